@@ -1,0 +1,56 @@
+#include "base/arena.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace pgsilo {
+
+namespace {
+constexpr size_t largest_regular_block_bytes = size_t{1} << 20;
+}
+
+Arena::~Arena() {
+  while (blocks_ != nullptr) {
+    Block* previous = blocks_->previous;
+    std::free(blocks_);
+    blocks_ = previous;
+  }
+}
+
+void Arena::use_block(Block* block) {
+  cursor_ = reinterpret_cast<uintptr_t>(block) + sizeof(Block);
+  limit_ = reinterpret_cast<uintptr_t>(block) + block->bytes;
+}
+
+void* Arena::allocate_slow(size_t bytes, size_t align) {
+  if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
+  size_t needed = sizeof(Block) + align + bytes;
+  size_t block_bytes = std::max(next_block_bytes_, needed);
+  auto* block = static_cast<Block*>(std::malloc(block_bytes));
+  if (block == nullptr) throw std::bad_alloc();
+  *block = {blocks_, block_bytes};
+  blocks_ = block;
+  bytes_reserved_ += block_bytes;
+  next_block_bytes_ = std::min(next_block_bytes_ * 2, std::max(largest_regular_block_bytes, next_block_bytes_));
+  use_block(block);
+  return allocate(bytes, align);
+}
+
+void Arena::reset() {
+  if (blocks_ == nullptr) return;
+  Block* keep = blocks_;
+  for (Block* block = blocks_; block != nullptr; block = block->previous) {
+    if (block->bytes > keep->bytes && block->bytes <= largest_regular_block_bytes) keep = block;
+  }
+  while (blocks_ != nullptr) {
+    Block* previous = blocks_->previous;
+    if (blocks_ != keep) std::free(blocks_);
+    blocks_ = previous;
+  }
+  keep->previous = nullptr;
+  blocks_ = keep;
+  bytes_reserved_ = keep->bytes;
+  use_block(keep);
+}
+
+}  // namespace pgsilo
