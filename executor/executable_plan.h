@@ -1,0 +1,78 @@
+// A planned statement ready to run: expressions compiled, row layouts resolved, functions looked up. Made once by compile(),
+// run any number of times by Execution.
+// Thread safety: immutable after compile(); several sessions may run one plan at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pgsilo {
+
+class CatalogView;
+struct PlannedStatement;
+struct CompiledStatement;
+
+// What kind of answer a statement gives, and so how the session drives it.
+enum class StatementKind : uint8_t {
+  query,     // rows, nothing written: SELECT, VALUES
+  dml,       // INSERT, UPDATE, DELETE; rows when RETURNING
+  ddl,       // CREATE, DROP, ALTER, TRUNCATE
+  copy_in,   // COPY FROM STDIN: needs ExecutionContext::copy_source
+  copy_out,  // COPY TO STDOUT: needs ExecutionContext::copy_sink
+  explain,   // rows of text
+  utility,   // VACUUM, ANALYZE: only a command tag
+};
+
+// One column of a result, as RowDescription wants it.
+struct ResultColumn {
+  std::string name;
+  uint32_t type_oid = 0;
+  int32_t type_modifier = -1;
+  int16_t type_length = -1;    // pg_type.typlen
+  uint32_t table_oid = 0;      // 0 when the column is not a plain table column
+  int16_t column_number = 0;   // pg_attribute.attnum, 0 likewise
+};
+
+class ExecutablePlan {
+ public:
+  explicit ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled);
+  ~ExecutablePlan();
+  ExecutablePlan(const ExecutablePlan&) = delete;
+  ExecutablePlan& operator=(const ExecutablePlan&) = delete;
+
+  StatementKind kind() const { return kind_; }
+  // The words of the command tag without its count: "SELECT", "INSERT", "CREATE TABLE", ...
+  std::string_view command() const { return command_; }
+  // True when a run changes neither data nor catalog.
+  bool read_only() const { return read_only_; }
+  // Type OIDs of $1, $2, ...
+  std::span<const uint32_t> parameter_types() const { return parameter_types_; }
+  // Empty when the statement returns no rows.
+  std::span<const ResultColumn> result_columns() const { return result_columns_; }
+  bool returns_rows() const { return !result_columns_.empty() || zero_column_rows_; }
+  // The catalog version the statement was planned against: equal versions are always valid.
+  uint64_t catalog_version() const { return catalog_version_; }
+  // True when every descriptor the plan rests on is still the one `view` shows. Cheap when the versions agree.
+  bool still_valid(const CatalogView& view) const;
+  // For the executor's own use.
+  const CompiledStatement& compiled() const { return *compiled_; }
+
+ private:
+  std::unique_ptr<const CompiledStatement> compiled_;
+  StatementKind kind_ = StatementKind::query;
+  bool read_only_ = true;
+  bool zero_column_rows_ = false;  // SELECT FROM t
+  uint64_t catalog_version_ = 0;
+  std::string command_;
+  std::vector<uint32_t> parameter_types_;
+  std::vector<ResultColumn> result_columns_;
+};
+
+// Compiles a planned statement. Throws SqlError: 0A000 for what the executor does not support.
+std::shared_ptr<const ExecutablePlan> compile(std::shared_ptr<const PlannedStatement> planned);
+
+}  // namespace pgsilo

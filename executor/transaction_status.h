@@ -1,0 +1,25 @@
+// The one place where the engine's transaction statuses become errors of the client.
+// Thread safety: stateless.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sql/sql_error.h"
+
+namespace pgsilo {
+
+enum class TransactionStatus : uint8_t;
+
+// An SqlError that running the same statements again may cure: another transaction got in between (40001) or this one was a
+// deadlock victim (40P01). The server re-runs one-shots on it and passes it on for interactive transactions.
+class TransactionConflict : public SqlError {
+ public:
+  using SqlError::SqlError;
+};
+
+// Throws the error that `status` stands for. Precondition: status is not success. Constraint violations that need the table's
+// name and key (23505) are raised by executor/constraint; here they lack the detail.
+[[noreturn]] void raise_transaction_status(TransactionStatus status);
+
+}  // namespace pgsilo
