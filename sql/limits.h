@@ -1,0 +1,34 @@
+// The limits of SQL, all in one place. Those marked [PostgreSQL] are its own and visible to users;
+// the others are ours.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pgsilo::limits {
+
+// Names are cut to this many bytes, at a character boundary. [PostgreSQL: NAMEDATALEN - 1]
+inline constexpr size_t max_identifier_bytes = 63;
+// [PostgreSQL: MaxHeapAttributeNumber, INDEX_MAX_KEYS, FUNC_MAX_ARGS, MaxTupleAttributeNumber]
+inline constexpr int max_table_columns = 1600;
+inline constexpr int max_index_columns = 32;
+inline constexpr int max_function_arguments = 100;
+inline constexpr int max_target_columns = 1664;
+// One value in memory. [PostgreSQL: MaxAllocSize less the header]
+inline constexpr size_t max_value_bytes = (size_t{1} << 30) - 5;
+// Largest n in char(n) and varchar(n). [PostgreSQL: MaxAttrSize]
+inline constexpr int max_char_length = 10485760;
+// numeric(p, s) as declared, and what a value may reach. [PostgreSQL]
+inline constexpr int max_numeric_precision = 1000;
+inline constexpr int max_numeric_scale = 1000;
+inline constexpr int min_numeric_scale = -1000;
+inline constexpr int max_numeric_integer_digits = 131072;
+inline constexpr int max_numeric_fraction_digits = 16383;
+inline constexpr int max_time_precision = 6;
+// Parameters of one statement. [PostgreSQL: the protocol's uint16]
+inline constexpr int max_parameters = 65535;
+// Depth of nested expressions, subqueries and set operations; beyond it 54001, long before any
+// stack ends.
+inline constexpr int max_nesting_depth = 1000;
+
+}  // namespace pgsilo::limits
