@@ -1,0 +1,36 @@
+// Sizes of stacks, in one place. A stack is reserved address space above a guard page; only pages that were
+// touched cost memory.
+#pragma once
+
+#include <cstddef>
+
+namespace pgsilo::limits {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PGSILO_LARGE_FRAMES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define PGSILO_LARGE_FRAMES 1
+#endif
+#endif
+
+// Sanitizers give every local variable its red zone; frames grow several times.
+#ifdef PGSILO_LARGE_FRAMES
+inline constexpr size_t stack_frame_factor = 4;
+#else
+inline constexpr size_t stack_frame_factor = 1;
+#endif
+#undef PGSILO_LARGE_FRAMES
+
+// One session's fiber.
+inline constexpr size_t fiber_stack_bytes = stack_frame_factor * (size_t{512} << 10);
+// Parsing, planning and deep expressions run here (base/large_stack.h).
+inline constexpr size_t large_stack_bytes = stack_frame_factor * (size_t{256} << 20);
+// Recursion that has less than this left of its stack stops with 54001 (stack_has_room in base/stack.h).
+inline constexpr size_t stack_reserve_bytes = stack_frame_factor * (size_t{48} << 10);
+// Free stacks a pool keeps mapped, and how much of a kept stack may stay resident.
+inline constexpr size_t pooled_stacks = 256;
+inline constexpr size_t kept_stack_bytes = stack_frame_factor * (size_t{64} << 10);
+inline constexpr size_t kept_large_stack_bytes = size_t{4} << 20;
+
+}  // namespace pgsilo::limits
