@@ -1,8 +1,8 @@
-// A fiber: a function with a stack of its own that runs in turns on one thread. resume() runs it until it suspends
-// itself or ends; suspend() gives control back to whoever resumed it.
-// Thread safety: a fiber lives on the thread that first resumed it.
-// Invariants: never suspended inside a catch block or while an exception unwinds (the C++ runtime keeps exception
-// state per thread); an exception never leaves the body; a fiber is destroyed only before its start or after its end.
+// A fiber: a function with a stack of its own that runs in turns on one thread. resume() runs it
+// until it suspends itself or ends; suspend() gives control back to whoever resumed it. Thread
+// safety: a fiber lives on the thread that first resumed it. Invariants: never suspended inside a
+// catch block or while an exception unwinds (the C++ runtime keeps exception state per thread); an
+// exception never leaves the body; a fiber is destroyed only before its start or after its end.
 #pragma once
 
 #include "base/stack.h"
@@ -31,10 +31,10 @@ class Fiber {
 
   StackPool& pool_;
   Stack stack_;
-  StackContext own_;                  // where its body starts
-  StackContext* inside_ = &own_;      // where it continues: its own stack or a large one
-  StackContext* outside_ = nullptr;   // whoever resumed it
-  Fiber* previous_ = nullptr;         // the fiber that was current then
+  StackContext own_;                 // where its body starts
+  StackContext* inside_ = &own_;     // where it continues: its own stack or a large one
+  StackContext* outside_ = nullptr;  // whoever resumed it
+  Fiber* previous_ = nullptr;        // the fiber that was current then
   Body body_;
   void* argument_;
   bool started_ = false;

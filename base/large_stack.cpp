@@ -11,7 +11,9 @@ namespace pgsilo {
 namespace {
 
 struct LargeStack {
-  LargeStack() : stack(limits::large_stack_bytes, limits::kept_large_stack_bytes) { context.shares_tsan_fiber = true; }
+  LargeStack() : stack(limits::large_stack_bytes, limits::kept_large_stack_bytes) {
+    context.shares_tsan_fiber = true;
+  }
   Stack stack;
   StackContext context;
 };
@@ -19,7 +21,8 @@ struct LargeStack {
 struct LargeStacks {
   std::vector<std::unique_ptr<LargeStack>> free;
 };
-// Per thread: a stack must not change threads while something is on it, and taking one must cost nothing.
+// Per thread: a stack must not change threads while something is on it, and taking one must cost
+// nothing.
 thread_local LargeStacks thread_large_stacks;
 
 struct Detour {
@@ -30,7 +33,8 @@ struct Detour {
   std::exception_ptr error;
 };
 
-// An exception cannot unwind across stacks: it is carried over. The switch happens outside the handler.
+// An exception cannot unwind across stacks: it is carried over. The switch happens outside the
+// handler.
 void run_detour(void* argument) {
   Detour& detour = *static_cast<Detour*>(argument);
   try {

@@ -1,6 +1,7 @@
-// Runs a function on a large guarded stack: parsing, planning, and whatever else recurses as deep as its input.
-// Each thread keeps its large stacks (one, unless a fiber parks while on one) and reuses them; a switch costs some
-// tens of nanoseconds. Calls may nest: an inner call runs where it is. Exceptions pass through.
+// Runs a function on a large guarded stack: parsing, planning, and whatever else recurses as deep
+// as its input. Each thread keeps its large stacks (one, unless a fiber parks while on one) and
+// reuses them; a switch costs some tens of nanoseconds. Calls may nest: an inner call runs where it
+// is. Exceptions pass through.
 #pragma once
 
 #include <type_traits>

@@ -1,32 +1,33 @@
-// Sizes of stacks, in one place. A stack is reserved address space above a guard page; only pages that were
-// touched cost memory.
+// Sizes of stacks, in one place. A stack is reserved address space above a guard page; only pages
+// that were touched cost memory.
 #pragma once
 
 #include <cstddef>
 
+#include "base/sanitizers.h"
+
 namespace pgsilo::limits {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PGSILO_LARGE_FRAMES 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define PGSILO_LARGE_FRAMES 1
-#endif
-#endif
-
-// Sanitizers give every local variable its red zone; frames grow several times.
-#ifdef PGSILO_LARGE_FRAMES
+// AddressSanitizer gives every local variable its red zone: frames grow several times.
+// ThreadSanitizer follows only some 65,000 nested calls, so that a large stack must end before
+// that.
+#if defined(PGSILO_ASAN)
 inline constexpr size_t stack_frame_factor = 4;
+inline constexpr size_t large_stack_megabytes = 1024;
+#elif defined(PGSILO_TSAN)
+inline constexpr size_t stack_frame_factor = 2;
+inline constexpr size_t large_stack_megabytes = 12;
 #else
 inline constexpr size_t stack_frame_factor = 1;
+inline constexpr size_t large_stack_megabytes = 256;
 #endif
-#undef PGSILO_LARGE_FRAMES
 
 // One session's fiber.
 inline constexpr size_t fiber_stack_bytes = stack_frame_factor * (size_t{512} << 10);
 // Parsing, planning and deep expressions run here (base/large_stack.h).
-inline constexpr size_t large_stack_bytes = stack_frame_factor * (size_t{256} << 20);
-// Recursion that has less than this left of its stack stops with 54001 (stack_has_room in base/stack.h).
+inline constexpr size_t large_stack_bytes = large_stack_megabytes << 20;
+// Recursion that has less than this left of its stack stops with 54001 (stack_has_room in
+// base/stack.h).
 inline constexpr size_t stack_reserve_bytes = stack_frame_factor * (size_t{48} << 10);
 // Free stacks a pool keeps mapped, and how much of a kept stack may stay resident.
 inline constexpr size_t pooled_stacks = 256;

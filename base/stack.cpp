@@ -10,18 +10,8 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "base/sanitizers.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define PGSILO_ASAN 1
-#elif defined(__SANITIZE_THREAD__)
-#define PGSILO_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PGSILO_ASAN 1
-#elif __has_feature(thread_sanitizer)
-#define PGSILO_TSAN 1
-#endif
-#endif
 #ifdef PGSILO_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -115,7 +105,9 @@ Stack::~Stack() {
 }
 
 Stack::Stack(Stack&& other) noexcept
-    : bottom_(std::exchange(other.bottom_, nullptr)), bytes_(other.bytes_), kept_bytes_(other.kept_bytes_) {}
+    : bottom_(std::exchange(other.bottom_, nullptr)),
+      bytes_(other.bytes_),
+      kept_bytes_(other.kept_bytes_) {}
 
 Stack& Stack::operator=(Stack&& other) noexcept {
   std::swap(bottom_, other.bottom_);
@@ -124,8 +116,9 @@ Stack& Stack::operator=(Stack&& other) noexcept {
   return *this;
 }
 
-// A page's worth of known bytes just below the part that stays resident: whoever went deeper has most likely
-// overwritten it, and asking the system which pages are resident after every use would cost more than it saves.
+// A page's worth of known bytes just below the part that stays resident: whoever went deeper has
+// most likely overwritten it, and asking the system which pages are resident after every use would
+// cost more than it saves.
 char* Stack::depth_mark() const { return top() - kept_bytes_; }
 
 void Stack::set_depth_mark() {
@@ -146,7 +139,8 @@ void Stack::recycle() {
   }
 }
 
-StackPool::StackPool(size_t stack_bytes, size_t kept_bytes) : stack_bytes_(stack_bytes), kept_bytes_(kept_bytes) {}
+StackPool::StackPool(size_t stack_bytes, size_t kept_bytes)
+    : stack_bytes_(stack_bytes), kept_bytes_(kept_bytes) {}
 
 Stack StackPool::acquire() {
   if (free_.empty()) return Stack(stack_bytes_, kept_bytes_);
@@ -161,14 +155,16 @@ void StackPool::release(Stack stack) {
   free_.push_back(std::move(stack));
 }
 
-void prepare_stack_context(StackContext& prepared, const Stack& stack, void (*entry)(void*), void* argument) {
+void prepare_stack_context(StackContext& prepared, const Stack& stack, void (*entry)(void*),
+                           void* argument) {
   prepared.bottom = stack.bottom();
   prepared.bytes = stack.bytes();
   prepared.asan_fake_stack = nullptr;
   auto* first = reinterpret_cast<FirstEntry*>(stack.top()) - 1;
   *first = FirstEntry{entry, argument, &prepared};
   size_t used = (sizeof(FirstEntry) + 63) / 64 * 64;
-  prepared.resume_point = context::make_fcontext(stack.top() - used, stack.bytes() - used, first_entry);
+  prepared.resume_point =
+      context::make_fcontext(stack.top() - used, stack.bytes() - used, first_entry);
 #ifdef PGSILO_TSAN
   if (!prepared.shares_tsan_fiber) prepared.tsan_fiber = __tsan_create_fiber(0);
 #endif
@@ -176,7 +172,8 @@ void prepare_stack_context(StackContext& prepared, const Stack& stack, void (*en
 
 void discard_stack_context([[maybe_unused]] StackContext& discarded) {
 #ifdef PGSILO_TSAN
-  if (discarded.tsan_fiber != nullptr && !discarded.shares_tsan_fiber) __tsan_destroy_fiber(discarded.tsan_fiber);
+  if (discarded.tsan_fiber != nullptr && !discarded.shares_tsan_fiber)
+    __tsan_destroy_fiber(discarded.tsan_fiber);
   discarded.tsan_fiber = nullptr;
 #endif
 }

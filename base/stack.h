@@ -1,6 +1,7 @@
-// Call stacks of our own: mapped lazily, a guard page at the low end, so that an overflow stops the process instead
-// of writing into a neighbour. And the one place that switches from one stack to another and tells the sanitizers.
-// Thread safety: a stack, a pool and a context belong to one thread at a time; contexts never change threads.
+// Call stacks of our own: mapped lazily, a guard page at the low end, so that an overflow stops the
+// process instead of writing into a neighbour. And the one place that switches from one stack to
+// another and tells the sanitizers. Thread safety: a stack, a pool and a context belong to one
+// thread at a time; contexts never change threads.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,9 @@ namespace pgsilo {
 class Stack {
  public:
   Stack() = default;
-  // Reserves `bytes` (rounded up to pages) and a guard page. Throws std::bad_alloc when the system refuses.
-  // After a use deeper than `kept_bytes`, recycle() gives the deeper pages back to the system.
+  // Reserves `bytes` (rounded up to pages) and a guard page. Throws std::bad_alloc when the system
+  // refuses. After a use deeper than `kept_bytes`, recycle() gives the deeper pages back to the
+  // system.
   Stack(size_t bytes, size_t kept_bytes);
   ~Stack();
   Stack(Stack&& other) noexcept;
@@ -57,12 +59,14 @@ struct StackContext {
   bool shares_tsan_fiber = false;  // a large stack is a detour of the same flow of control
 };
 
-// Prepares `context` to run entry(argument) on `stack` at the first switch to it; entry never returns, it ends by a
-// last switch_stack(..., true).
-void prepare_stack_context(StackContext& context, const Stack& stack, void (*entry)(void*), void* argument);
+// Prepares `context` to run entry(argument) on `stack` at the first switch to it; entry never
+// returns, it ends by a last switch_stack(..., true).
+void prepare_stack_context(StackContext& context, const Stack& stack, void (*entry)(void*),
+                           void* argument);
 // Frees what the sanitizers hold for a context that will not run again.
 void discard_stack_context(StackContext& context);
-// Saves the running flow in `from` and continues `to`. Returns when somebody switches back to `from`.
+// Saves the running flow in `from` and continues `to`. Returns when somebody switches back to
+// `from`.
 void switch_stack(StackContext& from, StackContext& to, bool from_ends = false);
 
 // The context this thread runs in now (at first its own stack).
