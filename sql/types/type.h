@@ -1,0 +1,115 @@
+// The built-in types as data: what pg_type says about each, and the functions that read, print,
+// send, receive, compare and hash its values. One entry per type, constant; adding a type is adding
+// an entry and its file. Thread safety: immutable.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "sql/types/datum.h"
+#include "sql/types/type_context.h"
+#include "sql/types/type_oid.h"
+
+namespace pgsilo {
+
+class ByteBuffer;
+
+// No type modifier.
+inline constexpr int32_t no_typmod = -1;
+
+// How the binary order of a type's keys is written (key_codec.h).
+enum class KeyForm : uint8_t {
+  none,     // has no order: cannot be a key
+  boolean,  // 1 byte; also "char"
+  int16,    // 2, 4, 8 bytes, sign bit flipped
+  int32,
+  int64,
+  uint32,  // oid and kin
+  float32,
+  float64,
+  text,    // text, varchar, name, unknown
+  bpchar,  // text without its trailing blanks
+  bytea,
+  numeric,
+  interval,
+  timetz,
+  array,
+  oidvector,  // its length first
+};
+
+struct TypeInfo {
+  Oid oid;
+  std::string_view name;          // pg_type.typname
+  std::string_view display_name;  // format_type's name without a modifier: "character varying"
+
+  // Columns of pg_type.
+  int16_t typlen;
+  bool typbyval;
+  char typtype;    // 'b' base, 'p' pseudo
+  char category;   // typcategory
+  bool preferred;  // typispreferred
+  char delimiter;  // typdelim
+  Oid element;     // typelem; 0 when it is no array
+  Oid array;       // typarray; 0 when there is none
+  char alignment;  // typalign
+  char storage;    // typstorage
+  Oid collation;   // typcollation: 100 default, 950 C, 0 not collatable
+
+  // How a Datum of it lies in memory: pointer and length, or the value itself (which differs from
+  // typbyval for tid).
+  bool by_reference;
+  KeyForm key_form;
+
+  // From the text form; throws SqlError (22P02, 22003, ...). The result may point into `text`
+  // instead of ctx.arena. `typmod` only where reading itself depends on it; it applies the modifier
+  // as an explicit cast would.
+  Datum (*parse)(std::string_view text, int32_t typmod, TypeContext& ctx);
+  // Appends the text form; the value is not null.
+  void (*print)(Datum value, ByteBuffer& out, const TypeContext& ctx);
+  // From the wire's binary form; throws SqlError (22P03 ...). The result may point into `bytes`.
+  // Null: no binary input.
+  Datum (*receive)(std::string_view bytes, int32_t typmod, TypeContext& ctx);
+  // Appends the binary form without a length word. Null: no binary output.
+  void (*send)(Datum value, ByteBuffer& out, const TypeContext& ctx);
+  // The order of the default btree operator class: <0, 0, >0; neither value is null. Null when
+  // there is none.
+  int (*compare)(Datum left, Datum right);
+  bool (*equal)(Datum left, Datum right);
+  // Equal values hash alike, also across int2/int4/int8, across float4/float8 and across
+  // text/varchar/name.
+  uint64_t (*hash)(Datum value);
+  // Casts to the same type with a modifier: varchar(n), numeric(p,s), timestamp(p). An explicit
+  // cast to char(n) or varchar(n) truncates, an assignment throws 22001. Null: the type has no
+  // modifiers.
+  Datum (*apply_typmod)(Datum value, int32_t typmod, bool explicit_cast, TypeContext& ctx);
+  // The modifier for what stands in parentheses, validated; null: the type takes none.
+  int32_t (*make_typmod)(std::span<const int32_t> modifiers);
+  // Appends "(10,2)" and the like to display_name's place of the modifier; null: none.
+  void (*print_typmod)(int32_t typmod, ByteBuffer& out);
+};
+
+// Null when the OID is not a type we have.
+const TypeInfo* find_type(Oid oid);
+// By pg_type.typname ("int4", "_text"), exactly as spelled; null when there is none.
+const TypeInfo* find_type_by_name(std::string_view name);
+// The type must exist: stops the process otherwise.
+const TypeInfo& type_info(Oid oid);
+// All types, by ascending OID.
+std::span<const TypeInfo> all_types();
+
+// PostgreSQL's format_type: "character varying(10)", "timestamp(3) without time zone", "integer[]",
+// "\"char\"".
+void format_type(Oid oid, int32_t typmod, ByteBuffer& out);
+
+inline bool is_array_type(const TypeInfo& type) {
+  return type.category == 'A' && type.element != 0;
+}
+
+// By-reference bytes copied into `arena`; other values as they are.
+inline Datum copy_datum(Datum value, const TypeInfo& type, Arena& arena) {
+  if (value.null || !type.by_reference) return value;
+  return Datum::of_bytes(arena.copy_string(value.bytes()));
+}
+
+}  // namespace pgsilo
