@@ -1,0 +1,406 @@
+// Plans: trees of operators, chosen by the planner, run by the executor, printed by explain.
+//
+// Rows and slots
+// - An operator returns rows of Datums. `columns` describes them: column i is slot i, for every
+// kind.
+// - An expression held by an operator reads slots of the operator's INPUT ROW, which is, unless the
+// field's comment says
+//   otherwise: the child's row; for joins the left row's slots followed by the right row's; for
+//   scans the scan's own output row.
+// - Scans return only the table columns they are asked for (`TableScan::columns`), in that order,
+// and, if
+//   `returns_row_handle`, one slot more at the end.
+// - A row handle is an opaque Datum of the executor (it names the stored row for UPDATE and
+// DELETE); it is carried through
+//   joins, sorts and hash tables like any value and stays valid until the statement ends.
+//
+// Rescans. A nested loop, a subplan or a limit may restart an operator; what changed meanwhile are
+// execution parameters (bound/expression.h). An operator with `depends_on_parameters` false returns
+// the same rows every time in one Execution.
+//
+// Nodes live in the PlannedStatement's Arena, are trivially destructible and immutable once
+// planned. Thread safety: immutable, so free.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "planner/bound/expression.h"
+
+namespace pgsilo {
+
+struct TableDescriptor;
+struct IndexDescriptor;
+
+enum class PlanKind : uint8_t {
+  result,
+  values,
+  point_get,
+  index_scan,
+  sequential_scan,
+  function_scan,
+  cte_scan,
+  filter,
+  project,
+  nested_loop,
+  hash_join,
+  aggregate,
+  unique,
+  sort,
+  limit,
+  append,
+  set_operation,
+  materialize,
+  insert,
+  update,
+  delete_,
+};
+
+struct PlanColumn {
+  Oid type = 0;
+  int32_t typmod = -1;
+  std::string_view name;
+};
+
+struct PlanNode {
+  PlanKind kind = PlanKind::result;
+  // Its result may differ between two rescans: it, or something below, reads an execution parameter
+  // that is set outside of it, or calls a volatile function.
+  bool depends_on_parameters = false;
+  std::span<const PlanColumn> columns;
+  // Estimates, in PostgreSQL's units; explain's "(cost=startup..total rows=rows width=width)".
+  double startup_cost = 0;
+  double total_cost = 0;
+  double rows = 0;
+  int32_t width = 0;
+};
+
+template <typename T>
+const T* as(const PlanNode* node) {
+  PGSILO_DCHECK(node != nullptr && node->kind == T::plan_kind);
+  return static_cast<const T*>(node);
+}
+
+template <typename T>
+const T* try_as(const PlanNode* node) {
+  return node != nullptr && node->kind == T::plan_kind ? static_cast<const T*>(node) : nullptr;
+}
+
+// --- leaves ---
+
+// One row of no slots, or none if `one_time_filter` is set and not true. SELECT without FROM
+// projects it. The filter reads no slot.
+struct ResultNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::result;
+  const BoundExpression* one_time_filter = nullptr;
+};
+
+// VALUES. Expressions read no slot. Every row has columns.size() expressions.
+struct ValuesNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::values;
+  std::span<const ExpressionList> rows;
+};
+
+// What all scans of a table share.
+struct TableScan : PlanNode {
+  const TableDescriptor* table = nullptr;
+  // Alias, or the table's name.
+  std::string_view alias;
+  // Slot i is the table's column table_columns[i] (index into the descriptor's columns, 0-based).
+  // May be empty (count(*)). Ascending, no duplicates.
+  std::span<const int32_t> table_columns;
+  // One more slot after those of table_columns: the row handle.
+  bool returns_row_handle = false;
+  // On the scan's own output row; only rows for which it is true are returned. Null: all. For index
+  // scans it repeats nothing that the key conditions already guarantee.
+  const BoundExpression* filter = nullptr;
+};
+
+// How the value of a key expression becomes a key of the index column's type.
+enum class KeyConversion : uint8_t {
+  none,           // the expression has the column's type already
+  narrow_integer  // int8 or int4 value, narrower integer column: a value that does not fit equals
+                  // nothing (equality), or lies beyond all keys (range: the bound is then open, or
+                  // the scan empty)
+};
+
+// One value a key column is compared with. Reads no slot: constants, parameters and execution
+// parameters only. If it is NULL, nothing matches (but see is_null).
+struct KeyValue {
+  const BoundExpression* value = nullptr;
+  KeyConversion conversion = KeyConversion::none;
+  bool is_null = false;  // column IS NULL; then value is null
+};
+
+// At most one row: every column of the primary key or of a unique index is given by equality, none
+// of them is_null.
+struct PointGetNode : TableScan {
+  static constexpr PlanKind plan_kind = PlanKind::point_get;
+  const IndexDescriptor* index = nullptr;  // null: the primary tree
+  std::span<const KeyValue> keys;          // one per key column, in key order
+  const BoundExpression* index_condition =
+      nullptr;  // the same as a condition, for explain; reads the scan's row
+};
+
+enum class ScanDirection : uint8_t { forward, backward };
+
+// A range of an index or of the primary tree (`index` null), in key order or backwards. The keys
+// are those whose first columns equal `equal`, and whose next column lies within `lower` and
+// `upper`.
+// - With `in_list`, key column number in_list_column (< equal.size(); its element in `equal` is
+// unused) takes each of these
+//   values in turn: NULLs dropped, duplicates dropped, in index order (reversed if backward), so
+//   that the rows come in index order. If then all columns of a unique key are given, each is a
+//   point lookup.
+// - `lower` and `upper` are bounds on the column's VALUES, whatever the column's direction in the
+// index: the scan
+//   turns them for a descending column. A bound whose value is NULL: no rows. If either is set, or
+//   skip_nulls, rows whose column is NULL are not part of the range.
+// - Bounds on later columns are in `filter`.
+struct IndexScanNode : TableScan {
+  static constexpr PlanKind plan_kind = PlanKind::index_scan;
+  const IndexDescriptor* index = nullptr;
+  ScanDirection direction = ScanDirection::forward;
+  std::span<const KeyValue> equal;
+  ExpressionList in_list;
+  KeyConversion in_list_conversion = KeyConversion::none;
+  int32_t in_list_column = -1;
+  KeyValue lower;  // value null: unbounded
+  KeyValue upper;
+  bool lower_inclusive = false;
+  bool upper_inclusive = false;
+  bool skip_nulls = false;
+  // Every key column is in `equal` and the key is unique: at most one row per value of in_list.
+  bool is_unique_lookup = false;
+  const BoundExpression* index_condition = nullptr;  // for explain; reads the scan's row
+};
+
+// The whole primary tree, in key order (no order promised to the client).
+struct SequentialScanNode : TableScan {
+  static constexpr PlanKind plan_kind = PlanKind::sequential_scan;
+};
+
+// Set-returning and ordinary functions in FROM; several (ROWS FROM) side by side, the shorter
+// padded with NULLs. Calls read no slot (a lateral reference is an execution parameter). Each call
+// gives one column.
+struct FunctionScanNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::function_scan;
+  std::span<const CallExpression*> calls;
+  std::span<const bool> returns_set;  // per call; otherwise it is one row
+  bool with_ordinality = false;       // one int8 column more, counting from 1
+  std::string_view alias;
+  std::string_view function_name;
+  const BoundExpression* filter = nullptr;  // on its own output row, or null
+};
+
+// Reads the rows of PlannedStatement::ctes[cte], which is run at most once per Execution and kept.
+struct CteScanNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::cte_scan;
+  int32_t cte = 0;
+  std::string_view name;
+  std::string_view alias;
+  const BoundExpression* filter = nullptr;  // on its own output row, or null
+};
+
+// --- one child ---
+
+// Rows for which `condition` is true. HAVING is a filter over an aggregate.
+struct FilterNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::filter;
+  const PlanNode* child = nullptr;
+  const BoundExpression* condition = nullptr;
+  // If set and not true, no row and the child is not run. Reads no slot.
+  const BoundExpression* one_time_filter = nullptr;
+};
+
+struct ProjectNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::project;
+  const PlanNode* child = nullptr;
+  ExpressionList expressions;  // one per output column
+};
+
+// The child's rows are kept at the first scan; rescans replay them while nothing below depends on
+// changed parameters.
+struct MaterializeNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::materialize;
+  const PlanNode* child = nullptr;
+};
+
+struct AggregateCall {
+  Oid procedure = 0;  // the aggregate's OID in pg_proc
+  Oid result_type = 0;
+  // count(*): empty. Types as the aggregate declares them, but for polymorphic and "any" ones.
+  ExpressionList arguments;
+  const BoundExpression* filter = nullptr;  // FILTER (WHERE ...), or null
+  // Each different value of the first argument once. Ordered by the argument's type, as PostgreSQL
+  // sorts for it.
+  bool distinct = false;
+  Oid distinct_equality = 0;
+  std::span<const BoundSortKey> order_by;  // expressions over the child's row
+};
+
+enum class AggregateStrategy : uint8_t {
+  plain,   // no grouping: exactly one row, also for no input
+  hashed,  // a hash table of groups
+  sorted   // input comes ordered so that equal keys are neighbours; output keeps that order
+};
+
+// Output row: the group keys, then the aggregates. GROUP BY treats NULLs as equal.
+// DISTINCT and UNION are aggregates without calls.
+struct AggregateNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::aggregate;
+  const PlanNode* child = nullptr;
+  AggregateStrategy strategy = AggregateStrategy::plain;
+  ExpressionList keys;  // over the child's row
+  std::span<const AggregateCall> calls;
+};
+
+// The first of each run of rows that are equal in `key_slots` (NULLs equal); the input is sorted by
+// them. Output: the child's row. DISTINCT ON, and DISTINCT over sorted input.
+struct UniqueNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::unique;
+  const PlanNode* child = nullptr;
+  std::span<const int32_t> key_slots;
+};
+
+// By the btree order of the slot's type.
+struct SortKey {
+  int32_t slot = 0;
+  bool descending = false;
+  bool nulls_first = false;
+};
+
+// Output: the child's row. With `limit_hint` only the first (limit_count + limit_offset) rows are
+// wanted: the executor may keep no more than that (top-N). The LimitNode above still counts.
+struct SortNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::sort;
+  const PlanNode* child = nullptr;
+  std::span<const SortKey> keys;
+  const struct LimitNode* limit_hint = nullptr;
+};
+
+// LIMIT and OFFSET, int8 expressions that read no slot, null for none; a NULL value means none too.
+// Negative: 2201W "LIMIT must not be negative", 2201X "OFFSET must not be negative".
+struct LimitNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::limit;
+  const PlanNode* child = nullptr;
+  const BoundExpression* count = nullptr;
+  const BoundExpression* offset = nullptr;
+};
+
+// --- two or more children ---
+
+enum class JoinType : uint8_t {
+  inner,
+  left,   // right slots NULL where nothing matches
+  right,  // hash joins only
+  full,   // hash joins only
+  semi,   // left rows with a match, once; output is the left row
+  anti    // left rows without one; output is the left row
+};
+
+// Output row: left slots, then right slots (left slots only for semi and anti).
+struct JoinNode : PlanNode {
+  JoinType join_type = JoinType::inner;
+  const PlanNode* left = nullptr;
+  const PlanNode* right = nullptr;
+  // A pair matches if this is true, over left slots then right slots. Null: always.
+  const BoundExpression* condition = nullptr;
+  // Applied to the joined row after null extension (WHERE conditions on an outer join). Null: none.
+  const BoundExpression* filter = nullptr;
+  // At most one right row matches each left row.
+  bool right_is_unique = false;
+};
+
+struct NestedLoopParameter {
+  int32_t execution_parameter = 0;
+  int32_t left_slot = 0;
+};
+
+// For each left row: set the parameters from its slots, rescan the right side.
+struct NestedLoopNode : JoinNode {
+  static constexpr PlanKind plan_kind = PlanKind::nested_loop;
+  std::span<const NestedLoopParameter> parameters;
+};
+
+// The right side is built into the hash table, the left side probes. A pair matches if all keys are
+// equal (NULL equals nothing) and `condition` is true.
+struct HashJoinNode : JoinNode {
+  static constexpr PlanKind plan_kind = PlanKind::hash_join;
+  ExpressionList left_keys;                         // over the left row
+  ExpressionList right_keys;                        // over the right row; pairwise of one type
+  std::span<const Oid> equalities;                  // procedures of = per key
+  const BoundExpression* hash_condition = nullptr;  // for explain; over left slots then right slots
+};
+
+// UNION ALL: one child after the other. Children's columns have the same types.
+struct AppendNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::append;
+  std::span<const PlanNode*> children;
+};
+
+enum class SetOperationKind : uint8_t { intersect, intersect_all, except, except_all };
+
+// INTERSECT and EXCEPT by counting equal rows (NULLs equal) of both children in a hash table.
+struct SetOperationNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::set_operation;
+  SetOperationKind operation = SetOperationKind::intersect;
+  const PlanNode* left = nullptr;
+  const PlanNode* right = nullptr;
+};
+
+// --- changes ---
+
+struct CheckConstraint {
+  std::string_view name;
+  const BoundExpression* condition = nullptr;  // over the new row; violated only if false
+};
+
+// What INSERT, UPDATE and DELETE share. The MODIFIED ROW, read by `checks` and `returning`, is: all
+// columns of the table in the descriptor's order (the new row; for DELETE the old one), then the
+// child's slots. Without `returning` the node returns no rows and `columns` is empty.
+struct ModifyNode : PlanNode {
+  const TableDescriptor* table = nullptr;
+  std::string_view alias;
+  const PlanNode* child = nullptr;
+  std::span<const int32_t>
+      not_null_columns;  // of the table, those that this statement can make NULL
+  std::span<const CheckConstraint> checks;
+  ExpressionList returning;
+};
+
+// One stored row per child row.
+struct InsertNode : ModifyNode {
+  static constexpr PlanKind plan_kind = PlanKind::insert;
+  // One per column of the table (defaults included), over the child's row, of the column's type and
+  // typmod. Null for dropped columns.
+  ExpressionList values;
+};
+
+struct ColumnAssignment {
+  int32_t column = 0;                      // index into the table's columns
+  const BoundExpression* value = nullptr;  // over the child's row
+};
+
+// The child's row holds the whole old row: old_row_slots[i] is table column i (-1 for dropped
+// ones). A row that comes twice is changed once.
+struct UpdateNode : ModifyNode {
+  static constexpr PlanKind plan_kind = PlanKind::update;
+  std::span<const ColumnAssignment> assignments;
+  std::span<const int32_t> old_row_slots;
+  int32_t row_handle_slot = 0;
+  bool changes_primary_key = false;
+  // Indexes with an assigned column, the only ones whose entries can change (if the primary key
+  // changes: all).
+  std::span<const IndexDescriptor*> changed_indexes;
+};
+
+// old_row_slots as in UpdateNode: index entries are found through it.
+struct DeleteNode : ModifyNode {
+  static constexpr PlanKind plan_kind = PlanKind::delete_;
+  std::span<const int32_t> old_row_slots;
+  int32_t row_handle_slot = 0;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,127 @@
+// A planned statement, and the one door to the planner.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "planner/plan/plan_node.h"
+#include "sql/ast/node.h"
+#include "sql/types/type_oid.h"
+
+namespace pgsilo {
+
+class CatalogView;
+struct TypeContext;
+
+enum class PlannedKind : uint8_t {
+  query,  // SELECT, VALUES
+  insert,
+  update,
+  delete_,
+  explain,  // `inner` and `explain`
+  utility,  // everything else: `syntax`, run by the executor or by the session. COPY (query) TO and
+            // CREATE TABLE AS have `inner`
+};
+
+// As RowDescription and Describe want it.
+struct PlannedColumn {
+  std::string_view name;
+  Oid type = 0;
+  int32_t typmod = -1;
+  Oid table = 0;              // 0 when not a plain column
+  int16_t column_number = 0;  // pg_attribute.attnum
+};
+
+enum class ExplainFormat : uint8_t { text, json };
+
+struct ExplainOptions {
+  bool analyze = false;
+  bool verbose = false;
+  bool costs = true;
+  bool summary = false;
+  bool timing = true;
+  ExplainFormat format = ExplainFormat::text;
+};
+
+// Thread safety: immutable once returned by plan_statement().
+struct PlannedStatement {
+  // Everything below lives in it, or in what `syntax_owner` keeps alive, or in a descriptor of
+  // `descriptors`.
+  Arena arena;
+  std::shared_ptr<const void> syntax_owner;
+  std::vector<std::shared_ptr<const void>> descriptor_owners;
+
+  PlannedKind kind = PlannedKind::utility;
+  const PlanNode* root = nullptr;     // null for utility and explain
+  const ast::Node* syntax = nullptr;  // the statement as parsed
+  std::string text;                   // the text positions refer to
+  // Materialised WITH queries, in an order in which each refers only to earlier ones.
+  std::span<const PlanNode*> ctes;
+  std::shared_ptr<const PlannedStatement>
+      inner;  // what EXPLAIN explains, COPY (query) copies, CREATE TABLE AS stores
+  ExplainOptions explain;
+
+  std::span<const Oid> parameter_types;  // of $1, $2 ...; as far as declared or used
+  int32_t execution_parameter_count = 0;
+  std::span<const PlannedColumn> result_columns;  // of a query, RETURNING, or EXPLAIN
+  bool returns_rows = false;                      // also for SELECT without columns
+
+  // What the plan rests on: the transaction's read set holds these. A plan is valid while the view
+  // shows the same ones.
+  std::span<const TableDescriptor*> tables;
+  uint64_t catalog_version = 0;  // equal versions: certainly still valid
+  // Neither writes rows nor changes the catalog nor calls a volatile function that does (nextval,
+  // setval).
+  bool read_only = false;
+  // May run and re-run as one transaction of its own: no transaction control, no COPY, no cursor.
+  bool one_shot = false;
+  // Cannot be kept: the plan depends on something that is not in its key.
+  bool cacheable = true;
+};
+
+// What of a session's settings the planner looks at.
+struct PlannerSettings {
+  bool enable_sequential_scan = true;
+  bool enable_index_scan = true;
+  bool enable_nested_loop = true;
+  bool enable_hash_join = true;
+  bool enable_hash_aggregate = true;
+  bool enable_sort = true;
+  std::span<const std::string> search_path;  // empty: public
+};
+
+// Evaluates what can be computed while planning. The executor implements it (it has the functions,
+// the planner has not).
+class ConstantEvaluator {
+ public:
+  virtual ~ConstantEvaluator() = default;
+  // `expression` has only constants for leaves and calls only immutable functions. By-reference
+  // results live in `arena`. Throws SqlError as the run would; the planner then leaves the
+  // expression to the run.
+  virtual Datum evaluate(const BoundExpression& expression, Arena& arena) = 0;
+};
+
+struct PlanRequest {
+  const ast::Node* statement = nullptr;
+  std::shared_ptr<const void> syntax_owner;  // keeps `statement` alive
+  std::string_view text;                     // what was parsed: errors point into it
+  CatalogView* catalog = nullptr;
+  const PlannerSettings* settings = nullptr;
+  // Reads literals (a literal's meaning may depend on DateStyle and time zone: then the plan is not
+  // `cacheable`). Its arena is not used.
+  TypeContext* types = nullptr;
+  ConstantEvaluator* evaluator = nullptr;         // null: nothing is folded
+  std::span<const Oid> declared_parameter_types;  // 0 (or unknown): to be inferred
+  bool parameters_allowed = true;                 // false for simple queries: $1 is 42P02
+};
+
+// Binds and plans. Throws SqlError with PostgreSQL's SQLSTATE, text and position. The depth of
+// recursion is bounded (limits::max_nesting_depth); run it on a stack of at least 1 MiB.
+std::shared_ptr<const PlannedStatement> plan_statement(const PlanRequest& request);
+
+}  // namespace pgsilo
