@@ -152,8 +152,10 @@ bool starts_with_word(const std::string& sql, const char* word) {
                     [](char a, char b) { return a == (b | 0x20); });
 }
 
-// Queries that may be asked twice without changing anything.
-bool repeatable(const std::string& sql) {
+// Queries that may be asked twice without changing anything, and whose binary values are the same
+// on every server (a regclass travels as its number).
+bool binary_comparable(const std::string& sql, const std::string& types) {
+  if (types.find("regclass") != std::string::npos) return false;
   return starts_with_word(sql, "select") || starts_with_word(sql, "values") ||
          starts_with_word(sql, "with") || starts_with_word(sql, "table");
 }
@@ -185,7 +187,7 @@ Record ask(PGconn* connection, const Record& expected) {
   answer.rows = text_rows(result.get());
   if (answer.row_sort) std::sort(answer.rows.begin(), answer.rows.end());
   answer.binary_hash.clear();
-  if (repeatable(expected.sql)) {
+  if (binary_comparable(expected.sql, answer.types)) {
     Result binary(
         PQexecParams(connection, expected.sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1));
     if (PQresultStatus(binary.get()) == PGRES_TUPLES_OK) {
