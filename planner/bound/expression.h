@@ -303,9 +303,9 @@ enum class SubplanKind : uint8_t {
   exists,  // true when the plan yields a row
   scalar,  // column 0 of its only row, NULL without one; 21000 "more than one row returned by a
            // subquery used as an expression" for two
-  any,    // OR over its rows of `condition`
-  all,    // AND over its rows of `condition`
-  array,  // ARRAY(SELECT ...)
+  any,     // OR over its rows of `condition`
+  all,     // AND over its rows of `condition`
+  array,   // ARRAY(SELECT ...)
 };
 
 struct SubplanArgument {

@@ -182,12 +182,13 @@ struct SequentialScanNode : TableScan {
 };
 
 // Set-returning and ordinary functions in FROM; several (ROWS FROM) side by side, the shorter
-// padded with NULLs. Calls read no slot (a lateral reference is an execution parameter). Each call
-// gives one column.
+// padded with NULLs. Calls read no slot (a lateral reference is an execution parameter). Each gives
+// one column. Where returns_set, the expression is a CallExpression; otherwise any, and gives one
+// row.
 struct FunctionScanNode : PlanNode {
   static constexpr PlanKind plan_kind = PlanKind::function_scan;
-  std::span<const CallExpression*> calls;
-  std::span<const bool> returns_set;  // per call; otherwise it is one row
+  ExpressionList calls;
+  std::span<const bool> returns_set;  // per call
   bool with_ordinality = false;       // one int8 column more, counting from 1
   std::string_view alias;
   std::string_view function_name;

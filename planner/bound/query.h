@@ -1,0 +1,135 @@
+// A bound query: what the binder hands to the planner. Columns are ColumnExpressions (relation
+// number in `relations`, column number); nothing is decided about how to compute it.
+//
+// Nodes live in the PlannedStatement's Arena. Rewrites (planner/rewrite) make changed copies.
+// Thread safety: immutable once bound.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "planner/bound/expression.h"
+#include "planner/plan/plan_node.h"
+
+namespace pgsilo {
+
+struct BoundQuery;
+
+struct BoundColumn {
+  std::string_view name;
+  Oid type = 0;
+  int32_t typmod = -1;
+};
+
+// A WITH query. Inlined where it is referenced, or materialised: then `number` is its place among
+// the statement's.
+struct BoundCte {
+  std::string_view name;
+  const BoundQuery* query = nullptr;
+  std::span<const BoundColumn> columns;
+  bool materialize = false;
+  int32_t number = -1;
+};
+
+enum class RelationKind : uint8_t { table, subquery, function, values, cte };
+
+// One item of a query's range table.
+struct BoundRelation {
+  RelationKind kind = RelationKind::table;
+  std::string_view alias;
+  std::span<const BoundColumn> columns;  // of a table: all of its columns, dropped ones with type 0
+  // Its expressions may refer to relations left of it, as columns of levels_up 1 (subquery) or 0
+  // (function, values).
+  bool lateral = false;
+  const TableDescriptor* table = nullptr;
+  const BoundQuery* query = nullptr;
+  BoundCte* cte = nullptr;
+  ExpressionList calls;
+  std::span<const bool> returns_set;
+  bool with_ordinality = false;
+  std::string_view function_name;
+  std::span<const ExpressionList> rows;  // values
+};
+
+// The shape of FROM: a relation, or a join of two shapes.
+struct FromItem {
+  int32_t relation = -1;  // >= 0: a relation; else a join
+  JoinType join_type = JoinType::inner;
+  const FromItem* left = nullptr;
+  const FromItem* right = nullptr;
+  const BoundExpression* condition = nullptr;  // null: true
+};
+
+struct BoundTarget {
+  const BoundExpression* expression = nullptr;
+  std::string_view name;
+  bool is_junk = false;  // only for ORDER BY, GROUP BY or DISTINCT ON
+  Oid table = 0;         // where it is a plain column of a table
+  int16_t column_number = 0;
+};
+
+struct QuerySortKey {
+  int32_t target = 0;
+  bool descending = false;
+  bool nulls_first = false;
+};
+
+enum class QuerySetOperation : uint8_t { none, union_, intersect, except };
+
+struct BoundQuery {
+  std::span<const BoundRelation*> relations;
+  std::span<const FromItem*> from;  // inner-joined with each other
+  const BoundExpression* where = nullptr;
+  // Visible ones first, in order; then junk.
+  std::span<const BoundTarget> targets;
+  int32_t visible_targets = 0;
+  // Aggregates, GROUP BY or HAVING: targets and having read group keys and aggregates only (or
+  // columns that depend on a grouped primary key, which the planner adds to the keys).
+  bool is_grouped = false;
+  ExpressionList group_by;
+  const BoundExpression* having = nullptr;
+  bool has_set_returning_targets = false;
+  bool distinct = false;
+  std::span<const int32_t> distinct_on;  // targets; DISTINCT ON
+  std::span<const QuerySortKey> order_by;
+  const BoundExpression* limit_count = nullptr;  // int8
+  const BoundExpression* limit_offset = nullptr;
+  // left and right are queries of as many columns; column i of the result is left_columns[i] and
+  // right_columns[i], expressions over columns of relation 0 standing for the side's output.
+  // `relations` is empty, targets read relation 0, the result.
+  QuerySetOperation set_operation = QuerySetOperation::none;
+  bool set_all = false;
+  const BoundQuery* left = nullptr;
+  const BoundQuery* right = nullptr;
+  ExpressionList left_columns;
+  ExpressionList right_columns;
+};
+
+struct BoundAssignment {
+  int32_t column = 0;
+  const BoundExpression* value = nullptr;
+};
+
+// INSERT, UPDATE, DELETE. In `source` of UPDATE and DELETE relation 0 is the target; `values`,
+// assignments and returning read the source's relations. For INSERT `values` (one per table column,
+// null for dropped ones) reads relation 0: the output columns of `source`, or nothing when source
+// is null and one row is inserted; `returning` reads the table as relation 0.
+struct BoundModification {
+  PlanKind kind = PlanKind::insert;
+  const TableDescriptor* table = nullptr;
+  std::string_view alias;
+  const BoundQuery* source = nullptr;
+  ExpressionList values;
+  std::span<const BoundAssignment> assignments;
+  std::span<const BoundTarget> returning;
+  std::span<const CheckConstraint> checks;  // over relation 0, the table
+};
+
+struct BoundStatement {
+  const BoundQuery* query = nullptr;                // SELECT and VALUES
+  const BoundModification* modification = nullptr;  // the others
+  std::span<BoundCte*> ctes;                        // the materialised ones, in order of `number`
+};
+
+}  // namespace pgsilo
