@@ -1,0 +1,131 @@
+// What the catalog knows about a table, digested from its rows in pg_class, pg_attribute, pg_index,
+// pg_constraint and pg_attrdef. A descriptor never changes; DDL makes new ones. Who plans against
+// one or writes rows through one holds a CatalogSnapshot that contains it, and puts `record` with
+// `tid` into the transaction's read set: every change of a table, its indexes or constraints
+// rewrites the table's pg_class row, so OCC decides DDL against everything else.
+//
+// Thread safety: immutable once published.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/strong_id.h"
+#include "catalog/key_layout.h"
+#include "catalog/row_layout.h"
+#include "sql/types/type_oid.h"
+#include "storage/record/tid_word.h"
+
+namespace pgsilo {
+
+class Relation;
+class Record;
+
+// pg_class.relkind, relpersistence
+enum class RelationKind : char { table = 'r', index = 'i', sequence = 'S', view = 'v' };
+enum class RelationPersistence : char { permanent = 'p', unlogged = 'u', temporary = 't' };
+
+// A record of the catalog and the TID word under which it was read.
+struct CatalogRecord {
+  Record* record = nullptr;  // null: this transaction's own, not committed yet
+  Tid tid;
+};
+
+struct ColumnDescriptor {
+  std::string name;
+  int16_t number = 0;      // pg_attribute.attnum, 1-based; column i of a table has number i + 1,
+                           // dropped ones included
+  Oid type = invalid_oid;  // 0 when dropped
+  int32_t typmod = -1;
+  Oid collation = invalid_oid;
+  bool not_null = false;
+  bool dropped = false;
+  bool has_default = false;
+  std::string default_text;  // the default's SQL expression, as written
+  bool has_missing = false;  // rows stored before the column existed read `missing` instead of null
+  Datum missing;             // points into missing_bytes
+  std::string missing_bytes;
+};
+
+struct IndexColumn {
+  int16_t number = 0;  // pg_attribute.attnum of the table's column, 1-based
+  bool descending = false;
+  bool nulls_first = false;
+};
+
+struct IndexDescriptor {
+  Oid oid = invalid_oid;
+  Oid table_oid = invalid_oid;
+  std::string name;
+  // The tree: of the primary key, the table's own primary tree.
+  RelationId relation_id;
+  Relation* relation = nullptr;
+  std::vector<IndexColumn> columns;
+  KeyLayout key;
+  bool unique = false;
+  bool primary = false;
+  bool nulls_not_distinct = false;
+  Oid constraint = invalid_oid;  // the PRIMARY KEY or UNIQUE constraint it serves, or 0
+
+  bool is_primary_tree() const { return primary; }
+};
+
+enum class ConstraintType : char {
+  check = 'c',
+  foreign_key = 'f',
+  primary_key = 'p',
+  unique = 'u',
+};
+
+struct ConstraintDescriptor {
+  Oid oid = invalid_oid;
+  std::string name;
+  ConstraintType type = ConstraintType::check;
+  std::vector<int16_t> columns;  // numbers
+  std::string check_text;        // check: the SQL expression
+  Oid index = invalid_oid;       // primary key, unique
+  bool deferrable = false;
+  bool initially_deferred = false;
+};
+
+struct TableDescriptor {
+  Oid oid = invalid_oid;
+  Oid schema = invalid_oid;
+  std::string schema_name;
+  std::string name;
+  Oid row_type = invalid_oid;  // pg_type of its rows
+  RelationKind kind = RelationKind::table;
+  RelationPersistence persistence = RelationPersistence::permanent;
+  std::vector<ColumnDescriptor> columns;  // by number - 1, dropped ones included
+  RowLayout layout;
+  KeyLayout primary_key;   // of the primary tree
+  RelationId relation_id;  // the primary tree
+  Relation* relation = nullptr;
+  std::vector<std::shared_ptr<const IndexDescriptor>>
+      indexes;                                    // the primary key's first, then by oid
+  std::vector<ConstraintDescriptor> constraints;  // by oid
+  std::vector<std::string> options;               // reloptions: "fillfactor=90"
+  CatalogRecord record;                           // its pg_class row
+
+  bool is_system() const { return oid < 16384; }
+  bool has_primary_key() const { return !primary_key.is_hidden_row_id(); }
+  // Null when there is none.
+  const IndexDescriptor* primary_index() const {
+    return !indexes.empty() && indexes.front()->primary ? indexes.front().get() : nullptr;
+  }
+  // The column that is not dropped and has this name, or null.
+  const ColumnDescriptor* find_column(std::string_view column_name) const;
+  const IndexDescriptor* find_index(Oid index_oid) const;
+  const ConstraintDescriptor* find_constraint(std::string_view constraint_name) const;
+};
+
+struct SchemaDescriptor {
+  Oid oid = invalid_oid;
+  std::string name;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,86 @@
+// Which bytes a row is found under in a tree. A primary tree's key is the primary key's columns, or
+// a hidden row id for a table without one. A secondary entry's key is the index's columns, followed
+// by the primary key where they alone do not tell entries apart: in every non-unique index, and in
+// a unique one when a column is null (nulls are distinct). Its payload is the primary key. Column
+// encodings: sql/types/key_codec.h.
+//
+// Thread safety: immutable after construction.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "catalog/row_layout.h"
+#include "sql/types/key_codec.h"
+
+namespace pgsilo {
+
+class ByteBuffer;
+
+// A hidden row id is eight bytes, big-endian.
+inline constexpr size_t hidden_row_id_bytes = 8;
+
+class KeyLayout {
+ public:
+  // For tables without a primary key: no columns, rows are named by a hidden id.
+  KeyLayout() = default;
+  // `columns[i]` is encoded from column `column_numbers[i]` (0-based) of the row.
+  KeyLayout(std::vector<KeyColumn> columns, std::vector<uint16_t> column_numbers, bool unique,
+            bool nulls_distinct = true);
+
+  bool is_hidden_row_id() const { return columns_.empty(); }
+  std::span<const KeyColumn> columns() const { return columns_; }
+  std::span<const uint16_t> column_numbers() const { return column_numbers_; }
+  bool unique() const { return unique_; }
+  bool nulls_distinct() const { return nulls_distinct_; }
+
+  // Appends the columns' part of the key for an encoded row. Returns true when a column was null.
+  // Throws SqlError 54000 when the key is longer than storage can hold.
+  bool encode_columns(const RowLayout& layout, std::string_view row, ByteBuffer& out) const;
+  // The same from all values of a row (values[i] is table column i).
+  bool encode_columns(std::span<const Datum> row_values, ByteBuffer& out) const;
+
+  // Primary trees: the key of a row. Precondition: !is_hidden_row_id().
+  void encode_primary(const RowLayout& layout, std::string_view row, ByteBuffer& out) const {
+    encode_columns(layout, row, out);
+  }
+
+  // Secondary trees: the whole key of a row's entry; `primary_key` is the row's key in the primary
+  // tree.
+  void encode_entry(const RowLayout& layout, std::string_view row, std::string_view primary_key,
+                    ByteBuffer& out) const {
+    if (appends_primary_key(encode_columns(layout, row, out))) append(primary_key, out);
+  }
+  void encode_entry(std::span<const Datum> row_values, std::string_view primary_key,
+                    ByteBuffer& out) const {
+    if (appends_primary_key(encode_columns(row_values, out))) append(primary_key, out);
+  }
+
+  // Whether an entry with or without a null among its columns carries the primary key behind them.
+  bool appends_primary_key(bool has_null) const {
+    return !unique_ || (has_null && nulls_distinct_);
+  }
+  // Whether every entry's columns alone are its key: then a lookup by all columns is one point
+  // read.
+  bool columns_are_key() const { return unique_ && (!nulls_distinct_ || !has_nullable_column_); }
+
+  // The key (or, with fewer values than columns, the key's prefix) for values of the key's own
+  // columns in order.
+  void encode_prefix(std::span<const Datum> key_values, ByteBuffer& out) const {
+    encode_key(columns_, key_values, out);
+  }
+
+ private:
+  static void append(std::string_view bytes, ByteBuffer& out);
+  static void check_length(size_t bytes);
+
+  std::vector<KeyColumn> columns_;
+  std::vector<uint16_t> column_numbers_;
+  bool unique_ = true;
+  bool nulls_distinct_ = true;
+  bool has_nullable_column_ = false;
+};
+
+}  // namespace pgsilo

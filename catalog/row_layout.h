@@ -1,0 +1,146 @@
+// How a table's rows lie in a record's payload.
+//
+//   uint16  number of columns stored (dropped ones count; fewer than the table has if columns were
+//   added since) bytes   null bitmap, one bit per stored column, set = null bytes   fixed part: a
+//   slot for each column of fixed width, null or not, in column order uint32  for each column of
+//   variable width: the end of its bytes, counted from the start of the variable part bytes
+//   variable part
+//
+// Everything is little-endian as the machine has it, nothing is aligned. Where a column lies
+// depends only on the number of columns stored, so reading one column costs no walk over the
+// others, and ADD COLUMN rewrites nothing: a row with fewer columns reads the missing ones as their
+// recorded missing value (a constant default at the time of ADD COLUMN) or null. Dropped columns
+// are stored as null by rows written after the drop.
+//
+// Thread safety: immutable after construction. Invariant: a row encoded under a layout stays
+// readable under every later layout of the same table (columns are only appended, types of stored
+// columns never change without a rewrite).
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sql/types/datum.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+class Arena;
+class ByteBuffer;
+
+// What one column contributes to the layout.
+struct RowColumn {
+  const TypeInfo* type = nullptr;  // of a dropped column: null, and `width` says what it was
+  uint8_t width = 0;               // stored bytes of a fixed column; 0: variable
+  bool dropped = false;
+  // What rows that are too short for this column hold; points at memory that outlives the layout.
+  Datum missing;
+};
+
+// Bytes a value of the type takes in the fixed part; 0: variable part.
+uint8_t stored_width(const TypeInfo& type);
+
+class RowLayout {
+ public:
+  RowLayout() = default;
+  explicit RowLayout(std::vector<RowColumn> columns);
+
+  size_t column_count() const { return columns_.size(); }
+  const RowColumn& column(size_t index) const { return columns_[index]; }
+
+  // Appends the encoded row. values.size() == column_count(); values of dropped columns are ignored
+  // and stored as null. Throws SqlError 54000 when the row would pass 1 GiB.
+  void encode(std::span<const Datum> values, ByteBuffer& out) const;
+
+  // One column of an encoded row. By-reference values point into `row`. Precondition: index <
+  // column_count().
+  Datum get(std::string_view row, size_t index) const {
+    uint16_t stored;
+    std::memcpy(&stored, row.data(), sizeof stored);
+    const Place& place = places_[index];
+    if (index >= stored) [[unlikely]]
+      return columns_[index].missing;
+    const char* bitmap = row.data() + sizeof stored;
+    if ((bitmap[index / 8] >> (index % 8)) & 1) return Datum();
+    const char* fixed = bitmap + (stored + 7) / 8;
+    if (place.form != Form::variable) return read_fixed(place, fixed + place.offset);
+    const Shape& shape = shapes_[stored];
+    const char* ends = fixed + shape.fixed_bytes;
+    uint32_t begin = 0;
+    uint32_t end;
+    if (place.offset != 0)
+      std::memcpy(&begin, ends + (place.offset - 1) * sizeof begin, sizeof begin);
+    std::memcpy(&end, ends + place.offset * sizeof end, sizeof end);
+    const char* variable = ends + shape.variable_count * sizeof(uint32_t);
+    return Datum::of_bytes({variable + begin, end - begin});
+  }
+
+  // All columns; out.size() == column_count(). Dropped columns come as null.
+  void decode(std::string_view row, std::span<Datum> out) const;
+
+  // Checks that `row` is a well-formed row of this table: for recovery and tests.
+  bool is_valid(std::string_view row) const;
+
+ private:
+  enum class Form : uint8_t {
+    byte1,
+    int16,
+    int32,
+    int64,
+    uint32,
+    float32,
+    float64,
+    bytes,
+    variable
+  };
+  struct Place {
+    Form form = Form::variable;
+    uint8_t width = 0;
+    uint32_t offset = 0;  // in the fixed part; of a variable column: its number among them
+  };
+  // Of rows with a given number of stored columns.
+  struct Shape {
+    uint32_t fixed_bytes = 0;
+    uint32_t variable_count = 0;
+  };
+
+  static Form form_of(const RowColumn& column);
+  static Datum read_fixed(const Place& place, const char* at) {
+    switch (place.form) {
+      case Form::int32:
+        return Datum::of_int(load<int32_t>(at));
+      case Form::int64:
+        return Datum::of_int(load<int64_t>(at));
+      case Form::int16:
+        return Datum::of_int(load<int16_t>(at));
+      case Form::byte1:
+        return Datum::of_int(load<uint8_t>(at));
+      case Form::uint32:
+        return Datum::of_int(load<uint32_t>(at));
+      case Form::float64:
+        return Datum::of_float(load<double>(at));
+      case Form::float32:
+        return Datum::of_float(static_cast<double>(load<float>(at)));
+      case Form::bytes:
+      case Form::variable:
+        break;
+    }
+    return Datum::of_bytes({at, place.width});
+  }
+  template <typename T>
+  static T load(const char* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+  static void write_fixed(const Place& place, Datum value, char* at);
+
+  std::vector<RowColumn> columns_;
+  std::vector<Place> places_;
+  std::vector<Shape> shapes_;  // by number of stored columns, 0..column_count()
+};
+
+}  // namespace pgsilo
