@@ -1,0 +1,47 @@
+#include "executor/worker/commit_queue.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace pgsilo {
+namespace {
+constexpr auto later = [](const auto& left, const auto& right) { return left.epoch > right.epoch; };
+}  // namespace
+
+uint64_t CommitQueue::durable_epoch() const {
+  return service_ == nullptr ? UINT64_MAX : service_->durable_epoch();
+}
+
+void CommitQueue::wait(DurableWaiter& waiter, uint64_t epoch) {
+  PGSILO_DCHECK(!waiter.queued_);
+  waiter.queued_ = true;
+  waiting_.push_back({epoch, &waiter});
+  std::push_heap(waiting_.begin(), waiting_.end(), later);
+  if (service_ != nullptr) service_->request(epoch);
+}
+
+void CommitQueue::forget(DurableWaiter& waiter) {
+  if (!waiter.queued_) return;
+  waiter.queued_ = false;
+  std::erase_if(waiting_, [&](const Entry& entry) { return entry.waiter == &waiter; });
+  std::make_heap(waiting_.begin(), waiting_.end(), later);
+}
+
+void CommitQueue::release() {
+  if (waiting_.empty()) return;
+  uint64_t durable = durable_epoch();
+  while (!waiting_.empty() && waiting_.front().epoch <= durable) {
+    DurableWaiter* waiter = waiting_.front().waiter;
+    std::pop_heap(waiting_.begin(), waiting_.end(), later);
+    waiting_.pop_back();
+    waiter->queued_ = false;
+    waiter->on_durable(durable);
+  }
+}
+
+bool CommitQueue::step_log() {
+  return service_ != nullptr && !waiting_.empty() && service_->try_step();
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,69 @@
+// Replies that wait for the log: each rests on an epoch and leaves when the durable epoch D has
+// reached it. A worker has one; its connections register in it. Silo calls these the worker's
+// buffered results (section 4.10). Thread safety: none; the worker's own thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pgsilo {
+
+// What a worker asks of the log; the composition root supplies it.
+class DurabilityService {
+ public:
+  virtual ~DurabilityService() = default;
+  // D: everything of this epoch and below is on disk. Thread-safe, wait-free.
+  virtual uint64_t durable_epoch() const = 0;
+  // Somebody waits for `epoch`. Thread-safe; cheap when it was asked for before.
+  virtual void request(uint64_t epoch) = 0;
+  // Runs the log's next step (write and sync) on the calling thread if it is due and nobody else
+  // does. True if it ran.
+  virtual bool try_step() = 0;
+};
+
+// Somebody whose next reply rests on an epoch that was not durable yet.
+class DurableWaiter {
+ public:
+  // D has reached the epoch it waited for. Runs on the worker's thread outside of fibers.
+  virtual void on_durable(uint64_t durable_epoch) = 0;
+
+ protected:
+  ~DurableWaiter() = default;
+
+ private:
+  friend class CommitQueue;
+  bool queued_ = false;
+};
+
+class CommitQueue {
+ public:
+  // Null: everything is durable at once (no log).
+  void set_service(DurabilityService* service) { service_ = service; }
+
+  // True when replies that rest on `epoch` may leave now.
+  bool is_durable(uint64_t epoch) const {
+    return service_ == nullptr || service_->durable_epoch() >= epoch;
+  }
+  uint64_t durable_epoch() const;
+
+  // `waiter` will be told once D >= epoch. It waits for one epoch at a time.
+  void wait(DurableWaiter& waiter, uint64_t epoch);
+  // The waiter goes away; it may be waiting or not.
+  void forget(DurableWaiter& waiter);
+  // Tells everybody whose epoch is durable.
+  void release();
+  bool empty() const { return waiting_.empty(); }
+  // An idle worker with waiting replies: runs the log's step. True if that did something.
+  bool step_log();
+
+ private:
+  struct Entry {
+    uint64_t epoch;
+    DurableWaiter* waiter;
+  };
+  DurabilityService* service_ = nullptr;
+  std::vector<Entry> waiting_;  // a heap: the smallest epoch first
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,242 @@
+#include "executor/worker/worker.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/limits.h"
+
+namespace pgsilo {
+namespace {
+
+constexpr int events_per_poll = 64;
+thread_local Worker* current_worker = nullptr;
+
+int checked(int result, const char* call) {
+  if (result < 0) throw std::system_error(errno, std::generic_category(), call);
+  return result;
+}
+
+}  // namespace
+
+Worker::Worker(const WorkerOptions& options)
+    : options_(options), stacks_(limits::fiber_stack_bytes, limits::kept_stack_bytes) {
+  epoll_ = checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
+  event_ = checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
+  // Edge-triggered: every write is an event of its own, so nobody ever has to read the counter.
+  epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.ptr = nullptr}};
+  checked(epoll_ctl(epoll_, EPOLL_CTL_ADD, event_, &event), "epoll_ctl");
+}
+
+Worker::~Worker() {
+  PGSILO_CHECK(fiber_count_ == 0);
+  close(event_);
+  close(epoll_);
+}
+
+Worker* Worker::current() { return current_worker; }
+
+void Worker::pin() const {
+  if (options_.cpu < 0) return;
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  CPU_SET(options_.cpu, &cpus);
+  // A CPU that went offline since start-up only costs speed.
+  static_cast<void>(pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus));
+}
+
+void Worker::run() {
+  pin();
+  current_worker = this;
+  for (;;) {
+    take_inbox();
+    run_round();
+    commit_queue_.release();
+    if (stopping() && fiber_count_ == 0) {
+      std::lock_guard lock(tasks_mutex_);
+      if (tasks_.empty()) break;
+    }
+    wait_for_events();
+  }
+  current_worker = nullptr;
+}
+
+void Worker::run_round() {
+  bool shares = !background_.empty();
+  int64_t started_us = shares ? monotonic_us() : 0;
+  FiberQueue round = runnable_.take_all();
+  bool idle = round.empty();
+  while (!round.empty()) run_fiber(*round.pop());
+  if (!shares) return;
+  foreground_us_ += monotonic_us() - started_us;
+  int64_t owed_us = options_.slice_us * (100 - options_.background_share_percent) /
+                    options_.background_share_percent;
+  if (!idle && foreground_us_ < owed_us) return;
+  foreground_us_ = 0;
+  run_fiber(*background_.pop());
+}
+
+void Worker::run_fiber(WorkerFiber& fiber) {
+  slice_started_us_ = monotonic_us();
+  fiber.fiber_.resume();
+  if (!fiber.fiber_.finished()) return;
+  --fiber_count_;
+  delete &fiber;
+}
+
+WorkerFiber& Worker::spawn(Fiber::Body body, void* argument) {
+  auto* fiber = new WorkerFiber(*this, stacks_, body, argument);
+  ++fiber_count_;
+  runnable_.push(fiber);
+  return *fiber;
+}
+
+bool Worker::slice_spent() const { return monotonic_us() - slice_started_us_ >= options_.slice_us; }
+
+void Worker::requeue(WorkerFiber& fiber) {
+  fiber.busy_us_ += monotonic_us() - slice_started_us_;
+  (fiber.busy_us_ >= options_.background_after_us ? background_ : runnable_).push(&fiber);
+}
+
+void Worker::make_runnable(WorkerFiber& fiber) {
+  fiber.busy_us_ = 0;
+  if (current_worker == this) {
+    runnable_.push(&fiber);
+    return;
+  }
+  WorkerFiber* head = inbox_.load(std::memory_order_relaxed);
+  do {
+    fiber.next_ = head;
+  } while (!inbox_.compare_exchange_weak(head, &fiber, std::memory_order_seq_cst,
+                                         std::memory_order_relaxed));
+  if (asleep_.load(std::memory_order_seq_cst)) signal();
+}
+
+void Worker::take_inbox() {
+  if (awakened_.load(std::memory_order_relaxed)) {
+    // Acquire pairs with the release in post(): the task list it announced is taken below.
+    awakened_.exchange(false, std::memory_order_acquire);
+    std::vector<std::unique_ptr<WorkerTask>> tasks;
+    {
+      std::lock_guard lock(tasks_mutex_);
+      tasks.swap(tasks_);
+    }
+    for (auto& task : tasks) task->run(*this);
+  }
+  if (inbox_.load(std::memory_order_relaxed) == nullptr) return;
+  // Acquire pairs with the sender's push: what it did before unpark() is visible to the fiber.
+  WorkerFiber* newest = inbox_.exchange(nullptr, std::memory_order_acquire);
+  WorkerFiber* oldest = nullptr;
+  while (newest != nullptr) {
+    WorkerFiber* next = newest->next_;
+    newest->next_ = oldest;
+    oldest = newest;
+    newest = next;
+  }
+  while (oldest != nullptr) {
+    WorkerFiber* next = oldest->next_;
+    runnable_.push(oldest);
+    oldest = next;
+  }
+}
+
+void Worker::post(std::unique_ptr<WorkerTask> task) {
+  {
+    std::lock_guard lock(tasks_mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  wake();
+}
+
+void Worker::wake() {
+  awakened_.store(true, std::memory_order_seq_cst);
+  if (asleep_.load(std::memory_order_seq_cst)) signal();
+}
+
+void Worker::request_stop() {
+  stopping_.store(true, std::memory_order_release);
+  wake();
+}
+
+void Worker::signal() {
+  uint64_t one = 1;
+  // It fails only when the counter is full, and then the event is pending anyway.
+  static_cast<void>(!write(event_, &one, sizeof one));
+}
+
+void Worker::watch(int descriptor, IoHandler& handler) {
+  epoll_event event{.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data = {.ptr = &handler}};
+  checked(epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event), "epoll_ctl");
+}
+
+void Worker::unwatch(int descriptor) { epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr); }
+
+void Worker::sleep_until(WorkerFiber& fiber, int64_t deadline_us) {
+  fiber.deadline_us_ = deadline_us;
+  sleepers_.insert({deadline_us, &fiber});
+}
+
+void Worker::cancel_sleep(WorkerFiber& fiber) {
+  sleepers_.erase({fiber.deadline_us_, &fiber});
+  fiber.deadline_us_ = Parker::no_deadline;
+}
+
+void Worker::wake_sleepers() {
+  if (sleepers_.empty()) return;
+  int64_t now_us = monotonic_us();
+  // unpark() leaves the set alone; the fiber takes itself out when it runs.
+  for (const Sleeper& sleeper : sleepers_) {
+    if (sleeper.deadline_us > now_us) break;
+    sleeper.fiber->unpark();
+  }
+}
+
+void Worker::wait_for_events() {
+  bool busy = !runnable_.empty() || !background_.empty();
+  if (!busy && !commit_queue_.empty()) {
+    // Sockets first: whoever is ready joins the batch that is about to be synced.
+    handle_events(0);
+    busy = !runnable_.empty() || commit_queue_.step_log();
+    if (busy) return;
+  }
+  if (busy) {
+    handle_events(0);
+    return;
+  }
+  int64_t deadline_us = sleepers_.empty() ? Parker::no_deadline : sleepers_.begin()->deadline_us;
+  asleep_.store(true, std::memory_order_seq_cst);
+  if (inbox_.load(std::memory_order_seq_cst) == nullptr &&
+      !awakened_.load(std::memory_order_seq_cst)) {
+    handle_events(deadline_us == Parker::no_deadline
+                      ? -1
+                      : std::max<int64_t>(0, deadline_us - monotonic_us()));
+  }
+  asleep_.store(false, std::memory_order_relaxed);
+}
+
+void Worker::handle_events(int64_t timeout_us) {
+  epoll_event events[events_per_poll];
+  timespec timeout{.tv_sec = timeout_us / 1000000, .tv_nsec = timeout_us % 1000000 * 1000};
+  int count =
+      epoll_pwait2(epoll_, events, events_per_poll, timeout_us < 0 ? nullptr : &timeout, nullptr);
+  PGSILO_CHECK(count >= 0 || errno == EINTR);
+  for (int i = 0; i < count; ++i) {
+    auto* handler = static_cast<IoHandler*>(events[i].data.ptr);
+    if (handler == nullptr) continue;
+    uint32_t flags = events[i].events;
+    constexpr uint32_t broken = EPOLLHUP | EPOLLERR | EPOLLRDHUP;
+    handler->on_io((flags & (EPOLLIN | broken)) != 0, (flags & (EPOLLOUT | broken)) != 0);
+  }
+  wake_sleepers();
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,131 @@
+// A worker: one thread, pinned to a CPU if asked, that runs an event loop over its sockets and
+// schedules the fibers of its sessions. A session stays on its worker for life, so nothing of a
+// session is shared between threads.
+//
+// One round of the loop: fibers that were woken, then (at most a slice of) background work, then
+// replies that became durable, then the sockets. Only when nothing is runnable it sleeps, and
+// before that it may run the log's step itself, because waking another thread costs more than a
+// quarter of a sync.
+//
+// Thread safety: post(), wake() and request_stop() from any thread; the rest only on the worker's
+// own thread. Invariants: a fiber runs at most once a round; handlers never suspend (they run
+// outside of fibers).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "executor/worker/commit_queue.h"
+#include "executor/worker/worker_fiber.h"
+
+namespace pgsilo {
+
+// Told when a watched descriptor may be read or written again (edge-triggered).
+class IoHandler {
+ public:
+  virtual void on_io(bool readable, bool writable) = 0;
+
+ protected:
+  ~IoHandler() = default;
+};
+
+// A piece of work handed to a worker by another thread.
+class WorkerTask {
+ public:
+  virtual ~WorkerTask() = default;
+  virtual void run(Worker& worker) = 0;
+};
+
+struct WorkerOptions {
+  int index = 0;
+  int cpu = -1;  // pinned there; -1: not pinned
+  // A fiber gives way after this long (Worker::slice_spent).
+  int64_t slice_us = 1000;
+  // A fiber that has been busy for longer than this without waiting is background work...
+  int64_t background_after_us = 10000;
+  // ...and gets this share of the worker while others are runnable.
+  int background_share_percent = 10;
+};
+
+class Worker {
+ public:
+  explicit Worker(const WorkerOptions& options);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // The loop. Returns after request_stop(), when the last fiber has ended.
+  void run();
+  void post(std::unique_ptr<WorkerTask> task);
+  // Makes the loop go round once more: the durable epoch advanced.
+  void wake();
+  void request_stop();
+  bool stopping() const { return stopping_.load(std::memory_order_acquire); }
+
+  // Starts a fiber; it runs in the next round and is destroyed after its end.
+  WorkerFiber& spawn(Fiber::Body body, void* argument);
+  void watch(int descriptor, IoHandler& handler);
+  void unwatch(int descriptor);
+  CommitQueue& commit_queue() { return commit_queue_; }
+  int index() const { return options_.index; }
+  size_t fiber_count() const { return fiber_count_; }
+
+  // True when the running fiber has used up its slice and should yield().
+  bool slice_spent() const;
+
+  // The worker that runs on this thread, or null.
+  static Worker* current();
+
+  // For WorkerFiber. Any thread: queues a fiber that was parked and has been woken.
+  void make_runnable(WorkerFiber& fiber);
+  void sleep_until(WorkerFiber& fiber, int64_t deadline_us);
+  void cancel_sleep(WorkerFiber& fiber);
+  // Queues the running fiber behind the others (or as background work); it suspends itself next.
+  void requeue(WorkerFiber& fiber);
+
+ private:
+  struct Sleeper {
+    int64_t deadline_us;
+    WorkerFiber* fiber;
+    auto operator<=>(const Sleeper&) const = default;
+  };
+
+  void pin() const;
+  void run_round();
+  void run_fiber(WorkerFiber& fiber);
+  void take_inbox();
+  void wake_sleepers();
+  void wait_for_events();
+  // Negative: no limit.
+  void handle_events(int64_t timeout_us);
+  void signal();
+
+  const WorkerOptions options_;
+  int epoll_ = -1;
+  int event_ = -1;  // eventfd: written by other threads when the loop may be asleep
+  StackPool stacks_;
+  CommitQueue commit_queue_;
+
+  FiberQueue runnable_;
+  FiberQueue background_;
+  std::set<Sleeper> sleepers_;
+  size_t fiber_count_ = 0;
+  int64_t slice_started_us_ = 0;
+  int64_t foreground_us_ = 0;  // spent since background work last had its turn
+
+  // Other threads' side. A sender pushes, then reads asleep_; the loop sets asleep_, then looks at
+  // the inbox: with sequentially consistent accesses one of them sees the other.
+  std::atomic<WorkerFiber*> inbox_{nullptr};  // a stack of woken fibers, linked by next_
+  std::atomic<bool> asleep_{false};
+  std::atomic<bool> awakened_{false};  // look again before sleeping: wake() or post()
+  std::atomic<bool> stopping_{false};
+  std::mutex tasks_mutex_;
+  std::vector<std::unique_ptr<WorkerTask>> tasks_;
+};
+
+}  // namespace pgsilo

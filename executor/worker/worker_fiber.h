@@ -1,0 +1,77 @@
+// A fiber that a worker schedules: it can wait (Parker), give way to others, and be woken from any
+// thread. Thread safety: unpark() from any thread while the fiber has not ended (whoever keeps a
+// Parker must forget it before the fiber's body returns); everything else on its worker only.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/fiber.h"
+#include "base/parker.h"
+
+namespace pgsilo {
+
+class Worker;
+
+class WorkerFiber final : public Parker {
+ public:
+  WorkerFiber(Worker& worker, StackPool& stacks, Fiber::Body body, void* argument);
+
+  void park(int64_t deadline_us = no_deadline) override;
+  void unpark() override;
+
+  // Lets other fibers of the worker run first. Called inside the fiber.
+  void yield();
+
+  Worker& worker() { return worker_; }
+
+ private:
+  friend class Worker;
+  friend class FiberQueue;
+  friend class TimerQueue;
+  enum class State : uint8_t {
+    running,   // runs, or is queued to run
+    notified,  // the same, and the next park() returns at once
+    parked,
+  };
+
+  Worker& worker_;
+  Fiber fiber_;
+  std::atomic<State> state_{State::running};
+  WorkerFiber* next_ = nullptr;  // in one of: the run queues, the worker's inbox
+  int64_t deadline_us_ = no_deadline;
+  // Since when it runs without having waited; a long run makes it background work.
+  int64_t busy_us_ = 0;
+};
+
+// First in, first out; links through WorkerFiber::next_.
+class FiberQueue {
+ public:
+  bool empty() const { return first_ == nullptr; }
+  void push(WorkerFiber* fiber) {
+    fiber->next_ = nullptr;
+    if (first_ == nullptr) {
+      first_ = fiber;
+    } else {
+      last_->next_ = fiber;
+    }
+    last_ = fiber;
+  }
+  WorkerFiber* pop() {
+    WorkerFiber* fiber = first_;
+    first_ = fiber->next_;
+    return fiber;
+  }
+  // Everything that is queued now, for a round that must end.
+  FiberQueue take_all() {
+    FiberQueue all = *this;
+    first_ = nullptr;
+    return all;
+  }
+
+ private:
+  WorkerFiber* first_ = nullptr;
+  WorkerFiber* last_ = nullptr;
+};
+
+}  // namespace pgsilo

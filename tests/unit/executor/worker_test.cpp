@@ -1,0 +1,282 @@
+#include "executor/worker/worker.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "executor/worker/retry_policy.h"
+
+namespace pgsilo {
+namespace {
+
+WorkerFiber& spawn(Worker& worker, void (*body)(void*), void* argument) {
+  return worker.spawn(body, argument);
+}
+
+TEST(WorkerTest, FibersTakeTurns) {
+  Worker worker({});
+  struct Shared {
+    std::string log;
+    WorkerFiber* first = nullptr;
+    WorkerFiber* second = nullptr;
+  } shared;
+  shared.first = &spawn(
+      worker,
+      [](void* argument) {
+        auto& s = *static_cast<Shared*>(argument);
+        for (int i = 0; i < 3; ++i) {
+          s.log += 'a';
+          s.first->yield();
+        }
+      },
+      &shared);
+  shared.second = &spawn(
+      worker,
+      [](void* argument) {
+        auto& s = *static_cast<Shared*>(argument);
+        for (int i = 0; i < 3; ++i) {
+          s.log += 'b';
+          s.second->yield();
+        }
+      },
+      &shared);
+  worker.request_stop();
+  worker.run();
+  EXPECT_EQ(shared.log, "ababab");
+}
+
+TEST(WorkerTest, AnUnparkBeforeTheParkIsNotLost) {
+  Worker worker({});
+  int parks = 0;
+  WorkerFiber* self = nullptr;
+  auto body = [&] {
+    self->unpark();
+    self->unpark();
+    self->park();
+    ++parks;
+    self->park(monotonic_us() + 1000);  // only the deadline ends this one
+    ++parks;
+  };
+  self = &worker.spawn([](void* f) { (*static_cast<decltype(body)*>(f))(); }, &body);
+  worker.request_stop();
+  worker.run();
+  EXPECT_EQ(parks, 2);
+}
+
+TEST(WorkerTest, OtherThreadsWakeFibersManyTimes) {
+  Worker worker({});
+  constexpr int rounds = 20000;
+  struct Shared {
+    WorkerFiber* fiber = nullptr;
+    std::atomic<int> sent{0};
+    std::atomic<int> seen{0};
+    std::atomic<bool> released{false};  // nobody will unpark the fiber any more
+  } shared;
+  shared.fiber = &spawn(
+      worker,
+      [](void* argument) {
+        auto& s = *static_cast<Shared*>(argument);
+        while (!s.released.load(std::memory_order_acquire)) {
+          bool last = s.seen.load(std::memory_order_relaxed) == rounds;
+          s.fiber->park(last ? monotonic_us() + 100 : Parker::no_deadline);
+          s.seen.store(s.sent.load(std::memory_order_acquire), std::memory_order_release);
+        }
+      },
+      &shared);
+  std::thread loop([&] { worker.run(); });
+  for (int i = 1; i <= rounds; ++i) {
+    shared.sent.store(i, std::memory_order_release);
+    shared.fiber->unpark();
+    if (i % 16 == 0) {
+      // Lets the loop fall asleep now and then, so that the wake-up through the eventfd is
+      // exercised. The last value must not be waited for: the fiber ends with it.
+      while (shared.seen.load(std::memory_order_acquire) < i) std::this_thread::yield();
+    }
+  }
+  shared.released.store(true, std::memory_order_release);
+  worker.request_stop();
+  loop.join();
+  EXPECT_EQ(shared.seen.load(), rounds);
+}
+
+TEST(WorkerTest, BackgroundWorkLeavesMostOfTheTimeToOthers) {
+  WorkerOptions options;
+  options.slice_us = 200;
+  options.background_after_us = 400;
+  Worker worker(options);
+  struct Shared {
+    WorkerFiber* hog = nullptr;
+    WorkerFiber* other = nullptr;
+    int64_t hog_turns = 0;
+    int64_t other_turns = 0;
+    bool done = false;
+  } shared;
+  shared.hog = &spawn(
+      worker,
+      [](void* argument) {
+        auto& s = *static_cast<Shared*>(argument);
+        while (!s.done) {
+          while (!s.hog->worker().slice_spent()) {
+          }
+          ++s.hog_turns;
+          s.hog->yield();
+        }
+      },
+      &shared);
+  shared.other = &spawn(
+      worker,
+      [](void* argument) {
+        auto& s = *static_cast<Shared*>(argument);
+        for (int i = 0; i < 400; ++i) {
+          while (!s.other->worker().slice_spent()) {
+          }
+          ++s.other_turns;
+          // Parking with a past deadline: it waited, so it stays in the foreground.
+          s.other->unpark();
+          s.other->park();
+          s.other->worker().make_runnable(*s.other);
+          Fiber::current()->suspend();
+        }
+        s.done = true;
+      },
+      &shared);
+  worker.request_stop();
+  worker.run();
+  EXPECT_EQ(shared.other_turns, 400);
+  EXPECT_GT(shared.hog_turns, 20);   // not starved
+  EXPECT_LT(shared.hog_turns, 150);  // nor an equal
+}
+
+class FakeLog final : public DurabilityService {
+ public:
+  uint64_t durable_epoch() const override { return durable; }
+  void request(uint64_t epoch) override { requested = std::max(requested, epoch); }
+  bool try_step() override {
+    if (durable >= requested) return false;
+    ++durable;
+    ++steps;
+    return true;
+  }
+  uint64_t durable = 5;
+  uint64_t requested = 0;
+  int steps = 0;
+};
+
+struct RecordingWaiter final : DurableWaiter {
+  void on_durable(uint64_t durable_epoch) override { seen = durable_epoch; }
+  uint64_t seen = 0;
+};
+
+TEST(CommitQueueTest, ReleasesInOrderOfEpochs) {
+  FakeLog log;
+  CommitQueue queue;
+  queue.set_service(&log);
+  EXPECT_TRUE(queue.is_durable(5));
+  EXPECT_FALSE(queue.is_durable(6));
+  RecordingWaiter first, second, third;
+  queue.wait(second, 8);
+  queue.wait(first, 6);
+  queue.wait(third, 7);
+  EXPECT_EQ(log.requested, 8u);
+  queue.forget(third);
+  queue.release();
+  EXPECT_EQ(first.seen, 0u);
+  log.durable = 7;
+  queue.release();
+  EXPECT_EQ(first.seen, 7u);
+  EXPECT_EQ(second.seen, 0u);
+  EXPECT_EQ(third.seen, 0u);
+  EXPECT_TRUE(queue.step_log());
+  queue.release();
+  EXPECT_EQ(second.seen, 8u);
+  EXPECT_TRUE(queue.empty());
+  EXPECT_FALSE(queue.step_log());
+}
+
+TEST(WorkerTest, AnIdleWorkerRunsTheLogsStep) {
+  FakeLog log;
+  Worker worker({});
+  worker.commit_queue().set_service(&log);
+  struct Shared : DurableWaiter {
+    void on_durable(uint64_t) override { fiber->unpark(); }
+    WorkerFiber* fiber = nullptr;
+    Worker* worker = nullptr;
+    FakeLog* log = nullptr;
+  } shared;
+  shared.worker = &worker;
+  shared.log = &log;
+  shared.fiber = &spawn(
+      worker,
+      [](void* argument) {
+        auto& s = *static_cast<Shared*>(argument);
+        s.worker->commit_queue().wait(s, 9);
+        while (!s.worker->commit_queue().is_durable(9)) s.fiber->park();
+      },
+      &shared);
+  worker.request_stop();
+  worker.run();
+  EXPECT_EQ(log.steps, 4);
+}
+
+TEST(WorkerTest, SocketsWakeTheirFiber) {
+  int pair[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+  Worker worker({});
+  struct Shared : IoHandler {
+    void on_io(bool readable, bool) override {
+      if (readable) fiber->unpark();
+    }
+    WorkerFiber* fiber = nullptr;
+    int descriptor = -1;
+    std::string text;
+  } shared;
+  shared.descriptor = pair[0];
+  worker.watch(pair[0], shared);
+  shared.fiber = &spawn(
+      worker,
+      [](void* argument) {
+        auto& s = *static_cast<Shared*>(argument);
+        while (s.text.size() < 5) {
+          char buffer[16];
+          ssize_t count = read(s.descriptor, buffer, sizeof buffer);
+          if (count > 0) {
+            s.text.append(buffer, static_cast<size_t>(count));
+          } else {
+            s.fiber->park();
+          }
+        }
+      },
+      &shared);
+  std::thread loop([&] { worker.run(); });
+  for (char c : std::string("hello")) {
+    ASSERT_EQ(write(pair[1], &c, 1), 1);
+    std::this_thread::yield();
+  }
+  worker.request_stop();
+  loop.join();
+  EXPECT_EQ(shared.text, "hello");
+  worker.unwatch(pair[0]);
+  close(pair[0]);
+  close(pair[1]);
+}
+
+TEST(RetryPolicyTest, BacksOffWithinItsBounds) {
+  RetryPolicy policy(7);
+  for (uint32_t i = 0; i < RetryPolicy::immediate_retries; ++i) {
+    EXPECT_EQ(policy.next_delay_us(), 0);
+  }
+  for (int i = 0; i < 100; ++i) {
+    int64_t delay_us = policy.next_delay_us();
+    EXPECT_GT(delay_us, 0);
+    EXPECT_LE(delay_us, RetryPolicy::longest_delay_us);
+  }
+  policy.reset();
+  EXPECT_EQ(policy.next_delay_us(), 0);
+}
+
+}  // namespace
+}  // namespace pgsilo
