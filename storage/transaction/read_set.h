@@ -1,0 +1,58 @@
+// The records a transaction read, each with the version it saw (Silo section 4.4). Absent records are members too: a scan
+// must notice that one comes alive. A record may be in it several times; every entry is validated.
+// Thread safety: none; one transaction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "storage/record/record.h"
+#include "storage/record/tid_word.h"
+
+namespace pgsilo {
+
+// What a read needs to stay true.
+enum class ReadKind : uint8_t {
+  version,    // this very version is current and nobody else is about to replace it
+  existence,  // there is a row: other versions will do (engine.md item 12)
+  uniqueness, // as version; failing means two transactions insert the same key (conflict_unique)
+};
+
+struct ReadEntry {
+  const Record* record;
+  uint64_t seen;  // Tid | absent | kind, in the bits a Tid leaves free
+
+  static constexpr uint64_t absent_bit = 1;
+  static constexpr int kind_shift = 1;
+  static ReadEntry of(const Record* record, TidWord word, ReadKind kind) {
+    return {record, word.tid().value() | (word.is_absent() ? absent_bit : 0) | static_cast<uint64_t>(kind) << kind_shift};
+  }
+  Tid tid() const { return Tid::from_value(seen); }
+  bool absent() const { return (seen & absent_bit) != 0; }
+  ReadKind kind() const { return static_cast<ReadKind>((seen >> kind_shift) & 3); }
+};
+
+class ReadSet {
+ public:
+  // Throws std::bad_alloc.
+  uint32_t add(const Record* record, TidWord word, ReadKind kind) {
+    entries_.push_back(ReadEntry::of(record, word, kind));
+    return static_cast<uint32_t>(entries_.size() - 1);
+  }
+  // A read of the running statement that was repeated after its record was locked.
+  void replace(uint32_t index, TidWord word) {
+    entries_[index] = ReadEntry::of(entries_[index].record, word, entries_[index].kind());
+  }
+  const ReadEntry& operator[](uint32_t index) const { return entries_[index]; }
+  size_t size() const { return entries_.size(); }
+  const ReadEntry* begin() const { return entries_.data(); }
+  const ReadEntry* end() const { return entries_.data() + entries_.size(); }
+  // Keeps the memory of ordinary transactions, gives that of giant ones back.
+  void clear();
+
+ private:
+  std::vector<ReadEntry> entries_;
+};
+
+}  // namespace pgsilo
