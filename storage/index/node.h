@@ -1,0 +1,248 @@
+// The nodes of an index tree: border nodes hold entries, interior nodes lead to them.
+// docs/index_tree.md argues why readers may read them without locks.
+//
+// Who may write what
+// - version: by its verbs. Everything readers see under a version is written between begin_change()
+// and end_change().
+// - parent: guarded by the lock of the node it points to (the lock of the child for a root).
+// - BorderNode::previous: guarded by the lock of the node it points to.
+// - An entry's layer root may be replaced by a newer root of the same layer under the border node's
+// lock without a
+//   change of version: both lead to the same keys.
+// Pointers are stored with release and loaded with acquire, so that what they point to is
+// initialised for who follows them; all other fields are relaxed, ordered by the version word.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/check.h"
+#include "storage/index/key_slice.h"
+#include "storage/index/node_version.h"
+#include "storage/index/permutation.h"
+#include "storage/record/record.h"
+
+namespace pgsilo {
+
+class InteriorNode;
+
+class alignas(64) Node {
+ public:
+  static constexpr size_t cache_lines = 5;
+
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  AtomicNodeVersion& version() { return version_; }
+  const AtomicNodeVersion& version() const { return version_; }
+  // Null for the root of a layer.
+  InteriorNode* parent() const {
+    PGSILO_SCHEDULE_POINT();
+    return parent_.load(std::memory_order_acquire);
+  }
+  void set_parent(InteriorNode* parent) {
+    PGSILO_SCHEDULE_POINT();
+    parent_.store(parent, std::memory_order_release);
+  }
+  // Fetches the whole node, so that its lines arrive together.
+  void prefetch() const {
+    const char* line = reinterpret_cast<const char*>(this);
+    for (size_t i = 0; i < cache_lines; ++i) __builtin_prefetch(line + i * 64);
+  }
+
+ protected:
+  Node(bool border, bool root) : version_(border, root), parent_(nullptr) {}
+
+ private:
+  AtomicNodeVersion version_;
+  std::atomic<InteriorNode*> parent_;
+};
+
+// Where an entry leads: to the record of its key, or (only with length class `longer`) to the next
+// layer, which holds all keys with this prefix. The low bit of the word tells which.
+class EntryTarget {
+ public:
+  EntryTarget() = default;
+  static EntryTarget from_bits(uintptr_t bits) { return EntryTarget(bits); }
+  static EntryTarget to_record(Record* record) {
+    return EntryTarget(reinterpret_cast<uintptr_t>(record));
+  }
+  static EntryTarget to_layer(Node* root) {
+    return EntryTarget(reinterpret_cast<uintptr_t>(root) | layer_bit);
+  }
+  bool is_layer() const { return (bits_ & layer_bit) != 0; }
+  Record* record() const {
+    PGSILO_DCHECK(!is_layer());
+    return reinterpret_cast<Record*>(bits_);
+  }
+  // A node that is, or once was, the root of the layer; from the latter, parents lead to the root.
+  Node* layer_root() const {
+    PGSILO_DCHECK(is_layer());
+    return reinterpret_cast<Node*>(bits_ & ~layer_bit);
+  }
+  uintptr_t bits() const { return bits_; }
+  friend bool operator==(EntryTarget, EntryTarget) = default;
+
+ private:
+  static constexpr uintptr_t layer_bit = 1;
+  explicit EntryTarget(uintptr_t bits) : bits_(bits) {}
+  uintptr_t bits_ = 0;
+};
+
+// Holds the entries of its layer whose slices lie in [first_slice, last_slice]. The ranges of a
+// layer's border nodes follow one another without gap or overlap, from 0 to the largest slice.
+// first_slice never changes; last_slice shrinks when the node splits and grows when the node to its
+// right is removed. Entries with equal slices are never in different nodes (there are at most 10).
+// The leftmost border node of a layer lives as long as the layer.
+class BorderNode : public Node {
+ public:
+  static constexpr int width = Permutation::width;
+  // The length class of a slot that holds no entry.
+  static constexpr LengthClass no_entry = 0xff;
+
+  BorderNode(bool root, KeySlice first_slice, KeySlice last_slice);
+
+  KeySlice first_slice() const { return first_slice_; }
+  KeySlice last_slice() const {
+    PGSILO_SCHEDULE_POINT();
+    return last_slice_.load(std::memory_order_relaxed);
+  }
+  bool covers(KeySlice slice) const { return first_slice_ <= slice && slice <= last_slice(); }
+  Permutation permutation() const {
+    PGSILO_SCHEDULE_POINT();
+    return Permutation::from_bits(permutation_.load(std::memory_order_acquire));
+  }
+  BorderNode* next() const {
+    PGSILO_SCHEDULE_POINT();
+    return next_.load(std::memory_order_acquire);
+  }
+  BorderNode* previous() const {
+    PGSILO_SCHEDULE_POINT();
+    return previous_.load(std::memory_order_acquire);
+  }
+  KeySlice slice(int slot) const { return slices_[slot].load(std::memory_order_relaxed); }
+  LengthClass length(int slot) const { return lengths_[slot].load(std::memory_order_relaxed); }
+  EntryTarget target(int slot) const {
+    PGSILO_SCHEDULE_POINT();
+    return EntryTarget::from_bits(targets_[slot].load(std::memory_order_acquire));
+  }
+
+  // The slot of the entry (slice, length), or -1.
+  int find(KeySlice slice, LengthClass length) const {
+    uint32_t candidates = 0;
+    for (int i = 0; i < width; ++i)
+      candidates |= static_cast<uint32_t>(this->slice(i) == slice) << i;
+    for (; candidates != 0; candidates &= candidates - 1) {
+      int slot = __builtin_ctz(candidates);
+      if (this->length(slot) == length) return slot;
+    }
+    return -1;
+  }
+  // The number of entries before (slice, length).
+  int lower_bound(Permutation order, KeySlice slice, LengthClass length) const;
+
+  // Holder of the lock, changing (or owner of an unpublished node).
+  void insert_entry(int position, KeySlice slice, LengthClass length, EntryTarget target);
+  void remove_entry(int position);
+  // Keeps the first `count` entries.
+  void truncate(int count);
+  void set_last_slice(KeySlice slice) {
+    PGSILO_SCHEDULE_POINT();
+    last_slice_.store(slice, std::memory_order_relaxed);
+  }
+  void set_next(BorderNode* node) {
+    PGSILO_SCHEDULE_POINT();
+    next_.store(node, std::memory_order_release);
+  }
+  // Holder of the lock of the node that previous() is, or was before.
+  void set_previous(BorderNode* node) {
+    PGSILO_SCHEDULE_POINT();
+    previous_.store(node, std::memory_order_release);
+  }
+  // Holder of the lock.
+  void set_target(int slot, EntryTarget target) {
+    PGSILO_SCHEDULE_POINT();
+    targets_[slot].store(target.bits(), std::memory_order_release);
+  }
+
+ private:
+  // One cache line with the node's head, then slices, then targets.
+  const KeySlice first_slice_;
+  std::atomic<KeySlice> last_slice_;
+  std::atomic<uint64_t> permutation_;
+  std::atomic<BorderNode*> next_{nullptr};
+  std::array<std::atomic<LengthClass>, 16>
+      lengths_;  // no_entry exactly where the permutation has no live slot
+  std::array<std::atomic<KeySlice>, width> slices_;
+  std::atomic<BorderNode*> previous_{nullptr};
+  std::array<std::atomic<uintptr_t>, width> targets_;
+};
+static_assert(sizeof(BorderNode) == Node::cache_lines * 64);
+
+// Leads to count() + 1 children: child i holds the slices in [key(i-1), key(i)). Children are all
+// border nodes or all interior nodes.
+class InteriorNode : public Node {
+ public:
+  static constexpr int width = 15;
+
+  explicit InteriorNode(bool root);
+
+  int count() const {
+    PGSILO_SCHEDULE_POINT();
+    return static_cast<int>(count_.load(std::memory_order_acquire));
+  }
+  KeySlice key(int index) const { return keys_[index].load(std::memory_order_relaxed); }
+  Node* child(int index) const {
+    PGSILO_SCHEDULE_POINT();
+    return children_[index].load(std::memory_order_acquire);
+  }
+
+  // The index of the child whose range holds `slice`.
+  int child_index(KeySlice slice) const {
+    // Unused keys are the largest slice, so all are compared without a branch; the minimum corrects
+    // for a slice that is the largest one itself, and keeps a torn read inside the children.
+    int not_above = 0;
+    for (int i = 0; i < width; ++i) not_above += static_cast<int>(key(i) <= slice);
+    int present = count();
+    return not_above < present ? not_above : present;
+  }
+  // The index of a child that is there; the caller holds the lock.
+  int index_of(const Node* child) const;
+
+  // Holder of the lock, changing (or owner of an unpublished node). These set the parents of the
+  // children they are given or take over.
+  void set_first_child(Node* child);
+  void insert_child(int index, KeySlice key,
+                    Node* child);  // becomes child `index`, with `key` to its left; index >= 1
+  // Child `index` goes, and with it the key to its left, or to its right if it is the first. The
+  // child right of a first one becomes the first.
+  void remove_child(int index);
+  void set_key(int index, KeySlice key) {
+    PGSILO_SCHEDULE_POINT();
+    keys_[index].store(key, std::memory_order_relaxed);
+  }
+  // Moves the children from `index` on, with the keys between them, to the empty `right`; returns
+  // the key that was to the left of child `index`, which now separates the two nodes.
+  KeySlice move_children_to(int index, InteriorNode* right);
+
+ private:
+  void set_count(int count) {
+    PGSILO_SCHEDULE_POINT();
+    count_.store(static_cast<uint64_t>(count), std::memory_order_release);
+  }
+
+  std::atomic<uint64_t> count_{0};
+  std::array<std::atomic<KeySlice>, width> keys_;
+  std::array<std::atomic<Node*>, width + 1> children_;
+};
+static_assert(sizeof(InteriorNode) == Node::cache_lines * 64);
+
+// The root of the layer that `node` was a root of: `node` itself unless the layer has grown.
+inline Node* climb_to_root(Node* node) {
+  while (InteriorNode* parent = node->parent()) node = parent;
+  return node;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,160 @@
+// The version word of a tree node: a lock for writers, a seqlock for readers, and the value that
+// node sets remember (Silo section 4.6, Masstree's node versions). Every bit is named and every
+// transition a verb.
+//
+//    63       5   4      3        2        1       0
+//   +----------+------+------+---------+--------+------+
+//   | changes  |border| root | deleted |changing| lock |
+//   +----------+------+------+---------+--------+------+
+//
+// - lock: a writer owns the node. Readers go on: nothing has changed yet.
+// - changing: the owner is changing what readers see. Readers wait; validation fails.
+// - deleted: the node was unlinked; it never changes again. Set together with a bump of `changes`.
+// - root: the node is the root of its layer. Cleared together with a bump.
+// - border: constant.
+// - changes: 59 bits, bumped by every change: it never comes round. For a border node that means:
+// every change of the set
+//   of keys in its range, and of the range itself.
+//
+// A reader: v = stable(); loads; unchanged_since(v) => all loads belong to the node as it was under
+// v. A writer: lock() or try_lock_at(v); begin_change(); stores; end_change(). Or unlock() if it
+// changed nothing readers see. Node locks are never held across an allocation, a park or a system
+// call.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/check.h"
+#include "storage/index/schedule_point.h"
+#include "storage/record/backoff.h"
+#include "storage/record/ordered_load.h"
+
+namespace pgsilo {
+
+// One value of the word, without lock and changing: what a node set remembers.
+class NodeVersion {
+ public:
+  constexpr NodeVersion() = default;
+  constexpr bool is_deleted() const { return (bits_ & deleted_bit) != 0; }
+  constexpr bool is_root() const { return (bits_ & root_bit) != 0; }
+  constexpr bool is_border() const { return (bits_ & border_bit) != 0; }
+  constexpr uint64_t bits() const { return bits_; }
+  friend constexpr bool operator==(NodeVersion, NodeVersion) = default;
+
+ private:
+  friend class AtomicNodeVersion;
+  static constexpr uint64_t lock_bit = 1 << 0;
+  static constexpr uint64_t changing_bit = 1 << 1;
+  static constexpr uint64_t deleted_bit = 1 << 2;
+  static constexpr uint64_t root_bit = 1 << 3;
+  static constexpr uint64_t border_bit = 1 << 4;
+  static constexpr uint64_t one_change = 1 << 5;
+  explicit constexpr NodeVersion(uint64_t bits) : bits_(bits) {}
+
+  uint64_t bits_ = 0;
+};
+
+class AtomicNodeVersion {
+ public:
+  // A new node that nobody sees yet, unlocked.
+  AtomicNodeVersion(bool border, bool root)
+      : bits_((border ? NodeVersion::border_bit : 0) | (root ? NodeVersion::root_bit : 0)) {}
+
+  // The version, as soon as nobody is changing the node. Pairs with end_change(): who sees a
+  // version sees all its stores.
+  NodeVersion stable() const {
+    for (Backoff backoff;;) {
+      PGSILO_SCHEDULE_POINT();
+      uint64_t bits = bits_.load(std::memory_order_acquire);
+      if ((bits & NodeVersion::changing_bit) == 0)
+        return NodeVersion(bits & ~NodeVersion::lock_bit);
+      PGSILO_SCHEDULE_WAIT();
+      backoff.pause();
+    }
+  }
+
+  // After reading: what was read since stable() returned `version` belongs to that version.
+  bool unchanged_since(NodeVersion version) const {
+    PGSILO_SCHEDULE_POINT();
+    return (load_after_reads(bits_) & ~NodeVersion::lock_bit) == version.bits_;
+  }
+
+  // Validation in commit, after the epoch was read (epoch_manager.h says why seq_cst). A node that
+  // only is locked has not changed: its owner's transaction reads a later epoch than we did.
+  bool validates(NodeVersion version) const {
+    PGSILO_SCHEDULE_POINT();
+    return (bits_.load(std::memory_order_seq_cst) & ~NodeVersion::lock_bit) == version.bits_;
+  }
+
+  void lock() {
+    for (Backoff backoff;;) {
+      PGSILO_SCHEDULE_POINT();
+      uint64_t bits = bits_.load(std::memory_order_relaxed);
+      if ((bits & NodeVersion::lock_bit) == 0 && take(bits)) return;
+      PGSILO_SCHEDULE_WAIT();
+      backoff.pause();
+    }
+  }
+
+  // Takes the lock if the node is unlocked and still at `version`: what was read under it is still
+  // so.
+  [[nodiscard]] bool try_lock_at(NodeVersion version) {
+    PGSILO_SCHEDULE_POINT();
+    return take(version.bits_);
+  }
+
+  // Holder: the version as it is now.
+  NodeVersion locked_version() const {
+    uint64_t bits = bits_.load(std::memory_order_relaxed);
+    PGSILO_DCHECK((bits & NodeVersion::lock_bit) != 0);
+    return NodeVersion(bits & ~(NodeVersion::lock_bit | NodeVersion::changing_bit));
+  }
+
+  // Holder: from here on readers wait. Idempotent.
+  void begin_change() {
+    uint64_t bits = bits_.load(std::memory_order_relaxed);
+    PGSILO_DCHECK((bits & NodeVersion::lock_bit) != 0 && (bits & NodeVersion::deleted_bit) == 0);
+    PGSILO_SCHEDULE_POINT();
+    bits_.store(bits | NodeVersion::changing_bit, std::memory_order_relaxed);
+    after_marking(bits_);  // the stores of the change come after the mark
+  }
+
+  // Holder, changing: publishes the change under a new version, which it returns, and unlocks.
+  NodeVersion end_change() { return finish(0, 0); }
+  // Likewise, and the node is no longer its layer's root.
+  NodeVersion end_change_not_root() { return finish(NodeVersion::root_bit, 0); }
+  // Likewise, and the node has been unlinked for good.
+  NodeVersion end_change_deleted() { return finish(0, NodeVersion::deleted_bit); }
+
+  // Holder: changed nothing that readers see under a version.
+  void unlock() {
+    uint64_t bits = bits_.load(std::memory_order_relaxed);
+    PGSILO_DCHECK((bits & NodeVersion::lock_bit) != 0 && (bits & NodeVersion::changing_bit) == 0);
+    PGSILO_SCHEDULE_POINT();
+    bits_.store(bits & ~NodeVersion::lock_bit, std::memory_order_release);
+  }
+
+ private:
+  bool take(uint64_t bits) {
+    // Acquire: pairs with the release of the holder before.
+    return bits_.compare_exchange_strong(bits, bits | NodeVersion::lock_bit,
+                                         std::memory_order_acquire, std::memory_order_relaxed);
+  }
+
+  NodeVersion finish(uint64_t clear, uint64_t set) {
+    uint64_t bits = bits_.load(std::memory_order_relaxed);
+    PGSILO_DCHECK((bits & NodeVersion::lock_bit) != 0 && (bits & NodeVersion::changing_bit) != 0);
+    bits = (bits & ~(NodeVersion::lock_bit | NodeVersion::changing_bit | clear)) | set;
+    bits += NodeVersion::one_change;
+    PGSILO_SCHEDULE_POINT();
+    // Release for stable(); seq_cst for validates(): the change precedes its transaction's read of
+    // the epoch.
+    bits_.store(bits, std::memory_order_seq_cst);
+    return NodeVersion(bits);
+  }
+
+  std::atomic<uint64_t> bits_;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,14 @@
+// Every size limit of the storage engine, in one place.
+#pragma once
+
+#include <cstddef>
+
+namespace pgsilo {
+
+// A key of an index tree, encoded. Longer keys are refused by whoever encodes them (54000).
+inline constexpr size_t max_key_bytes = 8192;
+
+// One row's payload.
+inline constexpr size_t max_row_bytes = size_t{1} << 30;
+
+}  // namespace pgsilo

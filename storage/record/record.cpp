@@ -1,0 +1,72 @@
+#include "storage/record/record.h"
+
+#include "storage/limits.h"
+#include "storage/record/backoff.h"
+
+namespace pgsilo {
+
+Record::Record(std::string_view key, size_t inline_words, TidWord initial)
+    : tid_word_(initial),
+      inline_words_(static_cast<uint16_t>(inline_words)),
+      key_bytes_(static_cast<uint16_t>(key.size())) {
+  PGSILO_DCHECK(inline_words <= UINT16_MAX && key.size() <= max_key_bytes);
+  uint64_t* key_words = reinterpret_cast<uint64_t*>(this + 1);
+  if (!key.empty()) {
+    key_words[row_words(key.size()) - 1] = 0;
+    std::memcpy(key_words, key.data(), key.size());
+  }
+}
+
+bool Record::try_read(RowBuffer& buffer, TidWord& seen) const {
+  TidWord before = tid_word_.load();
+  if (before.is_locked()) return false;
+  if (before.is_absent() || before.is_obsolete()) {
+    buffer.set_size(0);
+    seen = before;
+    return true;
+  }
+  // Which payload, and how long the row is, race with an install too; but a payload that was ever
+  // current stays in memory under our pin, and a size stored with a place never exceeds that place.
+  const ExternalPayload* external = external_.load(std::memory_order_acquire);
+  const std::atomic<uint32_t>& size = external != nullptr ? external->row_bytes : inline_bytes_;
+  size_t bytes = size.load(std::memory_order_relaxed);
+  const uint64_t* row = external != nullptr ? external->words() : inline_row();
+  copy_racing_row_out(buffer.reserve(bytes), row, row_words(bytes));
+  TidWord after = tid_word_.load_after_reading();
+  // An intent raised or dropped meanwhile did not touch the row.
+  if (after.is_locked() || after.tid() != before.tid()) return false;
+  buffer.set_size(bytes);
+  seen = after;
+  return true;
+}
+
+TidWord Record::stable_read(RowBuffer& buffer) const {
+  TidWord seen;
+  for (Backoff backoff; !try_read(buffer, seen);) backoff.pause();
+  return seen;
+}
+
+void Record::write_row(std::string_view row, ExternalPayload* external) {
+  std::atomic<uint32_t>& size = external != nullptr ? external->row_bytes : inline_bytes_;
+  copy_racing_row_in(external != nullptr ? external->words() : inline_row(), row.data(),
+                     row.size());
+  size.store(static_cast<uint32_t>(row.size()), std::memory_order_relaxed);
+}
+
+ExternalPayload* Record::install(std::string_view row, Tid tid, ExternalPayload* spare) {
+  ExternalPayload* current = external_.load(std::memory_order_relaxed);
+  ExternalPayload* unused = spare;
+  if (fits(row.size())) {
+    write_row(row, current);
+  } else {
+    PGSILO_CHECK(spare != nullptr && row_words(row.size()) <= spare->capacity_words);
+    write_row(row, spare);
+    external_.store(
+        spare, std::memory_order_release);  // pairs with the acquire loads: its capacity is set
+    unused = current;
+  }
+  tid_word_.install(tid, /*absent=*/false);
+  return unused;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,94 @@
+// One key's record: TID word, the key, and the row (engine.md item 14). Its address is stable for
+// as long as the key is in its tree: when a row outgrows its place only the payload moves, so index
+// entries, intent queues and read sets may point here. Created and destroyed by RecordAllocator;
+// protected by a Pin.
+//
+// Memory:  | tid word | external payload or null | row size, inline words, key size | key, padded
+// to 8 | inline row words | The key lies in the record, not beside the tree's nodes, so that the
+// line a reader needs anyway holds it: a lookup compares what follows the last key slice without
+// another cache miss, a new layer copies nothing, and a scan, the log and the unhooking of an
+// absent record find the key at hand.
+//
+// Thread safety
+// - key() never changes.
+// - try_read(), read(): any thread under a pin.
+// - fits(): any thread; once true it stays true, for capacity never shrinks.
+// - install*(): the holder of the record's lock bit, once per lock.
+// Invariants: I1; I4: a successful read returns bytes that exactly one committed version held.
+// The row of a record whose word says absent is meaningless; its bytes are not to be used.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "storage/record/row_buffer.h"
+#include "storage/record/row_copy.h"
+#include "storage/record/tid_word.h"
+
+namespace pgsilo {
+
+// A payload outside its record, for a row that outgrew the inline space.
+struct ExternalPayload {
+  std::atomic<uint32_t> row_bytes{0};
+  uint32_t capacity_words = 0;
+  uint64_t* words() { return reinterpret_cast<uint64_t*>(this + 1); }
+  const uint64_t* words() const { return reinterpret_cast<const uint64_t*>(this + 1); }
+};
+static_assert(sizeof(ExternalPayload) == 8);
+
+class Record {
+ public:
+  Record(const Record&) = delete;
+  Record& operator=(const Record&) = delete;
+
+  AtomicTidWord& tid_word() { return tid_word_; }
+  const AtomicTidWord& tid_word() const { return tid_word_; }
+  std::string_view key() const { return {reinterpret_cast<const char*>(this + 1), key_bytes_}; }
+
+  // One attempt: copies the row into `buffer` and sets `seen` to the word it was current under
+  // (unlocked). If the row is absent or obsolete, `seen` says so and the buffer is empty. False if
+  // the record is locked or changed under the read. Throws std::bad_alloc if the buffer cannot
+  // grow.
+  [[nodiscard]] bool try_read(RowBuffer& buffer, TidWord& seen) const;
+  // Repeats until it succeeds. Lock holders wait for nothing, so this ends soon; it yields the CPU
+  // when the holder seems to have lost its own.
+  TidWord stable_read(RowBuffer& buffer) const;
+
+  // Whether a row of `bytes` bytes can be installed in place.
+  bool fits(size_t bytes) const { return row_words(bytes) <= capacity_words(); }
+
+  // Lock holder: writes `row` and publishes it as version `tid`, releasing the lock in the same
+  // step. If !fits(row.size()) then `spare`, allocated before locking (I3), takes the row. Returns
+  // the payload that is in nobody's use any more: the unused spare (free it), or the one replaced
+  // (retire it); tell them apart by comparing with `spare`. Null if neither.
+  [[nodiscard]] ExternalPayload* install(std::string_view row, Tid tid, ExternalPayload* spare);
+  // Lock holder: publishes that the key has no row since `tid`, and unlocks.
+  void install_absent(Tid tid) { tid_word_.install(tid, /*absent=*/true); }
+
+ private:
+  friend class RecordAllocator;
+  Record(std::string_view key, size_t inline_words, TidWord initial);
+
+  size_t capacity_words() const {
+    const ExternalPayload* external = external_.load(std::memory_order_acquire);
+    return external != nullptr ? external->capacity_words : inline_words_;
+  }
+  uint64_t* inline_row() { return reinterpret_cast<uint64_t*>(this + 1) + row_words(key_bytes_); }
+  const uint64_t* inline_row() const {
+    return reinterpret_cast<const uint64_t*>(this + 1) + row_words(key_bytes_);
+  }
+  void write_row(std::string_view row, ExternalPayload* external);
+
+  AtomicTidWord tid_word_;
+  std::atomic<ExternalPayload*> external_{nullptr};
+  std::atomic<uint32_t> inline_bytes_{
+      0};  // <= inline_words_ * 8 at any moment, torn reads included
+  uint16_t inline_words_;
+  uint16_t key_bytes_;
+};
+static_assert(sizeof(Record) == 24);
+
+}  // namespace pgsilo

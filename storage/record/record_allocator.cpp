@@ -1,0 +1,108 @@
+#include "storage/record/record_allocator.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "storage/limits.h"
+
+namespace pgsilo {
+
+namespace {
+
+// Rows longer than this are external from the start: the inline capacity is a 16-bit number of
+// words.
+constexpr size_t max_inline_words = 4096;
+
+void* allocate_bytes(size_t bytes) {
+  void* memory = std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+size_t payload_bytes(const ExternalPayload* payload) {
+  return sizeof(ExternalPayload) + size_t{payload->capacity_words} * 8;
+}
+
+size_t record_bytes(size_t key_bytes, size_t inline_words) {
+  return sizeof(Record) + round_up_to_words(key_bytes) + inline_words * 8;
+}
+
+}  // namespace
+
+Record* RecordAllocator::allocate(std::string_view key, size_t row_bytes, TidWord initial,
+                                  ReclaimerHandle& handle) {
+  PGSILO_CHECK(key.size() <= max_key_bytes && row_bytes <= max_row_bytes);
+  size_t words = row_words(row_bytes);
+  size_t inline_words = words <= max_inline_words ? words : 0;
+  size_t bytes = record_bytes(key.size(), inline_words);
+  auto* record = new (allocate_bytes(bytes)) Record(key, inline_words, initial);
+  account_.add(handle.index(), bytes);
+  if (inline_words < words) {
+    try {
+      record->external_.store(create_payload(row_bytes, handle),
+                              std::memory_order_relaxed);  // not published yet
+    } catch (...) {
+      destroy(record, handle);
+      throw;
+    }
+  }
+  return record;
+}
+
+Record* RecordAllocator::create(std::string_view key, size_t row_bytes, ReclaimerHandle& handle) {
+  return allocate(key, row_bytes, TidWord::absent(Tid()), handle);
+}
+
+Record* RecordAllocator::create_filled(std::string_view key, std::string_view row, Tid tid,
+                                       ReclaimerHandle& handle) {
+  Record* record = allocate(key, row.size(), TidWord::present(tid), handle);
+  record->write_row(row, record->external_.load(std::memory_order_relaxed));
+  return record;
+}
+
+Record* RecordAllocator::create_absent(std::string_view key, Tid tid, ReclaimerHandle& handle) {
+  return allocate(key, 0, TidWord::absent(tid), handle);
+}
+
+ExternalPayload* RecordAllocator::create_payload(size_t row_bytes, ReclaimerHandle& handle) {
+  PGSILO_CHECK(row_bytes <= max_row_bytes);
+  size_t bytes = sizeof(ExternalPayload) + round_up_to_words(row_bytes);
+  auto* payload = new (allocate_bytes(bytes)) ExternalPayload;
+  payload->capacity_words = static_cast<uint32_t>(row_words(row_bytes));
+  account_.add(handle.index(), bytes);
+  return payload;
+}
+
+void RecordAllocator::destroy(ExternalPayload* payload, ReclaimerHandle& handle) {
+  account_.subtract(handle.index(), payload_bytes(payload));
+  std::free(payload);
+}
+
+void RecordAllocator::destroy(Record* record, ReclaimerHandle& handle) {
+  ExternalPayload* external = record->external_.load(std::memory_order_relaxed);
+  if (external != nullptr) destroy(external, handle);
+  account_.subtract(handle.index(), record_bytes(record->key_bytes_, record->inline_words_));
+  std::free(record);
+}
+
+void RecordAllocator::free_unaccounted(Record* record) {
+  std::free(record->external_.load(std::memory_order_relaxed));
+  std::free(record);
+}
+
+void RecordAllocator::retire(ExternalPayload* payload, ReclaimerHandle& handle) {
+  size_t bytes = payload_bytes(payload);
+  account_.subtract(handle.index(), bytes);
+  handle.retire(payload, [](void* object) { std::free(object); }, bytes);
+}
+
+void RecordAllocator::retire(Record* record, ReclaimerHandle& handle) {
+  // Obsolete or unreachable, so its payload cannot move any more.
+  ExternalPayload* external = record->external_.load(std::memory_order_acquire);
+  if (external != nullptr) retire(external, handle);
+  size_t bytes = record_bytes(record->key_bytes_, record->inline_words_);
+  account_.subtract(handle.index(), bytes);
+  handle.retire(record, [](void* object) { std::free(object); }, bytes);
+}
+
+}  // namespace pgsilo

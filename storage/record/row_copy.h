@@ -1,0 +1,43 @@
+// The one place where row bytes are read while somebody may be overwriting them. The race is by
+// design: a reader copies whatever is there and then finds from the TID word whether it may keep it
+// (seqlock, Silo section 4.5). To make the race well defined, bytes that can be overwritten in
+// place are only ever touched as whole 64-bit words by relaxed atomics; the ordering comes from the
+// TID word (ordered_load.h). Rows are stored from an 8-byte boundary in a whole number of words;
+// the bytes after the row's end in its last word are zero.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace pgsilo {
+
+constexpr size_t row_words(size_t bytes) { return (bytes + 7) / 8; }
+constexpr size_t round_up_to_words(size_t bytes) { return row_words(bytes) * 8; }
+
+// Copies `words` words out of a row that may be changing into private memory.
+inline void copy_racing_row_out(uint64_t* to, const uint64_t* from, size_t words) {
+  for (size_t i = 0; i < words; ++i) {
+    to[i] =
+        std::atomic_ref<uint64_t>(const_cast<uint64_t&>(from[i])).load(std::memory_order_relaxed);
+  }
+}
+
+// Copies `bytes` bytes of private memory into a row that others may be reading.
+inline void copy_racing_row_in(uint64_t* to, const void* from, size_t bytes) {
+  const char* source = static_cast<const char*>(from);
+  size_t whole = bytes / 8;
+  uint64_t word;
+  for (size_t i = 0; i < whole; ++i) {
+    std::memcpy(&word, source + i * 8, 8);
+    std::atomic_ref<uint64_t>(to[i]).store(word, std::memory_order_relaxed);
+  }
+  if (size_t rest = bytes % 8; rest != 0) {
+    word = 0;
+    std::memcpy(&word, source + whole * 8, rest);
+    std::atomic_ref<uint64_t>(to[whole]).store(word, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace pgsilo
