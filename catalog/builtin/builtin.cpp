@@ -1,0 +1,99 @@
+#include "catalog/builtin/builtin.h"
+
+#include <algorithm>
+
+namespace pgsilo {
+namespace {
+
+constexpr BuiltinProcedure procedures[] = {
+#include "catalog/builtin/procedures.def"
+};
+constexpr BuiltinOperator operators[] = {
+#include "catalog/builtin/operators.def"
+};
+constexpr BuiltinCast casts[] = {
+#include "catalog/builtin/casts.def"
+};
+
+// The tables are sorted by name, then OID; this is the way in by OID.
+template <typename Entry, size_t count>
+constexpr std::array<uint16_t, count> positions_by_oid(const Entry (&entries)[count]) {
+  std::array<uint16_t, count> positions{};
+  for (size_t i = 0; i < count; ++i) positions[i] = static_cast<uint16_t>(i);
+  std::sort(positions.begin(), positions.end(),
+            [&](uint16_t a, uint16_t b) { return entries[a].oid < entries[b].oid; });
+  return positions;
+}
+
+template <typename Entry, size_t count>
+const Entry* find_by_oid(const Entry (&entries)[count],
+                         const std::array<uint16_t, count>& positions, Oid oid) {
+  auto found = std::lower_bound(
+      positions.begin(), positions.end(), oid,
+      [&](uint16_t position, Oid wanted) { return entries[position].oid < wanted; });
+  if (found == positions.end() || entries[*found].oid != oid) return nullptr;
+  return &entries[*found];
+}
+
+template <typename Entry, size_t count>
+std::span<const Entry> find_by_name(const Entry (&entries)[count], std::string_view name) {
+  auto first = std::lower_bound(
+      std::begin(entries), std::end(entries), name,
+      [](const Entry& entry, std::string_view wanted) { return entry.name < wanted; });
+  auto last = first;
+  while (last != std::end(entries) && last->name == name) ++last;
+  return {first, last};
+}
+
+constexpr Oid make_interval_oid = 3464;
+
+}  // namespace
+
+std::span<const BuiltinProcedure> find_procedures(std::string_view name) {
+  return find_by_name(procedures, name);
+}
+
+const BuiltinProcedure* find_procedure(Oid oid) {
+  static const auto positions = positions_by_oid(procedures);
+  return find_by_oid(procedures, positions, oid);
+}
+
+std::string_view procedure_default_text(Oid oid, size_t argument) {
+  // make_interval is the only listed procedure with defaults: six integers and the seconds.
+  if (oid != make_interval_oid) return {};
+  return argument < 6 ? "0" : "0.0";
+}
+
+std::span<const BuiltinProcedure> all_procedures() { return procedures; }
+
+std::span<const BuiltinOperator> find_operators(std::string_view name) {
+  return find_by_name(operators, name);
+}
+
+const BuiltinOperator* find_operator(Oid oid) {
+  static const auto positions = positions_by_oid(operators);
+  return find_by_oid(operators, positions, oid);
+}
+
+const BuiltinOperator* find_operator(std::string_view name, Oid left, Oid right) {
+  for (const BuiltinOperator& candidate : find_operators(name)) {
+    if (candidate.left == left && candidate.right == right) return &candidate;
+  }
+  return nullptr;
+}
+
+std::span<const BuiltinOperator> all_operators() { return operators; }
+
+const BuiltinCast* find_cast(Oid source, Oid target) {
+  auto found = std::lower_bound(std::begin(casts), std::end(casts), std::pair(source, target),
+                                [](const BuiltinCast& entry, std::pair<Oid, Oid> wanted) {
+                                  return std::pair(entry.source, entry.target) < wanted;
+                                });
+  if (found == std::end(casts) || found->source != source || found->target != target)
+    return nullptr;
+  return found;
+}
+
+std::span<const BuiltinCast> all_casts() { return casts; }
+
+}  // namespace pgsilo
