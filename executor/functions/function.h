@@ -1,0 +1,57 @@
+// The code behind pg_proc: scalar functions, operators, casts and aggregates by procedure OID. One file per family
+// lists its entries; function_table.cpp joins the lists. Strictness is the evaluator's business: a strict function is
+// never called with a NULL argument (catalog/builtin says which are strict). Results by reference live in ctx.arena
+// or are part of an argument.
+// Thread safety: the tables are constant; a context belongs to one fiber.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/arena.h"
+#include "sql/types/datum.h"
+#include "sql/types/type_oid.h"
+
+namespace pgsilo {
+
+struct ExecutionContext;
+struct TypeContext;
+
+// What a call looks like from its place in the statement; functions with VARIADIC or polymorphic arguments ask.
+struct CallSite {
+  std::span<const Oid> argument_types;
+  Oid result_type = invalid_oid;
+};
+
+struct EvalContext {
+  Arena* arena = nullptr;                 // results; reset by the caller between rows or statements
+  TypeContext* types = nullptr;           // styles, zone; its own arena member is the same arena
+  ExecutionContext* execution = nullptr;  // session state; null only while the planner folds constants
+  const CallSite* call = nullptr;         // set before each call
+};
+
+using ScalarFunction = Datum (*)(EvalContext& ctx, const Datum* args);
+
+struct FunctionEntry {
+  Oid oid;
+  ScalarFunction function;
+};
+
+// Null for procedures that are not scalar functions (aggregates, set-returning functions) or not known.
+ScalarFunction find_function(Oid procedure);
+
+// An aggregate keeps its state in `state_bytes` bytes (8-byte aligned, zeroed, trivially destructible) and what it
+// points at in the arena given to step, which lives as long as the group.
+struct AggregateFunction {
+  Oid oid;
+  size_t state_bytes;
+  // Takes one row; with `strict`, rows with a NULL argument are not taken.
+  void (*step)(EvalContext& ctx, void* state, const Datum* args);
+  Datum (*finish)(EvalContext& ctx, const void* state);
+  bool strict;
+};
+
+const AggregateFunction* find_aggregate(Oid procedure);
+
+}  // namespace pgsilo
