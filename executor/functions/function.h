@@ -54,4 +54,19 @@ struct AggregateFunction {
 
 const AggregateFunction* find_aggregate(Oid procedure);
 
+// The families, for the tables.
+namespace functions {
+std::span<const FunctionEntry> comparison();
+std::span<const FunctionEntry> integer();
+std::span<const FunctionEntry> floating_point();
+std::span<const FunctionEntry> numeric();
+std::span<const FunctionEntry> conversion();
+std::span<const FunctionEntry> text();
+std::span<const FunctionEntry> pattern();
+std::span<const FunctionEntry> date_time();
+std::span<const FunctionEntry> session();
+std::span<const AggregateFunction> aggregates();
+std::span<const AggregateFunction> statistics_aggregates();
+}  // namespace functions
+
 }  // namespace pgsilo

@@ -1,0 +1,42 @@
+#include <algorithm>
+#include <vector>
+
+#include "executor/functions/function.h"
+
+namespace pgsilo {
+namespace {
+
+template <typename Entry>
+std::vector<Entry> joined(std::initializer_list<std::span<const Entry>> families) {
+  std::vector<Entry> all;
+  for (std::span<const Entry> family : families) all.insert(all.end(), family.begin(), family.end());
+  std::sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.oid < b.oid; });
+  return all;
+}
+
+template <typename Entry>
+const Entry* find_entry(const std::vector<Entry>& entries, Oid oid) {
+  auto found = std::lower_bound(entries.begin(), entries.end(), oid,
+                                [](const Entry& entry, Oid wanted) { return entry.oid < wanted; });
+  return found == entries.end() || found->oid != oid ? nullptr : &*found;
+}
+
+}  // namespace
+
+ScalarFunction find_function(Oid procedure) {
+  using namespace functions;
+  static const std::vector<FunctionEntry> entries =
+      joined<FunctionEntry>({comparison(), integer(), floating_point(), numeric(), conversion(), text(), pattern(),
+                             date_time(), session()});
+  const FunctionEntry* entry = find_entry(entries, procedure);
+  return entry == nullptr ? nullptr : entry->function;
+}
+
+const AggregateFunction* find_aggregate(Oid procedure) {
+  using namespace functions;
+  static const std::vector<AggregateFunction> entries =
+      joined<AggregateFunction>({aggregates(), statistics_aggregates()});
+  return find_entry(entries, procedure);
+}
+
+}  // namespace pgsilo
