@@ -146,6 +146,7 @@ class BorderNode : public Node {
   // Holder of the lock, changing (or owner of an unpublished node).
   void insert_entry(int position, KeySlice slice, LengthClass length, EntryTarget target);
   void remove_entry(int position);
+  void remove_slot(int slot);
   // Keeps the first `count` entries.
   void truncate(int count);
   void set_last_slice(KeySlice slice) {
@@ -228,6 +229,7 @@ class InteriorNode : public Node {
   KeySlice move_children_to(int index, InteriorNode* right);
 
  private:
+  void set_child(int index, Node* child);
   void set_count(int count) {
     PGSILO_SCHEDULE_POINT();
     count_.store(static_cast<uint64_t>(count), std::memory_order_release);

@@ -85,29 +85,38 @@ class ScanCursor {
     EntryTarget target;
     LengthClass length;
   };
-  // One layer being walked: a copy of a border node's entries that are in the range, in the order
-  // of the walk.
+  // A bound as one layer sees it. It applies if the layer's prefix is the bound's own: then it cuts
+  // through the layer.
+  struct LayerBound {
+    bool applies = false;
+    LengthClass length = 0;
+    KeySlice slice = 0;
+  };
+  // One layer being walked, with a copy of a border node's entries that are in the range, in the
+  // order of the walk.
   struct Frame {
     Node* layer_root;
     size_t depth;
-    const BorderNode* hint;  // the neighbour to try next; may be gone
-    KeySlice target_slice;   // where the walk goes on in this layer, if !finished
+    const BorderNode* hint;  // probably covers go_on_at; may be gone. Null: no idea
+    KeySlice go_on_at;       // the slice behind what was copied, in the direction of the walk
     bool finished;           // no border node of this layer is left to visit
-    bool lower_applies;  // this layer's prefix equals the lower bound's: the bound cuts through the
-                         // layer
-    bool upper_applies;
+    LayerBound lower;
+    LayerBound upper;
     int count;
     int at;
     Entry entries[BorderNode::width];
   };
 
   bool advance();
-  void enter_layer(Node* root, size_t depth, bool lower_applies, bool upper_applies);
-  bool load_next_border(Frame& frame);
+  void open_layer(Frame& frame, Node* root, size_t depth, bool lower_applies,
+                  bool upper_applies) const;
+  void descend(const Frame& from, const Entry& entry);
+  bool copy_next_border(Frame& frame);
   bool copy_border(Frame& frame, const BorderNode* border, NodeVersion version);
-  bool entry_in_range(const Frame& frame, const Entry& entry) const;
-  void choose_next_target(Frame& frame, const BorderNode* border, KeySlice last_slice,
-                          const BorderNode* next, const BorderNode* previous);
+  void keep_entries_in_range(Frame& frame) const;
+  bool above_lower(const Frame& frame, const Entry& entry) const;
+  bool below_upper(const Frame& frame, const Entry& entry) const;
+  static void go_on(Frame& frame, bool last, KeySlice slice, const BorderNode* hint);
 
   KeyRange range_;
   ScanDirection direction_;

@@ -47,6 +47,12 @@ class Record {
   AtomicTidWord& tid_word() { return tid_word_; }
   const AtomicTidWord& tid_word() const { return tid_word_; }
   std::string_view key() const { return {reinterpret_cast<const char*>(this + 1), key_bytes_}; }
+  // Whether key() is `key_bytes` long and ends with `rest`: equality with a key that is known to
+  // agree before `rest`.
+  bool key_ends_with(std::string_view rest, size_t key_bytes) const {
+    return key_bytes == key_bytes_ &&
+           std::memcmp(key().data() + key_bytes - rest.size(), rest.data(), rest.size()) == 0;
+  }
 
   // One attempt: copies the row into `buffer` and sets `seen` to the word it was current under
   // (unlocked). If the row is absent or obsolete, `seen` says so and the buffer is empty. False if

@@ -1,0 +1,115 @@
+#include "storage/index/node.h"
+
+namespace pgsilo {
+
+static_assert(sizeof(InteriorNode) == sizeof(BorderNode), "one size of memory block serves both");
+
+BorderNode::BorderNode(bool root, KeySlice first_slice, KeySlice last_slice)
+    : Node(/*border=*/true, root),
+      first_slice_(first_slice),
+      last_slice_(last_slice),
+      permutation_(Permutation().bits()) {
+  for (auto& length : lengths_) length.store(no_entry, std::memory_order_relaxed);
+  for (auto& slice : slices_) slice.store(0, std::memory_order_relaxed);
+  for (auto& target : targets_) target.store(0, std::memory_order_relaxed);
+}
+
+int BorderNode::lower_bound(Permutation order, KeySlice slice, LengthClass length) const {
+  int position = 0;
+  for (int entries = order.size(); position < entries; ++position) {
+    int slot = order.slot(position);
+    if (compare_in_layer(this->slice(slot), this->length(slot), slice, length) >= 0) break;
+  }
+  return position;
+}
+
+void BorderNode::insert_entry(int position, KeySlice slice, LengthClass length,
+                              EntryTarget target) {
+  Permutation order = permutation();
+  int slot = order.free_slot();
+  slices_[slot].store(slice, std::memory_order_relaxed);
+  lengths_[slot].store(length, std::memory_order_relaxed);
+  set_target(slot, target);
+  PGSILO_SCHEDULE_POINT();
+  permutation_.store(order.with_inserted(position).bits(), std::memory_order_release);
+}
+
+void BorderNode::remove_entry(int position) {
+  Permutation order = permutation();
+  lengths_[order.slot(position)].store(no_entry, std::memory_order_relaxed);
+  PGSILO_SCHEDULE_POINT();
+  permutation_.store(order.with_removed(position).bits(), std::memory_order_release);
+}
+
+void BorderNode::remove_slot(int slot) {
+  Permutation order = permutation();
+  int position = 0;
+  while (order.slot(position) != slot) ++position;
+  remove_entry(position);
+}
+
+void BorderNode::truncate(int count) {
+  for (int position = permutation().size() - 1; position >= count; --position)
+    remove_entry(position);
+}
+
+InteriorNode::InteriorNode(bool root) : Node(/*border=*/false, root) {
+  for (auto& key : keys_) key.store(UINT64_MAX, std::memory_order_relaxed);
+  for (auto& child : children_) child.store(nullptr, std::memory_order_relaxed);
+}
+
+int InteriorNode::index_of(const Node* child) const {
+  int index = 0;
+  while (this->child(index) != child) {
+    ++index;
+    PGSILO_CHECK(index <= count());
+  }
+  return index;
+}
+
+void InteriorNode::set_child(int index, Node* child) {
+  PGSILO_SCHEDULE_POINT();
+  children_[index].store(child, std::memory_order_release);
+}
+
+void InteriorNode::set_first_child(Node* child) {
+  PGSILO_DCHECK(count() == 0);
+  set_child(0, child);
+  child->set_parent(this);
+}
+
+void InteriorNode::insert_child(int index, KeySlice key, Node* child) {
+  int keys = count();
+  PGSILO_DCHECK(keys < width && index >= 1 && index <= keys + 1);
+  for (int i = keys; i >= index; --i) {
+    set_key(i, this->key(i - 1));
+    set_child(i + 1, this->child(i));
+  }
+  set_key(index - 1, key);
+  set_child(index, child);
+  child->set_parent(this);
+  set_count(keys + 1);
+}
+
+void InteriorNode::remove_child(int index) {
+  int keys = count();
+  PGSILO_DCHECK(keys >= 1 && index <= keys);
+  int first_key = index == 0 ? 0 : index - 1;
+  for (int i = index; i < keys; ++i) set_child(i, child(i + 1));
+  for (int i = first_key; i + 1 < keys; ++i) set_key(i, key(i + 1));
+  set_key(keys - 1, UINT64_MAX);
+  set_count(keys - 1);
+}
+
+KeySlice InteriorNode::move_children_to(int index, InteriorNode* right) {
+  int keys = count();
+  PGSILO_DCHECK(index >= 1 && index <= keys);
+  KeySlice separator = key(index - 1);
+  right->set_first_child(child(index));
+  for (int i = index + 1; i <= keys; ++i) right->insert_child(i - index, key(i - 1), child(i));
+  set_count(index - 1);
+  for (int i = index - 1; i < keys; ++i) set_key(i, UINT64_MAX);
+  return separator;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,195 @@
+// Unhooking a record, and after it the border node and the layers that it leaves empty. Each of
+// these is a step of its own: the tree is correct, only larger than it need be, between them.
+//
+// A border node that goes hands its range to its left neighbour. So the leftmost border node of a
+// layer stays until the whole layer is empty. Lock order: the node, its left neighbour, then
+// upwards; a lower layer before the one above it.
+#include "storage/index/index_tree.h"
+#include "storage/index/node_memory.h"
+#include "storage/index/tree_descent.h"
+
+namespace pgsilo {
+
+class TreeRemoval {
+ public:
+  TreeRemoval(IndexTree& tree, std::string_view key, ReclaimerHandle& handle)
+      : tree_(tree), key_(key), handle_(handle) {}
+
+  bool run(const Record* record);
+
+ private:
+  bool remove_entry(BorderAt at, const KeyCursor& cursor, int slot);
+  void prune(BorderNode* empty, size_t depth);
+  void unlink(BorderNode* empty, BorderNode* previous);
+  BorderNode* remove_layer(BorderNode* only, size_t depth);
+  BorderAt lock_above(size_t depth, const Node* layer_root, int& slot);
+
+  IndexTree& tree_;
+  std::string_view key_;
+  ReclaimerHandle& handle_;
+};
+
+bool IndexTree::remove(Record* record, ReclaimerHandle& handle) {
+  return TreeRemoval(*this, record->key(), handle).run(record);
+}
+
+bool TreeRemoval::run(const Record* record) {
+  // Each layer of the key can lose one border node and its ancestors; nothing below may fail half
+  // way.
+  handle_.reserve((key_.size() / slice_bytes + 1) * 2 + 2 * LockedPath::max_height);
+  KeyCursor cursor(key_);
+  Node* layer_root = tree_.root();
+  for (BorderAt at;;) {
+    if (!reach_border(layer_root, cursor.slice(), at)) {
+      cursor = KeyCursor(key_);
+      layer_root = tree_.root();
+      continue;
+    }
+    int slot = at.node->find(cursor.slice(), cursor.length());
+    EntryTarget target = slot < 0 ? EntryTarget() : at.node->target(slot);
+    if (!at.node->version().unchanged_since(at.version)) continue;
+    if (slot < 0) return false;
+    if (target.is_layer()) {
+      cursor.descend();
+      layer_root = target.layer_root();
+      continue;
+    }
+    if (target.record() != record) return false;
+    if (remove_entry(at, cursor, slot)) return true;
+  }
+}
+
+// False if somebody was faster with another change of the node.
+bool TreeRemoval::remove_entry(BorderAt at, const KeyCursor& cursor, int slot) {
+  AtomicNodeVersion& version = at.node->version();
+  if (!version.try_lock_at(at.version)) return false;
+  version.begin_change();
+  at.node->remove_slot(slot);
+  bool empty = at.node->permutation().size() == 0;
+  version.end_change();
+  if (empty) prune(at.node, cursor.depth());
+  return true;
+}
+
+// `node`, in layer `depth` on the way to key_, was seen empty: removes it, and goes on with what
+// becomes empty by that.
+void TreeRemoval::prune(BorderNode* node, size_t depth) {
+  while (node != nullptr) {
+    node->version().lock();
+    bool removable =
+        !node->version().locked_version().is_deleted() && node->permutation().size() == 0;
+    if (!removable) {
+      node->version().unlock();
+      return;
+    }
+    if (BorderNode* previous = lock_previous(node)) {
+      unlink(node, previous);
+      // The leftmost one may have been kept only for the sake of this one.
+      node = previous->permutation().size() == 0 && previous->previous() == nullptr ? previous
+                                                                                    : nullptr;
+    } else if (node->next() == nullptr && depth > 0) {
+      node = remove_layer(node, depth);
+      --depth;
+    } else {
+      node->version().unlock();
+      return;
+    }
+  }
+}
+
+// Both are locked; unlocks both. `previous` takes over the range.
+void TreeRemoval::unlink(BorderNode* empty, BorderNode* previous) {
+  // Upwards: interior nodes without another child go with the node; the first one that has another
+  // keeps the rest. If what goes is its first child, its own range begins later from now on, and so
+  // does the separator to its left, which is in the first ancestor of which it is not the leftmost
+  // descendant.
+  LockedPath path;
+  Node* child = empty;
+  InteriorNode* parent;
+  int index;
+  int removed = 0;
+  for (;;) {
+    parent = lock_parent(child);
+    PGSILO_CHECK(parent != nullptr);  // `empty` is not leftmost, so the root has other children
+    path.push(parent);
+    if (parent->count() > 0) break;
+    ++removed;
+    child = parent;
+  }
+  index = parent->index_of(child);
+  InteriorNode* separator_holder = nullptr;
+  int separator_index = index - 1;
+  if (index == 0) {
+    for (Node* ancestor = parent; separator_index < 0; ancestor = separator_holder) {
+      separator_holder = lock_parent(ancestor);
+      PGSILO_CHECK(separator_holder != nullptr);
+      path.push(separator_holder);
+      separator_index = separator_holder->index_of(ancestor) - 1;
+    }
+  }
+
+  empty->version().begin_change();
+  previous->version().begin_change();
+  path.begin_change();
+  if (separator_holder != nullptr) separator_holder->set_key(separator_index, parent->key(0));
+  parent->remove_child(index);
+  BorderNode* following = empty->next();
+  previous->set_last_slice(empty->last_slice());
+  previous->set_next(following);
+  if (following != nullptr) following->set_previous(previous);
+
+  for (int i = path.count - 1; i >= removed; --i) path.nodes[i]->version().end_change();
+  for (int i = removed - 1; i >= 0; --i) path.nodes[i]->version().end_change_deleted();
+  empty->version().end_change_deleted();
+  previous->version().end_change();
+  for (int i = 0; i < removed; ++i) retire_node(path.nodes[i], tree_.account_, handle_);
+  retire_node(empty, tree_.account_, handle_);
+}
+
+// `only` is locked, and the only border node of its layer. Removes the layer, and returns the
+// border node that led to it if that is empty now.
+BorderNode* TreeRemoval::remove_layer(BorderNode* only, size_t depth) {
+  LockedPath path;
+  Node* layer_root = only;
+  while (InteriorNode* parent = lock_parent(layer_root)) {
+    PGSILO_CHECK(parent->count() == 0);
+    path.push(parent);
+    layer_root = parent;
+  }
+  int slot;
+  BorderNode* above = lock_above(depth, layer_root, slot).node;
+  only->version().begin_change();
+  path.begin_change();
+  above->version().begin_change();
+  above->remove_slot(slot);
+  bool empty = above->permutation().size() == 0;
+  above->version().end_change();
+  for (int i = path.count - 1; i >= 0; --i) path.nodes[i]->version().end_change_deleted();
+  only->version().end_change_deleted();
+  for (int i = 0; i < path.count; ++i) retire_node(path.nodes[i], tree_.account_, handle_);
+  retire_node(only, tree_.account_, handle_);
+  return empty ? above : nullptr;
+}
+
+// Locks the border node whose entry `slot` leads to the layer at `depth` of key_. The layer's root
+// is locked, so the layer cannot go, and neither can the layers above it, which are not empty.
+BorderAt TreeRemoval::lock_above(size_t depth, const Node* layer_root, int& slot) {
+  KeyCursor cursor(key_);
+  Node* root = tree_.root();
+  for (BorderAt at;;) {
+    PGSILO_CHECK(reach_border(root, cursor.slice(), at));
+    slot = at.node->find(cursor.slice(), longer);
+    EntryTarget target = slot < 0 ? EntryTarget() : at.node->target(slot);
+    if (!at.node->version().unchanged_since(at.version)) continue;
+    PGSILO_CHECK(slot >= 0 && target.is_layer());
+    if (cursor.depth() + 1 < depth) {
+      cursor.descend();
+      root = target.layer_root();
+      continue;
+    }
+    PGSILO_CHECK(climb_to_root(target.layer_root()) == layer_root);
+    if (at.node->version().try_lock_at(at.version)) return at;
+  }
+}
+
+}  // namespace pgsilo

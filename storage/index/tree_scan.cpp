@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include "storage/index/index_tree.h"
+#include "storage/index/tree_descent.h"
+
+namespace pgsilo {
+
+ScanCursor::ScanCursor(const IndexTree& tree, const KeyRange& range, ScanDirection direction,
+                       NodeObserver* observer)
+    : range_(range), direction_(direction), observer_(observer) {
+  open_layer(first_, tree.root(), 0, range.lower.kind != KeyBound::Kind::unbounded,
+             range.upper.kind != KeyBound::Kind::unbounded);
+}
+
+void ScanCursor::open_layer(Frame& frame, Node* root, size_t depth, bool lower_applies,
+                            bool upper_applies) const {
+  frame.layer_root = root;
+  frame.depth = depth;
+  frame.hint = nullptr;
+  frame.finished = false;
+  frame.count = 0;
+  frame.at = 0;
+  auto bound = [&](bool applies, const KeyBound& whole) {
+    if (!applies) return LayerBound{};
+    KeyCursor cursor(whole.key, depth);
+    return LayerBound{true, cursor.length(), cursor.slice()};
+  };
+  frame.lower = bound(lower_applies, range_.lower);
+  frame.upper = bound(upper_applies, range_.upper);
+  if (direction_ == ScanDirection::forward) {
+    frame.go_on_at = lower_applies ? frame.lower.slice : 0;
+  } else {
+    frame.go_on_at = upper_applies ? frame.upper.slice : UINT64_MAX;
+  }
+}
+
+// To the next record or layer of the walk; false at its end.
+bool ScanCursor::advance() {
+  for (;;) {
+    Frame& frame = *top_;
+    if (frame.at < frame.count) {
+      const Entry& entry = frame.entries[frame.at];
+      if (!entry.target.is_layer()) return true;
+      descend(frame, entry);
+    } else if (frame.finished || !copy_next_border(frame)) {
+      if (deeper_.empty()) return false;
+      deeper_.pop_back();
+      top_ = deeper_.empty() ? &first_ : &deeper_.back();
+    }
+  }
+}
+
+void ScanCursor::descend(const Frame& from, const Entry& entry) {
+  auto goes_through = [&](const LayerBound& bound) {
+    return bound.applies && bound.slice == entry.slice && bound.length == longer;
+  };
+  Frame layer;
+  open_layer(layer, entry.target.layer_root(), from.depth + 1, goes_through(from.lower),
+             goes_through(from.upper));
+  deeper_.push_back(
+      layer);  // may move the frames, `from` among them, or throw with nothing changed
+  Frame& upper = deeper_.size() == 1 ? first_ : deeper_[deeper_.size() - 2];
+  ++upper.at;
+  top_ = &deeper_.back();
+}
+
+// False if the layer is gone. It was empty then, and the node above it, which the observer knows,
+// has changed.
+bool ScanCursor::copy_next_border(Frame& frame) {
+  if (frame.hint != nullptr) {
+    NodeVersion version = frame.hint->version().stable();
+    if (!version.is_deleted() && frame.hint->covers(frame.go_on_at) &&
+        copy_border(frame, frame.hint, version))
+      return true;
+  }
+  for (BorderAt at;;) {
+    if (!reach_border(frame.layer_root, frame.go_on_at, at)) {
+      frame.finished = true;
+      return false;
+    }
+    if (copy_border(frame, at.node, at.version)) return true;
+  }
+}
+
+// False if the node changed meanwhile. `version` was read before the node was found to cover
+// frame.go_on_at.
+bool ScanCursor::copy_border(Frame& frame, const BorderNode* border, NodeVersion version) {
+  Permutation order = border->permutation();
+  int count = order.size();
+  for (int i = 0; i < count; ++i) {
+    int slot = order.slot(i);
+    frame.entries[i] = {border->slice(slot), border->target(slot), border->length(slot)};
+  }
+  KeySlice last_slice = border->last_slice();
+  const BorderNode* next = border->next();
+  const BorderNode* previous = border->previous();
+  frame.count = 0;
+  frame.at = 0;
+  if (!border->version().unchanged_since(version)) return false;
+
+  if (observer_ != nullptr) observer_->observe({border, version});
+  frame.count = count;
+  keep_entries_in_range(frame);
+  if (direction_ == ScanDirection::forward) {
+    go_on(frame,
+          last_slice == UINT64_MAX || (frame.upper.applies && frame.upper.slice <= last_slice),
+          last_slice + 1, next);
+  } else {
+    KeySlice first_slice = border->first_slice();
+    go_on(frame, first_slice == 0 || (frame.lower.applies && first_slice <= frame.lower.slice),
+          first_slice - 1, previous);
+  }
+  return true;
+}
+
+void ScanCursor::go_on(Frame& frame, bool last, KeySlice slice, const BorderNode* hint) {
+  frame.finished = last;
+  frame.go_on_at = slice;
+  frame.hint = hint;
+  if (!last && hint != nullptr) hint->prefetch();
+}
+
+// Drops what is outside the bounds or was passed already (a node may have taken over the range of
+// one that was removed).
+void ScanCursor::keep_entries_in_range(Frame& frame) const {
+  bool forward = direction_ == ScanDirection::forward;
+  int kept = 0;
+  for (int i = 0; i < frame.count; ++i) {
+    const Entry entry = frame.entries[i];
+    bool passed = forward ? entry.slice < frame.go_on_at : entry.slice > frame.go_on_at;
+    if (passed || !above_lower(frame, entry) || !below_upper(frame, entry)) continue;
+    // The caller is about to read the record, and its line holds the key too.
+    if (!entry.target.is_layer()) __builtin_prefetch(entry.target.record());
+    frame.entries[kept++] = entry;
+  }
+  frame.count = kept;
+  if (!forward) std::reverse(frame.entries, frame.entries + kept);
+}
+
+bool ScanCursor::above_lower(const Frame& frame, const Entry& entry) const {
+  if (!frame.lower.applies) return true;
+  int order = compare_in_layer(entry.slice, entry.length, frame.lower.slice, frame.lower.length);
+  if (order == 0 && entry.length == longer) {
+    if (entry.target.is_layer()) return true;  // the bound cuts through it
+    order = entry.target.record()->key().compare(range_.lower.key);
+  }
+  return order > 0 || (order == 0 && range_.lower.kind == KeyBound::Kind::inclusive);
+}
+
+bool ScanCursor::below_upper(const Frame& frame, const Entry& entry) const {
+  if (!frame.upper.applies) return true;
+  int order = compare_in_layer(entry.slice, entry.length, frame.upper.slice, frame.upper.length);
+  if (order == 0 && entry.length == longer) {
+    if (entry.target.is_layer()) return true;
+    order = entry.target.record()->key().compare(range_.upper.key);
+  }
+  return order < 0 || (order == 0 && range_.upper.kind == KeyBound::Kind::inclusive);
+}
+
+}  // namespace pgsilo
