@@ -1,4 +1,5 @@
-// Casts that are functions in pg_cast: between numbers, between strings, and the ones that apply a type modifier.
+// Casts that are functions in pg_cast: between numbers, between strings, and the ones that apply a
+// type modifier.
 #include "base/byte_buffer.h"
 #include "executor/functions/function.h"
 #include "sql/sql_error.h"
@@ -29,12 +30,24 @@ template <size_t width>
 Datum numeric_to_int(EvalContext&, const Datum* a) {
   return Datum::of_int(numeric_to_integer(a[0], width));
 }
-Datum int_to_float8(EvalContext&, const Datum* a) { return Datum::of_float(static_cast<double>(a[0].i64)); }
-Datum int_to_float4(EvalContext&, const Datum* a) { return Datum::of_float(static_cast<float>(a[0].i64)); }
-Datum float8_to_float4(EvalContext&, const Datum* a) { return Datum::of_float(pgsilo::float8_to_float4(a[0].f64)); }
-Datum numeric_to_float8(EvalContext&, const Datum* a) { return Datum::of_float(pgsilo::numeric_to_float8(a[0])); }
-Datum numeric_to_float4(EvalContext&, const Datum* a) { return Datum::of_float(pgsilo::numeric_to_float4(a[0])); }
-Datum int_to_numeric(EvalContext& context, const Datum* a) { return numeric_from_integer(a[0].i64, *context.arena); }
+Datum int_to_float8(EvalContext&, const Datum* a) {
+  return Datum::of_float(static_cast<double>(a[0].i64));
+}
+Datum int_to_float4(EvalContext&, const Datum* a) {
+  return Datum::of_float(static_cast<float>(a[0].i64));
+}
+Datum float8_to_float4(EvalContext&, const Datum* a) {
+  return Datum::of_float(pgsilo::float8_to_float4(a[0].f64));
+}
+Datum numeric_to_float8(EvalContext&, const Datum* a) {
+  return Datum::of_float(pgsilo::numeric_to_float8(a[0]));
+}
+Datum numeric_to_float4(EvalContext&, const Datum* a) {
+  return Datum::of_float(pgsilo::numeric_to_float4(a[0]));
+}
+Datum int_to_numeric(EvalContext& context, const Datum* a) {
+  return numeric_from_integer(a[0].i64, *context.arena);
+}
 Datum float8_to_numeric(EvalContext& context, const Datum* a) {
   return numeric_from_float8(a[0].f64, *context.arena);
 }
@@ -44,7 +57,9 @@ Datum float4_to_numeric(EvalContext& context, const Datum* a) {
 Datum int_to_bool(EvalContext&, const Datum* a) { return Datum::of_bool(a[0].i64 != 0); }
 
 // "char" is a signed byte where it becomes a number.
-Datum char_to_int4(EvalContext&, const Datum* a) { return Datum::of_int(static_cast<int8_t>(a[0].i64)); }
+Datum char_to_int4(EvalContext&, const Datum* a) {
+  return Datum::of_int(static_cast<int8_t>(a[0].i64));
+}
 Datum int4_to_char(EvalContext&, const Datum* a) {
   if (a[0].i64 < INT8_MIN || a[0].i64 > INT8_MAX) {
     throw SqlError(sqlstate::numeric_value_out_of_range, "\"char\" out of range");
@@ -60,9 +75,15 @@ Datum char_to_text(EvalContext& context, const Datum* a) {
   return Datum::of_bytes(context.arena->copy_string(text.view()));
 }
 
-Datum bool_to_text(EvalContext&, const Datum* a) { return Datum::of_bytes(a[0].as_bool() ? "true" : "false"); }
-Datum bpchar_to_text(EvalContext&, const Datum* a) { return Datum::of_bytes(bpchar_trim(a[0].bytes())); }
-Datum text_to_name(EvalContext&, const Datum* a) { return Datum::of_bytes(text_clip(a[0].bytes(), name_bytes)); }
+Datum bool_to_text(EvalContext&, const Datum* a) {
+  return Datum::of_bytes(a[0].as_bool() ? "true" : "false");
+}
+Datum bpchar_to_text(EvalContext&, const Datum* a) {
+  return Datum::of_bytes(bpchar_trim(a[0].bytes()));
+}
+Datum text_to_name(EvalContext&, const Datum* a) {
+  return Datum::of_bytes(text_clip(a[0].bytes(), name_bytes));
+}
 Datum bpchar_to_name(EvalContext&, const Datum* a) {
   return Datum::of_bytes(text_clip(bpchar_trim(a[0].bytes()), name_bytes));
 }
@@ -83,7 +104,8 @@ Datum apply_typmod(EvalContext& context, const Datum* a) {
 }
 template <Oid type>
 Datum apply_typmod_as(EvalContext& context, const Datum* a) {
-  return type_info(type).apply_typmod(a[0], static_cast<int32_t>(a[1].i64), a[2].as_bool(), *context.types);
+  return type_info(type).apply_typmod(a[0], static_cast<int32_t>(a[1].i64), a[2].as_bool(),
+                                      *context.types);
 }
 
 Datum timestamp_to_date(EvalContext&, const Datum* a) {
@@ -104,7 +126,9 @@ Datum timestamptz_to_timestamp(EvalContext& context, const Datum* a) {
 Datum timestamp_to_timestamptz(EvalContext& context, const Datum* a) {
   return Datum::of_int(pgsilo::timestamp_to_timestamptz(a[0].i64, context.types->time_zone));
 }
-Datum timestamp_to_time(EvalContext&, const Datum* a) { return pgsilo::timestamp_to_time(a[0].i64); }
+Datum timestamp_to_time(EvalContext&, const Datum* a) {
+  return pgsilo::timestamp_to_time(a[0].i64);
+}
 Datum timestamptz_to_time(EvalContext& context, const Datum* a) {
   return pgsilo::timestamptz_to_time(a[0].i64, context.types->time_zone);
 }
@@ -116,13 +140,13 @@ Datum time_to_interval(EvalContext& context, const Datum* a) {
 }
 
 constexpr FunctionEntry entries[] = {
-    {313, identity},          // int4(int2)
-    {314, narrow<int16_t>},   // int2(int4)
-    {480, narrow<int32_t>},   // int4(int8)
-    {481, identity},          // int8(int4)
-    {714, narrow<int16_t>},   // int2(int8)
-    {754, identity},          // int8(int2)
-    {237, float_to_int<2>},   // of float8
+    {313, identity},         // int4(int2)
+    {314, narrow<int16_t>},  // int2(int4)
+    {480, narrow<int32_t>},  // int4(int8)
+    {481, identity},         // int8(int4)
+    {714, narrow<int16_t>},  // int2(int8)
+    {754, identity},         // int8(int2)
+    {237, float_to_int<2>},  // of float8
     {317, float_to_int<4>},
     {483, float_to_int<8>},
     {238, float_to_int<2>},  // of float4
@@ -155,8 +179,8 @@ constexpr FunctionEntry entries[] = {
     {860, char_to_text},  // bpchar("char")
     {2971, bool_to_text},
     {401, bpchar_to_text},
-    {406, identity},  // text(name)
-    {408, identity},  // bpchar(name)
+    {406, identity},   // text(name)
+    {408, identity},   // bpchar(name)
     {1401, identity},  // varchar(name)
     {407, text_to_name},
     {1400, text_to_name},  // name(varchar)

@@ -55,7 +55,9 @@ Datum random(EvalContext& context, const Datum*) {
   uint64_t first = words[0];
   uint64_t second = words[1];
   uint64_t sum = first + second;
-  auto rotate = [](uint64_t value, int count) { return (value << count) | (value >> (64 - count)); };
+  auto rotate = [](uint64_t value, int count) {
+    return (value << count) | (value >> (64 - count));
+  };
   second ^= first;
   words[0] = rotate(first, 24) ^ second ^ (second << 16);
   words[1] = rotate(second, 37);
@@ -68,7 +70,8 @@ Datum set_seed(EvalContext& context, const Datum* a) {
     throw SqlError(sqlstate::invalid_parameter_value,
                    "setseed parameter " + std::to_string(seed) + " is out of allowed range [-1,1]");
   }
-  uint64_t state = static_cast<uint64_t>(static_cast<int64_t>(seed * static_cast<double>(INT64_MAX >> 11)));
+  uint64_t state =
+      static_cast<uint64_t>(static_cast<int64_t>(seed * static_cast<double>(INT64_MAX >> 11)));
   for (uint64_t& word : context.execution->random.words) {  // splitmix64
     uint64_t mixed = state += 0x9e3779b97f4a7c15u;
     mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -95,16 +98,20 @@ Datum width_bucket(EvalContext&, const Datum* a) {
   bool rising = low < high;
   if (rising ? operand < low : operand > low) return Datum::of_int(0);
   if (rising ? operand >= high : operand <= high) {
-    if (count == INT32_MAX) throw SqlError(sqlstate::numeric_value_out_of_range, "integer out of range");
+    if (count == INT32_MAX)
+      throw SqlError(sqlstate::numeric_value_out_of_range, "integer out of range");
     return Datum::of_int(count + 1);
   }
-  int64_t bucket = static_cast<int64_t>(static_cast<double>(count) * ((operand - low) / (high - low)));
+  int64_t bucket =
+      static_cast<int64_t>(static_cast<double>(count) * ((operand - low) / (high - low)));
   return Datum::of_int(std::min(bucket, count - 1) + 1);
 }
 
-#define ARITHMETIC(Float, add, sub, mul, div)                                                        \
-  {add, binary<Float, float_add<Float>>}, {sub, binary<Float, float_sub<Float>>},                    \
-      {mul, binary<Float, float_mul<Float>>}, {div, binary<Float, float_div<Float>>}
+#define ARITHMETIC(Float, add, sub, mul, div)                                     \
+  {add, binary<Float, float_add<Float>>}, {sub, binary<Float, float_sub<Float>>}, \
+      {mul, binary<Float, float_mul<Float>>}, {                                   \
+    div, binary<Float, float_div<Float>>                                          \
+  }
 
 constexpr FunctionEntry entries[] = {
     ARITHMETIC(float, 204, 205, 202, 203),

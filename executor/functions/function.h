@@ -1,8 +1,8 @@
-// The code behind pg_proc: scalar functions, operators, casts and aggregates by procedure OID. One file per family
-// lists its entries; function_table.cpp joins the lists. Strictness is the evaluator's business: a strict function is
-// never called with a NULL argument (catalog/builtin says which are strict). Results by reference live in ctx.arena
-// or are part of an argument.
-// Thread safety: the tables are constant; a context belongs to one fiber.
+// The code behind pg_proc: scalar functions, operators, casts and aggregates by procedure OID. One
+// file per family lists its entries; function_table.cpp joins the lists. Strictness is the
+// evaluator's business: a strict function is never called with a NULL argument (catalog/builtin
+// says which are strict). Results by reference live in ctx.arena or are part of an argument. Thread
+// safety: the tables are constant; a context belongs to one fiber.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,19 @@ namespace pgsilo {
 struct ExecutionContext;
 struct TypeContext;
 
-// What a call looks like from its place in the statement; functions with VARIADIC or polymorphic arguments ask.
+// What a call looks like from its place in the statement; functions with VARIADIC or polymorphic
+// arguments ask.
 struct CallSite {
   std::span<const Oid> argument_types;
   Oid result_type = invalid_oid;
 };
 
 struct EvalContext {
-  Arena* arena = nullptr;                 // results; reset by the caller between rows or statements
-  TypeContext* types = nullptr;           // styles, zone; its own arena member is the same arena
-  ExecutionContext* execution = nullptr;  // session state; null only while the planner folds constants
-  const CallSite* call = nullptr;         // set before each call
+  Arena* arena = nullptr;        // results; reset by the caller between rows or statements
+  TypeContext* types = nullptr;  // styles, zone; its own arena member is the same arena
+  ExecutionContext* execution =
+      nullptr;                     // session state; null only while the planner folds constants
+  const CallSite* call = nullptr;  // set before each call
 };
 
 using ScalarFunction = Datum (*)(EvalContext& ctx, const Datum* args);
@@ -38,11 +40,12 @@ struct FunctionEntry {
   ScalarFunction function;
 };
 
-// Null for procedures that are not scalar functions (aggregates, set-returning functions) or not known.
+// Null for procedures that are not scalar functions (aggregates, set-returning functions) or not
+// known.
 ScalarFunction find_function(Oid procedure);
 
-// An aggregate keeps its state in `state_bytes` bytes (8-byte aligned, zeroed, trivially destructible) and what it
-// points at in the arena given to step, which lives as long as the group.
+// An aggregate keeps its state in `state_bytes` bytes (8-byte aligned, zeroed, trivially
+// destructible) and what it points at in the arena given to step, which lives as long as the group.
 struct AggregateFunction {
   Oid oid;
   size_t state_bytes;

@@ -9,7 +9,8 @@ namespace {
 template <typename Entry>
 std::vector<Entry> joined(std::initializer_list<std::span<const Entry>> families) {
   std::vector<Entry> all;
-  for (std::span<const Entry> family : families) all.insert(all.end(), family.begin(), family.end());
+  for (std::span<const Entry> family : families)
+    all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.oid < b.oid; });
   return all;
 }
@@ -26,8 +27,8 @@ const Entry* find_entry(const std::vector<Entry>& entries, Oid oid) {
 ScalarFunction find_function(Oid procedure) {
   using namespace functions;
   static const std::vector<FunctionEntry> entries =
-      joined<FunctionEntry>({comparison(), integer(), floating_point(), numeric(), conversion(), text(), pattern(),
-                             date_time(), session()});
+      joined<FunctionEntry>({comparison(), integer(), floating_point(), numeric(), conversion(),
+                             text(), pattern(), date_time(), session()});
   const FunctionEntry* entry = find_entry(entries, procedure);
   return entry == nullptr ? nullptr : entry->function;
 }

@@ -1,6 +1,7 @@
-// Arithmetic and bits of int2, int4 and int8, alone and mixed; mixed operands compute in the wider type.
-#include "executor/functions/function.h"
+// Arithmetic and bits of int2, int4 and int8, alone and mixed; mixed operands compute in the wider
+// type.
 #include "sql/types/integer.h"
+#include "executor/functions/function.h"
 
 namespace pgsilo::functions {
 namespace {
@@ -28,15 +29,21 @@ Datum bit_xor(EvalContext&, const Datum* a) { return Datum::of_int(a[0].i64 ^ a[
 Datum bit_not(EvalContext&, const Datum* a) { return Datum::of_int(~a[0].i64); }
 Datum identity(EvalContext&, const Datum* a) { return a[0]; }
 
-#define ARITHMETIC(Int, add, sub, mul, div)                                            \
-  {add, binary<Int, int_add<Int>>}, {sub, binary<Int, int_sub<Int>>},                  \
-      {mul, binary<Int, int_mul<Int>>}, {div, binary<Int, int_div<Int>>}
-#define ONE_WIDTH(Int, mod, abs, minus, plus)      \
-  {mod, binary<Int, int_mod<Int>>}, {abs, unary<Int, int_abs<Int>>},                   \
-      {minus, unary<Int, int_negate<Int>>}, {plus, identity}
-#define BITS(Int, and_, or_, xor_, not_, left, right)                                  \
-  {and_, bit_and}, {or_, bit_or}, {xor_, bit_xor}, {not_, bit_not},                    \
-      {left, shift<Int, int_shift_left<Int>>}, {right, shift<Int, int_shift_right<Int>>}
+#define ARITHMETIC(Int, add, sub, mul, div)                           \
+  {add, binary<Int, int_add<Int>>}, {sub, binary<Int, int_sub<Int>>}, \
+      {mul, binary<Int, int_mul<Int>>}, {                             \
+    div, binary<Int, int_div<Int>>                                    \
+  }
+#define ONE_WIDTH(Int, mod, abs, minus, plus)                        \
+  {mod, binary<Int, int_mod<Int>>}, {abs, unary<Int, int_abs<Int>>}, \
+      {minus, unary<Int, int_negate<Int>>}, {                        \
+    plus, identity                                                   \
+  }
+#define BITS(Int, and_, or_, xor_, not_, left, right)               \
+  {and_, bit_and}, {or_, bit_or}, {xor_, bit_xor}, {not_, bit_not}, \
+      {left, shift<Int, int_shift_left<Int>>}, {                    \
+    right, shift<Int, int_shift_right<Int>>                         \
+  }
 
 constexpr FunctionEntry entries[] = {
     ARITHMETIC(int16_t, 176, 180, 152, 153),

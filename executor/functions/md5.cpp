@@ -14,7 +14,8 @@ constexpr int shifts[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, 
 struct Sines {
   uint32_t values[64];
   Sines() {
-    for (int i = 0; i < 64; ++i) values[i] = static_cast<uint32_t>(std::floor(std::fabs(std::sin(i + 1.0)) * 0x1p32));
+    for (int i = 0; i < 64; ++i)
+      values[i] = static_cast<uint32_t>(std::floor(std::fabs(std::sin(i + 1.0)) * 0x1p32));
   }
 };
 
@@ -27,10 +28,18 @@ void add_block(const char* block, uint32_t* state) {
     uint32_t mixed;
     int word;
     switch (i / 16) {
-      case 0: mixed = (b & c) | (~b & d), word = i; break;
-      case 1: mixed = (d & b) | (~d & c), word = (5 * i + 1) % 16; break;
-      case 2: mixed = b ^ c ^ d, word = (3 * i + 5) % 16; break;
-      default: mixed = c ^ (b | ~d), word = (7 * i) % 16; break;
+      case 0:
+        mixed = (b & c) | (~b & d), word = i;
+        break;
+      case 1:
+        mixed = (d & b) | (~d & c), word = (5 * i + 1) % 16;
+        break;
+      case 2:
+        mixed = b ^ c ^ d, word = (3 * i + 5) % 16;
+        break;
+      default:
+        mixed = c ^ (b | ~d), word = (7 * i) % 16;
+        break;
     }
     uint32_t rotated = std::rotl(a + mixed + sines.values[i] + words[word], shifts[i / 16][i % 4]);
     a = d;

@@ -19,15 +19,21 @@ Datum identity(EvalContext&, const Datum* a) { return a[0]; }
 Datum round_to(EvalContext& context, const Datum* a) {
   return numeric_round(a[0], static_cast<int32_t>(a[1].i64), *context.arena);
 }
-Datum round_to_integer(EvalContext& context, const Datum* a) { return numeric_round(a[0], 0, *context.arena); }
+Datum round_to_integer(EvalContext& context, const Datum* a) {
+  return numeric_round(a[0], 0, *context.arena);
+}
 Datum truncate_to(EvalContext& context, const Datum* a) {
   return numeric_trunc(a[0], static_cast<int32_t>(a[1].i64), *context.arena);
 }
-Datum truncate_to_integer(EvalContext& context, const Datum* a) { return numeric_trunc(a[0], 0, *context.arena); }
+Datum truncate_to_integer(EvalContext& context, const Datum* a) {
+  return numeric_trunc(a[0], 0, *context.arena);
+}
 Datum log10(EvalContext& context, const Datum* a) {
   return numeric_log(numeric_from_integer(10, *context.arena), a[0], *context.arena);
 }
-Datum factorial(EvalContext& context, const Datum* a) { return numeric_factorial(a[0].i64, *context.arena); }
+Datum factorial(EvalContext& context, const Datum* a) {
+  return numeric_factorial(a[0].i64, *context.arena);
+}
 Datum scale(EvalContext&, const Datum* a) { return numeric_scale(a[0]); }
 Datum min_scale(EvalContext&, const Datum* a) { return numeric_min_scale(a[0]); }
 Datum width_bucket(EvalContext& context, const Datum* a) {

@@ -36,7 +36,9 @@ Datum concatenate(EvalContext& context, const Datum* a) {
 Datum substring(EvalContext&, const Datum* a) {
   return text(text_substring(a[0].bytes(), int4(a[1]), int4(a[2])));
 }
-Datum substring_to_end(EvalContext&, const Datum* a) { return text(text_substring(a[0].bytes(), int4(a[1]))); }
+Datum substring_to_end(EvalContext&, const Datum* a) {
+  return text(text_substring(a[0].bytes(), int4(a[1])));
+}
 
 // substring over bytes: the same arithmetic as text_substring.
 string_view byte_range(string_view bytes, int64_t start, int64_t end) {
@@ -46,7 +48,8 @@ string_view byte_range(string_view bytes, int64_t start, int64_t end) {
   return bytes.substr(static_cast<size_t>(first), static_cast<size_t>(last - first));
 }
 Datum bytea_substring(EvalContext&, const Datum* a) {
-  if (a[2].i64 < 0) throw SqlError(sqlstate::substring_error, "negative substring length not allowed");
+  if (a[2].i64 < 0)
+    throw SqlError(sqlstate::substring_error, "negative substring length not allowed");
   return text(byte_range(a[0].bytes(), a[1].i64, a[1].i64 + a[2].i64));
 }
 Datum bytea_substring_to_end(EvalContext&, const Datum* a) {
@@ -64,7 +67,9 @@ Datum bytea_trim(EvalContext&, const Datum* a) {
   return text(bytes.substr(first, bytes.find_last_not_of(set) - first + 1));
 }
 
-Datum position(EvalContext&, const Datum* a) { return Datum::of_int(text_position(a[0].bytes(), a[1].bytes())); }
+Datum position(EvalContext&, const Datum* a) {
+  return Datum::of_int(text_position(a[0].bytes(), a[1].bytes()));
+}
 Datum replace(EvalContext& context, const Datum* a) {
   return text(text_replace(a[0].bytes(), a[1].bytes(), a[2].bytes(), *context.arena));
 }
@@ -100,20 +105,24 @@ Datum split_part(EvalContext&, const Datum* a) {
   return text(text_split_part(a[0].bytes(), a[1].bytes(), int4(a[2])));
 }
 Datum ascii(EvalContext&, const Datum* a) { return Datum::of_int(text_ascii(a[0].bytes())); }
-Datum chr(EvalContext& context, const Datum* a) { return text(text_chr(int4(a[0]), *context.arena)); }
+Datum chr(EvalContext& context, const Datum* a) {
+  return text(text_chr(int4(a[0]), *context.arena));
+}
 Datum to_hex4(EvalContext& context, const Datum* a) {
   return text(text_to_hex(static_cast<uint32_t>(a[0].i64), *context.arena));
 }
 Datum to_hex8(EvalContext& context, const Datum* a) {
   return text(text_to_hex(static_cast<uint64_t>(a[0].i64), *context.arena));
 }
-Datum starts_with(EvalContext&, const Datum* a) { return Datum::of_bool(a[0].bytes().starts_with(a[1].bytes())); }
+Datum starts_with(EvalContext&, const Datum* a) {
+  return Datum::of_bool(a[0].bytes().starts_with(a[1].bytes()));
+}
 Datum overlay(EvalContext& context, const Datum* a) {
   return text(text_overlay(a[0].bytes(), a[1].bytes(), int4(a[2]), int4(a[3]), *context.arena));
 }
 Datum overlay_same_length(EvalContext& context, const Datum* a) {
-  return text(
-      text_overlay(a[0].bytes(), a[1].bytes(), int4(a[2]), text_length(a[1].bytes()), *context.arena));
+  return text(text_overlay(a[0].bytes(), a[1].bytes(), int4(a[2]), text_length(a[1].bytes()),
+                           *context.arena));
 }
 Datum md5(EvalContext& context, const Datum* a) {
   char digest[32];
@@ -175,10 +184,12 @@ Datum count_nulls(EvalContext& context, const Datum* a) {
   return Datum::of_int(count);
 }
 Datum count_non_nulls(EvalContext& context, const Datum* a) {
-  return Datum::of_int(static_cast<int64_t>(context.call->argument_types.size()) - count_nulls(context, a).i64);
+  return Datum::of_int(static_cast<int64_t>(context.call->argument_types.size()) -
+                       count_nulls(context, a).i64);
 }
 
-Datum split_to_array(EvalContext& context, const Datum* a, string_view null_text, bool has_null_text) {
+Datum split_to_array(EvalContext& context, const Datum* a, string_view null_text,
+                     bool has_null_text) {
   if (a[0].null) return Datum();
   std::vector<Datum> parts;
   auto add = [&](string_view part) {
@@ -203,7 +214,9 @@ Datum split_to_array(EvalContext& context, const Datum* a, string_view null_text
   }
   return make_array(type_oid::text, parts, *context.arena);
 }
-Datum string_to_array(EvalContext& context, const Datum* a) { return split_to_array(context, a, {}, false); }
+Datum string_to_array(EvalContext& context, const Datum* a) {
+  return split_to_array(context, a, {}, false);
+}
 Datum string_to_array_with_null(EvalContext& context, const Datum* a) {
   return split_to_array(context, a, a[2].bytes(), !a[2].null);
 }
@@ -225,7 +238,9 @@ Datum join_array(EvalContext& context, const Datum* a, const Datum& null_text) {
   }
   return text(context.arena->copy_string(buffer.view()));
 }
-Datum array_to_string(EvalContext& context, const Datum* a) { return join_array(context, a, Datum()); }
+Datum array_to_string(EvalContext& context, const Datum* a) {
+  return join_array(context, a, Datum());
+}
 Datum array_to_string_with_null(EvalContext& context, const Datum* a) {
   return a[0].null || a[1].null ? Datum() : join_array(context, a, a[2]);
 }
@@ -233,7 +248,8 @@ Datum array_to_string_with_null(EvalContext& context, const Datum* a) {
 Datum convert_from(EvalContext&, const Datum* a) {
   string_view encoding = a[1].bytes();
   if (encoding != "UTF8" && encoding != "utf8" && encoding != "UTF-8" && encoding != "utf-8") {
-    throw SqlError(sqlstate::feature_not_supported, concat("encoding \"", encoding, "\" is not supported"));
+    throw SqlError(sqlstate::feature_not_supported,
+                   concat("encoding \"", encoding, "\" is not supported"));
   }
   validate_text(a[0].bytes());
   return a[0];
