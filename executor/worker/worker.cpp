@@ -233,8 +233,8 @@ void Worker::handle_events(int64_t timeout_us) {
     auto* handler = static_cast<IoHandler*>(events[i].data.ptr);
     if (handler == nullptr) continue;
     uint32_t flags = events[i].events;
-    constexpr uint32_t broken = EPOLLHUP | EPOLLERR | EPOLLRDHUP;
-    handler->on_io((flags & (EPOLLIN | broken)) != 0, (flags & (EPOLLOUT | broken)) != 0);
+    bool closed = (flags & (EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0;
+    handler->on_io(closed || (flags & EPOLLIN) != 0, closed || (flags & EPOLLOUT) != 0, closed);
   }
   wake_sleepers();
 }

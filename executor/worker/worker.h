@@ -28,7 +28,8 @@ namespace pgsilo {
 // Told when a watched descriptor may be read or written again (edge-triggered).
 class IoHandler {
  public:
-  virtual void on_io(bool readable, bool writable) = 0;
+  // `closed`: the peer has shut its side down; what it sent before may still be read.
+  virtual void on_io(bool readable, bool writable, bool closed) = 0;
 
  protected:
   ~IoHandler() = default;

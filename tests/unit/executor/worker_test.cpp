@@ -92,8 +92,7 @@ TEST(WorkerTest, OtherThreadsWakeFibersManyTimes) {
     shared.sent.store(i, std::memory_order_release);
     shared.fiber->unpark();
     if (i % 16 == 0) {
-      // Lets the loop fall asleep now and then, so that the wake-up through the eventfd is
-      // exercised. The last value must not be waited for: the fiber ends with it.
+      // Lets the loop fall asleep now and then: the wake-up through the eventfd is exercised.
       while (shared.seen.load(std::memory_order_acquire) < i) std::this_thread::yield();
     }
   }
@@ -227,7 +226,7 @@ TEST(WorkerTest, SocketsWakeTheirFiber) {
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
   Worker worker({});
   struct Shared : IoHandler {
-    void on_io(bool readable, bool) override {
+    void on_io(bool readable, bool, bool) override {
       if (readable) fiber->unpark();
     }
     WorkerFiber* fiber = nullptr;

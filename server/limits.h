@@ -1,0 +1,28 @@
+// The limits of the server process, all in one place. Those marked [PostgreSQL] are its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pgsilo::limits {
+
+// Length words above these are refused before anything is allocated. [PostgreSQL:
+// PQ_SMALL_MESSAGE_LIMIT, MaxAllocSize - 1, MAX_STARTUP_PACKET_LENGTH]
+inline constexpr uint32_t max_small_message_bytes = 10000;
+inline constexpr uint32_t max_message_bytes = (uint32_t{1} << 30) - 2;
+inline constexpr uint32_t max_startup_bytes = 10000;
+
+// A connection's input buffer: what it starts with and shrinks back to, and how much one read asks
+// for at most.
+inline constexpr size_t input_buffer_bytes = size_t{8} << 10;
+inline constexpr size_t max_read_bytes = size_t{256} << 10;
+// Output that may leave but does not, because the client does not read: above this its fiber waits.
+inline constexpr size_t output_backlog_bytes = size_t{256} << 10;
+// Buffers larger than this are given back when they are empty.
+inline constexpr size_t kept_buffer_bytes = size_t{64} << 10;
+
+// Output of a one-shot that is held so that it may run again (retry_buffer_size). Beyond it the
+// transaction becomes interactive.
+inline constexpr int64_t default_retry_buffer_kilobytes = 4096;
+
+}  // namespace pgsilo::limits

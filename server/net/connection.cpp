@@ -1,0 +1,185 @@
+#include "server/net/connection.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "server/limits.h"
+
+namespace pgsilo {
+
+Connection::Connection(Worker& worker, int descriptor) : worker_(worker), descriptor_(descriptor) {
+  worker_.watch(descriptor_, *this);
+}
+
+Connection::~Connection() {
+  worker_.commit_queue().forget(*this);
+  worker_.unwatch(descriptor_);
+  close(descriptor_);
+}
+
+void Connection::on_io(bool readable, bool writable, bool closed) {
+  if (closed) peer_closed_ = true;
+  if (readable) {
+    may_read_ = true;
+    if (waits_for_input_) wake();
+  }
+  if (writable) {
+    may_send_ = true;
+    if (sent_ < allowed_) send_allowed();
+  }
+}
+
+void Connection::wake() {
+  if (fiber_ != nullptr) fiber_->unpark();
+}
+
+// --- input ---
+
+bool Connection::fill(size_t bytes) {
+  while (end_ - cursor_ < bytes) {
+    if (broken_ || end_of_input_ || interrupted_) return false;
+    if (may_read_) {
+      make_input_room(bytes);
+      if (read_some()) continue;
+      if (broken_ || end_of_input_) return false;
+    }
+    waits_for_input_ = true;
+    fiber_->park();
+    waits_for_input_ = false;
+  }
+  return true;
+}
+
+bool Connection::read_some() {
+  size_t room = std::min(capacity_ - end_, limits::max_read_bytes);
+  ssize_t count = recv(descriptor_, input_.get() + end_, room, 0);
+  if (count > 0) {
+    end_ += static_cast<size_t>(count);
+    // A short read has emptied the socket (epoll(7)); the next bytes are a new event.
+    if (static_cast<size_t>(count) < room && !peer_closed_) may_read_ = false;
+    return true;
+  }
+  if (count == 0) {
+    end_of_input_ = true;
+  } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+    may_read_ = false;
+  } else if (errno != EINTR) {
+    broken_ = true;
+  }
+  return false;
+}
+
+// Room for one more byte at least. The buffer grows with what has arrived, never with what a length
+// word claims.
+void Connection::make_input_room(size_t bytes) {
+  size_t keep_from = has_replay_ ? replay_ : cursor_;
+  size_t kept = end_ - keep_from;
+  size_t wanted = std::max(limits::input_buffer_bytes,
+                           kept + std::min(bytes, kept + limits::input_buffer_bytes));
+  bool shrinks =
+      kept == 0 && capacity_ > limits::kept_buffer_bytes && bytes <= limits::input_buffer_bytes;
+  if (end_ < capacity_ && !shrinks &&
+      (capacity_ - end_ >= limits::input_buffer_bytes / 2 || keep_from == 0) &&
+      capacity_ - keep_from >= wanted) {
+    return;
+  }
+  if (wanted > capacity_ || shrinks) {
+    size_t capacity = shrinks ? limits::input_buffer_bytes : std::max(wanted, 2 * kept);
+    auto grown = std::make_unique_for_overwrite<char[]>(capacity);
+    if (kept != 0) std::memcpy(grown.get(), input_.get() + keep_from, kept);
+    input_ = std::move(grown);
+    capacity_ = capacity;
+  } else if (keep_from != 0) {
+    std::memmove(input_.get(), input_.get() + keep_from, kept);
+  }
+  cursor_ -= keep_from;
+  end_ -= keep_from;
+  if (has_replay_) replay_ = 0;
+}
+
+// --- output ---
+
+void Connection::release(uint64_t epoch) {
+  if (output_.size() == released_) return;
+  released_ = output_.size();
+  if (marks_.empty() && worker_.commit_queue().is_durable(epoch)) {
+    allowed_ = released_;
+    send_allowed();
+    return;
+  }
+  if (!marks_.empty()) epoch = std::max(epoch, marks_.back().epoch);
+  bool first = marks_.empty();
+  marks_.push_back({released_, epoch});
+  if (first) worker_.commit_queue().wait(*this, epoch);
+}
+
+void Connection::on_durable(uint64_t durable_epoch) {
+  while (!marks_.empty() && marks_.front().epoch <= durable_epoch) {
+    allowed_ = marks_.front().end;
+    marks_.pop_front();
+  }
+  // send_allowed() may reset offsets only when no mark is left.
+  if (!marks_.empty()) worker_.commit_queue().wait(*this, marks_.front().epoch);
+  send_allowed();
+}
+
+void Connection::send_allowed() {
+  while (sent_ < allowed_ && may_send_ && !broken_) {
+    ssize_t count = send(descriptor_, output_.data() + sent_, allowed_ - sent_, MSG_NOSIGNAL);
+    if (count >= 0) {
+      sent_ += static_cast<size_t>(count);
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      may_send_ = false;
+    } else if (errno != EINTR) {
+      broken_ = true;
+      wake();
+    }
+  }
+  shrink_output();
+  if (waits_for_output_) wake();
+}
+
+// Drops what was sent. Bytes are moved only when little is left, so that sending a long result
+// stays linear.
+void Connection::shrink_output() {
+  size_t left = output_.size() - sent_;
+  if (sent_ == 0 || left > sent_) return;
+  size_t dropped = sent_;
+  if (left == 0 && dropped > limits::kept_buffer_bytes) {
+    output_ = ByteBuffer();
+  } else {
+    std::memmove(output_.data(), output_.data() + sent_, left);
+    output_.truncate(left);
+  }
+  sent_ = 0;
+  allowed_ -= dropped;
+  released_ -= dropped;
+  for (Mark& mark : marks_) mark.end -= dropped;
+}
+
+bool Connection::wait_for_backlog(size_t limit) {
+  while (backlog_bytes() > limit && !broken_ && !interrupted_) {
+    waits_for_output_ = true;
+    fiber_->park();
+    waits_for_output_ = false;
+  }
+  return !broken_ && !interrupted_;
+}
+
+bool Connection::drain(int64_t deadline_us) {
+  while (backlog_bytes() > 0 && !broken_) {
+    if (monotonic_us() >= deadline_us) return false;
+    waits_for_output_ = true;
+    fiber_->park(deadline_us);
+    waits_for_output_ = false;
+  }
+  return !broken_;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,115 @@
+// One client's socket with its two buffers. Input is read into a buffer from which the session
+// takes whole messages, and into which it can go back to run a one-shot again. Output is collected,
+// released up to an epoch, and leaves when that epoch is durable; sending goes on by itself while
+// the session's fiber does other things or waits.
+//
+// Thread safety: none; the worker's thread. Functions marked (parks) are called in the session's
+// fiber only. Invariants: bytes leave in order; sent <= allowed <= released <= written; released
+// bytes never change.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string_view>
+
+#include "base/byte_buffer.h"
+#include "executor/worker/worker.h"
+
+namespace pgsilo {
+
+class Connection final : public IoHandler, public DurableWaiter {
+ public:
+  // Takes over the (non-blocking) descriptor.
+  Connection(Worker& worker, int descriptor);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // The fiber to wake for events; first call in the fiber.
+  void attach(WorkerFiber& fiber) { fiber_ = &fiber; }
+
+  // The client is gone (or we gave up on it): nothing is read or sent any more.
+  bool broken() const { return broken_; }
+  void give_up() { broken_ = true; }
+  // True when the session has to look at something besides the socket (cancel, shutdown): waiting
+  // functions return.
+  void set_interrupted(bool interrupted) { interrupted_ = interrupted; }
+
+  // --- input: [taken by replay | unread] ---
+  std::string_view unread() const { return {input_.get() + cursor_, end_ - cursor_}; }
+  // (parks) Reads until `bytes` unread bytes are there. False: end of file, broken, or interrupted.
+  bool fill(size_t bytes);
+  // Moves past `bytes` unread bytes. They stay readable until the next fill(), or as long as a
+  // replay point is set.
+  void consume(size_t bytes) { cursor_ += bytes; }
+  // From here on input is kept, until drop_replay_point().
+  void set_replay_point() {
+    replay_ = cursor_;
+    has_replay_ = true;
+  }
+  void drop_replay_point() { has_replay_ = false; }
+  // The next unread byte is the first one after the replay point.
+  void rewind() { cursor_ = replay_; }
+  size_t replay_bytes() const { return has_replay_ ? cursor_ - replay_ : 0; }
+
+  // --- output ---
+  ByteBuffer& output() { return output_; }
+  // Bytes written since the last release.
+  size_t unreleased_bytes() const { return output_.size() - released_; }
+  // Takes back everything that was written since the last release.
+  void discard_unreleased() { output_.truncate(released_); }
+  // What was written so far may leave when `epoch` is durable.
+  void release(uint64_t epoch);
+  // (parks) Waits while the client reads too slowly. False: broken or interrupted.
+  bool wait_for_backlog(size_t limit);
+  // (parks) Waits until everything released has been sent, or `deadline_us`. False: broken or too
+  // late.
+  bool drain(int64_t deadline_us);
+  size_t backlog_bytes() const { return released_ - sent_; }
+
+  void on_io(bool readable, bool writable, bool closed) override;
+  void on_durable(uint64_t durable_epoch) override;
+
+ private:
+  struct Mark {
+    size_t end;  // offset in output_
+    uint64_t epoch;
+  };
+
+  bool read_some();
+  void make_input_room(size_t bytes);
+  void allow(uint64_t durable_epoch);
+  void send_allowed();
+  void shrink_output();
+  void wake();
+
+  Worker& worker_;
+  const int descriptor_;
+  WorkerFiber* fiber_ = nullptr;
+  bool broken_ = false;
+  bool interrupted_ = false;
+  bool end_of_input_ = false;
+  bool peer_closed_ = false;  // the last event there will be: read until the end of file
+  // Edge-triggered: true until a call says that it would block.
+  bool may_read_ = true;
+  bool may_send_ = true;
+  bool waits_for_input_ = false;
+  bool waits_for_output_ = false;
+
+  std::unique_ptr<char[]> input_;
+  size_t capacity_ = 0;
+  size_t cursor_ = 0;
+  size_t end_ = 0;
+  size_t replay_ = 0;
+  bool has_replay_ = false;
+
+  ByteBuffer output_;
+  size_t sent_ = 0;
+  size_t allowed_ = 0;
+  size_t released_ = 0;
+  std::deque<Mark> marks_;  // released, not yet allowed; ends and epochs ascend
+};
+
+}  // namespace pgsilo
