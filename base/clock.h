@@ -1,25 +1,31 @@
-// The two clocks of the machine. Thread-safe.
+// Time as a seam: the machine's monotonic clock in the server, a hand-moved one in tests.
+// Thread safety: now_us() from any thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <ctime>
 
 namespace pgsilo {
 
-// Never goes back; its zero means nothing. The clock of deadlines (base/parker.h) and of time
-// budgets.
-inline int64_t monotonic_ns() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
-}
-inline int64_t monotonic_us() { return monotonic_ns() / 1000; }
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  // Microseconds since an arbitrary start; never goes back.
+  virtual int64_t now_us() const = 0;
+};
 
-// Microseconds since 1970-01-01 00:00 UTC; jumps when somebody sets the clock.
-inline int64_t unix_time_us() {
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return int64_t{now.tv_sec} * 1000000 + now.tv_nsec / 1000;
-}
+class MonotonicClock final : public Clock {
+ public:
+  int64_t now_us() const override;
+};
+
+class ManualClock final : public Clock {
+ public:
+  int64_t now_us() const override { return now_us_.load(std::memory_order_relaxed); }
+  void advance_us(int64_t us) { now_us_.fetch_add(us, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int64_t> now_us_{0};
+};
 
 }  // namespace pgsilo

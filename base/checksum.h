@@ -1,0 +1,13 @@
+// The checksum of everything on disk: XXH3, 64 bits. Part of the disk formats: never changes under a format version.
+// Detects damage, not malice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pgsilo {
+
+// Different seeds give unrelated checksums of the same bytes.
+uint64_t checksum64(const void* data, size_t bytes, uint64_t seed = 0);
+
+}  // namespace pgsilo

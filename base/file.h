@@ -1,0 +1,112 @@
+// The seam through which every byte goes to disk and comes back (durability.md item 13): posix files in the server, a simulated
+// disk in tests, the same code above both.
+//
+// Thread safety: FileSystem: any thread. File: reads from any thread; writes and syncs by one thread at a time.
+// Ownership: a File may outlive nothing; its FileSystem outlives it.
+// Durability: what a file holds is durable after sync_data() (or after the write, if opened synchronous); its name is durable after
+// sync_directory() of its directory. A failed sync is final: the file must not be used again, for the kernel may have
+// dropped the pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pgsilo {
+
+// Offsets, lengths and addresses of direct I/O are multiples of this.
+inline constexpr size_t file_block_bytes = 4096;
+
+enum class FileStatus : uint8_t {
+  ok,
+  not_found,
+  already_exists,
+  no_space,     // ENOSPC, EDQUOT
+  locked,       // somebody else holds the lock
+  unsupported,  // the file system cannot do that (direct I/O)
+  failed,       // everything else: EIO, EACCES, ...
+};
+
+struct [[nodiscard]] FileResult {
+  FileStatus status = FileStatus::ok;
+  int error_number = 0;  // errno; 0 if unknown
+  bool ok() const { return status == FileStatus::ok; }
+  // "No space left on device"; for messages.
+  std::string text() const;
+};
+
+class File {
+ public:
+  virtual ~File() = default;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  // Writes all of it or fails; short writes are continued.
+  FileResult write_at(const void* data, size_t bytes, uint64_t offset);
+  // `*got` < bytes only at the end of the file.
+  FileResult read_at(void* data, size_t bytes, uint64_t offset, size_t* got);
+  // Makes what was written so far durable, and flushes the device's own cache.
+  FileResult sync_data();
+  virtual FileResult size(uint64_t* bytes) = 0;
+  // Reserves disk space for [0, bytes), which reads as zeros where nothing was written; extends the file.
+  virtual FileResult allocate(uint64_t bytes) = 0;
+  // An exclusive lock that dies with the process or this object; `locked` if another process or object has it.
+  virtual FileResult try_lock() = 0;
+
+  // Every byte that was written through this object below this offset is durable: what may be acknowledged (item 13).
+  uint64_t synced_end() const { return synced_end_; }
+
+ protected:
+  explicit File(bool synchronous) : synchronous_(synchronous) {}
+  // One system call each; `*done` bytes were transferred.
+  virtual FileResult do_write(const void* data, size_t bytes, uint64_t offset, size_t* done) = 0;
+  virtual FileResult do_read(void* data, size_t bytes, uint64_t offset, size_t* done) = 0;
+  virtual FileResult do_sync() = 0;
+
+ private:
+  const bool synchronous_;
+  uint64_t written_end_ = 0;
+  uint64_t synced_end_ = 0;
+};
+
+struct OpenFlags {
+  bool write = false;
+  bool create = false;       // if missing
+  bool exclusive = false;    // already_exists if there; with create
+  bool direct = false;       // past the page cache: file_block_bytes alignment; unsupported where it cannot be
+  bool synchronous = false;  // each write is durable when it returns
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  virtual FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) = 0;
+  // Replaces `to` atomically. Both in one directory.
+  virtual FileResult rename(const std::string& from, const std::string& to) = 0;
+  virtual FileResult remove(const std::string& path) = 0;
+  // One level; already_exists if there.
+  virtual FileResult create_directory(const std::string& path) = 0;
+  // Names without "." and "..", in no order.
+  virtual FileResult list(const std::string& directory, std::vector<std::string>* names) = 0;
+  // Makes creations, renames and removals in the directory durable.
+  virtual FileResult sync_directory(const std::string& directory) = 0;
+};
+
+// The process's own file system.
+std::unique_ptr<FileSystem> posix_file_system();
+
+// "a/b": `name` inside `directory`, or `name` itself if it is absolute.
+std::string join_path(const std::string& directory, const std::string& name);
+// The directory part of a path; "." if there is none.
+std::string parent_path(const std::string& path);
+
+// Writes a small file so that after a crash it has the old content or the new, never a mixture: temporary file, sync, rename,
+// sync of the directory.
+FileResult replace_file(FileSystem& files, const std::string& path, const std::string& content);
+// The whole content of a small file.
+FileResult read_whole_file(FileSystem& files, const std::string& path, std::string* content);
+
+}  // namespace pgsilo
