@@ -1,11 +1,27 @@
-// Time as a seam: the machine's monotonic clock in the server, a hand-moved one in tests.
-// Thread safety: now_us() from any thread.
+// Time. The machine's two clocks as plain functions, and a seam for code whose tests move time by hand. Thread-safe.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 
 namespace pgsilo {
+
+// Never goes back; its zero means nothing. The clock of deadlines (base/parker.h) and of time
+// budgets.
+inline int64_t monotonic_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
+}
+inline int64_t monotonic_us() { return monotonic_ns() / 1000; }
+
+// Microseconds since 1970-01-01 00:00 UTC; jumps when somebody sets the clock.
+inline int64_t unix_time_us() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return int64_t{now.tv_sec} * 1000000 + now.tv_nsec / 1000;
+}
 
 class Clock {
  public:
@@ -16,7 +32,7 @@ class Clock {
 
 class MonotonicClock final : public Clock {
  public:
-  int64_t now_us() const override;
+  int64_t now_us() const override { return monotonic_us(); }
 };
 
 class ManualClock final : public Clock {
