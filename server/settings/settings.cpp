@@ -264,7 +264,7 @@ Settings::Undo& Settings::undo_for(int index, std::string_view custom) {
   } else if (auto found = custom_.find(custom); found != custom_.end()) {
     undo.before.text = found->second;
   } else {
-    undo.existed = false;
+    undo.existed_before = undo.exists_in_session = false;
   }
   undo.session = undo.before;
   undo_.push_back(std::move(undo));
@@ -298,7 +298,7 @@ void Settings::assign_custom(std::string_view name, std::string_view value, bool
     Undo& undo = undo_for(-1, key);
     if (!is_local) {
       undo.session = stored;
-      undo.existed = true;
+      undo.exists_in_session = true;
     }
   }
   store(-1, key, stored, true);
@@ -317,7 +317,7 @@ void Settings::end_transaction(bool committed) {
   in_transaction_ = false;
   for (const Undo& undo : undo_) {
     const SettingValue& value = committed ? undo.session : undo.before;
-    store(undo.index, undo.custom, value, undo.index >= 0 || undo.existed);
+    store(undo.index, undo.custom, value, committed ? undo.exists_in_session : undo.existed_before);
   }
   undo_.clear();
 }

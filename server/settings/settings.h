@@ -89,9 +89,10 @@ class Settings final : public SettingsAccessor {
   struct Undo {
     int index;  // -1: custom
     std::string custom;
-    SettingValue before;   // when the transaction began
-    SettingValue session;  // what stays if it commits
-    bool existed = true;   // custom settings
+    SettingValue before;         // when the transaction began
+    SettingValue session;        // what stays if it commits
+    bool existed_before = true;  // false for custom settings that are new
+    bool exists_in_session = true;
   };
 
   void assign(int index, SettingValue value, bool is_local);
