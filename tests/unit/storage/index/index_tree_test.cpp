@@ -1,0 +1,310 @@
+#include "storage/index/index_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storage/limits.h"
+#include "tests/unit/storage/index/tree_fixture.h"
+
+namespace pgsilo {
+namespace {
+
+class IndexTreeTest : public TreeTest {
+ protected:
+  void insert_all(std::vector<std::string> keys) {
+    for (const std::string& key : keys) ASSERT_TRUE(user_.insert(key));
+    for (const std::string& key : keys) {
+      ASSERT_TRUE(user_.contains(key));
+      ASSERT_FALSE(user_.insert(key));
+    }
+    std::sort(keys.begin(), keys.end());
+    ASSERT_EQ(user_.scan(), keys);
+    ASSERT_EQ(shape().records, keys.size());
+  }
+};
+
+TEST_F(IndexTreeTest, IsEmptyAtFirst) {
+  EXPECT_FALSE(user_.contains(""));
+  EXPECT_FALSE(user_.contains("anything"));
+  EXPECT_TRUE(user_.scan().empty());
+}
+
+TEST_F(IndexTreeTest, InsertReturnsTheRecordThatIsThere) {
+  Record* first = tree_.records().create("key", 8, user_.handle());
+  Record* second = tree_.records().create("key", 8, user_.handle());
+  NodeChanges changes;
+  EXPECT_EQ(tree_.insert(first, user_.handle(), changes), nullptr);
+  EXPECT_NE(changes.changed, nullptr);
+  EXPECT_EQ(tree_.insert(second, user_.handle(), changes), first);
+  EXPECT_EQ(changes.changed, nullptr);
+  EXPECT_EQ(tree_.get("key").record, first);
+  tree_.records().destroy(second, user_.handle());
+}
+
+TEST_F(IndexTreeTest, KeysOfAllLengthsAroundSliceBoundaries) {
+  std::vector<std::string> keys;
+  for (size_t bytes = 0; bytes <= 40; ++bytes)
+    keys.push_back(std::string("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN").substr(0, bytes));
+  insert_all(keys);
+  EXPECT_EQ(shape().layers, 5u);
+}
+
+TEST_F(IndexTreeTest, KeysOfZeroBytesOnlyDifferInLength) {
+  std::vector<std::string> keys;
+  for (size_t bytes = 0; bytes <= 40; ++bytes) keys.push_back(std::string(bytes, '\0'));
+  std::reverse(keys.begin(), keys.end());
+  insert_all(keys);
+}
+
+TEST_F(IndexTreeTest, KeysOfLargestBytes) {
+  std::vector<std::string> keys;
+  for (size_t bytes = 0; bytes <= 40; ++bytes) keys.push_back(std::string(bytes, '\xff'));
+  insert_all(keys);
+  EXPECT_EQ(user_.scan({}, ScanDirection::backward).front(), std::string(40, '\xff'));
+}
+
+TEST_F(IndexTreeTest, ManyKeysWithOneSliceStayTogetherWhenTheirNodeSplits) {
+  std::vector<std::string> keys;
+  for (char first : {'a', 'b', 'c'}) {
+    for (size_t zeros = 0; zeros <= 9; ++zeros)
+      keys.push_back(std::string(1, first) + std::string(zeros, '\0'));
+  }
+  std::mt19937 random(3);
+  std::shuffle(keys.begin(), keys.end(), random);
+  insert_all(keys);
+}
+
+TEST_F(IndexTreeTest, LongCommonPrefixesMakeAChainOfLayers) {
+  std::string prefix(200, 'p');
+  insert_all({prefix + "a", prefix + "b", prefix, prefix.substr(0, 199),
+              prefix + std::string("a\0b", 3), prefix + std::string("a\0", 2)});
+}
+
+TEST_F(IndexTreeTest, KeysUpToTheLimit) {
+  std::string longest(max_key_bytes, 'x');
+  std::string other = longest;
+  other.back() = 'y';
+  insert_all({longest, other, longest.substr(1)});
+  EXPECT_TRUE(user_.remove(longest));
+  EXPECT_TRUE(user_.remove(other));
+  EXPECT_TRUE(user_.contains(longest.substr(1)));
+  EXPECT_FALSE(user_.contains(longest));
+}
+
+TEST_F(IndexTreeTest, AKeyIsNotFoundByAPrefixOrAnExtension) {
+  ASSERT_TRUE(user_.insert("abcdefghij"));
+  EXPECT_FALSE(user_.contains("abcdefgh"));
+  EXPECT_FALSE(user_.contains("abcdefghi"));
+  EXPECT_FALSE(user_.contains("abcdefghijk"));
+  EXPECT_FALSE(user_.contains("abcdefghiX"));
+  EXPECT_TRUE(user_.contains("abcdefghij"));
+}
+
+TEST_F(IndexTreeTest, EmbeddedZeroBytesMatter) {
+  insert_all({std::string("a\0b", 3), std::string("a\0c", 3), std::string("a", 1),
+              std::string("a\0", 2), std::string("abcdefg\0", 8), std::string("abcdefg", 7),
+              std::string("abcdefg\0\0", 9)});
+}
+
+TEST_F(IndexTreeTest, AscendingInsertsLeaveFullNodes) {
+  constexpr size_t keys = 30000;
+  for (uint64_t i = 0; i < keys; ++i) ASSERT_TRUE(user_.insert(big_endian(i)));
+  EXPECT_LE(shape().border_nodes, keys / 15 + 1);
+  for (uint64_t i = 0; i < keys; ++i) ASSERT_TRUE(user_.contains(big_endian(i)));
+}
+
+TEST_F(IndexTreeTest, DescendingInsertsLeaveFullNodes) {
+  constexpr size_t keys = 30000;
+  for (uint64_t i = keys; i > 0; --i) ASSERT_TRUE(user_.insert(big_endian(i)));
+  EXPECT_LE(shape().border_nodes, keys / 15 + 2);
+  for (uint64_t i = keys; i > 0; --i) ASSERT_TRUE(user_.contains(big_endian(i)));
+}
+
+TEST_F(IndexTreeTest, RandomKeysOfManyShapes) {
+  std::mt19937 random(4);
+  std::set<std::string> keys;
+  for (int i = 0; i < 20000; ++i) {
+    std::string key(random() % 28, 'k');
+    for (size_t at = key.size() / 2; at < key.size(); ++at)
+      key[at] = static_cast<char>(random() % 4);
+    EXPECT_EQ(user_.insert(key), keys.insert(key).second);
+  }
+  EXPECT_EQ(user_.scan(), std::vector<std::string>(keys.begin(), keys.end()));
+}
+
+TEST_F(IndexTreeTest, TheAppenderLoadsAscendingKeys) {
+  TreeAppender appender(tree_, user_.handle());
+  NodeChanges changes;
+  std::vector<std::string> keys;
+  for (uint64_t i = 0; i < 20000; ++i)
+    keys.push_back("12345678" + big_endian(i * 3, 4) + (i % 5 == 0 ? "tail of the key" : ""));
+  for (const std::string& key : keys) {
+    ASSERT_EQ(appender.append(tree_.records().create(key, 0, user_.handle()), changes), nullptr);
+  }
+  EXPECT_EQ(user_.scan(), keys);
+  EXPECT_LE(shape().border_nodes, keys.size() / 15 + 2);
+}
+
+TEST_F(IndexTreeTest, TheAppenderAcceptsAnyOrderAndReportsDuplicates) {
+  TreeAppender appender(tree_, user_.handle());
+  NodeChanges changes;
+  std::mt19937 random(5);
+  std::set<std::string> keys;
+  for (int i = 0; i < 5000; ++i) {
+    std::string key = big_endian(random() % 2000, 2) + std::string(random() % 12, 'x');
+    Record* fresh = tree_.records().create(key, 0, user_.handle());
+    Record* existing = appender.append(fresh, changes);
+    ASSERT_EQ(existing == nullptr, keys.insert(key).second);
+    if (existing != nullptr) {
+      ASSERT_EQ(existing->key(), key);
+      tree_.records().destroy(fresh, user_.handle());
+    }
+  }
+  EXPECT_EQ(user_.scan(), std::vector<std::string>(keys.begin(), keys.end()));
+}
+
+TEST_F(IndexTreeTest, TheAppenderSurvivesTheRemovalOfItsNode) {
+  TreeAppender appender(tree_, user_.handle());
+  NodeChanges changes;
+  for (uint64_t i = 0; i < 100; ++i)
+    appender.append(tree_.records().create(big_endian(i), 0, user_.handle()), changes);
+  for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(user_.remove(big_endian(i)));
+  for (uint64_t i = 100; i < 200; ++i)
+    appender.append(tree_.records().create(big_endian(i), 0, user_.handle()), changes);
+  EXPECT_EQ(user_.scan().size(), 100u);
+}
+
+TEST_F(IndexTreeTest, RemovingEverythingLeavesOneBorderNodeALayerAndNoLayer) {
+  std::mt19937 random(6);
+  std::vector<std::string> keys;
+  for (uint64_t i = 0; i < 3000; ++i) keys.push_back(big_endian(i / 100, 8) + big_endian(i, 8));
+  std::shuffle(keys.begin(), keys.end(), random);
+  for (const std::string& key : keys) ASSERT_TRUE(user_.insert(key));
+  EXPECT_EQ(shape().layers, 31u);
+  std::shuffle(keys.begin(), keys.end(), random);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    ASSERT_TRUE(user_.remove(keys[i]));
+    ASSERT_FALSE(user_.contains(keys[i]));
+    if (i % 100 == 0) {
+      ASSERT_EQ(tree_.check(), "");
+    }
+  }
+  IndexTree::Shape left = shape();
+  EXPECT_EQ(left.records, 0u);
+  EXPECT_EQ(left.layers, 1u);
+  EXPECT_EQ(left.border_nodes, 1u);
+  for (const std::string& key : keys) ASSERT_TRUE(user_.insert(key));
+  EXPECT_EQ(user_.scan().size(), keys.size());
+}
+
+// A queue: keys are appended on the right and removed on the left for ever; the tree must not grow.
+TEST_F(IndexTreeTest, AQueueDoesNotGrow) {
+  for (uint64_t i = 0; i < 20000; ++i) {
+    ASSERT_TRUE(user_.insert(big_endian(i)));
+    if (i >= 100) {
+      ASSERT_TRUE(user_.remove(big_endian(i - 100)));
+    }
+    user_.rest();
+  }
+  IndexTree::Shape shape = this->shape();
+  EXPECT_EQ(shape.records, 100u);
+  EXPECT_LE(shape.border_nodes, 10u);
+  EXPECT_LE(shape.interior_nodes, 10u);
+}
+
+TEST_F(IndexTreeTest, RemoveRefusesARecordThatIsNotThere) {
+  ASSERT_TRUE(user_.insert("key"));
+  Record* stranger = tree_.records().create("key", 8, user_.handle());
+  Record* unknown = tree_.records().create("other", 8, user_.handle());
+  EXPECT_FALSE(tree_.remove(stranger, user_.handle()));
+  EXPECT_FALSE(tree_.remove(unknown, user_.handle()));
+  EXPECT_TRUE(user_.contains("key"));
+  tree_.records().destroy(stranger, user_.handle());
+  tree_.records().destroy(unknown, user_.handle());
+}
+
+TEST_F(IndexTreeTest, AccountsForItsMemory) {
+  size_t empty = tree_.memory_bytes();
+  for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(user_.insert(big_endian(i)));
+  EXPECT_GT(tree_.memory_bytes(), empty + 1000 * (sizeof(Record) + 16));
+  for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(user_.remove(big_endian(i)));
+  EXPECT_LE(tree_.memory_bytes(), empty + 3 * sizeof(BorderNode));  // the leftmost path stays
+  EXPECT_GT(user_.handle().pending_bytes(), 1000 * (sizeof(Record) + 16));
+}
+
+// Node sets (Silo 4.6): what an absent key and an insert report.
+
+TEST_F(IndexTreeTest, AnAbsentKeyIsGuardedByItsNode) {
+  for (uint64_t i = 0; i < 200; ++i) ASSERT_TRUE(user_.insert(big_endian(i * 2)));
+  NodeRef absent = tree_.get(big_endian(101)).node;
+  EXPECT_TRUE(IndexTree::validates(absent));
+  ASSERT_TRUE(user_.insert(big_endian(1001)));  // far away
+  EXPECT_TRUE(IndexTree::validates(absent));
+  ASSERT_TRUE(user_.insert(big_endian(101)));
+  EXPECT_FALSE(IndexTree::validates(absent));
+}
+
+TEST_F(IndexTreeTest, AnAbsentKeyInALayerThatComesIntoBeingIsGuarded) {
+  ASSERT_TRUE(user_.insert("12345678first"));
+  NodeRef absent = tree_.get("12345678second").node;
+  ASSERT_TRUE(user_.insert("12345678second"));
+  EXPECT_FALSE(IndexTree::validates(absent));
+  NodeRef in_layer = tree_.get("12345678third").node;
+  EXPECT_TRUE(IndexTree::validates(in_layer));
+  ASSERT_TRUE(user_.insert("12345678third"));
+  EXPECT_FALSE(IndexTree::validates(in_layer));
+}
+
+TEST_F(IndexTreeTest, RemovalsInvalidateTheirNode) {
+  ASSERT_TRUE(user_.insert("a"));
+  ASSERT_TRUE(user_.insert("b"));
+  NodeRef absent = tree_.get("c").node;
+  ASSERT_TRUE(user_.remove("a"));
+  EXPECT_FALSE(IndexTree::validates(absent));
+}
+
+TEST_F(IndexTreeTest, ANodeThatIsRemovedNeverValidatesAgain) {
+  for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(user_.insert(big_endian(i)));
+  NodeRef last = tree_.get(big_endian(100)).node;
+  for (uint64_t i = 50; i < 100; ++i) ASSERT_TRUE(user_.remove(big_endian(i)));
+  EXPECT_FALSE(IndexTree::validates(last));
+  NodeRef now = tree_.get(big_endian(100)).node;
+  EXPECT_NE(now.node, last.node);
+  ASSERT_TRUE(user_.insert(big_endian(99)));
+  EXPECT_FALSE(IndexTree::validates(now));
+}
+
+TEST_F(IndexTreeTest, OwnInsertsCanBeFixedUp) {
+  for (uint64_t i = 0; i < 300; ++i) ASSERT_TRUE(user_.insert(big_endian(i * 10)));
+  CollectingObserver set;
+  user_.scan({}, ScanDirection::forward, &set);
+  NodeChanges changes;
+  for (uint64_t i = 0; i < 3000; ++i) {
+    if (!user_.insert(big_endian(i), &changes)) continue;
+    ASSERT_FALSE(set.valid());
+    ASSERT_TRUE(set.apply(changes));
+    ASSERT_TRUE(set.valid());
+  }
+  for (const char* key : {"layer---1", "layer---2", "layer---3", "layer---deep in the tree 1",
+                          "layer---deep in the tree 2"}) {
+    ASSERT_TRUE(user_.insert(key, &changes));
+    ASSERT_TRUE(set.apply(changes));
+    ASSERT_TRUE(set.valid());
+  }
+  // The set still covers everything: nothing can be inserted unnoticed.
+  for (const char* key : {"layer---4", "layer---deep in the tree 0", "m"}) {
+    CollectingObserver copy = set;
+    ASSERT_TRUE(copy.valid());
+    ASSERT_TRUE(user_.insert(key, &changes));
+    ASSERT_FALSE(copy.valid());
+    ASSERT_TRUE(set.apply(changes));
+  }
+}
+
+}  // namespace
+}  // namespace pgsilo

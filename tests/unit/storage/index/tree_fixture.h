@@ -1,0 +1,119 @@
+// A tree with the things one thread needs to use it, for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/index/index_tree.h"
+
+namespace pgsilo {
+
+inline std::string big_endian(uint64_t number, int bytes = 8) {
+  std::string key;
+  for (int byte = bytes - 1; byte >= 0; --byte)
+    key.push_back(static_cast<char>(number >> (8 * byte)));
+  return key;
+}
+
+class CollectingObserver : public NodeObserver {
+ public:
+  void observe(NodeRef node) override { nodes.push_back(node); }
+  bool valid() const {
+    for (NodeRef node : nodes) {
+      if (!IndexTree::validates(node)) return false;
+    }
+    return true;
+  }
+  // As a transaction does after its own insert. False: it would have to abort.
+  bool apply(const NodeChanges& changes) {
+    bool known = false;
+    for (NodeRef& node : nodes) {
+      if (node.node != changes.changed) continue;
+      if (node.version != changes.before) return false;
+      node.version = changes.after;
+      known = true;
+    }
+    if (known) nodes.insert(nodes.end(), changes.created.begin(), changes.created.end());
+    return true;
+  }
+  std::vector<NodeRef> nodes;
+};
+
+// One thread's view of a tree.
+class TreeUser {
+ public:
+  TreeUser(IndexTree& tree, Reclaimer& reclaimer) : tree_(tree), handle_(reclaimer) {}
+
+  // Between operations: frees what can be freed.
+  void rest() {
+    pin_.reset();
+    handle_.reclaim();
+    pin_.emplace(handle_);
+  }
+
+  // True if the key went in.
+  bool insert(std::string_view key, NodeChanges* changes = nullptr) {
+    NodeChanges ignored;
+    Record* fresh = tree_.records().create(key, 8, handle_);
+    if (tree_.insert(fresh, handle_, changes != nullptr ? *changes : ignored) == nullptr)
+      return true;
+    tree_.records().destroy(fresh, handle_);
+    return false;
+  }
+
+  // As unhooking does: the record is made obsolete first. False if there is no such key or somebody
+  // else unhooks it.
+  bool remove(std::string_view key) {
+    Record* record = tree_.get(key).record;
+    TidWord seen;
+    if (record == nullptr || !record->tid_word().try_lock(LockPurpose::remove, seen)) return false;
+    record->tid_word().unlock_obsolete();
+    EXPECT_TRUE(tree_.remove(record, handle_));
+    tree_.records().retire(record, handle_);
+    return true;
+  }
+
+  bool contains(std::string_view key) const {
+    Record* record = tree_.get(key).record;
+    EXPECT_TRUE(record == nullptr || record->key() == key);
+    return record != nullptr;
+  }
+
+  std::vector<std::string> scan(const KeyRange& range = {},
+                                ScanDirection direction = ScanDirection::forward,
+                                NodeObserver* observer = nullptr) const {
+    std::vector<std::string> keys;
+    ScanCursor cursor(tree_, range, direction, observer);
+    while (Record* record = cursor.next()) keys.emplace_back(record->key());
+    EXPECT_EQ(cursor.next(), nullptr);
+    return keys;
+  }
+
+  IndexTree& tree() { return tree_; }
+  ReclaimerHandle& handle() { return handle_; }
+
+ private:
+  IndexTree& tree_;
+  ReclaimerHandle handle_;
+  std::optional<Pin> pin_{std::in_place, handle_};
+};
+
+class TreeTest : public ::testing::Test {
+ protected:
+  void TearDown() override { EXPECT_EQ(tree_.check(), ""); }
+
+  IndexTree::Shape shape() const {
+    IndexTree::Shape shape;
+    EXPECT_EQ(tree_.check(&shape), "");
+    return shape;
+  }
+
+  Reclaimer reclaimer_;
+  IndexTree tree_{RelationId(1)};
+  TreeUser user_{tree_, reclaimer_};
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,178 @@
+#include "storage/record/record.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "storage/limits.h"
+#include "storage/record/record_allocator.h"
+
+namespace pgsilo {
+namespace {
+
+class RecordTest : public ::testing::Test {
+ protected:
+  Tid tid(uint32_t sequence) { return Tid(Epoch(1), sequence); }
+
+  void lock(Record* record) {
+    TidWord seen;
+    ASSERT_TRUE(record->tid_word().try_lock(LockPurpose::update, seen));
+  }
+
+  // Writes as commit does; returns whether the row had to move.
+  bool write(Record* record, std::string_view row, uint32_t sequence) {
+    bool moves = !record->fits(row.size());
+    ExternalPayload* spare = moves ? records_.create_payload(row.size(), handle_) : nullptr;
+    lock(record);
+    ExternalPayload* unused = record->install(row, tid(sequence), spare);
+    if (unused != nullptr) {
+      EXPECT_NE(unused, spare);
+      records_.retire(unused, handle_);
+    }
+    return moves;
+  }
+
+  std::string read(const Record* record, TidWord& seen) {
+    RowBuffer buffer(arena_);
+    seen = record->stable_read(buffer);
+    return std::string(buffer.bytes());
+  }
+
+  Arena arena_;
+  Reclaimer reclaimer_;
+  ReclaimerHandle handle_{reclaimer_};
+  MemoryAccount account_;
+  RecordAllocator records_{account_};
+};
+
+TEST_F(RecordTest, APlaceholderIsAbsentAndCarriesItsKey) {
+  Record* record = records_.create("key", 100, handle_);
+  TidWord seen;
+  EXPECT_EQ(read(record, seen), "");
+  EXPECT_TRUE(seen.is_absent());
+  EXPECT_EQ(seen.tid(), Tid());
+  EXPECT_EQ(record->key(), "key");
+  EXPECT_TRUE(record->fits(100));
+  records_.destroy(record, handle_);
+  EXPECT_EQ(account_.bytes(), 0u);
+}
+
+TEST_F(RecordTest, ReadsBackEveryLength) {
+  for (size_t bytes = 0; bytes <= 300; ++bytes) {
+    std::string row;
+    for (size_t i = 0; i < bytes; ++i) row.push_back(static_cast<char>(i * 7 + bytes));
+    Record* record = records_.create_filled("k", row, tid(1), handle_);
+    TidWord seen;
+    ASSERT_EQ(read(record, seen), row);
+    ASSERT_EQ(seen, TidWord::present(tid(1)));
+    records_.destroy(record, handle_);
+  }
+}
+
+TEST_F(RecordTest, KeysOfEveryLengthComeBackAndDoNotDisturbTheRow) {
+  for (size_t bytes : {0, 1, 7, 8, 9, 16, 17, 255, 8192}) {
+    std::string key(bytes, '\0');
+    if (bytes > 0) key.back() = 'x';
+    Record* record = records_.create_filled(key, "the row", tid(1), handle_);
+    TidWord seen;
+    EXPECT_EQ(record->key(), key);
+    EXPECT_EQ(read(record, seen), "the row");
+    EXPECT_TRUE(record->key_ends_with(std::string_view(key).substr(bytes / 2), bytes));
+    EXPECT_FALSE(record->key_ends_with(std::string_view(key).substr(bytes / 2), bytes + 1));
+    records_.destroy(record, handle_);
+  }
+}
+
+TEST_F(RecordTest, OverwritesInPlaceWhileTheRowFits) {
+  Record* record = records_.create_filled("k", std::string(40, 'a'), tid(1), handle_);
+  size_t bytes = account_.bytes();
+  EXPECT_FALSE(write(record, "shorter", 2));
+  EXPECT_FALSE(write(record, std::string(40, 'b'), 3));
+  TidWord seen;
+  EXPECT_EQ(read(record, seen), std::string(40, 'b'));
+  EXPECT_EQ(seen.tid(), tid(3));
+  EXPECT_EQ(account_.bytes(), bytes);
+  records_.destroy(record, handle_);
+}
+
+TEST_F(RecordTest, ARowThatGrowsMovesAndItsRecordStays) {
+  Record* record = records_.create_filled("k", "small", tid(1), handle_);
+  std::string large(1000, 'L');
+  std::string larger(5000, 'M');
+  EXPECT_TRUE(write(record, large, 2));
+  TidWord seen;
+  EXPECT_EQ(read(record, seen), large);
+  EXPECT_FALSE(write(record, "small again", 3));  // the room stays
+  EXPECT_EQ(read(record, seen), "small again");
+  EXPECT_TRUE(write(record, larger, 4));
+  EXPECT_EQ(read(record, seen), larger);
+  EXPECT_EQ(seen.tid(), tid(4));
+  EXPECT_GT(handle_.pending_bytes(), 1000u);  // the first payload
+  records_.destroy(record, handle_);
+  EXPECT_EQ(account_.bytes(), 0u);
+}
+
+TEST_F(RecordTest, AnUnusedSpareComesBack) {
+  Record* record = records_.create("k", 64, handle_);
+  ExternalPayload* spare = records_.create_payload(64, handle_);
+  lock(record);
+  EXPECT_EQ(record->install("fits", tid(1), spare), spare);
+  records_.destroy(spare, handle_);
+  records_.destroy(record, handle_);
+}
+
+TEST_F(RecordTest, ALargeRowIsExternalFromTheStart) {
+  std::string row(1 << 20, 'x');
+  Record* record = records_.create_filled("k", row, tid(1), handle_);
+  TidWord seen;
+  EXPECT_EQ(read(record, seen), row);
+  records_.retire(record, handle_);
+  EXPECT_EQ(account_.bytes(), 0u);
+  EXPECT_GT(handle_.pending_bytes(), row.size());
+  EXPECT_EQ(handle_.reclaim(), 2u);
+}
+
+TEST_F(RecordTest, ALockedRecordIsNotRead) {
+  Record* record = records_.create_filled("k", "row", tid(1), handle_);
+  lock(record);
+  RowBuffer buffer(arena_);
+  TidWord seen;
+  EXPECT_FALSE(record->try_read(buffer, seen));
+  record->tid_word().unlock();
+  EXPECT_TRUE(record->try_read(buffer, seen));
+  records_.destroy(record, handle_);
+}
+
+TEST_F(RecordTest, ADeletedRowIsAbsentWithTheDeletersTid) {
+  Record* record = records_.create_filled("k", "row", tid(1), handle_);
+  lock(record);
+  record->install_absent(tid(2));
+  TidWord seen;
+  EXPECT_EQ(read(record, seen), "");
+  EXPECT_EQ(seen, TidWord::absent(tid(2)));
+  EXPECT_FALSE(write(record, "new", 3));
+  EXPECT_EQ(read(record, seen), "new");
+  records_.destroy(record, handle_);
+}
+
+TEST_F(RecordTest, ATombstoneCarriesItsTid) {
+  Record* record = records_.create_absent("k", tid(9), handle_);
+  EXPECT_EQ(record->tid_word().load(), TidWord::absent(tid(9)));
+  records_.destroy(record, handle_);
+}
+
+TEST(RowBuffer, KeepSetsARowAside) {
+  Arena arena;
+  RowBuffer buffer(arena);
+  std::memcpy(buffer.reserve(5), "first", 5);
+  buffer.set_size(5);
+  std::string_view first = buffer.bytes();
+  buffer.keep();
+  std::memcpy(buffer.reserve(1000), "second", 6);
+  buffer.set_size(6);
+  EXPECT_EQ(first, "first");
+  EXPECT_EQ(buffer.bytes(), "second");
+}
+
+}  // namespace
+}  // namespace pgsilo
