@@ -83,7 +83,8 @@ int64_t timestamp_sub_interval(int64_t timestamp, const Interval& interval) {
   return timestamp_add_interval(timestamp, interval_negate(interval));
 }
 
-int64_t timestamptz_add_interval(int64_t timestamptz, const Interval& interval, const TimeZone& zone) {
+int64_t timestamptz_add_interval(int64_t timestamptz, const Interval& interval,
+                                 const TimeZone& zone) {
   if (!timestamp_is_finite(timestamptz)) return timestamptz;
   TimeZone::Offset offset;
   if (interval.month != 0) {
@@ -99,7 +100,8 @@ int64_t timestamptz_add_interval(int64_t timestamptz, const Interval& interval, 
   return add_time(timestamptz, interval.time);
 }
 
-int64_t timestamptz_sub_interval(int64_t timestamptz, const Interval& interval, const TimeZone& zone) {
+int64_t timestamptz_sub_interval(int64_t timestamptz, const Interval& interval,
+                                 const TimeZone& zone) {
   return timestamptz_add_interval(timestamptz, interval_negate(interval), zone);
 }
 
@@ -152,6 +154,8 @@ int64_t timestamp_apply_typmod(int64_t timestamp, int32_t typmod) {
   return (timestamp + half) / unit * unit;
 }
 
-int64_t time_apply_typmod(int64_t time, int32_t typmod) { return timestamp_apply_typmod(time, typmod); }
+int64_t time_apply_typmod(int64_t time, int32_t typmod) {
+  return timestamp_apply_typmod(time, typmod);
+}
 
 }  // namespace pgsilo

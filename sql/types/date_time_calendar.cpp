@@ -7,9 +7,9 @@
 namespace pgsilo {
 namespace {
 
-constexpr int32_t lowest_julian = 0;                     // 4714-11-24 BC
-constexpr int32_t date_end_julian = 2147483494;          // 5874898-06-03: first day that has no number
-constexpr int32_t timestamp_end_julian = 109203528;      // 294277-01-01
+constexpr int32_t lowest_julian = 0;                       // 4714-11-24 BC
+constexpr int32_t date_end_julian = 2147483494;            // 5874898-01-01
+constexpr int32_t timestamp_end_julian = 109203528;        // 294277-01-01
 constexpr int64_t lowest_timestamp = -211813488000000000;  // 4714-11-24 BC
 constexpr int64_t end_timestamp = 9223371331200000000;     // 294277-01-01
 
@@ -92,7 +92,8 @@ DateTimeFields fields_of_timestamp(int64_t timestamp) {
   int64_t date = floor_divide(timestamp, usecs_per_day);
   int64_t time = timestamp - date * usecs_per_day;
   DateTimeFields fields;
-  from_julian_day(static_cast<int32_t>(date + postgres_epoch_julian), &fields.year, &fields.month, &fields.day);
+  from_julian_day(static_cast<int32_t>(date + postgres_epoch_julian), &fields.year, &fields.month,
+                  &fields.day);
   fields.hour = static_cast<int32_t>(time / usecs_per_hour);
   fields.minute = static_cast<int32_t>(time / usecs_per_minute % 60);
   fields.second = static_cast<int32_t>(time / usecs_per_second % 60);
@@ -100,7 +101,8 @@ DateTimeFields fields_of_timestamp(int64_t timestamp) {
   return fields;
 }
 
-DateTimeFields fields_of_timestamptz(int64_t timestamp, const TimeZone& zone, TimeZone::Offset* offset) {
+DateTimeFields fields_of_timestamptz(int64_t timestamp, const TimeZone& zone,
+                                     TimeZone::Offset* offset) {
   *offset = zone.offset_at(unix_seconds(timestamp));
   return fields_of_timestamp(timestamp + offset->seconds_east * usecs_per_second);
 }
@@ -109,8 +111,9 @@ int64_t timestamp_of_fields(const DateTimeFields& fields) {
   // A first check keeps the day number from wrapping.
   if (fields.year < -4713 || fields.year > 294277) throw_timestamp_out_of_range();
   int64_t date = int64_t{julian_day(fields.year, fields.month, fields.day)} - postgres_epoch_julian;
-  int64_t time = ((int64_t{fields.hour} * 60 + fields.minute) * 60 + fields.second) * usecs_per_second +
-                 fields.microsecond;
+  int64_t time =
+      ((int64_t{fields.hour} * 60 + fields.minute) * 60 + fields.second) * usecs_per_second +
+      fields.microsecond;
   int64_t timestamp;
   if (__builtin_mul_overflow(date, usecs_per_day, &timestamp) ||
       __builtin_add_overflow(timestamp, time, &timestamp)) {
@@ -144,12 +147,14 @@ int64_t timestamp_to_date(int64_t timestamp) {
 
 int64_t timestamp_to_timestamptz(int64_t timestamp, const TimeZone& zone) {
   if (!timestamp_is_finite(timestamp)) return timestamp;
-  return checked_timestamp(timestamp - zone.offset_at_local(unix_seconds(timestamp)) * usecs_per_second);
+  return checked_timestamp(timestamp -
+                           zone.offset_at_local(unix_seconds(timestamp)) * usecs_per_second);
 }
 
 int64_t timestamptz_to_timestamp(int64_t timestamptz, const TimeZone& zone) {
   if (!timestamp_is_finite(timestamptz)) return timestamptz;
-  return checked_timestamp(timestamptz + zone.offset_at(unix_seconds(timestamptz)).seconds_east * usecs_per_second);
+  return checked_timestamp(timestamptz + zone.offset_at(unix_seconds(timestamptz)).seconds_east *
+                                             usecs_per_second);
 }
 
 int64_t timestamptz_to_date(int64_t timestamptz, const TimeZone& zone) {
@@ -191,7 +196,8 @@ int date_compare_timestamptz(int64_t date, int64_t timestamptz, const TimeZone& 
 }
 
 int timestamp_compare_timestamptz(int64_t timestamp, int64_t timestamptz, const TimeZone& zone) {
-  if (!timestamp_is_finite(timestamp)) return timestamp < timestamptz ? -1 : timestamp > timestamptz;
+  if (!timestamp_is_finite(timestamp))
+    return timestamp < timestamptz ? -1 : timestamp > timestamptz;
   int64_t other = timestamp - zone.offset_at_local(unix_seconds(timestamp)) * usecs_per_second;
   return other < timestamptz ? -1 : other > timestamptz;
 }
@@ -220,15 +226,18 @@ int64_t date_time_to_timestamp(int64_t date, int64_t time) {
 
 int64_t make_date(int32_t year, int32_t month, int32_t day) {
   auto fail = [&] {
-    throw SqlError(sqlstate::datetime_field_overflow, concat("date field value out of range: ", year, "-",
-                                                             month < 10 && month >= 0 ? "0" : "", month, "-",
-                                                             day < 10 && day >= 0 ? "0" : "", day));
+    throw SqlError(
+        sqlstate::datetime_field_overflow,
+        concat("date field value out of range: ", year, "-", month < 10 && month >= 0 ? "0" : "",
+               month, "-", day < 10 && day >= 0 ? "0" : "", day));
   };
   int32_t calendar_year = year < 0 ? year + 1 : year;  // a negative year is BC
-  if (year == 0 || month < 1 || month > 12 || day < 1 || day > days_in_month(calendar_year, month)) fail();
+  if (year == 0 || month < 1 || month > 12 || day < 1 || day > days_in_month(calendar_year, month))
+    fail();
   if (calendar_year < -4713 || calendar_year > 5874897) {
-    throw SqlError(sqlstate::datetime_field_overflow, concat("date out of range: ", year, "-", month < 10 ? "0" : "",
-                                                             month, "-", day < 10 ? "0" : "", day));
+    throw SqlError(sqlstate::datetime_field_overflow,
+                   concat("date out of range: ", year, "-", month < 10 ? "0" : "", month, "-",
+                          day < 10 ? "0" : "", day));
   }
   return int64_t{julian_day(calendar_year, month, day)} - postgres_epoch_julian;
 }
@@ -243,31 +252,35 @@ int64_t make_time(int32_t hour, int32_t minute, double second) {
   if (!valid || time > usecs_per_day) {
     char shown[64];
     std::snprintf(shown, sizeof shown, "%d:%02d:%02g", hour, minute, second);
-    throw SqlError(sqlstate::datetime_field_overflow, concat("time field value out of range: ", shown));
+    throw SqlError(sqlstate::datetime_field_overflow,
+                   concat("time field value out of range: ", shown));
   }
   return time;
 }
 
-int64_t make_timestamp(int32_t year, int32_t month, int32_t day, int32_t hour, int32_t minute, double second) {
+int64_t make_timestamp(int32_t year, int32_t month, int32_t day, int32_t hour, int32_t minute,
+                       double second) {
   int64_t date = make_date(year, month, day);
   int64_t time = make_time(hour, minute, second);
   return date_time_to_timestamp(date, time);
 }
 
-int64_t make_timestamptz(int32_t year, int32_t month, int32_t day, int32_t hour, int32_t minute, double second,
-                         const TimeZone& zone) {
+int64_t make_timestamptz(int32_t year, int32_t month, int32_t day, int32_t hour, int32_t minute,
+                         double second, const TimeZone& zone) {
   return timestamp_to_timestamptz(make_timestamp(year, month, day, hour, minute, second), zone);
 }
 
 int64_t timestamptz_of_unix_seconds(double seconds) {
-  if (seconds != seconds) throw SqlError(sqlstate::datetime_field_overflow, "timestamp cannot be NaN");
+  if (seconds != seconds)
+    throw SqlError(sqlstate::datetime_field_overflow, "timestamp cannot be NaN");
   if (__builtin_isinf(seconds)) return seconds < 0 ? timestamp_minus_infinity : timestamp_infinity;
   double lowest = -210866803200.0;  // 4714-11-24 BC
   double end = 9224318016000.0;     // 294277-01-01
   if (seconds < lowest || seconds >= end) {
     char shown[64];
     std::snprintf(shown, sizeof shown, "%g", seconds);
-    throw SqlError(sqlstate::datetime_field_overflow, concat("timestamp out of range: \"", shown, "\""));
+    throw SqlError(sqlstate::datetime_field_overflow,
+                   concat("timestamp out of range: \"", shown, "\""));
   }
   seconds -= static_cast<double>(postgres_epoch_unix_seconds);
   double rounded = __builtin_rint(seconds * static_cast<double>(usecs_per_second));

@@ -100,7 +100,7 @@ class NumericAccumulator {
 
  private:
   void spill(Arena& arena);
-  bool special(Datum* result, Arena& arena) const;
+  bool special(Datum* result) const;  // NaN or an infinity decides the total
 
   __int128 total_ = 0;  // unscaled, at scale_
   Datum spilled_;       // null until the total once left 128 bits; added to total_ at the end

@@ -72,8 +72,12 @@ std::string_view like_escape(std::string_view pattern, std::string_view escape, 
 // literal alone.
 std::string_view like_prefix(std::string_view pattern, Arena& arena, bool* exact);
 
-// bytea's text forms (\x hex and escape), encode() and decode().
+// bytea's text forms, \x hex and escape; the pieces of encode() and decode() (base64 in
+// text_encode.cpp).
 std::string_view parse_bytea(std::string_view text, Arena& arena);
+std::string_view decode_hex(std::string_view text, Arena& arena);
+std::string_view decode_escape(std::string_view text, Arena& arena);
+void print_hex(std::string_view bytes, ByteBuffer& out);
 void print_bytea_hex(std::string_view bytes, ByteBuffer& out);
 void print_bytea_escape(std::string_view bytes, ByteBuffer& out);
 

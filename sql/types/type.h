@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "sql/types/datum.h"
@@ -61,14 +62,15 @@ struct TypeInfo {
   bool by_reference;
   KeyForm key_form;
 
-  // From the text form; throws SqlError (22P02, 22003, ...). The result may point into `text`
-  // instead of ctx.arena. `typmod` only where reading itself depends on it; it applies the modifier
-  // as an explicit cast would.
+  // From the text form, valid UTF-8 without NUL; throws SqlError (22P02, 22003, ...). The result
+  // may point into `text` instead of ctx.arena. A typmod is applied as an assignment would (COPY,
+  // parameters). Literals with an explicit cast are read with no_typmod and then given to
+  // apply_typmod; only interval literals need the modifier while they are read.
   Datum (*parse)(std::string_view text, int32_t typmod, TypeContext& ctx);
   // Appends the text form; the value is not null.
   void (*print)(Datum value, ByteBuffer& out, const TypeContext& ctx);
-  // From the wire's binary form; throws SqlError (22P03 ...). The result may point into `bytes`.
-  // Null: no binary input.
+  // From the wire's binary form; throws SqlError (08P01 too short, 22P03 malformed or too long).
+  // The result may point into `bytes`. Null: no binary input.
   Datum (*receive)(std::string_view bytes, int32_t typmod, TypeContext& ctx);
   // Appends the binary form without a length word. Null: no binary output.
   void (*send)(Datum value, ByteBuffer& out, const TypeContext& ctx);
@@ -101,10 +103,11 @@ std::span<const TypeInfo> all_types();
 // PostgreSQL's format_type: "character varying(10)", "timestamp(3) without time zone", "integer[]",
 // "\"char\"".
 void format_type(Oid oid, int32_t typmod, ByteBuffer& out);
+// The same without a modifier, as messages name types: "character" where the above says "bpchar".
+std::string format_type(Oid oid);
 
-inline bool is_array_type(const TypeInfo& type) {
-  return type.category == 'A' && type.element != 0;
-}
+// Not for int2vector and oidvector, which PostgreSQL does not print as arrays.
+inline bool is_array_type(const TypeInfo& type) { return type.category == 'A' && type.array == 0; }
 
 // By-reference bytes copied into `arena`; other values as they are.
 inline Datum copy_datum(Datum value, const TypeInfo& type, Arena& arena) {

@@ -1,0 +1,174 @@
+// float4 and float8: text and binary forms.
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "sql/sql_error.h"
+#include "sql/types/float.h"
+#include "sql/types/scan.h"
+#include "sql/types/type_functions.h"
+
+namespace pgsilo {
+
+namespace {
+
+std::string_view float_type_name(bool is_float4) { return is_float4 ? "real" : "double precision"; }
+
+// What plain decimals do not cover: infinities, NaN with a payload, hexadecimal. strtod reads them
+// as PostgreSQL does; the process never leaves the "C" locale.
+template <typename Float>
+Float parse_unusual_float(std::string_view text, std::string_view number, bool is_float4) {
+  std::string terminated(number);
+  char* end = nullptr;
+  errno = 0;
+  Float value;
+  if constexpr (sizeof(Float) == 4) {
+    value = std::strtof(terminated.c_str(), &end);
+  } else {
+    value = std::strtod(terminated.c_str(), &end);
+  }
+  if (end == terminated.c_str() || end != terminated.c_str() + terminated.size()) {
+    throw_invalid_syntax(float_type_name(is_float4), text);
+  }
+  if (errno == ERANGE && (value == 0 || std::isinf(value))) {
+    throw SqlError(
+        sqlstate::numeric_value_out_of_range,
+        concat("\"", number, "\" is out of range for type ", float_type_name(is_float4)));
+  }
+  return value;
+}
+
+template <typename Float>
+Float parse_as(std::string_view text, bool is_float4) {
+  std::string_view number = trim_space(text);
+  std::string_view digits = number;
+  if (!digits.empty() && digits[0] == '+') digits.remove_prefix(1);
+  if (digits.empty() || (digits.size() < number.size() && digits[0] == '-')) {
+    throw_invalid_syntax(float_type_name(is_float4), text);
+  }
+  Float value;
+  const char* end = digits.data() + digits.size();
+  auto [stop, error] = std::from_chars(digits.data(), end, value);
+  // Zero and infinity may stand for a number out of range; the slow way tells.
+  if (error == std::errc() && stop == end && value != 0 && std::isfinite(value)) return value;
+  return parse_unusual_float<Float>(text, number, is_float4);
+}
+
+// Lays out shortest digits as PostgreSQL does: plain between 10^-4 and 10^(digits10), else with an
+// exponent.
+template <typename Float>
+void print_shortest(Float value, int plain_exponent_limit, ByteBuffer& out) {
+  char text[32];
+  char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
+  char* mantissa = text;
+  if (*mantissa == '-') out.append(*mantissa++);
+  char* mark = end;
+  while (*mark != 'e') --mark;
+  int exponent = 0;
+  std::from_chars(mark[1] == '+' ? mark + 2 : mark + 1, end, exponent);
+  if (exponent < -4 || exponent >= plain_exponent_limit) {
+    out.append(std::string_view(mantissa, static_cast<size_t>(end - mantissa)));
+    return;
+  }
+  // Digits without the point.
+  char digits[24];
+  size_t count = 0;
+  for (char* at = mantissa; at != mark; ++at) {
+    if (*at != '.') digits[count++] = *at;
+  }
+  if (exponent < 0) {
+    out.append("0.");
+    out.append_repeated('0', static_cast<size_t>(-exponent - 1));
+    out.append(std::string_view(digits, count));
+    return;
+  }
+  size_t whole = static_cast<size_t>(exponent) + 1;
+  if (count <= whole) {
+    out.append(std::string_view(digits, count));
+    out.append_repeated('0', whole - count);
+  } else {
+    out.append(std::string_view(digits, whole));
+    out.append('.');
+    out.append(std::string_view(digits + whole, count - whole));
+  }
+}
+
+template <typename Float>
+void print_float(Float value, int extra_float_digits, int decimal_digits, ByteBuffer& out) {
+  if (std::isnan(value)) {
+    out.append("NaN");
+  } else if (std::isinf(value)) {
+    out.append(value > 0 ? "Infinity" : "-Infinity");
+  } else if (extra_float_digits > 0) {
+    print_shortest(value, decimal_digits, out);
+  } else {
+    int precision = std::max(decimal_digits + extra_float_digits, 1);
+    char* place = out.reserve(40);
+    out.commit_to(
+        std::to_chars(place, place + 40, value, std::chars_format::general, precision).ptr);
+  }
+}
+
+}  // namespace
+
+double parse_float(std::string_view text, bool is_float4) {
+  return is_float4 ? static_cast<double>(parse_as<float>(text, true))
+                   : parse_as<double>(text, false);
+}
+
+void print_float8(double value, int extra_float_digits, ByteBuffer& out) {
+  print_float(value, extra_float_digits, 15, out);
+}
+
+void print_float4(float value, int extra_float_digits, ByteBuffer& out) {
+  print_float(value, extra_float_digits, 6, out);
+}
+
+namespace types {
+
+Datum parse_float4(std::string_view text, int32_t, TypeContext&) {
+  return Datum::of_float(parse_float(text, true));
+}
+
+Datum parse_float8(std::string_view text, int32_t, TypeContext&) {
+  return Datum::of_float(parse_float(text, false));
+}
+
+void print_float4(Datum value, ByteBuffer& out, const TypeContext& ctx) {
+  pgsilo::print_float4(static_cast<float>(value.f64), ctx.extra_float_digits, out);
+}
+
+void print_float8(Datum value, ByteBuffer& out, const TypeContext& ctx) {
+  pgsilo::print_float8(value.f64, ctx.extra_float_digits, out);
+}
+
+Datum receive_float4(std::string_view bytes, int32_t, TypeContext&) {
+  uint32_t bits = load_be32(exact_bytes(bytes, 4));
+  return Datum::of_float(static_cast<double>(std::bit_cast<float>(bits)));
+}
+
+Datum receive_float8(std::string_view bytes, int32_t, TypeContext&) {
+  return Datum::of_float(std::bit_cast<double>(load_be64(exact_bytes(bytes, 8))));
+}
+
+void send_float4(Datum value, ByteBuffer& out, const TypeContext&) {
+  out.append_be32(std::bit_cast<uint32_t>(static_cast<float>(value.f64)));
+}
+
+void send_float8(Datum value, ByteBuffer& out, const TypeContext&) {
+  out.append_be64(std::bit_cast<uint64_t>(value.f64));
+}
+
+int compare_float(Datum left, Datum right) { return float_compare(left.f64, right.f64); }
+
+bool equal_float(Datum left, Datum right) { return float_equal(left.f64, right.f64); }
+
+uint64_t hash_float(Datum value) {
+  // All NaNs are equal, and so are the zeros.
+  double canonical = value.f64 == 0 ? 0.0 : value.f64 != value.f64 ? std::nan("") : value.f64;
+  return hash_integer(std::bit_cast<uint64_t>(canonical));
+}
+
+}  // namespace types
+}  // namespace pgsilo
