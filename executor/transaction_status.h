@@ -15,7 +15,13 @@ enum class TransactionStatus : uint8_t;
 // deadlock victim (40P01). The server re-runs one-shots on it and passes it on for interactive transactions.
 class TransactionConflict : public SqlError {
  public:
-  using SqlError::SqlError;
+  TransactionConflict(TransactionStatus status, SqlState state, std::string message)
+      : SqlError(state, std::move(message)), status_(status) {}
+  // must_wait asks for Transaction::wait_for_intent() before the next run.
+  TransactionStatus status() const { return status_; }
+
+ private:
+  TransactionStatus status_;
 };
 
 // Throws the error that `status` stands for. Precondition: status is not success. Constraint violations that need the table's
