@@ -1,8 +1,9 @@
-// Reading dates, times and timestamps the way people write them: ISO 8601, month names, the session's day and month
-// order, time zones by offset, abbreviation or name, special words.
+// Reading dates, times and timestamps the way people write them: ISO 8601, month names, the
+// session's day and month order, time zones by offset, abbreviation or name, special words.
 //
-// The text is cut into words and numbers; each piece fills the fields it can mean, and a piece that cannot mean
-// anything, or a field filled twice, is 22007. Ranges are checked when all is read (22008).
+// The text is cut into words and numbers; each piece fills the fields it can mean, and a piece that
+// cannot mean anything, or a field filled twice, is 22007. Ranges are checked when all is read
+// (22008).
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -14,28 +15,40 @@
 namespace pgsilo {
 namespace {
 
-constexpr std::string_view month_names[] = {"january", "february", "march",     "april",   "may",      "june",
-                                            "july",    "august",   "september", "october", "november", "december"};
+constexpr std::string_view month_names[] = {"january",   "february", "march",    "april",
+                                            "may",       "june",     "july",     "august",
+                                            "september", "october",  "november", "december"};
 constexpr std::string_view weekday_names[] = {"sunday",   "monday", "tuesday", "wednesday",
                                               "thursday", "friday", "saturday"};
 
-// Abbreviations of PostgreSQL's default set that an everyday client sends; seconds east. Those that a zone of the
-// database also names are found there.
+// Abbreviations of PostgreSQL's default set that an everyday client sends; seconds east. Those that
+// a zone of the database also names are found there.
 struct ZoneAbbreviation {
   std::string_view name;
   int32_t seconds_east;
 };
 constexpr ZoneAbbreviation zone_abbreviations[] = {
-    {"acst", 34200},  {"adt", -10800}, {"aedt", 39600}, {"aest", 36000},  {"akdt", -28800}, {"akst", -32400},
-    {"art", -10800},  {"ast", -14400}, {"awst", 28800}, {"brst", -7200},  {"brt", -10800},  {"bst", 3600},
-    {"cdt", -18000},  {"cest", 7200},  {"cet", 3600},   {"cst", -21600},  {"eat", 10800},   {"edt", -14400},
-    {"eest", 10800},  {"eet", 7200},   {"est", -18000}, {"gmt", 0},       {"hkt", 28800},   {"hst", -36000},
-    {"idt", 10800},   {"ist", 7200},   {"jst", 32400},  {"kst", 32400},   {"mdt", -21600},  {"msk", 10800},
-    {"mst", -25200},  {"ndt", -9000},  {"nst", -12600}, {"nzdt", 46800},  {"nzst", 43200},  {"pdt", -25200},
-    {"pkt", 18000},   {"pst", -28800}, {"sgt", 28800},  {"ut", 0},        {"utc", 0},       {"wat", 3600},
-    {"west", 3600},   {"wet", 0},      {"z", 0},        {"zulu", 0}};
+    {"acst", 34200},  {"adt", -10800}, {"aedt", 39600}, {"aest", 36000}, {"akdt", -28800},
+    {"akst", -32400}, {"art", -10800}, {"ast", -14400}, {"awst", 28800}, {"brst", -7200},
+    {"brt", -10800},  {"bst", 3600},   {"cdt", -18000}, {"cest", 7200},  {"cet", 3600},
+    {"cst", -21600},  {"eat", 10800},  {"edt", -14400}, {"eest", 10800}, {"eet", 7200},
+    {"est", -18000},  {"gmt", 0},      {"hkt", 28800},  {"hst", -36000}, {"idt", 10800},
+    {"ist", 7200},    {"jst", 32400},  {"kst", 32400},  {"mdt", -21600}, {"msk", 10800},
+    {"mst", -25200},  {"ndt", -9000},  {"nst", -12600}, {"nzdt", 46800}, {"nzst", 43200},
+    {"pdt", -25200},  {"pkt", 18000},  {"pst", -28800}, {"sgt", 28800},  {"ut", 0},
+    {"utc", 0},       {"wat", 3600},   {"west", 3600},  {"wet", 0},      {"z", 0},
+    {"zulu", 0}};
 
-enum class Special : uint8_t { none, infinity, minus_infinity, epoch, now, today, tomorrow, yesterday };
+enum class Special : uint8_t {
+  none,
+  infinity,
+  minus_infinity,
+  epoch,
+  now,
+  today,
+  tomorrow,
+  yesterday
+};
 
 // What a text says; fields that it leaves open keep their defaults.
 struct Reading {
@@ -48,7 +61,7 @@ struct Reading {
   bool meridiem = false;   // AM or PM was said
   int year_digits = 0;
   Special special = Special::none;
-  std::optional<int32_t> offset;       // seconds east
+  std::optional<int32_t> offset;  // seconds east
   std::optional<TimeZone> zone;
 };
 
@@ -70,7 +83,8 @@ class Reader {
 
  private:
   void skip_separators() {
-    while (!text_.empty() && (is_space(text_.front()) || text_.front() == ',')) text_.remove_prefix(1);
+    while (!text_.empty() && (is_space(text_.front()) || text_.front() == ','))
+      text_.remove_prefix(1);
   }
   char at(size_t index) const { return index < text_.size() ? text_[index] : '\0'; }
   size_t count_digits() const {
@@ -141,7 +155,8 @@ class Reader {
       throw Failure();
     }
     if (hour > 15 || minute > 59 || second > 59) {
-      throw SqlError(sqlstate::invalid_time_zone_displacement_value, "time zone displacement out of range");
+      throw SqlError(sqlstate::invalid_time_zone_displacement_value,
+                     "time zone displacement out of range");
     }
     int32_t seconds = (hour * 60 + minute) * 60 + second;
     reading_.offset = negative ? -seconds : seconds;
@@ -151,7 +166,8 @@ class Reader {
     size_t digits = count_digits();
     char next = at(digits);
     if (next == ':') return read_clock(digits);
-    if ((next == '-' || next == '/' || next == '.') && (is_digit(at(digits + 1)) || is_letter(at(digits + 1)))) {
+    if ((next == '-' || next == '/' || next == '.') &&
+        (is_digit(at(digits + 1)) || is_letter(at(digits + 1)))) {
       // A lone number with a fraction is no date: "12.5".
       return read_separated_date(next);
     }
@@ -242,7 +258,9 @@ class Reader {
       size_t length = 0;
       while (is_digit(at(length)) || is_letter(at(length))) {
         // "15T10:30": the date ends before the T.
-        if (i == 2 && (at(length) == 'T' || at(length) == 't') && is_digit(at(length + 1)) && length > 0) break;
+        if (i == 2 && (at(length) == 'T' || at(length) == 't') && is_digit(at(length + 1)) &&
+            length > 0)
+          break;
         ++length;
       }
       parts[i] = take(length);
@@ -263,7 +281,8 @@ class Reader {
     }
     if (letters >= 0) return set_named_date(parts, letters, month);
     if (parts[0].size() >= 3) {
-      return set_date(number(parts[0]), static_cast<int>(parts[0].size()), number(parts[1]), number(parts[2]));
+      return set_date(number(parts[0]), static_cast<int>(parts[0].size()), number(parts[1]),
+                      number(parts[2]));
     }
     place(parts);
   }
@@ -271,9 +290,11 @@ class Reader {
   void set_named_date(std::string_view* parts, int letters, int month) {
     std::string_view first = parts[letters == 0 ? 1 : 0];
     std::string_view second = parts[letters == 2 ? 1 : 2];
-    bool year_first = first.size() > 2 || (second.size() <= 2 && order_ == DateOrder::ymd && letters == 1);
+    bool year_first =
+        first.size() > 2 || (second.size() <= 2 && order_ == DateOrder::ymd && letters == 1);
     std::string_view year = year_first ? first : second;
-    set_date(number(year), static_cast<int>(year.size()), month, number(year_first ? second : first));
+    set_date(number(year), static_cast<int>(year.size()), month,
+             number(year_first ? second : first));
   }
 
   // Three numbers by the session's order.
@@ -281,7 +302,8 @@ class Reader {
     int year = order_ == DateOrder::ymd ? 0 : 2;
     int month = order_ == DateOrder::mdy ? 0 : 1;
     int day = order_ == DateOrder::mdy ? 1 : order_ == DateOrder::dmy ? 0 : 2;
-    set_date(number(parts[year]), static_cast<int>(parts[year].size()), number(parts[month]), number(parts[day]));
+    set_date(number(parts[year]), static_cast<int>(parts[year].size()), number(parts[month]),
+             number(parts[day]));
   }
 
   void set_date(int32_t year, int year_digits, int32_t month, int32_t day) {
@@ -296,10 +318,12 @@ class Reader {
   template <size_t count>
   static int find_name(std::string_view word, const std::string_view (&names)[count]) {
     for (size_t i = 0; i < count; ++i) {
-      bool abbreviation = word.size() == 3 || (word.size() == 4 && equal_ignoring_case(word, "sept")) ||
+      bool abbreviation = word.size() == 3 ||
+                          (word.size() == 4 && equal_ignoring_case(word, "sept")) ||
                           equal_ignoring_case(word, "tues") || equal_ignoring_case(word, "thur") ||
                           equal_ignoring_case(word, "thurs") || equal_ignoring_case(word, "wednes");
-      if (equal_ignoring_case(word, names[i]) || (abbreviation && starts_with_ignoring_case(names[i], word))) {
+      if (equal_ignoring_case(word, names[i]) ||
+          (abbreviation && starts_with_ignoring_case(names[i], word))) {
         return static_cast<int>(i) + 1;
       }
     }
@@ -329,7 +353,9 @@ class Reader {
     read_zone(word);
   }
   // Zone names hold digits and dashes ("Etc/GMT-5"), but only after a slash.
-  bool has_slash(size_t length) const { return text_.substr(0, length).find('/') != std::string_view::npos; }
+  bool has_slash(size_t length) const {
+    return text_.substr(0, length).find('/') != std::string_view::npos;
+  }
 
   // "Jan-15-2024" and "Jan/15/2024".
   void read_month_tail() {
@@ -356,9 +382,9 @@ class Reader {
       std::string_view text;
       Special special;
     };
-    constexpr Word words[] = {{"infinity", Special::infinity}, {"inf", Special::infinity},
-                              {"epoch", Special::epoch},       {"now", Special::now},
-                              {"today", Special::today},       {"tomorrow", Special::tomorrow},
+    constexpr Word words[] = {{"infinity", Special::infinity},  {"inf", Special::infinity},
+                              {"epoch", Special::epoch},        {"now", Special::now},
+                              {"today", Special::today},        {"tomorrow", Special::tomorrow},
                               {"yesterday", Special::yesterday}};
     for (const Word& candidate : words) {
       if (!equal_ignoring_case(word, candidate.text)) continue;
@@ -372,7 +398,8 @@ class Reader {
   bool read_marker(std::string_view word) {
     if (equal_ignoring_case(word, "bc")) {
       reading_.bc = true;
-    } else if (equal_ignoring_case(word, "ad") || equal_ignoring_case(word, "at") || equal_ignoring_case(word, "on")) {
+    } else if (equal_ignoring_case(word, "ad") || equal_ignoring_case(word, "at") ||
+               equal_ignoring_case(word, "on")) {
       // noise
     } else if (equal_ignoring_case(word, "am") || equal_ignoring_case(word, "pm")) {
       if (reading_.meridiem) throw Failure();
@@ -400,7 +427,8 @@ class Reader {
     reading_.zone = TimeZone::load(word);
     if (reading_.zone) return;
     if (!named) throw Failure();
-    throw SqlError(sqlstate::invalid_parameter_value, concat("time zone \"", word, "\" not recognized"));
+    throw SqlError(sqlstate::invalid_parameter_value,
+                   concat("time zone \"", word, "\" not recognized"));
   }
 
   // Numbers that stood alone: with a month by name they are day and year.
@@ -420,7 +448,10 @@ class Reader {
       std::string_view views[3];
       for (int i = 0; i < 3; ++i) {
         parts[i] = std::to_string(loose_[i]);
-        parts[i].insert(0, static_cast<size_t>(std::max(0, loose_digits_[i] - static_cast<int>(parts[i].size()))), '0');
+        parts[i].insert(
+            0,
+            static_cast<size_t>(std::max(0, loose_digits_[i] - static_cast<int>(parts[i].size()))),
+            '0');
         views[i] = parts[i];
       }
       if (loose_digits_[0] >= 3) return set_date(loose_[0], loose_digits_[0], loose_[1], loose_[2]);
@@ -442,7 +473,8 @@ class Reader {
                  concat("invalid input syntax for type ", type, ": \"", text, "\""));
 }
 [[noreturn]] void throw_field_out_of_range(std::string_view text, bool month_like) {
-  SqlError error(sqlstate::datetime_field_overflow, concat("date/time field value out of range: \"", text, "\""));
+  SqlError error(sqlstate::datetime_field_overflow,
+                 concat("date/time field value out of range: \"", text, "\""));
   if (month_like) {
     error.amend().hint = "Perhaps you need a different \"datestyle\" setting.";
   }
@@ -480,7 +512,8 @@ void settle_time(Reading& reading, std::string_view text, std::string_view type)
     if (fields.hour < 1 || fields.hour > 12) throw_field_out_of_range(text, false);
     fields.hour = fields.hour % 12 + (reading.afternoon ? 12 : 0);
   }
-  bool end_of_day = fields.hour == 24 && fields.minute == 0 && fields.second == 0 && fields.microsecond == 0;
+  bool end_of_day =
+      fields.hour == 24 && fields.minute == 0 && fields.second == 0 && fields.microsecond == 0;
   if ((fields.hour > 23 && !end_of_day) || fields.minute > 59 || fields.second > 60 ||
       (fields.second == 60 && fields.microsecond > 0)) {
     throw_field_out_of_range(text, false);
@@ -494,12 +527,18 @@ int64_t current_date(const TypeContext& ctx) {
 
 int64_t special_date(Special special, const TypeContext& ctx) {
   switch (special) {
-    case Special::infinity: return date_infinity;
-    case Special::minus_infinity: return date_minus_infinity;
-    case Special::epoch: return unix_epoch_julian - postgres_epoch_julian;
-    case Special::tomorrow: return current_date(ctx) + 1;
-    case Special::yesterday: return current_date(ctx) - 1;
-    default: return current_date(ctx);
+    case Special::infinity:
+      return date_infinity;
+    case Special::minus_infinity:
+      return date_minus_infinity;
+    case Special::epoch:
+      return unix_epoch_julian - postgres_epoch_julian;
+    case Special::tomorrow:
+      return current_date(ctx) + 1;
+    case Special::yesterday:
+      return current_date(ctx) - 1;
+    default:
+      return current_date(ctx);
   }
 }
 
@@ -508,7 +547,8 @@ int64_t special_date(Special special, const TypeContext& ctx) {
 }
 
 int64_t time_of(const DateTimeFields& fields) {
-  return ((int64_t{fields.hour} * 60 + fields.minute) * 60 + fields.second) * usecs_per_second + fields.microsecond;
+  return ((int64_t{fields.hour} * 60 + fields.minute) * 60 + fields.second) * usecs_per_second +
+         fields.microsecond;
 }
 
 // The local timestamp that a settled reading says; its zone is the caller's business.
@@ -524,14 +564,21 @@ int64_t local_timestamp(const Reading& reading, std::string_view text) {
 // Infinities and 'now' end the reading; days leave a date to which a clock reading may be added.
 bool settle_special(Reading& reading, const TypeContext& ctx, int64_t* moment) {
   switch (reading.special) {
-    case Special::none: return false;
-    case Special::infinity: *moment = timestamp_infinity; return true;
-    case Special::minus_infinity: *moment = timestamp_minus_infinity; return true;
-    case Special::now: *moment = ctx.transaction_timestamp; return true;
+    case Special::none:
+      return false;
+    case Special::infinity:
+      *moment = timestamp_infinity;
+      return true;
+    case Special::minus_infinity:
+      *moment = timestamp_minus_infinity;
+      return true;
+    case Special::now:
+      *moment = ctx.transaction_timestamp;
+      return true;
     default: {
       int64_t date = special_date(reading.special, ctx);
-      from_julian_day(static_cast<int32_t>(date + postgres_epoch_julian), &reading.fields.year, &reading.fields.month,
-                      &reading.fields.day);
+      from_julian_day(static_cast<int32_t>(date + postgres_epoch_julian), &reading.fields.year,
+                      &reading.fields.month, &reading.fields.day);
       reading.has_date = true;
       reading.year_digits = 4;
       if (reading.special == Special::epoch) reading.offset = 0;
@@ -558,7 +605,8 @@ int64_t parse_date(std::string_view text, const TypeContext& ctx) {
 int64_t parse_time(std::string_view text, int32_t typmod, const TypeContext& ctx) {
   Reading reading = read_text(text, "time", ctx);
   if (reading.special == Special::now) {
-    return time_apply_typmod(timestamptz_to_time(ctx.transaction_timestamp, ctx.time_zone).i64, typmod);
+    return time_apply_typmod(timestamptz_to_time(ctx.transaction_timestamp, ctx.time_zone).i64,
+                             typmod);
   }
   if (!reading.has_time || reading.special != Special::none) throw_invalid("time", text);
   settle_time(reading, text, "time");
@@ -589,7 +637,8 @@ int64_t parse_timestamptz(std::string_view text, int32_t typmod, const TypeConte
   settle_time(reading, text, type);
   int64_t local = local_timestamp(reading, text);
   int64_t result = reading.offset ? local - *reading.offset * usecs_per_second
-                                  : timestamp_to_timestamptz(local, reading.zone ? *reading.zone : ctx.time_zone);
+                                  : timestamp_to_timestamptz(
+                                        local, reading.zone ? *reading.zone : ctx.time_zone);
   return timestamp_apply_typmod(result, typmod);
 }
 

@@ -80,10 +80,14 @@ void numeric_offset(int32_t seconds_east, ByteBuffer& out) {
 }
 
 // `zone` is null for a timestamp without one.
-void moment(const DateTimeFields& fields, const TimeZone::Offset* zone, const TypeContext& ctx, ByteBuffer& out) {
-  auto print_clock = [&] { clock(fields.hour, fields.minute, fields.second, fields.microsecond, out); };
+void moment(const DateTimeFields& fields, const TimeZone::Offset* zone, const TypeContext& ctx,
+            ByteBuffer& out) {
+  auto print_clock = [&] {
+    clock(fields.hour, fields.minute, fields.second, fields.microsecond, out);
+  };
   if (ctx.date_style == DateStyle::postgres) {
-    int64_t date = int64_t{julian_day(fields.year, fields.month, fields.day)} - postgres_epoch_julian;
+    int64_t date =
+        int64_t{julian_day(fields.year, fields.month, fields.day)} - postgres_epoch_julian;
     out.append(day_names[day_of_week(date)]);
     out.append(' ');
     if (ctx.date_order == DateOrder::dmy) {
@@ -133,14 +137,17 @@ bool infinity(int64_t value, int64_t positive, int64_t negative, ByteBuffer& out
 void print_date(int64_t date, const TypeContext& ctx, ByteBuffer& out) {
   if (infinity(date, date_infinity, date_minus_infinity, out)) return;
   DateTimeFields fields;
-  from_julian_day(static_cast<int32_t>(date + postgres_epoch_julian), &fields.year, &fields.month, &fields.day);
+  from_julian_day(static_cast<int32_t>(date + postgres_epoch_julian), &fields.year, &fields.month,
+                  &fields.day);
   numeric_date(fields, ctx, out);
   era(fields.year, out);
 }
 
 void print_time(int64_t time, ByteBuffer& out) {
-  clock(static_cast<int32_t>(time / usecs_per_hour), static_cast<int32_t>(time / usecs_per_minute % 60),
-        static_cast<int32_t>(time / usecs_per_second % 60), static_cast<int32_t>(time % usecs_per_second), out);
+  clock(static_cast<int32_t>(time / usecs_per_hour),
+        static_cast<int32_t>(time / usecs_per_minute % 60),
+        static_cast<int32_t>(time / usecs_per_second % 60),
+        static_cast<int32_t>(time % usecs_per_second), out);
 }
 
 void print_timestamp(int64_t timestamp, const TypeContext& ctx, ByteBuffer& out) {

@@ -134,12 +134,10 @@ Interval interval_trunc(std::string_view word, const Interval& interval) {
       return result;
     case TimeUnit::microsecond:
       return result;
-    case TimeUnit::week: {
-      SqlError error(sqlstate::feature_not_supported,
-                     concat("unit \"", word, "\" not supported for type interval"));
-      error.with_detail("Months usually have fractional weeks.");
-      throw error;
-    }
+    case TimeUnit::week:
+      throw SqlError(sqlstate::feature_not_supported,
+                     concat("unit \"", word, "\" not supported for type interval"))
+          .detail("Months usually have fractional weeks.");
     default:
       throw_bad_unit(word, unit, "interval");
   }
