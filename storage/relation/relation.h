@@ -1,11 +1,13 @@
-// One tree of the database with its name and its books: a table's primary tree or one secondary index tree. Which relations
-// belong together is the catalog's knowledge; keeping them in step is the executor's RowWriter's work.
+// One tree of the database with its name and its books: a table's primary tree or one secondary
+// index tree. Which relations belong together is the catalog's knowledge; keeping them in step is
+// the executor's RowWriter's work.
 //
-// Private relations. A relation created (or made by TRUNCATE) in a transaction is private to it until commit publishes it:
-// nobody else can find it, so its rows need no locks and no validation (storage/transaction/private_rows.h).
+// Private relations. A relation created (or made by TRUNCATE) in a transaction is private to it
+// until commit publishes it: nobody else can find it, so its rows need no locks and no validation
+// (storage/transaction/private_rows.h).
 //
-// Hidden row ids (tables without a key) come from ranges that workers take for themselves. They are unique for ever: after a
-// restart recovery calls raise_row_id_floor() with the largest id it saw.
+// Hidden row ids (tables without a key) come from ranges that workers take for themselves. They are
+// unique for ever: after a restart recovery calls raise_row_id_floor() with the largest id it saw.
 //
 // Thread safety: all members, any thread, under a pin.
 #pragma once
@@ -17,8 +19,6 @@
 
 #include "base/strong_id.h"
 #include "storage/index/index_tree.h"
-#include "storage/record/memory_account.h"
-#include "storage/record/record_allocator.h"
 #include "storage/relation/relation_gate.h"
 
 namespace pgsilo {
@@ -29,19 +29,22 @@ struct RelationOptions {
 
 class Relation {
  public:
-  Relation(RelationId id, RelationOptions options, bool is_private, ReclaimerHandle& handle);
+  // Throws std::bad_alloc.
+  Relation(RelationId id, RelationOptions options, bool is_private);
   Relation(const Relation&) = delete;
   Relation& operator=(const Relation&) = delete;
 
-  RelationId id() const { return id_; }
+  RelationId id() const { return tree_.relation(); }
   bool logged() const { return options_.logged; }
   IndexTree& tree() { return tree_; }
-  RecordAllocator& records() { return records_; }
+  const IndexTree& tree() const { return tree_; }
+  RecordAllocator& records() { return tree_.records(); }
   RelationGate& gate() { return gate_; }
 
   // Private to the transaction that created it. Only that transaction ever sees true.
   bool is_private() const { return private_.load(std::memory_order_relaxed); }
-  // By the creating transaction at commit; others find the relation only through catalog rows installed afterwards.
+  // By the creating transaction at commit; others find the relation only through catalog rows
+  // installed afterwards.
   void publish() { private_.store(false, std::memory_order_release); }
 
   // The next hidden row id for `worker` (ReclaimerHandle::index()); never 0.
@@ -55,7 +58,7 @@ class Relation {
     books_[worker % book_count].rows.fetch_add(difference, std::memory_order_relaxed);
   }
   // Nodes, records and payloads.
-  size_t memory_bytes() const { return account_.bytes(); }
+  size_t memory_bytes() const { return tree_.memory_bytes(); }
 
  private:
   static constexpr unsigned book_count = 16;
@@ -65,11 +68,8 @@ class Relation {
     std::atomic<uint64_t> next_row_id{0};  // 0 modulo row_id_range: take a new range
   };
 
-  const RelationId id_;
   const RelationOptions options_;
   std::atomic<bool> private_;
-  MemoryAccount account_;
-  RecordAllocator records_;
   IndexTree tree_;
   RelationGate gate_;
   std::atomic<uint64_t> next_range_{1};

@@ -1,13 +1,14 @@
-// All relations by id. Ids are given out ascending and never reused; recovery raises the floor above every id it met.
-// Thread safety: find() is lock-free, by any thread under a pin (what it returns lives as long as the pin, dropped or not);
-// the rest takes a mutex.
-// Invariant: a dropped id is never found again.
+// All relations by id. Ids are given out ascending and never reused; recovery raises the floor
+// above every id it met. Thread safety: find() is lock-free, by any thread under a pin (what it
+// returns lives as long as the pin, dropped or not); the rest takes a mutex. Invariant: a dropped
+// id is never found again.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -20,8 +21,8 @@ namespace pgsilo {
 
 class RelationDirectory {
  public:
-  explicit RelationDirectory(Reclaimer& reclaimer);
-  // No transaction is open any more.
+  RelationDirectory();
+  // No transaction is open any more, and the reclaimer is gone or idle.
   ~RelationDirectory();
   RelationDirectory(const RelationDirectory&) = delete;
   RelationDirectory& operator=(const RelationDirectory&) = delete;
@@ -29,42 +30,48 @@ class RelationDirectory {
   // Null if there is none of that id.
   Relation* find(RelationId id) const;
 
-  // A new relation under the next id. Transactions use Transaction::create_relation(), which makes it private. Throws
-  // std::bad_alloc.
-  Relation& create(RelationOptions options, bool is_private, ReclaimerHandle& handle);
+  // A new relation under the next id. Transactions use Transaction::create_relation(), which makes
+  // it private. Throws std::bad_alloc.
+  Relation& create(RelationOptions options, bool is_private);
   // For recovery and bootstrap: the relation of a known id; raises the floor.
-  Relation& get_or_create(RelationId id, RelationOptions options, ReclaimerHandle& handle);
+  Relation& get_or_create(RelationId id, RelationOptions options);
   // create() gives out only ids above `id`.
   void raise_id_floor(RelationId id);
   RelationId id_floor() const;
 
-  // Takes the relation out of the directory. Its memory is freed in pieces by reclaim_dropped() once no pin can reach it.
+  // Takes the relation out of the directory. Its memory is freed in pieces by reclaim_dropped()
+  // once no pin can reach it.
   void drop(RelationId id, ReclaimerHandle& handle);
-  // Frees up to `records` records of dropped relations; returns whether there is more to do. Workers call it when idle.
+  // Frees up to `records` records of dropped relations; returns whether there is more to do.
+  // Workers call it when idle.
   bool reclaim_dropped(size_t records, ReclaimerHandle& handle);
 
   // A moment's list, private ones included, ascending by id. Valid under the caller's pin.
   std::vector<Relation*> list() const;
 
-  static constexpr uint32_t max_relations = uint32_t{1} << 24;
+  // Relations dropped whose memory is not freed yet; for tests and monitoring.
+  size_t dropped_count() const;
 
  private:
-  static constexpr size_t chunk_size = 4096;
-  struct Chunk {
-    std::array<std::atomic<Relation*>, chunk_size> relations{};
+  // A radix tree over the id's 32 bits: nodes are created on the way to a new relation and stay.
+  static constexpr int leaf_bits = 11;
+  static constexpr int middle_bits = 11;
+  static constexpr int top_bits = 32 - leaf_bits - middle_bits;
+  struct Leaf {
+    std::array<std::atomic<Relation*>, size_t{1} << leaf_bits> relations{};
   };
-  struct Dropped {
-    std::unique_ptr<Relation> relation;
-    RelationDirectory* directory;
+  struct Middle {
+    std::array<std::atomic<Leaf*>, size_t{1} << middle_bits> leaves{};
   };
+  struct Dropped;
   std::atomic<Relation*>& cell(RelationId id);
-  static void unreachable(void* dropped);
+  Relation& create_locked(RelationId id, RelationOptions options, bool is_private);
+  static void became_unreachable(void* dropped);
 
-  Reclaimer& reclaimer_;
-  mutable std::mutex mutex_;  // creation, dropping, the lists below
+  mutable std::mutex mutex_;  // creation, dropping, the members below
   uint32_t last_id_ = 0;
-  std::array<std::atomic<Chunk*>, max_relations / chunk_size> chunks_{};
-  std::vector<std::unique_ptr<Chunk>> owned_chunks_;
+  std::array<std::atomic<Middle*>, size_t{1} << top_bits> top_{};
+  std::map<RelationId, std::unique_ptr<Relation>> relations_;
   std::vector<std::unique_ptr<Relation>> freeable_;  // unreachable, being freed in pieces
 };
 

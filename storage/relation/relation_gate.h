@@ -1,12 +1,19 @@
-// The lock words of one relation: share counts of interactive transactions and of commits, one cell per worker, and the
-// exclusive owner's gate for DDL (engine.md item 16). The waiting lives in storage/transaction/relation_lock.h; here are only
-// the words and why they work.
+// The lock words of one relation: share counts of interactive transactions and of commits, one cell
+// per worker, and the exclusive owner's gate for DDL (engine.md item 16). The waiting lives in
+// storage/transaction/relation_lock.h; here are only the words and why they work.
 //
-// Sharer:  own cell + 1 (seq_cst), then reads the gate (seq_cst): closed by another -> takes the 1 back and waits.
-// DDL:     closes the gate (seq_cst), then waits until the cells sum to what it holds itself (seq_cst).
-// Dekker's pattern: either the sharer sees the closed gate or DDL sees the count. Cells are written by their worker
-// alone in the usual case; more workers than cells share them.
-// A releasing sharer does not look at the gate: DDL polls (it is rare, commits are not).
+// Sharer (interactive transactions): own cell + 1 (seq_cst), then reads the gate (seq_cst): closed
+// by another -> takes the 1 back and waits. DDL: closes the gate (seq_cst), then waits until the
+// cells sum to what it holds itself (seq_cst loads). Dekker's pattern: either the sharer sees the
+// closed gate or DDL sees the count. A cell is written by one worker in the usual case; more
+// workers than cells share them.
+//
+// Commits hold no share: each looks at the gates of the relations it writes after it has read its
+// epoch. DDL closes the gate, then advances E to e and waits until every epoch before e is
+// complete. A commit that read an epoch before e has left by then; one that read e or later did so
+// after the advance, hence after the closing, and sees the closed gate (all four are seq_cst).
+//
+// Nobody wakes DDL or those who wait for it: they poll, for DDL is rare and statements are not.
 //
 // Thread safety: any thread.
 #pragma once
@@ -23,12 +30,14 @@ class LockOwner;
 
 class RelationGate {
  public:
-  // True if shared access was gained; false if the gate is closed by another owner. `self` may be null.
+  // True if shared access was gained; false if the gate is closed by another owner. `self` may be
+  // null.
   bool try_share(unsigned worker, const LockOwner* self) {
     std::atomic<uint32_t>& cell = cell_of(worker);
     cell.fetch_add(1, std::memory_order_seq_cst);
     const LockOwner* owner = owner_.load(std::memory_order_seq_cst);
-    if (owner == nullptr || owner == self) [[likely]] return true;
+    if (owner == nullptr || owner == self) [[likely]]
+      return true;
     cell.fetch_sub(1, std::memory_order_release);
     return false;
   }
@@ -36,11 +45,12 @@ class RelationGate {
   void unshare(unsigned worker) { cell_of(worker).fetch_sub(1, std::memory_order_release); }
 
   // The owner that closed the gate, or null.
-  const LockOwner* owner() const { return owner_.load(std::memory_order_acquire); }
+  const LockOwner* owner() const { return owner_.load(std::memory_order_seq_cst); }
   // False if another owner has it.
   bool try_close(const LockOwner* self) {
     const LockOwner* expected = nullptr;
-    return owner_.compare_exchange_strong(expected, self, std::memory_order_seq_cst) || expected == self;
+    return owner_.compare_exchange_strong(expected, self, std::memory_order_seq_cst) ||
+           expected == self;
   }
   // Release: DDL's work happens-before the next share.
   void open() { owner_.store(nullptr, std::memory_order_release); }

@@ -1,5 +1,5 @@
-// How an operation of a transaction can end. Closed: the executor turns each into one SqlError, the retry policy of
-// the server switches over it. Thread safety: plain values.
+// How an operation of a transaction can end. Closed: the executor turns each into one SqlError, the
+// retry policy of the server switches over it. Thread safety: plain values.
 #pragma once
 
 #include <array>
@@ -12,16 +12,20 @@ namespace pgsilo {
 enum class [[nodiscard]] TransactionStatus : uint8_t {
   ok,
   not_found,      // no row visible under the key
-  duplicate_key,  // a live row has the key; the read that says so is registered (validate() before answering 23505)
-  self_modified,  // the row was already written by the running command (PostgreSQL ignores such an UPDATE or DELETE)
-  row_changed,    // lock_row(): another version than the one read is current; the RowRef holds it, re-evaluate
+  duplicate_key,  // a live row has the key; the read that says so is registered (validate() before
+                  // answering 23505)
+  self_modified,  // the row was already written by the running command (PostgreSQL ignores such an
+                  // UPDATE or DELETE)
+  row_changed,    // lock_row(): another version than the one read is current; the RowRef holds it,
+                  // re-evaluate
   // Conflicts: abort() and run again (one-shot) or 40001 (interactive).
   conflict_record,    // a record read was changed, or unhooked
   conflict_node,      // the key set of a range read was changed
   conflict_lock,      // a record stayed locked by another commit
   conflict_unique,    // two transactions insert the same key
   conflict_relation,  // a relation of the write set was gated by DDL while committing
-  must_wait,          // a one-shot met another transaction's intent lock or a relation's gate: wait_for_intent(), run again
+  must_wait,          // a one-shot met another transaction's intent lock or a relation's gate:
+                      // wait_for_intent(), run again
   // Ends of waiting.
   deadlock,            // 40P01: this transaction is the victim
   lock_timeout,        // 55P03: lock_timeout passed
@@ -35,7 +39,8 @@ enum class [[nodiscard]] TransactionStatus : uint8_t {
   transaction_too_large,  // 54000: limits in storage/transaction/transaction.h
 };
 
-inline constexpr size_t transaction_status_count = static_cast<size_t>(TransactionStatus::transaction_too_large) + 1;
+inline constexpr size_t transaction_status_count =
+    static_cast<size_t>(TransactionStatus::transaction_too_large) + 1;
 
 // The enumerator's name.
 std::string_view name_of(TransactionStatus status);
@@ -44,6 +49,23 @@ std::string_view name_of(TransactionStatus status);
 constexpr bool is_conflict(TransactionStatus status) {
   return (status >= TransactionStatus::conflict_record && status <= TransactionStatus::must_wait) ||
          status == TransactionStatus::deadlock;
+}
+
+// True for outcomes after which the transaction cannot commit any more.
+constexpr bool ends_transaction(TransactionStatus status) {
+  switch (status) {
+    case TransactionStatus::ok:
+    case TransactionStatus::not_found:
+    case TransactionStatus::duplicate_key:
+    case TransactionStatus::self_modified:
+    case TransactionStatus::row_changed:
+    case TransactionStatus::lock_not_available:
+    case TransactionStatus::key_too_long:
+    case TransactionStatus::row_too_long:
+      return false;
+    default:
+      return true;
+  }
 }
 
 // Aborts by reason, one per worker, written by that worker only.

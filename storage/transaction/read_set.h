@@ -1,6 +1,6 @@
-// The records a transaction read, each with the version it saw (Silo section 4.4). Absent records are members too: a scan
-// must notice that one comes alive. A record may be in it several times; every entry is validated.
-// Thread safety: none; one transaction.
+// The records a transaction read, each with the version it saw (Silo section 4.4). Absent records
+// are members too: a scan must notice that one comes alive. A record may be in it several times;
+// every entry is validated. Thread safety: none; one transaction.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace pgsilo {
 
 // What a read needs to stay true.
 enum class ReadKind : uint8_t {
-  version,    // this very version is current and nobody else is about to replace it
-  existence,  // there is a row: other versions will do (engine.md item 12)
-  uniqueness, // as version; failing means two transactions insert the same key (conflict_unique)
+  version,     // this very version is current and nobody else is about to replace it
+  existence,   // there is a row: other versions will do (engine.md item 12)
+  uniqueness,  // as version; failing means two transactions insert the same key (conflict_unique)
 };
 
 struct ReadEntry {
@@ -26,7 +26,8 @@ struct ReadEntry {
   static constexpr uint64_t absent_bit = 1;
   static constexpr int kind_shift = 1;
   static ReadEntry of(const Record* record, TidWord word, ReadKind kind) {
-    return {record, word.tid().value() | (word.is_absent() ? absent_bit : 0) | static_cast<uint64_t>(kind) << kind_shift};
+    return {record, word.tid().value() | (word.is_absent() ? absent_bit : 0) |
+                        static_cast<uint64_t>(kind) << kind_shift};
   }
   Tid tid() const { return Tid::from_value(seen); }
   bool absent() const { return (seen & absent_bit) != 0; }
@@ -38,6 +39,7 @@ class ReadSet {
   // Throws std::bad_alloc.
   uint32_t add(const Record* record, TidWord word, ReadKind kind) {
     entries_.push_back(ReadEntry::of(record, word, kind));
+    has_existence_ |= kind == ReadKind::existence;
     return static_cast<uint32_t>(entries_.size() - 1);
   }
   // A read of the running statement that was repeated after its record was locked.
@@ -46,6 +48,7 @@ class ReadSet {
   }
   const ReadEntry& operator[](uint32_t index) const { return entries_[index]; }
   size_t size() const { return entries_.size(); }
+  bool has_existence() const { return has_existence_; }
   const ReadEntry* begin() const { return entries_.data(); }
   const ReadEntry* end() const { return entries_.data() + entries_.size(); }
   // Keeps the memory of ordinary transactions, gives that of giant ones back.
@@ -53,6 +56,7 @@ class ReadSet {
 
  private:
   std::vector<ReadEntry> entries_;
+  bool has_existence_ = false;
 };
 
 }  // namespace pgsilo

@@ -1,14 +1,17 @@
-// The seam through which a commit hands its changes to the log. storage owns it, wal implements it, one per worker.
+// The seam through which a commit hands its changes to the log. storage owns it, wal implements it,
+// one per worker.
 //
 // Protocol of one commit (docs/commit_protocol.md):
-//   reserve()            before the first record lock; ok promises that the next append() of at most that size cannot fail
+//   reserve()            before the first record lock; ok promises that the next append() of at
+//   most that size cannot fail
 //   ... lock, enter the commit slot, validate, install ...
-//   append()             after install, before the worker leaves its commit slot; publishes with a release store
-// Between an ok reserve() and its append() the worker runs no other fiber. A commit that fails validation simply does not
-// append; the next reserve() replaces the reservation.
-// Epoch e of this worker is complete in the sink when its commit slot has left e: the logger takes what append() published
-// and needs no help from the worker.
-// Thread safety: one worker calls; the logger reads what was published.
+//   append()             after install, before the worker leaves its commit slot; publishes with a
+//   release store
+// Between an ok reserve() and its append() the worker runs no other fiber. A commit that fails
+// validation simply does not append; the next reserve() replaces the reservation. Epoch e of this
+// worker is complete in the sink when its commit slot has left e: the logger takes what append()
+// published and needs no help from the worker. Thread safety: one worker calls; the logger reads
+// what was published.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +26,8 @@ namespace pgsilo {
 
 class Parker;
 
-// One changed record: the largest TID per (relation, key) wins at recovery. `tombstone`: the key has no row; `row` is empty.
+// One changed record: the largest TID per (relation, key) wins at recovery. `tombstone`: the key
+// has no row; `row` is empty.
 struct RedoEntry {
   RelationId relation;
   bool tombstone = false;
@@ -41,12 +45,14 @@ enum class [[nodiscard]] ReserveResult : uint8_t {
 class RedoSink {
  public:
   virtual ~RedoSink() = default;
-  // Room for one append() of at most `entries` entries whose keys and rows have at most `bytes` bytes together.
+  // Room for one append() of at most `entries` entries whose keys and rows have at most `bytes`
+  // bytes together.
   virtual ReserveResult reserve(size_t entries, size_t bytes) = 0;
-  // Parks the caller until buffers may be free again or until `deadline_us`. Spurious returns are allowed. Called with no
-  // lock held.
+  // Parks the caller until buffers may be free again or until `deadline_us`. Spurious returns are
+  // allowed. Called with no lock held.
   virtual void wait_for_buffer(Parker& parker, int64_t deadline_us) = 0;
-  // One atomic unit of redo at `tid`; the epoch that the worker announced is at most the tid's. Cannot fail.
+  // One atomic unit of redo at `tid`; the epoch that the worker announced is at most the tid's.
+  // Cannot fail.
   virtual void append(Tid tid, std::span<const RedoEntry> entries) = 0;
 };
 

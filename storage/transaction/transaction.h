@@ -1,4 +1,5 @@
-// A transaction: reads and writes rows by key, then commits by Silo's protocol (docs/commit_protocol.md).
+// A transaction: reads and writes rows by key, then commits by Silo's protocol
+// (docs/commit_protocol.md).
 //
 //   transaction.begin(TransactionMode::one_shot);
 //   transaction.begin_statement();
@@ -7,21 +8,23 @@
 //   status = transaction.commit();                 // anything but ok: has aborted
 //   ... hold the reply until D >= transaction.newest_epoch() ...
 //
-// Any status other than ok, not_found, duplicate_key, self_modified, row_changed, lock_not_available, key_too_long and
-// row_too_long means that the transaction cannot commit any more: call abort().
+// Any status other than ok, not_found, duplicate_key, self_modified, row_changed,
+// lock_not_available, key_too_long and row_too_long means that the transaction cannot commit any
+// more: call abort().
 //
-// Modes. A one_shot runs pure OCC: it locks nothing before commit and returns must_wait when it would write a record on
-// which another transaction has an intent lock; then call wait_for_intent() (it aborts, waits in the lock's queue and keeps the
-// lock for the run that follows) and run again. Before a one-shot answers with rows or an error without committing, it must
-// validate(). An interactive transaction takes the intent lock on everything it writes first, and waits for it; end_statement()
-// validates, so that what leaves the server was true.
+// Modes. A one_shot runs pure OCC: it locks nothing before commit and returns must_wait when it
+// would write a record on which another transaction has an intent lock; then call wait_for_intent()
+// (it aborts, waits in the lock's queue and keeps the lock for the run that follows) and run again.
+// Before a one-shot answers with rows or an error without committing, it must validate(). An
+// interactive transaction takes the intent lock on everything it writes first, and waits for it;
+// end_statement() validates, so that what leaves the server was true.
 //
-// Visibility. A statement sees the writes of statements that began before it, not its own (begin_statement() gives each a command
-// id). Constraint checks (insert) see everything.
+// Visibility. A statement sees the writes of statements that began before it, not its own
+// (begin_statement() gives each a command id). Constraint checks (insert) see everything.
 //
-// Memory. One object per session, reused: a transaction of ordinary size allocates nothing once warm. std::bad_alloc never
-// leaves this class: out_of_memory. Rows read lie in the caller's RowBuffer, rows this transaction wrote in its own
-// memory until it ends.
+// Memory. One object per session, reused: a transaction of ordinary size allocates nothing once
+// warm. std::bad_alloc never leaves this class: out_of_memory. Rows read lie in the caller's
+// RowBuffer, rows this transaction wrote in its own memory until it ends.
 //
 // Thread safety: one fiber of the worker given to the constructor.
 #pragma once
@@ -50,8 +53,10 @@ enum class TransactionMode : uint8_t { one_shot, interactive };
 
 enum class ReadPurpose : uint8_t {
   plain,
-  for_update,  // interactive: takes the intent lock before it reads (UPDATE, DELETE, SELECT FOR UPDATE/SHARE by key)
-  existence,   // only that there is a row matters (foreign keys): other versions of it do not disturb
+  for_update,  // interactive: takes the intent lock before it reads (UPDATE, DELETE, SELECT FOR
+               // UPDATE/SHARE by key)
+  existence,   // only that there is a row matters (foreign keys): other versions of it do not
+               // disturb
 };
 
 // A row as a statement saw it.
@@ -74,45 +79,55 @@ class Transaction {
   Transaction& operator=(const Transaction&) = delete;
 
   void begin(TransactionMode mode);
-  bool is_open() const { return pin_.has_value(); }
+  bool is_open() const { return open_; }
   TransactionMode mode() const { return mode_; }
-  // A one-shot whose first bytes left the server is one no longer (engine.md item 7). Its reads so far must be valid:
-  // the status is that of validate(). Records already written get their intent locks.
+  // A one-shot whose first bytes left the server is one no longer (engine.md item 7). Its reads so
+  // far must be valid: the status is that of validate(). Records already written get their intent
+  // locks.
   TransactionStatus become_interactive();
 
-  // The command id of a new statement. Streams private rows written so far: the status is ok, cancelled, no_log_space.
+  // The command id of a new statement. Streams private rows written so far: the status is ok,
+  // cancelled, no_log_space.
   TransactionStatus begin_statement();
   CommandId command() const { return command_; }
   // Nested statements (functions): the outer statement goes on with the command id it had.
   void resume_statement(CommandId command) { command_ = command; }
   // Interactive: ok, or a conflict (40001). One-shot: nothing to do.
   TransactionStatus end_statement();
-  // All reads are true together now. For one-shots before they answer, for long loops at each yield.
+  // All reads are true together now. For one-shots before they answer, for long loops at each
+  // yield.
   TransactionStatus validate();
 
   // --- reading ---
   // ok or not_found. `row` and `buffer` are set if ok.
   TransactionStatus get(Relation& relation, std::string_view key, RowBuffer& buffer, RowRef* row,
-                        ReadPurpose purpose = ReadPurpose::plain, WaitPolicy policy = WaitPolicy::wait);
-  // The row of `primary` that the secondary entry `entry` leads to. An entry's payload is the primary key.
-  TransactionStatus get_via_entry(Relation& primary, const RowRef& entry, RowBuffer& buffer, RowRef* row,
-                                  ReadPurpose purpose = ReadPurpose::plain, WaitPolicy policy = WaitPolicy::wait);
-  // Interactive: takes the intent lock on a row that a scan of the running statement delivered; one-shot: ok. If the row was
-  // changed meanwhile, the statement's read is replaced: row_changed (`row` and `buffer` hold the new version: evaluate the
-  // condition again) or not_found. conflict_record if an earlier statement saw another version.
+                        ReadPurpose purpose = ReadPurpose::plain,
+                        WaitPolicy policy = WaitPolicy::wait);
+  // The row of `primary` that the secondary entry `entry` leads to. An entry's payload is the
+  // primary key.
+  TransactionStatus get_via_entry(Relation& primary, const RowRef& entry, RowBuffer& buffer,
+                                  RowRef* row, ReadPurpose purpose = ReadPurpose::plain,
+                                  WaitPolicy policy = WaitPolicy::wait);
+  // Interactive: takes the intent lock on a row that a scan of the running statement delivered;
+  // one-shot: ok. If the row was changed meanwhile, the statement's read is replaced: row_changed
+  // (`row` and `buffer` hold the new version: evaluate the condition again) or not_found.
+  // conflict_record if an earlier statement saw another version.
   TransactionStatus lock_row(RowRef* row, RowBuffer& buffer, WaitPolicy policy = WaitPolicy::wait);
 
   // --- writing --- (keys up to max_key_bytes, rows up to max_row_bytes; both are copied)
   TransactionStatus insert(Relation& relation, std::string_view key, std::string_view row);
   // `row` was read by this transaction.
-  TransactionStatus update(const RowRef& row, std::string_view new_row) { return write(row, new_row, /*tombstone=*/false); }
+  TransactionStatus update(const RowRef& row, std::string_view new_row) {
+    return write(row, new_row, /*tombstone=*/false);
+  }
   TransactionStatus remove(const RowRef& row) { return write(row, {}, /*tombstone=*/true); }
 
-  // A savepoint: rollback_to() unwinds the writes made since (reads and locks stay). Marks nest; a mark is released or rolled
-  // back to before an older one.
+  // A savepoint: rollback_to() unwinds the writes made since (reads and locks stay). Marks nest; a
+  // mark is released or rolled back to before an older one.
   struct Mark {
     uint32_t versions = 0;
-    uint32_t relations = 0;
+    uint32_t relations = 0;  // private ones
+    uint32_t dropped = 0;
     uint32_t depth = 0;
   };
   Mark mark();
@@ -120,63 +135,118 @@ class Transaction {
   void release(const Mark& mark);
 
   // --- relations and descriptors ---
-  // A relation private to this transaction: published by commit, dropped by abort or rollback_to(). Null: out of memory.
+  // A relation private to this transaction: published by commit, dropped by abort or rollback_to().
+  // Null: out of memory.
   Relation* create_relation(RelationOptions options);
   // Dropped by commit.
-  void drop_relation(Relation& relation);
+  TransactionStatus drop_relation(Relation& relation);
   // The transaction rests on this version of a catalog record.
   TransactionStatus use_descriptor(const Record* catalog_record, Tid tid);
-  // Interactive: holds off DDL on the relation until the end (idempotent). One-shot: must_wait if DDL has it now.
+  // Interactive: holds off DDL on the relation until the end (idempotent). One-shot: must_wait if
+  // DDL has it now.
   TransactionStatus share_relation(Relation& relation);
-  // DDL: waits for everybody who shares the relation; none starts until the end of this transaction.
+  // DDL: waits for everybody who shares the relation; none starts until the end of this
+  // transaction.
   TransactionStatus lock_relation_exclusively(Relation& relation);
 
   // --- the end ---
-  // ok, or aborted with the status returned. no_log_space, out_of_memory and transaction_too_large are found before anything
-  // is locked.
+  // ok, or aborted with the status returned. no_log_space, out_of_memory and transaction_too_large
+  // are found before anything is locked.
   TransactionStatus commit();
   void abort();
-  // After must_wait of a one-shot: aborts, then waits without holding anything. ok: begin(one_shot) and run again; the lock
-  // waited for is kept for that run. Otherwise lock_timeout, cancelled, ...: nothing is held.
+  // After must_wait of a one-shot: aborts, then waits without holding anything. ok: begin(one_shot)
+  // and run again; the lock waited for is kept for that run. Otherwise lock_timeout, cancelled,
+  // ...: nothing is held.
   TransactionStatus wait_for_intent();
 
-  // The newest epoch that anything read so far, and after commit the commit itself, rests on. A reply waits for D >= it. Valid
-  // until the next begin().
+  // The newest epoch that anything read so far, and after commit the commit itself, rests on. A
+  // reply waits for D >= it. Valid until the next begin().
   Epoch newest_epoch() const { return newest_epoch_; }
   // Of the last commit that wrote.
   Tid commit_tid() const { return commit_tid_; }
-  bool has_writes() const { return !writes_.empty() || !private_relations_.empty() || !dropped_.empty(); }
+  bool has_writes() const {
+    return !writes_.empty() || !private_relations_.empty() || !dropped_.empty();
+  }
   WorkerContext& worker() { return worker_; }
 
-  // Limits of one transaction (transaction_too_large). They bound the pause at install: about 0.1 s per million rows.
+  // Limits of one transaction (transaction_too_large). They bound the pause at install: about 0.1 s
+  // per million rows.
   static constexpr size_t max_written_records = size_t{4} << 20;
   static constexpr size_t max_written_bytes = size_t{2} << 30;
 
  private:
-  friend class ScanCursor;
+  friend class TransactionScan;
   friend class Commit;
-  friend class PrivateRows;
 
   struct PrivateRelation {
     Relation* relation;
     uint32_t mark_depth;  // marks that were open when it was created
   };
+  struct Placeholder {
+    Relation* relation;
+    Record* record;
+  };
 
+  // reading
+  bool registers(const Relation& relation) const;
+  TransactionStatus get_record(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,
+                               ReadPurpose purpose, WaitPolicy policy);
+  TransactionStatus read_base(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,
+                              CommandId command);
+  TransactionStatus read_existence(Relation& relation, Record* record, RowRef* row);
+  static const PendingVersion* visible_version(const WriteEntry& entry, CommandId command);
+  static TransactionStatus own_row(Relation& relation, Record* record,
+                                   const PendingVersion& version, RowRef* row);
+  void help_unhook(Relation& relation, Record* record);
+  void note_epoch(Tid tid) {
+    if (tid.epoch() > newest_epoch_) newest_epoch_ = tid.epoch();
+  }
+  // writing
   TransactionStatus write(const RowRef& row, std::string_view new_row, bool tombstone);
+  TransactionStatus claim(Record* record, Tid expected, bool* has_intent);
+  TransactionStatus check_size(std::string_view row) const;
+  bool inserts_directly(const Relation& relation) const;
+  TransactionStatus insert_private(Relation& relation, std::string_view key, std::string_view row);
+  TransactionStatus hook_placeholder(Relation& relation, std::string_view key, std::string_view row,
+                                     Record** record);
+  TransactionStatus insert_at(Relation& relation, Record* record, std::string_view row);
+  TransactionStatus found_live(Record* record, TidWord word);
+  TransactionStatus must_wait_for(Record* record);
+  // validation
+  TransactionStatus validate_reads(bool in_commit);
+  bool entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const;
+  bool refresh_existence();
+  bool statement_is_covered() const;
+  // the end
+  void roll_back();
+  void clean_placeholders();
+  void end(bool keep_pin);
 
   WorkerContext& worker_;
   const WaitSettings& settings_;
   LockOwner& owner_;
   TransactionMode mode_ = TransactionMode::one_shot;
-  std::optional<Pin> pin_;
+  bool open_ = false;
+  std::optional<Pin> pin_;  // while open, and from wait_for_intent() to the next begin()
   CommandId command_ = 0;
   CommandId last_command_ = 0;
+  uint32_t mark_depth_ = 0;
   ReadSet reads_;
   NodeSet nodes_;
   WriteSet writes_;
+  PrivateRows private_rows_;
+  std::vector<Placeholder> placeholders_;  // created by this transaction
   std::vector<PrivateRelation> private_relations_;
   std::vector<Relation*> dropped_;
-  Record* met_intent_ = nullptr;  // what must_wait is about
+  std::vector<RedoEntry> redo_;
+  NodeChanges changes_;
+  // What earlier validations of this transaction cover (end_statement).
+  Epoch validated_epoch_;
+  size_t statement_reads_ = 0;  // sizes when the running statement began
+  size_t statement_nodes_ = 0;
+  // What must_wait is about.
+  Record* met_intent_ = nullptr;
+  Relation* met_gate_ = nullptr;
   Epoch newest_epoch_;
   Tid commit_tid_;
 };

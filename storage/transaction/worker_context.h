@@ -1,6 +1,6 @@
-// What all transactions of one worker share: its commit slot, its memory-reclamation handle, its log sink, its last TID and the
-// queue of absent records it will unhook. One per thread that runs transactions; sessions (fibers) of the worker share it.
-// Thread safety: the worker's thread only.
+// What all transactions of one worker share: its commit slot, its memory-reclamation handle, its
+// log sink, its last TID and the queue of absent records it will unhook. One per thread that runs
+// transactions; sessions (fibers) of the worker share it. Thread safety: the worker's thread only.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,6 @@ class WorkerContext {
  public:
   // `last_tid`: for recovery; every TID found in any log is at or below it.
   WorkerContext(const EngineParts& parts, RedoSink& sink, Tid last_tid = Tid());
-  ~WorkerContext();
   WorkerContext(const WorkerContext&) = delete;
   WorkerContext& operator=(const WorkerContext&) = delete;
 
@@ -47,8 +46,8 @@ class WorkerContext {
   Tid last_tid() const { return last_tid_; }
   void set_last_tid(Tid tid) { last_tid_ = tid; }
 
-  // Between requests: unhooks absent records whose epoch is durable and frees memory that no pin protects. Cheap when there
-  // is nothing to do. Returns true if it did something.
+  // Between requests: unhooks absent records whose epoch is durable and frees memory that no pin
+  // protects. Cheap when there is nothing to do. Returns true if it did something.
   bool housekeep();
 
  private:

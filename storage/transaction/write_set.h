@@ -1,9 +1,9 @@
-// The changes of one transaction, by record: what it will install, and the older pending versions that statements with
-// smaller command ids must go on seeing (engine.md item 18).
+// The changes of one transaction, by record: what it will install, and the older pending versions
+// that statements with smaller command ids must go on seeing (engine.md item 18).
 //
-// Every write makes a PendingVersion; a WriteEntry per record heads the chain of its versions, newest first. Versions are also
-// kept in the order of writing, so that a rollback to a mark pops them (savepoints). Records are found by a hash table
-// once there are more than a few.
+// Every write makes a PendingVersion; a WriteEntry per record heads the chain of its versions,
+// newest first. Versions are also kept in the order of writing, so that a rollback to a mark pops
+// them (savepoints). Records are found by a hash table once there are more than a few.
 //
 // Keys are not copied: they live in the records. Rows live in the transaction's arena.
 // Thread safety: none; one transaction.
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/arena.h"
-#include "base/hash.h"
 #include "storage/record/record.h"
+#include "storage/transaction/pointer_index.h"
 
 namespace pgsilo {
 
@@ -38,12 +38,21 @@ struct WriteEntry {
   Record* record;
   Relation* relation;
   PendingVersion* newest;
-  ExternalPayload* spare;  // prepared by commit for a row that does not fit, or null
-  bool base_absent;        // the committed record had no row when first written
-  bool locked;             // by the commit that runs now
+  ExternalPayload* spare;     // prepared by commit for a row that does not fit, or null
+  ExternalPayload* replaced;  // by the one that was installed, or null
+  bool base_absent;           // the committed record had no row when first written
+  bool has_intent;            // the transaction has the record's intent lock
+  bool locked;                // by the commit that runs now
+
+  // Nothing to install: the row came and went within the transaction.
+  bool is_void() const { return base_absent && newest->tombstone; }
 };
 
 class WriteSet {
+  auto record_at() const {
+    return [this](uint32_t position) { return entries_[position].record; };
+  }
+
  public:
   bool empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
@@ -54,38 +63,28 @@ class WriteSet {
 
   // Null if the transaction did not write the record.
   WriteEntry* find(const Record* record) {
-    if (entries_.size() > few) return find_hashed(record);
-    for (WriteEntry& entry : entries_) {
-      if (entry.record == record) return &entry;
-    }
-    return nullptr;
+    uint32_t position = index_.find(record, entries_.size(), record_at());
+    return position == PointerIndex::none ? nullptr : &entries_[position];
   }
 
-  // A new version of `record`; `entry` is what find() returned. Throws std::bad_alloc and has then changed nothing.
-  void add(WriteEntry* entry, Record* record, Relation& relation, bool base_absent, std::string_view row, bool tombstone,
-           CommandId command);
+  // A new version of `record`; `entry` is what find() returned. Throws std::bad_alloc and has then
+  // changed nothing. Returns the entry.
+  WriteEntry& add(WriteEntry* entry, Record* record, Relation& relation, bool base_absent,
+                  std::string_view row, bool tombstone, CommandId command);
 
   // Number of versions written so far; rollback_to() forgets those written since.
   uint32_t mark() const { return static_cast<uint32_t>(versions_.size()); }
   void rollback_to(uint32_t mark);
 
-  // Indexes of the entries in the order of their records' addresses. The memory was reserved by add(): cannot fail.
+  // Indexes of the entries in the order of their records' addresses. Throws std::bad_alloc.
   const std::vector<uint32_t>& in_lock_order();
 
   void clear();
 
  private:
-  static constexpr size_t few = 8;
-  WriteEntry* find_hashed(const Record* record);
-  void index_entry(uint32_t entry);
-  void rebuild_index(size_t slots);
-  size_t first_slot(const Record* record) const {
-    return hash_integer(reinterpret_cast<uintptr_t>(record)) & (slots_.size() - 1);
-  }
-
   std::vector<WriteEntry> entries_;
   std::vector<PendingVersion*> versions_;
-  std::vector<uint32_t> slots_;  // entry + 1, open addressing; empty while there are few entries
+  PointerIndex index_;
   std::vector<uint32_t> order_;
   size_t row_bytes_ = 0;
   Arena arena_;

@@ -19,7 +19,7 @@ ALLOWED = {  # docs/architecture.md: who may include whom
     "server": ["executor", "planner", "catalog", "sql", "wal", "storage", "base"],
     "tpcc": [],
 }
-STORAGE_ORDER = ["epoch", "record", "index", "transaction", "relation"]
+STORAGE_ORDER = ["epoch", "record", "index", "relation", "transaction"]
 FUNCTION_LINES = 60
 FILE_LINES = 500
 RATCHET = "tests/layout/ratchet.txt"

@@ -1,0 +1,147 @@
+#include "storage/relation/relation_directory.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace pgsilo {
+
+// On its way through the reclaimer.
+struct RelationDirectory::Dropped {
+  RelationDirectory* directory;
+  std::unique_ptr<Relation> relation;
+};
+
+RelationDirectory::RelationDirectory() = default;
+
+RelationDirectory::~RelationDirectory() {
+  for (std::atomic<Middle*>& top : top_) {
+    Middle* middle = top.load(std::memory_order_relaxed);
+    if (middle == nullptr) continue;
+    for (std::atomic<Leaf*>& leaf : middle->leaves) delete leaf.load(std::memory_order_relaxed);
+    delete middle;
+  }
+}
+
+Relation* RelationDirectory::find(RelationId id) const {
+  uint32_t value = id.value();
+  // Acquire, thrice: what a pointer leads to was initialised before it was stored.
+  Middle* middle = top_[value >> (leaf_bits + middle_bits)].load(std::memory_order_acquire);
+  if (middle == nullptr) return nullptr;
+  Leaf* leaf = middle->leaves[(value >> leaf_bits) & ((1u << middle_bits) - 1)].load(
+      std::memory_order_acquire);
+  if (leaf == nullptr) return nullptr;
+  return leaf->relations[value & ((1u << leaf_bits) - 1)].load(std::memory_order_acquire);
+}
+
+std::atomic<Relation*>& RelationDirectory::cell(RelationId id) {
+  uint32_t value = id.value();
+  std::atomic<Middle*>& top = top_[value >> (leaf_bits + middle_bits)];
+  if (top.load(std::memory_order_relaxed) == nullptr)
+    top.store(new Middle, std::memory_order_release);
+  std::atomic<Leaf*>& leaf =
+      top.load(std::memory_order_relaxed)->leaves[(value >> leaf_bits) & ((1u << middle_bits) - 1)];
+  if (leaf.load(std::memory_order_relaxed) == nullptr)
+    leaf.store(new Leaf, std::memory_order_release);
+  return leaf.load(std::memory_order_relaxed)->relations[value & ((1u << leaf_bits) - 1)];
+}
+
+Relation& RelationDirectory::create_locked(RelationId id, RelationOptions options,
+                                           bool is_private) {
+  auto relation = std::make_unique<Relation>(id, options, is_private);
+  std::atomic<Relation*>& place = cell(id);
+  Relation& created = *relation;
+  relations_.emplace(id, std::move(relation));
+  place.store(&created, std::memory_order_release);  // pairs with find()
+  return created;
+}
+
+Relation& RelationDirectory::create(RelationOptions options, bool is_private) {
+  std::lock_guard lock(mutex_);
+  PGSILO_CHECK(last_id_ != UINT32_MAX);
+  Relation& created = create_locked(RelationId(last_id_ + 1), options, is_private);
+  ++last_id_;
+  return created;
+}
+
+Relation& RelationDirectory::get_or_create(RelationId id, RelationOptions options) {
+  if (Relation* known = find(id)) return *known;
+  std::lock_guard lock(mutex_);
+  if (Relation* known = find(id)) return *known;
+  Relation& created = create_locked(id, options, /*is_private=*/false);
+  last_id_ = std::max(last_id_, id.value());
+  return created;
+}
+
+void RelationDirectory::raise_id_floor(RelationId id) {
+  std::lock_guard lock(mutex_);
+  last_id_ = std::max(last_id_, id.value());
+}
+
+RelationId RelationDirectory::id_floor() const {
+  std::lock_guard lock(mutex_);
+  return RelationId(last_id_);
+}
+
+void RelationDirectory::drop(RelationId id, ReclaimerHandle& handle) {
+  auto dropped = std::make_unique<Dropped>();
+  {
+    std::lock_guard lock(mutex_);
+    auto found = relations_.find(id);
+    if (found == relations_.end()) return;
+    freeable_.reserve(freeable_.size() + 1);
+    dropped->directory = this;
+    dropped->relation = std::move(found->second);
+    relations_.erase(found);
+    cell(id).store(nullptr, std::memory_order_release);
+  }
+  // The account of the tree counts its memory until it is freed: not the reclaimer's.
+  handle.retire(dropped.release(), &became_unreachable, 0);
+}
+
+void RelationDirectory::became_unreachable(void* object) {
+  std::unique_ptr<Dropped> dropped(static_cast<Dropped*>(object));
+  std::lock_guard lock(dropped->directory->mutex_);
+  dropped->directory->freeable_.push_back(std::move(dropped->relation));
+}
+
+bool RelationDirectory::reclaim_dropped(size_t records, ReclaimerHandle& handle) {
+  std::unique_ptr<Relation> relation;
+  {
+    std::lock_guard lock(mutex_);
+    if (freeable_.empty()) return false;
+    relation = std::move(freeable_.back());
+    freeable_.pop_back();
+  }
+  Pin pin(handle);  // the cursor may look at nodes that remove() has retired
+  ScanCursor cursor(relation->tree(), KeyRange{}, ScanDirection::forward, nullptr);
+  bool emptied = false;
+  for (; records != 0 && !emptied; --records) {
+    Record* record = cursor.next();
+    emptied = record == nullptr;
+    if (emptied) break;
+    PGSILO_CHECK(relation->tree().remove(record, handle));
+    relation->records().destroy(record, handle);
+  }
+  std::lock_guard lock(mutex_);
+  if (!emptied) {
+    freeable_.push_back(std::move(relation));
+    return true;
+  }
+  return !freeable_.empty();
+}
+
+std::vector<Relation*> RelationDirectory::list() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Relation*> all;
+  all.reserve(relations_.size());
+  for (const auto& [id, relation] : relations_) all.push_back(relation.get());
+  return all;
+}
+
+size_t RelationDirectory::dropped_count() const {
+  std::lock_guard lock(mutex_);
+  return freeable_.size();
+}
+
+}  // namespace pgsilo

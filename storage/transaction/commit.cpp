@@ -1,0 +1,227 @@
+#include "storage/transaction/commit.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "storage/relation/relation.h"
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/transaction_guard.h"
+
+namespace pgsilo {
+
+namespace {
+
+void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");
+#endif
+}
+
+}  // namespace
+
+TransactionStatus Transaction::commit() {
+  PGSILO_CHECK(open_);
+  TransactionStatus status = TransactionStatus::ok;
+  if (!has_writes()) {
+    status = validate();
+  } else {
+    status = guarded(worker_, [this] { return Commit(*this).run(); });
+  }
+  if (status != TransactionStatus::ok) {
+    roll_back();
+    // The record or gate to wait for stays protected until wait_for_intent() or the next begin() or
+    // abort().
+    end(/*keep_pin=*/status == TransactionStatus::must_wait);
+    return status;
+  }
+  clean_placeholders();
+  for (Relation* relation : dropped_)
+    worker_.parts().relations.drop(relation->id(), worker_.reclaimer());
+  end(/*keep_pin=*/false);
+  return status;
+}
+
+TransactionStatus Commit::run() {
+  TransactionStatus status = TransactionStatus::ok;
+  try {
+    status = prepare();
+    if (status == TransactionStatus::ok) {
+      Attempt result = attempt();
+      for (; result == Attempt::epoch_exhausted; result = attempt())
+        worker_.parts().epochs.advance();
+      if (result == Attempt::failed) status = failure_;
+    }
+  } catch (...) {  // from prepare()
+    dispose_of_payloads();
+    throw;
+  }
+  dispose_of_payloads();
+  return status;
+}
+
+// Everything that may fail for want of space, wait or allocate.
+TransactionStatus Commit::prepare() {
+  Transaction& t = transaction_;
+  TransactionStatus status = t.private_rows_.stream(worker_, t.settings_);
+  if (status != TransactionStatus::ok) return status;
+  size_t logged = 0, bytes = 0, removed = 0, removed_key_bytes = 0, payloads = 0;
+  for (WriteEntry& entry : t.writes_) {
+    if (entry.is_void()) continue;
+    const PendingVersion& version = *entry.newest;
+    if (version.tombstone) {
+      ++removed;
+      removed_key_bytes += entry.record->key().size();
+    } else if (!entry.record->fits(version.row_bytes)) {
+      entry.spare =
+          entry.relation->records().create_payload(version.row_bytes, worker_.reclaimer());
+      ++payloads;
+    }
+    if (entry.relation->logged()) {
+      ++logged;
+      bytes += entry.record->key().size() + version.row_bytes;
+    }
+  }
+  order_ = &t.writes_.in_lock_order();
+  t.redo_.clear();
+  t.redo_.reserve(logged);
+  if (logged != 0) {
+    status = reserve_log(worker_.sink(), logged, bytes, t.settings_);
+    if (status != TransactionStatus::ok) return status;
+  }
+  // After the last possible wait: other transactions of this worker use the same reserves.
+  worker_.unhooks().reserve(removed, removed_key_bytes);
+  worker_.reclaimer().reserve(payloads);
+  return TransactionStatus::ok;
+}
+
+Commit::Attempt Commit::attempt() {
+  Transaction& t = transaction_;
+  worker_.slot().enter();
+  failure_ = lock_writes();
+  if (failure_ == TransactionStatus::ok) {
+    Epoch epoch = worker_.slot().serialization_epoch();
+    failure_ = check_gates();
+    if (failure_ == TransactionStatus::ok) failure_ = t.validate_reads(/*in_commit=*/true);
+    if (failure_ == TransactionStatus::ok) {
+      if (auto tid = Tid::following(newest_tid(), epoch)) {
+        install(*tid);
+        if (!t.redo_.empty()) worker_.sink().append(*tid, t.redo_);
+        worker_.slot().leave();
+        return Attempt::done;
+      }
+      unlock_all();
+      worker_.slot().leave();
+      return Attempt::epoch_exhausted;
+    }
+  }
+  unlock_all();
+  worker_.slot().leave();
+  return Attempt::failed;
+}
+
+// Phase 1.
+TransactionStatus Commit::lock_writes() {
+  newest_locked_ = Tid();
+  for (uint32_t index : *order_) {
+    WriteEntry& entry = transaction_.writes_[index];
+    if (entry.is_void()) continue;
+    TransactionStatus status = lock(entry);
+    if (status != TransactionStatus::ok) return status;
+  }
+  return TransactionStatus::ok;
+}
+
+TransactionStatus Commit::lock(WriteEntry& entry) {
+  AtomicTidWord& word = entry.record->tid_word();
+  LockPurpose purpose = entry.newest->tombstone ? LockPurpose::remove : LockPurpose::update;
+  TidWord seen;
+  for (int rounds = 0; !word.try_lock(purpose, seen); pause_briefly()) {
+    if (seen.is_obsolete()) {
+      return entry.base_absent ? TransactionStatus::conflict_unique
+                               : TransactionStatus::conflict_record;
+    }
+    if (++rounds == lock_patience) return TransactionStatus::conflict_lock;
+  }
+  entry.locked = true;
+  newest_locked_ = std::max(newest_locked_, seen.tid());
+  if (!seen.has_intent() || entry.has_intent) return TransactionStatus::ok;
+  if (worker_.parts().locks.holds(transaction_.owner_, entry.record)) return TransactionStatus::ok;
+  return transaction_.must_wait_for(entry.record);
+}
+
+// DDL that closed a gate before we read our epoch is seen here; DDL that closes it later waits for
+// us (relation_gate.h).
+TransactionStatus Commit::check_gates() {
+  const LockOwner* self = &transaction_.owner_;
+  for (WriteEntry& entry : transaction_.writes_) {
+    const LockOwner* closed_by = entry.relation->gate().owner();
+    if (closed_by == nullptr || closed_by == self) continue;
+    if (transaction_.mode_ == TransactionMode::interactive)
+      return TransactionStatus::conflict_relation;
+    transaction_.met_gate_ = entry.relation;
+    return TransactionStatus::must_wait;
+  }
+  return TransactionStatus::ok;
+}
+
+Tid Commit::newest_tid() const {
+  Tid newest = std::max(newest_locked_, worker_.last_tid());
+  for (const ReadEntry& entry : transaction_.reads_) newest = std::max(newest, entry.tid());
+  return newest;
+}
+
+// Phase 3.
+void Commit::install(Tid tid) {
+  Transaction& t = transaction_;
+  // Others find these relations through catalog rows that are installed below.
+  for (const Transaction::PrivateRelation& created : t.private_relations_)
+    created.relation->publish();
+  for (uint32_t index : *order_) {
+    WriteEntry& entry = t.writes_[index];
+    if (!entry.is_void()) install(entry, tid);
+  }
+  worker_.set_last_tid(tid);
+  t.commit_tid_ = tid;
+  t.note_epoch(tid);
+}
+
+void Commit::install(WriteEntry& entry, Tid tid) {
+  const PendingVersion& version = *entry.newest;
+  std::string_view key = entry.record->key();
+  if (version.tombstone) {
+    entry.record->install_absent(tid);
+    worker_.unhooks().push(entry.relation->id(), entry.record, key, tid);
+    entry.relation->add_rows(worker_.index(), -1);
+  } else {
+    ExternalPayload* left_over = entry.record->install(version.bytes(), tid, entry.spare);
+    if (left_over != entry.spare) {
+      entry.replaced = left_over;
+      entry.spare = nullptr;
+    }
+    if (entry.base_absent) entry.relation->add_rows(worker_.index(), 1);
+  }
+  entry.locked = false;
+  if (entry.relation->logged()) {
+    transaction_.redo_.push_back({entry.relation->id(), version.tombstone, key, version.bytes()});
+  }
+}
+
+void Commit::unlock_all() {
+  for (WriteEntry& entry : transaction_.writes_) {
+    if (entry.locked) entry.record->tid_word().unlock();
+    entry.locked = false;
+  }
+}
+
+void Commit::dispose_of_payloads() {
+  for (WriteEntry& entry : transaction_.writes_) {
+    if (entry.spare != nullptr) entry.relation->records().destroy(entry.spare, worker_.reclaimer());
+    if (entry.replaced != nullptr)
+      entry.relation->records().retire(entry.replaced, worker_.reclaimer());
+    entry.spare = entry.replaced = nullptr;
+  }
+}
+
+}  // namespace pgsilo

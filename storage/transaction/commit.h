@@ -1,0 +1,47 @@
+// Silo's commit protocol with our changes; docs/commit_protocol.md argues each step. One Commit per
+// call of Transaction::commit(); its phases are named after the paper's. Internal to
+// storage/transaction. Thread safety: the transaction's fiber. No phase after prepare() suspends,
+// allocates or makes a system call.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "storage/epoch/epoch.h"
+#include "storage/record/tid_word.h"
+#include "storage/transaction/transaction.h"
+
+namespace pgsilo {
+
+class Commit {
+ public:
+  explicit Commit(Transaction& transaction)
+      : transaction_(transaction), worker_(transaction.worker_) {}
+
+  // ok: installed and handed to the log. Otherwise nothing is locked or changed.
+  TransactionStatus run();
+
+ private:
+  enum class Attempt : uint8_t { done, failed, epoch_exhausted };
+  static constexpr int lock_patience =
+      256;  // pauses before a lock held by another counts as a conflict
+
+  TransactionStatus prepare();
+  Attempt attempt();
+  TransactionStatus lock_writes();
+  TransactionStatus lock(WriteEntry& entry);
+  TransactionStatus check_gates();
+  Tid newest_tid() const;
+  void install(Tid tid);
+  void install(WriteEntry& entry, Tid tid);
+  void unlock_all();
+  void dispose_of_payloads();
+
+  Transaction& transaction_;
+  WorkerContext& worker_;
+  const std::vector<uint32_t>* order_ = nullptr;  // write entries by address of their records
+  Tid newest_locked_;
+  TransactionStatus failure_ = TransactionStatus::ok;
+};
+
+}  // namespace pgsilo

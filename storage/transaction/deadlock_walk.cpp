@@ -1,0 +1,93 @@
+// Looks for a cycle in the waits-for graph (record_lock.h). One walk at a time.
+#include <algorithm>
+#include <vector>
+
+#include "storage/relation/relation.h"
+#include "storage/transaction/record_lock.h"
+
+namespace pgsilo {
+
+class DeadlockWalk {
+ public:
+  explicit DeadlockWalk(LockTable& table) : table_(table) {}
+
+  // Whether a chain of waits leads from `start` back to it and still stands when followed a second
+  // time.
+  bool finds_cycle(LockOwner* start);
+
+ private:
+  using Wait = LockOwner::Wait;
+  // One owner on the present path, the wait it was seen in, and whom it waits for that way.
+  struct Step {
+    LockOwner* owner;
+    Wait wait;
+    std::vector<LockOwner*> targets;
+    size_t at = 0;
+  };
+  // Sets `wait` and `targets` to what holds for the owner now.
+  void look_at(LockOwner* owner, Wait& wait, std::vector<LockOwner*>& targets);
+  bool still_stands(const Step& step);
+  void push(LockOwner* owner);
+
+  LockTable& table_;
+  std::vector<Step> path_;
+  std::vector<LockOwner*> visited_;
+};
+
+void DeadlockWalk::look_at(LockOwner* owner, Wait& wait, std::vector<LockOwner*>& targets) {
+  {
+    std::lock_guard guard(owner->latch_);
+    wait = owner->wait_;
+    // The relation is protected by the waiter's pin, and the waiter cannot go on while we have its
+    // latch. What follows below only compares addresses.
+    if (wait.kind == Wait::Kind::gate)
+      targets.push_back(const_cast<LockOwner*>(wait.relation->gate().owner()));
+  }
+  if (wait.kind == Wait::Kind::record) targets.push_back(table_.holder_of(wait.record));
+  if (wait.kind == Wait::Kind::shares) targets = table_.sharers_of(wait.relation);
+  std::erase_if(targets,
+                [owner](LockOwner* target) { return target == nullptr || target == owner; });
+}
+
+// The wait has not ended since it was seen, so that its owner has released nothing; and it is for
+// the same target.
+bool DeadlockWalk::still_stands(const Step& step) {
+  Wait wait;
+  std::vector<LockOwner*> targets;
+  look_at(step.owner, wait, targets);
+  return wait.number == step.wait.number &&
+         std::find(targets.begin(), targets.end(), step.targets[step.at]) != targets.end();
+}
+
+void DeadlockWalk::push(LockOwner* owner) {
+  Step step{owner, {}, {}, 0};
+  look_at(owner, step.wait, step.targets);
+  path_.push_back(std::move(step));
+  visited_.push_back(owner);
+}
+
+bool DeadlockWalk::finds_cycle(LockOwner* start) {
+  push(start);
+  while (!path_.empty()) {
+    Step& step = path_.back();
+    if (step.at == step.targets.size()) {
+      path_.pop_back();
+      if (!path_.empty()) ++path_.back().at;
+      continue;
+    }
+    LockOwner* target = step.targets[step.at];
+    if (target == start)
+      return std::all_of(path_.begin(), path_.end(),
+                         [this](const Step& s) { return still_stands(s); });
+    if (std::find(visited_.begin(), visited_.end(), target) != visited_.end()) {
+      ++step.at;
+      continue;
+    }
+    push(target);
+  }
+  return false;
+}
+
+bool LockTable::is_deadlocked(LockOwner& owner) { return DeadlockWalk(*this).finds_cycle(&owner); }
+
+}  // namespace pgsilo

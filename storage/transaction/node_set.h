@@ -1,0 +1,51 @@
+// The border nodes whose set of keys a transaction relies on, each at the version it saw: nodes a
+// scan crossed and nodes that would hold a key that was looked up and not found (Silo section 4.6).
+// One entry per node: a second read of a node at another version means that the first one can no
+// longer validate. Thread safety: none; one transaction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "storage/index/node_changes.h"
+#include "storage/transaction/pointer_index.h"
+
+namespace pgsilo {
+
+class NodeSet {
+  auto node_at() const {
+    return [this](uint32_t position) { return nodes_[position].node; };
+  }
+
+ public:
+  // False if the node was registered at another version: conflict_node. Throws std::bad_alloc.
+  [[nodiscard]] bool add(NodeRef ref) {
+    if (NodeRef* known = find(ref.node)) return known->version == ref.version;
+    append(ref);
+    return true;
+  }
+
+  // After an insert of this transaction changed the tree (node_changes.h): what was registered
+  // stays valid. False: somebody else changed the node since it was registered. Throws
+  // std::bad_alloc.
+  [[nodiscard]] bool apply(const NodeChanges& changes);
+
+  bool empty() const { return nodes_.empty(); }
+  size_t size() const { return nodes_.size(); }
+  const NodeRef* begin() const { return nodes_.data(); }
+  const NodeRef* end() const { return nodes_.data() + nodes_.size(); }
+  void clear();
+
+ private:
+  NodeRef* find(const BorderNode* node) {
+    uint32_t position = index_.find(node, nodes_.size(), node_at());
+    return position == PointerIndex::none ? nullptr : &nodes_[position];
+  }
+  void append(NodeRef ref);
+
+  std::vector<NodeRef> nodes_;
+  PointerIndex index_;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,80 @@
+// Finds a pointer's position in a vector of entries that each hold one: linearly among few, hashed
+// among many. The index stores positions only; the vector's owner tells it which pointer is at a
+// position. Thread safety: none; one owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/hash.h"
+
+namespace pgsilo {
+
+class PointerIndex {
+ public:
+  static constexpr uint32_t none = UINT32_MAX;
+
+  // The position of `pointer` among the first `count`, or none. `pointer_at(position)` yields the
+  // pointer there.
+  template <typename PointerAt>
+  uint32_t find(const void* pointer, size_t count, PointerAt pointer_at) const {
+    if (count <= few) {
+      for (uint32_t i = 0; i < count; ++i) {
+        if (pointer_at(i) == pointer) return i;
+      }
+      return none;
+    }
+    for (size_t slot = first_slot(pointer);; slot = next_slot(slot)) {
+      if (slots_[slot] == 0) return none;
+      if (pointer_at(slots_[slot] - 1) == pointer) return slots_[slot] - 1;
+    }
+  }
+
+  // Makes room for position `count`, so that add() cannot fail. Throws std::bad_alloc.
+  template <typename PointerAt>
+  void prepare(size_t count, PointerAt pointer_at) {
+    if (count < few || (count > few && slots_.size() >= 2 * (count + 1))) return;
+    size_t slots = slots_.size() < smallest ? smallest : slots_.size();
+    while (slots < 2 * (count + 1)) slots *= 2;
+    rebuild(slots, count, pointer_at);
+  }
+  // `pointer` is now at position `position`, the last one.
+  void add(const void* pointer, uint32_t position) {
+    if (position >= few) place(pointer, position);
+  }
+  // Positions from `count` on are gone. Allocates nothing.
+  template <typename PointerAt>
+  void truncate(size_t count, PointerAt pointer_at) {
+    if (count > few) rebuild(slots_.size(), count, pointer_at);
+  }
+  // Everything is gone. Keeps the memory of ordinary sizes.
+  void clear() {
+    if (slots_.size() > ordinary) slots_ = {};
+  }
+
+ private:
+  static constexpr size_t few = 8;
+  static constexpr size_t smallest = 64;
+  static constexpr size_t ordinary = 8192;
+
+  size_t first_slot(const void* pointer) const {
+    return hash_integer(reinterpret_cast<uintptr_t>(pointer)) & (slots_.size() - 1);
+  }
+  size_t next_slot(size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
+  void place(const void* pointer, uint32_t position) {
+    size_t slot = first_slot(pointer);
+    while (slots_[slot] != 0) slot = next_slot(slot);
+    slots_[slot] = position + 1;
+  }
+  template <typename PointerAt>
+  void rebuild(size_t slots, size_t count, PointerAt pointer_at) {
+    slots_.assign(slots, 0);
+    for (uint32_t i = 0; i < count; ++i) place(pointer_at(i), i);
+  }
+
+  std::vector<uint32_t>
+      slots_;  // position + 1, open addressing, a power of two; stale while there are few
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,208 @@
+// The life of a transaction: begin, statements, marks, abort. Reading, writing, validation and
+// commit have files of their own.
+#include "storage/transaction/transaction.h"
+
+#include <new>
+
+#include "base/check.h"
+#include "storage/relation/relation.h"
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/transaction_guard.h"
+
+namespace pgsilo {
+
+Transaction::Transaction(WorkerContext& worker, const WaitSettings& settings)
+    : worker_(worker), settings_(settings), owner_(worker.parts().locks.take_owner()) {}
+
+Transaction::~Transaction() {
+  abort();
+  worker_.parts().locks.return_owner(owner_);
+}
+
+void Transaction::begin(TransactionMode mode) {
+  PGSILO_CHECK(!open_);
+  if (!pin_) pin_.emplace(worker_.reclaimer());
+  open_ = true;
+  mode_ = mode;
+  command_ = last_command_ = 0;
+  mark_depth_ = 0;
+  validated_epoch_ = Epoch();
+  statement_reads_ = statement_nodes_ = 0;
+  newest_epoch_ = Epoch();
+  commit_tid_ = Tid();
+  met_intent_ = nullptr;
+  met_gate_ = nullptr;
+}
+
+TransactionStatus Transaction::begin_statement() {
+  return guarded(worker_, [this] {
+    PGSILO_DCHECK(open_);
+    command_ = ++last_command_;
+    statement_reads_ = reads_.size();
+    statement_nodes_ = nodes_.size();
+    if (private_relations_.empty()) return TransactionStatus::ok;
+    TransactionStatus status = private_rows_.stream(worker_, settings_);
+    if (status == TransactionStatus::ok)
+      private_rows_.begin_statement(command_, worker_.last_tid());
+    return status;
+  });
+}
+
+TransactionStatus Transaction::become_interactive() {
+  if (mode_ == TransactionMode::interactive) return TransactionStatus::ok;
+  TransactionStatus status = validate();
+  mode_ = TransactionMode::interactive;
+  // Waiting for a lock now may change what was read: commit finds out. Without waiting it could
+  // not.
+  for (WriteEntry* entry = writes_.begin();
+       status == TransactionStatus::ok && entry != writes_.end(); ++entry) {
+    if (entry->has_intent || !registers(*entry->relation)) continue;
+    status = worker_.parts().locks.acquire(owner_, entry->record, WaitPolicy::wait, settings_);
+    entry->has_intent = status == TransactionStatus::ok;
+  }
+  return status;
+}
+
+// ---- savepoints ----
+
+Transaction::Mark Transaction::mark() {
+  ++mark_depth_;
+  return {writes_.mark(), static_cast<uint32_t>(private_relations_.size()),
+          static_cast<uint32_t>(dropped_.size()), mark_depth_};
+}
+
+void Transaction::rollback_to(const Mark& mark) {
+  PGSILO_DCHECK(mark.depth != 0 && mark.depth <= mark_depth_);
+  mark_depth_ = mark.depth;
+  writes_.rollback_to(mark.versions);
+  dropped_.resize(mark.dropped);
+  while (private_relations_.size() > mark.relations) {
+    Relation* relation = private_relations_.back().relation;
+    private_relations_.pop_back();
+    private_rows_.forget(*relation);
+    worker_.parts().relations.drop(relation->id(), worker_.reclaimer());
+  }
+}
+
+void Transaction::release(const Mark& mark) {
+  PGSILO_DCHECK(mark.depth != 0 && mark.depth <= mark_depth_);
+  mark_depth_ = mark.depth - 1;
+}
+
+// ---- relations and descriptors ----
+
+Relation* Transaction::create_relation(RelationOptions options) {
+  try {
+    private_relations_.reserve(private_relations_.size() + 1);
+    Relation& relation = worker_.parts().relations.create(options, /*is_private=*/true);
+    private_relations_.push_back({&relation, mark_depth_});
+    return &relation;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+TransactionStatus Transaction::drop_relation(Relation& relation) {
+  return guarded(worker_, [&] {
+    dropped_.push_back(&relation);
+    return TransactionStatus::ok;
+  });
+}
+
+TransactionStatus Transaction::use_descriptor(const Record* catalog_record, Tid tid) {
+  return guarded(worker_, [&] {
+    if (writes_.find(catalog_record) != nullptr)
+      return TransactionStatus::ok;  // our own uncommitted DDL
+    reads_.add(catalog_record, TidWord::present(tid), ReadKind::version);
+    note_epoch(tid);
+    return catalog_record->tid_word().load().tid() == tid ? TransactionStatus::ok
+                                                          : TransactionStatus::conflict_record;
+  });
+}
+
+TransactionStatus Transaction::share_relation(Relation& relation) {
+  return guarded(worker_, [&] {
+    if (relation.is_private()) return TransactionStatus::ok;
+    if (mode_ == TransactionMode::interactive) {
+      return worker_.parts().locks.share(owner_, relation, worker_.index(), settings_);
+    }
+    const LockOwner* closed_by = relation.gate().owner();
+    if (closed_by == nullptr || closed_by == &owner_) return TransactionStatus::ok;
+    met_gate_ = &relation;
+    return TransactionStatus::must_wait;
+  });
+}
+
+TransactionStatus Transaction::lock_relation_exclusively(Relation& relation) {
+  return guarded(worker_, [&] {
+    if (relation.is_private()) return TransactionStatus::ok;
+    return worker_.parts().locks.exclude(owner_, relation, worker_.parts().epochs, settings_);
+  });
+}
+
+// ---- the end ----
+
+void Transaction::roll_back() {
+  for (const PrivateRelation& created : private_relations_) {
+    worker_.parts().relations.drop(created.relation->id(), worker_.reclaimer());
+  }
+  clean_placeholders();
+}
+
+void Transaction::abort() {
+  if (open_) roll_back();
+  end(/*keep_pin=*/false);
+}
+
+TransactionStatus Transaction::wait_for_intent() {
+  Record* record = met_intent_;
+  Relation* relation = met_gate_;
+  PGSILO_CHECK(pin_.has_value() && (record != nullptr || relation != nullptr));
+  if (open_) roll_back();
+  end(/*keep_pin=*/true);
+  LockTable& locks = worker_.parts().locks;
+  TransactionStatus status = record != nullptr
+                                 ? locks.acquire(owner_, record, WaitPolicy::wait, settings_)
+                                 : locks.wait_for_gate(owner_, *relation, settings_);
+  if (status == TransactionStatus::conflict_record)
+    status = TransactionStatus::ok;  // unhooked meanwhile: run again
+  if (status != TransactionStatus::ok) end(/*keep_pin=*/false);
+  return status;
+}
+
+// Placeholders of inserts that did not come about: of an aborted transaction, rolled back to a
+// mark, or deleted again.
+void Transaction::clean_placeholders() {
+  for (const Placeholder& placeholder : placeholders_) {
+    try {
+      UnhookResult result =
+          unhook_absent(*placeholder.relation, placeholder.record, Tid(), worker_.reclaimer());
+      if (result != UnhookResult::busy) continue;
+      std::string_view key = placeholder.record->key();
+      worker_.unhooks().reserve(1, key.size());
+      worker_.unhooks().push(placeholder.relation->id(), placeholder.record, key, Tid());
+    } catch (const std::bad_alloc&) {
+      // The placeholder stays: absent, without a trace that anybody could observe, and adopted by
+      // the next insert.
+    }
+  }
+  placeholders_.clear();
+}
+
+void Transaction::end(bool keep_pin) {
+  open_ = false;
+  reads_.clear();
+  nodes_.clear();
+  writes_.clear();
+  private_rows_.clear();
+  placeholders_.clear();
+  private_relations_.clear();
+  dropped_.clear();
+  if (owner_.holds_any()) {
+    worker_.parts().locks.release_intents(owner_);
+    worker_.parts().locks.release_relations(owner_, worker_.index());
+  }
+  if (!keep_pin) pin_.reset();
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,138 @@
+// Reading by key, and locking what was read.
+#include <string_view>
+
+#include "base/check.h"
+#include "storage/record/backoff.h"
+#include "storage/relation/relation.h"
+#include "storage/transaction/transaction.h"
+#include "storage/transaction/transaction_guard.h"
+
+namespace pgsilo {
+
+// Relations nobody else can change until we end need no validation.
+bool Transaction::registers(const Relation& relation) const {
+  return !relation.is_private() && (!owner_.excludes_any() || !owner_.excludes(&relation));
+}
+
+TransactionStatus Transaction::get(Relation& relation, std::string_view key, RowBuffer& buffer,
+                                   RowRef* row, ReadPurpose purpose, WaitPolicy policy) {
+  return guarded(worker_, [&] {
+    for (;;) {
+      IndexTree::Found found = relation.tree().get(key);
+      if (found.record == nullptr) {
+        *row = {};
+        if (registers(relation) && !nodes_.add(found.node)) return TransactionStatus::conflict_node;
+        return TransactionStatus::not_found;
+      }
+      TransactionStatus status = get_record(relation, found.record, buffer, row, purpose, policy);
+      if (status != TransactionStatus::conflict_record ||
+          !found.record->tid_word().load().is_obsolete())
+        return status;
+      help_unhook(relation, found.record);
+    }
+  });
+}
+
+TransactionStatus Transaction::get_via_entry(Relation& primary, const RowRef& entry,
+                                             RowBuffer& buffer, RowRef* row, ReadPurpose purpose,
+                                             WaitPolicy policy) {
+  return get(primary, entry.row, buffer, row, purpose, policy);
+}
+
+// An obsolete record is on its way out of the tree: whoever meets it there finishes that.
+void Transaction::help_unhook(Relation& relation, Record* record) {
+  static_cast<void>(unhook_absent(relation, record, Tid(), worker_.reclaimer()));
+}
+
+// conflict_record if the record is obsolete.
+TransactionStatus Transaction::get_record(Relation& relation, Record* record, RowBuffer& buffer,
+                                          RowRef* row, ReadPurpose purpose, WaitPolicy policy) {
+  if (WriteEntry* entry = writes_.find(record)) {
+    if (const PendingVersion* version = visible_version(*entry, command_))
+      return own_row(relation, record, *version, row);
+  }
+  if (purpose == ReadPurpose::for_update && mode_ == TransactionMode::interactive &&
+      registers(relation)) {
+    TransactionStatus status = worker_.parts().locks.acquire(owner_, record, policy, settings_);
+    if (status != TransactionStatus::ok) return status;
+  }
+  if (purpose == ReadPurpose::existence) return read_existence(relation, record, row);
+  return read_base(relation, record, buffer, row, command_);
+}
+
+// The newest version that a statement with this command id sees; null: it sees the committed one.
+const PendingVersion* Transaction::visible_version(const WriteEntry& entry, CommandId command) {
+  const PendingVersion* version = entry.newest;
+  while (version != nullptr && version->command >= command) version = version->older;
+  return version;
+}
+
+TransactionStatus Transaction::own_row(Relation& relation, Record* record,
+                                       const PendingVersion& version, RowRef* row) {
+  if (version.tombstone) {
+    *row = {};
+    return TransactionStatus::not_found;
+  }
+  *row = {&relation, record, version.bytes(), Tid(), RowRef::not_registered};
+  return TransactionStatus::ok;
+}
+
+TransactionStatus Transaction::read_base(Relation& relation, Record* record, RowBuffer& buffer,
+                                         RowRef* row, CommandId command) {
+  TidWord word = record->stable_read(buffer);
+  if (word.is_obsolete()) return TransactionStatus::conflict_record;
+  note_epoch(word.tid());
+  uint32_t index = RowRef::not_registered;
+  if (registers(relation)) index = reads_.add(record, word, ReadKind::version);
+  if (word.is_absent() || (relation.is_private() && !private_rows_.sees(command, word))) {
+    *row = {};
+    return TransactionStatus::not_found;
+  }
+  *row = {&relation, record, buffer.bytes(), word.tid(), index};
+  return TransactionStatus::ok;
+}
+
+TransactionStatus Transaction::read_existence(Relation& relation, Record* record, RowRef* row) {
+  TidWord word = record->tid_word().load();
+  // An updater's lock leaves the row where it is; a deleter's or an inserter's may not.
+  for (Backoff backoff; word.is_locked() && !word.counts_as_present();
+       word = record->tid_word().load())
+    backoff.pause();
+  if (word.is_obsolete()) return TransactionStatus::conflict_record;
+  note_epoch(word.tid());
+  uint32_t index = RowRef::not_registered;
+  if (registers(relation)) {
+    index = reads_.add(record, word, word.is_absent() ? ReadKind::version : ReadKind::existence);
+  }
+  if (word.is_absent() || (relation.is_private() && !private_rows_.sees(command_, word))) {
+    *row = {};
+    return TransactionStatus::not_found;
+  }
+  *row = {&relation, record, {}, word.tid(), index};
+  return TransactionStatus::ok;
+}
+
+TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, WaitPolicy policy) {
+  return guarded(worker_, [&] {
+    if (mode_ != TransactionMode::interactive || row->read_index == RowRef::not_registered)
+      return TransactionStatus::ok;
+    TransactionStatus status =
+        worker_.parts().locks.acquire(owner_, row->record, policy, settings_);
+    if (status != TransactionStatus::ok) return status;
+    TidWord word = row->record->stable_read(buffer);
+    if (word.is_obsolete()) return TransactionStatus::conflict_record;
+    if (word.tid() == row->tid) {
+      row->row = buffer.bytes();
+      return TransactionStatus::ok;
+    }
+    if (row->read_index < statement_reads_) return TransactionStatus::conflict_record;
+    reads_.replace(row->read_index, word);
+    note_epoch(word.tid());
+    if (word.is_absent()) return TransactionStatus::not_found;
+    row->row = buffer.bytes();
+    row->tid = word.tid();
+    return TransactionStatus::row_changed;
+  });
+}
+
+}  // namespace pgsilo

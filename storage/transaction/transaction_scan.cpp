@@ -1,0 +1,48 @@
+#include "storage/transaction/transaction_scan.h"
+
+#include "storage/relation/relation.h"
+#include "storage/transaction/transaction_guard.h"
+
+namespace pgsilo {
+
+void TransactionScan::Registrar::observe(NodeRef node) {
+  if (!transaction_->nodes_.add(node)) conflict_ = true;
+}
+
+TransactionScan::TransactionScan(Transaction& transaction, Relation& relation,
+                                 const KeyRange& range, ScanDirection direction, RowBuffer& buffer)
+    : transaction_(transaction),
+      relation_(relation),
+      buffer_(buffer),
+      command_(transaction.command()),
+      registrar_(&transaction),
+      cursor_(relation.tree(), range, direction,
+              transaction.registers(relation) ? &registrar_ : nullptr) {}
+
+TransactionStatus TransactionScan::next(RowRef* row) {
+  return guarded(transaction_.worker_, [&] { return next_or_throw(row); });
+}
+
+TransactionStatus TransactionScan::next_or_throw(RowRef* row) {
+  for (;;) {
+    Record* record = cursor_.next();  // may throw; the scan can be resumed
+    if (registrar_.conflict()) return TransactionStatus::conflict_node;
+    if (record == nullptr) return TransactionStatus::not_found;
+    TransactionStatus status = TransactionStatus::not_found;
+    WriteEntry* entry = transaction_.writes_.find(record);
+    const PendingVersion* version =
+        entry == nullptr ? nullptr : Transaction::visible_version(*entry, command_);
+    if (version != nullptr) {
+      status = Transaction::own_row(relation_, record, *version, row);
+    } else {
+      status = transaction_.read_base(relation_, record, buffer_, row, command_);
+    }
+    if (status == TransactionStatus::ok) return status;
+    if (status == TransactionStatus::not_found) continue;
+    // Obsolete: it is leaving the node we copied it from, whose version cannot validate any more.
+    transaction_.help_unhook(relation_, record);
+    if (transaction_.registers(relation_)) return TransactionStatus::conflict_node;
+  }
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,48 @@
+// Walks the rows of a relation that a statement sees, in key order or against it.
+//
+//   TransactionScan scan(transaction, relation, range, ScanDirection::forward, buffer);
+//   while ((status = scan.next(&row)) == TransactionStatus::ok) ...     // ends with not_found
+//
+// Registers every node it crosses and every record it meets, absent ones too (I6). Sees the
+// transaction's writes of earlier commands, not those of the running one. A row's bytes are valid
+// until the next call; its key as long as the transaction. The caller may write, yield and run
+// other statements between calls. Thread safety: its transaction's fiber. It may outlive no change
+// of the transaction (commit, abort, begin).
+#pragma once
+
+#include "storage/index/scan_cursor.h"
+#include "storage/transaction/transaction.h"
+
+namespace pgsilo {
+
+class TransactionScan {
+ public:
+  // The bounds' bytes and `buffer` outlive the scan. `command`: the statement whose view it is.
+  TransactionScan(Transaction& transaction, Relation& relation, const KeyRange& range,
+                  ScanDirection direction, RowBuffer& buffer);
+
+  // ok, not_found at the end, or a conflict, out_of_memory, cancelled.
+  TransactionStatus next(RowRef* row);
+
+ private:
+  class Registrar final : public NodeObserver {
+   public:
+    explicit Registrar(Transaction* transaction) : transaction_(transaction) {}
+    void observe(NodeRef node) override;
+    bool conflict() const { return conflict_; }
+
+   private:
+    Transaction* transaction_;
+    bool conflict_ = false;
+  };
+  TransactionStatus next_or_throw(RowRef* row);
+
+  Transaction& transaction_;
+  Relation& relation_;
+  RowBuffer& buffer_;
+  const CommandId command_;
+  Registrar registrar_;
+  ScanCursor cursor_;
+};
+
+}  // namespace pgsilo

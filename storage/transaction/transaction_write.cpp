@@ -1,0 +1,179 @@
+// Writing: everything goes into the write set, except rows of private relations (private_rows.h).
+// An insert hooks an absent placeholder into the tree first (Silo section 4.5).
+#include <algorithm>
+
+#include "base/check.h"
+#include "storage/limits.h"
+#include "storage/record/backoff.h"
+#include "storage/relation/relation.h"
+#include "storage/transaction/transaction.h"
+#include "storage/transaction/transaction_guard.h"
+
+namespace pgsilo {
+
+namespace {
+
+// The word once nobody holds its lock. Holders wait for nothing.
+TidWord unlocked_word(const Record* record) {
+  TidWord word = record->tid_word().load();
+  for (Backoff backoff; word.is_locked(); word = record->tid_word().load()) backoff.pause();
+  return word;
+}
+
+}  // namespace
+
+TransactionStatus Transaction::must_wait_for(Record* record) {
+  met_intent_ = record;
+  met_gate_ = nullptr;
+  return TransactionStatus::must_wait;
+}
+
+TransactionStatus Transaction::check_size(std::string_view row) const {
+  if (row.size() > max_row_bytes) return TransactionStatus::row_too_long;
+  if (writes_.size() >= max_written_records ||
+      writes_.row_bytes() + row.size() > max_written_bytes) {
+    return TransactionStatus::transaction_too_large;
+  }
+  return TransactionStatus::ok;
+}
+
+TransactionStatus Transaction::write(const RowRef& row, std::string_view new_row, bool tombstone) {
+  return guarded(worker_, [&] {
+    PGSILO_DCHECK(open_ && row.record != nullptr);
+    TransactionStatus status = check_size(new_row);
+    if (status != TransactionStatus::ok) return status;
+    WriteEntry* entry = writes_.find(row.record);
+    if (entry != nullptr && entry->newest->command >= command_)
+      return TransactionStatus::self_modified;
+    bool has_intent = entry != nullptr && entry->has_intent;
+    if (entry == nullptr && registers(*row.relation)) {
+      PGSILO_DCHECK(row.read_index != RowRef::not_registered &&
+                    reads_[row.read_index].kind() == ReadKind::version);
+      status = claim(row.record, row.tid, &has_intent);
+      if (status != TransactionStatus::ok) return status;
+    }
+    writes_
+        .add(entry, row.record, *row.relation, /*base_absent=*/false, new_row, tombstone, command_)
+        .has_intent = has_intent;
+    return TransactionStatus::ok;
+  });
+}
+
+// Before the first write of a record that was read at version `expected`.
+TransactionStatus Transaction::claim(Record* record, Tid expected, bool* has_intent) {
+  LockTable& locks = worker_.parts().locks;
+  TidWord word = record->tid_word().load();
+  if (mode_ == TransactionMode::interactive) {
+    TransactionStatus status = locks.acquire(owner_, record, WaitPolicy::wait, settings_);
+    if (status != TransactionStatus::ok) return status;
+    *has_intent = true;
+    word = unlocked_word(record);
+  } else if (word.has_intent()) {
+    if (!locks.holds(owner_, record)) return must_wait_for(record);
+    *has_intent = true;
+  }
+  // Commit would find out as well; now less is lost.
+  bool current = word.tid() == expected && !word.is_absent() && !word.is_obsolete();
+  return current ? TransactionStatus::ok : TransactionStatus::conflict_record;
+}
+
+TransactionStatus Transaction::insert(Relation& relation, std::string_view key,
+                                      std::string_view row) {
+  return guarded(worker_, [&] {
+    PGSILO_DCHECK(open_);
+    if (key.size() > max_key_bytes) return TransactionStatus::key_too_long;
+    TransactionStatus status = check_size(row);
+    if (status != TransactionStatus::ok) return status;
+    if (inserts_directly(relation)) return insert_private(relation, key, row);
+    for (;;) {
+      Record* record = nullptr;
+      status = hook_placeholder(relation, key, row, &record);
+      if (status != TransactionStatus::ok) return status;
+      status = insert_at(relation, record, row);
+      if (status != TransactionStatus::conflict_record) return status;
+      help_unhook(relation, record);  // obsolete: the next round finds another record or none
+    }
+  });
+}
+
+// Private rows are not in the write set and cannot be unwound to a mark that is newer than their
+// relation.
+bool Transaction::inserts_directly(const Relation& relation) const {
+  if (!relation.is_private()) return false;
+  auto created = std::find_if(
+      private_relations_.begin(), private_relations_.end(),
+      [&](const PrivateRelation& candidate) { return candidate.relation == &relation; });
+  return created != private_relations_.end() && created->mark_depth == mark_depth_;
+}
+
+TransactionStatus Transaction::insert_private(Relation& relation, std::string_view key,
+                                              std::string_view row) {
+  Record* existing = nullptr;
+  TransactionStatus status =
+      private_rows_.insert(worker_, settings_, relation, key, row, &existing);
+  return existing == nullptr ? status : insert_at(relation, existing, row);
+}
+
+// The record of `key`: the one that is in the tree or a new placeholder.
+TransactionStatus Transaction::hook_placeholder(Relation& relation, std::string_view key,
+                                                std::string_view row, Record** record) {
+  if (placeholders_.size() == placeholders_.capacity())
+    placeholders_.reserve(std::max<size_t>(16, 2 * placeholders_.size()));
+  Record* fresh = relation.records().create(key, row.size(), worker_.reclaimer());
+  try {
+    *record = relation.tree().insert(fresh, worker_.reclaimer(), changes_);
+  } catch (...) {
+    relation.records().destroy(fresh, worker_.reclaimer());
+    throw;
+  }
+  if (*record != nullptr) {
+    relation.records().destroy(fresh, worker_.reclaimer());
+    return TransactionStatus::ok;
+  }
+  *record = fresh;
+  placeholders_.push_back({&relation, fresh});
+  return nodes_.apply(changes_) ? TransactionStatus::ok : TransactionStatus::conflict_node;
+}
+
+// Makes `row` the row of `record` if there is none. conflict_record if the record is obsolete.
+TransactionStatus Transaction::insert_at(Relation& relation, Record* record, std::string_view row) {
+  if (WriteEntry* entry = writes_.find(record)) {
+    if (!entry->newest->tombstone) return TransactionStatus::duplicate_key;
+    writes_.add(entry, record, relation, entry->base_absent, row, /*tombstone=*/false, command_);
+    return TransactionStatus::ok;
+  }
+  TidWord word = unlocked_word(record);
+  if (word.is_obsolete()) return TransactionStatus::conflict_record;
+  if (relation.is_private()) {
+    if (!word.is_absent()) return TransactionStatus::duplicate_key;
+    writes_.add(nullptr, record, relation, /*base_absent=*/true, row, /*tombstone=*/false,
+                command_);
+    return TransactionStatus::ok;
+  }
+  bool has_intent = word.has_intent() && worker_.parts().locks.holds(owner_, record);
+  if (!word.is_absent() && (!word.has_intent() || has_intent)) return found_live(record, word);
+  if (mode_ == TransactionMode::interactive) {
+    TransactionStatus status =
+        worker_.parts().locks.acquire(owner_, record, WaitPolicy::wait, settings_);
+    if (status != TransactionStatus::ok) return status;
+    has_intent = true;
+    word = unlocked_word(record);
+    if (word.is_obsolete()) return TransactionStatus::conflict_record;
+  } else if (word.has_intent() && !has_intent) {
+    return must_wait_for(record);
+  }
+  if (!word.is_absent()) return found_live(record, word);
+  reads_.add(record, word, ReadKind::uniqueness);
+  note_epoch(word.tid());
+  writes_.add(nullptr, record, relation, /*base_absent=*/true, row, /*tombstone=*/false, command_)
+      .has_intent = has_intent;
+  return TransactionStatus::ok;
+}
+
+TransactionStatus Transaction::found_live(Record* record, TidWord word) {
+  reads_.add(record, word, ReadKind::existence);
+  note_epoch(word.tid());
+  return TransactionStatus::duplicate_key;
+}
+
+}  // namespace pgsilo

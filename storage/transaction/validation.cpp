@@ -1,0 +1,84 @@
+// Validation: Silo's phase 2, and the same check outside commit (docs/commit_protocol.md).
+#include "storage/index/index_tree.h"
+#include "storage/record/backoff.h"
+#include "storage/transaction/transaction.h"
+#include "storage/transaction/transaction_guard.h"
+
+namespace pgsilo {
+
+TransactionStatus Transaction::validate() {
+  return guarded(worker_, [this] {
+    Epoch before = worker_.parts().epochs.current();
+    TransactionStatus status = validate_reads(/*in_commit=*/false);
+    if (status == TransactionStatus::ok) validated_epoch_ = before;
+    return status;
+  });
+}
+
+TransactionStatus Transaction::end_statement() {
+  if (mode_ == TransactionMode::one_shot || statement_is_covered()) return TransactionStatus::ok;
+  return validate();
+}
+
+// True if what the running statement read was so already when the transaction validated last: then
+// all its reads were true together at that moment. A version is that old if its epoch had ended
+// before that validation began. Nodes have no epochs.
+bool Transaction::statement_is_covered() const {
+  if (nodes_.size() > statement_nodes_) return false;
+  if (reads_.size() == 1 && nodes_.empty()) return true;  // one read fits together with itself
+  for (size_t i = statement_reads_; i < reads_.size(); ++i) {
+    if (reads_[static_cast<uint32_t>(i)].tid().epoch() >= validated_epoch_) return false;
+  }
+  return true;
+}
+
+bool Transaction::entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const {
+  if (word.tid() != entry.tid() || word.is_obsolete() || word.is_absent() != entry.absent())
+    return false;
+  if (own_lock || !word.is_locked()) return true;
+  return entry.kind() == ReadKind::existence && word.counts_as_present();
+}
+
+// Existence reads accept newer versions: they read again, at the beginning of validation, before
+// anything else is checked.
+bool Transaction::refresh_existence() {
+  for (uint32_t i = 0; i < reads_.size(); ++i) {
+    const ReadEntry& entry = reads_[i];
+    if (entry.kind() != ReadKind::existence) continue;
+    TidWord word = entry.record->tid_word().load_for_validation();
+    if (word.tid() == entry.tid()) continue;
+    if (!word.counts_as_present()) return false;
+    reads_.replace(i, word);
+    note_epoch(word.tid());
+  }
+  return true;
+}
+
+TransactionStatus Transaction::validate_reads(bool in_commit) {
+  if (reads_.has_existence() && !refresh_existence()) return TransactionStatus::conflict_record;
+  for (const ReadEntry& entry : reads_) {
+    TidWord word = entry.record->tid_word().load_for_validation();
+    bool own_lock = false;
+    if (word.is_locked() && in_commit) {
+      const WriteEntry* written = writes_.find(entry.record);
+      own_lock = written != nullptr && written->locked;
+    } else if (word.is_locked()) {
+      // Outside commit we hold no lock and may wait until it is known whether the holder installs.
+      for (Backoff backoff;
+           word.is_locked() && word.tid() == entry.tid() && !entry_validates(entry, word, false);
+           word = entry.record->tid_word().load_for_validation()) {
+        backoff.pause();
+      }
+    }
+    if (entry_validates(entry, word, own_lock)) [[likely]]
+      continue;
+    return entry.kind() == ReadKind::uniqueness ? TransactionStatus::conflict_unique
+                                                : TransactionStatus::conflict_record;
+  }
+  for (const NodeRef& node : nodes_) {
+    if (!IndexTree::validates(node)) return TransactionStatus::conflict_node;
+  }
+  return TransactionStatus::ok;
+}
+
+}  // namespace pgsilo
