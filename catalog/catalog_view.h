@@ -8,11 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "catalog/catalog.h"
 #include "catalog/catalog_snapshot.h"
 
 namespace pgsilo {
 
-class Catalog;
+class WorkerContext;
 
 class CatalogView {
  public:
@@ -22,16 +23,17 @@ class CatalogView {
 
   Catalog& catalog() { return *catalog_; }
 
-  // Takes the newest committed snapshot unless the transaction has changes of its own. Called at
-  // the start of a statement (and of each re-run after a conflict): one atomic load when nothing
-  // changed.
+  // Takes the newest committed snapshot unless the transaction has changes of its own. Called with
+  // the storage transaction open, at the start of every statement (and of each re-run after a
+  // conflict): the transaction's pin is what keeps the relations and records alive that the
+  // snapshot's descriptors point at. One atomic load when nothing changed.
   void refresh();
 
   const CatalogSnapshot& snapshot() const { return *snapshot_; }
   std::shared_ptr<const CatalogSnapshot> shared_snapshot() const { return snapshot_; }
   // Versions of uncommitted views differ from every committed one.
   uint64_t version() const { return snapshot_->version(); }
-  bool has_local_changes() const { return has_local_changes_; }
+  bool has_local_changes() const { return !changes_.empty() || !schema_changes_.empty(); }
 
   // Tables by name: in `schema` when given, else in the first schema of the search path that has
   // it. Null: none.
@@ -49,23 +51,44 @@ class CatalogView {
   // Where CREATE without a schema creates; null when the path names no existing schema.
   const SchemaDescriptor* creation_schema() const;
 
-  // DDL of the running transaction: later statements of it see `snapshot`
-  // (catalog/data_definition.h).
-  void set_local(std::shared_ptr<const CatalogSnapshot> snapshot);
-  // The transaction ended or rolled back to before its DDL: its own changes are forgotten.
-  void forget_local();
-  // For savepoints: what the view shows now, and going back to it.
+  // --- the transaction's own DDL (catalog/data_definition.h) ---
+  // Later statements of the transaction see `table`.
+  void put_table(std::shared_ptr<const TableDescriptor> table);
+  void remove_table(Oid oid);
+  void put_schema(SchemaDescriptor schema);
+  void remove_schema(Oid oid);
+  // A tree that nothing refers to once the transaction has committed.
+  void drop_relation_at_commit(RelationId id) { dropped_relations_.push_back(id); }
+
+  // The storage transaction has committed: publishes its changes to everybody and drops the trees
+  // they left behind. Called at once after Transaction::commit(), without parking in between.
+  // Nothing to do, nothing done.
+  void committed(WorkerContext& worker);
+  // The transaction was rolled back (or its commit failed): its own changes are forgotten.
+  void rolled_back();
+
+  // For savepoints: where the transaction's own changes stand, and going back to it.
   struct Mark {
     std::shared_ptr<const CatalogSnapshot> snapshot;
-    bool has_local_changes = false;
+    size_t changes = 0;
+    size_t dropped_relations = 0;
+    size_t schema_changes = 0;
   };
-  Mark mark() const { return {snapshot_, has_local_changes_}; }
+  Mark mark() const;
   void rollback_to(const Mark& mark);
 
  private:
+  struct SchemaChange {
+    SchemaDescriptor schema;
+    bool dropped = false;
+  };
+  void show(std::shared_ptr<const CatalogSnapshot> snapshot) { snapshot_ = std::move(snapshot); }
+
   Catalog* catalog_;
   std::shared_ptr<const CatalogSnapshot> snapshot_;
-  bool has_local_changes_ = false;
+  std::vector<CatalogChange> changes_;  // in order; a later one of the same table counts
+  std::vector<SchemaChange> schema_changes_;
+  std::vector<RelationId> dropped_relations_;
   std::vector<Oid> search_path_;
 };
 

@@ -44,11 +44,13 @@ struct ColumnDescriptor {
   Oid collation = invalid_oid;
   bool not_null = false;
   bool dropped = false;
-  bool has_default = false;
-  std::string default_text;  // the default's SQL expression, as written
+  std::string default_text;       // the default's SQL expression; empty: none
+  Oid default_oid = invalid_oid;  // of its pg_attrdef row
   bool has_missing = false;  // rows stored before the column existed read `missing` instead of null
   Datum missing;             // points into missing_bytes
   std::string missing_bytes;
+
+  bool has_default() const { return !default_text.empty(); }
 };
 
 struct IndexColumn {
@@ -97,7 +99,8 @@ struct TableDescriptor {
   Oid schema = invalid_oid;
   std::string schema_name;
   std::string name;
-  Oid row_type = invalid_oid;  // pg_type of its rows
+  Oid row_type = invalid_oid;    // pg_type of its rows
+  Oid array_type = invalid_oid;  // and of arrays of them
   RelationKind kind = RelationKind::table;
   RelationPersistence persistence = RelationPersistence::permanent;
   std::vector<ColumnDescriptor> columns;  // by number - 1, dropped ones included

@@ -1,0 +1,93 @@
+// The server's catalog: the newest committed CatalogSnapshot, the OIDs given out, and the start of
+// it all. The catalog's rows are ordinary records in ordinary trees with fixed RelationIds; this
+// class only keeps their digest.
+//
+// Start-up
+//   Catalog catalog(relations);
+//   catalog.create_system_relations(handle);      // before recovery: their trees have fixed ids
+//   ... recovery fills the trees of relations ...
+//   catalog.open(worker);                         // bootstraps an empty database, then loads the
+//   snapshot
+//   ... relations that are not in live_relations() are forgotten ...
+//
+// Thread safety: snapshot(), version() and allocate_oid() from any thread; publish() takes a mutex
+// (DDL only); start-up is for one thread alone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/strong_id.h"
+#include "catalog/catalog_snapshot.h"
+#include "sql/types/type_oid.h"
+
+namespace pgsilo {
+
+class ReclaimerHandle;
+class RelationDirectory;
+class Transaction;
+class WorkerContext;
+
+// One object's new state; `table` null: it is gone.
+struct CatalogChange {
+  Oid oid = invalid_oid;
+  std::shared_ptr<const TableDescriptor> table;
+};
+
+class Catalog {
+ public:
+  static constexpr Oid first_user_oid = 16384;
+
+  explicit Catalog(RelationDirectory& relations);
+  ~Catalog();
+  Catalog(const Catalog&) = delete;
+  Catalog& operator=(const Catalog&) = delete;
+
+  // Relations of the catalog itself have ids below first_user_oid.
+  static bool is_system_relation(RelationId id) { return id.value() < first_user_oid; }
+  void create_system_relations(ReclaimerHandle& handle);
+  // Recovery wants to know which user relations the catalog's rows name, before or without open():
+  // reads the system relations' trees. Sorted ascending.
+  std::vector<RelationId> live_relations(ReclaimerHandle& handle) const;
+  // Commits the bootstrap rows if the database is empty (then true: the caller waits until they are
+  // durable) and loads the snapshot; creates the trees of live relations that are missing (UNLOGGED
+  // ones after a crash).
+  bool open(WorkerContext& worker);
+
+  std::shared_ptr<const CatalogSnapshot> snapshot() const;
+  // Of the newest snapshot. Acquire: whoever sees a version gets at least that snapshot.
+  uint64_t version() const { return version_.load(std::memory_order_acquire); }
+  // For a transaction's own uncommitted snapshots: never a committed one's.
+  uint64_t next_local_version() { return local_versions_.fetch_add(1, std::memory_order_relaxed); }
+
+  // A new OID, never given out before, durable before anything that is committed with it. Ranges
+  // are reserved by small transactions of their own on `worker`.
+  Oid allocate_oid(WorkerContext& worker);
+
+  // The changes of a committed transaction, whose pg_class rows are in their tree now.
+  void publish(std::span<const CatalogChange> tables, std::span<const SchemaDescriptor> new_schemas,
+               std::span<const Oid> dropped_schemas);
+
+  RelationDirectory& relations() { return relations_; }
+
+ private:
+  void bootstrap(WorkerContext& worker);
+  void load(ReclaimerHandle& handle);
+  void reserve_oids(WorkerContext& worker);
+
+  RelationDirectory& relations_;
+  mutable std::mutex snapshot_mutex_;  // guards snapshot_
+  std::shared_ptr<const CatalogSnapshot> snapshot_;
+  std::atomic<uint64_t> version_{0};
+  std::atomic<uint64_t> local_versions_;
+
+  std::mutex oid_mutex_;  // guards the two below
+  Oid next_oid_ = 0;
+  Oid oid_limit_ = 0;
+};
+
+}  // namespace pgsilo

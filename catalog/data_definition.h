@@ -1,0 +1,162 @@
+// The operations behind DDL: they check, write the catalog rows and build the trees inside the
+// running transaction, and give the session's CatalogView the new descriptors. Who calls
+// (executor/ddl) has resolved the syntax: type names to OIDs, expressions bound once for their
+// errors and handed over as text.
+//
+// Outcomes. What the user got wrong throws SqlError with PostgreSQL's SQLSTATE and text. What the
+// engine answers (conflicts, waits, limits) is returned: anything but ok means that the transaction
+// cannot commit (Transaction's rules).
+//
+// Every operation that touches an existing table takes its relation's exclusive lock (DDL waits for
+// those who share it) and rewrites the table's pg_class row, so that OCC decides it against
+// everything that rests on the old descriptor. The new descriptors are visible to the transaction's
+// later statements at once and to others when commit_catalog_changes() published them.
+//
+// Thread safety: none; the session's fiber.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/catalog_view.h"
+#include "catalog/descriptors.h"
+#include "sql/sql_error.h"
+
+namespace pgsilo {
+
+class Transaction;
+struct TypeContext;
+enum class TransactionStatus : uint8_t;
+
+struct ColumnDefinition {
+  std::string name;
+  Oid type = invalid_oid;
+  int32_t typmod = -1;
+  Oid collation = invalid_oid;  // 0: the type's own
+  bool not_null = false;
+  std::string default_text;  // empty: none
+};
+
+struct IndexColumnDefinition {
+  std::string column;
+  bool descending = false;
+  bool nulls_first = false;
+  int position = -1;  // for errors: characters from 1
+};
+
+// An index, or a PRIMARY KEY or UNIQUE constraint with the index it brings.
+struct IndexDefinition {
+  std::string name;  // empty: chosen as PostgreSQL does
+  std::vector<IndexColumnDefinition> columns;
+  bool unique = false;
+  bool primary = false;
+  bool is_constraint = false;
+  bool nulls_not_distinct = false;
+  std::vector<std::string> options;
+  int position = -1;
+};
+
+struct CheckDefinition {
+  std::string name;  // empty: chosen
+  std::string text;
+  std::vector<std::string> columns;  // those the expression uses
+};
+
+struct TableDefinition {
+  std::string schema;  // empty: the search path's first
+  std::string name;
+  RelationPersistence persistence = RelationPersistence::permanent;
+  std::vector<ColumnDefinition> columns;
+  std::vector<IndexDefinition> keys;  // constraints, in the order written
+  std::vector<CheckDefinition> checks;
+  std::vector<std::string> options;  // "fillfactor=70"
+};
+
+// Lets a caller with a time budget yield and cancel while rows are copied: called once per row, may
+// throw.
+class RowMonitor {
+ public:
+  virtual ~RowMonitor() = default;
+  virtual void row() = 0;
+};
+
+// Computes rows anew while a table is rewritten, or checks them while a constraint is added; throws
+// SqlError for a row that breaks it. `values` has a place for every column of the new table: on
+// entry the old row's values (new columns null).
+class RowTransform {
+ public:
+  virtual ~RowTransform() = default;
+  virtual void apply(std::span<Datum> values) = 0;
+};
+
+class DataDefinition {
+ public:
+  // `types` prints key values in error details. `monitor` may be null.
+  DataDefinition(CatalogView& view, Transaction& transaction, const TypeContext& types,
+                 RowMonitor* monitor = nullptr)
+      : view_(view), transaction_(transaction), types_(types), monitor_(monitor) {}
+
+  // Notices raised on the way (IF EXISTS, dropped dependents), in order; the caller sends them.
+  std::vector<SqlDiagnostic>& notices() { return notices_; }
+
+  // 42P07 when the name is taken, or with `if_not_exists` a notice and ok with *table null.
+  TransactionStatus create_table(const TableDefinition& definition, bool if_not_exists,
+                                 const TableDescriptor** table = nullptr);
+
+  struct ObjectName {
+    std::string_view schema;  // empty: search path
+    std::string_view name;
+  };
+  // All of them are found before any is dropped. 42P01, or with `if_exists` a notice.
+  TransactionStatus drop_tables(std::span<const ObjectName> names, bool if_exists);
+  TransactionStatus drop_indexes(std::span<const ObjectName> names, bool if_exists);
+
+  // Builds the index from the table's rows. 23505 if they are not unique.
+  TransactionStatus create_index(Oid table, const IndexDefinition& definition, bool if_not_exists);
+  // PRIMARY KEY, UNIQUE. A primary key moves the rows into a new primary tree and rebuilds every
+  // index.
+  TransactionStatus add_key(Oid table, const IndexDefinition& definition);
+  // `check` sees every row first (null: the table is known to satisfy it).
+  TransactionStatus add_check(Oid table, const CheckDefinition& definition, RowTransform* check);
+  TransactionStatus drop_constraint(Oid table, std::string_view name, bool if_exists);
+
+  // Existing rows read `missing` (a value of the column's type) unless `transform` is given: then
+  // they are rewritten, with the new column's value set by it.
+  TransactionStatus add_column(Oid table, const ColumnDefinition& definition, Datum missing,
+                               RowTransform* transform, bool if_not_exists);
+  TransactionStatus drop_column(Oid table, std::string_view column, bool if_exists);
+  // ALTER COLUMN TYPE: `transform` converts the column in each row; null: the stored bytes stay
+  // valid.
+  TransactionStatus set_column_type(Oid table, std::string_view column, Oid type, int32_t typmod,
+                                    RowTransform* transform);
+  TransactionStatus set_default(Oid table, std::string_view column,
+                                std::string_view text);  // empty: drops it
+  TransactionStatus set_not_null(Oid table, std::string_view column, bool not_null);
+  TransactionStatus set_options(Oid table, std::vector<std::string> options);
+
+  TransactionStatus truncate(std::span<const Oid> tables);
+
+  // ALTER TABLE/INDEX ... RENAME. `relation` is a table's or an index's OID.
+  TransactionStatus rename_relation(Oid relation, std::string_view new_name);
+  TransactionStatus rename_column(Oid table, std::string_view column, std::string_view new_name);
+  TransactionStatus rename_constraint(Oid table, std::string_view constraint,
+                                      std::string_view new_name);
+
+  TransactionStatus create_schema(std::string_view name, bool if_not_exists);
+  TransactionStatus drop_schemas(std::span<const std::string_view> names, bool if_exists);
+
+ private:
+  friend class DefinitionSteps;
+
+  CatalogView& view_;
+  Transaction& transaction_;
+  const TypeContext& types_;
+  RowMonitor* monitor_;
+  std::vector<SqlDiagnostic> notices_;
+};
+
+}  // namespace pgsilo
