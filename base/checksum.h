@@ -1,5 +1,5 @@
-// The checksum of everything on disk: XXH3, 64 bits. Part of the disk formats: never changes under a format version.
-// Detects damage, not malice.
+// The checksum of everything on disk: XXH3, 64 bits. Part of the disk formats: never changes under
+// a format version. Detects damage, not malice.
 #pragma once
 
 #include <cstddef>

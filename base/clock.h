@@ -1,4 +1,5 @@
-// Time. The machine's two clocks as plain functions, and a seam for code whose tests move time by hand. Thread-safe.
+// Time. The machine's two clocks as plain functions, and a seam for code whose tests move time by
+// hand. Thread-safe.
 #pragma once
 
 #include <atomic>

@@ -1,11 +1,11 @@
-// The seam through which every byte goes to disk and comes back (durability.md item 13): posix files in the server, a simulated
-// disk in tests, the same code above both.
+// The seam through which every byte goes to disk and comes back (durability.md item 13): posix
+// files in the server, a simulated disk in tests, the same code above both.
 //
-// Thread safety: FileSystem: any thread. File: reads from any thread; writes and syncs by one thread at a time.
-// Ownership: a File may outlive nothing; its FileSystem outlives it.
-// Durability: what a file holds is durable after sync_data() (or after the write, if opened synchronous); its name is durable after
-// sync_directory() of its directory. A failed sync is final: the file must not be used again, for the kernel may have
-// dropped the pages.
+// Thread safety: FileSystem: any thread. File: reads from any thread; writes and syncs by one
+// thread at a time. Ownership: a File may outlive nothing; its FileSystem outlives it. Durability:
+// what a file holds is durable after sync_data() (or after the write, if opened synchronous); its
+// name is durable after sync_directory() of its directory. A failed sync is final: the file must
+// not be used again, for the kernel may have dropped the pages.
 #pragma once
 
 #include <cstddef>
@@ -50,12 +50,15 @@ class File {
   // Makes what was written so far durable, and flushes the device's own cache.
   FileResult sync_data();
   virtual FileResult size(uint64_t* bytes) = 0;
-  // Reserves disk space for [0, bytes), which reads as zeros where nothing was written; extends the file.
+  // Reserves disk space for [0, bytes), which reads as zeros where nothing was written; extends the
+  // file.
   virtual FileResult allocate(uint64_t bytes) = 0;
-  // An exclusive lock that dies with the process or this object; `locked` if another process or object has it.
+  // An exclusive lock that dies with the process or this object; `locked` if another process or
+  // object has it.
   virtual FileResult try_lock() = 0;
 
-  // Every byte that was written through this object below this offset is durable: what may be acknowledged (item 13).
+  // Every byte that was written through this object below this offset is durable: what may be
+  // acknowledged (item 13).
   uint64_t synced_end() const { return synced_end_; }
 
  protected:
@@ -73,9 +76,10 @@ class File {
 
 struct OpenFlags {
   bool write = false;
-  bool create = false;       // if missing
-  bool exclusive = false;    // already_exists if there; with create
-  bool direct = false;       // past the page cache: file_block_bytes alignment; unsupported where it cannot be
+  bool create = false;     // if missing
+  bool exclusive = false;  // already_exists if there; with create
+  bool direct =
+      false;  // past the page cache: file_block_bytes alignment; unsupported where it cannot be
   bool synchronous = false;  // each write is durable when it returns
 };
 
@@ -83,7 +87,8 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  virtual FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) = 0;
+  virtual FileResult open(const std::string& path, OpenFlags flags,
+                          std::unique_ptr<File>* file) = 0;
   // Replaces `to` atomically. Both in one directory.
   virtual FileResult rename(const std::string& from, const std::string& to) = 0;
   virtual FileResult remove(const std::string& path) = 0;
@@ -103,8 +108,8 @@ std::string join_path(const std::string& directory, const std::string& name);
 // The directory part of a path; "." if there is none.
 std::string parent_path(const std::string& path);
 
-// Writes a small file so that after a crash it has the old content or the new, never a mixture: temporary file, sync, rename,
-// sync of the directory.
+// Writes a small file so that after a crash it has the old content or the new, never a mixture:
+// temporary file, sync, rename, sync of the directory.
 FileResult replace_file(FileSystem& files, const std::string& path, const std::string& content);
 // The whole content of a small file.
 FileResult read_whole_file(FileSystem& files, const std::string& path, std::string* content);

@@ -49,7 +49,8 @@ std::string Uuid::text() const {
   char text[37];
   std::snprintf(text, sizeof text, "%08x-%04x-%04x-%04x-%012llx", static_cast<unsigned>(high >> 32),
                 static_cast<unsigned>(high >> 16 & 0xffff), static_cast<unsigned>(high & 0xffff),
-                static_cast<unsigned>(low >> 48), static_cast<unsigned long long>(low & 0xffffffffffffu));
+                static_cast<unsigned>(low >> 48),
+                static_cast<unsigned long long>(low & 0xffffffffffffu));
   return text;
 }
 

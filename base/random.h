@@ -1,5 +1,5 @@
-// Random numbers: a seeded generator for tests and jitter, and identities from the operating system.
-// Thread safety: Random: one owner. Uuid: a value.
+// Random numbers: a seeded generator for tests and jitter, and identities from the operating
+// system. Thread safety: Random: one owner. Uuid: a value.
 #pragma once
 
 #include <array>
@@ -9,7 +9,8 @@
 
 namespace pgsilo {
 
-// xoshiro256** (Blackman, Vigna 2018), seeded by splitmix64: the same seed gives the same numbers on every machine.
+// xoshiro256** (Blackman, Vigna 2018), seeded by splitmix64: the same seed gives the same numbers
+// on every machine.
 class Random {
  public:
   explicit Random(uint64_t seed);

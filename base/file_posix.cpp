@@ -1,0 +1,140 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/file.h"
+
+namespace pgsilo {
+namespace {
+
+FileResult failure(int error) {
+  switch (error) {
+    case ENOENT:
+      return {FileStatus::not_found, error};
+    case EEXIST:
+      return {FileStatus::already_exists, error};
+    case ENOSPC:
+    case EDQUOT:
+      return {FileStatus::no_space, error};
+    case EWOULDBLOCK:
+      return {FileStatus::locked, error};
+    case EINVAL:
+    case EOPNOTSUPP:
+      return {FileStatus::unsupported, error};
+    default:
+      return {FileStatus::failed, error};
+  }
+}
+
+template <typename Call>
+auto retry_interrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+FileResult checked(int result) { return result == 0 ? FileResult{} : failure(errno); }
+
+class PosixFile final : public File {
+ public:
+  PosixFile(int descriptor, bool synchronous) : File(synchronous), descriptor_(descriptor) {}
+  ~PosixFile() override { ::close(descriptor_); }
+
+  FileResult size(uint64_t* bytes) override {
+    struct stat info;
+    if (::fstat(descriptor_, &info) != 0) return failure(errno);
+    *bytes = static_cast<uint64_t>(info.st_size);
+    return {};
+  }
+
+  FileResult allocate(uint64_t bytes) override {
+    int error;
+    do {
+      error = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
+    } while (error == EINTR);
+    return error == 0 ? FileResult{} : failure(error);
+  }
+
+  FileResult try_lock() override {
+    return checked(retry_interrupted([&] { return ::flock(descriptor_, LOCK_EX | LOCK_NB); }));
+  }
+
+ private:
+  FileResult do_write(const void* data, size_t bytes, uint64_t offset, size_t* done) override {
+    ssize_t count = retry_interrupted(
+        [&] { return ::pwrite(descriptor_, data, bytes, static_cast<off_t>(offset)); });
+    if (count < 0) return failure(errno);
+    *done = static_cast<size_t>(count);
+    return {};
+  }
+
+  FileResult do_read(void* data, size_t bytes, uint64_t offset, size_t* done) override {
+    ssize_t count = retry_interrupted(
+        [&] { return ::pread(descriptor_, data, bytes, static_cast<off_t>(offset)); });
+    if (count < 0) return failure(errno);
+    *done = static_cast<size_t>(count);
+    return {};
+  }
+
+  // Not repeated, not even after EINTR: a sync that failed once has failed (durability.md item 10).
+  FileResult do_sync() override { return checked(::fdatasync(descriptor_)); }
+
+  const int descriptor_;
+};
+
+class PosixFileSystem final : public FileSystem {
+ public:
+  FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
+    int mode = flags.write ? O_RDWR : O_RDONLY;
+    if (flags.create) mode |= O_CREAT;
+    if (flags.exclusive) mode |= O_EXCL;
+    if (flags.direct) mode |= O_DIRECT;
+    if (flags.synchronous) mode |= O_DSYNC;
+    int descriptor =
+        retry_interrupted([&] { return ::open(path.c_str(), mode | O_CLOEXEC, 0600); });
+    if (descriptor < 0) return failure(errno);
+    *file = std::make_unique<PosixFile>(descriptor, flags.synchronous);
+    return {};
+  }
+
+  FileResult rename(const std::string& from, const std::string& to) override {
+    return checked(::rename(from.c_str(), to.c_str()));
+  }
+  FileResult remove(const std::string& path) override { return checked(::unlink(path.c_str())); }
+  FileResult create_directory(const std::string& path) override {
+    return checked(::mkdir(path.c_str(), 0700));
+  }
+
+  FileResult list(const std::string& directory, std::vector<std::string>* names) override {
+    names->clear();
+    DIR* handle = ::opendir(directory.c_str());
+    if (handle == nullptr) return failure(errno);
+    errno = 0;
+    while (const dirent* entry = ::readdir(handle)) {
+      std::string name = entry->d_name;
+      if (name != "." && name != "..") names->push_back(std::move(name));
+      errno = 0;
+    }
+    int error = errno;
+    ::closedir(handle);
+    return error == 0 ? FileResult{} : failure(error);
+  }
+
+  FileResult sync_directory(const std::string& directory) override {
+    int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return failure(errno);
+    FileResult result = checked(::fsync(descriptor));
+    ::close(descriptor);
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FileSystem> posix_file_system() { return std::make_unique<PosixFileSystem>(); }
+
+}  // namespace pgsilo
