@@ -97,11 +97,16 @@ class AtomicNodeVersion {
     }
   }
 
-  // Takes the lock if the node is unlocked and still at `version`: what was read under it is still
-  // so.
+  // Takes the lock if the node is still at `version`: what was read under it is still so. Otherwise
+  // false, as soon as the node is unlocked: look again.
   [[nodiscard]] bool try_lock_at(NodeVersion version) {
     PGSILO_SCHEDULE_POINT();
-    return take(version.bits_);
+    if (take(version.bits_)) return true;
+    for (Backoff backoff; (bits_.load(std::memory_order_relaxed) & NodeVersion::lock_bit) != 0;) {
+      PGSILO_SCHEDULE_WAIT();
+      backoff.pause();
+    }
+    return false;
   }
 
   // Holder: the version as it is now.

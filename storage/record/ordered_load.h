@@ -14,19 +14,13 @@
 #include <atomic>
 #include <cstdint>
 
-#if defined(__SANITIZE_THREAD__)
-#define PGSILO_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PGSILO_THREAD_SANITIZER 1
-#endif
-#endif
+#include "base/sanitizers.h"
 
 namespace pgsilo {
 
 // Loads `word` after every load that precedes the call in program order.
 inline uint64_t load_after_reads(const std::atomic<uint64_t>& word) {
-#ifdef PGSILO_THREAD_SANITIZER
+#ifdef PGSILO_TSAN
   return const_cast<std::atomic<uint64_t>&>(word).fetch_or(0, std::memory_order_acq_rel);
 #else
   std::atomic_thread_fence(std::memory_order_acquire);  // partner: the fence in after_marking()
@@ -36,7 +30,7 @@ inline uint64_t load_after_reads(const std::atomic<uint64_t>& word) {
 
 // Orders the mark just stored in `word` before every store that follows the call in program order.
 inline void after_marking(std::atomic<uint64_t>& word) {
-#ifdef PGSILO_THREAD_SANITIZER
+#ifdef PGSILO_TSAN
   word.fetch_or(0, std::memory_order_acq_rel);
 #else
   static_cast<void>(word);

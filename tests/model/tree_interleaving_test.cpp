@@ -1,0 +1,373 @@
+// Two or three threads with one to three operations each on a small tree, under every schedule with
+// a bounded number of preemptions. Each run must be linearizable: some sequential order of the
+// operations, in agreement with the order in which they began and ended, explains every answer and
+// the final tree. Scans count when their node set validates afterwards; then they must have been
+// true at that moment.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/model/interleaver.h"
+#include "tests/unit/storage/index/tree_fixture.h"
+
+namespace pgsilo {
+namespace {
+
+using Keys = std::set<std::string>;
+
+struct Operation {
+  enum class Kind { insert, remove, get, guarded_get, scan, scan_back } kind;
+  std::string key = {};   // or the lower bound of a scan
+  std::string last = {};  // the upper bound
+};
+
+Operation insert(std::string key) { return {Operation::Kind::insert, std::move(key)}; }
+Operation remove(std::string key) { return {Operation::Kind::remove, std::move(key)}; }
+Operation get(std::string key) { return {Operation::Kind::get, std::move(key)}; }
+// Looks for the key, and if it is absent validates that at the end.
+Operation guarded_get(std::string key) { return {Operation::Kind::guarded_get, std::move(key)}; }
+Operation scan(std::string low, std::string high) {
+  return {Operation::Kind::scan, std::move(low), std::move(high)};
+}
+Operation scan_back(std::string low, std::string high) {
+  return {Operation::Kind::scan_back, std::move(low), std::move(high)};
+}
+
+struct Scenario {
+  const char* name;
+  std::vector<std::string> present;        // inserted in this order ...
+  std::vector<std::string> removed_again;  // ... less these
+  std::vector<std::vector<Operation>> threads;
+};
+
+// An operation as it was observed.
+struct Observed {
+  Operation operation;
+  uint64_t began = 0;
+  uint64_t ended = 0;
+  bool counts = true;  // its answer can be relied on
+  bool found = false;
+  std::vector<std::string> keys = {};
+};
+
+class ScenarioRun : public Interleaver::Program {
+ public:
+  explicit ScenarioRun(const Scenario& scenario) : scenario_(scenario) {
+    {
+      TreeUser loader(*tree_, reclaimer_);
+      for (const std::string& key : scenario.present) EXPECT_TRUE(loader.insert(key));
+      for (const std::string& key : scenario.removed_again) EXPECT_TRUE(loader.remove(key));
+    }
+    for (size_t i = 0; i < scenario.threads.size(); ++i) {
+      users_.push_back(std::make_unique<TreeUser>(*tree_, reclaimer_));
+    }
+    observed_.resize(scenario.threads.size());
+    initial_.insert(scenario.present.begin(), scenario.present.end());
+    for (const std::string& key : scenario.removed_again) initial_.erase(key);
+  }
+
+  void run_thread(int index) override {
+    for (const Operation& operation : scenario_.threads[index]) {
+      Observed observed{operation};
+      observed.began = Interleaver::current()->now();
+      perform(*users_[index], observed);
+      observed.ended = Interleaver::current()->now();
+      observed_[index].push_back(observed);
+      users_[index]->rest();
+    }
+  }
+
+  std::string verdict() override {
+    std::string breach = tree_->check();
+    if (!breach.empty()) return "broken: " + breach;
+    std::vector<std::string> left = users_[0]->scan();
+    std::vector<size_t> next(observed_.size(), 0);
+    if (!explained(initial_, next, Keys(left.begin(), left.end())))
+      return "not linearizable: " + describe();
+    return "";
+  }
+
+ private:
+  void perform(TreeUser& user, Observed& observed) {
+    const Operation& operation = observed.operation;
+    switch (operation.kind) {
+      case Operation::Kind::insert:
+        observed.found = !user.insert(operation.key);
+        break;
+      case Operation::Kind::remove: {
+        Record* record = user.tree().get(operation.key).record;
+        TidWord seen;
+        observed.found = record != nullptr;
+        if (record == nullptr) break;
+        if (!record->tid_word().try_lock(LockPurpose::remove, seen)) {
+          observed.counts = false;  // somebody else is about to unhook it
+          break;
+        }
+        record->tid_word().unlock_obsolete();
+        if (!user.tree().remove(record, user.handle()))
+          ADD_FAILURE() << "an obsolete record was not in the tree";
+        user.tree().records().retire(record, user.handle());
+        break;
+      }
+      case Operation::Kind::get:
+        observed.found = user.contains(operation.key);
+        break;
+      case Operation::Kind::guarded_get: {
+        IndexTree::Found found = user.tree().get(operation.key);
+        observed.found = found.record != nullptr;
+        if (!observed.found) observed.counts = IndexTree::validates(found.node);
+        break;
+      }
+      case Operation::Kind::scan:
+      case Operation::Kind::scan_back: {
+        CollectingObserver set;
+        KeyRange range{KeyBound::inclusive(operation.key), KeyBound::inclusive(operation.last)};
+        bool forward = operation.kind == Operation::Kind::scan;
+        observed.keys =
+            user.scan(range, forward ? ScanDirection::forward : ScanDirection::backward, &set);
+        if (!forward) std::reverse(observed.keys.begin(), observed.keys.end());
+        observed.counts = set.valid();
+        break;
+      }
+    }
+  }
+
+  // Applies the operation to the model; false if its answer does not fit.
+  static bool apply(const Observed& observed, Keys& keys) {
+    if (!observed.counts) return true;
+    const Operation& operation = observed.operation;
+    bool there = keys.contains(operation.key);
+    switch (operation.kind) {
+      case Operation::Kind::insert:
+        keys.insert(operation.key);
+        return there == observed.found;
+      case Operation::Kind::remove:
+        keys.erase(operation.key);
+        return there == observed.found;
+      case Operation::Kind::get:
+      case Operation::Kind::guarded_get:
+        return there == observed.found;
+      default:
+        return std::vector<std::string>(keys.lower_bound(operation.key),
+                                        keys.upper_bound(operation.last)) == observed.keys;
+    }
+  }
+
+  // Whether the operations not yet taken (next[i] of thread i) can follow `keys` and lead to
+  // `final`.
+  bool explained(const Keys& keys, std::vector<size_t> next, const Keys& final) const {
+    bool all_taken = true;
+    uint64_t earliest_end = UINT64_MAX;
+    for (size_t i = 0; i < observed_.size(); ++i) {
+      if (next[i] == observed_[i].size()) continue;
+      all_taken = false;
+      earliest_end = std::min(earliest_end, observed_[i][next[i]].ended);
+    }
+    if (all_taken) return keys == final;
+    for (size_t i = 0; i < observed_.size(); ++i) {
+      if (next[i] == observed_[i].size()) continue;
+      const Observed& candidate = observed_[i][next[i]];
+      if (candidate.began > earliest_end) continue;  // another one had ended before it began
+      Keys after = keys;
+      if (!apply(candidate, after)) continue;
+      std::vector<size_t> taken = next;
+      ++taken[i];
+      if (explained(after, taken, final)) return true;
+    }
+    return false;
+  }
+
+  std::string describe() const {
+    std::string text;
+    for (size_t i = 0; i < observed_.size(); ++i) {
+      for (const Observed& observed : observed_[i]) {
+        text += " thread " + std::to_string(i) + " kind " +
+                std::to_string(static_cast<int>(observed.operation.kind)) +
+                (observed.counts ? "" : " (void)") + (observed.found ? " found" : "") + " keys " +
+                std::to_string(observed.keys.size()) + ";";
+      }
+    }
+    return text;
+  }
+
+  const Scenario& scenario_;
+  Reclaimer reclaimer_;
+  std::unique_ptr<IndexTree> tree_ = std::make_unique<IndexTree>(RelationId(1));
+  std::vector<std::unique_ptr<TreeUser>> users_;
+  std::vector<std::vector<Observed>> observed_;
+  Keys initial_;
+};
+
+std::string key(int number) { return big_endian(static_cast<uint64_t>(number) * 10, 4); }
+std::string between(int number) { return big_endian(static_cast<uint64_t>(number) * 10 + 5, 4); }
+
+std::vector<std::string> keys_to(int count) {
+  std::vector<std::string> keys;
+  for (int i = 0; i < count; ++i) keys.push_back(key(i));
+  return keys;
+}
+
+// All but the first key of each full border node, so that nodes hold one key each.
+std::vector<std::string> thinned(int count, std::vector<int> kept = {}) {
+  std::vector<std::string> keys;
+  for (int i = 0; i < count; ++i) {
+    bool keep = kept.empty() ? i % 15 == 0 : std::find(kept.begin(), kept.end(), i) != kept.end();
+    if (!keep) keys.push_back(key(i));
+  }
+  return keys;
+}
+
+const std::string everything_low = "";
+const std::string everything_high = std::string(24, '\xff');
+
+std::vector<Scenario> scenarios() {
+  std::vector<Scenario> list;
+  auto add = [&](const char* name, std::vector<std::string> present,
+                 std::vector<std::string> removed, std::vector<std::vector<Operation>> threads) {
+    list.push_back({name, std::move(present), std::move(removed), std::move(threads)});
+  };
+  std::string low = everything_low, high = everything_high;
+
+  add("InsertsInOneNode", keys_to(3), {},
+      {{insert(between(0)), get(between(1))}, {insert(between(1)), get(between(0))}});
+  add("TheSameInsertTwice", keys_to(3), {},
+      {{insert(between(0))}, {insert(between(0)), get(between(0))}});
+  add("InsertAgainstRemoveAndReuse", keys_to(3), {},
+      {{remove(key(1)), insert(between(2))}, {get(key(1)), guarded_get(between(2))}});
+  add("InsertAgainstScans", keys_to(4), {},
+      {{insert(between(0)), insert(between(2))}, {scan(low, high), scan_back(low, high)}});
+  add("SplitAgainstInsert", keys_to(15), {},
+      {{insert(between(7))}, {insert(between(3)), get(between(7))}});
+  add("TwoSplits", keys_to(15), {},
+      {{insert(between(2)), get(between(12))}, {insert(between(12)), get(between(2))}});
+  add("SplitAgainstGets", keys_to(15), {},
+      {{insert(between(7))}, {get(key(14)), guarded_get(between(7)), get(key(0))}});
+  add("SplitAgainstScan", keys_to(15), {}, {{insert(between(7))}, {scan(key(2), key(12))}});
+  add("SplitAgainstBackwardScan", keys_to(15), {},
+      {{insert(between(7))}, {scan_back(key(2), key(12))}});
+  add("SplitOfAMiddleNodeAgainstScan", keys_to(45), {},
+      {{insert(between(20))}, {scan(key(10), key(40))}});
+  add("SplitOfAMiddleNodeAgainstBackwardScan", keys_to(45), {},
+      {{insert(between(20))}, {scan_back(key(10), key(40))}});
+  add("SplitAgainstRemove", keys_to(15), {},
+      {{insert(between(7))}, {remove(key(10)), remove(key(2))}});
+  add("InteriorSplit", keys_to(15 * 16), {},
+      {{insert(between(100))}, {get(key(200)), insert(between(130))}});
+  add("InteriorSplitAgainstScan", keys_to(15 * 16), {},
+      {{insert(between(100))}, {scan(key(95), key(130))}});
+  add("InteriorSplitAgainstNodeRemoval", keys_to(15 * 16),
+      thinned(15 * 16,
+              [] {
+                std::vector<int> kept;
+                for (int i = 0; i < 15 * 16; ++i) {
+                  if (i < 15 * 10 || i % 15 == 0) kept.push_back(i);
+                }
+                return kept;
+              }()),
+      {{insert(between(100))}, {remove(key(15 * 12)), get(key(15 * 13))}});
+
+  add("RemovalOfANodeAgainstInsert", keys_to(45), thinned(45),
+      {{remove(key(15))}, {insert(between(16)), get(key(30))}});
+  add("RemovalOfANodeAgainstItsRevival", keys_to(45), thinned(45),
+      {{remove(key(15)), insert(key(16))}, {insert(key(15)), get(key(16))}});
+  add("RemovalOfANodeAgainstScan", keys_to(45), thinned(45),
+      {{remove(key(15))}, {scan(low, high)}});
+  add("RemovalOfANodeAgainstBackwardScan", keys_to(45), thinned(45),
+      {{remove(key(15))}, {scan_back(low, high)}});
+  add("RemovalAndInsertAgainstScan", keys_to(45), thinned(45),
+      {{remove(key(15)), insert(between(17))}, {scan(key(5), key(35))}});
+  add("RemovalAndInsertAgainstBackwardScan", keys_to(45), thinned(45),
+      {{remove(key(15)), insert(between(17))}, {scan_back(key(5), key(35))}});
+  add("RemovalAndInsertAgainstGuardedGet", keys_to(45), thinned(45),
+      {{remove(key(15)), insert(between(17))}, {guarded_get(between(17))}});
+  add("RemovalOfNeighbours", keys_to(60), thinned(60),
+      {{remove(key(15)), get(key(30))}, {remove(key(30)), get(key(45))}});
+  add("RemovalOfANodeAgainstSplitOfItsNeighbour", keys_to(45),
+      [] {
+        std::vector<std::string> removed;
+        for (int i = 16; i < 30; ++i) removed.push_back(key(i));
+        return removed;
+      }(),
+      {{remove(key(15)), get(between(12))}, {insert(between(12)), get(key(14))}});
+  add("RemovalOfTheLeftmostsLastKey", keys_to(30), thinned(30),
+      {{remove(key(0)), insert(key(1))}, {remove(key(15)), scan(low, high)}});
+  // 16 full nodes and one more: two interior nodes under a root. The first node of the second one
+  // goes.
+  std::vector<int> few;
+  for (int i = 0; i < 17; ++i) few.push_back(i * 15);
+  add("RemovalOfAFirstChild", keys_to(15 * 17), thinned(15 * 17, few),
+      {{remove(key(15 * 15))}, {insert(between(15 * 15)), get(between(15 * 15))}});
+  add("RemovalOfAFirstChildAgainstGets", keys_to(15 * 17), thinned(15 * 17, few),
+      {{remove(key(15 * 15)), insert(between(15 * 15 + 2))},
+       {get(key(15 * 16)), guarded_get(between(15 * 15 + 2))}});
+  add("RemovalOfAWholeInteriorNode", keys_to(15 * 17), thinned(15 * 17, few),
+      {{remove(key(15 * 15)), remove(key(15 * 16))},
+       {insert(between(15 * 16)), scan(key(15 * 14), high)}});
+
+  std::string p = "prefix--";
+  add("LayerCreationTwice", {p + "one"}, {},
+      {{insert(p + "two"), get(p + "three")}, {insert(p + "three"), get(p + "two")}});
+  add("LayerCreationAgainstGets", {p + "one"}, {},
+      {{insert(p + "two")}, {get(p + "one"), guarded_get(p + "two")}});
+  add("LayerCreationAgainstScans", {"a", p + "one", "z"}, {},
+      {{insert(p + "two")}, {scan(low, high), scan_back(low, high)}});
+  add("LayerCreationAgainstRemoval", {p + "one"}, {},
+      {{insert(p + "two")}, {remove(p + "one"), get(p + "two")}});
+  add("ChainOfLayersAgainstInsert", {p + p + p + "one"}, {},
+      {{insert(p + p + p + "two")}, {insert(p + "x"), get(p + p + p + "two")}});
+  add("LayerRemovalAgainstInsert", {p + "one", p + "two"}, {p + "two"},
+      {{remove(p + "one")}, {insert(p + "two"), get(p + "two")}});
+  add("LayerRemovalAgainstItsRevival", {p + "one", p + "two"}, {p + "two"},
+      {{remove(p + "one"), insert(p + "one")}, {get(p + "two"), insert(p + "two")}});
+  add("LayerRemovalAgainstScans", {"a", p + "one", p + "two", "z"}, {p + "two"},
+      {{remove(p + "one"), insert(p + "0")}, {scan(low, high)}});
+  add("LayerRemovalAgainstBackwardScans", {"a", p + "one", p + "two", "z"}, {p + "two"},
+      {{remove(p + "one"), insert(p + "0")}, {scan_back(low, high)}});
+  add("NestedLayerRemoval", {p + p + "one", p + p + "two"}, {p + p + "two"},
+      {{remove(p + p + "one")}, {insert(p + "x"), get(p + p + "one")}});
+  add("NestedLayerRemovals", {p + p + "one", p + p + "two", p + "three"}, {p + p + "two"},
+      {{remove(p + p + "one")}, {remove(p + "three"), insert(p + p + "two")}});
+  std::vector<std::string> layered, layered_thin;
+  for (int i = 0; i < 15; ++i) layered.push_back(p + key(i));
+  add("ALayerGrowsAgainstGets", layered, {},
+      {{insert(p + between(7))}, {get(p + key(14)), guarded_get(p + between(7))}});
+  add("ALayerGrowsAgainstInserts", layered, {},
+      {{insert(p + between(7)), get(p + key(3))}, {insert(p + between(2))}});
+  add("ALayerGrowsAgainstScan", layered, {}, {{insert(p + between(7))}, {scan(low, high)}});
+  layered.push_back(p + key(15));
+  for (int i = 0; i < 16; ++i) {
+    if (i != 0 && i != 15) layered_thin.push_back(p + key(i));
+  }
+  add("ALayerOfTwoNodesVanishes", layered, layered_thin,
+      {{remove(p + key(0)), insert(p + "x")}, {remove(p + key(15)), get(p + "x")}});
+  add("ThreeThreads", keys_to(15), {},
+      {{insert(between(7))}, {remove(key(8))}, {scan(key(5), key(10))}});
+  return list;
+}
+
+class TreeInterleavingTest : public ::testing::TestWithParam<Scenario> {};
+
+TEST_P(TreeInterleavingTest, IsLinearizableUnderEverySchedule) {
+  const Scenario& scenario = GetParam();
+  // PGSILO_PREEMPTIONS=3 makes a campaign of it.
+  const char* wanted = std::getenv("PGSILO_PREEMPTIONS");
+  int preemptions = wanted != nullptr ? std::atoi(wanted) : 2;
+  if (scenario.threads.size() > 2) --preemptions;
+  Interleaver interleaver(static_cast<int>(scenario.threads.size()), preemptions,
+                          [&] { return new ScenarioRun(scenario); });
+  EXPECT_EQ(interleaver.explore(), "");
+  EXPECT_GT(interleaver.runs(), 100u);
+  RecordProperty("runs", static_cast<int>(interleaver.runs()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, TreeInterleavingTest, ::testing::ValuesIn(scenarios()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace pgsilo
