@@ -26,6 +26,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/scan_direction.h"
 #include "planner/bound/expression.h"
 
 namespace pgsilo {
@@ -142,8 +143,6 @@ struct PointGetNode : TableScan {
   const BoundExpression* index_condition =
       nullptr;  // the same as a condition, for explain; reads the scan's row
 };
-
-enum class ScanDirection : uint8_t { forward, backward };
 
 // A range of an index or of the primary tree (`index` null), in key order or backwards. The keys
 // are those whose first columns equal `equal`, and whose next column lies within `lower` and

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/scan_direction.h"
 #include "storage/index/key_slice.h"
 #include "storage/index/node.h"
 #include "storage/index/node_changes.h"
@@ -46,8 +47,6 @@ struct KeyRange {
   KeyBound lower;
   KeyBound upper;
 };
-
-enum class ScanDirection : uint8_t { forward, backward };
 
 class NodeObserver {
  public:
