@@ -65,7 +65,7 @@ class CatalogView {
   // Nothing to do, nothing done.
   void committed(WorkerContext& worker);
   // The transaction was rolled back (or its commit failed): its own changes are forgotten.
-  void rolled_back();
+  void forget_local();
 
   // For savepoints: where the transaction's own changes stand, and going back to it.
   struct Mark {

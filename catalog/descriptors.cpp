@@ -1,0 +1,27 @@
+#include "catalog/descriptors.h"
+
+namespace pgsilo {
+
+const ColumnDescriptor* TableDescriptor::find_column(std::string_view column_name) const {
+  for (const ColumnDescriptor& column : columns) {
+    if (!column.dropped && column.name == column_name) return &column;
+  }
+  return nullptr;
+}
+
+const IndexDescriptor* TableDescriptor::find_index(Oid index_oid) const {
+  for (const auto& index : indexes) {
+    if (index->oid == index_oid) return index.get();
+  }
+  return nullptr;
+}
+
+const ConstraintDescriptor* TableDescriptor::find_constraint(
+    std::string_view constraint_name) const {
+  for (const ConstraintDescriptor& constraint : constraints) {
+    if (constraint.name == constraint_name) return &constraint;
+  }
+  return nullptr;
+}
+
+}  // namespace pgsilo

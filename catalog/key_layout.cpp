@@ -1,0 +1,61 @@
+#include "catalog/key_layout.h"
+
+#include "base/byte_buffer.h"
+#include "base/check.h"
+#include "sql/sql_error.h"
+#include "storage/limits.h"
+
+namespace pgsilo {
+
+KeyLayout::KeyLayout(std::vector<KeyColumn> columns, std::vector<uint16_t> column_numbers,
+                     bool unique, bool nulls_distinct)
+    : columns_(std::move(columns)),
+      column_numbers_(std::move(column_numbers)),
+      unique_(unique),
+      nulls_distinct_(nulls_distinct) {
+  PGSILO_CHECK(columns_.size() == column_numbers_.size());
+  for (const KeyColumn& column : columns_) has_nullable_column_ |= column.nullable;
+}
+
+bool KeyLayout::encode_columns(const RowLayout& layout, std::string_view row,
+                               ByteBuffer& out) const {
+  size_t before = out.size();
+  bool has_null = false;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    Datum value = layout.get(row, column_numbers_[i]);
+    has_null |= value.null;
+    encode_key(columns_[i], value, out);
+  }
+  check_length(out.size() - before);
+  return has_null;
+}
+
+bool KeyLayout::encode_columns(std::span<const Datum> row_values, ByteBuffer& out) const {
+  size_t before = out.size();
+  bool has_null = false;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    Datum value = row_values[column_numbers_[i]];
+    has_null |= value.null;
+    encode_key(columns_[i], value, out);
+  }
+  check_length(out.size() - before);
+  return has_null;
+}
+
+void KeyLayout::append(std::string_view bytes, ByteBuffer& out) {
+  out.append(bytes);
+  check_length(out.size());
+}
+
+void KeyLayout::check_length(size_t bytes) {
+  if (bytes <= max_key_bytes) [[likely]]
+    return;
+  throw SqlError(sqlstate::program_limit_exceeded,
+                 concat("index row size ", bytes, " exceeds maximum ", max_key_bytes))
+      .hint(
+          "Values larger than the maximum cannot be indexed.\nConsider a function index of an MD5 "
+          "hash of the "
+          "value, or use full text indexing.");
+}
+
+}  // namespace pgsilo

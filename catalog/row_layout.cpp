@@ -1,0 +1,168 @@
+#include "catalog/row_layout.h"
+
+#include "base/byte_buffer.h"
+#include "base/check.h"
+#include "sql/sql_error.h"
+#include "storage/limits.h"
+
+namespace pgsilo {
+
+namespace {
+// Reference types no longer than this lie in the fixed part (interval, timetz, uuid; not name).
+constexpr int16_t max_fixed_reference_bytes = 16;
+constexpr size_t header_bytes = sizeof(uint16_t);
+
+size_t bitmap_bytes(size_t columns) { return (columns + 7) / 8; }
+}  // namespace
+
+uint8_t stored_width(const TypeInfo& type) {
+  if (type.by_reference) {
+    bool is_short = type.typlen > 0 && type.typlen <= max_fixed_reference_bytes;
+    return is_short ? static_cast<uint8_t>(type.typlen) : 0;
+  }
+  switch (type.typlen) {
+    case 1:
+    case 2:
+    case 4:
+      return static_cast<uint8_t>(type.typlen);
+    default:
+      return 8;
+  }
+}
+
+RowLayout::Form RowLayout::form_of(const RowColumn& column) {
+  if (column.width == 0) return Form::variable;
+  if (column.type == nullptr || column.type->by_reference) return Form::bytes;
+  switch (column.type->oid) {
+    case type_oid::float4:
+      return Form::float32;
+    case type_oid::float8:
+      return Form::float64;
+    default:
+      break;
+  }
+  switch (column.width) {
+    case 1:
+      return Form::byte1;
+    case 2:
+      return Form::int16;
+    case 4:
+      return column.type->key_form == KeyForm::uint32 ? Form::uint32 : Form::int32;
+    default:
+      return Form::int64;
+  }
+}
+
+RowLayout::RowLayout(std::vector<RowColumn> columns) : columns_(std::move(columns)) {
+  places_.reserve(columns_.size());
+  shapes_.reserve(columns_.size() + 1);
+  Shape shape;
+  shapes_.push_back(shape);
+  for (const RowColumn& column : columns_) {
+    Place place;
+    place.form = form_of(column);
+    place.width = column.width;
+    if (place.form == Form::variable) {
+      place.offset = shape.variable_count++;
+    } else {
+      place.offset = shape.fixed_bytes;
+      shape.fixed_bytes += column.width;
+    }
+    places_.push_back(place);
+    shapes_.push_back(shape);
+  }
+}
+
+void RowLayout::write_fixed(const Place& place, Datum value, char* at) {
+  auto store = [at](auto stored) { std::memcpy(at, &stored, sizeof stored); };
+  switch (place.form) {
+    case Form::byte1:
+      return store(static_cast<uint8_t>(value.i64));
+    case Form::int16:
+      return store(static_cast<int16_t>(value.i64));
+    case Form::int32:
+      return store(static_cast<int32_t>(value.i64));
+    case Form::uint32:
+      return store(static_cast<uint32_t>(value.i64));
+    case Form::int64:
+      return store(value.i64);
+    case Form::float32:
+      return store(static_cast<float>(value.f64));
+    case Form::float64:
+      return store(value.f64);
+    case Form::bytes:
+      PGSILO_DCHECK(value.length == place.width);
+      std::memcpy(at, value.ptr, place.width);
+      return;
+    case Form::variable:
+      return;
+  }
+}
+
+void RowLayout::encode(std::span<const Datum> values, ByteBuffer& out) const {
+  PGSILO_DCHECK(values.size() == columns_.size());
+  const Shape& shape = shapes_.back();
+  size_t bitmap_size = bitmap_bytes(columns_.size());
+  size_t ends_at = header_bytes + bitmap_size + shape.fixed_bytes;
+  size_t bytes = ends_at + shape.variable_count * sizeof(uint32_t);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (places_[i].form == Form::variable && !values[i].null && !columns_[i].dropped)
+      bytes += values[i].length;
+  }
+  if (bytes > max_row_bytes) {
+    throw SqlError(sqlstate::program_limit_exceeded,
+                   concat("row is too big: size ", bytes, ", maximum size ", max_row_bytes));
+  }
+  char* row = out.reserve(bytes);
+  auto stored = static_cast<uint16_t>(columns_.size());
+  std::memcpy(row, &stored, sizeof stored);
+  char* bitmap = row + header_bytes;
+  // Slots of nulls are zero, so that equal rows are equal bytes.
+  std::memset(bitmap, 0, ends_at - header_bytes);
+  char* fixed = bitmap + bitmap_size;
+  char* end_slot = row + ends_at;
+  char* variable = end_slot + shape.variable_count * sizeof(uint32_t);
+  uint32_t variable_end = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Place& place = places_[i];
+    bool null = values[i].null || columns_[i].dropped;
+    if (null) bitmap[i / 8] = static_cast<char>(bitmap[i / 8] | (1 << (i % 8)));
+    if (place.form != Form::variable) {
+      if (!null) write_fixed(place, values[i], fixed + place.offset);
+      continue;
+    }
+    if (!null && values[i].length != 0) {
+      std::memcpy(variable + variable_end, values[i].ptr, values[i].length);
+      variable_end += values[i].length;
+    }
+    std::memcpy(end_slot, &variable_end, sizeof variable_end);
+    end_slot += sizeof variable_end;
+  }
+  out.commit(bytes);
+}
+
+void RowLayout::decode(std::string_view row, std::span<Datum> out) const {
+  PGSILO_DCHECK(out.size() == columns_.size());
+  for (size_t i = 0; i < out.size(); ++i) out[i] = columns_[i].dropped ? Datum() : get(row, i);
+}
+
+bool RowLayout::is_valid(std::string_view row) const {
+  if (row.size() < header_bytes) return false;
+  uint16_t stored;
+  std::memcpy(&stored, row.data(), sizeof stored);
+  if (stored > columns_.size()) return false;
+  const Shape& shape = shapes_[stored];
+  size_t ends_at = header_bytes + bitmap_bytes(stored) + shape.fixed_bytes;
+  size_t variable_at = ends_at + shape.variable_count * sizeof(uint32_t);
+  if (row.size() < variable_at) return false;
+  uint32_t previous = 0;
+  for (uint32_t i = 0; i < shape.variable_count; ++i) {
+    uint32_t end;
+    std::memcpy(&end, row.data() + ends_at + i * sizeof end, sizeof end);
+    if (end < previous) return false;
+    previous = end;
+  }
+  return row.size() == variable_at + previous;
+}
+
+}  // namespace pgsilo
