@@ -358,6 +358,7 @@ struct SublinkExpression : BoundExpression {
   static constexpr ExpressionKind expression_kind = ExpressionKind::sublink;
   SublinkKind sublink_kind = SublinkKind::exists;
   const BoundQuery* query = nullptr;
+  int32_t column = 0;  // scalar: which of its columns (SET (a, b) = (SELECT ...) reads them all)
   // any, all: condition over the outer query's columns and execution parameters row_parameters[i]
   // for output column i.
   const BoundExpression* condition = nullptr;

@@ -22,21 +22,26 @@ struct BoundColumn {
   int32_t typmod = -1;
 };
 
-// A WITH query. Inlined where it is referenced, or materialised: then `number` is its place among
-// the statement's.
+enum class CteMode : uint8_t { unspecified, materialized, not_materialized };
+
+// A WITH query. The planner decides whether it is put in place of each reference or run once and
+// kept.
 struct BoundCte {
   std::string_view name;
-  const BoundQuery* query = nullptr;
+  const BoundQuery* query = nullptr;  // null while it is being bound
   std::span<const BoundColumn> columns;
-  bool materialize = false;
-  int32_t number = -1;
+  CteMode mode = CteMode::unspecified;
+  int32_t references = 0;
+  bool reads_outer_query = false;  // then it cannot be kept over rows of the outer query
+  bool calls_volatile = false;
+  int32_t number = -1;  // its place among the materialised ones of the statement, once it has one
 };
 
-enum class RelationKind : uint8_t { table, subquery, function, values, cte };
+enum class RangeKind : uint8_t { table, subquery, function, values, cte };
 
 // One item of a query's range table.
 struct BoundRelation {
-  RelationKind kind = RelationKind::table;
+  RangeKind kind = RangeKind::table;
   std::string_view alias;
   std::span<const BoundColumn> columns;  // of a table: all of its columns, dropped ones with type 0
   // Its expressions may refer to relations left of it, as columns of levels_up 1 (subquery) or 0
@@ -45,6 +50,8 @@ struct BoundRelation {
   const TableDescriptor* table = nullptr;
   const BoundQuery* query = nullptr;
   BoundCte* cte = nullptr;
+  int32_t cte_levels_up =
+      0;  // the query that has the WITH; its parent is what the CTE's own query sees one level up
   ExpressionList calls;
   std::span<const bool> returns_set;
   bool with_ordinality = false;
@@ -129,7 +136,6 @@ struct BoundModification {
 struct BoundStatement {
   const BoundQuery* query = nullptr;                // SELECT and VALUES
   const BoundModification* modification = nullptr;  // the others
-  std::span<BoundCte*> ctes;                        // the materialised ones, in order of `number`
 };
 
 }  // namespace pgsilo

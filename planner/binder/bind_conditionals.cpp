@@ -1,0 +1,159 @@
+// CASE, COALESCE, GREATEST, LEAST and ARRAY[]: several expressions of one common type.
+#include "planner/binder/coercion.h"
+#include "planner/binder/expression_binder.h"
+#include "planner/binder/expression_families.h"
+#include "planner/binder/operator_call.h"
+#include "planner/bound/expression_tree.h"
+#include "planner/bound/make_expression.h"
+#include "planner/unsupported_features.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+using Items = std::vector<const BoundExpression*>;
+
+void forbid_sets(Scope& scope, std::span<const BoundExpression* const> items,
+                 std::string_view construct) {
+  for (const BoundExpression* item : items) {
+    const BoundExpression* found = nullptr;
+    contains(*item, [&](const BoundExpression& e) {
+      if (e.kind == ExpressionKind::set_returning) found = &e;
+      return found != nullptr;
+    });
+    if (found == nullptr) continue;
+    throw SqlError(sqlstate::feature_not_supported,
+                   concat("set-returning functions are not allowed in ", construct))
+        .hint("You might be able to move the set-returning function into a LATERAL FROM item.")
+        .at(scope.position(found->location));
+  }
+}
+
+Items bind_items(Scope& scope, ast::NodeList nodes) {
+  Items items;
+  for (const ast::Node* node : nodes) items.push_back(bind_expression(scope, node));
+  return items;
+}
+
+// All items as their common type, which is returned.
+Oid unify(Scope& scope, Items& items, std::string_view context) {
+  Oid type = select_common_type(scope.binding, items, context);
+  for (const BoundExpression*& item : items)
+    item = coerce_to_common_type(scope.binding, item, type, context);
+  return type;
+}
+
+const BoundExpression* bind_case_condition(Scope& scope, const ast::CaseWhen& when,
+                                           const BoundExpression* argument) {
+  const BoundExpression* condition = bind_expression(scope, when.condition);
+  if (argument != nullptr) {
+    condition = make_operator(scope.binding, "=", argument, condition, when.location);
+  }
+  return coerce_to_boolean(scope.binding, condition, "CASE/WHEN");
+}
+
+}  // namespace
+
+const BoundExpression* bind_case(Scope& scope, const ast::CaseExpr& node) {
+  auto* result = make_expression<CaseExpression>(scope.arena(), invalid_oid, node.location);
+  const BoundExpression* placeholder = nullptr;
+  if (node.argument != nullptr) {
+    result->argument = resolve_unknown(scope.binding, bind_expression(scope, node.argument));
+    result->argument_parameter = scope.binding.new_execution_parameter();
+    auto* stand_in = make_expression<ExecutionParameterExpression>(
+        scope.arena(), result->argument->type, result->argument->location);
+    stand_in->typmod = result->argument->typmod;
+    stand_in->index = result->argument_parameter;
+    stand_in->source = result->argument;
+    placeholder = stand_in;
+  }
+  // The ELSE counts first when the common type is chosen.
+  Items values(1);
+  std::span<BoundWhen> whens = scope.arena().make_span<BoundWhen>(node.whens.size());
+  for (size_t i = 0; i < whens.size(); ++i) {
+    whens[i].condition = bind_case_condition(scope, node.whens[i], placeholder);
+    values.push_back(bind_expression(scope, node.whens[i].result));
+  }
+  values[0] = node.otherwise != nullptr ? bind_expression(scope, node.otherwise)
+                                        : make_null(scope.arena(), type_oid::unknown);
+  result->type = unify(scope, values, "CASE");
+  result->otherwise = values[0];
+  for (size_t i = 0; i < whens.size(); ++i) whens[i].result = values[i + 1];
+  result->whens = whens;
+  result->typmod = select_common_typmod(values, result->type);
+  Items everything = values;
+  if (result->argument != nullptr) everything.push_back(result->argument);
+  for (const BoundWhen& when : whens) everything.push_back(when.condition);
+  forbid_sets(scope, everything, "CASE");
+  return result;
+}
+
+const BoundExpression* bind_coalesce(Scope& scope, const ast::CoalesceExpr& node) {
+  Items items = bind_items(scope, node.arguments);
+  auto* result = make_expression<CoalesceExpression>(scope.arena(), unify(scope, items, "COALESCE"),
+                                                     node.location);
+  forbid_sets(scope, items, "COALESCE");
+  result->arguments = scope.arena().copy_span(items);
+  result->typmod = select_common_typmod(items, result->type);
+  return result;
+}
+
+const BoundExpression* bind_min_max(Scope& scope, const ast::MinMaxExpr& node) {
+  std::string_view name = node.is_least ? "LEAST" : "GREATEST";
+  Items items = bind_items(scope, node.arguments);
+  auto* result =
+      make_expression<MinMaxExpression>(scope.arena(), unify(scope, items, name), node.location);
+  const TypeInfo& type = type_info(result->type);
+  if (type.compare == nullptr) {
+    throw SqlError(
+        sqlstate::undefined_function,
+        concat("could not identify a comparison function for type ", type_name(result->type)));
+  }
+  result->is_least = node.is_least;
+  result->arguments = scope.arena().copy_span(items);
+  result->typmod = select_common_typmod(items, result->type);
+  return result;
+}
+
+const BoundExpression* bind_array(Scope& scope, const ast::ArrayExpr& node, Oid wanted_array_type) {
+  for (const ast::Node* element : node.elements) {
+    if (ast::try_as<ast::ArrayExpr>(element) != nullptr) {
+      throw_unsupported(UnsupportedFeature::multidimensional_array, scope.position(node.location));
+    }
+  }
+  Items items = bind_items(scope, node.elements);
+  auto* result = make_expression<ArrayExpression>(scope.arena(), wanted_array_type, node.location);
+  if (wanted_array_type != invalid_oid) {
+    result->element_type = type_info(wanted_array_type).element;
+    for (const BoundExpression*& item : items) {
+      Oid from = item->type;
+      item = coerce_to_target(scope.binding, item, result->element_type, no_typmod,
+                              CoercionContext::explicit_, CallForm::explicit_cast, -1);
+      if (item == nullptr) {
+        throw SqlError(sqlstate::cannot_coerce, concat("cannot cast type ", type_name(from), " to ",
+                                                       type_name(result->element_type)))
+            .at(scope.position(node.location));
+      }
+    }
+  } else if (items.empty()) {
+    throw SqlError(sqlstate::indeterminate_datatype, "cannot determine type of empty array")
+        .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
+        .at(scope.position(node.location));
+  } else {
+    result->element_type = unify(scope, items, "ARRAY");
+    result->type = type_info(result->element_type).array;
+    if (is_array_type(type_info(result->element_type))) {
+      throw_unsupported(UnsupportedFeature::multidimensional_array, scope.position(node.location));
+    }
+    if (result->type == invalid_oid) {
+      throw SqlError(sqlstate::undefined_object, concat("could not find array type for data type ",
+                                                        type_name(result->element_type)))
+          .at(scope.position(node.location));
+    }
+  }
+  result->elements = scope.arena().copy_span(items);
+  return result;
+}
+
+}  // namespace pgsilo

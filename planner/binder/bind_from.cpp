@@ -1,0 +1,367 @@
+// FROM: tables, subqueries, functions, joins, and the names they bring into sight.
+#include <algorithm>
+
+#include "catalog/catalog_view.h"
+#include "planner/binder/coercion.h"
+#include "planner/binder/expression_binder.h"
+#include "planner/binder/join_columns.h"
+#include "planner/binder/query_binder.h"
+#include "planner/bound/make_expression.h"
+#include "planner/unsupported_features.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+using Items = std::vector<ScopeItem>;
+
+// Puts a relation into the scope's range table.
+BoundRelation* add_relation(Scope& scope, RangeKind kind, std::string_view alias) {
+  auto* relation = scope.arena().make<BoundRelation>();
+  relation->kind = kind;
+  relation->alias = alias;
+  scope.relations.push_back(relation);
+  return relation;
+}
+
+// The columns under the names that an alias gives them; those beyond its list keep their own.
+std::span<const BoundColumn> rename_columns(Scope& scope, std::span<const BoundColumn> columns,
+                                            const ast::Alias* alias, std::string_view table,
+                                            int32_t location) {
+  if (alias == nullptr || alias->columns.empty()) return columns;
+  std::span<BoundColumn> renamed = scope.arena().copy_span(columns);
+  size_t next = 0;
+  for (BoundColumn& column : renamed) {
+    if (column.type != invalid_oid && next < alias->columns.size()) {
+      column.name = scope.arena().copy_string(alias->columns[next++]);
+    }
+  }
+  if (next < alias->columns.size()) {
+    throw SqlError(sqlstate::invalid_column_reference,
+                   concat("table \"", table, "\" has ", next, " columns available but ",
+                          alias->columns.size(), " columns specified"))
+        .at(scope.position(location));
+  }
+  return renamed;
+}
+
+ScopeItem item_for(Scope& scope, int32_t number) {
+  const BoundRelation& relation = *scope.relations[number];
+  ScopeItem item;
+  item.name = relation.alias;
+  item.table = relation.table;
+  item.relation = number;
+  for (size_t i = 0; i < relation.columns.size(); ++i) {
+    const BoundColumn& column = relation.columns[i];
+    ScopeColumn named{column.name, nullptr};
+    if (column.type != invalid_oid) {
+      named.expression =
+          make_column(scope.arena(), number, static_cast<int32_t>(i), column.type, column.typmod);
+    }
+    item.columns.push_back(named);
+  }
+  return item;
+}
+
+const FromItem* relation_item(Scope& scope, Items& items) {
+  int32_t number = static_cast<int32_t>(scope.relations.size()) - 1;
+  items.push_back(item_for(scope, number));
+  auto* item = scope.arena().make<FromItem>();
+  item->relation = number;
+  return item;
+}
+
+std::span<const BoundColumn> table_columns(Arena& arena, const TableDescriptor& table) {
+  std::span<BoundColumn> columns = arena.make_span<BoundColumn>(table.columns.size());
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const ColumnDescriptor& column = table.columns[i];
+    if (!column.dropped) columns[i] = {column.name, column.type, column.typmod};
+  }
+  return columns;
+}
+
+const FromItem* bind_cte_reference(Scope& scope, const ast::RangeVar& name, FoundCte found,
+                                   Items& items) {
+  if (found.cte->query == nullptr) {
+    throw_unsupported(UnsupportedFeature::recursive_query, scope.position(name.location));
+  }
+  std::string_view alias =
+      scope.arena().copy_string(name.alias != nullptr ? name.alias->name : name.name);
+  BoundRelation* relation = add_relation(scope, RangeKind::cte, alias);
+  relation->cte = found.cte;
+  relation->cte_levels_up = found.levels_up;
+  relation->columns = rename_columns(scope, found.cte->columns, name.alias, alias, name.location);
+  ++found.cte->references;
+  return relation_item(scope, items);
+}
+
+const FromItem* bind_table(Scope& scope, const ast::RangeVar& name, Items& items) {
+  if (name.schema_name.empty()) {
+    FoundCte found = find_cte(scope, name.name);
+    if (found.cte != nullptr) return bind_cte_reference(scope, name, found, items);
+  }
+  const TableDescriptor& table = find_table(scope.binding, name);
+  std::string_view alias =
+      scope.arena().copy_string(name.alias != nullptr ? name.alias->name : name.name);
+  BoundRelation* relation = add_relation(scope, RangeKind::table, alias);
+  relation->table = &table;
+  relation->columns =
+      rename_columns(scope, table_columns(scope.arena(), table), name.alias, alias, name.location);
+  return relation_item(scope, items);
+}
+
+const FromItem* bind_subselect(Scope& scope, const ast::RangeSubselect& node, Items& items) {
+  bool lateral_before = scope.lateral_active;
+  scope.lateral_active = node.lateral;
+  BoundQuery* query = nullptr;
+  {
+    PlaceGuard place(scope, ExpressionPlace::from_subselect);
+    query = bind_query(scope.binding, *node.select, &scope);
+  }
+  scope.lateral_active = lateral_before;
+  std::string_view alias =
+      scope.arena().copy_string(node.alias != nullptr ? node.alias->name : std::string_view());
+  BoundRelation* relation = add_relation(scope, RangeKind::subquery, alias);
+  relation->query = query;
+  relation->lateral = node.lateral;
+  relation->columns =
+      rename_columns(scope, columns_of(scope.arena(), *query), node.alias, alias, node.location);
+  return relation_item(scope, items);
+}
+
+const BoundExpression* bind_from_call(Scope& scope, const ast::RangeFunctionItem& item,
+                                      bool& returns_set) {
+  const BoundExpression* call = resolve_unknown(
+      scope.binding, bind_expression(scope, item.call, ExpressionPlace::from_function));
+  auto* set = try_as<SetReturningExpression>(call);
+  returns_set = set != nullptr;
+  if (returns_set) call = set->call;
+  if (call->type == type_oid::record || !item.column_defs.empty()) {
+    throw_unsupported(UnsupportedFeature::column_definition_list, scope.position(call->location));
+  }
+  return call;
+}
+
+const FromItem* bind_function(Scope& scope, const ast::RangeFunction& node, Items& items) {
+  if (!node.column_defs.empty()) {
+    throw_unsupported(UnsupportedFeature::column_definition_list, scope.position(node.location));
+  }
+  bool lateral_before = scope.lateral_active;
+  scope.lateral_active = true;  // a function's arguments may always refer to the left
+  Arena& arena = scope.arena();
+  size_t count = node.functions.size();
+  std::span<const BoundExpression*> calls = arena.make_span<const BoundExpression*>(count);
+  std::span<bool> returns_set = arena.make_span<bool>(count);
+  std::vector<BoundColumn> columns;
+  std::string_view function_name = figure_column_name(node.functions.front().call);
+  std::string_view alias =
+      arena.copy_string(node.alias != nullptr ? node.alias->name : function_name);
+  for (size_t i = 0; i < count; ++i) {
+    calls[i] = bind_from_call(scope, node.functions[i], returns_set[i]);
+    std::string_view name = figure_column_name(node.functions[i].call);
+    // The only column of a function is named by the alias.
+    if (count == 1 && node.alias != nullptr) name = node.alias->name;
+    columns.push_back({arena.copy_string(name), calls[i]->type, calls[i]->typmod});
+  }
+  scope.lateral_active = lateral_before;
+  if (node.with_ordinality) columns.push_back({"ordinality", type_oid::int8, no_typmod});
+  BoundRelation* relation = add_relation(scope, RangeKind::function, alias);
+  relation->calls = calls;
+  relation->returns_set = returns_set;
+  relation->with_ordinality = node.with_ordinality;
+  relation->lateral = true;
+  relation->function_name = arena.copy_string(function_name);
+  relation->columns =
+      rename_columns(scope, arena.copy_span(columns), node.alias, alias, node.location);
+  return relation_item(scope, items);
+}
+
+void check_conflicts(const Items& left, const Items& right) {
+  for (const ScopeItem& a : left) {
+    for (const ScopeItem& b : right) {
+      if (!a.name_visible || !b.name_visible || a.name.empty() || a.name != b.name) continue;
+      // Two tables of one name in different schemas can be told apart.
+      if (a.table != nullptr && b.table != nullptr && a.table != b.table &&
+          a.table->name == a.name && b.table->name == b.name) {
+        continue;
+      }
+      throw SqlError(sqlstate::duplicate_alias,
+                     concat("table name \"", a.name, "\" specified more than once"));
+    }
+  }
+}
+
+const FromItem* bind_item(Scope& scope, const ast::Node* node, Items& items);
+
+// The left side's names are in sight of the right side for LATERAL only, and not at all where the
+// join would null-extend them.
+const FromItem* bind_right_side(Scope& scope, const ast::JoinExpr& join, const Items& left,
+                                Items& right) {
+  size_t before = scope.items.size();
+  bool lateral_ok = join.join_kind == ast::JoinKind::inner || join.join_kind == ast::JoinKind::left;
+  for (ScopeItem item : left) {
+    item.lateral_only = true;
+    item.lateral_ok = lateral_ok;
+    scope.items.push_back(std::move(item));
+  }
+  const FromItem* bound = bind_item(scope, join.right, right);
+  scope.items.resize(before);
+  return bound;
+}
+
+JoinType join_type_of(ast::JoinKind kind) {
+  switch (kind) {
+    case ast::JoinKind::inner:
+      return JoinType::inner;
+    case ast::JoinKind::left:
+      return JoinType::left;
+    case ast::JoinKind::full:
+      return JoinType::full;
+    case ast::JoinKind::right:
+      return JoinType::right;
+  }
+  return JoinType::inner;
+}
+
+// ON sees the two sides and nothing else of this FROM.
+const BoundExpression* bind_on(Scope& scope, const ast::JoinExpr& join, const Items& left,
+                               const Items& right) {
+  Items outer = std::move(scope.items);
+  scope.items = left;
+  scope.items.insert(scope.items.end(), right.begin(), right.end());
+  const BoundExpression* condition =
+      bind_condition(scope, join.condition, ExpressionPlace::join_on, "JOIN/ON");
+  scope.items = std::move(outer);
+  return condition;
+}
+
+const FromItem* bind_join(Scope& scope, const ast::JoinExpr& join, Items& items) {
+  Items left;
+  Items right;
+  auto* item = scope.arena().make<FromItem>();
+  item->join_type = join_type_of(join.join_kind);
+  item->left = bind_item(scope, join.left, left);
+  item->right = bind_right_side(scope, join, left, right);
+  check_conflicts(left, right);
+  JoinColumns columns = join_columns(scope, join, left, right);
+  item->condition = columns.condition;
+  if (join.condition != nullptr) item->condition = bind_on(scope, join, left, right);
+
+  ScopeItem whole;
+  whole.columns = std::move(columns.columns);
+  if (join.alias != nullptr) {
+    whole.name = scope.arena().copy_string(join.alias->name);
+    if (join.alias->columns.size() > whole.columns.size()) {
+      throw SqlError(sqlstate::syntax_error, concat("column alias list for \"", join.alias->name,
+                                                    "\" has too many entries"));
+    }
+    for (size_t i = 0; i < join.alias->columns.size(); ++i) {
+      whole.columns[i].name = scope.arena().copy_string(join.alias->columns[i]);
+    }
+    items.push_back(std::move(whole));
+    return item;
+  }
+  // The sides keep their names; unqualified columns are the join's.
+  whole.name_visible = false;
+  for (Items* side : {&left, &right}) {
+    for (ScopeItem& inner : *side) {
+      inner.columns_visible = false;
+      items.push_back(std::move(inner));
+    }
+  }
+  if (!join.using_alias.empty()) {
+    ScopeItem merged;
+    merged.name = scope.arena().copy_string(join.using_alias);
+    merged.columns_visible = false;
+    merged.columns.assign(whole.columns.begin(), whole.columns.begin() + join.using_columns.size());
+    items.push_back(std::move(merged));
+  }
+  items.push_back(std::move(whole));
+  return item;
+}
+
+const FromItem* bind_item(Scope& scope, const ast::Node* node, Items& items) {
+  DepthGuard depth(scope.binding);
+  switch (node->kind) {
+    case ast::NodeKind::range_var:
+      return bind_table(scope, *ast::as<ast::RangeVar>(node), items);
+    case ast::NodeKind::range_subselect:
+      return bind_subselect(scope, *ast::as<ast::RangeSubselect>(node), items);
+    case ast::NodeKind::range_function:
+      return bind_function(scope, *ast::as<ast::RangeFunction>(node), items);
+    case ast::NodeKind::join_expr:
+      return bind_join(scope, *ast::as<ast::JoinExpr>(node), items);
+    default:
+      break;
+  }
+  throw SqlError(sqlstate::internal_error,
+                 concat("unrecognized node type: ", static_cast<int>(node->kind)));
+}
+
+std::string dotted_name(const ast::RangeVar& name) {
+  std::string text;
+  for (std::string_view part : {name.catalog_name, name.schema_name}) {
+    if (!part.empty()) text += std::string(part) + ".";
+  }
+  return text + std::string(name.name);
+}
+
+}  // namespace
+
+const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar& name) {
+  int position = binding.position(name.location);
+  if (!name.catalog_name.empty() && name.catalog_name != binding.database_name) {
+    throw SqlError(
+        sqlstate::feature_not_supported,
+        concat("cross-database references are not implemented: \"", dotted_name(name), "\""))
+        .at(position);
+  }
+  const TableDescriptor* table = binding.catalog.find_table(name.schema_name, name.name);
+  if (table == nullptr) {
+    if (binding.catalog.find_index(name.schema_name, name.name) != nullptr) {
+      throw SqlError(sqlstate::wrong_object_type,
+                     concat("cannot open relation \"", name.name, "\""))
+          .detail("This operation is not supported for indexes.")
+          .at(position);
+    }
+    std::string shown = name.schema_name.empty() ? std::string(name.name)
+                                                 : concat(name.schema_name, ".", name.name);
+    throw SqlError(sqlstate::undefined_table, concat("relation \"", shown, "\" does not exist"))
+        .at(position);
+  }
+  if (table->kind == RelationKind::view)
+    throw_unsupported(UnsupportedFeature::view_query, position);
+  binding.use_table(table);
+  return *table;
+}
+
+int32_t add_table(Scope& scope, const ast::RangeVar& name, const TableDescriptor* table) {
+  std::string_view alias =
+      scope.arena().copy_string(name.alias != nullptr ? name.alias->name : name.name);
+  BoundRelation* relation = add_relation(scope, RangeKind::table, alias);
+  relation->table = table;
+  relation->columns =
+      rename_columns(scope, table_columns(scope.arena(), *table), name.alias, alias, name.location);
+  int32_t number = static_cast<int32_t>(scope.relations.size()) - 1;
+  scope.items.push_back(item_for(scope, number));
+  return number;
+}
+
+std::span<const FromItem*> bind_from(Scope& scope, ast::NodeList from) {
+  std::vector<const FromItem*> shape;
+  for (const ast::Node* node : from) {
+    Items items;
+    shape.push_back(bind_item(scope, node, items));
+    check_conflicts(scope.items, items);
+    for (ScopeItem& item : items) {
+      item.lateral_only = true;
+      item.lateral_ok = true;
+      scope.items.push_back(std::move(item));
+    }
+  }
+  for (ScopeItem& item : scope.items) item.lateral_only = false;
+  return scope.arena().copy_span(shape);
+}
+
+}  // namespace pgsilo

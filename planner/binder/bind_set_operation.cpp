@@ -1,0 +1,120 @@
+// UNION, INTERSECT and EXCEPT.
+#include "planner/binder/coercion.h"
+#include "planner/binder/operator_call.h"
+#include "planner/binder/query_binder.h"
+#include "planner/binder/sort_clause.h"
+#include "planner/bound/make_expression.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+bool is_leaf(const ast::SelectStmt& select) {
+  return select.operation == ast::SetOperation::none || !select.order_by.empty() ||
+         select.limit_count != nullptr || select.limit_offset != nullptr ||
+         select.with != nullptr || !select.locking.empty();
+}
+
+std::string_view operation_name(ast::SetOperation operation) {
+  switch (operation) {
+    case ast::SetOperation::union_:
+      return "UNION";
+    case ast::SetOperation::intersect:
+      return "INTERSECT";
+    case ast::SetOperation::except:
+      return "EXCEPT";
+    case ast::SetOperation::none:
+      break;
+  }
+  return {};
+}
+
+// One side: a query whose unknown literals may still become what the other side makes them.
+struct Side {
+  BoundQuery* query = nullptr;
+  bool leaf = false;
+};
+
+BoundQuery* bind_node(StatementBinding& binding, const ast::SelectStmt& select, Scope& scope);
+
+Side bind_side(StatementBinding& binding, const ast::SelectStmt& select, Scope& scope) {
+  check_select_supported(binding, select);
+  if (is_leaf(select)) return {bind_query(binding, select, &scope, false), true};
+  return {bind_node(binding, select, scope), false};
+}
+
+const BoundExpression* column_of(Arena& arena, const Side& side, size_t i) {
+  const BoundExpression* target = side.query->targets[i].expression;
+  return make_column(arena, 0, static_cast<int32_t>(i), target->type, target->typmod,
+                     target->location);
+}
+
+// The side's column as the common type. An unknown literal is read as that type where it stands.
+const BoundExpression* coerce_side(StatementBinding& binding, const Side& side, size_t i, Oid type,
+                                   std::string_view context) {
+  const BoundExpression* target = side.query->targets[i].expression;
+  if (side.leaf && target->type == type_oid::unknown) {
+    std::span<BoundTarget> targets = binding.arena.copy_span(side.query->targets);
+    targets[i].expression = coerce_to_common_type(binding, target, type, context);
+    side.query->targets = targets;
+  }
+  return coerce_to_common_type(binding, column_of(binding.arena, side, i), type, context);
+}
+
+BoundQuery* bind_node(StatementBinding& binding, const ast::SelectStmt& select, Scope& scope) {
+  DepthGuard depth(binding);
+  Arena& arena = binding.arena;
+  std::string_view name = operation_name(select.operation);
+  Side left = bind_side(binding, *select.left, scope);
+  Side right = bind_side(binding, *select.right, scope);
+  size_t width = left.query->visible_targets;
+  if (width != static_cast<size_t>(right.query->visible_targets)) {
+    int32_t location =
+        right.query->targets.empty() ? -1 : right.query->targets.front().expression->location;
+    throw SqlError(sqlstate::syntax_error,
+                   concat("each ", name, " query must have the same number of columns"))
+        .at(binding.position(location));
+  }
+  auto* query = arena.make<BoundQuery>();
+  auto left_columns = arena.make_span<const BoundExpression*>(width);
+  auto right_columns = arena.make_span<const BoundExpression*>(width);
+  auto targets = arena.make_span<BoundTarget>(width);
+  for (size_t i = 0; i < width; ++i) {
+    const BoundExpression* both[2] = {left.query->targets[i].expression,
+                                      right.query->targets[i].expression};
+    Oid type = select_common_type(binding, both, name);
+    left_columns[i] = coerce_side(binding, left, i, type, name);
+    right_columns[i] = coerce_side(binding, right, i, type, name);
+    const BoundExpression* sides[2] = {left_columns[i], right_columns[i]};
+    if (!select.all) require_equality(binding, type, both[0]->location);
+    targets[i].name = left.query->targets[i].name;
+    targets[i].expression = make_column(arena, 0, static_cast<int32_t>(i), type,
+                                        select_common_typmod(sides, type), both[0]->location);
+  }
+  query->set_operation = static_cast<QuerySetOperation>(select.operation);
+  query->set_all = select.all;
+  query->left = left.query;
+  query->right = right.query;
+  query->left_columns = left_columns;
+  query->right_columns = right_columns;
+  query->targets = targets;
+  query->visible_targets = static_cast<int32_t>(width);
+  return query;
+}
+
+}  // namespace
+
+BoundQuery* bind_set_operation(StatementBinding& binding, const ast::SelectStmt& select,
+                               Scope* parent) {
+  Scope scope(binding, parent);
+  bind_with(scope, select.with);
+  BoundQuery* query = bind_node(binding, select, scope);
+  std::vector<BoundTarget> targets(query->targets.begin(), query->targets.end());
+  query->order_by = binding.arena.copy_span(bind_set_order_by(scope, select.order_by, targets));
+  query->targets = binding.arena.copy_span(targets);
+  bind_limits(scope, select, *query);
+  return query;
+}
+
+}  // namespace pgsilo

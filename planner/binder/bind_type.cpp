@@ -1,0 +1,113 @@
+// Type names, casts and COLLATE.
+#include "planner/binder/coercion.h"
+#include "planner/binder/expression_binder.h"
+#include "planner/binder/expression_families.h"
+#include "planner/unsupported_features.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+std::string written_name(const ast::TypeName& name) {
+  std::string text;
+  for (std::string_view part : name.names) {
+    if (part == "pg_catalog" && name.names.size() > 1) continue;
+    text += (text.empty() ? "" : ".") + std::string(part);
+  }
+  return text;
+}
+
+[[noreturn]] void throw_undefined_type(StatementBinding& binding, const ast::TypeName& name) {
+  std::string text = written_name(name);
+  if (!name.array_bounds.empty()) text += "[]";
+  throw SqlError(sqlstate::undefined_object, concat("type \"", text, "\" does not exist"))
+      .at(binding.position(name.location));
+}
+
+int32_t bind_typmod(StatementBinding& binding, const ast::TypeName& name, const TypeInfo& type) {
+  if (name.typmods.empty()) return no_typmod;
+  if (type.make_typmod == nullptr) {
+    throw SqlError(sqlstate::syntax_error,
+                   concat("type modifier is not allowed for type \"", written_name(name), "\""))
+        .at(binding.position(name.location));
+  }
+  std::vector<int32_t> modifiers;
+  for (const ast::Node* node : name.typmods) {
+    auto* constant = ast::try_as<ast::Constant>(node);
+    if (constant == nullptr || constant->constant_kind != ast::ConstantKind::integer) {
+      throw SqlError(sqlstate::syntax_error,
+                     "type modifiers must be simple constants or identifiers")
+          .at(binding.position(name.location));
+    }
+    modifiers.push_back(constant->integer);
+  }
+  try {
+    return type.make_typmod(modifiers);
+  } catch (SqlError& error) {
+    if (error.diagnostic().position < 0) error.amend().position = binding.position(name.location);
+    throw;
+  }
+}
+
+}  // namespace
+
+BoundType bind_type(StatementBinding& binding, const ast::TypeName& name) {
+  if (name.percent_type)
+    throw_unsupported(UnsupportedFeature::type_of_column, binding.position(name.location));
+  if (name.names.size() > 1) {
+    std::string_view schema = name.names[name.names.size() - 2];
+    if (schema != "pg_catalog" && schema != "public" && schema != "information_schema") {
+      throw SqlError(sqlstate::invalid_schema_name,
+                     concat("schema \"", schema, "\" does not exist"))
+          .at(binding.position(name.location));
+    }
+    if (schema != "pg_catalog") throw_undefined_type(binding, name);
+  }
+  const TypeInfo* type = find_type_by_name(name.names.back());
+  if (type == nullptr) throw_undefined_type(binding, name);
+  BoundType bound{type->oid, bind_typmod(binding, name, *type)};
+  if (name.array_bounds.empty()) return bound;
+  if (type->array == invalid_oid) throw_undefined_type(binding, name);
+  bound.type = type->array;
+  return bound;
+}
+
+const BoundExpression* bind_type_cast(Scope& scope, const ast::TypeCast& node) {
+  BoundType target = bind_type(scope.binding, *node.type);
+  const BoundExpression* argument = nullptr;
+  auto* array = ast::try_as<ast::ArrayExpr>(node.argument);
+  if (array != nullptr && is_array_type(type_info(target.type))) {
+    argument = bind_array(scope, *array, target.type);
+  } else {
+    argument = bind_expression(scope, node.argument);
+  }
+  int32_t location = node.location >= 0 ? node.location : node.type->location;
+  const BoundExpression* result =
+      coerce_to_target(scope.binding, argument, target.type, target.typmod,
+                       CoercionContext::explicit_, CallForm::explicit_cast, location);
+  if (result == nullptr) {
+    throw SqlError(sqlstate::cannot_coerce, concat("cannot cast type ", type_name(argument->type),
+                                                   " to ", type_name(target.type)))
+        .at(scope.position(location >= 0 ? location : argument->location));
+  }
+  return result;
+}
+
+const BoundExpression* bind_collate(Scope& scope, const ast::CollateClause& node) {
+  const BoundExpression* argument = bind_expression(scope, node.argument);
+  const TypeInfo& type = type_info(argument->type);
+  if (type.oid != type_oid::unknown && type.collation == invalid_oid) {
+    throw SqlError(sqlstate::datatype_mismatch,
+                   concat("collations are not supported by type ", type_name(argument->type)))
+        .at(scope.position(node.location));
+  }
+  // All text is ordered by code points: the collations that mean this change nothing.
+  std::string_view name = node.collation.back();
+  for (std::string_view known : {"default", "C", "POSIX", "ucs_basic", "C.UTF-8", "C.utf8"}) {
+    if (name == known) return argument;
+  }
+  throw_unsupported(UnsupportedFeature::collation, scope.position(node.location));
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,40 @@
+#include "planner/binder/binding.h"
+
+#include <algorithm>
+
+#include "base/byte_buffer.h"
+#include "sql/limits.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+int StatementBinding::position(int32_t location) const {
+  if (location < 0) return -1;
+  size_t bytes = std::min(static_cast<size_t>(location), text.size());
+  auto is_character_start = [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+  };
+  return 1 +
+         static_cast<int>(std::count_if(text.begin(), text.begin() + bytes, is_character_start));
+}
+
+void StatementBinding::use_table(const TableDescriptor* table) {
+  if (std::find(tables.begin(), tables.end(), table) == tables.end()) tables.push_back(table);
+}
+
+DepthGuard::DepthGuard(StatementBinding& binding) : binding_(binding) {
+  if (binding.depth >= limits::max_nesting_depth) {
+    throw SqlError(sqlstate::statement_too_complex, "stack depth limit exceeded");
+  }
+  ++binding.depth;
+}
+
+std::string type_name(Oid type, int32_t typmod) {
+  ByteBuffer buffer;
+  format_type(type, typmod, buffer);
+  return std::string(buffer.view());
+}
+
+std::string type_name(Oid type) { return format_type(type); }
+
+}  // namespace pgsilo

@@ -1,0 +1,62 @@
+// What binding one statement shares: where nodes are made, the catalog, the parameters' types, what
+// the plan will rest on. Thread safety: none; one per statement being bound.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "planner/bound/expression.h"
+#include "planner/bound/query.h"
+#include "sql/sql_error.h"
+#include "sql/types/type_oid.h"
+
+namespace pgsilo {
+
+class CatalogView;
+struct TypeContext;
+
+// Types of $1, $2 ... as declared by the client or learned from where they are used.
+struct ParameterTypes {
+  std::vector<Oid> types;  // 0: never seen; unknown: seen, not inferred yet
+  bool allowed = true;
+};
+
+struct StatementBinding {
+  Arena& arena;
+  CatalogView& catalog;
+  std::string_view text;
+  std::string_view database_name;
+  TypeContext& types;  // its arena is `arena`
+  ParameterTypes parameters;
+  std::vector<const TableDescriptor*> tables;  // without duplicates
+  int32_t execution_parameters = 0;
+  int32_t depth = 0;
+  bool cacheable = true;
+  bool calls_volatile = false;
+
+  // SqlError's position for a byte offset into `text`; -1 for -1.
+  int position(int32_t location) const;
+  void use_table(const TableDescriptor* table);
+  int32_t new_execution_parameter() { return execution_parameters++; }
+};
+
+// Throws `54001` when a statement is nested deeper than limits::max_nesting_depth.
+class DepthGuard {
+ public:
+  explicit DepthGuard(StatementBinding& binding);
+  ~DepthGuard() { --binding_.depth; }
+  DepthGuard(const DepthGuard&) = delete;
+  DepthGuard& operator=(const DepthGuard&) = delete;
+
+ private:
+  StatementBinding& binding_;
+};
+
+// "character varying(10)": PostgreSQL's name of a type in messages.
+std::string type_name(Oid type);
+std::string type_name(Oid type, int32_t typmod);
+
+}  // namespace pgsilo

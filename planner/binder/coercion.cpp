@@ -1,0 +1,256 @@
+#include "planner/binder/coercion.h"
+
+#include <string>
+
+#include "catalog/builtin/builtin.h"
+#include "planner/binder/binding.h"
+#include "planner/binder/parameters.h"
+#include "planner/bound/make_expression.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+bool is_string_category(Oid type) {
+  const TypeInfo* info = find_type(type);
+  return info != nullptr && info->category == 'S';
+}
+
+bool allows(CoercionContext context, CastContext needed) {
+  switch (needed) {
+    case CastContext::implicit:
+      return true;
+    case CastContext::assignment:
+      return context != CoercionContext::implicit;
+    case CastContext::explicit_:
+      return context == CoercionContext::explicit_;
+  }
+  return false;
+}
+
+Oid array_element(Oid type) {
+  const TypeInfo* info = find_type(type);
+  return info != nullptr && is_array_type(*info) ? info->element : invalid_oid;
+}
+
+// Arrays convert by their text form where their elements convert.
+CoercionPath find_array_path(Oid source, Oid target, CoercionContext context) {
+  Oid source_element = array_element(source);
+  Oid target_element = array_element(target);
+  if (source_element == invalid_oid || target_element == invalid_oid) return {};
+  CoercionPath element = find_coercion_path(source_element, target_element, context);
+  if (element.method == CoercionMethod::none || element.method == CoercionMethod::relabel)
+    return element;
+  return {CoercionMethod::io, invalid_oid};
+}
+
+// Any type to a string type on assignment, any string type to any type explicitly.
+CoercionPath find_io_path(Oid source, Oid target, CoercionContext context) {
+  bool reads = context != CoercionContext::implicit && is_string_category(target);
+  bool writes = context == CoercionContext::explicit_ && is_string_category(source);
+  if (!reads && !writes) return {};
+  const TypeInfo* from = find_type(source);
+  const TypeInfo* to = find_type(target);
+  if (from == nullptr || to == nullptr || from->typtype != 'b' || to->typtype != 'b') return {};
+  return {CoercionMethod::io, invalid_oid};
+}
+
+// Literals that mean something else later, or after SET: 'now', names of catalog objects.
+bool depends_on_moment(const TypeInfo& type, std::string_view text) {
+  if (type.category == 'N' && type.oid != type_oid::oid && type.name.starts_with("reg"))
+    return true;
+  if (type.category != 'D') return false;
+  std::string lower;
+  for (char c : text) lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+  for (std::string_view word : {"now", "today", "tomorrow", "yesterday"}) {
+    if (lower.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+const BoundExpression* read_literal(StatementBinding& binding, const ConstantExpression& literal,
+                                    Oid target, int32_t typmod) {
+  auto* constant = binding.arena.make<ConstantExpression>(literal);  // keeps the location
+  constant->type = target;
+  constant->typmod = no_typmod;
+  if (literal.value.null) return constant;
+  const TypeInfo& type = type_info(target);
+  try {
+    // Only interval's input depends on its modifier; the others are cut to it by a coercion of
+    // their own.
+    int32_t reading_typmod = target == type_oid::interval ? typmod : no_typmod;
+    constant->value = type.parse(literal.value.bytes(), reading_typmod, binding.types);
+    if (reading_typmod >= 0) constant->typmod = reading_typmod;
+  } catch (SqlError& error) {
+    if (error.diagnostic().position < 0)
+      error.amend().position = binding.position(literal.location);
+    throw;
+  }
+  if (depends_on_moment(type, literal.value.bytes())) binding.cacheable = false;
+  return constant;
+}
+
+const BoundExpression* cast_call(StatementBinding& binding, const BoundExpression* argument,
+                                 Oid target, Oid procedure, CallForm form, int32_t location) {
+  const BuiltinProcedure* found = find_procedure(procedure);
+  PGSILO_CHECK(found != nullptr);
+  // Some cast functions also want a modifier and whether the cast is explicit.
+  auto arguments = binding.arena.make_span<const BoundExpression*>(found->argument_count);
+  arguments[0] = argument;
+  if (arguments.size() > 1) arguments[1] = make_int4(binding.arena, no_typmod);
+  if (arguments.size() > 2)
+    arguments[2] = make_boolean(binding.arena, form == CallForm::explicit_cast);
+  CallExpression* call = make_call(binding.arena, *found, target, arguments, location);
+  call->form = form;
+  return call;
+}
+
+const BoundExpression* convert(StatementBinding& binding, const BoundExpression* expression,
+                               Oid target, CoercionPath path, CallForm form, int32_t location) {
+  if (location < 0) location = expression->location;
+  switch (path.method) {
+    case CoercionMethod::relabel: {
+      auto* node = make_expression<RelabelExpression>(binding.arena, target, location);
+      node->argument = expression;
+      node->form = form;
+      return node;
+    }
+    case CoercionMethod::io: {
+      auto* node = make_expression<IoConversionExpression>(binding.arena, target, location);
+      node->argument = expression;
+      node->form = form;
+      return node;
+    }
+    case CoercionMethod::function:
+      return cast_call(binding, expression, target, path.procedure, form, location);
+    case CoercionMethod::none:
+      break;
+  }
+  throw SqlError(sqlstate::internal_error,
+                 concat("failed to find conversion function from ", type_name(expression->type),
+                        " to ", type_name(target)));
+}
+
+// The length coercion to `typmod`, where the type has one and the expression is not known to fit
+// already.
+const BoundExpression* coerce_typmod(StatementBinding& binding, const BoundExpression* expression,
+                                     int32_t typmod, CoercionContext context) {
+  if (typmod < 0 || typmod == expression->typmod) return expression;
+  if (type_info(expression->type).apply_typmod == nullptr) return expression;
+  auto* node = make_expression<TypmodCoercionExpression>(binding.arena, expression->type,
+                                                         expression->location);
+  node->typmod = typmod;
+  node->argument = expression;
+  node->explicit_cast = context == CoercionContext::explicit_;
+  return node;
+}
+
+}  // namespace
+
+CoercionPath find_coercion_path(Oid source, Oid target, CoercionContext context) {
+  if (source == target) return {CoercionMethod::relabel, invalid_oid};
+  if (const BuiltinCast* cast = find_cast(source, target)) {
+    if (!allows(context, cast->context)) return {};
+    switch (cast->method) {
+      case CastMethod::function:
+        return {CoercionMethod::function, cast->procedure};
+      case CastMethod::binary:
+        return {CoercionMethod::relabel, invalid_oid};
+      case CastMethod::in_out:
+        return {CoercionMethod::io, invalid_oid};
+    }
+  }
+  CoercionPath path = find_array_path(source, target, context);
+  return path.method != CoercionMethod::none ? path : find_io_path(source, target, context);
+}
+
+bool is_polymorphic(Oid type) {
+  return type == type_oid::anyelement || type == type_oid::anyarray ||
+         type == type_oid::anynonarray || type == type_oid::anycompatible ||
+         type == type_oid::anycompatiblearray || type == type_oid::anycompatiblenonarray ||
+         type == type_oid::anyenum || type == type_oid::anyrange ||
+         type == type_oid::anymultirange || type == type_oid::anycompatiblerange;
+}
+
+bool can_coerce(Oid source, Oid target, CoercionContext context) {
+  if (source == target || target == type_oid::any) return true;
+  switch (target) {
+    case type_oid::anyelement:
+    case type_oid::anycompatible:
+      return true;
+    case type_oid::anynonarray:
+    case type_oid::anycompatiblenonarray:
+      return array_element(source) == invalid_oid;
+    case type_oid::anyarray:
+    case type_oid::anycompatiblearray:
+      return source == type_oid::unknown || array_element(source) != invalid_oid;
+    case type_oid::anyenum:
+    case type_oid::anyrange:
+    case type_oid::anymultirange:
+    case type_oid::anycompatiblerange:
+      return source == type_oid::unknown;
+    default:
+      break;
+  }
+  if (source == type_oid::unknown) return true;
+  return find_coercion_path(source, target, context).method != CoercionMethod::none;
+}
+
+const BoundExpression* coerce_type(StatementBinding& binding, const BoundExpression* expression,
+                                   Oid target, int32_t typmod, CoercionContext context,
+                                   CallForm form, int32_t location) {
+  if (expression->type == target || target == type_oid::any) return expression;
+  if (is_polymorphic(target)) return expression;
+  if (expression->type == type_oid::unknown) {
+    if (auto* constant = try_as<ConstantExpression>(expression))
+      return read_literal(binding, *constant, target, typmod);
+    if (auto* parameter = try_as<ParameterExpression>(expression)) {
+      return coerce_parameter(binding, *parameter, target, location);
+    }
+    return convert(binding, expression, target, {CoercionMethod::io, invalid_oid}, form, location);
+  }
+  return convert(binding, expression, target, find_coercion_path(expression->type, target, context),
+                 form, location);
+}
+
+const BoundExpression* coerce_to_target(StatementBinding& binding,
+                                        const BoundExpression* expression, Oid target,
+                                        int32_t typmod, CoercionContext context, CallForm form,
+                                        int32_t location) {
+  if (!can_coerce(expression->type, target, context)) return nullptr;
+  const BoundExpression* result =
+      coerce_type(binding, expression, target, typmod, context, form, location);
+  return coerce_typmod(binding, result, typmod, context);
+}
+
+const BoundExpression* coerce_to_specific(StatementBinding& binding,
+                                          const BoundExpression* expression, Oid target,
+                                          std::string_view construct) {
+  if (expression->type != target) {
+    const BoundExpression* coerced =
+        coerce_to_target(binding, expression, target, no_typmod, CoercionContext::assignment,
+                         CallForm::implicit_cast, -1);
+    if (coerced == nullptr) {
+      throw SqlError(sqlstate::datatype_mismatch,
+                     concat("argument of ", construct, " must be type ", type_name(target),
+                            ", not type ", type_name(expression->type)))
+          .at(binding.position(expression->location));
+    }
+    expression = coerced;
+  }
+  if (expression->kind == ExpressionKind::set_returning) {
+    throw SqlError(sqlstate::datatype_mismatch,
+                   concat("argument of ", construct, " must not return a set"))
+        .at(binding.position(expression->location));
+  }
+  return expression;
+}
+
+const BoundExpression* coerce_to_boolean(StatementBinding& binding,
+                                         const BoundExpression* expression,
+                                         std::string_view construct) {
+  return coerce_to_specific(binding, expression, type_oid::boolean, construct);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,60 @@
+#include "planner/binder/parameters.h"
+
+#include "planner/binder/binding.h"
+#include "planner/bound/make_expression.h"
+#include "sql/limits.h"
+
+namespace pgsilo {
+
+namespace {
+
+const BoundExpression* make_parameter(StatementBinding& binding, int32_t index, Oid type,
+                                      int32_t location) {
+  auto* node = make_expression<ParameterExpression>(binding.arena, type, location);
+  node->index = index;
+  return node;
+}
+
+}  // namespace
+
+const BoundExpression* bind_parameter(StatementBinding& binding, int32_t number, int32_t location) {
+  if (!binding.parameters.allowed || number < 1 || number > limits::max_parameters) {
+    throw SqlError(sqlstate::undefined_parameter, concat("there is no parameter $", number))
+        .at(binding.position(location));
+  }
+  auto& types = binding.parameters.types;
+  if (types.size() < static_cast<size_t>(number)) types.resize(number, invalid_oid);
+  Oid& type = types[number - 1];
+  if (type == invalid_oid) type = type_oid::unknown;
+  return make_parameter(binding, number - 1, type, location);
+}
+
+const BoundExpression* coerce_parameter(StatementBinding& binding,
+                                        const ParameterExpression& parameter, Oid target,
+                                        int32_t location) {
+  Oid& type = binding.parameters.types[parameter.index];
+  if (type == type_oid::unknown) {
+    type = target;
+  } else if (type != target) {
+    throw SqlError(sqlstate::ambiguous_parameter,
+                   concat("inconsistent types deduced for parameter $", parameter.index + 1))
+        .detail(concat(type_name(type), " versus ", type_name(target)))
+        .at(binding.position(parameter.location));
+  }
+  // The position that a cast names is where either of them starts.
+  int32_t first = parameter.location;
+  if (location >= 0 && (first < 0 || location < first)) first = location;
+  return make_parameter(binding, parameter.index, type, first);
+}
+
+void check_parameters(const StatementBinding& binding) {
+  for (size_t i = 0; i < binding.parameters.types.size(); ++i) {
+    Oid type = binding.parameters.types[i];
+    if (type == invalid_oid || type == type_oid::unknown) {
+      throw SqlError(sqlstate::indeterminate_datatype,
+                     concat("could not determine data type of parameter $", i + 1));
+    }
+  }
+}
+
+}  // namespace pgsilo

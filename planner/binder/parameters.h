@@ -1,0 +1,22 @@
+// $n of the client: its type is declared, or learned from the first place that needs it as
+// something. Thread safety: none; see StatementBinding.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/bound/expression.h"
+
+namespace pgsilo {
+
+struct StatementBinding;
+
+// Throws 42P02 "there is no parameter $n" where parameters are not allowed or n is out of range.
+const BoundExpression* bind_parameter(StatementBinding& binding, int32_t number, int32_t location);
+// A parameter of unknown type used as `target`: throws 42P08 when another use has made it something
+// else.
+const BoundExpression* coerce_parameter(StatementBinding& binding,
+                                        const ParameterExpression& parameter, Oid target,
+                                        int32_t location);
+// After binding: throws 42P18 for a parameter nobody gave a type.
+void check_parameters(const StatementBinding& binding);
+}  // namespace pgsilo

@@ -1,0 +1,49 @@
+// Binding whole queries.
+// Thread safety: none; see Scope.
+#pragma once
+
+#include "planner/binder/scope.h"
+#include "sql/ast/query.h"
+
+namespace pgsilo {
+
+// SELECT, VALUES or a set operation, inside `parent` (null at the top). With resolve_unknowns
+// false, literals of unknown type in the result stay so (sources of INSERT, sides of a UNION).
+BoundQuery* bind_query(StatementBinding& binding, const ast::SelectStmt& select, Scope* parent,
+                       bool resolve_unknowns = true);
+
+// WITH: makes the queries' names known in `scope`.
+void bind_with(Scope& scope, const ast::WithClause* with);
+// The CTE of that name in this or an outer query; levels_up says whose.
+struct FoundCte {
+  BoundCte* cte = nullptr;
+  int32_t levels_up = 0;
+};
+FoundCte find_cte(Scope& scope, std::string_view name);
+
+// FROM: fills scope.relations and scope.items; returns the shape.
+std::span<const FromItem*> bind_from(Scope& scope, ast::NodeList from);
+// A table as a relation with its name in sight: INSERT, UPDATE and DELETE add their target so.
+// Throws 42P01.
+int32_t add_table(Scope& scope, const ast::RangeVar& name, const TableDescriptor* table);
+const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar& name);
+
+// A select list or RETURNING, stars expanded.
+std::vector<BoundTarget> bind_targets(Scope& scope, ast::List<ast::Target> list,
+                                      ExpressionPlace place);
+void resolve_unknown_targets(StatementBinding& binding, std::vector<BoundTarget>& targets);
+
+// VALUES lists of equal length as one relation; columns unified.
+BoundQuery* bind_values(StatementBinding& binding, const ast::SelectStmt& select, Scope* parent);
+// UNION, INTERSECT, EXCEPT.
+BoundQuery* bind_set_operation(StatementBinding& binding, const ast::SelectStmt& select,
+                               Scope* parent);
+// ORDER BY, LIMIT and OFFSET of VALUES and set operations, over result columns.
+void bind_limits(Scope& scope, const ast::SelectStmt& select, BoundQuery& query);
+void check_select_supported(StatementBinding& binding, const ast::SelectStmt& select);
+
+// The visible columns of a query as a relation's columns.
+std::span<const BoundColumn> columns_of(Arena& arena, const BoundQuery& query,
+                                        ast::NameList names = {});
+
+}  // namespace pgsilo

@@ -1,0 +1,368 @@
+#include "planner/bound/expression_tree.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+using Child = const BoundExpression*;
+
+// One list of every node type's children serves walking, copying and comparing: `f(field)` is
+// called for each field that holds children.
+template <typename N, typename F>
+void children(N&, F&&)
+  requires std::is_same_v<std::remove_const_t<N>, ConstantExpression> ||
+           std::is_same_v<std::remove_const_t<N>, ParameterExpression> ||
+           std::is_same_v<std::remove_const_t<N>, SlotExpression> ||
+           std::is_same_v<std::remove_const_t<N>, ExecutionParameterExpression> ||
+           std::is_same_v<std::remove_const_t<N>, ColumnExpression> ||
+           std::is_same_v<std::remove_const_t<N>, SqlValueExpression>
+{}
+
+template <typename N, typename T>
+concept NodeOf = std::is_same_v<std::remove_const_t<N>, T>;
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, CallExpression> || NodeOf<N, BooleanExpression> ||
+           NodeOf<N, CoalesceExpression> || NodeOf<N, MinMaxExpression>
+{
+  f(node.arguments);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, NullTestExpression> || NodeOf<N, BooleanTestExpression> ||
+           NodeOf<N, RelabelExpression> || NodeOf<N, IoConversionExpression> ||
+           NodeOf<N, TypmodCoercionExpression>
+{
+  f(node.argument);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, DistinctFromExpression>
+{
+  f(node.left);
+  f(node.right);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, CaseExpression>
+{
+  f(node.argument);
+  f(node.whens);
+  f(node.otherwise);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, NullIfExpression>
+{
+  f(node.result);
+  f(node.left);
+  f(node.right);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, InListExpression>
+{
+  f(node.operand);
+  f(node.items);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, ArrayComparisonExpression>
+{
+  f(node.operand);
+  f(node.array);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, ArrayExpression>
+{
+  f(node.elements);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, RowExpression>
+{
+  f(node.fields);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, SubplanExpression>
+{
+  f(node.arguments);
+  f(node.condition);
+  f(node.hash_key);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, AggregateExpression>
+{
+  f(node.arguments);
+  f(node.filter);
+  f(node.order_by);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, SublinkExpression>
+{
+  f(node.condition);
+}
+
+template <typename N, typename F>
+void children(N& node, F&& f)
+  requires NodeOf<N, SetReturningExpression>
+{
+  const BoundExpression* call = node.call;
+  f(call);
+  if constexpr (!std::is_const_v<N>) node.call = as<CallExpression>(call);
+}
+
+// Calls `f(node as its own type)`.
+template <typename F>
+auto dispatch(const BoundExpression& node, F&& f) {
+  switch (node.kind) {
+    case ExpressionKind::constant:
+      return f(static_cast<const ConstantExpression&>(node));
+    case ExpressionKind::parameter:
+      return f(static_cast<const ParameterExpression&>(node));
+    case ExpressionKind::slot:
+      return f(static_cast<const SlotExpression&>(node));
+    case ExpressionKind::execution_parameter:
+      return f(static_cast<const ExecutionParameterExpression&>(node));
+    case ExpressionKind::column:
+      return f(static_cast<const ColumnExpression&>(node));
+    case ExpressionKind::call:
+      return f(static_cast<const CallExpression&>(node));
+    case ExpressionKind::boolean:
+      return f(static_cast<const BooleanExpression&>(node));
+    case ExpressionKind::null_test:
+      return f(static_cast<const NullTestExpression&>(node));
+    case ExpressionKind::boolean_test:
+      return f(static_cast<const BooleanTestExpression&>(node));
+    case ExpressionKind::distinct_from:
+      return f(static_cast<const DistinctFromExpression&>(node));
+    case ExpressionKind::case_when:
+      return f(static_cast<const CaseExpression&>(node));
+    case ExpressionKind::coalesce:
+      return f(static_cast<const CoalesceExpression&>(node));
+    case ExpressionKind::null_if:
+      return f(static_cast<const NullIfExpression&>(node));
+    case ExpressionKind::min_max:
+      return f(static_cast<const MinMaxExpression&>(node));
+    case ExpressionKind::in_list:
+      return f(static_cast<const InListExpression&>(node));
+    case ExpressionKind::array_comparison:
+      return f(static_cast<const ArrayComparisonExpression&>(node));
+    case ExpressionKind::array:
+      return f(static_cast<const ArrayExpression&>(node));
+    case ExpressionKind::relabel:
+      return f(static_cast<const RelabelExpression&>(node));
+    case ExpressionKind::io_conversion:
+      return f(static_cast<const IoConversionExpression&>(node));
+    case ExpressionKind::typmod_coercion:
+      return f(static_cast<const TypmodCoercionExpression&>(node));
+    case ExpressionKind::sql_value:
+      return f(static_cast<const SqlValueExpression&>(node));
+    case ExpressionKind::row:
+      return f(static_cast<const RowExpression&>(node));
+    case ExpressionKind::subplan:
+      return f(static_cast<const SubplanExpression&>(node));
+    case ExpressionKind::aggregate:
+      return f(static_cast<const AggregateExpression&>(node));
+    case ExpressionKind::sublink:
+      return f(static_cast<const SublinkExpression&>(node));
+    case ExpressionKind::set_returning:
+      return f(static_cast<const SetReturningExpression&>(node));
+  }
+  PGSILO_CHECK(false);
+}
+
+struct Visitor {
+  FunctionRef<void(const BoundExpression&)> visit;
+
+  void operator()(Child child) const {
+    if (child != nullptr) visit(*child);
+  }
+  void operator()(ExpressionList list) const {
+    for (Child child : list) visit(*child);
+  }
+  void operator()(std::span<const BoundWhen> whens) const {
+    for (const BoundWhen& when : whens) {
+      visit(*when.condition);
+      visit(*when.result);
+    }
+  }
+  void operator()(std::span<const BoundSortKey> keys) const {
+    for (const BoundSortKey& key : keys) visit(*key.expression);
+  }
+  void operator()(std::span<const SubplanArgument> arguments) const {
+    for (const SubplanArgument& argument : arguments) visit(*argument.value);
+  }
+};
+
+struct Mapper {
+  Arena& arena;
+  FunctionRef<const BoundExpression*(const BoundExpression*)> map;
+  bool changed = false;
+
+  void operator()(Child& child) {
+    if (child == nullptr) return;
+    Child mapped = map(child);
+    changed |= mapped != child;
+    child = mapped;
+  }
+  void operator()(ExpressionList& list) {
+    std::span<Child> copy;
+    for (size_t i = 0; i < list.size(); ++i) {
+      Child mapped = map(list[i]);
+      if (mapped != list[i] && copy.empty()) copy = arena.copy_span(list);
+      if (!copy.empty()) copy[i] = mapped;
+    }
+    if (copy.empty()) return;
+    list = copy;
+    changed = true;
+  }
+  // Lists of small structs: copied whole, `child_of` names the pointers inside.
+  template <typename T, typename F>
+  void each(std::span<const T>& list, F&& child_of) {
+    std::span<T> copy = arena.copy_span(list);
+    bool before = changed;
+    changed = false;
+    for (T& item : copy) child_of(item);
+    if (changed) list = copy;
+    changed |= before;
+  }
+  void operator()(std::span<const BoundWhen>& whens) {
+    each(whens, [&](BoundWhen& when) {
+      (*this)(when.condition);
+      (*this)(when.result);
+    });
+  }
+  void operator()(std::span<const BoundSortKey>& keys) {
+    each(keys, [&](BoundSortKey& key) { (*this)(key.expression); });
+  }
+  void operator()(std::span<const SubplanArgument>& arguments) {
+    each(arguments, [&](SubplanArgument& argument) { (*this)(argument.value); });
+  }
+};
+
+bool equal_constants(const ConstantExpression& left, const ConstantExpression& right) {
+  if (left.value.null || right.value.null) return left.value.null == right.value.null;
+  const TypeInfo* type = find_type(left.type);
+  if (type != nullptr && !type->by_reference) return left.value.i64 == right.value.i64;
+  return left.value.bytes() == right.value.bytes();
+}
+
+// What is compared beside kind, type, typmod and children.
+bool equal_scalars(const BoundExpression& left, const BoundExpression& right) {
+  return dispatch(left, [&]<typename T>(const T& a) {
+    const T& b = static_cast<const T&>(right);
+    if constexpr (std::is_same_v<T, ConstantExpression>) {
+      return equal_constants(a, b);
+    } else if constexpr (std::is_same_v<T, ParameterExpression> ||
+                         std::is_same_v<T, ExecutionParameterExpression>) {
+      return a.index == b.index;
+    } else if constexpr (std::is_same_v<T, SlotExpression>) {
+      return a.slot == b.slot;
+    } else if constexpr (std::is_same_v<T, ColumnExpression>) {
+      return a.relation == b.relation && a.column == b.column && a.levels_up == b.levels_up;
+    } else if constexpr (std::is_same_v<T, CallExpression>) {
+      return a.procedure == b.procedure && a.variadic == b.variadic;
+    } else if constexpr (std::is_same_v<T, BooleanExpression>) {
+      return a.op == b.op;
+    } else if constexpr (std::is_same_v<T, NullTestExpression>) {
+      return a.is_not_null == b.is_not_null;
+    } else if constexpr (std::is_same_v<T, BooleanTestExpression>) {
+      return a.test == b.test;
+    } else if constexpr (std::is_same_v<T, DistinctFromExpression>) {
+      return a.equality == b.equality && a.negated == b.negated;
+    } else if constexpr (std::is_same_v<T, NullIfExpression>) {
+      return a.equality == b.equality;
+    } else if constexpr (std::is_same_v<T, MinMaxExpression>) {
+      return a.is_least == b.is_least;
+    } else if constexpr (std::is_same_v<T, InListExpression>) {
+      return a.procedure == b.procedure && a.negated == b.negated;
+    } else if constexpr (std::is_same_v<T, ArrayComparisonExpression>) {
+      return a.procedure == b.procedure && a.is_all == b.is_all;
+    } else if constexpr (std::is_same_v<T, TypmodCoercionExpression>) {
+      return a.explicit_cast == b.explicit_cast;
+    } else if constexpr (std::is_same_v<T, SqlValueExpression>) {
+      return a.value == b.value;
+    } else if constexpr (std::is_same_v<T, AggregateExpression>) {
+      return a.procedure == b.procedure && a.star == b.star && a.distinct == b.distinct &&
+             a.levels_up == b.levels_up &&
+             std::ranges::equal(
+                 a.order_by, b.order_by, [](const BoundSortKey& x, const BoundSortKey& y) {
+                   return x.descending == y.descending && x.nulls_first == y.nulls_first;
+                 });
+    } else if constexpr (std::is_same_v<T, SublinkExpression> ||
+                         std::is_same_v<T, SubplanExpression> ||
+                         std::is_same_v<T, CaseExpression>) {
+      // Two CASE nodes with arguments have execution parameters of their own.
+      if constexpr (std::is_same_v<T, CaseExpression>)
+        return a.argument_parameter == b.argument_parameter;
+      return &a == &b;
+    } else {
+      return true;
+    }
+  });
+}
+
+}  // namespace
+
+void for_each_child(const BoundExpression& expression,
+                    FunctionRef<void(const BoundExpression&)> visit) {
+  dispatch(expression, [&](const auto& node) { children(node, Visitor{visit}); });
+}
+
+const BoundExpression* map_children(
+    Arena& arena, const BoundExpression* expression,
+    FunctionRef<const BoundExpression*(const BoundExpression*)> map) {
+  return dispatch(*expression, [&]<typename T>(const T& node) -> const BoundExpression* {
+    T copy = node;
+    Mapper mapper{arena, map};
+    children(copy, mapper);
+    return mapper.changed ? arena.make<T>(copy) : expression;
+  });
+}
+
+bool contains(const BoundExpression& expression,
+              FunctionRef<bool(const BoundExpression&)> matches) {
+  if (matches(expression)) return true;
+  bool found = false;
+  for_each_child(expression,
+                 [&](const BoundExpression& child) { found = found || contains(child, matches); });
+  return found;
+}
+
+bool equal_expressions(const BoundExpression* left, const BoundExpression* right) {
+  if (left == right) return true;
+  if (left == nullptr || right == nullptr) return false;
+  if (left->kind != right->kind || left->type != right->type || left->typmod != right->typmod)
+    return false;
+  if (!equal_scalars(*left, *right)) return false;
+  std::vector<Child> left_children;
+  std::vector<Child> right_children;
+  for_each_child(*left, [&](const BoundExpression& child) { left_children.push_back(&child); });
+  for_each_child(*right, [&](const BoundExpression& child) { right_children.push_back(&child); });
+  return std::ranges::equal(left_children, right_children, equal_expressions);
+}
+
+}  // namespace pgsilo

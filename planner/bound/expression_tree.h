@@ -1,0 +1,30 @@
+// Walking, copying and comparing bound expressions, one level at a time.
+// Thread safety: pure functions.
+#pragma once
+
+#include "base/arena.h"
+#include "planner/bound/expression.h"
+#include "planner/bound/function_ref.h"
+
+namespace pgsilo {
+
+// Calls `visit` for every direct child, in order. The condition of a sublink or subplan and a
+// subplan's arguments count as children; their queries and plans do not.
+void for_each_child(const BoundExpression& expression,
+                    FunctionRef<void(const BoundExpression&)> visit);
+
+// The same node with every child replaced by `map(child)`: the node itself when no child changed,
+// else a copy in `arena`.
+const BoundExpression* map_children(
+    Arena& arena, const BoundExpression* expression,
+    FunctionRef<const BoundExpression*(const BoundExpression*)> map);
+
+// True when `matches` holds for the expression or something in it. Queries of sublinks are not
+// entered.
+bool contains(const BoundExpression& expression, FunctionRef<bool(const BoundExpression&)> matches);
+
+// The same computation: equal in everything but locations and names. Sublinks equal only
+// themselves.
+bool equal_expressions(const BoundExpression* left, const BoundExpression* right);
+
+}  // namespace pgsilo

@@ -1,0 +1,51 @@
+#include "planner/unsupported_features.h"
+
+#include "sql/sql_error.h"
+
+namespace pgsilo {
+
+namespace {
+
+constexpr UnsupportedFeatureInfo features[] = {
+    {UnsupportedFeature::whole_row_reference, "a whole-row reference (SELECT t FROM t)"},
+    {UnsupportedFeature::composite_type, "a composite type"},
+    {UnsupportedFeature::window_function, "a window function"},
+    {UnsupportedFeature::grouping_sets, "GROUPING SETS, ROLLUP and CUBE"},
+    {UnsupportedFeature::within_group, "WITHIN GROUP"},
+    {UnsupportedFeature::recursive_query, "WITH RECURSIVE"},
+    {UnsupportedFeature::search_or_cycle, "SEARCH and CYCLE"},
+    {UnsupportedFeature::data_modifying_cte, "INSERT, UPDATE or DELETE in WITH"},
+    {UnsupportedFeature::row_locking, "SELECT FOR UPDATE/SHARE"},
+    {UnsupportedFeature::fetch_with_ties, "FETCH FIRST ... WITH TIES"},
+    {UnsupportedFeature::on_conflict, "INSERT ... ON CONFLICT"},
+    {UnsupportedFeature::where_current_of, "WHERE CURRENT OF"},
+    {UnsupportedFeature::array_subscript, "an array subscript"},
+    {UnsupportedFeature::multidimensional_array, "a multidimensional ARRAY constructor"},
+    {UnsupportedFeature::named_argument, "a named function argument"},
+    {UnsupportedFeature::variadic_array, "a VARIADIC array argument"},
+    {UnsupportedFeature::column_definition_list,
+     "a function returning records with a column definition list"},
+    {UnsupportedFeature::collation, "a collation other than \"C\""},
+    {UnsupportedFeature::bit_string, "a bit string"},
+    {UnsupportedFeature::type_of_column, "%TYPE"},
+    {UnsupportedFeature::view_query, "reading a view"},
+    {UnsupportedFeature::select_into, "SELECT INTO inside another statement"},
+    {UnsupportedFeature::nested_set_returning,
+     "a set-returning function inside another's argument"},
+    {UnsupportedFeature::subquery_in_values, "a correlated subquery in this place"},
+    {UnsupportedFeature::explain_format, "EXPLAIN (FORMAT XML or YAML)"},
+    {UnsupportedFeature::explain_option, "EXPLAIN (BUFFERS, WAL or SETTINGS)"},
+};
+
+}  // namespace
+
+std::span<const UnsupportedFeatureInfo> unsupported_features() { return features; }
+
+void throw_unsupported(UnsupportedFeature feature, int position) {
+  for (const UnsupportedFeatureInfo& info : features) {
+    if (info.feature == feature) throw_unsupported(info.name, position);
+  }
+  throw_unsupported("this", position);
+}
+
+}  // namespace pgsilo
