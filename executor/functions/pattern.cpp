@@ -1,0 +1,151 @@
+// LIKE, SIMILAR TO and regular expressions.
+#include <algorithm>
+#include <string>
+
+#include "executor/functions/function.h"
+#include "executor/functions/regular_expression.h"
+#include "sql/sql_error.h"
+#include "sql/types/text.h"
+
+namespace pgsilo::functions {
+namespace {
+
+using std::string_view;
+
+// bpchar counts with its blanks in patterns; name is text.
+template <bool ignore_case, bool negated>
+Datum like(EvalContext& context, const Datum* a) {
+  return Datum::of_bool(text_like(a[0].bytes(), a[1].bytes(), ignore_case, *context.arena) !=
+                        negated);
+}
+template <bool ignore_case, bool negated>
+Datum matches(EvalContext&, const Datum* a) {
+  RegularExpression expression(a[1].bytes(), ignore_case);
+  return Datum::of_bool(expression.search(a[0].bytes(), 0) != negated);
+}
+
+Datum escaped_like_pattern(EvalContext& context, const Datum* a) {
+  return Datum::of_bytes(like_escape(a[0].bytes(), a[1].bytes(), *context.arena));
+}
+Datum similar_pattern(EvalContext& context, const Datum* a) {
+  return Datum::of_bytes(
+      context.arena->copy_string(similar_to_regular_expression(a[0].bytes(), "\\")));
+}
+Datum similar_pattern_with_escape(EvalContext& context, const Datum* a) {
+  return Datum::of_bytes(
+      context.arena->copy_string(similar_to_regular_expression(a[0].bytes(), a[1].bytes())));
+}
+
+// The first group, or the whole match when there is none; null without a match.
+Datum substring_of_match(string_view text, string_view pattern) {
+  RegularExpression expression(pattern, false);
+  if (!expression.search(text, 0)) return Datum();
+  RegularExpression::Range range = expression.group(expression.group_count() > 0 ? 1 : 0);
+  if (range.begin == RegularExpression::unset) return Datum();
+  return Datum::of_bytes(text.substr(range.begin, range.end - range.begin));
+}
+Datum regular_substring(EvalContext&, const Datum* a) {
+  return substring_of_match(a[0].bytes(), a[1].bytes());
+}
+Datum similar_substring(EvalContext&, const Datum* a) {
+  return substring_of_match(a[0].bytes(),
+                            similar_to_regular_expression(a[1].bytes(), a[2].bytes()));
+}
+
+// Appends `replacement` with \1..\9 and \& put in.
+void append_replacement(string_view replacement, string_view text,
+                        const RegularExpression& expression, std::string& out) {
+  for (size_t i = 0; i < replacement.size(); ++i) {
+    if (replacement[i] != '\\' || i + 1 == replacement.size()) {
+      out += replacement[i];
+      continue;
+    }
+    char code = replacement[++i];
+    if (code != '&' && (code < '1' || code > '9')) {
+      if (code != '\\') out += '\\';
+      out += code;
+      continue;
+    }
+    size_t group = code == '&' ? 0 : static_cast<size_t>(code - '0');
+    if (group > expression.group_count()) continue;
+    RegularExpression::Range range = expression.group(group);
+    if (range.begin != RegularExpression::unset)
+      out += text.substr(range.begin, range.end - range.begin);
+  }
+}
+
+Datum replaced(EvalContext& context, const Datum* a, bool global, bool ignore_case) {
+  string_view text = a[0].bytes();
+  RegularExpression expression(a[1].bytes(), ignore_case);
+  std::string out;
+  size_t copied = 0;
+  size_t start = 0;
+  while (start <= text.size() && expression.search(text, start)) {
+    RegularExpression::Range match = expression.group(0);
+    out += text.substr(copied, match.begin - copied);
+    append_replacement(a[2].bytes(), text, expression, out);
+    copied = match.end;
+    if (!global) break;
+    // An empty match moves on by one character, or it would be found again.
+    start = match.end > match.begin
+                ? match.end
+                : match.end + std::max<size_t>(1, text_prefix_bytes(text.substr(match.end), 1));
+  }
+  out += text.substr(copied);
+  return Datum::of_bytes(context.arena->copy_string(out));
+}
+
+Datum regexp_replace(EvalContext& context, const Datum* a) {
+  return replaced(context, a, false, false);
+}
+Datum regexp_replace_with_flags(EvalContext& context, const Datum* a) {
+  bool global = false;
+  bool ignore_case = false;
+  for (char flag : a[3].bytes()) {
+    switch (flag) {
+      case 'g':
+        global = true;
+        break;
+      case 'i':
+        ignore_case = true;
+        break;
+      case 'c':
+        ignore_case = false;
+        break;
+      case 's':
+        break;  // the default
+      default:
+        throw SqlError(sqlstate::invalid_parameter_value,
+                       concat("invalid regular expression option: \"", flag, "\""));
+    }
+  }
+  return replaced(context, a, global, ignore_case);
+}
+
+constexpr FunctionEntry entries[] = {
+    {850, like<false, false>},                                 // text
+    {851, like<false, true>},     {1569, like<false, false>},  // like()
+    {1570, like<false, true>},                                 // notlike()
+    {1633, like<true, false>},    {1634, like<true, true>},
+    {858, like<false, false>},  // name
+    {859, like<false, true>},     {1571, like<false, false>},
+    {1572, like<false, true>},    {1635, like<true, false>},
+    {1636, like<true, true>},     {1631, like<false, false>},  // bpchar
+    {1632, like<false, true>},    {1660, like<true, false>},
+    {1661, like<true, true>},     {1254, matches<false, false>},  // text
+    {1256, matches<false, true>}, {1238, matches<true, false>},
+    {1239, matches<true, true>},  {79, matches<false, false>},  // name
+    {1252, matches<false, true>}, {1240, matches<true, false>},
+    {1241, matches<true, true>},  {1658, matches<false, false>},  // bpchar
+    {1659, matches<false, true>}, {1656, matches<true, false>},
+    {1657, matches<true, true>},  {1637, escaped_like_pattern},
+    {1987, similar_pattern},      {1986, similar_pattern_with_escape},
+    {2073, regular_substring},    {2074, similar_substring},
+    {2284, regexp_replace},       {2285, regexp_replace_with_flags},
+};
+
+}  // namespace
+
+std::span<const FunctionEntry> pattern() { return entries; }
+
+}  // namespace pgsilo::functions

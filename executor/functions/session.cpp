@@ -1,0 +1,232 @@
+// What a statement may ask about its session, its database and the catalog.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/parker.h"
+#include "catalog/catalog_snapshot.h"
+#include "catalog/catalog_view.h"
+#include "catalog/descriptors.h"
+#include "executor/execution_context.h"
+#include "executor/functions/function.h"
+#include "sql/sql_error.h"
+#include "sql/types/array.h"
+#include "sql/types/integer.h"
+#include "sql/types/numeric.h"
+#include "sql/types/type.h"
+#include "storage/relation/relation.h"
+
+namespace pgsilo::functions {
+namespace {
+
+using std::string_view;
+
+constexpr Oid owner_oid = 10;  // every object belongs to the bootstrap superuser
+
+Datum copied(EvalContext& context, string_view text) {
+  return Datum::of_bytes(context.arena->copy_string(text));
+}
+
+Datum version(EvalContext& context, const Datum*) {
+  std::string number;
+  context.execution->settings->get("server_version", &number);
+  return copied(context, "PostgreSQL " + number +
+                             " on x86_64-pc-linux-gnu, compiled by " __VERSION__ ", 64-bit");
+}
+
+Datum setting(EvalContext& context, string_view name, bool missing_ok) {
+  std::string value;
+  if (context.execution->settings->get(name, &value)) return copied(context, value);
+  if (missing_ok) return Datum();
+  throw SqlError(sqlstate::undefined_object,
+                 concat("unrecognized configuration parameter \"", name, "\""));
+}
+Datum current_setting(EvalContext& context, const Datum* a) {
+  return setting(context, a[0].bytes(), false);
+}
+Datum current_setting_missing_ok(EvalContext& context, const Datum* a) {
+  return setting(context, a[0].bytes(), a[1].as_bool());
+}
+Datum set_config(EvalContext& context, const Datum* a) {
+  if (a[0].null) throw SqlError(sqlstate::null_value_not_allowed, "SET requires parameter name");
+  context.execution->settings->set(a[0].bytes(), a[1].null ? string_view() : a[1].bytes(),
+                                   !a[2].null && a[2].as_bool());
+  return setting(context, a[0].bytes(), false);
+}
+
+Datum current_database(EvalContext& context, const Datum*) {
+  return copied(context, context.execution->database_name);
+}
+Datum current_schema(EvalContext& context, const Datum*) {
+  const SchemaDescriptor* schema = context.execution->catalog->creation_schema();
+  return schema == nullptr ? Datum() : copied(context, schema->name);
+}
+Datum current_schemas(EvalContext& context, const Datum* a) {
+  const CatalogView& catalog = *context.execution->catalog;
+  std::vector<Datum> names;
+  bool names_catalog = false;
+  for (Oid oid : catalog.search_path()) {
+    const SchemaDescriptor* schema = catalog.snapshot().find_schema(oid);
+    if (schema == nullptr) continue;
+    names.push_back(copied(context, schema->name));
+    names_catalog = names_catalog || schema->name == "pg_catalog";
+  }
+  // pg_catalog is searched first without being named.
+  if (a[0].as_bool() && !names_catalog) names.insert(names.begin(), Datum::of_bytes("pg_catalog"));
+  return make_array(type_oid::name, names, *context.arena);
+}
+Datum backend_pid(EvalContext& context, const Datum*) {
+  return Datum::of_int(context.execution->backend_pid);
+}
+Datum encoding(EvalContext&, const Datum*) { return Datum::of_bytes("UTF8"); }
+Datum encoding_name(EvalContext&, const Datum* a) {
+  constexpr int64_t sql_ascii = 0;
+  constexpr int64_t utf8 = 6;
+  return Datum::of_bytes(a[0].i64 == utf8 ? "UTF8" : a[0].i64 == sql_ascii ? "SQL_ASCII" : "");
+}
+Datum is_in_recovery(EvalContext&, const Datum*) { return Datum::of_bool(false); }
+Datum user_name(EvalContext& context, const Datum* a) {
+  if (a[0].i64 == owner_oid) return Datum::of_bytes("postgres");
+  return copied(context, concat("unknown (OID=", a[0].i64, ")"));
+}
+
+Datum sleep(EvalContext& context, const Datum* a) {
+  ExecutionContext& session = *context.execution;
+  double seconds = a[0].f64;
+  if (!(seconds > 0)) return Datum::of_int(0);
+  constexpr double longest_s = 1e9;
+  int64_t deadline_us = monotonic_us() + static_cast<int64_t>(std::min(seconds, longest_s) * 1e6);
+  while (monotonic_us() < deadline_us) {
+    session.parker->park(deadline_us);
+    session.check_budget();  // raises 57014 when the wait was cancelled
+  }
+  return Datum::of_int(0);
+}
+
+Datum type_of(EvalContext& context, const Datum*) {
+  return Datum::of_int(context.call->argument_types[0]);
+}
+Datum type_name(EvalContext& context, const Datum* a) {
+  if (a[0].null) return Datum();
+  auto oid = static_cast<Oid>(a[0].i64);
+  if (find_type(oid) == nullptr) return Datum::of_bytes(oid == invalid_oid ? "-" : "???");
+  ByteBuffer name;
+  pgsilo::format_type(oid, a[1].null ? no_typmod : static_cast<int32_t>(a[1].i64), name);
+  return copied(context, name.view());
+}
+
+// to_regclass() and to_regtype(): null where the cast from text would find nothing.
+template <Oid reg_type>
+Datum find_object(EvalContext& context, const Datum* a) {
+  try {
+    return type_info(reg_type).parse(a[0].bytes(), no_typmod, *context.types);
+  } catch (const SqlError& error) {
+    SqlState state = error.state();
+    bool missing = state == sqlstate::undefined_table || state == sqlstate::undefined_object ||
+                   state == sqlstate::invalid_schema_name;
+    if (!missing) throw;
+  }
+  return Datum();
+}
+
+Datum table_is_visible(EvalContext& context, const Datum* a) {
+  const CatalogView& catalog = *context.execution->catalog;
+  auto oid = static_cast<Oid>(a[0].i64);
+  if (const TableDescriptor* table = catalog.find_table(oid); table != nullptr) {
+    const TableDescriptor* found = catalog.find_table({}, table->name);
+    return Datum::of_bool(found != nullptr && found->oid == oid);
+  }
+  const IndexDescriptor* index = catalog.snapshot().find_index(oid);
+  if (index == nullptr) return Datum();
+  const IndexDescriptor* found = catalog.find_index({}, index->name);
+  return Datum::of_bool(found != nullptr && found->oid == oid);
+}
+
+// Bytes of memory. An index has a tree of its own but for the primary key's, which is the table's.
+Datum relation_size(EvalContext& context, const Datum* a) {
+  const CatalogView& catalog = *context.execution->catalog;
+  auto oid = static_cast<Oid>(a[0].i64);
+  if (const TableDescriptor* table = catalog.find_table(oid); table != nullptr) {
+    return Datum::of_int(static_cast<int64_t>(table->relation->memory_bytes()));
+  }
+  const IndexDescriptor* index = catalog.snapshot().find_index(oid);
+  if (index == nullptr || index->relation == nullptr) return Datum();
+  return Datum::of_int(static_cast<int64_t>(index->relation->memory_bytes()));
+}
+Datum total_relation_size(EvalContext& context, const Datum* a) {
+  const TableDescriptor* table = context.execution->catalog->find_table(static_cast<Oid>(a[0].i64));
+  if (table == nullptr) return relation_size(context, a);
+  auto total = static_cast<int64_t>(table->relation->memory_bytes());
+  for (const auto& index : table->indexes) {
+    if (!index->is_primary_tree()) total += static_cast<int64_t>(index->relation->memory_bytes());
+  }
+  return Datum::of_int(total);
+}
+
+// "10 kB": the unit grows when ten thousand of it are reached; halves round away from zero.
+Datum pretty_size(EvalContext& context, const Datum* a) {
+  constexpr const char* units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+  int64_t size = a[0].i64;
+  auto magnitude = [](int64_t value) {
+    return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  };
+  if (magnitude(size) < 10 * 1024) return copied(context, concat(size, " bytes"));
+  int64_t halves = size / 512;  // of a kB
+  size_t unit = 1;
+  while (magnitude(halves) >= 2 * 10 * 1024 - 1 && unit + 1 < std::size(units)) {
+    halves /= 1024;
+    ++unit;
+  }
+  int64_t rounded = (halves + (halves < 0 ? -1 : 1)) / 2;
+  return copied(context, concat(rounded, " ", units[unit]));
+}
+Datum pretty_numeric_size(EvalContext& context, const Datum* a) {
+  Datum size = Datum::of_int(numeric_to_integer(a[0], 8));
+  return pretty_size(context, &size);
+}
+
+Datum column_size(EvalContext& context, const Datum* a) {
+  const TypeInfo& type = type_info(context.call->argument_types[0]);
+  if (!type.by_reference) return Datum::of_int(type.typlen);
+  return Datum::of_int(int64_t{a[0].length} + (type.typlen < 0 ? 4 : 0));
+}
+
+// There are no comments: COMMENT is not supported.
+Datum no_description(EvalContext&, const Datum*) { return Datum(); }
+
+constexpr FunctionEntry entries[] = {
+    {89, version},
+    {2077, current_setting},
+    {3294, current_setting_missing_ok},
+    {2078, set_config},
+    {861, current_database},
+    {1402, current_schema},
+    {1403, current_schemas},
+    {2026, backend_pid},
+    {810, encoding},   // pg_client_encoding
+    {1039, encoding},  // getdatabaseencoding
+    {1597, encoding_name},
+    {3810, is_in_recovery},
+    {1642, user_name},
+    {2626, sleep},
+    {1619, type_of},
+    {1081, type_name},
+    {3495, find_object<type_oid::regclass>},
+    {3493, find_object<type_oid::regtype>},
+    {2079, table_is_visible},
+    {2325, relation_size},
+    {2997, relation_size},  // pg_table_size
+    {2286, total_relation_size},
+    {2288, pretty_size},
+    {3166, pretty_numeric_size},
+    {1269, column_size},
+    {1215, no_description},
+};
+
+}  // namespace
+
+std::span<const FunctionEntry> session() { return entries; }
+
+}  // namespace pgsilo::functions
