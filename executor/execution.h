@@ -26,7 +26,7 @@ namespace pgsilo {
 class ExecutablePlan;
 class ResultSink;
 struct ExecutionContext;
-struct ExecutionState;
+struct ExecutionRun;
 
 enum class RunStatus : uint8_t { done, suspended };
 
@@ -55,7 +55,7 @@ class Execution {
   uint64_t rows_processed() const;
 
  private:
-  std::unique_ptr<ExecutionState> state_;
+  std::unique_ptr<ExecutionRun> run_;
 };
 
 }  // namespace pgsilo

@@ -6,25 +6,24 @@
 #include <string>
 
 #include "sql/sql_error.h"
+#include "storage/transaction/abort_reason.h"
 
 namespace pgsilo {
 
-enum class TransactionStatus : uint8_t;
-
 // An SqlError that running the same statements again may cure: another transaction got in between (40001) or this one was a
-// deadlock victim (40P01). The server re-runs one-shots on it and passes it on for interactive transactions.
+// deadlock victim (40P01). The server re-runs one-shots on it (after Transaction::wait_for_intent() when status() is
+// must_wait) and passes it on for interactive transactions.
 class TransactionConflict : public SqlError {
  public:
   TransactionConflict(TransactionStatus status, SqlState state, std::string message)
       : SqlError(state, std::move(message)), status_(status) {}
-  // must_wait asks for Transaction::wait_for_intent() before the next run.
   TransactionStatus status() const { return status_; }
 
  private:
   TransactionStatus status_;
 };
 
-// Throws the error that `status` stands for. Precondition: status is not success. Constraint violations that need the table's
+// Throws the error that `status` stands for. Precondition: status is not ok. Constraint violations that need the table's
 // name and key (23505) are raised by executor/constraint; here they lack the detail.
 [[noreturn]] void raise_transaction_status(TransactionStatus status);
 

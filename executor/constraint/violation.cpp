@@ -1,0 +1,91 @@
+// Errors of broken constraints, in PostgreSQL's words.
+#include "executor/constraint/row_writer.h"
+#include "executor/execution_context.h"
+#include "executor/transaction_status.h"
+#include "sql/types/text.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+constexpr size_t longest_shown_value = 64;  // as PostgreSQL's ExecBuildSlotValueDescription
+
+void print_value(const ColumnDescriptor& column, const Datum& value, const TypeContext& types, ByteBuffer& out) {
+  if (value.null) {
+    out.append("null");
+    return;
+  }
+  ByteBuffer text;
+  type_info(column.type).print(value, text, types);
+  std::string_view shown = text_clip(text.view(), longest_shown_value);
+  out.append(shown);
+  if (shown.size() != text.size()) out.append("...");
+}
+
+}  // namespace
+
+std::string RowWriter::failing_row(std::span<const Datum> row) const {
+  ByteBuffer text;
+  text.append("Failing row contains (");
+  bool first = true;
+  for (size_t i = 0; i < table_.columns.size(); ++i) {
+    if (table_.columns[i].dropped) continue;
+    if (!first) text.append(", ");
+    first = false;
+    print_value(table_.columns[i], row[i], context_.types, text);
+  }
+  text.append(").");
+  return std::string(text.view());
+}
+
+void RowWriter::check_not_null(std::span<const Datum> row, std::span<const int32_t> columns) const {
+  for (int32_t index : columns) {
+    auto at = static_cast<size_t>(index);
+    if (!row[at].null) [[likely]]
+      continue;
+    const ColumnDescriptor& column = table_.columns[at];
+    throw SqlError(sqlstate::not_null_violation,
+                   concat("null value in column \"", column.name, "\" of relation \"", table_.name,
+                          "\" violates not-null constraint"))
+        .detail(failing_row(row))
+        .table(table_.schema_name, table_.name)
+        .column(column.name);
+  }
+}
+
+void RowWriter::raise_check_violation(std::span<const Datum> row, std::string_view constraint) const {
+  throw SqlError(sqlstate::check_violation, concat("new row for relation \"", table_.name,
+                                                   "\" violates check constraint \"", constraint, "\""))
+      .detail(failing_row(row))
+      .table(table_.schema_name, table_.name)
+      .constraint(constraint);
+}
+
+void RowWriter::raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const {
+  // The read that found the key has to be true before the client hears of it.
+  TransactionStatus status = transaction().validate();
+  if (status != TransactionStatus::ok) raise_transaction_status(status);
+  ByteBuffer names;
+  ByteBuffer values;
+  for (const IndexColumn& part : index.columns) {
+    if (!names.empty()) {
+      names.append(", ");
+      values.append(", ");
+    }
+    auto at = static_cast<size_t>(part.number - 1);
+    names.append(table_.columns[at].name);
+    if (row[at].null) {
+      values.append("null");
+    } else {
+      type_info(table_.columns[at].type).print(row[at], values, context_.types);
+    }
+  }
+  throw SqlError(sqlstate::unique_violation,
+                 concat("duplicate key value violates unique constraint \"", index.name, "\""))
+      .detail(concat("Key (", names.view(), ")=(", values.view(), ") already exists."))
+      .table(table_.schema_name, table_.name)
+      .constraint(index.name);
+}
+
+}  // namespace pgsilo

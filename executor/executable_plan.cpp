@@ -1,0 +1,84 @@
+#include "executor/executable_plan.h"
+
+#include "catalog/catalog_view.h"
+#include "catalog/descriptors.h"
+#include "executor/compiled_statement.h"
+#include "executor/operator/cte.h"
+#include "executor/plan_compiler.h"
+#include "executor/utility_command.h"
+#include "planner/plan/transaction_plan.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled)
+    : compiled_(std::move(compiled)) {
+  const PlannedStatement& planned = *compiled_->planned;
+  catalog_version_ = planned.catalog_version;
+  parameter_types_.assign(planned.parameter_types.begin(), planned.parameter_types.end());
+  for (const PlannedColumn& column : planned.result_columns) {
+    const TypeInfo* type = find_type(column.type);
+    result_columns_.push_back({std::string(column.name), column.type, column.typmod,
+                               type == nullptr ? int16_t{-1} : type->typlen, column.table,
+                               column.column_number});
+  }
+  zero_column_rows_ = planned.returns_rows && planned.result_columns.empty();
+  read_only_ = planned.read_only;
+  switch (planned.kind) {
+    case PlannedKind::query:
+      kind_ = StatementKind::query;
+      command_ = "SELECT";
+      return;
+    case PlannedKind::insert:
+      kind_ = StatementKind::dml;
+      command_ = "INSERT 0";
+      return;
+    case PlannedKind::update:
+      kind_ = StatementKind::dml;
+      command_ = "UPDATE";
+      return;
+    case PlannedKind::delete_:
+      kind_ = StatementKind::dml;
+      command_ = "DELETE";
+      return;
+    case PlannedKind::explain:
+    case PlannedKind::utility:
+      kind_ = compiled_->utility->kind();
+      command_ = compiled_->utility->tag();
+      read_only_ = compiled_->utility->read_only();
+      return;
+  }
+}
+
+ExecutablePlan::~ExecutablePlan() = default;
+
+bool ExecutablePlan::still_valid(const CatalogView& view) const {
+  if (view.version() == catalog_version_) return true;
+  const PlannedStatement& planned = *compiled_->planned;
+  // A name may mean something else now even if the table itself is as it was; so only plans over equal tables of the
+  // same names survive.
+  for (const TableDescriptor* table : planned.tables) {
+    if (view.find_table(table->oid) != table) return false;
+    const TableDescriptor* named = view.find_table({}, table->name);
+    if (named != nullptr && named != table && named->schema != table->schema) return false;
+  }
+  return planned.kind != PlannedKind::utility && planned.kind != PlannedKind::explain;
+}
+
+std::shared_ptr<const ExecutablePlan> compile(std::shared_ptr<const PlannedStatement> planned) {
+  auto compiled = std::make_unique<CompiledStatement>();
+  compiled->planned = planned;
+  if (planned->kind == PlannedKind::explain || planned->kind == PlannedKind::utility) {
+    compiled->utility = make_utility_command(planned);
+  } else {
+    PlanCompiler compiler(*compiled, *planned);
+    for (const PlanNode* cte : planned->ctes) {
+      const CompiledOperator* plan = compiler.compile(cte);
+      compiled->ctes.push_back({plan, RowShape(plan->output, cte->columns)});
+    }
+    compiled->root = compiler.compile(planned->root);
+  }
+  return std::make_shared<const ExecutablePlan>(std::move(compiled));
+}
+
+}  // namespace pgsilo

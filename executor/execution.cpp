@@ -1,0 +1,167 @@
+#include "executor/execution.h"
+
+#include "executor/compiled_statement.h"
+#include "executor/executable_plan.h"
+#include "executor/execution_state.h"
+#include "executor/operator/operator.h"
+#include "executor/operator/row_store.h"
+#include "executor/result_sink.h"
+#include "executor/utility_command.h"
+#include "planner/plan/transaction_plan.h"
+
+namespace pgsilo {
+
+namespace {
+
+// The session's arena is the operators' while they run.
+class ArenaGuard {
+ public:
+  explicit ArenaGuard(TypeContext& types) : types_(types), arena_(types.arena) {}
+  ~ArenaGuard() { types_.arena = arena_; }
+  ArenaGuard(const ArenaGuard&) = delete;
+  ArenaGuard& operator=(const ArenaGuard&) = delete;
+
+ private:
+  TypeContext& types_;
+  Arena* arena_;
+};
+
+}  // namespace
+
+struct ExecutionRun {
+  ExecutionRun(std::shared_ptr<const ExecutablePlan> plan, ExecutionContext& session)
+      : state(std::move(plan), session), returned_shape(shape_of(state.compiled)), returned(returned_shape) {
+    if (state.compiled.root != nullptr) row.resize(state.compiled.root->output.size());
+  }
+
+  static RowShape shape_of(const CompiledStatement& compiled) {
+    if (compiled.root == nullptr) return {};
+    return RowShape(compiled.root->output, compiled.planned->root->columns);
+  }
+
+  // Delivers up to `limit` rows of the root; true when there are no more.
+  bool pull(ResultSink& sink, uint64_t limit) {
+    const std::vector<Register>& output = state.compiled.root->output;
+    uint64_t count = 0;
+    while (count < limit) {
+      if (!state.root->next()) {
+        delivered = count;
+        return true;
+      }
+      for (size_t i = 0; i < row.size(); ++i) row[i] = state.registers[output[i]];
+      sink.row(row);
+      ++count;
+    }
+    delivered = count;
+    return false;
+  }
+
+  // Changes are made to the end, whatever the limit; what they return may wait.
+  bool change(ResultSink& sink, uint64_t limit) {
+    if (limit == UINT64_MAX) return pull(sink, limit);
+    while (state.root->next()) returned.append(state.registers.data());
+    position = 0;
+    return hand_out(sink, limit);
+  }
+
+  bool hand_out(ResultSink& sink, uint64_t limit) {
+    delivered = 0;
+    for (; position < returned.size() && delivered < limit; ++delivered) {
+      sink.row({returned[position++], returned_shape.size()});
+    }
+    return position == returned.size();
+  }
+
+  void end() {
+    state.close();
+    state.check(state.transaction().end_statement());
+    state.finished = true;
+  }
+
+  ExecutionState state;
+  RowShape returned_shape;
+  RowStore returned;  // RETURNING under a row limit
+  size_t position = 0;
+  bool changed = false;
+  std::vector<Datum> row;
+  uint64_t delivered = 0;
+  std::string tag;
+};
+
+Execution::Execution(std::shared_ptr<const ExecutablePlan> plan, ExecutionContext& context,
+                     std::span<const Datum> parameters)
+    : run_(std::make_unique<ExecutionRun>(std::move(plan), context)) {
+  run_->state.start(parameters);
+}
+
+Execution::~Execution() { run_->state.close(); }
+
+void Execution::restart(std::span<const Datum> parameters) {
+  run_->state.close();
+  run_->returned.clear();
+  run_->changed = false;
+  run_->state.start(parameters);
+}
+
+RunStatus Execution::run(ResultSink& sink, uint64_t row_limit) {
+  ExecutionState& state = run_->state;
+  ArenaGuard guard(state.session.types);
+  uint64_t limit = row_limit == no_row_limit ? UINT64_MAX : row_limit;
+  run_->delivered = 0;
+  if (state.finished) return RunStatus::done;
+  if (run_->changed) {
+    bool done = run_->hand_out(sink, limit);
+    state.finished = done;
+    return done ? RunStatus::done : RunStatus::suspended;
+  }
+  if (!state.started) {
+    state.begin_statement();
+    if (state.root != nullptr) state.root->open();
+  } else {
+    state.transaction().resume_statement(state.command);
+  }
+  if (state.root == nullptr) {
+    state.compiled.utility->run(state, sink);
+    run_->end();
+    return RunStatus::done;
+  }
+  if (state.plan->kind() == StatementKind::dml) {
+    bool done = run_->change(sink, limit);
+    run_->changed = true;
+    run_->end();
+    state.finished = done;
+    return done ? RunStatus::done : RunStatus::suspended;
+  }
+  if (run_->pull(sink, limit)) {
+    run_->end();
+    return RunStatus::done;
+  }
+  // What was delivered may leave now: it has to be true.
+  state.check(state.transaction().end_statement());
+  return RunStatus::suspended;
+}
+
+std::string_view Execution::command_tag() {
+  const ExecutionState& state = run_->state;
+  std::string& tag = run_->tag;
+  tag.assign(state.plan->command());
+  if (state.root == nullptr && !state.compiled.utility->tag_counts_rows()) return tag;
+  char digits[24];
+  char* end = digits + sizeof digits;
+  char* at = end;
+  uint64_t count = rows_processed();
+  do {
+    *--at = static_cast<char>('0' + count % 10);
+    count /= 10;
+  } while (count != 0);
+  tag.push_back(' ');
+  tag.append(at, end);
+  return tag;
+}
+
+uint64_t Execution::rows_processed() const {
+  return run_->state.plan->kind() == StatementKind::query ? run_->delivered
+                                                          : run_->state.rows_processed;
+}
+
+}  // namespace pgsilo

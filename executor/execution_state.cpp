@@ -1,0 +1,74 @@
+#include "executor/execution_state.h"
+
+#include "catalog/descriptors.h"
+#include "executor/executable_plan.h"
+#include "executor/operator/cte.h"
+#include "executor/operator/subplan.h"
+#include "executor/transaction_status.h"
+#include "planner/plan/transaction_plan.h"
+
+namespace pgsilo {
+
+ExecutionState::ExecutionState(std::shared_ptr<const ExecutablePlan> executable,
+                               ExecutionContext& context)
+    : plan(std::move(executable)),
+      compiled(plan->compiled()),
+      session(context),
+      registers(compiled.registers),
+      subplans(compiled.subplans.size()),
+      ctes(compiled.ctes.size()) {
+  rows.types = &session.types;
+  rows.execution = &session;
+  rows.state = this;
+  if (compiled.root != nullptr) root = compiled.root->instantiate(*this);
+}
+
+ExecutionState::~ExecutionState() = default;
+
+void ExecutionState::raise(TransactionStatus status) { raise_transaction_status(status); }
+
+SubplanRun& ExecutionState::subplan(uint32_t index) {
+  std::unique_ptr<SubplanRun>& run = subplans[index];
+  if (run == nullptr) run = std::make_unique<SubplanRun>(compiled.subplans[index], *this);
+  return *run;
+}
+
+CteRun& ExecutionState::cte(int32_t index) {
+  std::unique_ptr<CteRun>& run = ctes[static_cast<size_t>(index)];
+  if (run == nullptr) run = std::make_unique<CteRun>(compiled.ctes[static_cast<size_t>(index)], *this);
+  return *run;
+}
+
+void ExecutionState::start(std::span<const Datum> parameters) {
+  PGSILO_CHECK(parameters.size() == compiled.parameter_count);
+  std::copy(parameters.begin(), parameters.end(), registers.begin());
+  if (memory.bytes_reserved() != 0) memory.reset();
+  rows_processed = 0;
+  started = finished = false;
+}
+
+void ExecutionState::begin_statement() {
+  started = true;
+  session.types.transaction_timestamp = session.transaction_timestamp_us;
+  session.types.statement_timestamp = session.statement_timestamp_us;
+  check(transaction().begin_statement());
+  command = transaction().command();
+  for (const TableDescriptor* table : compiled.planned->tables) {
+    if (table->record.record != nullptr) {
+      check(transaction().use_descriptor(table->record.record, table->record.tid));
+    }
+    if (table->relation != nullptr) check(transaction().share_relation(*table->relation));
+  }
+}
+
+void ExecutionState::close() {
+  if (root != nullptr) root->close();
+  for (auto& run : subplans) {
+    if (run != nullptr) run->reset();
+  }
+  for (auto& run : ctes) {
+    if (run != nullptr) run->reset();
+  }
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,62 @@
+// Everything one Execution owns while it runs. Internal to executor/.
+// Thread safety: none; one fiber.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/arena.h"
+#include "executor/compiled_statement.h"
+#include "executor/expression/eval_context.h"
+#include "storage/transaction/transaction.h"
+
+namespace pgsilo {
+
+class ExecutablePlan;
+class CteRun;
+class Operator;
+class SubplanRun;
+
+struct ExecutionState {
+  ExecutionState(std::shared_ptr<const ExecutablePlan> plan, ExecutionContext& session);
+  ~ExecutionState();
+
+  Transaction& transaction() { return *session.transaction; }
+  // Raises the error that a status other than ok stands for.
+  void check(TransactionStatus status) {
+    if (status != TransactionStatus::ok) [[unlikely]]
+      raise(status);
+  }
+  [[noreturn]] static void raise(TransactionStatus status);
+
+  // Instantiated when first used.
+  SubplanRun& subplan(uint32_t index);
+  CteRun& cte(int32_t index);
+
+  // A new run: parameters in place, memory empty.
+  void start(std::span<const Datum> parameters);
+  // The command id, and the descriptors that the transaction now rests on.
+  void begin_statement();
+  // Lets go of everything that needs the transaction.
+  void close();
+
+  std::shared_ptr<const ExecutablePlan> plan;
+  const CompiledStatement& compiled;
+  ExecutionContext& session;
+  RowContext rows;
+  std::vector<Datum> registers;
+  Arena memory;  // emptied at the start of each run
+  std::unique_ptr<Operator> root;
+  std::vector<std::unique_ptr<SubplanRun>> subplans;
+  std::vector<std::unique_ptr<CteRun>> ctes;
+
+  bool started = false;   // begin_statement() was called
+  bool finished = false;
+  CommandId command = 0;
+  uint64_t rows_processed = 0;  // of the last run() call, or changed by the statement
+};
+
+}  // namespace pgsilo

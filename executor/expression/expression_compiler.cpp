@@ -1,0 +1,369 @@
+#include "executor/expression/expression_compiler.h"
+
+#include "catalog/builtin/builtin.h"
+#include "sql/sql_error.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+Step& ExpressionCompiler::emit(Step::Run run, Register result, Register a, Register b, int32_t c,
+                               const void* data) {
+  steps_.push_back({run, result, a, b, c, data});
+  return steps_.back();
+}
+
+size_t ExpressionCompiler::emit_jump(Step::Run run, Register a) {
+  emit(run, 0, a);
+  return steps_.size() - 1;
+}
+
+ExpressionProgram ExpressionCompiler::finish(Register result) {
+  return {plan_.statement().arena.copy_span(steps_), result};
+}
+
+bool ExpressionCompiler::in_place(const BoundExpression* expression, Register* where) {
+  switch (expression->kind) {
+    case ExpressionKind::constant:
+      *where = plan_.constant(as<ConstantExpression>(expression)->value);
+      return true;
+    case ExpressionKind::parameter:
+      *where = plan_.parameter(as<ParameterExpression>(expression)->index);
+      return true;
+    case ExpressionKind::slot:
+      *where = slots_[static_cast<size_t>(as<SlotExpression>(expression)->slot)];
+      return true;
+    case ExpressionKind::execution_parameter:
+      *where = plan_.execution_parameter(as<ExecutionParameterExpression>(expression)->index);
+      return true;
+    case ExpressionKind::relabel:
+      return in_place(as<RelabelExpression>(expression)->argument, where);
+    default:
+      return false;
+  }
+}
+
+Register ExpressionCompiler::compile(const BoundExpression* expression) {
+  Register where;
+  if (in_place(expression, &where)) return where;
+  Register target = plan_.new_register();
+  compile_into(expression, target);
+  return target;
+}
+
+void ExpressionCompiler::compile_into(const BoundExpression* expression, Register target) {
+  Register where;
+  if (in_place(expression, &where)) {
+    emit(steps::move, target, where);
+    return;
+  }
+  switch (expression->kind) {
+    case ExpressionKind::relabel:
+      return compile_into(as<RelabelExpression>(expression)->argument, target);
+    case ExpressionKind::call:
+      return compile_call(*as<CallExpression>(expression), target);
+    case ExpressionKind::boolean:
+      return compile_boolean(*as<BooleanExpression>(expression), target);
+    case ExpressionKind::null_test:
+      return compile_null_test(*as<NullTestExpression>(expression), target);
+    case ExpressionKind::boolean_test: {
+      const auto* test = as<BooleanTestExpression>(expression);
+      Register argument = compile(test->argument);
+      emit(steps::boolean_test, target, argument, 0, static_cast<int32_t>(test->test));
+      return;
+    }
+    case ExpressionKind::distinct_from: {
+      const auto* test = as<DistinctFromExpression>(expression);
+      Register left = compile(test->left);
+      Register right = compile(test->right);
+      Oid types[] = {test->left->type, test->right->type};
+      emit(steps::distinct_from, target, left, right, test->negated ? 1 : 0,
+           call_data(test->equality, types, type_oid::boolean, -1));
+      return;
+    }
+    case ExpressionKind::case_when:
+      return compile_case(*as<CaseExpression>(expression), target);
+    case ExpressionKind::coalesce:
+      return compile_coalesce(*as<CoalesceExpression>(expression), target);
+    case ExpressionKind::null_if:
+      return compile_null_if(*as<NullIfExpression>(expression), target);
+    case ExpressionKind::min_max:
+      return compile_min_max(*as<MinMaxExpression>(expression), target);
+    case ExpressionKind::in_list:
+      return compile_in_list(*as<InListExpression>(expression), target);
+    case ExpressionKind::array_comparison:
+      return compile_array_comparison(*as<ArrayComparisonExpression>(expression), target);
+    case ExpressionKind::array:
+      return compile_array(*as<ArrayExpression>(expression), target);
+    case ExpressionKind::io_conversion: {
+      const auto* conversion = as<IoConversionExpression>(expression);
+      Register argument = compile(conversion->argument);
+      const auto* data = plan_.statement().arena.make<steps::IoConversion>(
+          &type_info(conversion->argument->type), &type_info(conversion->type), conversion->typmod);
+      emit(steps::io_conversion, target, argument, 0, 0, data);
+      return;
+    }
+    case ExpressionKind::sql_value: {
+      const auto* value = as<SqlValueExpression>(expression);
+      emit(steps::sql_value, target, 0, static_cast<Register>(value->typmod + 1),
+           static_cast<int32_t>(value->value));
+      return;
+    }
+    case ExpressionKind::row: {
+      // Its fields matter only to IS NULL (compile_null_test); as a value a row is just not null.
+      for (const BoundExpression* field : as<RowExpression>(expression)->fields) compile(field);
+      emit(steps::move, target, plan_.constant(Datum::of_bool(true)));
+      return;
+    }
+    case ExpressionKind::subplan:
+      return compile_subplan(*as<SubplanExpression>(expression), target);
+    default:
+      // Kinds of the planning stage; in_place() took the rest.
+      throw SqlError(sqlstate::internal_error, "expression was not planned");
+  }
+}
+
+const steps::CallData* ExpressionCompiler::call_data(Oid procedure, std::span<const Oid> types,
+                                                     Oid result_type, int32_t) {
+  ScalarFunction function = find_function(procedure);
+  if (function == nullptr) {
+    const BuiltinProcedure* known = find_procedure(procedure);
+    throw_unsupported(concat("function ", known == nullptr ? "?" : known->name));
+  }
+  Arena& arena = plan_.statement().arena;
+  auto* data = arena.make<steps::CallData>();
+  data->function = function;
+  data->site.argument_types = arena.copy_span(types);
+  data->site.result_type = result_type;
+  return data;
+}
+
+Register ExpressionCompiler::compile_row(ExpressionList arguments) {
+  Register first = plan_.new_registers(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    compile_into(arguments[i], first + static_cast<Register>(i));
+  }
+  return first;
+}
+
+void ExpressionCompiler::compile_call(const CallExpression& call, Register target) {
+  size_t count = call.arguments.size();
+  if (call.strict && count == 2) {
+    if (Step::Run run = steps::specialised_call2(call.procedure)) {
+      Register left = compile(call.arguments[0]);
+      Register right = compile(call.arguments[1]);
+      emit(run, target, left, right);
+      return;
+    }
+  }
+  std::vector<Oid> types;
+  for (const BoundExpression* argument : call.arguments) types.push_back(argument->type);
+  const auto* data = call_data(call.procedure, types, call.type, call.typmod);
+  if (call.strict && count == 1) {
+    Register argument = compile(call.arguments[0]);
+    emit(steps::call1_strict, target, argument, 0, 1, data);
+  } else if (call.strict && count == 2) {
+    Register left = compile(call.arguments[0]);
+    Register right = compile(call.arguments[1]);
+    emit(steps::call2_strict, target, left, right, 2, data);
+  } else {
+    Register first = compile_row(call.arguments);
+    emit(call.strict && count != 0 ? steps::call_strict : steps::call, target, first, 0,
+         static_cast<int32_t>(count), data);
+  }
+}
+
+void ExpressionCompiler::call_procedure(Oid procedure, Register left, Register right, Oid left_type,
+                                        Oid right_type, Register target) {
+  if (Step::Run run = steps::specialised_call2(procedure)) {
+    emit(run, target, left, right);
+    return;
+  }
+  Oid types[] = {left_type, right_type};
+  emit(steps::call2_strict, target, left, right, 2,
+       call_data(procedure, types, type_oid::boolean, -1));
+}
+
+void ExpressionCompiler::compile_boolean(const BooleanExpression& boolean, Register target) {
+  if (boolean.op == BooleanOperator::not_) {
+    Register argument = compile(boolean.arguments[0]);
+    emit(steps::logical_not, target, argument);
+    return;
+  }
+  bool is_and = boolean.op == BooleanOperator::and_;
+  Step::Run decided = is_and ? steps::jump_if_false : steps::jump_if_true;
+  std::vector<size_t> jumps;
+  compile_into(boolean.arguments[0], target);
+  for (size_t i = 1; i < boolean.arguments.size(); ++i) {
+    jumps.push_back(emit_jump(decided, target));
+    Register argument = compile(boolean.arguments[i]);
+    emit(is_and ? steps::combine_and : steps::combine_or, target, argument);
+  }
+  for (size_t jump : jumps) land(jump);
+}
+
+Register ExpressionCompiler::compile_condition(const BoundExpression* expression) {
+  const auto* boolean = try_as<BooleanExpression>(expression);
+  if (boolean == nullptr || boolean->op != BooleanOperator::and_) return compile(expression);
+  Register target = plan_.new_register();
+  std::vector<size_t> jumps;
+  for (size_t i = 0; i < boolean->arguments.size(); ++i) {
+    if (i != 0) jumps.push_back(emit_jump(steps::jump_if_not_true, target));
+    Register value = compile_condition(boolean->arguments[i]);
+    emit(steps::move, target, value);
+  }
+  for (size_t jump : jumps) land(jump);
+  return target;
+}
+
+void ExpressionCompiler::compile_null_test(const NullTestExpression& test, Register target) {
+  Step::Run run = test.is_not_null ? steps::is_not_null : steps::is_null;
+  const auto* row = try_as<RowExpression>(test.argument);
+  if (row == nullptr) {
+    Register argument = compile(test.argument);
+    emit(run, target, argument);
+    return;
+  }
+  std::vector<size_t> jumps;
+  emit(steps::move, target, plan_.constant(Datum::of_bool(true)));
+  for (const BoundExpression* field : row->fields) {
+    Register argument = compile(field);
+    emit(run, target, argument);
+    jumps.push_back(emit_jump(steps::jump_if_false, target));
+  }
+  for (size_t jump : jumps) land(jump);
+}
+
+void ExpressionCompiler::compile_case(const CaseExpression& expression, Register target) {
+  if (expression.argument != nullptr) {
+    compile_into(expression.argument, plan_.execution_parameter(expression.argument_parameter));
+  }
+  std::vector<size_t> ends;
+  for (const BoundWhen& when : expression.whens) {
+    Register condition = compile_condition(when.condition);
+    size_t otherwise = emit_jump(steps::jump_if_not_true, condition);
+    compile_into(when.result, target);
+    ends.push_back(emit_jump(steps::jump));
+    land(otherwise);
+  }
+  compile_into(expression.otherwise, target);
+  for (size_t jump : ends) land(jump);
+}
+
+void ExpressionCompiler::compile_coalesce(const CoalesceExpression& expression, Register target) {
+  std::vector<size_t> ends;
+  for (size_t i = 0; i < expression.arguments.size(); ++i) {
+    if (i != 0) ends.push_back(emit_jump(steps::jump_if_not_null, target));
+    compile_into(expression.arguments[i], target);
+  }
+  for (size_t jump : ends) land(jump);
+}
+
+void ExpressionCompiler::compile_null_if(const NullIfExpression& expression, Register target) {
+  Register left = compile(expression.left);
+  Register right = compile(expression.right);
+  Register result = expression.result == expression.left ? left : compile(expression.result);
+  Register equal = plan_.new_register();
+  call_procedure(expression.equality, left, right, expression.left->type, expression.right->type,
+                 equal);
+  emit(steps::move, target, plan_.constant(Datum()));
+  size_t end = emit_jump(steps::jump_if_true, equal);
+  emit(steps::move, target, result);
+  land(end);
+}
+
+void ExpressionCompiler::compile_min_max(const MinMaxExpression& expression, Register target) {
+  const TypeInfo* type = &type_info(expression.type);
+  Register best = plan_.new_register();
+  emit(steps::move, best, plan_.constant(Datum()));
+  for (const BoundExpression* argument : expression.arguments) {
+    Register value = compile(argument);
+    emit(steps::min_max, best, value, 0, expression.is_least ? 1 : 0, type);
+  }
+  emit(steps::move, target, best);
+}
+
+void ExpressionCompiler::compile_in_list(const InListExpression& expression, Register target) {
+  Register operand = compile(expression.operand);
+  if (compile_constant_set(expression, operand, target)) return;
+  std::vector<size_t> ends;
+  Register one = plan_.new_register();
+  for (size_t i = 0; i < expression.items.size(); ++i) {
+    const BoundExpression* item = expression.items[i];
+    if (i != 0) {
+      ends.push_back(
+          emit_jump(expression.negated ? steps::jump_if_false : steps::jump_if_true, target));
+    }
+    Register value = compile(item);
+    Register outcome = i == 0 ? target : one;
+    call_procedure(expression.procedure, operand, value, expression.operand->type, item->type,
+                   outcome);
+    if (i != 0) emit(expression.negated ? steps::combine_and : steps::combine_or, target, one);
+  }
+  for (size_t jump : ends) land(jump);
+}
+
+namespace {
+bool is_plain_integer(Oid type) {
+  return type == type_oid::int2 || type == type_oid::int4 || type == type_oid::int8;
+}
+}  // namespace
+
+bool ExpressionCompiler::compile_constant_set(const InListExpression& expression, Register operand,
+                                              Register target) {
+  constexpr size_t least_items = 8;
+  if (expression.items.size() < least_items) return false;
+  Oid type = expression.operand->type;
+  const TypeInfo& info = type_info(type);
+  if (info.hash == nullptr || info.equal == nullptr) return false;
+  for (const BoundExpression* item : expression.items) {
+    if (item->kind != ExpressionKind::constant) return false;
+    if (item->type != type && !(is_plain_integer(type) && is_plain_integer(item->type))) return false;
+  }
+  Arena& arena = plan_.statement().arena;
+  size_t slot_count = 16;
+  while (slot_count < expression.items.size() * 2) slot_count *= 2;
+  std::span<Datum> slots = arena.make_span<Datum>(slot_count);
+  bool has_null = false;
+  for (const BoundExpression* item : expression.items) {
+    Datum value = as<ConstantExpression>(item)->value;
+    if (value.null) {
+      has_null = true;
+      continue;
+    }
+    size_t at = info.hash(value) & (slot_count - 1);
+    while (!slots[at].null && !info.equal(slots[at], value)) at = (at + 1) & (slot_count - 1);
+    slots[at] = value;
+  }
+  emit(steps::in_constants, target, operand, 0, 0,
+       arena.make<steps::ConstantSet>(&info, slots, has_null, expression.negated));
+  return true;
+}
+
+void ExpressionCompiler::compile_array_comparison(const ArrayComparisonExpression& expression,
+                                                  Register target) {
+  Register operand = compile(expression.operand);
+  Register array = compile(expression.array);
+  Oid types[] = {expression.operand->type, expression.element_type};
+  const auto* comparison = call_data(expression.procedure, types, type_oid::boolean, -1);
+  emit(steps::compare_with_array, target, operand, array, 0,
+       plan_.statement().arena.make<steps::ArrayComparisonData>(*comparison, expression.strict,
+                                                                expression.is_all));
+}
+
+void ExpressionCompiler::compile_array(const ArrayExpression& expression, Register target) {
+  Register first = compile_row(expression.elements);
+  emit(steps::make_array, target, first, 0, static_cast<int32_t>(expression.elements.size()),
+       &type_info(expression.element_type));
+}
+
+void ExpressionCompiler::compile_subplan(const SubplanExpression& expression, Register target) {
+  for (const SubplanArgument& argument : expression.arguments) {
+    compile_into(argument.value, plan_.execution_parameter(argument.execution_parameter));
+  }
+  Register key = expression.hashed ? compile(expression.hash_key) : 0;
+  uint32_t index = plan_.add_subplan(expression, slots_);
+  plan_.statement().subplans[index].hash_key = key;
+  emit(steps::subplan, target, 0, 0, static_cast<int32_t>(index));
+}
+
+}  // namespace pgsilo

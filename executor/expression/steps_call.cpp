@@ -1,0 +1,187 @@
+#include <cstring>
+
+#include "base/byte_buffer.h"
+#include "catalog/catalog_view.h"
+#include "executor/expression/steps.h"
+#include "planner/bound/expression.h"
+#include "sql/sql_error.h"
+#include "sql/types/array.h"
+#include "sql/types/date_time.h"
+
+namespace pgsilo::steps {
+
+namespace {
+Datum invoke(const CallData& data, RowContext& context, const Datum* arguments) {
+  context.call = &data.site;
+  return data.function(context, arguments);
+}
+
+const CallData& call_data(const Step* step) { return *static_cast<const CallData*>(step->data); }
+}  // namespace
+
+const Step* call1_strict(const Step* step, Datum* registers, RowContext& context) {
+  const Datum& argument = registers[step->a];
+  registers[step->result] = argument.null ? Datum() : invoke(call_data(step), context, &argument);
+  return step + 1;
+}
+
+const Step* call2_strict(const Step* step, Datum* registers, RowContext& context) {
+  Datum arguments[2] = {registers[step->a], registers[step->b]};
+  registers[step->result] =
+      arguments[0].null || arguments[1].null ? Datum() : invoke(call_data(step), context, arguments);
+  return step + 1;
+}
+
+const Step* call_strict(const Step* step, Datum* registers, RowContext& context) {
+  const Datum* arguments = registers + step->a;
+  for (int32_t i = 0; i < step->c; ++i) {
+    if (arguments[i].null) {
+      registers[step->result] = Datum();
+      return step + 1;
+    }
+  }
+  registers[step->result] = invoke(call_data(step), context, arguments);
+  return step + 1;
+}
+
+const Step* call(const Step* step, Datum* registers, RowContext& context) {
+  registers[step->result] = invoke(call_data(step), context, registers + step->a);
+  return step + 1;
+}
+
+const Step* distinct_from(const Step* step, Datum* registers, RowContext& context) {
+  Datum arguments[2] = {registers[step->a], registers[step->b]};
+  bool distinct;
+  if (arguments[0].null || arguments[1].null) {
+    distinct = arguments[0].null != arguments[1].null;
+  } else {
+    distinct = !invoke(call_data(step), context, arguments).as_bool();
+  }
+  registers[step->result] = Datum::of_bool(distinct != (step->c != 0));
+  return step + 1;
+}
+
+const Step* min_max(const Step* step, Datum* registers, RowContext&) {
+  const Datum& value = registers[step->a];
+  Datum& best = registers[step->result];
+  if (value.null) return step + 1;
+  if (best.null) {
+    best = value;
+    return step + 1;
+  }
+  int order = static_cast<const TypeInfo*>(step->data)->compare(value, best);
+  if (step->c != 0 ? order < 0 : order > 0) best = value;
+  return step + 1;
+}
+
+const Step* in_constants(const Step* step, Datum* registers, RowContext&) {
+  const auto& set = *static_cast<const ConstantSet*>(step->data);
+  const Datum& value = registers[step->a];
+  Datum& result = registers[step->result];
+  if (value.null) {
+    result = Datum();
+    return step + 1;
+  }
+  size_t mask = set.slots.size() - 1;
+  for (size_t at = set.type->hash(value) & mask; !set.slots[at].null; at = (at + 1) & mask) {
+    if (set.type->equal(set.slots[at], value)) {
+      result = Datum::of_bool(!set.negated);
+      return step + 1;
+    }
+  }
+  result = set.has_null ? Datum() : Datum::of_bool(set.negated);
+  return step + 1;
+}
+
+const Step* compare_with_array(const Step* step, Datum* registers, RowContext& context) {
+  const auto& data = *static_cast<const ArrayComparisonData*>(step->data);
+  Datum& result = registers[step->result];
+  Datum arguments[2] = {registers[step->a], Datum()};
+  const Datum array = registers[step->b];
+  result = Datum();
+  if (array.null) return step + 1;
+  bool seen_null = false;
+  ArrayReader reader(array);
+  while (reader.next(&arguments[1])) {
+    Datum outcome;
+    if (!data.strict || (!arguments[0].null && !arguments[1].null)) {
+      outcome = invoke(data.comparison, context, arguments);
+    }
+    if (outcome.null) {
+      seen_null = true;
+    } else if (outcome.as_bool() != data.is_all) {
+      result = Datum::of_bool(!data.is_all);
+      return step + 1;
+    }
+  }
+  if (!seen_null) result = Datum::of_bool(data.is_all);
+  return step + 1;
+}
+
+const Step* make_array(const Step* step, Datum* registers, RowContext& context) {
+  const auto& element = *static_cast<const TypeInfo*>(step->data);
+  registers[step->result] = pgsilo::make_array(
+      element.oid, {registers + step->a, static_cast<size_t>(step->c)}, (*context.arena));
+  return step + 1;
+}
+
+const Step* io_conversion(const Step* step, Datum* registers, RowContext& context) {
+  const auto& conversion = *static_cast<const IoConversion*>(step->data);
+  const Datum& value = registers[step->a];
+  if (value.null) {
+    registers[step->result] = Datum();
+    return step + 1;
+  }
+  ByteBuffer text;
+  conversion.from->print(value, text, (*context.types));
+  // The parsed value may point into its text.
+  std::string_view kept = (*context.arena).copy_string(text.view());
+  registers[step->result] = conversion.to->parse(kept, conversion.typmod, (*context.types));
+  return step + 1;
+}
+
+const Step* sql_value(const Step* step, Datum* registers, RowContext& context) {
+  Datum& result = registers[step->result];
+  const TypeContext& types = (*context.types);
+  const ExecutionContext& session = (*context.execution);
+  int64_t now = session.transaction_timestamp_us;
+  int32_t precision = static_cast<int32_t>(step->b) - 1;
+  auto text = [&](std::string_view value) {
+    return Datum::of_bytes((*context.arena).copy_string(value));
+  };
+  switch (static_cast<SqlValueKind>(step->c)) {
+    case SqlValueKind::current_date:
+      result = Datum::of_int(timestamptz_to_date(now, types.time_zone));
+      break;
+    case SqlValueKind::current_timestamp:
+      result = Datum::of_int(timestamp_apply_typmod(now, precision));
+      break;
+    case SqlValueKind::localtimestamp:
+      result = Datum::of_int(
+          timestamp_apply_typmod(timestamptz_to_timestamp(now, types.time_zone), precision));
+      break;
+    case SqlValueKind::localtime:
+      result = Datum::of_int(
+          time_apply_typmod(timestamptz_to_time(now, types.time_zone).i64, precision));
+      break;
+    case SqlValueKind::current_time:
+      throw_unsupported("CURRENT_TIME");
+    case SqlValueKind::current_user:
+      result = text(session.user_name);
+      break;
+    case SqlValueKind::session_user:
+      result = text(session.session_user_name);
+      break;
+    case SqlValueKind::current_catalog:
+      result = text(session.database_name);
+      break;
+    case SqlValueKind::current_schema: {
+      const SchemaDescriptor* schema = session.catalog->creation_schema();
+      result = schema == nullptr ? Datum() : text(schema->name);
+      break;
+    }
+  }
+  return step + 1;
+}
+
+}  // namespace pgsilo::steps

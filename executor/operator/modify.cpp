@@ -1,0 +1,60 @@
+#include "executor/operator/modify.h"
+
+#include "executor/operator/table_scan.h"
+#include "executor/transaction_status.h"
+
+namespace pgsilo {
+
+void CompiledModify::prepare(const ModifyNode& node, PlanCompiler& plan) {
+  table = node.table;
+  child = plan.compile(node.child);
+  row = plan.new_registers(node.table->columns.size());
+  not_null_columns.assign(node.not_null_columns.begin(), node.not_null_columns.end());
+  std::vector<Register> modified;
+  for (size_t i = 0; i < node.table->columns.size(); ++i) modified.push_back(row + static_cast<Register>(i));
+  modified.insert(modified.end(), child->output.begin(), child->output.end());
+  for (const CheckConstraint& check : node.checks) {
+    checks.push_back({check.name, plan.expression(check.condition, modified)});
+  }
+  returns_rows = !node.columns.empty();
+  if (returns_rows) {
+    output = plan.new_register_list(node.columns.size());
+    returning = plan.row_into(node.returning, modified, output);
+  }
+}
+
+void CompiledModify::prepare_old_row(std::span<const int32_t> slots, int32_t handle_slot) {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i] < 0) continue;
+    old_columns.push_back(static_cast<int32_t>(i));
+    old_registers.push_back(child->output[static_cast<size_t>(slots[i])]);
+  }
+  handle = child->output[static_cast<size_t>(handle_slot)];
+}
+
+bool hands_rows_on(const PlanNode* child) {
+  while (const auto* project = try_as<ProjectNode>(child)) child = project->child;
+  return child->kind == PlanKind::point_get || child->kind == PlanKind::index_scan ||
+         child->kind == PlanKind::sequential_scan;
+}
+
+void Modify::check_row() {
+  std::span<const Datum> values = row();
+  writer_.check_not_null(values, compiled_.not_null_columns);
+  for (const CompiledModify::Check& check : compiled_.checks) {
+    const Datum& holds = check.condition.evaluate(registers(), state_.rows);
+    if (!holds.null && !holds.as_bool()) writer_.raise_check_violation(values, check.name);
+  }
+}
+
+bool Modify::lock(RowRef* ref) {
+  if (!compiled_.locks_rows) return true;
+  TransactionStatus status = state_.transaction().lock_row(ref, lock_buffer_);
+  if (status == TransactionStatus::ok) return true;
+  if (status == TransactionStatus::not_found || status == TransactionStatus::self_modified) return false;
+  // The row changed after a join or a sort had used it: what it would mean for them is not known here.
+  if (status == TransactionStatus::row_changed) status = TransactionStatus::conflict_record;
+  raise_transaction_status(status);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,83 @@
+// What INSERT, UPDATE and DELETE share: the new row in registers, constraint checks, RETURNING.
+// Thread safety: compiled part immutable; a running one belongs to one Execution.
+#pragma once
+
+#include "executor/constraint/row_writer.h"
+#include "executor/operator/compile_operator.h"
+#include "executor/operator/operator.h"
+
+namespace pgsilo {
+
+struct CompiledModify : CompiledOperator {
+  struct Check {
+    std::string_view name;
+    ExpressionProgram condition;
+  };
+  const TableDescriptor* table = nullptr;
+  const CompiledOperator* child = nullptr;
+  Register row = 0;  // the first of one register per table column
+  std::vector<int32_t> not_null_columns;
+  std::vector<Check> checks;
+  ExpressionProgram returning;
+  bool returns_rows = false;
+  // UPDATE and DELETE
+  std::vector<int32_t> old_columns;      // table columns the old row has, and where
+  std::vector<Register> old_registers;
+  Register handle = 0;
+  bool locks_rows = false;  // the scan does not
+
+  void prepare(const ModifyNode& node, PlanCompiler& plan);
+  void prepare_old_row(std::span<const int32_t> slots, int32_t handle_slot);
+};
+
+// True when `child` hands each row straight on, so that scans may lock and lend their rows.
+bool hands_rows_on(const PlanNode* child);
+
+class Modify : public Operator {
+ public:
+  Modify(const CompiledModify& compiled, ExecutionState& state)
+      : Operator(state),
+        compiled_(compiled),
+        child_(compiled.child->instantiate(state)),
+        writer_(state.session, *compiled.table),
+        scratch_(state),
+        lock_buffer_(lock_memory_) {}
+
+  void open() override { child_->open(); }
+  // Changes rows until one is to be returned; false when all are done.
+  bool next() final {
+    while (child_->next()) {
+      state_.session.maybe_yield();
+      scratch_.begin_row();
+      if (!change()) continue;
+      ++state_.rows_processed;
+      if (!compiled_.returns_rows) continue;
+      scratch_.use();
+      compiled_.returning.evaluate(registers(), state_.rows);
+      return true;
+    }
+    return false;
+  }
+  void close() override { child_->close(); }
+
+ protected:
+  // Changes the table by the child's row; false when there was nothing to do.
+  virtual bool change() = 0;
+
+  std::span<Datum> row() { return {registers() + compiled_.row, compiled_.table->columns.size()}; }
+  void check_row();
+  const RowRef& handle() { return *reinterpret_cast<const RowRef*>(at(compiled_.handle).ptr); }
+  // Takes the row's lock where the scan has not; false: the row is gone.
+  bool lock(RowRef* ref);
+
+  const CompiledModify& compiled_;
+  std::unique_ptr<Operator> child_;
+  RowWriter writer_;
+  Scratch scratch_;
+
+ private:
+  Arena lock_memory_;
+  RowBuffer lock_buffer_;
+};
+
+}  // namespace pgsilo

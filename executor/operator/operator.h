@@ -1,0 +1,51 @@
+// The running half of a plan node: a stream of rows that is pulled. A row is not returned but left in the registers that the
+// compiled operator names; it stays there until the next call of next() or open() on the same operator.
+// By-reference values of a row are valid as long as the row is.
+// Thread safety: none; one Execution.
+#pragma once
+
+#include <memory>
+
+#include "executor/compiled_statement.h"
+#include "executor/execution_state.h"
+
+namespace pgsilo {
+
+class Operator {
+ public:
+  explicit Operator(ExecutionState& state) : state_(state) {}
+  virtual ~Operator() = default;
+  Operator(const Operator&) = delete;
+  Operator& operator=(const Operator&) = delete;
+
+  // Starts over from the first row: at the beginning, and for each rescan after execution parameters changed.
+  virtual void open() = 0;
+  // False: no more rows; then not called again before open().
+  virtual bool next() = 0;
+  // The run is over: lets go of cursors (which need the transaction) and of memory beyond the ordinary. open() may follow.
+  virtual void close() {}
+
+ protected:
+  Datum* registers() { return state_.registers.data(); }
+  Datum& at(Register index) { return state_.registers[index]; }
+
+  ExecutionState& state_;
+};
+
+// Memory for the by-reference results of an operator's own programs: emptied when the operator moves on.
+class Scratch {
+ public:
+  explicit Scratch(ExecutionState& state) : state_(state) {}
+  // Forgets the last row's results and directs new ones here.
+  void begin_row() {
+    if (arena_.bytes_reserved() != 0) arena_.reset();
+    state_.rows.use_arena(arena_);
+  }
+  void use() { state_.rows.use_arena(arena_); }
+
+ private:
+  ExecutionState& state_;
+  Arena arena_;
+};
+
+}  // namespace pgsilo

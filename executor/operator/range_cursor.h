@@ -1,0 +1,48 @@
+// Walks the rows of one relation between two encoded keys inside the running transaction; turns statuses into errors. Keeps the scan's
+// machinery out of the operators.
+// Thread safety: none; one operator.
+#pragma once
+
+#include <memory>
+
+#include "base/byte_buffer.h"
+#include "storage/transaction/transaction.h"
+
+namespace pgsilo {
+
+struct ExecutionState;
+
+// Encoded bounds; without one, the range reaches to that end of the tree.
+struct EncodedRange {
+  ByteBuffer lower;  // inclusive
+  ByteBuffer upper;  // exclusive
+  bool has_lower = false;
+  bool has_upper = false;
+
+  void clear() {
+    lower.clear();
+    upper.clear();
+    has_lower = has_upper = false;
+  }
+};
+
+class RangeCursor {
+ public:
+  explicit RangeCursor(ExecutionState& state);
+  ~RangeCursor();
+  RangeCursor(const RangeCursor&) = delete;
+  RangeCursor& operator=(const RangeCursor&) = delete;
+
+  // `range` outlives the scan; rows are read into `buffer`.
+  void open(Relation& relation, const EncodedRange& range, bool backward, RowBuffer& buffer);
+  // The next row visible to the statement; false at the end, and when nothing is open.
+  bool next(RowRef* row);
+  void close();
+
+ private:
+  struct Scan;
+  ExecutionState& state_;
+  std::unique_ptr<Scan> scan_;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,36 @@
+// Rows taken out of their registers and put back: what sorts, hash tables and materialised results keep.
+// Thread safety: none; one operator.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/arena.h"
+#include "executor/row_shape.h"
+
+namespace pgsilo {
+
+// A growing list of saved rows.
+class RowStore {
+ public:
+  explicit RowStore(const RowShape& shape) : shape_(shape) {}
+
+  void append(const Datum* file) { rows_.push_back(shape_.save(file, arena_)); }
+  // Takes the last row's place; the memory of its by-reference values is kept until clear().
+  void replace_last(const Datum* file) { shape_.save_to(file, rows_.back(), arena_); }
+  size_t size() const { return rows_.size(); }
+  const Datum* operator[](size_t index) const { return rows_[index]; }
+  std::span<Datum*> rows() { return rows_; }
+  const RowShape& shape() const { return shape_; }
+  void clear() {
+    rows_.clear();
+    if (arena_.bytes_reserved() != 0) arena_.reset();
+  }
+
+ private:
+  const RowShape& shape_;
+  std::vector<Datum*> rows_;
+  Arena arena_;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,38 @@
+// A subquery inside an expression, in one Execution.
+// Thread safety: none; one Execution.
+#pragma once
+
+#include "executor/operator/hash_table.h"
+#include "executor/operator/operator.h"
+
+namespace pgsilo {
+
+class SubplanRun {
+ public:
+  SubplanRun(const CompiledSubplan& compiled, ExecutionState& state);
+  // The subquery's value for the execution parameters as they are now. By-reference results live in the evaluation's
+  // arena or, for subqueries that run once, until the end of the run.
+  Datum evaluate();
+  // Forgets what was kept, at the end of a run.
+  void reset();
+
+ private:
+  Datum run(Arena& results);
+  Datum scalar(Arena& results);
+  Datum any_or_all();
+  Datum array(Arena& results);
+  Datum probe();
+  void build();
+
+  const CompiledSubplan& compiled_;
+  ExecutionState& state_;
+  std::unique_ptr<Operator> plan_;
+  bool known_ = false;  // run_once: value_ is set, or the table is built
+  Datum value_;
+  KeyTypes key_types_;
+  RowHashTable table_;
+  bool table_has_null_ = false;
+  bool table_has_rows_ = false;
+};
+
+}  // namespace pgsilo

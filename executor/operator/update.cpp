@@ -1,0 +1,65 @@
+#include "executor/operator/modify.h"
+#include "executor/operator/table_scan.h"
+
+namespace pgsilo {
+
+namespace {
+
+struct CompiledUpdate final : CompiledModify {
+  ExpressionProgram assignments;
+  std::vector<const IndexDescriptor*> changed_indexes;
+  bool changes_primary_key = false;
+  // Nobody asks for the old row when no key can change.
+  bool needs_old_row() const { return changes_primary_key || !changed_indexes.empty(); }
+  std::unique_ptr<Operator> instantiate(ExecutionState& state) const override;
+};
+
+class Update final : public Modify {
+ public:
+  Update(const CompiledUpdate& compiled, ExecutionState& state)
+      : Modify(compiled, state), update_(compiled), old_row_(compiled.table->columns.size()) {}
+
+ private:
+  bool change() override {
+    RowRef ref = handle();
+    if (!lock(&ref)) return false;
+    std::span<Datum> new_row = row();
+    for (size_t i = 0; i < update_.old_columns.size(); ++i) {
+      new_row[static_cast<size_t>(update_.old_columns[i])] = at(update_.old_registers[i]);
+    }
+    if (update_.needs_old_row()) std::copy(new_row.begin(), new_row.end(), old_row_.begin());
+    update_.assignments.evaluate(registers(), state_.rows);
+    check_row();
+    return writer_.update(ref, old_row_, new_row, update_.changed_indexes, update_.changes_primary_key);
+  }
+
+  const CompiledUpdate& update_;
+  std::vector<Datum> old_row_;
+};
+
+std::unique_ptr<Operator> CompiledUpdate::instantiate(ExecutionState& state) const {
+  return std::make_unique<Update>(*this, state);
+}
+
+}  // namespace
+
+CompiledOperator* compile_update(const UpdateNode& node, PlanCompiler& plan) {
+  auto made = std::make_unique<CompiledUpdate>();
+  made->locks_rows = !hands_rows_on(node.child);
+  plan.set_handle_use(made->locks_rows ? RowHandleUse::kept : RowHandleUse::direct);
+  made->prepare(node, plan);
+  plan.set_handle_use(RowHandleUse::none);
+  made->prepare_old_row(node.old_row_slots, node.row_handle_slot);
+  std::vector<const BoundExpression*> values;
+  std::vector<Register> targets;
+  for (const ColumnAssignment& assignment : node.assignments) {
+    values.push_back(assignment.value);
+    targets.push_back(made->row + static_cast<Register>(assignment.column));
+  }
+  made->assignments = plan.row_into(values, made->child->output, targets);
+  made->changed_indexes.assign(node.changed_indexes.begin(), node.changed_indexes.end());
+  made->changes_primary_key = node.changes_primary_key;
+  return plan.add(std::move(made));
+}
+
+}  // namespace pgsilo
