@@ -31,6 +31,7 @@ enum class UnsupportedFeature : uint8_t {
   type_of_column,
   view_query,
   select_into,
+  two_with_clauses,
   nested_set_returning,
   subquery_in_values,
   explain_format,

@@ -44,7 +44,8 @@ SublinkExpression* make_sublink(Scope& scope, SublinkKind kind, const BoundQuery
   return sublink;
 }
 
-void check_column_count(Scope& scope, const BoundQuery& query, size_t wanted, int32_t location) {
+void check_column_count(Scope& scope, const BoundQuery& query, size_t wanted, int32_t location,
+                        std::string_view mismatch = {}) {
   size_t actual = static_cast<size_t>(query.visible_targets);
   if (actual == wanted) return;
   throw SqlError(sqlstate::syntax_error,
@@ -116,10 +117,11 @@ const BoundExpression* bind_quantified(Scope& scope, const ast::SubLink& node) {
 }  // namespace
 
 std::vector<const BoundExpression*> bind_row_sublink(Scope& scope, const ast::SelectStmt& select,
-                                                     size_t columns, int32_t location) {
+                                                     size_t columns, int32_t location,
+                                                     std::string_view mismatch) {
   check_place(scope, location);
   const BoundQuery* query = bind_query(scope.binding, select, &scope);
-  check_column_count(scope, *query, columns, location);
+  check_column_count(scope, *query, columns, location, mismatch);
   std::vector<const BoundExpression*> fields;
   for (size_t i = 0; i < columns; ++i) {
     const BoundExpression* column = query->targets[i].expression;

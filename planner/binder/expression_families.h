@@ -20,9 +20,11 @@ const BoundExpression* bind_array(Scope& scope, const ast::ArrayExpr& node, Oid 
 
 // bind_sublink.cpp
 const BoundExpression* bind_sublink(Scope& scope, const ast::SubLink& node);
-// (SELECT a, b ...) as values to compare with or assign: one scalar sublink per column.
+// (SELECT a, b ...) as values to compare with or assign: one scalar sublink per column. `mismatch`
+// is the message for another number of columns; empty: "subquery has too few (many) columns".
 std::vector<const BoundExpression*> bind_row_sublink(Scope& scope, const ast::SelectStmt& select,
-                                                     size_t columns, int32_t location);
+                                                     size_t columns, int32_t location,
+                                                     std::string_view mismatch = {});
 
 // bind_type.cpp
 const BoundExpression* bind_type_cast(Scope& scope, const ast::TypeCast& node);

@@ -1,0 +1,206 @@
+// INSERT.
+#include <algorithm>
+
+#include "catalog/descriptors.h"
+#include "planner/binder/expression_binder.h"
+#include "planner/binder/modification_binder.h"
+#include "planner/binder/modification_target.h"
+#include "planner/binder/query_binder.h"
+#include "planner/bound/make_expression.h"
+#include "planner/unsupported_features.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+using Row = std::vector<const BoundExpression*>;
+
+struct TargetColumn {
+  const ColumnDescriptor* column = nullptr;
+  int32_t location = -1;
+};
+
+// The columns that values are given for, in the order they are given.
+std::vector<TargetColumn> target_columns(StatementBinding& binding,
+                                         const ast::InsertStmt& statement,
+                                         const TableDescriptor& table) {
+  std::vector<TargetColumn> targets;
+  if (statement.columns.empty()) {
+    for (const ColumnDescriptor& column : table.columns) {
+      if (!column.dropped) targets.push_back({&column, -1});
+    }
+    return targets;
+  }
+  for (const ast::Assignment& named : statement.columns) {
+    const ColumnDescriptor& column = find_target_column(binding, table, named);
+    if (std::any_of(targets.begin(), targets.end(),
+                    [&](const TargetColumn& t) { return t.column == &column; })) {
+      throw SqlError(sqlstate::duplicate_column,
+                     concat("column \"", named.column, "\" specified more than once"))
+          .at(binding.position(named.location));
+    }
+    targets.push_back({&column, named.location});
+  }
+  return targets;
+}
+
+void check_width(StatementBinding& binding, const ast::InsertStmt& statement,
+                 std::span<const TargetColumn> targets, std::span<const int32_t> locations) {
+  if (locations.size() > targets.size()) {
+    throw SqlError(sqlstate::syntax_error, "INSERT has more expressions than target columns")
+        .at(binding.position(locations[targets.size()]));
+  }
+  if (!statement.columns.empty() && locations.size() < targets.size()) {
+    throw SqlError(sqlstate::syntax_error, "INSERT has more target columns than expressions")
+        .at(binding.position(targets[locations.size()].location));
+  }
+}
+
+Row bind_row(Scope& scope, const ast::InsertStmt& statement, std::span<const TargetColumn> targets,
+             ast::NodeList values, ExpressionPlace place) {
+  StatementBinding& binding = scope.binding;
+  std::vector<int32_t> locations;
+  Row bound;
+  for (const ast::Node* value : values) {
+    locations.push_back(value->location);
+    bool is_default = value->kind == ast::NodeKind::set_to_default;
+    bound.push_back(is_default ? nullptr : bind_expression(scope, value, place));
+    if (bound.back() != nullptr) locations.back() = bound.back()->location;
+  }
+  check_width(binding, statement, targets, locations);
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const ColumnDescriptor& column = *targets[i].column;
+    bound[i] = bound[i] == nullptr
+                   ? bind_column_default(binding, column)
+                   : coerce_to_column(binding, bound[i], column, targets[i].location);
+  }
+  return bound;
+}
+
+// Several rows of VALUES as a relation; its columns are as many target columns as the rows have
+// values.
+BoundQuery* bind_rows(StatementBinding& binding, const ast::InsertStmt& statement,
+                      std::span<const TargetColumn> targets) {
+  Scope scope(binding, nullptr);
+  Arena& arena = binding.arena;
+  bind_with(scope, statement.with);
+  const auto& lists = statement.source->values_lists;
+  auto rows = arena.make_span<ExpressionList>(lists.size());
+  for (size_t i = 0; i < lists.size(); ++i) {
+    if (lists[i].size() != lists[0].size()) {
+      throw SqlError(sqlstate::syntax_error, "VALUES lists must all be the same length")
+          .at(binding.position(lists[i].front()->location));
+    }
+    rows[i] =
+        arena.copy_span(bind_row(scope, statement, targets, lists[i], ExpressionPlace::values));
+  }
+  auto* relation = arena.make<BoundRelation>();
+  relation->kind = RangeKind::values;
+  relation->alias = "*VALUES*";
+  relation->rows = rows;
+  auto columns = arena.make_span<BoundColumn>(rows[0].size());
+  auto result = arena.make_span<BoundTarget>(rows[0].size());
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const ColumnDescriptor& column = *targets[i].column;
+    columns[i] = {arena.copy_string(concat("column", i + 1)), column.type, column.typmod};
+    result[i].name = columns[i].name;
+    result[i].expression =
+        make_column(arena, 0, static_cast<int32_t>(i), column.type, column.typmod);
+  }
+  relation->columns = columns;
+  auto* shape = arena.make<FromItem>();
+  shape->relation = 0;
+  auto* query = arena.make<BoundQuery>();
+  query->relations = arena.copy_span(std::initializer_list<const BoundRelation*>{relation});
+  query->from = arena.copy_span(std::initializer_list<const FromItem*>{shape});
+  query->targets = result;
+  query->visible_targets = static_cast<int32_t>(result.size());
+  return query;
+}
+
+// The values for the target columns, over the source's output as relation 0.
+Row source_columns(StatementBinding& binding, const ast::InsertStmt& statement,
+                   std::span<const TargetColumn> targets, const BoundQuery& source) {
+  std::vector<int32_t> locations;
+  for (int32_t i = 0; i < source.visible_targets; ++i) {
+    locations.push_back(source.targets[i].expression->location);
+  }
+  check_width(binding, statement, targets, locations);
+  Row values;
+  for (size_t i = 0; i < locations.size(); ++i) {
+    const BoundExpression* output = source.targets[i].expression;
+    // A literal of unknown type becomes what the column wants.
+    bool is_literal =
+        output->type == type_oid::unknown &&
+        (output->kind == ExpressionKind::constant || output->kind == ExpressionKind::parameter);
+    const BoundExpression* value =
+        is_literal ? output
+                   : make_column(binding.arena, 0, static_cast<int32_t>(i), output->type,
+                                 output->typmod, output->location);
+    values.push_back(coerce_to_column(binding, value, *targets[i].column, targets[i].location));
+  }
+  return values;
+}
+
+bool is_plain_values(const ast::SelectStmt& source) {
+  return !source.values_lists.empty() && source.order_by.empty() && source.limit_count == nullptr &&
+         source.limit_offset == nullptr && source.with == nullptr && source.locking.empty();
+}
+
+// The statement's own WITH belongs to its source.
+BoundQuery* bind_source(StatementBinding& binding, const ast::InsertStmt& statement) {
+  if (statement.with == nullptr) return bind_query(binding, *statement.source, nullptr, false);
+  if (statement.source->with != nullptr) throw_unsupported(UnsupportedFeature::two_with_clauses);
+  ast::SelectStmt source = *statement.source;
+  source.with = statement.with;
+  return bind_query(binding, source, nullptr, false);
+}
+
+}  // namespace
+
+BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt& statement) {
+  if (statement.on_conflict != nullptr) {
+    throw_unsupported(UnsupportedFeature::on_conflict,
+                      binding.position(statement.on_conflict->location));
+  }
+  Arena& arena = binding.arena;
+  auto* insert = arena.make<BoundModification>();
+  insert->kind = PlanKind::insert;
+  insert->table = &find_modified_table(binding, *statement.relation);
+  const TableDescriptor& table = *insert->table;
+  std::vector<TargetColumn> targets = target_columns(binding, statement, table);
+  Row given;
+  if (statement.source != nullptr && is_plain_values(*statement.source)) {
+    if (statement.source->values_lists.size() == 1) {
+      Scope scope(binding, nullptr);
+      bind_with(scope, statement.with);
+      given = bind_row(scope, statement, targets, statement.source->values_lists[0],
+                       ExpressionPlace::values_single);
+    } else {
+      BoundQuery* rows = bind_rows(binding, statement, targets);
+      insert->source = rows;
+      for (int32_t i = 0; i < rows->visible_targets; ++i)
+        given.push_back(rows->targets[i].expression);
+    }
+  } else if (statement.source != nullptr) {
+    BoundQuery* source = bind_source(binding, statement);
+    insert->source = source;
+    given = source_columns(binding, statement, targets, *source);
+  }
+  auto values = arena.make_span<const BoundExpression*>(table.columns.size());
+  for (size_t i = 0; i < given.size(); ++i) values[targets[i].column->number - 1] = given[i];
+  for (const ColumnDescriptor& column : table.columns) {
+    const BoundExpression*& value = values[column.number - 1];
+    if (value == nullptr && !column.dropped) value = bind_column_default(binding, column);
+  }
+  insert->values = values;
+  insert->checks = bind_checks(binding, table);
+  Scope scope(binding, nullptr);
+  add_table(scope, *statement.relation, &table);
+  insert->alias = scope.relations[0]->alias;
+  insert->returning = bind_returning(scope, statement.returning);
+  return insert;
+}
+
+}  // namespace pgsilo

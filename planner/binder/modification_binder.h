@@ -1,0 +1,30 @@
+// Binding INSERT, UPDATE and DELETE, and the expressions that tables carry: defaults and checks.
+// Thread safety: none; see Scope.
+#pragma once
+
+#include "planner/binder/scope.h"
+#include "sql/ast/query.h"
+
+namespace pgsilo {
+
+struct ColumnDescriptor;
+
+BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt& statement);
+BoundModification* bind_update(StatementBinding& binding, const ast::UpdateStmt& statement);
+BoundModification* bind_delete(StatementBinding& binding, const ast::DeleteStmt& statement);
+
+// The value as the column's type. Throws 42804 `column "a" is of type integer but expression is of
+// type text`.
+const BoundExpression* coerce_to_column(StatementBinding& binding, const BoundExpression* value,
+                                        const ColumnDescriptor& column, int32_t location);
+// The column's default, NULL without one.
+const BoundExpression* bind_column_default(StatementBinding& binding,
+                                           const ColumnDescriptor& column);
+// The table's CHECK constraints, over the table as relation 0.
+std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
+                                             const TableDescriptor& table);
+
+// One SQL expression from a text of the catalog's.
+const ast::Node* parse_expression(StatementBinding& binding, std::string_view text);
+
+}  // namespace pgsilo

@@ -1,0 +1,44 @@
+#include "planner/binder/modification_target.h"
+
+#include "catalog/descriptors.h"
+#include "planner/binder/query_binder.h"
+#include "planner/unsupported_features.h"
+
+namespace pgsilo {
+
+const TableDescriptor& find_modified_table(StatementBinding& binding, const ast::RangeVar& name) {
+  const TableDescriptor& table = find_table(binding, name);
+  if (table.kind == RelationKind::sequence) {
+    throw SqlError(sqlstate::wrong_object_type,
+                   concat("cannot change sequence \"", table.name, "\""));
+  }
+  if (table.is_system()) {
+    throw SqlError(sqlstate::insufficient_privilege,
+                   concat("permission denied: \"", table.name, "\" is a system catalog"));
+  }
+  return table;
+}
+
+const ColumnDescriptor& find_target_column(StatementBinding& binding, const TableDescriptor& table,
+                                           const ast::Assignment& named) {
+  if (!named.indirection.empty()) {
+    throw_unsupported(UnsupportedFeature::array_subscript, binding.position(named.location));
+  }
+  const ColumnDescriptor* column = table.find_column(named.column);
+  if (column == nullptr) {
+    throw SqlError(
+        sqlstate::undefined_column,
+        concat("column \"", named.column, "\" of relation \"", table.name, "\" does not exist"))
+        .at(binding.position(named.location));
+  }
+  return *column;
+}
+
+std::span<const BoundTarget> bind_returning(Scope& scope, ast::List<ast::Target> returning) {
+  if (returning.empty()) return {};
+  std::vector<BoundTarget> targets = bind_targets(scope, returning, ExpressionPlace::returning);
+  resolve_unknown_targets(scope.binding, targets);
+  return scope.arena().copy_span(targets);
+}
+
+}  // namespace pgsilo

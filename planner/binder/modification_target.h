@@ -1,0 +1,19 @@
+// What INSERT, UPDATE and DELETE do alike: finding the table and its columns, RETURNING.
+// Thread safety: none; see Scope.
+#pragma once
+
+#include "planner/binder/scope.h"
+#include "sql/ast/query.h"
+
+namespace pgsilo {
+
+struct ColumnDescriptor;
+
+// Throws 42P01; 42501 for system catalogs; 42809 for what is not a table.
+const TableDescriptor& find_modified_table(StatementBinding& binding, const ast::RangeVar& name);
+// Throws 42703 `column "x" of relation "t" does not exist`.
+const ColumnDescriptor& find_target_column(StatementBinding& binding, const TableDescriptor& table,
+                                           const ast::Assignment& named);
+std::span<const BoundTarget> bind_returning(Scope& scope, ast::List<ast::Target> returning);
+
+}  // namespace pgsilo
