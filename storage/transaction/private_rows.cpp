@@ -79,6 +79,7 @@ TransactionStatus PrivateRows::stream(WorkerContext& worker, const WaitSettings&
     TidWord seen;
     PGSILO_CHECK(item.record->tid_word().try_lock(LockPurpose::update, seen));
     item.record->tid_word().install(tid, /*absent=*/false);
+    item.relation->add_rows(worker.index(), 1);
   }
   if (!redo_.empty()) worker.sink().append(tid, redo_);
   worker.slot().leave();
