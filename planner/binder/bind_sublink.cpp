@@ -48,9 +48,10 @@ void check_column_count(Scope& scope, const BoundQuery& query, size_t wanted, in
                         std::string_view mismatch = {}) {
   size_t actual = static_cast<size_t>(query.visible_targets);
   if (actual == wanted) return;
-  throw SqlError(sqlstate::syntax_error,
-                 actual < wanted ? "subquery has too few columns" : "subquery has too many columns")
-      .at(scope.position(location));
+  if (mismatch.empty()) {
+    mismatch = actual < wanted ? "subquery has too few columns" : "subquery has too many columns";
+  }
+  throw SqlError(sqlstate::syntax_error, std::string(mismatch)).at(scope.position(location));
 }
 
 const BoundQuery* bind_one_column(Scope& scope, const ast::SubLink& node) {
