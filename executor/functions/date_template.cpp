@@ -1,0 +1,153 @@
+#include "executor/functions/date_template.h"
+
+#include "sql/types/scan.h"
+
+namespace pgsilo {
+namespace {
+
+struct Keyword {
+  std::string_view word;
+  DatePattern pattern;
+  uint8_t digits = 0;
+  bool any_case = true;  // the same pattern in lower-case letters; names show their case
+  LetterCase letters = LetterCase::upper;
+};
+
+// Longer words before their prefixes.
+constexpr Keyword keywords[] = {
+    {"A.M.", DatePattern::meridiem_dotted, 0, false, LetterCase::upper},
+    {"P.M.", DatePattern::meridiem_dotted, 0, false, LetterCase::upper},
+    {"a.m.", DatePattern::meridiem_dotted, 0, false, LetterCase::lower},
+    {"p.m.", DatePattern::meridiem_dotted, 0, false, LetterCase::lower},
+    {"A.D.", DatePattern::era_dotted, 0, false, LetterCase::upper},
+    {"B.C.", DatePattern::era_dotted, 0, false, LetterCase::upper},
+    {"a.d.", DatePattern::era_dotted, 0, false, LetterCase::lower},
+    {"b.c.", DatePattern::era_dotted, 0, false, LetterCase::lower},
+    {"AM", DatePattern::meridiem, 0, false, LetterCase::upper},
+    {"PM", DatePattern::meridiem, 0, false, LetterCase::upper},
+    {"am", DatePattern::meridiem, 0, false, LetterCase::lower},
+    {"pm", DatePattern::meridiem, 0, false, LetterCase::lower},
+    {"AD", DatePattern::era, 0, false, LetterCase::upper},
+    {"BC", DatePattern::era, 0, false, LetterCase::upper},
+    {"ad", DatePattern::era, 0, false, LetterCase::lower},
+    {"bc", DatePattern::era, 0, false, LetterCase::lower},
+    {"CC", DatePattern::century},
+    {"DAY", DatePattern::day_name, 0, false, LetterCase::upper},
+    {"Day", DatePattern::day_name, 0, false, LetterCase::capital},
+    {"day", DatePattern::day_name, 0, false, LetterCase::lower},
+    {"DDD", DatePattern::day_of_year},
+    {"DD", DatePattern::day_of_month},
+    {"DY", DatePattern::day_name_short, 0, false, LetterCase::upper},
+    {"Dy", DatePattern::day_name_short, 0, false, LetterCase::capital},
+    {"dy", DatePattern::day_name_short, 0, false, LetterCase::lower},
+    {"D", DatePattern::day_of_week},
+    {"FF1", DatePattern::fraction, 1},
+    {"FF2", DatePattern::fraction, 2},
+    {"FF3", DatePattern::fraction, 3},
+    {"FF4", DatePattern::fraction, 4},
+    {"FF5", DatePattern::fraction, 5},
+    {"FF6", DatePattern::fraction, 6},
+    {"HH24", DatePattern::hour24},
+    {"HH12", DatePattern::hour12},
+    {"HH", DatePattern::hour12},
+    {"IDDD", DatePattern::iso_day_of_year},
+    {"ID", DatePattern::iso_day_of_week},
+    {"IW", DatePattern::iso_week},
+    {"IYYY", DatePattern::iso_year, 4},
+    {"IYY", DatePattern::iso_year, 3},
+    {"IY", DatePattern::iso_year, 2},
+    {"I", DatePattern::iso_year, 1},
+    {"J", DatePattern::julian},
+    {"MI", DatePattern::minute},
+    {"MM", DatePattern::month},
+    {"MONTH", DatePattern::month_name, 0, false, LetterCase::upper},
+    {"Month", DatePattern::month_name, 0, false, LetterCase::capital},
+    {"month", DatePattern::month_name, 0, false, LetterCase::lower},
+    {"MON", DatePattern::month_name_short, 0, false, LetterCase::upper},
+    {"Mon", DatePattern::month_name_short, 0, false, LetterCase::capital},
+    {"mon", DatePattern::month_name_short, 0, false, LetterCase::lower},
+    {"MS", DatePattern::fraction, 3},
+    {"OF", DatePattern::zone_offset},
+    {"Q", DatePattern::quarter},
+    {"RM", DatePattern::month_roman, 0, false, LetterCase::upper},
+    {"rm", DatePattern::month_roman, 0, false, LetterCase::lower},
+    {"SSSSS", DatePattern::seconds_of_day},
+    {"SSSS", DatePattern::seconds_of_day},
+    {"SS", DatePattern::second},
+    {"TZH", DatePattern::zone_hours},
+    {"TZM", DatePattern::zone_minutes},
+    {"TZ", DatePattern::zone_name, 0, false, LetterCase::upper},
+    {"tz", DatePattern::zone_name, 0, false, LetterCase::lower},
+    {"US", DatePattern::fraction, 6},
+    {"WW", DatePattern::week_of_year},
+    {"W", DatePattern::week_of_month},
+    {"Y,YYY", DatePattern::year_with_comma},
+    {"YYYY", DatePattern::year, 4},
+    {"YYY", DatePattern::year, 3},
+    {"YY", DatePattern::year, 2},
+    {"Y", DatePattern::year, 1},
+};
+
+const Keyword* find_keyword(std::string_view text) {
+  for (const Keyword& keyword : keywords) {
+    if (text.starts_with(keyword.word)) return &keyword;
+  }
+  // All in lower-case letters.
+  for (const Keyword& keyword : keywords) {
+    if (!keyword.any_case || text.size() < keyword.word.size()) continue;
+    bool same = true;
+    for (size_t i = 0; i < keyword.word.size() && same; ++i)
+      same = text[i] == lower_letter(keyword.word[i]);
+    if (same) return &keyword;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<DateTemplateNode> parse_date_template(std::string_view text) {
+  std::vector<DateTemplateNode> nodes;
+  while (!text.empty()) {
+    DateTemplateNode node;
+    if (text.starts_with("FM") || text.starts_with("fm")) {
+      node.fill_mode = true;
+      text.remove_prefix(2);
+    } else if (text.starts_with("FX") || text.starts_with("TM")) {
+      text.remove_prefix(2);
+    }
+    if (const Keyword* keyword = find_keyword(text); keyword != nullptr) {
+      node.pattern = keyword->pattern;
+      node.letters = keyword->letters;
+      node.digits = keyword->digits;
+      text.remove_prefix(keyword->word.size());
+      if (text.starts_with("TH") || text.starts_with("th")) {
+        node.ordinal = true;
+        node.ordinal_lower = text[0] == 't';
+        text.remove_prefix(2);
+      }
+      nodes.push_back(node);
+      continue;
+    }
+    if (text.empty()) break;
+    if (text.front() == '"') {
+      // Up to the closing quote; a backslash takes the next character as it is.
+      text.remove_prefix(1);
+      node.quoted = true;
+      while (!text.empty() && text.front() != '"') {
+        if (text.front() == '\\' && text.size() > 1) text.remove_prefix(1);
+        node.text = text.substr(0, 1);
+        nodes.push_back(node);
+        text.remove_prefix(1);
+      }
+      if (!text.empty()) text.remove_prefix(1);
+      continue;
+    }
+    if (text.front() == '\\' && text.size() > 1 && text[1] == '"') text.remove_prefix(1);
+    node.text = text.substr(0, 1);
+    nodes.push_back(node);
+    text.remove_prefix(1);
+  }
+  return nodes;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,476 @@
+// to_char of numbers and to_number.
+//
+// The template is read into a picture: digit places before and after the point, and where signs,
+// separators and text stand. A number is rounded to the picture's places and laid over it.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/byte_buffer.h"
+#include "executor/functions/function.h"
+#include "sql/sql_error.h"
+#include "sql/types/numeric.h"
+#include "sql/types/scan.h"
+
+namespace pgsilo::functions {
+namespace {
+
+using std::string_view;
+
+enum class Place : uint8_t {
+  digit,
+  zero,
+  point,
+  comma,
+  currency,
+  minus,
+  plus,
+  sign,
+  both_signs,
+  ordinal,
+  literal
+};
+
+struct Picture {
+  struct Node {
+    Place place;
+    char text = 0;  // of a literal
+    bool lower = false;
+  };
+  std::vector<Node> nodes;
+  int before = 0;  // digit places
+  int after = 0;
+  int shifted = 0;         // digits after V: the number is multiplied by 10^shifted
+  int first_zero = -1;     // index among the places before the point from which zeros are shown
+  bool fill_mode = false;  // FM
+  bool brackets = false;   // PR
+  bool roman = false, roman_lower = false;
+  bool exponent = false;
+  bool sign_named = false;  // S, MI, PL or SG stands in the template
+};
+
+class PictureReader {
+ public:
+  explicit PictureReader(string_view text) : text_(text) {}
+
+  Picture read() {
+    while (!text_.empty()) read_node();
+    return picture_;
+  }
+
+ private:
+  bool take(string_view word) {
+    if (!starts_with_ignoring_case(text_, word)) return false;
+    text_.remove_prefix(word.size());
+    return true;
+  }
+  void add(Place place, char text = 0, bool lower = false) {
+    picture_.nodes.push_back({place, text, lower});
+  }
+  [[noreturn]] static void fail(const char* message) {
+    throw SqlError(sqlstate::syntax_error, message);
+  }
+
+  void add_digit(bool zero) {
+    if (picture_.brackets) fail("\"9\" must be ahead of \"PR\"");
+    if (after_shift_) {
+      ++picture_.shifted;
+    }
+    if (after_point_) {
+      ++picture_.after;
+    } else {
+      if (zero && picture_.first_zero < 0) picture_.first_zero = picture_.before;
+      ++picture_.before;
+    }
+    add(zero ? Place::zero : Place::digit);
+  }
+  void add_sign(Place place) {
+    picture_.sign_named = true;
+    add(place);
+  }
+
+  void read_node() {
+    char c = text_.front();
+    if (c == '"') return read_quoted();
+    if (c == '9' || c == '0') {
+      text_.remove_prefix(1);
+      return add_digit(c == '0');
+    }
+    bool lower = c >= 'a' && c <= 'z';
+    if (take("FM")) {
+      picture_.fill_mode = true;
+    } else if (take("EEEE")) {
+      picture_.exponent = true;
+    } else if (take("PR")) {
+      picture_.brackets = true;
+    } else if (take("MI")) {
+      add_sign(Place::minus);
+    } else if (take("PL")) {
+      add_sign(Place::plus);
+    } else if (take("SG")) {
+      add_sign(Place::both_signs);
+    } else if (take("S")) {
+      if (picture_.sign_named) fail("cannot use \"S\" twice");
+      add_sign(Place::sign);
+    } else if (take("RN")) {
+      picture_.roman = true;
+      picture_.roman_lower = lower;
+    } else if (take("TH")) {
+      add(Place::ordinal, 0, lower);
+    } else if (take(".") || take("D")) {
+      if (after_point_) fail("multiple decimal points");
+      after_point_ = true;
+      add(Place::point);
+    } else if (take(",") || take("G")) {
+      add(Place::comma);
+    } else if (take("L")) {
+      add(Place::currency);
+    } else if (take("V")) {
+      if (after_point_) fail("cannot use \"V\" and decimal point together");
+      after_shift_ = true;
+    } else if (take("B") || take("C")) {
+      // nothing to show
+    } else {
+      add(Place::literal, c);
+      text_.remove_prefix(1);
+    }
+  }
+  void read_quoted() {
+    text_.remove_prefix(1);
+    while (!text_.empty() && text_.front() != '"') {
+      if (text_.front() == '\\' && text_.size() > 1) text_.remove_prefix(1);
+      add(Place::literal, text_.front());
+      text_.remove_prefix(1);
+    }
+    if (!text_.empty()) text_.remove_prefix(1);
+  }
+
+  string_view text_;
+  Picture picture_;
+  bool after_point_ = false;
+  bool after_shift_ = false;
+};
+
+std::string roman(int64_t number, bool fill_mode, bool lower) {
+  if (number < 1 || number > 3999) return std::string(15, '#');
+  constexpr int values[] = {1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1};
+  constexpr const char* names[] = {"M",  "CM", "D",  "CD", "C",  "XC", "L",
+                                   "XL", "X",  "IX", "V",  "IV", "I"};
+  std::string text;
+  for (size_t i = 0; i < std::size(values); ++i) {
+    for (; number >= values[i]; number -= values[i]) text += names[i];
+  }
+  if (lower) std::transform(text.begin(), text.end(), text.begin(), lower_letter);
+  if (!fill_mode) text.insert(0, 15 - text.size(), ' ');
+  return text;
+}
+
+// A number as plain digits: "-12.50" is negative, "12", "50".
+struct Digits {
+  bool negative = false;
+  std::string before;
+  std::string after;
+  bool finite = true;
+};
+
+Digits digits_of(string_view text) {
+  Digits digits;
+  if (text.front() == '-') {
+    digits.negative = true;
+    text.remove_prefix(1);
+  }
+  if (!is_digit(text.front())) {
+    digits.finite = false;
+    return digits;
+  }
+  size_t point = text.find('.');
+  digits.before = text.substr(0, point);
+  if (point != string_view::npos) digits.after = text.substr(point + 1);
+  if (digits.before == "0") digits.before.clear();
+  bool zero = digits.before.empty() && digits.after.find_first_not_of('0') == std::string::npos;
+  if (zero) digits.negative = false;
+  return digits;
+}
+
+// Lays the digits over the picture.
+class Painter {
+ public:
+  Painter(const Picture& picture, const Digits& digits) : picture_(picture), digits_(digits) {}
+
+  std::string paint() {
+    overflow_ = !digits_.finite || static_cast<int>(digits_.before.size()) > picture_.before;
+    first_shown_ = picture_.before - static_cast<int>(digits_.before.size());
+    if (picture_.first_zero >= 0) first_shown_ = std::min(first_shown_, picture_.first_zero);
+    // A lone zero shows when no digit would stand before the point.
+    bool zero_only = digits_.before.empty() && picture_.first_zero < 0;
+    if (zero_only && picture_.before > 0 && picture_.after == 0) {
+      first_shown_ = picture_.before - 1;
+    }
+    if (overflow_) first_shown_ = 0;
+    trailing_kept_ = picture_.after;
+    if (picture_.fill_mode) trim_trailing();
+    if (!picture_.sign_named && !picture_.brackets && picture_.before == 0) open_sign();
+    for (const Picture::Node& node : picture_.nodes) paint_node(node);
+    if (picture_.brackets) {
+      if (digits_.negative) {
+        out_ += '>';
+      } else if (!picture_.fill_mode) {
+        out_ += ' ';
+      }
+    }
+    return out_;
+  }
+
+ private:
+  // FM drops zeros at the end of the fraction where the template has 9s.
+  void trim_trailing() {
+    std::vector<bool> forced;
+    bool after_point = false;
+    for (const Picture::Node& node : picture_.nodes) {
+      if (node.place == Place::point) after_point = true;
+      if (after_point && (node.place == Place::digit || node.place == Place::zero)) {
+        forced.push_back(node.place == Place::zero);
+      }
+    }
+    while (trailing_kept_ > 0 && !forced[static_cast<size_t>(trailing_kept_ - 1)] &&
+           fraction_digit(trailing_kept_ - 1) == '0') {
+      --trailing_kept_;
+    }
+  }
+  char fraction_digit(int index) const {
+    return index < static_cast<int>(digits_.after.size())
+               ? digits_.after[static_cast<size_t>(index)]
+               : '0';
+  }
+
+  // The sign that stands before the first digit when the template names none.
+  void open_sign() {
+    if (sign_done_) return;
+    sign_done_ = true;
+    if (picture_.brackets) {
+      if (digits_.negative) {
+        out_ += '<';
+      } else if (!picture_.fill_mode) {
+        out_ += ' ';
+      }
+    } else if (digits_.negative) {
+      out_ += '-';
+    } else if (!picture_.fill_mode) {
+      out_ += ' ';
+    }
+  }
+
+  void paint_node(const Picture::Node& node) {
+    switch (node.place) {
+      case Place::digit:
+      case Place::zero:
+        return paint_digit();
+      case Place::point:
+        if (!picture_.sign_named) open_sign();
+        after_point_ = true;
+        out_ += '.';
+        return;
+      case Place::comma:
+        if (place_ > first_shown_ || after_point_) {
+          out_ += ',';
+        } else if (!picture_.fill_mode) {
+          out_ += ' ';
+        }
+        return;
+      case Place::currency:
+        if (!picture_.fill_mode) out_ += ' ';
+        return;
+      case Place::minus:
+        if (digits_.negative) {
+          out_ += '-';
+        } else if (!picture_.fill_mode) {
+          out_ += ' ';
+        }
+        return;
+      case Place::plus:
+        if (!digits_.negative) {
+          out_ += '+';
+        } else if (!picture_.fill_mode) {
+          out_ += ' ';
+        }
+        return;
+      case Place::both_signs:
+        out_ += digits_.negative ? '-' : '+';
+        return;
+      case Place::sign:
+        // A leading S stands next to the first digit.
+        if (place_ == 0 && picture_.before > 0) {
+          sign_pending_ = true;
+        } else {
+          out_ += digits_.negative ? '-' : '+';
+        }
+        return;
+      case Place::ordinal:
+        return paint_ordinal(node.lower);
+      case Place::literal:
+        out_ += node.text;
+        return;
+    }
+  }
+
+  void paint_digit() {
+    if (after_point_) {
+      if (fraction_ < trailing_kept_) out_ += overflow_ ? '#' : fraction_digit(fraction_);
+      ++fraction_;
+      return;
+    }
+    if (place_ < first_shown_) {
+      ++place_;
+      if (!picture_.fill_mode) out_ += ' ';
+      // With no digit at all before the point the sign goes to the last place.
+      if (place_ == picture_.before && !picture_.sign_named) open_sign();
+      return;
+    }
+    if (sign_pending_) {
+      sign_pending_ = false;
+      out_ += digits_.negative ? '-' : '+';
+    }
+    if (!picture_.sign_named) open_sign();
+    int index = place_ - (picture_.before - static_cast<int>(digits_.before.size()));
+    out_ += overflow_ ? '#' : index < 0 ? '0' : digits_.before[static_cast<size_t>(index)];
+    ++place_;
+  }
+
+  void paint_ordinal(bool lower) {
+    if (digits_.negative || picture_.after > 0) return;
+    int last = 0;
+    for (char digit :
+         digits_.before.substr(digits_.before.size() > 2 ? digits_.before.size() - 2 : 0)) {
+      last = last * 10 + (digit - '0');
+    }
+    const char* suffix = "TH";
+    if (last < 11 || last > 13) {
+      suffix = last % 10 == 1 ? "ST" : last % 10 == 2 ? "ND" : last % 10 == 3 ? "RD" : "TH";
+    }
+    for (const char* c = suffix; *c != 0; ++c) out_ += lower ? lower_letter(*c) : *c;
+  }
+
+  const Picture& picture_;
+  const Digits& digits_;
+  std::string out_;
+  int place_ = 0;     // digit places passed before the point
+  int fraction_ = 0;  // and after it
+  int first_shown_ = 0;
+  int trailing_kept_ = 0;
+  bool after_point_ = false;
+  bool sign_done_ = false;
+  bool sign_pending_ = false;
+  bool overflow_ = false;
+};
+
+Datum formatted(EvalContext& context, Datum value, string_view pattern) {
+  if (pattern.empty()) return Datum::of_bytes({});
+  Arena& arena = *context.arena;
+  Picture picture = PictureReader(pattern).read();
+  if (picture.roman) {
+    bool finite = !numeric_is_nan(value) && !numeric_is_infinite(value);
+    double number = finite ? numeric_to_float8(numeric_round(value, 0, arena)) : 0;
+    int64_t whole = std::fabs(number) < 1e9 ? static_cast<int64_t>(number) : 0;
+    return Datum::of_bytes(arena.copy_string(roman(whole, picture.fill_mode, picture.roman_lower)));
+  }
+  if (picture.exponent) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%s%.*e",
+                  numeric_to_float8(value) < 0 || picture.fill_mode ? "" : " ", picture.after,
+                  numeric_to_float8(value));
+    return Datum::of_bytes(arena.copy_string(text));
+  }
+  bool finite = !numeric_is_nan(value) && !numeric_is_infinite(value);
+  if (finite && picture.shifted > 0) {
+    Datum factor = numeric_power(numeric_from_integer(10, arena),
+                                 numeric_from_integer(picture.shifted, arena), arena);
+    value = numeric_mul(value, factor, arena);
+  }
+  if (finite) value = numeric_round(value, picture.after, arena);
+  ByteBuffer text;
+  print_numeric(value, text);
+  Digits digits = digits_of(text.view());
+  return Datum::of_bytes(arena.copy_string(Painter(picture, digits).paint()));
+}
+
+Datum numeric_to_char(EvalContext& context, const Datum* a) {
+  return formatted(context, a[0], a[1].bytes());
+}
+Datum integer_to_char(EvalContext& context, const Datum* a) {
+  return formatted(context, numeric_from_integer(a[0].i64, *context.arena), a[1].bytes());
+}
+Datum float8_to_char(EvalContext& context, const Datum* a) {
+  return formatted(context, numeric_from_float8(a[0].f64, *context.arena), a[1].bytes());
+}
+Datum float4_to_char(EvalContext& context, const Datum* a) {
+  return formatted(context, numeric_from_float4(static_cast<float>(a[0].f64), *context.arena),
+                   a[1].bytes());
+}
+
+// Digits and the point where the template has places for them; everything else is passed over.
+Datum text_to_number(EvalContext& context, const Datum* a) {
+  Picture picture = PictureReader(a[1].bytes()).read();
+  if (picture.roman) throw_unsupported("\"RN\" for input");
+  string_view text = trim_space(a[0].bytes());
+  std::string number;
+  bool negative = false;
+  auto take_sign = [&] {
+    if (text.empty()) return;
+    if (text.front() == '-' || text.front() == '<') negative = true;
+    if (text.front() == '-' || text.front() == '+' || text.front() == '<') text.remove_prefix(1);
+  };
+  take_sign();
+  for (const Picture::Node& node : picture.nodes) {
+    if (text.empty()) break;
+    char c = text.front();
+    switch (node.place) {
+      case Place::digit:
+      case Place::zero:
+        if (is_digit(c)) {
+          number += c;
+          text.remove_prefix(1);
+        } else if (c == '.' && number.find('.') == std::string::npos) {
+          number += c;
+          text.remove_prefix(1);
+        }
+        break;
+      case Place::point:
+        if (c == '.') {
+          number += c;
+          text.remove_prefix(1);
+        }
+        break;
+      case Place::comma:
+        if (c == ',') text.remove_prefix(1);
+        break;
+      case Place::minus:
+      case Place::plus:
+      case Place::sign:
+      case Place::both_signs:
+        take_sign();
+        break;
+      default:
+        text.remove_prefix(1);
+    }
+  }
+  if (number.find_first_of("0123456789") == std::string::npos) {
+    throw SqlError(sqlstate::invalid_text_representation,
+                   concat("invalid input syntax for type numeric: \"",
+                          a[0].bytes().empty() ? " " : a[0].bytes(), "\""));
+  }
+  if (negative) number.insert(0, 1, '-');
+  return parse_numeric(number, -1, *context.arena);
+}
+
+constexpr FunctionEntry entries[] = {
+    {1772, numeric_to_char}, {1773, integer_to_char}, {1774, integer_to_char},
+    {1775, float4_to_char},  {1776, float8_to_char},  {1777, text_to_number},
+};
+
+}  // namespace
+
+std::span<const FunctionEntry> number_format() { return entries; }
+
+}  // namespace pgsilo::functions

@@ -1,0 +1,166 @@
+// format(): %s, %I, %L with positions, flags and widths.
+#include <string>
+
+#include "base/byte_buffer.h"
+#include "executor/functions/function.h"
+#include "sql/sql_error.h"
+#include "sql/types/scan.h"
+#include "sql/types/text.h"
+#include "sql/types/type.h"
+
+namespace pgsilo::functions {
+namespace {
+
+using std::string_view;
+
+class Formatter {
+ public:
+  Formatter(EvalContext& context, const Datum* arguments)
+      : context_(context), arguments_(arguments), count_(context.call->argument_types.size()) {}
+
+  std::string format(string_view pattern) {
+    while (!pattern.empty()) {
+      char c = pattern.front();
+      pattern.remove_prefix(1);
+      if (c != '%') {
+        out_ += c;
+      } else if (!pattern.empty() && pattern.front() == '%') {
+        out_ += '%';
+        pattern.remove_prefix(1);
+      } else {
+        specifier(pattern);
+      }
+    }
+    return out_;
+  }
+
+ private:
+  [[noreturn]] static void fail(std::string message) {
+    throw SqlError(sqlstate::invalid_parameter_value, std::move(message));
+  }
+  static bool take_number(string_view& text, int64_t* value) {
+    size_t length = 0;
+    *value = 0;
+    for (; length < text.size() && is_digit(text[length]); ++length) {
+      *value = *value * 10 + (text[length] - '0');
+      if (*value > INT32_MAX)
+        throw SqlError(sqlstate::numeric_value_out_of_range, "number is out of range");
+    }
+    text.remove_prefix(length);
+    return length > 0;
+  }
+  static void need(string_view text) {
+    if (!text.empty()) return;
+    throw SqlError(sqlstate::invalid_parameter_value, "unterminated format() type specifier")
+        .hint("For a single \"%\" use \"%%\".");
+  }
+  size_t argument(int64_t position) {
+    if (position == 0) fail("format specifies argument 0, but arguments are numbered from 1");
+    if (static_cast<size_t>(position) >= count_) fail("too few arguments for format()");
+    return static_cast<size_t>(position);
+  }
+
+  // [position$][-][width|*|*n$]type
+  void specifier(string_view& text) {
+    need(text);
+    int64_t number;
+    int64_t position = -1;
+    int64_t width = 0;
+    bool left = false;
+    bool width_read = false;
+    if (take_number(text, &number)) {
+      need(text);
+      if (text.front() == '$') {
+        position = number;
+        argument(position);
+        text.remove_prefix(1);
+        need(text);
+      } else {
+        width = number;
+        width_read = true;
+      }
+    }
+    while (!width_read && text.front() == '-') {
+      left = true;
+      text.remove_prefix(1);
+      need(text);
+    }
+    if (!width_read) read_width(text, &width, &left);
+    need(text);
+    char type = text.front();
+    text.remove_prefix(1);
+    if (type != 's' && type != 'I' && type != 'L') {
+      throw SqlError(sqlstate::invalid_parameter_value,
+                     concat("unrecognized format() type specifier \"", type, "\""))
+          .hint("For a single \"%\" use \"%%\".");
+    }
+    if (position > 0) next_ = position;
+    size_t index = argument(next_++);
+    append(converted(type, index), width, left);
+  }
+  void read_width(string_view& text, int64_t* width, bool* left) {
+    if (text.front() == '*') {
+      text.remove_prefix(1);
+      need(text);
+      int64_t number;
+      int64_t position = next_;
+      if (take_number(text, &number)) {
+        need(text);
+        if (text.front() != '$') fail("width argument position must be ended by \"$\"");
+        text.remove_prefix(1);
+        position = number;
+      }
+      size_t index = argument(position);
+      next_ = position + 1;
+      *width = arguments_[index].null ? 0 : arguments_[index].i64;
+      if (*width < 0) {
+        *left = true;
+        *width = -*width;
+      }
+    } else {
+      take_number(text, width);
+    }
+  }
+
+  std::string converted(char type, size_t index) {
+    if (arguments_[index].null) {
+      if (type == 'I') {
+        throw SqlError(sqlstate::null_value_not_allowed,
+                       "null values cannot be formatted as an SQL identifier");
+      }
+      return type == 'L' ? "NULL" : "";
+    }
+    Oid oid = context_.call->argument_types[index];
+    const TypeInfo& info = type_info(oid == type_oid::unknown ? type_oid::text : oid);
+    ByteBuffer text;
+    info.print(arguments_[index], text, *context_.types);
+    if (type == 'I') return std::string(quote_identifier(text.view(), *context_.arena));
+    if (type == 'L') return std::string(quote_literal(text.view(), *context_.arena));
+    return std::string(text.view());
+  }
+  void append(const std::string& text, int64_t width, bool left) {
+    int64_t padding = width - text_length(text);
+    if (padding > 0 && !left) out_.append(static_cast<size_t>(padding), ' ');
+    out_ += text;
+    if (padding > 0 && left) out_.append(static_cast<size_t>(padding), ' ');
+  }
+
+  EvalContext& context_;
+  const Datum* arguments_;
+  size_t count_;  // with the pattern, which is argument 0
+  int64_t next_ = 1;
+  std::string out_;
+};
+
+Datum format(EvalContext& context, const Datum* a) {
+  if (a[0].null) return Datum();
+  return Datum::of_bytes(context.arena->copy_string(Formatter(context, a).format(a[0].bytes())));
+}
+
+constexpr FunctionEntry entries[] = {{3539, format}, {3540, format}};
+
+}  // namespace
+
+std::span<const FunctionEntry> text_format() { return entries; }
+
+}  // namespace pgsilo::functions
