@@ -21,8 +21,8 @@ inline constexpr size_t output_backlog_bytes = size_t{256} << 10;
 // Buffers larger than this are given back when they are empty.
 inline constexpr size_t kept_buffer_bytes = size_t{64} << 10;
 
-// Output of a one-shot that is held so that it may run again (retry_buffer_size). Beyond it the
-// transaction becomes interactive.
-inline constexpr int64_t default_retry_buffer_kilobytes = 4096;
+// The setting retry_buffer_size says how much output is held back before it is validated and
+// leaves; for a long result the pieces grow up to this.
+inline constexpr size_t largest_held_output_bytes = size_t{64} << 20;
 
 }  // namespace pgsilo::limits

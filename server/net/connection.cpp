@@ -36,21 +36,22 @@ void Connection::on_io(bool readable, bool writable, bool closed) {
 }
 
 void Connection::wake() {
-  if (fiber_ != nullptr) fiber_->unpark();
+  if (parker_ != nullptr) parker_->unpark();
 }
 
 // --- input ---
 
-bool Connection::fill(size_t bytes) {
+bool Connection::fill(size_t bytes, int64_t deadline_us) {
   while (end_ - cursor_ < bytes) {
-    if (broken_ || end_of_input_ || interrupted_) return false;
+    if (broken_ || end_of_input_ || stopped()) return false;
     if (may_read_) {
       make_input_room(bytes);
       if (read_some()) continue;
       if (broken_ || end_of_input_) return false;
     }
+    if (deadline_us != Parker::no_deadline && monotonic_us() >= deadline_us) return false;
     waits_for_input_ = true;
-    fiber_->park();
+    parker_->park(deadline_us);
     waits_for_input_ = false;
   }
   return true;
@@ -164,19 +165,19 @@ void Connection::shrink_output() {
 }
 
 bool Connection::wait_for_backlog(size_t limit) {
-  while (backlog_bytes() > limit && !broken_ && !interrupted_) {
+  while (backlog_bytes() > limit && !broken_ && !stopped()) {
     waits_for_output_ = true;
-    fiber_->park();
+    parker_->park();
     waits_for_output_ = false;
   }
-  return !broken_ && !interrupted_;
+  return !broken_ && !stopped();
 }
 
 bool Connection::drain(int64_t deadline_us) {
   while (backlog_bytes() > 0 && !broken_) {
     if (monotonic_us() >= deadline_us) return false;
     waits_for_output_ = true;
-    fiber_->park(deadline_us);
+    parker_->park(deadline_us);
     waits_for_output_ = false;
   }
   return !broken_;

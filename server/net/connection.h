@@ -8,6 +8,7 @@
 // bytes never change.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -27,20 +28,21 @@ class Connection final : public IoHandler, public DurableWaiter {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // The fiber to wake for events; first call in the fiber.
-  void attach(WorkerFiber& fiber) { fiber_ = &fiber; }
+  // Who waits here; first call in the session's fiber. `stop`: somebody wants the session to end, waiting for input returns.
+  void attach(Parker& parker, const std::atomic<bool>& stop) {
+    parker_ = &parker;
+    stop_ = &stop;
+  }
 
   // The client is gone (or we gave up on it): nothing is read or sent any more.
   bool broken() const { return broken_; }
   void give_up() { broken_ = true; }
-  // True when the session has to look at something besides the socket (cancel, shutdown): waiting
-  // functions return.
-  void set_interrupted(bool interrupted) { interrupted_ = interrupted; }
+  bool end_of_input() const { return end_of_input_; }
 
   // --- input: [taken by replay | unread] ---
   std::string_view unread() const { return {input_.get() + cursor_, end_ - cursor_}; }
-  // (parks) Reads until `bytes` unread bytes are there. False: end of file, broken, or interrupted.
-  bool fill(size_t bytes);
+  // (parks) Reads until `bytes` unread bytes are there. False: end of file, broken, stopped, or the deadline passed.
+  bool fill(size_t bytes, int64_t deadline_us = Parker::no_deadline);
   // Moves past `bytes` unread bytes. They stay readable until the next fill(), or as long as a
   // replay point is set.
   void consume(size_t bytes) { cursor_ += bytes; }
@@ -62,7 +64,7 @@ class Connection final : public IoHandler, public DurableWaiter {
   void discard_unreleased() { output_.truncate(released_); }
   // What was written so far may leave when `epoch` is durable.
   void release(uint64_t epoch);
-  // (parks) Waits while the client reads too slowly. False: broken or interrupted.
+  // (parks) Waits while the client reads too slowly. False: broken or stopped.
   bool wait_for_backlog(size_t limit);
   // (parks) Waits until everything released has been sent, or `deadline_us`. False: broken or too
   // late.
@@ -84,12 +86,13 @@ class Connection final : public IoHandler, public DurableWaiter {
   void send_allowed();
   void shrink_output();
   void wake();
+  bool stopped() const { return stop_->load(std::memory_order_relaxed); }
 
   Worker& worker_;
   const int descriptor_;
-  WorkerFiber* fiber_ = nullptr;
+  Parker* parker_ = nullptr;
+  const std::atomic<bool>* stop_ = nullptr;
   bool broken_ = false;
-  bool interrupted_ = false;
   bool end_of_input_ = false;
   bool peer_closed_ = false;  // the last event there will be: read until the end of file
   // Edge-triggered: true until a call says that it would block.

@@ -1,0 +1,26 @@
+// One message from the client: its type and its body, complete and of a legal length.
+// Thread safety: none; the connection's fiber.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/parker.h"
+
+namespace pgsilo {
+
+class Connection;
+
+struct Frame {
+  char type = '\0';
+  std::string_view body;   // in the connection's buffer, until it reads again
+  size_t total_bytes = 0;  // to consume
+};
+
+// (parks) Reads the next message without consuming it. False: end of input, the session is to stop,
+// or the deadline passed. Throws a fatal 08P01 when the type is unknown or the length is not
+// possible; nothing is allocated for a length that is only claimed.
+bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us = Parker::no_deadline);
+
+}  // namespace pgsilo

@@ -1,0 +1,242 @@
+#include "server/session/extended_query.h"
+
+#include "server/pgwire/message_reader.h"
+#include "sql/types/text.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+namespace {
+
+void read_formats(MessageReader& reader, std::vector<WireFormat>* formats) {
+  formats->resize(reader.uint16());
+  for (WireFormat& format : *formats) {
+    int16_t code = reader.int16();
+    if (code != 0 && code != 1) {
+      throw SqlError(sqlstate::invalid_parameter_value, concat("unsupported format code: ", code));
+    }
+    format = static_cast<WireFormat>(code);
+  }
+}
+
+std::string quoted_or_unnamed(std::string_view name) {
+  return name.empty() ? std::string("unnamed") : concat("\"", name, "\"");
+}
+
+// Puts the type context's arena back at the end of a scope.
+class ArenaScope {
+ public:
+  ArenaScope(TypeContext& types, Arena& arena) : types_(types), before_(types.arena) {
+    types.arena = &arena;
+  }
+  ~ArenaScope() { types_.arena = before_; }
+  ArenaScope(const ArenaScope&) = delete;
+  ArenaScope& operator=(const ArenaScope&) = delete;
+
+ private:
+  TypeContext& types_;
+  Arena* before_;
+};
+
+}  // namespace
+
+std::shared_ptr<PreparedStatement> ExtendedQuery::find_statement(std::string_view name) const {
+  std::shared_ptr<PreparedStatement> found = state_.statements.find(name);
+  if (found != nullptr) return found;
+  throw SqlError(sqlstate::invalid_sql_statement_name,
+                 name.empty() ? std::string("unnamed prepared statement does not exist")
+                              : concat("prepared statement \"", name, "\" does not exist"));
+}
+
+std::shared_ptr<Portal> ExtendedQuery::find_portal(std::string_view name) const {
+  std::shared_ptr<Portal> found = state_.portals.find(name);
+  if (found != nullptr) return found;
+  throw SqlError(sqlstate::invalid_cursor_name, concat("portal \"", name, "\" does not exist"));
+}
+
+// Enters an implicit transaction; in a failed block only its end may pass.
+void ExtendedQuery::begin(const ast::Node* node) {
+  if (state_.transactions.state() == TransactionControl::State::failed &&
+      (node == nullptr || StatementRunner::ends_transaction(node))) {
+    return;
+  }
+  state_.transactions.begin_statement();
+}
+
+void ExtendedQuery::parse(std::string_view body) {
+  MessageReader reader(body);
+  std::string_view name = reader.cstring();
+  std::string_view text = reader.cstring();
+  std::vector<Oid> types(reader.uint16());
+  for (Oid& type : types) type = reader.uint32();
+  reader.end();
+  validate_text(name);
+
+  std::shared_ptr<CachedText> parsed = runner_.parse(text, types);
+  auto statements = parsed->syntax->statements;
+  if (statements.size() > 1) {
+    throw SqlError(sqlstate::syntax_error,
+                   "cannot insert multiple commands into a prepared statement");
+  }
+  begin(statements.empty() ? nullptr : statements[0].statement);
+  // The unnamed statement goes first, so that an error leaves none.
+  if (name.empty()) state_.statements.remove(name);
+  state_.statements.add(name, runner_.prepare(std::move(parsed), 0, true));
+  state_.reply.messages().bare(BackendMessage::parse_complete);
+}
+
+Datum ExtendedQuery::read_parameter(std::string_view bytes, Oid type, WireFormat format, int number,
+                                    Portal& portal) {
+  const TypeInfo& info = type_info(type);
+  TypeContext& types = state_.context.types;
+  try {
+    // The message's bytes do not last: what a value may point into is copied first.
+    if (info.by_reference) bytes = portal.memory.copy_string(bytes);
+    if (format == WireFormat::text) {
+      validate_text(bytes);
+      return info.parse(bytes, no_typmod, types);
+    }
+    if (info.receive == nullptr) {
+      throw SqlError(sqlstate::undefined_function,
+                     concat("no binary input function available for type ", format_type(type)));
+    }
+    return info.receive(bytes, no_typmod, types);
+  } catch (SqlError& error) {
+    if (error.diagnostic().context.empty()) {
+      error.amend().context = concat("unnamed portal parameter $", number);
+    }
+    throw;
+  }
+}
+
+void ExtendedQuery::read_parameters(MessageReader& reader, std::string_view statement_name,
+                                    Portal& portal) {
+  read_formats(reader, &parameter_formats_);
+  size_t count = reader.uint16();
+  const std::vector<Oid>& types = portal.statement->parameter_types;
+  if (parameter_formats_.size() > 1 && parameter_formats_.size() != count) {
+    throw SqlError(sqlstate::protocol_violation,
+                   concat("bind message has ", parameter_formats_.size(), " parameter formats but ",
+                          count, " parameters"));
+  }
+  if (count != types.size()) {
+    throw SqlError(sqlstate::protocol_violation,
+                   concat("bind message supplies ", count, " parameters, but prepared statement \"",
+                          statement_name, "\" requires ", types.size()));
+  }
+  ArenaScope scope(state_.context.types, portal.memory);
+  portal.parameters.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    int32_t length = reader.int32();
+    if (length < 0) {
+      if (length != -1) throw SqlError(sqlstate::protocol_violation, "invalid message format");
+      continue;
+    }
+    portal.parameters[i] =
+        read_parameter(reader.bytes(static_cast<size_t>(length)), types[i],
+                       format_of_column(parameter_formats_, i), static_cast<int>(i) + 1, portal);
+  }
+}
+
+void ExtendedQuery::bind(std::string_view body) {
+  MessageReader reader(body);
+  std::string_view portal_name = reader.cstring();
+  std::string_view statement_name = reader.cstring();
+  auto portal = std::make_shared<Portal>();
+  portal->statement = find_statement(statement_name);
+  begin(portal->statement->node);
+  state_.apply_settings();
+  read_parameters(reader, statement_name, *portal);
+  read_formats(reader, &portal->result_formats);
+  reader.end();
+  validate_text(portal_name);
+  runner_.revalidate(*portal->statement);
+  size_t columns = portal->statement->result_columns.size();
+  if (portal->result_formats.size() > 1 && portal->result_formats.size() != columns) {
+    throw SqlError(sqlstate::protocol_violation,
+                   concat("bind message has ", portal->result_formats.size(),
+                          " result formats but query has ", columns, " columns"));
+  }
+  state_.portals.add(portal_name, std::move(portal));
+  state_.reply.messages().bare(BackendMessage::bind_complete);
+}
+
+void ExtendedQuery::describe_statement(std::string_view name) {
+  std::shared_ptr<PreparedStatement> statement = find_statement(name);
+  if (state_.transactions.state() == TransactionControl::State::failed && statement->returns_rows) {
+    state_.transactions.begin_statement();  // throws 25P02
+  }
+  begin(nullptr);
+  if (state_.transactions.state() != TransactionControl::State::failed)
+    runner_.revalidate(*statement);
+  MessageWriter& messages = state_.reply.messages();
+  messages.parameter_description(statement->parameter_types);
+  if (statement->returns_rows) {
+    messages.row_description(statement->result_columns, {});
+  } else {
+    messages.bare(BackendMessage::no_data);
+  }
+}
+
+void ExtendedQuery::describe_portal(std::string_view name) {
+  std::shared_ptr<Portal> portal = find_portal(name);
+  MessageWriter& messages = state_.reply.messages();
+  if (portal->statement->returns_rows) {
+    messages.row_description(portal->statement->result_columns, portal->result_formats);
+  } else {
+    messages.bare(BackendMessage::no_data);
+  }
+}
+
+void ExtendedQuery::describe(std::string_view body) {
+  MessageReader reader(body);
+  char kind = static_cast<char>(reader.byte());
+  std::string_view name = reader.cstring();
+  reader.end();
+  if (kind == 'S') {
+    describe_statement(name);
+  } else if (kind == 'P') {
+    describe_portal(name);
+  } else {
+    throw SqlError(sqlstate::protocol_violation,
+                   concat("invalid DESCRIBE message subtype ", static_cast<int>(kind)));
+  }
+}
+
+void ExtendedQuery::execute(std::string_view body) {
+  MessageReader reader(body);
+  std::string_view name = reader.cstring();
+  int32_t limit = reader.int32();
+  reader.end();
+  std::shared_ptr<Portal> portal = find_portal(name);
+  if (portal->statement->node == nullptr) {
+    state_.reply.messages().bare(BackendMessage::empty_query_response);
+    return;
+  }
+  begin(portal->statement->node);
+  state_.interrupts.check();
+  StatementRunner::Outcome outcome =
+      runner_.run(portal, limit <= 0 ? 0 : static_cast<uint64_t>(limit));
+  if (outcome.suspended) {
+    state_.reply.messages().bare(BackendMessage::portal_suspended);
+  } else {
+    state_.reply.messages().command_complete(outcome.tag);
+  }
+}
+
+void ExtendedQuery::close(std::string_view body) {
+  MessageReader reader(body);
+  char kind = static_cast<char>(reader.byte());
+  std::string_view name = reader.cstring();
+  reader.end();
+  if (kind == 'S') {
+    state_.statements.remove(name);
+  } else if (kind == 'P') {
+    state_.portals.remove(name);
+  } else {
+    throw SqlError(sqlstate::protocol_violation,
+                   concat("invalid CLOSE message subtype ", static_cast<int>(kind)));
+  }
+  state_.reply.messages().bare(BackendMessage::close_complete);
+}
+
+}  // namespace pgsilo

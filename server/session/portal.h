@@ -1,0 +1,52 @@
+// A statement bound to its parameters, and how far it has run. Lives until its transaction ends.
+// Thread safety: none; the session's fiber.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "server/pgwire/protocol.h"
+#include "server/session/prepared_statements.h"
+#include "sql/types/datum.h"
+
+namespace pgsilo {
+
+class Execution;
+
+struct Portal {
+  enum class State : uint8_t { ready, suspended, done, failed };
+
+  Portal();
+  ~Portal();
+  Portal(const Portal&) = delete;
+  Portal& operator=(const Portal&) = delete;
+
+  std::shared_ptr<PreparedStatement> statement;
+  Arena memory{256};  // parameter values
+  std::vector<Datum> parameters;
+  std::vector<WireFormat> result_formats;
+  State state = State::ready;
+  std::shared_ptr<const ExecutablePlan> plan;
+  std::unique_ptr<Execution> execution;  // while it runs or is suspended
+  std::shared_ptr<Portal> inner;         // what SQL's EXECUTE runs
+};
+
+class Portals {
+ public:
+  std::shared_ptr<Portal> find(std::string_view name) const;
+  // Throws 42P03 when a named portal exists; the unnamed one is replaced.
+  void add(std::string_view name, std::shared_ptr<Portal> portal);
+  void remove(std::string_view name);
+  void clear();
+  bool empty() const { return unnamed_ == nullptr && named_.empty(); }
+
+ private:
+  std::shared_ptr<Portal> unnamed_;
+  std::map<std::string, std::shared_ptr<Portal>, std::less<>> named_;
+};
+
+}  // namespace pgsilo

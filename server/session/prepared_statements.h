@@ -1,0 +1,60 @@
+// Prepared statements of one session: those of the protocol's Parse and of SQL's PREPARE share one
+// name space; the unnamed one is the empty name. They are outside of transactions, but a one-shot
+// that runs again must find what it found the first time: changes since the replay point are
+// remembered and can be undone. Thread safety: none; the session's fiber.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/executable_plan.h"
+#include "executor/plan_cache.h"
+#include "sql/ast/node.h"
+
+namespace pgsilo {
+
+struct PreparedStatement {
+  std::shared_ptr<CachedText> text;
+  size_t index = 0;  // which statement of the text
+  // What is run and described: `text`'s statement itself, or for SQL's PREPARE what stands behind
+  // AS. Null: empty query.
+  const ast::Node* node = nullptr;
+  bool is_planned = false;  // the planner's, not a command of the session
+  std::shared_ptr<const ExecutablePlan> plan;
+  std::vector<Oid> declared_types;
+  std::vector<Oid> parameter_types;
+  // As first described: a later plan must give the same.
+  std::vector<ResultColumn> result_columns;
+  bool returns_rows = false;
+};
+
+class PreparedStatements {
+ public:
+  std::shared_ptr<PreparedStatement> find(std::string_view name) const;
+  // Throws 42P05 when a named statement exists; the unnamed one is replaced.
+  void add(std::string_view name, std::shared_ptr<PreparedStatement> statement);
+  // False when there is none.
+  bool remove(std::string_view name);
+  void remove_all();
+
+  // Forgets how to undo what was done so far.
+  void set_replay_point() { undo_.clear(); }
+  void rewind();
+
+ private:
+  struct Undo {
+    std::string name;
+    std::shared_ptr<PreparedStatement> before;  // null: there was none
+  };
+  void remember(std::string_view name);
+
+  std::shared_ptr<PreparedStatement> unnamed_;
+  std::map<std::string, std::shared_ptr<PreparedStatement>, std::less<>> named_;
+  std::vector<Undo> undo_;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,244 @@
+#include "server/session/session.h"
+
+#include <exception>
+#include <new>
+
+#include "base/clock.h"
+#include "server/limits.h"
+#include "server/pgwire/message_reader.h"
+#include "server/session/session_registry.h"
+#include "sql/types/text.h"
+
+namespace pgsilo {
+namespace {
+
+SqlError fatal(SqlState state, std::string_view message) {
+  return SqlError(Severity::fatal, state, std::string(message));
+}
+
+struct TimeoutIndexes {
+  int statement = find_setting("statement_timeout");
+  int idle = find_setting("idle_session_timeout");
+  int idle_in_transaction = find_setting("idle_in_transaction_session_timeout");
+};
+const TimeoutIndexes& timeouts() {
+  static const TimeoutIndexes found;
+  return found;
+}
+
+}  // namespace
+
+Session::Session(const SessionServices& services, WorkerFiber& fiber, int descriptor)
+    : state_(services, fiber, descriptor, *this),
+      commands_(state_),
+      runner_(state_, commands_),
+      extended_(state_, runner_),
+      retry_(static_cast<uint64_t>(monotonic_ns())) {
+  commands_.set_runner(runner_);
+}
+
+Session::~Session() {
+  if (registered_) state_.services.sessions.remove(process_);
+  state_.transactions.abandon();
+}
+
+void Session::run() {
+  if (start()) serve();
+  constexpr int64_t farewell_us = 5000000;
+  state_.connection.drain(monotonic_us() + farewell_us);
+}
+
+void Session::serve() {
+  while (!ended_ && serve_message()) {
+  }
+}
+
+int64_t Session::idle_deadline_us() const {
+  bool in_transaction = state_.transactions.state() != TransactionControl::State::idle;
+  int64_t limit_ms =
+      state_.settings.value(in_transaction ? timeouts().idle_in_transaction : timeouts().idle)
+          .integer;
+  return limit_ms == 0 ? Parker::no_deadline : monotonic_us() + limit_ms * 1000;
+}
+
+void Session::end_by_timeout() {
+  bool in_transaction = state_.transactions.state() != TransactionControl::State::idle;
+  say_goodbye(in_transaction ? fatal(sqlstate::idle_in_transaction_session_timeout,
+                                     "terminating connection due to idle-in-transaction timeout")
+                             : fatal(sqlstate::idle_session_timeout,
+                                     "terminating connection due to idle-session timeout"));
+}
+
+// Reads one message and runs it; false when the session is over. Handlers of exceptions only note
+// what happened: a fiber must not be suspended inside of one.
+bool Session::serve_message() {
+  if (state_.transactions.state() == TransactionControl::State::idle &&
+      !state_.reply.holds_output() && !running_again_) {
+    set_replay_point();
+  }
+  std::optional<SqlError> error;
+  std::optional<TransactionStatus> conflict;
+  Frame frame;
+  try {
+    int64_t deadline_us = idle_deadline_us();
+    if (!read_frame(state_.connection, &frame, deadline_us)) {
+      if (state_.interrupts.is_terminating()) {
+        say_goodbye(
+            fatal(sqlstate::admin_shutdown, "terminating connection due to administrator command"));
+      } else if (!state_.connection.end_of_input() && !state_.connection.broken()) {
+        end_by_timeout();
+      }
+      return false;
+    }
+    in_query_ = static_cast<FrontendMessage>(frame.type) == FrontendMessage::query;
+    state_.connection.consume(frame.total_bytes);
+    dispatch(frame);
+    // The block ended inside of a pipeline: what follows is another transaction.
+    if (state_.transactions.state() == TransactionControl::State::idle &&
+        state_.reply.holds_output())
+      release();
+  } catch (const TransactionConflict& caught) {
+    error = caught;
+    conflict = caught.status();
+  } catch (const SqlError& caught) {
+    error = caught;
+  } catch (const std::bad_alloc&) {
+    error = SqlError(sqlstate::out_of_memory, "out of memory");
+  }
+  if (error) recover(*error, conflict ? &*conflict : nullptr);
+  return !ended_;
+}
+
+void Session::dispatch(const Frame& frame) {
+  auto type = static_cast<FrontendMessage>(frame.type);
+  if (skips_to_sync_ && type != FrontendMessage::sync && type != FrontendMessage::terminate) return;
+  if (!running_again_ && (in_query_ || type == FrontendMessage::execute ||
+                          type == FrontendMessage::parse || type == FrontendMessage::bind)) {
+    state_.interrupts.begin_command(state_.settings.value(timeouts().statement).integer);
+  }
+  switch (type) {
+    case FrontendMessage::query: {
+      MessageReader reader(frame.body);
+      std::string_view text = reader.cstring();
+      reader.end();
+      run_query(text);
+      return;
+    }
+    case FrontendMessage::parse:
+      return extended_.parse(frame.body);
+    case FrontendMessage::bind:
+      return extended_.bind(frame.body);
+    case FrontendMessage::describe:
+      return extended_.describe(frame.body);
+    case FrontendMessage::execute:
+      executed_ = true;
+      return extended_.execute(frame.body);
+    case FrontendMessage::close:
+      return extended_.close(frame.body);
+    case FrontendMessage::sync:
+      return sync();
+    case FrontendMessage::flush:
+      return flush();
+    case FrontendMessage::terminate:
+      ended_ = true;
+      return;
+    case FrontendMessage::function_call:
+      in_query_ = true;  // answered with ReadyForQuery, as a query is
+      throw_unsupported("the function call protocol");
+    case FrontendMessage::copy_data:
+    case FrontendMessage::copy_done:
+    case FrontendMessage::copy_fail:
+      // Left over from a COPY that failed.
+      return;
+    case FrontendMessage::password:
+      break;
+  }
+}
+
+void Session::run_query(std::string_view text) {
+  std::shared_ptr<CachedText> parsed = runner_.parse(text, {});
+  size_t count = parsed->syntax->statements.size();
+  if (count == 0) state_.reply.messages().bare(BackendMessage::empty_query_response);
+  for (size_t i = can_replay_ ? first_statement_ : 0; i < count; ++i) {
+    run_statement(parsed, i);
+    if (state_.transactions.state() == TransactionControl::State::idle && can_replay_) {
+      // What has ended must not run again: the next run begins behind it.
+      release();
+      state_.statements.set_replay_point();
+      first_statement_ = i + 1;
+    }
+  }
+  sync();
+}
+
+void Session::run_statement(std::shared_ptr<CachedText> text, size_t index) {
+  const ast::Node* node = text->syntax->statements[index].statement;
+  if (state_.transactions.state() != TransactionControl::State::failed ||
+      !StatementRunner::ends_transaction(node)) {
+    state_.transactions.begin_statement();
+  }
+  state_.interrupts.check();
+  auto portal = std::make_shared<Portal>();
+  portal->statement = runner_.prepare(std::move(text), index, false);
+  if (portal->statement->returns_rows) {
+    state_.reply.messages().row_description(portal->statement->result_columns, {});
+  }
+  StatementRunner::Outcome outcome = runner_.run(portal, 0);
+  state_.reply.messages().command_complete(outcome.tag);
+}
+
+void Session::sync() {
+  state_.transactions.commit_implicit();
+  skips_to_sync_ = false;
+  ready();
+}
+
+// What is held leaves now. Parse and Describe alone are no reason to lose the right to run again:
+// they end here.
+void Session::flush() {
+  if (!state_.reply.holds_output()) return;
+  if (state_.portals.empty() && !state_.transactions.storage().has_writes() && !executed_) {
+    state_.transactions.commit_implicit();
+  } else {
+    answer_begins();
+  }
+  release();
+}
+
+void Session::release() {
+  state_.reply.rest_on(state_.transactions.newest_epoch());
+  state_.reply.release();
+}
+
+// The end of an answer.
+void Session::ready() {
+  state_.interrupts.end_command();
+  report_settings();
+  state_.reply.messages().ready_for_query(state_.transactions.ready_state());
+  release();
+  state_.reply.reset_limit();
+  executed_ = false;
+  if (running_again_ || retry_.failures() != 0) {
+    running_again_ = false;
+    retry_.reset();
+    state_.transactions.set_careful(false);
+  }
+  if (state_.portals.empty()) state_.statement_memory.reset();
+  state_.connection.wait_for_backlog(limits::output_backlog_bytes);
+}
+
+void Session::report_settings() {
+  if (reported_generation_ == state_.settings.generation()) return;
+  reported_generation_ = state_.settings.generation();
+  state_.apply_settings();
+  auto reported = state_.settings.reported_settings();
+  for (size_t i = 0; i < reported.size(); ++i) {
+    const std::string& value = state_.settings.value(reported[i]).text;
+    if (reported_[i] == value) continue;
+    reported_[i] = value;
+    state_.reply.messages().parameter_status(
+        setting_definitions()[static_cast<size_t>(reported[i])].name, value);
+  }
+}
+
+}  // namespace pgsilo

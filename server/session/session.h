@@ -1,0 +1,89 @@
+// One client's session: a fiber that reads messages, runs them and answers, from the start-up
+// packet to the end.
+//
+// A one-shot (engine.md item 7) is everything from a replay point to the next time the transaction
+// ends. While nothing of its answer has left, a conflict takes the answer back, rolls back, and
+// goes back to the replay point in the input: the same messages run again. From the first byte that
+// leaves, conflicts are the client's (40001).
+//
+// Thread safety: none; the session's fiber.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/transaction_status.h"
+#include "executor/worker/retry_policy.h"
+#include "server/pgwire/frame.h"
+#include "server/session/extended_query.h"
+#include "server/session/session_commands.h"
+#include "server/session/session_state.h"
+#include "server/session/statement_runner.h"
+
+namespace pgsilo {
+
+struct StartupParameters;
+
+class Session final : public OutputValve {
+ public:
+  // Takes the descriptor over; ends with it closed.
+  Session(const SessionServices& services, WorkerFiber& fiber, int descriptor);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void run();
+
+ private:
+  // session_start.cpp
+  bool start();
+  bool read_startup_packet(uint32_t* version, std::string_view* body);
+  void begin_session(const StartupParameters& parameters);
+  void send_parameters();
+
+  // session.cpp
+  void serve();
+  bool serve_message();
+  int64_t idle_deadline_us() const;
+  void end_by_timeout();
+  void dispatch(const Frame& frame);
+  void run_query(std::string_view text);
+  void run_statement(std::shared_ptr<CachedText> text, size_t index);
+  void sync();
+  void flush();
+  void release();
+  void ready();
+  void report_settings();
+
+  // session_retry.cpp: what happens when a message failed, or must not be run again
+  void set_replay_point();
+  void answer_begins() override;
+  void output_is_full() override;
+  // The failure of the message that was dispatched last.
+  void recover(const SqlError& error, const TransactionStatus* conflict);
+  void run_again(TransactionStatus conflict);
+  void fail(const SqlError& error);
+  void say_goodbye(const SqlError& error);
+
+  SessionState state_;
+  SessionCommands commands_;
+  StatementRunner runner_;
+  ExtendedQuery extended_;
+  RetryPolicy retry_;
+  int32_t process_ = 0;
+  bool registered_ = false;
+  bool ended_ = false;
+  bool can_replay_ = false;
+  bool running_again_ = false;
+  bool skips_to_sync_ = false;
+  bool executed_ = false;       // a portal was run since the last Sync
+  bool in_query_ = false;       // the message that failed was a simple query
+  size_t first_statement_ = 0;  // of the query at the replay point: those before it are committed
+  std::vector<std::string> reported_;  // values last told, by index into reported_settings()
+  uint64_t reported_generation_ = 0;
+};
+
+}  // namespace pgsilo

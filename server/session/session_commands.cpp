@@ -1,0 +1,223 @@
+#include "server/session/session_commands.h"
+
+#include <algorithm>
+#include <array>
+
+#include "executor/result_sink.h"
+#include "server/session/setting_statement.h"
+#include "sql/ast/ast.h"
+#include "sql/ast/make_node.h"
+
+namespace pgsilo {
+namespace {
+
+ResultColumn text_column(std::string_view name) {
+  ResultColumn column;
+  column.name = name;
+  column.type_oid = type_oid::text;
+  column.type_length = -1;
+  return column;
+}
+
+SqlError no_statement(std::string_view name) {
+  return SqlError(sqlstate::invalid_sql_statement_name,
+                  concat("prepared statement \"", name, "\" does not exist"));
+}
+
+// Keeps the one row that EXECUTE's parameters evaluate to.
+class ParameterSink final : public ResultSink {
+ public:
+  ParameterSink(Portal& portal, std::span<const Oid> types) : portal_(portal), types_(types) {}
+  void row(std::span<const Datum> values) override {
+    for (size_t i = 0; i < values.size(); ++i) {
+      portal_.parameters.push_back(copy_datum(values[i], type_info(types_[i]), portal_.memory));
+    }
+  }
+
+ private:
+  Portal& portal_;
+  std::span<const Oid> types_;
+};
+
+}  // namespace
+
+bool SessionCommands::is_command(const ast::Node& node) {
+  using Kind = ast::NodeKind;
+  switch (node.kind) {
+    case Kind::transaction_stmt:
+    case Kind::set_stmt:
+    case Kind::show_stmt:
+    case Kind::prepare_stmt:
+    case Kind::execute_stmt:
+    case Kind::deallocate_stmt:
+    case Kind::discard_stmt:
+    case Kind::set_constraints_stmt:
+    case Kind::checkpoint_stmt:
+    case Kind::declare_cursor_stmt:
+    case Kind::fetch_stmt:
+    case Kind::close_portal_stmt:
+    case Kind::unsupported_stmt:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void SessionCommands::describe(PreparedStatement& statement) {
+  if (const auto* show = ast::try_as<ast::ShowStmt>(statement.node)) {
+    if (show->name == "all") {
+      statement.result_columns = {text_column("name"), text_column("setting"),
+                                  text_column("description")};
+    } else {
+      statement.result_columns = {text_column(state_.settings.canonical_name(show->name))};
+    }
+    statement.returns_rows = true;
+  } else if (const auto* execute = ast::try_as<ast::ExecuteStmt>(statement.node)) {
+    std::shared_ptr<PreparedStatement> target = find_prepared(execute->name);
+    statement.result_columns = target->result_columns;
+    statement.returns_rows = target->returns_rows;
+  }
+}
+
+std::shared_ptr<PreparedStatement> SessionCommands::find_prepared(std::string_view name) const {
+  std::shared_ptr<PreparedStatement> found = state_.statements.find(name);
+  if (found == nullptr) throw no_statement(name);
+  return found;
+}
+
+StatementRunner::Outcome SessionCommands::run(Portal& portal, uint64_t row_limit) {
+  const ast::Node* node = portal.statement->node;
+  using Kind = ast::NodeKind;
+  switch (node->kind) {
+    case Kind::transaction_stmt:
+      return {false, state_.transactions.run(*ast::as<ast::TransactionStmt>(node))};
+    case Kind::set_stmt:
+      return {false, run_set_statement(state_, *ast::as<ast::SetStmt>(node))};
+    case Kind::show_stmt:
+      return {false, show(*ast::as<ast::ShowStmt>(node))};
+    case Kind::prepare_stmt:
+      return {false, prepare(portal, *ast::as<ast::PrepareStmt>(node))};
+    case Kind::execute_stmt:
+      return execute(portal, *ast::as<ast::ExecuteStmt>(node), row_limit);
+    case Kind::deallocate_stmt:
+      return {false, deallocate(*ast::as<ast::DeallocateStmt>(node))};
+    case Kind::discard_stmt:
+      return {false, discard(*ast::as<ast::DiscardStmt>(node))};
+    case Kind::set_constraints_stmt:
+      // There are no deferrable constraints to change.
+      return {false, "SET CONSTRAINTS"};
+    case Kind::checkpoint_stmt:
+      throw_unsupported("CHECKPOINT");
+    case Kind::declare_cursor_stmt:
+      throw_unsupported("DECLARE CURSOR");
+    case Kind::fetch_stmt:
+      throw_unsupported(ast::as<ast::FetchStmt>(node)->is_move ? "MOVE" : "FETCH");
+    case Kind::close_portal_stmt:
+      throw_unsupported("CLOSE");
+    default:
+      throw_unsupported(ast::as<ast::UnsupportedStmt>(node)->feature);
+  }
+}
+
+std::string_view SessionCommands::show(const ast::ShowStmt& statement) {
+  if (statement.name == "all") {
+    for (const Settings::Shown& each : state_.settings.show_all()) {
+      std::array<std::string_view, 3> values = {each.name, each.value, each.description};
+      state_.rows.text_row(values);
+    }
+    return "SHOW";
+  }
+  std::string value;
+  if (!state_.settings.get(statement.name, &value)) state_.settings.canonical_name(statement.name);
+  std::array<std::string_view, 1> values = {value};
+  state_.rows.text_row(values);
+  return "SHOW";
+}
+
+std::string_view SessionCommands::prepare(const Portal& portal, const ast::PrepareStmt& statement) {
+  if (statement.name.empty()) {
+    throw SqlError(sqlstate::invalid_pstatement_definition,
+                   "invalid statement name: must not be empty");
+  }
+  std::vector<Oid> types;
+  for (const ast::TypeName* type : statement.types) types.push_back(resolve_type_name(*type));
+  state_.statements.add(statement.name,
+                        runner_->prepare_node(portal.statement->text, statement.query, types));
+  return "PREPARE";
+}
+
+// The parameters are expressions: they run as a SELECT of casts to the statement's parameter types.
+std::shared_ptr<Portal> SessionCommands::bind_execute(const Portal& portal,
+                                                      const ast::ExecuteStmt& statement) {
+  auto inner = std::make_shared<Portal>();
+  inner->statement = find_prepared(statement.name);
+  inner->result_formats = portal.result_formats;
+  const std::vector<Oid>& types = inner->statement->parameter_types;
+  if (statement.parameters.size() != types.size()) {
+    throw SqlError(
+        sqlstate::syntax_error,
+        concat("wrong number of parameters for prepared statement \"", statement.name, "\""))
+        .detail(concat("Expected ", types.size(), " parameters but got ",
+                       statement.parameters.size(), "."));
+  }
+  if (types.empty()) return inner;
+  // The tree refers to the statement's own nodes; both live as long as the text.
+  auto syntax = std::make_shared<CachedText::Syntax>();
+  Arena& arena = syntax->arena;
+  auto* select = ast::make_node<ast::SelectStmt>(arena);
+  auto targets = arena.make_span<ast::Target>(types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    auto* cast = ast::make_node<ast::TypeCast>(arena, statement.parameters[i]->location);
+    cast->argument = statement.parameters[i];
+    cast->type = type_name_of(types[i], arena);
+    targets[i].expression = cast;
+  }
+  select->targets = targets;
+  syntax->text = portal.statement->text->syntax->text;
+  auto text = std::make_shared<CachedText>();
+  text->syntax = std::move(syntax);
+  std::shared_ptr<PreparedStatement> values = runner_->prepare_node(text, select, {});
+  ParameterSink sink(*inner, types);
+  Execution execution(values->plan, state_.context, {});
+  while (execution.run(sink) == RunStatus::suspended) {
+  }
+  return inner;
+}
+
+StatementRunner::Outcome SessionCommands::execute(Portal& portal, const ast::ExecuteStmt& statement,
+                                                  uint64_t row_limit) {
+  if (portal.inner == nullptr) portal.inner = bind_execute(portal, statement);
+  std::shared_ptr<Portal> inner = portal.inner;
+  return runner_->run(inner, row_limit);
+}
+
+std::string_view SessionCommands::deallocate(const ast::DeallocateStmt& statement) {
+  if (statement.name.empty()) {
+    state_.statements.remove_all();
+    return "DEALLOCATE ALL";
+  }
+  if (!state_.statements.remove(statement.name)) throw no_statement(statement.name);
+  return "DEALLOCATE";
+}
+
+std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
+  switch (statement.discard_kind) {
+    case ast::DiscardKind::plans:
+      return "DISCARD PLANS";
+    case ast::DiscardKind::sequences:
+      return "DISCARD SEQUENCES";
+    case ast::DiscardKind::temp:
+      return "DISCARD TEMP";
+    case ast::DiscardKind::all:
+      break;
+  }
+  if (state_.transactions.in_block()) {
+    throw SqlError(sqlstate::active_sql_transaction,
+                   "DISCARD ALL cannot run inside a transaction block");
+  }
+  state_.settings.reset_all();
+  state_.statements.remove_all();
+  return "DISCARD ALL";
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,40 @@
+// Statements that the session runs itself: transaction control, settings, prepared statements,
+// DISCARD. Thread safety: none; the session's fiber.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/session/session_state.h"
+#include "server/session/statement_runner.h"
+
+namespace pgsilo {
+
+class SessionCommands {
+ public:
+  explicit SessionCommands(SessionState& state) : state_(state) {}
+  void set_runner(StatementRunner& runner) { runner_ = &runner; }
+
+  // Ours rather than the planner's?
+  static bool is_command(const ast::Node& node);
+  // What it returns: nothing, SHOW's columns, or those of what EXECUTE runs.
+  void describe(PreparedStatement& statement);
+  StatementRunner::Outcome run(Portal& portal, uint64_t row_limit);
+
+ private:
+  std::string_view show(const ast::ShowStmt& statement);
+  std::string_view prepare(const Portal& portal, const ast::PrepareStmt& statement);
+  StatementRunner::Outcome execute(Portal& portal, const ast::ExecuteStmt& statement,
+                                   uint64_t row_limit);
+  std::shared_ptr<Portal> bind_execute(const Portal& portal, const ast::ExecuteStmt& statement);
+  std::string_view deallocate(const ast::DeallocateStmt& statement);
+  std::string_view discard(const ast::DiscardStmt& statement);
+  std::shared_ptr<PreparedStatement> find_prepared(std::string_view name) const;
+
+  SessionState& state_;
+  StatementRunner* runner_ = nullptr;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,108 @@
+#include "base/clock.h"
+#include "server/limits.h"
+#include "server/session/session.h"
+
+namespace pgsilo {
+namespace {
+
+// After so many conflicts a one-shot takes intent locks as it goes.
+constexpr uint32_t failures_before_care = 8;
+
+}  // namespace
+
+void Session::set_replay_point() {
+  state_.connection.set_replay_point();
+  state_.statements.set_replay_point();
+  can_replay_ = true;
+  first_statement_ = 0;
+}
+
+// The answer has begun to leave, or part of it is committed: it cannot be taken back any more.
+void Session::answer_begins() {
+  if (!can_replay_) return;
+  state_.transactions.become_interactive();
+  can_replay_ = false;
+  running_again_ = false;
+  state_.connection.drop_replay_point();
+}
+
+void Session::output_is_full() {
+  state_.interrupts.check();
+  answer_begins();
+  state_.transactions.validate();
+  state_.reply.rest_on(state_.transactions.newest_epoch());
+  state_.reply.release();
+  if (!state_.connection.wait_for_backlog(limits::output_backlog_bytes)) {
+    state_.interrupts.check();
+    throw SqlError(Severity::fatal, sqlstate::connection_failure, "connection to client lost");
+  }
+  // Each validation looks at all reads so far: pieces that grow keep the sum of them linear.
+  state_.reply.raise_limit();
+}
+
+void Session::recover(const SqlError& error, const TransactionStatus* conflict) {
+  SqlError reason = state_.interrupts.explain(error);
+  std::optional<TransactionStatus> again;
+  if (conflict != nullptr) {
+    again = *conflict;
+  } else if (reason.diagnostic().severity == Severity::error) {
+    // An error is an answer: what it rests on must have been true.
+    try {
+      state_.transactions.validate();
+    } catch (const TransactionConflict& caught) {
+      again = caught.status();
+      reason = caught;
+    }
+  }
+  if (again && can_replay_ && !state_.transactions.in_block()) {
+    std::optional<SqlError> ended;
+    try {
+      run_again(*again);
+    } catch (const SqlError& caught) {
+      ended = state_.interrupts.explain(caught);
+    }
+    if (!ended) return;
+    reason = *ended;
+  }
+  if (reason.diagnostic().severity >= Severity::fatal) {
+    say_goodbye(reason);
+    return;
+  }
+  fail(reason);
+}
+
+// Back to the replay point. The waits come first: when one of them fails, the answer so far stands
+// with its error.
+void Session::run_again(TransactionStatus conflict) {
+  state_.transactions.abandon_for_retry(conflict);
+  int64_t delay_us = retry_.next_delay_us();
+  if (delay_us > 0) state_.interrupts.sleep(delay_us);
+  state_.interrupts.check();
+  state_.transactions.set_careful(retry_.failures() >= failures_before_care);
+  state_.reply.take_back();
+  state_.statements.rewind();
+  state_.connection.rewind();
+  skips_to_sync_ = false;
+  running_again_ = true;
+}
+
+void Session::fail(const SqlError& error) {
+  state_.transactions.fail();
+  state_.reply.rest_on(state_.transactions.newest_epoch());
+  state_.reply.error(error);
+  if (in_query_) {
+    ready();
+  } else {
+    skips_to_sync_ = true;
+  }
+}
+
+void Session::say_goodbye(const SqlError& error) {
+  ended_ = true;
+  state_.transactions.abandon();
+  state_.reply.error(error);
+  state_.reply.rest_on(state_.transactions.newest_epoch());
+  state_.reply.release();
+}
+
+}  // namespace pgsilo

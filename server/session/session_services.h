@@ -1,0 +1,23 @@
+// What a session is given: the server's parts and those of its worker. Everything outlives the
+// session. Thread safety: the worker's parts belong to its thread.
+#pragma once
+
+namespace pgsilo {
+
+class Catalog;
+class PlanCache;
+class ServerSettings;
+class SessionRegistry;
+class Worker;
+class WorkerContext;
+
+struct SessionServices {
+  Worker& worker;
+  WorkerContext& storage;
+  PlanCache& plans;
+  Catalog& catalog;
+  SessionRegistry& sessions;
+  const ServerSettings& settings;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,135 @@
+#include "server/session/session_state.h"
+
+#include "server/settings/canonical.h"
+
+namespace pgsilo {
+namespace {
+
+struct Indexes {
+  int date_style = find_setting("DateStyle");
+  int interval_style = find_setting("IntervalStyle");
+  int bytea_output = find_setting("bytea_output");
+  int extra_float_digits = find_setting("extra_float_digits");
+  int time_zone = find_setting("TimeZone");
+  int search_path = find_setting("search_path");
+  int retry_buffer_size = find_setting("retry_buffer_size");
+  int lock_timeout = find_setting("lock_timeout");
+  int deadlock_timeout = find_setting("deadlock_timeout");
+  int enable_seqscan = find_setting("enable_seqscan");
+  int enable_indexscan = find_setting("enable_indexscan");
+  int enable_nestloop = find_setting("enable_nestloop");
+  int enable_hashjoin = find_setting("enable_hashjoin");
+  int enable_hashagg = find_setting("enable_hashagg");
+  int enable_sort = find_setting("enable_sort");
+};
+const Indexes& indexes() {
+  static const Indexes found;
+  return found;
+}
+
+}  // namespace
+
+std::unique_ptr<Execution> ExecutionPool::take(const std::shared_ptr<const ExecutablePlan>& plan,
+                                               ExecutionContext& context,
+                                               std::span<const Datum> parameters) {
+  for (size_t i = idle_.size(); i-- > 0;) {
+    if (idle_[i].first != plan.get()) continue;
+    std::unique_ptr<Execution> execution = std::move(idle_[i].second);
+    idle_.erase(idle_.begin() + static_cast<ptrdiff_t>(i));
+    execution->restart(parameters);
+    return execution;
+  }
+  return std::make_unique<Execution>(plan, context, parameters);
+}
+
+void ExecutionPool::give_back(const ExecutablePlan* plan, std::unique_ptr<Execution> execution) {
+  if (idle_.size() == max_entries) idle_.erase(idle_.begin());
+  idle_.emplace_back(plan, std::move(execution));
+}
+
+SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int descriptor,
+                           OutputValve& valve)
+    : services(given),
+      interrupts(fiber),
+      connection(given.worker, descriptor),
+      settings(given.settings),
+      reply(connection, settings, valve),
+      transactions(given.storage, given.catalog, settings, context, waits, *this),
+      rows(reply),
+      copy_in(connection, reply, transactions),
+      copy_out(reply) {
+  connection.attach(interrupts, interrupts.terminating());
+  waits.parker = &interrupts;
+  waits.cancelled = &interrupts.cancelled();
+  context.settings = &settings;
+  context.notices = &reply;
+  context.time_budget = &interrupts;
+  context.parker = &interrupts;
+  context.cancel_requested = &interrupts.cancelled();
+  context.types.arena = &statement_memory;
+  context.copy_source = &copy_in;
+  context.copy_sink = &copy_out;
+  context.database_name = "postgres";
+}
+
+SessionState::~SessionState() = default;
+
+void SessionState::before_transaction_end() { portals.clear(); }
+
+void SessionState::apply_settings() {
+  if (applied_generation_ == settings.generation()) return;
+  applied_generation_ = settings.generation();
+  const Indexes& at = indexes();
+  auto number = [&](int index) { return settings.value(index).integer; };
+  TypeContext& types = context.types;
+  read_date_style(settings.value(at.date_style).text, &types.date_style, &types.date_order);
+  types.interval_style = static_cast<IntervalStyle>(number(at.interval_style));
+  types.bytea_output = static_cast<ByteaOutput>(number(at.bytea_output));
+  types.extra_float_digits = static_cast<int8_t>(number(at.extra_float_digits));
+  const std::string& zone = settings.value(at.time_zone).text;
+  if (types.time_zone.name() != zone)
+    types.time_zone = TimeZone::load(zone).value_or(TimeZone::utc());
+  waits.lock_timeout_us = number(at.lock_timeout) * 1000;
+  waits.deadlock_timeout_us = number(at.deadlock_timeout) * 1000;
+  reply.set_limit(static_cast<size_t>(number(at.retry_buffer_size)) * 1024);
+
+  planner_settings.enable_sequential_scan = number(at.enable_seqscan) != 0;
+  planner_settings.enable_index_scan = number(at.enable_indexscan) != 0;
+  planner_settings.enable_nested_loop = number(at.enable_nestloop) != 0;
+  planner_settings.enable_hash_join = number(at.enable_hashjoin) != 0;
+  planner_settings.enable_hash_aggregate = number(at.enable_hashagg) != 0;
+  planner_settings.enable_sort = number(at.enable_sort) != 0;
+  split_name_list(settings.value(at.search_path).text, &search_path_);
+  for (std::string& name : search_path_) {
+    if (name == "$user") name = context.user_name;
+  }
+  planner_settings.search_path = search_path_;
+
+  // What the planner reads of a literal may depend on these, too; such plans are marked by the
+  // planner itself.
+  settings_key.clear();
+  for (int index : {at.enable_seqscan, at.enable_indexscan, at.enable_nestloop, at.enable_hashjoin,
+                    at.enable_hashagg, at.enable_sort}) {
+    settings_key += number(index) != 0 ? '1' : '0';
+  }
+  for (const std::string& name : search_path_) {
+    settings_key += name;
+    settings_key += '\0';
+  }
+}
+
+void SessionState::refresh_catalog() {
+  apply_settings();
+  CatalogView& view = transactions.catalog();
+  view.refresh();
+  if (path_generation_ == applied_generation_ && path_version_ == view.version()) return;
+  path_generation_ = applied_generation_;
+  path_version_ = view.version();
+  std::vector<Oid> path;
+  for (const std::string& name : search_path_) {
+    if (const SchemaDescriptor* schema = view.find_schema(name)) path.push_back(schema->oid);
+  }
+  view.set_search_path(std::move(path));
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,75 @@
+// The parts of one session, for those who run its messages.
+// Thread safety: none; the session's fiber.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "executor/execution.h"
+#include "executor/execution_context.h"
+#include "planner/plan/transaction_plan.h"
+#include "server/net/connection.h"
+#include "server/session/copy_stream.h"
+#include "server/session/portal.h"
+#include "server/session/prepared_statements.h"
+#include "server/session/reply.h"
+#include "server/session/row_writer.h"
+#include "server/session/session_interrupts.h"
+#include "server/session/session_services.h"
+#include "server/session/transaction_control.h"
+#include "server/settings/settings.h"
+
+namespace pgsilo {
+
+// Executions that have ended, to be run again without allocating. Empty while no plan was run.
+class ExecutionPool {
+ public:
+  std::unique_ptr<Execution> take(const std::shared_ptr<const ExecutablePlan>& plan,
+                                  ExecutionContext& context, std::span<const Datum> parameters);
+  // It ran to its end.
+  void give_back(const ExecutablePlan* plan, std::unique_ptr<Execution> execution);
+
+ private:
+  static constexpr size_t max_entries = 8;
+  std::vector<std::pair<const ExecutablePlan*, std::unique_ptr<Execution>>> idle_;
+};
+
+struct SessionState final : TransactionObserver {
+  SessionState(const SessionServices& given, WorkerFiber& fiber, int descriptor,
+               OutputValve& valve);
+  ~SessionState();
+
+  void before_transaction_end() override;
+  // Brings contexts up to date after settings changed. Cheap when they did not.
+  void apply_settings();
+  // The catalog as the next statement sees it: the newest one, by the session's search path.
+  void refresh_catalog();
+
+  SessionServices services;
+  SessionInterrupts interrupts;
+  Connection connection;
+  Settings settings;
+  Reply reply;
+  ExecutionContext context;
+  WaitSettings waits;
+  Arena statement_memory;  // context.types.arena
+  TransactionControl transactions;
+  PreparedStatements statements;
+  Portals portals;
+  ExecutionPool executions;
+  RowWriter rows;
+  CopyInStream copy_in;
+  CopyOutStream copy_out;
+  PlannerSettings planner_settings;
+  std::string settings_key;  // what of the settings plans depend on, for the plan cache
+
+ private:
+  std::vector<std::string> search_path_;
+  uint64_t applied_generation_ = 0;
+  uint64_t path_generation_ = 0;  // of settings, when the path was resolved
+  uint64_t path_version_ = 0;     // of the catalog, likewise
+};
+
+}  // namespace pgsilo

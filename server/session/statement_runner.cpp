@@ -1,0 +1,189 @@
+#include "server/session/statement_runner.h"
+
+#include <algorithm>
+
+#include "base/large_stack.h"
+#include "executor/constant_evaluator.h"
+#include "executor/transaction_status.h"
+#include "server/session/session_commands.h"
+#include "sql/types/text.h"
+
+namespace pgsilo {
+namespace {
+
+bool same_columns(std::span<const ResultColumn> left, std::span<const ResultColumn> right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const ResultColumn& a, const ResultColumn& b) {
+                      return a.name == b.name && a.type_oid == b.type_oid &&
+                             a.type_modifier == b.type_modifier;
+                    });
+}
+
+}  // namespace
+
+std::shared_ptr<CachedText> StatementRunner::parse(std::string_view text,
+                                                   std::span<const Oid> declared_types) {
+  state_.apply_settings();
+  PlanCache::make_key(text, declared_types, state_.settings_key, &key_);
+  if (std::shared_ptr<CachedText> cached = state_.services.plans.find(key_)) return cached;
+  validate_text(text);
+  std::shared_ptr<CachedText> parsed = parse_text(text, declared_types);
+  state_.services.plans.insert(key_, parsed);
+  return parsed;
+}
+
+std::shared_ptr<PreparedStatement> StatementRunner::prepare(std::shared_ptr<CachedText> text,
+                                                            size_t index, bool parameters_allowed) {
+  auto statement = std::make_shared<PreparedStatement>();
+  statement->text = std::move(text);
+  statement->index = index;
+  statement->declared_types = statement->text->declared_types;
+  auto statements = statement->text->syntax->statements;
+  if (index < statements.size()) {
+    statement->node = statements[index].statement;
+    statement->is_planned = !SessionCommands::is_command(*statement->node);
+  }
+  if (statement->is_planned) statement->plan = plan(*statement, parameters_allowed);
+  describe(*statement);
+  return statement;
+}
+
+std::shared_ptr<PreparedStatement> StatementRunner::prepare_node(
+    std::shared_ptr<CachedText> text, const ast::Node* node, std::span<const Oid> declared_types) {
+  auto statement = std::make_shared<PreparedStatement>();
+  statement->text = std::move(text);
+  statement->index = statement->text->plans.size();
+  statement->node = node;
+  statement->is_planned = true;
+  statement->declared_types.assign(declared_types.begin(), declared_types.end());
+  statement->plan = plan(*statement, true);
+  describe(*statement);
+  return statement;
+}
+
+void StatementRunner::describe(PreparedStatement& statement) {
+  if (statement.plan != nullptr) {
+    auto types = statement.plan->parameter_types();
+    auto columns = statement.plan->result_columns();
+    statement.parameter_types.assign(types.begin(), types.end());
+    statement.result_columns.assign(columns.begin(), columns.end());
+    statement.returns_rows = statement.plan->returns_rows();
+  } else if (statement.node != nullptr) {
+    statement.parameter_types = statement.declared_types;
+    commands_.describe(statement);
+  }
+}
+
+std::shared_ptr<const ExecutablePlan> StatementRunner::plan(const PreparedStatement& statement,
+                                                            bool parameters_allowed) {
+  state_.transactions.open();
+  state_.refresh_catalog();
+  CatalogView& view = state_.transactions.catalog();
+  bool shared = statement.index < statement.text->plans.size();
+  if (shared) {
+    const auto& cached = statement.text->plans[statement.index];
+    if (cached != nullptr && cached->still_valid(view)) return cached;
+  }
+  PlanRequest request;
+  request.statement = statement.node;
+  request.syntax_owner = statement.text->syntax;
+  request.text = statement.text->syntax->text;
+  request.catalog = &view;
+  request.settings = &state_.planner_settings;
+  request.types = &state_.context.types;
+  ExecutorConstantEvaluator evaluator(state_.context.types);
+  request.evaluator = &evaluator;
+  request.declared_parameter_types = statement.declared_types;
+  request.parameters_allowed = parameters_allowed;
+  bool cacheable = false;
+  auto made = run_on_large_stack([&] {
+    std::shared_ptr<const PlannedStatement> planned = plan_statement(request);
+    cacheable = planned->cacheable;
+    return compile(std::move(planned));
+  });
+  if (shared && cacheable && !view.has_local_changes())
+    statement.text->plans[statement.index] = made;
+  return made;
+}
+
+void StatementRunner::revalidate(PreparedStatement& statement) {
+  if (!statement.is_planned) return;
+  state_.transactions.open();
+  state_.refresh_catalog();
+  if (statement.plan->still_valid(state_.transactions.catalog())) return;
+  std::shared_ptr<const ExecutablePlan> fresh = plan(statement, true);
+  if (fresh->returns_rows() != statement.returns_rows ||
+      !same_columns(fresh->result_columns(), statement.result_columns)) {
+    throw SqlError(sqlstate::feature_not_supported, "cached plan must not change result type");
+  }
+  statement.plan = std::move(fresh);
+}
+
+void StatementRunner::check_permitted(const PreparedStatement& statement,
+                                      const ExecutablePlan& plan) const {
+  if (state_.settings.modes().read_only && !plan.read_only() &&
+      plan.kind() != StatementKind::utility) {
+    std::string_view command = plan.kind() == StatementKind::copy_in ? "COPY FROM" : plan.command();
+    throw SqlError(sqlstate::read_only_sql_transaction,
+                   concat("cannot execute ", command, " in a read-only transaction"));
+  }
+  const auto* vacuum = ast::try_as<ast::VacuumStmt>(statement.node);
+  if (vacuum != nullptr && !vacuum->is_analyze && state_.transactions.in_block()) {
+    throw SqlError(sqlstate::active_sql_transaction,
+                   "VACUUM cannot run inside a transaction block");
+  }
+}
+
+void StatementRunner::start(Portal& portal) {
+  PreparedStatement& statement = *portal.statement;
+  revalidate(statement);
+  portal.plan = statement.plan;
+  check_permitted(statement, *portal.plan);
+  portal.execution = state_.executions.take(portal.plan, state_.context, portal.parameters);
+}
+
+StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_limit) {
+  state_.transactions.open();
+  if (portal.state == Portal::State::ready) start(portal);
+  state_.rows.prepare(portal.plan->result_columns(), portal.result_formats, state_.context.types);
+  // Whatever ends this without an answer leaves a portal that cannot go on.
+  portal.state = Portal::State::failed;
+  RunStatus status = portal.execution->run(state_.rows, row_limit);
+  tag_ = portal.execution->command_tag();
+  if (status == RunStatus::suspended) {
+    portal.state = Portal::State::suspended;
+    return {true, tag_};
+  }
+  portal.state = Portal::State::done;
+  state_.executions.give_back(portal.plan.get(), std::move(portal.execution));
+  return {false, tag_};
+}
+
+StatementRunner::Outcome StatementRunner::run(const std::shared_ptr<Portal>& portal,
+                                              uint64_t row_limit) {
+  if (portal->state == Portal::State::done && portal->statement->returns_rows) {
+    // PostgreSQL fetches from a finished cursor: no more rows.
+    tag_ = "SELECT 0";
+    return {false, tag_};
+  }
+  if (portal->state == Portal::State::done || portal->state == Portal::State::failed) {
+    throw SqlError(sqlstate::object_not_in_prerequisite_state, "portal cannot be run anymore");
+  }
+  if (portal->statement->is_planned) return run_plan(*portal, row_limit);
+  Outcome outcome = commands_.run(*portal, row_limit);
+  portal->state = outcome.suspended ? Portal::State::suspended : Portal::State::done;
+  tag_ = outcome.tag;
+  outcome.tag = tag_;
+  return outcome;
+}
+
+bool StatementRunner::ends_transaction(const ast::Node* node) {
+  const auto* statement = ast::try_as<ast::TransactionStmt>(node);
+  if (statement == nullptr) return false;
+  using Kind = ast::TransactionKind;
+  Kind kind = statement->transaction_kind;
+  return kind == Kind::commit || kind == Kind::rollback || kind == Kind::rollback_to ||
+         kind == Kind::prepare;
+}
+
+}  // namespace pgsilo

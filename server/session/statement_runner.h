@@ -1,0 +1,61 @@
+// From a parsed statement to its answer: planning (with the plan cache), describing, running
+// portals. Commands of the session itself (SET, PREPARE, BEGIN ...) go to SessionCommands. Thread
+// safety: none; the session's fiber.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "server/session/session_state.h"
+
+namespace pgsilo {
+
+class SessionCommands;
+
+class StatementRunner {
+ public:
+  StatementRunner(SessionState& state, SessionCommands& commands)
+      : state_(state), commands_(commands) {}
+
+  // The text parsed, from the cache if it was seen before. Throws 22021, 42601, 54001.
+  std::shared_ptr<CachedText> parse(std::string_view text, std::span<const Oid> declared_types);
+  // Statement `index` of the text, planned and described. An empty text has statement 0, the empty
+  // query. Needs a begun transaction.
+  std::shared_ptr<PreparedStatement> prepare(std::shared_ptr<CachedText> text, size_t index,
+                                             bool parameters_allowed);
+  // Another node of the same text: what stands behind SQL's PREPARE ... AS.
+  std::shared_ptr<PreparedStatement> prepare_node(std::shared_ptr<CachedText> text,
+                                                  const ast::Node* node,
+                                                  std::span<const Oid> declared_types);
+  // Plans again when the catalog changed since; throws 0A000 when the result would be described
+  // differently.
+  void revalidate(PreparedStatement& statement);
+
+  struct Outcome {
+    bool suspended = false;
+    std::string_view tag;  // valid until the next run
+  };
+  // Up to `row_limit` rows (0: all) go to the reply as DataRows.
+  Outcome run(const std::shared_ptr<Portal>& portal, uint64_t row_limit);
+
+  // Does the statement end a failed block? All others are refused in one (25P02).
+  static bool ends_transaction(const ast::Node* node);
+
+ private:
+  std::shared_ptr<const ExecutablePlan> plan(const PreparedStatement& statement,
+                                             bool parameters_allowed);
+  void describe(PreparedStatement& statement);
+  Outcome run_plan(Portal& portal, uint64_t row_limit);
+  void start(Portal& portal);
+  void check_permitted(const PreparedStatement& statement, const ExecutablePlan& plan) const;
+
+  SessionState& state_;
+  SessionCommands& commands_;
+  std::string key_;  // reused
+  std::string tag_;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,279 @@
+#include "server/session/transaction_control.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "executor/transaction_status.h"
+#include "sql/sql_error.h"
+#include "sql/types/date_time.h"
+
+namespace pgsilo {
+namespace {
+
+int64_t now_in_postgres_us() {
+  return unix_time_us() - postgres_epoch_unix_seconds * usecs_per_second;
+}
+
+std::string_view option_text(const ast::DefElem& option) {
+  const auto* constant = ast::try_as<ast::Constant>(option.argument);
+  return constant == nullptr ? std::string_view() : constant->text;
+}
+
+bool option_flag(const ast::DefElem& option) {
+  const auto* constant = ast::try_as<ast::Constant>(option.argument);
+  if (constant == nullptr) return true;
+  return constant->constant_kind == ast::ConstantKind::boolean ? constant->boolean
+                                                               : constant->integer != 0;
+}
+
+}  // namespace
+
+TransactionControl::TransactionControl(WorkerContext& worker, Catalog& catalog, Settings& settings,
+                                       ExecutionContext& context, const WaitSettings& waits,
+                                       TransactionObserver& observer)
+    : settings_(settings),
+      context_(context),
+      observer_(observer),
+      catalog_(catalog),
+      transaction_(worker, waits) {
+  context_.transaction = &transaction_;
+  context_.catalog = &catalog_;
+}
+
+ReadyState TransactionControl::ready_state() const {
+  switch (state_) {
+    case State::block:
+      return ReadyState::in_transaction;
+    case State::failed:
+      return ReadyState::failed;
+    default:
+      return ReadyState::idle;
+  }
+}
+
+void TransactionControl::warn(SqlState state, std::string_view message) {
+  context_.notices->notice(SqlError(Severity::warning, state, std::string(message)));
+}
+
+void TransactionControl::raise(TransactionStatus status) {
+  if (status != TransactionStatus::ok) raise_transaction_status(status);
+}
+
+void TransactionControl::note_epoch() {
+  newest_epoch_ = std::max(newest_epoch_, transaction_.newest_epoch().value());
+}
+
+void TransactionControl::start(State state) {
+  state_ = state;
+  settings_.start_transaction();
+  context_.transaction_timestamp_us = context_.statement_timestamp_us;
+  context_.types.transaction_timestamp = context_.statement_timestamp_us;
+}
+
+void TransactionControl::begin_statement() {
+  context_.statement_timestamp_us = now_in_postgres_us();
+  context_.types.statement_timestamp = context_.statement_timestamp_us;
+  if (state_ == State::failed) {
+    throw SqlError(
+        sqlstate::in_failed_sql_transaction,
+        "current transaction is aborted, commands ignored until end of transaction block");
+  }
+  if (state_ == State::idle) start(State::implicit);
+}
+
+void TransactionControl::open() {
+  settings_.fix_transaction_modes();
+  if (!transaction_.is_open()) {
+    bool interactive = state_ == State::block || careful_ || interactive_;
+    transaction_.begin(interactive ? TransactionMode::interactive : TransactionMode::one_shot);
+  }
+}
+
+void TransactionControl::validate() {
+  if (!transaction_.is_open()) return;
+  raise(transaction_.validate());
+  note_epoch();
+}
+
+void TransactionControl::become_interactive() {
+  interactive_ = true;
+  if (!transaction_.is_open() || transaction_.mode() == TransactionMode::interactive) return;
+  raise(transaction_.become_interactive());
+  note_epoch();
+}
+
+std::string_view TransactionControl::run(const ast::TransactionStmt& statement) {
+  using Kind = ast::TransactionKind;
+  switch (statement.transaction_kind) {
+    case Kind::begin:
+    case Kind::start:
+      return begin_block(statement);
+    case Kind::commit:
+      return commit(statement);
+    case Kind::rollback:
+      return rollback(statement);
+    case Kind::savepoint:
+      throw_unsupported("SAVEPOINT");
+    case Kind::release:
+      throw_unsupported("RELEASE SAVEPOINT");
+    case Kind::rollback_to:
+      throw_unsupported("ROLLBACK TO SAVEPOINT");
+    case Kind::prepare:
+      throw_unsupported("PREPARE TRANSACTION");
+    case Kind::commit_prepared:
+      throw_unsupported("COMMIT PREPARED");
+    case Kind::rollback_prepared:
+      throw_unsupported("ROLLBACK PREPARED");
+  }
+  return {};
+}
+
+std::string_view TransactionControl::begin_block(const ast::TransactionStmt& statement) {
+  begin_statement();
+  if (state_ == State::block) {
+    warn(sqlstate::active_sql_transaction, "there is already a transaction in progress");
+  } else {
+    become_interactive();
+    state_ = State::block;
+  }
+  apply_modes(statement.options);
+  return statement.transaction_kind == ast::TransactionKind::begin ? "BEGIN" : "START TRANSACTION";
+}
+
+IsolationLevel TransactionControl::parse_isolation(std::string_view name) {
+  static constexpr std::string_view names[] = {"serializable", "repeatable read", "read committed",
+                                               "read uncommitted"};
+  for (size_t i = 0; i < std::size(names); ++i) {
+    if (names[i] == name) return static_cast<IsolationLevel>(i);
+  }
+  throw SqlError(sqlstate::invalid_parameter_value,
+                 concat("invalid value for parameter \"transaction_isolation\": \"", name, "\""));
+}
+
+void TransactionControl::apply_modes(ast::List<ast::DefElem> options) {
+  for (const ast::DefElem& option : options) {
+    if (option.name == "transaction_isolation") {
+      IsolationLevel level = parse_isolation(option_text(option));
+      settings_.set_transaction_modes(&level, nullptr, nullptr);
+    } else if (option.name == "transaction_read_only") {
+      bool flag = option_flag(option);
+      settings_.set_transaction_modes(nullptr, &flag, nullptr);
+    } else if (option.name == "transaction_deferrable") {
+      bool flag = option_flag(option);
+      settings_.set_transaction_modes(nullptr, nullptr, &flag);
+    }
+  }
+}
+
+std::string_view TransactionControl::commit(const ast::TransactionStmt& statement) {
+  if (state_ == State::failed) {
+    finish(false);
+    if (statement.chain) chain();
+    return "ROLLBACK";
+  }
+  bool in_block = state_ == State::block;
+  if (!in_block) {
+    if (statement.chain) {
+      throw SqlError(sqlstate::no_active_sql_transaction,
+                     "COMMIT AND CHAIN can only be used in transaction blocks");
+    }
+    warn(sqlstate::no_active_sql_transaction, "there is no transaction in progress");
+    if (state_ == State::idle) return "COMMIT";
+  }
+  commit_storage();
+  finish(true);
+  if (statement.chain) chain();
+  return "COMMIT";
+}
+
+std::string_view TransactionControl::rollback(const ast::TransactionStmt& statement) {
+  if (!in_block()) {
+    if (statement.chain) {
+      throw SqlError(sqlstate::no_active_sql_transaction,
+                     "ROLLBACK AND CHAIN can only be used in transaction blocks");
+    }
+    warn(sqlstate::no_active_sql_transaction, "there is no transaction in progress");
+    if (state_ == State::idle) return "ROLLBACK";
+  }
+  rollback_storage();
+  finish(false);
+  if (statement.chain) chain();
+  return "ROLLBACK";
+}
+
+// A new block with the modes of the one that ended.
+void TransactionControl::chain() {
+  TransactionModes modes = settings_.modes();
+  context_.statement_timestamp_us = now_in_postgres_us();
+  start(State::block);
+  settings_.set_transaction_modes(&modes.isolation, &modes.read_only, &modes.deferrable);
+}
+
+void TransactionControl::commit_storage() {
+  if (!transaction_.is_open()) return;
+  observer_.before_transaction_end();
+  TransactionStatus status = transaction_.commit();
+  note_epoch();
+  if (status == TransactionStatus::ok) {
+    catalog_.committed(transaction_.worker());
+    return;
+  }
+  // It has aborted. An implicit transaction is over (and may run again); so is a block: COMMIT
+  // never leaves one open.
+  finish(false);
+  raise_transaction_status(status);
+}
+
+void TransactionControl::rollback_storage() {
+  observer_.before_transaction_end();
+  if (transaction_.is_open()) {
+    transaction_.abort();
+    note_epoch();
+  }
+}
+
+void TransactionControl::finish(bool committed, State next) {
+  if (!committed) catalog_.forget_local();
+  settings_.end_transaction(committed);
+  interactive_ = false;
+  state_ = next;
+}
+
+void TransactionControl::commit_implicit() {
+  if (state_ != State::implicit) return;
+  commit_storage();
+  if (state_ == State::implicit) finish(true);
+}
+
+void TransactionControl::fail() {
+  if (state_ == State::idle || state_ == State::failed) return;
+  rollback_storage();
+  if (state_ == State::block) {
+    // SET of the failed block is undone at its end, as PostgreSQL does; its catalog changes are
+    // gone now.
+    catalog_.forget_local();
+    state_ = State::failed;
+    return;
+  }
+  finish(false);
+}
+
+void TransactionControl::abandon() {
+  if (state_ == State::idle) return;
+  rollback_storage();
+  finish(false);
+}
+
+void TransactionControl::abandon_for_retry(TransactionStatus conflict) {
+  observer_.before_transaction_end();
+  TransactionStatus waited = TransactionStatus::ok;
+  if (conflict == TransactionStatus::must_wait) {
+    waited = transaction_.wait_for_intent();
+  } else if (transaction_.is_open()) {
+    transaction_.abort();
+  }
+  if (state_ != State::idle) finish(false);
+  raise(waited);
+}
+
+}  // namespace pgsilo

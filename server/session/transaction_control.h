@@ -1,0 +1,108 @@
+// The session's transaction: PostgreSQL's block states over a storage transaction that is opened by
+// the first statement that needs one.
+//
+//   idle      between statements; nothing is open
+//   implicit  a statement outside of a block, or a pipeline up to Sync, or a multi-statement query:
+//   one-shot block     after BEGIN: interactive failed    a statement of the block failed: only its
+//   end is accepted (25P02)
+//
+// Thread safety: none; the session's fiber.
+// Invariants: idle and failed have no open storage transaction; before a storage transaction ends
+// its executions are gone (TransactionObserver).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "catalog/catalog_view.h"
+#include "executor/execution_context.h"
+#include "server/pgwire/protocol.h"
+#include "server/settings/settings.h"
+#include "sql/ast/utility.h"
+#include "sql/sqlstate.h"
+#include "storage/transaction/transaction.h"
+
+namespace pgsilo {
+
+class TransactionObserver {
+ public:
+  // The transaction is about to end: portals and executions that use it must go.
+  virtual void before_transaction_end() = 0;
+
+ protected:
+  ~TransactionObserver() = default;
+};
+
+class TransactionControl {
+ public:
+  enum class State : uint8_t { idle, implicit, block, failed };
+
+  TransactionControl(WorkerContext& worker, Catalog& catalog, Settings& settings,
+                     ExecutionContext& context, const WaitSettings& waits,
+                     TransactionObserver& observer);
+
+  State state() const { return state_; }
+  bool in_block() const { return state_ == State::block || state_ == State::failed; }
+  ReadyState ready_state() const;
+  CatalogView& catalog() { return catalog_; }
+  Transaction& storage() { return transaction_; }
+
+  // A statement begins: enters an implicit transaction if there is none, sets the clocks. Throws
+  // 25P02 when failed.
+  void begin_statement();
+  // The statement reads or writes: opens the storage transaction.
+  void open();
+  // Before what was read so far is told to the client: throws TransactionConflict when it does not
+  // fit together.
+  void validate();
+  // The first byte is about to leave: from here on conflicts are the client's. Throws
+  // TransactionConflict.
+  void become_interactive();
+  // What the next one-shot runs as: after many conflicts it takes intent locks as it goes.
+  void set_careful(bool careful) { careful_ = careful; }
+
+  // BEGIN, COMMIT, ROLLBACK and their kin; the answer is the command tag.
+  std::string_view run(const ast::TransactionStmt& statement);
+  // Commits an implicit transaction (idle: nothing). Throws TransactionConflict, after which the
+  // transaction is rolled back.
+  void commit_implicit();
+  // An error ended the statement: an implicit transaction is rolled back, a block is failed.
+  void fail();
+  // Gives everything up: the connection ends, or a one-shot will run again.
+  void abandon();
+  // A one-shot met a conflict: rolls back and, when it met an intent lock, waits for that. Throws
+  // what ended the wait.
+  void abandon_for_retry(TransactionStatus conflict);
+
+  // The newest epoch that anything done so far rests on.
+  uint64_t newest_epoch() const { return newest_epoch_; }
+
+  static IsolationLevel parse_isolation(std::string_view name);
+
+ private:
+  std::string_view begin_block(const ast::TransactionStmt& statement);
+  std::string_view commit(const ast::TransactionStmt& statement);
+  std::string_view rollback(const ast::TransactionStmt& statement);
+  void apply_modes(ast::List<ast::DefElem> options);
+  void start(State state);
+  void finish(bool committed, State next = State::idle);
+  void chain();
+  void commit_storage();
+  void rollback_storage();
+  void note_epoch();
+  void warn(SqlState state, std::string_view message);
+  void raise(TransactionStatus status);
+
+  Settings& settings_;
+  ExecutionContext& context_;
+  TransactionObserver& observer_;
+  CatalogView catalog_;
+  Transaction transaction_;
+  State state_ = State::idle;
+  bool careful_ = false;
+  bool interactive_ = false;  // this implicit transaction cannot run again
+  uint64_t newest_epoch_ = 0;
+};
+
+}  // namespace pgsilo
