@@ -4,7 +4,7 @@
 //
 // Start-up
 //   Catalog catalog(relations);
-//   catalog.create_system_relations(handle);      // before recovery: their trees have fixed ids
+//   catalog.create_system_relations();            // before recovery: their trees have fixed ids
 //   ... recovery fills the trees of relations ...
 //   catalog.open(worker);                         // bootstraps an empty database, then loads the
 //   snapshot
@@ -23,7 +23,9 @@
 
 #include "base/strong_id.h"
 #include "catalog/catalog_snapshot.h"
+#include "catalog/system_tables.h"
 #include "sql/types/type_oid.h"
+#include "storage/transaction/abort_reason.h"
 
 namespace pgsilo {
 
@@ -49,7 +51,7 @@ class Catalog {
 
   // Relations of the catalog itself have ids below first_user_oid.
   static bool is_system_relation(RelationId id) { return id.value() < first_user_oid; }
-  void create_system_relations(ReclaimerHandle& handle);
+  void create_system_relations();
   // Recovery wants to know which user relations the catalog's rows name, before or without open():
   // reads the system relations' trees. Sorted ascending.
   std::vector<RelationId> live_relations(ReclaimerHandle& handle) const;
@@ -73,13 +75,15 @@ class Catalog {
                std::span<const Oid> dropped_schemas);
 
   RelationDirectory& relations() { return relations_; }
+  const SystemTables& system_tables() const { return tables_; }
 
  private:
-  void bootstrap(WorkerContext& worker);
-  void load(ReclaimerHandle& handle);
   void reserve_oids(WorkerContext& worker);
+  TransactionStatus try_reserve_oids(Transaction& transaction, Oid* first);
+  void set_snapshot(std::shared_ptr<const CatalogSnapshot> snapshot);
 
   RelationDirectory& relations_;
+  const SystemTables tables_;
   mutable std::mutex snapshot_mutex_;  // guards snapshot_
   std::shared_ptr<const CatalogSnapshot> snapshot_;
   std::atomic<uint64_t> version_{0};

@@ -82,7 +82,7 @@ class CatalogView {
     SchemaDescriptor schema;
     bool dropped = false;
   };
-  void show(std::shared_ptr<const CatalogSnapshot> snapshot) { snapshot_ = std::move(snapshot); }
+  std::shared_ptr<const TableDescriptor> with_record(const TableDescriptor& table) const;
 
   Catalog* catalog_;
   std::shared_ptr<const CatalogSnapshot> snapshot_;

@@ -25,12 +25,12 @@
 #include "catalog/catalog_view.h"
 #include "catalog/descriptors.h"
 #include "sql/sql_error.h"
+#include "storage/transaction/abort_reason.h"
 
 namespace pgsilo {
 
 class Transaction;
 struct TypeContext;
-enum class TransactionStatus : uint8_t;
 
 struct ColumnDefinition {
   std::string name;

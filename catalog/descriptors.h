@@ -48,7 +48,8 @@ struct ColumnDescriptor {
   Oid default_oid = invalid_oid;  // of its pg_attrdef row
   bool has_missing = false;  // rows stored before the column existed read `missing` instead of null
   Datum missing;             // points into missing_bytes
-  std::string missing_bytes;
+  std::shared_ptr<const std::string>
+      missing_bytes;  // shared: copies of a descriptor keep their layout
 
   bool has_default() const { return !default_text.empty(); }
 };
@@ -72,6 +73,7 @@ struct IndexDescriptor {
   bool primary = false;
   bool nulls_not_distinct = false;
   Oid constraint = invalid_oid;  // the PRIMARY KEY or UNIQUE constraint it serves, or 0
+  std::vector<std::string> options;
 
   bool is_primary_tree() const { return primary; }
 };

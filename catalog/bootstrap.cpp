@@ -1,0 +1,204 @@
+#include "catalog/bootstrap.h"
+
+#include <memory>
+#include <string>
+
+#include "base/arena.h"
+#include "base/check.h"
+#include "catalog/catalog_rows.h"
+#include "catalog/catalog_writer.h"
+#include "catalog/descriptor_builder.h"
+#include "storage/transaction/transaction.h"
+
+namespace pgsilo {
+
+namespace {
+
+TableDescriptor descriptor_of(const SystemTableInfo& info) {
+  TableDescriptor table;
+  table.oid = info.oid;
+  table.schema = system_oid::schema_pg_catalog;
+  table.name = info.name;
+  table.row_type = info.row_type;
+  table.array_type = info.array_type;
+  table.relation_id = RelationId(info.oid);
+  int16_t number = 0;
+  for (const SystemColumnInfo& column : info.columns) {
+    ColumnDescriptor to;
+    to.name = column.name;
+    to.number = ++number;
+    to.type = column.type;
+    // In the catalog everything collatable sorts as bytes.
+    to.collation = type_info(column.type).collation != 0 ? system_oid::collation_c : invalid_oid;
+    to.not_null = column.not_null;
+    table.columns.push_back(std::move(to));
+  }
+  std::vector<std::shared_ptr<IndexDescriptor>> indexes;
+  for (const SystemIndexInfo& index : all_system_indexes()) {
+    if (index.table != info.oid) continue;
+    auto to = std::make_shared<IndexDescriptor>();
+    to->oid = index.oid;
+    to->name = index.name;
+    to->relation_id = RelationId(index.oid);
+    to->unique = index.unique;
+    to->primary = index.primary;
+    for (int16_t column : index.columns) {
+      if (column != 0) to->columns.push_back({column, false, false});
+    }
+    indexes.push_back(std::move(to));
+  }
+  complete_descriptor(table, std::move(indexes), {});
+  return table;
+}
+
+class Bootstrap {
+ public:
+  Bootstrap(const SystemTables& tables, RelationDirectory& relations, Transaction& transaction)
+      : tables_(tables), rows_(tables, arena_), writer_(transaction, relations, arena_) {}
+
+  void run() {
+    schemas();
+    databases();
+    access_methods();
+    collations();
+    tablespaces();
+    for (const TypeInfo& type : all_types()) writer_.insert(rows_.builtin_type(type));
+    for (const SystemTableInfo& info : all_system_tables()) system_table(descriptor_of(info));
+  }
+
+ private:
+  SystemRow row(system_oid::Table table) { return SystemRow(tables_.table(table)); }
+
+  void schemas() {
+    using namespace system_oid;
+    writer_.insert(rows_.schema({schema_pg_catalog, "pg_catalog"}, role_postgres));
+    writer_.insert(rows_.schema({schema_pg_toast, "pg_toast"}, role_postgres));
+    writer_.insert(rows_.schema({schema_public, "public"}, role_database_owner));
+    writer_.insert(rows_.schema({schema_information_schema, "information_schema"}, role_postgres));
+  }
+
+  void database(Oid oid, std::string_view name, bool is_template, bool allows_connections) {
+    constexpr int encoding_utf8 = 6;
+    writer_.insert(row(system_oid::pg_database)
+                       .set_int(pg_database_oid, oid)
+                       .set(pg_database_datname, name)
+                       .set_int(pg_database_datdba, system_oid::role_postgres)
+                       .set_int(pg_database_encoding, encoding_utf8)
+                       .set_char(pg_database_datlocprovider, 'c')
+                       .set_bool(pg_database_datistemplate, is_template)
+                       .set_bool(pg_database_datallowconn, allows_connections)
+                       .set_int(pg_database_datconnlimit, -1)
+                       .set_int(pg_database_datfrozenxid, 0)
+                       .set_int(pg_database_datminmxid, 0)
+                       .set_int(pg_database_dattablespace, tablespace_default)
+                       .set(pg_database_datcollate, std::string_view("C.UTF-8"))
+                       .set(pg_database_datctype, std::string_view("C.UTF-8")));
+  }
+
+  void databases() {
+    database(1, "template1", true, true);
+    database(4, "template0", true, false);
+    database(system_oid::database_postgres, "postgres", false, true);
+  }
+
+  void access_methods() {
+    struct Method {
+      Oid oid;
+      std::string_view name;
+      Oid handler;
+      char type;
+    };
+    constexpr Method methods[] = {{system_oid::access_method_heap, "heap", 3, 't'},
+                                  {system_oid::access_method_btree, "btree", 330, 'i'}};
+    for (const Method& method : methods) {
+      writer_.insert(row(system_oid::pg_am)
+                         .set_int(pg_am_oid, method.oid)
+                         .set(pg_am_amname, method.name)
+                         .set_int(pg_am_amhandler, method.handler)
+                         .set_char(pg_am_amtype, method.type));
+    }
+  }
+
+  void collations() {
+    struct Collation {
+      Oid oid;
+      std::string_view name;
+      char provider;
+    };
+    constexpr Collation known[] = {{system_oid::collation_default, "default", 'd'},
+                                   {system_oid::collation_c, "C", 'c'},
+                                   {951, "POSIX", 'c'}};
+    for (const Collation& collation : known) {
+      SystemRow to = row(system_oid::pg_collation);
+      to.set_int(pg_collation_oid, collation.oid)
+          .set(pg_collation_collname, collation.name)
+          .set_int(pg_collation_collnamespace, system_oid::schema_pg_catalog)
+          .set_int(pg_collation_collowner, system_oid::role_postgres)
+          .set_char(pg_collation_collprovider, collation.provider)
+          .set_bool(pg_collation_collisdeterministic, true)
+          .set_int(pg_collation_collencoding, -1);
+      if (collation.provider == 'c') {
+        to.set(pg_collation_collcollate, collation.name)
+            .set(pg_collation_collctype, collation.name);
+      }
+      writer_.insert(to);
+    }
+  }
+
+  void tablespaces() {
+    struct Tablespace {
+      Oid oid;
+      std::string_view name;
+    };
+    constexpr Tablespace known[] = {{tablespace_default, "pg_default"}, {1664, "pg_global"}};
+    for (const Tablespace& tablespace : known) {
+      writer_.insert(row(system_oid::pg_tablespace)
+                         .set_int(pg_tablespace_oid, tablespace.oid)
+                         .set(pg_tablespace_spcname, tablespace.name)
+                         .set_int(pg_tablespace_spcowner, system_oid::role_postgres));
+    }
+  }
+
+  void system_table(const TableDescriptor& table) {
+    writer_.insert(rows_.class_of(table));
+    for (const ColumnDescriptor& column : table.columns)
+      writer_.insert(rows_.attribute(table, column));
+    for (const auto& index : table.indexes) {
+      writer_.insert(rows_.class_of(table, *index));
+      for (size_t i = 0; i < index->columns.size(); ++i)
+        writer_.insert(rows_.attribute(table, *index, i));
+      writer_.insert(rows_.index(table, *index));
+    }
+    // Some row types (pg_class, pg_type ...) are among PostgreSQL's built-in types, but not among
+    // ours.
+    writer_.insert(rows_.row_type(table));
+    std::string array_name = "_" + table.name;
+    writer_.insert(rows_.array_type(table, array_name));
+  }
+
+  static constexpr Oid tablespace_default = 1663;
+
+  const SystemTables& tables_;
+  Arena arena_;
+  CatalogRows rows_;
+  CatalogWriter writer_;
+};
+
+}  // namespace
+
+void bootstrap_catalog(const SystemTables& tables, RelationDirectory& relations,
+                       WorkerContext& worker) {
+  WaitSettings nobody_else;
+  Transaction transaction(worker, nobody_else);
+  transaction.begin(TransactionMode::one_shot);
+  try {
+    require_ok(transaction.begin_statement());
+    Bootstrap(tables, relations, transaction).run();
+    require_ok(transaction.commit());
+  } catch (const EngineOutcome& outcome) {
+    // Alone and with an empty log, nothing but a machine without memory or disk gets here.
+    PGSILO_CHECK(outcome.status == TransactionStatus::ok);
+  }
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,134 @@
+#include "catalog/catalog.h"
+
+#include <cstring>
+
+#include "base/byte_order.h"
+#include "base/check.h"
+#include "catalog/bootstrap.h"
+#include "catalog/catalog_loader.h"
+#include "catalog/catalog_writer.h"
+#include "sql/sql_error.h"
+#include "storage/epoch/reclaimer.h"
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/transaction.h"
+
+namespace pgsilo {
+
+namespace {
+// A relation of the catalog's own, not visible to SQL: key "next_oid", row 4 bytes big-endian.
+constexpr RelationId control_relation(1);
+constexpr std::string_view next_oid_key = "next_oid";
+// As PostgreSQL's VAR_OID_PREFETCH: this many may be lost by a restart.
+constexpr Oid oids_per_reservation = 8192;
+// Local versions have this bit; committed ones never reach it.
+constexpr uint64_t local_version_bit = uint64_t{1} << 63;
+}  // namespace
+
+Catalog::Catalog(RelationDirectory& relations)
+    : relations_(relations), local_versions_(local_version_bit) {}
+
+Catalog::~Catalog() = default;
+
+void Catalog::create_system_relations() {
+  relations_.get_or_create(control_relation, RelationOptions{});
+  for (const SystemTable& table : tables_.all()) {
+    relations_.get_or_create(table.relation_id(), RelationOptions{});
+    for (const SystemTable::Index& index : table.secondary_indexes()) {
+      relations_.get_or_create(index.relation_id, RelationOptions{});
+    }
+  }
+  relations_.raise_id_floor(RelationId(first_user_oid));
+}
+
+std::vector<RelationId> Catalog::live_relations(ReclaimerHandle& handle) const {
+  return CatalogLoader(tables_, relations_, handle).live_relations();
+}
+
+bool Catalog::open(WorkerContext& worker) {
+  bool empty = CatalogLoader(tables_, relations_, worker.reclaimer()).is_empty();
+  if (empty) bootstrap_catalog(tables_, relations_, worker);
+  set_snapshot(CatalogLoader(tables_, relations_, worker.reclaimer()).load(version() + 1));
+  return empty;
+}
+
+std::shared_ptr<const CatalogSnapshot> Catalog::snapshot() const {
+  std::lock_guard lock(snapshot_mutex_);
+  return snapshot_;
+}
+
+void Catalog::set_snapshot(std::shared_ptr<const CatalogSnapshot> snapshot) {
+  std::lock_guard lock(snapshot_mutex_);
+  snapshot_ = std::move(snapshot);
+  // Release: pairs with version().
+  version_.store(snapshot_->version(), std::memory_order_release);
+}
+
+void Catalog::publish(std::span<const CatalogChange> tables,
+                      std::span<const SchemaDescriptor> new_schemas,
+                      std::span<const Oid> dropped_schemas) {
+  std::lock_guard lock(snapshot_mutex_);
+  CatalogSnapshotBuilder builder(*snapshot_);
+  for (const SchemaDescriptor& schema : new_schemas) builder.put_schema(schema);
+  for (const CatalogChange& change : tables) {
+    if (change.table != nullptr) {
+      builder.put_table(change.table);
+    } else {
+      builder.remove_table(change.oid);
+    }
+  }
+  for (Oid schema : dropped_schemas) builder.remove_schema(schema);
+  snapshot_ = builder.build(snapshot_->version() + 1);
+  // Release: pairs with version().
+  version_.store(snapshot_->version(), std::memory_order_release);
+}
+
+Oid Catalog::allocate_oid(WorkerContext& worker) {
+  while (true) {
+    {
+      std::lock_guard lock(oid_mutex_);
+      if (next_oid_ != oid_limit_) return next_oid_++;
+    }
+    reserve_oids(worker);
+  }
+}
+
+// Two workers may reserve at once; the later range wins and the other is lost.
+void Catalog::reserve_oids(WorkerContext& worker) {
+  WaitSettings settings;
+  Transaction transaction(worker, settings);
+  Oid first = 0;
+  while (true) {
+    transaction.begin(TransactionMode::one_shot);
+    TransactionStatus status = try_reserve_oids(transaction, &first);
+    if (status == TransactionStatus::ok) status = transaction.commit();
+    if (status == TransactionStatus::ok) break;
+    transaction.abort();
+    if (!is_conflict(status)) throw EngineOutcome{status};
+  }
+  std::lock_guard lock(oid_mutex_);
+  next_oid_ = first;
+  oid_limit_ = first + oids_per_reservation;
+}
+
+TransactionStatus Catalog::try_reserve_oids(Transaction& transaction, Oid* first) {
+  Arena arena;
+  RowBuffer buffer(arena);
+  RowRef row;
+  Relation& control = *relations_.find(control_relation);
+  TransactionStatus status = transaction.begin_statement();
+  if (status != TransactionStatus::ok) return status;
+  status = transaction.get(control, next_oid_key, buffer, &row);
+  bool exists = status == TransactionStatus::ok;
+  if (!exists && status != TransactionStatus::not_found) return status;
+  *first = exists ? load_be<uint32_t>(row.row.data()) : first_user_oid;
+  if (*first > UINT32_MAX - oids_per_reservation) {
+    throw SqlError(sqlstate::program_limit_exceeded,
+                   "the database has used up its object identifiers");
+  }
+  char next[sizeof(uint32_t)];
+  store_be<uint32_t>(next, *first + oids_per_reservation);
+  std::string_view bytes(next, sizeof next);
+  return exists ? transaction.update(row, bytes) : transaction.insert(control, next_oid_key, bytes);
+}
+
+}  // namespace pgsilo

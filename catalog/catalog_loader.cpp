@@ -1,0 +1,232 @@
+#include "catalog/catalog_loader.h"
+
+#include <algorithm>
+
+#include "base/arena.h"
+#include "catalog/catalog.h"
+#include "catalog/descriptor_builder.h"
+#include "sql/types/array.h"
+#include "storage/epoch/reclaimer.h"
+#include "storage/record/row_buffer.h"
+#include "storage/relation/relation.h"
+#include "storage/relation/relation_directory.h"
+
+namespace pgsilo {
+
+namespace {
+
+std::vector<std::string> texts_of(Datum array) {
+  std::vector<std::string> texts;
+  if (array.null) return texts;
+  ArrayReader reader(array);
+  Datum value;
+  while (reader.next(&value)) texts.emplace_back(value.bytes());
+  return texts;
+}
+
+std::vector<int16_t> numbers_of(Datum array) {
+  std::vector<int16_t> numbers;
+  if (array.null) return numbers;
+  ArrayReader reader(array);
+  Datum value;
+  while (reader.next(&value)) numbers.push_back(static_cast<int16_t>(value.i64));
+  return numbers;
+}
+
+// The columns of one row, by name.
+class RowReader {
+ public:
+  RowReader(const SystemTable& table, std::string_view row) : table_(table), row_(row) {}
+  Datum get(SystemColumn column) const { return table_.get(row_, column); }
+  Oid oid(SystemColumn column) const { return static_cast<Oid>(get(column).i64); }
+  int16_t int2(SystemColumn column) const { return static_cast<int16_t>(get(column).i64); }
+  int32_t int4(SystemColumn column) const { return static_cast<int32_t>(get(column).i64); }
+  bool boolean(SystemColumn column) const { return get(column).as_bool(); }
+  char character(SystemColumn column) const { return static_cast<char>(get(column).i64); }
+  std::string text(SystemColumn column) const {
+    Datum value = get(column);
+    return value.null ? std::string() : std::string(value.bytes());
+  }
+
+ private:
+  const SystemTable& table_;
+  std::string_view row_;
+};
+
+}  // namespace
+
+// visit(RowReader, CatalogRecord) for every row that exists.
+template <typename Visit>
+void CatalogLoader::for_each_row(system_oid::Table table, Visit visit) {
+  const SystemTable& system = tables_.table(table);
+  Relation* relation = relations_.find(system.relation_id());
+  PGSILO_CHECK(relation != nullptr);
+  Pin pin(handle_);
+  Arena arena;
+  RowBuffer buffer(arena);
+  relation->tree().for_each([&](Record* record) {
+    TidWord seen = record->stable_read(buffer);
+    if (seen.is_absent() || seen.is_obsolete()) return;
+    PGSILO_CHECK(system.layout().is_valid(buffer.bytes()));
+    visit(RowReader(system, buffer.bytes()), CatalogRecord{record, seen.tid()});
+  });
+}
+
+Relation* CatalogLoader::relation_of(RelationId id, RelationPersistence persistence) {
+  RelationOptions options;
+  options.logged = persistence == RelationPersistence::permanent;
+  return &relations_.get_or_create(id, options);
+}
+
+void CatalogLoader::read_classes() {
+  for_each_row(system_oid::pg_class, [&](const RowReader& row, CatalogRecord record) {
+    auto persistence = static_cast<RelationPersistence>(row.character(pg_class_relpersistence));
+    RelationId relation(row.oid(pg_class_relfilenode));
+    Oid oid = row.oid(pg_class_oid);
+    if (row.character(pg_class_relkind) == static_cast<char>(RelationKind::index)) {
+      index_names_[oid] = {row.text(pg_class_relname), relation,
+                           texts_of(row.get(pg_class_reloptions))};
+      return;
+    }
+    auto table = std::make_shared<TableDescriptor>();
+    table->oid = oid;
+    table->schema = row.oid(pg_class_relnamespace);
+    table->name = row.text(pg_class_relname);
+    table->row_type = row.oid(pg_class_reltype);
+    table->kind = static_cast<RelationKind>(row.character(pg_class_relkind));
+    table->persistence = persistence;
+    table->relation_id = relation;
+    table->relation = relation_of(relation, persistence);
+    table->options = texts_of(row.get(pg_class_reloptions));
+    table->record = record;
+    by_oid_[oid] = std::move(table);
+  });
+}
+
+void CatalogLoader::read_attributes() {
+  for_each_row(system_oid::pg_attribute, [&](const RowReader& row, CatalogRecord) {
+    auto found = by_oid_.find(row.oid(pg_attribute_attrelid));
+    if (found == by_oid_.end()) return;  // an index's
+    ColumnDescriptor column;
+    column.name = row.text(pg_attribute_attname);
+    column.number = row.int2(pg_attribute_attnum);
+    column.type = row.oid(pg_attribute_atttypid);
+    column.typmod = row.int4(pg_attribute_atttypmod);
+    column.collation = row.oid(pg_attribute_attcollation);
+    column.not_null = row.boolean(pg_attribute_attnotnull);
+    column.dropped = row.boolean(pg_attribute_attisdropped);
+    if (row.boolean(pg_attribute_atthasmissing)) {
+      ArrayReader reader(row.get(pg_attribute_attmissingval));
+      Datum value;
+      if (reader.next(&value)) set_missing(column, value);
+    }
+    std::vector<uint8_t>& widths = dropped_widths_[found->first];
+    // Keys are in order of number, so columns come in order.
+    widths.push_back(column.dropped ? static_cast<uint8_t>(row.int2(pg_attribute_attlen)) : 0);
+    found->second->columns.push_back(std::move(column));
+    PGSILO_CHECK(found->second->columns.size() ==
+                 static_cast<size_t>(row.int2(pg_attribute_attnum)));
+  });
+}
+
+void CatalogLoader::read_defaults() {
+  for_each_row(system_oid::pg_attrdef, [&](const RowReader& row, CatalogRecord) {
+    TableDescriptor& table = *by_oid_.at(row.oid(pg_attrdef_adrelid));
+    ColumnDescriptor& column =
+        table.columns.at(static_cast<size_t>(row.int2(pg_attrdef_adnum)) - 1);
+    column.default_oid = row.oid(pg_attrdef_oid);
+    column.default_text = row.text(pg_attrdef_adbin);
+  });
+}
+
+void CatalogLoader::read_indexes() {
+  for_each_row(system_oid::pg_index, [&](const RowReader& row, CatalogRecord) {
+    auto index = std::make_shared<IndexDescriptor>();
+    index->oid = row.oid(pg_index_indexrelid);
+    index->table_oid = row.oid(pg_index_indrelid);
+    IndexName& named = index_names_.at(index->oid);
+    index->name = named.name;
+    index->options = named.options;
+    index->relation_id = named.relation;
+    index->unique = row.boolean(pg_index_indisunique);
+    index->primary = row.boolean(pg_index_indisprimary);
+    index->nulls_not_distinct = row.boolean(pg_index_indnullsnotdistinct);
+    std::vector<int16_t> columns = numbers_of(row.get(pg_index_indkey));
+    std::vector<int16_t> options = numbers_of(row.get(pg_index_indoption));
+    for (size_t i = 0; i < columns.size(); ++i) {
+      index->columns.push_back({columns[i], (options.at(i) & 1) != 0, (options.at(i) & 2) != 0});
+    }
+    if (!index->primary) {
+      index->relation = relation_of(index->relation_id, by_oid_.at(index->table_oid)->persistence);
+    }
+    indexes_[index->table_oid].push_back(std::move(index));
+  });
+}
+
+void CatalogLoader::read_constraints() {
+  for_each_row(system_oid::pg_constraint, [&](const RowReader& row, CatalogRecord) {
+    Oid table = row.oid(pg_constraint_conrelid);
+    ConstraintDescriptor constraint;
+    constraint.oid = row.oid(pg_constraint_oid);
+    constraint.name = row.text(pg_constraint_conname);
+    constraint.type = static_cast<ConstraintType>(row.character(pg_constraint_contype));
+    constraint.columns = numbers_of(row.get(pg_constraint_conkey));
+    constraint.check_text = row.text(pg_constraint_conbin);
+    constraint.index = row.oid(pg_constraint_conindid);
+    constraint.deferrable = row.boolean(pg_constraint_condeferrable);
+    constraint.initially_deferred = row.boolean(pg_constraint_condeferred);
+    for (const std::shared_ptr<IndexDescriptor>& index : indexes_[table]) {
+      if (index->oid == constraint.index) index->constraint = constraint.oid;
+    }
+    by_oid_.at(table)->constraints.push_back(std::move(constraint));
+  });
+}
+
+void CatalogLoader::read_array_types() {
+  for_each_row(system_oid::pg_type, [&](const RowReader& row, CatalogRecord) {
+    Oid relation = row.oid(pg_type_typrelid);
+    if (relation != invalid_oid) by_oid_.at(relation)->array_type = row.oid(pg_type_typarray);
+  });
+}
+
+std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
+  CatalogSnapshotBuilder builder;
+  std::unordered_map<Oid, std::string> schema_names;
+  for_each_row(system_oid::pg_namespace, [&](const RowReader& row, CatalogRecord) {
+    SchemaDescriptor schema{row.oid(pg_namespace_oid), row.text(pg_namespace_nspname)};
+    schema_names[schema.oid] = schema.name;
+    builder.put_schema(std::move(schema));
+  });
+  read_classes();
+  read_attributes();
+  read_defaults();
+  read_indexes();
+  read_constraints();
+  read_array_types();
+  for (auto& [oid, table] : by_oid_) {
+    table->schema_name = schema_names.at(table->schema);
+    complete_descriptor(*table, std::move(indexes_[oid]), dropped_widths_[oid]);
+    builder.put_table(std::move(table));
+  }
+  return builder.build(version);
+}
+
+std::vector<RelationId> CatalogLoader::live_relations() {
+  std::vector<RelationId> live;
+  for_each_row(system_oid::pg_class, [&](const RowReader& row, CatalogRecord) {
+    // A primary key's index is its table's own tree.
+    RelationId relation(row.oid(pg_class_relfilenode));
+    if (relation.value() >= Catalog::first_user_oid) live.push_back(relation);
+  });
+  std::sort(live.begin(), live.end());
+  live.erase(std::unique(live.begin(), live.end()), live.end());
+  return live;
+}
+
+bool CatalogLoader::is_empty() {
+  bool empty = true;
+  for_each_row(system_oid::pg_class, [&](const RowReader&, CatalogRecord) { empty = false; });
+  return empty;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,54 @@
+// Catalog rows to descriptors: reads the system tables' trees whole and digests them into a
+// snapshot. For start-up, before anybody else uses the trees. Thread safety: one thread alone.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/strong_id.h"
+#include "catalog/catalog_snapshot.h"
+#include "catalog/system_tables.h"
+
+namespace pgsilo {
+
+class ReclaimerHandle;
+class RelationDirectory;
+
+class CatalogLoader {
+ public:
+  CatalogLoader(const SystemTables& tables, RelationDirectory& relations, ReclaimerHandle& handle)
+      : tables_(tables), relations_(relations), handle_(handle) {}
+
+  // Creates the trees of relations that the rows name and that do not exist.
+  std::shared_ptr<const CatalogSnapshot> load(uint64_t version);
+  // User relations named by rows of pg_class, ascending.
+  std::vector<RelationId> live_relations();
+  bool is_empty();
+
+ private:
+  template <typename Visit>
+  void for_each_row(system_oid::Table table, Visit visit);
+  void read_classes();
+  void read_attributes();
+  void read_defaults();
+  void read_indexes();
+  void read_constraints();
+  void read_array_types();
+  Relation* relation_of(RelationId id, RelationPersistence persistence);
+
+  const SystemTables& tables_;
+  RelationDirectory& relations_;
+  ReclaimerHandle& handle_;
+  std::unordered_map<Oid, std::shared_ptr<TableDescriptor>> by_oid_;
+  struct IndexName {
+    std::string name;
+    RelationId relation;
+    std::vector<std::string> options;
+  };
+  std::unordered_map<Oid, IndexName> index_names_;
+  std::unordered_map<Oid, std::vector<std::shared_ptr<IndexDescriptor>>> indexes_;  // by table
+  std::unordered_map<Oid, std::vector<uint8_t>> dropped_widths_;                    // by table
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,47 @@
+// Descriptors to catalog rows: what pg_class and its kin say about a table, with PostgreSQL 15's
+// columns. The way back is catalog_loader.h; tests hold the two against each other. Thread safety:
+// none. Rows point into the arena and into the descriptors they were made from.
+#pragma once
+
+#include "base/arena.h"
+#include "catalog/descriptors.h"
+#include "catalog/system_row.h"
+
+namespace pgsilo {
+
+class CatalogRows {
+ public:
+  CatalogRows(const SystemTables& tables, Arena& arena) : tables_(tables), arena_(arena) {}
+
+  SystemRow class_of(const TableDescriptor& table);
+  SystemRow class_of(const TableDescriptor& table, const IndexDescriptor& index);
+  SystemRow attribute(const TableDescriptor& table, const ColumnDescriptor& column);
+  // Column number `position` + 1 of the index itself.
+  SystemRow attribute(const TableDescriptor& table, const IndexDescriptor& index, size_t position);
+  SystemRow index(const TableDescriptor& table, const IndexDescriptor& index);
+  SystemRow constraint(const TableDescriptor& table, const ConstraintDescriptor& constraint);
+  SystemRow default_expression(const TableDescriptor& table, const ColumnDescriptor& column);
+  // pg_type: of the table's rows, of arrays of them, and of a built-in type.
+  SystemRow row_type(const TableDescriptor& table);
+  SystemRow array_type(const TableDescriptor& table, std::string_view name);
+  SystemRow builtin_type(const TypeInfo& type);
+  SystemRow schema(const SchemaDescriptor& schema, Oid owner);
+
+ private:
+  SystemRow row(system_oid::Table table) { return SystemRow(tables_.table(table)); }
+  SystemRow empty_class(Oid oid, std::string_view name, const TableDescriptor& table);
+  SystemRow empty_attribute(Oid relation, std::string_view name, int16_t number,
+                            const TypeInfo* type);
+  SystemRow empty_type(Oid oid, std::string_view name, Oid schema);
+  Datum texts(std::span<const std::string> texts);
+  Datum numbers(std::span<const int16_t> numbers, int32_t lower_bound);
+  Datum oids(std::span<const Oid> oids);
+
+  const SystemTables& tables_;
+  Arena& arena_;
+};
+
+// The name of a dropped column in pg_attribute.
+std::string dropped_column_name(int16_t number);
+
+}  // namespace pgsilo

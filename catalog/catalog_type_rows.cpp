@@ -1,0 +1,86 @@
+// Rows of pg_type.
+#include "catalog/builtin/type_functions.h"
+#include "catalog/catalog_rows.h"
+
+namespace pgsilo {
+
+SystemRow CatalogRows::empty_type(Oid oid, std::string_view name, Oid schema) {
+  SystemRow to = row(system_oid::pg_type);
+  to.set_int(pg_type_oid, oid)
+      .set(pg_type_typname, name)
+      .set_int(pg_type_typnamespace, schema)
+      .set_int(pg_type_typowner, system_oid::role_postgres)
+      .set_int(pg_type_typlen, -1)
+      .set_bool(pg_type_typbyval, false)
+      .set_bool(pg_type_typispreferred, false)
+      .set_bool(pg_type_typisdefined, true)
+      .set_char(pg_type_typdelim, ',')
+      .set_int(pg_type_typrelid, 0)
+      .set_int(pg_type_typelem, 0)
+      .set_int(pg_type_typarray, 0)
+      .set_char(pg_type_typalign, 'd')
+      .set_char(pg_type_typstorage, 'x')
+      .set_bool(pg_type_typnotnull, false)
+      .set_int(pg_type_typbasetype, 0)
+      .set_int(pg_type_typtypmod, -1)
+      .set_int(pg_type_typndims, 0)
+      .set_int(pg_type_typcollation, 0);
+  return to;
+}
+
+namespace {
+
+void set_functions(SystemRow& to, const TypeFunctions& functions) {
+  to.set_int(pg_type_typsubscript, functions.subscript)
+      .set_int(pg_type_typinput, functions.input)
+      .set_int(pg_type_typoutput, functions.output)
+      .set_int(pg_type_typreceive, functions.receive)
+      .set_int(pg_type_typsend, functions.send)
+      .set_int(pg_type_typmodin, functions.modifier_in)
+      .set_int(pg_type_typmodout, functions.modifier_out)
+      .set_int(pg_type_typanalyze, functions.analyze);
+}
+
+}  // namespace
+
+SystemRow CatalogRows::row_type(const TableDescriptor& table) {
+  SystemRow to = empty_type(table.row_type, table.name, table.schema);
+  to.set_char(pg_type_typtype, 'c')
+      .set_char(pg_type_typcategory, 'C')
+      .set_int(pg_type_typrelid, table.oid)
+      .set_int(pg_type_typarray, table.array_type);
+  set_functions(to, type_functions(type_oid::record));
+  return to;
+}
+
+SystemRow CatalogRows::array_type(const TableDescriptor& table, std::string_view name) {
+  SystemRow to = empty_type(table.array_type, name, table.schema);
+  to.set_char(pg_type_typtype, 'b')
+      .set_char(pg_type_typcategory, 'A')
+      .set_int(pg_type_typelem, table.row_type);
+  set_functions(to, type_functions(type_oid::record_array));
+  // An array of a table's rows has what every true array has, not what record[] has.
+  const TypeFunctions& array = type_functions(type_oid::text_array);
+  to.set_int(pg_type_typanalyze, array.analyze).set_int(pg_type_typsubscript, array.subscript);
+  to.set_int(pg_type_typinput, array.input).set_int(pg_type_typoutput, array.output);
+  return to;
+}
+
+SystemRow CatalogRows::builtin_type(const TypeInfo& type) {
+  SystemRow to = empty_type(type.oid, type.name, system_oid::schema_pg_catalog);
+  to.set_int(pg_type_typlen, type.typlen)
+      .set_bool(pg_type_typbyval, type.typbyval)
+      .set_char(pg_type_typtype, type.typtype)
+      .set_char(pg_type_typcategory, type.category)
+      .set_bool(pg_type_typispreferred, type.preferred)
+      .set_char(pg_type_typdelim, type.delimiter)
+      .set_int(pg_type_typelem, type.element)
+      .set_int(pg_type_typarray, type.array)
+      .set_char(pg_type_typalign, type.alignment)
+      .set_char(pg_type_typstorage, type.storage)
+      .set_int(pg_type_typcollation, type.collation);
+  set_functions(to, type_functions(type.oid));
+  return to;
+}
+
+}  // namespace pgsilo

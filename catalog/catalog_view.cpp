@@ -1,0 +1,155 @@
+#include "catalog/catalog_view.h"
+
+#include <algorithm>
+
+#include "base/byte_buffer.h"
+#include "base/check.h"
+#include "storage/relation/relation.h"
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/worker_context.h"
+
+namespace pgsilo {
+
+CatalogView::CatalogView(Catalog& catalog)
+    : catalog_(&catalog), snapshot_(catalog.snapshot()), search_path_{system_oid::schema_public} {}
+
+void CatalogView::refresh() {
+  if (has_local_changes() || (snapshot_ != nullptr && snapshot_->version() == catalog_->version()))
+    return;
+  snapshot_ = catalog_->snapshot();
+}
+
+const TableDescriptor* CatalogView::find_table(std::string_view schema,
+                                               std::string_view name) const {
+  if (!schema.empty()) {
+    const SchemaDescriptor* found = find_schema(schema);
+    return found != nullptr ? snapshot_->find_table(found->oid, name) : nullptr;
+  }
+  bool names_catalog = std::find(search_path_.begin(), search_path_.end(),
+                                 system_oid::schema_pg_catalog) != search_path_.end();
+  if (!names_catalog) {
+    if (const TableDescriptor* table = snapshot_->find_table(system_oid::schema_pg_catalog, name))
+      return table;
+  }
+  for (Oid candidate : search_path_) {
+    if (const TableDescriptor* table = snapshot_->find_table(candidate, name)) return table;
+  }
+  return nullptr;
+}
+
+const IndexDescriptor* CatalogView::find_index(std::string_view schema, std::string_view name,
+                                               const TableDescriptor** table) const {
+  if (!schema.empty()) {
+    const SchemaDescriptor* found = find_schema(schema);
+    return found != nullptr ? snapshot_->find_index(found->oid, name, table) : nullptr;
+  }
+  if (const IndexDescriptor* index =
+          snapshot_->find_index(system_oid::schema_pg_catalog, name, table))
+    return index;
+  for (Oid candidate : search_path_) {
+    if (const IndexDescriptor* index = snapshot_->find_index(candidate, name, table)) return index;
+  }
+  return nullptr;
+}
+
+const SchemaDescriptor* CatalogView::creation_schema() const {
+  for (Oid candidate : search_path_) {
+    if (const SchemaDescriptor* schema = snapshot_->find_schema(candidate)) return schema;
+  }
+  return nullptr;
+}
+
+void CatalogView::put_table(std::shared_ptr<const TableDescriptor> table) {
+  CatalogSnapshotBuilder builder(*snapshot_);
+  builder.put_table(table);
+  snapshot_ = builder.build(catalog_->next_local_version());
+  Oid oid = table->oid;
+  changes_.push_back({oid, std::move(table)});
+}
+
+void CatalogView::remove_table(Oid oid) {
+  CatalogSnapshotBuilder builder(*snapshot_);
+  // Statements that are still running hold the old snapshot.
+  builder.remove_table(oid);
+  snapshot_ = builder.build(catalog_->next_local_version());
+  changes_.push_back({oid, nullptr});
+}
+
+void CatalogView::put_schema(SchemaDescriptor schema) {
+  CatalogSnapshotBuilder builder(*snapshot_);
+  builder.put_schema(schema);
+  snapshot_ = builder.build(catalog_->next_local_version());
+  schema_changes_.push_back({std::move(schema), false});
+}
+
+void CatalogView::remove_schema(Oid oid) {
+  CatalogSnapshotBuilder builder(*snapshot_);
+  builder.remove_schema(oid);
+  snapshot_ = builder.build(catalog_->next_local_version());
+  schema_changes_.push_back({{oid, {}}, true});
+}
+
+// The descriptor with the record that its committed pg_class row now is.
+std::shared_ptr<const TableDescriptor> CatalogView::with_record(
+    const TableDescriptor& table) const {
+  const SystemTable& classes = catalog_->system_tables().table(system_oid::pg_class);
+  Datum oid = Datum::of_int(table.oid);
+  ByteBuffer key;
+  classes.primary_key().encode_prefix({&oid, 1}, key);
+  Relation* relation = catalog_->relations().find(classes.relation_id());
+  Record* record = relation->tree().get(key.view()).record;
+  PGSILO_CHECK(record != nullptr);
+  auto complete = std::make_shared<TableDescriptor>(table);
+  complete->record = {record, record->tid_word().load().tid()};
+  return complete;
+}
+
+void CatalogView::committed(WorkerContext& worker) {
+  if (has_local_changes()) {
+    Pin pin(worker.reclaimer());
+    std::vector<CatalogChange> changes;
+    for (size_t i = 0; i < changes_.size(); ++i) {
+      bool replaced =
+          std::any_of(changes_.begin() + static_cast<ptrdiff_t>(i) + 1, changes_.end(),
+                      [&](const CatalogChange& later) { return later.oid == changes_[i].oid; });
+      if (replaced) continue;
+      changes.push_back({changes_[i].oid,
+                         changes_[i].table != nullptr ? with_record(*changes_[i].table) : nullptr});
+    }
+    std::vector<SchemaDescriptor> new_schemas;
+    std::vector<Oid> dropped_schemas;
+    for (const SchemaChange& change : schema_changes_) {
+      if (change.dropped) {
+        dropped_schemas.push_back(change.schema.oid);
+      } else {
+        new_schemas.push_back(change.schema);
+      }
+    }
+    catalog_->publish(changes, new_schemas, dropped_schemas);
+  }
+  // Only now: whoever pins from here on finds a snapshot without them.
+  for (RelationId id : dropped_relations_) catalog_->relations().drop(id, worker.reclaimer());
+  forget_local();
+}
+
+void CatalogView::forget_local() {
+  if (!has_local_changes() && dropped_relations_.empty()) return;
+  changes_.clear();
+  schema_changes_.clear();
+  dropped_relations_.clear();
+  snapshot_ = catalog_->snapshot();
+}
+
+CatalogView::Mark CatalogView::mark() const {
+  return {snapshot_, changes_.size(), dropped_relations_.size(), schema_changes_.size()};
+}
+
+void CatalogView::rollback_to(const Mark& mark) {
+  if (changes_.size() == mark.changes && schema_changes_.size() == mark.schema_changes) return;
+  changes_.resize(mark.changes);
+  dropped_relations_.resize(mark.dropped_relations);
+  schema_changes_.resize(mark.schema_changes);
+  snapshot_ = mark.snapshot;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,99 @@
+#include "catalog/catalog_writer.h"
+
+#include <string>
+
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/transaction.h"
+
+namespace pgsilo {
+
+Relation& CatalogWriter::relation(RelationId id) {
+  Relation* found = relations_.find(id);
+  PGSILO_CHECK(found != nullptr);
+  return *found;
+}
+
+bool CatalogWriter::find(const SystemTable& table, std::string_view key, RowRef* found) {
+  TransactionStatus status =
+      transaction_.get(relation(table.relation_id()), key, buffer_, found, ReadPurpose::for_update);
+  if (status == TransactionStatus::not_found) return false;
+  require_ok(status);
+  return true;
+}
+
+void CatalogWriter::insert_entry(const SystemTable::Index& index, std::string_view entry_key,
+                                 std::string_view primary_key) {
+  TransactionStatus status =
+      transaction_.insert(relation(index.relation_id), entry_key, primary_key);
+  // Names were checked against the snapshot; so somebody took this one since.
+  if (status == TransactionStatus::duplicate_key) status = TransactionStatus::conflict_unique;
+  require_ok(status);
+}
+
+void CatalogWriter::remove_entry(const SystemTable::Index& index, std::string_view entry_key) {
+  RowRef entry;
+  RowBuffer buffer(arena_);
+  require_ok(transaction_.get(relation(index.relation_id), entry_key, buffer, &entry,
+                              ReadPurpose::for_update));
+  require_ok(transaction_.remove(entry));
+}
+
+void CatalogWriter::insert(const SystemRow& row) {
+  PGSILO_DCHECK(row.is_complete());
+  const SystemTable& table = row.table();
+  ByteBuffer key;
+  ByteBuffer bytes;
+  table.primary_key().encode_columns(row.values(), key);
+  table.layout().encode(row.values(), bytes);
+  TransactionStatus status =
+      transaction_.insert(relation(table.relation_id()), key.view(), bytes.view());
+  if (status == TransactionStatus::duplicate_key) status = TransactionStatus::conflict_unique;
+  require_ok(status);
+  for (const SystemTable::Index& index : table.secondary_indexes()) {
+    ByteBuffer entry;
+    index.key.encode_entry(row.values(), key.view(), entry);
+    insert_entry(index, entry.view(), key.view());
+  }
+}
+
+void CatalogWriter::update(const SystemRow& row) {
+  PGSILO_DCHECK(row.is_complete());
+  const SystemTable& table = row.table();
+  // The row may have been written earlier in this very statement; a new command sees it.
+  require_ok(transaction_.begin_statement());
+  ByteBuffer key;
+  table.primary_key().encode_columns(row.values(), key);
+  RowRef old;
+  PGSILO_CHECK(find(table, key.view(), &old));
+  std::string old_row(old.row);
+  ByteBuffer bytes;
+  table.layout().encode(row.values(), bytes);
+  // Written even if nothing differs: whoever rests on the old version must notice the statement.
+  require_ok(transaction_.update(old, bytes.view()));
+  for (const SystemTable::Index& index : table.secondary_indexes()) {
+    ByteBuffer old_entry;
+    ByteBuffer new_entry;
+    index.key.encode_entry(table.layout(), old_row, key.view(), old_entry);
+    index.key.encode_entry(row.values(), key.view(), new_entry);
+    if (old_entry.view() == new_entry.view()) continue;
+    remove_entry(index, old_entry.view());
+    insert_entry(index, new_entry.view(), key.view());
+  }
+}
+
+bool CatalogWriter::remove(const SystemTable& table, std::span<const Datum> primary_key) {
+  require_ok(transaction_.begin_statement());
+  ByteBuffer key;
+  table.primary_key().encode_prefix(primary_key, key);
+  RowRef old;
+  if (!find(table, key.view(), &old)) return false;
+  for (const SystemTable::Index& index : table.secondary_indexes()) {
+    ByteBuffer entry;
+    index.key.encode_entry(table.layout(), old.row, key.view(), entry);
+    remove_entry(index, entry.view());
+  }
+  require_ok(transaction_.remove(old));
+  return true;
+}
+
+}  // namespace pgsilo

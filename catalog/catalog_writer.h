@@ -1,0 +1,57 @@
+// Writes rows of system tables through a storage transaction and keeps the secondary trees in step.
+// Thread safety: none; the transaction's fiber.
+#pragma once
+
+#include <string_view>
+
+#include "base/arena.h"
+#include "base/byte_buffer.h"
+#include "catalog/system_row.h"
+#include "storage/record/row_buffer.h"
+#include "storage/transaction/abort_reason.h"
+
+namespace pgsilo {
+
+class Relation;
+class RelationDirectory;
+class Transaction;
+struct RowRef;
+
+// The engine's answer to a step of a definition when it is not ok: thrown inside catalog/ only, and
+// returned as a status by the operation it ends.
+struct EngineOutcome {
+  TransactionStatus status;
+};
+
+// Throws EngineOutcome unless ok.
+inline void require_ok(TransactionStatus status) {
+  if (status != TransactionStatus::ok) throw EngineOutcome{status};
+}
+
+class CatalogWriter {
+ public:
+  CatalogWriter(Transaction& transaction, RelationDirectory& relations, Arena& arena)
+      : transaction_(transaction), relations_(relations), arena_(arena), buffer_(arena) {}
+
+  // The row's keys are new. Another transaction that took one of them at the same time is a
+  // conflict (conflict_unique).
+  void insert(const SystemRow& row);
+  // Replaces the row of the same primary key, which exists.
+  void update(const SystemRow& row);
+  // Removes the row with this primary key; false if there is none.
+  bool remove(const SystemTable& table, std::span<const Datum> primary_key);
+
+ private:
+  Relation& relation(RelationId id);
+  bool find(const SystemTable& table, std::string_view key, RowRef* found);
+  void insert_entry(const SystemTable::Index& index, std::string_view entry_key,
+                    std::string_view primary_key);
+  void remove_entry(const SystemTable::Index& index, std::string_view entry_key);
+
+  Transaction& transaction_;
+  RelationDirectory& relations_;
+  Arena& arena_;
+  RowBuffer buffer_;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,68 @@
+#include "catalog/descriptor_builder.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace pgsilo {
+
+KeyLayout make_index_key(const TableDescriptor& table, const IndexDescriptor& index) {
+  std::vector<KeyColumn> columns;
+  std::vector<uint16_t> numbers;
+  for (const IndexColumn& column : index.columns) {
+    const ColumnDescriptor& of_table = table.columns[static_cast<size_t>(column.number) - 1];
+    columns.push_back(
+        {&type_info(of_table.type), !of_table.not_null, column.descending, column.nulls_first});
+    numbers.push_back(static_cast<uint16_t>(column.number - 1));
+  }
+  return KeyLayout(std::move(columns), std::move(numbers), index.unique, !index.nulls_not_distinct);
+}
+
+void set_missing(ColumnDescriptor& column, Datum value) {
+  column.has_missing = !value.null;
+  column.missing = value;
+  if (value.null || !type_info(column.type).by_reference) return;
+  column.missing_bytes = std::make_shared<const std::string>(value.bytes());
+  column.missing.ptr = column.missing_bytes->data();
+}
+
+void complete_descriptor(TableDescriptor& table,
+                         std::vector<std::shared_ptr<IndexDescriptor>> indexes,
+                         const std::vector<uint8_t>& dropped_widths) {
+  std::vector<RowColumn> columns;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    ColumnDescriptor& column = table.columns[i];
+    RowColumn row_column;
+    row_column.dropped = column.dropped;
+    if (column.dropped) {
+      PGSILO_CHECK(i < dropped_widths.size());
+      row_column.width = dropped_widths[i];
+    } else {
+      row_column.type = &type_info(column.type);
+      row_column.width = stored_width(*row_column.type);
+      row_column.missing = column.missing;
+    }
+    columns.push_back(row_column);
+  }
+  table.layout = RowLayout(std::move(columns));
+  table.primary_key = KeyLayout();
+  std::sort(indexes.begin(), indexes.end(), [](const auto& a, const auto& b) {
+    return a->primary != b->primary ? a->primary : a->oid < b->oid;
+  });
+  table.indexes.clear();
+  for (std::shared_ptr<IndexDescriptor>& index : indexes) {
+    index->table_oid = table.oid;
+    index->key = make_index_key(table, *index);
+    if (index->primary) {
+      index->relation_id = table.relation_id;
+      index->relation = table.relation;
+      table.primary_key = index->key;
+    }
+    table.indexes.push_back(std::move(index));
+  }
+  std::sort(
+      table.constraints.begin(), table.constraints.end(),
+      [](const ConstraintDescriptor& a, const ConstraintDescriptor& b) { return a.oid < b.oid; });
+}
+
+}  // namespace pgsilo
