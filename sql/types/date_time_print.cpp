@@ -1,165 +1,188 @@
-// Dates and timestamps in the four output styles.
+// Dates, times and timestamps as text, in every DateStyle.
 #include "base/byte_buffer.h"
 #include "sql/types/date_time.h"
+#include "sql/types/date_time_internal.h"
 
 namespace pgsilo {
+
 namespace {
 
-constexpr const char* month_names[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-constexpr const char* day_names[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+constexpr std::string_view month_names[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+constexpr std::string_view day_names[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 
-void two(int32_t value, ByteBuffer& out) { out.append_padded(static_cast<uint64_t>(value), 2); }
-
-// BC years are counted without a year 0.
-void year(int32_t value, ByteBuffer& out) {
-  out.append_padded(static_cast<uint64_t>(value > 0 ? value : 1 - value), 4);
+char* put_two(char* at, int32_t value) {
+  at[0] = static_cast<char>('0' + value / 10);
+  at[1] = static_cast<char>('0' + value % 10);
+  return at + 2;
 }
 
-void era(int32_t year, ByteBuffer& out) {
-  if (year <= 0) out.append(" BC");
+char* put_year(char* at, int32_t year) {
+  year = year_as_said(year);
+  char digits[12];
+  int count = 0;
+  for (; year != 0 || count < 4; year /= 10) digits[count++] = static_cast<char>('0' + year % 10);
+  while (count > 0) *at++ = digits[--count];
+  return at;
 }
 
-// Day and month in the session's order with `separator` between.
-void day_and_month(const DateTimeFields& fields, bool day_first, char separator, ByteBuffer& out) {
-  two(day_first ? fields.day : fields.month, out);
-  out.append(separator);
-  two(day_first ? fields.month : fields.day, out);
+// hh:mm:ss and as many digits of the fraction as are not zeros at the end.
+char* put_clock(char* at, const DateTimeFields& fields) {
+  at = put_two(at, fields.hour);
+  *at++ = ':';
+  at = put_two(at, fields.minute);
+  *at++ = ':';
+  at = put_two(at, fields.second);
+  if (fields.microsecond == 0) return at;
+  *at++ = '.';
+  int32_t rest = fields.microsecond;
+  for (int32_t unit = 100000; rest != 0; unit /= 10) {
+    *at++ = static_cast<char>('0' + rest / unit);
+    rest %= unit;
+  }
+  return at;
 }
 
-void numeric_date(const DateTimeFields& fields, const TypeContext& ctx, ByteBuffer& out) {
+char* put_joined_date(char* at, const DateTimeFields& fields, bool day_first, char separator) {
+  at = put_two(at, day_first ? fields.day : fields.month);
+  *at++ = separator;
+  at = put_two(at, day_first ? fields.month : fields.day);
+  *at++ = separator;
+  return put_year(at, fields.year);
+}
+
+char* put_iso_date(char* at, const DateTimeFields& fields) {
+  at = put_year(at, fields.year);
+  *at++ = '-';
+  at = put_two(at, fields.month);
+  *at++ = '-';
+  return put_two(at, fields.day);
+}
+
+char* put_text(char* at, std::string_view text) {
+  text.copy(at, text.size());
+  return at + text.size();
+}
+
+// "+05", "-03:30", "+00:19:32".
+char* put_offset(char* at, int32_t seconds_east) {
+  *at++ = seconds_east < 0 ? '-' : '+';
+  int32_t seconds = seconds_east < 0 ? -seconds_east : seconds_east;
+  at = put_two(at, seconds / 3600);
+  seconds %= 3600;
+  if (seconds == 0) return at;
+  *at++ = ':';
+  at = put_two(at, seconds / 60);
+  if (seconds % 60 == 0) return at;
+  *at++ = ':';
+  return put_two(at, seconds % 60);
+}
+
+constexpr size_t max_printed_bytes = 80;
+
+// `offset` is null for timestamps without a zone.
+void print_moment(const DateTimeFields& fields, const TimeZone::Offset* offset,
+                  const TypeContext& ctx, ByteBuffer& out) {
+  char* at = out.reserve(max_printed_bytes);
   bool day_first = ctx.date_order == DateOrder::dmy;
   switch (ctx.date_style) {
     case DateStyle::iso:
-      year(fields.year, out);
-      out.append('-');
-      day_and_month(fields, false, '-', out);
-      return;
+      at = put_iso_date(at, fields);
+      *at++ = ' ';
+      at = put_clock(at, fields);
+      if (offset != nullptr) at = put_offset(at, offset->seconds_east);
+      break;
     case DateStyle::sql:
-      day_and_month(fields, day_first, '/', out);
-      out.append('/');
-      break;
     case DateStyle::german:
-      day_and_month(fields, true, '.', out);
-      out.append('.');
+      at = ctx.date_style == DateStyle::sql ? put_joined_date(at, fields, day_first, '/')
+                                            : put_joined_date(at, fields, true, '.');
+      *at++ = ' ';
+      at = put_clock(at, fields);
       break;
-    case DateStyle::postgres:
-      day_and_month(fields, day_first, '-', out);
-      out.append('-');
+    case DateStyle::postgres: {
+      int64_t date =
+          int64_t{julian_day(fields.year, fields.month, fields.day)} - postgres_epoch_julian;
+      at = put_text(at, day_names[day_of_week(date)]);
+      *at++ = ' ';
+      std::string_view month = month_names[fields.month - 1];
+      if (day_first) {
+        at = put_two(at, fields.day);
+        *at++ = ' ';
+        at = put_text(at, month);
+      } else {
+        at = put_text(at, month);
+        *at++ = ' ';
+        at = put_two(at, fields.day);
+      }
+      *at++ = ' ';
+      at = put_clock(at, fields);
+      *at++ = ' ';
+      at = put_year(at, fields.year);
       break;
-  }
-  year(fields.year, out);
-}
-
-void clock(int32_t hour, int32_t minute, int32_t second, int32_t microsecond, ByteBuffer& out) {
-  two(hour, out);
-  out.append(':');
-  two(minute, out);
-  out.append(':');
-  two(second, out);
-  if (microsecond == 0) return;
-  out.append('.');
-  int width = 6;
-  while (microsecond % 10 == 0) {
-    microsecond /= 10;
-    --width;
-  }
-  out.append_padded(static_cast<uint64_t>(microsecond), width);
-}
-
-void numeric_offset(int32_t seconds_east, ByteBuffer& out) {
-  out.append(seconds_east < 0 ? '-' : '+');
-  int32_t seconds = seconds_east < 0 ? -seconds_east : seconds_east;
-  two(seconds / 3600, out);
-  if (seconds % 3600 == 0) return;
-  out.append(':');
-  two(seconds / 60 % 60, out);
-  if (seconds % 60 == 0) return;
-  out.append(':');
-  two(seconds % 60, out);
-}
-
-// `zone` is null for a timestamp without one.
-void moment(const DateTimeFields& fields, const TimeZone::Offset* zone, const TypeContext& ctx,
-            ByteBuffer& out) {
-  auto print_clock = [&] {
-    clock(fields.hour, fields.minute, fields.second, fields.microsecond, out);
-  };
-  if (ctx.date_style == DateStyle::postgres) {
-    int64_t date =
-        int64_t{julian_day(fields.year, fields.month, fields.day)} - postgres_epoch_julian;
-    out.append(day_names[day_of_week(date)]);
-    out.append(' ');
-    if (ctx.date_order == DateOrder::dmy) {
-      two(fields.day, out);
-      out.append(' ');
-      out.append(month_names[fields.month - 1]);
-    } else {
-      out.append(month_names[fields.month - 1]);
-      out.append(' ');
-      two(fields.day, out);
-    }
-    out.append(' ');
-    print_clock();
-    out.append(' ');
-    year(fields.year, out);
-  } else {
-    numeric_date(fields, ctx, out);
-    out.append(' ');
-    print_clock();
-  }
-  if (zone != nullptr) {
-    bool by_name = ctx.date_style != DateStyle::iso;
-    if (by_name && zone->abbreviation[0] != '\0') {
-      out.append(' ');
-      out.append(zone->abbreviation);
-    } else {
-      if (by_name) out.append(' ');
-      numeric_offset(zone->seconds_east, out);
     }
   }
-  era(fields.year, out);
+  if (offset != nullptr && ctx.date_style != DateStyle::iso) {
+    *at++ = ' ';
+    at = put_text(at, offset->abbreviation);
+  }
+  if (fields.year <= 0) at = put_text(at, " BC");
+  out.commit_to(at);
 }
 
-bool infinity(int64_t value, int64_t positive, int64_t negative, ByteBuffer& out) {
-  if (value == positive) {
-    out.append("infinity");
-  } else if (value == negative) {
-    out.append("-infinity");
-  } else {
-    return false;
-  }
-  return true;
+bool print_infinity(bool positive, bool negative, ByteBuffer& out) {
+  if (positive) out.append("infinity");
+  if (negative) out.append("-infinity");
+  return positive || negative;
 }
 
 }  // namespace
 
 void print_date(int64_t date, const TypeContext& ctx, ByteBuffer& out) {
-  if (infinity(date, date_infinity, date_minus_infinity, out)) return;
+  if (print_infinity(date == date_infinity, date == date_minus_infinity, out)) return;
   DateTimeFields fields;
   from_julian_day(static_cast<int32_t>(date + postgres_epoch_julian), &fields.year, &fields.month,
                   &fields.day);
-  numeric_date(fields, ctx, out);
-  era(fields.year, out);
+  bool day_first = ctx.date_order == DateOrder::dmy;
+  char* at = out.reserve(max_printed_bytes);
+  switch (ctx.date_style) {
+    case DateStyle::iso:
+      at = put_iso_date(at, fields);
+      break;
+    case DateStyle::sql:
+      at = put_joined_date(at, fields, day_first, '/');
+      break;
+    case DateStyle::german:
+      at = put_joined_date(at, fields, true, '.');
+      break;
+    case DateStyle::postgres:
+      at = put_joined_date(at, fields, day_first, '-');
+      break;
+  }
+  if (fields.year <= 0) at = put_text(at, " BC");
+  out.commit_to(at);
 }
 
 void print_time(int64_t time, ByteBuffer& out) {
-  clock(static_cast<int32_t>(time / usecs_per_hour),
-        static_cast<int32_t>(time / usecs_per_minute % 60),
-        static_cast<int32_t>(time / usecs_per_second % 60),
-        static_cast<int32_t>(time % usecs_per_second), out);
+  DateTimeFields fields;
+  split_time(time, &fields);
+  out.commit_to(put_clock(out.reserve(max_printed_bytes), fields));
 }
 
 void print_timestamp(int64_t timestamp, const TypeContext& ctx, ByteBuffer& out) {
-  if (infinity(timestamp, timestamp_infinity, timestamp_minus_infinity, out)) return;
-  moment(fields_of_timestamp(timestamp), nullptr, ctx, out);
+  if (print_infinity(timestamp == timestamp_infinity, timestamp == timestamp_minus_infinity, out)) {
+    return;
+  }
+  print_moment(fields_of_timestamp(timestamp), nullptr, ctx, out);
 }
 
-void print_timestamptz(int64_t timestamp, const TypeContext& ctx, ByteBuffer& out) {
-  if (infinity(timestamp, timestamp_infinity, timestamp_minus_infinity, out)) return;
+void print_timestamptz(int64_t timestamptz, const TypeContext& ctx, ByteBuffer& out) {
+  if (print_infinity(timestamptz == timestamp_infinity, timestamptz == timestamp_minus_infinity,
+                     out)) {
+    return;
+  }
   TimeZone::Offset offset;
-  DateTimeFields fields = fields_of_timestamptz(timestamp, ctx.time_zone, &offset);
-  moment(fields, &offset, ctx, out);
+  DateTimeFields fields = fields_of_timestamptz(timestamptz, ctx.time_zone, &offset);
+  print_moment(fields, &offset, ctx, out);
 }
 
 }  // namespace pgsilo

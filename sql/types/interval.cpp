@@ -24,7 +24,8 @@ int32_t whole_int32(double value) {
   return static_cast<int32_t>(value);
 }
 
-// Scales each field; what a field loses to rounding cascades down, months to days of 30, days to hours of 24.
+// Scales each field; what a field loses to rounding cascades down, months to days of 30, days to
+// hours of 24.
 Interval scaled(const Interval& value, double factor, bool divide) {
   auto scale = [&](double field) { return divide ? field / factor : field * factor; };
   Interval result;
@@ -32,8 +33,9 @@ Interval scaled(const Interval& value, double factor, bool divide) {
   result.day = whole_int32(scale(value.day));
   double month_remainder_days = (scale(value.month) - result.month) * days_per_month;
   month_remainder_days = round_to_microseconds(month_remainder_days);
-  double seconds_remainder =
-      (scale(value.day) - result.day + month_remainder_days - static_cast<int32_t>(month_remainder_days)) * 86400;
+  double seconds_remainder = (scale(value.day) - result.day + month_remainder_days -
+                              static_cast<int32_t>(month_remainder_days)) *
+                             86400;
   seconds_remainder = round_to_microseconds(seconds_remainder);
   // Rounding may have made a whole day of the rest.
   if (std::fabs(seconds_remainder) >= 86400) {
@@ -42,7 +44,8 @@ Interval scaled(const Interval& value, double factor, bool divide) {
   }
   result.day = int_add<int32_t>(result.day, static_cast<int32_t>(month_remainder_days));
   double time = std::rint(scale(static_cast<double>(value.time)) + seconds_remainder * 1e6);
-  if (std::isnan(time) || time >= 9223372036854775808.0 || time < -9223372036854775808.0) throw_interval_out_of_range();
+  if (std::isnan(time) || time >= 9223372036854775808.0 || time < -9223372036854775808.0)
+    throw_interval_out_of_range();
   result.time = static_cast<int64_t>(time);
   return result;
 }
@@ -74,11 +77,13 @@ __int128 interval_span(const Interval& value) {
 }
 
 Interval interval_add(const Interval& left, const Interval& right) {
-  return {checked_add(left.time, right.time), checked_add(left.day, right.day), checked_add(left.month, right.month)};
+  return {checked_add(left.time, right.time), checked_add(left.day, right.day),
+          checked_add(left.month, right.month)};
 }
 
 Interval interval_sub(const Interval& left, const Interval& right) {
-  return {checked_sub(left.time, right.time), checked_sub(left.day, right.day), checked_sub(left.month, right.month)};
+  return {checked_sub(left.time, right.time), checked_sub(left.day, right.day),
+          checked_sub(left.month, right.month)};
 }
 
 Interval interval_negate(const Interval& value) { return interval_sub({}, value); }
@@ -146,8 +151,8 @@ Interval justify_interval(const Interval& value) {
   return result;
 }
 
-Interval make_interval(int32_t years, int32_t months, int32_t weeks, int32_t days, int32_t hours, int32_t minutes,
-                       double seconds) {
+Interval make_interval(int32_t years, int32_t months, int32_t weeks, int32_t days, int32_t hours,
+                       int32_t minutes, double seconds) {
   if (std::isnan(seconds) || std::isinf(seconds)) throw_interval_out_of_range();
   auto narrow = [](int64_t value) {
     if (value > INT32_MAX || value < INT32_MIN) throw_interval_out_of_range();

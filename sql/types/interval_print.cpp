@@ -1,202 +1,204 @@
-// Intervals in the four output styles.
+// interval as text, in every IntervalStyle.
+#include <cstdlib>
+
 #include "base/byte_buffer.h"
 #include "sql/types/date_time.h"
 #include "sql/types/interval.h"
+#include "sql/types/interval_internal.h"
 
 namespace pgsilo {
+
 namespace {
 
-// An interval as it is shown: every field with its own sign; seconds and their fraction share one.
-struct Parts {
-  int32_t year, month, day;
+// The fields as they are printed; all of one part (months, days, time) have the same sign.
+struct Fields {
+  int64_t year;
+  int64_t month;
+  int64_t day;
   int64_t hour;
-  int32_t minute, second, microsecond;
+  int64_t minute;
+  int64_t second;
+  int64_t microsecond;
 
-  explicit Parts(const Interval& value)
-      : year(value.month / 12),
-        month(value.month % 12),
+  explicit Fields(const Interval& value)
+      : year(value.month / months_per_year),
+        month(value.month % months_per_year),
         day(value.day),
         hour(value.time / usecs_per_hour),
-        minute(static_cast<int32_t>(value.time / usecs_per_minute % 60)),
-        second(static_cast<int32_t>(value.time / usecs_per_second % 60)),
-        microsecond(static_cast<int32_t>(value.time % usecs_per_second)) {}
+        minute(value.time / usecs_per_minute % 60),
+        second(value.time / usecs_per_second % 60),
+        microsecond(value.time % usecs_per_second) {}
 
   bool has_time() const { return hour != 0 || minute != 0 || second != 0 || microsecond != 0; }
-  bool time_negative() const { return hour < 0 || minute < 0 || second < 0 || microsecond < 0; }
+  bool negative_time() const { return hour < 0 || minute < 0 || second < 0 || microsecond < 0; }
 };
 
-template <typename Int>
-uint64_t magnitude(Int value) {
-  return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-}
-
-// Seconds without a sign: "05.25", or "5.25" when not padded.
-void seconds(const Parts& parts, bool padded, ByteBuffer& out) {
-  out.append_padded(magnitude(parts.second), padded ? 2 : 1);
-  uint64_t fraction = magnitude(parts.microsecond);
-  if (fraction == 0) return;
-  int width = 6;
-  while (fraction % 10 == 0) {
-    fraction /= 10;
-    --width;
-  }
+// Seconds and fraction without sign, without zeros at the end.
+void print_seconds(const Fields& fields, int width, ByteBuffer& out) {
+  out.append_padded(static_cast<uint64_t>(std::llabs(fields.second)), width);
+  int64_t rest = std::llabs(fields.microsecond);
+  if (rest == 0) return;
   out.append('.');
-  out.append_padded(fraction, width);
+  for (int64_t unit = 100000; rest != 0; unit /= 10) {
+    out.append(static_cast<char>('0' + rest / unit));
+    rest %= unit;
+  }
 }
 
-void clock(const Parts& parts, ByteBuffer& out) {
-  out.append_padded(magnitude(parts.hour), 2);
+// h:mm:ss with the hours as wide as asked.
+void print_clock(const Fields& fields, int hour_width, ByteBuffer& out) {
+  out.append_padded(static_cast<uint64_t>(std::llabs(fields.hour)), hour_width);
   out.append(':');
-  out.append_padded(magnitude(parts.minute), 2);
+  out.append_padded(static_cast<uint64_t>(std::llabs(fields.minute)), 2);
   out.append(':');
-  seconds(parts, true, out);
+  print_seconds(fields, 2, out);
 }
 
-// "1 year -2 mons +3 days 04:05:06": a field after a negative one shows its plus.
-void print_postgres(const Parts& parts, ByteBuffer& out) {
-  bool empty = true;
-  bool negative = false;
-  auto field = [&](int32_t value, const char* unit) {
+// "1 year 2 mons -3 days +04:05:06": a part after a negative one shows its plus.
+void print_postgres(const Fields& fields, ByteBuffer& out) {
+  bool first = true;
+  bool after_negative = false;
+  auto print_part = [&](int64_t value, std::string_view unit) {
     if (value == 0) return;
-    if (!empty) out.append(' ');
-    if (negative && value > 0) out.append('+');
+    if (!first) out.append(' ');
+    if (after_negative && value > 0) out.append('+');
     out.append_decimal(value);
     out.append(' ');
     out.append(unit);
     if (value != 1) out.append('s');
-    negative = value < 0;
-    empty = false;
+    after_negative = value < 0;
+    first = false;
   };
-  field(parts.year, "year");
-  field(parts.month, "mon");
-  field(parts.day, "day");
-  if (!empty && !parts.has_time()) return;
-  if (!empty) out.append(' ');
-  if (parts.time_negative()) {
+  print_part(fields.year, "year");
+  print_part(fields.month, "mon");
+  print_part(fields.day, "day");
+  if (!first && !fields.has_time()) return;
+  if (!first) out.append(' ');
+  if (fields.negative_time()) {
     out.append('-');
-  } else if (negative) {
+  } else if (after_negative) {
     out.append('+');
   }
-  clock(parts, out);
+  print_clock(fields, 2, out);
 }
 
-// "@ 1 year 2 mons -3 days 4 hours 5 mins 6.7 secs ago": the first field's sign is said by "ago".
-void print_verbose(const Parts& parts, ByteBuffer& out) {
+// "@ 1 year -2 days ago": the sign of the first part is the word at the end.
+void print_verbose(const Fields& fields, ByteBuffer& out) {
   out.append('@');
-  bool empty = true;
+  bool first = true;
   bool ago = false;
-  auto sign = [&](bool field_negative) {
-    if (empty) {
-      ago = field_negative;
-    } else if (ago != field_negative) {
-      out.append('-');
-    }
-  };
-  auto field = [&](int64_t value, const char* unit) {
+  auto print_part = [&](int64_t value, std::string_view unit) {
     if (value == 0) return;
+    if (first) ago = value < 0;
+    if (ago) value = -value;
     out.append(' ');
-    sign(value < 0);
-    out.append_decimal(magnitude(value));
+    out.append_decimal(value);
     out.append(' ');
     out.append(unit);
-    if (magnitude(value) != 1 || (value < 0) != ago) out.append('s');
-    empty = false;
+    if (value != 1) out.append('s');
+    first = false;
   };
-  field(parts.year, "year");
-  field(parts.month, "mon");
-  field(parts.day, "day");
-  field(parts.hour, "hour");
-  field(parts.minute, "min");
-  if (parts.second != 0 || parts.microsecond != 0) {
+  print_part(fields.year, "year");
+  print_part(fields.month, "mon");
+  print_part(fields.day, "day");
+  print_part(fields.hour, "hour");
+  print_part(fields.minute, "min");
+  if (fields.second != 0 || fields.microsecond != 0) {
+    bool negative = fields.second < 0 || fields.microsecond < 0;
+    if (first) ago = negative;
     out.append(' ');
-    sign(parts.second < 0 || parts.microsecond < 0);
-    seconds(parts, false, out);
-    bool one = magnitude(parts.second) == 1 && parts.microsecond == 0;
-    out.append(one ? " sec" : " secs");
-    empty = false;
+    if (negative != ago) out.append('-');
+    print_seconds(fields, 1, out);
+    out.append(std::llabs(fields.second) != 1 || fields.microsecond != 0 ? " secs" : " sec");
+    first = false;
   }
-  if (empty) out.append(" 0");
+  if (first) out.append(" 0");
   if (ago) out.append(" ago");
 }
 
-// SQL standard: "1-2", "3 4:05:06", and with all fields "+1-2 -3 +4:05:06".
-void print_sql_standard(const Parts& parts, ByteBuffer& out) {
-  bool any_negative = parts.year < 0 || parts.month < 0 || parts.day < 0 || parts.time_negative();
-  bool any_positive = parts.year > 0 || parts.month > 0 || parts.day > 0 || (parts.has_time() && !parts.time_negative());
-  bool year_month = parts.year != 0 || parts.month != 0;
-  bool day_time = parts.day != 0 || parts.has_time();
-  bool standard = !(any_negative && any_positive) && !(year_month && day_time);
-  auto clock_short = [&] {
-    out.append_decimal(magnitude(parts.hour));
-    out.append(':');
-    out.append_padded(magnitude(parts.minute), 2);
-    out.append(':');
-    seconds(parts, true, out);
-  };
-  if (!any_negative && !any_positive) {
-    out.append('0');
-    return;
-  }
-  if (!standard) {
-    out.append(parts.year < 0 || parts.month < 0 ? '-' : '+');
-    out.append_decimal(magnitude(parts.year));
-    out.append('-');
-    out.append_decimal(magnitude(parts.month));
-    out.append(' ');
-    out.append(parts.day < 0 ? '-' : '+');
-    out.append_decimal(magnitude(parts.day));
-    out.append(' ');
-    out.append(parts.time_negative() ? '-' : '+');
-    clock_short();
-    return;
-  }
-  if (any_negative) out.append('-');
-  if (year_month) {
-    out.append_decimal(magnitude(parts.year));
-    out.append('-');
-    out.append_decimal(magnitude(parts.month));
-    return;
-  }
-  if (parts.day != 0) {
-    out.append_decimal(magnitude(parts.day));
-    out.append(' ');
-  }
-  clock_short();
-}
-
-void print_iso_8601(const Parts& parts, ByteBuffer& out) {
-  size_t start = out.size();
-  out.append('P');
-  auto field = [&](int64_t value, char unit) {
+void print_iso(const Fields& fields, ByteBuffer& out) {
+  auto print_part = [&](int64_t value, char unit) {
     if (value == 0) return;
     out.append_decimal(value);
     out.append(unit);
   };
-  field(parts.year, 'Y');
-  field(parts.month, 'M');
-  field(parts.day, 'D');
-  if (parts.has_time()) {
-    out.append('T');
-    field(parts.hour, 'H');
-    field(parts.minute, 'M');
-    if (parts.second != 0 || parts.microsecond != 0) {
-      if (parts.second < 0 || parts.microsecond < 0) out.append('-');
-      seconds(parts, false, out);
-      out.append('S');
-    }
+  bool has_date = fields.year != 0 || fields.month != 0 || fields.day != 0;
+  if (!has_date && !fields.has_time()) {
+    out.append("PT0S");
+    return;
   }
-  if (out.size() == start + 1) out.append("T0S");
+  out.append('P');
+  print_part(fields.year, 'Y');
+  print_part(fields.month, 'M');
+  print_part(fields.day, 'D');
+  if (!fields.has_time()) return;
+  out.append('T');
+  print_part(fields.hour, 'H');
+  print_part(fields.minute, 'M');
+  if (fields.second == 0 && fields.microsecond == 0) return;
+  if (fields.second < 0 || fields.microsecond < 0) out.append('-');
+  print_seconds(fields, 1, out);
+  out.append('S');
+}
+
+void print_signed_part(bool negative, ByteBuffer& out) { out.append(negative ? '-' : '+'); }
+
+// The standard has one sign and either years and months or days and time; what does not fit is
+// printed with all parts signed.
+void print_sql_standard(const Fields& fields, ByteBuffer& out) {
+  bool negative_months = fields.year < 0 || fields.month < 0;
+  bool has_months = fields.year != 0 || fields.month != 0;
+  bool has_time = fields.day != 0 || fields.has_time();
+  bool negative = negative_months || fields.day < 0 || fields.negative_time();
+  bool positive = (has_months && !negative_months) || fields.day > 0 ||
+                  (fields.has_time() && !fields.negative_time());
+  auto print_unsigned = [&](int64_t value) {
+    out.append_decimal(static_cast<uint64_t>(std::llabs(value)));
+  };
+  if (!negative && !positive) {
+    out.append('0');
+    return;
+  }
+  if ((negative && positive) || (has_months && has_time)) {
+    print_signed_part(negative_months, out);
+    print_unsigned(fields.year);
+    out.append('-');
+    print_unsigned(fields.month);
+    out.append(' ');
+    print_signed_part(fields.day < 0, out);
+    print_unsigned(fields.day);
+    out.append(' ');
+    print_signed_part(fields.negative_time(), out);
+    print_clock(fields, 1, out);
+    return;
+  }
+  if (negative) out.append('-');
+  if (has_months) {
+    print_unsigned(fields.year);
+    out.append('-');
+    print_unsigned(fields.month);
+    return;
+  }
+  if (fields.day != 0) {
+    print_unsigned(fields.day);
+    out.append(' ');
+  }
+  print_clock(fields, 1, out);
 }
 
 }  // namespace
 
 void print_interval(const Interval& value, IntervalStyle style, ByteBuffer& out) {
-  Parts parts(value);
+  Fields fields(value);
   switch (style) {
-    case IntervalStyle::postgres: return print_postgres(parts, out);
-    case IntervalStyle::postgres_verbose: return print_verbose(parts, out);
-    case IntervalStyle::sql_standard: return print_sql_standard(parts, out);
-    case IntervalStyle::iso_8601: return print_iso_8601(parts, out);
+    case IntervalStyle::postgres:
+      return print_postgres(fields, out);
+    case IntervalStyle::postgres_verbose:
+      return print_verbose(fields, out);
+    case IntervalStyle::sql_standard:
+      return print_sql_standard(fields, out);
+    case IntervalStyle::iso_8601:
+      return print_iso(fields, out);
   }
 }
 

@@ -1,141 +1,162 @@
 #include "sql/types/time_zone.h"
 
-#include <absl/time/time.h>
-
-#include <cstdio>
-#include <cstring>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
+#include "absl/time/civil_time.h"
+#include "absl/time/time.h"
 #include "sql/types/scan.h"
 
 namespace pgsilo {
 
 struct TimeZone::Impl {
   std::string name;
-  absl::TimeZone zone;
-  bool fixed = false;
-  int32_t seconds_east = 0;
+  bool is_fixed = false;
+  int32_t fixed_east = 0;
   std::string abbreviation;  // of a fixed zone
+  absl::TimeZone zone;       // of others
 };
 
 namespace {
 
-constexpr const char* database = "/usr/share/zoneinfo";
-constexpr int64_t seconds_per_day = 86400;
+constexpr const char* zone_directory = "/usr/share/zoneinfo";
+constexpr int32_t max_offset_seconds = 24 * 3600 * 7;
 
-// [+-]hh[:mm[:ss]], east positive, without the sign's meaning turned.
-std::string clock_offset(int32_t seconds) {
-  char text[16];
-  int32_t rest = seconds < 0 ? -seconds : seconds;
-  int length = std::snprintf(text, sizeof text, "%c%02d", seconds < 0 ? '-' : '+', rest / 3600);
-  if (rest % 3600 != 0) {
-    length += std::snprintf(text + length, sizeof text - static_cast<size_t>(length), ":%02d",
-                            rest / 60 % 60);
+// The name in the database's spelling, found part by part without regard to case; empty when there
+// is none.
+std::string find_zone_name(std::string_view name) {
+  namespace fs = std::filesystem;
+  fs::path directory = zone_directory;
+  std::string found;
+  while (true) {
+    size_t slash = name.find('/');
+    std::string_view part = name.substr(0, slash);
+    bool last = slash == std::string_view::npos;
+    std::string match;
+    std::error_code error;
+    for (fs::directory_iterator at(directory, error), end; !error && at != end;
+         at.increment(error)) {
+      std::string entry = at->path().filename().string();
+      if (equal_ignoring_case(entry, part) && at->is_directory(error) == !last) {
+        match = entry;
+        break;
+      }
+    }
+    if (match.empty()) return {};
+    found += match;
+    if (last) return found;
+    found += '/';
+    directory /= match;
+    name.remove_prefix(slash + 1);
   }
-  if (rest % 60 != 0) {
-    std::snprintf(text + length, sizeof text - static_cast<size_t>(length), ":%02d", rest % 60);
+}
+
+// Hours, minutes and seconds of a POSIX offset: "5", "+5:30". Advances `text`; false when there is
+// none.
+bool scan_posix_offset(std::string_view* text, int32_t* seconds) {
+  bool negative = !text->empty() && text->front() == '-';
+  if (!text->empty() && (text->front() == '-' || text->front() == '+')) text->remove_prefix(1);
+  int32_t total = 0;
+  for (int32_t unit : {3600, 60, 1}) {
+    int32_t value = 0;
+    auto [stop, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+    if (error != std::errc() || value < 0 || value > (unit == 3600 ? 24 * 7 : 59)) return false;
+    total += value * unit;
+    text->remove_prefix(static_cast<size_t>(stop - text->data()));
+    if (text->empty() || text->front() != ':') break;
+    text->remove_prefix(1);
   }
+  *seconds = negative ? -total : total;
+  return true;
+}
+
+// "FOO+5" or "<+05>-5": an abbreviation of three characters or more and an offset west of
+// Greenwich.
+bool scan_posix_zone(std::string_view name, std::string* abbreviation, int32_t* seconds_east) {
+  std::string_view rest = name;
+  if (rest.starts_with('<')) {
+    size_t close = rest.find('>');
+    if (close == std::string_view::npos) return false;
+    *abbreviation = rest.substr(1, close - 1);
+    rest.remove_prefix(close + 1);
+  } else {
+    size_t letters = 0;
+    while (letters < rest.size() && is_letter(rest[letters])) ++letters;
+    *abbreviation = rest.substr(0, letters);
+    rest.remove_prefix(letters);
+  }
+  int32_t west = 0;
+  if (abbreviation->size() < 3 || !scan_posix_offset(&rest, &west) || !rest.empty()) return false;
+  *seconds_east = -west;
+  return true;
+}
+
+bool scan_hours(std::string_view text, int32_t* seconds_east) {
+  double hours = 0;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), hours);
+  if (error != std::errc() || stop != text.data() + text.size()) return false;
+  if (!(std::fabs(hours) * 3600 <= max_offset_seconds)) return false;
+  *seconds_east = static_cast<int32_t>(hours * 3600);
+  return true;
+}
+
+std::string two_digits(int32_t value) {
+  std::string text = std::to_string(value);
+  return text.size() < 2 ? "0" + text : text;
+}
+
+// "+05:30"
+std::string offset_text(int32_t seconds) {
+  std::string text(seconds < 0 ? "-" : "+");
+  int32_t magnitude = std::abs(seconds);
+  text += two_digits(magnitude / 3600);
+  if (magnitude % 3600 != 0) text += ":" + two_digits(magnitude / 60 % 60);
+  if (magnitude % 60 != 0) text += ":" + two_digits(magnitude % 60);
   return text;
 }
 
-// The database's own spelling of `name`, one path component at a time; empty when there is none.
-std::string database_spelling(std::string_view name) {
-  std::string found;
-  std::string directory = database;
-  while (!name.empty()) {
-    std::string_view part = name.substr(0, name.find('/'));
-    if (part.empty() || part.front() == '.') return {};
-    std::error_code error;
-    std::string spelled;
-    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-      std::string candidate = entry.path().filename().string();
-      if (!equal_ignoring_case(candidate, part)) continue;
-      spelled = candidate;
-      if (candidate == part) break;
-    }
-    if (spelled.empty()) return {};
-    directory += '/' + spelled;
-    found += (found.empty() ? "" : "/") + spelled;
-    name.remove_prefix(std::min(name.size(), part.size() + 1));
-  }
-  std::error_code error;
-  return std::filesystem::is_regular_file(directory, error) ? found : std::string();
-}
-
-// h[h][:mm[:ss]] at the front of `text`; false when there is none.
-bool take_clock(std::string_view& text, int32_t* seconds) {
-  int32_t parts[3] = {0, 0, 0};
-  for (int i = 0; i < 3; ++i) {
-    if (i > 0) {
-      if (text.empty() || text.front() != ':') break;
-      text.remove_prefix(1);
-    }
-    size_t digits = 0;
-    while (digits < text.size() && is_digit(text[digits]) && digits < 3) {
-      parts[i] = parts[i] * 10 + (text[digits++] - '0');
-    }
-    if (digits == 0) return false;
-    text.remove_prefix(digits);
-  }
-  *seconds = parts[0] * 3600 + parts[1] * 60 + parts[2];
-  return parts[0] <= 167 && parts[1] < 60 && parts[2] < 60;
-}
-
-// POSIX: an abbreviation of letters or <...>, then an offset that counts westward. Without a
-// daylight part.
-bool parse_posix(std::string_view text, std::string* abbreviation, int32_t* seconds_east) {
-  if (text.empty()) return false;
-  if (text.front() == '<') {
-    size_t close = text.find('>');
-    if (close == std::string_view::npos) return false;
-    *abbreviation = text.substr(1, close - 1);
-    text.remove_prefix(close + 1);
-  } else {
-    size_t letters = 0;
-    while (letters < text.size() && is_letter(text[letters])) ++letters;
-    *abbreviation = text.substr(0, letters);
-    text.remove_prefix(letters);
-  }
-  if (abbreviation->empty() || text.empty()) return false;
-  bool negative = text.front() == '-';
-  if (text.front() == '-' || text.front() == '+') text.remove_prefix(1);
-  int32_t west = 0;
-  if (!take_clock(text, &west) || !text.empty()) return false;
-  *seconds_east = negative ? west : -west;
-  return true;
+void copy_abbreviation(std::string_view text, TimeZone::Offset* offset) {
+  size_t length = std::min(text.size(), sizeof offset->abbreviation - 1);
+  text.copy(offset->abbreviation, length);
+  offset->abbreviation[length] = '\0';
 }
 
 }  // namespace
 
 TimeZone TimeZone::utc() {
-  static const auto shared =
-      std::make_shared<const Impl>(Impl{"UTC", absl::UTCTimeZone(), true, 0, "UTC"});
+  static const std::shared_ptr<const Impl> shared =
+      std::make_shared<const Impl>(Impl{"UTC", true, 0, "UTC", absl::UTCTimeZone()});
   return TimeZone(shared);
 }
 
 TimeZone TimeZone::fixed(int32_t seconds_east) {
-  std::string shown = clock_offset(seconds_east);
-  std::string name = "<" + shown + ">" + clock_offset(-seconds_east);
-  return TimeZone(std::make_shared<const Impl>(
-      Impl{name, absl::FixedTimeZone(seconds_east), true, seconds_east, shown}));
+  std::string east = offset_text(seconds_east);
+  std::string name = "<" + east + ">" + offset_text(-seconds_east);
+  return TimeZone(
+      std::make_shared<const Impl>(Impl{std::move(name), true, seconds_east, east, {}}));
 }
 
 std::optional<TimeZone> TimeZone::load(std::string_view name) {
-  if (equal_ignoring_case(name, "UTC") || equal_ignoring_case(name, "GMT")) {
-    std::string spelled = equal_ignoring_case(name, "UTC") ? "UTC" : "GMT";
-    return TimeZone(
-        std::make_shared<const Impl>(Impl{spelled, absl::UTCTimeZone(), true, 0, spelled}));
-  }
-  std::string spelled = database_spelling(name);
-  absl::TimeZone zone;
-  if (!spelled.empty() && absl::LoadTimeZone(spelled, &zone)) {
-    return TimeZone(std::make_shared<const Impl>(Impl{spelled, zone, false, 0, {}}));
+  if (equal_ignoring_case(name, "UTC")) return utc();
+  int32_t seconds_east = 0;
+  if (scan_hours(name, &seconds_east)) return fixed(seconds_east);
+  bool plausible = !name.empty() && name.find("..") == std::string_view::npos;
+  std::string spelled = plausible ? find_zone_name(name) : std::string();
+  if (!spelled.empty()) {
+    Impl impl;
+    impl.name = spelled;
+    if (absl::LoadTimeZone(spelled, &impl.zone)) {
+      return TimeZone(std::make_shared<const Impl>(std::move(impl)));
+    }
   }
   std::string abbreviation;
-  int32_t seconds_east = 0;
-  if (parse_posix(name, &abbreviation, &seconds_east)) {
-    return TimeZone(std::make_shared<const Impl>(Impl{
-        std::string(name), absl::FixedTimeZone(seconds_east), true, seconds_east, abbreviation}));
+  if (scan_posix_zone(name, &abbreviation, &seconds_east)) {
+    return TimeZone(std::make_shared<const Impl>(
+        Impl{std::string(name), true, seconds_east, std::move(abbreviation), {}}));
   }
   return std::nullopt;
 }
@@ -144,35 +165,31 @@ const std::string& TimeZone::name() const { return impl_->name; }
 
 TimeZone::Offset TimeZone::offset_at(int64_t unix_seconds) const {
   Offset offset;
-  if (impl_->fixed) {
-    offset.seconds_east = impl_->seconds_east;
-    std::snprintf(offset.abbreviation, sizeof offset.abbreviation, "%s",
-                  impl_->abbreviation.c_str());
+  if (impl_->is_fixed) {
+    offset.seconds_east = impl_->fixed_east;
+    copy_abbreviation(impl_->abbreviation, &offset);
     return offset;
   }
   absl::TimeZone::CivilInfo info = impl_->zone.At(absl::FromUnixSeconds(unix_seconds));
   offset.seconds_east = info.offset;
   offset.is_dst = info.is_dst;
-  std::snprintf(offset.abbreviation, sizeof offset.abbreviation, "%s", info.zone_abbr);
+  copy_abbreviation(info.zone_abbr, &offset);
   return offset;
 }
 
 int32_t TimeZone::offset_at_local(int64_t local_seconds) const {
-  if (impl_->fixed) return impl_->seconds_east;
-  // A zone's offset is less than a day: the offsets a day before and a day after enclose every
-  // possible reading.
-  Offset before = offset_at(local_seconds - seconds_per_day);
-  Offset after = offset_at(local_seconds + seconds_per_day);
-  if (before.seconds_east == after.seconds_east) {
-    return offset_at(local_seconds - before.seconds_east).seconds_east;
-  }
-  bool fits_before =
-      offset_at(local_seconds - before.seconds_east).seconds_east == before.seconds_east;
-  bool fits_after =
-      offset_at(local_seconds - after.seconds_east).seconds_east == after.seconds_east;
-  if (fits_before && fits_after) return before.is_dst ? after.seconds_east : before.seconds_east;
-  if (fits_after) return after.seconds_east;
-  return before.seconds_east;
+  if (impl_->is_fixed) return impl_->fixed_east;
+  absl::CivilSecond civil =
+      absl::ToCivilSecond(absl::FromUnixSeconds(local_seconds), absl::UTCTimeZone());
+  absl::TimeZone::TimeInfo info = impl_->zone.At(civil);
+  auto east_of = [&](absl::Time time) {
+    return static_cast<int32_t>(local_seconds - absl::ToUnixSeconds(time));
+  };
+  if (info.kind != absl::TimeZone::TimeInfo::REPEATED) return east_of(info.pre);
+  // Standard time if the two readings differ in that; else the later one, like PostgreSQL.
+  bool first_is_dst = impl_->zone.At(info.pre).is_dst;
+  bool second_is_dst = impl_->zone.At(info.post).is_dst;
+  return east_of(first_is_dst || !second_is_dst ? info.post : info.pre);
 }
 
 }  // namespace pgsilo
