@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/clock.h"
 
 namespace pgsilo {
 namespace {
@@ -18,7 +19,11 @@ void CommitQueue::wait(DurableWaiter& waiter, uint64_t epoch) {
   waiter.queued_ = true;
   waiting_.push_back({epoch, &waiter});
   std::push_heap(waiting_.begin(), waiting_.end(), later);
-  if (service_ != nullptr) service_->request(epoch);
+  if (service_ == nullptr) return;
+  service_->request(epoch);
+  if (unannounced_) return;
+  unannounced_ = true;
+  requested_at_us_ = monotonic_us();
 }
 
 void CommitQueue::forget(DurableWaiter& waiter) {
@@ -41,7 +46,15 @@ void CommitQueue::release() {
 }
 
 bool CommitQueue::step_log() {
-  return service_ != nullptr && !waiting_.empty() && service_->try_step();
+  if (service_ == nullptr || waiting_.empty()) return false;
+  unannounced_ = false;
+  return service_->try_step();
+}
+
+void CommitQueue::hurry() {
+  if (!unannounced_ || monotonic_us() - requested_at_us_ < patience_us) return;
+  unannounced_ = false;
+  service_->wake_log();
 }
 
 }  // namespace pgsilo

@@ -15,11 +15,14 @@ class DurabilityService {
   virtual ~DurabilityService() = default;
   // D: everything of this epoch and below is on disk. Thread-safe, wait-free.
   virtual uint64_t durable_epoch() const = 0;
-  // Somebody waits for `epoch`. Thread-safe; cheap when it was asked for before.
+  // Somebody waits for `epoch`; the log need not be woken yet: try_step() or wake_log() follows.
+  // Cheap when it was asked for before.
   virtual void request(uint64_t epoch) = 0;
   // Runs the log's next step (write and sync) on the calling thread if it is due and nobody else
   // does. True if it ran.
   virtual bool try_step() = 0;
+  // This worker has other things to do: the logger thread is to take the step.
+  virtual void wake_log() = 0;
 };
 
 // Somebody whose next reply rests on an epoch that was not durable yet.
@@ -56,6 +59,12 @@ class CommitQueue {
   bool empty() const { return waiting_.empty(); }
   // An idle worker with waiting replies: runs the log's step. True if that did something.
   bool step_log();
+  // A busy worker with waiting replies: wakes the logger when they have waited for a while.
+  void hurry();
+
+  // A busy worker leaves the step to itself for so long before it wakes the logger, which costs it
+  // a system call and the machine a thread switch.
+  static constexpr int64_t patience_us = 100;
 
  private:
   struct Entry {
@@ -64,6 +73,8 @@ class CommitQueue {
   };
   DurabilityService* service_ = nullptr;
   std::vector<Entry> waiting_;  // a heap: the smallest epoch first
+  bool unannounced_ = false;    // requested since the logger last had reason to know
+  int64_t requested_at_us_ = 0;
 };
 
 }  // namespace pgsilo

@@ -201,14 +201,17 @@ void Worker::wake_sleepers() {
 }
 
 void Worker::wait_for_events() {
-  bool busy = !runnable_.empty() || !background_.empty();
-  if (!busy && !commit_queue_.empty()) {
+  bool more_chores = chores_ != nullptr && chores_->run();
+  bool busy = more_chores || !runnable_.empty() || !background_.empty();
+  if (!commit_queue_.empty()) {
     // Sockets first: whoever is ready joins the batch that is about to be synced.
     handle_events(0);
-    busy = !runnable_.empty() || commit_queue_.step_log();
-    if (busy) return;
-  }
-  if (busy) {
+    if (!runnable_.empty() || more_chores || !background_.empty()) {
+      commit_queue_.hurry();
+      return;
+    }
+    if (commit_queue_.step_log()) return;
+  } else if (busy) {
     handle_events(0);
     return;
   }

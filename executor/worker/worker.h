@@ -42,6 +42,16 @@ class WorkerTask {
   virtual void run(Worker& worker) = 0;
 };
 
+// What a worker does between rounds for the engine: unhooking, freeing memory.
+class WorkerChores {
+ public:
+  // A bounded piece of it; true when there may be more to do at once.
+  virtual bool run() = 0;
+
+ protected:
+  ~WorkerChores() = default;
+};
+
 struct WorkerOptions {
   int index = 0;
   int cpu = -1;  // pinned there; -1: not pinned
@@ -73,6 +83,8 @@ class Worker {
   void watch(int descriptor, IoHandler& handler);
   void unwatch(int descriptor);
   CommitQueue& commit_queue() { return commit_queue_; }
+  // Before run(); null: none.
+  void set_chores(WorkerChores* chores) { chores_ = chores; }
   int index() const { return options_.index; }
   size_t fiber_count() const { return fiber_count_; }
 
@@ -111,6 +123,7 @@ class Worker {
   int event_ = -1;  // eventfd: written by other threads when the loop may be asleep
   StackPool stacks_;
   CommitQueue commit_queue_;
+  WorkerChores* chores_ = nullptr;
 
   FiberQueue runnable_;
   FiberQueue background_;

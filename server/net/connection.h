@@ -28,7 +28,8 @@ class Connection final : public IoHandler, public DurableWaiter {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Who waits here; first call in the session's fiber. `stop`: somebody wants the session to end, waiting for input returns.
+  // Who waits here; first call in the session's fiber. `stop`: somebody wants the session to end,
+  // waiting for input returns.
   void attach(Parker& parker, const std::atomic<bool>& stop) {
     parker_ = &parker;
     stop_ = &stop;
@@ -41,7 +42,8 @@ class Connection final : public IoHandler, public DurableWaiter {
 
   // --- input: [taken by replay | unread] ---
   std::string_view unread() const { return {input_.get() + cursor_, end_ - cursor_}; }
-  // (parks) Reads until `bytes` unread bytes are there. False: end of file, broken, stopped, or the deadline passed.
+  // (parks) Reads until `bytes` unread bytes are there. False: end of file, broken, stopped, or the
+  // deadline passed.
   bool fill(size_t bytes, int64_t deadline_us = Parker::no_deadline);
   // Moves past `bytes` unread bytes. They stay readable until the next fill(), or as long as a
   // replay point is set.

@@ -160,9 +160,11 @@ class FakeLog final : public DurabilityService {
     ++steps;
     return true;
   }
+  void wake_log() override { ++wakes; }
   uint64_t durable = 5;
   uint64_t requested = 0;
   int steps = 0;
+  int wakes = 0;
 };
 
 struct RecordingWaiter final : DurableWaiter {

@@ -1,0 +1,247 @@
+#include "server/database.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "base/limits.h"
+#include "sql/sql_error.h"
+
+namespace pgsilo {
+namespace {
+
+// The CPUs this process may use.
+std::vector<int> usable_cpus() {
+  cpu_set_t allowed;
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &allowed)) cpus.push_back(cpu);
+    }
+  }
+  if (cpus.empty()) cpus.push_back(0);
+  return cpus;
+}
+
+std::vector<std::string> split_commas(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    size_t comma = text.find(',');
+    std::string_view word = text.substr(0, comma);
+    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+    if (!word.empty()) words.emplace_back(word);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return words;
+}
+
+class ProgressPrinter final : public RecoveryListener {
+ public:
+  void on_progress(const RecoveryProgress& progress) override {
+    if (progress.bytes_total == 0) return;
+    std::fprintf(stderr, "pgsilo: recovering the log: %.0f%% of %.1f MB, %.0f MB/s, %.0f s left\n",
+                 progress.percent(), static_cast<double>(progress.bytes_total) / 1e6,
+                 progress.bytes_per_second / 1e6, progress.seconds_left);
+  }
+};
+
+void raise_descriptor_limit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+}  // namespace
+
+Database::Database(ServerSettings settings, std::string directory)
+    : settings_(std::move(settings)), directory_(std::move(directory)), listener_(*this) {}
+
+Database::~Database() = default;
+
+bool Database::open(std::string* why) {
+  raise_descriptor_limit();
+  settings_.set_internal("data_directory", directory_);
+  if (!prepare_directory(why) || !lock_directory(why) || !open_log(why) || !recover(why))
+    return false;
+  make_workers();
+  // The first start writes the rows of the catalog itself; they are durable before anybody can see
+  // them.
+  if (catalog_->open(workers_[0]->storage())) wal_->wait_durable(0, epochs_->current());
+  return true;
+}
+
+bool Database::prepare_directory(std::string* why) {
+  struct stat status;
+  if (stat(directory_.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) return true;
+    *why = "\"" + directory_ + "\" is not a directory";
+    return false;
+  }
+  // Missing parents are made, as initdb does.
+  for (size_t slash = directory_.find('/', 1);; slash = directory_.find('/', slash + 1)) {
+    std::string part = directory_.substr(0, slash);
+    if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) {
+      *why = "could not create directory \"" + part + "\": " + std::strerror(errno);
+      return false;
+    }
+    if (slash == std::string::npos) return true;
+  }
+}
+
+std::string Database::lock_text() const {
+  return std::to_string(getpid()) + "\n" + directory_ + "\n" +
+         std::to_string(unix_time_us() / 1000000) + "\n" + settings_.value("port").text + "\n" +
+         settings_.value("unix_socket_directories").text + "\n";
+}
+
+bool Database::lock_directory(std::string* why) {
+  int owner = 0;
+  if (directory_lock_.acquire(join_path(directory_, "postmaster.pid"), &owner)) {
+    directory_lock_.write(lock_text());
+    return true;
+  }
+  if (owner == 0) {
+    *why = "could not create lock file \"postmaster.pid\": " + std::string(std::strerror(errno));
+  } else {
+    *why = "lock file \"postmaster.pid\" already exists\nHINT:  Is another postmaster (PID " +
+           std::to_string(owner) + ") running in data directory \"" + directory_ + "\"?";
+  }
+  return false;
+}
+
+bool Database::open_log(std::string* why) {
+  files_ = posix_file_system();
+  WalOptions options;
+  std::vector<std::string> directories = split_commas(settings_.value("log_directories").text);
+  if (!directories.empty()) options.log_directories = directories;
+  int64_t threads = settings_.value("worker_threads").integer;
+  options.workers =
+      static_cast<unsigned>(threads == 0 ? static_cast<int64_t>(usable_cpus().size()) : threads);
+  options.accept_data_loss = settings_.value("recovery_accept_data_loss").integer != 0;
+  wal_ = Wal::open(*files_, clock_, directory_, options, why);
+  return wal_ != nullptr;
+}
+
+bool Database::recover(std::string* why) {
+  catalog_ = std::make_unique<Catalog>(relations_);
+  ReclaimerHandle handle(reclaimer_);
+  catalog_->create_system_relations(handle);
+  ProgressPrinter progress;
+  RecoveryResult recovered;
+  if (!wal_->recover(relations_, reclaimer_, &progress, &recovered, why)) return false;
+  if (!recovered.data_loss.empty())
+    std::fprintf(stderr, "pgsilo: WARNING: %s\n", recovered.data_loss.c_str());
+  std::vector<RelationId> live = catalog_->live_relations(handle);
+  wal_->drop_relations_unless(
+      [](RelationId relation, void* context) {
+        const auto& named = *static_cast<const std::vector<RelationId>*>(context);
+        return Catalog::is_system_relation(relation) ||
+               std::binary_search(named.begin(), named.end(), relation);
+      },
+      &live);
+  durable_ = std::make_unique<DurableEpoch>(recovered.durable_epoch);
+  epochs_ = std::make_unique<EpochManager>(recovered.first_epoch);
+  return wal_->start(*epochs_, *durable_, why);
+}
+
+void Database::make_workers() {
+  std::vector<int> cpus = usable_cpus();
+  bool pinned = settings_.value("worker_pinning").integer != 0;
+  WorkerHome::Parts parts{
+      .engine = {*epochs_, *durable_, reclaimer_, relations_, locks_},
+      .wal = *wal_,
+      .catalog = *catalog_,
+      .sessions = sessions_,
+      .settings = settings_,
+  };
+  for (unsigned i = 0; i < wal_->workers(); ++i) {
+    WorkerOptions options;
+    options.index = static_cast<int>(i);
+    options.cpu = pinned ? cpus[i % cpus.size()] : -1;
+    options.background_share_percent =
+        static_cast<int>(settings_.value("background_share").integer);
+    workers_.push_back(std::make_unique<WorkerHome>(options, parts));
+  }
+}
+
+bool Database::listen_addresses(std::vector<std::string>* addresses, std::string* why) const {
+  for (const std::string& name : split_commas(settings_.value("listen_addresses").text)) {
+    if (name == "localhost") {
+      addresses->push_back("127.0.0.1");
+      addresses->push_back("::1");
+    } else if (name == "::1" || name.starts_with("127.")) {
+      addresses->push_back(name);
+    } else {
+      *why = "cannot listen on \"" + name +
+             "\": without authentication only loopback addresses are served\nHINT:  Use localhost, "
+             "127.0.0.1 or ::1.";
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Database::listen(std::string* why) {
+  int port = static_cast<int>(settings_.value("port").integer);
+  for (const std::string& directory :
+       split_commas(settings_.value("unix_socket_directories").text)) {
+    if (!listener_.open_unix(directory, port, lock_text(), why)) return false;
+  }
+  std::vector<std::string> addresses;
+  if (!listen_addresses(&addresses, why)) return false;
+  size_t opened = 0;
+  std::string problem;
+  for (const std::string& address : addresses) {
+    if (listener_.open_tcp(address, port, &problem)) ++opened;
+  }
+  // A machine without IPv6 is no reason to refuse.
+  if (opened > 0 || addresses.empty()) return true;
+  *why = problem;
+  return false;
+}
+
+bool Database::start(std::string* why) {
+  if (!listen(why)) return false;
+  wal_->start_threads();
+  listener_.watch(workers_[0]->worker());
+  for (auto& worker : workers_) worker->start();
+  running_ = true;
+  return true;
+}
+
+// Round robin: sessions come and go in numbers too large for anything cleverer to matter.
+void Database::take(int descriptor) {
+  workers_[next_worker_]->adopt(descriptor);
+  next_worker_ = (next_worker_ + 1) % workers_.size();
+}
+
+void Database::stop() {
+  if (!running_) return;
+  running_ = false;
+  // From now on whoever connects is told to go at once.
+  sessions_.terminate_all();
+  for (auto& worker : workers_) worker->worker().request_stop();
+  for (auto& worker : workers_) worker->join();
+  listener_.close();
+  wal_->stop();
+  directory_lock_.release();
+}
+
+std::string Database::address() const {
+  const std::string& port = settings_.value("port").text;
+  std::vector<std::string> directories =
+      split_commas(settings_.value("unix_socket_directories").text);
+  std::string host = directories.empty() ? "localhost" : directories.front();
+  return "psql -h " + host + " -p " + port + " -U postgres postgres";
+}
+
+}  // namespace pgsilo

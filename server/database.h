@@ -1,0 +1,79 @@
+// The composition root: builds, connects, starts and stops every part of the server.
+//
+//   Database database(settings, directory);
+//   if (!database.open(&why)) ...           recovery, catalog; nobody can connect yet
+//   if (!database.start(&why)) ...          workers, loggers, listening sockets
+//   ...
+//   database.stop();                        sessions end, everything is durable
+//
+// Thread safety: one thread. Invariant: parts are destroyed after those that use them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "catalog/catalog.h"
+#include "server/net/listener.h"
+#include "server/session/session_registry.h"
+#include "server/settings/settings.h"
+#include "server/worker_home.h"
+#include "storage/epoch/durable_epoch.h"
+#include "storage/epoch/epoch_manager.h"
+#include "storage/epoch/reclaimer.h"
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/record_lock.h"
+#include "wal/wal.h"
+
+namespace pgsilo {
+
+class Database final : ConnectionTaker {
+ public:
+  Database(ServerSettings settings, std::string directory);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // False: `why` is for the user (a second line is a hint).
+  bool open(std::string* why);
+  bool start(std::string* why);
+  void stop();
+  // For the ready line: where to connect.
+  std::string address() const;
+  size_t worker_count() const { return workers_.size(); }
+
+ private:
+  bool prepare_directory(std::string* why);
+  bool lock_directory(std::string* why);
+  bool open_log(std::string* why);
+  bool recover(std::string* why);
+  void make_workers();
+  bool listen(std::string* why);
+  bool listen_addresses(std::vector<std::string>* addresses, std::string* why) const;
+  std::string lock_text() const;
+  void take(int descriptor) override;
+
+  ServerSettings settings_;
+  const std::string directory_;
+  LockFile directory_lock_;
+  std::unique_ptr<FileSystem> files_;
+  MonotonicClock clock_;
+  std::unique_ptr<Wal> wal_;
+
+  RelationDirectory relations_;
+  Reclaimer reclaimer_;
+  LockTable locks_;
+  std::unique_ptr<DurableEpoch> durable_;
+  std::unique_ptr<EpochManager> epochs_;
+  std::unique_ptr<Catalog> catalog_;
+  SessionRegistry sessions_;
+  std::vector<std::unique_ptr<WorkerHome>> workers_;
+  Listener listener_;
+  size_t next_worker_ = 0;
+  bool running_ = false;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,186 @@
+#include "server/net/listener.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace pgsilo {
+namespace {
+
+constexpr int backlog = 1024;
+
+std::string system_error_text() { return std::strerror(errno); }
+
+}  // namespace
+
+// --- LockFile ---
+
+LockFile::~LockFile() { release(); }
+
+bool LockFile::acquire(const std::string& path, int* owner) {
+  *owner = 0;
+  for (;;) {
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor_ < 0) return false;
+    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      char text[32] = {};
+      if (pread(descriptor_, text, sizeof text - 1, 0) > 0) *owner = std::atoi(text);
+      ::close(descriptor_);
+      descriptor_ = -1;
+      return false;
+    }
+    // Its last owner may have removed it between our open and our lock.
+    struct stat ours, named;
+    if (fstat(descriptor_, &ours) == 0 && stat(path.c_str(), &named) == 0 &&
+        ours.st_ino == named.st_ino)
+      break;
+    ::close(descriptor_);
+    descriptor_ = -1;
+  }
+  path_ = path;
+  return true;
+}
+
+void LockFile::write(std::string_view text) {
+  if (ftruncate(descriptor_, 0) != 0) return;
+  static_cast<void>(!pwrite(descriptor_, text.data(), text.size(), 0));
+}
+
+void LockFile::release() {
+  if (descriptor_ < 0) return;
+  unlink(path_.c_str());
+  ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+// --- Listener ---
+
+Listener::~Listener() {
+  close();
+  if (reserve_ >= 0) ::close(reserve_);
+}
+
+bool Listener::open_unix(const std::string& directory, int port, std::string_view lock_text,
+                         std::string* why) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  unix_path_ = directory + "/.s.PGSQL." + std::to_string(port);
+  if (unix_path_.size() >= sizeof address.sun_path) {
+    *why = "Unix-domain socket path \"" + unix_path_ + "\" is too long (maximum " +
+           std::to_string(sizeof address.sun_path - 1) + " bytes)";
+    return false;
+  }
+  std::memcpy(address.sun_path, unix_path_.c_str(), unix_path_.size() + 1);
+  std::string lock_path = unix_path_ + ".lock";
+  int owner = 0;
+  if (!unix_lock_.acquire(lock_path, &owner)) {
+    *why = owner == 0 ? "could not create lock file \"" + lock_path + "\": " + system_error_text()
+                      : "lock file \"" + lock_path +
+                            "\" already exists\nHINT:  Is another postmaster (PID " +
+                            std::to_string(owner) + ") using socket file \"" + unix_path_ + "\"?";
+    return false;
+  }
+  unix_lock_.write(lock_text);
+  // We hold the lock: a socket that is there was left behind by a server that died.
+  unlink(unix_path_.c_str());
+  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (descriptor < 0 ||
+      bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      chmod(unix_path_.c_str(), 0777) != 0 || listen(descriptor, backlog) != 0) {
+    *why = "could not bind Unix address \"" + unix_path_ + "\": " + system_error_text();
+    if (descriptor >= 0) ::close(descriptor);
+    unix_lock_.release();
+    return false;
+  }
+  descriptors_.push_back(descriptor);
+  return true;
+}
+
+bool Listener::open_tcp(const std::string& address, int port, std::string* why) {
+  bool v6 = address.find(':') != std::string::npos;
+  sockaddr_storage storage{};
+  socklen_t length;
+  if (v6) {
+    auto* in6 = reinterpret_cast<sockaddr_in6*>(&storage);
+    in6->sin6_family = AF_INET6;
+    in6->sin6_port = htons(static_cast<uint16_t>(port));
+    inet_pton(AF_INET6, address.c_str(), &in6->sin6_addr);
+    length = sizeof *in6;
+  } else {
+    auto* in4 = reinterpret_cast<sockaddr_in*>(&storage);
+    in4->sin_family = AF_INET;
+    in4->sin_port = htons(static_cast<uint16_t>(port));
+    inet_pton(AF_INET, address.c_str(), &in4->sin_addr);
+    length = sizeof *in4;
+  }
+  int descriptor = socket(storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  int on = 1;
+  if (descriptor >= 0) setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (descriptor >= 0 && v6) setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  if (descriptor < 0 || bind(descriptor, reinterpret_cast<sockaddr*>(&storage), length) != 0 ||
+      listen(descriptor, backlog) != 0) {
+    *why = std::string("could not bind ") + (v6 ? "IPv6" : "IPv4") + " address \"" + address +
+           "\": " + system_error_text();
+    if (errno == EADDRINUSE) {
+      *why += "\nHINT:  Is another postmaster already running on port " + std::to_string(port) +
+              "? If not, wait a few seconds and retry.";
+    }
+    if (descriptor >= 0) ::close(descriptor);
+    return false;
+  }
+  descriptors_.push_back(descriptor);
+  return true;
+}
+
+void Listener::watch(Worker& worker) {
+  reserve_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  for (int descriptor : descriptors_) worker.watch(descriptor, *this);
+}
+
+void Listener::close() {
+  for (int descriptor : descriptors_) ::close(descriptor);
+  descriptors_.clear();
+  if (!unix_path_.empty()) unlink(unix_path_.c_str());
+  unix_path_.clear();
+  unix_lock_.release();
+}
+
+// The event does not say which socket it was.
+void Listener::on_io(bool, bool, bool) {
+  for (int descriptor : descriptors_) accept_all(descriptor);
+}
+
+void Listener::accept_all(int descriptor) {
+  for (;;) {
+    int accepted = accept4(descriptor, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (accepted >= 0) {
+      // Replies are whole when they are sent. A Unix socket has no such option.
+      int on = 1;
+      setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      taker_.take(accepted);
+    } else if (errno == EMFILE || errno == ENFILE) {
+      drop_one(descriptor);
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      return;
+    }
+  }
+}
+
+void Listener::drop_one(int descriptor) {
+  if (reserve_ >= 0) ::close(reserve_);
+  int accepted = accept4(descriptor, nullptr, nullptr, SOCK_CLOEXEC);
+  if (accepted >= 0) ::close(accepted);
+  reserve_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,84 @@
+#include "server/worker_home.h"
+
+#include "server/session/session.h"
+#include "storage/relation/relation_directory.h"
+
+namespace pgsilo {
+namespace {
+
+// What a session's fiber starts with.
+struct Arrival {
+  SessionServices services;
+  int descriptor;
+  WorkerFiber* fiber = nullptr;
+};
+
+void run_session(void* argument) {
+  std::unique_ptr<Arrival> arrival(static_cast<Arrival*>(argument));
+  Session session(arrival->services, *arrival->fiber, arrival->descriptor);
+  session.run();
+}
+
+class AdoptTask final : public WorkerTask {
+ public:
+  AdoptTask(const SessionServices& services, int descriptor)
+      : services_(services), descriptor_(descriptor) {}
+  void run(Worker& worker) override {
+    auto arrival = std::make_unique<Arrival>(Arrival{services_, descriptor_});
+    Arrival* kept = arrival.release();
+    kept->fiber = &worker.spawn(run_session, kept);
+  }
+
+ private:
+  SessionServices services_;
+  int descriptor_;
+};
+
+// Records of dropped relations that are freed in one piece of chores.
+constexpr size_t dropped_records_at_once = 1000;
+
+}  // namespace
+
+WorkerHome::WorkerHome(const WorkerOptions& options, const Parts& parts)
+    : engine_(parts.engine),
+      wal_(parts.wal),
+      index_(static_cast<unsigned>(options.index)),
+      worker_(options),
+      storage_(parts.engine, parts.wal.worker_log(index_)),
+      services_{worker_, storage_, plans_, parts.catalog, parts.sessions, parts.settings} {
+  worker_.commit_queue().set_service(this);
+  worker_.set_chores(this);
+  wal_.set_listener(index_, this);
+}
+
+WorkerHome::~WorkerHome() { wal_.set_listener(index_, nullptr); }
+
+void WorkerHome::start() {
+  thread_ = std::thread([this] { worker_.run(); });
+}
+
+void WorkerHome::join() { thread_.join(); }
+
+void WorkerHome::adopt(int descriptor) {
+  worker_.post(std::make_unique<AdoptTask>(services_, descriptor));
+}
+
+void WorkerHome::request(uint64_t epoch) {
+  wal_.request_durable(index_, Epoch(epoch), LoggerWake::later);
+}
+
+bool WorkerHome::try_step() { return wal_.try_step(index_); }
+
+void WorkerHome::wake_log() { wal_.wake_logger(index_); }
+
+void WorkerHome::on_durable(Epoch) { worker_.wake(); }
+
+bool WorkerHome::run() {
+  bool more = storage_.housekeep();
+  if (engine_.relations.dropped_count() != 0) {
+    more |= engine_.relations.reclaim_dropped(dropped_records_at_once, storage_.reclaimer());
+  }
+  return more;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,62 @@
+// Everything that belongs to one worker of the server: its loop and thread, its part of the engine,
+// its plan cache, and the adapters between them. Thread safety: made, started and joined by the
+// composition root; used by its own thread in between. Taking over a connection (adopt) is for any
+// thread.
+#pragma once
+
+#include <memory>
+#include <thread>
+
+#include "executor/plan_cache.h"
+#include "executor/worker/worker.h"
+#include "server/session/session_services.h"
+#include "storage/transaction/worker_context.h"
+#include "wal/wal.h"
+
+namespace pgsilo {
+
+class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
+ public:
+  struct Parts {
+    EngineParts engine;
+    Wal& wal;
+    Catalog& catalog;
+    SessionRegistry& sessions;
+    const ServerSettings& settings;
+  };
+  WorkerHome(const WorkerOptions& options, const Parts& parts);
+  ~WorkerHome();
+  WorkerHome(const WorkerHome&) = delete;
+  WorkerHome& operator=(const WorkerHome&) = delete;
+
+  void start();
+  // After Worker::request_stop().
+  void join();
+  // A new session on this connection.
+  void adopt(int descriptor);
+
+  Worker& worker() { return worker_; }
+  WorkerContext& storage() { return storage_; }
+
+ private:
+  // DurabilityService
+  uint64_t durable_epoch() const override { return engine_.durable.get().value(); }
+  void request(uint64_t epoch) override;
+  bool try_step() override;
+  void wake_log() override;
+  // DurableListener
+  void on_durable(Epoch durable) override;
+  // WorkerChores
+  bool run() override;
+
+  EngineParts engine_;
+  Wal& wal_;
+  const unsigned index_;
+  Worker worker_;
+  WorkerContext storage_;
+  PlanCache plans_;
+  SessionServices services_;
+  std::thread thread_;
+};
+
+}  // namespace pgsilo
