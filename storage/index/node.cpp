@@ -14,6 +14,13 @@ BorderNode::BorderNode(bool root, KeySlice first_slice, KeySlice last_slice)
   for (auto& target : targets_) target.store(0, std::memory_order_relaxed);
 }
 
+int BorderNode::find_among_equals(KeySlice slice, LengthClass length) const {
+  for (int slot = 0; slot < width; ++slot) {
+    if (this->slice(slot) == slice && this->length(slot) == length) return slot;
+  }
+  return -1;
+}
+
 int BorderNode::lower_bound(Permutation order, KeySlice slice, LengthClass length) const {
   int position = 0;
   for (int entries = order.size(); position < entries; ++position) {

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "base/check.h"
 #include "storage/index/key_slice.h"
@@ -131,14 +132,9 @@ class BorderNode : public Node {
 
   // The slot of the entry (slice, length), or -1.
   int find(KeySlice slice, LengthClass length) const {
-    uint32_t candidates = 0;
-    for (int i = 0; i < width; ++i)
-      candidates |= static_cast<uint32_t>(this->slice(i) == slice) << i;
-    for (; candidates != 0; candidates &= candidates - 1) {
-      int slot = __builtin_ctz(candidates);
-      if (this->length(slot) == length) return slot;
-    }
-    return -1;
+    int slot = last_slot_with(slice, std::make_index_sequence<width>());
+    if (slot < 0 || this->length(slot) == length) return slot;
+    return find_among_equals(slice, length);
   }
   // The number of entries before (slice, length).
   int lower_bound(Permutation order, KeySlice slice, LengthClass length) const;
@@ -169,6 +165,16 @@ class BorderNode : public Node {
   }
 
  private:
+  // Any slot that holds the slice, or -1: no branch and no order, for 15 comparisons cost less than
+  // one wrong guess.
+  template <size_t... Slot>
+  int last_slot_with(KeySlice slice, std::index_sequence<Slot...>) const {
+    int found = -1;
+    ((found = this->slice(Slot) == slice ? static_cast<int>(Slot) : found), ...);
+    return found;
+  }
+  int find_among_equals(KeySlice slice, LengthClass length) const;
+
   // One cache line with the node's head, then slices, then targets.
   const KeySlice first_slice_;
   std::atomic<KeySlice> last_slice_;
@@ -200,14 +206,16 @@ class InteriorNode : public Node {
     return children_[index].load(std::memory_order_acquire);
   }
 
-  // The index of the child whose range holds `slice`.
+  // The index of the child whose range holds `slice`. Two rounds of three comparisons without a
+  // branch; unused keys are the largest slice. The minimum corrects for a slice that is the largest
+  // one itself, and keeps what a torn read found inside the children.
   int child_index(KeySlice slice) const {
-    // Unused keys are the largest slice, so all are compared without a branch; the minimum corrects
-    // for a slice that is the largest one itself, and keeps a torn read inside the children.
-    int not_above = 0;
-    for (int i = 0; i < width; ++i) not_above += static_cast<int>(key(i) <= slice);
+    static_assert(width == 15, "a tree of four by four");
+    auto not_above = [&](int index) { return static_cast<int>(key(index) <= slice); };
+    int first = 4 * (not_above(3) + not_above(7) + not_above(11));
+    int index = first + not_above(first) + not_above(first + 1) + not_above(first + 2);
     int present = count();
-    return not_above < present ? not_above : present;
+    return index < present ? index : present;
   }
   // The index of a child that is there; the caller holds the lock.
   int index_of(const Node* child) const;
