@@ -134,7 +134,7 @@ bool Database::open_log(std::string* why) {
 bool Database::recover(std::string* why) {
   catalog_ = std::make_unique<Catalog>(relations_);
   ReclaimerHandle handle(reclaimer_);
-  catalog_->create_system_relations(handle);
+  catalog_->create_system_relations();
   ProgressPrinter progress;
   RecoveryResult recovered;
   if (!wal_->recover(relations_, reclaimer_, &progress, &recovered, why)) return false;

@@ -18,10 +18,6 @@ void read_formats(MessageReader& reader, std::vector<WireFormat>* formats) {
   }
 }
 
-std::string quoted_or_unnamed(std::string_view name) {
-  return name.empty() ? std::string("unnamed") : concat("\"", name, "\"");
-}
-
 // Puts the type context's arena back at the end of a scope.
 class ArenaScope {
  public:

@@ -1,0 +1,149 @@
+#include "server/settings/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "sql/sql_error.h"
+
+namespace pgsilo {
+namespace {
+
+std::string get(const Settings& settings, std::string_view name) {
+  std::string value;
+  return settings.get(name, &value) ? value : "(none)";
+}
+
+// "state: message", or "" when it was accepted.
+template <typename Action>
+std::string failure(Action action) {
+  try {
+    action();
+  } catch (const SqlError& error) {
+    return std::string(error.state().text()) + ": " + error.what();
+  }
+  return "";
+}
+
+class SettingsTest : public ::testing::Test {
+ protected:
+  std::string set(std::string_view name, std::string_view value) {
+    return failure([&] { settings.set(name, value, false); });
+  }
+  ServerSettings server;
+  Settings settings{server};
+};
+
+TEST(SettingTableTest, IsSortedAndItsDefaultsAreCanonical) {
+  auto definitions = setting_definitions();
+  for (size_t i = 0; i < definitions.size(); ++i) {
+    EXPECT_EQ(find_setting(definitions[i].name), static_cast<int>(i)) << definitions[i].name;
+    if (definitions[i].kind == SettingKind::text) {
+      EXPECT_EQ(parse_setting(definitions[i], definitions[i].initial).text, definitions[i].initial);
+    }
+    EXPECT_FALSE(definitions[i].description.empty()) << definitions[i].name;
+  }
+}
+
+TEST_F(SettingsTest, ValuesAreCanonical) {
+  EXPECT_EQ(set("STATEMENT_timeout", "1500"), "");
+  EXPECT_EQ(get(settings, "statement_timeout"), "1500ms");
+  EXPECT_EQ(set("statement_timeout", "2min"), "");
+  EXPECT_EQ(get(settings, "statement_timeout"), "2min");
+  EXPECT_EQ(set("work_mem", "0.5 MB"), "");
+  EXPECT_EQ(get(settings, "work_mem"), "512kB");
+  EXPECT_EQ(set("enable_sort", "fal"), "");
+  EXPECT_EQ(get(settings, "enable_sort"), "off");
+  EXPECT_EQ(set("bytea_output", "ESCAPE"), "");
+  EXPECT_EQ(get(settings, "bytea_output"), "escape");
+  EXPECT_EQ(set("DateStyle", "dmy"), "");
+  EXPECT_EQ(get(settings, "datestyle"), "ISO, DMY");
+  EXPECT_EQ(set("DateStyle", "german"), "");
+  EXPECT_EQ(get(settings, "datestyle"), "German, DMY");
+  EXPECT_EQ(set("client_encoding", "utf-8"), "");
+  EXPECT_EQ(get(settings, "client_encoding"), "UTF8");
+  EXPECT_EQ(set("synchronous_commit", "yes"), "");
+  EXPECT_EQ(get(settings, "synchronous_commit"), "on");
+  EXPECT_EQ(set("application_name", "a\xc3\xa4"), "");
+  EXPECT_EQ(get(settings, "application_name"), "a??");
+}
+
+TEST_F(SettingsTest, RefusalsAreAsPostgreSqlWordsThem) {
+  EXPECT_EQ(set("nosuch", "1"), "42704: unrecognized configuration parameter \"nosuch\"");
+  EXPECT_EQ(set("statement_timeout", "-1"),
+            "22023: -1 ms is outside the valid range for parameter \"statement_timeout\" (0 .. "
+            "2147483647)");
+  EXPECT_EQ(set("statement_timeout", "1 parsec"),
+            "22023: invalid value for parameter \"statement_timeout\": \"1 parsec\"");
+  EXPECT_EQ(set("extra_float_digits", "4"),
+            "22023: 4 is outside the valid range for parameter \"extra_float_digits\" (-15 .. 3)");
+  EXPECT_EQ(set("enable_sort", "maybe"),
+            "22023: parameter \"enable_sort\" requires a Boolean value");
+  EXPECT_EQ(set("server_version", "1"), "55P02: parameter \"server_version\" cannot be changed");
+  EXPECT_EQ(set("port", "1"),
+            "55P02: parameter \"port\" cannot be changed without restarting the server");
+  EXPECT_EQ(set("client_encoding", "LATIN1"),
+            "0A000: conversion between LATIN1 and UTF8 is not supported");
+  EXPECT_EQ(set("client_encoding", "klingon"),
+            "22023: invalid value for parameter \"client_encoding\": \"klingon\"");
+  EXPECT_EQ(set("DateStyle", "iso, sql"),
+            "22023: invalid value for parameter \"DateStyle\": \"iso, sql\"");
+  EXPECT_EQ(set("search_path", "a,,b"),
+            "22023: invalid value for parameter \"search_path\": \"a,,b\"");
+  EXPECT_EQ(set("a.1b", "x"), "42602: invalid configuration parameter name \"a.1b\"");
+}
+
+TEST_F(SettingsTest, SetFollowsTheTransaction) {
+  settings.start_transaction();
+  set("work_mem", "1MB");
+  set("my.key", "one");
+  EXPECT_EQ(get(settings, "work_mem"), "1MB");
+  settings.end_transaction(false);
+  EXPECT_EQ(get(settings, "work_mem"), "4MB");
+  EXPECT_EQ(get(settings, "my.key"), "(none)");
+
+  settings.start_transaction();
+  set("work_mem", "1MB");
+  settings.set("work_mem", "2MB", true);
+  set("my.key", "one");
+  settings.set("my.local", "two", true);
+  EXPECT_EQ(get(settings, "work_mem"), "2MB");
+  EXPECT_EQ(get(settings, "my.local"), "two");
+  settings.end_transaction(true);
+  EXPECT_EQ(get(settings, "work_mem"), "1MB");
+  EXPECT_EQ(get(settings, "my.key"), "one");
+  EXPECT_EQ(get(settings, "my.local"), "(none)");
+}
+
+TEST_F(SettingsTest, ResetGoesBackToTheStartUpValue) {
+  settings.set_at_start("work_mem", "1MB");
+  set("work_mem", "2MB");
+  settings.reset("work_mem", false);
+  EXPECT_EQ(get(settings, "work_mem"), "1MB");
+  set("work_mem", "2MB");
+  set("enable_sort", "off");
+  settings.reset_all();
+  EXPECT_EQ(get(settings, "work_mem"), "1MB");
+  EXPECT_EQ(get(settings, "enable_sort"), "on");
+}
+
+TEST_F(SettingsTest, TransactionModesLastForTheTransaction) {
+  EXPECT_EQ(get(settings, "transaction_isolation"), "serializable");
+  set("default_transaction_read_only", "on");
+  EXPECT_EQ(get(settings, "transaction_read_only"), "on");
+  settings.start_transaction();
+  EXPECT_EQ(set("transaction_isolation", "read committed"), "");
+  EXPECT_EQ(set("transaction_read_only", "off"), "");
+  EXPECT_EQ(get(settings, "transaction_isolation"), "read committed");
+  settings.fix_transaction_modes();
+  EXPECT_EQ(set("transaction_isolation", "serializable"),
+            "25001: SET TRANSACTION ISOLATION LEVEL must be called before any query");
+  EXPECT_EQ(set("transaction_read_only", "on"), "");
+  EXPECT_EQ(set("transaction_read_only", "off"),
+            "25001: transaction read-write mode must be set before any query");
+  settings.end_transaction(true);
+  EXPECT_EQ(get(settings, "transaction_isolation"), "serializable");
+}
+
+}  // namespace
+}  // namespace pgsilo
