@@ -45,6 +45,40 @@ TEST_F(IsolationTest, WriteSkew) {
   EXPECT_EQ(first.commit(), conflict_record);
 }
 
+// Write skew in its narrowest form: the other one is inside commit, has locked what we read and not
+// yet installed.
+TEST_F(IsolationTest, ARecordLockedByAnotherCommitDoesNotValidate) {
+  first.begin();
+  EXPECT_EQ(first.read(relation, "a"), "0");
+  Record* a = first.row.record;
+  EXPECT_EQ(first.put(relation, "c", "1"), ok);
+  TidWord seen;
+  ASSERT_TRUE(a->tid_word().try_lock(LockPurpose::update, seen));
+  EXPECT_EQ(first.commit(), conflict_record);
+  first.begin();
+  EXPECT_EQ(first.get(relation, "a", ReadPurpose::existence), ok);
+  EXPECT_EQ(first.put(relation, "c", "1"), ok);
+  EXPECT_EQ(first.commit(), ok);  // an update leaves the row in place
+  a->tid_word().unlock();
+  first.begin();
+  EXPECT_EQ(first.get(relation, "a", ReadPurpose::existence), ok);
+  EXPECT_EQ(first.put(relation, "c", "2"), ok);
+  ASSERT_TRUE(a->tid_word().try_lock(LockPurpose::remove, seen));
+  EXPECT_EQ(first.commit(), conflict_record);  // a delete does not
+  a->tid_word().unlock();
+}
+
+TEST_F(IsolationTest, ARecordThatStaysLockedIsAConflict) {
+  first.begin();
+  EXPECT_EQ(first.put(relation, "a", "1"), ok);
+  Record* a = first.row.record;
+  TidWord seen;
+  ASSERT_TRUE(a->tid_word().try_lock(LockPurpose::update, seen));
+  EXPECT_EQ(first.commit(), conflict_lock);
+  a->tid_word().unlock();
+  EXPECT_EQ(first.peek(relation), "a=0 c=0");
+}
+
 TEST_F(IsolationTest, InconsistentReads) {
   first.begin();
   EXPECT_EQ(first.read(relation, "a"), "0");
