@@ -1,0 +1,205 @@
+#include "server/net/connection.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "server/limits.h"
+
+namespace pgsilo {
+namespace {
+
+class ManualLog final : public DurabilityService {
+ public:
+  uint64_t durable_epoch() const override { return durable.load(std::memory_order_acquire); }
+  void request(uint64_t) override {}
+  bool try_step() override { return false; }
+  void wake_log() override {}
+  std::atomic<uint64_t> durable{0};
+};
+
+// A worker on a thread of its own with one fiber that owns the server's end of a socket pair.
+class ConnectionTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_), 0);
+    worker_.commit_queue().set_service(&log_);
+  }
+  void TearDown() override {
+    if (ends_[1] >= 0) close(ends_[1]);
+  }
+
+  void serve(std::function<void(Connection&)> body) {
+    body_ = std::move(body);
+    fiber_ = &worker_.spawn(
+        [](void* self) {
+          auto& test = *static_cast<ConnectionTest*>(self);
+          fcntl(test.ends_[0], F_SETFL, O_NONBLOCK);
+          Connection connection(test.worker_, test.ends_[0]);
+          connection.attach(*test.fiber_, test.stop_);
+          test.body_(connection);
+        },
+        this);
+    worker_.request_stop();
+    thread_ = std::thread([this] { worker_.run(); });
+  }
+  void client_sends(std::string_view bytes) {
+    ASSERT_EQ(write(ends_[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
+  std::string client_reads(size_t bytes) {
+    std::string text(bytes, '\0');
+    size_t got = 0;
+    while (got < bytes) {
+      ssize_t count = read(ends_[1], text.data() + got, bytes - got);
+      if (count <= 0) break;
+      got += static_cast<size_t>(count);
+    }
+    text.resize(got);
+    return text;
+  }
+  bool client_sees_nothing() {
+    pollfd state{.fd = ends_[1], .events = POLLIN, .revents = 0};
+    return poll(&state, 1, 20) == 0;
+  }
+  void client_leaves() {
+    close(ends_[1]);
+    ends_[1] = -1;
+  }
+
+  int ends_[2] = {-1, -1};
+  ManualLog log_;
+  Worker worker_{WorkerOptions{}};
+  WorkerFiber* fiber_ = nullptr;
+  std::atomic<bool> stop_{false};
+  std::function<void(Connection&)> body_;
+  std::thread thread_;
+};
+
+TEST_F(ConnectionTest, GathersInputThatComesInPieces) {
+  std::string seen;
+  serve([&](Connection& connection) {
+    ASSERT_TRUE(connection.fill(10));
+    seen = connection.unread().substr(0, 10);
+    connection.consume(10);
+    EXPECT_FALSE(connection.fill(1));
+    EXPECT_TRUE(connection.end_of_input());
+  });
+  for (char c : std::string("0123456789")) {
+    client_sends({&c, 1});
+    std::this_thread::yield();
+  }
+  client_leaves();
+  thread_.join();
+  EXPECT_EQ(seen, "0123456789");
+}
+
+TEST_F(ConnectionTest, SeesTheEndThatCameTogetherWithTheLastBytes) {
+  client_sends("last");
+  client_leaves();
+  serve([&](Connection& connection) {
+    ASSERT_TRUE(connection.fill(4));
+    connection.consume(4);
+    EXPECT_FALSE(connection.fill(1));
+  });
+  thread_.join();
+}
+
+TEST_F(ConnectionTest, GoesBackToTheReplayPoint) {
+  std::string first(limits::input_buffer_bytes, 'a');
+  std::string second(3 * limits::input_buffer_bytes, 'b');
+  std::string again;
+  serve([&](Connection& connection) {
+    ASSERT_TRUE(connection.fill(1));
+    connection.consume(1);
+    connection.set_replay_point();
+    ASSERT_TRUE(connection.fill(first.size()));
+    connection.consume(first.size());
+    ASSERT_TRUE(connection.fill(second.size()));
+    connection.consume(second.size());
+    EXPECT_EQ(connection.replay_bytes(), first.size() + second.size());
+    connection.rewind();
+    ASSERT_TRUE(connection.fill(first.size() + second.size()));
+    again = connection.unread();
+  });
+  client_sends("x" + first + second);
+  thread_.join();
+  EXPECT_EQ(again, first + second);
+}
+
+TEST_F(ConnectionTest, HoldsOutputUntilItsEpochIsDurable) {
+  serve([&](Connection& connection) {
+    connection.output().append("one");
+    connection.release(1);
+    connection.output().append("two");
+    connection.release(2);
+    connection.output().append("lost");
+    connection.discard_unreleased();
+    connection.output().append("three");
+    connection.release(1);  // rests on less, but leaves in its turn
+    EXPECT_TRUE(connection.drain(monotonic_us() + 10000000));
+  });
+  EXPECT_TRUE(client_sees_nothing());
+  log_.durable = 1;
+  worker_.wake();
+  EXPECT_EQ(client_reads(3), "one");
+  EXPECT_TRUE(client_sees_nothing());
+  log_.durable = 2;
+  worker_.wake();
+  EXPECT_EQ(client_reads(8), "twothree");
+  thread_.join();
+}
+
+TEST_F(ConnectionTest, AClientThatDoesNotReadHoldsUpOnlyItsOwnFiber) {
+  log_.durable = 1;
+  std::string piece(100000, 'p');
+  constexpr size_t pieces = 60;
+  std::atomic<int> other_turns{0};
+  serve([&](Connection& connection) {
+    for (size_t i = 0; i < pieces; ++i) {
+      connection.output().append(piece);
+      connection.release(1);
+      ASSERT_TRUE(connection.wait_for_backlog(limits::output_backlog_bytes));
+      ASSERT_LE(connection.backlog_bytes(), limits::output_backlog_bytes);
+    }
+    EXPECT_TRUE(connection.drain(monotonic_us() + 10000000));
+  });
+  class Turn final : public WorkerTask {
+   public:
+    explicit Turn(std::atomic<int>& turns) : turns_(turns) {}
+    void run(Worker&) override { turns_.fetch_add(1); }
+    std::atomic<int>& turns_;
+  };
+  EXPECT_FALSE(client_sees_nothing());
+  worker_.post(std::make_unique<Turn>(other_turns));
+  while (other_turns.load() == 0) std::this_thread::yield();
+  EXPECT_EQ(client_reads(pieces * piece.size()).size(), pieces * piece.size());
+  thread_.join();
+}
+
+TEST_F(ConnectionTest, StoppingEndsTheWaitForInput) {
+  serve([&](Connection& connection) { EXPECT_FALSE(connection.fill(1)); });
+  EXPECT_TRUE(client_sees_nothing());
+  stop_ = true;
+  fiber_->unpark();
+  thread_.join();
+}
+
+TEST_F(ConnectionTest, WaitsForInputNoLongerThanItsDeadline) {
+  serve([&](Connection& connection) {
+    EXPECT_FALSE(connection.fill(1, monotonic_us() + 2000));
+    EXPECT_FALSE(connection.end_of_input());
+    EXPECT_FALSE(connection.broken());
+  });
+  thread_.join();
+}
+
+}  // namespace
+}  // namespace pgsilo
