@@ -14,12 +14,15 @@ function(pgsilo_folder name)
 endfunction()
 
 # pgsilo_gtest(TARGET GLOB DEP...): one GoogleTest binary from every matching .cpp file; none, no target.
+# Beside *_test.cpp it takes *_support.cpp: what tests share.
 function(pgsilo_gtest target pattern)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${pattern})
   if(NOT sources)
     return()
   endif()
-  add_executable(${target} ${sources})
+  string(REPLACE "_test.cpp" "_support.cpp" support_pattern "${pattern}")
+  file(GLOB_RECURSE support CONFIGURE_DEPENDS ${support_pattern})
+  add_executable(${target} ${sources} ${support})
   target_link_libraries(${target} PRIVATE ${ARGN} GTest::gtest GTest::gtest_main pgsilo::compile)
   add_test(NAME ${target} COMMAND ${target})
 endfunction()

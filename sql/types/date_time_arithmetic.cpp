@@ -3,13 +3,10 @@
 
 #include "sql/sql_error.h"
 #include "sql/types/date_time.h"
+#include "sql/types/date_time_internal.h"
 
 namespace pgsilo {
 namespace {
-
-[[noreturn]] void throw_timestamp_out_of_range() {
-  throw SqlError(sqlstate::datetime_field_overflow, "timestamp out of range");
-}
 
 // The same clock time some months later; the day is cut to the month's length.
 void add_months(DateTimeFields& fields, int32_t months) {
@@ -143,19 +140,6 @@ Interval timestamptz_age(int64_t left, int64_t right, const TimeZone& zone) {
   DateTimeFields left_fields = fields_of_timestamptz(left, zone, &left_offset);
   DateTimeFields right_fields = fields_of_timestamptz(right, zone, &right_offset);
   return age_of(left_fields, right_fields, left < right);
-}
-
-int64_t timestamp_apply_typmod(int64_t timestamp, int32_t typmod) {
-  if (typmod < 0 || typmod >= 6 || !timestamp_is_finite(timestamp)) return timestamp;
-  int64_t unit = 1;
-  for (int32_t i = typmod; i < 6; ++i) unit *= 10;
-  // Half rounds away from zero.
-  int64_t half = timestamp >= 0 ? unit / 2 : -(unit / 2);
-  return (timestamp + half) / unit * unit;
-}
-
-int64_t time_apply_typmod(int64_t time, int32_t typmod) {
-  return timestamp_apply_typmod(time, typmod);
 }
 
 }  // namespace pgsilo

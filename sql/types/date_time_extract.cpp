@@ -1,7 +1,8 @@
 // extract() and date_part(): one field of a date, time, timestamp or interval.
 #include "base/arena.h"
 #include "sql/types/date_time.h"
-#include "sql/types/date_time_units.h"
+#include "sql/types/date_time_internal.h"
+#include "sql/types/date_time_words.h"
 #include "sql/types/numeric.h"
 
 namespace pgsilo {
@@ -19,11 +20,6 @@ int64_t ordinal_period(int64_t year, int64_t length) {
 
 // Years as extract shows them: 1 BC is -1.
 int64_t shown_year(int64_t year) { return year > 0 ? year : year - 1; }
-
-int64_t floor_divide(int64_t value, int64_t divisor) {
-  int64_t quotient = value / divisor;
-  return quotient * divisor > value ? quotient - 1 : quotient;
-}
 
 // The fields a date has; false for others.
 bool date_field(TimeUnit unit, const DateTimeFields& fields, int64_t date, int64_t* value) {
@@ -50,13 +46,13 @@ bool date_field(TimeUnit unit, const DateTimeFields& fields, int64_t date, int64
     case TimeUnit::millennium:
       *value = ordinal_period(fields.year, 1000);
       return true;
-    case TimeUnit::dow:
+    case TimeUnit::day_of_week:
       *value = day_of_week(date);
       return true;
-    case TimeUnit::isodow:
+    case TimeUnit::iso_day_of_week:
       *value = (day_of_week(date) + 6) % 7 + 1;
       return true;
-    case TimeUnit::doy:
+    case TimeUnit::day_of_year:
       *value =
           julian_day(fields.year, fields.month, fields.day) - julian_day(fields.year, 1, 1) + 1;
       return true;
@@ -64,7 +60,7 @@ bool date_field(TimeUnit unit, const DateTimeFields& fields, int64_t date, int64
       iso_week(date, &iso_year, &week);
       *value = week;
       return true;
-    case TimeUnit::isoyear:
+    case TimeUnit::iso_year:
       iso_week(date, &iso_year, &week);
       *value = shown_year(iso_year);
       return true;
@@ -109,10 +105,10 @@ Datum infinite_field(std::string_view word, TimeUnit unit, bool positive, std::s
     case TimeUnit::century:
     case TimeUnit::millennium:
     case TimeUnit::julian:
-    case TimeUnit::isoyear:
+    case TimeUnit::iso_year:
     case TimeUnit::epoch:
       return parse_numeric(positive ? "Infinity" : "-Infinity", -1, arena);
-    case TimeUnit::none:
+    case TimeUnit::unknown:
       throw_unit_not_recognized(word, type);
     case TimeUnit::timezone:
     case TimeUnit::timezone_hour:
@@ -156,7 +152,7 @@ Datum moment_field(std::string_view word, TimeUnit unit, int64_t local, std::str
     return numeric_from_scaled(value, scale, arena);
   }
   if (unit == TimeUnit::julian) return julian_with_time(local, arena);
-  if (unit == TimeUnit::none) throw_unit_not_recognized(word, type);
+  if (unit == TimeUnit::unknown) throw_unit_not_recognized(word, type);
   throw_unit_not_supported(word, type);
 }
 
@@ -167,7 +163,7 @@ Datum as_float(Datum value) {
 }  // namespace
 
 Datum extract_date(std::string_view word, int64_t date, Arena& arena) {
-  TimeUnit unit = find_time_unit(word);
+  TimeUnit unit = find_extract_unit(word);
   bool clock = unit >= TimeUnit::microsecond && unit <= TimeUnit::hour;
   bool zone = unit >= TimeUnit::timezone;
   if (clock || zone) throw_unit_not_supported(word, "date");
@@ -186,17 +182,17 @@ Datum extract_date(std::string_view word, int64_t date, Arena& arena) {
 }
 
 Datum extract_time(std::string_view word, int64_t time, Arena& arena) {
-  TimeUnit unit = find_time_unit(word);
+  TimeUnit unit = find_extract_unit(word);
   int64_t value;
   int scale;
   if (time_field(unit, time, &value, &scale)) return numeric_from_scaled(value, scale, arena);
   if (unit == TimeUnit::epoch) return numeric_from_scaled(time, 6, arena);
-  if (unit == TimeUnit::none) throw_unit_not_recognized(word, time_name);
+  if (unit == TimeUnit::unknown) throw_unit_not_recognized(word, time_name);
   throw_unit_not_supported(word, time_name);
 }
 
 Datum extract_timestamp(std::string_view word, int64_t timestamp, Arena& arena) {
-  TimeUnit unit = find_time_unit(word);
+  TimeUnit unit = find_extract_unit(word);
   if (!timestamp_is_finite(timestamp)) {
     return infinite_field(word, unit, timestamp == timestamp_infinity, timestamp_name, false,
                           arena);
@@ -207,7 +203,7 @@ Datum extract_timestamp(std::string_view word, int64_t timestamp, Arena& arena) 
 
 Datum extract_timestamptz(std::string_view word, int64_t timestamptz, const TimeZone& zone,
                           Arena& arena) {
-  TimeUnit unit = find_time_unit(word);
+  TimeUnit unit = find_extract_unit(word);
   if (!timestamp_is_finite(timestamptz)) {
     return infinite_field(word, unit, timestamptz == timestamp_infinity, timestamptz_name, true,
                           arena);
@@ -230,7 +226,7 @@ Datum extract_timestamptz(std::string_view word, int64_t timestamptz, const Time
 }
 
 Datum extract_interval(std::string_view word, const Interval& interval, Arena& arena) {
-  TimeUnit unit = find_time_unit(word);
+  TimeUnit unit = find_extract_unit(word);
   int64_t years = interval.month / 12;
   int64_t value;
   int scale;
@@ -260,7 +256,7 @@ Datum extract_interval(std::string_view word, const Interval& interval, Arena& a
       return numeric_add(numeric_from_scaled(interval.time, 6, arena),
                          numeric_from_integer(seconds, arena), arena);
     }
-    case TimeUnit::none:
+    case TimeUnit::unknown:
       throw_unit_not_recognized(word, "interval");
     default:
       throw_unit_not_supported(word, "interval");

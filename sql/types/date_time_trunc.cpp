@@ -1,7 +1,8 @@
 // date_trunc() and date_bin(): moments and intervals cut to a unit.
 #include "sql/sql_error.h"
 #include "sql/types/date_time.h"
-#include "sql/types/date_time_units.h"
+#include "sql/types/date_time_internal.h"
+#include "sql/types/date_time_words.h"
 
 namespace pgsilo {
 namespace {
@@ -74,14 +75,14 @@ bool truncate_fields(TimeUnit unit, DateTimeFields& fields) {
 }
 
 [[noreturn]] void throw_bad_unit(std::string_view word, TimeUnit unit, std::string_view type) {
-  if (unit == TimeUnit::none) throw_unit_not_recognized(word, type);
+  if (unit == TimeUnit::unknown) throw_unit_not_recognized(word, type);
   throw_unit_not_supported(word, type);
 }
 
 }  // namespace
 
 int64_t timestamp_trunc(std::string_view word, int64_t timestamp) {
-  TimeUnit unit = find_time_unit(word);
+  TimeUnit unit = find_extract_unit(word);
   bool finite = timestamp_is_finite(timestamp);
   DateTimeFields fields = fields_of_timestamp(finite ? timestamp : 0);
   if (!truncate_fields(unit, fields)) throw_bad_unit(word, unit, "timestamp without time zone");
@@ -89,7 +90,7 @@ int64_t timestamp_trunc(std::string_view word, int64_t timestamp) {
 }
 
 int64_t timestamptz_trunc(std::string_view word, int64_t timestamptz, const TimeZone& zone) {
-  TimeUnit unit = find_time_unit(word);
+  TimeUnit unit = find_extract_unit(word);
   bool finite = timestamp_is_finite(timestamptz);
   TimeZone::Offset offset;
   DateTimeFields fields = fields_of_timestamptz(finite ? timestamptz : 0, zone, &offset);
@@ -102,7 +103,7 @@ int64_t timestamptz_trunc(std::string_view word, int64_t timestamptz, const Time
 }
 
 Interval interval_trunc(std::string_view word, const Interval& interval) {
-  TimeUnit unit = find_time_unit(word);
+  TimeUnit unit = find_extract_unit(word);
   auto cut = [](auto value, auto length) { return value / length * length; };
   Interval result = interval;
   switch (unit) {

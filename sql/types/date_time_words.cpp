@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
+#include "sql/sql_error.h"
 #include "sql/types/scan.h"
 
 namespace pgsilo {
@@ -201,9 +203,27 @@ TimeUnit find_extract_unit(std::string_view text) {
   std::transform(text.begin(), text.begin() + static_cast<ptrdiff_t>(length), lower, lower_letter);
   std::string_view word(lower, length);
   TimeUnit unit = find_interval_unit(word);
+  if (unit == TimeUnit::ago) return TimeUnit::unknown;
   if (unit != TimeUnit::unknown) return unit;
   const UnitEntry* entry = find_in(extract_units, word);
   return entry == nullptr ? TimeUnit::unknown : entry->unit;
+}
+
+// PostgreSQL folds the word to lower case before it complains.
+static std::string lower_word(std::string_view word) {
+  std::string lower(word);
+  std::transform(lower.begin(), lower.end(), lower.begin(), lower_letter);
+  return lower;
+}
+
+void throw_unit_not_recognized(std::string_view word, std::string_view type_name) {
+  throw SqlError(sqlstate::invalid_parameter_value,
+                 concat("unit \"", lower_word(word), "\" not recognized for type ", type_name));
+}
+
+void throw_unit_not_supported(std::string_view word, std::string_view type_name) {
+  throw SqlError(sqlstate::feature_not_supported,
+                 concat("unit \"", lower_word(word), "\" not supported for type ", type_name));
 }
 
 }  // namespace pgsilo

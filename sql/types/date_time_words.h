@@ -73,4 +73,8 @@ TimeUnit find_interval_unit(std::string_view text);
 // The same and the units of extract(); any letter case.
 TimeUnit find_extract_unit(std::string_view text);
 
+// 22023 `unit "x" not recognized for type date` and 0A000 `unit "x" not supported for type date`.
+[[noreturn]] void throw_unit_not_recognized(std::string_view word, std::string_view type_name);
+[[noreturn]] void throw_unit_not_supported(std::string_view word, std::string_view type_name);
+
 }  // namespace pgsilo

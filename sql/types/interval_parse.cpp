@@ -14,6 +14,13 @@ namespace pgsilo {
 
 namespace {
 
+// A set of units.
+using Units = uint32_t;
+constexpr Units bit(TimeUnit unit) { return 1u << static_cast<int>(unit); }
+constexpr Units all_seconds =
+    bit(TimeUnit::second) | bit(TimeUnit::millisecond) | bit(TimeUnit::microsecond);
+constexpr Units clock_units = all_seconds | bit(TimeUnit::minute) | bit(TimeUnit::hour);
+
 // Reads the fields from the last to the first, so that units are known before their numbers.
 class IntervalDecoder {
  public:
@@ -44,12 +51,6 @@ class IntervalDecoder {
   }
 
  private:
-  using Units = uint32_t;
-  static constexpr Units bit(TimeUnit unit) { return 1u << static_cast<int>(unit); }
-  static constexpr Units all_seconds =
-      bit(TimeUnit::second) | bit(TimeUnit::millisecond) | bit(TimeUnit::microsecond);
-  static constexpr Units clock = all_seconds | bit(TimeUnit::minute) | bit(TimeUnit::hour);
-
   DecodeStatus decode_field(const InputField& field) {
     switch (field.kind) {
       case FieldKind::time:
@@ -158,7 +159,7 @@ class IntervalDecoder {
       parts[0] = 0;
     }
     if (parts[1] > 59 || parts[2] > 60) return DecodeStatus::field_overflow;
-    given_ = clock;
+    given_ = clock_units;
     unit_ = TimeUnit::day;
     IntervalBuilder time;
     if (time.add(TimeUnit::hour, parts[0], 0) != DecodeStatus::ok ||
