@@ -1,31 +1,35 @@
-// The log of a database, whole: its directories, recovery, the loggers, and what workers ask of it. The composition root uses it so:
+// The log of a database, whole: its directories, recovery, the loggers, and what workers ask of it.
+// The composition root uses it so:
 //
 //   std::string why;
-//   auto wal = Wal::open(files, clock, data_directory, options, &why);      locks the directory; null: `why` is for the user
-//   RecoveryResult recovered;
-//   if (!wal->recover(relations, reclaimer, progress, &recovered, &why)) ... stop: `why`
-//   EpochManager epochs(recovered.first_epoch);
+//   auto wal = Wal::open(files, clock, data_directory, options, &why);      locks the directory;
+//   null: `why` is for the user RecoveryResult recovered; if (!wal->recover(relations, reclaimer,
+//   progress, &recovered, &why)) ... stop: `why` EpochManager epochs(recovered.first_epoch);
 //   DurableEpoch durable(recovered.durable_epoch);
 //   ... read the catalog from the recovered trees; wal->drop_relations_unless(named, context) ...
-//   if (!wal->start(epochs, durable, &why)) ... stop                        the first write of this incarnation
-//   wal->start_threads();
-//   WorkerContext worker(parts, wal->worker_log(i)); wal->set_listener(i, listener); ...
-//   wal->stop();                                                            workers are quiet; makes everything durable
+//   if (!wal->start(epochs, durable, &why)) ... stop                        the first write of this
+//   incarnation wal->start_threads(); WorkerContext worker(parts, wal->worker_log(i));
+//   wal->set_listener(i, listener); ... wal->stop(); workers are quiet; makes everything durable
 //
 // Group commit, as a worker sees it (engine.md item 1):
-//   request_durable(i, epoch, wake)   a reply of worker i rests on `epoch`. One atomic operation when D covers it or it was asked for
-//                                     before. LoggerWake::now also wakes the logger thread if it sleeps (one system call);
-//                                     LoggerWake::later is for a worker that is going to call try_step() itself when it has nothing
+//   request_durable(i, epoch, wake)   a reply of worker i rests on `epoch`. One atomic operation
+//   when D covers it or it was asked for
+//                                     before. LoggerWake::now also wakes the logger thread if it
+//                                     sleeps (one system call); LoggerWake::later is for a worker
+//                                     that is going to call try_step() itself when it has nothing
 //                                     else to do; whoever keeps busy instead calls wake_logger(i).
-//   try_step(i)                       an idle worker runs its logger's step: write, sync, publish D, tell the others.
-//   DurableListener::on_durable       D reached the smallest epoch that worker i had asked for. Called once per request, from any
-//                                     thread; wakes the worker.
+//   try_step(i)                       an idle worker runs its logger's step: write, sync, publish
+//   D, tell the others. DurableListener::on_durable       D reached the smallest epoch that worker
+//   i had asked for; called again each time D moves as
+//                                     long as it has asked for more. From any thread; wakes the
+//                                     worker.
 //
-// Thread safety: worker_log(i), request_durable(i), try_step(i), wake_logger(i): the thread of worker i. durable_epoch(), status(): any
-// thread. The rest: one thread, in the order above. Nothing starts a thread but start_threads().
-// Invariants: D1 to D3 of durability.md. No write happens to any file before start(), so that recovery may be killed and repeated; except
-// that the directory of a new database is initialised by open().
-// Failures: a write or sync of the log that fails stops the process with a message (item 10); lack of space does not.
+// Thread safety: worker_log(i), request_durable(i), try_step(i), wake_logger(i): the thread of
+// worker i. durable_epoch(), status(): any thread. The rest: one thread, in the order above.
+// Nothing starts a thread but start_threads(). Invariants: D1 to D3 of durability.md. No write
+// happens to any file before start(), so that recovery may be killed and repeated; except that the
+// directory of a new database is initialised by open(). Failures: a write or sync of the log that
+// fails stops the process with a message (item 10); lack of space does not.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +51,8 @@ class Reclaimer;
 class RelationDirectory;
 
 enum class LogSyncMethod : uint8_t {
-  direct,     // O_DIRECT|O_DSYNC: fastest where measured (docs/decisions); falls back to fdatasync where the file system refuses
+  direct,     // O_DIRECT|O_DSYNC: fastest where measured (docs/decisions); falls back to fdatasync
+              // where the file system refuses
   fdatasync,  // write through the page cache, then fdatasync
 };
 
@@ -66,7 +71,8 @@ struct WalOptions {
   int64_t flush_after_us = 40'000;
   // Threads of recovery; 0: one per CPU.
   unsigned recovery_threads = 0;
-  // The setting `recovery_accept_data_loss`: start from the newest consistent state before damage instead of refusing.
+  // The setting `recovery_accept_data_loss`: start from the newest consistent state before damage
+  // instead of refusing.
   bool accept_data_loss = false;
 };
 
@@ -76,7 +82,9 @@ struct RecoveryProgress {
   double bytes_per_second = 0;
   double seconds_left = 0;  // estimated
   double percent() const {
-    return bytes_total == 0 ? 100.0 : 100.0 * static_cast<double>(bytes_done) / static_cast<double>(bytes_total);
+    return bytes_total == 0
+               ? 100.0
+               : 100.0 * static_cast<double>(bytes_done) / static_cast<double>(bytes_total);
   }
 };
 
@@ -121,16 +129,19 @@ struct WalStatus {
 
 class Wal {
  public:
-  static std::unique_ptr<Wal> open(FileSystem& files, const Clock& clock, const std::string& data_directory,
-                                   const WalOptions& options, std::string* why);
+  static std::unique_ptr<Wal> open(FileSystem& files, const Clock& clock,
+                                   const std::string& data_directory, const WalOptions& options,
+                                   std::string* why);
   ~Wal();  // stops the threads; writes nothing
   Wal(const Wal&) = delete;
   Wal& operator=(const Wal&) = delete;
 
-  // Replays the log into `relations`, which are empty. `listener` may be null. False: `why` says which file is damaged or missing.
+  // Replays the log into `relations`, which are empty. `listener` may be null. False: `why` says
+  // which file is damaged or missing.
   bool recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryListener* listener,
                RecoveryResult* result, std::string* why);
-  // Drops the recovered relations for which `named` is false: created by transactions that did not become durable, or dropped.
+  // Drops the recovered relations for which `named` is false: created by transactions that did not
+  // become durable, or dropped.
   using RelationPredicate = bool (*)(RelationId relation, void* context);
   void drop_relations_unless(RelationPredicate named, void* context);
 
@@ -148,12 +159,15 @@ class Wal {
   Epoch durable_epoch() const;
   void request_durable(unsigned worker, Epoch epoch, LoggerWake wake);
   void wake_logger(unsigned worker);
-  // True if it ran a step (and D may have moved); false if there is nothing to do or somebody else is at it.
+  // True if it ran a step (and D may have moved); false if there is nothing to do or somebody else
+  // is at it.
   bool try_step(unsigned worker);
-  // Waits for `epoch` on the calling thread, which steps the log itself where nobody else does: tools and tests.
+  // Waits for `epoch` on the calling thread, which steps the log itself where nobody else does:
+  // tools and tests.
   void wait_durable(unsigned worker, Epoch epoch);
 
-  // What the housekeeping thread does, for callers without threads: prepares missing spare segments.
+  // What the housekeeping thread does, for callers without threads: prepares missing spare
+  // segments.
   void prepare_segments();
 
   WalStatus status() const;

@@ -1,0 +1,92 @@
+// Small files of the data directory: magic, version, content, checksum. What they hold is read
+// field by field, and a field that is not there says so. Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/byte_order.h"
+#include "base/checksum.h"
+#include "base/random.h"
+
+namespace pgsilo {
+
+class CheckedWriter {
+ public:
+  CheckedWriter(uint32_t magic, uint32_t version) {
+    u64(0);  // the checksum's place
+    u32(magic);
+    u32(version);
+  }
+  void u32(uint32_t value) {
+    bytes_.resize(bytes_.size() + 4);
+    store_le32(bytes_.data() + bytes_.size() - 4, value);
+  }
+  void u64(uint64_t value) {
+    bytes_.resize(bytes_.size() + 8);
+    store_le64(bytes_.data() + bytes_.size() - 8, value);
+  }
+  void uuid(const Uuid& value) {
+    u64(value.high);
+    u64(value.low);
+  }
+  void text(std::string_view value) {
+    u32(static_cast<uint32_t>(value.size()));
+    bytes_.append(value);
+  }
+  std::string finish() {
+    store_le64(bytes_.data(), checksum64(bytes_.data() + 8, bytes_.size() - 8));
+    return bytes_;
+  }
+
+ private:
+  std::string bytes_;
+};
+
+class CheckedReader {
+ public:
+  enum class Head : uint8_t { ok, damaged, other_version };
+
+  explicit CheckedReader(std::string_view bytes) : bytes_(bytes), rest_(bytes) {}
+  // Looks at magic, version and checksum; before the fields. The version is looked at first:
+  // another one may have another checksum.
+  Head head(uint32_t magic, uint32_t version) {
+    u64();
+    if (u32() != magic) return Head::damaged;
+    if (u32() != version) return rest_ok_ ? Head::other_version : Head::damaged;
+    bool matches = load_le64(bytes_.data()) == checksum64(bytes_.data() + 8, bytes_.size() - 8);
+    return matches ? Head::ok : Head::damaged;
+  }
+  uint32_t u32() { return take(4) ? load_le32(taken_) : 0; }
+  uint64_t u64() { return take(8) ? load_le64(taken_) : 0; }
+  Uuid uuid() {
+    uint64_t high = u64();
+    return {high, u64()};
+  }
+  std::string text() {
+    uint32_t size = u32();
+    return take(size) ? std::string(taken_, size) : std::string();
+  }
+  // Every field was there and nothing is left.
+  bool complete() const { return rest_ok_ && rest_.empty(); }
+  bool ok() const { return rest_ok_; }
+
+ private:
+  bool take(size_t bytes) {
+    if (!rest_ok_ || rest_.size() < bytes) {
+      rest_ok_ = false;
+      return false;
+    }
+    taken_ = rest_.data();
+    rest_.remove_prefix(bytes);
+    return true;
+  }
+
+  std::string_view bytes_;
+  std::string_view rest_;
+  const char* taken_ = nullptr;
+  bool rest_ok_ = true;
+};
+
+}  // namespace pgsilo

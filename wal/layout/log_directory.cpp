@@ -1,0 +1,147 @@
+#include "wal/layout/log_directory.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "wal/layout/checked_bytes.h"
+#include "wal/layout/control_file.h"
+#include "wal/log/log_format.h"
+
+namespace pgsilo {
+namespace {
+
+constexpr uint32_t identity_magic = 0x44495350;  // "PSID"
+constexpr uint32_t identity_version = 1;
+constexpr char identity_name[] = "log.identity";
+
+bool failed(std::string* why, const std::string& what, const std::string& path,
+            const FileResult& result) {
+  *why = "could not " + what + " \"" + path + "\": " + result.text();
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<File> lock_data_directory(FileSystem& files, const std::string& directory,
+                                          std::string* why) {
+  std::string path = join_path(directory, lock_file_name);
+  std::unique_ptr<File> file;
+  FileResult result = files.open(path, {.write = true, .create = true}, &file);
+  if (!result.ok()) {
+    failed(why, "open lock file", path, result);
+    return nullptr;
+  }
+  result = file->try_lock();
+  if (result.status == FileStatus::locked) {
+    char holder[16] = {};
+    size_t got = 0;
+    std::string pid =
+        file->read_at(holder, sizeof holder, 0, &got).ok() ? std::string(holder, got) : "";
+    while (!pid.empty() && (pid.back() == ' ' || pid.back() == '\n')) pid.pop_back();
+    *why = "data directory \"" + directory + "\" is in use by another server" +
+           (pid.empty() ? std::string() : " (process " + pid + ")");
+    return nullptr;
+  }
+  if (!result.ok()) {
+    failed(why, "lock file", path, result);
+    return nullptr;
+  }
+  // For the message above; its width is fixed, so that a shorter number leaves nothing of a longer
+  // one.
+  std::string pid = std::to_string(getpid());
+  pid.resize(15, ' ');
+  result = file->write_at((pid + "\n").data(), 16, 0);
+  if (!result.ok()) {
+    failed(why, "write lock file", path, result);
+    return nullptr;
+  }
+  return file;
+}
+
+bool LogDirectory::lock(std::string* why) {
+  std::string path = join_path(path_, identity_name);
+  FileResult result = files_.open(path, {}, &lock_);
+  if (!result.ok()) return failed(why, "open file", path, result);
+  result = lock_->try_lock();
+  if (result.ok()) return true;
+  if (result.status != FileStatus::locked) return failed(why, "lock file", path, result);
+  *why = "log directory \"" + path_ + "\" is in use by another server";
+  return false;
+}
+
+bool LogDirectory::open(std::string* why) {
+  std::string path = join_path(path_, identity_name);
+  std::string content;
+  FileResult result = read_whole_file(files_, path, &content);
+  if (result.status == FileStatus::not_found) return true;
+  if (!result.ok()) return failed(why, "read file", path, result);
+  CheckedReader reader(content);
+  CheckedReader::Head head = reader.head(identity_magic, identity_version);
+  database_ = reader.uuid();
+  log_ = reader.uuid();
+  if (head == CheckedReader::Head::other_version) {
+    *why = "file \"" + path + "\" was written by another version of pgsilo";
+    return false;
+  }
+  if (head != CheckedReader::Head::ok || !reader.complete()) {
+    *why = "file \"" + path + "\" is damaged";
+    return false;
+  }
+  has_identity_ = true;
+  return lock(why);
+}
+
+bool LogDirectory::initialise(const Uuid& database, std::string* why) {
+  FileResult result = files_.create_directory(path_);
+  if (!result.ok() && result.status != FileStatus::already_exists) {
+    return failed(why, "create log directory", path_, result);
+  }
+  result = files_.sync_directory(parent_path(path_));
+  if (!result.ok()) return failed(why, "sync directory", parent_path(path_), result);
+  std::vector<uint64_t> segments;
+  result = list_segments(&segments);
+  if (!result.ok()) return failed(why, "read log directory", path_, result);
+  if (!segments.empty()) {
+    *why = "log directory \"" + path_ + "\" holds log segments but no file \"" + identity_name +
+           "\" that says whose they are";
+    return false;
+  }
+  database_ = database;
+  log_ = Uuid::generate();
+  CheckedWriter writer(identity_magic, identity_version);
+  writer.uuid(database_);
+  writer.uuid(log_);
+  std::string path = join_path(path_, identity_name);
+  result = replace_file(files_, path, writer.finish());
+  if (!result.ok()) return failed(why, "write file", path, result);
+  has_identity_ = true;
+  return lock(why);
+}
+
+FileResult LogDirectory::list_segments(std::vector<uint64_t>* numbers) const {
+  std::vector<std::string> names;
+  FileResult result = files_.list(path_, &names);
+  numbers->clear();
+  for (const std::string& name : names) {
+    if (std::optional<uint64_t> number = parse_segment_name(name)) numbers->push_back(*number);
+  }
+  std::sort(numbers->begin(), numbers->end());
+  return result;
+}
+
+FileResult LogDirectory::remove_unfinished_segments() const {
+  std::vector<std::string> names;
+  FileResult result = files_.list(path_, &names);
+  for (const std::string& name : names) {
+    if (result.ok() && is_unfinished_segment_name(name))
+      result = files_.remove(join_path(path_, name));
+  }
+  return result;
+}
+
+std::string LogDirectory::segment_path(uint64_t number) const {
+  return join_path(path_, segment_name(number));
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,108 @@
+#include "wal/log/batch_writer.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/check.h"
+
+namespace pgsilo {
+
+using log_format::block_header_bytes;
+
+BatchWriter::BatchWriter(SegmentStore& segments, Uuid log, uint64_t incarnation)
+    : segments_(segments),
+      log_(log),
+      incarnation_(incarnation),
+      max_payload_(log_format::max_payload_bytes(segments.segment_bytes())),
+      block_(
+          static_cast<char*>(::operator new[](log_format::max_block_bytes(segments.segment_bytes()),
+                                              std::align_val_t{file_block_bytes}))) {}
+
+BatchWriter::~BatchWriter() { ::operator delete[](block_, std::align_val_t{file_block_bytes}); }
+
+void BatchWriter::note_epoch(std::string_view record) {
+  block_epoch_ = std::max(block_epoch_, peek_record(record)->tid.epoch());
+}
+
+bool BatchWriter::add(std::string_view record) {
+  if (record.size() > max_payload_) return false;
+  if (payload_bytes_ + record.size() > max_payload_) write_block(BlockHeader{}, nullptr);
+  std::memcpy(payload() + payload_bytes_, record.data(), record.size());
+  payload_bytes_ += record.size();
+  note_epoch(record);
+  return true;
+}
+
+void BatchWriter::write_long(std::string_view record) {
+  if (payload_bytes_ != 0) write_block(BlockHeader{}, nullptr);
+  for (size_t at = 0; at < record.size(); at += max_payload_) {
+    std::string_view piece = record.substr(at, max_payload_);
+    std::memcpy(payload(), piece.data(), piece.size());
+    payload_bytes_ = piece.size();
+    note_epoch(record);
+    BlockHeader header;
+    header.kind = BlockKind::piece;
+    header.piece_offset = at;
+    header.piece_total = record.size();
+    write_block(header, nullptr);
+  }
+}
+
+void BatchWriter::end_batch(const BatchTrailer& trailer) {
+  write_block(BlockHeader{}, &trailer);
+  sync_segment();
+}
+
+void BatchWriter::write_block(BlockHeader header, const BatchTrailer* trailer) {
+  size_t trailer_size =
+      trailer == nullptr ? 0 : log_format::trailer_bytes(trailer->last_data.size());
+  size_t bytes = log_format::round_up(block_header_bytes + payload_bytes_ + trailer_size);
+  make_room(bytes);
+  segment_epoch_ = std::max(segment_epoch_, block_epoch_);
+  header.incarnation = incarnation_;
+  header.number = next_number_++;
+  header.recorded_durable = recorded_;
+  header.largest_epoch = segment_epoch_;
+  BlockPlace place{.log = log_, .segment = segment_.number, .offset = offset_};
+  PGSILO_CHECK(seal_block(block_, place, header, payload_bytes_, trailer) == bytes);
+  FileResult result = segment_.file->write_at(block_, bytes, offset_);
+  if (!result.ok()) fail("write", result);
+  offset_ += bytes;
+  bytes_written_ += bytes;
+  segments_.consumed(offset_, segment_.bytes);
+  payload_bytes_ = 0;
+  block_epoch_ = Epoch(0);
+}
+
+void BatchWriter::make_room(size_t bytes) {
+  if (segment_.file != nullptr) {
+    if (segment_.bytes - offset_ >= bytes) return;
+    sync_segment();
+  }
+  segment_ = segments_.take();
+  PGSILO_CHECK(segment_.bytes >= bytes);
+  offset_ = 0;
+  segment_epoch_ = Epoch(0);
+}
+
+void BatchWriter::sync_segment() {
+  if (segment_.file->synced_end() < offset_) {
+    FileResult result = segment_.file->sync_data();
+    if (!result.ok()) fail("sync", result);
+  }
+  PGSILO_CHECK(segment_.file->synced_end() >= offset_);
+}
+
+void BatchWriter::fail(const char* what, const FileResult& result) const {
+  std::fprintf(stderr,
+               "pgsilo: could not %s log segment \"%s\" at offset %llu: %s\n"
+               "pgsilo: stopping: what the log holds is uncertain, and only a restart finds out\n",
+               what, segment_.path.c_str(), static_cast<unsigned long long>(offset_),
+               result.text().c_str());
+  std::abort();
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,219 @@
+#include "wal/log/log_format.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+#include "base/byte_order.h"
+#include "base/check.h"
+#include "base/checksum.h"
+
+namespace pgsilo {
+namespace {
+
+using namespace log_format;
+
+// Offsets of the header's fields (docs/log_format.md).
+constexpr size_t at_checksum = 0;
+constexpr size_t at_magic = 8;
+constexpr size_t at_version = 12;
+constexpr size_t at_kind = 14;
+constexpr size_t at_incarnation = 16;
+constexpr size_t at_segment = 24;
+constexpr size_t at_offset = 32;
+constexpr size_t at_number = 40;
+constexpr size_t at_payload_bytes = 48;
+constexpr size_t at_trailer_bytes = 52;
+constexpr size_t at_recorded_durable = 56;
+constexpr size_t at_largest_epoch = 64;
+constexpr size_t at_piece_offset = 72;
+constexpr size_t at_piece_total = 80;
+static_assert(at_piece_total + 8 == block_header_bytes);
+
+constexpr std::string_view segment_suffix = ".segment";
+constexpr std::string_view unfinished_suffix = ".segment.new";
+
+uint64_t block_checksum(const char* block, size_t content_bytes, const Uuid& log) {
+  return checksum64(block + at_magic, content_bytes - at_magic, log.high ^ log.low);
+}
+
+void write_trailer(char* to, const BatchTrailer& trailer) {
+  store_le64(to, trailer.complete.value());
+  store_le64(to + 8, trailer.last_data.size());
+  for (size_t i = 0; i < trailer.last_data.size(); ++i) {
+    store_le64(to + trailer_fixed_bytes + 8 * i, trailer.last_data[i].value());
+  }
+}
+
+std::optional<BatchTrailer> read_trailer(std::string_view bytes) {
+  if (bytes.size() < trailer_fixed_bytes) return std::nullopt;
+  uint64_t loggers = load_le64(bytes.data() + 8);
+  if (loggers > max_loggers || bytes.size() != log_format::trailer_bytes(loggers))
+    return std::nullopt;
+  BatchTrailer trailer{.complete = Epoch(load_le64(bytes.data())), .last_data = {}};
+  for (uint64_t i = 0; i < loggers; ++i) {
+    trailer.last_data.emplace_back(load_le64(bytes.data() + trailer_fixed_bytes + 8 * i));
+  }
+  return trailer;
+}
+
+std::optional<uint64_t> parse_number(std::string_view digits) {
+  if (digits.size() != 16) return std::nullopt;
+  uint64_t number = 0;
+  for (char digit : digits) {
+    bool decimal = digit >= '0' && digit <= '9';
+    if (!decimal && !(digit >= 'a' && digit <= 'f')) return std::nullopt;
+    number = number << 4 | static_cast<uint64_t>(decimal ? digit - '0' : digit - 'a' + 10);
+  }
+  return number;
+}
+
+std::string number_name(uint64_t number, std::string_view suffix) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016" PRIx64, number);
+  return std::string(digits).append(suffix);
+}
+
+}  // namespace
+
+size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size_t payload_bytes,
+                  const BatchTrailer* trailer) {
+  size_t trailer_size =
+      trailer == nullptr ? 0 : log_format::trailer_bytes(trailer->last_data.size());
+  size_t content = block_header_bytes + payload_bytes + trailer_size;
+  size_t total = round_up(content);
+  store_le32(block + at_magic, block_magic);
+  store_le16(block + at_version, version);
+  store_le16(block + at_kind, static_cast<uint16_t>(header.kind));
+  store_le64(block + at_incarnation, header.incarnation);
+  store_le64(block + at_segment, place.segment);
+  store_le64(block + at_offset, place.offset);
+  store_le64(block + at_number, header.number);
+  store_le32(block + at_payload_bytes, static_cast<uint32_t>(payload_bytes));
+  store_le32(block + at_trailer_bytes, static_cast<uint32_t>(trailer_size));
+  store_le64(block + at_recorded_durable, header.recorded_durable.value());
+  store_le64(block + at_largest_epoch, header.largest_epoch.value());
+  store_le64(block + at_piece_offset, header.piece_offset);
+  store_le64(block + at_piece_total, header.piece_total);
+  if (trailer != nullptr) write_trailer(block + block_header_bytes + payload_bytes, *trailer);
+  std::memset(block + content, 0, total - content);
+  store_le64(block + at_checksum, block_checksum(block, content, place.log));
+  return total;
+}
+
+std::optional<BlockView> open_block(std::string_view bytes, const BlockPlace& place) {
+  if (bytes.size() < block_unit) return std::nullopt;
+  const char* block = bytes.data();
+  if (load_le32(block + at_magic) != block_magic || load_le16(block + at_version) != version ||
+      load_le64(block + at_segment) != place.segment ||
+      load_le64(block + at_offset) != place.offset) {
+    return std::nullopt;
+  }
+  uint64_t payload = load_le32(block + at_payload_bytes);
+  uint64_t trailer = load_le32(block + at_trailer_bytes);
+  uint64_t content = block_header_bytes + payload + trailer;
+  if (content > bytes.size() ||
+      load_le64(block + at_checksum) != block_checksum(block, content, place.log)) {
+    return std::nullopt;
+  }
+  BlockView view;
+  uint16_t kind = load_le16(block + at_kind);
+  if (kind != static_cast<uint16_t>(BlockKind::records) &&
+      kind != static_cast<uint16_t>(BlockKind::piece)) {
+    return std::nullopt;
+  }
+  view.header = {.kind = static_cast<BlockKind>(kind),
+                 .incarnation = load_le64(block + at_incarnation),
+                 .number = load_le64(block + at_number),
+                 .recorded_durable = Epoch(load_le64(block + at_recorded_durable)),
+                 .largest_epoch = Epoch(load_le64(block + at_largest_epoch)),
+                 .piece_offset = load_le64(block + at_piece_offset),
+                 .piece_total = load_le64(block + at_piece_total),
+                 .payload_bytes = static_cast<uint32_t>(payload),
+                 .trailer_bytes = static_cast<uint32_t>(trailer)};
+  view.segment = place.segment;
+  view.offset = place.offset;
+  view.bytes = round_up(content);
+  view.payload = bytes.substr(block_header_bytes, payload);
+  if (trailer != 0) {
+    view.trailer = read_trailer(bytes.substr(block_header_bytes + payload, trailer));
+    if (!view.trailer) return std::nullopt;
+  }
+  return view;
+}
+
+size_t encode_record(char* to, Tid tid, std::span<const RedoEntry> entries) {
+  char* at = to + record_header_bytes;
+  for (const RedoEntry& entry : entries) {
+    PGSILO_DCHECK(!entry.tombstone || entry.row.empty());
+    store_le32(at, entry.relation.value());
+    store_le32(at + 4, entry.tombstone ? tombstone_row : static_cast<uint32_t>(entry.row.size()));
+    store_le16(at + 8, static_cast<uint16_t>(entry.key.size()));
+    at += entry_header_bytes;
+    std::copy(entry.key.begin(), entry.key.end(), at);
+    at += entry.key.size();
+    std::copy(entry.row.begin(), entry.row.end(), at);
+    at += entry.row.size();
+  }
+  size_t bytes = static_cast<size_t>(at - to);
+  store_le32(to, static_cast<uint32_t>(bytes));
+  store_le32(to + 4, static_cast<uint32_t>(entries.size()));
+  store_le64(to + 8, tid.value());
+  return bytes;
+}
+
+std::optional<RecordHeader> peek_record(std::string_view bytes) {
+  if (bytes.size() < record_header_bytes) return std::nullopt;
+  RecordHeader header{.bytes = load_le32(bytes.data()),
+                      .entries = load_le32(bytes.data() + 4),
+                      .tid = Tid::from_value(load_le64(bytes.data() + 8))};
+  if (header.bytes < record_header_bytes || header.bytes > bytes.size()) return std::nullopt;
+  return header;
+}
+
+RecordReader::RecordReader(std::string_view record) {
+  std::optional<RecordHeader> header = peek_record(record);
+  if (!header || header->bytes != record.size()) {
+    damaged_ = true;
+    return;
+  }
+  entries_left_ = header->entries;
+  tid_ = header->tid;
+  rest_ = record.substr(record_header_bytes);
+}
+
+bool RecordReader::next(RedoEntry* entry) {
+  if (damaged_) return false;
+  if (entries_left_ == 0) {
+    damaged_ = !rest_.empty();
+    return false;
+  }
+  damaged_ = true;
+  if (rest_.size() < entry_header_bytes) return false;
+  uint32_t row = load_le32(rest_.data() + 4);
+  size_t key = load_le16(rest_.data() + 8);
+  entry->relation = RelationId(load_le32(rest_.data()));
+  entry->tombstone = row == tombstone_row;
+  size_t row_bytes = entry->tombstone ? 0 : row;
+  if (rest_.size() - entry_header_bytes < key + row_bytes) return false;
+  entry->key = rest_.substr(entry_header_bytes, key);
+  entry->row = rest_.substr(entry_header_bytes + key, row_bytes);
+  rest_ = rest_.substr(entry_header_bytes + key + row_bytes);
+  --entries_left_;
+  damaged_ = false;
+  return true;
+}
+
+std::string segment_name(uint64_t number) { return number_name(number, segment_suffix); }
+std::string unfinished_segment_name(uint64_t number) {
+  return number_name(number, unfinished_suffix);
+}
+bool is_unfinished_segment_name(std::string_view name) { return name.ends_with(unfinished_suffix); }
+
+std::optional<uint64_t> parse_segment_name(std::string_view name) {
+  if (!name.ends_with(segment_suffix)) return std::nullopt;
+  return parse_number(name.substr(0, name.size() - segment_suffix.size()));
+}
+
+}  // namespace pgsilo

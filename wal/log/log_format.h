@@ -1,0 +1,144 @@
+// The log's bytes (docs/log_format.md). A log directory holds segments; a segment is a row of
+// blocks; a block holds records of redo, or a piece of a record too long for one block, and perhaps
+// a trailer that closes a batch. Thread safety: plain functions and values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "storage/epoch/epoch.h"
+#include "storage/record/tid_word.h"
+#include "storage/transaction/redo_sink.h"
+
+namespace pgsilo {
+
+namespace log_format {
+inline constexpr uint32_t block_magic = 0x474c5350;  // "PSLG"
+inline constexpr uint16_t version = 1;
+// Blocks begin and end at multiples of this: no device writes less, so that a synced block is never
+// rewritten in part.
+inline constexpr size_t block_unit = 4096;
+inline constexpr size_t block_header_bytes = 88;
+inline constexpr size_t record_header_bytes = 16;
+inline constexpr size_t entry_header_bytes = 10;
+inline constexpr size_t trailer_fixed_bytes = 16;
+inline constexpr uint32_t tombstone_row = UINT32_MAX;
+inline constexpr size_t max_loggers = 64;
+inline constexpr size_t min_segment_bytes = size_t{256} << 10;
+inline constexpr size_t segment_granule = size_t{64} << 10;
+
+constexpr size_t round_up(size_t bytes) { return (bytes + block_unit - 1) & ~(block_unit - 1); }
+constexpr size_t trailer_bytes(size_t loggers) { return trailer_fixed_bytes + 8 * loggers; }
+// The longest block of a segment of this size.
+constexpr size_t max_block_bytes(size_t segment_bytes) {
+  constexpr size_t limit = size_t{1} << 20;
+  return segment_bytes / 4 < limit ? segment_bytes / 4 : limit;
+}
+// What fits into a block beside its header and the longest trailer.
+constexpr size_t max_payload_bytes(size_t segment_bytes) {
+  return max_block_bytes(segment_bytes) - block_header_bytes - trailer_bytes(max_loggers);
+}
+}  // namespace log_format
+
+// Where a block lies, and in whose log: covered by its checksum, so that it counts nowhere else.
+struct BlockPlace {
+  Uuid log;
+  uint64_t segment = 0;
+  uint64_t offset = 0;
+};
+
+enum class BlockKind : uint8_t {
+  records = 1,  // whole records
+  piece = 2,    // part of one long record
+};
+
+// "Everything of my workers up to `complete` is in my log; to know that all of `complete` is
+// durable, check that each logger's own last trailer reaches last_data[that logger]" (durability.md
+// item 1).
+struct BatchTrailer {
+  Epoch complete;
+  std::vector<Epoch>
+      last_data;  // by logger: the last epoch <= complete in which it had data, or a later one
+};
+
+struct BlockHeader {
+  BlockKind kind = BlockKind::records;
+  uint64_t incarnation = 0;
+  uint64_t number = 0;     // of the log in this incarnation, from 0, without gaps
+  Epoch recorded_durable;  // D that trailers on disk proved when the block was submitted
+  Epoch largest_epoch;     // in this segment so far, this block included
+  uint64_t piece_offset = 0;
+  uint64_t piece_total = 0;  // bytes of the long record
+  uint32_t payload_bytes = 0;
+  uint32_t trailer_bytes = 0;  // 0: the batch goes on
+};
+
+// A block in memory, checked.
+struct BlockView {
+  BlockHeader header;
+  uint64_t segment = 0;
+  uint64_t offset = 0;
+  size_t bytes = 0;  // on disk, padding included
+  std::string_view payload;
+  std::optional<BatchTrailer> trailer;
+};
+
+// Writes header, trailer, padding and checksum around a payload that lies at block +
+// block_header_bytes already; the sizes in `header` are set from the arguments. Returns the block's
+// bytes; `block` has room for them.
+size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size_t payload_bytes,
+                  const BatchTrailer* trailer);
+
+// The block at the start of `bytes` if there is a whole, undamaged one that belongs to this place.
+std::optional<BlockView> open_block(std::string_view bytes, const BlockPlace& place);
+
+// --- records ---
+// Bytes of a record of `entries` entries whose keys and rows have `bytes` bytes together.
+constexpr size_t record_bytes(size_t entries, size_t bytes) {
+  return log_format::record_header_bytes + entries * log_format::entry_header_bytes + bytes;
+}
+inline size_t entry_bytes(const RedoEntry& entry) {
+  return log_format::entry_header_bytes + entry.key.size() + entry.row.size();
+}
+// Writes one record; returns its bytes.
+size_t encode_record(char* to, Tid tid, std::span<const RedoEntry> entries);
+
+struct RecordHeader {
+  uint32_t bytes = 0;  // of the whole record
+  uint32_t entries = 0;
+  Tid tid;
+};
+// The header at the start of `bytes`; none if they cannot hold the record.
+std::optional<RecordHeader> peek_record(std::string_view bytes);
+
+// Walks the entries of one record.
+class RecordReader {
+ public:
+  // `record` is exactly one record.
+  explicit RecordReader(std::string_view record);
+  Tid tid() const { return tid_; }
+  // False at the end or where the bytes are malformed; then damaged() tells which.
+  bool next(RedoEntry* entry);
+  bool damaged() const { return damaged_; }
+
+ private:
+  std::string_view rest_;
+  uint32_t entries_left_ = 0;
+  Tid tid_;
+  bool damaged_ = false;
+};
+
+// --- names ---
+std::string segment_name(uint64_t number);
+std::optional<uint64_t> parse_segment_name(std::string_view name);
+// A segment under preparation.
+std::string unfinished_segment_name(uint64_t number);
+bool is_unfinished_segment_name(std::string_view name);
+
+}  // namespace pgsilo

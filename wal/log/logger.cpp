@@ -1,0 +1,175 @@
+#include "wal/log/logger.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "wal/log/segment_keeper.h"
+#include "wal/log/worker_log.h"
+
+namespace pgsilo {
+namespace {
+
+// How long the thread waits when a step could do nothing because an epoch is not complete yet.
+constexpr int64_t first_retry_us = 20;
+constexpr int64_t longest_retry_us = 5000;
+
+}  // namespace
+
+Logger::Logger(Parts parts)
+    : parts_(std::move(parts)), writer_(parts_.segments, parts_.log, parts_.incarnation) {}
+
+void Logger::connect(std::vector<Logger*> peers, SegmentKeeper* keeper) {
+  peers_ = std::move(peers);
+  keeper_ = keeper;
+}
+
+bool Logger::has_work() const {
+  return !parts_.commit.satisfied() || drain_.load(std::memory_order_seq_cst);
+}
+
+bool Logger::try_step() {
+  if (!has_work()) return false;
+  if (stepping_.exchange(true, std::memory_order_seq_cst)) return false;
+  bool progress = step();
+  stepping_.store(false, std::memory_order_seq_cst);
+  if (has_work()) hand_over();
+  return progress;
+}
+
+bool Logger::step() {
+  bool drain = drain_.exchange(false, std::memory_order_seq_cst);
+  Epoch target = parts_.commit.requested();
+  if (drain) target = std::max(target, parts_.epochs.current());
+  if (target <= parts_.commit.durable()) return false;
+  if (parts_.epochs.current() <= target) parts_.epochs.advance();
+  Epoch completed = parts_.epochs.completed();
+  // Somebody is still inside commit: what drain asks for cannot be taken whole yet.
+  if (drain && completed < target) drain_.store(true, std::memory_order_seq_cst);
+  BatchTrailer trailer{.complete = completed, .last_data = parts_.commit.last_data(completed)};
+  if (!parts_.commit.must_write(parts_.index, trailer.last_data)) {
+    return completed > parts_.commit.durable() && parts_.commit.settle_without_write(trailer);
+  }
+  // All of it up to `completed` is in this batch, whatever the worker's memory of its epochs says.
+  Epoch& own = trailer.last_data[parts_.index];
+  own = std::min(own, completed);
+  write_batch(trailer);
+  return true;
+}
+
+void Logger::write_batch(const BatchTrailer& trailer) {
+  writer_.begin_batch(parts_.commit.recorded());
+  for (WorkerLog* log : parts_.logs) {
+    while (std::optional<std::string_view> record = log->next_record(trailer.complete)) {
+      if (!writer_.add(*record)) writer_.write_long(*record);
+      log->taken(*record);
+    }
+  }
+  writer_.end_batch(trailer);
+  batches_.fetch_add(1, std::memory_order_relaxed);
+  bytes_.store(writer_.bytes_written(), std::memory_order_relaxed);
+  parts_.commit.batch_synced(parts_.index, trailer);
+  for (WorkerLog* log : parts_.logs) log->batch_written();
+  if (parts_.segments.wants_segments()) keeper_->wake();
+}
+
+// Requests are left: the epoch was not complete, they came during the step, or another log is
+// behind.
+void Logger::hand_over() {
+  std::vector<Epoch> last = parts_.commit.last_data(parts_.epochs.completed());
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    if (peers_[i] == this || parts_.commit.must_write(static_cast<unsigned>(i), last)) {
+      peers_[i]->wake();
+    }
+  }
+}
+
+void Logger::drain() {
+  if (drain_.exchange(true, std::memory_order_seq_cst)) return;
+  wake();
+}
+
+void Logger::want_segments() { keeper_->wake(); }
+
+void Logger::space_changed() {
+  for (WorkerLog* log : parts_.logs) log->wake_waiters();
+}
+
+bool Logger::has_undurable_data() const {
+  return parts_.commit.must_write(parts_.index, parts_.commit.last_data(Epoch(UINT64_MAX)));
+}
+
+bool Logger::has_records() const {
+  return std::any_of(parts_.logs.begin(), parts_.logs.end(),
+                     [](const WorkerLog* log) { return log->has_records(); });
+}
+
+void Logger::start() {
+  stopping_ = false;
+  thread_ = std::thread([this] { run(); });
+}
+
+void Logger::stop() {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void Logger::wake() {
+  // Not asleep: it looks again before it sleeps.
+  if (!asleep_.load(std::memory_order_seq_cst)) return;
+  {
+    std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  changed_.notify_one();
+}
+
+void Logger::sleep(int64_t us, bool forever) {
+  std::unique_lock lock(mutex_);
+  auto due = [this] { return woken_ || stopping_; };
+  if (forever) {
+    changed_.wait(lock, due);
+  } else {
+    changed_.wait_for(lock, std::chrono::microseconds(us), due);
+  }
+  woken_ = false;
+}
+
+void Logger::run() {
+  int64_t retry_us = first_retry_us;
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) return;
+    }
+    if (has_work()) {
+      if (try_step()) {
+        retry_us = first_retry_us;
+        continue;
+      }
+      asleep_.store(true, std::memory_order_seq_cst);
+      sleep(retry_us, false);
+      asleep_.store(false, std::memory_order_relaxed);
+      retry_us = std::min(2 * retry_us, longest_retry_us);
+      continue;
+    }
+    retry_us = first_retry_us;
+    asleep_.store(true, std::memory_order_seq_cst);
+    if (!has_work()) sleep(parts_.flush_after_us, false);
+    if (!has_work() && has_undurable_data()) {
+      parts_.commit.request_silently(parts_.epochs.current());
+    } else if (!has_work()) {
+      idle_.store(true, std::memory_order_seq_cst);
+      if (!has_records() && !has_work()) sleep(0, true);
+      idle_.store(false, std::memory_order_relaxed);
+    }
+    asleep_.store(false, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace pgsilo

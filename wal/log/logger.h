@@ -1,0 +1,104 @@
+// The logger of one log directory: takes what its workers published, writes it, syncs once,
+// publishes D (SiloR section 3.2, engine.md item 1). Group commit follows the device: while one
+// batch is being synced, the next one collects.
+//
+// A step does the work, on whatever thread: the logger's own or an idle worker's; one at a time. A
+// step advances E if somebody waits for an epoch that has not ended, takes the records up to the
+// completed epoch, writes them with a trailer, syncs, and lets GroupCommit publish. Whoever ends a
+// step while requests are open wakes the logger thread, which goes on as long as there are any.
+//
+// The thread sleeps while nobody waits. After activity it looks every flush_after_us whether there
+// is something that nobody asked for and makes it durable; if not, it sleeps until the next
+// append().
+//
+// Thread safety: try_step(), wake(), published(), drain(), want_segments(), space_changed(): any
+// thread. Memory order: the pairs step flag / request and sleep flag / (request, tail) are Dekker's
+// pattern, all accesses seq_cst.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "storage/epoch/epoch_manager.h"
+#include "wal/log/batch_writer.h"
+#include "wal/log/group_commit.h"
+#include "wal/log/segment_store.h"
+
+namespace pgsilo {
+
+class SegmentKeeper;
+class WorkerLog;
+
+class Logger {
+ public:
+  struct Parts {
+    unsigned index;
+    EpochManager& epochs;
+    GroupCommit& commit;
+    SegmentStore& segments;
+    std::vector<WorkerLog*> logs;  // of its workers
+    Uuid log;
+    uint64_t incarnation;
+    int64_t flush_after_us;
+  };
+  explicit Logger(Parts parts);
+  ~Logger() { stop(); }
+
+  // Before the first use: all loggers, and who prepares segments.
+  void connect(std::vector<Logger*> peers, SegmentKeeper* keeper);
+  void start();
+  void stop();
+
+  // Runs a step if somebody waits or buffers fill. True if something was written or became durable.
+  bool try_step();
+  // The thread, if there is one, looks whether there is something to do.
+  void wake();
+
+  // A worker appended.
+  void published() {
+    if (idle_.load(std::memory_order_seq_cst)) [[unlikely]]
+      wake();
+  }
+  // Buffers fill up: take records although nobody waits for them.
+  void drain();
+  void want_segments();
+  // The store's state may have changed: wakes who waits for space.
+  void space_changed();
+
+  SegmentStore& segments() { return parts_.segments; }
+  uint64_t batches() const { return batches_.load(std::memory_order_relaxed); }
+  uint64_t bytes_written() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  bool has_work() const;
+  bool step();
+  void write_batch(const BatchTrailer& trailer);
+  void hand_over();
+  bool has_undurable_data() const;
+  bool has_records() const;
+  void run();
+  void sleep(int64_t us, bool forever);
+
+  const Parts parts_;
+  std::vector<Logger*> peers_;
+  SegmentKeeper* keeper_ = nullptr;
+  BatchWriter writer_;
+  alignas(64) std::atomic<bool> stepping_{false};
+  std::atomic<bool> drain_{false};
+  std::atomic<uint64_t> batches_{0};
+  std::atomic<uint64_t> bytes_{0};
+
+  alignas(64) std::atomic<bool> idle_{false};  // the thread sleeps without a limit
+  std::atomic<bool> asleep_{false};
+  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool woken_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace pgsilo

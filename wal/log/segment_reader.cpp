@@ -1,0 +1,65 @@
+#include "wal/log/segment_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/byte_order.h"
+
+namespace pgsilo {
+namespace {
+
+using log_format::block_unit;
+
+constexpr size_t window_capacity = size_t{4} << 20;
+constexpr size_t longest_block = log_format::max_block_bytes(SIZE_MAX);
+static_assert(window_capacity >= 2 * longest_block);
+
+}  // namespace
+
+SegmentReader::SegmentReader(FileSystem& files, std::string path, uint64_t number, Uuid log)
+    : files_(files), path_(std::move(path)), number_(number), log_(log) {}
+
+FileResult SegmentReader::sync() {
+  std::unique_ptr<File> file;
+  result_ = files_.open(path_, {.write = true}, &file);
+  if (result_.ok()) result_ = file->sync_data();
+  return result_;
+}
+
+FileResult SegmentReader::open(uint64_t limit) {
+  result_ = files_.open(path_, {.direct = true}, &file_);
+  if (result_.status == FileStatus::unsupported) result_ = files_.open(path_, {}, &file_);
+  if (result_.ok()) result_ = file_->size(&bytes_);
+  limit_ = std::min(limit, bytes_);
+  if (result_.ok()) {
+    window_.reset(
+        static_cast<char*>(::operator new[](window_capacity, std::align_val_t{file_block_bytes})));
+  }
+  return result_;
+}
+
+bool SegmentReader::fill(uint64_t offset, size_t wanted) {
+  wanted = std::min<uint64_t>(wanted, limit_ - offset);
+  if (offset >= window_start_ && offset + wanted <= window_start_ + window_bytes_) return true;
+  window_start_ = offset;
+  size_t piece = log_format::round_up(std::min<uint64_t>(window_capacity, limit_ - offset));
+  result_ = file_->read_at(window_.get(), piece, offset, &window_bytes_);
+  return result_.ok();
+}
+
+std::optional<BlockView> SegmentReader::next(uint64_t from, uint64_t to) {
+  uint64_t end = std::min(to, limit_);
+  for (uint64_t offset = from; offset + block_unit <= end; offset += block_unit) {
+    if (!fill(offset, block_unit)) return std::nullopt;
+    size_t at = offset - window_start_;
+    if (load_le32(window_.get() + at + 8) != log_format::block_magic) continue;
+    if (!fill(offset, longest_block)) return std::nullopt;
+    at = offset - window_start_;
+    BlockPlace place{.log = log_, .segment = number_, .offset = offset};
+    std::optional<BlockView> block = open_block({window_.get() + at, window_bytes_ - at}, place);
+    if (block) return block;
+  }
+  return std::nullopt;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,177 @@
+#include "wal/log/segment_store.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "wal/log/log_format.h"
+
+namespace pgsilo {
+namespace {
+
+struct AlignedDelete {
+  void operator()(char* bytes) const {
+    ::operator delete[](bytes, std::align_val_t{file_block_bytes});
+  }
+};
+
+}  // namespace
+
+SegmentStore::SegmentStore(FileSystem& files, SegmentStoreOptions options)
+    : files_(files), options_(std::move(options)) {
+  PGSILO_CHECK(options_.segment_bytes >= log_format::min_segment_bytes &&
+               options_.segment_bytes % log_format::segment_granule == 0);
+  // Each worker may hand over one more transaction after space ran low, in a batch of its own.
+  low_water_ = worst_case(options_.ring_bytes) +
+               (options_.workers + 2) * log_format::max_block_bytes(options_.segment_bytes);
+}
+
+FileResult SegmentStore::open(uint64_t first, const std::vector<uint64_t>& empty) {
+  next_number_ = first;
+  for (uint64_t number : empty) {
+    PGSILO_CHECK(number == next_number_);
+    Segment segment;
+    FileResult result = open_segment(number, &segment);
+    if (!result.ok()) return result;
+    std::lock_guard lock(mutex_);
+    ready_.push_back(std::move(segment));
+    ++next_number_;
+  }
+  std::lock_guard lock(mutex_);
+  update_state();
+  return {};
+}
+
+FileResult SegmentStore::open_segment(uint64_t number, Segment* segment) {
+  segment->number = number;
+  segment->path = join_path(options_.directory, segment_name(number));
+  FileResult result{FileStatus::unsupported, 0};
+  if (options_.direct) {
+    result = files_.open(segment->path, {.write = true, .direct = true, .synchronous = true},
+                         &segment->file);
+    if (result.status == FileStatus::unsupported) options_.direct = false;
+  }
+  if (!options_.direct) result = files_.open(segment->path, {.write = true}, &segment->file);
+  if (result.ok()) result = segment->file->size(&segment->bytes);
+  return result;
+}
+
+// A block and the next one together are longer than one block can be, or they would be one: at most
+// half of the space is lost to records that did not fit, and at most a quarter of a segment to
+// blocks that did not fit at its end.
+size_t SegmentStore::worst_case(size_t redo_bytes) const {
+  return 3 * redo_bytes + 2 * log_format::max_block_bytes(options_.segment_bytes);
+}
+
+uint64_t SegmentStore::free_bytes() const {
+  uint64_t bytes = current_free_;
+  for (const Segment& segment : ready_) bytes += segment.bytes;
+  return bytes;
+}
+
+uint64_t SegmentStore::needed_bytes() const { return low_water_ + long_reserved_; }
+
+void SegmentStore::update_state() {
+  LogSpace state = free_bytes() >= needed_bytes() ? LogSpace::ample
+                   : device_full_                 ? LogSpace::exhausted
+                                                  : LogSpace::preparing;
+  state_.store(state, std::memory_order_release);
+}
+
+bool SegmentStore::long_decided(size_t bytes) const {
+  std::lock_guard lock(mutex_);
+  return long_refused_ || free_bytes() >= needed_bytes() + worst_case(bytes);
+}
+
+LogSpace SegmentStore::reserve_long(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  long_wanted_ = 0;
+  if (free_bytes() >= needed_bytes() + worst_case(bytes)) {
+    long_reserved_ += worst_case(bytes);
+    return LogSpace::ample;
+  }
+  if (std::exchange(long_refused_, false)) return LogSpace::exhausted;
+  long_wanted_ = worst_case(bytes);
+  return LogSpace::preparing;
+}
+
+void SegmentStore::release_long(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  PGSILO_CHECK(long_reserved_ >= worst_case(bytes));
+  long_reserved_ -= worst_case(bytes);
+  update_state();
+}
+
+Segment SegmentStore::take() {
+  std::lock_guard lock(mutex_);
+  PGSILO_CHECK(!ready_.empty());  // what was reserved fits
+  Segment segment = std::move(ready_.front());
+  ready_.pop_front();
+  current_free_ = segment.bytes;
+  update_state();
+  return segment;
+}
+
+void SegmentStore::consumed(uint64_t used, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  current_free_ = bytes - used;
+  update_state();
+}
+
+bool SegmentStore::wants_segments() const {
+  std::lock_guard lock(mutex_);
+  uint64_t spare = uint64_t{options_.spare_segments} * options_.segment_bytes;
+  return free_bytes() < needed_bytes() + long_wanted_ + spare;
+}
+
+FileResult SegmentStore::prepare_one() {
+  uint64_t number = 0;
+  {
+    std::lock_guard lock(mutex_);
+    number = next_number_;
+  }
+  std::string unfinished = join_path(options_.directory, unfinished_segment_name(number));
+  std::string finished = join_path(options_.directory, segment_name(number));
+  Segment segment;
+  FileResult result = write_zeros(unfinished);
+  if (result.ok()) result = files_.rename(unfinished, finished);
+  if (result.ok()) result = files_.sync_directory(options_.directory);
+  if (result.ok()) result = open_segment(number, &segment);
+  if (!result.ok())
+    (void)files_.remove(unfinished);  // gives back what space it took; the failure is reported
+
+  std::lock_guard lock(mutex_);
+  device_full_ = result.status == FileStatus::no_space;
+  if (device_full_ && std::exchange(long_wanted_, 0) != 0) long_refused_ = true;
+  if (result.ok()) {
+    ready_.push_back(std::move(segment));
+    ++next_number_;
+    prepared_.fetch_add(1, std::memory_order_relaxed);
+  }
+  update_state();
+  return result;
+}
+
+FileResult SegmentStore::write_zeros(const std::string& path) {
+  std::unique_ptr<File> file;
+  FileResult result =
+      files_.open(path, {.write = true, .create = true, .direct = options_.direct}, &file);
+  if (result.status == FileStatus::unsupported && options_.direct) {
+    options_.direct = false;
+    result = files_.open(path, {.write = true, .create = true}, &file);
+  }
+  if (result.ok()) result = file->allocate(options_.segment_bytes);
+  if (!result.ok()) return result;
+  size_t piece = std::min<size_t>(options_.segment_bytes, size_t{1} << 20);
+  std::unique_ptr<char[], AlignedDelete> zeros(
+      static_cast<char*>(::operator new[](piece, std::align_val_t{file_block_bytes})));
+  std::memset(zeros.get(), 0, piece);
+  for (size_t at = 0; at < options_.segment_bytes && result.ok(); at += piece) {
+    result = file->write_at(zeros.get(), std::min(piece, options_.segment_bytes - at), at);
+  }
+  if (result.ok()) result = file->sync_data();
+  return result;
+}
+
+}  // namespace pgsilo

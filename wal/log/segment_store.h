@@ -1,0 +1,106 @@
+// The segments of one log directory: those written to, and empty ones prepared ahead, so that the
+// commit path neither creates nor grows a file. Preparing: written full of zeros under a temporary
+// name, synced, renamed, the directory synced, opened for the log.
+//
+// Space (durability.md item 10). What rings hold and may still take is promised to fit: while less
+// than `low_water` bytes plus what long appends reserved are free in the current and the prepared
+// segments, state() is not ample and workers reserve nothing. The writer only ever takes from the
+// free side, so everything reserved before still fits.
+//
+// Thread safety: state(): any thread. prepare*(): one thread at a time. take(), consumed(): the
+// logger's step. The rest: any.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+
+namespace pgsilo {
+
+enum class LogSpace : uint8_t {
+  ample,
+  preparing,  // more is being prepared: wait
+  exhausted,  // the device is full: 53100
+};
+
+struct Segment {
+  uint64_t number = 0;
+  uint64_t bytes = 0;
+  std::string path;
+  std::unique_ptr<File> file;
+};
+
+struct SegmentStoreOptions {
+  std::string directory;
+  size_t segment_bytes = 0;
+  size_t ring_bytes = 0;  // of all workers that log here
+  unsigned workers = 0;
+  unsigned spare_segments = 0;
+  bool direct = true;  // else written through the page cache
+};
+
+class SegmentStore {
+ public:
+  SegmentStore(FileSystem& files, SegmentStoreOptions options);
+
+  // Segments from `first` on are this incarnation's. `empty`: segments without a block from an
+  // earlier start, to be used again.
+  FileResult open(uint64_t first, const std::vector<uint64_t>& empty);
+  const std::string& directory() const { return options_.directory; }
+  size_t segment_bytes() const { return options_.segment_bytes; }
+
+  LogSpace state() const { return state_.load(std::memory_order_acquire); }
+  // Long appends. ample: promises room for `bytes` bytes of redo, until release_long(). preparing:
+  // wait and ask again; segments for it are wanted. exhausted: they could not be had.
+  LogSpace reserve_long(size_t bytes);
+  // Whether reserve_long() would say something else than preparing.
+  bool long_decided(size_t bytes) const;
+  void release_long(size_t bytes);
+  // More than could ever be promised.
+  bool can_never_hold(size_t bytes) const { return bytes > max_long_bytes; }
+
+  // The next empty segment; there is one (the promise above).
+  Segment take();
+  // The writer has used the current segment up to `used` of `bytes`.
+  void consumed(uint64_t used, uint64_t bytes);
+
+  // True if segments are missing and prepare_one() should run.
+  bool wants_segments() const;
+  // Prepares one segment. no_space: state() becomes exhausted until a later call succeeds.
+  FileResult prepare_one();
+  uint64_t prepared() const { return prepared_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t max_long_bytes = size_t{8} << 30;
+
+  FileResult open_segment(uint64_t number, Segment* segment);
+  FileResult write_zeros(const std::string& path);
+  // Redo bytes -> bytes of segments that certainly hold them.
+  size_t worst_case(size_t redo_bytes) const;
+  uint64_t free_bytes() const;    // with mutex_
+  uint64_t needed_bytes() const;  // with mutex_
+  void update_state();            // with mutex_
+
+  FileSystem& files_;
+  SegmentStoreOptions options_;
+  size_t low_water_ = 0;
+  std::atomic<LogSpace> state_{LogSpace::preparing};
+  std::atomic<uint64_t> prepared_{0};
+  mutable std::mutex mutex_;
+  std::deque<Segment> ready_;
+  uint64_t next_number_ = 1;
+  uint64_t current_free_ = 0;
+  uint64_t long_reserved_ = 0;
+  uint64_t long_wanted_ = 0;   // of a long append that did not fit yet
+  bool long_refused_ = false;  // ... because the device is full: its owner has not heard yet
+  bool device_full_ = false;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,190 @@
+#include "wal/log/worker_log.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/parker.h"
+#include "wal/log/logger.h"
+#include "wal/log/segment_store.h"
+
+namespace pgsilo {
+namespace {
+
+// Bytes of a long append's records: each entry might get a record of its own.
+size_t long_bytes(size_t entries, size_t bytes) {
+  return record_bytes(entries, bytes) + entries * log_format::record_header_bytes;
+}
+
+}  // namespace
+
+WorkerLog::WorkerLog(size_t buffer_bytes, size_t ring_record_bytes, SegmentStore& segments)
+    : segments_(segments), ring_record_bytes_(ring_record_bytes), ring_(buffer_bytes) {
+  PGSILO_CHECK(ring_record_bytes <= buffer_bytes / 4);
+}
+
+WorkerLog::~WorkerLog() { delete long_published_.load(std::memory_order_acquire); }
+
+ReserveResult WorkerLog::reserve(size_t entries, size_t bytes) {
+  if (long_reserved_ != nullptr) [[unlikely]] {
+    segments_.release_long(long_reserved_->capacity);
+    long_reserved_ = nullptr;
+  }
+  wanted_bytes_ = record_bytes(entries, bytes);
+  switch (segments_.state()) {
+    case LogSpace::ample:
+      break;
+    case LogSpace::preparing:
+      return ReserveResult::must_wait;
+    case LogSpace::exhausted:
+      return ReserveResult::no_space;
+  }
+  if (wanted_bytes_ > ring_record_bytes_) [[unlikely]]
+    return reserve_long(entries, bytes);
+  return ring_.has_room(wanted_bytes_) ? ReserveResult::ok : ReserveResult::must_wait;
+}
+
+ReserveResult WorkerLog::reserve_long(size_t entries, size_t bytes) {
+  size_t capacity = wanted_bytes_ = long_bytes(entries, bytes);
+  if (segments_.can_never_hold(capacity)) return ReserveResult::too_large;
+  if (long_published_.load(std::memory_order_acquire) != nullptr) return ReserveResult::must_wait;
+  auto reserved = std::make_unique<LongAppend>();
+  reserved->bytes.reset(new char[capacity]);
+  reserved->capacity = capacity;
+  LogSpace space = segments_.reserve_long(capacity);
+  if (space != LogSpace::ample) {
+    logger_->want_segments();
+    return space == LogSpace::exhausted ? ReserveResult::no_space : ReserveResult::must_wait;
+  }
+  long_reserved_ = std::move(reserved);
+  return ReserveResult::ok;
+}
+
+bool WorkerLog::can_reserve(size_t bytes) {
+  if (segments_.state() != LogSpace::ample) return segments_.state() == LogSpace::exhausted;
+  if (bytes <= ring_record_bytes_) return ring_.has_room(bytes);
+  return long_published_.load(std::memory_order_acquire) == nullptr &&
+         segments_.long_decided(bytes);
+}
+
+void WorkerLog::wait_for_buffer(Parker& parker, int64_t deadline_us) {
+  size_t wanted = wanted_bytes_;
+  {
+    std::lock_guard lock(waiters_mutex_);
+    waiters_.push_back(&parker);
+  }
+  // Pairs with the exchange in wake_waiters(): either it sees the waiter, or we see the space it
+  // gave back.
+  waiter_count_.fetch_add(1, std::memory_order_acq_rel);
+  if (!can_reserve(wanted)) {
+    logger_->drain();
+    parker.park(deadline_us);
+  }
+  waiter_count_.fetch_sub(1, std::memory_order_relaxed);
+  std::lock_guard lock(waiters_mutex_);
+  std::erase(waiters_, &parker);
+}
+
+void WorkerLog::wake_waiters() {
+  if (waiter_count_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
+  std::lock_guard lock(waiters_mutex_);
+  for (Parker* parker : waiters_) parker->unpark();
+}
+
+void WorkerLog::append(Tid tid, std::span<const RedoEntry> entries) {
+  size_t bytes = log_format::record_header_bytes;
+  for (const RedoEntry& entry : entries) bytes += entry_bytes(entry);
+  remember(tid.epoch());
+  if (bytes > ring_record_bytes_ || long_reserved_ != nullptr) [[unlikely]] {
+    append_long(tid, entries);
+  } else {
+    PGSILO_CHECK(ring_.has_room(bytes));
+    encode_record(ring_.place(bytes), tid, entries);
+    ring_.publish(bytes);
+  }
+  logger_->published();
+  if (ring_.bytes_waiting() > ring_.capacity() / 2) [[unlikely]]
+    logger_->drain();
+}
+
+// One transaction in several records: they share the TID, so its epoch, and recovery takes epochs
+// whole.
+void WorkerLog::append_long(Tid tid, std::span<const RedoEntry> entries) {
+  PGSILO_CHECK(long_reserved_ != nullptr);
+  LongAppend& target = *long_reserved_;
+  while (!entries.empty()) {
+    size_t count = 0;
+    size_t bytes = log_format::record_header_bytes;
+    while (count < entries.size() &&
+           (count == 0 || bytes + entry_bytes(entries[count]) <= ring_record_bytes_)) {
+      bytes += entry_bytes(entries[count++]);
+    }
+    PGSILO_CHECK(target.used + bytes <= target.capacity);
+    target.used += encode_record(target.bytes.get() + target.used, tid, entries.first(count));
+    entries = entries.subspan(count);
+  }
+  // seq_cst: as LogBuffer::publish().
+  long_published_.store(long_reserved_.release(), std::memory_order_seq_cst);
+}
+
+void WorkerLog::remember(Epoch epoch) {
+  uint64_t count = epoch_count_.load(std::memory_order_relaxed);
+  if (count != 0 &&
+      epochs_[(count - 1) % remembered_epochs].load(std::memory_order_relaxed) == epoch.value()) {
+    return;
+  }
+  // Release, so that who reads a slot's new content also finds the slots before it overwritten.
+  epochs_[count % remembered_epochs].store(epoch.value(), std::memory_order_release);
+  epoch_count_.store(count + 1, std::memory_order_release);
+}
+
+// Slots are overwritten oldest first and with later epochs. So if the slot with the true answer has
+// been overwritten, all older ones have been too, and none is <= completed: the answer is then an
+// epoch that is too late, which is safe.
+Epoch WorkerLog::last_data(Epoch completed) const {
+  uint64_t count = epoch_count_.load(std::memory_order_acquire);
+  uint64_t answer = 0;
+  for (uint64_t i = 0; i < std::min<uint64_t>(count, remembered_epochs); ++i) {
+    answer = epochs_[(count - 1 - i) % remembered_epochs].load(std::memory_order_acquire);
+    if (answer <= completed.value()) break;
+  }
+  return Epoch(answer);
+}
+
+bool WorkerLog::has_records() const {
+  return long_published_.load(std::memory_order_seq_cst) != nullptr || !ring_.drained();
+}
+
+std::optional<std::string_view> WorkerLog::next_record(Epoch limit) {
+  std::string_view waiting[2] = {ring_.peek(ring_.tail()), {}};
+  if (const LongAppend* append = long_published_.load(std::memory_order_acquire)) {
+    waiting[1] = {append->bytes.get() + append->taken, append->used - append->taken};
+  }
+  for (std::string_view rest : waiting) {
+    if (rest.empty()) continue;
+    std::optional<RecordHeader> header = peek_record(rest);
+    PGSILO_CHECK(header.has_value());
+    if (header->tid.epoch() <= limit) return rest.substr(0, header->bytes);
+  }
+  return std::nullopt;
+}
+
+void WorkerLog::taken(std::string_view record) {
+  LongAppend* append = long_published_.load(std::memory_order_acquire);
+  if (append != nullptr && record.data() == append->bytes.get() + append->taken) {
+    append->taken += record.size();
+  } else {
+    ring_.consume(record.size());
+  }
+}
+
+void WorkerLog::batch_written() {
+  LongAppend* append = long_published_.load(std::memory_order_acquire);
+  if (append != nullptr && append->taken == append->used) {
+    segments_.release_long(append->capacity);
+    long_published_.store(nullptr, std::memory_order_release);  // pairs with reserve_long()
+    delete append;
+  }
+  wake_waiters();
+}
+
+}  // namespace pgsilo

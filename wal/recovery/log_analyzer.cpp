@@ -1,0 +1,334 @@
+#include "wal/recovery/log_analyzer.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/file.h"
+#include "wal/layout/log_directory.h"
+#include "wal/log/segment_reader.h"
+#include "wal/recovery/parallel.h"
+#include "wal/recovery/recovery_meter.h"
+
+namespace pgsilo {
+namespace {
+
+constexpr char accept_hint[] =
+    "\nHint: Set recovery_accept_data_loss=on to start from the newest consistent state before it.";
+
+// One incarnation's part of one log.
+struct LogPart {
+  const LogDirectory* directory = nullptr;
+  struct Piece {
+    const SegmentScan* scan;
+    const BlockRun* run;
+  };
+  std::vector<Piece> prefix;  // runs that follow each other from block 0
+  bool gap = false;           // undamaged blocks come after the prefix
+  std::string end_path;       // where the prefix ends
+  uint64_t end_offset = 0;
+  Epoch reaches;  // `complete` of its last trailer
+};
+
+struct IncarnationParts {
+  std::vector<LogPart> logs;  // by logger
+  Epoch recorded;             // the largest D that any of its blocks records
+  bool has_blocks = false;
+  bool files_missing = false;  // a log has not one segment, though segments were prepared before
+                               // the incarnation began
+};
+
+class Analyzer {
+ public:
+  Analyzer(FileSystem& files, const std::vector<LogDirectory*>& logs,
+           const AnalyzerOptions& options, RecoveryMeter& meter, ControlFile* control,
+           LogAnalysis* analysis, std::string* why)
+      : files_(files),
+        logs_(logs),
+        options_(options),
+        meter_(meter),
+        control_(*control),
+        analysis_(*analysis),
+        why_(*why),
+        scans_(logs.size()) {}
+
+  bool run() {
+    if (!list_segments() || !scan_segments() || !know_all_incarnations()) return false;
+    size_t kept = 0;
+    bool lost = false;
+    for (Incarnation& incarnation : control_.incarnations) {
+      IncarnationParts parts = collect(incarnation);
+      if (parts.files_missing && !options_.accept_data_loss) {
+        return fail("a log directory holds no segments, but start " +
+                    std::to_string(incarnation.number) + " of the server logged there" +
+                    accept_hint);
+      }
+      if (!decide(incarnation, parts, &lost)) return false;
+      if (!parts.has_blocks) continue;
+      add_ranges(incarnation, parts);
+      control_.incarnations[kept++] = incarnation;
+    }
+    control_.incarnations.resize(kept);
+    std::reverse(analysis_.ranges.begin(), analysis_.ranges.end());
+    find_empty_segments();
+    return true;
+  }
+
+ private:
+  bool fail(const std::string& message) {
+    why_ = message;
+    return false;
+  }
+
+  bool list_segments() {
+    for (size_t log = 0; log < logs_.size(); ++log) {
+      std::vector<uint64_t> numbers;
+      FileResult result = logs_[log]->list_segments(&numbers);
+      if (!result.ok()) {
+        return fail("could not read log directory \"" + logs_[log]->path() +
+                    "\": " + result.text());
+      }
+      for (uint64_t number : numbers) {
+        if (!scans_[log].empty() && number != scans_[log].back().number + 1 &&
+            !options_.accept_data_loss) {
+          return fail("log segment \"" + logs_[log]->segment_path(scans_[log].back().number + 1) +
+                      "\" is missing" + std::string(accept_hint));
+        }
+        scans_[log].push_back({});
+        scans_[log].back().number = number;
+        jobs_.push_back({log, scans_[log].size() - 1});
+      }
+    }
+    return true;
+  }
+
+  bool scan_segments() {
+    // An earlier process may have left writes in the caches; they must be on disk before anything
+    // rests on them. On this thread, for the simulated disk's sake.
+    for (const Job& job : jobs_) {
+      SegmentScan& scan = scans_[job.log][job.index];
+      scan.path = logs_[job.log]->segment_path(scan.number);
+      SegmentReader reader(files_, scan.path, scan.number, logs_[job.log]->log());
+      FileResult result = reader.sync();
+      if (!result.ok())
+        return fail("could not sync log segment \"" + scan.path + "\": " + result.text());
+    }
+    run_jobs(
+        jobs_.size(), options_.threads,
+        [this] {
+          return [this](size_t number) {
+            const Job& job = jobs_[number];
+            SegmentScan& scan = scans_[job.log][job.index];
+            scan = scan_segment(files_, scan.path, scan.number, logs_[job.log]->log(),
+                                options_.accept_data_loss);
+            meter_.add(scan.bytes);
+          };
+        },
+        [this] { meter_.report(); });
+    for (const Job& job : jobs_) {
+      const SegmentScan& scan = scans_[job.log][job.index];
+      if (scan.result.ok() || options_.accept_data_loss) continue;
+      return fail("could not read log segment \"" + scan.path + "\": " + scan.result.text() +
+                  std::string(accept_hint));
+    }
+    return true;
+  }
+
+  bool know_all_incarnations() {
+    for (const auto& scans : scans_) {
+      for (const SegmentScan& scan : scans) {
+        for (const BlockRun& run : scan.runs) {
+          analysis_.largest_seen = std::max(analysis_.largest_seen, run.largest_seen);
+          bool known =
+              std::any_of(control_.incarnations.begin(), control_.incarnations.end(),
+                          [&](const Incarnation& i) { return i.number == run.incarnation; });
+          if (!known) {
+            return fail("log segment \"" + scan.path + "\" was written by start " +
+                        std::to_string(run.incarnation) +
+                        " of the server, of which the control file knows nothing");
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  size_t directory_of(const Uuid& log) const {
+    size_t index = 0;
+    while (index < logs_.size() && logs_[index]->log() != log) ++index;
+    return index;  // there is one: Wal::open checked
+  }
+
+  IncarnationParts collect(const Incarnation& incarnation) {
+    IncarnationParts parts;
+    for (const LogIdentity& identity : incarnation.logs) {
+      size_t directory = directory_of(identity.log);
+      parts.files_missing |= scans_[directory].empty();
+      LogPart part = collect_log(incarnation, *logs_[directory], scans_[directory], parts);
+      parts.logs.push_back(std::move(part));
+    }
+    return parts;
+  }
+
+  LogPart collect_log(const Incarnation& incarnation, const LogDirectory& directory,
+                      const std::vector<SegmentScan>& scans, IncarnationParts& parts) {
+    LogPart part;
+    part.directory = &directory;
+    part.end_path = directory.path();
+    part.reaches = Epoch(incarnation.first_epoch.value() - 1);
+    uint64_t expected = 0;
+    for (const SegmentScan& scan : scans) {
+      for (const BlockRun& run : scan.runs) {
+        if (run.incarnation != incarnation.number) continue;
+        parts.has_blocks = true;
+        parts.recorded = std::max(parts.recorded, run.recorded);
+        if (run.first_number != expected) part.gap = true;
+        if (part.gap) {
+          if (part.prefix.empty()) part.end_path = scan.path;
+          continue;
+        }
+        expected = run.next_number;
+        part.prefix.push_back({&scan, &run});
+        part.end_path = scan.path;
+        part.end_offset = run.end;
+        if (!run.trailers.empty()) part.reaches = run.trailers.back().complete;
+      }
+    }
+    return part;
+  }
+
+  static bool is_durable(const BatchTrailer& trailer, const IncarnationParts& parts) {
+    if (trailer.last_data.size() != parts.logs.size()) return false;
+    for (size_t log = 0; log < parts.logs.size(); ++log) {
+      if (trailer.last_data[log] > parts.logs[log].reaches) return false;
+    }
+    return true;
+  }
+
+  static Epoch readable(const Incarnation& incarnation, const IncarnationParts& parts) {
+    Epoch durable = Epoch(incarnation.first_epoch.value() - 1);
+    for (const LogPart& part : parts.logs) {
+      for (const LogPart::Piece& piece : part.prefix) {
+        for (const BatchTrailer& trailer : piece.run->trailers) {
+          if (trailer.complete > durable && is_durable(trailer, parts)) durable = trailer.complete;
+        }
+      }
+    }
+    return durable;
+  }
+
+  // Which epochs of the incarnation count. After `*lost`, none of the later incarnations': they
+  // rest on what was lost.
+  bool decide(Incarnation& incarnation, const IncarnationParts& parts, bool* lost) {
+    Epoch durable = readable(incarnation, parts);
+    analysis_.largest_seen = std::max(
+        {analysis_.largest_seen, incarnation.durable, Epoch(incarnation.first_epoch.value() - 1)});
+    Epoch known = incarnation.closed
+                      ? std::max(incarnation.durable, Epoch(incarnation.first_epoch.value() - 1))
+                      : parts.recorded;
+    if (incarnation.closed && incarnation.durable < incarnation.first_epoch)
+      known = durable;  // nothing of it counts
+    if (durable < known && !*lost) {
+      std::string message = describe_loss(incarnation, parts, known, durable);
+      if (!options_.accept_data_loss) return fail(message);
+      analysis_.data_loss = message;
+      *lost = true;
+      incarnation.durable = durable;
+    } else if (*lost) {
+      incarnation.durable = Epoch(0);
+    } else if (!incarnation.closed) {
+      incarnation.durable = durable;
+    }
+    incarnation.closed = true;
+    return true;
+  }
+
+  std::string describe_loss(const Incarnation& incarnation, const IncarnationParts& parts,
+                            Epoch known, Epoch durable) {
+    std::string message;
+    for (const LogPart& part : parts.logs) {
+      bool short_end = std::none_of(parts.logs.begin(), parts.logs.end(),
+                                    [](const LogPart& p) { return p.gap; }) &&
+                       part.reaches < known;
+      if (!part.gap && !short_end) continue;
+      message += "log file \"" + part.end_path + "\" is damaged at offset " +
+                 std::to_string(part.end_offset) + "\n";
+    }
+    return message + "Detail: Start " + std::to_string(incarnation.number) +
+           " of the server had made everything up to epoch " + std::to_string(known.value()) +
+           " durable; the logs can be read up to epoch " + std::to_string(durable.value()) +
+           ".\nHint: Set recovery_accept_data_loss=on to start from there, giving up what was "
+           "committed after it.";
+  }
+
+  void add_ranges(const Incarnation& incarnation, const IncarnationParts& parts) {
+    for (const LogPart& part : parts.logs) {
+      LongRecord open;
+      for (const LogPart::Piece& piece : part.prefix) {
+        ReplayRange range{.path = piece.scan->path,
+                          .segment = piece.scan->number,
+                          .log = part.directory->log(),
+                          .begin = 0,
+                          .end = 0,
+                          .durable = incarnation.durable};
+        for (size_t i = 0; i + 1 < piece.run->splits.size(); ++i) {
+          range.begin = piece.run->splits[i];
+          range.end = piece.run->splits[i + 1];
+          analysis_.ranges.push_back(range);
+          meter_.expect(range.end - range.begin);
+        }
+        for (const PieceRef& ref : piece.run->pieces) {
+          range.begin = ref.offset;
+          range.end = ref.offset + ref.bytes;
+          add_piece(open, range, ref);
+        }
+      }
+    }
+  }
+
+  // A long record whose end is missing was in the torn end of the log and is left out.
+  void add_piece(LongRecord& open, const ReplayRange& range, const PieceRef& ref) {
+    if (ref.piece_offset == 0) open = {.pieces = {}, .total = ref.piece_total};
+    open.pieces.push_back(range);
+    if (ref.piece_offset + ref.payload_bytes == ref.piece_total)
+      analysis_.long_records.push_back(std::move(open));
+  }
+
+  void find_empty_segments() {
+    analysis_.next_segment.assign(logs_.size(), 1);
+    analysis_.empty_segments.resize(logs_.size());
+    for (size_t log = 0; log < logs_.size(); ++log) {
+      for (const SegmentScan& scan : scans_[log]) {
+        if (!scan.runs.empty() || !scan.result.ok()) analysis_.next_segment[log] = scan.number + 1;
+      }
+      for (const SegmentScan& scan : scans_[log]) {
+        if (scan.number >= analysis_.next_segment[log])
+          analysis_.empty_segments[log].push_back(scan.number);
+      }
+    }
+  }
+
+  struct Job {
+    size_t log;
+    size_t index;
+  };
+
+  FileSystem& files_;
+  const std::vector<LogDirectory*>& logs_;
+  const AnalyzerOptions& options_;
+  RecoveryMeter& meter_;
+  ControlFile& control_;
+  LogAnalysis& analysis_;
+  std::string& why_;
+  std::vector<std::vector<SegmentScan>> scans_;  // by directory, ascending numbers
+  std::vector<Job> jobs_;
+};
+
+}  // namespace
+
+bool analyze_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
+                  const AnalyzerOptions& options, RecoveryMeter& meter, ControlFile* control,
+                  LogAnalysis* analysis, std::string* why) {
+  return Analyzer(files, logs, options, meter, control, analysis, why).run();
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,66 @@
+// Recovery's first pass: reads every log, finds for each incarnation the epoch D up to which its
+// records count, and refuses what is damaged at or below an epoch that is known to have been
+// durable (durability.md items 1, 4, 6).
+//
+// For an incarnation, each log counts as far as its blocks follow each other without a gap from the
+// first one. Epoch c is durable if a trailer (c, last_data) is there and every log's last trailer
+// reaches last_data of that log. If any block anywhere, or the control file, records a larger D,
+// then a log has lost what it once held: data loss. A gap above every recorded D is the torn end of
+// the last batch.
+//
+// Thread safety: one call at a time; uses `threads` threads inside.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "storage/epoch/epoch.h"
+#include "wal/layout/control_file.h"
+#include "wal/recovery/segment_scan.h"
+
+namespace pgsilo {
+
+class FileSystem;
+class LogDirectory;
+class RecoveryMeter;
+
+// Blocks [begin, end) of a segment whose records with epochs up to `durable` count.
+struct ReplayRange {
+  std::string path;
+  uint64_t segment = 0;
+  Uuid log;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  Epoch durable;
+};
+
+// A record too long for one block: its pieces, in order.
+struct LongRecord {
+  std::vector<ReplayRange> pieces;
+  uint64_t total = 0;
+};
+
+struct LogAnalysis {
+  Epoch largest_seen;               // in any file
+  std::vector<ReplayRange> ranges;  // newest first
+  std::vector<LongRecord> long_records;
+  // By log directory: the first segment number of the next incarnation, and which segments from
+  // there on exist, without a block.
+  std::vector<uint64_t> next_segment;
+  std::vector<std::vector<uint64_t>> empty_segments;
+  std::string data_loss;  // with accept_data_loss
+};
+
+struct AnalyzerOptions {
+  unsigned threads = 1;
+  bool accept_data_loss = false;
+};
+
+// Closes the incarnations of `control` that are open: sets their `durable`, drops those without
+// records. False: `why`.
+bool analyze_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
+                  const AnalyzerOptions& options, RecoveryMeter& meter, ControlFile* control,
+                  LogAnalysis* analysis, std::string* why);
+
+}  // namespace pgsilo
