@@ -31,6 +31,9 @@ struct LogUnit {
 };
 
 struct Wal::State {
+  State(FileSystem& files, const Clock& clock, std::string directory, WalOptions options)
+      : files(files), clock(clock), directory(std::move(directory)), options(std::move(options)) {}
+
   FileSystem& files;
   const Clock& clock;
   std::string directory;
@@ -108,9 +111,9 @@ std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
                                std::string* why) {
   *why = options_fault(options);
   if (!why->empty()) return nullptr;
-  std::unique_ptr<State> state(
-      new State{.files = files, .clock = clock, .directory = data_directory, .options = options});
+  std::unique_ptr<State> state(new State(files, clock, data_directory, options));
   FileResult result = files.create_directory(data_directory);
+  if (result.ok()) result = files.sync_directory(parent_path(data_directory));
   if (!result.ok() && result.status != FileStatus::already_exists) {
     *why = "could not create directory \"" + data_directory + "\": " + result.text();
     return nullptr;
@@ -231,8 +234,7 @@ void Wal::drop_relations_unless(RelationPredicate named, void* context) {
 
 Incarnation Wal::State::next_incarnation() const {
   Incarnation incarnation;
-  incarnation.number = 1;
-  for (const Incarnation& earlier : control.incarnations) incarnation.number = earlier.number + 1;
+  incarnation.number = control.last_incarnation + 1;
   incarnation.first_epoch = first_epoch;
   for (const LogUnit& unit : units)
     incarnation.logs.push_back({unit.directory->log(), unit.directory->path()});
@@ -302,6 +304,7 @@ bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   state.durable = &durable;
   if (!state.prepare_stores(why)) return false;
   state.control.incarnations.push_back(state.next_incarnation());
+  state.control.last_incarnation = state.control.incarnations.back().number;
   FileResult result = write_control_file(state.files, state.directory, state.control);
   if (!result.ok()) {
     *why = "could not write control file in \"" + state.directory + "\": " + result.text();
@@ -327,6 +330,8 @@ void Wal::stop() {
   Incarnation& incarnation = state.control.incarnations.back();
   incarnation.closed = incarnation.clean = true;
   incarnation.durable = state.commit->recorded();
+  for (Epoch data : state.commit->last_data(Epoch(UINT64_MAX)))
+    PGSILO_CHECK(data <= incarnation.durable);
   // If it fails, the next start takes it for a crash: nothing is lost.
   FileResult result = write_control_file(state.files, state.directory, state.control);
   static_cast<void>(result);

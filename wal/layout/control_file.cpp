@@ -57,7 +57,9 @@ ControlRead read_control_file(FileSystem& files, const std::string& directory,
     case CheckedReader::Head::other_version:
       return ControlRead::other_version;
   }
-  *control = {.database = reader.uuid(), .incarnations = {}};
+  *control = ControlFile{};
+  control->database = reader.uuid();
+  control->last_incarnation = reader.u64();
   uint32_t count = reader.u32();
   for (uint32_t i = 0; i < count && reader.ok(); ++i) {
     control->incarnations.push_back(read_incarnation(reader));
@@ -69,6 +71,7 @@ FileResult write_control_file(FileSystem& files, const std::string& directory,
                               const ControlFile& control) {
   CheckedWriter writer(control_magic, control_version);
   writer.uuid(control.database);
+  writer.u64(control.last_incarnation);
   writer.u32(static_cast<uint32_t>(control.incarnations.size()));
   for (const Incarnation& incarnation : control.incarnations)
     write_incarnation(writer, incarnation);

@@ -33,6 +33,7 @@ struct Incarnation {
 
 struct ControlFile {
   Uuid database;
+  uint64_t last_incarnation = 0;          // numbers are never used again
   std::vector<Incarnation> incarnations;  // ascending; all that may have records in some log
 };
 

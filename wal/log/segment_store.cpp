@@ -28,17 +28,26 @@ SegmentStore::SegmentStore(FileSystem& files, SegmentStoreOptions options)
 }
 
 FileResult SegmentStore::open(uint64_t first, const std::vector<uint64_t>& empty) {
-  next_number_ = first;
+  std::deque<Segment> reusable;
+  bool fit = true;
   for (uint64_t number : empty) {
-    PGSILO_CHECK(number == next_number_);
     Segment segment;
     FileResult result = open_segment(number, &segment);
     if (!result.ok()) return result;
-    std::lock_guard lock(mutex_);
-    ready_.push_back(std::move(segment));
-    ++next_number_;
+    fit &= number == first + reusable.size() && segment.bytes == options_.segment_bytes;
+    reusable.push_back(std::move(segment));
+  }
+  if (!fit) {
+    // Left by a start with another segment size. Highest first, so that numbers never have a gap.
+    for (; !reusable.empty(); reusable.pop_back()) {
+      FileResult result = files_.remove(reusable.back().path);
+      if (result.ok()) result = files_.sync_directory(options_.directory);
+      if (!result.ok()) return result;
+    }
   }
   std::lock_guard lock(mutex_);
+  next_number_ = first + reusable.size();
+  ready_ = std::move(reusable);
   update_state();
   return {};
 }
