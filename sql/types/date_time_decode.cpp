@@ -87,6 +87,7 @@ bool DateTimeDecoder::decode_zone_abbreviation(std::string_view text) {
   given_ = zone;
   if (!found->zone.empty()) {
     zone_ = TimeZone::load(found->zone);
+    abbreviation_ = found->name;
   } else {
     if (found->is_dst) given_ |= dst;
     result_.zone_east = found->seconds_east;
@@ -268,6 +269,15 @@ int32_t DateTimeDecoder::zone_offset_of(const TimeZone& named) const {
   return named.offset_at_local(local_seconds(fields_));
 }
 
+int32_t DateTimeDecoder::abbreviation_offset() const {
+  int32_t offset = zone_offset_of(*zone_);
+  int64_t moment = result_.has_date ? local_seconds(fields_) - offset
+                                    : ctx_.transaction_timestamp / usecs_per_second +
+                                          postgres_epoch_unix_seconds;
+  int32_t meant;
+  return zone_->find_abbreviation(abbreviation_, moment, &meant) ? meant : offset;
+}
+
 DecodeStatus DateTimeDecoder::finish() {
   DecodeStatus status = finish_date();
   if (status == DecodeStatus::ok) status = finish_hour();
@@ -276,7 +286,10 @@ DecodeStatus DateTimeDecoder::finish() {
   if (time_only_ ? (seen_ & time) == 0 : !result_.has_date) return DecodeStatus::bad_format;
   if (zone_.has_value()) {
     if ((seen_ & dst_modifier) != 0) return DecodeStatus::bad_format;
-    result_.zone_east = zone_offset_of(*zone_);
+    // A zone whose offset changes says nothing about a time without a date.
+    bool needs_date = abbreviation_.empty() && !zone_->has_one_offset();
+    if (needs_date && !result_.has_date) return DecodeStatus::bad_format;
+    result_.zone_east = abbreviation_.empty() ? zone_offset_of(*zone_) : abbreviation_offset();
     result_.has_zone = true;
   } else if ((seen_ & zone) == 0) {
     if ((seen_ & dst_modifier) != 0) return DecodeStatus::bad_format;

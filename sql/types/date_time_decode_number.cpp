@@ -87,27 +87,29 @@ DecodeStatus DateTimeDecoder::decode_joined_date(std::string_view text) {
   return (seen & ~(day_of_year | zone)) == date ? DecodeStatus::ok : DecodeStatus::bad_format;
 }
 
-// hh:mm, hh:mm:ss, hh:mm:ss.ffffff and mm:ss.ffffff.
+// hh:mm, hh:mm:ss, hh:mm:ss.ffffff and mm:ss.ffffff; no digits after a colon are zero.
 DecodeStatus DateTimeDecoder::decode_clock(std::string_view text) {
-  Number number;
-  DecodeStatus status = scan_number(text, &number);
-  if (status != DecodeStatus::ok) return status;
-  fields_.hour = number.value;
-  if (!number.rest.starts_with(':')) return DecodeStatus::bad_format;
-  status = scan_number(number.rest.substr(1), &number);
-  if (status != DecodeStatus::ok) return status;
-  fields_.minute = number.value;
-  fields_.second = fields_.microsecond = 0;
-  if (number.rest.starts_with('.')) {
-    fields_.second = fields_.minute;
-    fields_.minute = fields_.hour;
-    fields_.hour = 0;
-  } else if (number.rest.starts_with(':')) {
-    status = scan_number(number.rest.substr(1), &number);
-    if (status != DecodeStatus::ok) return status;
-    fields_.second = number.value;
+  int32_t parts[3] = {0, 0, 0};
+  int count = 0;
+  std::string_view rest = text;
+  while (true) {
+    Number number;
+    if (!rest.empty() && is_digit(rest[0])) {
+      DecodeStatus status = scan_number(rest, &number);
+      if (status != DecodeStatus::ok) return status;
+      rest = number.rest;
+    }
+    parts[count++] = number.value;
+    if (count == 3 || !rest.starts_with(':')) break;
+    rest.remove_prefix(1);
   }
-  if (!number.rest.empty() && !parse_fraction(number.rest, &fields_.microsecond)) {
+  if (count == 1) return DecodeStatus::bad_format;
+  bool minutes_first = count == 2 && rest.starts_with('.');
+  fields_.hour = minutes_first ? 0 : parts[0];
+  fields_.minute = minutes_first ? parts[0] : parts[1];
+  fields_.second = minutes_first ? parts[1] : parts[2];
+  fields_.microsecond = 0;
+  if (!rest.empty() && !parse_fraction(rest, &fields_.microsecond)) {
     return DecodeStatus::bad_format;
   }
   bool overflow = fields_.minute > 59 || fields_.second > 60 || fields_.hour > 24 ||

@@ -60,6 +60,7 @@ class DateTimeDecoder {
   DecodeStatus finish_hour();
   void set_local_date(int64_t day_offset);
   int32_t zone_offset_of(const TimeZone& zone) const;
+  int32_t abbreviation_offset() const;
 
   const InputFields& input_;
   const TypeContext& ctx_;
@@ -76,6 +77,7 @@ class DateTimeDecoder {
   int32_t day_of_year_ = 0;
   WordKind label_ = WordKind::unknown;  // "julian" or "t": the next field is what it says
   std::optional<TimeZone> zone_;        // by name: its offset depends on the date
+  std::string_view abbreviation_;       // not empty: what this meant in zone_
 };
 
 }  // namespace pgsilo

@@ -129,8 +129,11 @@ class IntervalDecoder {
       if (value > 0) value = -value;
       if (fraction > 0) fraction = -fraction;
     }
-    given_ = unit_ == TimeUnit::second && fraction != 0 ? all_seconds : bit(unit_);
-    return builder_.add(unit_, value, fraction);
+    TimeUnit unit = unit_;
+    given_ = unit == TimeUnit::second && fraction != 0 ? all_seconds : bit(unit);
+    // A number before hours is days: "1 2 hours".
+    if (unit == TimeUnit::hour) unit_ = TimeUnit::day;
+    return builder_.add(unit, value, fraction);
   }
 
   // hh:mm, hh:mm:ss, with fractions; mm:ss where the modifier says MINUTE TO SECOND.

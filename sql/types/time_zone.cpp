@@ -73,23 +73,20 @@ bool scan_posix_offset(std::string_view* text, int32_t* seconds) {
   return true;
 }
 
-// "FOO+5" or "<+05>-5": an abbreviation of three characters or more and an offset west of
-// Greenwich.
+// "FOO+5" or "<+05>-5": an abbreviation and an offset west of Greenwich.
 bool scan_posix_zone(std::string_view name, std::string* abbreviation, int32_t* seconds_east) {
   std::string_view rest = name;
   if (rest.starts_with('<')) {
-    size_t close = rest.find('>');
-    if (close == std::string_view::npos) return false;
+    size_t close = std::min(rest.find('>'), rest.size() - 1);
     *abbreviation = rest.substr(1, close - 1);
     rest.remove_prefix(close + 1);
   } else {
-    size_t letters = 0;
-    while (letters < rest.size() && is_letter(rest[letters])) ++letters;
-    *abbreviation = rest.substr(0, letters);
-    rest.remove_prefix(letters);
+    size_t length = std::min(rest.find_first_of("0123456789,-+"), rest.size());
+    *abbreviation = rest.substr(0, length);
+    rest.remove_prefix(length);
   }
   int32_t west = 0;
-  if (abbreviation->size() < 3 || !scan_posix_offset(&rest, &west) || !rest.empty()) return false;
+  if (abbreviation->empty() || !scan_posix_offset(&rest, &west) || !rest.empty()) return false;
   *seconds_east = -west;
   return true;
 }
@@ -190,6 +187,35 @@ int32_t TimeZone::offset_at_local(int64_t local_seconds) const {
   bool first_is_dst = impl_->zone.At(info.pre).is_dst;
   bool second_is_dst = impl_->zone.At(info.post).is_dst;
   return east_of(first_is_dst || !second_is_dst ? info.post : info.pre);
+}
+
+bool TimeZone::find_abbreviation(std::string_view abbreviation, int64_t unix_seconds,
+                                 int32_t* seconds_east) const {
+  auto matches = [&](int64_t moment) {
+    Offset offset = offset_at(moment);
+    *seconds_east = offset.seconds_east;
+    return equal_ignoring_case(offset.abbreviation, abbreviation);
+  };
+  if (matches(unix_seconds)) return true;
+  if (impl_->is_fixed) return false;
+  absl::TimeZone::CivilTransition transition;
+  absl::Time moment = absl::FromUnixSeconds(unix_seconds + 1);
+  while (impl_->zone.PrevTransition(moment, &transition)) {
+    moment = absl::FromCivil(transition.to, impl_->zone);
+    // The second before the change still has what was used up to it.
+    if (matches(absl::ToUnixSeconds(moment) - 1)) return true;
+  }
+  moment = absl::FromUnixSeconds(unix_seconds);
+  while (impl_->zone.NextTransition(moment, &transition)) {
+    moment = absl::FromCivil(transition.to, impl_->zone);
+    if (matches(absl::ToUnixSeconds(moment))) return true;
+  }
+  return false;
+}
+
+bool TimeZone::has_one_offset() const {
+  absl::TimeZone::CivilTransition transition;
+  return impl_->is_fixed || !impl_->zone.NextTransition(absl::InfinitePast(), &transition);
 }
 
 }  // namespace pgsilo

@@ -35,6 +35,12 @@ class TimeZone {
   // twice means the standard-time one, a skipped one is read with the offset before the gap: as
   // PostgreSQL's DetermineTimeZoneOffset.
   int32_t offset_at_local(int64_t local_seconds) const;
+  // What `abbreviation` (any letter case) meant here when it was last used up to that moment, else
+  // when it was first used after it; false when this zone never used it.
+  bool find_abbreviation(std::string_view abbreviation, int64_t unix_seconds,
+                         int32_t* seconds_east) const;
+  // Whether the offset never changed.
+  bool has_one_offset() const;
 
  private:
   struct Impl;

@@ -279,6 +279,8 @@ Datum receive_array(Oid element, std::string_view bytes, int32_t typmod, TypeCon
     value = type.receive(reader.take(static_cast<size_t>(length)), typmod, ctx);
   }
   if (!reader.at_end()) throw_malformed("incorrect binary data format");
+  // An empty array has no bounds; vectors begin at 0 all the same.
+  if (values.empty() && lower != 0) lower = 1;
   return make_array(element, values, *ctx.arena, lower);
 }
 
@@ -286,10 +288,11 @@ void send_array(Datum value, ByteBuffer& out, const TypeContext& ctx) {
   ArrayReader reader(value);
   const TypeInfo& type = type_info(reader.element());
   size_t start = out.size();
-  out.append_be32(reader.count() == 0 ? 0 : 1);
+  bool has_bounds = reader.count() != 0 || reader.lower_bound() == 0;
+  out.append_be32(has_bounds ? 1 : 0);
   out.append_be32(0);
   out.append_be32(reader.element());
-  if (reader.count() != 0) {
+  if (has_bounds) {
     out.append_be32(reader.count());
     out.append_be32(static_cast<uint32_t>(reader.lower_bound()));
   }

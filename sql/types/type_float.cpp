@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <string>
 
 #include "sql/sql_error.h"
@@ -55,12 +56,74 @@ Float parse_as(std::string_view text, bool is_float4) {
   return parse_unusual_float<Float>(text, number, is_float4);
 }
 
+// Whether the decimal digits * 10^exponent lies exactly between `value` and a neighbour. Such
+// digits read back as `value` only by the rule of ties to even; PostgreSQL's shortest text does not
+// lean on that, so 1e23 prints as 9.999999999999999e+22.
+template <typename Float>
+bool is_halfway(Float value, uint64_t digits, int exponent) {
+  constexpr int max_power_of_five = 23;
+  int binary_exponent;
+  Float fraction = std::frexp(std::fabs(value), &binary_exponent);
+  constexpr int mantissa_bits = std::numeric_limits<Float>::digits;
+  auto mantissa = static_cast<uint64_t>(std::ldexp(fraction, mantissa_bits));
+  binary_exponent -= mantissa_bits;
+  if (exponent < 0 || exponent > max_power_of_five || digits == 0) return false;
+  // digits * 5^exponent * 2^exponent = (2 mantissa +- 1) * 2^(binary_exponent - 1): compare odd
+  // parts and powers of two.
+  int twos = __builtin_ctzll(digits);
+  unsigned __int128 odd = digits >> twos;
+  for (int i = 0; i < exponent; ++i) odd *= 5;
+  if (twos + exponent != binary_exponent - 1) return false;
+  return odd == 2 * mantissa + 1 || odd == 2 * mantissa - 1;
+}
+
+// The digits of d.ddde+xx and the power of ten of the last of them.
+uint64_t digits_of(std::string_view text, int* exponent) {
+  uint64_t digits = 0;
+  int after_point = -1;
+  size_t at = text[0] == '-' ? 1 : 0;
+  for (; text[at] != 'e'; ++at) {
+    if (text[at] == '.') {
+      after_point = 0;
+    } else {
+      digits = digits * 10 + static_cast<uint64_t>(text[at] - '0');
+      if (after_point >= 0) ++after_point;
+    }
+  }
+  size_t start = text[at + 1] == '+' ? at + 2 : at + 1;
+  std::from_chars(text.data() + start, text.data() + text.size(), *exponent);
+  *exponent -= std::max(after_point, 0);
+  return digits;
+}
+
+// The shortest digits strictly nearer to `value` than to its neighbours, as d.ddde+xx; returns the
+// end.
+template <typename Float>
+char* shortest_scientific(Float value, char* text, char* limit) {
+  char* end = std::to_chars(text, limit, value, std::chars_format::scientific).ptr;
+  int exponent;
+  uint64_t digits = digits_of({text, static_cast<size_t>(end - text)}, &exponent);
+  if (!is_halfway(value, digits, exponent)) return end;
+  for (int precision = 1; precision <= std::numeric_limits<Float>::max_digits10; ++precision) {
+    end = std::to_chars(text, limit, value, std::chars_format::scientific, precision).ptr;
+    Float again;
+    std::from_chars(text, end, again);
+    digits = digits_of({text, static_cast<size_t>(end - text)}, &exponent);
+    while (digits % 10 == 0) {
+      digits /= 10;
+      ++exponent;
+    }
+    if (again == value && !is_halfway(value, digits, exponent)) break;
+  }
+  return end;
+}
+
 // Lays out shortest digits as PostgreSQL does: plain between 10^-4 and 10^(digits10), else with an
 // exponent.
 template <typename Float>
 void print_shortest(Float value, int plain_exponent_limit, ByteBuffer& out) {
   char text[32];
-  char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
+  char* end = shortest_scientific(value, text, text + sizeof text);
   char* mantissa = text;
   if (*mantissa == '-') out.append(*mantissa++);
   char* mark = end;

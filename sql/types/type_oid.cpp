@@ -78,18 +78,16 @@ Datum parse_tid(std::string_view text, int32_t, TypeContext&) {
   const char* at = text.data();
   const char* end = at + text.size();
   while (at != end && is_space(*at)) ++at;
-  uint32_t block = 0;
-  uint16_t offset = 0;
-  if (at == end || *at++ != '(') throw_invalid_syntax("tid", text);
-  auto first = std::from_chars(at, end, block);
-  if (first.ec != std::errc() || first.ptr == end || *first.ptr != ',') {
-    throw_invalid_syntax("tid", text);
-  }
-  auto second = std::from_chars(first.ptr + 1, end, offset);
-  if (second.ec != std::errc() || second.ptr == end || *second.ptr != ')') {
-    throw_invalid_syntax("tid", text);
-  }
-  return Datum::of_int((static_cast<int64_t>(block) << 16) | offset);
+  uint64_t block = 0;
+  uint64_t offset = 0;
+  bool overflow = false;
+  bool valid = at != end && *at++ == '(' && scan_unsigned(at, end, 10, &block, &overflow) &&
+               at != end && *at++ == ',' && fits_oid(block) && !overflow &&
+               scan_unsigned(at, end, 10, &offset, &overflow) && at != end && *at == ')' &&
+               offset <= UINT16_MAX && !overflow;
+  if (!valid) throw_invalid_syntax("tid", text);
+  return Datum::of_int((static_cast<int64_t>(static_cast<uint32_t>(block)) << 16) |
+                       static_cast<int64_t>(offset));
 }
 
 void print_tid(Datum value, ByteBuffer& out, const TypeContext&) {

@@ -48,22 +48,21 @@ TEST(TextForms, ReceivedBinaryPrintsTheSame) {
   }
 }
 
-// A value that was printed reads back as the same value.
+// A value that was printed in ISO style reads back as the same value. (Other styles leave out what
+// this needs.)
 TEST(TextForms, PrintedTextReadsBack) {
   for (const std::vector<std::string>& line : recorded_lines("text_forms.txt")) {
-    if (line[4].empty() || line[0] == "\"char\"" || line[0] == "xid" ||
-        line[0].ends_with("vector") || line[1].starts_with("extra_float_digits")) {
-      continue;
-    }
+    bool lossy = line[0] == "\"char\"" || line[0] == "xid" ||
+                 line[1].find("datestyle") != std::string::npos ||
+                 line[1].starts_with("extra_float_digits") ||
+                 line[4].starts_with("8000000000000000");  // more hours than a text may have
+    if (line[4].empty() || lossy) continue;
     TypeTester tester;
     tester.set(line[1]);
     const TypeInfo& type = *tester.type(line[0]).type;
     std::string bytes = from_hex(line[4]);
     Datum value = type.receive(bytes, no_typmod, tester.context);
     std::string printed = tester.print(value, type);
-    // Styles that leave out the century or the offset lose what they do not say.
-    if (line[1].find("YMD") != std::string::npos && line[1].find("ISO") == std::string::npos)
-      continue;
     Datum again = type.parse(printed, no_typmod, tester.context);
     EXPECT_TRUE(type.equal(value, again)) << line[0] << " [" << line[1] << "] " << printed;
   }

@@ -149,7 +149,8 @@ std::string error_text(const SqlError& error) {
 }
 
 std::vector<std::vector<std::string>> recorded_lines(std::string_view name) {
-  std::filesystem::path path = std::filesystem::path(__FILE__).parent_path() / "data" / name;
+  std::filesystem::path path =
+      std::filesystem::path(PGSILO_SOURCE_DIR) / "tests/unit/sql/types/data" / name;
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read " + path.string());
   std::vector<std::vector<std::string>> lines;
