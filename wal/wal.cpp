@@ -58,6 +58,7 @@ struct Wal::State {
   Logger& logger_of(unsigned worker) { return *units[worker % units.size()].logger; }
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);
+  bool save_control(std::string* why);
   bool prepare_stores(std::string* why);
   void build_loggers();
   Incarnation next_incarnation() const;
@@ -166,10 +167,19 @@ bool Wal::State::open_logs(std::string* why) {
   }
   if (!find_named_logs(why)) return false;
   for (LogUnit& unit : units) {
-    if (!unit.directory->has_identity() && !unit.directory->initialise(control.database, why))
+    if (!unit.directory->has_identity() && !unit.directory->initialise(control.database, why)) {
       return false;
+    }
   }
-  return true;
+  // From here on there is a database, before there is a segment.
+  return !new_database || save_control(why);
+}
+
+bool Wal::State::save_control(std::string* why) {
+  FileResult result = write_control_file(files, directory, control);
+  if (result.ok()) return true;
+  *why = "could not write control file in \"" + directory + "\": " + result.text();
+  return false;
 }
 
 // Every log that an incarnation named is here, and no other database's.
@@ -216,7 +226,7 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryLi
   result->records = counts.records;
   result->entries = counts.entries;
   result->log_bytes = meter.done();
-  result->new_database = state.new_database;
+  result->new_database = counts.entries == 0;
   result->data_loss = state.analysis.data_loss;
   state.first_epoch = next(state.analysis.largest_seen);
   result->first_epoch = state.first_epoch;
@@ -305,11 +315,7 @@ bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   if (!state.prepare_stores(why)) return false;
   state.control.incarnations.push_back(state.next_incarnation());
   state.control.last_incarnation = state.control.incarnations.back().number;
-  FileResult result = write_control_file(state.files, state.directory, state.control);
-  if (!result.ok()) {
-    *why = "could not write control file in \"" + state.directory + "\": " + result.text();
-    return false;
-  }
+  if (!state.save_control(why)) return false;
   state.build_loggers();
   return true;
 }
@@ -333,8 +339,8 @@ void Wal::stop() {
   for (Epoch data : state.commit->last_data(Epoch(UINT64_MAX)))
     PGSILO_CHECK(data <= incarnation.durable);
   // If it fails, the next start takes it for a crash: nothing is lost.
-  FileResult result = write_control_file(state.files, state.directory, state.control);
-  static_cast<void>(result);
+  std::string why;
+  static_cast<void>(state.save_control(&why));
 }
 
 unsigned Wal::workers() const { return state_->options.workers; }

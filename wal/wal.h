@@ -103,7 +103,7 @@ struct RecoveryResult {
   uint64_t records = 0;
   uint64_t entries = 0;
   uint64_t log_bytes = 0;
-  bool new_database = false;  // there was none: nothing was ever committed
+  bool new_database = false;  // nothing was ever committed durably
   bool clean_shutdown = false;
   std::string data_loss;  // with accept_data_loss: what was given up, else empty
 };

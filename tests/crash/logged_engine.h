@@ -1,0 +1,96 @@
+// The engine with its log, without SQL: real transactions over a file system that tests choose, on
+// one thread. Waiting for log buffers runs the log's step on the spot. Thread safety: none.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/parker.h"
+#include "storage/epoch/durable_epoch.h"
+#include "storage/epoch/epoch_manager.h"
+#include "storage/epoch/reclaimer.h"
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/transaction.h"
+#include "wal/wal.h"
+
+namespace pgsilo {
+
+// What a transaction writes: rows by (relation, key); no row: delete.
+struct WriteOperation {
+  uint32_t relation;
+  std::string key;
+  std::optional<std::string> row;
+};
+// (relation, key) -> row.
+using Content = std::map<std::pair<uint32_t, std::string>, std::string>;
+void apply_writes(Content& content, const std::vector<WriteOperation>& transaction);
+
+class LoggedEngine {
+ public:
+  // Small buffers and segments, no threads.
+  static WalOptions small_options();
+
+  LoggedEngine(FileSystem& files, std::string directory, WalOptions options);
+  ~LoggedEngine();
+  LoggedEngine(const LoggedEngine&) = delete;
+  LoggedEngine& operator=(const LoggedEngine&) = delete;
+
+  // Opens, recovers, starts. False: why().
+  bool start();
+  const std::string& why() const { return why_; }
+  const RecoveryResult& recovered() const { return recovered_; }
+
+  // Commits on worker `worker`; the epoch, or none with status() if it failed.
+  std::optional<Epoch> commit(unsigned worker, const std::vector<WriteOperation>& transaction);
+  TransactionStatus status() const { return status_; }
+  // The rows there are now.
+  Content content();
+  // One step of worker's logger, as an idle worker that waits for `epoch` would run it.
+  void step(unsigned worker, Epoch epoch);
+
+  Wal& wal() { return *wal_; }
+  EpochManager& epochs() { return *epochs_; }
+  RelationDirectory& relations() { return relations_; }
+  WorkerContext& worker(unsigned index) { return *workers_[index]; }
+
+ private:
+  class SteppingParker final : public Parker {
+   public:
+    explicit SteppingParker(LoggedEngine& engine) : engine_(engine) {}
+    void park(int64_t deadline_us) override;
+    void unpark() override {}
+
+   private:
+    LoggedEngine& engine_;
+  };
+  TransactionStatus write(Transaction& transaction, const WriteOperation& operation);
+
+  FileSystem& files_;
+  const std::string directory_;
+  const WalOptions options_;
+  std::string why_;
+  RecoveryResult recovered_;
+  TransactionStatus status_ = TransactionStatus::ok;
+
+  MonotonicClock clock_;
+  RelationDirectory relations_;  // outlives the reclaimer
+  Reclaimer reclaimer_;
+  LockTable locks_;
+  std::unique_ptr<EpochManager> epochs_;
+  std::unique_ptr<DurableEpoch> durable_;
+  std::unique_ptr<Wal> wal_;
+  std::vector<std::unique_ptr<WorkerContext>> workers_;
+  SteppingParker parker_{*this};
+  WaitSettings settings_;
+  Arena arena_;
+};
+
+}  // namespace pgsilo
