@@ -53,12 +53,14 @@ void ExecutionState::begin_statement() {
   session.types.statement_timestamp = session.statement_timestamp_us;
   check(transaction().begin_statement());
   command = transaction().command();
-  for (const TableDescriptor* table : compiled.planned->tables) {
-    if (table->record.record != nullptr) {
-      check(transaction().use_descriptor(table->record.record, table->record.tid));
-    }
-    if (table->relation != nullptr) check(transaction().share_relation(*table->relation));
+  for (const TableDescriptor* table : compiled.planned->tables) use_table(*table);
+}
+
+void ExecutionState::use_table(const TableDescriptor& table) {
+  if (table.record.record != nullptr) {
+    check(transaction().use_descriptor(table.record.record, table.record.tid));
   }
+  if (table.relation != nullptr) check(transaction().share_relation(*table.relation));
 }
 
 void ExecutionState::close() {

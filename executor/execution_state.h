@@ -19,6 +19,7 @@ class ExecutablePlan;
 class CteRun;
 class Operator;
 class SubplanRun;
+struct TableDescriptor;
 
 struct ExecutionState {
   ExecutionState(std::shared_ptr<const ExecutablePlan> plan, ExecutionContext& session);
@@ -40,6 +41,8 @@ struct ExecutionState {
   void start(std::span<const Datum> parameters);
   // The command id, and the descriptors that the transaction now rests on.
   void begin_statement();
+  // The transaction rests on this table's descriptor, and no DDL changes it meanwhile.
+  void use_table(const TableDescriptor& table);
   // Lets go of everything that needs the transaction.
   void close();
 

@@ -1,5 +1,5 @@
 // Errors of broken constraints, in PostgreSQL's words.
-#include "executor/constraint/row_writer.h"
+#include "executor/constraint/table_writer.h"
 #include "executor/execution_context.h"
 #include "executor/transaction_status.h"
 #include "sql/types/text.h"
@@ -25,7 +25,7 @@ void print_value(const ColumnDescriptor& column, const Datum& value, const TypeC
 
 }  // namespace
 
-std::string RowWriter::failing_row(std::span<const Datum> row) const {
+std::string TableWriter::failing_row(std::span<const Datum> row) const {
   ByteBuffer text;
   text.append("Failing row contains (");
   bool first = true;
@@ -39,7 +39,7 @@ std::string RowWriter::failing_row(std::span<const Datum> row) const {
   return std::string(text.view());
 }
 
-void RowWriter::check_not_null(std::span<const Datum> row, std::span<const int32_t> columns) const {
+void TableWriter::check_not_null(std::span<const Datum> row, std::span<const int32_t> columns) const {
   for (int32_t index : columns) {
     auto at = static_cast<size_t>(index);
     if (!row[at].null) [[likely]]
@@ -54,7 +54,7 @@ void RowWriter::check_not_null(std::span<const Datum> row, std::span<const int32
   }
 }
 
-void RowWriter::raise_check_violation(std::span<const Datum> row, std::string_view constraint) const {
+void TableWriter::raise_check_violation(std::span<const Datum> row, std::string_view constraint) const {
   throw SqlError(sqlstate::check_violation, concat("new row for relation \"", table_.name,
                                                    "\" violates check constraint \"", constraint, "\""))
       .detail(failing_row(row))
@@ -62,7 +62,7 @@ void RowWriter::raise_check_violation(std::span<const Datum> row, std::string_vi
       .constraint(constraint);
 }
 
-void RowWriter::raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const {
+void TableWriter::raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const {
   // The read that found the key has to be true before the client hears of it.
   TransactionStatus status = transaction().validate();
   if (status != TransactionStatus::ok) raise_transaction_status(status);

@@ -2,7 +2,7 @@
 // Thread safety: compiled part immutable; a running one belongs to one Execution.
 #pragma once
 
-#include "executor/constraint/row_writer.h"
+#include "executor/constraint/table_writer.h"
 #include "executor/operator/compile_operator.h"
 #include "executor/operator/operator.h"
 
@@ -72,7 +72,7 @@ class Modify : public Operator {
 
   const CompiledModify& compiled_;
   std::unique_ptr<Operator> child_;
-  RowWriter writer_;
+  TableWriter writer_;
   Scratch scratch_;
 
  private:

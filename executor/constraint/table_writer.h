@@ -18,10 +18,10 @@ namespace pgsilo {
 
 struct ExecutionContext;
 
-class RowWriter {
+class TableWriter {
  public:
   // Both outlive the writer; `context.transaction` may change between statements.
-  RowWriter(ExecutionContext& context, const TableDescriptor& table);
+  TableWriter(ExecutionContext& context, const TableDescriptor& table);
 
   // `row` has all columns of the table (dropped ones are ignored), coerced to their types and modifiers.
   void insert(std::span<const Datum> row);

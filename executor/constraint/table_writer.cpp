@@ -1,4 +1,4 @@
-#include "executor/constraint/row_writer.h"
+#include "executor/constraint/table_writer.h"
 
 #include "executor/execution_context.h"
 #include "executor/transaction_status.h"
@@ -6,21 +6,21 @@
 
 namespace pgsilo {
 
-RowWriter::RowWriter(ExecutionContext& context, const TableDescriptor& table)
+TableWriter::TableWriter(ExecutionContext& context, const TableDescriptor& table)
     : context_(context), table_(table), entry_buffer_(entry_memory_) {
   for (const auto& index : table.indexes) {
     if (!index->is_primary_tree()) secondary_.push_back(index.get());
   }
 }
 
-Transaction& RowWriter::transaction() const { return *context_.transaction; }
+Transaction& TableWriter::transaction() const { return *context_.transaction; }
 
-void RowWriter::check(TransactionStatus status) {
+void TableWriter::check(TransactionStatus status) {
   if (status != TransactionStatus::ok) [[unlikely]]
     raise_transaction_status(status);
 }
 
-void RowWriter::encode_primary_key(std::span<const Datum> row) {
+void TableWriter::encode_primary_key(std::span<const Datum> row) {
   key_.clear();
   if (!table_.primary_key.is_hidden_row_id()) {
     table_.primary_key.encode_columns(row, key_);
@@ -30,7 +30,7 @@ void RowWriter::encode_primary_key(std::span<const Datum> row) {
   key_.append_be64(table_.relation->next_row_id(worker));
 }
 
-void RowWriter::insert_primary(std::span<const Datum> row) {
+void TableWriter::insert_primary(std::span<const Datum> row) {
   TransactionStatus status = transaction().insert(*table_.relation, key_.view(), row_.view());
   if (status == TransactionStatus::ok) return;
   const IndexDescriptor* primary = table_.primary_index();
@@ -38,7 +38,7 @@ void RowWriter::insert_primary(std::span<const Datum> row) {
   raise_transaction_status(status);
 }
 
-void RowWriter::insert(std::span<const Datum> row) {
+void TableWriter::insert(std::span<const Datum> row) {
   encode_primary_key(row);
   row_.clear();
   table_.layout.encode(row, row_);
@@ -46,7 +46,7 @@ void RowWriter::insert(std::span<const Datum> row) {
   for (const IndexDescriptor* index : secondary_) insert_entry(*index, row, key_.view());
 }
 
-void RowWriter::insert_entry(const IndexDescriptor& index, std::span<const Datum> row,
+void TableWriter::insert_entry(const IndexDescriptor& index, std::span<const Datum> row,
                              std::string_view primary_key) {
   new_entry_.clear();
   index.key.encode_entry(row, primary_key, new_entry_);
@@ -56,7 +56,7 @@ void RowWriter::insert_entry(const IndexDescriptor& index, std::span<const Datum
   raise_transaction_status(status);
 }
 
-void RowWriter::remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
+void TableWriter::remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
                              std::string_view primary_key) {
   entry_.clear();
   index.key.encode_entry(row, primary_key, entry_);
@@ -68,7 +68,7 @@ void RowWriter::remove_entry(const IndexDescriptor& index, std::span<const Datum
   check(transaction().remove(found));
 }
 
-bool RowWriter::update(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
+bool TableWriter::update(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
                        std::span<const IndexDescriptor* const> indexes, bool changes_primary_key) {
   row_.clear();
   table_.layout.encode(new_row, row_);
@@ -93,14 +93,14 @@ bool RowWriter::update(const RowRef& old, std::span<const Datum> old_row, std::s
 }
 
 // The row gets another primary key: it is a new record with new entries. key_ and row_ hold the new row.
-bool RowWriter::move(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row) {
+bool TableWriter::move(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row) {
   if (!remove(old, old_row)) return false;
   insert_primary(new_row);
   for (const IndexDescriptor* index : secondary_) insert_entry(*index, new_row, key_.view());
   return true;
 }
 
-bool RowWriter::remove(const RowRef& old, std::span<const Datum> old_row) {
+bool TableWriter::remove(const RowRef& old, std::span<const Datum> old_row) {
   TransactionStatus status = transaction().remove(old);
   if (status == TransactionStatus::self_modified) return false;
   check(status);

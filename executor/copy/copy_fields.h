@@ -1,0 +1,38 @@
+// Cuts a line of COPY FROM into fields and undoes their escapes.
+// Thread safety: none; one COPY.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/byte_buffer.h"
+#include "executor/copy/copy_options.h"
+
+namespace pgsilo {
+
+struct CopyField {
+  std::string_view text;  // in the line, or in the splitter's memory; valid until the next line
+  bool null = false;      // as the null text says, before FORCE_NULL and FORCE_NOT_NULL
+  bool quoted_null = false;  // CSV: a quoted field whose value is the null text
+};
+
+class CopyFieldSplitter {
+ public:
+  explicit CopyFieldSplitter(const CopyOptions& options) : options_(options) {}
+
+  // Throws 22P04 for a quoted field that does not end, 22021 for escapes that make invalid text.
+  const std::vector<CopyField>& split(std::string_view line);
+
+ private:
+  void split_plain(std::string_view line);
+  void split_text(std::string_view line);
+  void split_csv(std::string_view line);
+  size_t unescape(std::string_view line, size_t at, bool* made_high_byte);
+  std::string_view scratch_from(size_t start) const { return scratch_.view().substr(start); }
+
+  const CopyOptions& options_;
+  std::vector<CopyField> fields_;
+  ByteBuffer scratch_;  // never longer than the line, reserved before: views into it stay
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,299 @@
+// COPY FROM STDIN: lines are parsed in place and written by the table's writer; nothing is allocated per row.
+#include <algorithm>
+
+#include "catalog/catalog_view.h"
+#include "executor/compiled_statement.h"
+#include "executor/constant_evaluator.h"
+#include "executor/constraint/table_writer.h"
+#include "executor/copy/copy_command.h"
+#include "executor/copy/copy_fields.h"
+#include "executor/copy/copy_lines.h"
+#include "executor/execution_state.h"
+#include "executor/plan_compiler.h"
+#include "planner/plan/transaction_plan.h"
+#include "sql/ast/make_node.h"
+#include "sql/sql_error.h"
+#include "sql/types/text.h"
+#include "sql/types/type.h"
+#include "storage/relation/relation.h"
+
+namespace pgsilo {
+
+namespace {
+
+// Defaults of the columns that the data lacks, and the table's checks: taken from the plan of an INSERT into the other columns.
+class RowCompletion {
+ public:
+  RowCompletion(ExecutionState& state, const TableDescriptor& table, const std::vector<size_t>& columns)
+      : types_(state.session.types) {
+    types_.arena = &arena_;
+    planned_ = plan_insert(state, table, columns);
+    const auto& insert = *as<InsertNode>(planned_->root);
+    PlanCompiler compiler(compiled_, *planned_);
+    std::vector<Register> row = compiler.new_register_list(table.columns.size());
+    row_ = row.empty() ? 0 : row.front();
+    std::vector<const BoundExpression*> defaults(insert.values.begin(), insert.values.end());
+    for (size_t column : columns) defaults[column] = nullptr;
+    std::vector<Register> no_slots(insert.child->columns.size());
+    defaults_ = compiler.row_into(defaults, no_slots, row);
+    for (const CheckConstraint& check : insert.checks) {
+      checks_.push_back({check.name, compiler.expression(check.condition, row)});
+    }
+    for (const ColumnDescriptor& column : table.columns) {
+      if (column.not_null && !column.dropped) not_null_.push_back(column.number - 1);
+    }
+    context_.types = &state.session.types;
+    context_.execution = &state.session;
+  }
+
+  std::span<Datum> row(size_t size) { return {compiled_.registers.data() + row_, size}; }
+
+  // The row holds the data's columns; by-reference defaults go to `arena`.
+  void complete(const TableWriter& writer, Arena& arena, size_t size) {
+    context_.use_arena(arena);
+    Datum* registers = compiled_.registers.data();
+    if (defaults_.computes()) defaults_.evaluate(registers, context_);
+    writer.check_not_null(row(size), not_null_);
+    for (const Check& check : checks_) {
+      const Datum& holds = check.condition.evaluate(registers, context_);
+      if (!holds.null && !holds.as_bool()) writer.raise_check_violation(row(size), check.name);
+    }
+  }
+
+ private:
+  struct Check {
+    std::string_view name;
+    ExpressionProgram condition;
+  };
+
+  std::shared_ptr<const PlannedStatement> plan_insert(ExecutionState& state, const TableDescriptor& table,
+                                                      const std::vector<size_t>& columns) {
+    auto* relation = ast::make_node<ast::RangeVar>(arena_);
+    relation->schema_name = table.schema_name;
+    relation->name = table.name;
+    std::vector<ast::Assignment> targets(columns.size());
+    std::vector<const ast::Node*> values;
+    std::vector<Oid> types;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      targets[i].column = table.columns[columns[i]].name;
+      auto* parameter = ast::make_node<ast::ParamRef>(arena_);
+      parameter->number = static_cast<int32_t>(i + 1);
+      values.push_back(parameter);
+      types.push_back(table.columns[columns[i]].type);
+    }
+    auto* select = ast::make_node<ast::SelectStmt>(arena_);
+    ast::NodeList rows[] = {arena_.copy_span(values)};
+    select->values_lists = arena_.copy_span(rows);
+    auto* insert = ast::make_node<ast::InsertStmt>(arena_);
+    insert->relation = relation;
+    insert->columns = arena_.copy_span(targets);
+    if (!columns.empty()) insert->source = select;
+    ExecutorConstantEvaluator evaluator(types_);
+    PlannerSettings settings;
+    PlanRequest request;
+    request.statement = insert;
+    request.catalog = state.session.catalog;
+    request.settings = &settings;
+    request.types = &types_;
+    request.evaluator = &evaluator;
+    request.declared_parameter_types = types;
+    return plan_statement(request);
+  }
+
+  Arena arena_;
+  TypeContext types_;
+  std::shared_ptr<const PlannedStatement> planned_;
+  CompiledStatement compiled_;
+  Register row_ = 0;
+  ExpressionProgram defaults_;
+  std::vector<Check> checks_;
+  std::vector<int32_t> not_null_;
+  RowContext context_;
+};
+
+class CopyFromRun {
+ public:
+  CopyFromRun(ExecutionState& state, const TableDescriptor& table, const ast::CopyStmt& syntax,
+              const CopyOptions& options)
+      : state_(state),
+        table_(table),
+        options_(options),
+        columns_(copy_columns(table, syntax.columns)),
+        force_not_null_(copy_option_columns(table, columns_, options.force_not_null, "FORCE_NOT_NULL")),
+        force_null_(copy_option_columns(table, columns_, options.force_null, "FORCE_NULL")),
+        lines_(*state.session.copy_source, options),
+        splitter_(options),
+        completion_(state, table, columns_),
+        writer_(state.session, table) {
+    for (size_t column : columns_) types_.push_back(&type_info(table.columns[column].type));
+  }
+
+  void run() {
+    state_.session.copy_source->begin(static_cast<uint32_t>(columns_.size()));
+    try {
+      std::string_view line;
+      for (bool first = true; lines_.next(&line); first = false) {
+        line_ = line;
+        line_is_shown_ = true;
+        validate_text(line);
+        if (first && options_.header != CopyHeader::none) {
+          if (options_.header == CopyHeader::match) check_header(line);
+          continue;
+        }
+        take(line);
+      }
+      line_is_shown_ = false;
+    } catch (SqlError& error) {
+      add_context(error);
+      throw;
+    }
+  }
+
+ private:
+  void take(std::string_view line) {
+    state_.session.maybe_yield();
+    const std::vector<CopyField>& fields = splitter_.split(line);
+    if (fields.size() != columns_.size()) check_field_count(line, fields.size());
+    row_memory_.reset();
+    state_.session.types.arena = &row_memory_;
+    std::span<Datum> row = completion_.row(table_.columns.size());
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      column_ = i;
+      row[columns_[i]] = value(i, fields[i]);
+    }
+    column_ = no_column;
+    completion_.complete(writer_, row_memory_, table_.columns.size());
+    // PostgreSQL names only the line in errors from here on.
+    line_is_shown_ = false;
+    writer_.insert(row);
+    ++state_.rows_processed;
+  }
+
+  Datum value(size_t i, const CopyField& field) {
+    bool null = (field.null && !force_not_null_[i]) || (field.quoted_null && force_null_[i]);
+    field_ = null ? CopyField{{}, true, false} : field;
+    if (null) return Datum();
+    field_.null = false;
+    const TypeInfo& type = *types_[i];
+    int32_t typmod = table_.columns[columns_[i]].typmod;
+    bool reads_typmod = type.oid == type_oid::interval;
+    Datum value = type.parse(field.text, reads_typmod ? typmod : no_typmod, state_.session.types);
+    if (typmod == no_typmod || type.apply_typmod == nullptr) return value;
+    return type.apply_typmod(value, typmod, /*explicit_cast=*/false, state_.session.types);
+  }
+
+  void check_field_count(std::string_view line, size_t count) const {
+    // A table without columns takes empty lines.
+    if (columns_.empty() && line.empty()) return;
+    if (count > columns_.size()) {
+      throw SqlError(sqlstate::bad_copy_file_format, "extra data after last expected column");
+    }
+    throw SqlError(sqlstate::bad_copy_file_format,
+                   concat("missing data for column \"", table_.columns[columns_[count]].name, "\""));
+  }
+
+  void check_header(std::string_view line) {
+    const std::vector<CopyField>& fields = splitter_.split(line);
+    if (fields.size() != columns_.size()) {
+      throw SqlError(sqlstate::bad_copy_file_format, concat("wrong number of fields in header line: got ",
+                                                            fields.size(), ", expected ", columns_.size()));
+    }
+    for (size_t i = 0; i < fields.size(); ++i) {
+      const std::string& name = table_.columns[columns_[i]].name;
+      if (fields[i].null) {
+        throw SqlError(sqlstate::bad_copy_file_format,
+                       concat("column name mismatch in header line field ", i + 1, ": got null value (\"",
+                              options_.null_text, "\"), expected \"", name, "\""));
+      }
+      if (fields[i].text != name) {
+        throw SqlError(sqlstate::bad_copy_file_format,
+                       concat("column name mismatch in header line field ", i + 1, ": got \"", fields[i].text,
+                              "\", expected \"", name, "\""));
+      }
+    }
+  }
+
+  // Where in the data an error arose, in PostgreSQL's form.
+  void add_context(SqlError& error) const {
+    std::string& context = error.amend().context;
+    if (!context.empty()) context.push_back('\n');
+    context += concat("COPY ", table_.name, ", line ", lines_.number());
+    if (column_ != no_column) {
+      context += concat(", column ", table_.columns[columns_[column_]].name, ": ");
+      context += field_.null ? std::string("null input") : concat("\"", shown(field_.text), "\"");
+    } else if (line_is_shown_) {
+      context += concat(": \"", shown(line_), "\"");
+    }
+  }
+
+  static std::string shown(std::string_view text) {
+    constexpr size_t longest = 100;
+    std::string_view clipped = text_clip(text.substr(0, valid_text_prefix(text)), longest);
+    return clipped.size() == text.size() ? std::string(text) : concat(clipped, "...");
+  }
+
+  static constexpr size_t no_column = SIZE_MAX;
+  ExecutionState& state_;
+  const TableDescriptor& table_;
+  const CopyOptions& options_;
+  std::vector<size_t> columns_;
+  std::vector<const TypeInfo*> types_;
+  std::vector<bool> force_not_null_;
+  std::vector<bool> force_null_;
+  CopyLines lines_;
+  CopyFieldSplitter splitter_;
+  RowCompletion completion_;
+  TableWriter writer_;
+  Arena row_memory_;
+  // For error contexts.
+  std::string_view line_;
+  bool line_is_shown_ = false;
+  size_t column_ = no_column;
+  CopyField field_;
+};
+
+class CopyFrom final : public UtilityCommand {
+ public:
+  explicit CopyFrom(std::shared_ptr<const PlannedStatement> planned)
+      : planned_(std::move(planned)), options_(CopyOptions::parse(syntax(), planned_->text)) {
+    if (syntax().where != nullptr) throw_unsupported("COPY ... WHERE");
+  }
+
+  StatementKind kind() const override { return StatementKind::copy_in; }
+  std::string_view tag() const override { return "COPY"; }
+  bool tag_counts_rows() const override { return true; }
+
+  void run(ExecutionState& state, ResultSink&) const override {
+    const ast::RangeVar& name = *syntax().relation;
+    std::shared_ptr<const CatalogSnapshot> owner = state.session.catalog->shared_snapshot();
+    const TableDescriptor* table = state.session.catalog->find_table(name.schema_name, name.name);
+    if (table == nullptr) {
+      throw SqlError(sqlstate::undefined_table, concat("relation \"", name.name, "\" does not exist"));
+    }
+    if (table->is_system()) {
+      throw SqlError(sqlstate::insufficient_privilege,
+                     concat("permission denied: \"", table->name, "\" is a system catalog"));
+    }
+    state.use_table(*table);
+    if (options_.freeze && !table->relation->is_private()) {
+      throw SqlError(sqlstate::object_not_in_prerequisite_state,
+                     "cannot perform COPY FREEZE because the table was not created or truncated in the "
+                     "current subtransaction");
+    }
+    CopyFromRun(state, *table, syntax(), options_).run();
+  }
+
+ private:
+  const ast::CopyStmt& syntax() const { return *ast::as<ast::CopyStmt>(planned_->syntax); }
+
+  std::shared_ptr<const PlannedStatement> planned_;
+  CopyOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<const UtilityCommand> make_copy_from(const std::shared_ptr<const PlannedStatement>& planned) {
+  return std::make_unique<CopyFrom>(planned);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,54 @@
+// Cuts the stream of COPY FROM into lines. A line that lies whole in one piece of the stream is not copied.
+// Thread safety: none; one COPY.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/byte_buffer.h"
+#include "executor/copy/copy_options.h"
+
+namespace pgsilo {
+
+class CopySource;
+
+class CopyLines {
+ public:
+  CopyLines(CopySource& source, const CopyOptions& options);
+
+  // The next line without its end; false after the last. Valid until the next call. A line of CSV may contain line ends
+  // inside quotes. The end-of-data mark (a line of \.) ends the data; what follows it is read and ignored.
+  bool next(std::string_view* line);
+  // Of the last line, from 1.
+  uint64_t number() const { return number_; }
+
+ private:
+  static constexpr size_t none = SIZE_MAX;
+  enum class LineEnd : uint8_t { unknown, newline, carriage_return, both };
+
+  bool extend();
+  size_t find_end();
+  size_t find_text_end();
+  size_t find_csv_end();
+  // Judges an unquoted \n or \r at `at`: true when the line ends there; *wait when the next byte decides and is not here yet.
+  bool ends_line(size_t at, bool* wait);
+  [[noreturn]] void raise_literal(char byte) const;
+
+  CopySource& source_;
+  const bool csv_;
+  const char quote_;
+  const char escape_;  // NUL when it is the quote
+  std::string_view rest_;  // unread: in the source's piece or in carry_
+  ByteBuffer carry_;
+  bool carried_ = false;
+  bool stream_ended_ = false;
+  LineEnd line_end_ = LineEnd::unknown;
+  // Progress in the line that begins rest_.
+  size_t scanned_ = 0;
+  bool in_quotes_ = false;
+  bool after_escape_ = false;
+  uint64_t number_ = 0;
+  uint64_t quoted_line_ends_ = 0;
+};
+
+}  // namespace pgsilo

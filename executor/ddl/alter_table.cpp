@@ -1,0 +1,232 @@
+// ALTER TABLE: its commands one after the other, each on what the one before left.
+#include "executor/ddl/table_definition.h"
+#include "executor/expression/standalone_expression.h"
+#include "planner/binder/expression_binder.h"
+#include "planner/bound/expression_tree.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+// Sets one column of each row to an expression over the row.
+class ColumnTransform final : public RowTransform {
+ public:
+  ColumnTransform(DdlRun& run, const BoundExpression& expression, size_t slot_count, size_t column)
+      : expression_(expression, slot_count, run.types(), &run.state().session),
+        slot_count_(slot_count),
+        column_(column) {}
+
+  void apply(std::span<Datum> values) override {
+    memory_.reset();
+    values[column_] = expression_.evaluate(values.first(slot_count_), memory_);
+  }
+
+ private:
+  StandaloneExpression expression_;
+  size_t slot_count_;
+  size_t column_;
+  Arena memory_;
+};
+
+// Raises 23514 for a row that does not satisfy a new CHECK.
+class CheckTransform final : public RowTransform {
+ public:
+  CheckTransform(DdlRun& run, const BoundExpression& condition, const TableDescriptor& table,
+                 std::string_view constraint)
+      : condition_(condition, table.columns.size(), run.types(), &run.state().session),
+        table_(table.name),
+        constraint_(constraint) {}
+
+  void apply(std::span<Datum> values) override {
+    memory_.reset();
+    Datum holds = condition_.evaluate(values, memory_);
+    if (holds.null || holds.as_bool()) return;
+    throw SqlError(sqlstate::check_violation, concat("check constraint \"", constraint_, "\" of relation \"",
+                                                     table_, "\" is violated by some row"));
+  }
+
+ private:
+  StandaloneExpression condition_;
+  std::string table_;
+  std::string constraint_;
+  Arena memory_;
+};
+
+class AlterTable final : public DdlCommand {
+ public:
+  using DdlCommand::DdlCommand;
+  std::string_view tag() const override {
+    return syntax<ast::AlterTableStmt>().object_kind == ast::ObjectKind::index ? "ALTER INDEX" : "ALTER TABLE";
+  }
+
+ private:
+  void execute(DdlRun& run) const override {
+    const auto& syntax = this->syntax<ast::AlterTableStmt>();
+    if (syntax.object_kind != ast::ObjectKind::table) throw_unsupported("ALTER INDEX");
+    const TableDescriptor* table = run.find_table(*syntax.relation, syntax.missing_ok);
+    if (table == nullptr) return;
+    Oid oid = table->oid;
+    for (const ast::AlterTableCommand& command : syntax.commands) apply(run, oid, command);
+  }
+
+  static void apply(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
+    DataDefinition& definition = run.definition();
+    switch (command.kind) {
+      case ast::AlterTableKind::add_column:
+        return add_column(run, table, command);
+      case ast::AlterTableKind::drop_column:
+        return run.finish(definition.drop_column(table, command.name, command.missing_ok));
+      case ast::AlterTableKind::set_default:
+        return set_default(run, table, command);
+      case ast::AlterTableKind::drop_default:
+        return run.finish(definition.set_default(table, command.name, {}));
+      case ast::AlterTableKind::set_not_null:
+        return run.finish(definition.set_not_null(table, command.name, true));
+      case ast::AlterTableKind::drop_not_null:
+        return run.finish(definition.set_not_null(table, command.name, false));
+      case ast::AlterTableKind::set_type:
+        return set_type(run, table, command);
+      case ast::AlterTableKind::add_constraint:
+        return add_constraint(run, table, *command.constraint);
+      case ast::AlterTableKind::drop_constraint:
+        return run.finish(definition.drop_constraint(table, command.name, command.missing_ok));
+      case ast::AlterTableKind::set_options:
+        return run.finish(definition.set_options(table, define_options(run, command.options)));
+      case ast::AlterTableKind::set_statistics:
+      case ast::AlterTableKind::set_storage:
+        return require_column(run, table, command.name);
+      case ast::AlterTableKind::validate_constraint:
+        throw_unsupported("ALTER TABLE ... VALIDATE CONSTRAINT");
+      case ast::AlterTableKind::reset_options:
+        throw_unsupported("ALTER TABLE ... RESET");
+      case ast::AlterTableKind::set_logged:
+        throw_unsupported("ALTER TABLE ... SET LOGGED");
+      case ast::AlterTableKind::set_unlogged:
+        throw_unsupported("ALTER TABLE ... SET UNLOGGED");
+      case ast::AlterTableKind::change_owner:
+        throw_unsupported("ALTER TABLE ... OWNER TO");
+      case ast::AlterTableKind::unsupported:
+        throw_unsupported(command.feature);
+    }
+  }
+
+  // Tuning that has no meaning here; the column must exist all the same.
+  static void require_column(DdlRun& run, Oid table, std::string_view name) { find_column(run, table, name); }
+
+  static const ColumnDescriptor& find_column(DdlRun& run, Oid table, std::string_view name) {
+    const TableDescriptor& descriptor = run.table(table);
+    if (const ColumnDescriptor* column = descriptor.find_column(name)) return *column;
+    throw SqlError(sqlstate::undefined_column, concat("column \"", name, "\" of relation \"",
+                                                      descriptor.name, "\" does not exist"));
+  }
+
+  static bool is_volatile(const BoundExpression& expression) {
+    return contains(expression, [](const BoundExpression& part) {
+      const auto* call = try_as<CallExpression>(&part);
+      return call != nullptr && call->volatility == Volatility::volatile_;
+    });
+  }
+
+  static void add_column(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
+    const TableDescriptor& before = run.table(table);
+    DefinedColumn defined = define_column(run, *command.column, before.name);
+    if (command.missing_ok && before.find_column(defined.column.name) != nullptr) {
+      return run.finish(run.definition().add_column(table, defined.column, Datum(), nullptr, true));
+    }
+    for (const IndexDefinition& key : defined.keys) {
+      if (key.primary) defined.column.not_null = true;
+    }
+    size_t old_columns = before.columns.size();
+    Datum missing;
+    std::unique_ptr<ColumnTransform> transform;
+    const BoundExpression* value = bind_default(run, defined.default_expression, defined.column.name,
+                                                defined.column.type, defined.column.typmod);
+    if (value != nullptr && is_volatile(*value)) {
+      transform = std::make_unique<ColumnTransform>(run, *value, 0, old_columns);
+    } else if (value != nullptr) {
+      StandaloneExpression once(*value, 0, run.types(), &run.state().session);
+      missing = once.evaluate({}, run.arena());
+    }
+    run.finish(run.definition().add_column(table, defined.column, missing, transform.get(),
+                                           command.missing_ok));
+    for (const IndexDefinition& key : defined.keys) run.finish(run.definition().add_key(table, key));
+    for (const ast::Constraint* check : defined.checks) add_check(run, table, *check);
+  }
+
+  static void set_default(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
+    const ColumnDescriptor& column = find_column(run, table, command.name);
+    bind_default(run, command.expression, column.name, column.type, column.typmod);
+    run.finish(run.definition().set_default(table, command.name, command.expression_text));
+  }
+
+  static void set_type(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
+    const ColumnDescriptor& column = find_column(run, table, command.name);
+    BoundType type = bind_type(run.binding(), *command.column->type);
+    TableShape shape = TableShape::of(run.table(table));
+    const ast::Node* source = command.expression;
+    if (source == nullptr) {
+      auto* itself = run.arena().make<ast::ColumnRef>();
+      itself->kind = ast::NodeKind::column_ref;
+      std::string_view fields[] = {command.name};
+      itself->fields = run.arena().copy_span(fields);
+      source = itself;
+    }
+    const BoundExpression* value = bind_column_type_change(run, shape, source, command, type);
+    ColumnTransform transform(run, *value, shape.columns.size(), static_cast<size_t>(column.number - 1));
+    run.finish(run.definition().set_column_type(table, command.name, type.type, type.typmod, &transform));
+  }
+
+  static const BoundExpression* bind_column_type_change(DdlRun& run, const TableShape& shape,
+                                                        const ast::Node* source,
+                                                        const ast::AlterTableCommand& command, BoundType type) {
+    try {
+      return bind_conversion(run, shape, source, command.name, type.type, type.typmod);
+    } catch (SqlError& error) {
+      if (command.expression != nullptr || error.state() != sqlstate::datatype_mismatch) throw;
+      std::string name = type_name(type.type);
+      throw SqlError(sqlstate::datatype_mismatch,
+                     concat("column \"", command.name, "\" cannot be cast automatically to type ", name))
+          .hint(concat("You might need to specify \"USING ", command.name, "::", name, "\"."));
+    }
+  }
+
+  static void add_constraint(DdlRun& run, Oid table, const ast::Constraint& constraint) {
+    switch (constraint.constraint_kind) {
+      case ast::ConstraintKind::primary_key:
+      case ast::ConstraintKind::unique:
+        return run.finish(run.definition().add_key(table, define_key(run, constraint)));
+      case ast::ConstraintKind::check:
+        return add_check(run, table, constraint);
+      default:
+        throw_unsupported_constraint(run, constraint);
+    }
+  }
+
+  static void add_check(DdlRun& run, Oid table, const ast::Constraint& constraint) {
+    if (constraint.not_valid) throw_unsupported("NOT VALID");
+    const TableDescriptor& descriptor = run.table(table);
+    const BoundExpression* condition;
+    CheckDefinition check = define_check(run, constraint, TableShape::of(descriptor), &condition);
+    if (check.name.empty()) check.name = chosen_name(descriptor, check);
+    CheckTransform transform(run, *condition, descriptor, check.name);
+    run.finish(run.definition().add_check(table, check, &transform));
+  }
+
+  // As PostgreSQL names a CHECK: table, the only column it uses, "check", and a number where that is taken.
+  static std::string chosen_name(const TableDescriptor& table, const CheckDefinition& check) {
+    std::string base = check.columns.size() == 1 ? concat(table.name, "_", check.columns[0], "_check")
+                                                 : concat(table.name, "_check");
+    std::string name = base;
+    for (int number = 1; table.find_constraint(name) != nullptr; ++number) name = concat(base, number);
+    return name;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const UtilityCommand> make_alter_table(const PlannedOwner& planned) {
+  return std::make_unique<AlterTable>(planned);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,68 @@
+#include "executor/ddl/table_definition.h"
+
+namespace pgsilo {
+
+namespace {
+
+// The default operator classes, and those whose order is the default's under our collation "C".
+bool is_default_operator_class(std::string_view name) {
+  static constexpr std::string_view known[] = {
+      "bool_ops",    "int2_ops",      "int4_ops",         "int8_ops",           "float4_ops",
+      "float8_ops",  "numeric_ops",   "text_ops",         "varchar_ops",        "bpchar_ops",
+      "date_ops",    "timestamp_ops", "timestamptz_ops",  "interval_ops",       "time_ops",
+      "oid_ops",     "name_ops",      "text_pattern_ops", "varchar_pattern_ops", "bpchar_pattern_ops",
+      "bytea_ops"};
+  for (std::string_view one : known) {
+    if (one == name) return true;
+  }
+  return false;
+}
+
+class CreateIndex final : public DdlCommand {
+ public:
+  using DdlCommand::DdlCommand;
+  std::string_view tag() const override { return "CREATE INDEX"; }
+
+ private:
+  static void refuse_unsupported(const ast::CreateIndexStmt& syntax) {
+    if (syntax.access_method != "btree") {
+      throw_unsupported(concat("access method \"", syntax.access_method, "\""));
+    }
+    if (syntax.where != nullptr) throw_unsupported("partial indexes");
+    if (!syntax.including.empty()) throw_unsupported("INCLUDE");
+    if (!syntax.tablespace.empty() && syntax.tablespace != "pg_default") throw_unsupported("tablespaces");
+  }
+
+  void execute(DdlRun& run) const override {
+    const auto& syntax = this->syntax<ast::CreateIndexStmt>();
+    refuse_unsupported(syntax);
+    const TableDescriptor* table = run.find_table(*syntax.relation);
+    IndexDefinition index;
+    index.name = syntax.name;
+    index.unique = syntax.unique;
+    index.nulls_not_distinct = syntax.nulls_not_distinct;
+    index.options = define_options(run, syntax.options);
+    for (const ast::IndexElement& element : syntax.elements) {
+      if (element.column.empty()) throw_unsupported("indexes on expressions");
+      if (!element.opclass.empty() && !is_default_operator_class(element.opclass.back())) {
+        throw_unsupported(concat("operator class \"", element.opclass.back(), "\""));
+      }
+      IndexColumnDefinition column;
+      column.column = element.column;
+      column.descending = element.direction == ast::SortDirection::descending;
+      column.nulls_first = element.nulls == ast::NullsOrder::unspecified
+                               ? column.descending
+                               : element.nulls == ast::NullsOrder::first;
+      index.columns.push_back(std::move(column));
+    }
+    run.finish(run.definition().create_index(table->oid, index, syntax.if_not_exists));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const UtilityCommand> make_create_index(const PlannedOwner& planned) {
+  return std::make_unique<CreateIndex>(planned);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,161 @@
+// CREATE TABLE, CREATE TABLE AS, SELECT INTO.
+#include "executor/constraint/table_writer.h"
+#include "executor/ddl/table_definition.h"
+#include "executor/execution.h"
+#include "executor/result_sink.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+RelationPersistence persistence_of(const ast::RangeVar& relation) {
+  switch (relation.persistence) {
+    case ast::Persistence::permanent:
+      return RelationPersistence::permanent;
+    case ast::Persistence::unlogged:
+      return RelationPersistence::unlogged;
+    case ast::Persistence::temporary:
+      break;
+  }
+  throw_unsupported("temporary tables");
+}
+
+class CreateTable final : public DdlCommand {
+ public:
+  using DdlCommand::DdlCommand;
+  std::string_view tag() const override { return "CREATE TABLE"; }
+
+ private:
+  static void refuse_unsupported(const ast::CreateTableStmt& syntax) {
+    if (!syntax.inherits.empty()) throw_unsupported("INHERITS");
+    if (syntax.is_partition || syntax.is_partitioned) throw_unsupported("partitioned tables");
+    if (syntax.of_type) throw_unsupported("CREATE TABLE ... OF type");
+    if (syntax.on_commit != ast::OnCommit::none) {
+      throw SqlError(sqlstate::invalid_table_definition, "ON COMMIT can only be used on temporary tables");
+    }
+    if (!syntax.tablespace.empty() && syntax.tablespace != "pg_default") throw_unsupported("tablespaces");
+    if (!syntax.access_method.empty() && syntax.access_method != "heap") {
+      throw SqlError(sqlstate::undefined_object,
+                     concat("access method \"", syntax.access_method, "\" does not exist"));
+    }
+  }
+
+  void execute(DdlRun& run) const override {
+    const auto& syntax = this->syntax<ast::CreateTableStmt>();
+    refuse_unsupported(syntax);
+    TableDefinition table;
+    table.schema = syntax.relation->schema_name;
+    table.name = syntax.relation->name;
+    table.persistence = persistence_of(*syntax.relation);
+    table.options = define_options(run, syntax.options);
+    std::vector<const ast::Constraint*> checks;
+    for (const ast::Node* element : syntax.elements) {
+      if (const auto* column = ast::try_as<ast::ColumnDef>(element)) {
+        DefinedColumn defined = define_column(run, *column, table.name);
+        table.columns.push_back(std::move(defined.column));
+        table.keys.insert(table.keys.end(), defined.keys.begin(), defined.keys.end());
+        checks.insert(checks.end(), defined.checks.begin(), defined.checks.end());
+        continue;
+      }
+      const auto* constraint = ast::try_as<ast::Constraint>(element);
+      if (constraint == nullptr) throw_unsupported("LIKE in CREATE TABLE");
+      switch (constraint->constraint_kind) {
+        case ast::ConstraintKind::primary_key:
+        case ast::ConstraintKind::unique:
+          table.keys.push_back(define_key(run, *constraint));
+          break;
+        case ast::ConstraintKind::check:
+          checks.push_back(constraint);
+          break;
+        default:
+          throw_unsupported_constraint(run, *constraint);
+      }
+    }
+    add_checks(run, checks, table);
+    run.finish(run.definition().create_table(table, syntax.if_not_exists));
+  }
+
+  static void add_checks(DdlRun& run, const std::vector<const ast::Constraint*>& checks,
+                         TableDefinition& table) {
+    TableShape shape;
+    shape.name = table.name;
+    for (const ColumnDefinition& column : table.columns) {
+      shape.names.push_back(column.name);
+      shape.columns.push_back({column.name, column.type, column.typmod});
+    }
+    for (const ast::Constraint* check : checks) {
+      const BoundExpression* bound;
+      table.checks.push_back(define_check(run, *check, shape, &bound));
+    }
+  }
+};
+
+// Stores each row of a query.
+class TableFiller final : public ResultSink {
+ public:
+  TableFiller(ExecutionState& state, const TableDescriptor& table) : state_(state), writer_(state.session, table) {}
+  void row(std::span<const Datum> values) override {
+    writer_.insert(values);
+    ++state_.rows_processed;
+  }
+
+ private:
+  ExecutionState& state_;
+  TableWriter writer_;
+};
+
+class CreateTableAs final : public DdlCommand {
+ public:
+  explicit CreateTableAs(std::shared_ptr<const PlannedStatement> planned) : DdlCommand(std::move(planned)) {
+    if (planned_->inner == nullptr) throw_unsupported("CREATE TABLE AS EXECUTE");
+    query_ = compile(planned_->inner);
+  }
+  std::string_view tag() const override { return "SELECT"; }
+  bool tag_counts_rows() const override { return true; }
+
+ private:
+  void execute(DdlRun& run) const override {
+    const auto& syntax = this->syntax<ast::CreateTableAsStmt>();
+    const ast::IntoClause& into = *syntax.into;
+    if (syntax.is_materialized_view) throw_unsupported("materialized views");
+    TableDefinition table;
+    table.schema = into.relation->schema_name;
+    table.name = into.relation->name;
+    table.persistence = persistence_of(*into.relation);
+    table.options = define_options(run, into.options);
+    std::span<const ResultColumn> columns = query_->result_columns();
+    if (into.columns.size() > columns.size()) {
+      throw SqlError(sqlstate::syntax_error, "too many column names were specified");
+    }
+    for (size_t i = 0; i < columns.size(); ++i) {
+      ColumnDefinition column;
+      column.name = i < into.columns.size() ? std::string(into.columns[i]) : columns[i].name;
+      column.type = columns[i].type_oid;
+      column.typmod = columns[i].type_modifier;
+      table.columns.push_back(std::move(column));
+    }
+    const TableDescriptor* made = nullptr;
+    run.finish(run.definition().create_table(table, syntax.if_not_exists, &made));
+    if (made == nullptr || into.with_no_data) return;
+    ExecutionState& state = run.state();
+    std::shared_ptr<const CatalogSnapshot> owner = run.catalog().shared_snapshot();
+    TableFiller filler(state, *made);
+    Execution query(query_, state.session, {state.registers.data(), state.compiled.parameter_count});
+    query.run(filler);
+  }
+
+  std::shared_ptr<const ExecutablePlan> query_;
+};
+
+}  // namespace
+
+std::unique_ptr<const UtilityCommand> make_create_table(const PlannedOwner& planned) {
+  return std::make_unique<CreateTable>(planned);
+}
+
+std::unique_ptr<const UtilityCommand> make_create_table_as(const PlannedOwner& planned) {
+  return std::make_unique<CreateTableAs>(planned);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,84 @@
+// What all DDL statements share: the way to catalog/data_definition, notices, names.
+// Thread safety: immutable; DdlRun belongs to one run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "catalog/data_definition.h"
+#include "executor/execution_state.h"
+#include "executor/utility_command.h"
+#include "planner/binder/scope.h"
+#include "planner/plan/transaction_plan.h"
+#include "sql/ast/ddl.h"
+
+namespace pgsilo {
+
+// One run of a DDL statement.
+class DdlRun {
+ public:
+  DdlRun(ExecutionState& state, const PlannedStatement& planned);
+  ~DdlRun();
+  DdlRun(const DdlRun&) = delete;
+  DdlRun& operator=(const DdlRun&) = delete;
+
+  ExecutionState& state() { return state_; }
+  CatalogView& catalog() { return *state_.session.catalog; }
+  DataDefinition& definition() { return definition_; }
+  StatementBinding& binding() { return binding_; }
+  Arena& arena() { return arena_; }
+  TypeContext& types() { return types_; }
+
+  // Sends what the definition had to say, and raises a status other than ok.
+  void finish(TransactionStatus status);
+  void notice(std::string message);
+
+  // 42P01 `relation "t" does not exist`, or with `missing_ok` a notice and null.
+  const TableDescriptor* find_table(const ast::RangeVar& name, bool missing_ok = false);
+  // The present descriptor of a table that an earlier step may have changed.
+  const TableDescriptor& table(Oid oid);
+
+ private:
+  class Monitor;
+  void send_notices();
+
+  ExecutionState& state_;
+  Arena arena_;
+  TypeContext types_;  // the session's, with an arena of its own
+  StatementBinding binding_;
+  std::unique_ptr<Monitor> monitor_;
+  DataDefinition definition_;
+};
+
+class DdlCommand : public UtilityCommand {
+ public:
+  explicit DdlCommand(std::shared_ptr<const PlannedStatement> planned) : planned_(std::move(planned)) {}
+
+  StatementKind kind() const final { return StatementKind::ddl; }
+  void run(ExecutionState& state, ResultSink&) const final {
+    DdlRun run(state, *planned_);
+    execute(run);
+  }
+
+ protected:
+  virtual void execute(DdlRun& run) const = 0;
+  template <typename T>
+  const T& syntax() const {
+    return *ast::as<T>(planned_->syntax);
+  }
+
+  std::shared_ptr<const PlannedStatement> planned_;
+};
+
+using PlannedOwner = std::shared_ptr<const PlannedStatement>;
+std::unique_ptr<const UtilityCommand> make_create_table(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_create_table_as(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_create_index(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_create_schema(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_drop(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_truncate(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_alter_table(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_rename(const PlannedOwner& planned);
+
+}  // namespace pgsilo

@@ -1,0 +1,85 @@
+// DROP TABLE, INDEX, SCHEMA; DROP VIEW and the like, of which none exists.
+#include <vector>
+
+#include "executor/ddl/ddl_command.h"
+
+namespace pgsilo {
+
+namespace {
+
+struct ObjectWords {
+  std::string_view word;  // in messages
+  std::string_view tag;
+};
+
+ObjectWords words_of(ast::ObjectKind kind) {
+  switch (kind) {
+    case ast::ObjectKind::index:
+      return {"index", "DROP INDEX"};
+    case ast::ObjectKind::view:
+      return {"view", "DROP VIEW"};
+    case ast::ObjectKind::materialized_view:
+      return {"materialized view", "DROP MATERIALIZED VIEW"};
+    case ast::ObjectKind::sequence:
+      return {"sequence", "DROP SEQUENCE"};
+    case ast::ObjectKind::schema:
+      return {"schema", "DROP SCHEMA"};
+    default:
+      return {"table", "DROP TABLE"};
+  }
+}
+
+class Drop final : public DdlCommand {
+ public:
+  using DdlCommand::DdlCommand;
+  std::string_view tag() const override { return words_of(syntax<ast::DropStmt>().object_kind).tag; }
+
+ private:
+  void execute(DdlRun& run) const override {
+    const auto& syntax = this->syntax<ast::DropStmt>();
+    if (syntax.object_kind == ast::ObjectKind::schema) {
+      std::vector<std::string_view> names;
+      for (const ast::NameList& object : syntax.objects) names.push_back(object.back());
+      return run.finish(run.definition().drop_schemas(names, syntax.missing_ok));
+    }
+    std::vector<DataDefinition::ObjectName> names;
+    for (const ast::NameList& object : syntax.objects) {
+      names.push_back({object.size() > 1 ? object[object.size() - 2] : std::string_view(), object.back()});
+    }
+    switch (syntax.object_kind) {
+      case ast::ObjectKind::table:
+        return run.finish(run.definition().drop_tables(names, syntax.missing_ok));
+      case ast::ObjectKind::index:
+        return run.finish(run.definition().drop_indexes(names, syntax.missing_ok));
+      case ast::ObjectKind::view:
+      case ast::ObjectKind::materialized_view:
+      case ast::ObjectKind::sequence:
+        return drop_nothing(run, names, words_of(syntax.object_kind).word, syntax.missing_ok);
+      default:
+        throw_unsupported(words_of(syntax.object_kind).tag);
+    }
+  }
+
+  // Kinds of which there is no object: every name is missing, or something else's.
+  static void drop_nothing(DdlRun& run, const std::vector<DataDefinition::ObjectName>& names,
+                           std::string_view kind, bool missing_ok) {
+    for (const DataDefinition::ObjectName& name : names) {
+      if (run.catalog().find_table(name.schema, name.name) != nullptr) {
+        throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not a ", kind))
+            .hint("Use DROP TABLE to remove a table.");
+      }
+      if (!missing_ok) {
+        throw SqlError(sqlstate::undefined_table, concat(kind, " \"", name.name, "\" does not exist"));
+      }
+      run.notice(concat(kind, " \"", name.name, "\" does not exist, skipping"));
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const UtilityCommand> make_drop(const PlannedOwner& planned) {
+  return std::make_unique<Drop>(planned);
+}
+
+}  // namespace pgsilo

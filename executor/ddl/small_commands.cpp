@@ -1,0 +1,86 @@
+// TRUNCATE, CREATE SCHEMA, ALTER ... RENAME.
+#include <algorithm>
+
+#include "executor/ddl/ddl_command.h"
+
+namespace pgsilo {
+
+namespace {
+
+class Truncate final : public DdlCommand {
+ public:
+  using DdlCommand::DdlCommand;
+  std::string_view tag() const override { return "TRUNCATE TABLE"; }
+
+ private:
+  void execute(DdlRun& run) const override {
+    std::vector<Oid> tables;
+    for (const ast::RangeVar* name : syntax<ast::TruncateStmt>().relations) {
+      Oid oid = run.find_table(*name)->oid;
+      if (std::find(tables.begin(), tables.end(), oid) == tables.end()) tables.push_back(oid);
+    }
+    run.finish(run.definition().truncate(tables));
+  }
+};
+
+class CreateSchema final : public DdlCommand {
+ public:
+  using DdlCommand::DdlCommand;
+  std::string_view tag() const override { return "CREATE SCHEMA"; }
+
+ private:
+  void execute(DdlRun& run) const override {
+    const auto& syntax = this->syntax<ast::CreateSchemaStmt>();
+    if (syntax.has_elements) throw_unsupported("CREATE SCHEMA with schema elements");
+    run.finish(run.definition().create_schema(syntax.name, syntax.if_not_exists));
+  }
+};
+
+class Rename final : public DdlCommand {
+ public:
+  using DdlCommand::DdlCommand;
+  std::string_view tag() const override {
+    return syntax<ast::RenameStmt>().object_kind == ast::ObjectKind::index ? "ALTER INDEX" : "ALTER TABLE";
+  }
+
+ private:
+  void execute(DdlRun& run) const override {
+    const auto& syntax = this->syntax<ast::RenameStmt>();
+    const ast::RangeVar& name = *syntax.relation;
+    if (syntax.object_kind == ast::ObjectKind::schema) throw_unsupported("ALTER SCHEMA ... RENAME");
+    if (const IndexDescriptor* index = run.catalog().find_index(name.schema_name, name.name)) {
+      if (syntax.object_kind == ast::ObjectKind::index || syntax.object_kind == ast::ObjectKind::table) {
+        return run.finish(run.definition().rename_relation(index->oid, syntax.new_name));
+      }
+    }
+    const TableDescriptor* table = run.find_table(name, syntax.missing_ok);
+    if (table == nullptr) return;
+    switch (syntax.object_kind) {
+      case ast::ObjectKind::column:
+        return run.finish(run.definition().rename_column(table->oid, syntax.old_name, syntax.new_name));
+      case ast::ObjectKind::constraint:
+        return run.finish(
+            run.definition().rename_constraint(table->oid, syntax.old_name, syntax.new_name));
+      case ast::ObjectKind::index:
+        throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not an index"));
+      default:
+        return run.finish(run.definition().rename_relation(table->oid, syntax.new_name));
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const UtilityCommand> make_truncate(const PlannedOwner& planned) {
+  return std::make_unique<Truncate>(planned);
+}
+
+std::unique_ptr<const UtilityCommand> make_create_schema(const PlannedOwner& planned) {
+  return std::make_unique<CreateSchema>(planned);
+}
+
+std::unique_ptr<const UtilityCommand> make_rename(const PlannedOwner& planned) {
+  return std::make_unique<Rename>(planned);
+}
+
+}  // namespace pgsilo

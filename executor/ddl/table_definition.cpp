@@ -1,0 +1,260 @@
+#include "executor/ddl/table_definition.h"
+
+#include "planner/binder/coercion.h"
+#include "planner/binder/expression_binder.h"
+#include "planner/binder/modification_binder.h"
+#include "planner/bound/expression_tree.h"
+#include "planner/bound/make_expression.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+ColumnDescriptor column_like(std::string_view name, Oid type, int32_t typmod) {
+  ColumnDescriptor column;
+  column.name = name;
+  column.type = type;
+  column.typmod = typmod;
+  return column;
+}
+
+Oid find_collation(DdlRun& run, const ast::CollateClause* collate) {
+  constexpr Oid default_collation = 100;
+  constexpr Oid c_collation = 950;
+  constexpr Oid posix_collation = 951;
+  if (collate == nullptr) return invalid_oid;
+  std::string_view name = collate->collation.back();
+  if (name == "default") return default_collation;
+  if (name == "C") return c_collation;
+  if (name == "POSIX") return posix_collation;
+  throw SqlError(sqlstate::feature_not_supported, concat("collation \"", name, "\" is not supported"))
+      .at(run.binding().position(collate->location));
+}
+
+// Adds the columns of `table` to what names in `scope` mean: column i is slot i.
+void add_columns(Scope& scope, const TableShape& table) {
+  ScopeItem& item = scope.items.emplace_back();
+  item.name = table.name;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.names[i].empty()) continue;
+    auto* slot = scope.arena().make<SlotExpression>();
+    slot->kind = ExpressionKind::slot;
+    slot->type = table.columns[i].type;
+    slot->typmod = table.columns[i].typmod;
+    slot->slot = static_cast<int32_t>(i);
+    slot->name = table.columns[i].name;
+    item.columns.push_back({table.columns[i].name, slot});
+  }
+}
+
+}  // namespace
+
+TableShape TableShape::of(const TableDescriptor& table) {
+  TableShape shape;
+  shape.name = table.name;
+  for (const ColumnDescriptor& column : table.columns) {
+    shape.names.push_back(column.dropped ? std::string() : column.name);
+    shape.columns.push_back({column.name, column.type, column.typmod});
+  }
+  return shape;
+}
+
+void throw_unsupported_constraint(DdlRun& run, const ast::Constraint& syntax) {
+  std::string_view feature = "this kind of constraint";
+  switch (syntax.constraint_kind) {
+    case ast::ConstraintKind::identity:
+      feature = "GENERATED AS IDENTITY";
+      break;
+    case ast::ConstraintKind::generated:
+      feature = "GENERATED ALWAYS AS (expression) STORED";
+      break;
+    case ast::ConstraintKind::foreign_key:
+      feature = "FOREIGN KEY";
+      break;
+    case ast::ConstraintKind::exclusion:
+      feature = "EXCLUDE";
+      break;
+    default:
+      break;
+  }
+  throw_unsupported(feature, run.binding().position(syntax.location));
+}
+
+const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression, std::string_view column,
+                                    Oid type, int32_t typmod) {
+  if (expression == nullptr) return nullptr;
+  Scope scope(run.binding(), nullptr);
+  const BoundExpression* value = bind_expression(scope, expression, ExpressionPlace::column_default);
+  Oid given = value->type;
+  const BoundExpression* coerced =
+      coerce_to_target(run.binding(), value, type, typmod, CoercionContext::assignment,
+                       CallForm::implicit_cast, -1);
+  if (coerced != nullptr) return coerced;
+  throw SqlError(sqlstate::datatype_mismatch,
+                 concat("column \"", column, "\" is of type ", type_name(type),
+                        " but default expression is of type ", type_name(given)))
+      .hint("You will need to rewrite or cast the expression.");
+}
+
+const BoundExpression* bind_conversion(DdlRun& run, const TableShape& table, const ast::Node* expression,
+                                       std::string_view column, Oid type, int32_t typmod) {
+  Scope scope(run.binding(), nullptr);
+  add_columns(scope, table);
+  const BoundExpression* value = bind_expression(scope, expression, ExpressionPlace::none);
+  return coerce_to_column(run.binding(), value, column_like(column, type, typmod), -1);
+}
+
+DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::string_view table) {
+  DefinedColumn made;
+  ColumnDefinition& column = made.column;
+  column.name = syntax.name;
+  BoundType type = bind_type(run.binding(), *syntax.type);
+  column.type = type.type;
+  column.typmod = type.typmod;
+  column.collation = find_collation(run, syntax.collate);
+  if (!syntax.compression.empty()) throw_unsupported("COMPRESSION");
+  bool is_null = false;
+  auto position = [&](const ast::Constraint& constraint) {
+    return run.binding().position(constraint.location);
+  };
+  auto conflicting = [&](const ast::Constraint& constraint) {
+    return SqlError(sqlstate::syntax_error,
+                    concat("conflicting NULL/NOT NULL declarations for column \"", column.name,
+                           "\" of table \"", table, "\""))
+        .at(position(constraint));
+  };
+  for (const ast::Constraint* constraint : syntax.constraints) {
+    switch (constraint->constraint_kind) {
+      case ast::ConstraintKind::null_:
+        if (column.not_null) throw conflicting(*constraint);
+        is_null = true;
+        break;
+      case ast::ConstraintKind::not_null:
+        if (is_null) throw conflicting(*constraint);
+        column.not_null = true;
+        break;
+      case ast::ConstraintKind::default_:
+        if (made.default_expression != nullptr) {
+          throw SqlError(sqlstate::syntax_error, concat("multiple default values specified for column \"",
+                                                        column.name, "\" of table \"", table, "\""))
+              .at(position(*constraint));
+        }
+        made.default_expression = constraint->expression;
+        bind_default(run, constraint->expression, column.name, column.type, column.typmod);
+        column.default_text = constraint->expression_text;
+        break;
+      case ast::ConstraintKind::primary_key:
+        if (is_null) throw conflicting(*constraint);
+        [[fallthrough]];
+      case ast::ConstraintKind::unique:
+        made.keys.push_back(define_key(run, *constraint, column.name));
+        break;
+      case ast::ConstraintKind::check:
+        made.checks.push_back(constraint);
+        break;
+      default:
+        throw_unsupported_constraint(run, *constraint);
+    }
+  }
+  return made;
+}
+
+IndexDefinition define_key(DdlRun& run, const ast::Constraint& syntax, std::string_view column) {
+  int position = run.binding().position(syntax.location);
+  if (syntax.deferrable || syntax.initially_deferred) throw_unsupported("DEFERRABLE constraints", position);
+  if (!syntax.including.empty()) throw_unsupported("INCLUDE in constraints", position);
+  if (!syntax.using_index.empty()) throw_unsupported("USING INDEX", position);
+  IndexDefinition key;
+  key.name = syntax.name;
+  key.unique = true;
+  key.is_constraint = true;
+  key.primary = syntax.constraint_kind == ast::ConstraintKind::primary_key;
+  key.nulls_not_distinct = syntax.nulls_not_distinct;
+  key.options = define_options(run, syntax.options);
+  key.position = position;
+  if (!column.empty()) {
+    key.columns.push_back({std::string(column), false, false, position});
+  }
+  for (std::string_view name : syntax.keys) key.columns.push_back({std::string(name), false, false, position});
+  return key;
+}
+
+CheckDefinition define_check(DdlRun& run, const ast::Constraint& syntax, const TableShape& table,
+                             const BoundExpression** bound) {
+  if (syntax.no_inherit) throw_unsupported("NO INHERIT", run.binding().position(syntax.location));
+  Scope scope(run.binding(), nullptr);
+  add_columns(scope, table);
+  *bound = bind_condition(scope, syntax.expression, ExpressionPlace::check_constraint, "CHECK");
+  CheckDefinition check;
+  check.name = syntax.name;
+  check.text = syntax.expression_text;
+  std::vector<bool> used(table.columns.size());
+  contains(**bound, [&](const BoundExpression& part) {
+    if (const auto* slot = try_as<SlotExpression>(&part)) used[static_cast<size_t>(slot->slot)] = true;
+    return false;
+  });
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) check.columns.push_back(table.names[i]);
+  }
+  return check;
+}
+
+namespace {
+
+std::string option_value(const ast::DefElem& option) {
+  if (option.argument == nullptr) return "true";
+  const auto* constant = ast::try_as<ast::Constant>(option.argument);
+  if (constant == nullptr) throw_unsupported(concat("a value of this kind for ", option.name));
+  switch (constant->constant_kind) {
+    case ast::ConstantKind::integer:
+      return concat(constant->integer);
+    case ast::ConstantKind::boolean:
+      return constant->boolean ? "true" : "false";
+    case ast::ConstantKind::null:
+      return "null";
+    default:
+      return std::string(constant->text);
+  }
+}
+
+bool is_storage_option(std::string_view name) {
+  // What PostgreSQL tunes and we have no use for: accepted and shown, without effect.
+  return name == "fillfactor" || name == "parallel_workers" || name == "toast_tuple_target" ||
+         name == "vacuum_index_cleanup" || name == "vacuum_truncate" || name == "user_catalog_table" ||
+         name == "log_autovacuum_min_duration" || name == "deduplicate_items" ||
+         name.starts_with("autovacuum_");
+}
+
+}  // namespace
+
+std::vector<std::string> define_options(DdlRun& run, ast::List<ast::DefElem> options) {
+  std::vector<std::string> made;
+  for (const ast::DefElem& option : options) {
+    int position = run.binding().position(option.location);
+    if (!is_storage_option(option.name)) {
+      if (option.name == "oids") throw_unsupported("WITH OIDS", position);
+      throw SqlError(sqlstate::invalid_parameter_value,
+                     concat("unrecognized parameter \"", option.name, "\""));
+    }
+    std::string value = option_value(option);
+    if (option.name == "fillfactor") {
+      bool is_number = !value.empty() && value.size() < 6 &&
+                       value.find_first_not_of("0123456789") == std::string::npos;
+      if (!is_number) {
+        throw SqlError(sqlstate::invalid_parameter_value,
+                       concat("invalid value for integer option \"fillfactor\": ", value));
+      }
+      int number = std::stoi(value);
+      if (number < 10 || number > 100) {
+        throw SqlError(sqlstate::invalid_parameter_value,
+                       concat("value ", value, " out of bounds for option \"fillfactor\""))
+            .detail("Valid values are between \"10\" and \"100\".");
+      }
+    }
+    made.push_back(concat(option.name, "=", value));
+  }
+  return made;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,11 @@
+// VACUUM and ANALYZE.
+// Thread safety: immutable.
+#pragma once
+
+#include "executor/utility_command.h"
+
+namespace pgsilo {
+
+std::unique_ptr<const UtilityCommand> make_vacuum(const std::shared_ptr<const PlannedStatement>& planned);
+
+}  // namespace pgsilo

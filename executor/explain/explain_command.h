@@ -1,0 +1,11 @@
+// EXPLAIN.
+// Thread safety: immutable.
+#pragma once
+
+#include "executor/utility_command.h"
+
+namespace pgsilo {
+
+std::unique_ptr<const UtilityCommand> make_explain(const std::shared_ptr<const PlannedStatement>& planned);
+
+}  // namespace pgsilo
