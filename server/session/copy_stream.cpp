@@ -58,7 +58,8 @@ bool CopyInStream::read(std::string_view* piece) {
       default: {
         char code[8];
         std::snprintf(code, sizeof code, "0x%02X", static_cast<unsigned char>(frame.type));
-        throw SqlError(sqlstate::protocol_violation,
+        // What it meant to do with us cannot be known: as PostgreSQL, we part.
+        throw SqlError(Severity::fatal, sqlstate::protocol_violation,
                        concat("unexpected message type ", code, " during COPY from stdin"));
       }
     }

@@ -156,6 +156,8 @@ void Session::dispatch(const Frame& frame) {
 }
 
 void Session::run_query(std::string_view text) {
+  state_.statements.remove({});
+  state_.portals.remove({});
   std::shared_ptr<CachedText> parsed = runner_.parse(text, {});
   size_t count = parsed->syntax->statements.size();
   if (count == 0) state_.reply.messages().bare(BackendMessage::empty_query_response);

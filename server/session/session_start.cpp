@@ -69,6 +69,12 @@ void Session::begin_session(const StartupParameters& parameters) {
     throw SqlError(sqlstate::too_many_connections, "sorry, too many clients already");
   }
   registered_ = true;
+  MessageWriter& messages = state_.reply.messages();
+  if (parameters.minor_version > 0 || !parameters.unknown_protocol_options.empty()) {
+    messages.negotiate_protocol_version(0, parameters.unknown_protocol_options);
+  }
+  // Any user is who he says he is.
+  messages.authentication_ok();
   if (parameters.database != "postgres") {
     throw SqlError(sqlstate::invalid_catalog_name,
                    concat("database \"", parameters.database, "\" does not exist"));
@@ -80,11 +86,6 @@ void Session::begin_session(const StartupParameters& parameters) {
   for (const auto& [name, value] : parameters.settings) state_.settings.set_at_start(name, value);
   state_.apply_settings();
 
-  MessageWriter& messages = state_.reply.messages();
-  if (parameters.minor_version > 0 || !parameters.unknown_protocol_options.empty()) {
-    messages.negotiate_protocol_version(0, parameters.unknown_protocol_options);
-  }
-  messages.authentication_ok();
   send_parameters();
   messages.backend_key_data(process_, secret);
   messages.ready_for_query(ReadyState::idle);

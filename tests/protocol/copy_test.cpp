@@ -1,0 +1,128 @@
+// The COPY sub-protocol, in both query protocols, right and wrong.
+#include <gtest/gtest.h>
+
+#include "tests/protocol/raw_client.h"
+
+namespace pgsilo::protocol_test {
+namespace {
+
+std::string copy_data(std::string_view bytes) { return message('d', bytes); }
+std::string copy_done() { return message('c'); }
+
+class CopyTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    client.start();
+    client.ask(query("drop table if exists copy_test"));
+    ASSERT_EQ(client.ask(query("create table copy_test (a int primary key, b text)")), "CZI");
+  }
+  void TearDown() override {
+    RawClient last;
+    last.start();
+    client.ask(query("rollback"));
+    last.ask(query("drop table if exists copy_test"));
+  }
+  // Sends COPY FROM and takes its CopyInResponse.
+  void begin_copy() {
+    client.send(query("copy copy_test from stdin"));
+    Message answer = client.read();
+    ASSERT_EQ(answer.type, 'G');
+    EXPECT_EQ(answer.body, std::string(1, '\0') + int16(2) + int16(0) + int16(0));
+  }
+  std::string count() {
+    client.send(query("select count(*) from copy_test"));
+    return row_values(client.read_answer()[1])[0];
+  }
+  RawClient client;
+};
+
+TEST_F(CopyTest, TakesRowsCutAnywhere) {
+  begin_copy();
+  std::string rows = "1\tone\n2\ttwo\n3\t\\N\n";
+  for (char c : rows) client.send(copy_data({&c, 1}));
+  client.send(copy_done());
+  std::vector<Message> messages = client.read_answer();
+  EXPECT_EQ(summary(messages), "CZI");
+  EXPECT_EQ(messages[0].body, cstring("COPY 3"));
+  EXPECT_EQ(count(), "3");
+}
+
+TEST_F(CopyTest, GivesRows) {
+  ASSERT_EQ(client.ask(query("insert into copy_test values (1, 'a b'), (2, null)")), "CZI");
+  client.send(query("copy copy_test to stdout"));
+  std::vector<Message> messages = client.read_answer();
+  ASSERT_EQ(summary(messages), "HddcCZI");
+  EXPECT_EQ(messages[1].body, "1\ta b\n");
+  EXPECT_EQ(messages[2].body, "2\t\\N\n");
+  EXPECT_EQ(messages[4].body, cstring("COPY 2"));
+}
+
+TEST_F(CopyTest, TheClientMayGiveUp) {
+  begin_copy();
+  client.send(copy_data("1\tone\n") + message('f', cstring("changed my mind")));
+  std::vector<Message> messages = client.read_answer();
+  EXPECT_EQ(summary(messages), "E(57014)ZI");
+  EXPECT_EQ(field(messages[0], 'M'), "COPY from stdin failed: changed my mind");
+  EXPECT_EQ(count(), "0");
+}
+
+TEST_F(CopyTest, AnErrorIsToldAtOnceAndTheRestIsIgnored) {
+  begin_copy();
+  client.send(copy_data("1\tone\nx\ttwo\n"));
+  EXPECT_EQ(client.answer(), "E(22P02)ZI");
+  client.send(copy_data("3\tthree\n") + copy_done());
+  EXPECT_EQ(count(), "0");
+}
+
+TEST_F(CopyTest, OtherMessagesEndTheSession) {
+  begin_copy();
+  std::string said = client.ask(query("select 1"));
+  EXPECT_TRUE(said.starts_with("E(08P01)") && said.ends_with("(end)")) << said;
+  RawClient next;
+  next.start();
+  EXPECT_EQ(next.ask(query("select 1")), "TDCZI");
+}
+
+TEST_F(CopyTest, SyncAndFlushInsideAreIgnored) {
+  begin_copy();
+  client.send(message('S') + message('H') + copy_data("1\tone\n") + copy_done());
+  EXPECT_EQ(client.answer(), "CZI");
+  EXPECT_EQ(count(), "1");
+}
+
+TEST_F(CopyTest, RunsUnderTheExtendedProtocol) {
+  client.send(parse("", "copy copy_test from stdin") + bind("", "") + describe('P') + execute() +
+              sync());
+  for (char type : {'1', '2', 'n', 'G'}) EXPECT_EQ(client.read().type, type);
+  EXPECT_EQ(client.ask(copy_data("1\tone\n") + copy_done() + sync()), "CZI");
+  EXPECT_EQ(count(), "1");
+  EXPECT_EQ(client.ask(parse("", "copy copy_test to stdout") + bind("", "") + execute() + sync()),
+            "12HdcCZI");
+}
+
+TEST_F(CopyTest, ErrorsUnderTheExtendedProtocolSkipToSync) {
+  client.send(parse("", "copy copy_test from stdin") + bind("", "") + execute());
+  client.send(message('H'));
+  for (char type : {'1', '2', 'G'}) EXPECT_EQ(client.read().type, type);
+  client.send(copy_data("x\tone\n") + copy_data("2\ttwo\n") + copy_done() + sync());
+  EXPECT_EQ(client.answer(), "E(22P02)ZI");
+  EXPECT_EQ(count(), "0");
+}
+
+TEST_F(CopyTest, IsPartOfItsTransaction) {
+  EXPECT_EQ(client.ask(query("begin")), "CZT");
+  begin_copy();
+  EXPECT_EQ(client.ask(copy_data("1\tone\n") + copy_done()), "CZT");
+  EXPECT_EQ(client.ask(query("rollback")), "CZI");
+  EXPECT_EQ(count(), "0");
+}
+
+TEST_F(CopyTest, StatementsBehindItRun) {
+  client.send(query("copy copy_test from stdin; select count(*) from copy_test"));
+  EXPECT_EQ(client.read().type, 'G');
+  client.send(copy_data("1\tone\n") + copy_done());
+  EXPECT_EQ(client.answer(), "CTDCZI");
+}
+
+}  // namespace
+}  // namespace pgsilo::protocol_test

@@ -1,0 +1,76 @@
+// A client that speaks the protocol byte by byte, for what libpq would never send.
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pgsilo::protocol_test {
+
+struct Message {
+  char type = '\0';  // '\0': the connection has ended
+  std::string body;
+};
+
+// Fields in the protocol's byte order.
+std::string int16(int value);
+std::string int32(int64_t value);
+std::string cstring(std::string_view text);
+// A message with its length word.
+std::string message(char type, std::string_view body = {});
+std::string query(std::string_view sql);
+std::string parse(std::string_view name, std::string_view sql,
+                  const std::vector<uint32_t>& types = {});
+// Text parameters, text results. "\N" stands for a null.
+std::string bind(std::string_view portal, std::string_view statement,
+                 const std::vector<std::string>& parameters = {});
+std::string describe(char kind, std::string_view name = {});
+std::string execute(std::string_view portal = {}, int limit = 0);
+std::string close_message(char kind, std::string_view name);
+inline std::string sync() { return message('S'); }
+inline std::string flush() { return message('H'); }
+
+class RawClient {
+ public:
+  // Connects to the server of PGHOST and PGPORT; no start-up packet yet.
+  RawClient();
+  ~RawClient();
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+
+  void send(std::string_view bytes);
+  // Sends the packet and takes everything up to ReadyForQuery; fails the test otherwise.
+  void start(const std::vector<std::pair<std::string, std::string>>& parameters = {});
+  static std::string startup_packet(
+      const std::vector<std::pair<std::string, std::string>>& parameters,
+      uint32_t version = 3u << 16);
+
+  Message read();
+  char read_byte();
+  // Up to and with the next ReadyForQuery (or the end).
+  std::vector<Message> read_answer();
+  // The types of those messages as a word, notices and parameter changes left out; an error as
+  // E(sqlstate).
+  std::string answer();
+  std::string ask(std::string_view bytes);
+  // True when nothing arrives for a while.
+  bool is_silent(int milliseconds = 50);
+  void shut_down();  // no more input from us
+
+  int32_t process = 0;
+  int32_t secret = 0;
+
+ private:
+  int descriptor_ = -1;
+};
+
+// The field of an ErrorResponse or NoticeResponse; empty when it is not there.
+std::string field(const Message& message, char code);
+// The values of a DataRow; nulls as "\N".
+std::vector<std::string> row_values(const Message& message);
+std::string summary(const std::vector<Message>& messages);
+
+}  // namespace pgsilo::protocol_test
