@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
-#include <vector>
-
 #include "storage/epoch/durable_epoch.h"
 
 namespace pgsilo {
@@ -64,62 +61,6 @@ TEST(EpochManager, SlotsComeAndGo) {
     second.leave();
     EXPECT_EQ(epochs.completed(), at);
   }
-}
-
-// What a worker did in epoch e before it left is seen by whoever sees e complete.
-TEST(EpochManager, CompletionPublishesTheWorkOfTheCommit) {
-  EpochManager epochs(Epoch(1));
-  constexpr int commits = 2000;
-  std::vector<int> handed_over(commits,
-                               0);  // plain memory: TSan objects unless completion orders it
-  std::vector<std::atomic<uint64_t>> epoch_of(commits);
-  std::thread worker([&] {
-    CommitSlot slot(epochs);
-    for (int i = 0; i < commits; ++i) {
-      slot.enter();
-      handed_over[i] = 1;
-      epoch_of[i].store(slot.serialization_epoch().value(), std::memory_order_relaxed);
-      slot.leave();
-    }
-  });
-  Epoch before = epochs.completed();
-  for (int checked = 0; checked < commits;) {
-    epochs.advance();
-    Epoch complete = epochs.completed();
-    ASSERT_GE(complete, before);
-    ASSERT_LT(complete, epochs.current());
-    before = complete;
-    for (; checked < commits; ++checked) {
-      uint64_t epoch = epoch_of[checked].load(std::memory_order_relaxed);
-      if (epoch == 0 || epoch > complete.value()) break;
-      ASSERT_EQ(handed_over[checked], 1);
-    }
-  }
-  worker.join();
-}
-
-// No commit reads an epoch that somebody has already seen complete.
-TEST(EpochManager, NoCommitEntersACompleteEpoch) {
-  EpochManager epochs(Epoch(1));
-  std::atomic<bool> stop{false};
-  std::atomic<uint64_t> published{0};
-  std::thread advancer([&] {
-    while (!stop.load(std::memory_order_relaxed)) {
-      epochs.advance();
-      published.store(epochs.completed().value(), std::memory_order_seq_cst);
-    }
-  });
-  CommitSlot slot(epochs);
-  for (int i = 0; i < 50000; ++i) {
-    uint64_t complete = published.load(std::memory_order_seq_cst);
-    slot.enter();
-    Epoch mine = slot.serialization_epoch();
-    ASSERT_GT(mine.value(), complete);
-    ASSERT_LT(epochs.completed(), mine);  // not while we are inside
-    slot.leave();
-  }
-  stop.store(true, std::memory_order_relaxed);
-  advancer.join();
 }
 
 TEST(DurableEpoch, PublishesAndCovers) {

@@ -2,11 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <memory>
 #include <optional>
-#include <thread>
-#include <vector>
 
 namespace pgsilo {
 namespace {
@@ -134,43 +130,6 @@ TEST(Reclaimer, IndexesAreDenseAndReused) {
   }
   ReclaimerHandle third(reclaimer);
   EXPECT_EQ(third.index(), 1u);
-}
-
-// Readers follow a shared pointer whose target a writer keeps replacing. AddressSanitizer sees a
-// use after free, ThreadSanitizer a free that is not ordered after the reads.
-TEST(Reclaimer, ReadersNeverMeetFreedMemory) {
-  struct Object {
-    uint64_t a;
-    uint64_t b;
-  };
-  Reclaimer reclaimer;
-  std::atomic<Object*> shared{new Object{1, ~uint64_t{1}}};
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> readers;
-  for (int i = 0; i < 2; ++i) {
-    readers.emplace_back([&] {
-      ReclaimerHandle handle(reclaimer);
-      while (!stop.load(std::memory_order_relaxed)) {
-        Pin pin(handle);
-        Object* object = shared.load(std::memory_order_acquire);
-        for (int again = 0; again < 3; ++again) ASSERT_EQ(object->a, ~object->b);
-      }
-    });
-  }
-  {
-    ReclaimerHandle handle(reclaimer);
-    size_t freed = 0;
-    for (uint64_t i = 2; i < 20000; ++i) {
-      Object* old = shared.exchange(new Object{i, ~i}, std::memory_order_acq_rel);
-      handle.retire(old, [](void* object) { delete static_cast<Object*>(object); }, sizeof(Object));
-      freed += handle.reclaim();
-      if (i % 64 == 0) std::this_thread::yield();
-    }
-    EXPECT_GT(freed, 0u);
-  }
-  stop.store(true, std::memory_order_relaxed);
-  for (std::thread& reader : readers) reader.join();
-  delete shared.load();
 }
 
 }  // namespace
