@@ -33,7 +33,8 @@ constexpr UnsupportedFeatureInfo features[] = {
     {UnsupportedFeature::two_with_clauses, "WITH on both INSERT and its query"},
     {UnsupportedFeature::nested_set_returning,
      "a set-returning function inside another's argument"},
-    {UnsupportedFeature::subquery_in_values, "a correlated subquery in this place"},
+    {UnsupportedFeature::set_returning_over_groups,
+     "a set-returning function in the select list of a grouped query"},
     {UnsupportedFeature::explain_format, "EXPLAIN (FORMAT XML or YAML)"},
     {UnsupportedFeature::explain_option, "EXPLAIN (BUFFERS, WAL or SETTINGS)"},
 };

@@ -33,7 +33,7 @@ enum class UnsupportedFeature : uint8_t {
   select_into,
   two_with_clauses,
   nested_set_returning,
-  subquery_in_values,
+  set_returning_over_groups,
   explain_format,
   explain_option,
 };

@@ -113,6 +113,17 @@ std::span<const BoundAssignment> bind_assignments(Scope& scope, const ast::Updat
   return scope.arena().copy_span(assignments);
 }
 
+// What the source must deliver beside the target's rows.
+void set_source_targets(Arena& arena, const BoundModification& modification, BoundQuery& source) {
+  std::vector<BoundTarget> targets;
+  for (const BoundAssignment& assignment : modification.assignments) {
+    targets.push_back({assignment.value, {}, true});
+  }
+  for (const BoundTarget& target : modification.returning)
+    targets.push_back({target.expression, {}, true});
+  source.targets = arena.copy_span(targets);
+}
+
 BoundModification* begin(Scope& scope, PlanKind kind, const ast::RangeVar& name,
                          const ast::WithClause* with) {
   auto* modification = scope.arena().make<BoundModification>();
@@ -134,6 +145,7 @@ BoundModification* bind_update(StatementBinding& binding, const ast::UpdateStmt&
   update->assignments = bind_assignments(scope, statement, *update->table);
   update->checks = bind_checks(binding, *update->table);
   source->relations = binding.arena.copy_span(scope.relations);
+  set_source_targets(binding.arena, *update, *source);
   update->source = source;
   return update;
 }
@@ -145,6 +157,7 @@ BoundModification* bind_delete(StatementBinding& binding, const ast::DeleteStmt&
   BoundQuery* source = bind_source(scope, statement.using_items, statement.where);
   deletion->returning = bind_returning(scope, statement.returning);
   source->relations = binding.arena.copy_span(scope.relations);
+  set_source_targets(binding.arena, *deletion, *source);
   deletion->source = source;
   return deletion;
 }

@@ -8,7 +8,7 @@
 
 namespace pgsilo {
 
-int StatementBinding::position(int32_t location) const {
+int character_position(std::string_view text, int32_t location) {
   if (location < 0) return -1;
   size_t bytes = std::min(static_cast<size_t>(location), text.size());
   auto is_character_start = [](char byte) {

@@ -24,6 +24,9 @@ struct ParameterTypes {
   bool allowed = true;
 };
 
+// SqlError's position for a byte offset into `text`; -1 for -1.
+int character_position(std::string_view text, int32_t location);
+
 struct StatementBinding {
   Arena& arena;
   CatalogView& catalog;
@@ -37,8 +40,7 @@ struct StatementBinding {
   bool cacheable = true;
   bool calls_volatile = false;
 
-  // SqlError's position for a byte offset into `text`; -1 for -1.
-  int position(int32_t location) const;
+  int position(int32_t location) const { return character_position(text, location); }
   void use_table(const TableDescriptor* table);
   int32_t new_execution_parameter() { return execution_parameters++; }
 };

@@ -106,6 +106,14 @@ class ConstantEvaluator {
   virtual Datum evaluate(const BoundExpression& expression, Arena& arena) = 0;
 };
 
+// How big tables are. The executor implements it (it sees the trees, the planner does not).
+class TableStatistics {
+ public:
+  virtual ~TableStatistics() = default;
+  // Rows, roughly; cheap.
+  virtual double row_count(const TableDescriptor& table) const = 0;
+};
+
 struct PlanRequest {
   const ast::Node* statement = nullptr;
   std::shared_ptr<const void> syntax_owner;  // keeps `statement` alive
@@ -117,6 +125,8 @@ struct PlanRequest {
   TypeContext* types = nullptr;
   ConstantEvaluator* evaluator = nullptr;         // null: nothing is folded
   std::span<const Oid> declared_parameter_types;  // 0 (or unknown): to be inferred
+  const TableStatistics* statistics = nullptr;    // null: every table is taken for middle-sized
+  std::string_view database_name;                 // a qualified name may begin with it
   bool parameters_allowed = true;                 // false for simple queries: $1 is 42P02
 };
 

@@ -1,0 +1,53 @@
+// Ways to get the rows of a set of relations, with their costs; a plan is made from the best one.
+// Paths live in the JoinSearch that makes them. Thread safety: immutable once made.
+#pragma once
+
+#include <vector>
+
+#include "planner/access/index_match.h"
+#include "planner/access/join_problem.h"
+#include "planner/access/relation_set.h"
+#include "planner/plan/plan_node.h"
+
+namespace pgsilo {
+
+enum class PathKind : uint8_t { sequential, index, other_relation, nested_loop, hash_join };
+
+struct Path {
+  PathKind kind = PathKind::sequential;
+  RelationSet relations;
+  RelationSet outer;  // whose columns it reads as parameters: it can only be the right side of a
+                      // nested loop over them
+  double rows = 1;
+  double startup_cost = 0;
+  double total_cost = 0;
+  bool is_ordered = false;  // yields the order the query wants
+  // Scans.
+  int32_t relation = -1;
+  IndexMatch match;
+  ScanDirection direction = ScanDirection::forward;
+  std::vector<const Clause*>
+      filter;  // scans: conditions left to check; joins: checked after null extension
+  // Joins.
+  JoinType join_type = JoinType::inner;
+  const Path* left = nullptr;
+  const Path* right = nullptr;
+  std::vector<const Clause*> conditions;  // of the join, beside those hashed
+  std::vector<const Clause*> hashed;
+  bool right_is_unique = false;
+  bool materialize_right = false;
+};
+
+// PostgreSQL's unit is one page read in sequence; rows in memory are cheaper than that by far, but
+// a scan of everything also makes the transaction depend on everything: it starts with a handicap.
+namespace cost {
+inline constexpr double row = 0.01;
+inline constexpr double operation = 0.0025;
+inline constexpr double sequential_start = 1;
+inline constexpr double descent = 0.05;
+inline constexpr double secondary_row = 0.015;
+inline constexpr double hash_row = 0.015;
+inline constexpr double sort_comparison = 0.005;
+}  // namespace cost
+
+}  // namespace pgsilo

@@ -1,0 +1,58 @@
+#include "planner/access/planning.h"
+
+#include "planner/bound/expression_tree.h"
+#include "planner/bound/make_expression.h"
+#include "planner/rewrite/levels.h"
+#include "sql/limits.h"
+#include "sql/sql_error.h"
+
+namespace pgsilo {
+
+namespace {
+
+const BoundExpression* parameter_for(StatementPlanning& statement, ChildFrame& frame,
+                                     const BoundExpression* expression) {
+  int32_t index = -1;
+  for (const OuterReference& known : frame.references) {
+    if (equal_expressions(known.source, expression)) index = known.parameter;
+  }
+  if (index < 0) {
+    index = statement.new_execution_parameter();
+    frame.references.push_back({index, expression});
+  }
+  auto* parameter = make_expression<ExecutionParameterExpression>(statement.arena, expression->type,
+                                                                  expression->location);
+  parameter->typmod = expression->typmod;
+  parameter->index = index;
+  parameter->source = expression;
+  return parameter;
+}
+
+}  // namespace
+
+const BoundExpression* QueryContext::own_parameter(const BoundExpression* expression) {
+  PGSILO_CHECK(child != nullptr);
+  child->depends_on_outer = true;
+  return parameter_for(statement, *child, expression);
+}
+
+const BoundExpression* QueryContext::outer_parameter(const BoundExpression* expression,
+                                                     int32_t levels_up) {
+  QueryContext* owner = this;
+  // Whatever stands between the two queries also changes with the outer row.
+  for (int32_t i = 0; i < levels_up; ++i) {
+    owner = owner->parent;
+    PGSILO_CHECK(owner != nullptr && owner->child != nullptr);
+    owner->child->depends_on_outer = true;
+  }
+  return parameter_for(statement, *owner->child, lower_levels(arena(), expression, levels_up));
+}
+
+PlanningDepth::PlanningDepth(StatementPlanning& statement) : statement_(statement) {
+  if (statement.depth >= limits::max_nesting_depth) {
+    throw SqlError(sqlstate::statement_too_complex, "stack depth limit exceeded");
+  }
+  ++statement.depth;
+}
+
+}  // namespace pgsilo

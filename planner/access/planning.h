@@ -1,0 +1,105 @@
+// What planning one statement shares, and what planning one of its queries knows. A query asks the
+// queries around it for their columns by execution parameters: see QueryContext::outer_parameter().
+// Thread safety: none; one per statement being planned.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/arena.h"
+#include "planner/bound/query.h"
+#include "planner/plan/plan_node.h"
+
+namespace pgsilo {
+
+class ConstantEvaluator;
+class QueryContext;
+class TableStatistics;
+struct PlannerSettings;
+
+// An expression of an outer query's row that a subplan reads as an execution parameter.
+struct OuterReference {
+  int32_t parameter = 0;
+  const BoundExpression* source = nullptr;  // over columns of the query that provides it
+};
+
+struct StatementPlanning {
+  Arena& arena;
+  ConstantEvaluator* evaluator = nullptr;
+  const TableStatistics* statistics = nullptr;
+  const PlannerSettings& settings;
+  int32_t execution_parameters = 0;
+  int32_t subplans = 0;
+  std::vector<const PlanNode*> cte_plans = {};  // of materialised WITH queries, by number
+  std::vector<PlanNode*> nodes = {};  // every node made
+  int32_t depth = 0;
+
+  int32_t new_execution_parameter() { return execution_parameters++; }
+
+  // Makes a node; finish_plan() visits them all.
+  template <typename T>
+  T* make_node() {
+    T* node = arena.make<T>();
+    node->kind = T::plan_kind;
+    nodes.push_back(node);
+    return node;
+  }
+};
+
+// While a subquery or a parameterised scan is planned: which of the query's columns it asked for,
+// and whether it asked for anything from this query or further out.
+struct ChildFrame {
+  std::vector<OuterReference> references;
+  bool depends_on_outer = false;
+};
+
+class QueryContext {
+ public:
+  QueryContext(StatementPlanning& statement, QueryContext* parent, const BoundQuery& query)
+      : statement(statement), parent(parent), query(query) {}
+  QueryContext(const QueryContext&) = delete;
+  QueryContext& operator=(const QueryContext&) = delete;
+
+  Arena& arena() { return statement.arena; }
+
+  // The execution parameter that stands for `expression`, a column (or aggregate) of the query
+  // `levels_up` > 0 queries out: that query provides it when it runs the child it is planning now.
+  const BoundExpression* outer_parameter(const BoundExpression* expression, int32_t levels_up);
+  // The same for an expression of this query, inside the child it is planning now.
+  const BoundExpression* own_parameter(const BoundExpression* expression);
+
+  StatementPlanning& statement;
+  QueryContext* const parent;
+  const BoundQuery& query;
+  ChildFrame* child = nullptr;
+};
+
+// Makes `frame` the one that asks this query, for as long as it lives.
+class ChildFrameGuard {
+ public:
+  ChildFrameGuard(QueryContext& context, ChildFrame& frame)
+      : context_(context), before_(context.child) {
+    context.child = &frame;
+  }
+  ~ChildFrameGuard() { context_.child = before_; }
+  ChildFrameGuard(const ChildFrameGuard&) = delete;
+  ChildFrameGuard& operator=(const ChildFrameGuard&) = delete;
+
+ private:
+  QueryContext& context_;
+  ChildFrame* before_;
+};
+
+// Throws 54001 when planning recurses too deep.
+class PlanningDepth {
+ public:
+  explicit PlanningDepth(StatementPlanning& statement);
+  ~PlanningDepth() { --statement_.depth; }
+  PlanningDepth(const PlanningDepth&) = delete;
+  PlanningDepth& operator=(const PlanningDepth&) = delete;
+
+ private:
+  StatementPlanning& statement_;
+};
+
+}  // namespace pgsilo

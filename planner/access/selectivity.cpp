@@ -1,0 +1,151 @@
+#include "planner/access/selectivity.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catalog/builtin/builtin.h"
+#include "catalog/descriptors.h"
+#include "planner/access/join_problem.h"
+#include "planner/access/planning.h"
+#include "planner/plan/transaction_plan.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+// PostgreSQL's selfuncs.h.
+constexpr double default_equality = 0.005;
+constexpr double default_inequality = 1.0 / 3;
+constexpr double default_range = 0.005;
+constexpr double default_match = 0.005;
+constexpr double default_null = 0.005;
+constexpr double default_distinct = 200;
+constexpr double default_table_rows = 1000;
+constexpr double default_function_rows = 1000;
+
+bool has_unique_index(const TableDescriptor& table, int32_t column) {
+  return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
+    return index->unique && index->columns.size() == 1 && index->columns[0].number == column + 1;
+  });
+}
+
+double relation_rows(const StatementPlanning& statement, const BoundRelation& relation) {
+  switch (relation.kind) {
+    case RangeKind::table:
+      return table_rows(statement, *relation.table);
+    case RangeKind::values:
+      return static_cast<double>(relation.rows.size());
+    default:
+      return default_function_rows;
+  }
+}
+
+double equality_selectivity(const StatementPlanning& statement, const BoundQuery& query,
+                            const BoundExpression& left, const BoundExpression& right) {
+  bool left_reads = !relations_of(left).empty();
+  bool right_reads = !relations_of(right).empty();
+  if (left_reads && right_reads) {
+    return 1 / std::max(distinct_values(statement, query, left),
+                        distinct_values(statement, query, right));
+  }
+  if (!left_reads && !right_reads) return 1;
+  double distinct = distinct_values(statement, query, left_reads ? left : right);
+  return std::min(1.0, 1 / distinct);
+}
+
+double call_selectivity(const StatementPlanning& statement, const BoundQuery& query,
+                        const CallExpression& call) {
+  const BuiltinOperator* op =
+      call.operator_oid != invalid_oid ? find_operator(call.operator_oid) : nullptr;
+  if (op == nullptr || call.arguments.size() != 2) return default_inequality;
+  if (op->name == "=")
+    return equality_selectivity(statement, query, *call.arguments[0], *call.arguments[1]);
+  if (op->name == "<>")
+    return 1 - equality_selectivity(statement, query, *call.arguments[0], *call.arguments[1]);
+  if (op->name == "~~" || op->name == "~~*" || op->name == "~") return default_match;
+  if (op->name == "!~~" || op->name == "!~~*" || op->name == "!~") return 1 - default_match;
+  return default_inequality;
+}
+
+double boolean_selectivity(const StatementPlanning& statement, const BoundQuery& query,
+                           const BooleanExpression& boolean) {
+  if (boolean.op == BooleanOperator::not_)
+    return 1 - estimate_selectivity(statement, query, *boolean.arguments[0]);
+  bool is_and = boolean.op == BooleanOperator::and_;
+  double selectivity = is_and ? 1 : 0;
+  for (const BoundExpression* argument : boolean.arguments) {
+    double one = estimate_selectivity(statement, query, *argument);
+    selectivity = is_and ? selectivity * one : selectivity + one - selectivity * one;
+  }
+  return selectivity;
+}
+
+double in_list_selectivity(const StatementPlanning& statement, const BoundQuery& query,
+                           const InListExpression& list) {
+  double one = list.items.empty()
+                   ? default_equality
+                   : equality_selectivity(statement, query, *list.operand, *list.items[0]);
+  double any = std::min(1.0, one * static_cast<double>(list.items.size()));
+  return list.negated ? 1 - any : any;
+}
+
+}  // namespace
+
+double clamp_rows(double rows) { return rows < 1 ? 1 : std::rint(rows); }
+
+double table_rows(const StatementPlanning& statement, const TableDescriptor& table) {
+  return statement.statistics == nullptr ? default_table_rows
+                                         : std::max(1.0, statement.statistics->row_count(table));
+}
+
+double distinct_values(const StatementPlanning& statement, const BoundQuery& query,
+                       const BoundExpression& expression) {
+  if (auto* relabel = try_as<RelabelExpression>(&expression)) {
+    return distinct_values(statement, query, *relabel->argument);
+  }
+  auto* column = try_as<ColumnExpression>(&expression);
+  if (column == nullptr || column->levels_up != 0) return default_distinct;
+  const BoundRelation& relation = *query.relations[column->relation];
+  double rows = relation_rows(statement, relation);
+  if (relation.kind == RangeKind::table && has_unique_index(*relation.table, column->column))
+    return rows;
+  if (column->type == type_oid::boolean) return 2;
+  return std::clamp(rows, 1.0, default_distinct);
+}
+
+double estimate_selectivity(const StatementPlanning& statement, const BoundQuery& query,
+                            const BoundExpression& condition) {
+  switch (condition.kind) {
+    case ExpressionKind::constant: {
+      auto* constant = as<ConstantExpression>(&condition);
+      return !constant->value.null && constant->value.as_bool() ? 1 : 0;
+    }
+    case ExpressionKind::call:
+      return call_selectivity(statement, query, *as<CallExpression>(&condition));
+    case ExpressionKind::boolean:
+      return boolean_selectivity(statement, query, *as<BooleanExpression>(&condition));
+    case ExpressionKind::in_list:
+      return in_list_selectivity(statement, query, *as<InListExpression>(&condition));
+    case ExpressionKind::null_test:
+      return as<NullTestExpression>(&condition)->is_not_null ? 1 - default_null : default_null;
+    case ExpressionKind::array_comparison:
+      return default_range * 10;
+    default:
+      return 0.5;
+  }
+}
+
+int32_t type_width(Oid type, int32_t typmod) {
+  const TypeInfo* info = find_type(type);
+  if (info == nullptr) return 32;
+  if (info->typlen > 0) return info->typlen;
+  // char(n) is always full; varchar(n) up to 32 likely is.
+  constexpr int32_t header = 4;
+  if (type == type_oid::bpchar && typmod > header) return typmod;
+  if (type == type_oid::varchar && typmod > header)
+    return typmod - header <= 32 ? typmod : (typmod + 32) / 2;
+  return 32;
+}
+
+}  // namespace pgsilo

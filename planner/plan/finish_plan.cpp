@@ -1,0 +1,83 @@
+// Which operators may return other rows when they are run again within one execution.
+#include <algorithm>
+#include <unordered_map>
+
+#include "planner/bound/expression_tree.h"
+#include "planner/plan/make_plan.h"
+#include "planner/plan/plan_tree.h"
+
+namespace pgsilo {
+
+namespace {
+
+using Parameters = std::vector<int32_t>;
+
+void add(Parameters& parameters, int32_t parameter) {
+  if (std::find(parameters.begin(), parameters.end(), parameter) == parameters.end())
+    parameters.push_back(parameter);
+}
+
+// What one operator and everything below it reads from outside.
+struct Reads {
+  Parameters parameters;
+  bool is_volatile = false;
+};
+
+class Finisher {
+ public:
+  const Reads& reads_of(const PlanNode& node) {
+    if (auto known = reads_.find(&node); known != reads_.end()) return known->second;
+    Reads reads;
+    for_each_expression(node, [&](const BoundExpression& expression) { add_reads(reads, expression); });
+    for_each_child(node, [&](const PlanNode& child) { merge(reads, reads_of(child)); });
+    // What the operator itself sets for what is below it does not come from outside.
+    if (auto* loop = try_as<NestedLoopNode>(&node)) {
+      for (const NestedLoopParameter& own : loop->parameters) remove(reads, own.execution_parameter);
+    }
+    return reads_[&node] = std::move(reads);
+  }
+
+ private:
+  static void remove(Reads& reads, int32_t parameter) { std::erase(reads.parameters, parameter); }
+
+  static void merge(Reads& reads, const Reads& other) {
+    for (int32_t parameter : other.parameters) add(reads.parameters, parameter);
+    reads.is_volatile |= other.is_volatile;
+  }
+
+  void add_reads(Reads& reads, const BoundExpression& expression) {
+    Reads own;
+    collect(own, expression);
+    merge(reads, own);
+  }
+
+  void collect(Reads& reads, const BoundExpression& expression) {
+    for_each_child(expression, [&](const BoundExpression& child) { collect(reads, child); });
+    if (auto* parameter = try_as<ExecutionParameterExpression>(&expression))
+      add(reads.parameters, parameter->index);
+    if (auto* call = try_as<CallExpression>(&expression)) {
+      reads.is_volatile |= call->volatility == Volatility::volatile_;
+    }
+    if (auto* node = try_as<CaseExpression>(&expression)) remove(reads, node->argument_parameter);
+    if (auto* subplan = try_as<SubplanExpression>(&expression)) {
+      merge(reads, reads_of(*subplan->plan));
+      for (const SubplanArgument& argument : subplan->arguments)
+        remove(reads, argument.execution_parameter);
+      for (int32_t parameter : subplan->row_parameters) remove(reads, parameter);
+    }
+  }
+
+  std::unordered_map<const PlanNode*, Reads> reads_;
+};
+
+}  // namespace
+
+void finish_plan(StatementPlanning& statement) {
+  Finisher finisher;
+  for (PlanNode* node : statement.nodes) {
+    const Reads& reads = finisher.reads_of(*node);
+    node->depends_on_parameters = reads.is_volatile || !reads.parameters.empty();
+  }
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,138 @@
+#include "planner/plan/grouping.h"
+
+#include <algorithm>
+
+#include "catalog/builtin/builtin.h"
+#include "planner/access/path.h"
+#include "planner/access/selectivity.h"
+#include "planner/binder/operator_call.h"
+#include "planner/bound/expression_tree.h"
+#include "planner/bound/query_tree.h"
+#include "planner/plan/expression_placer.h"
+#include "planner/plan/make_plan.h"
+#include "planner/rewrite/levels.h"
+
+namespace pgsilo {
+
+namespace {
+
+using Expressions = std::vector<const BoundExpression*>;
+
+void add_once(Expressions& list, const BoundExpression* expression) {
+  bool known = std::any_of(list.begin(), list.end(), [&](const BoundExpression* other) {
+    return equal_expressions(other, expression);
+  });
+  if (!known) list.push_back(expression);
+}
+
+// What the expressions above the grouping read: the aggregates, and columns that depend on a
+// grouped primary key.
+class GroupedReads {
+ public:
+  GroupedReads(QueryContext& context, const Expressions& keys) : context_(context), keys_(keys) {}
+
+  void add(const BoundExpression& expression) {
+    walk_levels(expression, 0,
+                [&](const BoundExpression& inner, int32_t depth) { return enter(inner, depth); });
+  }
+
+  Expressions aggregates;
+  Expressions columns;
+
+ private:
+  bool enter(const BoundExpression& expression, int32_t depth) {
+    if (depth == 0 && is_key(expression)) return false;
+    if (auto* aggregate = try_as<AggregateExpression>(&expression)) {
+      if (aggregate->levels_up != depth) return true;
+      add_once(aggregates, lower_levels(context_.arena(), aggregate, depth));
+      return false;
+    }
+    auto* column = try_as<ColumnExpression>(&expression);
+    if (column != nullptr && column->levels_up == depth) {
+      const BoundExpression* own = lower_levels(context_.arena(), column, depth);
+      if (!is_key(*own)) add_once(columns, own);
+    }
+    return true;
+  }
+
+  bool is_key(const BoundExpression& expression) const {
+    return std::any_of(keys_.begin(), keys_.end(), [&](const BoundExpression* key) {
+      return equal_expressions(key, &expression);
+    });
+  }
+
+  QueryContext& context_;
+  const Expressions& keys_;
+};
+
+AggregateCall make_call(ExpressionPlacer& placer, const AggregateExpression& aggregate,
+                        Arena& arena) {
+  AggregateCall call;
+  call.procedure = aggregate.procedure;
+  call.result_type = aggregate.type;
+  call.arguments = placer.place_list(aggregate.arguments);
+  call.filter = aggregate.filter != nullptr ? placer.place(aggregate.filter) : nullptr;
+  call.distinct = aggregate.distinct;
+  if (aggregate.distinct) {
+    const BuiltinOperator* equality = equality_operator(aggregate.arguments[0]->type);
+    call.distinct_equality = equality != nullptr ? equality->procedure : invalid_oid;
+  }
+  std::vector<BoundSortKey> order_by(aggregate.order_by.begin(), aggregate.order_by.end());
+  for (BoundSortKey& key : order_by) key.expression = placer.place(key.expression);
+  call.order_by = arena.copy_span(order_by);
+  return call;
+}
+
+double group_count(QueryContext& context, const Expressions& keys, double rows) {
+  if (keys.empty()) return 1;
+  double groups = 1;
+  for (const BoundExpression* key : keys)
+    groups *= distinct_values(context.statement, context.query, *key);
+  return clamp_rows(std::min(groups, rows));
+}
+
+}  // namespace
+
+PlacedPlan plan_grouping(QueryContext& context, PlacedPlan input) {
+  const BoundQuery& query = context.query;
+  Expressions keys(query.group_by.begin(), query.group_by.end());
+  GroupedReads reads(context, keys);
+  for (const BoundTarget& target : query.targets) reads.add(*target.expression);
+  if (query.having != nullptr) reads.add(*query.having);
+  // Grouping by what depends on the keys changes no group.
+  keys.insert(keys.end(), reads.columns.begin(), reads.columns.end());
+
+  auto* node = context.statement.make_node<AggregateNode>();
+  node->child = input.node;
+  node->strategy = keys.empty() ? AggregateStrategy::plain : AggregateStrategy::hashed;
+  ExpressionPlacer placer(context, input.layout);
+  node->keys = placer.place_list(keys);
+  std::vector<AggregateCall> calls;
+  std::vector<PlanColumn> columns;
+  Layout layout;
+  for (const BoundExpression* key : keys) {
+    columns.push_back({key->type, key->typmod, {}});
+    layout.add(key);
+  }
+  for (const BoundExpression* aggregate : reads.aggregates) {
+    calls.push_back(make_call(placer, *as<AggregateExpression>(aggregate), context.arena()));
+    columns.push_back({aggregate->type, aggregate->typmod, {}});
+    layout.add(aggregate);
+  }
+  node->calls = context.arena().copy_span(calls);
+  node->columns = context.arena().copy_span(columns);
+  double groups = group_count(context, keys, input.node->rows);
+  double work = input.node->rows * (cost::operation * static_cast<double>(calls.size() + 1) +
+                                    (keys.empty() ? 0 : cost::hash_row));
+  double startup = input.node->total_cost + work;
+  set_estimates(*node, {startup, startup + groups * cost::row, groups});
+
+  PlacedPlan result{node, std::move(layout), false};
+  if (query.having != nullptr) {
+    const BoundExpression* condition = ExpressionPlacer(context, result.layout).place(query.having);
+    result.node = make_filter(context.statement, node, condition, 1.0 / 3);
+  }
+  return result;
+}
+
+}  // namespace pgsilo

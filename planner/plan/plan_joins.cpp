@@ -1,0 +1,309 @@
+// FROM and WHERE: relations that are not tables are planned, the join search chooses, nodes are
+// made from its paths.
+#include <algorithm>
+#include <set>
+
+#include "catalog/builtin/builtin.h"
+#include "catalog/descriptors.h"
+#include "planner/access/join_search.h"
+#include "planner/access/selectivity.h"
+#include "planner/bound/make_expression.h"
+#include "planner/bound/query_tree.h"
+#include "planner/plan/expression_placer.h"
+#include "planner/plan/make_plan.h"
+#include "planner/plan/plan_relation.h"
+#include "planner/plan/query_planner.h"
+#include "sql/types/type_oid.h"
+
+namespace pgsilo {
+
+namespace {
+
+using Conditions = std::vector<const BoundExpression*>;
+
+Conditions expressions_of(const std::vector<const Clause*>& clauses) {
+  Conditions expressions;
+  for (const Clause* clause : clauses) expressions.push_back(clause->expression);
+  return expressions;
+}
+
+PathCost cost_of(const Path& path) { return {path.startup_cost, path.total_cost, path.rows}; }
+
+// Columns of each table that anything in the query reads.
+std::vector<std::set<int32_t>> needed_columns(const BoundQuery& query) {
+  std::vector<std::set<int32_t>> needed(query.relations.size());
+  walk_levels(query, 0, [&](const BoundExpression& expression, int32_t depth) {
+    auto* column = try_as<ColumnExpression>(&expression);
+    if (column != nullptr && column->levels_up == depth)
+      needed[column->relation].insert(column->column);
+    return true;
+  });
+  return needed;
+}
+
+class JoinBuilder {
+ public:
+  JoinBuilder(QueryContext& context, const JoinDemand& demand,
+              std::span<const OtherRelation> others)
+      : context_(context),
+        statement_(context.statement),
+        demand_(demand),
+        others_(others),
+        needed_(needed_columns(context.query)) {
+    if (demand.target >= 0) need_whole_row(demand.target);
+  }
+
+  PlacedPlan build(const Path& path) {
+    switch (path.kind) {
+      case PathKind::sequential:
+        return build_sequential(path);
+      case PathKind::index:
+        return is_point(path) ? build_point_get(path) : build_index_scan(path);
+      case PathKind::other_relation:
+        return build_other(path);
+      case PathKind::nested_loop:
+        return build_nested_loop(path);
+      case PathKind::hash_join:
+        return build_hash_join(path);
+    }
+    PGSILO_CHECK(false);
+  }
+
+ private:
+  void need_whole_row(int32_t relation) {
+    for (const ColumnDescriptor& column : context_.query.relations[relation]->table->columns) {
+      if (!column.dropped) needed_[relation].insert(column.number - 1);
+    }
+  }
+
+  static bool is_point(const Path& path) {
+    return path.match.is_unique_lookup && path.match.in_list_column < 0;
+  }
+
+  Layout set_scan(TableScan& scan, const Path& path) {
+    const BoundRelation& relation = *context_.query.relations[path.relation];
+    scan.table = relation.table;
+    scan.alias = relation.alias;
+    const std::set<int32_t>& needed = needed_[path.relation];
+    scan.table_columns =
+        context_.arena().copy_span(std::vector<int32_t>(needed.begin(), needed.end()));
+    scan.returns_row_handle = path.relation == demand_.target;
+    Layout layout;
+    std::vector<PlanColumn> columns;
+    for (int32_t column : needed) {
+      const BoundColumn& bound = relation.columns[column];
+      columns.push_back({bound.type, bound.typmod, bound.name});
+      layout.add(make_column(context_.arena(), path.relation, column, bound.type, bound.typmod));
+    }
+    if (scan.returns_row_handle) {
+      columns.push_back({type_oid::tid, -1, "row handle"});
+      layout.add(
+          make_column(context_.arena(), path.relation, row_handle_column, type_oid::tid, -1));
+    }
+    scan.columns = context_.arena().copy_span(columns);
+    set_estimates(scan, cost_of(path));
+    return layout;
+  }
+
+  PlacedPlan build_sequential(const Path& path) {
+    auto* scan = statement_.make_node<SequentialScanNode>();
+    Layout layout = set_scan(*scan, path);
+    scan->filter =
+        ExpressionPlacer(context_, layout).place_conjunction(expressions_of(path.filter));
+    return {scan, std::move(layout), false};
+  }
+
+  // Key values read no slot of the scan.
+  KeyValue place_key(const KeyValue& key, ExpressionPlacer& shown) {
+    if (key.value == nullptr) return key;
+    Layout nothing;
+    KeyValue placed = key;
+    placed.value = ExpressionPlacer(context_, nothing).place(key.value);
+    shown.replace(key.value, placed.value);
+    return placed;
+  }
+
+  std::span<const KeyValue> place_keys(const std::vector<KeyValue>& keys, ExpressionPlacer& shown) {
+    std::vector<KeyValue> placed;
+    for (const KeyValue& key : keys) placed.push_back(place_key(key, shown));
+    return context_.arena().copy_span(placed);
+  }
+
+  static const IndexDescriptor* secondary(const IndexDescriptor* index) {
+    return index->is_primary_tree() ? nullptr : index;
+  }
+
+  PlacedPlan build_point_get(const Path& path) {
+    auto* get = statement_.make_node<PointGetNode>();
+    Layout layout = set_scan(*get, path);
+    ExpressionPlacer placer(context_, layout);
+    get->index = secondary(path.match.index);
+    get->keys = place_keys(path.match.equal, placer);
+    get->index_condition = placer.place_conjunction(expressions_of(path.match.used));
+    get->filter = placer.place_conjunction(expressions_of(path.filter));
+    return {get, std::move(layout), path.is_ordered};
+  }
+
+  PlacedPlan build_index_scan(const Path& path) {
+    auto* scan = statement_.make_node<IndexScanNode>();
+    Layout layout = set_scan(*scan, path);
+    ExpressionPlacer placer(context_, layout);
+    const IndexMatch& match = path.match;
+    scan->index = secondary(match.index);
+    scan->direction = path.direction;
+    scan->equal = place_keys(match.equal, placer);
+    std::vector<const BoundExpression*> items;
+    for (const BoundExpression* item : match.in_list)
+      items.push_back(place_key({item}, placer).value);
+    scan->in_list = context_.arena().copy_span(items);
+    scan->in_list_conversion = match.in_list_conversion;
+    scan->in_list_column = match.in_list_column;
+    scan->lower = place_key(match.lower, placer);
+    scan->upper = place_key(match.upper, placer);
+    scan->lower_inclusive = match.lower_inclusive;
+    scan->upper_inclusive = match.upper_inclusive;
+    scan->is_unique_lookup = match.is_unique_lookup;
+    scan->index_condition = placer.place_conjunction(expressions_of(match.used));
+    scan->filter = placer.place_conjunction(expressions_of(path.filter));
+    return {scan, std::move(layout), path.is_ordered};
+  }
+
+  PlacedPlan build_other(const Path& path) {
+    const OtherRelation& other = others_[path.relation];
+    const BoundRelation& relation = *context_.query.relations[path.relation];
+    Layout layout;
+    for (size_t i = 0; i < relation.columns.size(); ++i) {
+      const BoundColumn& column = relation.columns[i];
+      layout.add(make_column(context_.arena(), path.relation, static_cast<int32_t>(i), column.type,
+                             column.typmod));
+    }
+    if (!other.references.empty()) {
+      auto& references = context_.child->references;
+      references.insert(references.end(), other.references.begin(), other.references.end());
+    }
+    const BoundExpression* condition =
+        ExpressionPlacer(context_, layout).place_conjunction(expressions_of(path.filter));
+    double selectivity = other.plan->rows > 0 ? path.rows / other.plan->rows : 1;
+    return {make_filter(statement_, other.plan, condition, selectivity), std::move(layout), false};
+  }
+
+  // Columns, conditions and layout that all joins have; the output layout is returned.
+  Layout finish_join(JoinNode& join, const Path& path, const PlacedPlan& left,
+                     const PlacedPlan& right) {
+    join.join_type = path.join_type;
+    join.left = left.node;
+    join.right = right.node;
+    join.right_is_unique = path.right_is_unique;
+    Layout both = left.layout;
+    both.append(right.layout);
+    ExpressionPlacer placer(context_, both);
+    join.condition = placer.place_conjunction(expressions_of(path.conditions));
+    join.filter = placer.place_conjunction(expressions_of(path.filter));
+    bool left_only = path.join_type == JoinType::semi || path.join_type == JoinType::anti;
+    set_columns(statement_, join, left.node, left_only ? nullptr : right.node);
+    set_estimates(join, cost_of(path));
+    return left_only ? left.layout : both;
+  }
+
+  PlacedPlan build_nested_loop(const Path& path) {
+    PlacedPlan left = build(*path.left);
+    ChildFrame frame;
+    PlacedPlan right;
+    {
+      ChildFrameGuard guard(context_, frame);
+      right = build(*path.right);
+    }
+    if (path.materialize_right && frame.references.empty())
+      right.node = make_materialize(statement_, right.node);
+    auto* loop = statement_.make_node<NestedLoopNode>();
+    std::vector<NestedLoopParameter> parameters;
+    for (const OuterReference& reference : frame.references) {
+      int32_t slot = left.layout.find(*reference.source);
+      PGSILO_CHECK(slot >= 0);
+      parameters.push_back({reference.parameter, slot});
+    }
+    loop->parameters = context_.arena().copy_span(parameters);
+    Layout layout = finish_join(*loop, path, left, right);
+    return {loop, std::move(layout), path.is_ordered};
+  }
+
+  // The procedure of `=` with the left row's side first.
+  static Oid equality_procedure(const CallExpression& equality, bool swapped) {
+    if (!swapped) return equality.procedure;
+    const BuiltinOperator* op = find_operator(equality.operator_oid);
+    const BuiltinOperator* commutator = find_operator(op->commutator);
+    return commutator != nullptr ? commutator->procedure : equality.procedure;
+  }
+
+  PlacedPlan build_hash_join(const Path& path) {
+    PlacedPlan left = build(*path.left);
+    PlacedPlan right = build(*path.right);
+    auto* join = statement_.make_node<HashJoinNode>();
+    Layout layout = finish_join(*join, path, left, right);
+    ExpressionPlacer left_placer(context_, left.layout);
+    ExpressionPlacer right_placer(context_, right.layout);
+    std::vector<const BoundExpression*> left_keys;
+    std::vector<const BoundExpression*> right_keys;
+    std::vector<Oid> equalities;
+    for (const Clause* clause : path.hashed) {
+      bool swapped = !path.left->relations.contains(clause->left_relations);
+      left_keys.push_back(left_placer.place(clause->equality->arguments[swapped ? 1 : 0]));
+      right_keys.push_back(right_placer.place(clause->equality->arguments[swapped ? 0 : 1]));
+      equalities.push_back(equality_procedure(*clause->equality, swapped));
+    }
+    join->left_keys = context_.arena().copy_span(left_keys);
+    join->right_keys = context_.arena().copy_span(right_keys);
+    join->equalities = context_.arena().copy_span(equalities);
+    Layout both = left.layout;
+    both.append(right.layout);
+    join->hash_condition =
+        ExpressionPlacer(context_, both).place_conjunction(expressions_of(path.hashed));
+    return {join, std::move(layout), path.is_ordered};
+  }
+
+  QueryContext& context_;
+  StatementPlanning& statement_;
+  const JoinDemand& demand_;
+  std::span<const OtherRelation> others_;
+  std::vector<std::set<int32_t>> needed_;
+};
+
+PlacedPlan single_row(StatementPlanning& statement) {
+  auto* result = statement.make_node<ResultNode>();
+  set_estimates(*result, {0, cost::row, 1});
+  return {result, Layout(), true};
+}
+
+}  // namespace
+
+PlacedPlan plan_joins(QueryContext& context, const JoinDemand& demand) {
+  StatementPlanning& statement = context.statement;
+  JoinProblem problem = make_join_problem(statement, context.query);
+  PlacedPlan plan;
+  if (problem.relations.empty()) {
+    plan = single_row(statement);
+  } else {
+    std::vector<OtherRelation> others(context.query.relations.size());
+    problem.relations.for_each(
+        [&](int32_t relation) { others[relation] = plan_relation(context, relation); });
+    JoinSearch search(statement, context.query, problem, others,
+                      {demand.wanted_order, demand.fraction});
+    plan = JoinBuilder(context, demand, others).build(search.run());
+  }
+  if (!problem.one_time.empty()) {
+    Layout nothing;
+    const BoundExpression* condition =
+        ExpressionPlacer(context, nothing).place_conjunction(problem.one_time);
+    if (plan.node->kind == PlanKind::result) {
+      auto* result = statement.make_node<ResultNode>();
+      result->one_time_filter = condition;
+      set_estimates(*result, {0, cost::row, 1});
+      plan.node = result;
+    } else {
+      plan.node = make_one_time_filter(statement, plan.node, condition);
+    }
+  }
+  return plan;
+}
+
+}  // namespace pgsilo

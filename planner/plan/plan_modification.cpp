@@ -1,0 +1,182 @@
+// INSERT, UPDATE and DELETE.
+#include <algorithm>
+
+#include "catalog/descriptors.h"
+#include "planner/bound/make_expression.h"
+#include "planner/plan/expression_placer.h"
+#include "planner/plan/make_plan.h"
+#include "planner/plan/query_planner.h"
+#include "planner/rewrite/fold.h"
+#include "planner/rewrite/rewrite.h"
+
+namespace pgsilo {
+
+namespace {
+
+// All columns of the table, which is relation 0, then the child's slots: what checks and RETURNING
+// read.
+Layout modified_row(Arena& arena, const TableDescriptor& table, const Layout& child) {
+  Layout layout;
+  for (const ColumnDescriptor& column : table.columns) {
+    layout.add(make_column(arena, 0, column.number - 1, column.type, column.typmod));
+  }
+  layout.append(child);
+  return layout;
+}
+
+class ModificationPlanner {
+ public:
+  ModificationPlanner(QueryContext& context, const BoundModification& modification)
+      : context_(context), statement_(context.statement), modification_(modification) {}
+
+  const PlanNode* plan_insert(const PlanNode* child, const Layout& child_layout) {
+    auto* insert = statement_.make_node<InsertNode>();
+    ExpressionPlacer placer(context_, child_layout);
+    auto values = context_.arena().make_span<const BoundExpression*>(modification_.values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (modification_.values[i] != nullptr)
+        values[i] = placer.place(fold(modification_.values[i]));
+    }
+    insert->values = values;
+    std::vector<int32_t> not_null;
+    for (const ColumnDescriptor& column : table().columns) {
+      if (column.not_null && !column.dropped && can_be_null(values[column.number - 1])) {
+        not_null.push_back(column.number - 1);
+      }
+    }
+    insert->not_null_columns = context_.arena().copy_span(not_null);
+    finish(*insert, child, Layout());
+    return insert;
+  }
+
+  const PlanNode* plan_update(const PlacedPlan& child) {
+    auto* update = statement_.make_node<UpdateNode>();
+    ExpressionPlacer placer(context_, child.layout);
+    std::vector<ColumnAssignment> assignments;
+    std::vector<int32_t> not_null;
+    for (const BoundAssignment& assignment : modification_.assignments) {
+      const BoundExpression* value = placer.place(fold(assignment.value));
+      assignments.push_back({assignment.column, value});
+      if (table().columns[assignment.column].not_null && can_be_null(value))
+        not_null.push_back(assignment.column);
+    }
+    update->assignments = context_.arena().copy_span(assignments);
+    update->not_null_columns = context_.arena().copy_span(not_null);
+    update->old_row_slots = old_row_slots(child.layout);
+    update->row_handle_slot = row_handle_slot(child.layout);
+    const IndexDescriptor* primary = table().primary_index();
+    update->changes_primary_key = primary != nullptr && assigns_key_of(*primary);
+    std::vector<const IndexDescriptor*> changed;
+    for (const auto& index : table().indexes) {
+      if (update->changes_primary_key || assigns_key_of(*index)) changed.push_back(index.get());
+    }
+    update->changed_indexes = context_.arena().copy_span(changed);
+    finish(*update, child.node, child.layout);
+    return update;
+  }
+
+  const PlanNode* plan_delete(const PlacedPlan& child) {
+    auto* deletion = statement_.make_node<DeleteNode>();
+    deletion->old_row_slots = old_row_slots(child.layout);
+    deletion->row_handle_slot = row_handle_slot(child.layout);
+    finish(*deletion, child.node, child.layout);
+    return deletion;
+  }
+
+ private:
+  const TableDescriptor& table() const { return *modification_.table; }
+
+  const BoundExpression* fold(const BoundExpression* expression) {
+    return fold_expression(context_.arena(), statement_.evaluator, expression);
+  }
+
+  static bool can_be_null(const BoundExpression* value) {
+    auto* constant = try_as<ConstantExpression>(value);
+    return constant == nullptr || constant->value.null;
+  }
+
+  bool assigns_key_of(const IndexDescriptor& index) const {
+    return std::any_of(index.columns.begin(), index.columns.end(), [&](const IndexColumn& column) {
+      return std::any_of(modification_.assignments.begin(), modification_.assignments.end(),
+                         [&](const BoundAssignment& assignment) {
+                           return assignment.column == column.number - 1;
+                         });
+    });
+  }
+
+  std::span<const int32_t> old_row_slots(const Layout& layout) {
+    auto slots = context_.arena().make_span<int32_t>(table().columns.size());
+    for (const ColumnDescriptor& column : table().columns) {
+      int32_t number = column.number - 1;
+      auto* reference = make_column(context_.arena(), 0, number, column.type, column.typmod);
+      slots[number] = column.dropped ? -1 : layout.find(*reference);
+    }
+    return slots;
+  }
+
+  int32_t row_handle_slot(const Layout& layout) {
+    return layout.find(*make_column(context_.arena(), 0, row_handle_column, type_oid::tid, -1));
+  }
+
+  void finish(ModifyNode& node, const PlanNode* child, const Layout& child_layout) {
+    node.table = modification_.table;
+    node.alias = modification_.alias;
+    node.child = child;
+    Layout row = modified_row(context_.arena(), table(), child_layout);
+    ExpressionPlacer placer(context_, row);
+    std::vector<CheckConstraint> checks(modification_.checks.begin(), modification_.checks.end());
+    for (CheckConstraint& check : checks) check.condition = placer.place(fold(check.condition));
+    node.checks = context_.arena().copy_span(checks);
+    std::vector<const BoundExpression*> returning;
+    std::vector<PlanColumn> columns;
+    for (const BoundTarget& target : modification_.returning) {
+      const BoundExpression* expression = placer.place(fold(target.expression));
+      returning.push_back(expression);
+      columns.push_back({expression->type, expression->typmod, target.name});
+    }
+    node.returning = context_.arena().copy_span(returning);
+    node.columns = context_.arena().copy_span(columns);
+    set_estimates(node, {child->startup_cost, child->total_cost, child->rows});
+  }
+
+  QueryContext& context_;
+  StatementPlanning& statement_;
+  const BoundModification& modification_;
+};
+
+// Expressions of an INSERT stand in no query of their own.
+const PlanNode* plan_insert(StatementPlanning& statement, const BoundModification& modification) {
+  auto* empty = statement.arena.make<BoundQuery>();
+  QueryContext context(statement, nullptr, *empty);
+  Layout layout;
+  const PlanNode* child = nullptr;
+  if (modification.source != nullptr) {
+    child = plan_query(statement, nullptr, *modification.source);
+    for (size_t i = 0; i < child->columns.size(); ++i) {
+      layout.add(make_column(statement.arena, 0, static_cast<int32_t>(i), child->columns[i].type,
+                             child->columns[i].typmod));
+    }
+  } else {
+    auto* result = statement.make_node<ResultNode>();
+    set_estimates(*result, {0, 0.01, 1});
+    child = result;
+  }
+  return ModificationPlanner(context, modification).plan_insert(child, layout);
+}
+
+}  // namespace
+
+const PlanNode* plan_modification(StatementPlanning& statement,
+                                  const BoundModification& modification) {
+  if (modification.kind == PlanKind::insert) return plan_insert(statement, modification);
+  const BoundQuery& source = rewrite_query(statement, *modification.source);
+  QueryContext context(statement, nullptr, source);
+  JoinDemand demand;
+  demand.target = 0;
+  PlacedPlan child = plan_joins(context, demand);
+  ModificationPlanner planner(context, modification);
+  return modification.kind == PlanKind::update ? planner.plan_update(child)
+                                               : planner.plan_delete(child);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,123 @@
+#include "planner/plan/plan_relation.h"
+
+#include "planner/access/path.h"
+#include "planner/plan/expression_placer.h"
+#include "planner/plan/make_plan.h"
+#include "planner/plan/query_planner.h"
+
+namespace pgsilo {
+
+namespace {
+
+// PostgreSQL's guess for generate_series and its like without constant bounds.
+constexpr double function_rows = 1000;
+
+std::span<const PlanColumn> plan_columns(Arena& arena, std::span<const BoundColumn> columns) {
+  auto made = arena.make_span<PlanColumn>(columns.size());
+  for (size_t i = 0; i < columns.size(); ++i)
+    made[i] = {columns[i].type, columns[i].typmod, columns[i].name};
+  return made;
+}
+
+const PlanNode* plan_function(QueryContext& context, const BoundRelation& relation) {
+  auto* scan = context.statement.make_node<FunctionScanNode>();
+  Layout nothing;
+  scan->calls = ExpressionPlacer(context, nothing).place_list(relation.calls);
+  scan->returns_set = relation.returns_set;
+  scan->with_ordinality = relation.with_ordinality;
+  scan->alias = relation.alias;
+  scan->function_name = relation.function_name;
+  scan->columns = plan_columns(context.arena(), relation.columns);
+  bool any_set = false;
+  for (bool set : relation.returns_set) any_set |= set;
+  double rows = any_set ? function_rows : 1;
+  set_estimates(*scan, {0, rows * cost::row, rows});
+  return scan;
+}
+
+const PlanNode* plan_values(QueryContext& context, const BoundRelation& relation) {
+  auto* values = context.statement.make_node<ValuesNode>();
+  Layout nothing;
+  auto rows = context.arena().make_span<ExpressionList>(relation.rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = ExpressionPlacer(context, nothing).place_list(relation.rows[i]);
+  }
+  values->rows = rows;
+  values->columns = plan_columns(context.arena(), relation.columns);
+  double count = static_cast<double>(rows.size());
+  set_estimates(*values, {0, count * cost::row, count});
+  return values;
+}
+
+bool is_kept(const BoundCte& cte) {
+  if (cte.reads_outer_query) return false;
+  switch (cte.mode) {
+    case CteMode::materialized:
+      return true;
+    case CteMode::not_materialized:
+      return cte.calls_volatile;
+    case CteMode::unspecified:
+      return cte.references > 1 || cte.calls_volatile;
+  }
+  return true;
+}
+
+QueryContext* owner_of(QueryContext& context, int32_t levels_up) {
+  QueryContext* owner = &context;
+  for (int32_t i = 0; i < levels_up; ++i) owner = owner->parent;
+  return owner;
+}
+
+const PlanNode* plan_cte(QueryContext& context, const BoundRelation& relation) {
+  BoundCte& cte = *relation.cte;
+  StatementPlanning& statement = context.statement;
+  QueryContext* owner = owner_of(context, relation.cte_levels_up);
+  if (!is_kept(cte)) return plan_query(statement, owner, *cte.query);
+  if (cte.number < 0) {
+    const PlanNode* plan = plan_query(statement, owner, *cte.query);
+    cte.number = static_cast<int32_t>(statement.cte_plans.size());
+    statement.cte_plans.push_back(plan);
+  }
+  const PlanNode* plan = statement.cte_plans[cte.number];
+  auto* scan = statement.make_node<CteScanNode>();
+  scan->cte = cte.number;
+  scan->name = cte.name;
+  scan->alias = relation.alias;
+  scan->columns = plan_columns(context.arena(), relation.columns);
+  set_estimates(*scan, {0, plan->rows * cost::row, plan->rows});
+  return scan;
+}
+
+}  // namespace
+
+OtherRelation plan_relation(QueryContext& context, int32_t number) {
+  const BoundRelation& relation = *context.query.relations[number];
+  OtherRelation other;
+  if (relation.kind == RangeKind::table) return other;
+  ChildFrame frame;
+  {
+    ChildFrameGuard guard(context, frame);
+    switch (relation.kind) {
+      case RangeKind::subquery:
+        other.plan = plan_query(context.statement, &context, *relation.query);
+        break;
+      case RangeKind::function:
+        other.plan = plan_function(context, relation);
+        break;
+      case RangeKind::values:
+        other.plan = plan_values(context, relation);
+        break;
+      case RangeKind::cte:
+        other.plan = plan_cte(context, relation);
+        break;
+      case RangeKind::table:
+        break;
+    }
+  }
+  other.references = std::move(frame.references);
+  for (const OuterReference& reference : other.references)
+    other.lateral |= relations_of(*reference.source);
+  return other;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,15 @@
+// Walking plans.
+// Thread safety: pure functions.
+#pragma once
+
+#include "planner/bound/function_ref.h"
+#include "planner/plan/plan_node.h"
+
+namespace pgsilo {
+
+// The operator's inputs, in order. Plans of subplan expressions are not among them.
+void for_each_child(const PlanNode& node, FunctionRef<void(const PlanNode&)> visit);
+// Every expression the operator holds.
+void for_each_expression(const PlanNode& node, FunctionRef<void(const BoundExpression&)> visit);
+
+}  // namespace pgsilo

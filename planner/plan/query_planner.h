@@ -1,0 +1,40 @@
+// From bound queries to plans.
+// Thread safety: none; see StatementPlanning.
+#pragma once
+
+#include "planner/access/planning.h"
+#include "planner/plan/layout.h"
+#include "planner/plan/plan_node.h"
+
+namespace pgsilo {
+
+// How much of the result the caller will read: 1 all of it, 0 the first row.
+struct QueryDemand {
+  double fraction = 1;
+};
+
+// The plan's columns are the query's visible targets.
+const PlanNode* plan_query(StatementPlanning& statement, QueryContext* parent,
+                           const BoundQuery& query, QueryDemand demand = {});
+
+// INSERT, UPDATE, DELETE.
+const PlanNode* plan_modification(StatementPlanning& statement,
+                                  const BoundModification& modification);
+
+// A plan and what its slots hold.
+struct PlacedPlan {
+  const PlanNode* node = nullptr;
+  Layout layout;
+  bool is_ordered = false;
+};
+
+// FROM and WHERE. `target`: the relation whose whole rows and row handle UPDATE and DELETE want, or
+// -1.
+struct JoinDemand {
+  std::span<const struct OrderKey> wanted_order;
+  double fraction = 1;
+  int32_t target = -1;
+};
+PlacedPlan plan_joins(QueryContext& context, const JoinDemand& demand);
+
+}  // namespace pgsilo

@@ -1,0 +1,12 @@
+// UNION, INTERSECT, EXCEPT.
+// Thread safety: none; see StatementPlanning.
+#pragma once
+
+#include "planner/access/planning.h"
+
+namespace pgsilo {
+
+const PlanNode* plan_set_operation(StatementPlanning& statement, QueryContext* parent,
+                                   const BoundQuery& query);
+
+}  // namespace pgsilo

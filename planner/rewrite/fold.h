@@ -1,0 +1,23 @@
+// Computing while planning what does not depend on a row: constants, boolean laws, casts of
+// literals. Thread safety: none; the arena's.
+#pragma once
+
+#include "base/arena.h"
+#include "planner/bound/expression.h"
+
+namespace pgsilo {
+
+class ConstantEvaluator;
+
+// An equivalent expression. What fails to evaluate (1/0) is left for the run, where it may never be
+// reached. `evaluator` null: only boolean laws.
+const BoundExpression* fold_expression(Arena& arena, ConstantEvaluator* evaluator,
+                                       const BoundExpression* expression);
+
+bool is_constant_true(const BoundExpression* expression);
+bool is_constant_false_or_null(const BoundExpression* expression);
+
+// Calls a volatile function, here or (when known by its kind) below.
+bool is_volatile(const BoundExpression& expression);
+
+}  // namespace pgsilo

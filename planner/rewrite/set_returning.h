@@ -1,0 +1,14 @@
+// SELECT generate_series(1, t.n) FROM t is SELECT g FROM t, LATERAL ROWS FROM (generate_series(1,
+// t.n)) AS g. Thread safety: none; the arena's.
+#pragma once
+
+#include "base/arena.h"
+#include "planner/bound/query.h"
+
+namespace pgsilo {
+
+// All set-returning functions of the select list side by side, the shorter padded with NULLs.
+// Throws 0A000 for those inside another's arguments, and over groups.
+const BoundQuery* expand_set_returning(Arena& arena, const BoundQuery& query);
+
+}  // namespace pgsilo
