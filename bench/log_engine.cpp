@@ -1,0 +1,181 @@
+// The engine with its log, without SQL: usage: log_engine DIRECTORY [WORKERS [TRANSACTIONS [LOGS
+// [WINDOW]]]]. Each worker commits small transactions (three updates and an insert, as pgbench's)
+// and lets at most WINDOW of them wait for durability at a time, as a worker with that many clients
+// would; then the database is recovered with 1 and with all CPUs.
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/parker.h"
+#include "base/random.h"
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/transaction.h"
+#include "wal/wal.h"
+
+namespace pgsilo {
+namespace {
+
+constexpr uint64_t accounts = 100'000;
+
+class SleepingParker final : public Parker, public DurableListener {
+ public:
+  void park(int64_t) override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return token_; });
+    token_ = false;
+  }
+  void unpark() override {
+    std::lock_guard lock(mutex_);
+    token_ = true;
+    changed_.notify_one();
+  }
+  void on_durable(Epoch) override { unpark(); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool token_ = false;
+};
+
+struct Database {
+  Database(const std::string& directory, WalOptions options) : files(posix_file_system()) {
+    std::string why;
+    wal = Wal::open(*files, clock, directory, options, &why);
+    int64_t started = monotonic_us();
+    bool ok = wal != nullptr && wal->recover(relations, reclaimer, nullptr, &recovered, &why);
+    recovery_us = monotonic_us() - started;
+    epochs = std::make_unique<EpochManager>(recovered.first_epoch);
+    durable = std::make_unique<DurableEpoch>(recovered.durable_epoch);
+    if (!ok || !wal->start(*epochs, *durable, &why)) {
+      std::fprintf(stderr, "%s\n", why.c_str());
+      std::exit(1);
+    }
+    wal->start_threads();
+  }
+
+  std::unique_ptr<FileSystem> files;
+  MonotonicClock clock;
+  RelationDirectory relations;
+  Reclaimer reclaimer;
+  LockTable locks;
+  RecoveryResult recovered;
+  int64_t recovery_us = 0;
+  std::unique_ptr<EpochManager> epochs;
+  std::unique_ptr<DurableEpoch> durable;
+  std::unique_ptr<Wal> wal;
+};
+
+std::string key_of(uint64_t number) {
+  std::string key(8, '\0');
+  for (int i = 0; i < 8; ++i)
+    key[static_cast<size_t>(i)] = static_cast<char>(number >> (56 - 8 * i));
+  return key;
+}
+
+void put(Transaction& transaction, Relation& relation, uint64_t key, const std::string& row,
+         RowBuffer& buffer) {
+  RowRef found;
+  PGSILO_CHECK(transaction.begin_statement() == TransactionStatus::ok);
+  std::string encoded = key_of(key);
+  TransactionStatus status = transaction.get(relation, encoded, buffer, &found);
+  status = status == TransactionStatus::ok ? transaction.update(found, row)
+                                           : transaction.insert(relation, encoded, row);
+  PGSILO_CHECK(status == TransactionStatus::ok);
+}
+
+void work(Database& database, unsigned index, uint64_t transactions, size_t window) {
+  EngineParts parts{*database.epochs, *database.durable, database.reclaimer, database.relations,
+                    database.locks};
+  WorkerContext worker(parts, database.wal->worker_log(index));
+  SleepingParker parker;
+  database.wal->set_listener(index, &parker);
+  WaitSettings settings;
+  settings.parker = &parker;
+  Transaction transaction(worker, settings);
+  Relation& rows = database.relations.get_or_create(RelationId(1 + 2 * index), RelationOptions{});
+  Relation& history =
+      database.relations.get_or_create(RelationId(2 + 2 * index), RelationOptions{});
+  Random random(index);
+  std::string row(96, 'r');
+  Arena arena;
+  std::deque<Epoch> waiting;
+  for (uint64_t i = 0; i < transactions; ++i) {
+    arena.reset();
+    RowBuffer buffer(arena);
+    transaction.begin(TransactionMode::one_shot);
+    for (int update = 0; update < 3; ++update)
+      put(transaction, rows, random.below(accounts), row, buffer);
+    put(transaction, history, i, row, buffer);
+    if (transaction.commit() != TransactionStatus::ok) continue;
+    waiting.push_back(transaction.newest_epoch());
+    worker.housekeep();
+    if (waiting.size() < window) continue;
+    database.wal->request_durable(index, waiting.back(), LoggerWake::later);
+    while (!waiting.empty()) {
+      if (database.durable->covers(waiting.front())) {
+        waiting.pop_front();
+      } else if (!database.wal->try_step(index)) {
+        parker.park(Parker::no_deadline);
+      }
+    }
+  }
+  database.wal->set_listener(index, nullptr);
+}
+
+void run(const std::string& directory, unsigned workers, uint64_t transactions, unsigned logs,
+         size_t window) {
+  WalOptions options;
+  options.workers = workers;
+  options.log_directories.clear();
+  for (unsigned i = 0; i < logs; ++i) options.log_directories.push_back("wal" + std::to_string(i));
+  {
+    Database database(directory, options);
+    int64_t started = monotonic_us();
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < workers; ++i) {
+      threads.emplace_back([&, i] { work(database, i, transactions / workers, window); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    database.wal->stop();
+    double seconds = static_cast<double>(monotonic_us() - started) / 1e6;
+    WalStatus status = database.wal->status();
+    std::printf(
+        "%u workers, %u logs, window %zu: %.0f transactions/s, %.0f syncs/s, %.1f MB/s of log\n",
+        workers, logs, window, static_cast<double>(transactions) / seconds,
+        static_cast<double>(status.syncs) / seconds,
+        static_cast<double>(status.bytes_written) / seconds / 1e6);
+  }
+  for (unsigned threads : {1u, std::thread::hardware_concurrency()}) {
+    options.recovery_threads = threads;
+    Database database(directory, options);
+    double seconds = static_cast<double>(database.recovery_us) / 1e6;
+    std::printf("recovery on %u threads: %.2f s, %.0f transactions/s, %.0f MB/s\n", threads,
+                seconds, static_cast<double>(database.recovered.records) / seconds,
+                static_cast<double>(database.recovered.log_bytes) / seconds / 1e6);
+    database.wal->stop();
+  }
+}
+
+}  // namespace
+}  // namespace pgsilo
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  auto number = [&](int index, uint64_t fallback) {
+    return argc > index ? std::strtoull(argv[index], nullptr, 10) : fallback;
+  };
+  pgsilo::run(argv[1], static_cast<unsigned>(number(2, 1)), number(3, 1'000'000),
+              static_cast<unsigned>(number(4, 1)), number(5, 32));
+  return 0;
+}
