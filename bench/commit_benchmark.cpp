@@ -155,6 +155,31 @@ void BM_PrivateLoad(benchmark::State& state) {
 }
 BENCHMARK(BM_PrivateLoad);
 
+// The pause of a giant commit: the time from before the first lock to after the last install, for
+// so many updated rows.
+void BM_LargeCommit(benchmark::State& state) {
+  Loaded& loaded = Loaded::instance();
+  TestSession session(loaded.engine);
+  std::string row(100, 'l');
+  for (auto _ : state) {
+    session.transaction.begin(TransactionMode::one_shot);
+    require(state, session.transaction.begin_statement());
+    for (int64_t i = 0; i < state.range(0); ++i) {
+      require(state, session.put(*loaded.relation, Key(static_cast<uint64_t>(i)).view(), row));
+    }
+    int64_t start = monotonic_ns();
+    require(state, session.commit());
+    state.SetIterationTime(static_cast<double>(monotonic_ns() - start) * 1e-9);
+  }
+}
+BENCHMARK(BM_LargeCommit)
+    ->Arg(1000)
+    ->Arg(100000)
+    ->Arg(1000000)
+    ->UseManualTime()
+    ->Iterations(3)
+    ->Unit(benchmark::kMillisecond);
+
 void BM_Conflicts(benchmark::State& state) {
   static TestEngine engine;
   static Relation& relation = engine.create_relation();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -68,11 +69,20 @@ constexpr bool ends_transaction(TransactionStatus status) {
   }
 }
 
-// Aborts by reason, one per worker, written by that worker only.
-struct AbortCounts {
-  std::array<uint64_t, transaction_status_count> by_status{};
-  void add(TransactionStatus status) { ++by_status[static_cast<size_t>(status)]; }
-  uint64_t of(TransactionStatus status) const { return by_status[static_cast<size_t>(status)]; }
+// Aborts by reason, one per worker: that worker adds, anybody reads.
+class AbortCounts {
+ public:
+  void add(TransactionStatus status) {
+    std::atomic<uint64_t>& count = counts_[static_cast<size_t>(status)];
+    count.store(count.load(std::memory_order_relaxed) + 1,
+                std::memory_order_relaxed);  // one writer
+  }
+  uint64_t of(TransactionStatus status) const {
+    return counts_[static_cast<size_t>(status)].load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::array<std::atomic<uint64_t>, transaction_status_count> counts_{};
 };
 
 }  // namespace pgsilo

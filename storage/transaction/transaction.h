@@ -19,6 +19,9 @@
 // interactive transaction takes the intent lock on everything it writes first, and waits for it;
 // end_statement() validates, so that what leaves the server was true.
 //
+// A one-shot that keeps failing is run again as interactive: it takes intents as it goes. If node
+// conflicts are the cause (queue tables, max + 1), lock_relation_exclusively() is the last resort.
+//
 // Visibility. A statement sees the writes of statements that began before it, not its own
 // (begin_statement() gives each a command id). Constraint checks (insert) see everything.
 //

@@ -1,0 +1,135 @@
+// Intent locks under load: mutual exclusion, deadlocks resolved, waits that time out or are
+// cancelled; nothing left behind.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/random.h"
+#include "tests/unit/storage/transaction/test_engine.h"
+
+namespace pgsilo {
+namespace {
+
+using testing::TestEngine;
+using testing::ThreadParker;
+using enum TransactionStatus;
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int rounds = 1000;
+#else
+constexpr int rounds = 5000;
+#endif
+constexpr int threads = 4;
+constexpr size_t record_count = 6;
+
+struct Guarded {
+  Record* record = nullptr;
+  long value = 0;  // written by the lock's holder only; ThreadSanitizer looks on
+};
+
+class LockStress : public ::testing::Test {
+ protected:
+  LockStress() {
+    for (Guarded& guarded : records) guarded.record = allocator.create("key", 0, handle);
+  }
+  ~LockStress() override {
+    for (Guarded& guarded : records) {
+      EXPECT_FALSE(guarded.record->tid_word().load().has_intent());
+      EXPECT_EQ(locks.waiters(guarded.record), 0u);
+      allocator.destroy(guarded.record, handle);
+    }
+  }
+
+  MemoryAccount account;
+  RecordAllocator allocator{account};
+  Reclaimer reclaimer;
+  ReclaimerHandle handle{reclaimer};
+  LockTable locks{4};  // few shards: records share them
+  std::array<Guarded, record_count> records;
+};
+
+TEST_F(LockStress, HoldersAreAloneAndDeadlocksEnd) {
+  std::atomic<long> expected = 0, deadlocks = 0;
+  std::vector<std::thread> running;
+  for (int id = 0; id < threads; ++id) {
+    running.emplace_back([&, id] {
+      Random random(static_cast<uint64_t>(id) + 1);
+      ThreadParker parker;
+      WaitSettings settings{&parker};
+      settings.deadlock_timeout_us = 200 + 100 * id;
+      LockOwner& owner = locks.take_owner();
+      for (int round = 0; round < rounds; ++round) {
+        for (uint64_t wanted = 1 + random.below(3); wanted != 0; --wanted) {
+          Guarded& guarded = records[random.below(record_count)];
+          TransactionStatus status =
+              locks.acquire(owner, guarded.record, WaitPolicy::wait, settings);
+          if (status == deadlock) {
+            deadlocks.fetch_add(1, std::memory_order_relaxed);
+            break;
+          }
+          ASSERT_EQ(status, ok);
+          ++guarded.value;
+          expected.fetch_add(1, std::memory_order_relaxed);
+          if (random.one_in(8)) std::this_thread::yield();
+        }
+        locks.release_intents(owner);
+      }
+      locks.return_owner(owner);
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  long sum = 0;
+  for (Guarded& guarded : records) sum += guarded.value;
+  EXPECT_EQ(sum, expected);
+  RecordProperty("deadlocks", static_cast<int>(deadlocks));
+}
+
+TEST_F(LockStress, ImpatientWaitersLeaveNothingBehind) {
+  std::array<std::atomic<bool>, threads> cancel{};
+  std::array<ThreadParker, threads> parkers;
+  std::atomic<int> finished = 0;
+  std::vector<std::thread> running;
+  for (size_t id = 0; id < threads; ++id) {
+    running.emplace_back([&, id] {
+      Random random(id + 1);
+      WaitSettings settings{&parkers[id], &cancel[id]};
+      settings.deadlock_timeout_us = 300;
+      LockOwner& owner = locks.take_owner();
+      for (int round = 0; round < rounds; ++round) {
+        settings.lock_timeout_us = random.one_in(2) ? 50 : 0;
+        WaitPolicy policy = random.one_in(4) ? WaitPolicy::no_wait : WaitPolicy::wait;
+        for (int wanted = 0; wanted < 2; ++wanted) {
+          Guarded& guarded = records[random.below(record_count)];
+          TransactionStatus status = locks.acquire(owner, guarded.record, policy, settings);
+          if (status == ok) {
+            ++guarded.value;
+            continue;
+          }
+          ASSERT_TRUE(status == deadlock || status == lock_timeout || status == cancelled ||
+                      (status == lock_not_available && policy == WaitPolicy::no_wait))
+              << name_of(status);
+          cancel[id].store(false, std::memory_order_relaxed);
+          break;
+        }
+        locks.release_intents(owner);
+      }
+      locks.return_owner(owner);
+      finished.fetch_add(1, std::memory_order_relaxed);
+    });
+  }
+  Random random(99);
+  while (finished.load(std::memory_order_relaxed) != threads) {
+    size_t victim = random.below(threads);
+    cancel[victim].store(true, std::memory_order_release);
+    parkers[victim].unpark();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  for (std::thread& thread : running) thread.join();
+}
+
+}  // namespace
+}  // namespace pgsilo
