@@ -117,22 +117,45 @@ int64_t date_time_to_timestamp(int64_t date, int64_t time) {
   return timestamp_is_finite(timestamp) ? checked_timestamp(timestamp + time) : timestamp;
 }
 
-int64_t make_date(int32_t year, int32_t month, int32_t day) {
-  auto fail = [&] {
-    throw SqlError(
-        sqlstate::datetime_field_overflow,
-        concat("date field value out of range: ", year, "-", month < 10 && month >= 0 ? "0" : "",
-               month, "-", day < 10 && day >= 0 ? "0" : "", day));
-  };
-  int32_t calendar_year = year < 0 ? year + 1 : year;  // a negative year is BC
-  if (year == 0 || month < 1 || month > 12 || day < 1 || day > days_in_month(calendar_year, month))
-    fail();
-  if (calendar_year < -4713 || calendar_year > 5874897) {
+namespace {
+
+std::string shown_date(int32_t year, int32_t month, int32_t day) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%d-%02d-%02d", year, month, day);
+  return text;
+}
+
+std::string shown_time(int32_t hour, int32_t minute, double second) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%d:%02d:", hour, minute);
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%02g", second);
+  return std::string(text) + (std::isnan(second) ? "NaN" : seconds);
+}
+
+// The year as it is counted with 0; a negative one is BC. Throws unless it is a date of the
+// calendar.
+int32_t check_date(int32_t year, int32_t month, int32_t day) {
+  int32_t counted = year < 0 ? year + 1 : year;
+  if (year == 0 || month < 1 || month > 12 || day < 1 || day > days_in_month(counted, month)) {
     throw SqlError(sqlstate::datetime_field_overflow,
-                   concat("date out of range: ", year, "-", month < 10 ? "0" : "", month, "-",
-                          day < 10 ? "0" : "", day));
+                   concat("date field value out of range: ", shown_date(year, month, day)));
   }
-  return int64_t{julian_day(calendar_year, month, day)} - postgres_epoch_julian;
+  return counted;
+}
+
+}  // namespace
+
+int64_t make_date(int32_t year, int32_t month, int32_t day) {
+  int32_t counted = check_date(year, month, day);
+  int64_t date = 0;
+  bool valid = is_valid_julian(counted, month);
+  if (valid) date = int64_t{julian_day(counted, month, day)} - postgres_epoch_julian;
+  if (!valid || !is_valid_date(date)) {
+    throw SqlError(sqlstate::datetime_field_overflow,
+                   concat("date out of range: ", shown_date(counted, month, day)));
+  }
+  return date;
 }
 
 int64_t make_time(int32_t hour, int32_t minute, double second) {
@@ -140,22 +163,31 @@ int64_t make_time(int32_t hour, int32_t minute, double second) {
   int64_t time = 0;
   if (valid) {
     time = (int64_t{hour} * 60 + minute) * usecs_per_minute +
-           static_cast<int64_t>(__builtin_rint(second * usecs_per_second));
+           static_cast<int64_t>(std::rint(second * usecs_per_second));
   }
   if (!valid || time > usecs_per_day) {
-    char shown[64];
-    std::snprintf(shown, sizeof shown, "%d:%02d:%02g", hour, minute, second);
     throw SqlError(sqlstate::datetime_field_overflow,
-                   concat("time field value out of range: ", shown));
+                   concat("time field value out of range: ", shown_time(hour, minute, second)));
   }
   return time;
 }
 
 int64_t make_timestamp(int32_t year, int32_t month, int32_t day, int32_t hour, int32_t minute,
                        double second) {
-  int64_t date = make_date(year, month, day);
+  int32_t counted = check_date(year, month, day);
   int64_t time = make_time(hour, minute, second);
-  return date_time_to_timestamp(date, time);
+  int64_t timestamp = 0;
+  bool valid =
+      is_valid_julian(counted, month) &&
+      !__builtin_mul_overflow(int64_t{julian_day(counted, month, day)} - postgres_epoch_julian,
+                              usecs_per_day, &timestamp) &&
+      !__builtin_add_overflow(timestamp, time, &timestamp);
+  if (!valid || !is_valid_timestamp(timestamp)) {
+    throw SqlError(sqlstate::datetime_field_overflow,
+                   concat("timestamp out of range: ", shown_date(counted, month, day), " ",
+                          shown_time(hour, minute, second)));
+  }
+  return timestamp;
 }
 
 int64_t make_timestamptz(int32_t year, int32_t month, int32_t day, int32_t hour, int32_t minute,

@@ -98,7 +98,7 @@ bool time_field(TimeUnit unit, int64_t time, int64_t* value, int* scale) {
 
 // For an infinite moment: fields that only grow are infinite, the others null.
 Datum infinite_field(std::string_view word, TimeUnit unit, bool positive, std::string_view type,
-                     bool has_zone, Arena& arena) {
+                     Arena& arena) {
   switch (unit) {
     case TimeUnit::year:
     case TimeUnit::decade:
@@ -110,11 +110,6 @@ Datum infinite_field(std::string_view word, TimeUnit unit, bool positive, std::s
       return parse_numeric(positive ? "Infinity" : "-Infinity", -1, arena);
     case TimeUnit::unknown:
       throw_unit_not_recognized(word, type);
-    case TimeUnit::timezone:
-    case TimeUnit::timezone_hour:
-    case TimeUnit::timezone_minute:
-      if (!has_zone) throw_unit_not_supported(word, type);
-      return Datum();
     default:
       return Datum();
   }
@@ -168,7 +163,7 @@ Datum extract_date(std::string_view word, int64_t date, Arena& arena) {
   bool zone = unit >= TimeUnit::timezone;
   if (clock || zone) throw_unit_not_supported(word, "date");
   if (!date_is_finite(date))
-    return infinite_field(word, unit, date == date_infinity, "date", false, arena);
+    return infinite_field(word, unit, date == date_infinity, "date", arena);
   if (unit == TimeUnit::epoch) {
     return numeric_from_integer(date * 86400 + postgres_epoch_unix_seconds, arena);
   }
@@ -194,8 +189,7 @@ Datum extract_time(std::string_view word, int64_t time, Arena& arena) {
 Datum extract_timestamp(std::string_view word, int64_t timestamp, Arena& arena) {
   TimeUnit unit = find_extract_unit(word);
   if (!timestamp_is_finite(timestamp)) {
-    return infinite_field(word, unit, timestamp == timestamp_infinity, timestamp_name, false,
-                          arena);
+    return infinite_field(word, unit, timestamp == timestamp_infinity, timestamp_name, arena);
   }
   if (unit == TimeUnit::epoch) return epoch_of(timestamp, arena);
   return moment_field(word, unit, timestamp, timestamp_name, arena);
@@ -205,8 +199,7 @@ Datum extract_timestamptz(std::string_view word, int64_t timestamptz, const Time
                           Arena& arena) {
   TimeUnit unit = find_extract_unit(word);
   if (!timestamp_is_finite(timestamptz)) {
-    return infinite_field(word, unit, timestamptz == timestamp_infinity, timestamptz_name, true,
-                          arena);
+    return infinite_field(word, unit, timestamptz == timestamp_infinity, timestamptz_name, arena);
   }
   if (unit == TimeUnit::epoch) return epoch_of(timestamptz, arena);
   TimeZone::Offset offset;

@@ -82,20 +82,19 @@ bool truncate_fields(TimeUnit unit, DateTimeFields& fields) {
 }  // namespace
 
 int64_t timestamp_trunc(std::string_view word, int64_t timestamp) {
-  TimeUnit unit = find_extract_unit(word);
-  bool finite = timestamp_is_finite(timestamp);
-  DateTimeFields fields = fields_of_timestamp(finite ? timestamp : 0);
+  if (!timestamp_is_finite(timestamp)) return timestamp;
+  TimeUnit unit = find_trunc_unit(word);
+  DateTimeFields fields = fields_of_timestamp(timestamp);
   if (!truncate_fields(unit, fields)) throw_bad_unit(word, unit, "timestamp without time zone");
-  return finite ? timestamp_of_fields(fields) : timestamp;
+  return timestamp_of_fields(fields);
 }
 
 int64_t timestamptz_trunc(std::string_view word, int64_t timestamptz, const TimeZone& zone) {
-  TimeUnit unit = find_extract_unit(word);
-  bool finite = timestamp_is_finite(timestamptz);
+  if (!timestamp_is_finite(timestamptz)) return timestamptz;
+  TimeUnit unit = find_trunc_unit(word);
   TimeZone::Offset offset;
-  DateTimeFields fields = fields_of_timestamptz(finite ? timestamptz : 0, zone, &offset);
+  DateTimeFields fields = fields_of_timestamptz(timestamptz, zone, &offset);
   if (!truncate_fields(unit, fields)) throw_bad_unit(word, unit, "timestamp with time zone");
-  if (!finite) return timestamptz;
   // Below a day the offset stays what it was, so that the repeated hour of autumn is not mixed up.
   if (unit <= TimeUnit::hour)
     return timestamp_of_fields(fields) - offset.seconds_east * usecs_per_second;
@@ -103,7 +102,7 @@ int64_t timestamptz_trunc(std::string_view word, int64_t timestamptz, const Time
 }
 
 Interval interval_trunc(std::string_view word, const Interval& interval) {
-  TimeUnit unit = find_extract_unit(word);
+  TimeUnit unit = find_trunc_unit(word);
   auto cut = [](auto value, auto length) { return value / length * length; };
   Interval result = interval;
   switch (unit) {

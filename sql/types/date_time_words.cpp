@@ -197,15 +197,30 @@ TimeUnit find_interval_unit(std::string_view text) {
   return entry == nullptr ? TimeUnit::unknown : entry->unit;
 }
 
+namespace {
+
+// The letters of a word that count, in lower case.
+struct LowerWord {
+  explicit LowerWord(std::string_view text) : length(std::min(text.size(), max_word_letters)) {
+    std::transform(text.begin(), text.begin() + static_cast<ptrdiff_t>(length), letters,
+                   lower_letter);
+  }
+  std::string_view view() const { return {letters, length}; }
+  size_t length;
+  char letters[max_word_letters];
+};
+
+}  // namespace
+
+TimeUnit find_trunc_unit(std::string_view text) {
+  TimeUnit unit = find_interval_unit(LowerWord(text).view());
+  return unit == TimeUnit::ago ? TimeUnit::unknown : unit;
+}
+
 TimeUnit find_extract_unit(std::string_view text) {
-  char lower[max_word_letters];
-  size_t length = std::min(text.size(), max_word_letters);
-  std::transform(text.begin(), text.begin() + static_cast<ptrdiff_t>(length), lower, lower_letter);
-  std::string_view word(lower, length);
-  TimeUnit unit = find_interval_unit(word);
-  if (unit == TimeUnit::ago) return TimeUnit::unknown;
+  TimeUnit unit = find_trunc_unit(text);
   if (unit != TimeUnit::unknown) return unit;
-  const UnitEntry* entry = find_in(extract_units, word);
+  const UnitEntry* entry = find_in(extract_units, LowerWord(text).view());
   return entry == nullptr ? TimeUnit::unknown : entry->unit;
 }
 

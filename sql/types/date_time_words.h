@@ -70,7 +70,9 @@ enum class TimeUnit : uint8_t {
 
 // Names and abbreviations; `text` in lower case. For interval input.
 TimeUnit find_interval_unit(std::string_view text);
-// The same and the units of extract(); any letter case.
+// The same in any letter case: units of date_trunc().
+TimeUnit find_trunc_unit(std::string_view text);
+// And those that only extract() has.
 TimeUnit find_extract_unit(std::string_view text);
 
 // 22023 `unit "x" not recognized for type date` and 0A000 `unit "x" not supported for type date`.

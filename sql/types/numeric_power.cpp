@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "sql/types/integer.h"
 #include "sql/types/numeric.h"
@@ -87,18 +88,18 @@ void check_logarithm(Datum value) {
     throw SqlError(sqlstate::invalid_argument_for_log, "cannot take logarithm of zero");
 }
 
-// |base|^exponent for exponents that are integers of 32 bits; exact if its digits are not too many.
-Datum integer_power(const Decimal& base, int32_t exponent, int exponent_scale, Arena& arena) {
-  double weight = 0;
-  if (base.unscaled != 0) weight = exponent * log10_of(base.unscaled, base.scale);
-  if (weight > 4.0 * 32768) throw_overflow();
-  if (weight + 1 < -max_display_scale) return make_small(0, max_display_scale, arena);
-  int scale = choose_scale(static_cast<int>(weight), base.scale, exponent_scale);
+// base^exponent for exponents that are integers of 32 bits: 16 digits after the point whatever the
+// size, exact if its digits are not too many.
+Datum integer_power(const Decimal& base, int32_t exponent, Arena& arena) {
+  int scale = choose_scale(0, base.scale, 0);
   if (exponent == 0) return make_number(power_of_ten_big(scale), scale, arena);
   if (base.unscaled == 0) {
     if (exponent < 0) throw_division_by_zero();
     return make_small(0, scale, arena);
   }
+  double weight = exponent * log10_of(base.unscaled, base.scale);
+  if (weight > limits::max_numeric_integer_digits) throw_overflow();
+  if (weight + 2 < -scale) return make_small(0, scale, arena);
   auto count = static_cast<unsigned long>(std::llabs(int64_t{exponent}));
   constexpr double exact_digits_limit = 400000;
   if (static_cast<double>(count) * count_digits(base.unscaled) < exact_digits_limit) {
@@ -251,7 +252,7 @@ Datum numeric_power(Datum base, Datum exponent, Arena& arena) {
   }
   mpz_class whole = e.unscaled / power_of_ten_big(e.scale);
   if (integer && whole.fits_sint_p()) {
-    return integer_power(b, static_cast<int32_t>(whole.get_si()), e.scale, arena);
+    return integer_power(b, static_cast<int32_t>(whole.get_si()), arena);
   }
   if (b.unscaled == 0) return make_small(0, min_significant_digits, arena);
   bool negative = b.unscaled < 0 && whole % 2 != 0;

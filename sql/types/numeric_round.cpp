@@ -87,7 +87,11 @@ Datum change_scale(Datum value, int scale, Direction direction, Arena& arena) {
   return make_number(result * power_of_ten_big(kept_scale - scale), kept_scale, arena);
 }
 
-int clamp_scale(int32_t scale) { return std::clamp(scale, -max_result_scale, max_result_scale); }
+// No number has digits beyond these places.
+int clamp_scale(int32_t scale) {
+  return std::clamp(scale, -limits::max_numeric_integer_digits - 1,
+                    limits::max_numeric_fraction_digits);
+}
 
 int least_scale(Datum value) {
   int scale = scale_of(value);

@@ -236,7 +236,9 @@ std::string_view text_chr(int32_t code, Arena& arena) {
   auto fail = [](std::string message) {
     throw SqlError(sqlstate::program_limit_exceeded, std::move(message));
   };
-  if (code < 0) fail("character number must be positive");
+  if (code < 0) {
+    throw SqlError(sqlstate::invalid_parameter_value, "character number must be positive");
+  }
   if (code == 0) fail("null character not permitted");
   if (code > 0x10ffff) fail(concat("requested character too large for encoding: ", code));
   if (code >= 0xd800 && code <= 0xdfff) {

@@ -34,7 +34,10 @@ bool matches(std::string_view text, std::string_view pattern) {
       retry_pattern = ++p;
       retry_text = t;
       if (p == pattern.size()) return true;
-      if (pattern[p] == '\\' && p + 1 == pattern.size()) throw_ends_with_escape();
+      // Noticed only while there is text to compare, as in PostgreSQL.
+      if (pattern[p] == '\\' && p + 1 == pattern.size() && t < text.size()) {
+        throw_ends_with_escape();
+      }
       continue;
     }
     if (t == text.size()) return p == pattern.size();
