@@ -172,8 +172,8 @@ class Transaction {
   }
   WorkerContext& worker() { return worker_; }
 
-  // Limits of one transaction (transaction_too_large). They bound the pause at install: about 0.1 s
-  // per million rows.
+  // Limits of one transaction (transaction_too_large). They bound the time for which the records of
+  // one commit are locked: about half a second per million (bench/commit_benchmark, BM_LargeCommit).
   static constexpr size_t max_written_records = size_t{4} << 20;
   static constexpr size_t max_written_bytes = size_t{2} << 30;
 

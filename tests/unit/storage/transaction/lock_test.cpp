@@ -316,7 +316,6 @@ TEST_F(LockTest, OldVersionsNeedNoSecondValidation) {
 TEST_F(LockTest, InsertsOfOneKeyWaitForEachOther) {
   main.begin(TransactionMode::interactive);
   ASSERT_EQ(main.insert(relation, "c", "main"), ok);
-  RowRef row;
   Record* c = relation.tree().get("c").record;
   TransactionStatus second = ok;
   std::thread thread([&] {
