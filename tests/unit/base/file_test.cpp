@@ -1,0 +1,119 @@
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstring>
+#include <new>
+
+namespace pgsilo {
+namespace {
+
+class FileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/pgsilo_file_XXXXXX";
+    directory_ = mkdtemp(name);
+    files_ = posix_file_system();
+  }
+  void TearDown() override {
+    std::vector<std::string> names;
+    ASSERT_TRUE(files_->list(directory_, &names).ok());
+    for (const std::string& name : names) ASSERT_TRUE(files_->remove(path(name)).ok());
+    rmdir(directory_.c_str());
+  }
+  std::string path(const std::string& name) const { return join_path(directory_, name); }
+
+  std::string directory_;
+  std::unique_ptr<FileSystem> files_;
+};
+
+TEST_F(FileTest, ReadsWhatWasWritten) {
+  std::unique_ptr<File> file;
+  ASSERT_TRUE(files_->open(path("a"), {.write = true, .create = true}, &file).ok());
+  ASSERT_TRUE(file->write_at("hello", 5, 3).ok());
+  uint64_t bytes = 0;
+  ASSERT_TRUE(file->size(&bytes).ok());
+  EXPECT_EQ(bytes, 8u);
+  char buffer[16];
+  size_t got = 0;
+  ASSERT_TRUE(file->read_at(buffer, sizeof buffer, 0, &got).ok());
+  EXPECT_EQ(std::string(buffer, got), std::string("\0\0\0hello", 8));
+}
+
+TEST_F(FileTest, KnowsWhatIsSynced) {
+  std::unique_ptr<File> file;
+  ASSERT_TRUE(files_->open(path("a"), {.write = true, .create = true}, &file).ok());
+  ASSERT_TRUE(file->write_at("hello", 5, 0).ok());
+  EXPECT_EQ(file->synced_end(), 0u);
+  ASSERT_TRUE(file->sync_data().ok());
+  EXPECT_EQ(file->synced_end(), 5u);
+  ASSERT_TRUE(file->write_at("x", 1, 9).ok());
+  EXPECT_EQ(file->synced_end(), 5u);
+  std::unique_ptr<File> synchronous;
+  ASSERT_TRUE(files_->open(path("a"), {.write = true, .synchronous = true}, &synchronous).ok());
+  ASSERT_TRUE(synchronous->write_at("x", 1, 9).ok());
+  EXPECT_EQ(synchronous->synced_end(), 10u);
+}
+
+TEST_F(FileTest, WritesDirectly) {
+  std::unique_ptr<File> file;
+  OpenFlags flags{.write = true, .create = true, .direct = true, .synchronous = true};
+  FileResult result = files_->open(path("a"), flags, &file);
+  if (result.status == FileStatus::unsupported) GTEST_SKIP() << "no direct I/O here";
+  ASSERT_TRUE(result.ok());
+  ASSERT_TRUE(file->allocate(4 * file_block_bytes).ok());
+  auto* block =
+      static_cast<char*>(::operator new[](file_block_bytes, std::align_val_t{file_block_bytes}));
+  std::memset(block, 'x', file_block_bytes);
+  ASSERT_TRUE(file->write_at(block, file_block_bytes, file_block_bytes).ok());
+  std::memset(block, 0, file_block_bytes);
+  size_t got = 0;
+  ASSERT_TRUE(file->read_at(block, file_block_bytes, file_block_bytes, &got).ok());
+  EXPECT_EQ(got, file_block_bytes);
+  EXPECT_EQ(block[17], 'x');
+  ::operator delete[](block, std::align_val_t{file_block_bytes});
+}
+
+TEST_F(FileTest, SaysWhatIsWrong) {
+  std::unique_ptr<File> file;
+  EXPECT_EQ(files_->open(path("missing"), {}, &file).status, FileStatus::not_found);
+  ASSERT_TRUE(files_->open(path("a"), {.write = true, .create = true}, &file).ok());
+  std::unique_ptr<File> again;
+  EXPECT_EQ(
+      files_->open(path("a"), {.write = true, .create = true, .exclusive = true}, &again).status,
+      FileStatus::already_exists);
+  EXPECT_EQ(files_->create_directory(directory_).status, FileStatus::already_exists);
+  EXPECT_EQ(files_->remove(path("missing")).status, FileStatus::not_found);
+  EXPECT_EQ(files_->open(path("missing"), {}, &again).text(), "No such file or directory");
+}
+
+TEST_F(FileTest, LocksAgainstEverybodyElse) {
+  std::unique_ptr<File> mine, other;
+  ASSERT_TRUE(files_->open(path("lock"), {.write = true, .create = true}, &mine).ok());
+  ASSERT_TRUE(files_->open(path("lock"), {.write = true}, &other).ok());
+  ASSERT_TRUE(mine->try_lock().ok());
+  EXPECT_EQ(other->try_lock().status, FileStatus::locked);
+  mine.reset();
+  EXPECT_TRUE(other->try_lock().ok());
+}
+
+TEST_F(FileTest, ReplacesWholeFiles) {
+  ASSERT_TRUE(replace_file(*files_, path("a"), "old content").ok());
+  ASSERT_TRUE(replace_file(*files_, path("a"), "new").ok());
+  std::string content;
+  ASSERT_TRUE(read_whole_file(*files_, path("a"), &content).ok());
+  EXPECT_EQ(content, "new");
+}
+
+TEST(Paths, AreJoinedAndSplit) {
+  EXPECT_EQ(join_path("/data", "wal"), "/data/wal");
+  EXPECT_EQ(join_path("/data/", "wal"), "/data/wal");
+  EXPECT_EQ(join_path("/data", "/other"), "/other");
+  EXPECT_EQ(parent_path("/data/wal"), "/data");
+  EXPECT_EQ(parent_path("/data"), "/");
+  EXPECT_EQ(parent_path("data"), ".");
+}
+
+}  // namespace
+}  // namespace pgsilo
