@@ -81,6 +81,38 @@ void CatalogWriter::update(const SystemRow& row) {
   }
 }
 
+bool CatalogWriter::find_by_index(const SystemTable& table, RelationId index,
+                                  std::initializer_list<Datum> key, std::string* row) {
+  require_ok(transaction_.begin_statement());
+  for (const SystemTable::Index& candidate : table.secondary_indexes()) {
+    if (candidate.relation_id != index) continue;
+    PGSILO_DCHECK(candidate.key.columns_are_key());
+    ByteBuffer entry_key;
+    candidate.key.encode_prefix({key.begin(), key.size()}, entry_key);
+    RowRef entry;
+    RowBuffer buffer(arena_);
+    TransactionStatus status = transaction_.get(relation(index), entry_key.view(), buffer, &entry);
+    if (status == TransactionStatus::not_found) return false;
+    require_ok(status);
+    RowRef found;
+    require_ok(transaction_.get_via_entry(relation(table.relation_id()), entry, buffer_, &found));
+    row->assign(found.row);
+    return true;
+  }
+  PGSILO_CHECK(false);
+}
+
+bool CatalogWriter::read(const SystemTable& table, std::initializer_list<Datum> primary_key) {
+  ByteBuffer key;
+  table.primary_key().encode_prefix({primary_key.begin(), primary_key.size()}, key);
+  RowRef row;
+  TransactionStatus status =
+      transaction_.get(relation(table.relation_id()), key.view(), buffer_, &row);
+  if (status == TransactionStatus::not_found) return false;
+  require_ok(status);
+  return true;
+}
+
 bool CatalogWriter::remove(const SystemTable& table, std::span<const Datum> primary_key) {
   require_ok(transaction_.begin_statement());
   ByteBuffer key;

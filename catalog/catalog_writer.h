@@ -2,6 +2,8 @@
 // Thread safety: none; the transaction's fiber.
 #pragma once
 
+#include <initializer_list>
+#include <string>
 #include <string_view>
 
 #include "base/arena.h"
@@ -38,6 +40,11 @@ class CatalogWriter {
   void insert(const SystemRow& row);
   // Replaces the row of the same primary key, which exists.
   void update(const SystemRow& row);
+  // Looks one of the table's unique indexes up by all its columns; `row` receives the table's row.
+  bool find_by_index(const SystemTable& table, RelationId index, std::initializer_list<Datum> key,
+                     std::string* row);
+  // Registers the read of a row by its primary key; false if there is none.
+  bool read(const SystemTable& table, std::initializer_list<Datum> primary_key);
   // Removes the row with this primary key; false if there is none.
   bool remove(const SystemTable& table, std::span<const Datum> primary_key);
 

@@ -10,7 +10,7 @@
 // Every operation that touches an existing table takes its relation's exclusive lock (DDL waits for
 // those who share it) and rewrites the table's pg_class row, so that OCC decides it against
 // everything that rests on the old descriptor. The new descriptors are visible to the transaction's
-// later statements at once and to others when commit_catalog_changes() published them.
+// later statements at once and to others when CatalogView::committed() published them.
 //
 // Thread safety: none; the session's fiber.
 #pragma once
@@ -151,6 +151,8 @@ class DataDefinition {
 
  private:
   friend class DefinitionSteps;
+  template <typename Operation>
+  TransactionStatus run(Operation operation);
 
   CatalogView& view_;
   Transaction& transaction_;

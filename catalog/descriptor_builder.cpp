@@ -9,13 +9,15 @@ namespace pgsilo {
 KeyLayout make_index_key(const TableDescriptor& table, const IndexDescriptor& index) {
   std::vector<KeyColumn> columns;
   std::vector<uint16_t> numbers;
+  bool may_hold_nulls = false;
   for (const IndexColumn& column : index.columns) {
     const ColumnDescriptor& of_table = table.columns[static_cast<size_t>(column.number) - 1];
     columns.push_back(
         {&type_info(of_table.type), !of_table.not_null, column.descending, column.nulls_first});
     numbers.push_back(static_cast<uint16_t>(column.number - 1));
   }
-  return KeyLayout(std::move(columns), std::move(numbers), index.unique, !index.nulls_not_distinct);
+  return KeyLayout(std::move(columns), std::move(numbers), index.unique, !index.nulls_not_distinct,
+                   may_hold_nulls);
 }
 
 void set_missing(ColumnDescriptor& column, Datum value) {

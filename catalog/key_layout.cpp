@@ -8,13 +8,13 @@
 namespace pgsilo {
 
 KeyLayout::KeyLayout(std::vector<KeyColumn> columns, std::vector<uint16_t> column_numbers,
-                     bool unique, bool nulls_distinct)
+                     bool unique, bool nulls_distinct, bool may_hold_nulls)
     : columns_(std::move(columns)),
       column_numbers_(std::move(column_numbers)),
       unique_(unique),
-      nulls_distinct_(nulls_distinct) {
+      nulls_distinct_(nulls_distinct),
+      may_hold_nulls_(may_hold_nulls) {
   PGSILO_CHECK(columns_.size() == column_numbers_.size());
-  for (const KeyColumn& column : columns_) has_nullable_column_ |= column.nullable;
 }
 
 bool KeyLayout::encode_columns(const RowLayout& layout, std::string_view row,

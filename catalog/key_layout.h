@@ -26,9 +26,11 @@ class KeyLayout {
  public:
   // For tables without a primary key: no columns, rows are named by a hidden id.
   KeyLayout() = default;
-  // `columns[i]` is encoded from column `column_numbers[i]` (0-based) of the row.
+  // `may_hold_nulls`: a column of the table that the key uses is not NOT NULL; apart from
+  // KeyColumn::nullable, which is part of the encoding and so never changes. `columns[i]` is
+  // encoded from column `column_numbers[i]` (0-based) of the row.
   KeyLayout(std::vector<KeyColumn> columns, std::vector<uint16_t> column_numbers, bool unique,
-            bool nulls_distinct = true);
+            bool nulls_distinct = true, bool may_hold_nulls = true);
 
   bool is_hidden_row_id() const { return columns_.empty(); }
   std::span<const KeyColumn> columns() const { return columns_; }
@@ -62,9 +64,9 @@ class KeyLayout {
   bool appends_primary_key(bool has_null) const {
     return !unique_ || (has_null && nulls_distinct_);
   }
-  // Whether every entry's columns alone are its key: then a lookup by all columns is one point
-  // read.
-  bool columns_are_key() const { return unique_ && (!nulls_distinct_ || !has_nullable_column_); }
+  // Whether every entry's columns alone are its key, because no column can be null (or nulls are
+  // equal).
+  bool columns_are_key() const { return unique_ && (!nulls_distinct_ || !may_hold_nulls_); }
 
   // The key (or, with fewer values than columns, the key's prefix) for values of the key's own
   // columns in order.
@@ -80,7 +82,7 @@ class KeyLayout {
   std::vector<uint16_t> column_numbers_;
   bool unique_ = true;
   bool nulls_distinct_ = true;
-  bool has_nullable_column_ = false;
+  bool may_hold_nulls_ = false;
 };
 
 }  // namespace pgsilo

@@ -20,6 +20,8 @@ class SystemRow {
   const SystemTable& table() const { return *table_; }
   std::span<const Datum> values() const { return values_; }
 
+  // All columns from an encoded row, which must outlive this.
+  void assign(std::string_view row) { table_->layout().decode(row, values_); }
   // By-reference values must outlive the row.
   SystemRow& set(SystemColumn column, Datum value) {
     values_[position(column)] = value;

@@ -78,13 +78,16 @@ RowLayout make_layout(const SystemTableInfo& info) {
 KeyLayout make_key(const SystemTableInfo& info, const SystemIndexInfo& index) {
   std::vector<KeyColumn> columns;
   std::vector<uint16_t> numbers;
+  bool may_hold_nulls = false;
   for (int16_t number : index.columns) {
     if (number == 0) break;
     const SystemColumnInfo& column = info.columns[static_cast<size_t>(number) - 1];
-    columns.push_back({&type_info(column.type), !column.not_null, false, false});
+    // As make_index_key() does for every table: SQL reads these trees by the same keys.
+    columns.push_back({&type_info(column.type), !index.primary, false, false});
     numbers.push_back(static_cast<uint16_t>(number - 1));
+    may_hold_nulls |= !column.not_null;
   }
-  return KeyLayout(std::move(columns), std::move(numbers), index.unique);
+  return KeyLayout(std::move(columns), std::move(numbers), index.unique, true, may_hold_nulls);
 }
 
 }  // namespace

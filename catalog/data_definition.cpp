@@ -1,0 +1,111 @@
+#include "catalog/data_definition.h"
+
+#include "catalog/definition/definition_steps.h"
+
+namespace pgsilo {
+
+// Runs the steps of one operation; the engine's answers come back as a status.
+template <typename Operation>
+TransactionStatus DataDefinition::run(Operation operation) {
+  try {
+    DefinitionSteps steps(*this);
+    operation(steps);
+    return TransactionStatus::ok;
+  } catch (const EngineOutcome& outcome) {
+    return outcome.status;
+  }
+}
+
+TransactionStatus DataDefinition::create_table(const TableDefinition& definition,
+                                               bool if_not_exists, const TableDescriptor** table) {
+  if (table != nullptr) *table = nullptr;
+  return run([&](DefinitionSteps& steps) { steps.create_table(definition, if_not_exists, table); });
+}
+
+TransactionStatus DataDefinition::drop_tables(std::span<const ObjectName> names, bool if_exists) {
+  return run([&](DefinitionSteps& steps) { steps.drop_tables(names, if_exists); });
+}
+
+TransactionStatus DataDefinition::drop_indexes(std::span<const ObjectName> names, bool if_exists) {
+  return run([&](DefinitionSteps& steps) { steps.drop_indexes(names, if_exists); });
+}
+
+TransactionStatus DataDefinition::create_index(Oid table, const IndexDefinition& definition,
+                                               bool if_not_exists) {
+  return run([&](DefinitionSteps& steps) { steps.create_index(table, definition, if_not_exists); });
+}
+
+TransactionStatus DataDefinition::add_key(Oid table, const IndexDefinition& definition) {
+  return run([&](DefinitionSteps& steps) { steps.add_key(table, definition); });
+}
+
+TransactionStatus DataDefinition::add_check(Oid table, const CheckDefinition& definition,
+                                            RowTransform* check) {
+  return run([&](DefinitionSteps& steps) { steps.add_check(table, definition, check); });
+}
+
+TransactionStatus DataDefinition::drop_constraint(Oid table, std::string_view name,
+                                                  bool if_exists) {
+  return run([&](DefinitionSteps& steps) { steps.drop_constraint(table, name, if_exists); });
+}
+
+TransactionStatus DataDefinition::add_column(Oid table, const ColumnDefinition& definition,
+                                             Datum missing, RowTransform* transform,
+                                             bool if_not_exists) {
+  return run([&](DefinitionSteps& steps) {
+    steps.add_column(table, definition, missing, transform, if_not_exists);
+  });
+}
+
+TransactionStatus DataDefinition::drop_column(Oid table, std::string_view column, bool if_exists) {
+  return run([&](DefinitionSteps& steps) { steps.drop_column(table, column, if_exists); });
+}
+
+TransactionStatus DataDefinition::set_column_type(Oid table, std::string_view column, Oid type,
+                                                  int32_t typmod, RowTransform* transform) {
+  return run([&](DefinitionSteps& steps) {
+    steps.set_column_type(table, column, type, typmod, transform);
+  });
+}
+
+TransactionStatus DataDefinition::set_default(Oid table, std::string_view column,
+                                              std::string_view text) {
+  return run([&](DefinitionSteps& steps) { steps.set_default(table, column, text); });
+}
+
+TransactionStatus DataDefinition::set_not_null(Oid table, std::string_view column, bool not_null) {
+  return run([&](DefinitionSteps& steps) { steps.set_not_null(table, column, not_null); });
+}
+
+TransactionStatus DataDefinition::set_options(Oid table, std::vector<std::string> options) {
+  return run([&](DefinitionSteps& steps) { steps.set_options(table, std::move(options)); });
+}
+
+TransactionStatus DataDefinition::truncate(std::span<const Oid> tables) {
+  return run([&](DefinitionSteps& steps) { steps.truncate(tables); });
+}
+
+TransactionStatus DataDefinition::rename_relation(Oid relation, std::string_view new_name) {
+  return run([&](DefinitionSteps& steps) { steps.rename_relation(relation, new_name); });
+}
+
+TransactionStatus DataDefinition::rename_column(Oid table, std::string_view column,
+                                                std::string_view new_name) {
+  return run([&](DefinitionSteps& steps) { steps.rename_column(table, column, new_name); });
+}
+
+TransactionStatus DataDefinition::rename_constraint(Oid table, std::string_view constraint,
+                                                    std::string_view new_name) {
+  return run([&](DefinitionSteps& steps) { steps.rename_constraint(table, constraint, new_name); });
+}
+
+TransactionStatus DataDefinition::create_schema(std::string_view name, bool if_not_exists) {
+  return run([&](DefinitionSteps& steps) { steps.create_schema(name, if_not_exists); });
+}
+
+TransactionStatus DataDefinition::drop_schemas(std::span<const std::string_view> names,
+                                               bool if_exists) {
+  return run([&](DefinitionSteps& steps) { steps.drop_schemas(names, if_exists); });
+}
+
+}  // namespace pgsilo

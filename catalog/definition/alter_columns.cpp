@@ -1,0 +1,209 @@
+// ALTER TABLE: columns.
+#include <algorithm>
+
+#include "catalog/definition/definition_steps.h"
+#include "sql/limits.h"
+#include "sql/sql_error.h"
+#include "storage/relation/relation.h"
+
+namespace pgsilo {
+
+namespace {
+
+// Hands a transform's row on if the column it computes may stay as it is.
+class NotNullTransform final : public RowTransform {
+ public:
+  NotNullTransform(RowTransform& inner, const TableDescriptor& table,
+                   const ColumnDescriptor& column)
+      : inner_(inner), table_(table), column_(column) {}
+  void apply(std::span<Datum> values) override {
+    inner_.apply(values);
+    if (!column_.not_null || !values[static_cast<size_t>(column_.number) - 1].null) return;
+    throw SqlError(sqlstate::not_null_violation,
+                   concat("column \"", column_.name, "\" of relation \"", table_.name,
+                          "\" contains null values"))
+        .table(table_.schema_name, table_.name)
+        .column(column_.name);
+  }
+
+ private:
+  RowTransform& inner_;
+  const TableDescriptor& table_;
+  const ColumnDescriptor& column_;
+};
+
+}  // namespace
+
+void DefinitionSteps::rewrite(Draft draft, const TableDescriptor& old_table,
+                              RowTransform* transform, int16_t checked_column) {
+  // The old descriptor goes when the view shows the new one.
+  TableDescriptor old_copy = old_table;
+  if (transform != nullptr) {
+    // Every row will be stored whole.
+    for (ColumnDescriptor& column : draft.table->columns) {
+      if (!column.has_missing) continue;
+      set_missing(column, Datum());
+      writer_.update(rows_.attribute(*draft.table, column));
+    }
+  }
+  give_new_trees(draft);
+  const TableDescriptor& table = finish_with_new_trees(std::move(draft));
+  if (transform == nullptr || checked_column == 0) return rewrite_rows(old_copy, table, transform);
+  NotNullTransform checked(*transform, table,
+                           table.columns[static_cast<size_t>(checked_column) - 1]);
+  rewrite_rows(old_copy, table, &checked);
+}
+
+void DefinitionSteps::add_column(Oid oid, const ColumnDefinition& from, Datum missing,
+                                 RowTransform* transform, bool if_not_exists) {
+  const TableDescriptor& old_table = lock_table(oid);
+  if (old_table.find_column(from.name) != nullptr) {
+    std::string message =
+        concat("column \"", from.name, "\" of relation \"", old_table.name, "\" already exists");
+    if (!if_not_exists) throw SqlError(sqlstate::duplicate_column, message);
+    return notice(sqlstate::duplicate_column, message + ", skipping");
+  }
+  if (old_table.columns.size() >= static_cast<size_t>(limits::max_table_columns)) {
+    throw SqlError(sqlstate::too_many_columns,
+                   concat("tables can have at most ", limits::max_table_columns, " columns"));
+  }
+  Draft draft = draft_of(old_table);
+  auto number = static_cast<int16_t>(old_table.columns.size() + 1);
+  draft.table->columns.push_back(make_column(from, number));
+  draft.dropped_widths.push_back(0);
+  ColumnDescriptor& column = draft.table->columns.back();
+  if (transform == nullptr) set_missing(column, missing);
+  if (column.not_null && transform == nullptr && missing.null) {
+    // No row may exist: each would have a null there.
+    for_each_row(old_table, [&](std::string_view, std::string_view) {
+      throw SqlError(sqlstate::not_null_violation,
+                     concat("column \"", column.name, "\" of relation \"", old_table.name,
+                            "\" contains null values"))
+          .table(old_table.schema_name, old_table.name)
+          .column(column.name);
+    });
+  }
+  writer_.insert(rows_.attribute(*draft.table, column));
+  if (column.has_default()) writer_.insert(rows_.default_expression(*draft.table, column));
+  if (transform != nullptr) {
+    rewrite(std::move(draft), old_table, transform, number);
+  } else {
+    finish(std::move(draft));
+  }
+}
+
+void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists) {
+  const TableDescriptor& old_table = lock_table(oid);
+  if (if_exists && old_table.find_column(name) == nullptr) {
+    return notice(sqlstate::successful_completion,
+                  concat("column \"", name, "\" of relation \"", old_table.name,
+                         "\" does not exist, skipping"));
+  }
+  Draft draft = draft_of(old_table);
+  ColumnDescriptor& column = column_of(draft, name);
+  bool loses_primary_key = false;
+  for (const auto& index : old_table.indexes) {
+    bool uses = std::any_of(index->columns.begin(), index->columns.end(),
+                            [&](const IndexColumn& part) { return part.number == column.number; });
+    if (!uses) continue;
+    loses_primary_key |= index->primary;
+    remove_index(draft, index->oid);
+  }
+  std::erase_if(draft.table->constraints, [&](const ConstraintDescriptor& constraint) {
+    if (std::find(constraint.columns.begin(), constraint.columns.end(), column.number) ==
+        constraint.columns.end()) {
+      return false;
+    }
+    remove_constraint_row(constraint.oid);
+    return true;
+  });
+  if (column.has_default()) remove_default_row(column);
+  ColumnDescriptor dropped;
+  dropped.name = dropped_column_name(column.number);
+  dropped.number = column.number;
+  dropped.dropped = true;
+  column = dropped;
+  writer_.update(rows_.attribute(*draft.table, column));
+  if (loses_primary_key) {
+    rewrite(std::move(draft), old_table, nullptr, 0);
+  } else {
+    finish(std::move(draft));
+  }
+}
+
+void DefinitionSteps::set_column_type(Oid oid, std::string_view name, Oid type, int32_t typmod,
+                                      RowTransform* transform) {
+  const TableDescriptor& old_table = lock_table(oid);
+  Draft draft = draft_of(old_table);
+  ColumnDescriptor& column = column_of(draft, name);
+  column.type = type;
+  column.typmod = typmod;
+  column.collation = type_info(type).collation;
+  for (const auto& index : draft.indexes) {
+    bool uses = std::any_of(index->columns.begin(), index->columns.end(),
+                            [&](const IndexColumn& part) { return part.number == column.number; });
+    if (uses && type_info(type).key_form == KeyForm::none) {
+      throw SqlError(sqlstate::undefined_object,
+                     concat("data type ", type_info(type).display_name,
+                            " has no default operator class for access method \"btree\""));
+    }
+  }
+  if (transform != nullptr) set_missing(column, Datum());
+  writer_.update(rows_.attribute(*draft.table, column));
+  if (transform != nullptr) {
+    rewrite(std::move(draft), old_table, transform, column.number);
+  } else {
+    finish(std::move(draft));
+  }
+}
+
+void DefinitionSteps::set_default(Oid oid, std::string_view name, std::string_view text) {
+  Draft draft = draft_of(lock_table(oid));
+  ColumnDescriptor& column = column_of(draft, name);
+  if (column.has_default()) remove_default_row(column);
+  column.default_text = text;
+  column.default_oid = text.empty() ? invalid_oid : new_oid();
+  if (column.has_default()) writer_.insert(rows_.default_expression(*draft.table, column));
+  writer_.update(rows_.attribute(*draft.table, column));
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::set_not_null(Oid oid, std::string_view name, bool not_null) {
+  const TableDescriptor& old_table = lock_table(oid);
+  Draft draft = draft_of(old_table);
+  ColumnDescriptor& column = column_of(draft, name);
+  if (const IndexDescriptor* primary = old_table.primary_index(); primary != nullptr && !not_null) {
+    for (const IndexColumn& part : primary->columns) {
+      if (part.number != column.number) continue;
+      throw SqlError(sqlstate::invalid_table_definition,
+                     concat("column \"", name, "\" is in a primary key"));
+    }
+  }
+  if (not_null && !column.not_null) check_no_nulls(old_table, {&column.number, 1});
+  column.not_null = not_null;
+  writer_.update(rows_.attribute(*draft.table, column));
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::rename_column(Oid oid, std::string_view name, std::string_view new_name) {
+  const TableDescriptor& old_table = lock_table(oid);
+  Draft draft = draft_of(old_table);
+  ColumnDescriptor& column = column_of(draft, name);
+  if (old_table.find_column(new_name) != nullptr) {
+    throw SqlError(sqlstate::duplicate_column, concat("column \"", new_name, "\" of relation \"",
+                                                      old_table.name, "\" already exists"));
+  }
+  for (const ConstraintDescriptor& constraint : old_table.constraints) {
+    bool uses = std::find(constraint.columns.begin(), constraint.columns.end(), column.number) !=
+                constraint.columns.end();
+    // Its text names the column.
+    if (uses && constraint.type == ConstraintType::check) {
+      throw_unsupported("renaming a column that a CHECK constraint uses");
+    }
+  }
+  column.name = new_name;
+  writer_.update(rows_.attribute(*draft.table, column));
+  finish(std::move(draft));
+}
+
+}  // namespace pgsilo

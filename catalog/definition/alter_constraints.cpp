@@ -1,0 +1,216 @@
+// ALTER TABLE: keys, checks, options, names; schemas.
+#include <algorithm>
+
+#include "catalog/definition/definition_steps.h"
+#include "sql/sql_error.h"
+#include "storage/relation/relation.h"
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/transaction_scan.h"
+
+namespace pgsilo {
+
+void DefinitionSteps::add_key(Oid oid, const IndexDefinition& from) {
+  const TableDescriptor& old_table = lock_table(oid);
+  if (from.primary && old_table.has_primary_key()) {
+    throw SqlError(sqlstate::invalid_table_definition, concat("multiple primary keys for table \"",
+                                                              old_table.name, "\" are not allowed"))
+        .at(from.position);
+  }
+  Draft draft = draft_of(old_table);
+  std::vector<std::string> taken;
+  std::shared_ptr<IndexDescriptor> index = make_index(*draft.table, from, taken);
+  ConstraintDescriptor constraint = make_key_constraint(*index, from);
+  index->constraint = constraint.oid;
+  writer_.insert(rows_.constraint(*draft.table, constraint));
+  draft.table->constraints.push_back(std::move(constraint));
+  Oid index_oid = index->oid;
+  if (!from.primary) {
+    give_new_tree(*draft.table, *index);
+    draft.indexes.push_back(std::move(index));
+    const TableDescriptor& table = finish(std::move(draft));
+    insert_index_rows(table, *table.find_index(index_oid));
+    return build_index(table, index_oid);
+  }
+  std::vector<int16_t> nullable;
+  for (const IndexColumn& part : index->columns) {
+    ColumnDescriptor& column = draft.table->columns[static_cast<size_t>(part.number) - 1];
+    if (column.not_null) continue;
+    nullable.push_back(part.number);
+    column.not_null = true;
+    writer_.update(rows_.attribute(*draft.table, column));
+  }
+  check_no_nulls(old_table, nullable);
+  draft.indexes.push_back(std::move(index));
+  rewrite(std::move(draft), old_table, nullptr, 0);
+  const TableDescriptor& table = table_of(oid);
+  insert_index_rows(table, *table.find_index(index_oid));
+}
+
+void DefinitionSteps::add_check(Oid oid, const CheckDefinition& from, RowTransform* check) {
+  const TableDescriptor& old_table = lock_table(oid);
+  Draft draft = draft_of(old_table);
+  std::vector<std::string> taken;
+  ConstraintDescriptor constraint = make_check(*draft.table, from, taken);
+  if (check != nullptr) {
+    std::vector<Datum> values(old_table.columns.size());
+    for_each_row(old_table, [&](std::string_view, std::string_view row) {
+      old_table.layout.decode(row, values);
+      check->apply(values);
+    });
+  }
+  writer_.insert(rows_.constraint(*draft.table, constraint));
+  draft.table->constraints.push_back(std::move(constraint));
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::drop_constraint(Oid oid, std::string_view name, bool if_exists) {
+  const TableDescriptor& old_table = lock_table(oid);
+  const ConstraintDescriptor* found = old_table.find_constraint(name);
+  if (found == nullptr) {
+    std::string message =
+        concat("constraint \"", name, "\" of relation \"", old_table.name, "\" does not exist");
+    if (!if_exists) throw SqlError(sqlstate::undefined_object, message);
+    return notice(sqlstate::successful_completion, message + ", skipping");
+  }
+  Draft draft = draft_of(old_table);
+  if (found->index != invalid_oid) {
+    bool primary = found->type == ConstraintType::primary_key;
+    remove_index(draft, found->index);
+    if (primary) return rewrite(std::move(draft), old_table, nullptr, 0);
+  } else {
+    remove_constraint_row(found->oid);
+    std::erase_if(draft.table->constraints, [&](const ConstraintDescriptor& constraint) {
+      return constraint.oid == found->oid;
+    });
+  }
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::set_options(Oid oid, std::vector<std::string> options) {
+  Draft draft = draft_of(lock_table(oid));
+  draft.table->options = std::move(options);
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::rename_relation(Oid oid, std::string_view new_name) {
+  const TableDescriptor* owner = nullptr;
+  if (const IndexDescriptor* index = view_.snapshot().find_index(oid, &owner)) {
+    return rename_index(*owner, index->oid, new_name);
+  }
+  const TableDescriptor& old_table = lock_table(oid);
+  check_name_free(old_table.schema, new_name);
+  Draft draft = draft_of(old_table);
+  move_array_type(old_table.schema, new_name);
+  draft.table->name = new_name;
+  writer_.update(rows_.row_type(*draft.table));
+  std::string array_name = array_type_name(old_table.schema, new_name);
+  writer_.update(rows_.array_type(*draft.table, array_name));
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::rename_index(const TableDescriptor& of_table, Oid oid,
+                                   std::string_view new_name) {
+  const TableDescriptor& old_table = lock_table(of_table.oid);
+  check_name_free(old_table.schema, new_name);
+  Draft draft = draft_of(old_table);
+  for (const std::shared_ptr<IndexDescriptor>& index : draft.indexes) {
+    if (index->oid != oid) continue;
+    index->name = new_name;
+    writer_.update(rows_.class_of(*draft.table, *index));
+    for (ConstraintDescriptor& constraint : draft.table->constraints) {
+      if (constraint.oid != index->constraint) continue;
+      constraint.name = new_name;
+      writer_.update(rows_.constraint(*draft.table, constraint));
+    }
+  }
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::rename_constraint(Oid oid, std::string_view name, std::string_view new_name) {
+  const TableDescriptor& old_table = lock_table(oid);
+  const ConstraintDescriptor* found = old_table.find_constraint(name);
+  if (found == nullptr) {
+    throw SqlError(sqlstate::undefined_object, concat("constraint \"", name, "\" for table \"",
+                                                      old_table.name, "\" does not exist"));
+  }
+  if (old_table.find_constraint(new_name) != nullptr) {
+    throw SqlError(sqlstate::duplicate_object,
+                   concat("constraint \"", new_name, "\" for relation \"", old_table.name,
+                          "\" already exists"));
+  }
+  if (found->index != invalid_oid) return rename_index(old_table, found->index, new_name);
+  Draft draft = draft_of(old_table);
+  for (ConstraintDescriptor& constraint : draft.table->constraints) {
+    if (constraint.oid != found->oid) continue;
+    constraint.name = new_name;
+    writer_.update(rows_.constraint(*draft.table, constraint));
+  }
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::create_schema(std::string_view name, bool if_not_exists) {
+  if (name.starts_with("pg_")) {
+    throw SqlError(sqlstate::reserved_name, concat("unacceptable schema name \"", name, "\""))
+        .detail("The prefix \"pg_\" is reserved for system schemas.");
+  }
+  if (view_.find_schema(name) != nullptr) {
+    std::string message = concat("schema \"", name, "\" already exists");
+    if (!if_not_exists) throw SqlError(sqlstate::duplicate_schema, message);
+    return notice(sqlstate::duplicate_schema, message + ", skipping");
+  }
+  SchemaDescriptor schema{new_oid(), std::string(name)};
+  writer_.insert(rows_.schema(schema, system_oid::role_postgres));
+  view_.put_schema(std::move(schema));
+}
+
+void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool if_exists) {
+  for (std::string_view name : names) {
+    if (skip_missing_schema(name, if_exists)) continue;
+    const SchemaDescriptor& schema = *view_.find_schema(name);
+    Oid oid = schema.oid;
+    if (oid < Catalog::first_user_oid && oid != system_oid::schema_public) {
+      throw SqlError(
+          sqlstate::dependent_objects_still_exist,
+          concat("cannot drop schema ", name, " because it is required by the database system"));
+    }
+    require_schema_empty(schema);
+    remove_row(system_oid::pg_namespace, {oid});
+    view_.remove_schema(oid);
+  }
+}
+
+// Reads all of pg_class, so that a table that somebody creates in the schema meanwhile is a
+// conflict.
+void DefinitionSteps::require_schema_empty(const SchemaDescriptor& schema) {
+  const SystemTable& classes = catalog_.system_tables().table(system_oid::pg_class);
+  require_ok(transaction_.begin_statement());
+  Arena memory;
+  RowBuffer buffer(memory);
+  TransactionScan scan(transaction_, *catalog_.relations().find(classes.relation_id()), KeyRange{},
+                       ScanDirection::forward, buffer);
+  std::string dependents;
+  RowRef row;
+  TransactionStatus status;
+  while ((status = scan.next(&row)) == TransactionStatus::ok) {
+    bool is_table =
+        classes.get(row.row, pg_class_relkind).i64 == static_cast<char>(RelationKind::table);
+    if (!is_table || classes.get(row.row, pg_class_relnamespace).i64 != schema.oid) continue;
+    if (!dependents.empty()) dependents += "\n";
+    dependents += concat("table ", schema.name, ".", classes.get(row.row, pg_class_relname).bytes(),
+                         " depends on schema ", schema.name);
+  }
+  if (status != TransactionStatus::not_found) require_ok(status);
+  if (dependents.empty()) return;
+  throw SqlError(sqlstate::dependent_objects_still_exist,
+                 concat("cannot drop schema ", schema.name, " because other objects depend on it"))
+      .detail(dependents)
+      .hint("Use DROP ... CASCADE to drop the dependent objects too.");
+}
+
+void DefinitionSteps::rest_on_schema(Oid schema) {
+  const SystemTable& schemas = catalog_.system_tables().table(system_oid::pg_namespace);
+  if (!writer_.read(schemas, {Datum::of_int(schema)}))
+    throw EngineOutcome{TransactionStatus::conflict_record};
+}
+
+}  // namespace pgsilo

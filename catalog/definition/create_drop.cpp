@@ -1,0 +1,240 @@
+// CREATE TABLE, CREATE INDEX, DROP TABLE, DROP INDEX, TRUNCATE.
+#include <algorithm>
+
+#include "catalog/definition/definition_steps.h"
+#include "sql/limits.h"
+#include "sql/sql_error.h"
+#include "storage/relation/relation.h"
+
+namespace pgsilo {
+
+namespace {
+
+bool same_columns(const IndexDefinition& left, const IndexDefinition& right) {
+  return std::equal(left.columns.begin(), left.columns.end(), right.columns.begin(),
+                    right.columns.end(),
+                    [](const IndexColumnDefinition& a, const IndexColumnDefinition& b) {
+                      return a.column == b.column;
+                    });
+}
+
+// The primary key first; a key over the same columns as an earlier one is the same index
+// (PostgreSQL's transformIndexConstraints).
+std::vector<IndexDefinition> distinct_keys(const TableDefinition& from) {
+  std::vector<IndexDefinition> keys;
+  auto add = [&](const IndexDefinition& key) {
+    for (IndexDefinition& earlier : keys) {
+      if (!same_columns(earlier, key) || earlier.nulls_not_distinct != key.nulls_not_distinct)
+        continue;
+      if (earlier.name.empty()) earlier.name = key.name;
+      return;
+    }
+    keys.push_back(key);
+  };
+  for (const IndexDefinition& key : from.keys) {
+    if (!key.primary) continue;
+    if (!keys.empty()) {
+      throw SqlError(sqlstate::invalid_table_definition,
+                     concat("multiple primary keys for table \"", from.name, "\" are not allowed"))
+          .at(key.position);
+    }
+    keys.push_back(key);
+  }
+  for (const IndexDefinition& key : from.keys) {
+    if (!key.primary) add(key);
+  }
+  return keys;
+}
+
+void check_columns(const TableDefinition& from) {
+  if (from.columns.size() > static_cast<size_t>(limits::max_table_columns)) {
+    throw SqlError(sqlstate::too_many_columns,
+                   concat("tables can have at most ", limits::max_table_columns, " columns"));
+  }
+  for (size_t i = 0; i < from.columns.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (from.columns[i].name != from.columns[j].name) continue;
+      throw SqlError(sqlstate::duplicate_column,
+                     concat("column \"", from.columns[i].name, "\" specified more than once"));
+    }
+  }
+}
+
+}  // namespace
+
+void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exists,
+                                   const TableDescriptor** created) {
+  const SchemaDescriptor& schema = creation_schema(from.schema);
+  if (schema.oid == system_oid::schema_pg_catalog) {
+    throw SqlError(sqlstate::insufficient_privilege,
+                   concat("permission denied to create \"", schema.name, ".", from.name, "\""))
+        .detail("System catalog modifications are currently disallowed.");
+  }
+  if (if_not_exists && name_taken(schema.oid, from.name)) {
+    notice(sqlstate::duplicate_table,
+           concat("relation \"", from.name, "\" already exists, skipping"));
+    return;
+  }
+  check_columns(from);
+  std::vector<IndexDefinition> keys = distinct_keys(from);
+  check_name_free(schema.oid, from.name);
+  rest_on_schema(schema.oid);
+
+  Draft draft;
+  draft.table = std::make_shared<TableDescriptor>();
+  TableDescriptor& table = *draft.table;
+  table.oid = new_oid();
+  table.schema = schema.oid;
+  table.schema_name = schema.name;
+  table.name = from.name;
+  table.persistence = from.persistence;
+  table.options = from.options;
+  for (const ColumnDefinition& column : from.columns) {
+    table.columns.push_back(make_column(column, static_cast<int16_t>(table.columns.size() + 1)));
+  }
+  std::vector<std::string> taken = {from.name};
+  for (const IndexDefinition& key : keys) {
+    std::shared_ptr<IndexDescriptor> index = make_index(table, key, taken);
+    ConstraintDescriptor constraint = make_key_constraint(*index, key);
+    index->constraint = constraint.oid;
+    table.constraints.push_back(std::move(constraint));
+    if (key.primary) {
+      for (const IndexColumn& column : index->columns) {
+        table.columns[static_cast<size_t>(column.number) - 1].not_null = true;
+      }
+    }
+    draft.indexes.push_back(std::move(index));
+  }
+  for (const CheckDefinition& check : from.checks)
+    table.constraints.push_back(make_check(table, check, taken));
+
+  move_array_type(schema.oid, from.name);
+  table.row_type = new_oid();
+  table.array_type = new_oid();
+  table.relation = &new_relation(table.persistence);
+  table.relation_id = table.relation->id();
+  for (const std::shared_ptr<IndexDescriptor>& index : draft.indexes) {
+    if (!index->primary) give_new_tree(table, *index);
+  }
+  complete_descriptor(table, std::move(draft.indexes), {});
+  insert_table_rows(table);
+  view_.put_table(std::move(draft.table));
+  if (created != nullptr) *created = &table_of(table.oid);
+}
+
+void DefinitionSteps::insert_table_rows(const TableDescriptor& table) {
+  writer_.insert(rows_.class_of(table));
+  writer_.insert(rows_.row_type(table));
+  std::string array_name = array_type_name(table.schema, table.name);
+  writer_.insert(rows_.array_type(table, array_name));
+  for (const ColumnDescriptor& column : table.columns) {
+    writer_.insert(rows_.attribute(table, column));
+    if (column.has_default()) writer_.insert(rows_.default_expression(table, column));
+  }
+  for (const auto& index : table.indexes) insert_index_rows(table, *index);
+  for (const ConstraintDescriptor& constraint : table.constraints) {
+    writer_.insert(rows_.constraint(table, constraint));
+  }
+}
+
+void DefinitionSteps::create_index(Oid oid, const IndexDefinition& from, bool if_not_exists) {
+  if (!from.name.empty() && if_not_exists && name_taken(table_of(oid).schema, from.name)) {
+    notice(sqlstate::duplicate_table,
+           concat("relation \"", from.name, "\" already exists, skipping"));
+    return;
+  }
+  Draft draft = draft_of(lock_table(oid));
+  std::vector<std::string> taken;
+  std::shared_ptr<IndexDescriptor> index = make_index(*draft.table, from, taken);
+  give_new_tree(*draft.table, *index);
+  Oid index_oid = index->oid;
+  draft.indexes.push_back(std::move(index));
+  const TableDescriptor& table = finish(std::move(draft));
+  insert_index_rows(table, *table.find_index(index_oid));
+  build_index(table, index_oid);
+}
+
+bool DefinitionSteps::skip_missing_schema(std::string_view schema, bool if_exists) {
+  if (schema.empty() || view_.find_schema(schema) != nullptr) return false;
+  if (!if_exists) {
+    throw SqlError(sqlstate::invalid_schema_name, concat("schema \"", schema, "\" does not exist"));
+  }
+  notice(sqlstate::successful_completion,
+         concat("schema \"", schema, "\" does not exist, skipping"));
+  return true;
+}
+
+void DefinitionSteps::drop_tables(std::span<const DataDefinition::ObjectName> names,
+                                  bool if_exists) {
+  std::vector<Oid> found;
+  for (const DataDefinition::ObjectName& name : names) {
+    if (skip_missing_schema(name.schema, if_exists)) continue;
+    const TableDescriptor* table = view_.find_table(name.schema, name.name);
+    if (table != nullptr) {
+      if (std::find(found.begin(), found.end(), table->oid) == found.end())
+        found.push_back(table->oid);
+      continue;
+    }
+    if (view_.find_index(name.schema, name.name) != nullptr) {
+      throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not a table"))
+          .hint("Use DROP INDEX to remove an index.");
+    }
+    if (!if_exists) {
+      throw SqlError(sqlstate::undefined_table, concat("table \"", name.name, "\" does not exist"));
+    }
+    notice(sqlstate::successful_completion,
+           concat("table \"", name.name, "\" does not exist, skipping"));
+  }
+  for (Oid oid : found) lock_table(oid);
+  for (Oid oid : found) remove_table(table_of(oid));
+}
+
+void DefinitionSteps::drop_indexes(std::span<const DataDefinition::ObjectName> names,
+                                   bool if_exists) {
+  std::vector<Oid> found;
+  for (const DataDefinition::ObjectName& name : names) {
+    if (skip_missing_schema(name.schema, if_exists)) continue;
+    const TableDescriptor* table = nullptr;
+    const IndexDescriptor* index = view_.find_index(name.schema, name.name, &table);
+    if (index == nullptr) {
+      if (view_.find_table(name.schema, name.name) != nullptr) {
+        throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not an index"))
+            .hint("Use DROP TABLE to remove a table.");
+      }
+      if (!if_exists) {
+        throw SqlError(sqlstate::undefined_object,
+                       concat("index \"", name.name, "\" does not exist"));
+      }
+      notice(sqlstate::successful_completion,
+             concat("index \"", name.name, "\" does not exist, skipping"));
+      continue;
+    }
+    if (index->constraint != invalid_oid) {
+      std::string constraint = concat("constraint ", index->name, " on table ", table->name);
+      throw SqlError(
+          sqlstate::dependent_objects_still_exist,
+          concat("cannot drop index ", index->name, " because ", constraint, " requires it"))
+          .hint(concat("You can drop ", constraint, " instead."));
+    }
+    if (std::find(found.begin(), found.end(), index->oid) == found.end())
+      found.push_back(index->oid);
+  }
+  for (Oid oid : found) {
+    const TableDescriptor* table = nullptr;
+    view_.snapshot().find_index(oid, &table);
+    Draft draft = draft_of(lock_table(table->oid));
+    remove_index(draft, oid);
+    finish(std::move(draft));
+  }
+}
+
+void DefinitionSteps::truncate(std::span<const Oid> tables) {
+  for (Oid oid : tables) lock_table(oid);
+  for (Oid oid : tables) {
+    Draft draft = draft_of(table_of(oid));
+    give_new_trees(draft);
+    finish_with_new_trees(std::move(draft));
+  }
+}
+
+}  // namespace pgsilo

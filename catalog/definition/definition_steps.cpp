@@ -1,0 +1,119 @@
+#include "catalog/definition/definition_steps.h"
+
+#include <algorithm>
+
+#include "sql/sql_error.h"
+#include "storage/relation/relation.h"
+
+namespace pgsilo {
+
+DefinitionSteps::DefinitionSteps(DataDefinition& definition)
+    : definition_(definition),
+      view_(definition.view_),
+      transaction_(definition.transaction_),
+      catalog_(view_.catalog()),
+      rows_(catalog_.system_tables(), arena_),
+      writer_(transaction_, catalog_.relations(), arena_) {
+  // Catalog rows written by earlier steps of the statement are to be seen and written again.
+  require_ok(transaction_.begin_statement());
+}
+
+const TableDescriptor& DefinitionSteps::table_of(Oid oid) {
+  const TableDescriptor* table = view_.find_table(oid);
+  // Whoever called resolved the name against this very view.
+  PGSILO_CHECK(table != nullptr);
+  return *table;
+}
+
+const TableDescriptor& DefinitionSteps::lock_table(Oid oid) {
+  const TableDescriptor& table = table_of(oid);
+  if (table.is_system()) {
+    throw SqlError(sqlstate::insufficient_privilege,
+                   concat("permission denied: \"", table.name, "\" is a system catalog"));
+  }
+  if (!table.relation->is_private())
+    require_ok(transaction_.lock_relation_exclusively(*table.relation));
+  if (table.record.record != nullptr) {
+    require_ok(transaction_.use_descriptor(table.record.record, table.record.tid));
+  }
+  return table;
+}
+
+DefinitionSteps::Draft DefinitionSteps::draft_of(const TableDescriptor& table) {
+  Draft draft;
+  draft.table = std::make_shared<TableDescriptor>(table);
+  for (const auto& index : table.indexes)
+    draft.indexes.push_back(std::make_shared<IndexDescriptor>(*index));
+  for (size_t i = 0; i < table.columns.size(); ++i)
+    draft.dropped_widths.push_back(table.layout.column(i).width);
+  return draft;
+}
+
+const TableDescriptor& DefinitionSteps::finish(Draft draft) {
+  complete_descriptor(*draft.table, std::move(draft.indexes), draft.dropped_widths);
+  draft.table->record = {};
+  writer_.update(rows_.class_of(*draft.table));
+  Oid oid = draft.table->oid;
+  view_.put_table(std::move(draft.table));
+  return table_of(oid);
+}
+
+const TableDescriptor& DefinitionSteps::finish_with_new_trees(Draft draft) {
+  std::vector<Oid> known;
+  for (const auto& index : table_of(draft.table->oid).indexes) known.push_back(index->oid);
+  const TableDescriptor& table = finish(std::move(draft));
+  for (const auto& index : table.indexes) {
+    // An index that the operation adds has no row yet.
+    bool is_new = std::find(known.begin(), known.end(), index->oid) == known.end();
+    if (!is_new) writer_.update(rows_.class_of(table, *index));
+  }
+  return table;
+}
+
+Oid DefinitionSteps::new_oid() { return catalog_.allocate_oid(transaction_.worker()); }
+
+Relation& DefinitionSteps::new_relation(RelationPersistence persistence) {
+  RelationOptions options;
+  options.logged = persistence == RelationPersistence::permanent;
+  Relation* relation = transaction_.create_relation(options);
+  if (relation == nullptr) throw EngineOutcome{TransactionStatus::out_of_memory};
+  return *relation;
+}
+
+void DefinitionSteps::discard_relation(RelationId id, Relation* relation) {
+  if (relation->is_private()) {
+    require_ok(transaction_.drop_relation(*relation));
+  } else {
+    view_.drop_relation_at_commit(id);
+  }
+}
+
+void DefinitionSteps::notice(SqlState state, std::string message) {
+  SqlDiagnostic diagnostic;
+  diagnostic.severity = Severity::notice;
+  diagnostic.state = state;
+  diagnostic.message = std::move(message);
+  definition_.notices_.push_back(std::move(diagnostic));
+}
+
+const SchemaDescriptor& DefinitionSteps::creation_schema(std::string_view name) {
+  const SchemaDescriptor* schema = name.empty() ? view_.creation_schema() : view_.find_schema(name);
+  if (schema == nullptr && name.empty()) {
+    throw SqlError(sqlstate::invalid_schema_name, "no schema has been selected to create in");
+  }
+  if (schema == nullptr) {
+    throw SqlError(sqlstate::invalid_schema_name, concat("schema \"", name, "\" does not exist"));
+  }
+  return *schema;
+}
+
+bool DefinitionSteps::name_taken(Oid schema, std::string_view name) const {
+  return view_.snapshot().relation_name_taken(schema, name);
+}
+
+void DefinitionSteps::check_name_free(Oid schema, std::string_view name) {
+  if (!name_taken(schema, name)) return;
+  throw SqlError(sqlstate::duplicate_table, concat("relation \"", name, "\" already exists"));
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,138 @@
+// The steps that the operations of DataDefinition are made of. Internal to catalog/: steps throw
+// EngineOutcome for the engine's answers, which DataDefinition::run() turns into a status. Thread
+// safety: none; one operation.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "catalog/catalog_rows.h"
+#include "catalog/catalog_writer.h"
+#include "catalog/data_definition.h"
+#include "catalog/descriptor_builder.h"
+#include "storage/transaction/transaction.h"
+
+namespace pgsilo {
+
+class DefinitionSteps {
+ public:
+  explicit DefinitionSteps(DataDefinition& definition);
+
+  // --- the operations (one file per family) ---
+  void create_table(const TableDefinition& from, bool if_not_exists,
+                    const TableDescriptor** created);
+  void drop_tables(std::span<const DataDefinition::ObjectName> names, bool if_exists);
+  void drop_indexes(std::span<const DataDefinition::ObjectName> names, bool if_exists);
+  void create_index(Oid table, const IndexDefinition& from, bool if_not_exists);
+  void add_key(Oid table, const IndexDefinition& from);
+  void add_check(Oid table, const CheckDefinition& from, RowTransform* check);
+  void drop_constraint(Oid table, std::string_view name, bool if_exists);
+  void add_column(Oid table, const ColumnDefinition& from, Datum missing, RowTransform* transform,
+                  bool if_not_exists);
+  void drop_column(Oid table, std::string_view name, bool if_exists);
+  void set_column_type(Oid table, std::string_view name, Oid type, int32_t typmod,
+                       RowTransform* transform);
+  void set_default(Oid table, std::string_view name, std::string_view text);
+  void set_not_null(Oid table, std::string_view name, bool not_null);
+  void set_options(Oid table, std::vector<std::string> options);
+  void truncate(std::span<const Oid> tables);
+  void rename_relation(Oid relation, std::string_view new_name);
+  void rename_column(Oid table, std::string_view name, std::string_view new_name);
+  void rename_constraint(Oid table, std::string_view name, std::string_view new_name);
+  void create_schema(std::string_view name, bool if_not_exists);
+  void drop_schemas(std::span<const std::string_view> names, bool if_exists);
+
+ private:
+  // A table being changed: a copy of its descriptor and of its indexes' (which completing takes
+  // apart).
+  struct Draft {
+    std::shared_ptr<TableDescriptor> table;
+    std::vector<std::shared_ptr<IndexDescriptor>> indexes;
+    std::vector<uint8_t> dropped_widths;
+  };
+
+  // --- definition_steps.cpp ---
+  // Locks the table against everybody else and copies its descriptor. Refuses system tables.
+  const TableDescriptor& lock_table(Oid oid);
+  Draft draft_of(const TableDescriptor& table);
+  // Completes the draft, rewrites its pg_class row and shows it to the transaction.
+  const TableDescriptor& finish(Draft draft);
+  // The same for a draft that was given new trees: the pg_class rows of its indexes change too.
+  const TableDescriptor& finish_with_new_trees(Draft draft);
+  const TableDescriptor& table_of(Oid oid);
+  Oid new_oid();
+  Relation& new_relation(RelationPersistence persistence);
+  // Its rows are not needed any more: at commit, or at once if it is the transaction's own.
+  void discard_relation(RelationId id, Relation* relation);
+  void notice(SqlState state, std::string message);
+  const SchemaDescriptor& creation_schema(std::string_view name);
+  void check_name_free(Oid schema, std::string_view name);
+  // Puts the schema's row into the read set: nobody drops it meanwhile.
+  void rest_on_schema(Oid schema);
+  void require_schema_empty(const SchemaDescriptor& schema);
+  // True, with a notice, if there is no such schema and that is no error.
+  bool skip_missing_schema(std::string_view schema, bool if_exists);
+  bool name_taken(Oid schema, std::string_view name) const;
+
+  // --- table_parts.cpp ---
+  ColumnDescriptor make_column(const ColumnDefinition& from, int16_t number);
+  static const ColumnDescriptor& column_of(const TableDescriptor& table, std::string_view name);
+  static ColumnDescriptor& column_of(Draft& draft, std::string_view name);
+  // Checks the columns and picks the name. `taken`: names that this statement uses already.
+  std::shared_ptr<IndexDescriptor> make_index(const TableDescriptor& table,
+                                              const IndexDefinition& from,
+                                              std::vector<std::string>& taken);
+  ConstraintDescriptor make_key_constraint(const IndexDescriptor& index,
+                                           const IndexDefinition& from);
+  ConstraintDescriptor make_check(const TableDescriptor& table, const CheckDefinition& from,
+                                  std::vector<std::string>& taken);
+  std::string array_type_name(Oid schema, std::string_view table);
+  // Gives way to a table's row type of that name, as PostgreSQL does with array types.
+  void move_array_type(Oid schema, std::string_view name);
+  void insert_table_rows(const TableDescriptor& table);
+  void insert_index_rows(const TableDescriptor& table, const IndexDescriptor& index);
+  void remove_index_rows(const IndexDescriptor& index);
+  void remove_constraint_row(Oid constraint);
+  void remove_default_row(const ColumnDescriptor& column);
+  void remove_row(system_oid::Table table, std::initializer_list<int64_t> key);
+  void remove_table(const TableDescriptor& table);
+  void remove_index(Draft& draft, Oid index);
+  void rename_index(const TableDescriptor& of_table, Oid index, std::string_view new_name);
+
+  // --- table_rows.cpp ---
+  // Visits every row of the table; bytes are valid during the visit.
+  void for_each_row(const TableDescriptor& table,
+                    const std::function<void(std::string_view key, std::string_view row)>& visit);
+  // Fills the new tree of an index from the table's rows.
+  void build_index(const TableDescriptor& table, Oid index);
+  // Copies the rows of `old_table` into the new trees of `table` (already complete) and fills all
+  // its indexes.
+  void rewrite_rows(const TableDescriptor& old_table, const TableDescriptor& table,
+                    RowTransform* transform);
+  void check_no_nulls(const TableDescriptor& table, std::span<const int16_t> columns);
+  void insert_entry(const TableDescriptor& table, const IndexDescriptor& index,
+                    std::string_view row, std::string_view primary_key);
+  [[noreturn]] void throw_not_unique(const TableDescriptor& table, const IndexDescriptor& index,
+                                     std::string_view row);
+  // New trees for the table and all its indexes; the old ones go.
+  void give_new_trees(Draft& draft);
+  void give_new_tree(const TableDescriptor& table, IndexDescriptor& index);
+  // Finishes the draft with new trees and moves the rows of `old_table` into them. `checked_column`
+  // (or 0): the column that `transform` computes.
+  void rewrite(Draft draft, const TableDescriptor& old_table, RowTransform* transform,
+               int16_t checked_column);
+
+  DataDefinition& definition_;
+  CatalogView& view_;
+  Transaction& transaction_;
+  Catalog& catalog_;
+  Arena arena_;
+  CatalogRows rows_;
+  CatalogWriter writer_;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,292 @@
+// Columns, indexes and constraints of a table, checked and written.
+#include <algorithm>
+
+#include "catalog/definition/definition_steps.h"
+#include "catalog/definition/object_names.h"
+#include "sql/limits.h"
+#include "sql/sql_error.h"
+#include "storage/relation/relation.h"
+#include "storage/relation/relation_directory.h"
+
+namespace pgsilo {
+
+namespace {
+
+constexpr RelationId type_name_index(2704);  // pg_type_typname_nsp_index
+
+constexpr std::string_view system_column_names[] = {"tableoid", "cmax", "xmax",
+                                                    "cmin",     "xmin", "ctid"};
+
+std::string display_name(Oid type) {
+  ByteBuffer name;
+  format_type(type, no_typmod, name);
+  return std::string(name.view());
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+[[noreturn]] void throw_no_column(const TableDescriptor& table, std::string_view name) {
+  throw SqlError(sqlstate::undefined_column,
+                 concat("column \"", name, "\" of relation \"", table.name, "\" does not exist"));
+}
+
+}  // namespace
+
+ColumnDescriptor DefinitionSteps::make_column(const ColumnDefinition& from, int16_t number) {
+  for (std::string_view reserved : system_column_names) {
+    if (from.name != reserved) continue;
+    throw SqlError(sqlstate::duplicate_column,
+                   concat("column name \"", from.name, "\" conflicts with a system column name"));
+  }
+  const TypeInfo& type = type_info(from.type);
+  if (type.typtype == 'p' || type.oid == type_oid::unknown) {
+    throw SqlError(sqlstate::invalid_table_definition,
+                   concat("column \"", from.name, "\" has pseudo-type ", display_name(from.type)));
+  }
+  ColumnDescriptor to;
+  to.name = from.name;
+  to.number = number;
+  to.type = from.type;
+  to.typmod = from.typmod;
+  to.collation = from.collation != invalid_oid ? from.collation : type.collation;
+  to.not_null = from.not_null;
+  if (!from.default_text.empty()) {
+    to.default_text = from.default_text;
+    to.default_oid = new_oid();
+  }
+  return to;
+}
+
+const ColumnDescriptor& DefinitionSteps::column_of(const TableDescriptor& table,
+                                                   std::string_view name) {
+  const ColumnDescriptor* column = table.find_column(name);
+  if (column == nullptr) throw_no_column(table, name);
+  return *column;
+}
+
+ColumnDescriptor& DefinitionSteps::column_of(Draft& draft, std::string_view name) {
+  return draft.table->columns[static_cast<size_t>(column_of(*draft.table, name).number) - 1];
+}
+
+namespace {
+
+IndexColumn make_index_column(const TableDescriptor& table, const IndexDefinition& from,
+                              const IndexColumnDefinition& column,
+                              const std::vector<IndexColumn>& earlier) {
+  const ColumnDescriptor* of_table = table.find_column(column.column);
+  if (of_table == nullptr && from.is_constraint) {
+    throw SqlError(sqlstate::undefined_column,
+                   concat("column \"", column.column, "\" named in key does not exist"))
+        .at(column.position);
+  }
+  if (of_table == nullptr) {
+    throw SqlError(sqlstate::undefined_column,
+                   concat("column \"", column.column, "\" does not exist"))
+        .at(column.position);
+  }
+  bool repeated = std::any_of(earlier.begin(), earlier.end(), [&](const IndexColumn& other) {
+    return other.number == of_table->number;
+  });
+  if (repeated && from.is_constraint) {
+    throw SqlError(sqlstate::duplicate_column,
+                   concat("column \"", column.column, "\" appears twice in ",
+                          from.primary ? "primary key" : "unique", " constraint"))
+        .at(column.position);
+  }
+  const TypeInfo& type = type_info(of_table->type);
+  if (type.key_form == KeyForm::none) {
+    throw SqlError(sqlstate::undefined_object,
+                   concat("data type ", display_name(type.oid),
+                          " has no default operator class for access method \"btree\""))
+        .hint(
+            "You must specify an operator class for the index or define a default operator class "
+            "for the data type.");
+  }
+  return {of_table->number, column.descending, column.nulls_first};
+}
+
+}  // namespace
+
+std::shared_ptr<IndexDescriptor> DefinitionSteps::make_index(const TableDescriptor& table,
+                                                             const IndexDefinition& from,
+                                                             std::vector<std::string>& taken) {
+  if (from.columns.size() > static_cast<size_t>(limits::max_index_columns)) {
+    throw SqlError(
+        sqlstate::too_many_columns,
+        concat("cannot use more than ", limits::max_index_columns, " columns in an index"));
+  }
+  auto index = std::make_shared<IndexDescriptor>();
+  std::vector<std::string_view> column_names;
+  for (const IndexColumnDefinition& column : from.columns) {
+    index->columns.push_back(make_index_column(table, from, column, index->columns));
+    column_names.push_back(column.column);
+  }
+  auto is_taken = [&](std::string_view name) {
+    return contains(taken, name) || name_taken(table.schema, name) ||
+           (from.is_constraint && table.find_constraint(name) != nullptr);
+  };
+  if (!from.name.empty()) {
+    if (from.is_constraint && table.find_constraint(from.name) != nullptr) {
+      throw SqlError(sqlstate::duplicate_object,
+                     concat("constraint \"", from.name, "\" for relation \"", table.name,
+                            "\" already exists"));
+    }
+    if (is_taken(from.name)) {
+      throw SqlError(sqlstate::duplicate_table,
+                     concat("relation \"", from.name, "\" already exists"));
+    }
+    index->name = from.name;
+  } else if (from.primary) {
+    index->name = choose_object_name(table.name, {}, "pkey", is_taken);
+  } else {
+    std::string_view label = from.is_constraint ? "key" : "idx";
+    index->name = choose_object_name(table.name, join_column_names(column_names), label, is_taken);
+  }
+  taken.push_back(index->name);
+  index->oid = new_oid();
+  index->table_oid = table.oid;
+  index->unique = from.unique || from.primary;
+  index->primary = from.primary;
+  index->nulls_not_distinct = from.nulls_not_distinct;
+  index->options = from.options;
+  return index;
+}
+
+ConstraintDescriptor DefinitionSteps::make_key_constraint(const IndexDescriptor& index,
+                                                          const IndexDefinition& from) {
+  ConstraintDescriptor constraint;
+  constraint.oid = new_oid();
+  constraint.name = index.name;
+  constraint.type = from.primary ? ConstraintType::primary_key : ConstraintType::unique;
+  for (const IndexColumn& column : index.columns) constraint.columns.push_back(column.number);
+  constraint.index = index.oid;
+  return constraint;
+}
+
+ConstraintDescriptor DefinitionSteps::make_check(const TableDescriptor& table,
+                                                 const CheckDefinition& from,
+                                                 std::vector<std::string>& taken) {
+  ConstraintDescriptor constraint;
+  auto is_taken = [&](std::string_view name) {
+    return contains(taken, name) || table.find_constraint(name) != nullptr;
+  };
+  if (!from.name.empty()) {
+    if (is_taken(from.name)) {
+      throw SqlError(sqlstate::duplicate_object,
+                     concat("constraint \"", from.name, "\" for relation \"", table.name,
+                            "\" already exists"));
+    }
+    constraint.name = from.name;
+  } else {
+    std::string_view column =
+        from.columns.size() == 1 ? std::string_view(from.columns[0]) : std::string_view();
+    constraint.name = choose_object_name(table.name, column, "check", is_taken);
+  }
+  taken.push_back(constraint.name);
+  constraint.oid = new_oid();
+  constraint.type = ConstraintType::check;
+  for (const std::string& column : from.columns)
+    constraint.columns.push_back(column_of(table, column).number);
+  constraint.check_text = from.text;
+  return constraint;
+}
+
+std::string DefinitionSteps::array_type_name(Oid schema, std::string_view table) {
+  const SystemTable& types = catalog_.system_tables().table(system_oid::pg_type);
+  std::string name(table);
+  std::string row;
+  do {
+    name = make_object_name("_" + name, {}, {});
+  } while (writer_.find_by_index(types, type_name_index,
+                                 {Datum::of_bytes(name), Datum::of_int(schema)}, &row));
+  return name;
+}
+
+void DefinitionSteps::move_array_type(Oid schema, std::string_view name) {
+  const SystemTable& types = catalog_.system_tables().table(system_oid::pg_type);
+  std::string row;
+  if (!writer_.find_by_index(types, type_name_index, {Datum::of_bytes(name), Datum::of_int(schema)},
+                             &row)) {
+    return;
+  }
+  if (types.get(row, pg_type_typelem).i64 == 0) {
+    throw SqlError(sqlstate::duplicate_object, concat("type \"", name, "\" already exists"))
+        .hint(
+            "A relation has an associated type of the same name, so you must use a name that "
+            "doesn't conflict with "
+            "any existing type.");
+  }
+  SystemRow moved(types);
+  moved.assign(row);
+  std::string new_name = array_type_name(schema, name);
+  moved.set(pg_type_typname, std::string_view(new_name));
+  writer_.update(moved);
+}
+
+void DefinitionSteps::insert_index_rows(const TableDescriptor& table,
+                                        const IndexDescriptor& index) {
+  writer_.insert(rows_.class_of(table, index));
+  for (size_t i = 0; i < index.columns.size(); ++i)
+    writer_.insert(rows_.attribute(table, index, i));
+  writer_.insert(rows_.index(table, index));
+}
+
+void DefinitionSteps::remove_row(system_oid::Table table, std::initializer_list<int64_t> key) {
+  std::vector<Datum> values;
+  for (int64_t value : key) values.push_back(Datum::of_int(value));
+  writer_.remove(catalog_.system_tables().table(table), values);
+}
+
+void DefinitionSteps::remove_index_rows(const IndexDescriptor& index) {
+  remove_row(system_oid::pg_index, {index.oid});
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    remove_row(system_oid::pg_attribute, {index.oid, static_cast<int64_t>(i + 1)});
+  }
+  remove_row(system_oid::pg_class, {index.oid});
+}
+
+void DefinitionSteps::remove_constraint_row(Oid constraint) {
+  remove_row(system_oid::pg_constraint, {constraint});
+}
+
+void DefinitionSteps::remove_default_row(const ColumnDescriptor& column) {
+  remove_row(system_oid::pg_attrdef, {column.default_oid});
+}
+
+void DefinitionSteps::remove_table(const TableDescriptor& table) {
+  for (const auto& index : table.indexes) {
+    remove_index_rows(*index);
+    if (!index->is_primary_tree()) discard_relation(index->relation_id, index->relation);
+  }
+  for (const ConstraintDescriptor& constraint : table.constraints)
+    remove_constraint_row(constraint.oid);
+  for (const ColumnDescriptor& column : table.columns) {
+    if (column.has_default()) remove_default_row(column);
+    remove_row(system_oid::pg_attribute, {table.oid, column.number});
+  }
+  remove_row(system_oid::pg_type, {table.row_type});
+  remove_row(system_oid::pg_type, {table.array_type});
+  remove_row(system_oid::pg_class, {table.oid});
+  discard_relation(table.relation_id, table.relation);
+  view_.remove_table(table.oid);
+}
+
+void DefinitionSteps::remove_index(Draft& draft, Oid oid) {
+  auto found = std::find_if(draft.indexes.begin(), draft.indexes.end(),
+                            [&](const auto& index) { return index->oid == oid; });
+  PGSILO_CHECK(found != draft.indexes.end());
+  const IndexDescriptor& index = **found;
+  remove_index_rows(index);
+  if (!index.is_primary_tree()) discard_relation(index.relation_id, index.relation);
+  if (index.constraint != invalid_oid) {
+    remove_constraint_row(index.constraint);
+    std::erase_if(draft.table->constraints, [&](const ConstraintDescriptor& constraint) {
+      return constraint.oid == index.constraint;
+    });
+  }
+  draft.indexes.erase(found);
+}
+
+}  // namespace pgsilo

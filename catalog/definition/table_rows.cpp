@@ -1,0 +1,133 @@
+// A table's rows while its definition changes: building indexes, moving rows into new trees.
+#include "base/byte_order.h"
+#include "catalog/definition/definition_steps.h"
+#include "sql/sql_error.h"
+#include "storage/relation/relation.h"
+#include "storage/transaction/transaction_scan.h"
+
+namespace pgsilo {
+
+void DefinitionSteps::for_each_row(
+    const TableDescriptor& table,
+    const std::function<void(std::string_view, std::string_view)>& visit) {
+  // Rows written by earlier steps of this statement count.
+  require_ok(transaction_.begin_statement());
+  Arena memory;
+  RowBuffer buffer(memory);
+  TransactionScan scan(transaction_, *table.relation, KeyRange{}, ScanDirection::forward, buffer);
+  RowRef row;
+  TransactionStatus status;
+  while ((status = scan.next(&row)) == TransactionStatus::ok) {
+    visit(row.key(), row.row);
+    if (definition_.monitor_ != nullptr) definition_.monitor_->row();
+  }
+  if (status != TransactionStatus::not_found) require_ok(status);
+}
+
+void DefinitionSteps::throw_not_unique(const TableDescriptor& table, const IndexDescriptor& index,
+                                       std::string_view row) {
+  std::string names;
+  ByteBuffer values;
+  for (const IndexColumn& part : index.columns) {
+    const ColumnDescriptor& column = table.columns[static_cast<size_t>(part.number) - 1];
+    if (!names.empty()) {
+      names += ", ";
+      values.append(", ");
+    }
+    names += column.name;
+    Datum value = table.layout.get(row, static_cast<size_t>(part.number) - 1);
+    if (value.null) {
+      values.append("null");
+    } else {
+      type_info(column.type).print(value, values, definition_.types_);
+    }
+  }
+  throw SqlError(sqlstate::unique_violation,
+                 concat("could not create unique index \"", index.name, "\""))
+      .detail(concat("Key (", names, ")=(", values.view(), ") is duplicated."))
+      .table(table.schema_name, table.name)
+      .constraint(index.name);
+}
+
+void DefinitionSteps::insert_entry(const TableDescriptor& table, const IndexDescriptor& index,
+                                   std::string_view row, std::string_view primary_key) {
+  ByteBuffer key;
+  index.key.encode_entry(table.layout, row, primary_key, key);
+  TransactionStatus status = transaction_.insert(*index.relation, key.view(), primary_key);
+  if (status == TransactionStatus::duplicate_key) throw_not_unique(table, index, row);
+  require_ok(status);
+}
+
+void DefinitionSteps::build_index(const TableDescriptor& table, Oid oid) {
+  const IndexDescriptor& index = *table.find_index(oid);
+  for_each_row(table, [&](std::string_view key, std::string_view row) {
+    insert_entry(table, index, row, key);
+  });
+}
+
+void DefinitionSteps::rewrite_rows(const TableDescriptor& old_table, const TableDescriptor& table,
+                                   RowTransform* transform) {
+  const IndexDescriptor* primary = table.primary_index();
+  unsigned worker = transaction_.worker().index();
+  std::vector<Datum> values(table.columns.size());
+  ByteBuffer encoded;
+  ByteBuffer key;
+  for_each_row(old_table, [&](std::string_view, std::string_view old_row) {
+    std::string_view row = old_row;
+    if (transform != nullptr) {
+      std::fill(values.begin(), values.end(), Datum());
+      old_table.layout.decode(old_row, std::span(values).first(old_table.columns.size()));
+      transform->apply(values);
+      encoded.clear();
+      table.layout.encode(values, encoded);
+      row = encoded.view();
+    }
+    key.clear();
+    if (primary != nullptr) {
+      table.primary_key.encode_primary(table.layout, row, key);
+    } else {
+      key.append_be64(table.relation->next_row_id(worker));
+    }
+    TransactionStatus status = transaction_.insert(*table.relation, key.view(), row);
+    if (status == TransactionStatus::duplicate_key && primary != nullptr)
+      throw_not_unique(table, *primary, row);
+    require_ok(status);
+    for (const auto& index : table.indexes) {
+      if (!index->is_primary_tree()) insert_entry(table, *index, row, key.view());
+    }
+  });
+}
+
+void DefinitionSteps::check_no_nulls(const TableDescriptor& table,
+                                     std::span<const int16_t> columns) {
+  if (columns.empty()) return;
+  for_each_row(table, [&](std::string_view, std::string_view row) {
+    for (int16_t number : columns) {
+      size_t at = static_cast<size_t>(number) - 1;
+      if (!table.layout.get(row, at).null) continue;
+      throw SqlError(sqlstate::not_null_violation,
+                     concat("column \"", table.columns[at].name, "\" of relation \"", table.name,
+                            "\" contains null values"))
+          .table(table.schema_name, table.name)
+          .column(table.columns[at].name);
+    }
+  });
+}
+
+void DefinitionSteps::give_new_tree(const TableDescriptor& table, IndexDescriptor& index) {
+  if (index.relation != nullptr) discard_relation(index.relation_id, index.relation);
+  index.relation = &new_relation(table.persistence);
+  index.relation_id = index.relation->id();
+}
+
+void DefinitionSteps::give_new_trees(Draft& draft) {
+  TableDescriptor& table = *draft.table;
+  discard_relation(table.relation_id, table.relation);
+  table.relation = &new_relation(table.persistence);
+  table.relation_id = table.relation->id();
+  for (const std::shared_ptr<IndexDescriptor>& index : draft.indexes) {
+    if (!index->is_primary_tree()) give_new_tree(table, *index);
+  }
+}
+
+}  // namespace pgsilo

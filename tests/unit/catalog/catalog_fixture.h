@@ -1,0 +1,50 @@
+// A catalog over an engine without log, and a session on it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "catalog/catalog.h"
+#include "catalog/catalog_view.h"
+#include "tests/unit/storage/transaction/test_engine.h"
+
+namespace pgsilo::testing {
+
+struct CatalogEngine : TestEngine {
+  Catalog catalog{relations};
+};
+
+struct CatalogSession : TestSession {
+  explicit CatalogSession(CatalogEngine& engine) : CatalogSession(engine, null_sink) {}
+  CatalogSession(CatalogEngine& engine, RedoSink& sink)
+      : TestSession(engine, sink), opened(open(engine.catalog, worker)), view(engine.catalog) {}
+
+  void begin(TransactionMode mode = TransactionMode::one_shot) {
+    TestSession::begin(mode);
+    view.refresh();
+  }
+  TransactionStatus commit() {
+    TransactionStatus status = transaction.commit();
+    if (status == TransactionStatus::ok) {
+      view.committed(worker);
+    } else {
+      view.forget_local();
+    }
+    return status;
+  }
+  void abort() {
+    transaction.abort();
+    view.forget_local();
+  }
+
+  bool opened;
+  CatalogView view;
+
+ private:
+  static bool open(Catalog& catalog, WorkerContext& worker) {
+    if (catalog.snapshot() != nullptr) return false;
+    catalog.create_system_relations();
+    return catalog.open(worker);
+  }
+};
+
+}  // namespace pgsilo::testing

@@ -1,0 +1,567 @@
+#include "catalog/data_definition.h"
+
+#include <gtest/gtest.h>
+
+#include "base/byte_buffer.h"
+#include "catalog/catalog_loader.h"
+#include "sql/types/type.h"
+#include "storage/relation/relation.h"
+#include "tests/unit/catalog/catalog_fixture.h"
+#include "tests/unit/catalog/describe.h"
+
+namespace pgsilo::testing {
+namespace {
+
+ColumnDefinition column(std::string name, Oid type, bool not_null = false, int32_t typmod = -1) {
+  ColumnDefinition definition;
+  definition.name = std::move(name);
+  definition.type = type;
+  definition.not_null = not_null;
+  definition.typmod = typmod;
+  return definition;
+}
+
+IndexDefinition key(std::vector<std::string> columns, bool primary = false, std::string name = "") {
+  IndexDefinition definition;
+  definition.name = std::move(name);
+  for (std::string& column : columns) definition.columns.push_back({std::move(column)});
+  definition.primary = primary;
+  definition.unique = true;
+  definition.is_constraint = true;
+  return definition;
+}
+
+IndexDefinition index(std::vector<std::string> columns, std::string name = "",
+                      bool unique = false) {
+  IndexDefinition definition = key(std::move(columns), false, std::move(name));
+  definition.is_constraint = false;
+  definition.unique = unique;
+  return definition;
+}
+
+TableDefinition accounts() {
+  TableDefinition table;
+  table.name = "accounts";
+  table.columns = {column("id", type_oid::int4), column("name", type_oid::text, true),
+                   column("balance", type_oid::numeric)};
+  table.columns[2].default_text = "0";
+  table.keys = {key({"name"}), key({"id"}, true)};
+  table.options = {"fillfactor=70"};
+  return table;
+}
+
+class DataDefinitionTest : public ::testing::Test {
+ protected:
+  // Runs one operation in a transaction of its own.
+  template <typename Operation>
+  void define(Operation operation) {
+    session_.begin();
+    DataDefinition definition(session_.view, session_.transaction, types_);
+    TransactionStatus status = operation(definition);
+    ASSERT_EQ(status, TransactionStatus::ok) << name_of(status);
+    for (const SqlDiagnostic& notice : definition.notices()) notices_ += notice.message + "\n";
+    ASSERT_EQ(session_.commit(), TransactionStatus::ok);
+    expect_rows_agree();
+  }
+  template <typename Operation>
+  SqlDiagnostic error(Operation operation) {
+    session_.begin();
+    DataDefinition definition(session_.view, session_.transaction, types_);
+    SqlDiagnostic diagnostic;
+    try {
+      TransactionStatus status = operation(definition);
+      ADD_FAILURE() << "no error: " << name_of(status);
+    } catch (const SqlError& thrown) {
+      diagnostic = thrown.diagnostic();
+    }
+    session_.abort();
+    expect_rows_agree();
+    return diagnostic;
+  }
+
+  // What the committed catalog rows say is what the published descriptors say.
+  void expect_rows_agree() {
+    CatalogLoader loader(engine_.catalog.system_tables(), engine_.relations,
+                         session_.worker.reclaimer());
+    EXPECT_EQ(describe(*loader.load(1)), describe(*engine_.catalog.snapshot()));
+  }
+
+  void create_accounts() {
+    define([](DataDefinition& d) { return d.create_table(accounts(), false); });
+  }
+  const TableDescriptor& table(std::string_view name = "accounts") {
+    session_.view.refresh();
+    const TableDescriptor* found = session_.view.find_table({}, name);
+    if (found == nullptr) throw std::runtime_error("no table");
+    return *found;
+  }
+  Oid oid(std::string_view name = "accounts") { return table(name).oid; }
+
+  // Stores a row and its entries, as the executor does.
+  void store(const TableDescriptor& table, std::vector<Datum> values) {
+    session_.begin();
+    ByteBuffer row;
+    ByteBuffer primary;
+    table.layout.encode(values, row);
+    if (table.has_primary_key()) {
+      table.primary_key.encode_primary(table.layout, row.view(), primary);
+    } else {
+      primary.append_be64(table.relation->next_row_id(0));
+    }
+    ASSERT_EQ(session_.insert(*table.relation, primary.view(), row.view()), TransactionStatus::ok);
+    for (const auto& index : table.indexes) {
+      if (index->primary) continue;
+      ByteBuffer entry;
+      index->key.encode_entry(values, primary.view(), entry);
+      ASSERT_EQ(session_.insert(*index->relation, entry.view(), primary.view()),
+                TransactionStatus::ok);
+    }
+    ASSERT_EQ(session_.commit(), TransactionStatus::ok);
+  }
+  void store_account(int64_t id, std::string_view name) {
+    store(table(), {Datum::of_int(id), Datum::of_bytes(name), Datum()});
+  }
+  // Column `at` of every row, in key order: "1,2,null".
+  std::string values(const TableDescriptor& table, size_t at) {
+    session_.begin();
+    TransactionScan scan(session_.transaction, *table.relation, KeyRange{}, ScanDirection::forward,
+                         session_.buffer);
+    std::string text;
+    RowRef row;
+    while (scan.next(&row) == TransactionStatus::ok) {
+      EXPECT_TRUE(table.layout.is_valid(row.row));
+      if (!text.empty()) text += ',';
+      Datum value = table.layout.get(row.row, at);
+      ByteBuffer printed;
+      if (value.null) {
+        printed.append("null");
+      } else {
+        type_info(table.columns[at].type).print(value, printed, types_);
+      }
+      text += printed.view();
+    }
+    EXPECT_EQ(session_.transaction.commit(), TransactionStatus::ok);
+    return text;
+  }
+  // Every row has its entry in every index, and there is no other.
+  void expect_indexes_agree(const TableDescriptor& table) {
+    for (const auto& index : table.indexes) {
+      EXPECT_EQ(index->relation->row_count(), table.relation->row_count()) << index->name;
+    }
+  }
+
+  CatalogEngine engine_;
+  CatalogSession session_{engine_};
+  TypeContext types_;
+  std::string notices_;
+};
+
+TEST_F(DataDefinitionTest, BootstrapsOnce) {
+  EXPECT_TRUE(session_.opened);
+  expect_rows_agree();
+  CatalogLoader loader(engine_.catalog.system_tables(), engine_.relations,
+                       session_.worker.reclaimer());
+  EXPECT_FALSE(loader.is_empty());
+  const TableDescriptor* classes = session_.view.find_table({}, "pg_class");
+  ASSERT_NE(classes, nullptr);
+  EXPECT_EQ(classes->oid, 1259u);
+  EXPECT_EQ(classes->columns.size(), 33u);
+  EXPECT_EQ(session_.view.find_index("pg_catalog", "pg_class_relname_nsp_index")->oid, 2663u);
+}
+
+TEST_F(DataDefinitionTest, CreatesTables) {
+  create_accounts();
+  const TableDescriptor& made = table();
+  EXPECT_GE(made.oid, Catalog::first_user_oid);
+  ASSERT_EQ(made.indexes.size(), 2u);
+  EXPECT_EQ(made.primary_index()->name, "accounts_pkey");
+  EXPECT_EQ(made.indexes[1]->name, "accounts_name_key");
+  EXPECT_TRUE(made.columns[0].not_null);
+  EXPECT_FALSE(made.relation->is_private());
+  EXPECT_EQ(made.options, std::vector<std::string>{"fillfactor=70"});
+  EXPECT_NE(made.record.record, nullptr);
+  auto create = [](DataDefinition& d) { return d.create_table(accounts(), false); };
+  SqlDiagnostic again = error(create);
+  EXPECT_EQ(again.state, sqlstate::duplicate_table);
+  EXPECT_EQ(again.message, "relation \"accounts\" already exists");
+  define([](DataDefinition& d) { return d.create_table(accounts(), true); });
+  EXPECT_EQ(notices_, "relation \"accounts\" already exists, skipping\n");
+}
+
+TEST_F(DataDefinitionTest, RefusesWrongTables) {
+  auto with = [&](auto change) {
+    return error([&](DataDefinition& d) {
+      TableDefinition wrong = accounts();
+      change(wrong);
+      return d.create_table(wrong, false);
+    });
+  };
+  EXPECT_EQ(
+      with([](TableDefinition& t) { t.columns.push_back(column("id", type_oid::text)); }).message,
+      "column \"id\" specified more than once");
+  EXPECT_EQ(
+      with([](TableDefinition& t) { t.columns.push_back(column("ctid", type_oid::text)); }).state,
+      sqlstate::duplicate_column);
+  EXPECT_EQ(with([](TableDefinition& t) { t.keys.push_back(key({"balance"}, true)); }).message,
+            "multiple primary keys for table \"accounts\" are not allowed");
+  EXPECT_EQ(with([](TableDefinition& t) { t.keys.push_back(key({"nothing"})); }).message,
+            "column \"nothing\" named in key does not exist");
+  EXPECT_EQ(with([](TableDefinition& t) { t.keys.push_back(key({"id", "id"})); }).message,
+            "column \"id\" appears twice in unique constraint");
+  EXPECT_EQ(with([](TableDefinition& t) { t.schema = "nowhere"; }).state,
+            sqlstate::invalid_schema_name);
+  EXPECT_EQ(with([](TableDefinition& t) { t.schema = "pg_catalog"; }).state,
+            sqlstate::insufficient_privilege);
+  EXPECT_EQ(with([](TableDefinition& t) { t.columns[1].type = type_oid::record; }).message,
+            "column \"name\" has pseudo-type record");
+}
+
+TEST_F(DataDefinitionTest, NamesIndexesAsPostgres) {
+  create_accounts();
+  define(
+      [&](DataDefinition& d) { return d.create_index(oid(), index({"name", "balance"}), false); });
+  define(
+      [&](DataDefinition& d) { return d.create_index(oid(), index({"name", "balance"}), false); });
+  EXPECT_NE(session_.view.find_index({}, "accounts_name_balance_idx"), nullptr);
+  session_.view.refresh();
+  EXPECT_NE(session_.view.find_index({}, "accounts_name_balance_idx1"), nullptr);
+  TableDefinition twice = accounts();
+  twice.name = std::string(63, 'x');
+  twice.keys = {key({"id"}, true), key({"id"}), key({"name"}), key({"name"})};
+  define([&](DataDefinition& d) { return d.create_table(twice, false); });
+  const TableDescriptor& made = table(twice.name);
+  ASSERT_EQ(made.indexes.size(), 2u);
+  EXPECT_EQ(made.indexes[0]->name, std::string(58, 'x') + "_pkey");
+  EXPECT_EQ(made.indexes[1]->name, std::string(54, 'x') + "_name_key");
+}
+
+TEST_F(DataDefinitionTest, DropsTables) {
+  create_accounts();
+  RelationId relation = table().relation_id;
+  size_t catalog_rows =
+      static_cast<size_t>(session_.view.find_table({}, "pg_attribute")->relation->row_count());
+  DataDefinition::ObjectName names[] = {{{}, "accounts"}, {{}, "nothing"}};
+  EXPECT_EQ(error([&](DataDefinition& d) { return d.drop_tables(names, false); }).message,
+            "table \"nothing\" does not exist");
+  define([&](DataDefinition& d) { return d.drop_tables(names, true); });
+  EXPECT_EQ(notices_, "table \"nothing\" does not exist, skipping\n");
+  EXPECT_EQ(engine_.relations.find(relation), nullptr);
+  EXPECT_EQ(session_.view.find_table({}, "accounts"), nullptr);
+  EXPECT_LT(
+      static_cast<size_t>(session_.view.find_table({}, "pg_attribute")->relation->row_count()),
+      catalog_rows);
+  EXPECT_EQ(error([&](DataDefinition& d) {
+              Oid classes = session_.view.find_table({}, "pg_class")->oid;
+              return d.truncate({&classes, 1});
+            }).message,
+            "permission denied: \"pg_class\" is a system catalog");
+  create_accounts();
+}
+
+TEST_F(DataDefinitionTest, DropsIndexes) {
+  create_accounts();
+  define([&](DataDefinition& d) { return d.create_index(oid(), index({"balance"}, "i"), false); });
+  RelationId relation = session_.view.find_index({}, "i")
+                            ? session_.view.find_index({}, "i")->relation_id
+                            : RelationId();
+  DataDefinition::ObjectName key_name[] = {{{}, "accounts_name_key"}};
+  SqlDiagnostic needed = error([&](DataDefinition& d) { return d.drop_indexes(key_name, false); });
+  EXPECT_EQ(needed.state, sqlstate::dependent_objects_still_exist);
+  EXPECT_EQ(needed.hint, "You can drop constraint accounts_name_key on table accounts instead.");
+  DataDefinition::ObjectName name[] = {{{}, "i"}};
+  define([&](DataDefinition& d) { return d.drop_indexes(name, false); });
+  EXPECT_EQ(table().indexes.size(), 2u);
+  EXPECT_EQ(engine_.relations.find(relation), nullptr);
+}
+
+TEST_F(DataDefinitionTest, BuildsIndexesFromRows) {
+  create_accounts();
+  store_account(1, "b");
+  store_account(2, "a");
+  define([&](DataDefinition& d) {
+    return d.create_index(oid(), index({"balance"}, "i", true), false);
+  });
+  expect_indexes_agree(table());
+  // Two nulls are no duplicates; each entry carries its row's key.
+  EXPECT_EQ(table().find_index(session_.view.find_index({}, "i")->oid)->relation->row_count(), 2);
+}
+
+TEST_F(DataDefinitionTest, FailsToBuildUniqueIndex) {
+  TableDefinition plain = accounts();
+  plain.keys.clear();
+  define([&](DataDefinition& d) { return d.create_table(plain, false); });
+  store_account(7, "x");
+  store_account(7, "y");
+  SqlDiagnostic diagnostic = error(
+      [&](DataDefinition& d) { return d.create_index(oid(), index({"id"}, "i", true), false); });
+  EXPECT_EQ(diagnostic.message, "could not create unique index \"i\"");
+  EXPECT_EQ(diagnostic.detail, "Key (id)=(7) is duplicated.");
+  EXPECT_TRUE(table().indexes.empty());
+  EXPECT_EQ(error([&](DataDefinition& d) { return d.add_key(oid(), key({"id"}, true)); }).detail,
+            "Key (id)=(7) is duplicated.");
+  EXPECT_EQ(
+      error([&](DataDefinition& d) { return d.add_key(oid(), key({"balance"}, true)); }).message,
+      "column \"balance\" of relation \"accounts\" contains null values");
+  EXPECT_EQ(values(table(), 1), "x,y");
+}
+
+TEST_F(DataDefinitionTest, AddsAndDropsPrimaryKey) {
+  TableDefinition plain = accounts();
+  plain.keys = {key({"name"})};
+  define([&](DataDefinition& d) { return d.create_table(plain, false); });
+  store_account(2, "x");
+  store_account(1, "y");
+  EXPECT_EQ(values(table(), 0), "2,1");
+  RelationId before = table().relation_id;
+  define([&](DataDefinition& d) { return d.add_key(oid(), key({"id"}, true)); });
+  EXPECT_NE(table().relation_id, before);
+  EXPECT_EQ(engine_.relations.find(before), nullptr);
+  EXPECT_EQ(values(table(), 0), "1,2");
+  EXPECT_TRUE(table().columns[0].not_null);
+  expect_indexes_agree(table());
+  EXPECT_EQ(error([&](DataDefinition& d) { return d.add_key(oid(), key({"name"}, true)); }).state,
+            sqlstate::invalid_table_definition);
+  EXPECT_EQ(error([&](DataDefinition& d) { return d.set_not_null(oid(), "id", false); }).message,
+            "column \"id\" is in a primary key");
+  define([&](DataDefinition& d) { return d.drop_constraint(oid(), "accounts_pkey", false); });
+  EXPECT_FALSE(table().has_primary_key());
+  EXPECT_EQ(values(table(), 0), "1,2");
+  expect_indexes_agree(table());
+  EXPECT_EQ(error([&](DataDefinition& d) {
+              return d.drop_constraint(oid(), "accounts_pkey", false);
+            }).message,
+            "constraint \"accounts_pkey\" of relation \"accounts\" does not exist");
+}
+
+TEST_F(DataDefinitionTest, AddsAndDropsColumns) {
+  create_accounts();
+  store_account(1, "a");
+  store_account(2, "b");
+  define([&](DataDefinition& d) {
+    return d.add_column(oid(), column("note", type_oid::text, true), Datum::of_bytes("hello"),
+                        nullptr, false);
+  });
+  EXPECT_EQ(values(table(), 3), "hello,hello");
+  store(table(), {Datum::of_int(3), Datum::of_bytes("c"), Datum(), Datum::of_bytes("new")});
+  EXPECT_EQ(values(table(), 3), "hello,hello,new");
+  EXPECT_EQ(error([&](DataDefinition& d) {
+              return d.add_column(oid(), column("more", type_oid::int4, true), Datum(), nullptr,
+                                  false);
+            }).message,
+            "column \"more\" of relation \"accounts\" contains null values");
+  EXPECT_EQ(error([&](DataDefinition& d) {
+              return d.add_column(oid(), column("note", type_oid::int4), Datum(), nullptr, false);
+            }).message,
+            "column \"note\" of relation \"accounts\" already exists");
+  define([&](DataDefinition& d) { return d.drop_column(oid(), "name", false); });
+  EXPECT_EQ(table().indexes.size(), 1u);
+  EXPECT_EQ(table().find_column("name"), nullptr);
+  EXPECT_EQ(values(table(), 3), "hello,hello,new");
+  store(table(), {Datum::of_int(4), Datum(), Datum(), Datum::of_bytes("4")});
+  EXPECT_EQ(values(table(), 3), "hello,hello,new,4");
+  define([&](DataDefinition& d) { return d.drop_column(oid(), "id", false); });
+  EXPECT_FALSE(table().has_primary_key());
+  EXPECT_EQ(values(table(), 3), "hello,hello,new,4");
+  EXPECT_EQ(error([&](DataDefinition& d) { return d.drop_column(oid(), "id", false); }).message,
+            "column \"id\" of relation \"accounts\" does not exist");
+  define([&](DataDefinition& d) { return d.drop_column(oid(), "id", true); });
+}
+
+class Doubling final : public RowTransform {
+ public:
+  void apply(std::span<Datum> values) override {
+    values[0] = Datum::of_int(values[0].i64 * 2);
+    values.back() = Datum::of_int(values[0].i64 + 1);
+  }
+};
+
+TEST_F(DataDefinitionTest, RewritesRows) {
+  create_accounts();
+  store_account(1, "a");
+  store_account(2, "b");
+  Doubling doubling;
+  define([&](DataDefinition& d) {
+    return d.add_column(oid(), column("more", type_oid::int8, true), Datum(), &doubling, false);
+  });
+  EXPECT_EQ(values(table(), 0), "2,4");
+  EXPECT_EQ(values(table(), 3), "3,5");
+  expect_indexes_agree(table());
+}
+
+TEST_F(DataDefinitionTest, ChangesColumns) {
+  create_accounts();
+  store_account(1, "a");
+  define([&](DataDefinition& d) { return d.set_default(oid(), "balance", "1 + 1"); });
+  EXPECT_EQ(table().columns[2].default_text, "1 + 1");
+  define([&](DataDefinition& d) { return d.set_default(oid(), "balance", {}); });
+  EXPECT_FALSE(table().columns[2].has_default());
+  EXPECT_EQ(error([&](DataDefinition& d) { return d.set_not_null(oid(), "balance", true); }).state,
+            sqlstate::not_null_violation);
+  define([&](DataDefinition& d) { return d.set_not_null(oid(), "name", false); });
+  EXPECT_FALSE(table().columns[1].not_null);
+  define([&](DataDefinition& d) { return d.rename_column(oid(), "name", "title"); });
+  EXPECT_NE(table().find_column("title"), nullptr);
+  define([&](DataDefinition& d) { return d.set_options(oid(), {"fillfactor=50"}); });
+  EXPECT_EQ(table().options[0], "fillfactor=50");
+}
+
+TEST_F(DataDefinitionTest, Renames) {
+  create_accounts();
+  TableDefinition underscore = accounts();
+  underscore.name = "_accounts";  // the name of the other's array type, which gives way
+  define([&](DataDefinition& d) { return d.create_table(underscore, false); });
+  define([&](DataDefinition& d) { return d.rename_relation(oid(), "people"); });
+  EXPECT_EQ(session_.view.find_table({}, "accounts"), nullptr);
+  EXPECT_EQ(
+      error([&](DataDefinition& d) { return d.rename_relation(oid("people"), "_accounts"); }).state,
+      sqlstate::duplicate_table);
+  define([&](DataDefinition& d) {
+    return d.rename_constraint(oid("people"), "accounts_pkey", "people_pkey");
+  });
+  EXPECT_EQ(table("people").primary_index()->name, "people_pkey");
+  EXPECT_NE(table("people").find_constraint("people_pkey"), nullptr);
+}
+
+TEST_F(DataDefinitionTest, Truncates) {
+  create_accounts();
+  store_account(1, "a");
+  Oid table_oid = oid();
+  RelationId before = table().relation_id;
+  define([&](DataDefinition& d) { return d.truncate({&table_oid, 1}); });
+  EXPECT_EQ(table().oid, table_oid);
+  EXPECT_NE(table().relation_id, before);
+  EXPECT_EQ(values(table(), 0), "");
+  store_account(1, "a");
+  EXPECT_EQ(values(table(), 0), "1");
+}
+
+TEST_F(DataDefinitionTest, TransactionsSeeTheirOwnChanges) {
+  session_.begin(TransactionMode::interactive);
+  DataDefinition definition(session_.view, session_.transaction, types_);
+  ASSERT_EQ(definition.create_table(accounts(), false), TransactionStatus::ok);
+  uint64_t local = session_.view.version();
+  EXPECT_NE(local, engine_.catalog.version());
+  EXPECT_EQ(engine_.catalog.snapshot()->find_table(system_oid::schema_public, "accounts"), nullptr);
+  session_.view.refresh();
+  EXPECT_EQ(session_.view.version(), local);
+  ASSERT_NE(session_.view.find_table({}, "accounts"), nullptr);
+  Transaction::Mark storage_mark = session_.transaction.mark();
+  CatalogView::Mark mark = session_.view.mark();
+  Oid made = session_.view.find_table({}, "accounts")->oid;
+  ASSERT_EQ(definition.create_index(made, index({"balance"}, "i"), false), TransactionStatus::ok);
+  ASSERT_EQ(definition.drop_column(made, "name", false), TransactionStatus::ok);
+  EXPECT_EQ(session_.view.find_table(made)->find_column("name"), nullptr);
+  session_.transaction.rollback_to(storage_mark);
+  session_.view.rollback_to(mark);
+  EXPECT_NE(session_.view.find_table(made)->find_column("name"), nullptr);
+  EXPECT_EQ(session_.view.find_index({}, "i"), nullptr);
+  ASSERT_EQ(definition.add_key(made, key({"balance"})), TransactionStatus::ok);
+  ASSERT_EQ(session_.commit(), TransactionStatus::ok);
+  EXPECT_EQ(table().indexes.size(), 3u);
+  expect_rows_agree();
+}
+
+TEST_F(DataDefinitionTest, AbortLeavesNothing) {
+  std::string before = describe(*engine_.catalog.snapshot());
+  session_.begin();
+  DataDefinition definition(session_.view, session_.transaction, types_);
+  ASSERT_EQ(definition.create_table(accounts(), false), TransactionStatus::ok);
+  session_.abort();
+  EXPECT_EQ(session_.view.find_table({}, "accounts"), nullptr);
+  EXPECT_EQ(describe(*engine_.catalog.snapshot()), before);
+  expect_rows_agree();
+  create_accounts();
+}
+
+TEST_F(DataDefinitionTest, ConcurrentDefinitionsOfOneNameConflict) {
+  CatalogSession other(engine_);
+  session_.begin();
+  other.begin();
+  DataDefinition mine(session_.view, session_.transaction, types_);
+  DataDefinition theirs(other.view, other.transaction, types_);
+  ASSERT_EQ(mine.create_table(accounts(), false), TransactionStatus::ok);
+  TransactionStatus status = theirs.create_table(accounts(), false);
+  ASSERT_EQ(session_.commit(), TransactionStatus::ok);
+  if (status == TransactionStatus::ok) {
+    status = other.commit();
+  } else {
+    other.abort();
+  }
+  EXPECT_TRUE(is_conflict(status)) << name_of(status);
+  other.begin();
+  EXPECT_NE(other.view.find_table({}, "accounts"), nullptr);
+  other.abort();
+}
+
+TEST_F(DataDefinitionTest, UnrelatedDefinitionsDoNotConflict) {
+  create_accounts();
+  CatalogSession other(engine_);
+  session_.begin();
+  other.begin();
+  DataDefinition mine(session_.view, session_.transaction, types_);
+  DataDefinition theirs(other.view, other.transaction, types_);
+  TableDefinition second = accounts();
+  second.name = "second";
+  ASSERT_EQ(mine.create_table(second, false), TransactionStatus::ok);
+  ASSERT_EQ(theirs.set_options(other.view.find_table({}, "accounts")->oid, {}),
+            TransactionStatus::ok);
+  EXPECT_EQ(session_.commit(), TransactionStatus::ok);
+  EXPECT_EQ(other.commit(), TransactionStatus::ok);
+  session_.view.refresh();
+  EXPECT_TRUE(table().options.empty());
+  EXPECT_EQ(table("second").columns.size(), 3u);
+  expect_rows_agree();
+}
+
+TEST_F(DataDefinitionTest, WritersThatRestOnTheOldDescriptorConflict) {
+  create_accounts();
+  CatalogSession writer(engine_);
+  writer.begin();
+  const TableDescriptor& old = *writer.view.find_table({}, "accounts");
+  ASSERT_EQ(writer.transaction.use_descriptor(old.record.record, old.record.tid),
+            TransactionStatus::ok);
+  ASSERT_EQ(writer.insert(*old.relation, "k", "row"), TransactionStatus::ok);
+  define([&](DataDefinition& d) { return d.create_index(oid(), index({"balance"}), false); });
+  EXPECT_EQ(writer.commit(), TransactionStatus::conflict_record);
+}
+
+TEST_F(DataDefinitionTest, Schemas) {
+  define([](DataDefinition& d) { return d.create_schema("s", false); });
+  EXPECT_EQ(error([](DataDefinition& d) { return d.create_schema("s", false); }).message,
+            "schema \"s\" already exists");
+  EXPECT_EQ(error([](DataDefinition& d) { return d.create_schema("pg_x", false); }).state,
+            sqlstate::reserved_name);
+  define([](DataDefinition& d) {
+    TableDefinition table = accounts();
+    table.schema = "s";
+    return d.create_table(table, false);
+  });
+  std::string_view names[] = {"s"};
+  SqlDiagnostic used = error([&](DataDefinition& d) { return d.drop_schemas(names, false); });
+  EXPECT_EQ(used.detail, "table s.accounts depends on schema s");
+  DataDefinition::ObjectName tables[] = {{"s", "accounts"}};
+  define([&](DataDefinition& d) { return d.drop_tables(tables, false); });
+  define([&](DataDefinition& d) { return d.drop_schemas(names, false); });
+  EXPECT_EQ(engine_.catalog.snapshot()->find_schema("s"), nullptr);
+}
+
+TEST_F(DataDefinitionTest, NeverGivesAnOidTwice) {
+  Oid first = engine_.catalog.allocate_oid(session_.worker);
+  for (Oid i = 1; i < 20000; ++i)
+    ASSERT_EQ(engine_.catalog.allocate_oid(session_.worker), first + i);
+  // A server that starts anew goes on behind what was reserved.
+  Catalog reopened(engine_.relations);
+  EXPECT_FALSE(reopened.open(session_.worker));
+  EXPECT_GT(reopened.allocate_oid(session_.worker), first + 19999);
+}
+
+TEST_F(DataDefinitionTest, ListsLiveRelations) {
+  create_accounts();
+  std::vector<RelationId> live = engine_.catalog.live_relations(session_.worker.reclaimer());
+  ASSERT_EQ(live.size(), 2u);
+  EXPECT_EQ(live[0], table().relation_id);
+  EXPECT_EQ(live[1], table().indexes[1]->relation_id);
+}
+
+}  // namespace
+}  // namespace pgsilo::testing
