@@ -82,6 +82,7 @@ void ReclaimerHandle::close_open_batch() {
   if (open_.empty()) return;
   closed_.push_back({0, std::move(open_)});
   open_.clear();
+  open_bytes_ = 0;
   // Release: the unlinks happen-before every pin that reads the new generation. seq_cst: precedes
   // the scan.
   closed_.back().stamp = reclaimer_.generation_.fetch_add(1, std::memory_order_seq_cst);
@@ -100,7 +101,7 @@ void ReclaimerHandle::adopt_orphans() {
 
 size_t ReclaimerHandle::reclaim_slow(size_t budget) {
   if (orphans_waiting()) adopt_orphans();
-  bool full = open_.size() >= full_batch_objects || pending_bytes() >= full_batch_bytes;
+  bool full = open_.size() >= full_batch_objects || open_bytes_ >= full_batch_bytes;
   if (full || closed_.empty()) close_open_batch();
   uint64_t oldest = reclaimer_.oldest_announced();
   size_t freed = 0;

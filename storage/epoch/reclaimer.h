@@ -109,6 +109,7 @@ class ReclaimerHandle {
   // reserve() did.
   void retire(void* object, Reclaimer::Deleter deleter, size_t bytes) {
     open_.push_back({object, deleter, bytes});
+    open_bytes_ += bytes;
     add_pending(bytes);
   }
   // The next `count` calls of retire() allocate nothing (I3).
@@ -145,6 +146,7 @@ class ReclaimerHandle {
   Reclaimer& reclaimer_;
   Reclaimer::Cell* cell_;
   std::vector<Reclaimer::Retired> open_;
+  size_t open_bytes_ = 0;
   std::deque<Reclaimer::Batch> closed_;  // stamps ascend
   Pin* oldest_ = nullptr;  // the pins of this thread, in the order of their generations
   Pin* newest_ = nullptr;

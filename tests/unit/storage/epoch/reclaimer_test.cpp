@@ -120,6 +120,26 @@ TEST(Reclaimer, HonoursTheBudget) {
   EXPECT_EQ(handle.reclaim(), 6u);
 }
 
+// While an old pin lasts, garbage is batched: the line that all pins read is not written for every
+// object.
+TEST(Reclaimer, AnOldPinDoesNotMakeTheGenerationRun) {
+  Reclaimer reclaimer;
+  ReclaimerHandle writer(reclaimer);
+  ReclaimerHandle reader(reclaimer);
+  bool freed = false;
+  std::optional<Pin> pin(std::in_place, reader);
+  Generation before = reclaimer.current();
+  for (int i = 0; i < 640; ++i) {
+    writer.retire(&freed, set_flag, 1000);
+    EXPECT_EQ(writer.reclaim(), 0u);
+  }
+  EXPECT_LE(reclaimer.current().value(), before.value() + 12);
+  pin.reset();
+  while (writer.reclaim() != 0) {
+  }
+  EXPECT_EQ(writer.pending_bytes(), 0u);
+}
+
 TEST(Reclaimer, IndexesAreDenseAndReused) {
   Reclaimer reclaimer;
   ReclaimerHandle first(reclaimer);
