@@ -1,0 +1,166 @@
+#include "executor/catalog_names.h"
+
+#include "base/byte_buffer.h"
+#include "catalog/builtin/builtin.h"
+#include "catalog/catalog_view.h"
+#include "sql/sql_error.h"
+#include "sql/types/text.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+[[noreturn]] void throw_invalid_name() {
+  throw SqlError(sqlstate::invalid_name, "invalid name syntax");
+}
+
+bool is_blank(char byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
+
+void append_quoted(std::string_view name, ByteBuffer& out) {
+  Arena arena(256);
+  out.append(quote_identifier(name, arena));
+}
+
+}  // namespace
+
+std::vector<std::string> split_qualified_name(std::string_view text) {
+  std::vector<std::string> parts;
+  size_t at = 0;
+  auto skip_blanks = [&] {
+    while (at < text.size() && is_blank(text[at])) ++at;
+  };
+  for (;;) {
+    skip_blanks();
+    std::string part;
+    if (at < text.size() && text[at] == '"') {
+      for (++at;; ++at) {
+        if (at == text.size()) throw_invalid_name();
+        if (text[at] == '"') {
+          if (at + 1 == text.size() || text[at + 1] != '"') break;
+          ++at;
+        }
+        part.push_back(text[at]);
+      }
+      ++at;
+    } else {
+      while (at < text.size() && text[at] != '.' && !is_blank(text[at])) {
+        char byte = text[at++];
+        part.push_back(byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte);
+      }
+    }
+    if (part.empty()) throw_invalid_name();
+    parts.push_back(std::move(part));
+    skip_blanks();
+    if (at == text.size()) return parts;
+    if (text[at++] != '.') throw_invalid_name();
+  }
+}
+
+Oid CatalogNames::find_relation(const std::vector<std::string>& name, std::string_view text) const {
+  std::string_view schema = name.size() > 1 ? std::string_view(name[name.size() - 2]) : std::string_view();
+  if (const TableDescriptor* table = view_.find_table(schema, name.back())) return table->oid;
+  if (const IndexDescriptor* index = view_.find_index(schema, name.back())) return index->oid;
+  throw SqlError(sqlstate::undefined_table, concat("relation \"", text, "\" does not exist"));
+}
+
+Oid CatalogNames::find_type_name(const std::vector<std::string>& name, std::string_view text) const {
+  if (const TypeInfo* type = find_type_by_name(name.back())) return type->oid;
+  // SQL's own names: "integer", "timestamp with time zone".
+  for (const TypeInfo& type : all_types()) {
+    if (type.display_name == text) return type.oid;
+  }
+  if (text == "int") return type_oid::int4;
+  if (text == "decimal") return type_oid::numeric;
+  throw SqlError(sqlstate::undefined_object, concat("type \"", text, "\" does not exist"));
+}
+
+Oid CatalogNames::find(Oid reg_type, std::string_view text) {
+  switch (reg_type) {
+    case type_oid::regclass:
+      return find_relation(split_qualified_name(text), text);
+    case type_oid::regtype: {
+      std::vector<std::string> name;
+      try {
+        name = split_qualified_name(text);
+      } catch (const SqlError&) {
+        name = {std::string(text)};  // several words: one of SQL's own names
+      }
+      return find_type_name(name, text);
+    }
+    case type_oid::regproc: {
+      std::span<const BuiltinProcedure> found = find_procedures(split_qualified_name(text).back());
+      if (found.size() == 1) return found.front().oid;
+      if (found.empty()) {
+        throw SqlError(sqlstate::undefined_function, concat("function \"", text, "\" does not exist"));
+      }
+      throw SqlError(sqlstate::ambiguous_function, concat("more than one function named \"", text, "\""));
+    }
+    case type_oid::regnamespace: {
+      if (const SchemaDescriptor* schema = view_.find_schema(split_qualified_name(text).back())) {
+        return schema->oid;
+      }
+      throw SqlError(sqlstate::invalid_schema_name, concat("schema \"", text, "\" does not exist"));
+    }
+    case type_oid::regrole: {
+      constexpr Oid owner = 10;
+      if (split_qualified_name(text).back() == "postgres") return owner;
+      throw SqlError(sqlstate::undefined_object, concat("role \"", text, "\" does not exist"));
+    }
+    default:
+      throw_unsupported(concat("input of names for type ", type_info(reg_type).display_name));
+  }
+}
+
+bool CatalogNames::print_relation(Oid object, ByteBuffer& out) const {
+  const TableDescriptor* table = view_.find_table(object);
+  std::string_view name;
+  if (table != nullptr) {
+    name = table->name;
+  } else if (const IndexDescriptor* index = view_.snapshot().find_index(object, &table)) {
+    name = index->name;
+  } else {
+    return false;
+  }
+  const TableDescriptor* visible_table = view_.find_table({}, name);
+  const IndexDescriptor* visible_index = view_.find_index({}, name);
+  bool visible = (visible_table != nullptr && visible_table->oid == object) ||
+                 (visible_index != nullptr && visible_index->oid == object);
+  if (!visible) {
+    append_quoted(table->schema_name, out);
+    out.append('.');
+  }
+  append_quoted(name, out);
+  return true;
+}
+
+bool CatalogNames::print(Oid reg_type, Oid object, ByteBuffer& out) {
+  switch (reg_type) {
+    case type_oid::regclass:
+      return print_relation(object, out);
+    case type_oid::regtype:
+      if (find_type(object) == nullptr) return false;
+      format_type(object, no_typmod, out);
+      return true;
+    case type_oid::regproc:
+      if (const BuiltinProcedure* procedure = find_procedure(object)) {
+        append_quoted(procedure->name, out);
+        return true;
+      }
+      return false;
+    case type_oid::regnamespace:
+      if (const SchemaDescriptor* schema = view_.snapshot().find_schema(object)) {
+        append_quoted(schema->name, out);
+        return true;
+      }
+      return false;
+    case type_oid::regrole:
+      if (object != 10) return false;
+      out.append("postgres");
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace pgsilo

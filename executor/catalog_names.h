@@ -1,0 +1,32 @@
+// Names of catalog objects for the reg* types, by a session's view of the catalog.
+// Thread safety: none; one per session.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sql/types/type_context.h"
+
+namespace pgsilo {
+
+class CatalogView;
+
+class CatalogNames final : public ObjectNames {
+ public:
+  explicit CatalogNames(CatalogView& view) : view_(view) {}
+  Oid find(Oid reg_type, std::string_view text) override;
+  bool print(Oid reg_type, Oid object, ByteBuffer& out) override;
+
+ private:
+  Oid find_relation(const std::vector<std::string>& name, std::string_view text) const;
+  Oid find_type_name(const std::vector<std::string>& name, std::string_view text) const;
+  bool print_relation(Oid object, ByteBuffer& out) const;
+
+  CatalogView& view_;
+};
+
+// "a.B".c split at its dots: unquoted parts in lower case. Throws 42602 for what is no name.
+std::vector<std::string> split_qualified_name(std::string_view text);
+
+}  // namespace pgsilo
