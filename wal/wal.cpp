@@ -266,9 +266,9 @@ bool Wal::State::prepare_stores(std::string* why) {
     FileResult result = unit.directory->remove_unfinished_segments();
     if (result.ok())
       result = unit.segments->open(analysis.next_segment[i], analysis.empty_segments[i]);
-    while (result.ok() && unit.segments->state() != LogSpace::ample)
-      result = unit.segments->prepare_one();
-    if (!result.ok()) {
+    while (result.ok() && unit.segments->wants_segments()) result = unit.segments->prepare_one();
+    // Fewer spare ones than wanted will do for now.
+    if (!result.ok() && unit.segments->state() != LogSpace::ample) {
       *why =
           "could not prepare log segments in \"" + unit.directory->path() + "\": " + result.text();
       return false;

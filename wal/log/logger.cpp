@@ -47,12 +47,13 @@ bool Logger::step() {
   // Somebody is still inside commit: what drain asks for cannot be taken whole yet.
   if (drain && completed < target) drain_.store(true, std::memory_order_seq_cst);
   BatchTrailer trailer{.complete = completed, .last_data = parts_.commit.last_data(completed)};
+  // All of ours up to `completed` will be in this batch, whatever the workers' memory of epochs
+  // says.
+  Epoch& own = trailer.last_data[parts_.index];
+  own = std::min(own, completed);
   if (!parts_.commit.must_write(parts_.index, trailer.last_data)) {
     return completed > parts_.commit.durable() && parts_.commit.settle_without_write(trailer);
   }
-  // All of it up to `completed` is in this batch, whatever the worker's memory of its epochs says.
-  Epoch& own = trailer.last_data[parts_.index];
-  own = std::min(own, completed);
   write_batch(trailer);
   return true;
 }

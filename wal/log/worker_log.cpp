@@ -139,15 +139,17 @@ void WorkerLog::remember(Epoch epoch) {
 
 // Slots are overwritten oldest first and with later epochs. So if the slot with the true answer has
 // been overwritten, all older ones have been too, and none is <= completed: the answer is then an
-// epoch that is too late, which is safe.
+// epoch that is too late, which is safe. While none has been overwritten, none <= completed means
+// that there was none.
 Epoch WorkerLog::last_data(Epoch completed) const {
   uint64_t count = epoch_count_.load(std::memory_order_acquire);
   uint64_t answer = 0;
   for (uint64_t i = 0; i < std::min<uint64_t>(count, remembered_epochs); ++i) {
     answer = epochs_[(count - 1 - i) % remembered_epochs].load(std::memory_order_acquire);
-    if (answer <= completed.value()) break;
+    if (answer <= completed.value()) return Epoch(answer);
   }
-  return Epoch(answer);
+  bool overwritten = epoch_count_.load(std::memory_order_acquire) >= remembered_epochs;
+  return overwritten ? Epoch(answer) : Epoch(0);
 }
 
 bool WorkerLog::has_records() const {

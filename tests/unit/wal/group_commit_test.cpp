@@ -1,0 +1,138 @@
+#include "wal/log/group_commit.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/wal/log_test_kit.h"
+#include "wal/wal.h"
+
+namespace pgsilo {
+namespace {
+
+class Told final : public DurableListener {
+ public:
+  void on_durable(Epoch durable) override {
+    ++times;
+    last = durable;
+  }
+  int times = 0;
+  Epoch last;
+};
+
+TEST(GroupCommit, AStepMakesWhatIsWaitedForDurable) {
+  LogParts parts(1, 1);
+  Told told;
+  parts.commit->set_listener(0, &told);
+  Epoch epoch = parts.append(0);
+  EXPECT_FALSE(parts.loggers[0]->try_step());  // nobody waits
+  EXPECT_TRUE(parts.commit->request(0, epoch));
+  EXPECT_TRUE(parts.loggers[0]->try_step());
+  EXPECT_GE(parts.durable.get(), epoch);
+  EXPECT_EQ(told.times, 1);
+  EXPECT_GE(told.last, epoch);
+  EXPECT_FALSE(parts.commit->request(0, epoch));  // durable already
+  EXPECT_EQ(told.times, 1);
+}
+
+TEST(GroupCommit, OneSyncForABatch) {
+  LogParts parts(3, 1);
+  Epoch last;
+  for (int i = 0; i < 100; ++i) last = parts.append(static_cast<unsigned>(i % 3));
+  EXPECT_TRUE(parts.step(0, last));
+  EXPECT_EQ(parts.loggers[0]->batches(), 1u);
+  EXPECT_EQ(parts.loggers[0]->bytes_written(), log_format::block_unit);
+}
+
+TEST(GroupCommit, TellsAgainWhoAskedForMore) {
+  LogParts parts(1, 1);
+  Told told;
+  parts.commit->set_listener(0, &told);
+  Epoch first = parts.append(0);
+  parts.commit->request(0, first);
+  parts.loggers[0]->try_step();
+  Epoch second = parts.append(0);
+  parts.commit->request(0, second);
+  parts.epochs.advance();
+  Epoch third = parts.append(0);
+  parts.commit->request(0, third);
+  // Somebody is inside commit in `third`: only `second` can be settled.
+  parts.slots[0]->enter();
+  parts.loggers[0]->try_step();
+  EXPECT_GE(parts.durable.get(), second);
+  EXPECT_LT(parts.durable.get(), third);
+  EXPECT_EQ(told.times, 2);
+  parts.slots[0]->leave();
+  parts.loggers[0]->try_step();
+  EXPECT_GE(parts.durable.get(), third);
+  EXPECT_EQ(told.times, 3);
+}
+
+TEST(GroupCommit, AnEpochSomebodyIsCommittingInIsNotDurable) {
+  LogParts parts(2, 1);
+  parts.slots[1]->enter();
+  Epoch epoch = parts.append(0);
+  EXPECT_FALSE(parts.step(0, epoch));
+  EXPECT_LT(parts.durable.get(), epoch);
+  parts.slots[1]->leave();
+  EXPECT_TRUE(parts.step(0, epoch));
+  EXPECT_GE(parts.durable.get(), epoch);
+}
+
+TEST(GroupCommit, ReadersNeedNoWrite) {
+  LogParts parts(1, 1);
+  Epoch current = parts.epochs.current();
+  EXPECT_TRUE(parts.step(0, current));
+  EXPECT_GE(parts.durable.get(), current);
+  EXPECT_EQ(parts.loggers[0]->batches(), 0u);
+  EXPECT_LT(parts.commit->recorded(),
+            current);  // no trailer says so: it must not go to disk either
+}
+
+TEST(GroupCommit, AnIdleLoggerHoldsNobodyBack) {
+  LogParts parts(2, 2);
+  Epoch epoch = parts.append(0);
+  EXPECT_TRUE(parts.step(0, epoch));
+  EXPECT_GE(parts.durable.get(), epoch);
+  EXPECT_EQ(parts.loggers[1]->batches(), 0u);
+}
+
+TEST(GroupCommit, ABusyLoggerHoldsEverybodyBack) {
+  LogParts parts(2, 2);
+  Epoch other = parts.append(1);
+  Epoch epoch = parts.append(0);
+  ASSERT_EQ(other, epoch);
+  EXPECT_TRUE(parts.step(0, epoch));
+  EXPECT_LT(parts.durable.get(), epoch);
+  EXPECT_TRUE(parts.step(1, epoch));
+  EXPECT_GE(parts.durable.get(), epoch);
+  EXPECT_GE(parts.commit->recorded(), epoch);
+}
+
+TEST(GroupCommit, EpochsTooLongAgoToRememberAreNamedTooLateNotTooEarly) {
+  LogParts parts(1, 1);
+  Epoch first = parts.append(0);
+  Epoch last = first;
+  for (int i = 0; i < 20; ++i) {
+    parts.epochs.advance();
+    last = parts.append(0);
+  }
+  EXPECT_EQ(parts.commit->last_data(last)[0], last);
+  EXPECT_EQ(parts.commit->last_data(Epoch(last.value() - 3))[0], Epoch(last.value() - 3));
+  EXPECT_GT(parts.commit->last_data(first)[0], first);
+}
+
+TEST(GroupCommit, LaterEpochsStayInTheBuffer) {
+  LogParts parts(1, 1);
+  Epoch first = parts.append(0);
+  parts.epochs.advance();
+  parts.append(0);
+  CommitSlot busy(parts.epochs);
+  busy.enter();  // in the second epoch
+  EXPECT_TRUE(parts.step(0, first));
+  EXPECT_TRUE(parts.logs[0]->has_records());
+  busy.leave();
+  EXPECT_TRUE(parts.step(0, Epoch(first.value() + 1)));
+  EXPECT_FALSE(parts.logs[0]->has_records());
+}
+
+}  // namespace
+}  // namespace pgsilo
