@@ -126,7 +126,7 @@ void print_shortest(Float value, int plain_exponent_limit, ByteBuffer& out) {
   char* end = shortest_scientific(value, text, text + sizeof text);
   char* mantissa = text;
   if (*mantissa == '-') out.append(*mantissa++);
-  char* mark = end;
+  char* mark = end - 1;
   while (*mark != 'e') --mark;
   int exponent = 0;
   std::from_chars(mark[1] == '+' ? mark + 2 : mark + 1, end, exponent);

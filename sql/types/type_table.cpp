@@ -65,8 +65,14 @@ constexpr TypeInfo pseudo_type(std::string_view name, int16_t typlen, bool typby
   if constexpr (oid == type_oid::void_type) {
     functions.print = functions.send = [](Datum, ByteBuffer&, const TypeContext&) {};
   }
-  return base_type({oid, name, oid == type_oid::any ? "\"any\"" : name, typlen, typbyval, 'p', 'P',
-                    false, 0, 0, alignment, storage, 0, !typbyval, KeyForm::none},
+  // "any" is a word of SQL; records are the only pseudo-type with an array type.
+  std::string_view display_name = oid == type_oid::any            ? "\"any\""
+                                  : oid == type_oid::record_array ? "record[]"
+                                                                  : name;
+  Oid element = oid == type_oid::record_array ? type_oid::record : invalid_oid;
+  Oid array = oid == type_oid::record ? type_oid::record_array : invalid_oid;
+  return base_type({oid, name, display_name, typlen, typbyval, 'p', 'P', false, element, array,
+                    alignment, storage, 0, !typbyval, KeyForm::none},
                    functions);
 }
 
