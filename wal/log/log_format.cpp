@@ -29,13 +29,25 @@ constexpr size_t at_recorded_durable = 56;
 constexpr size_t at_largest_epoch = 64;
 constexpr size_t at_piece_offset = 72;
 constexpr size_t at_piece_total = 80;
-static_assert(at_piece_total + 8 == block_header_bytes);
+constexpr size_t at_log = 88;
+static_assert(at_log + 8 == block_header_bytes);
 
 constexpr std::string_view segment_suffix = ".segment";
 constexpr std::string_view unfinished_suffix = ".segment.new";
 
-uint64_t block_checksum(const char* block, size_t content_bytes, const Uuid& log) {
-  return checksum64(block + at_magic, content_bytes - at_magic, log.high ^ log.low);
+uint64_t short_identity(const Uuid& log) { return log.high ^ log.low; }
+
+// Content bytes of a block whose checksum is right; 0: there is none.
+size_t intact_content(std::string_view bytes) {
+  if (bytes.size() < block_unit) return 0;
+  const char* block = bytes.data();
+  if (load_le32(block + at_magic) != block_magic || load_le16(block + at_version) != version)
+    return 0;
+  uint64_t content = uint64_t{block_header_bytes} + load_le32(block + at_payload_bytes) +
+                     load_le32(block + at_trailer_bytes);
+  if (content > bytes.size()) return 0;
+  bool right = load_le64(block + at_checksum) == checksum64(block + at_magic, content - at_magic);
+  return right ? content : 0;
 }
 
 void write_trailer(char* to, const BatchTrailer& trailer) {
@@ -96,27 +108,28 @@ size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size
   store_le64(block + at_largest_epoch, header.largest_epoch.value());
   store_le64(block + at_piece_offset, header.piece_offset);
   store_le64(block + at_piece_total, header.piece_total);
+  store_le64(block + at_log, short_identity(place.log));
   if (trailer != nullptr) write_trailer(block + block_header_bytes + payload_bytes, *trailer);
   std::memset(block + content, 0, total - content);
-  store_le64(block + at_checksum, block_checksum(block, content, place.log));
+  store_le64(block + at_checksum, checksum64(block + at_magic, content - at_magic));
   return total;
 }
 
+bool is_foreign_block(std::string_view bytes, const Uuid& log) {
+  return intact_content(bytes) != 0 && load_le64(bytes.data() + at_log) != short_identity(log);
+}
+
 std::optional<BlockView> open_block(std::string_view bytes, const BlockPlace& place) {
-  if (bytes.size() < block_unit) return std::nullopt;
+  size_t content = intact_content(bytes);
+  if (content == 0) return std::nullopt;
   const char* block = bytes.data();
-  if (load_le32(block + at_magic) != block_magic || load_le16(block + at_version) != version ||
+  if (load_le64(block + at_log) != short_identity(place.log) ||
       load_le64(block + at_segment) != place.segment ||
       load_le64(block + at_offset) != place.offset) {
     return std::nullopt;
   }
   uint64_t payload = load_le32(block + at_payload_bytes);
   uint64_t trailer = load_le32(block + at_trailer_bytes);
-  uint64_t content = block_header_bytes + payload + trailer;
-  if (content > bytes.size() ||
-      load_le64(block + at_checksum) != block_checksum(block, content, place.log)) {
-    return std::nullopt;
-  }
   BlockView view;
   uint16_t kind = load_le16(block + at_kind);
   if (kind != static_cast<uint16_t>(BlockKind::records) &&

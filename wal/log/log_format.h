@@ -24,7 +24,7 @@ inline constexpr uint16_t version = 1;
 // Blocks begin and end at multiples of this: no device writes less, so that a synced block is never
 // rewritten in part.
 inline constexpr size_t block_unit = 4096;
-inline constexpr size_t block_header_bytes = 88;
+inline constexpr size_t block_header_bytes = 96;
 inline constexpr size_t record_header_bytes = 16;
 inline constexpr size_t entry_header_bytes = 10;
 inline constexpr size_t trailer_fixed_bytes = 16;
@@ -94,6 +94,10 @@ struct BlockView {
 // bytes; `block` has room for them.
 size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size_t payload_bytes,
                   const BatchTrailer* trailer);
+
+// Whether an undamaged block of another log is at the start of `bytes`: then the file is in the
+// wrong directory.
+bool is_foreign_block(std::string_view bytes, const Uuid& log);
 
 // The block at the start of `bytes` if there is a whole, undamaged one that belongs to this place.
 std::optional<BlockView> open_block(std::string_view bytes, const BlockPlace& place);

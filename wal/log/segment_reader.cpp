@@ -56,8 +56,9 @@ std::optional<BlockView> SegmentReader::next(uint64_t from, uint64_t to) {
     if (!fill(offset, longest_block)) return std::nullopt;
     at = offset - window_start_;
     BlockPlace place{.log = log_, .segment = number_, .offset = offset};
-    std::optional<BlockView> block = open_block({window_.get() + at, window_bytes_ - at}, place);
-    if (block) return block;
+    std::string_view rest(window_.get() + at, window_bytes_ - at);
+    if (std::optional<BlockView> block = open_block(rest, place)) return block;
+    met_foreign_block_ |= is_foreign_block(rest, log_);
   }
   return std::nullopt;
 }

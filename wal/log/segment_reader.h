@@ -31,6 +31,8 @@ class SegmentReader {
   // block unit; none: there is none, or reading failed (result()).
   std::optional<BlockView> next(uint64_t from, uint64_t to);
   const FileResult& result() const { return result_; }
+  // It met an undamaged block of another log.
+  bool met_foreign_block() const { return met_foreign_block_; }
 
  private:
   struct AlignedDelete {
@@ -49,6 +51,7 @@ class SegmentReader {
   uint64_t bytes_ = 0;
   uint64_t limit_ = 0;  // of reading
   FileResult result_;
+  bool met_foreign_block_ = false;
   std::unique_ptr<char[], AlignedDelete> window_;
   uint64_t window_start_ = 0;
   size_t window_bytes_ = 0;

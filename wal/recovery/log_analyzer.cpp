@@ -126,9 +126,15 @@ class Analyzer {
         [this] { meter_.report(); });
     for (const Job& job : jobs_) {
       const SegmentScan& scan = scans_[job.log][job.index];
-      if (scan.result.ok() || options_.accept_data_loss) continue;
-      return fail("could not read log segment \"" + scan.path + "\": " + scan.result.text() +
-                  std::string(accept_hint));
+      if (options_.accept_data_loss) continue;
+      if (!scan.result.ok()) {
+        return fail("could not read log segment \"" + scan.path + "\": " + scan.result.text() +
+                    accept_hint);
+      }
+      if (scan.foreign) {
+        return fail("log segment \"" + scan.path + "\" holds blocks of another log directory" +
+                    accept_hint);
+      }
     }
     return true;
   }

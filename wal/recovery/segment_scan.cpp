@@ -73,6 +73,7 @@ SegmentScan scan_segment(FileSystem& files, const std::string& path, uint64_t nu
     if (!keep_all_trailers && run.trailers.size() >= 1024) drop_decided_trailers(run);
   }
   scan.result = reader.result();
+  scan.foreign = reader.met_foreign_block();
   for (BlockRun& run : scan.runs) {
     if (!keep_all_trailers) drop_decided_trailers(run);
     if (run.splits.back() != run.end) run.splits.push_back(run.end);

@@ -40,7 +40,8 @@ struct SegmentScan {
   std::string path;
   uint64_t bytes = 0;
   std::vector<BlockRun> runs;
-  FileResult result;  // of reading
+  FileResult result;     // of reading
+  bool foreign = false;  // holds blocks of another log
 };
 
 // `keep_all_trailers`: also those that later blocks of the run prove durable; needed only where

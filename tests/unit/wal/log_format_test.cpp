@@ -65,8 +65,11 @@ TEST(LogFormat, BlockCountsOnlyWhereItBelongs) {
   other.offset = 0;
   EXPECT_FALSE(open_block(block, other).has_value());
   other = place;
+  EXPECT_FALSE(is_foreign_block(block, other.log));
+  other = place;
   other.log = {1, 3};
   EXPECT_FALSE(open_block(block, other).has_value());
+  EXPECT_TRUE(is_foreign_block(block, other.log));
 }
 
 TEST(LogFormat, EveryDamagedByteIsNoticed) {

@@ -1,0 +1,352 @@
+// What recovery refuses and what it takes for a torn end (durability.md items 1, 3, 4, 10), on a
+// simulated disk.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "base/file_simulated.h"
+#include "tests/crash/logged_engine.h"
+#include "wal/log/log_format.h"
+
+namespace pgsilo {
+namespace {
+
+constexpr char first_segment[] = "0000000000000001.segment";
+
+class Damage : public ::testing::Test {
+ protected:
+  WalOptions options(unsigned logs = 1) {
+    WalOptions options = LoggedEngine::small_options();
+    options.workers = logs;
+    options.log_directories.clear();
+    for (unsigned i = 0; i < logs; ++i)
+      options.log_directories.push_back("wal" + std::to_string(i));
+    return options;
+  }
+
+  // `count` durable transactions, round-robin over the workers, one batch each; the last one may
+  // stay undurable.
+  void commit(const WalOptions& options, int count, bool last_durable = true) {
+    LoggedEngine engine(disk_, "/data", options);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    for (int i = 0; i < count; ++i) {
+      unsigned worker = static_cast<unsigned>(i) % options.workers;
+      std::optional<Epoch> epoch =
+          engine.commit(worker, {{1, "key" + std::to_string(i), "row" + std::to_string(i)}});
+      ASSERT_TRUE(epoch.has_value());
+      if (i + 1 < count || last_durable) engine.wal().wait_durable(worker, *epoch);
+    }
+    disk_.cut_power();
+  }
+
+  // Restarts; the number of rows, or -1 with why_.
+  int restart(const WalOptions& options) {
+    disk_.restart();
+    LoggedEngine engine(disk_, "/data", options);
+    bool started = engine.start();
+    why_ = engine.why();
+    data_loss_ = engine.recovered().data_loss;
+    int rows = started ? static_cast<int>(engine.content().size()) : -1;
+    disk_.cut_power();
+    return rows;
+  }
+
+  static std::string log_path(unsigned log, const std::string& name = first_segment) {
+    return "/data/wal" + std::to_string(log) + "/" + name;
+  }
+  void damage(uint64_t block) {
+    disk_.corrupt(log_path(0), block * log_format::block_unit + 100, "?");
+  }
+
+  SimulatedFileSystem disk_{11};
+  std::string why_;
+  std::string data_loss_;
+};
+
+TEST_F(Damage, NothingIsWrong) {
+  commit(options(), 10);
+  EXPECT_EQ(restart(options()), 10) << why_;
+  EXPECT_EQ(restart(options()), 10) << why_;
+}
+
+TEST_F(Damage, AHoleIsRefusedWithFileOffsetAndOption) {
+  commit(options(), 10);
+  damage(4);
+  EXPECT_EQ(restart(options()), -1);
+  EXPECT_NE(why_.find(log_path(0)), std::string::npos) << why_;
+  EXPECT_NE(why_.find("offset 16384"), std::string::npos) << why_;
+  EXPECT_NE(why_.find("recovery_accept_data_loss"), std::string::npos) << why_;
+}
+
+TEST_F(Damage, AHoleIsAcceptedOnDemandForGood) {
+  commit(options(), 10);
+  damage(4);
+  WalOptions accepting = options();
+  accepting.accept_data_loss = true;
+  EXPECT_EQ(restart(accepting), 4);
+  EXPECT_NE(data_loss_, "");
+  // The incarnation has been closed where it broke: nobody asks again, and what lay behind the hole
+  // stays gone.
+  EXPECT_EQ(restart(options()), 4) << why_;
+}
+
+TEST_F(Damage, AHoleInAnEarlierIncarnationTakesTheLaterOnesAlong) {
+  commit(options(), 5);
+  disk_.restart();
+  commit(options(), 8);
+  damage(2);
+  EXPECT_EQ(restart(options()), -1);
+  WalOptions accepting = options();
+  accepting.accept_data_loss = true;
+  EXPECT_EQ(restart(accepting), 2);
+  EXPECT_EQ(restart(options()), 2) << why_;
+}
+
+// The last batch cannot be told from one that was torn while it was written (docs/recovery.md); the
+// D it made durable is recorded nowhere.
+TEST_F(Damage, ALostLastBatchLooksTorn) {
+  commit(options(), 10);
+  damage(9);
+  EXPECT_EQ(restart(options()), 9) << why_;
+}
+
+TEST_F(Damage, AfterACleanShutdownEvenTheLastBatchIsMissed) {
+  {
+    LoggedEngine engine(disk_, "/data", options());
+    ASSERT_TRUE(engine.start());
+    for (int i = 0; i < 5; ++i) {
+      engine.wal().wait_durable(0, *engine.commit(0, {{1, "key" + std::to_string(i), "row"}}));
+    }
+    engine.wal().stop();
+  }
+  disk_.cut_power();
+  damage(4);
+  EXPECT_EQ(restart(options()), -1);
+}
+
+TEST_F(Damage, AMissingSegmentIsNamed) {
+  WalOptions small = options();
+  {
+    LoggedEngine engine(disk_, "/data", small);
+    ASSERT_TRUE(engine.start());
+    for (int i = 0; i < 60; ++i) {
+      engine.wal().wait_durable(
+          0, *engine.commit(0, {{1, "key" + std::to_string(i), std::string(12000, 'x')}}));
+      engine.wal().prepare_segments();
+    }
+    disk_.cut_power();
+  }
+  disk_.restart();
+  std::string second = log_path(0, "0000000000000002.segment");
+  ASSERT_NE(disk_.content(second), "");
+  ASSERT_TRUE(disk_.remove(second).ok());
+  EXPECT_EQ(restart(small), -1);
+  EXPECT_NE(why_.find("0000000000000002.segment\" is missing"), std::string::npos) << why_;
+  // The first one is noticed by the numbers of the blocks.
+  disk_.restart();
+  ASSERT_TRUE(disk_.remove(log_path(0)).ok());
+  EXPECT_EQ(restart(small), -1);
+}
+
+TEST_F(Damage, UnreadableSegmentsAreRefused) {
+  commit(options(), 3);
+  disk_.fail_reads_of(log_path(0));
+  EXPECT_EQ(restart(options()), -1);
+  EXPECT_NE(why_.find("could not read log segment"), std::string::npos) << why_;
+}
+
+TEST_F(Damage, DamagedControlFileIsRefused) {
+  commit(options(), 3);
+  disk_.corrupt("/data/pgsilo.control", 40, "?");
+  EXPECT_EQ(restart(options()), -1);
+  EXPECT_NE(why_.find("pgsilo.control\" is damaged"), std::string::npos) << why_;
+}
+
+TEST_F(Damage, AnotherVersionIsRefused) {
+  commit(options(), 3);
+  disk_.corrupt("/data/pgsilo.control", 12, "\x63");
+  EXPECT_EQ(restart(options()), -1);
+  EXPECT_NE(why_.find("another version"), std::string::npos) << why_;
+}
+
+// --- several logs ---
+
+TEST_F(Damage, AMissingLogDirectoryIsRefused) {
+  commit(options(2), 6);
+  EXPECT_EQ(restart(options(1)), -1);
+  EXPECT_NE(why_.find("wal1"), std::string::npos) << why_;
+  EXPECT_NE(why_.find("is missing"), std::string::npos) << why_;
+  EXPECT_EQ(restart(options(2)), 6) << why_;
+}
+
+TEST_F(Damage, AnEmptiedLogDirectoryIsRefused) {
+  commit(options(2), 6);
+  disk_.restart();
+  std::vector<std::string> names;
+  ASSERT_TRUE(disk_.list("/data/wal1", &names).ok());
+  for (const std::string& name : names) ASSERT_TRUE(disk_.remove("/data/wal1/" + name).ok());
+  EXPECT_EQ(restart(options(2)), -1);
+  EXPECT_NE(why_.find("is missing"), std::string::npos) << why_;
+}
+
+TEST_F(Damage, ALogDirectoryWithoutSegmentsIsRefused) {
+  commit(options(2), 6);
+  disk_.restart();
+  std::vector<std::string> names;
+  ASSERT_TRUE(disk_.list("/data/wal1", &names).ok());
+  for (const std::string& name : names) {
+    if (!parse_segment_name(name)) continue;
+    ASSERT_TRUE(disk_.remove("/data/wal1/" + name).ok());
+  }
+  EXPECT_EQ(restart(options(2)), -1);
+  EXPECT_NE(why_.find("holds no segments"), std::string::npos) << why_;
+}
+
+TEST_F(Damage, LogDirectoriesAreKnownByTheirIdentityNotTheirPlace) {
+  commit(options(2), 6);
+  WalOptions swapped = options(2);
+  std::swap(swapped.log_directories[0], swapped.log_directories[1]);
+  EXPECT_EQ(restart(swapped), 6) << why_;
+  EXPECT_EQ(restart(options(2)), 6) << why_;
+}
+
+TEST_F(Damage, SwappedSegmentsAreNoticed) {
+  commit(options(2), 8);
+  std::string one = disk_.content(log_path(0));
+  std::string other = disk_.content(log_path(1));
+  disk_.corrupt(log_path(0), 0, other);
+  disk_.corrupt(log_path(1), 0, one);
+  EXPECT_EQ(restart(options(2)), -1);
+  EXPECT_NE(why_.find("holds blocks of another log"), std::string::npos) << why_;
+}
+
+TEST_F(Damage, AForeignLogDirectoryIsRefused) {
+  commit(options(1), 3);
+  disk_.restart();
+  {
+    LoggedEngine other(disk_, "/other", options(1));
+    ASSERT_TRUE(other.start());
+    disk_.cut_power();
+  }
+  WalOptions mixed = options(1);
+  mixed.log_directories.push_back("/other/wal0");
+  EXPECT_EQ(restart(mixed), -1);
+  EXPECT_NE(why_.find("belongs to another database"), std::string::npos) << why_;
+}
+
+TEST_F(Damage, TheSameDirectoryTwiceIsRefused) {
+  WalOptions twice = options(1);
+  twice.log_directories.push_back("wal0");
+  EXPECT_EQ(restart(twice), -1);
+  EXPECT_NE(why_.find("are the same"), std::string::npos) << why_;
+}
+
+TEST_F(Damage, ADirectoryMayJoin) {
+  commit(options(1), 3);
+  EXPECT_EQ(restart(options(2)), 3) << why_;
+  disk_.restart();
+  commit(options(2), 8);
+  EXPECT_EQ(restart(options(2)), 8) << why_;
+}
+
+TEST_F(Damage, ALostTailOfOneLogIsNoticedByTheOther) {
+  commit(options(2), 9);  // batches alternate; log 1's last is recorded by log 0's last
+  std::string path = log_path(1);
+  for (uint64_t block = 2; block < 4; ++block) {
+    disk_.corrupt(path, block * log_format::block_unit, std::string(log_format::block_unit, '\0'));
+  }
+  EXPECT_EQ(restart(options(2)), -1);
+  EXPECT_NE(why_.find(path), std::string::npos) << why_;
+  EXPECT_EQ(why_.find(log_path(0)), std::string::npos) << why_;
+}
+
+TEST_F(Damage, ASecondServerIsRefused) {
+  LoggedEngine first(disk_, "/data", options());
+  ASSERT_TRUE(first.start());
+  LoggedEngine second(disk_, "/data", options());
+  EXPECT_FALSE(second.start());
+  EXPECT_NE(second.why().find("in use by another server"), std::string::npos) << second.why();
+  LoggedEngine elsewhere(disk_, "/elsewhere", [&] {
+    WalOptions wal = options();
+    wal.log_directories = {"/data/wal0"};
+    return wal;
+  }());
+  EXPECT_FALSE(elsewhere.start());
+  EXPECT_NE(elsewhere.why().find("in use by another server"), std::string::npos) << elsewhere.why();
+}
+
+// --- failing calls ---
+
+TEST_F(Damage, AFailedWriteOrSyncOfTheLogStopsTheProcess) {
+  for (bool direct : {true, false}) {
+    disk_.refuse_direct(!direct);
+    LoggedEngine engine(disk_, direct ? "/direct" : "/cached", options());
+    ASSERT_TRUE(engine.start());
+    std::optional<Epoch> epoch = engine.commit(0, {{1, "key", "row"}});
+    EXPECT_DEATH(
+        {
+          disk_.fail_at(disk_.steps() + 1, {FileStatus::failed, EIO});
+          engine.wal().wait_durable(0, *epoch);
+        },
+        "could not write log segment");
+    if (direct) continue;
+    EXPECT_DEATH(
+        {
+          disk_.fail_at(disk_.steps() + 2, {FileStatus::failed, EIO});
+          engine.wal().wait_durable(0, *epoch);
+        },
+        "could not sync log segment");
+  }
+}
+
+// Every call of a start may fail: then it says why, and the next start finds everything.
+TEST_F(Damage, EveryCallOfAStartMayFail) {
+  commit(options(2), 6);
+  int failures = 0;
+  for (uint64_t step = 1; step < 200; ++step) {
+    disk_.restart();
+    uint64_t before = disk_.steps();
+    disk_.fail_at(before + step, step % 2 == 0 ? FileResult{FileStatus::no_space, ENOSPC}
+                                               : FileResult{FileStatus::failed, EIO});
+    {
+      LoggedEngine engine(disk_, "/data", options(2));
+      if (!engine.start()) {
+        ++failures;
+        EXPECT_NE(engine.why(), "");
+      }
+      disk_.cut_power();
+    }
+    if (disk_.steps() < before + step) break;  // nothing failed any more
+    ASSERT_EQ(restart(options(2)), 6) << why_ << " step " << step;
+  }
+  EXPECT_GT(failures, 5);
+}
+
+TEST_F(Damage, WritersAreRefusedWithoutSpaceAndReadersGoOn) {
+  WalOptions small = options();
+  LoggedEngine engine(disk_, "/data", small);
+  ASSERT_TRUE(engine.start());
+  disk_.set_capacity(1);  // no segment more
+  int committed = 0;
+  std::optional<Epoch> epoch;
+  do {
+    epoch = engine.commit(0, {{1, "key" + std::to_string(committed), std::string(8000, 'x')}});
+    if (!epoch) break;
+    ++committed;
+    engine.wal().wait_durable(0, *epoch);
+    engine.wal().prepare_segments();
+  } while (committed < 1000);
+  EXPECT_EQ(engine.status(), TransactionStatus::no_log_space);
+  EXPECT_GT(committed, 5);
+  EXPECT_EQ(engine.content().size(), static_cast<size_t>(committed));  // nothing half-done
+  disk_.set_capacity(UINT64_MAX);
+  engine.wal().prepare_segments();
+  epoch = engine.commit(0, {{1, "after", "row"}});
+  ASSERT_TRUE(epoch.has_value());
+  engine.wal().wait_durable(0, *epoch);
+  disk_.cut_power();
+  EXPECT_EQ(restart(small), committed + 1) << why_;
+}
+
+}  // namespace
+}  // namespace pgsilo
