@@ -102,6 +102,14 @@ void ExpressionCompiler::compile_into(const BoundExpression* expression, Registe
       emit(steps::io_conversion, target, argument, 0, 0, data);
       return;
     }
+    case ExpressionKind::typmod_coercion: {
+      const auto* coercion = as<TypmodCoercionExpression>(expression);
+      Register argument = compile(coercion->argument);
+      const auto* data = plan_.statement().arena.make<steps::TypmodCoercion>(
+          &type_info(coercion->type), coercion->typmod, coercion->explicit_cast);
+      emit(steps::typmod_coercion, target, argument, 0, 0, data);
+      return;
+    }
     case ExpressionKind::sql_value: {
       const auto* value = as<SqlValueExpression>(expression);
       emit(steps::sql_value, target, 0, static_cast<Register>(value->typmod + 1),

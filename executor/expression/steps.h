@@ -71,6 +71,14 @@ struct IoConversion {
 };
 const Step* io_conversion(const Step* step, Datum* registers, RowContext& context);
 
+// The value made to fit a modifier: data is a TypmodCoercion.
+struct TypmodCoercion {
+  const TypeInfo* type = nullptr;  // has apply_typmod
+  int32_t typmod = -1;
+  bool is_explicit = false;
+};
+const Step* typmod_coercion(const Step* step, Datum* registers, RowContext& context);
+
 // CURRENT_DATE and its kin: c is the SqlValueKind, b the precision + 1 (0: none).
 const Step* sql_value(const Step* step, Datum* registers, RowContext& context);
 

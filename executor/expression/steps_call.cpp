@@ -27,8 +27,9 @@ const Step* call1_strict(const Step* step, Datum* registers, RowContext& context
 
 const Step* call2_strict(const Step* step, Datum* registers, RowContext& context) {
   Datum arguments[2] = {registers[step->a], registers[step->b]};
-  registers[step->result] =
-      arguments[0].null || arguments[1].null ? Datum() : invoke(call_data(step), context, arguments);
+  registers[step->result] = arguments[0].null || arguments[1].null
+                                ? Datum()
+                                : invoke(call_data(step), context, arguments);
   return step + 1;
 }
 
@@ -137,6 +138,16 @@ const Step* io_conversion(const Step* step, Datum* registers, RowContext& contex
   // The parsed value may point into its text.
   std::string_view kept = (*context.arena).copy_string(text.view());
   registers[step->result] = conversion.to->parse(kept, conversion.typmod, (*context.types));
+  return step + 1;
+}
+
+const Step* typmod_coercion(const Step* step, Datum* registers, RowContext& context) {
+  const auto& coercion = *static_cast<const TypmodCoercion*>(step->data);
+  const Datum& value = registers[step->a];
+  registers[step->result] = value.null
+                                ? Datum()
+                                : coercion.type->apply_typmod(value, coercion.typmod,
+                                                              coercion.is_explicit, *context.types);
   return step + 1;
 }
 
