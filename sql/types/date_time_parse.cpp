@@ -126,7 +126,7 @@ int64_t parse_time(std::string_view text, int32_t typmod, const TypeContext& ctx
 
 int64_t parse_timestamp(std::string_view text, int32_t typmod, const TypeContext& ctx) {
   DecodedTime decoded;
-  int64_t timestamp;
+  int64_t timestamp = 0;
   if (!scan_iso_timestamp(text, &decoded.fields)) {
     decode(text, ctx, timestamp_name, false, &decoded);
     if (special_timestamp(decoded.kind, &timestamp)) return timestamp;
@@ -137,7 +137,7 @@ int64_t parse_timestamp(std::string_view text, int32_t typmod, const TypeContext
 
 int64_t parse_timestamptz(std::string_view text, int32_t typmod, const TypeContext& ctx) {
   DecodedTime decoded;
-  int64_t timestamp;
+  int64_t timestamp = 0;
   if (scan_iso_timestamp(text, &decoded.fields)) {
     decoded.zone_east = ctx.time_zone.offset_at_local(local_seconds(decoded.fields));
   } else {

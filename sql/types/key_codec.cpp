@@ -50,6 +50,8 @@ void encode_array(Datum value, ByteBuffer& out) {
     if (!item.null) encode_value(element, item, out);
   }
   out.append('\0');
+  // Arrays of the same elements differ by where they begin.
+  out.append_be32(static_cast<uint32_t>(reader.lower_bound()) ^ 0x80000000u);
 }
 
 void encode_oidvector(Datum value, ByteBuffer& out) {

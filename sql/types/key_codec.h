@@ -5,16 +5,18 @@
 //
 // Every column's encoding is prefix-free, so concatenated columns keep the order and a prefix of
 // the columns is a prefix of the key. Formats (before DESC, which inverts every byte of the value):
-//   marker         one byte only if the column is nullable: 1 value, 0 null first, 2 null last
-//   boolean, "char"  1 byte; integers, date, time, timestamp: big-endian, sign bit flipped; oid:
-//   big-endian float          big-endian IEEE bits made monotonic; NaN above everything, -0 as 0
-//   text           the bytes, then 00 (text has no NUL); bpchar without its trailing blanks;
-//   collation is "C": byte order,
-//                  which for UTF-8 is code point order, the order of PostgreSQL's C.UTF-8
-//   bytea          00 as 00 FF, then 00 00
-//   numeric        sign class, decimal exponent, digit pairs (key_numeric.cpp)
-//   interval       10 bytes: microseconds with months of 30 days and days of 24 hours
-//   array          per element 01 value or 02 (null, last), then 00; oidvector: count first
+//   marker      one byte only if the column is nullable: 1 value, 0 null first, 2 null last
+//   boolean, "char": 1 byte; integers, date, time, timestamp: big-endian, sign bit flipped
+//   oid         big-endian
+//   float       a double, big-endian, its bits made monotonic; NaN above everything, -0 as 0
+//   text        the bytes, then 00 (text has no NUL); bpchar without its trailing blanks
+//               Collation is "C": byte order, which for UTF-8 is code point order, the order of
+//               PostgreSQL's C.UTF-8.
+//   bytea       00 as 00 FF, then 00 00
+//   numeric     sign class, decimal exponent, digit pairs (key_numeric.h)
+//   interval    10 bytes: microseconds with months of 30 days and days of 24 hours
+//   array       per element 01 value or 02 (null, last); then 00 and the lower bound
+//   oidvector   count, then the elements
 // Thread safety: pure functions.
 #pragma once
 
