@@ -51,6 +51,7 @@ class LoadedTree {
 std::vector<std::string> shuffled_keys(int64_t key_bytes, int64_t count, int64_t of) {
   std::mt19937_64 random(7);
   std::vector<std::string> keys;
+  keys.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)
     keys.push_back(key_of(random() % static_cast<uint64_t>(of), key_bytes));
   return keys;
@@ -102,6 +103,7 @@ void insert_in_order(benchmark::State& state, bool ascending) {
     state.PauseTiming();
     auto loaded = std::make_unique<LoadedTree>(state.range(0), 0);
     std::vector<Record*> records;
+    records.reserve(static_cast<size_t>(state.range(1)));
     for (int64_t i = 0; i < state.range(1); ++i) {
       records.push_back(
           loaded->tree.records().create(key_of(i, state.range(0)), 97, loaded->handle));
@@ -133,6 +135,7 @@ void Append(benchmark::State& state) {
     state.PauseTiming();
     auto loaded = std::make_unique<LoadedTree>(state.range(0), 0);
     std::vector<Record*> records;
+    records.reserve(static_cast<size_t>(state.range(1)));
     for (int64_t i = 0; i < state.range(1); ++i) {
       records.push_back(
           loaded->tree.records().create(key_of(i, state.range(0)), 97, loaded->handle));

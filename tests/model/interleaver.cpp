@@ -43,6 +43,7 @@ std::string Interleaver::explore() {
 void Interleaver::run_once() {
   std::unique_ptr<Program> program(make_());
   std::vector<std::unique_ptr<Thread>> threads;
+  threads.reserve(threads_);
   for (int i = 0; i < threads_; ++i)
     threads.push_back(std::make_unique<Thread>(stacks_, *program, i));
   alive_.clear();

@@ -209,6 +209,7 @@ std::string between(int number) { return big_endian(static_cast<uint64_t>(number
 
 std::vector<std::string> keys_to(int count) {
   std::vector<std::string> keys;
+  keys.reserve(count);
   for (int i = 0; i < count; ++i) keys.push_back(key(i));
   return keys;
 }
@@ -300,6 +301,7 @@ std::vector<Scenario> scenarios() {
   // 16 full nodes and one more: two interior nodes under a root. The first node of the second one
   // goes.
   std::vector<int> few;
+  few.reserve(17);
   for (int i = 0; i < 17; ++i) few.push_back(i * 15);
   add("RemovalOfAFirstChild", keys_to(15 * 17), thinned(15 * 17, few),
       {{remove(key(15 * 15))}, {insert(between(15 * 15)), get(between(15 * 15))}});

@@ -81,6 +81,7 @@ TEST(EpochStress, ReadersNeverMeetFreedMemory) {
   std::atomic<Object*> shared{new Object{1, ~uint64_t{1}}};
   std::atomic<bool> stop{false};
   std::vector<std::thread> readers;
+  readers.reserve(2);
   for (int i = 0; i < 2; ++i) {
     readers.emplace_back([&] {
       ReclaimerHandle handle(reclaimer);

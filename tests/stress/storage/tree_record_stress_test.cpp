@@ -51,6 +51,7 @@ TEST(TreeRecordStress, ReadersGetWholeRowsInOrder) {
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(readers);
   for (int i = 0; i < readers; ++i) threads.emplace_back(read);
 
   // Two writers take turns by the lock bit; an intent is raised and dropped all the while.

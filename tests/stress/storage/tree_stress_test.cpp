@@ -40,6 +40,7 @@ class TreeStressTest : public ::testing::Test {
  public:
   void run_threads(void (TreeStressTest::*body)(int)) {
     std::vector<std::thread> running;
+    running.reserve(threads);
     for (int i = 0; i < threads; ++i) running.emplace_back([this, body, i] { (this->*body)(i); });
     for (std::thread& thread : running) thread.join();
     EXPECT_EQ(tree_.check(), "");

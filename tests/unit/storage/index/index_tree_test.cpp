@@ -141,6 +141,7 @@ TEST_F(IndexTreeTest, TheAppenderLoadsAscendingKeys) {
   TreeAppender appender(tree_, user_.handle());
   NodeChanges changes;
   std::vector<std::string> keys;
+  keys.reserve(20000);
   for (uint64_t i = 0; i < 20000; ++i)
     keys.push_back("12345678" + big_endian(i * 3, 4) + (i % 5 == 0 ? "tail of the key" : ""));
   for (const std::string& key : keys) {
@@ -182,6 +183,7 @@ TEST_F(IndexTreeTest, TheAppenderSurvivesTheRemovalOfItsNode) {
 TEST_F(IndexTreeTest, RemovingEverythingLeavesOneBorderNodeALayerAndNoLayer) {
   std::mt19937 random(6);
   std::vector<std::string> keys;
+  keys.reserve(3000);
   for (uint64_t i = 0; i < 3000; ++i) keys.push_back(big_endian(i / 100, 8) + big_endian(i, 8));
   std::shuffle(keys.begin(), keys.end(), random);
   for (const std::string& key : keys) ASSERT_TRUE(user_.insert(key));
