@@ -26,10 +26,9 @@ enum class TokenKind : uint8_t {
 
 struct Token {
   TokenKind kind = TokenKind::end;
+  bool has_escapes = false;  // string: a quote is doubled inside
   uint32_t start = 0;
   uint32_t end = 0;
-  // string: a quote is doubled inside. invalid number: see Lexer.
-  bool has_escapes = false;
 };
 
 class Lexer {
@@ -52,7 +51,7 @@ class Lexer {
   char peek(uint32_t at) const { return at < text_.size() ? text_[at] : '\0'; }
   Token token(TokenKind kind, uint32_t start, uint32_t end, bool has_escapes = false) {
     at_ = end;
-    return {kind, start, end, has_escapes};
+    return {kind, has_escapes, start, end};
   }
   Token invalid(uint32_t start) {
     return token(TokenKind::invalid, start, static_cast<uint32_t>(text_.size()));

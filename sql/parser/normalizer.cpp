@@ -1,5 +1,6 @@
 #include "sql/parser/normalizer.h"
 
+#include <array>
 #include <charconv>
 
 namespace pgsilo {
@@ -25,8 +26,7 @@ struct Word {
   WordRole role;
 };
 
-// By length, so that most words cost one comparison of lengths. A word that is missing here makes
-// literals stay, never go.
+// A word that is missing here makes literals stay, never go.
 constexpr Word words[] = {
     {"as", WordRole::as},
     {"by", WordRole::starts_region},
@@ -75,10 +75,32 @@ constexpr Word words[] = {
     {"current_timestamp", WordRole::type},
 };
 
+// The words by first letter: where those of each begin, so that most names cost one look.
+struct WordIndex {
+  static constexpr size_t letters = 26;
+  std::array<uint8_t, letters + 1> start{};
+  std::array<Word, std::size(words)> sorted{};
+};
+
+constexpr WordIndex index_words() {
+  WordIndex index;
+  uint8_t count = 0;
+  for (size_t letter = 0; letter < WordIndex::letters; ++letter) {
+    index.start[letter] = count;
+    for (const Word& word : words) {
+      if (static_cast<size_t>(word.word[0] - 'a') == letter) index.sorted[count++] = word;
+    }
+  }
+  index.start[WordIndex::letters] = count;
+  return index;
+}
+constexpr WordIndex word_index = index_words();
+
 WordRole role_of(std::string_view word) {
-  for (const Word& candidate : words) {
-    if (candidate.word.size() < word.size()) continue;
-    if (candidate.word.size() > word.size()) break;
+  auto letter = static_cast<size_t>(static_cast<unsigned char>((word[0] | 0x20) - 'a'));
+  if (letter >= WordIndex::letters) return WordRole::none;
+  for (size_t i = word_index.start[letter]; i < word_index.start[letter + 1]; ++i) {
+    const Word& candidate = word_index.sorted[i];
     if (is_key_word(word, candidate.word)) return candidate.role;
   }
   return WordRole::none;
@@ -118,11 +140,14 @@ bool Normalizer::normalize(std::string_view sql) {
   if (sql.size() > max_text_bytes) return false;
   reset(sql);
   Lexer lexer(sql);
-  Token token = lexer.next();
-  if (token.kind != TokenKind::identifier || !begins_statement(lexer.text(token))) return false;
+  bool first = true;
   bool after_dot = false;
-  while (token.kind != TokenKind::end) {
+  while (true) {
+    const Token token = lexer.next();
+    if (token.kind == TokenKind::end) break;
     std::string_view text = lexer.text(token);
+    if (first && (token.kind != TokenKind::identifier || !begins_statement(text))) return false;
+    first = false;
     if (text == ";") {
       // Blanks and comments may follow, no second statement.
       if (lexer.next().kind != TokenKind::end) return false;
@@ -135,7 +160,6 @@ bool Normalizer::normalize(std::string_view sql) {
       return false;
     }
     after_dot = text == ".";
-    token = lexer.next();
   }
   if (literals_.empty()) return false;
   text_.append(sql_.substr(copied_));
