@@ -153,7 +153,8 @@ class Wal {
 
   unsigned workers() const;
   RedoSink& worker_log(unsigned worker);
-  // Before the worker's first request; null: none.
+  // Before the worker's first request; null: none. When it returns, the listener before is not
+  // called any more.
   void set_listener(unsigned worker, DurableListener* listener);
 
   Epoch durable_epoch() const;

@@ -20,6 +20,7 @@ Epoch GroupCommit::recorded() const {
 }
 
 void GroupCommit::set_listener(unsigned worker, DurableListener* listener) {
+  std::lock_guard lock(cells_[worker].listener_mutex);
   cells_[worker].listener = listener;
 }
 
@@ -113,6 +114,7 @@ void GroupCommit::tell(Cell& cell) {
     bool more = cell.latest.load(std::memory_order_relaxed) > durable.value();
     if (cell.wanted.compare_exchange_weak(wanted, more ? durable.value() + 1 : nothing,
                                           std::memory_order_acq_rel, std::memory_order_acquire)) {
+      std::lock_guard lock(cell.listener_mutex);
       if (cell.listener != nullptr) cell.listener->on_durable(durable);
       return;
     }

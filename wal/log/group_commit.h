@@ -47,6 +47,7 @@ class GroupCommit {
   Epoch requested() const { return Epoch(requested_.load(std::memory_order_seq_cst)); }
   bool satisfied() const { return requested() <= durable(); }
 
+  // When it returns, the listener before is not called any more.
   void set_listener(unsigned worker, DurableListener* listener);
   // False if `epoch` is durable already; else the worker's listener will be told.
   bool request(unsigned worker, Epoch epoch);
@@ -67,6 +68,7 @@ class GroupCommit {
   struct alignas(64) Cell {
     std::atomic<uint64_t> wanted{nothing};
     std::atomic<uint64_t> latest{0};  // written by the worker before `wanted`
+    std::mutex listener_mutex;        // held while the listener is called, so that it can go away
     DurableListener* listener = nullptr;
   };
   static constexpr uint64_t nothing = UINT64_MAX;
