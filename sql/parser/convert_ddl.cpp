@@ -325,71 +325,76 @@ const Node* TreeConverter::drop(const PgQuery__DropStmt& from) {
   return to;
 }
 
+namespace {
+
+// The commands that are told by their kind (and name) alone.
+struct PlainCommand {
+  PgQuery__AlterTableType type;
+  AlterTableKind kind;
+};
+
+constexpr PlainCommand plain_commands[] = {
+    {PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn, AlterTableKind::drop_column},
+    {PG_QUERY__ALTER_TABLE_TYPE__AT_SetNotNull, AlterTableKind::set_not_null},
+    {PG_QUERY__ALTER_TABLE_TYPE__AT_DropNotNull, AlterTableKind::drop_not_null},
+    {PG_QUERY__ALTER_TABLE_TYPE__AT_DropConstraint, AlterTableKind::drop_constraint},
+    {PG_QUERY__ALTER_TABLE_TYPE__AT_ValidateConstraint, AlterTableKind::validate_constraint},
+    {PG_QUERY__ALTER_TABLE_TYPE__AT_SetStatistics, AlterTableKind::set_statistics},
+    {PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage, AlterTableKind::set_storage},
+    {PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged, AlterTableKind::set_logged},
+    {PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged, AlterTableKind::set_unlogged},
+};
+
+}  // namespace
+
+void TreeConverter::fill_alter_column(const PgQuery__AlterTableCmd& from, AlterTableCommand& to) {
+  PgNode* expression_node = nullptr;
+  switch (from.subtype) {
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddColumn:
+      to.kind = AlterTableKind::add_column;
+      to.column = column_def(*from.def->column_def);
+      return;
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType:
+      to.kind = AlterTableKind::set_type;
+      to.column = column_def(*from.def->column_def);
+      expression_node = from.def->column_def->raw_default;
+      break;
+    default:
+      to.kind = from.def != nullptr ? AlterTableKind::set_default : AlterTableKind::drop_default;
+      expression_node = from.def;
+      break;
+  }
+  if (expression_node == nullptr) return;
+  to.expression = expression(expression_node);
+  to.expression_text = expression_text(expression_node);
+}
+
 AlterTableCommand TreeConverter::alter_table_command(const PgQuery__AlterTableCmd& from) {
   AlterTableCommand to;
   to.name = text(from.name);
   to.behavior = behavior_of(from.behavior);
   to.missing_ok = from.missing_ok != 0;
-  auto with_options = [&](AlterTableKind kind) {
-    to.kind = kind;
-    to.options = def_elems(from.def->list->items, from.def->list->n_items);
-  };
+  for (const PlainCommand& plain : plain_commands) {
+    if (plain.type != from.subtype) continue;
+    to.kind = plain.kind;
+    return to;
+  }
   switch (from.subtype) {
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AddColumn:
-      to.kind = AlterTableKind::add_column;
-      to.column = column_def(*from.def->column_def);
-      break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn:
-      to.kind = AlterTableKind::drop_column;
-      break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ColumnDefault:
-      to.kind = from.def != nullptr ? AlterTableKind::set_default : AlterTableKind::drop_default;
-      if (from.def != nullptr) {
-        to.expression = expression(from.def);
-        to.expression_text = expression_text(from.def);
-      }
-      break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetNotNull:
-      to.kind = AlterTableKind::set_not_null;
-      break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropNotNull:
-      to.kind = AlterTableKind::drop_not_null;
-      break;
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType:
-      to.kind = AlterTableKind::set_type;
-      to.column = column_def(*from.def->column_def);
-      if (from.def->column_def->raw_default != nullptr) {
-        to.expression = expression(from.def->column_def->raw_default);
-        to.expression_text = expression_text(from.def->column_def->raw_default);
-      }
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_ColumnDefault:
+      fill_alter_column(from, to);
       break;
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AddConstraint:
       to.kind = AlterTableKind::add_constraint;
       to.constraint = constraint(*from.def->constraint);
       break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropConstraint:
-      to.kind = AlterTableKind::drop_constraint;
-      break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ValidateConstraint:
-      to.kind = AlterTableKind::validate_constraint;
-      break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStatistics:
-      to.kind = AlterTableKind::set_statistics;
-      break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage:
-      to.kind = AlterTableKind::set_storage;
-      break;
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetRelOptions:
-      with_options(AlterTableKind::set_options);
-      break;
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ResetRelOptions:
-      with_options(AlterTableKind::reset_options);
-      break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged:
-      to.kind = AlterTableKind::set_logged;
-      break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged:
-      to.kind = AlterTableKind::set_unlogged;
+      to.kind = from.subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_SetRelOptions
+                    ? AlterTableKind::set_options
+                    : AlterTableKind::reset_options;
+      to.options = def_elems(from.def->list->items, from.def->list->n_items);
       break;
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ChangeOwner:
       to.kind = AlterTableKind::change_owner;

@@ -326,6 +326,13 @@ const Node* TreeConverter::other_expression(const PgNode* node) {
     }
     case PG_QUERY__NODE__NODE_SET_TO_DEFAULT:
       return make<SetToDefault>(node->set_to_default->location);
+    default:
+      return rare_expression(node);
+  }
+}
+
+const Node* TreeConverter::rare_expression(const PgNode* node) {
+  switch (node->node_case) {
     case PG_QUERY__NODE__NODE_GROUPING_SET: {
       auto* to = make<GroupingSet>(node->grouping_set->location);
       to->set_kind = static_cast<GroupingSetKind>(node->grouping_set->kind -

@@ -59,6 +59,7 @@ class TreeConverter {
   const ast::Node* multi_assign(const PgQuery__MultiAssignRef& from);
   const ast::Node* test_expr(const PgNode* node);  // IS NULL, IS TRUE
   const ast::Node* other_expression(const PgNode* node);
+  const ast::Node* rare_expression(const PgNode* node);
   ast::List<ast::IndirectionStep> indirection_steps(PgNode* const* items, size_t count);
   const ast::TypeName* type_name(const PgQuery__TypeName* from);
   const ast::CollateClause* collate_clause(const PgQuery__CollateClause* from);
@@ -93,6 +94,7 @@ class TreeConverter {
   const ast::Node* drop(const PgQuery__DropStmt& from);
   const ast::Node* alter_table(const PgQuery__AlterTableStmt& from);
   ast::AlterTableCommand alter_table_command(const PgQuery__AlterTableCmd& from);
+  void fill_alter_column(const PgQuery__AlterTableCmd& from, ast::AlterTableCommand& to);
   const ast::Node* rename(const PgQuery__RenameStmt& from);
   const ast::Node* truncate(const PgQuery__TruncateStmt& from);
   const ast::Node* comment(const PgQuery__CommentStmt& from);
