@@ -196,7 +196,7 @@ TEST_F(ExtendedQueryTest, ChangedTablesAreNoticed) {
 }
 
 TEST_F(ExtendedQueryTest, FailedBlocksRefuseAllButTheirEnd) {
-  EXPECT_EQ(client.ask(query("begin; select 1/0")), "CE(22012)ZE");
+  EXPECT_EQ(client.ask(query("begin; select nosuch")), "CE(42703)ZE");
   EXPECT_EQ(client.ask(parse("", "select 1") + sync()), "E(25P02)ZE");
   EXPECT_EQ(client.ask(parse("", "rollback") + bind("", "") + execute() + sync()), "12CZI");
 }
