@@ -22,11 +22,14 @@ int BorderNode::find_among_equals(KeySlice slice, LengthClass length) const {
 }
 
 int BorderNode::lower_bound(Permutation order, KeySlice slice, LengthClass length) const {
-  int position = 0;
-  for (int entries = order.size(); position < entries; ++position) {
+  auto before = [&](int position) {
     int slot = order.slot(position);
-    if (compare_in_layer(this->slice(slot), this->length(slot), slice, length) >= 0) break;
-  }
+    return compare_in_layer(this->slice(slot), this->length(slot), slice, length) < 0;
+  };
+  int entries = order.size();
+  if (entries > 0 && before(entries - 1)) return entries;  // keys often ascend
+  int position = 0;
+  while (position < entries && before(position)) ++position;
   return position;
 }
 
