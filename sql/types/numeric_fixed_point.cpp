@@ -103,6 +103,51 @@ mpz_class exp_scaled(const FixedPoint& exponent, int scale) {
   return divide_rounded(scaled, shifted(1, static_cast<int>(-shift)));
 }
 
+namespace {
+
+// mantissa * 2^exponent.
+struct Rounded {
+  mpz_class mantissa;
+  int64_t exponent = 0;
+};
+
+Rounded product(const Rounded& left, const Rounded& right, int bits) {
+  Rounded result{left.mantissa * right.mantissa, left.exponent + right.exponent};
+  int excess = static_cast<int>(mpz_sizeinbase(result.mantissa.get_mpz_t(), 2)) - bits;
+  if (excess > 0) {
+    result.mantissa = shifted(result.mantissa, -excess);
+    result.exponent += excess;
+  }
+  return result;
+}
+
+// By squaring, with no more than `bits` bits kept of each product.
+Rounded rounded_power(const mpz_class& base, int64_t exponent, int bits) {
+  Rounded result{1, 0};
+  Rounded square = product({base, 0}, {1, 0}, bits);
+  for (; exponent != 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) result = product(result, square, bits);
+    if (exponent > 1) square = product(square, square, bits);
+  }
+  return result;
+}
+
+}  // namespace
+
+mpz_class power_scaled(const mpz_class& unscaled, int scale, int64_t exponent, int result_scale,
+                       int digits) {
+  int bits = bits_for_digits(digits);
+  int64_t count = std::abs(exponent);
+  Rounded numerator = rounded_power(unscaled, count, bits);
+  Rounded denominator = rounded_power(10, count * scale, bits);
+  if (exponent < 0) std::swap(numerator, denominator);
+  mpz_class dividend = numerator.mantissa * power_of_ten_big(result_scale);
+  mpz_class divisor = denominator.mantissa;
+  int64_t shift = numerator.exponent - denominator.exponent;
+  (shift >= 0 ? dividend : divisor) <<= static_cast<unsigned long>(std::abs(shift));
+  return divide_rounded(dividend, divisor);
+}
+
 double to_double(const FixedPoint& value) {
   long exponent;
   double mantissa = mpz_get_d_2exp(&exponent, value.bits.get_mpz_t());

@@ -23,6 +23,11 @@ FixedPoint fixed_ln(const mpz_class& unscaled, int scale, int precision);
 // `exponent` carries them.
 mpz_class exp_scaled(const FixedPoint& exponent, int scale);
 
+// (unscaled / 10^scale)^exponent * 10^result_scale, rounded to an integer whose first `digits`
+// digits are right; exponent may be negative, unscaled is positive.
+mpz_class power_scaled(const mpz_class& unscaled, int scale, int64_t exponent, int result_scale,
+                       int digits);
+
 double to_double(const FixedPoint& value);
 
 }  // namespace pgsilo::numeric

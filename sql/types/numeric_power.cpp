@@ -110,9 +110,7 @@ Datum integer_power(const Decimal& base, int32_t exponent, Arena& arena) {
     return make_number(divide_rounded(power_of_ten_big(power_scale + scale), power), scale, arena);
   }
   int digits = scale + static_cast<int>(std::fabs(weight)) + 10 + guard_digits;
-  FixedPoint ln = fixed_ln(abs(base.unscaled), base.scale, bits_for_digits(digits));
-  ln.bits *= exponent;
-  mpz_class result = exp_scaled(ln, scale);
+  mpz_class result = power_scaled(abs(base.unscaled), base.scale, exponent, scale, digits);
   if (base.unscaled < 0 && count % 2 == 1) result = -result;
   return make_number(result, scale, arena);
 }

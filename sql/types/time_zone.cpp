@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "absl/time/civil_time.h"
-#include "absl/time/time.h"
+#include <absl/time/civil_time.h>
+#include <absl/time/time.h>
 #include "sql/types/scan.h"
 
 namespace pgsilo {
