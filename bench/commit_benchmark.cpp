@@ -126,6 +126,33 @@ void BM_Scan100(benchmark::State& state) {
 }
 BENCHMARK(BM_Scan100);
 
+// A row by way of a secondary entry, over more entries than the caches hold.
+void BM_IndexLookup(benchmark::State& state) {
+  Loaded& loaded = Loaded::instance();
+  TestSession session(loaded.engine);
+  static Relation* index = nullptr;
+  if (index == nullptr) {
+    session.begin();
+    index = session.transaction.create_relation({});
+    for (uint64_t i = 0; i < row_count; ++i) {
+      Loaded::require(session.insert(*index, Key(hash_integer(i)).view(), Key(i).view()));
+    }
+    Loaded::require(session.commit());
+  }
+  RowBuffer row_buffer(session.arena);
+  RowRef row;
+  Random random(4);
+  for (auto _ : state) {
+    session.transaction.begin(TransactionMode::one_shot);
+    require(state, session.transaction.begin_statement());
+    require(state, session.get(*index, Key(hash_integer(random.below(row_count / 10))).view()));
+    require(state,
+            session.transaction.get_via_entry(*loaded.relation, session.row, row_buffer, &row));
+    require(state, session.commit());
+  }
+}
+BENCHMARK(BM_IndexLookup);
+
 // Ascending keys, one per transaction.
 void BM_Insert(benchmark::State& state) {
   TestEngine engine;

@@ -27,7 +27,7 @@ bool Record::try_read(RowBuffer& buffer, TidWord& seen) const {
   }
   // Which payload, and how long the row is, race with an install too; but a payload that was ever
   // current stays in memory under our pin, and a size stored with a place never exceeds that place.
-  const ExternalPayload* external = external_.load(std::memory_order_acquire);
+  const ExternalPayload* external = this->external();
   const std::atomic<uint32_t>& size = external != nullptr ? external->row_bytes : inline_bytes_;
   size_t bytes = size.load(std::memory_order_relaxed);
   const uint64_t* row = external != nullptr ? external->words() : inline_row();
@@ -54,15 +54,15 @@ void Record::write_row(std::string_view row, ExternalPayload* external) {
 }
 
 ExternalPayload* Record::install(std::string_view row, Tid tid, ExternalPayload* spare) {
-  ExternalPayload* current = external_.load(std::memory_order_relaxed);
+  ExternalPayload* current = external();
   ExternalPayload* unused = spare;
   if (fits(row.size())) {
     write_row(row, current);
+    set_external(current);  // forgets a link
   } else {
     PGSILO_CHECK(spare != nullptr && row_words(row.size()) <= spare->capacity_words);
     write_row(row, spare);
-    external_.store(
-        spare, std::memory_order_release);  // pairs with the acquire loads: its capacity is set
+    set_external(spare);  // release: its capacity is set
     unused = current;
   }
   tid_word_.install(tid, /*absent=*/false);

@@ -3,16 +3,17 @@
 // entries, intent queues and read sets may point here. Created and destroyed by RecordAllocator;
 // protected by a Pin.
 //
-// Memory:  | tid word | external payload or null | row size, inline words, key size | key, padded
-// to 8 | inline row words | The key lies in the record, not beside the tree's nodes, so that the
-// line a reader needs anyway holds it: a lookup compares what follows the last key slice without
-// another cache miss, a new layer copies nothing, and a scan, the log and the unhooking of an
-// absent record find the key at hand.
+// Memory:  | tid word | external payload, link or null | row size, inline words, key size | key,
+// padded to 8 | inline row words | The key lies in the record, not beside the tree's nodes, so that
+// the line a reader needs anyway holds it: a lookup compares what follows the last key slice
+// without another cache miss, a new layer copies nothing, and a scan, the log and the unhooking of
+// an absent record find the key at hand.
 //
 // Thread safety
 // - key() never changes.
 // - try_read(), read(): any thread under a pin.
 // - fits(): any thread; once true it stays true, for capacity never shrinks.
+// - link(): any thread under a pin. set_link(): the holder of the lock bit.
 // - install*(): the holder of the record's lock bit, once per lock.
 // Invariants: I1; I4: a successful read returns bytes that exactly one committed version held.
 // The row of a record whose word says absent is meaningless; its bytes are not to be used.
@@ -71,6 +72,21 @@ class Record {
   // the payload that is in nobody's use any more: the unused spare (free it), or the one replaced
   // (retire it); tell them apart by comparing with `spare`. Null if neither.
   [[nodiscard]] ExternalPayload* install(std::string_view row, Tid tid, ExternalPayload* spare);
+  // For entries of secondary indexes: a record that this one leads to, remembered beside the row
+  // until the next install(), and never logged. Null if there is none. It belongs to the version
+  // `tid` only if the word still has that tid afterwards, which link_of() checks.
+  Record* link_of(Tid tid) const {
+    // Acquire, pairs with set_link(): who sees the link of a later version sees its tid as well.
+    uintptr_t bits = payload_.load(std::memory_order_acquire);
+    if ((bits & link_bit) == 0 || tid_word_.load().tid() != tid) return nullptr;
+    return reinterpret_cast<Record*>(bits & ~link_bit);
+  }
+  // Lock holder. Ignored if the row is external: there is no room then.
+  void set_link(Record* target) {
+    if (external() == nullptr) {
+      payload_.store(reinterpret_cast<uintptr_t>(target) | link_bit, std::memory_order_release);
+    }
+  }
   // Lock holder: publishes that the key has no row since `tid`, and unlocks.
   void install_absent(Tid tid) { tid_word_.install(tid, /*absent=*/true); }
 
@@ -78,9 +94,17 @@ class Record {
   friend class RecordAllocator;
   Record(std::string_view key, size_t inline_words, TidWord initial);
 
+  // Null: the row is inline.
+  ExternalPayload* external() const {
+    uintptr_t bits = payload_.load(std::memory_order_acquire);  // pairs with set_external()
+    return (bits & link_bit) != 0 ? nullptr : reinterpret_cast<ExternalPayload*>(bits);
+  }
+  void set_external(ExternalPayload* external) {
+    payload_.store(reinterpret_cast<uintptr_t>(external), std::memory_order_release);
+  }
   size_t capacity_words() const {
-    const ExternalPayload* external = external_.load(std::memory_order_acquire);
-    return external != nullptr ? external->capacity_words : inline_words_;
+    const ExternalPayload* payload = external();
+    return payload != nullptr ? payload->capacity_words : inline_words_;
   }
   uint64_t* inline_row() { return reinterpret_cast<uint64_t*>(this + 1) + row_words(key_bytes_); }
   const uint64_t* inline_row() const {
@@ -89,7 +113,8 @@ class Record {
   void write_row(std::string_view row, ExternalPayload* external);
 
   AtomicTidWord tid_word_;
-  std::atomic<ExternalPayload*> external_{nullptr};
+  static constexpr uintptr_t link_bit = 1;
+  std::atomic<uintptr_t> payload_{0};  // an external payload, or a link | link_bit, or 0
   std::atomic<uint32_t> inline_bytes_{
       0};  // <= inline_words_ * 8 at any moment, torn reads included
   uint16_t inline_words_;

@@ -39,8 +39,7 @@ Record* RecordAllocator::allocate(std::string_view key, size_t row_bytes, TidWor
   account_.add(handle.index(), bytes);
   if (inline_words < words) {
     try {
-      record->external_.store(create_payload(row_bytes, handle),
-                              std::memory_order_relaxed);  // not published yet
+      record->set_external(create_payload(row_bytes, handle));
     } catch (...) {
       destroy(record, handle);
       throw;
@@ -56,7 +55,7 @@ Record* RecordAllocator::create(std::string_view key, size_t row_bytes, Reclaime
 Record* RecordAllocator::create_filled(std::string_view key, std::string_view row, Tid tid,
                                        ReclaimerHandle& handle) {
   Record* record = allocate(key, row.size(), TidWord::present(tid), handle);
-  record->write_row(row, record->external_.load(std::memory_order_relaxed));
+  record->write_row(row, record->external());
   return record;
 }
 
@@ -79,14 +78,14 @@ void RecordAllocator::destroy(ExternalPayload* payload, ReclaimerHandle& handle)
 }
 
 void RecordAllocator::destroy(Record* record, ReclaimerHandle& handle) {
-  ExternalPayload* external = record->external_.load(std::memory_order_relaxed);
+  ExternalPayload* external = record->external();
   if (external != nullptr) destroy(external, handle);
   account_.subtract(handle.index(), record_bytes(record->key_bytes_, record->inline_words_));
   std::free(record);
 }
 
 void RecordAllocator::free_unaccounted(Record* record) {
-  std::free(record->external_.load(std::memory_order_relaxed));
+  std::free(record->external());
   std::free(record);
 }
 
@@ -98,7 +97,7 @@ void RecordAllocator::retire(ExternalPayload* payload, ReclaimerHandle& handle) 
 
 void RecordAllocator::retire(Record* record, ReclaimerHandle& handle) {
   // Obsolete or unreachable, so its payload cannot move any more.
-  ExternalPayload* external = record->external_.load(std::memory_order_acquire);
+  ExternalPayload* external = record->external();
   if (external != nullptr) retire(external, handle);
   size_t bytes = record_bytes(record->key_bytes_, record->inline_words_);
   account_.subtract(handle.index(), bytes);

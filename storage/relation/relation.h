@@ -52,6 +52,19 @@ class Relation {
   // No id up to `id` will be given out. Before the relation takes inserts.
   void raise_row_id_floor(uint64_t id);
 
+  // Entries of a secondary tree may remember the records they lead to (Record::link_of), but only
+  // of one primary tree: a rewritten table keeps none of the old links alive, whatever became of
+  // its indexes.
+  bool links_to(RelationId primary) const {
+    return link_target_.load(std::memory_order_relaxed) == primary.value();
+  }
+  // False if the links belong to another tree.
+  bool link_to(RelationId primary) {
+    uint32_t none = 0;
+    return links_to(primary) ||
+           link_target_.compare_exchange_strong(none, primary.value(), std::memory_order_relaxed);
+  }
+
   // Committed rows; an estimate while commits run.
   int64_t row_count() const;
   void add_rows(unsigned worker, int64_t difference) {
@@ -70,6 +83,7 @@ class Relation {
 
   const RelationOptions options_;
   std::atomic<bool> private_;
+  std::atomic<uint32_t> link_target_{0};  // set once; the links themselves are ordered by TIDs
   IndexTree tree_;
   RelationGate gate_;
   std::atomic<uint64_t> next_range_{1};

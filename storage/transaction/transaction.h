@@ -173,7 +173,8 @@ class Transaction {
   WorkerContext& worker() { return worker_; }
 
   // Limits of one transaction (transaction_too_large). They bound the time for which the records of
-  // one commit are locked: about half a second per million (bench/commit_benchmark, BM_LargeCommit).
+  // one commit are locked: about half a second per million (bench/commit_benchmark,
+  // BM_LargeCommit).
   static constexpr size_t max_written_records = size_t{4} << 20;
   static constexpr size_t max_written_bytes = size_t{2} << 30;
 
@@ -192,6 +193,9 @@ class Transaction {
 
   // reading
   bool registers(const Relation& relation) const;
+  TransactionStatus get_by_key(Relation& relation, std::string_view key, RowBuffer& buffer,
+                               RowRef* row, ReadPurpose purpose, WaitPolicy policy);
+  static void remember_link(const RowRef& entry, Record* target, const Relation& primary);
   TransactionStatus get_record(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,
                                ReadPurpose purpose, WaitPolicy policy);
   TransactionStatus read_base(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,

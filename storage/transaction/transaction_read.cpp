@@ -9,6 +9,10 @@
 
 namespace pgsilo {
 
+namespace {
+bool is_obsolete(const Record* record) { return record->tid_word().load().is_obsolete(); }
+}  // namespace
+
 // Relations nobody else can change until we end need no validation.
 bool Transaction::registers(const Relation& relation) const {
   return !relation.is_private() && (!owner_.excludes_any() || !owner_.excludes(&relation));
@@ -16,27 +20,49 @@ bool Transaction::registers(const Relation& relation) const {
 
 TransactionStatus Transaction::get(Relation& relation, std::string_view key, RowBuffer& buffer,
                                    RowRef* row, ReadPurpose purpose, WaitPolicy policy) {
-  return guarded(worker_, [&] {
-    for (;;) {
-      IndexTree::Found found = relation.tree().get(key);
-      if (found.record == nullptr) {
-        *row = {};
-        if (registers(relation) && !nodes_.add(found.node)) return TransactionStatus::conflict_node;
-        return TransactionStatus::not_found;
-      }
-      TransactionStatus status = get_record(relation, found.record, buffer, row, purpose, policy);
-      if (status != TransactionStatus::conflict_record ||
-          !found.record->tid_word().load().is_obsolete())
-        return status;
-      help_unhook(relation, found.record);
+  return guarded(worker_, [&] { return get_by_key(relation, key, buffer, row, purpose, policy); });
+}
+
+TransactionStatus Transaction::get_by_key(Relation& relation, std::string_view key,
+                                          RowBuffer& buffer, RowRef* row, ReadPurpose purpose,
+                                          WaitPolicy policy) {
+  for (;;) {
+    IndexTree::Found found = relation.tree().get(key);
+    if (found.record == nullptr) {
+      *row = {};
+      if (registers(relation) && !nodes_.add(found.node)) return TransactionStatus::conflict_node;
+      return TransactionStatus::not_found;
     }
-  });
+    TransactionStatus status = get_record(relation, found.record, buffer, row, purpose, policy);
+    if (status != TransactionStatus::conflict_record || !is_obsolete(found.record)) return status;
+    help_unhook(relation, found.record);
+  }
 }
 
 TransactionStatus Transaction::get_via_entry(Relation& primary, const RowRef& entry,
                                              RowBuffer& buffer, RowRef* row, ReadPurpose purpose,
                                              WaitPolicy policy) {
-  return get(primary, entry.row, buffer, row, purpose, policy);
+  return guarded(worker_, [&] {
+    bool linked = entry.relation->links_to(primary.id());
+    if (Record* record = linked ? entry.record->link_of(entry.tid) : nullptr) {
+      TransactionStatus status = get_record(primary, record, buffer, row, purpose, policy);
+      if (status != TransactionStatus::conflict_record || !is_obsolete(record)) return status;
+    }
+    TransactionStatus status = get_by_key(primary, entry.row, buffer, row, purpose, policy);
+    if (status == TransactionStatus::ok && entry.tid != Tid())
+      remember_link(entry, row->record, primary);
+    return status;
+  });
+}
+
+// Beside the entry's row, so that the next lookup saves a traversal (engine.md item 13). Under the
+// entry's lock, so that no other version of the entry comes to the link.
+void Transaction::remember_link(const RowRef& entry, Record* target, const Relation& primary) {
+  TidWord seen;
+  if (!entry.relation->link_to(primary.id())) return;
+  if (!entry.record->tid_word().try_lock(LockPurpose::update, seen)) return;
+  if (seen.tid() == entry.tid && !seen.is_absent()) entry.record->set_link(target);
+  entry.record->tid_word().unlock();
 }
 
 // An obsolete record is on its way out of the tree: whoever meets it there finishes that.
