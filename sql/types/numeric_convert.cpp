@@ -166,23 +166,20 @@ void print_numeric(Datum value, ByteBuffer& out) {
     out.append(is_nan(value) ? "NaN" : sign_of(value) < 0 ? "-Infinity" : "Infinity");
     return;
   }
+  Digits digits(value);
+  std::string_view all = digits.view();
   auto scale = static_cast<size_t>(scale_of(value));
-  if (is_small(value)) {
-    Int128 unscaled = small_unscaled(value);
-    if (scale == 0 && unscaled == static_cast<int64_t>(unscaled)) {
-      out.append_decimal(static_cast<int64_t>(unscaled));
-      return;
-    }
-  }
-  std::string digits;
-  append_digits(value, &digits);
   if (sign_of(value) < 0) out.append('-');
-  std::string_view all = digits;
-  out.append(all.substr(0, all.size() - scale));
-  if (scale != 0) {
-    out.append('.');
-    out.append(all.substr(all.size() - scale));
+  size_t whole = all.size() > scale ? all.size() - scale : 0;
+  if (whole == 0) {
+    out.append('0');
+  } else {
+    out.append(all.substr(0, whole));
   }
+  if (scale == 0) return;
+  out.append('.');
+  out.append_repeated('0', scale - (all.size() - whole));
+  out.append(all.substr(whole));
 }
 
 Datum numeric_from_integer(int64_t value, Arena& arena) { return make_small(value, 0, arena); }

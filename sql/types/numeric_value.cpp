@@ -1,6 +1,6 @@
 #include "sql/types/numeric_value.h"
 
-#include <string>
+#include <charconv>
 
 #include "sql/limits.h"
 #include "sql/sql_error.h"
@@ -188,25 +188,30 @@ LeadingGroup leading_group(Int128 unscaled, int scale) {
   return {weight, static_cast<int>(group)};
 }
 
-void append_digits(Datum value, std::string* digits) {
-  int scale = scale_of(value);
-  std::string text;
-  if (is_small(value)) {
-    Uint128 magnitude = magnitude_of(small_unscaled(value));
-    char buffer[40];
-    char* at = buffer + sizeof buffer;
-    do {
-      *--at = static_cast<char>('0' + static_cast<int>(magnitude % 10));
-      magnitude /= 10;
-    } while (magnitude != 0);
-    text.assign(at, buffer + sizeof buffer);
-  } else {
+Digits::Digits(Datum value) {
+  if (!is_small(value)) {
     mpz_class magnitude = abs(decimal_of(value).unscaled);
-    text = magnitude.get_str();
+    large_ = magnitude.get_str();
+    view_ = large_;
+    return;
   }
-  size_t least = static_cast<size_t>(scale) + 1;
-  if (text.size() < least) digits->append(least - text.size(), '0');
-  digits->append(text);
+  Uint128 magnitude = magnitude_of(small_unscaled(value));
+  char* const end = small_ + sizeof small_;
+  char* at = small_;
+  // Two halves of at most 19 digits, which fit 64 bits.
+  constexpr auto half = static_cast<uint64_t>(power_of_ten[19]);
+  if (magnitude >= half) {
+    at = std::to_chars(at, end, static_cast<uint64_t>(magnitude / half)).ptr;
+    auto low = static_cast<uint64_t>(magnitude % half);
+    for (int i = 18; i >= 0; --i) {
+      at[i] = static_cast<char>('0' + low % 10);
+      low /= 10;
+    }
+    at += 19;
+  } else {
+    at = std::to_chars(at, end, static_cast<uint64_t>(magnitude)).ptr;
+  }
+  view_ = {small_, static_cast<size_t>(at - small_)};
 }
 
 }  // namespace pgsilo::numeric

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
 
 #include "base/arena.h"
 #include "base/byte_order.h"
@@ -125,7 +127,19 @@ struct LeadingGroup {
 LeadingGroup leading_group(const mpz_class& unscaled, int scale);
 LeadingGroup leading_group(Int128 unscaled, int scale);
 
-// The printed digits of |unscaled| at least scale + 1 long, as text without sign and point.
-void append_digits(Datum value, std::string* digits);
+// The decimal digits of the magnitude of a finite number, without sign, point and leading zeros
+// ("0" for zero). Those of a small one are in a buffer of the object itself.
+class Digits {
+ public:
+  explicit Digits(Datum value);
+  Digits(const Digits&) = delete;
+  Digits& operator=(const Digits&) = delete;
+  std::string_view view() const { return view_; }
+
+ private:
+  char small_[max_power + 2];
+  std::string large_;
+  std::string_view view_;
+};
 
 }  // namespace pgsilo::numeric

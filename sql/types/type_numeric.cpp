@@ -93,8 +93,11 @@ void send_numeric(Datum value, ByteBuffer& out, const TypeContext&) {
     return;
   }
   int scale = numeric::scale_of(value);
-  std::string digits;
-  numeric::append_digits(value, &digits);
+  std::string digits(numeric::Digits(value).view());
+  // All digits after the point, with the zeros in front of them.
+  if (digits.size() < static_cast<size_t>(scale)) {
+    digits.insert(0, static_cast<size_t>(scale) - digits.size(), '0');
+  }
   // Whole groups on both sides of the point, then without the zero groups at both ends.
   digits.append(static_cast<size_t>((4 - scale % 4) % 4), '0');
   size_t fraction_groups = static_cast<size_t>((scale + 3) / 4);
