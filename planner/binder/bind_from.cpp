@@ -6,6 +6,7 @@
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/join_columns.h"
 #include "planner/binder/query_binder.h"
+#include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
 #include "planner/unsupported_features.h"
 #include "sql/types/type.h"
@@ -137,6 +138,16 @@ const BoundExpression* bind_from_call(Scope& scope, const ast::RangeFunctionItem
   auto* set = try_as<SetReturningExpression>(call);
   returns_set = set != nullptr;
   if (returns_set) call = set->call;
+  const BoundExpression* nested = nullptr;
+  contains(*call, [&](const BoundExpression& e) {
+    if (e.kind == ExpressionKind::set_returning) nested = &e;
+    return nested != nullptr;
+  });
+  if (nested != nullptr) {
+    throw SqlError(sqlstate::feature_not_supported,
+                   "set-returning functions must appear at top level of FROM")
+        .at(scope.position(nested->location));
+  }
   if (call->type == type_oid::record || !item.column_defs.empty()) {
     throw_unsupported(UnsupportedFeature::column_definition_list, scope.position(call->location));
   }

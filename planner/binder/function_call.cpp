@@ -151,7 +151,7 @@ const BoundExpression* make_set_returning(Scope& scope, const CallExpression* ca
                    concat("set-returning functions are not allowed in ", place))
         .at(scope.position(call->location));
   }
-  scope.has_set_returning = true;
+  if (scope.place != ExpressionPlace::from_function) scope.has_set_returning = true;
   auto* node = make_expression<SetReturningExpression>(scope.arena(), call->type, call->location);
   node->call = call;
   return node;
