@@ -12,8 +12,11 @@ KeyLayout make_index_key(const TableDescriptor& table, const IndexDescriptor& in
   bool may_hold_nulls = false;
   for (const IndexColumn& column : index.columns) {
     const ColumnDescriptor& of_table = table.columns[static_cast<size_t>(column.number) - 1];
+    // The null marker is part of the encoding and must not change when NOT NULL comes or goes: only
+    // a primary key, which lives in a tree of its own making, goes without.
     columns.push_back(
-        {&type_info(of_table.type), !of_table.not_null, column.descending, column.nulls_first});
+        {&type_info(of_table.type), !index.primary, column.descending, column.nulls_first});
+    may_hold_nulls |= !of_table.not_null;
     numbers.push_back(static_cast<uint16_t>(column.number - 1));
   }
   return KeyLayout(std::move(columns), std::move(numbers), index.unique, !index.nulls_not_distinct,
