@@ -52,20 +52,46 @@ inline bool is_special(Datum value) { return (header_of(value) & form_mask) == f
 inline bool is_nan(Datum value) { return header_of(value) == special_nan; }
 inline int scale_of(Datum value) { return header_of(value) & scale_mask; }
 
+// `count` (1 to 8) little-endian bytes, sign-extended, by loads of fixed width.
+inline int64_t load_signed(const char* from, size_t count) {
+  auto byte = [&](size_t at) {
+    return static_cast<uint64_t>(static_cast<unsigned char>(from[at]));
+  };
+  uint64_t word = 0;
+  switch (count) {
+    case 8:
+      return static_cast<int64_t>(load_le64(from));
+    case 7:
+      word = byte(6) << 48;
+      [[fallthrough]];
+    case 6:
+      word |= byte(5) << 40;
+      [[fallthrough]];
+    case 5:
+      word |= byte(4) << 32;
+      [[fallthrough]];
+    case 4:
+      word |= load_le32(from);
+      break;
+    case 3:
+      word = byte(2) << 16;
+      [[fallthrough]];
+    case 2:
+      word |= load_le16(from);
+      break;
+    default:
+      word = byte(0);
+  }
+  int unused = static_cast<int>(64 - 8 * count);
+  return static_cast<int64_t>(word << unused) >> unused;
+}
+
 inline Int128 small_unscaled(Datum value) {
   size_t bytes = value.length - header_bytes;
   const char* from = value.ptr + header_bytes;
-  if (bytes <= 8) {
-    if (bytes == 0) return 0;
-    uint64_t word = 0;
-    std::memcpy(&word, from, bytes);
-    int unused = static_cast<int>(64 - 8 * bytes);
-    return static_cast<int64_t>(word << unused) >> unused;
-  }
-  Uint128 word = 0;
-  std::memcpy(&word, from, bytes);
-  int unused = static_cast<int>(128 - 8 * bytes);
-  return static_cast<Int128>(word << unused) >> unused;
+  if (bytes == 0) return 0;
+  if (bytes <= 8) return load_signed(from, bytes);
+  return static_cast<Int128>(load_signed(from + 8, bytes - 8)) << 64 | load_le64(from);
 }
 
 inline Uint128 magnitude_of(Int128 value) {
@@ -78,8 +104,13 @@ inline bool scale_up(Int128 value, int power, Int128* result) {
     *result = value;
     return true;
   }
+  if (power <= 18 && value == static_cast<int64_t>(value)) {
+    *result = value * static_cast<int64_t>(power_of_ten[static_cast<size_t>(power)]);
+    return true;
+  }
   return power <= max_power &&
-         !__builtin_mul_overflow(value, static_cast<Int128>(power_of_ten[power]), result);
+         !__builtin_mul_overflow(
+             value, static_cast<Int128>(power_of_ten[static_cast<size_t>(power)]), result);
 }
 
 // Decimal digits of a magnitude; 1 for 0.

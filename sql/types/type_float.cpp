@@ -101,6 +101,8 @@ uint64_t digits_of(std::string_view text, int* exponent) {
 template <typename Float>
 char* shortest_scientific(Float value, char* text, char* limit) {
   char* end = std::to_chars(text, limit, value, std::chars_format::scientific).ptr;
+  // Below this, what lies halfway between two values has more digits than are ever printed.
+  if (std::fabs(value) < std::ldexp(Float{1}, std::numeric_limits<Float>::digits)) return end;
   int exponent;
   uint64_t digits = digits_of({text, static_cast<size_t>(end - text)}, &exponent);
   if (!is_halfway(value, digits, exponent)) return end;
