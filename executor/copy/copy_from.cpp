@@ -132,17 +132,16 @@ class CopyFromRun {
     state_.session.copy_source->begin(static_cast<uint32_t>(columns_.size()));
     try {
       std::string_view line;
-      for (bool first = true; lines_.next(&line); first = false) {
+      for (bool first = true; read(&line); first = false) {
+        validate_text(line);
         line_ = line;
         line_is_shown_ = true;
-        validate_text(line);
         if (first && options_.header != CopyHeader::none) {
           if (options_.header == CopyHeader::match) check_header(line);
           continue;
         }
         take(line);
       }
-      line_is_shown_ = false;
     } catch (SqlError& error) {
       add_context(error);
       throw;
@@ -150,6 +149,15 @@ class CopyFromRun {
   }
 
  private:
+  bool read(std::string_view* line) {
+    // An error from here on is about the line that is being read.
+    line_is_shown_ = false;
+    line_number_ = lines_.number() + 1;
+    bool more = lines_.next(line);
+    line_number_ = lines_.number();
+    return more;
+  }
+
   void take(std::string_view line) {
     state_.session.maybe_yield();
     const std::vector<CopyField>& fields = splitter_.split(line);
@@ -217,7 +225,7 @@ class CopyFromRun {
   void add_context(SqlError& error) const {
     std::string& context = error.amend().context;
     if (!context.empty()) context.push_back('\n');
-    context += concat("COPY ", table_.name, ", line ", lines_.number());
+    context += concat("COPY ", table_.name, ", line ", line_number_);
     if (column_ != no_column) {
       context += concat(", column ", table_.columns[columns_[column_]].name, ": ");
       context += field_.null ? std::string("null input") : concat("\"", shown(field_.text), "\"");
@@ -247,6 +255,7 @@ class CopyFromRun {
   Arena row_memory_;
   // For error contexts.
   std::string_view line_;
+  uint64_t line_number_ = 0;
   bool line_is_shown_ = false;
   size_t column_ = no_column;
   CopyField field_;
