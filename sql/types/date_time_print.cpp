@@ -168,6 +168,10 @@ void print_time(int64_t time, ByteBuffer& out) {
   out.commit_to(put_clock(out.reserve(max_printed_bytes), fields));
 }
 
+void print_offset(int32_t seconds_east, ByteBuffer& out) {
+  out.commit_to(put_offset(out.reserve(max_printed_bytes), seconds_east));
+}
+
 void print_timestamp(int64_t timestamp, const TypeContext& ctx, ByteBuffer& out) {
   if (print_infinity(timestamp == timestamp_infinity, timestamp == timestamp_minus_infinity, out)) {
     return;

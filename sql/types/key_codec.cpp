@@ -6,9 +6,11 @@
 #include "base/byte_buffer.h"
 #include "base/check.h"
 #include "sql/types/array.h"
+#include "sql/types/date_time.h"
 #include "sql/types/interval.h"
 #include "sql/types/key_numeric.h"
 #include "sql/types/text.h"
+#include "sql/types/time_with_zone.h"
 
 namespace pgsilo {
 namespace {
@@ -105,7 +107,14 @@ void encode_value(const TypeInfo& type, Datum value, ByteBuffer& out) {
     case KeyForm::oidvector:
       encode_oidvector(value, out);
       return;
-    case KeyForm::timetz:
+    case KeyForm::timetz: {
+      // The moment, then the offset.
+      TimeWithZone time = time_with_zone_of(value);
+      int64_t utc = time.time + time.seconds_west * usecs_per_second;
+      out.append_be64(static_cast<uint64_t>(utc) ^ (uint64_t{1} << 63));
+      out.append_be32(static_cast<uint32_t>(time.seconds_west) ^ 0x80000000u);
+      return;
+    }
     case KeyForm::none:
       break;
   }

@@ -15,6 +15,7 @@
 //   bytea       00 as 00 FF, then 00 00
 //   numeric     sign class, decimal exponent, digit pairs (key_numeric.h)
 //   interval    10 bytes: microseconds with months of 30 days and days of 24 hours
+//   timetz      the moment in UTC as for time, then the seconds west
 //   array       per element 01 value or 02 (null, last); then 00 and the lower bound
 //   oidvector   count, then the elements
 // Thread safety: pure functions.

@@ -211,6 +211,19 @@ inline constexpr Modifiers time_modifiers{apply_time_typmod, make_time_typmod, p
 inline constexpr Modifiers timestamp_modifiers{apply_timestamp_typmod, make_time_typmod,
                                                print_time_typmod};
 
+Datum parse_timetz(std::string_view text, int32_t typmod, TypeContext& ctx);
+void print_timetz(Datum value, ByteBuffer& out, const TypeContext& ctx);
+Datum receive_timetz(std::string_view bytes, int32_t typmod, TypeContext& ctx);
+void send_timetz(Datum value, ByteBuffer& out, const TypeContext& ctx);
+int compare_timetz(Datum left, Datum right);
+Datum apply_timetz_typmod(Datum value, int32_t typmod, bool explicit_cast, TypeContext& ctx);
+// Equal values have equal bytes.
+inline constexpr Functions timetz_functions{parse_timetz, print_timetz,   receive_timetz,
+                                            send_timetz,  compare_timetz, equal_bytes,
+                                            hash_text};
+inline constexpr Modifiers timetz_modifiers{apply_timetz_typmod, make_time_typmod,
+                                            print_time_typmod};
+
 Datum parse_interval(std::string_view text, int32_t typmod, TypeContext& ctx);
 void print_interval(Datum value, ByteBuffer& out, const TypeContext& ctx);
 Datum receive_interval(std::string_view bytes, int32_t typmod, TypeContext& ctx);

@@ -25,6 +25,8 @@ def send_function(type_name):
         return "timestamptz_send"
     if base.startswith("timestamp"):
         return "timestamp_send"
+    if base.startswith("time with time zone"):
+        return "timetz_send"
     if base.startswith("time"):
         return "time_send"
     if base.startswith("numeric"):
