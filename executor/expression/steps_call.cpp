@@ -7,6 +7,7 @@
 #include "sql/sql_error.h"
 #include "sql/types/array.h"
 #include "sql/types/date_time.h"
+#include "sql/types/time_with_zone.h"
 
 namespace pgsilo::steps {
 
@@ -175,8 +176,12 @@ const Step* sql_value(const Step* step, Datum* registers, RowContext& context) {
       result = Datum::of_int(
           time_apply_typmod(timestamptz_to_time(now, types.time_zone).i64, precision));
       break;
-    case SqlValueKind::current_time:
-      throw_unsupported("CURRENT_TIME");
+    case SqlValueKind::current_time: {
+      TimeWithZone time = timestamptz_to_time_with_zone(now, types.time_zone);
+      time.time = time_apply_typmod(time.time, precision);
+      result = time_with_zone_datum(time, *context.arena);
+      break;
+    }
     case SqlValueKind::current_user:
       result = text(session.user_name);
       break;
