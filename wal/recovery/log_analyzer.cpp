@@ -112,14 +112,17 @@ class Analyzer {
       if (!result.ok())
         return fail("could not sync log segment \"" + scan.path + "\": " + result.text());
     }
+    TrailerRule rule{.keep_all = options_.accept_data_loss, .closed_at = {}};
+    for (const Incarnation& incarnation : control_.incarnations) {
+      if (incarnation.closed) rule.closed_at[incarnation.number] = incarnation.durable;
+    }
     run_jobs(
         jobs_.size(), options_.threads,
-        [this] {
-          return [this](size_t number) {
+        [this, &rule] {
+          return [this, &rule](size_t number) {
             const Job& job = jobs_[number];
             SegmentScan& scan = scans_[job.log][job.index];
-            scan = scan_segment(files_, scan.path, scan.number, logs_[job.log]->log(),
-                                options_.accept_data_loss);
+            scan = scan_segment(files_, scan.path, scan.number, logs_[job.log]->log(), rule);
             meter_.add(scan.bytes);
           };
         },

@@ -36,21 +36,23 @@ void add_block(BlockRun& run, const BlockView& block) {
   if (block.trailer) run.trailers.push_back(*block.trailer);
 }
 
-// An epoch below one that a later block of the same log records as durable decides nothing any
-// more. The last trailer stays: it tells how far the log reaches.
-void drop_decided_trailers(BlockRun& run) {
-  if (run.trailers.empty()) return;
+// The last trailer stays in any case: it tells how far the log reaches.
+void drop_decided_trailers(BlockRun& run, const TrailerRule& rule) {
+  if (rule.keep_all || run.trailers.empty()) return;
+  Epoch decided = run.recorded;
+  auto closed = rule.closed_at.find(run.incarnation);
+  if (closed != rule.closed_at.end()) decided = std::min(decided, closed->second);
   BatchTrailer last = run.trailers.back();
   run.trailers.pop_back();
   std::erase_if(run.trailers,
-                [&](const BatchTrailer& trailer) { return trailer.complete < run.recorded; });
+                [&](const BatchTrailer& trailer) { return trailer.complete < decided; });
   run.trailers.push_back(std::move(last));
 }
 
 }  // namespace
 
 SegmentScan scan_segment(FileSystem& files, const std::string& path, uint64_t number,
-                         const Uuid& log, bool keep_all_trailers) {
+                         const Uuid& log, const TrailerRule& rule) {
   SegmentScan scan;
   scan.number = number;
   scan.path = path;
@@ -70,12 +72,12 @@ SegmentScan scan_segment(FileSystem& files, const std::string& path, uint64_t nu
     }
     BlockRun& run = scan.runs.back();
     add_block(run, *block);
-    if (!keep_all_trailers && run.trailers.size() >= 1024) drop_decided_trailers(run);
+    if (run.trailers.size() % 1024 == 0) drop_decided_trailers(run, rule);
   }
   scan.result = reader.result();
   scan.foreign = reader.met_foreign_block();
   for (BlockRun& run : scan.runs) {
-    if (!keep_all_trailers) drop_decided_trailers(run);
+    drop_decided_trailers(run, rule);
     if (run.splits.back() != run.end) run.splits.push_back(run.end);
   }
   return scan;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct BlockRun {
   Epoch largest_seen;            // the largest epoch that any field of its blocks mentions
   std::vector<uint64_t> splits;  // block boundaries about a megabyte apart, begin and end included
   std::vector<PieceRef> pieces;
-  // Those that may still decide about D, the last one always.
+  // Those that may still decide about D (TrailerRule), the last one always.
   std::vector<BatchTrailer> trailers;
 };
 
@@ -44,9 +45,15 @@ struct SegmentScan {
   bool foreign = false;  // holds blocks of another log
 };
 
-// `keep_all_trailers`: also those that later blocks of the run prove durable; needed only where
-// damage is accepted.
+// Where trailers that decide nothing any more may be dropped: those of epochs below one that a
+// later block records as durable, unless damage is to be accepted, and unless the incarnation has
+// been closed at an even older epoch (after accepted damage).
+struct TrailerRule {
+  bool keep_all = false;
+  std::map<uint64_t, Epoch> closed_at;  // by incarnation
+};
+
 SegmentScan scan_segment(FileSystem& files, const std::string& path, uint64_t number,
-                         const Uuid& log, bool keep_all_trailers);
+                         const Uuid& log, const TrailerRule& rule);
 
 }  // namespace pgsilo
