@@ -103,13 +103,16 @@ void RelationDirectory::became_unreachable(void* object) {
   std::unique_ptr<Dropped> dropped(static_cast<Dropped*>(object));
   std::lock_guard lock(dropped->directory->mutex_);
   dropped->directory->freeable_.push_back(std::move(dropped->relation));
+  dropped->directory->has_freeable_.store(true, std::memory_order_relaxed);
 }
 
 bool RelationDirectory::reclaim_dropped(size_t records, ReclaimerHandle& handle) {
+  // Workers ask all the time; the list itself is guarded by the mutex.
+  if (!has_freeable_.load(std::memory_order_relaxed)) return false;
   std::unique_ptr<Relation> relation;
   {
     std::lock_guard lock(mutex_);
-    if (freeable_.empty()) return false;
+    if (freeable_.empty()) return false;  // another worker has the last one in its hands
     relation = std::move(freeable_.back());
     freeable_.pop_back();
   }
@@ -126,8 +129,10 @@ bool RelationDirectory::reclaim_dropped(size_t records, ReclaimerHandle& handle)
   std::lock_guard lock(mutex_);
   if (!emptied) {
     freeable_.push_back(std::move(relation));
+    has_freeable_.store(true, std::memory_order_relaxed);
     return true;
   }
+  has_freeable_.store(!freeable_.empty(), std::memory_order_relaxed);
   return !freeable_.empty();
 }
 

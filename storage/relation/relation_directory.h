@@ -72,6 +72,7 @@ class RelationDirectory {
   uint32_t last_id_ = 0;
   std::array<std::atomic<Middle*>, size_t{1} << top_bits> top_{};
   std::map<RelationId, std::unique_ptr<Relation>> relations_;
+  std::atomic<bool> has_freeable_{false};
   std::vector<std::unique_ptr<Relation>> freeable_;  // unreachable, being freed in pieces
 };
 

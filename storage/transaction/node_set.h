@@ -26,6 +26,12 @@ class NodeSet {
     return true;
   }
 
+  // False if the node is registered at another version.
+  bool agrees(NodeRef ref) {
+    NodeRef* known = find(ref.node);
+    return known == nullptr || known->version == ref.version;
+  }
+
   // After an insert of this transaction changed the tree (node_changes.h): what was registered
   // stays valid. False: somebody else changed the node since it was registered. Throws
   // std::bad_alloc.

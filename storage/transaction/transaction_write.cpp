@@ -119,6 +119,15 @@ TransactionStatus Transaction::hook_placeholder(Relation& relation, std::string_
                                                 std::string_view row, Record** record) {
   if (placeholders_.size() == placeholders_.capacity())
     placeholders_.reserve(std::max<size_t>(16, 2 * placeholders_.size()));
+  // If our node set is beaten already, leave the node alone: two transactions that both scan a node
+  // and insert into it would otherwise undo each other for ever, the loser's placeholder changing
+  // the node under the winner.
+  if (!nodes_.empty() && registers(relation)) {
+    IndexTree::Found found = relation.tree().get(key);
+    *record = found.record;
+    if (found.record != nullptr) return TransactionStatus::ok;
+    if (!nodes_.agrees(found.node)) return TransactionStatus::conflict_node;
+  }
   Record* fresh = relation.records().create(key, row.size(), worker_.reclaimer());
   try {
     *record = relation.tree().insert(fresh, worker_.reclaimer(), changes_);

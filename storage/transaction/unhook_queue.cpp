@@ -79,25 +79,33 @@ UnhookResult UnhookQueue::try_item(const Item& item, const RelationDirectory& re
   return unhook_absent(*relation, record, item.tid, handle);
 }
 
+bool UnhookQueue::ready(Epoch durable) const {
+  for (const Chunk& chunk : chunks_) {
+    if (chunk.begin == chunk.end) continue;  // given up while empty
+    return reinterpret_cast<const Item*>(chunk.bytes.get() + chunk.begin)->tid.epoch() <= durable;
+  }
+  return false;
+}
+
 size_t UnhookQueue::run(const RelationDirectory& relations, Epoch durable, ReclaimerHandle& handle,
                         size_t budget) {
-  size_t tried = 0;
-  for (size_t left = std::min(budget, size_); left != 0; --left) {
-    while (chunks_.front().begin == chunks_.front().end) {  // given up while empty
+  size_t gone = 0;
+  for (size_t left = std::min(budget, size_); left != 0 && ready(durable); --left) {
+    while (chunks_.front().begin == chunks_.front().end) {
       chunks_.pop_front();
       --filling_;
     }
     auto* item = reinterpret_cast<Item*>(chunks_.front().bytes.get() + chunks_.front().begin);
-    if (item->tid.epoch() > durable) break;
     if (try_item(*item, relations, handle) == UnhookResult::busy) {
       reserve(1, item->key_bytes);  // may throw: then the item stays
       item = reinterpret_cast<Item*>(chunks_.front().bytes.get() + chunks_.front().begin);
       push(item->relation, item->record, item->key(), item->tid);
+    } else {
+      ++gone;
     }
     pop_front();
-    ++tried;
   }
-  return tried;
+  return gone;
 }
 
 }  // namespace pgsilo

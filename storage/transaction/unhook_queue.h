@@ -44,8 +44,10 @@ class UnhookQueue {
   void push(RelationId relation, const Record* record, std::string_view key, Tid tid);
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
-  // Tries up to `budget` records whose epoch is durable. Returns how many it tried. The caller
-  // holds a pin.
+  // Whether run() would try anything.
+  bool ready(Epoch durable) const;
+  // Tries up to `budget` records whose epoch is durable. Returns how many left the queue. The
+  // caller holds a pin. Throws std::bad_alloc; nothing is lost then.
   size_t run(const RelationDirectory& relations, Epoch durable, ReclaimerHandle& handle,
              size_t budget);
 

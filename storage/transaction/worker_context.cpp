@@ -21,10 +21,10 @@ WorkerContext::WorkerContext(const EngineParts& parts, RedoSink& sink, Tid last_
 bool WorkerContext::housekeep() {
   bool worked = false;
   try {
-    if (!unhooks_.empty()) {
+    Epoch durable = parts_.durable.get();
+    if (unhooks_.ready(durable)) {
       Pin pin(reclaimer_);
-      worked |=
-          unhooks_.run(parts_.relations, parts_.durable.get(), reclaimer_, unhooks_per_call) != 0;
+      worked |= unhooks_.run(parts_.relations, durable, reclaimer_, unhooks_per_call) != 0;
     }
     worked |= reclaimer_.reclaim() != 0;
     worked |= parts_.relations.reclaim_dropped(dropped_records_per_call, reclaimer_);

@@ -363,6 +363,22 @@ TEST_F(LockTest, APlaceholderUnderAForeignIntentIsUnhookedLater) {
   EXPECT_EQ(relation.tree().get("c").record, nullptr);
 }
 
+TEST_F(LockTest, HousekeepingDoesNotSpinOnABusyRecord) {
+  other.drop(relation, "a");
+  engine.make_durable();
+  LockOwner& owner = engine.locks.take_owner();
+  ASSERT_EQ(engine.locks.acquire(owner, a, WaitPolicy::no_wait, {}), ok);
+  EXPECT_FALSE(other.worker.housekeep());
+  EXPECT_EQ(other.worker.unhooks().size(), 1u);
+  {
+    Pin pin(other.worker.reclaimer());
+    engine.locks.release_intents(owner);
+  }
+  EXPECT_TRUE(other.worker.housekeep());
+  EXPECT_EQ(relation.tree().get("a").record, nullptr);
+  engine.locks.return_owner(owner);
+}
+
 TEST_F(LockTest, AOneShotThatBecomesInteractiveLocksWhatItWrote) {
   main.begin();
   ASSERT_EQ(main.put(relation, "a", "1"), ok);
