@@ -169,6 +169,30 @@ TEST_F(DataDefinitionTest, BootstrapsOnce) {
   EXPECT_EQ(session_.view.find_index("pg_catalog", "pg_class_relname_nsp_index")->oid, 2663u);
 }
 
+// The catalog writes its own trees by keys that SQL, which reads them by descriptor, must agree
+// with.
+TEST_F(DataDefinitionTest, SystemKeysAreTheDescriptorsKeys) {
+  for (const SystemTable& system : engine_.catalog.system_tables().all()) {
+    const TableDescriptor& table = *session_.view.find_table(system.info().oid);
+    std::vector<Datum> values;
+    for (const ColumnDescriptor& column : table.columns) {
+      values.push_back(type_info(column.type).by_reference ? Datum::of_bytes("x")
+                                                           : Datum::of_int(column.number));
+    }
+    for (const auto& index : table.indexes) {
+      ByteBuffer by_descriptor;
+      ByteBuffer by_system;
+      index->key.encode_entry(values, "PK", by_descriptor);
+      const KeyLayout* key = &system.primary_key();
+      for (const SystemTable::Index& secondary : system.secondary_indexes()) {
+        if (secondary.relation_id == index->relation_id && !index->primary) key = &secondary.key;
+      }
+      key->encode_entry(values, "PK", by_system);
+      EXPECT_EQ(by_descriptor.view(), by_system.view()) << index->name;
+    }
+  }
+}
+
 TEST_F(DataDefinitionTest, CreatesTables) {
   create_accounts();
   const TableDescriptor& made = table();

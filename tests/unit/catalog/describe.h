@@ -1,13 +1,79 @@
-// A snapshot as text, so that tests can compare two.
+// A snapshot as text, so that tests can compare two: everything descriptors say, and which trees
+// and records they point at.
 #pragma once
 
+#include <map>
+#include <sstream>
 #include <string>
 
 #include "catalog/catalog_snapshot.h"
 
 namespace pgsilo::testing {
 
-// Everything descriptors say but where their trees and records are in memory.
-std::string describe(const CatalogSnapshot& snapshot);
+inline void describe_key(const KeyLayout& key, std::ostream& out) {
+  out << (key.unique() ? "unique" : "plain") << (key.nulls_distinct() ? "" : " nulls equal")
+      << " (";
+  for (size_t i = 0; i < key.columns().size(); ++i) {
+    const KeyColumn& column = key.columns()[i];
+    out << key.column_numbers()[i] << ":" << column.type->name << (column.nullable ? "?" : "")
+        << (column.descending ? " desc" : "") << (column.nulls_first ? " nulls first" : "") << ",";
+  }
+  out << ")";
+}
+
+inline void describe_table(const TableDescriptor& table, std::ostream& out) {
+  out << table.schema_name << "." << table.name << " oid " << table.oid << " types "
+      << table.row_type << " " << table.array_type << " kind " << static_cast<char>(table.kind)
+      << static_cast<char>(table.persistence) << " relation " << table.relation_id.value()
+      << " record " << table.record.record << " " << table.record.tid.value() << "\n";
+  for (const std::string& option : table.options) out << "  option " << option << "\n";
+  for (const ColumnDescriptor& column : table.columns) {
+    out << "  column " << column.number << " " << column.name << " " << column.type << "("
+        << column.typmod << ") " << column.collation << (column.not_null ? " not null" : "")
+        << (column.dropped ? " dropped" : "") << " default " << column.default_oid << " '"
+        << column.default_text << "'";
+    if (column.has_missing) {
+      out << " missing ";
+      if (type_info(column.type).by_reference) {
+        out << column.missing.bytes();
+      } else {
+        out << column.missing.i64;
+      }
+    }
+    const RowColumn& stored = table.layout.column(static_cast<size_t>(column.number) - 1);
+    out << " width " << static_cast<int>(stored.width) << (stored.missing.null ? "" : " fills in")
+        << "\n";
+  }
+  out << "  key ";
+  describe_key(table.primary_key, out);
+  out << "\n";
+  for (const auto& index : table.indexes) {
+    out << "  index " << index->oid << " of " << index->table_oid << " " << index->name
+        << " relation " << index->relation_id.value() << " " << index->relation
+        << (index->primary ? " primary" : "") << (index->unique ? " unique" : "") << " constraint "
+        << index->constraint << " ";
+    describe_key(index->key, out);
+    for (const std::string& option : index->options) out << " " << option;
+    out << "\n";
+  }
+  for (const ConstraintDescriptor& constraint : table.constraints) {
+    out << "  constraint " << constraint.oid << " " << constraint.name << " "
+        << static_cast<char>(constraint.type) << " index " << constraint.index << " '"
+        << constraint.check_text << "'";
+    for (int16_t column : constraint.columns) out << " " << column;
+    out << "\n";
+  }
+}
+
+inline std::string describe(const CatalogSnapshot& snapshot) {
+  std::ostringstream out;
+  std::map<Oid, std::string> schemas;
+  for (const SchemaDescriptor& schema : snapshot.schemas()) schemas[schema.oid] = schema.name;
+  for (const auto& [oid, name] : schemas) out << "schema " << oid << " " << name << "\n";
+  std::map<Oid, const TableDescriptor*> tables;
+  for (const auto& [oid, table] : snapshot.tables()) tables[oid] = table.get();
+  for (const auto& [oid, table] : tables) describe_table(*table, out);
+  return out.str();
+}
 
 }  // namespace pgsilo::testing

@@ -1,0 +1,155 @@
+#include "catalog/row_layout.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/byte_buffer.h"
+#include "sql/sql_error.h"
+
+namespace pgsilo {
+namespace {
+
+RowColumn column(Oid type) {
+  RowColumn made;
+  made.type = &type_info(type);
+  made.width = stored_width(*made.type);
+  return made;
+}
+
+RowColumn dropped(uint8_t width) {
+  RowColumn made;
+  made.width = width;
+  made.dropped = true;
+  return made;
+}
+
+std::string encode(const RowLayout& layout, const std::vector<Datum>& values) {
+  ByteBuffer out;
+  layout.encode(values, out);
+  return std::string(out.view());
+}
+
+TEST(RowLayoutTest, KeepsEveryForm) {
+  std::string interval(16, 'i');
+  RowLayout layout({column(type_oid::boolean), column(type_oid::text), column(type_oid::int2),
+                    column(type_oid::int4), column(type_oid::int8), column(type_oid::float4),
+                    column(type_oid::float8), column(type_oid::oid), column(type_oid::interval),
+                    column(type_oid::name), column(type_oid::single_char), column(type_oid::date),
+                    column(type_oid::numeric)});
+  std::vector<Datum> values = {
+      Datum::of_bool(true),       Datum::of_bytes("text"),   Datum::of_int(-2),
+      Datum::of_int(-2147483648), Datum::of_int(INT64_MIN),  Datum::of_float(1.5),
+      Datum::of_float(-0.0),      Datum::of_int(4294967295), Datum::of_bytes(interval),
+      Datum::of_bytes("a_name"),  Datum::of_int(200),        Datum::of_int(-5),
+      Datum::of_bytes("\x01\x02")};
+  std::string row = encode(layout, values);
+  ASSERT_TRUE(layout.is_valid(row));
+  for (size_t i = 0; i < values.size(); ++i) {
+    Datum read = layout.get(row, i);
+    ASSERT_FALSE(read.null) << i;
+    if (layout.column(i).type->by_reference) {
+      EXPECT_EQ(read.bytes(), values[i].bytes()) << i;
+    } else {
+      EXPECT_EQ(read.i64, values[i].i64) << i;
+    }
+  }
+  EXPECT_LT(row.size(), 120u);
+}
+
+TEST(RowLayoutTest, EqualRowsAreEqualBytes) {
+  RowLayout layout({column(type_oid::int4), column(type_oid::text)});
+  Datum null_with_remains;
+  null_with_remains.i64 = 77;
+  EXPECT_EQ(encode(layout, {null_with_remains, Datum::of_bytes("a")}),
+            encode(layout, {Datum(), Datum::of_bytes("a")}));
+}
+
+TEST(RowLayoutTest, ShortRowsReadWhatIsMissing) {
+  RowLayout before({column(type_oid::int4), column(type_oid::text)});
+  std::string row = encode(before, {Datum::of_int(1), Datum::of_bytes("old")});
+  RowColumn added_number = column(type_oid::int4);
+  added_number.missing = Datum::of_int(9);
+  RowColumn added_text = column(type_oid::text);
+  RowLayout after({column(type_oid::int4), column(type_oid::text), added_number, added_text});
+  ASSERT_TRUE(after.is_valid(row));
+  EXPECT_EQ(after.get(row, 0).i64, 1);
+  EXPECT_EQ(after.get(row, 1).bytes(), "old");
+  EXPECT_EQ(after.get(row, 2).i64, 9);
+  EXPECT_TRUE(after.get(row, 3).null);
+  std::string longer =
+      encode(after, {Datum::of_int(1), Datum::of_bytes("a"), Datum(), Datum::of_bytes("b")});
+  EXPECT_TRUE(after.get(longer, 2).null);
+  EXPECT_EQ(after.get(longer, 3).bytes(), "b");
+  EXPECT_FALSE(before.is_valid(longer));
+}
+
+TEST(RowLayoutTest, DroppedColumnsKeepTheirPlace) {
+  RowLayout before({column(type_oid::int4), column(type_oid::text), column(type_oid::int8),
+                    column(type_oid::text)});
+  std::string old_row = encode(before, {Datum::of_int(1), Datum::of_bytes("gone"), Datum::of_int(3),
+                                        Datum::of_bytes("stays")});
+  RowLayout after({dropped(4), dropped(0), column(type_oid::int8), column(type_oid::text)});
+  EXPECT_EQ(after.get(old_row, 2).i64, 3);
+  EXPECT_EQ(after.get(old_row, 3).bytes(), "stays");
+  std::string new_row = encode(after, {Datum::of_int(1), Datum::of_bytes("ignored"),
+                                       Datum::of_int(4), Datum::of_bytes("new")});
+  EXPECT_EQ(new_row.find("ignored"), std::string::npos);
+  std::vector<Datum> decoded(4);
+  after.decode(new_row, decoded);
+  EXPECT_TRUE(decoded[0].null && decoded[1].null);
+  EXPECT_EQ(decoded[2].i64, 4);
+}
+
+TEST(RowLayoutTest, RefusesMalformedRows) {
+  RowLayout layout({column(type_oid::int4), column(type_oid::text), column(type_oid::text)});
+  std::string row =
+      encode(layout, {Datum::of_int(1), Datum::of_bytes("ab"), Datum::of_bytes("cd")});
+  for (size_t bytes = 0; bytes < row.size(); ++bytes)
+    EXPECT_FALSE(layout.is_valid(row.substr(0, bytes))) << bytes;
+  EXPECT_FALSE(layout.is_valid(row + "x"));
+  EXPECT_TRUE(layout.is_valid(row));
+}
+
+// Random layouts and rows against what was put in.
+TEST(RowLayoutTest, RandomRows) {
+  std::mt19937 random(1);
+  const Oid types[] = {type_oid::int2, type_oid::text, type_oid::int8, type_oid::boolean,
+                       type_oid::bytea};
+  for (int round = 0; round < 300; ++round) {
+    std::vector<RowColumn> columns;
+    for (size_t i = random() % 40; i > 0; --i)
+      columns.push_back(column(types[random() % std::size(types)]));
+    RowLayout layout(columns);
+    Arena arena;
+    std::vector<Datum> values;
+    for (const RowColumn& made : columns) {
+      if (random() % 4 == 0) {
+        values.emplace_back();
+      } else if (made.type->by_reference) {
+        values.push_back(Datum::of_bytes(arena.copy_string(std::string(random() % 20, 'a'))));
+      } else {
+        values.push_back(Datum::of_int(static_cast<int64_t>(random() % 2)));
+      }
+    }
+    std::string row = encode(layout, values);
+    ASSERT_TRUE(layout.is_valid(row));
+    std::vector<Datum> decoded(columns.size());
+    layout.decode(row, decoded);
+    for (size_t i = 0; i < values.size(); ++i) {
+      ASSERT_EQ(decoded[i].null, values[i].null);
+      if (values[i].null) continue;
+      if (columns[i].type->by_reference) {
+        ASSERT_EQ(decoded[i].bytes(), values[i].bytes());
+      } else {
+        ASSERT_EQ(decoded[i].i64, values[i].i64);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pgsilo
