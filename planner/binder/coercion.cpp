@@ -56,17 +56,18 @@ CoercionPath find_io_path(Oid source, Oid target, CoercionContext context) {
   return {CoercionMethod::io, invalid_oid};
 }
 
-// Literals that mean something else later, or after SET: 'now', names of catalog objects.
+// Literals that mean something else later, or after SET: 'now', dates whose parts DateStyle orders,
+// times without a zone, names of catalog objects.
 bool depends_on_moment(const TypeInfo& type, std::string_view text) {
   if (type.category == 'N' && type.oid != type_oid::oid && type.name.starts_with("reg"))
     return true;
   if (type.category != 'D') return false;
-  std::string lower;
-  for (char c : text) lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-  for (std::string_view word : {"now", "today", "tomorrow", "yesterday"}) {
-    if (lower.find(word) != std::string::npos) return true;
-  }
-  return false;
+  if (type.oid == type_oid::timestamptz || type.oid == type_oid::timetz) return true;
+  if (type.oid == type_oid::time) return text.find_first_not_of("0123456789:.") != text.npos;
+  // yyyy-mm-dd, and whatever time follows it.
+  bool iso = text.size() >= 10 && text[4] == '-' && text[7] == '-' &&
+             text.find_first_not_of("0123456789-:. T") == text.npos;
+  return !iso;
 }
 
 const BoundExpression* read_literal(StatementBinding& binding, const ConstantExpression& literal,

@@ -173,8 +173,7 @@ const BoundExpression* find_unqualified_column(Scope& scope, std::string_view na
 const BoundExpression* bind_column_reference(Scope& scope, const ast::ColumnRef& reference) {
   check_place_allows_columns(scope, reference.location);
   if (reference.star) {
-    throw SqlError(sqlstate::syntax_error, "row expansion via \"*\" is not supported here")
-        .at(scope.position(reference.location));
+    throw_unsupported(UnsupportedFeature::whole_row_reference, scope.position(reference.location));
   }
   if (reference.fields.size() > 1) return bind_qualified(scope, reference);
   std::string_view name = reference.fields[0];

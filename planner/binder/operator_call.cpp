@@ -66,9 +66,28 @@ const BuiltinOperator& resolve_operator(StatementBinding& binding, std::string_v
   return *static_cast<const BuiltinOperator*>(best->source);
 }
 
+namespace {
+
+// text || anynonarray is text || text with the other operand cast to text, which need not be its
+// text form: true gives "true".
+const BoundExpression* as_text(StatementBinding& binding, const BoundExpression* operand) {
+  return coerce_to_target(binding, operand, type_oid::text, no_typmod, CoercionContext::explicit_,
+                          CallForm::implicit_cast, -1);
+}
+
+}  // namespace
+
 const BoundExpression* make_operator(StatementBinding& binding, const BuiltinOperator& op,
                                      const BoundExpression* left, const BoundExpression* right,
                                      int32_t location) {
+  bool concatenates_any =
+      op.name == "||" && (op.left == type_oid::anynonarray || op.right == type_oid::anynonarray);
+  const BoundExpression* left_text = concatenates_any ? as_text(binding, left) : nullptr;
+  const BoundExpression* right_text = concatenates_any ? as_text(binding, right) : nullptr;
+  if (left_text != nullptr && right_text != nullptr) {
+    const BuiltinOperator* concatenation = find_operator("||", type_oid::text, type_oid::text);
+    return make_operator(binding, *concatenation, left_text, right_text, location);
+  }
   std::vector<const BoundExpression*> operands;
   std::vector<Oid> actual;
   std::vector<Oid> declared;

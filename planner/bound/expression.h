@@ -315,9 +315,8 @@ struct SubplanArgument {
 };
 
 // A subquery inside an expression. To evaluate: set every argument's execution parameter, rescan
-// `plan`, fold its rows as `subplan_kind` says. Without arguments and volatile functions
-// (`run_once`) it is run at most once per Execution: the result is kept (and for `hashed` the
-// table).
+// `plan`, fold its rows as `subplan_kind` says. `run_once`: nothing it reads changes within one
+// Execution, so it is run at most once and its result (for `hashed` the table of its rows) is kept.
 struct SubplanExpression : BoundExpression {
   static constexpr ExpressionKind expression_kind = ExpressionKind::subplan;
   SubplanKind subplan_kind = SubplanKind::exists;

@@ -125,6 +125,12 @@ const BoundExpression* ExpressionPlacer::place_sublink(const SublinkExpression& 
   if (sublink.condition != nullptr) subplan->condition = place(sublink.condition);
   subplan->row_parameters = sublink.row_parameters;
   choose_hashing(*subplan);
+  bool compares = subplan->condition != nullptr;
+  if (compares && subplan->run_once && !subplan->hashed) {
+    // Each outer row is compared with the same rows, but has a result of its own.
+    subplan->plan = make_materialize(context_.statement, subplan->plan);
+    subplan->run_once = false;
+  }
   return subplan;
 }
 

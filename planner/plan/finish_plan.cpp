@@ -28,11 +28,13 @@ class Finisher {
   const Reads& reads_of(const PlanNode& node) {
     if (auto known = reads_.find(&node); known != reads_.end()) return known->second;
     Reads reads;
-    for_each_expression(node, [&](const BoundExpression& expression) { add_reads(reads, expression); });
+    for_each_expression(node,
+                        [&](const BoundExpression& expression) { add_reads(reads, expression); });
     for_each_child(node, [&](const PlanNode& child) { merge(reads, reads_of(child)); });
     // What the operator itself sets for what is below it does not come from outside.
     if (auto* loop = try_as<NestedLoopNode>(&node)) {
-      for (const NestedLoopParameter& own : loop->parameters) remove(reads, own.execution_parameter);
+      for (const NestedLoopParameter& own : loop->parameters)
+        remove(reads, own.execution_parameter);
     }
     return reads_[&node] = std::move(reads);
   }

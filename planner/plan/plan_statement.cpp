@@ -12,6 +12,7 @@
 #include "planner/plan/make_plan.h"
 #include "planner/plan/query_planner.h"
 #include "planner/plan/transaction_plan.h"
+#include "planner/unsupported_features.h"
 #include "sql/ast/utility.h"
 #include "sql/types/type.h"
 #include "sql/types/type_context.h"
@@ -70,6 +71,10 @@ void set_result_columns(PlannedStatement& planned, const BoundStatement& bound) 
   auto columns = planned.arena.make_span<PlannedColumn>(targets.size());
   for (size_t i = 0; i < columns.size(); ++i) {
     const BoundTarget& target = targets[i];
+    if (target.expression->type == type_oid::record) {
+      throw_unsupported(UnsupportedFeature::composite_type,
+                        character_position(planned.text, target.expression->location));
+    }
     columns[i] = {target.name, target.expression->type, target.expression->typmod, target.table,
                   target.column_number};
   }
