@@ -139,11 +139,19 @@ string_view printed(EvalContext& context, const Datum* a, size_t index) {
   return context.arena->copy_string(buffer.view());
 }
 
+// What a cast of the argument to text gives, which differs from its text form for booleans only.
+string_view cast_to_text(EvalContext& context, const Datum* a, size_t index) {
+  if (context.call->argument_types[index] == type_oid::boolean) {
+    return a[index].as_bool() ? "true" : "false";
+  }
+  return printed(context, a, index);
+}
+
 Datum text_any(EvalContext& context, const Datum* a) {
-  return text(text_concat(a[0].bytes(), printed(context, a, 1), *context.arena));
+  return text(text_concat(a[0].bytes(), cast_to_text(context, a, 1), *context.arena));
 }
 Datum any_text(EvalContext& context, const Datum* a) {
-  return text(text_concat(printed(context, a, 0), a[1].bytes(), *context.arena));
+  return text(text_concat(cast_to_text(context, a, 0), a[1].bytes(), *context.arena));
 }
 
 Datum joined(EvalContext& context, const Datum* a, size_t first, string_view separator) {
@@ -169,7 +177,7 @@ Datum quote_text(EvalContext& context, const Datum* a) {
   return text(quote_literal(a[0].bytes(), *context.arena));
 }
 Datum quote_any(EvalContext& context, const Datum* a) {
-  return text(quote_literal(printed(context, a, 0), *context.arena));
+  return text(quote_literal(cast_to_text(context, a, 0), *context.arena));
 }
 Datum quote_nullable_text(EvalContext& context, const Datum* a) {
   return a[0].null ? text("NULL") : quote_text(context, a);

@@ -38,6 +38,7 @@ TransactionControl::TransactionControl(WorkerContext& worker, Catalog& catalog, 
       transaction_(worker, waits) {
   context_.transaction = &transaction_;
   context_.catalog = &catalog_;
+  context_.types.object_names = &names_;
 }
 
 ReadyState TransactionControl::ready_state() const {

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "catalog/catalog_view.h"
+#include "executor/catalog_names.h"
 #include "executor/execution_context.h"
 #include "server/pgwire/protocol.h"
 #include "server/settings/settings.h"
@@ -98,6 +99,7 @@ class TransactionControl {
   ExecutionContext& context_;
   TransactionObserver& observer_;
   CatalogView catalog_;
+  CatalogNames names_{catalog_};  // for reg* values
   Transaction transaction_;
   State state_ = State::idle;
   bool careful_ = false;
