@@ -109,7 +109,9 @@ struct ExecutionContext {
   static constexpr uint32_t rows_per_check = 128;
 
  private:
+  static constexpr int64_t validation_rest_factor = 20;
   uint32_t rows_until_check_ = rows_per_check;
+  int64_t validate_after_us_ = 0;
 };
 
 }  // namespace pgsilo
