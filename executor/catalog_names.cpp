@@ -140,7 +140,7 @@ bool CatalogNames::print(Oid reg_type, Oid object, ByteBuffer& out) {
       return print_relation(object, out);
     case type_oid::regtype:
       if (find_type(object) == nullptr) return false;
-      format_type(object, no_typmod, out);
+      out.append(format_type(object));  // as in messages: "character", not "bpchar"
       return true;
     case type_oid::regproc:
       if (const BuiltinProcedure* procedure = find_procedure(object)) {

@@ -186,6 +186,13 @@ Datum quote_nullable_any(EvalContext& context, const Datum* a) {
   return a[0].null ? text("NULL") : quote_any(context, a);
 }
 
+Datum encode(EvalContext& context, const Datum* a) {
+  return text(bytea_encode(a[0].bytes(), a[1].bytes(), *context.arena));
+}
+Datum decode(EvalContext& context, const Datum* a) {
+  return text(bytea_decode(a[0].bytes(), a[1].bytes(), *context.arena));
+}
+
 Datum count_nulls(EvalContext& context, const Datum* a) {
   int64_t count = 0;
   for (size_t i = 0; i < context.call->argument_types.size(); ++i) count += a[i].null ? 1 : 0;
@@ -281,6 +288,8 @@ constexpr FunctionEntry entries[] = {
     {3062, of_one<text_reverse>},
     {1258, concatenate},
     {2011, concatenate},
+    {1946, encode},
+    {1947, decode},
     {2003, text_any},
     {2004, any_text},
     {877, substring},

@@ -72,12 +72,14 @@ std::string_view like_escape(std::string_view pattern, std::string_view escape, 
 // literal alone.
 std::string_view like_prefix(std::string_view pattern, Arena& arena, bool* exact);
 
-// bytea's text forms, \x hex and escape; the pieces of encode() and decode() (base64 in
-// text_encode.cpp).
+// bytea's text forms, \x hex and escape, and their halves.
 std::string_view parse_bytea(std::string_view text, Arena& arena);
 std::string_view decode_hex(std::string_view text, Arena& arena);
 std::string_view decode_escape(std::string_view text, Arena& arena);
 void print_hex(std::string_view bytes, ByteBuffer& out);
+// encode(bytea, 'hex' | 'base64' | 'escape') and decode(text, ...); 22023 for other names.
+std::string_view bytea_encode(std::string_view bytes, std::string_view encoding, Arena& arena);
+std::string_view bytea_decode(std::string_view text, std::string_view encoding, Arena& arena);
 void print_bytea_hex(std::string_view bytes, ByteBuffer& out);
 void print_bytea_escape(std::string_view bytes, ByteBuffer& out);
 

@@ -337,6 +337,10 @@ void add_text(Operations& all) {
   all["like_escape"] = [](Call& c) {
     return c.string(like_escape(c.text(0), c.text(1), c.arena()));
   };
+  all["encode"] = [](Call& c) {
+    return c.string(bytea_encode(decode_hex(c.text(0), c.arena()), c.text(1), c.arena()));
+  };
+  all["decode"] = [](Call& c) { return to_hex(bytea_decode(c.text(0), c.text(1), c.arena())); };
   all["format_type"] = [](Call& c) {
     ByteBuffer out;
     format_type(static_cast<Oid>(c.int8(0)), c.int4(1), out);
@@ -367,7 +371,7 @@ TEST(Functions, AnswerAsRecorded) {
     }
     std::string shown;
     for (const std::string& argument : arguments) shown += " '" + argument + "'";
-    EXPECT_EQ(answer, line.back()) << line[0] << " [" << line[1] << "]" << shown;
+    EXPECT_EQ(answer, unescape(line.back())) << line[0] << " [" << line[1] << "]" << shown;
   }
 }
 

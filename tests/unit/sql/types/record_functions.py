@@ -75,6 +75,7 @@ OPERATIONS = {
     "initcap": call("initcap", "text"), "ascii": call("ascii", "text"), "chr": call("chr", I), "length": call("length", "text"),
     "quote_ident": call("quote_ident", "text"), "quote_literal": call("quote_literal", "text"),
     "like": "{0}::text like {1}::text", "ilike": "{0}::text ilike {1}::text", "like_escape": call("like_escape", "text", "text"),
+    "encode": "encode(decode({0}, 'hex'), {1}::text)", "decode": "encode(decode({0}::text, {1}::text), 'hex')",
     "format_type": "format_type({0}::oid, {1}::integer)",
 }
 
@@ -110,7 +111,7 @@ def main():
             continue
         answer = next(answers)
         error = re.search(r"ERROR:\s+(\w{5}): (.*)", answer)
-        print("\t".join([*row, "=", "!" + error[1] + " " + error[2] if error else answer.rstrip("\n")]))
+        print("\t".join([*row, "=", "!" + error[1] + " " + error[2] if error else answer.rstrip("\n").replace("\n", "\\n")]))
 
 
 main()
