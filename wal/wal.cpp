@@ -225,7 +225,7 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryLi
   meter.report(true);
   result->records = counts.records;
   result->entries = counts.entries;
-  result->log_bytes = meter.done();
+  result->log_bytes = state.analysis.replay_bytes;
   result->new_database = counts.entries == 0;
   result->data_loss = state.analysis.data_loss;
   state.first_epoch = next(state.analysis.largest_seen);

@@ -102,7 +102,7 @@ struct RecoveryResult {
   Epoch first_epoch;    // what EpochManager starts with: above every epoch in any file
   uint64_t records = 0;
   uint64_t entries = 0;
-  uint64_t log_bytes = 0;
+  uint64_t log_bytes = 0;     // replayed
   bool new_database = false;  // nothing was ever committed durably
   bool clean_shutdown = false;
   std::string data_loss;  // with accept_data_loss: what was given up, else empty

@@ -19,10 +19,11 @@ static_assert(window_capacity >= 2 * longest_block);
 SegmentReader::SegmentReader(FileSystem& files, std::string path, uint64_t number, Uuid log)
     : files_(files), path_(std::move(path)), number_(number), log_(log) {}
 
-FileResult SegmentReader::sync() {
+FileResult SegmentReader::sync(uint64_t* file_bytes) {
   std::unique_ptr<File> file;
   result_ = files_.open(path_, {.write = true}, &file);
   if (result_.ok()) result_ = file->sync_data();
+  if (result_.ok()) result_ = file->size(file_bytes);
   return result_;
 }
 

@@ -22,7 +22,7 @@ class SegmentReader {
 
   // Makes what was written to the file so far durable. For logs that may have been written to since
   // they were last synced.
-  FileResult sync();
+  FileResult sync(uint64_t* file_bytes);
   // Nothing at or behind `limit` will be asked for.
   FileResult open(uint64_t limit = UINT64_MAX);
   uint64_t bytes() const { return bytes_; }

@@ -70,6 +70,7 @@ class Analyzer {
     control_.incarnations.resize(kept);
     std::reverse(analysis_.ranges.begin(), analysis_.ranges.end());
     find_empty_segments();
+    meter_.expect_only(analysis_.replay_bytes);
     return true;
   }
 
@@ -108,9 +109,10 @@ class Analyzer {
       SegmentScan& scan = scans_[job.log][job.index];
       scan.path = logs_[job.log]->segment_path(scan.number);
       SegmentReader reader(files_, scan.path, scan.number, logs_[job.log]->log());
-      FileResult result = reader.sync();
+      FileResult result = reader.sync(&scan.bytes);
       if (!result.ok())
         return fail("could not sync log segment \"" + scan.path + "\": " + result.text());
+      meter_.expect(2 * scan.bytes);
     }
     TrailerRule rule{.keep_all = options_.accept_data_loss, .closed_at = {}};
     for (const Incarnation& incarnation : control_.incarnations) {
@@ -283,7 +285,7 @@ class Analyzer {
           range.begin = piece.run->splits[i];
           range.end = piece.run->splits[i + 1];
           analysis_.ranges.push_back(range);
-          meter_.expect(range.end - range.begin);
+          analysis_.replay_bytes += range.end - range.begin;
         }
         for (const PieceRef& ref : piece.run->pieces) {
           range.begin = ref.offset;

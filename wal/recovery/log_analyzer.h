@@ -45,6 +45,7 @@ struct LogAnalysis {
   Epoch largest_seen;               // in any file
   std::vector<ReplayRange> ranges;  // newest first
   std::vector<LongRecord> long_records;
+  uint64_t replay_bytes = 0;
   // By log directory: the first segment number of the next incarnation, and which segments from
   // there on exist, without a block.
   std::vector<uint64_t> next_segment;

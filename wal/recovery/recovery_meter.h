@@ -20,7 +20,11 @@ class RecoveryMeter {
         started_us_(clock.now_us()),
         reported_us_(started_us_) {}
 
+  // What is to be read, as far as it is known: while logs are analyzed, that they may have to be
+  // read a second time.
   void expect(uint64_t bytes) { total_ += bytes; }
+  // The analysis is done, and so much is left.
+  void expect_only(uint64_t bytes) { total_ = done() + bytes; }
   void add(uint64_t bytes) { done_.fetch_add(bytes, std::memory_order_relaxed); }
   uint64_t done() const { return done_.load(std::memory_order_relaxed); }
   // Tells the listener if it is time or `now`.
