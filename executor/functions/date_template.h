@@ -59,6 +59,12 @@ struct DateTemplateNode {
   std::string_view text;  // of a literal; points into the template
 };
 
+inline constexpr const char* month_names[] = {"January",   "February", "March",    "April",
+                                              "May",       "June",     "July",     "August",
+                                              "September", "October",  "November", "December"};
+inline constexpr const char* day_names[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                            "Thursday", "Friday", "Saturday"};
+
 std::vector<DateTemplateNode> parse_date_template(std::string_view text);
 
 }  // namespace pgsilo

@@ -69,6 +69,7 @@ std::span<const FunctionEntry> pattern();
 std::span<const FunctionEntry> date_time();
 std::span<const FunctionEntry> text_format();
 std::span<const FunctionEntry> date_format();
+std::span<const FunctionEntry> date_reading();
 std::span<const FunctionEntry> number_format();
 std::span<const FunctionEntry> session();
 std::span<const AggregateFunction> aggregates();

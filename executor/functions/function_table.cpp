@@ -28,7 +28,7 @@ ScalarFunction find_function(Oid procedure) {
   using namespace functions;
   static const std::vector<FunctionEntry> entries = joined<FunctionEntry>(
       {comparison(), integer(), floating_point(), numeric(), conversion(), text(), pattern(),
-       date_time(), text_format(), date_format(), number_format(), session()});
+       date_time(), text_format(), date_format(), date_reading(), number_format(), session()});
   const FunctionEntry* entry = find_entry(entries, procedure);
   return entry == nullptr ? nullptr : entry->function;
 }

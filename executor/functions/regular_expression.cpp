@@ -50,6 +50,29 @@ std::string translated(std::string_view pattern) {
   return result;
 }
 
+// One character of a SIMILAR TO pattern, outside of classes and escapes.
+void append_similar(char c, std::string& result) {
+  switch (c) {
+    case '%':
+      result += ".*";
+      break;
+    case '_':
+      result += '.';
+      break;
+    case '(':
+      result += "(?:";
+      break;
+    case '\\':
+    case '.':
+    case '^':
+    case '$':
+      (result += '\\') += c;
+      break;
+    default:
+      result += c;
+  }
+}
+
 }  // namespace
 
 struct RegularExpression::Impl {
@@ -132,15 +155,6 @@ std::string similar_to_regular_expression(std::string_view pattern, std::string_
       continue;
     }
     switch (c) {
-      case '%':
-        result += ".*";
-        break;
-      case '_':
-        result += '.';
-        break;
-      case '(':
-        result += "(?:";
-        break;
       case '[':
         in_class = true;
         result += c;
@@ -148,14 +162,8 @@ std::string similar_to_regular_expression(std::string_view pattern, std::string_
         if (i + 1 < pattern.size() && pattern[i + 1] == '^') result += pattern[++i];
         if (i + 1 < pattern.size() && pattern[i + 1] == ']') result += pattern[++i];
         break;
-      case '\\':
-      case '.':
-      case '^':
-      case '$':
-        (result += '\\') += c;
-        break;
       default:
-        result += c;
+        append_similar(c, result);
     }
   }
   return result + ")$";
