@@ -31,7 +31,8 @@ void* Arena::allocate_slow(size_t bytes, size_t align) {
   *block = {blocks_, block_bytes};
   blocks_ = block;
   bytes_reserved_ += block_bytes;
-  next_block_bytes_ = std::min(next_block_bytes_ * 2, std::max(largest_regular_block_bytes, next_block_bytes_));
+  next_block_bytes_ =
+      std::min(next_block_bytes_ * 2, std::max(largest_regular_block_bytes, next_block_bytes_));
   use_block(block);
   return allocate(bytes, align);
 }

@@ -1,18 +1,20 @@
-// The seam between code that must wait and whoever runs it: a session's fiber parks by switching to its worker's
-// scheduler, a plain thread (tests, tools) by sleeping.
+// The seam between code that must wait and whoever runs it: a session's fiber parks by switching to
+// its worker's scheduler, a plain thread (tests, tools) by sleeping.
 #pragma once
 
 #include <cstdint>
 
 namespace pgsilo {
 
-// One per fiber or thread that waits. A token as in LockSupport: an unpark before the park makes that park return
-// at once; several unparks before a park count as one. Wake-ups may be spurious: callers re-check their condition.
+// One per fiber or thread that waits. A token as in LockSupport: an unpark before the park makes
+// that park return at once; several unparks before a park count as one. Wake-ups may be spurious:
+// callers re-check their condition.
 class Parker {
  public:
   static constexpr int64_t no_deadline = INT64_MAX;
   virtual ~Parker() = default;
-  // Suspends the caller until unpark() or until the monotonic clock reaches `deadline_us`. Only its owner calls it.
+  // Suspends the caller until unpark() or until the monotonic clock reaches `deadline_us`. Only its
+  // owner calls it.
   virtual void park(int64_t deadline_us = no_deadline) = 0;
   // Thread-safe; wakes the owner. Never blocks.
   virtual void unpark() = 0;

@@ -28,5 +28,7 @@ using RelationId = StrongId<struct RelationIdTag, uint32_t>;
 
 template <typename Tag, typename Value>
 struct std::hash<pgsilo::StrongId<Tag, Value>> {
-  size_t operator()(pgsilo::StrongId<Tag, Value> id) const noexcept { return std::hash<Value>()(id.value()); }
+  size_t operator()(pgsilo::StrongId<Tag, Value> id) const noexcept {
+    return std::hash<Value>()(id.value());
+  }
 };

@@ -33,10 +33,12 @@ void PlanCache::insert(std::string key, std::shared_ptr<CachedText> text) {
   by_key_.emplace(entries_.front().key, entries_.begin());
 }
 
-void PlanCache::make_key(std::string_view text, std::span<const Oid> types, std::string_view settings_key,
-                         std::string* key) {
+void PlanCache::make_key(std::string_view text, std::span<const Oid> types,
+                         std::string_view settings_key, std::string* key) {
   key->clear();
-  auto append_number = [&](uint32_t number) { key->append(reinterpret_cast<const char*>(&number), sizeof number); };
+  auto append_number = [&](uint32_t number) {
+    key->append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
   append_number(static_cast<uint32_t>(settings_key.size()));
   key->append(settings_key);
   append_number(static_cast<uint32_t>(types.size()));

@@ -1,9 +1,11 @@
-// Parsed texts and their plans, kept by one worker for its sessions: prepared statements of the same text share a plan, and
-// a text that comes again is neither parsed nor planned. A repeated text that differs only in its literals is brought to the
-// same key by the normaliser (sql/parser/normalizer.h) before it gets here.
+// Parsed texts and their plans, kept by one worker for its sessions: prepared statements of the
+// same text share a plan, and a text that comes again is neither parsed nor planned. A repeated
+// text that differs only in its literals is brought to the same key by the normaliser
+// (sql/parser/normalizer.h) before it gets here.
 //
-// A text in the cache is immutable but for its plan, which is replaced when the descriptors it rests on changed.
-// Thread safety: none; the worker's thread. A CachedText may be used after it fell out of the cache.
+// A text in the cache is immutable but for its plan, which is replaced when the descriptors it
+// rests on changed. Thread safety: none; the worker's thread. A CachedText may be used after it
+// fell out of the cache.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +35,9 @@ struct CachedText {
   };
   std::shared_ptr<const Syntax> syntax;
   std::vector<Oid> declared_types;  // of its parameters, as the client or the normaliser said
+  // Of normalised texts: whether the plan stands for every text that differs only in its literals.
+  enum class Sharing : uint8_t { undecided, shared, refused };
+  Sharing sharing = Sharing::undecided;
   // One per statement; null: not planned yet, or not something that is planned.
   std::vector<std::shared_ptr<const ExecutablePlan>> plans;
 };
@@ -47,8 +52,8 @@ class PlanCache {
   void insert(std::string key, std::shared_ptr<CachedText> text);
 
   // Text, parameter types, and the session's settings that planning looks at (`settings_key`).
-  static void make_key(std::string_view text, std::span<const Oid> types, std::string_view settings_key,
-                       std::string* key);
+  static void make_key(std::string_view text, std::span<const Oid> types,
+                       std::string_view settings_key, std::string* key);
 
   size_t size() const { return entries_.size(); }
   uint64_t hits() const { return hits_; }

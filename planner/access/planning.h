@@ -31,7 +31,7 @@ struct StatementPlanning {
   int32_t execution_parameters = 0;
   int32_t subplans = 0;
   std::vector<const PlanNode*> cte_plans = {};  // of materialised WITH queries, by number
-  std::vector<PlanNode*> nodes = {};  // every node made
+  std::vector<PlanNode*> nodes = {};            // every node made
   int32_t depth = 0;
 
   int32_t new_execution_parameter() { return execution_parameters++; }

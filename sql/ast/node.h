@@ -114,7 +114,7 @@ const T* try_as(const Node* node) {
 // One statement of a text.
 struct RawStatement {
   const Node* statement = nullptr;  // never null
-  int32_t start;          // byte offset of its first token's text
+  int32_t start;                    // byte offset of its first token's text
   int32_t length;  // bytes up to its semicolon or the end of the text, trailing blanks not included
 };
 
