@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""docs/compatibility.md: everything the sources refuse with 0A000, by name. The page is generated; the test holds it
+against the sources.
+
+usage: compatibility_page.py ROOT [--write]
+"""
+import os
+import re
+import subprocess
+import sys
+
+HEAD = """# What PostgreSQL has and pgsilo refuses
+
+Each of these is answered with SQLSTATE 0A000 and `<name> is not supported`. Generated from the sources by
+`tests/layout/compatibility_page.py . --write`; a test fails when it is out of date. What differs without being refused:
+
+- Every isolation level is accepted and runs as SERIALIZABLE.
+- Text is ordered by its bytes (collation "C"), identifiers are ASCII-folded.
+- A multi-statement simple query is one transaction that the server runs again by itself on a conflict.
+
+"""
+FOLDERS = ["sql", "catalog", "planner", "executor", "server"]
+CALL = re.compile(r'\b(?:throw_unsupported|unsupported|unsupported_statement|refuse)\(\s*"((?:[^"\\]|\\.)+)"')
+TABLE = re.compile(r'\{\s*(?:UnsupportedFeature::\w+|PG_QUERY__\w+),\s*"((?:[^"\\]|\\.)+)"\s*\}')
+
+
+def names(root):
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"] + FOLDERS,
+                            capture_output=True, text=True, check=True).stdout.split("\n")
+    found = set()
+    for path in listed:
+        full = os.path.join(root, path)
+        if not path.endswith((".cpp", ".h")) or not os.path.exists(full):
+            continue
+        with open(full, encoding="utf-8") as file:
+            text = file.read()
+        code = re.sub(r"//[^\n]*", "", text)
+        found.update(match.replace('\\"', '"') for match in CALL.findall(code) + TABLE.findall(code))
+    return sorted(found - {"this"}, key=lambda name: (name.lower(), name))
+
+
+def main():
+    root = sys.argv[1]
+    page = HEAD + "".join(f"- {name}\n" for name in names(root))
+    path = os.path.join(root, "docs/compatibility.md")
+    if "--write" in sys.argv:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+        return 0
+    with open(path, encoding="utf-8") as file:
+        current = file.read()
+    if current != page:
+        print("docs/compatibility.md is out of date: run tests/layout/compatibility_page.py . --write")
+        return 1
+    print(f"compatibility page: {len(names(root))} features")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
