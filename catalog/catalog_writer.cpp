@@ -13,12 +13,16 @@ Relation& CatalogWriter::relation(RelationId id) {
   return *found;
 }
 
-bool CatalogWriter::find(const SystemTable& table, std::string_view key, RowRef* found) {
-  TransactionStatus status =
-      transaction_.get(relation(table.relation_id()), key, buffer_, found, ReadPurpose::for_update);
-  if (status == TransactionStatus::not_found) return false;
-  require_ok(status);
-  return true;
+// Rows that must be there and are not were removed by a definition that committed meanwhile.
+void CatalogWriter::require_found(TransactionStatus status) {
+  require_ok(status == TransactionStatus::not_found ? TransactionStatus::conflict_record : status);
+}
+
+RowRef CatalogWriter::find(const SystemTable& table, std::string_view key) {
+  RowRef found;
+  require_found(transaction_.get(relation(table.relation_id()), key, buffer_, &found,
+                                 ReadPurpose::for_update));
+  return found;
 }
 
 void CatalogWriter::insert_entry(const SystemTable::Index& index, std::string_view entry_key,
@@ -33,8 +37,8 @@ void CatalogWriter::insert_entry(const SystemTable::Index& index, std::string_vi
 void CatalogWriter::remove_entry(const SystemTable::Index& index, std::string_view entry_key) {
   RowRef entry;
   RowBuffer buffer(arena_);
-  require_ok(transaction_.get(relation(index.relation_id), entry_key, buffer, &entry,
-                              ReadPurpose::for_update));
+  require_found(transaction_.get(relation(index.relation_id), entry_key, buffer, &entry,
+                                 ReadPurpose::for_update));
   require_ok(transaction_.remove(entry));
 }
 
@@ -63,8 +67,7 @@ void CatalogWriter::update(const SystemRow& row) {
   require_ok(transaction_.begin_statement());
   ByteBuffer key;
   table.primary_key().encode_columns(row.values(), key);
-  RowRef old;
-  PGSILO_CHECK(find(table, key.view(), &old));
+  RowRef old = find(table, key.view());
   std::string old_row(old.row);
   ByteBuffer bytes;
   table.layout().encode(row.values(), bytes);
@@ -95,7 +98,8 @@ bool CatalogWriter::find_by_index(const SystemTable& table, RelationId index,
     if (status == TransactionStatus::not_found) return false;
     require_ok(status);
     RowRef found;
-    require_ok(transaction_.get_via_entry(relation(table.relation_id()), entry, buffer_, &found));
+    require_found(
+        transaction_.get_via_entry(relation(table.relation_id()), entry, buffer_, &found));
     row->assign(found.row);
     return true;
   }
@@ -113,19 +117,17 @@ bool CatalogWriter::read(const SystemTable& table, std::initializer_list<Datum> 
   return true;
 }
 
-bool CatalogWriter::remove(const SystemTable& table, std::span<const Datum> primary_key) {
+void CatalogWriter::remove(const SystemTable& table, std::span<const Datum> primary_key) {
   require_ok(transaction_.begin_statement());
   ByteBuffer key;
   table.primary_key().encode_prefix(primary_key, key);
-  RowRef old;
-  if (!find(table, key.view(), &old)) return false;
+  RowRef old = find(table, key.view());
   for (const SystemTable::Index& index : table.secondary_indexes()) {
     ByteBuffer entry;
     index.key.encode_entry(table.layout(), old.row, key.view(), entry);
     remove_entry(index, entry.view());
   }
   require_ok(transaction_.remove(old));
-  return true;
 }
 
 }  // namespace pgsilo

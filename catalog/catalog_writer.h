@@ -30,6 +30,7 @@ inline void require_ok(TransactionStatus status) {
   if (status != TransactionStatus::ok) throw EngineOutcome{status};
 }
 
+// A row that must exist and is missing is a conflict with a definition that committed meanwhile.
 class CatalogWriter {
  public:
   CatalogWriter(Transaction& transaction, RelationDirectory& relations, Arena& arena)
@@ -45,12 +46,13 @@ class CatalogWriter {
                      std::string* row);
   // Registers the read of a row by its primary key; false if there is none.
   bool read(const SystemTable& table, std::initializer_list<Datum> primary_key);
-  // Removes the row with this primary key; false if there is none.
-  bool remove(const SystemTable& table, std::span<const Datum> primary_key);
+  // Removes the row with this primary key, which exists.
+  void remove(const SystemTable& table, std::span<const Datum> primary_key);
 
  private:
   Relation& relation(RelationId id);
-  bool find(const SystemTable& table, std::string_view key, RowRef* found);
+  static void require_found(TransactionStatus status);
+  RowRef find(const SystemTable& table, std::string_view key);
   void insert_entry(const SystemTable::Index& index, std::string_view entry_key,
                     std::string_view primary_key);
   void remove_entry(const SystemTable::Index& index, std::string_view entry_key);
