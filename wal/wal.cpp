@@ -56,6 +56,7 @@ struct Wal::State {
   bool threads = false;
 
   Logger& logger_of(unsigned worker) { return *units[worker % units.size()].logger; }
+  bool may_initialise(std::string* why) const;
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);
   bool save_control(std::string* why);
@@ -135,7 +136,21 @@ Wal::~Wal() {
   state_->keeper->stop();
 }
 
+bool Wal::State::may_initialise(std::string* why) const {
+  std::vector<std::string> names;
+  FileResult result = files.list(directory, &names);
+  if (!result.ok()) {
+    *why = "could not read directory \"" + directory + "\": " + result.text();
+    return false;
+  }
+  if (std::find(names.begin(), names.end(), "PG_VERSION") == names.end()) return true;
+  *why = "directory \"" + directory +
+         "\" holds a database of PostgreSQL\nHint: Load a dump of it into an empty directory.";
+  return false;
+}
+
 bool Wal::State::open_logs(std::string* why) {
+  if (new_database && !may_initialise(why)) return false;
   for (const std::string& name : options.log_directories) {
     LogUnit unit;
     unit.directory = std::make_unique<LogDirectory>(files, join_path(directory, name));

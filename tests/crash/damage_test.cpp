@@ -162,6 +162,14 @@ TEST_F(Damage, DamagedControlFileIsRefused) {
   EXPECT_NE(why_.find("pgsilo.control\" is damaged"), std::string::npos) << why_;
 }
 
+TEST_F(Damage, APostgresDirectoryIsRefused) {
+  ASSERT_TRUE(disk_.create_directory("/data").ok());
+  ASSERT_TRUE(disk_.sync_directory("/").ok());
+  ASSERT_TRUE(replace_file(disk_, "/data/PG_VERSION", "15\n").ok());
+  EXPECT_EQ(restart(options()), -1);
+  EXPECT_NE(why_.find("PostgreSQL"), std::string::npos) << why_;
+}
+
 TEST_F(Damage, AnotherVersionIsRefused) {
   commit(options(), 3);
   disk_.corrupt("/data/pgsilo.control", 12, "\x63");
