@@ -28,8 +28,7 @@ BoundRelation* add_relation(Scope& scope, RangeKind kind, std::string_view alias
 
 // The columns under the names that an alias gives them; those beyond its list keep their own.
 std::span<const BoundColumn> rename_columns(Scope& scope, std::span<const BoundColumn> columns,
-                                            const ast::Alias* alias, std::string_view table,
-                                            int32_t location) {
+                                            const ast::Alias* alias, std::string_view table) {
   if (alias == nullptr || alias->columns.empty()) return columns;
   std::span<BoundColumn> renamed = scope.arena().copy_span(columns);
   size_t next = 0;
@@ -41,8 +40,7 @@ std::span<const BoundColumn> rename_columns(Scope& scope, std::span<const BoundC
   if (next < alias->columns.size()) {
     throw SqlError(sqlstate::invalid_column_reference,
                    concat("table \"", table, "\" has ", next, " columns available but ",
-                          alias->columns.size(), " columns specified"))
-        .at(scope.position(location));
+                          alias->columns.size(), " columns specified"));
   }
   return renamed;
 }
@@ -92,7 +90,7 @@ const FromItem* bind_cte_reference(Scope& scope, const ast::RangeVar& name, Foun
   BoundRelation* relation = add_relation(scope, RangeKind::cte, alias);
   relation->cte = found.cte;
   relation->cte_levels_up = found.levels_up;
-  relation->columns = rename_columns(scope, found.cte->columns, name.alias, alias, name.location);
+  relation->columns = rename_columns(scope, found.cte->columns, name.alias, alias);
   ++found.cte->references;
   return relation_item(scope, items);
 }
@@ -107,8 +105,7 @@ const FromItem* bind_table(Scope& scope, const ast::RangeVar& name, Items& items
       scope.arena().copy_string(name.alias != nullptr ? name.alias->name : name.name);
   BoundRelation* relation = add_relation(scope, RangeKind::table, alias);
   relation->table = &table;
-  relation->columns =
-      rename_columns(scope, table_columns(scope.arena(), table), name.alias, alias, name.location);
+  relation->columns = rename_columns(scope, table_columns(scope.arena(), table), name.alias, alias);
   return relation_item(scope, items);
 }
 
@@ -126,8 +123,7 @@ const FromItem* bind_subselect(Scope& scope, const ast::RangeSubselect& node, It
   BoundRelation* relation = add_relation(scope, RangeKind::subquery, alias);
   relation->query = query;
   relation->lateral = node.lateral;
-  relation->columns =
-      rename_columns(scope, columns_of(scope.arena(), *query), node.alias, alias, node.location);
+  relation->columns = rename_columns(scope, columns_of(scope.arena(), *query), node.alias, alias);
   return relation_item(scope, items);
 }
 
@@ -183,8 +179,7 @@ const FromItem* bind_function(Scope& scope, const ast::RangeFunction& node, Item
   relation->with_ordinality = node.with_ordinality;
   relation->lateral = true;
   relation->function_name = arena.copy_string(function_name);
-  relation->columns =
-      rename_columns(scope, arena.copy_span(columns), node.alias, alias, node.location);
+  relation->columns = rename_columns(scope, arena.copy_span(columns), node.alias, alias);
   return relation_item(scope, items);
 }
 
@@ -353,7 +348,7 @@ int32_t add_table(Scope& scope, const ast::RangeVar& name, const TableDescriptor
   BoundRelation* relation = add_relation(scope, RangeKind::table, alias);
   relation->table = table;
   relation->columns =
-      rename_columns(scope, table_columns(scope.arena(), *table), name.alias, alias, name.location);
+      rename_columns(scope, table_columns(scope.arena(), *table), name.alias, alias);
   int32_t number = static_cast<int32_t>(scope.relations.size()) - 1;
   scope.items.push_back(item_for(scope, number));
   return number;

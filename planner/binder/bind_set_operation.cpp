@@ -111,7 +111,14 @@ BoundQuery* bind_set_operation(StatementBinding& binding, const ast::SelectStmt&
   bind_with(scope, select.with);
   BoundQuery* query = bind_node(binding, select, scope);
   std::vector<BoundTarget> targets(query->targets.begin(), query->targets.end());
+  // ORDER BY may name the result's columns; what else it holds is bound against them for its own
+  // errors.
+  ScopeItem result;
+  for (const BoundTarget& target : targets)
+    result.columns.push_back({target.name, target.expression});
+  scope.items.push_back(std::move(result));
   query->order_by = binding.arena.copy_span(bind_set_order_by(scope, select.order_by, targets));
+  scope.items.clear();
   query->targets = binding.arena.copy_span(targets);
   bind_limits(scope, select, *query);
   return query;

@@ -104,9 +104,9 @@ JoinColumns join_columns(Scope& scope, const ast::JoinExpr& join,
     std::string_view kept_name = scope.arena().copy_string(name);
     const BoundExpression* left_column = take_column(left, name, "left");
     const BoundExpression* right_column = take_column(right, name, "right");
+    result.columns.push_back({kept_name, merge(scope, join.join_kind, left_column, right_column)});
     const BoundExpression* equal = make_operator(scope.binding, "=", left_column, right_column, -1);
     equalities.push_back(coerce_to_boolean(scope.binding, equal, "JOIN/USING"));
-    result.columns.push_back({kept_name, merge(scope, join.join_kind, left_column, right_column)});
   }
   if (!equalities.empty())
     result.condition = make_boolean_list(scope.arena(), BooleanOperator::and_, equalities);

@@ -1,0 +1,361 @@
+#include "planner/explain/deparse.h"
+
+#include "base/byte_buffer.h"
+#include "catalog/builtin/builtin.h"
+#include "planner/binder/binding.h"
+#include "planner/explain/deparse_constant.h"
+
+namespace pgsilo {
+
+namespace {
+
+using SlotText = FunctionRef<std::string(int32_t)>;
+
+std::string_view procedure_name(Oid oid) {
+  const BuiltinProcedure* procedure = find_procedure(oid);
+  return procedure == nullptr ? std::string_view("?") : procedure->name;
+}
+
+std::string_view sql_value_name(SqlValueKind kind) {
+  switch (kind) {
+    case SqlValueKind::current_date:
+      return "CURRENT_DATE";
+    case SqlValueKind::current_time:
+      return "CURRENT_TIME";
+    case SqlValueKind::current_timestamp:
+      return "CURRENT_TIMESTAMP";
+    case SqlValueKind::localtime:
+      return "LOCALTIME";
+    case SqlValueKind::localtimestamp:
+      return "LOCALTIMESTAMP";
+    case SqlValueKind::current_user:
+      return "CURRENT_USER";
+    case SqlValueKind::session_user:
+      return "SESSION_USER";
+    case SqlValueKind::current_catalog:
+      return "CURRENT_CATALOG";
+    case SqlValueKind::current_schema:
+      return "CURRENT_SCHEMA";
+  }
+  return {};
+}
+
+class Deparser {
+ public:
+  Deparser(const DeparseContext& context, SlotText slot_text)
+      : context_(context), slot_text_(slot_text) {}
+
+  // Casts that nobody wrote are hidden at the top and under AND, shown inside operators and
+  // functions.
+  std::string text(const BoundExpression& e, bool show_implicit) {
+    switch (e.kind) {
+      case ExpressionKind::constant:
+        return deparse_constant(*as<ConstantExpression>(&e), context_.types);
+      case ExpressionKind::parameter:
+        return concat("$", as<ParameterExpression>(&e)->index + 1);
+      case ExpressionKind::slot:
+        return slot_text_(as<SlotExpression>(&e)->slot);
+      case ExpressionKind::execution_parameter:
+        return parameter(*as<ExecutionParameterExpression>(&e));
+      case ExpressionKind::call:
+        return call(*as<CallExpression>(&e), show_implicit);
+      case ExpressionKind::boolean:
+        return boolean(*as<BooleanExpression>(&e));
+      case ExpressionKind::null_test: {
+        auto* test = as<NullTestExpression>(&e);
+        return concat("(", text(*test->argument, true),
+                      test->is_not_null ? " IS NOT NULL)" : " IS NULL)");
+      }
+      case ExpressionKind::boolean_test:
+        return boolean_test(*as<BooleanTestExpression>(&e));
+      case ExpressionKind::distinct_from: {
+        auto* test = as<DistinctFromExpression>(&e);
+        return concat(test->negated ? "(NOT (" : "(", text(*test->left, true), " IS DISTINCT FROM ",
+                      text(*test->right, true), test->negated ? "))" : ")");
+      }
+      case ExpressionKind::case_when:
+        return case_when(*as<CaseExpression>(&e));
+      case ExpressionKind::coalesce:
+        return concat("COALESCE(", list(as<CoalesceExpression>(&e)->arguments), ")");
+      case ExpressionKind::null_if: {
+        auto* test = as<NullIfExpression>(&e);
+        return concat("NULLIF(", text(*test->left, true), ", ", text(*test->right, true), ")");
+      }
+      case ExpressionKind::min_max: {
+        auto* node = as<MinMaxExpression>(&e);
+        return concat(node->is_least ? "LEAST(" : "GREATEST(", list(node->arguments), ")");
+      }
+      case ExpressionKind::in_list:
+        return in_list(*as<InListExpression>(&e));
+      case ExpressionKind::array_comparison:
+        return array_comparison(*as<ArrayComparisonExpression>(&e));
+      case ExpressionKind::array:
+        return concat("ARRAY[", list(as<ArrayExpression>(&e)->elements), "]");
+      case ExpressionKind::relabel: {
+        auto* node = as<RelabelExpression>(&e);
+        return cast(*node->argument, e, node->form, show_implicit);
+      }
+      case ExpressionKind::io_conversion: {
+        auto* node = as<IoConversionExpression>(&e);
+        return cast(*node->argument, e, node->form, show_implicit);
+      }
+      case ExpressionKind::typmod_coercion:
+        return typmod_coercion(*as<TypmodCoercionExpression>(&e), show_implicit);
+      case ExpressionKind::sql_value: {
+        auto* value = as<SqlValueExpression>(&e);
+        std::string name(sql_value_name(value->value));
+        return value->typmod >= 0 ? concat(name, "(", value->typmod, ")") : name;
+      }
+      case ExpressionKind::row:
+        return concat("ROW(", list(as<RowExpression>(&e)->fields), ")");
+      case ExpressionKind::subplan:
+        return subplan(*as<SubplanExpression>(&e));
+      case ExpressionKind::column:
+      case ExpressionKind::aggregate:
+      case ExpressionKind::sublink:
+      case ExpressionKind::set_returning:
+        break;
+    }
+    return "?";
+  }
+
+ private:
+  std::string parameter(const ExecutionParameterExpression& e) {
+    auto known = context_.parameters.find(e.index);
+    return known != context_.parameters.end() ? known->second : concat("$", e.index);
+  }
+
+  std::string list(ExpressionList items) {
+    std::string result;
+    for (const BoundExpression* item : items)
+      result += (result.empty() ? "" : ", ") + text(*item, true);
+    return result;
+  }
+
+  std::string cast(const BoundExpression& argument, const BoundExpression& result, CallForm form,
+                   bool show_implicit) {
+    if (form == CallForm::implicit_cast && !show_implicit) return text(argument, show_implicit);
+    return concat("(", text(argument, show_implicit), ")::", type_name(result.type, result.typmod));
+  }
+
+  std::string typmod_coercion(const TypmodCoercionExpression& e, bool show_implicit) {
+    // The cast below it is part of the same `::type(n)`.
+    const BoundExpression* argument = e.argument;
+    if (auto* relabel = try_as<RelabelExpression>(argument)) argument = relabel->argument;
+    if (auto* conversion = try_as<IoConversionExpression>(argument))
+      argument = conversion->argument;
+    return cast(*argument, e, e.explicit_cast ? CallForm::explicit_cast : CallForm::implicit_cast,
+                show_implicit);
+  }
+
+  std::string call(const CallExpression& e, bool show_implicit) {
+    switch (e.form) {
+      case CallForm::infix_operator: {
+        const BuiltinOperator* op = find_operator(e.operator_oid);
+        std::string_view name = op == nullptr ? std::string_view("?") : op->name;
+        if (e.arguments.size() == 1)
+          return concat("(", name, " ", text(*e.arguments[0], true), ")");
+        return concat("(", text(*e.arguments[0], true), " ", name, " ", text(*e.arguments[1], true),
+                      ")");
+      }
+      case CallForm::explicit_cast:
+      case CallForm::implicit_cast:
+        return cast(*e.arguments[0], e, e.form, show_implicit);
+      case CallForm::function:
+        break;
+    }
+    return concat(procedure_name(e.procedure), "(", list(e.arguments), ")");
+  }
+
+  std::string boolean(const BooleanExpression& e) {
+    if (e.op == BooleanOperator::not_) return concat("(NOT ", text(*e.arguments[0], false), ")");
+    std::string result = "(";
+    for (size_t i = 0; i < e.arguments.size(); ++i) {
+      if (i != 0) result += e.op == BooleanOperator::and_ ? " AND " : " OR ";
+      result += text(*e.arguments[i], false);
+    }
+    return result + ")";
+  }
+
+  std::string boolean_test(const BooleanTestExpression& e) {
+    static constexpr std::string_view names[] = {" IS TRUE)",    " IS NOT TRUE)",
+                                                 " IS FALSE)",   " IS NOT FALSE)",
+                                                 " IS UNKNOWN)", " IS NOT UNKNOWN)"};
+    return concat("(", text(*e.argument, false), names[static_cast<size_t>(e.test)]);
+  }
+
+  std::string case_when(const CaseExpression& e) {
+    std::string result = "CASE";
+    if (e.argument != nullptr) result += " " + text(*e.argument, true);
+    for (const BoundWhen& when : e.whens) {
+      result +=
+          concat(" WHEN ", case_condition(e, *when.condition), " THEN ", text(*when.result, true));
+    }
+    return concat(result, " ELSE ", text(*e.otherwise, true), " END");
+  }
+
+  // CASE x WHEN y: the comparison's other side.
+  std::string case_condition(const CaseExpression& e, const BoundExpression& condition) {
+    auto* comparison = try_as<CallExpression>(&condition);
+    if (e.argument != nullptr && comparison != nullptr && comparison->arguments.size() == 2) {
+      return text(*comparison->arguments[1], true);
+    }
+    return text(condition, false);
+  }
+
+  std::string in_list(const InListExpression& e) {
+    const BuiltinOperator* op = find_operator(e.operator_oid);
+    std::string items = deparse_array(e.items, context_.types);
+    if (items.empty()) items = concat("ARRAY[", list(e.items), "]");
+    return concat("(", text(*e.operand, true), " ",
+                  op == nullptr ? std::string_view("?") : op->name, e.negated ? " ALL (" : " ANY (",
+                  items, "))");
+  }
+
+  std::string array_comparison(const ArrayComparisonExpression& e) {
+    const BuiltinOperator* op = find_operator(e.operator_oid);
+    return concat("(", text(*e.operand, true), " ",
+                  op == nullptr ? std::string_view("?") : op->name, e.is_all ? " ALL (" : " ANY (",
+                  text(*e.array, true), "))");
+  }
+
+  std::string subplan(const SubplanExpression& e) {
+    bool once =
+        e.run_once && e.subplan_kind != SubplanKind::any && e.subplan_kind != SubplanKind::all;
+    if (once) return concat("$", e.number - 1);
+    return concat(e.hashed ? "(hashed SubPlan " : "(SubPlan ", e.number, ")");
+  }
+
+  const DeparseContext& context_;
+  SlotText slot_text_;
+};
+
+std::string column_text(const DeparseContext& context, std::string_view alias,
+                        std::string_view name) {
+  if (!context.qualified || alias.empty()) return quote_identifier(name);
+  return quote_identifier(alias) + "." + quote_identifier(name);
+}
+
+// A value computed below is shown in parentheses.
+std::string computed(const BoundExpression& expression, std::string text, bool bare) {
+  if (bare || expression.kind == ExpressionKind::slot) return text;
+  return concat("(", text, ")");
+}
+
+std::string aggregate_slot(const DeparseContext& context, const AggregateNode& node, int32_t slot,
+                           bool bare) {
+  size_t keys = node.keys.size();
+  if (static_cast<size_t>(slot) < keys) {
+    const BoundExpression& key = *node.keys[slot];
+    return computed(key, deparse_over_child(context, key, *node.child), bare);
+  }
+  std::string text = aggregate_text(context, node, node.calls[slot - keys]);
+  return bare ? text : concat("(", text, ")");
+}
+
+}  // namespace
+
+std::string quote_identifier(std::string_view name) {
+  bool plain = !name.empty() && !(name[0] >= '0' && name[0] <= '9');
+  for (char c : name)
+    plain = plain && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_');
+  if (plain) return std::string(name);
+  std::string quoted = "\"";
+  for (char c : name) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string aggregate_text(const DeparseContext& context, const AggregateNode& node,
+                           const AggregateCall& call) {
+  std::string text = concat(procedure_name(call.procedure), "(", call.distinct ? "DISTINCT " : "");
+  if (call.arguments.empty()) text += "*";
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + deparse_over_child(context, *call.arguments[i], *node.child);
+  }
+  for (size_t i = 0; i < call.order_by.size(); ++i) {
+    text += (i == 0 ? " ORDER BY " : ", ") +
+            deparse_over_child(context, *call.order_by[i].expression, *node.child);
+    if (call.order_by[i].descending) text += " DESC";
+  }
+  text += ")";
+  if (call.filter != nullptr) {
+    text += concat(" FILTER (WHERE ", deparse_over_child(context, *call.filter, *node.child), ")");
+  }
+  return text;
+}
+
+std::string deparse(const DeparseContext& context, const BoundExpression& expression,
+                    SlotText slot_text) {
+  return Deparser(context, slot_text).text(expression, false);
+}
+
+std::string deparse_over_child(const DeparseContext& context, const BoundExpression& expression,
+                               const PlanNode& child, bool bare) {
+  return deparse(context, expression,
+                 [&](int32_t slot) { return slot_text(context, child, slot, bare); });
+}
+
+std::string deparse_over_join(const DeparseContext& context, const BoundExpression& expression,
+                              const JoinNode& join) {
+  int32_t left = static_cast<int32_t>(join.left->columns.size());
+  return deparse(context, expression, [&](int32_t slot) {
+    return slot < left ? slot_text(context, *join.left, slot)
+                       : slot_text(context, *join.right, slot - left);
+  });
+}
+
+std::string slot_text(const DeparseContext& context, const PlanNode& node, int32_t slot,
+                      bool bare) {
+  switch (node.kind) {
+    case PlanKind::point_get:
+    case PlanKind::index_scan:
+    case PlanKind::sequential_scan:
+      return column_text(context, static_cast<const TableScan&>(node).alias,
+                         node.columns[slot].name);
+    case PlanKind::function_scan:
+      return column_text(context, as<FunctionScanNode>(&node)->alias, node.columns[slot].name);
+    case PlanKind::cte_scan:
+      return column_text(context, as<CteScanNode>(&node)->alias, node.columns[slot].name);
+    case PlanKind::values:
+      return column_text(context, "*VALUES*", node.columns[slot].name);
+    case PlanKind::project: {
+      auto* project = as<ProjectNode>(&node);
+      const BoundExpression& expression = *project->expressions[slot];
+      return computed(expression, deparse_over_child(context, expression, *project->child), bare);
+    }
+    case PlanKind::aggregate:
+      return aggregate_slot(context, *as<AggregateNode>(&node), slot, bare);
+    case PlanKind::filter:
+      return slot_text(context, *as<FilterNode>(&node)->child, slot, bare);
+    case PlanKind::sort:
+      return slot_text(context, *as<SortNode>(&node)->child, slot, bare);
+    case PlanKind::limit:
+      return slot_text(context, *as<LimitNode>(&node)->child, slot, bare);
+    case PlanKind::unique:
+      return slot_text(context, *as<UniqueNode>(&node)->child, slot, bare);
+    case PlanKind::materialize:
+      return slot_text(context, *as<MaterializeNode>(&node)->child, slot, bare);
+    case PlanKind::append:
+      return slot_text(context, *as<AppendNode>(&node)->children[0], slot, bare);
+    case PlanKind::set_operation:
+      return slot_text(context, *as<SetOperationNode>(&node)->left, slot, bare);
+    case PlanKind::nested_loop:
+    case PlanKind::hash_join: {
+      auto& join = static_cast<const JoinNode&>(node);
+      int32_t left = static_cast<int32_t>(join.left->columns.size());
+      return slot < left ? slot_text(context, *join.left, slot, bare)
+                         : slot_text(context, *join.right, slot - left, bare);
+    }
+    case PlanKind::result:
+    case PlanKind::insert:
+    case PlanKind::update:
+    case PlanKind::delete_:
+      break;
+  }
+  return "?";
+}
+
+}  // namespace pgsilo

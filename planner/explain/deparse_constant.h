@@ -1,0 +1,17 @@
+// Constants as PostgreSQL's ruleutils writes them.
+// Thread safety: none; the TypeContext's.
+#pragma once
+
+#include <string>
+
+#include "planner/bound/expression.h"
+
+namespace pgsilo {
+
+struct TypeContext;
+
+std::string deparse_constant(const ConstantExpression& constant, TypeContext* types);
+// '{1,2,3}'::integer[]; empty when an item is not a constant.
+std::string deparse_array(ExpressionList items, TypeContext* types);
+
+}  // namespace pgsilo
