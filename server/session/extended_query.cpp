@@ -67,7 +67,7 @@ void ExtendedQuery::parse(std::string_view body) {
   reader.end();
   validate_text(name);
 
-  std::shared_ptr<CachedText> parsed = runner_.parse(text, types);
+  std::shared_ptr<CachedText> parsed = runner_.parse(text, types, true);
   auto statements = parsed->syntax->statements;
   if (statements.size() > 1) {
     throw SqlError(sqlstate::syntax_error,

@@ -33,6 +33,7 @@ Session::Session(const SessionServices& services, WorkerFiber& fiber, int descri
       commands_(state_),
       runner_(state_, commands_),
       extended_(state_, runner_),
+      normalized_(state_, runner_),
       retry_(static_cast<uint64_t>(monotonic_ns())) {
   commands_.set_runner(runner_);
 }
@@ -158,10 +159,12 @@ void Session::dispatch(const Frame& frame) {
 void Session::run_query(std::string_view text) {
   state_.statements.remove({});
   state_.portals.remove({});
-  std::shared_ptr<CachedText> parsed = runner_.parse(text, {});
+  if (run_normalized(text)) return sync();
+  std::shared_ptr<CachedText> parsed = runner_.parse(text, {}, false);
   size_t count = parsed->syntax->statements.size();
   if (count == 0) state_.reply.messages().bare(BackendMessage::empty_query_response);
-  for (size_t i = can_replay_ ? first_statement_ : 0; i < count; ++i) {
+  if (!running_again_) first_statement_ = 0;
+  for (size_t i = first_statement_; i < count; ++i) {
     run_statement(parsed, i);
     if (state_.transactions.state() == TransactionControl::State::idle && can_replay_) {
       // What has ended must not run again: the next run begins behind it.
@@ -182,11 +185,26 @@ void Session::run_statement(std::shared_ptr<CachedText> text, size_t index) {
   state_.interrupts.check();
   auto portal = std::make_shared<Portal>();
   portal->statement = runner_.prepare(std::move(text), index, false);
+  run_portal(portal);
+}
+
+void Session::run_portal(const std::shared_ptr<Portal>& portal) {
   if (portal->statement->returns_rows) {
     state_.reply.messages().row_description(portal->statement->result_columns, {});
   }
   StatementRunner::Outcome outcome = runner_.run(portal, 0);
   state_.reply.messages().command_complete(outcome.tag);
+}
+
+// The text is one statement that came before with other literals.
+bool Session::run_normalized(std::string_view text) {
+  if (state_.transactions.state() == TransactionControl::State::failed) return false;
+  state_.transactions.begin_statement();
+  std::shared_ptr<Portal> portal = normalized_.bind(text);
+  if (portal == nullptr) return false;
+  state_.interrupts.check();
+  run_portal(portal);
+  return true;
 }
 
 void Session::sync() {

@@ -19,6 +19,7 @@
 #include "executor/worker/retry_policy.h"
 #include "server/pgwire/frame.h"
 #include "server/session/extended_query.h"
+#include "server/session/normalized_query.h"
 #include "server/session/session_commands.h"
 #include "server/session/session_state.h"
 #include "server/session/statement_runner.h"
@@ -51,7 +52,9 @@ class Session final : public OutputValve {
   void end_by_timeout();
   void dispatch(const Frame& frame);
   void run_query(std::string_view text);
+  bool run_normalized(std::string_view text);
   void run_statement(std::shared_ptr<CachedText> text, size_t index);
+  void run_portal(const std::shared_ptr<Portal>& portal);
   void sync();
   void flush();
   void release();
@@ -72,6 +75,7 @@ class Session final : public OutputValve {
   SessionCommands commands_;
   StatementRunner runner_;
   ExtendedQuery extended_;
+  NormalizedQuery normalized_;
   RetryPolicy retry_;
   int32_t process_ = 0;
   bool registered_ = false;

@@ -105,8 +105,8 @@ void SessionState::apply_settings() {
   }
   planner_settings.search_path = search_path_;
 
-  // What the planner reads of a literal may depend on these, too; such plans are marked by the
-  // planner itself.
+  // What plans depend on: the planner's switches, the search path, and how literals are read, which
+  // happens while planning.
   settings_key.clear();
   for (int index : {at.enable_seqscan, at.enable_indexscan, at.enable_nestloop, at.enable_hashjoin,
                     at.enable_hashagg, at.enable_sort}) {
@@ -116,6 +116,10 @@ void SessionState::apply_settings() {
     settings_key += name;
     settings_key += '\0';
   }
+  simple_settings_key = settings_key + "simple";
+  settings_key += static_cast<char>('0' + static_cast<int>(context.types.date_order));
+  settings_key += static_cast<char>('0' + static_cast<int>(context.types.interval_style));
+  settings_key += context.types.time_zone.name();
 }
 
 void SessionState::refresh_catalog() {

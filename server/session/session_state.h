@@ -63,7 +63,8 @@ struct SessionState final : TransactionObserver {
   CopyInStream copy_in;
   CopyOutStream copy_out;
   PlannerSettings planner_settings;
-  std::string settings_key;  // what of the settings plans depend on, for the plan cache
+  std::string settings_key;         // what of the settings plans depend on, for the plan cache
+  std::string simple_settings_key;  // the same for simple queries, which have no parameters
 
  private:
   std::vector<std::string> search_path_;

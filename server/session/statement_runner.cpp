@@ -22,9 +22,11 @@ bool same_columns(std::span<const ResultColumn> left, std::span<const ResultColu
 }  // namespace
 
 std::shared_ptr<CachedText> StatementRunner::parse(std::string_view text,
-                                                   std::span<const Oid> declared_types) {
+                                                   std::span<const Oid> declared_types,
+                                                   bool parameters_allowed) {
   state_.apply_settings();
-  PlanCache::make_key(text, declared_types, state_.settings_key, &key_);
+  PlanCache::make_key(text, declared_types,
+                      parameters_allowed ? state_.settings_key : state_.simple_settings_key, &key_);
   if (std::shared_ptr<CachedText> cached = state_.services.plans.find(key_)) return cached;
   validate_text(text);
   std::shared_ptr<CachedText> parsed = parse_text(text, declared_types);
@@ -45,7 +47,30 @@ std::shared_ptr<PreparedStatement> StatementRunner::prepare(std::shared_ptr<Cach
   }
   if (statement->is_planned) statement->plan = plan(*statement, parameters_allowed);
   describe(*statement);
+  // What the text itself keeps is worth finding again.
+  if (statement->is_planned && statement->text->plans[index] == statement->plan)
+    keep_recent(statement);
   return statement;
+}
+
+std::shared_ptr<PreparedStatement> StatementRunner::find_recent(const CachedText& text,
+                                                                size_t index) {
+  for (const auto& recent : recent_) {
+    if (recent->text.get() != &text || recent->index != index) continue;
+    state_.transactions.open();
+    state_.refresh_catalog();
+    if (recent->plan->still_valid(state_.transactions.catalog())) return recent;
+  }
+  return nullptr;
+}
+
+void StatementRunner::keep_recent(std::shared_ptr<PreparedStatement> statement) {
+  if (recent_.size() < recent_statements) {
+    recent_.push_back(std::move(statement));
+    return;
+  }
+  recent_[next_recent_] = std::move(statement);
+  next_recent_ = (next_recent_ + 1) % recent_statements;
 }
 
 std::shared_ptr<PreparedStatement> StatementRunner::prepare_node(

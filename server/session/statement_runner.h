@@ -21,7 +21,8 @@ class StatementRunner {
       : state_(state), commands_(commands) {}
 
   // The text parsed, from the cache if it was seen before. Throws 22021, 42601, 54001.
-  std::shared_ptr<CachedText> parse(std::string_view text, std::span<const Oid> declared_types);
+  std::shared_ptr<CachedText> parse(std::string_view text, std::span<const Oid> declared_types,
+                                    bool parameters_allowed);
   // Statement `index` of the text, planned and described. An empty text has statement 0, the empty
   // query. Needs a begun transaction.
   std::shared_ptr<PreparedStatement> prepare(std::shared_ptr<CachedText> text, size_t index,
@@ -45,6 +46,8 @@ class StatementRunner {
   static bool ends_transaction(const ast::Node* node);
 
  private:
+  std::shared_ptr<PreparedStatement> find_recent(const CachedText& text, size_t index);
+  void keep_recent(std::shared_ptr<PreparedStatement> statement);
   std::shared_ptr<const ExecutablePlan> plan(const PreparedStatement& statement,
                                              bool parameters_allowed);
   void describe(PreparedStatement& statement);
@@ -54,6 +57,10 @@ class StatementRunner {
 
   SessionState& state_;
   SessionCommands& commands_;
+  // Statements made lately, to be given out again while their plans are valid.
+  static constexpr size_t recent_statements = 16;
+  std::vector<std::shared_ptr<PreparedStatement>> recent_;
+  size_t next_recent_ = 0;
   std::string key_;  // reused
   std::string tag_;
 };

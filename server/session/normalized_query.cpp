@@ -1,0 +1,104 @@
+#include "server/session/normalized_query.h"
+
+#include "sql/types/text.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+namespace {
+
+// Keys of normalised texts never meet those of texts that clients prepare.
+constexpr std::string_view key_mark = "normalised ";
+
+bool same_description(const PreparedStatement& left, const PreparedStatement& right) {
+  if (left.returns_rows != right.returns_rows ||
+      left.result_columns.size() != right.result_columns.size())
+    return false;
+  for (size_t i = 0; i < left.result_columns.size(); ++i) {
+    const ResultColumn& a = left.result_columns[i];
+    const ResultColumn& b = right.result_columns[i];
+    if (a.name != b.name || a.type_oid != b.type_oid || a.type_modifier != b.type_modifier ||
+        a.table_oid != b.table_oid || a.column_number != b.column_number) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Datum literal_value(const NormalizedLiteral& literal, Oid type, TypeContext& types) {
+  if (literal.type == type_oid::int4 || literal.type == type_oid::int8)
+    return Datum::of_int(literal.integer);
+  return type_info(type).parse(literal.text, no_typmod, types);
+}
+
+}  // namespace
+
+std::shared_ptr<CachedText> NormalizedQuery::find() {
+  PlanCache::make_key(normalizer_.text(), normalizer_.types(),
+                      concat(key_mark, state_.settings_key), &key_);
+  std::shared_ptr<CachedText> entry = state_.services.plans.find(key_);
+  if (entry == nullptr) state_.services.plans.insert(key_, std::make_shared<CachedText>());
+  return entry;
+}
+
+// Plans the original and the normalised text, and decides.
+void NormalizedQuery::compare(CachedText& entry, std::string_view text) {
+  // What is wrong with the text itself decides nothing.
+  std::shared_ptr<PreparedStatement> original = runner_.prepare(parse_text(text, {}), 0, false);
+  entry.sharing = CachedText::Sharing::refused;
+  std::shared_ptr<CachedText> normalized = parse_text(normalizer_.text(), normalizer_.types());
+  try {
+    std::shared_ptr<PreparedStatement> shared = runner_.prepare(normalized, 0, true);
+    if (!shared->is_planned || normalized->plans[0] == nullptr ||
+        !same_description(*original, *shared) ||
+        shared->parameter_types.size() != normalizer_.literals().size()) {
+      return;
+    }
+  } catch (const SqlError&) {
+    return;  // a parameter is not a literal here
+  }
+  entry.syntax = normalized->syntax;
+  entry.declared_types = normalized->declared_types;
+  entry.plans = normalized->plans;
+  entry.sharing = CachedText::Sharing::shared;
+}
+
+bool NormalizedQuery::read_literals(Portal& portal) {
+  TypeContext& types = state_.context.types;
+  auto literals = normalizer_.literals();
+  const std::vector<Oid>& parameter_types = portal.statement->parameter_types;
+  Arena* before = types.arena;
+  types.arena = &portal.memory;
+  bool read = true;
+  portal.parameters.clear();
+  try {
+    for (size_t i = 0; i < literals.size(); ++i) {
+      Datum value = literal_value(literals[i], parameter_types[i], types);
+      // The text is the client's message: a portal must not point into it.
+      portal.parameters.push_back(copy_datum(value, type_info(parameter_types[i]), portal.memory));
+    }
+  } catch (const SqlError&) {
+    read = false;
+  }
+  types.arena = before;
+  return read;
+}
+
+std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text) {
+  if (state_.transactions.catalog().has_local_changes() || !normalizer_.normalize(text))
+    return nullptr;
+  state_.apply_settings();
+  std::shared_ptr<CachedText> entry = find();
+  if (entry == nullptr || entry->sharing == CachedText::Sharing::refused) return nullptr;
+  validate_text(text);
+  state_.transactions.open();
+  state_.refresh_catalog();
+  bool usable = entry->sharing == CachedText::Sharing::shared &&
+                entry->plans[0]->still_valid(state_.transactions.catalog());
+  if (!usable) compare(*entry, text);
+  if (entry->sharing != CachedText::Sharing::shared) return nullptr;
+  auto portal = std::make_shared<Portal>();
+  portal->statement = runner_.prepare(entry, 0, true);
+  return read_literals(*portal) ? portal : nullptr;
+}
+
+}  // namespace pgsilo

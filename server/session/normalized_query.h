@@ -1,0 +1,38 @@
+// Simple queries whose text has come before but for its literals: they run on the plan of the text
+// with parameters in the literals' places, and are neither parsed nor planned.
+//
+// A text's first run only leaves a note. At the second one the normalised text is planned beside
+// the original: if both describe the same result, its plan is shared from then on; if not, never.
+// When a literal does not convert to its parameter's type, or the plan is no longer valid, the
+// original text runs, with its own errors and positions. Thread safety: none; the session's fiber.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "server/session/session_state.h"
+#include "server/session/statement_runner.h"
+#include "sql/parser/normalizer.h"
+
+namespace pgsilo {
+
+class NormalizedQuery {
+ public:
+  NormalizedQuery(SessionState& state, StatementRunner& runner) : state_(state), runner_(runner) {}
+
+  // A portal that answers the text, or null: run the text itself. Needs a begun transaction.
+  std::shared_ptr<Portal> bind(std::string_view text);
+
+ private:
+  std::shared_ptr<CachedText> find();
+  void compare(CachedText& entry, std::string_view text);
+  bool read_literals(Portal& portal);
+
+  SessionState& state_;
+  StatementRunner& runner_;
+  Normalizer normalizer_;
+  std::string key_;
+};
+
+}  // namespace pgsilo
