@@ -414,6 +414,18 @@ TEST_F(EntryTest, ForgetsItWhenItChanges) {
   EXPECT_EQ(link, nullptr);
 }
 
+TEST_F(EntryTest, ALinkOfALaterVersionIsNotFollowed) {
+  other.begin();
+  RowBuffer entry_buffer(other.arena);
+  RowRef entry;
+  ASSERT_EQ(other.transaction.get(index, "colour", entry_buffer, &entry), ok);
+  session.store(index, "colour", "pk2");
+  EXPECT_EQ(follow(relation), "row 2");
+  ASSERT_EQ(other.transaction.get_via_entry(relation, entry, other.buffer, &other.row), ok);
+  EXPECT_EQ(other.row.row, "row 1");
+  EXPECT_EQ(other.commit(), conflict_record);
+}
+
 TEST_F(EntryTest, NoLinkOutlivesItsRow) {
   EXPECT_EQ(follow(relation), "row 1");
   other.begin();
