@@ -58,13 +58,15 @@ std::vector<std::string> split_qualified_name(std::string_view text) {
 }
 
 Oid CatalogNames::find_relation(const std::vector<std::string>& name, std::string_view text) const {
-  std::string_view schema = name.size() > 1 ? std::string_view(name[name.size() - 2]) : std::string_view();
+  std::string_view schema =
+      name.size() > 1 ? std::string_view(name[name.size() - 2]) : std::string_view();
   if (const TableDescriptor* table = view_.find_table(schema, name.back())) return table->oid;
   if (const IndexDescriptor* index = view_.find_index(schema, name.back())) return index->oid;
   throw SqlError(sqlstate::undefined_table, concat("relation \"", text, "\" does not exist"));
 }
 
-Oid CatalogNames::find_type_name(const std::vector<std::string>& name, std::string_view text) const {
+Oid CatalogNames::find_type_name(const std::vector<std::string>& name,
+                                 std::string_view text) const {
   if (const TypeInfo* type = find_type_by_name(name.back())) return type->oid;
   // SQL's own names: "integer", "timestamp with time zone".
   for (const TypeInfo& type : all_types()) {
@@ -92,9 +94,11 @@ Oid CatalogNames::find(Oid reg_type, std::string_view text) {
       std::span<const BuiltinProcedure> found = find_procedures(split_qualified_name(text).back());
       if (found.size() == 1) return found.front().oid;
       if (found.empty()) {
-        throw SqlError(sqlstate::undefined_function, concat("function \"", text, "\" does not exist"));
+        throw SqlError(sqlstate::undefined_function,
+                       concat("function \"", text, "\" does not exist"));
       }
-      throw SqlError(sqlstate::ambiguous_function, concat("more than one function named \"", text, "\""));
+      throw SqlError(sqlstate::ambiguous_function,
+                     concat("more than one function named \"", text, "\""));
     }
     case type_oid::regnamespace: {
       if (const SchemaDescriptor* schema = view_.find_schema(split_qualified_name(text).back())) {

@@ -1,6 +1,5 @@
-// What compile() makes of a PlannedStatement: operators with their programs, the first image of the register file, subplans.
-// Internal to executor/.
-// Thread safety: immutable after compilation.
+// What compile() makes of a PlannedStatement: operators with their programs, the first image of the
+// register file, subplans. Internal to executor/. Thread safety: immutable after compilation.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +35,8 @@ struct CompiledSubplan {
   SubplanKind kind = SubplanKind::exists;
   bool run_once = false;
   const CompiledOperator* plan = nullptr;
-  // any, all: the outer row's condition; column i of a subquery row is copied to row_parameters[i] first.
+  // any, all: the outer row's condition; column i of a subquery row is copied to row_parameters[i]
+  // first.
   ExpressionProgram condition;
   std::vector<Register> row_parameters;
   // any, by a hash table over the only column.
@@ -64,8 +64,8 @@ struct CompiledStatement {
   const CompiledOperator* root = nullptr;  // null for utility statements
   std::unique_ptr<const UtilityCommand> utility;
 
-  // The register file at the start of a run: parameters first, then execution parameters, then constants (which are set)
-  // and everything else in the order of compilation.
+  // The register file at the start of a run: parameters first, then execution parameters, then
+  // constants (which are set) and everything else in the order of compilation.
   std::vector<Datum> registers;
   uint32_t parameter_count = 0;
 };

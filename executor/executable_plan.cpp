@@ -55,8 +55,8 @@ ExecutablePlan::~ExecutablePlan() = default;
 bool ExecutablePlan::still_valid(const CatalogView& view) const {
   if (view.version() == catalog_version_) return true;
   const PlannedStatement& planned = *compiled_->planned;
-  // A name may mean something else now even if the table itself is as it was; so only plans over equal tables of the
-  // same names survive.
+  // A name may mean something else now even if the table itself is as it was; so only plans over
+  // equal tables of the same names survive.
   for (const TableDescriptor* table : planned.tables) {
     if (view.find_table(table->oid) != table) return false;
     const TableDescriptor* named = view.find_table({}, table->name);

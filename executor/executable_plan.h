@@ -1,6 +1,6 @@
-// A planned statement ready to run: expressions compiled, row layouts resolved, functions looked up. Made once by compile(),
-// run any number of times by Execution.
-// Thread safety: immutable after compile(); several sessions may run one plan at once.
+// A planned statement ready to run: expressions compiled, row layouts resolved, functions looked
+// up. Made once by compile(), run any number of times by Execution. Thread safety: immutable after
+// compile(); several sessions may run one plan at once.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ struct ResultColumn {
   std::string name;
   uint32_t type_oid = 0;
   int32_t type_modifier = -1;
-  int16_t type_length = -1;    // pg_type.typlen
-  uint32_t table_oid = 0;      // 0 when the column is not a plain table column
-  int16_t column_number = 0;   // pg_attribute.attnum, 0 likewise
+  int16_t type_length = -1;   // pg_type.typlen
+  uint32_t table_oid = 0;     // 0 when the column is not a plain table column
+  int16_t column_number = 0;  // pg_attribute.attnum, 0 likewise
 };
 
 class ExecutablePlan {
@@ -56,7 +56,8 @@ class ExecutablePlan {
   bool returns_rows() const { return !result_columns_.empty() || zero_column_rows_; }
   // The catalog version the statement was planned against: equal versions are always valid.
   uint64_t catalog_version() const { return catalog_version_; }
-  // True when every descriptor the plan rests on is still the one `view` shows. Cheap when the versions agree.
+  // True when every descriptor the plan rests on is still the one `view` shows. Cheap when the
+  // versions agree.
   bool still_valid(const CatalogView& view) const;
   // For the executor's own use.
   const CompiledStatement& compiled() const { return *compiled_; }

@@ -30,7 +30,9 @@ class ArenaGuard {
 
 struct ExecutionRun {
   ExecutionRun(std::shared_ptr<const ExecutablePlan> plan, ExecutionContext& session)
-      : state(std::move(plan), session), returned_shape(shape_of(state.compiled)), returned(returned_shape) {
+      : state(std::move(plan), session),
+        returned_shape(shape_of(state.compiled)),
+        returned(returned_shape) {
     if (state.compiled.root != nullptr) row.resize(state.compiled.root->output.size());
   }
 

@@ -12,8 +12,9 @@ void ExecutionContext::check_budget() {
     raise_transaction_status(TransactionStatus::cancelled);
   }
   if (time_budget == nullptr || !time_budget->yield_if_spent() || transaction == nullptr) return;
-  // Reads that do not fit together must not keep a loop going for ever. But looking at all reads so far after every slice
-  // would make a long scan quadratic: between two validations lies a multiple of what the last one took.
+  // Reads that do not fit together must not keep a loop going for ever. But looking at all reads so
+  // far after every slice would make a long scan quadratic: between two validations lies a multiple
+  // of what the last one took.
   int64_t started_us = monotonic_us();
   if (started_us < validate_after_us_) return;
   TransactionStatus status = transaction->validate();

@@ -1,7 +1,7 @@
-// What a running statement may ask of the session that runs it. One ExecutionContext per session; the session fills the
-// fields marked "per statement" before each Execution and keeps everything it points at alive until the Execution is
-// destroyed.
-// Thread safety: used by the session's fiber only; `cancel_requested` may be set by any thread.
+// What a running statement may ask of the session that runs it. One ExecutionContext per session;
+// the session fills the fields marked "per statement" before each Execution and keeps everything it
+// points at alive until the Execution is destroyed. Thread safety: used by the session's fiber
+// only; `cancel_requested` may be set by any thread.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,8 @@ class Transaction;
 class SettingsAccessor {
  public:
   virtual ~SettingsAccessor() = default;
-  // False when there is no setting of that name (the caller raises 42704). Names are case-insensitive.
+  // False when there is no setting of that name (the caller raises 42704). Names are
+  // case-insensitive.
   virtual bool get(std::string_view name, std::string* value) const = 0;
   // SET or SET LOCAL. Throws SqlError when the name or the value is not acceptable.
   virtual void set(std::string_view name, std::string_view value, bool is_local) = 0;
@@ -32,11 +33,12 @@ class SettingsAccessor {
 class CopySource {
  public:
   virtual ~CopySource() = default;
-  // Announces that the statement is ready to receive (CopyInResponse). Called once, before the first read. All
-  // columns are in text format.
+  // Announces that the statement is ready to receive (CopyInResponse). Called once, before the
+  // first read. All columns are in text format.
   virtual void begin(uint32_t column_count) = 0;
-  // The next piece of the stream, of any length and cut anywhere; it stays valid until the next call. False at the end
-  // (CopyDone). Throws SqlError 57014 on CopyFail, 08P01 on a protocol violation. May suspend the fiber.
+  // The next piece of the stream, of any length and cut anywhere; it stays valid until the next
+  // call. False at the end (CopyDone). Throws SqlError 57014 on CopyFail, 08P01 on a protocol
+  // violation. May suspend the fiber.
   virtual bool read(std::string_view* piece) = 0;
 };
 
@@ -52,12 +54,13 @@ class CopySink {
   virtual void end() = 0;
 };
 
-// Lets other fibers of the worker run, and counts the statement's running time (docs/architecture.md, long statements).
+// Lets other fibers of the worker run, and counts the statement's running time
+// (docs/architecture.md, long statements).
 class TimeBudget {
  public:
   virtual ~TimeBudget() = default;
-  // Called about once per `rows_per_check` rows; returns true if the fiber was suspended in between, in which case the
-  // executor validates the transaction's reads before it goes on.
+  // Called about once per `rows_per_check` rows; returns true if the fiber was suspended in
+  // between, in which case the executor validates the transaction's reads before it goes on.
   virtual bool yield_if_spent() = 0;
 };
 
@@ -77,20 +80,22 @@ struct ExecutionContext {
   // --- per session ---
   SettingsAccessor* settings = nullptr;
   NoticeSink* notices = nullptr;
-  TimeBudget* time_budget = nullptr;          // null: never yields
-  Parker* parker = nullptr;                   // suspends the session's fiber
+  TimeBudget* time_budget = nullptr;                    // null: never yields
+  Parker* parker = nullptr;                             // suspends the session's fiber
   const std::atomic<bool>* cancel_requested = nullptr;  // null: cannot be cancelled
   RandomState random;
   std::string database_name;
   std::string user_name;          // current_user
   std::string session_user_name;  // session_user
   int32_t backend_pid = 0;
-  // Arena (reset by the session between statements), time zone, DateStyle, IntervalStyle, extra_float_digits ...
+  // Arena (reset by the session between statements), time zone, DateStyle, IntervalStyle,
+  // extra_float_digits ...
   TypeContext types;
 
   // --- per transaction ---
   Transaction* transaction = nullptr;  // open for the whole life of an Execution
-  CatalogView* catalog = nullptr;      // the session's view of the catalog, its own uncommitted DDL included
+  CatalogView* catalog =
+      nullptr;  // the session's view of the catalog, its own uncommitted DDL included
   int64_t transaction_timestamp_us = 0;  // now(): microseconds since 2000-01-01 00:00 UTC
 
   // --- per statement ---
@@ -98,10 +103,11 @@ struct ExecutionContext {
   CopySource* copy_source = nullptr;  // only needed for kind copy_in
   CopySink* copy_sink = nullptr;      // only needed for kind copy_out
 
-  // Called at row boundaries. Raises 57014 when cancellation was requested and a conflict when the transaction's reads
-  // turn out not to fit together after a pause.
+  // Called at row boundaries. Raises 57014 when cancellation was requested and a conflict when the
+  // transaction's reads turn out not to fit together after a pause.
   void maybe_yield() {
-    if (--rows_until_check_ == 0) [[unlikely]] check_budget();
+    if (--rows_until_check_ == 0) [[unlikely]]
+      check_budget();
   }
   // The slow half of maybe_yield().
   void check_budget();

@@ -35,7 +35,8 @@ SubplanRun& ExecutionState::subplan(uint32_t index) {
 
 CteRun& ExecutionState::cte(int32_t index) {
   std::unique_ptr<CteRun>& run = ctes[static_cast<size_t>(index)];
-  if (run == nullptr) run = std::make_unique<CteRun>(compiled.ctes[static_cast<size_t>(index)], *this);
+  if (run == nullptr)
+    run = std::make_unique<CteRun>(compiled.ctes[static_cast<size_t>(index)], *this);
   return *run;
 }
 

@@ -56,7 +56,7 @@ struct ExecutionState {
   std::vector<std::unique_ptr<SubplanRun>> subplans;
   std::vector<std::unique_ptr<CteRun>> ctes;
 
-  bool started = false;   // begin_statement() was called
+  bool started = false;  // begin_statement() was called
   bool finished = false;
   CommandId command = 0;
   uint64_t rows_processed = 0;  // of the last run() call, or changed by the statement

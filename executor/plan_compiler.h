@@ -1,5 +1,5 @@
-// Turns plan nodes into compiled operators and bound expressions into programs, giving out the statement's registers.
-// Thread safety: none; lives during one compile().
+// Turns plan nodes into compiled operators and bound expressions into programs, giving out the
+// statement's registers. Thread safety: none; lives during one compile().
 #pragma once
 
 #include <memory>
@@ -40,11 +40,14 @@ class PlanCompiler {
   }
 
   using Slots = std::span<const Register>;
-  // A program whose result may be any register: that of a slot, a parameter or a constant, without a step.
+  // A program whose result may be any register: that of a slot, a parameter or a constant, without
+  // a step.
   ExpressionProgram expression(const BoundExpression* expression, Slots slots);
   // A program that leaves its result in `target`.
-  ExpressionProgram expression_into(const BoundExpression* expression, Slots slots, Register target);
-  // A program that is only asked is_true(): NULL and false are the same. Null expression: a program that is always true.
+  ExpressionProgram expression_into(const BoundExpression* expression, Slots slots,
+                                    Register target);
+  // A program that is only asked is_true(): NULL and false are the same. Null expression: a program
+  // that is always true.
   ExpressionProgram condition(const BoundExpression* expression, Slots slots);
   // As many programs as one that fills a row: expression i goes to targets[i].
   ExpressionProgram row_into(ExpressionList expressions, Slots slots, Slots targets);

@@ -25,8 +25,9 @@ void raise_transaction_status(TransactionStatus status) {
       raise_conflict(status, sqlstate::serialization_failure,
                      "could not serialize access due to concurrent update");
     case TransactionStatus::conflict_node:
-      raise_conflict(status, sqlstate::serialization_failure,
-                     "could not serialize access due to read/write dependencies among transactions");
+      raise_conflict(
+          status, sqlstate::serialization_failure,
+          "could not serialize access due to read/write dependencies among transactions");
     case TransactionStatus::conflict_relation:
       raise_conflict(status, sqlstate::serialization_failure,
                      "could not serialize access due to concurrent schema change");

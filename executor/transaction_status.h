@@ -10,9 +10,10 @@
 
 namespace pgsilo {
 
-// An SqlError that running the same statements again may cure: another transaction got in between (40001) or this one was a
-// deadlock victim (40P01). The server re-runs one-shots on it (after Transaction::wait_for_intent() when status() is
-// must_wait) and passes it on for interactive transactions.
+// An SqlError that running the same statements again may cure: another transaction got in between
+// (40001) or this one was a deadlock victim (40P01). The server re-runs one-shots on it (after
+// Transaction::wait_for_intent() when status() is must_wait) and passes it on for interactive
+// transactions.
 class TransactionConflict : public SqlError {
  public:
   TransactionConflict(TransactionStatus status, SqlState state, std::string message)
@@ -23,8 +24,9 @@ class TransactionConflict : public SqlError {
   TransactionStatus status_;
 };
 
-// Throws the error that `status` stands for. Precondition: status is not ok. Constraint violations that need the table's
-// name and key (23505) are raised by executor/constraint; here they lack the detail.
+// Throws the error that `status` stands for. Precondition: status is not ok. Constraint violations
+// that need the table's name and key (23505) are raised by executor/constraint; here they lack the
+// detail.
 [[noreturn]] void raise_transaction_status(TransactionStatus status);
 
 }  // namespace pgsilo

@@ -1,5 +1,5 @@
-// Statements without a plan: DDL, COPY, EXPLAIN, VACUUM. One class per statement, made by compile().
-// Thread safety: immutable.
+// Statements without a plan: DDL, COPY, EXPLAIN, VACUUM. One class per statement, made by
+// compile(). Thread safety: immutable.
 #pragma once
 
 #include <memory>

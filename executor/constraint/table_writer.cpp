@@ -34,7 +34,8 @@ void TableWriter::insert_primary(std::span<const Datum> row) {
   TransactionStatus status = transaction().insert(*table_.relation, key_.view(), row_.view());
   if (status == TransactionStatus::ok) return;
   const IndexDescriptor* primary = table_.primary_index();
-  if (status == TransactionStatus::duplicate_key && primary != nullptr) raise_duplicate(*primary, row);
+  if (status == TransactionStatus::duplicate_key && primary != nullptr)
+    raise_duplicate(*primary, row);
   raise_transaction_status(status);
 }
 
@@ -47,7 +48,7 @@ void TableWriter::insert(std::span<const Datum> row) {
 }
 
 void TableWriter::insert_entry(const IndexDescriptor& index, std::span<const Datum> row,
-                             std::string_view primary_key) {
+                               std::string_view primary_key) {
   new_entry_.clear();
   index.key.encode_entry(row, primary_key, new_entry_);
   TransactionStatus status = transaction().insert(*index.relation, new_entry_.view(), primary_key);
@@ -57,19 +58,22 @@ void TableWriter::insert_entry(const IndexDescriptor& index, std::span<const Dat
 }
 
 void TableWriter::remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
-                             std::string_view primary_key) {
+                               std::string_view primary_key) {
   entry_.clear();
   index.key.encode_entry(row, primary_key, entry_);
   RowRef found;
-  TransactionStatus status = transaction().get(*index.relation, entry_.view(), entry_buffer_, &found);
+  TransactionStatus status =
+      transaction().get(*index.relation, entry_.view(), entry_buffer_, &found);
   // The row was there without its entry: the reads do not fit together.
   if (status == TransactionStatus::not_found) status = TransactionStatus::conflict_record;
   check(status);
   check(transaction().remove(found));
 }
 
-bool TableWriter::update(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
-                       std::span<const IndexDescriptor* const> indexes, bool changes_primary_key) {
+bool TableWriter::update(const RowRef& old, std::span<const Datum> old_row,
+                         std::span<const Datum> new_row,
+                         std::span<const IndexDescriptor* const> indexes,
+                         bool changes_primary_key) {
   row_.clear();
   table_.layout.encode(new_row, row_);
   if (changes_primary_key) {
@@ -92,8 +96,10 @@ bool TableWriter::update(const RowRef& old, std::span<const Datum> old_row, std:
   return true;
 }
 
-// The row gets another primary key: it is a new record with new entries. key_ and row_ hold the new row.
-bool TableWriter::move(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row) {
+// The row gets another primary key: it is a new record with new entries. key_ and row_ hold the new
+// row.
+bool TableWriter::move(const RowRef& old, std::span<const Datum> old_row,
+                       std::span<const Datum> new_row) {
   if (!remove(old, old_row)) return false;
   insert_primary(new_row);
   for (const IndexDescriptor* index : secondary_) insert_entry(*index, new_row, key_.view());

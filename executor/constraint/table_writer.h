@@ -1,7 +1,7 @@
-// The one place where rows of tables are written: the primary tree and every secondary index stay in step, NOT NULL and
-// uniqueness hold. INSERT, UPDATE, DELETE and COPY use it; CREATE INDEX builds with it.
-// Thread safety: none; one statement.
-// Invariant (I9): after each call that returns, every visible row has exactly its index entries.
+// The one place where rows of tables are written: the primary tree and every secondary index stay
+// in step, NOT NULL and uniqueness hold. INSERT, UPDATE, DELETE and COPY use it; CREATE INDEX
+// builds with it. Thread safety: none; one statement. Invariant (I9): after each call that returns,
+// every visible row has exactly its index entries.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,11 @@ class TableWriter {
   // Both outlive the writer; `context.transaction` may change between statements.
   TableWriter(ExecutionContext& context, const TableDescriptor& table);
 
-  // `row` has all columns of the table (dropped ones are ignored), coerced to their types and modifiers.
+  // `row` has all columns of the table (dropped ones are ignored), coerced to their types and
+  // modifiers.
   void insert(std::span<const Datum> row);
-  // Changes a row of this transaction's reads. False: this very statement has changed it before. `indexes`: those whose entries may
-  // change; with `changes_primary_key` all are looked at.
+  // Changes a row of this transaction's reads. False: this very statement has changed it before.
+  // `indexes`: those whose entries may change; with `changes_primary_key` all are looked at.
   bool update(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
               std::span<const IndexDescriptor* const> indexes, bool changes_primary_key);
   bool remove(const RowRef& old, std::span<const Datum> old_row);
@@ -34,10 +35,12 @@ class TableWriter {
   // 23502 for a null in one of `columns` (0-based).
   void check_not_null(std::span<const Datum> row, std::span<const int32_t> columns) const;
   // 23514.
-  [[noreturn]] void raise_check_violation(std::span<const Datum> row, std::string_view constraint) const;
+  [[noreturn]] void raise_check_violation(std::span<const Datum> row,
+                                          std::string_view constraint) const;
 
   // Adds the entry of a stored row to an index that is being built.
-  void insert_entry(const IndexDescriptor& index, std::span<const Datum> row, std::string_view primary_key);
+  void insert_entry(const IndexDescriptor& index, std::span<const Datum> row,
+                    std::string_view primary_key);
 
   const TableDescriptor& table() const { return table_; }
 
@@ -45,7 +48,8 @@ class TableWriter {
   Transaction& transaction() const;
   void insert_primary(std::span<const Datum> row);
   void encode_primary_key(std::span<const Datum> row);
-  void remove_entry(const IndexDescriptor& index, std::span<const Datum> row, std::string_view primary_key);
+  void remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
+                    std::string_view primary_key);
   bool move(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row);
   [[noreturn]] void raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const;
   std::string failing_row(std::span<const Datum> row) const;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t longest_shown_value = 64;  // as PostgreSQL's ExecBuildSlotValueDescription
 
-void print_value(const ColumnDescriptor& column, const Datum& value, const TypeContext& types, ByteBuffer& out) {
+void print_value(const ColumnDescriptor& column, const Datum& value, const TypeContext& types,
+                 ByteBuffer& out) {
   if (value.null) {
     out.append("null");
     return;
@@ -39,7 +40,8 @@ std::string TableWriter::failing_row(std::span<const Datum> row) const {
   return std::string(text.view());
 }
 
-void TableWriter::check_not_null(std::span<const Datum> row, std::span<const int32_t> columns) const {
+void TableWriter::check_not_null(std::span<const Datum> row,
+                                 std::span<const int32_t> columns) const {
   for (int32_t index : columns) {
     auto at = static_cast<size_t>(index);
     if (!row[at].null) [[likely]]
@@ -54,9 +56,11 @@ void TableWriter::check_not_null(std::span<const Datum> row, std::span<const int
   }
 }
 
-void TableWriter::raise_check_violation(std::span<const Datum> row, std::string_view constraint) const {
-  throw SqlError(sqlstate::check_violation, concat("new row for relation \"", table_.name,
-                                                   "\" violates check constraint \"", constraint, "\""))
+void TableWriter::raise_check_violation(std::span<const Datum> row,
+                                        std::string_view constraint) const {
+  throw SqlError(sqlstate::check_violation,
+                 concat("new row for relation \"", table_.name, "\" violates check constraint \"",
+                        constraint, "\""))
       .detail(failing_row(row))
       .table(table_.schema_name, table_.name)
       .constraint(constraint);

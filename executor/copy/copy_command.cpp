@@ -8,7 +8,8 @@
 
 namespace pgsilo {
 
-std::unique_ptr<const UtilityCommand> make_copy(const std::shared_ptr<const PlannedStatement>& planned) {
+std::unique_ptr<const UtilityCommand> make_copy(
+    const std::shared_ptr<const PlannedStatement>& planned) {
   const auto& syntax = *ast::as<ast::CopyStmt>(planned->syntax);
   if (syntax.is_program) throw_unsupported("COPY with a program");
   if (!syntax.filename.empty()) throw_unsupported("COPY with a file of the server");
@@ -36,15 +37,18 @@ std::vector<size_t> copy_columns(const TableDescriptor& table, ast::NameList nam
   for (std::string_view name : names) {
     size_t index = column_index(table, name);
     if (std::find(columns.begin(), columns.end(), index) != columns.end()) {
-      throw SqlError(sqlstate::duplicate_column, concat("column \"", name, "\" specified more than once"));
+      throw SqlError(sqlstate::duplicate_column,
+                     concat("column \"", name, "\" specified more than once"));
     }
     columns.push_back(index);
   }
   return columns;
 }
 
-std::vector<bool> copy_option_columns(const TableDescriptor& table, const std::vector<size_t>& columns,
-                                      const std::vector<std::string>& names, std::string_view option) {
+std::vector<bool> copy_option_columns(const TableDescriptor& table,
+                                      const std::vector<size_t>& columns,
+                                      const std::vector<std::string>& names,
+                                      std::string_view option) {
   std::vector<bool> chosen(columns.size());
   for (const std::string& name : names) {
     auto found = std::find(columns.begin(), columns.end(), column_index(table, name));

@@ -26,7 +26,8 @@ void CopyFieldSplitter::split_plain(std::string_view line) {
   const char* at = line.data();
   const char* end = at + line.size();
   for (;;) {
-    const auto* stop = static_cast<const char*>(std::memchr(at, options_.delimiter, static_cast<size_t>(end - at)));
+    const auto* stop = static_cast<const char*>(
+        std::memchr(at, options_.delimiter, static_cast<size_t>(end - at)));
     std::string_view text(at, static_cast<size_t>((stop == nullptr ? end : stop) - at));
     fields_.push_back({text, text == options_.null_text, false});
     if (stop == nullptr) return;
@@ -72,7 +73,8 @@ size_t CopyFieldSplitter::unescape(std::string_view line, size_t at, bool* made_
   int value = 0;
   if (is_octal(byte)) {
     value = byte - '0';
-    for (int i = 0; i < 2 && at < line.size() && is_octal(line[at]); ++i) value = value * 8 + (line[at++] - '0');
+    for (int i = 0; i < 2 && at < line.size() && is_octal(line[at]); ++i)
+      value = value * 8 + (line[at++] - '0');
   } else if (byte == 'x' && at < line.size() && hex_digit(line[at]) >= 0) {
     for (int i = 0; i < 2 && at < line.size() && hex_digit(line[at]) >= 0; ++i) {
       value = value * 16 + hex_digit(line[at++]);

@@ -11,8 +11,8 @@
 namespace pgsilo {
 
 struct CopyField {
-  std::string_view text;  // in the line, or in the splitter's memory; valid until the next line
-  bool null = false;      // as the null text says, before FORCE_NULL and FORCE_NOT_NULL
+  std::string_view text;     // in the line, or in the splitter's memory; valid until the next line
+  bool null = false;         // as the null text says, before FORCE_NULL and FORCE_NOT_NULL
   bool quoted_null = false;  // CSV: a quoted field whose value is the null text
 };
 

@@ -1,4 +1,5 @@
-// COPY FROM STDIN: lines are parsed in place and written by the table's writer; nothing is allocated per row.
+// COPY FROM STDIN: lines are parsed in place and written by the table's writer; nothing is
+// allocated per row.
 #include <algorithm>
 
 #include "catalog/catalog_view.h"
@@ -21,10 +22,12 @@ namespace pgsilo {
 
 namespace {
 
-// Defaults of the columns that the data lacks, and the table's checks: taken from the plan of an INSERT into the other columns.
+// Defaults of the columns that the data lacks, and the table's checks: taken from the plan of an
+// INSERT into the other columns.
 class RowCompletion {
  public:
-  RowCompletion(ExecutionState& state, const TableDescriptor& table, const std::vector<size_t>& columns)
+  RowCompletion(ExecutionState& state, const TableDescriptor& table,
+                const std::vector<size_t>& columns)
       : types_(state.session.types) {
     types_.arena = &arena_;
     planned_ = plan_insert(state, table, columns);
@@ -66,7 +69,8 @@ class RowCompletion {
     ExpressionProgram condition;
   };
 
-  std::shared_ptr<const PlannedStatement> plan_insert(ExecutionState& state, const TableDescriptor& table,
+  std::shared_ptr<const PlannedStatement> plan_insert(ExecutionState& state,
+                                                      const TableDescriptor& table,
                                                       const std::vector<size_t>& columns) {
     auto* relation = ast::make_node<ast::RangeVar>(arena_);
     relation->schema_name = table.schema_name;
@@ -119,7 +123,8 @@ class CopyFromRun {
         table_(table),
         options_(options),
         columns_(copy_columns(table, syntax.columns)),
-        force_not_null_(copy_option_columns(table, columns_, options.force_not_null, "FORCE_NOT_NULL")),
+        force_not_null_(
+            copy_option_columns(table, columns_, options.force_not_null, "FORCE_NOT_NULL")),
         force_null_(copy_option_columns(table, columns_, options.force_null, "FORCE_NULL")),
         lines_(*state.session.copy_source, options),
         splitter_(options),
@@ -196,27 +201,30 @@ class CopyFromRun {
     if (count > columns_.size()) {
       throw SqlError(sqlstate::bad_copy_file_format, "extra data after last expected column");
     }
-    throw SqlError(sqlstate::bad_copy_file_format,
-                   concat("missing data for column \"", table_.columns[columns_[count]].name, "\""));
+    throw SqlError(
+        sqlstate::bad_copy_file_format,
+        concat("missing data for column \"", table_.columns[columns_[count]].name, "\""));
   }
 
   void check_header(std::string_view line) {
     const std::vector<CopyField>& fields = splitter_.split(line);
     if (fields.size() != columns_.size()) {
-      throw SqlError(sqlstate::bad_copy_file_format, concat("wrong number of fields in header line: got ",
-                                                            fields.size(), ", expected ", columns_.size()));
+      throw SqlError(sqlstate::bad_copy_file_format,
+                     concat("wrong number of fields in header line: got ", fields.size(),
+                            ", expected ", columns_.size()));
     }
     for (size_t i = 0; i < fields.size(); ++i) {
       const std::string& name = table_.columns[columns_[i]].name;
       if (fields[i].null) {
-        throw SqlError(sqlstate::bad_copy_file_format,
-                       concat("column name mismatch in header line field ", i + 1, ": got null value (\"",
-                              options_.null_text, "\"), expected \"", name, "\""));
+        throw SqlError(
+            sqlstate::bad_copy_file_format,
+            concat("column name mismatch in header line field ", i + 1, ": got null value (\"",
+                   options_.null_text, "\"), expected \"", name, "\""));
       }
       if (fields[i].text != name) {
         throw SqlError(sqlstate::bad_copy_file_format,
-                       concat("column name mismatch in header line field ", i + 1, ": got \"", fields[i].text,
-                              "\", expected \"", name, "\""));
+                       concat("column name mismatch in header line field ", i + 1, ": got \"",
+                              fields[i].text, "\", expected \"", name, "\""));
       }
     }
   }
@@ -277,7 +285,8 @@ class CopyFrom final : public UtilityCommand {
     std::shared_ptr<const CatalogSnapshot> owner = state.session.catalog->shared_snapshot();
     const TableDescriptor* table = state.session.catalog->find_table(name.schema_name, name.name);
     if (table == nullptr) {
-      throw SqlError(sqlstate::undefined_table, concat("relation \"", name.name, "\" does not exist"));
+      throw SqlError(sqlstate::undefined_table,
+                     concat("relation \"", name.name, "\" does not exist"));
     }
     if (table->is_system()) {
       throw SqlError(sqlstate::insufficient_privilege,
@@ -285,9 +294,10 @@ class CopyFrom final : public UtilityCommand {
     }
     state.use_table(*table);
     if (options_.freeze && !table->relation->is_private()) {
-      throw SqlError(sqlstate::object_not_in_prerequisite_state,
-                     "cannot perform COPY FREEZE because the table was not created or truncated in the "
-                     "current subtransaction");
+      throw SqlError(
+          sqlstate::object_not_in_prerequisite_state,
+          "cannot perform COPY FREEZE because the table was not created or truncated in the "
+          "current subtransaction");
     }
     CopyFromRun(state, *table, syntax(), options_).run();
   }
@@ -301,7 +311,8 @@ class CopyFrom final : public UtilityCommand {
 
 }  // namespace
 
-std::unique_ptr<const UtilityCommand> make_copy_from(const std::shared_ptr<const PlannedStatement>& planned) {
+std::unique_ptr<const UtilityCommand> make_copy_from(
+    const std::shared_ptr<const PlannedStatement>& planned) {
   return std::make_unique<CopyFrom>(planned);
 }
 

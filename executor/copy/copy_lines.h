@@ -1,5 +1,5 @@
-// Cuts the stream of COPY FROM into lines. A line that lies whole in one piece of the stream is not copied.
-// Thread safety: none; one COPY.
+// Cuts the stream of COPY FROM into lines. A line that lies whole in one piece of the stream is not
+// copied. Thread safety: none; one COPY.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ class CopyLines {
  public:
   CopyLines(CopySource& source, const CopyOptions& options);
 
-  // The next line without its end; false after the last. Valid until the next call. A line of CSV may contain line ends
-  // inside quotes. The end-of-data mark (a line of \.) ends the data; what follows it is read and ignored.
+  // The next line without its end; false after the last. Valid until the next call. A line of CSV
+  // may contain line ends inside quotes. The end-of-data mark (a line of \.) ends the data; what
+  // follows it is read and ignored.
   bool next(std::string_view* line);
   // Of the last line, from 1.
   uint64_t number() const { return number_; }
@@ -30,14 +31,15 @@ class CopyLines {
   size_t find_end();
   size_t find_text_end();
   size_t find_csv_end();
-  // Judges an unquoted \n or \r at `at`: true when the line ends there; *wait when the next byte decides and is not here yet.
+  // Judges an unquoted \n or \r at `at`: true when the line ends there; *wait when the next byte
+  // decides and is not here yet.
   bool ends_line(size_t at, bool* wait);
   [[noreturn]] void raise_literal(char byte) const;
 
   CopySource& source_;
   const bool csv_;
   const char quote_;
-  const char escape_;  // NUL when it is the quote
+  const char escape_;      // NUL when it is the quote
   std::string_view rest_;  // unread: in the source's piece or in carry_
   ByteBuffer carry_;
   bool carried_ = false;

@@ -10,7 +10,8 @@ namespace {
 
 class OptionReader {
  public:
-  OptionReader(const ast::CopyStmt& statement, std::string_view text) : statement_(statement), text_(text) {}
+  OptionReader(const ast::CopyStmt& statement, std::string_view text)
+      : statement_(statement), text_(text) {}
 
   CopyOptions read() {
     for (const ast::DefElem& option : statement_.options) read(option);
@@ -38,7 +39,8 @@ class OptionReader {
   template <typename T>
   void once(std::optional<T>& place, const ast::DefElem& option, T value) {
     if (place.has_value()) {
-      throw SqlError(sqlstate::syntax_error, "conflicting or redundant options").at(position(option));
+      throw SqlError(sqlstate::syntax_error, "conflicting or redundant options")
+          .at(position(option));
     }
     place = std::move(value);
   }
@@ -79,7 +81,8 @@ class OptionReader {
       std::string format = text_of(option);
       if (format == "binary") refuse("COPY in binary format is not supported");
       if (format != "csv" && format != "text") {
-        throw SqlError(sqlstate::invalid_parameter_value, concat("COPY format \"", format, "\" not recognized"))
+        throw SqlError(sqlstate::invalid_parameter_value,
+                       concat("COPY format \"", format, "\" not recognized"))
             .at(position(option));
       }
       once(csv_, option, format == "csv");
@@ -133,7 +136,8 @@ class OptionReader {
     std::string quote = quote_.value_or("\"");
     std::string escape = escape_.value_or(quote);
     if (delimiter.size() != 1) refuse("COPY delimiter must be a single one-byte character");
-    if (delimiter == "\n" || delimiter == "\r") reject("COPY delimiter cannot be newline or carriage return");
+    if (delimiter == "\n" || delimiter == "\r")
+      reject("COPY delimiter cannot be newline or carriage return");
     if (options_.null_text.find_first_of("\r\n") != std::string::npos) {
       reject("COPY null representation cannot use newline or carriage return");
     }
@@ -143,9 +147,11 @@ class OptionReader {
     }
     if (quote_ && !options_.csv) refuse("COPY quote available only in CSV mode");
     if (options_.csv && quote.size() != 1) refuse("COPY quote must be a single one-byte character");
-    if (options_.csv && delimiter[0] == quote[0]) reject("COPY delimiter and quote must be different");
+    if (options_.csv && delimiter[0] == quote[0])
+      reject("COPY delimiter and quote must be different");
     if (escape_ && !options_.csv) refuse("COPY escape available only in CSV mode");
-    if (options_.csv && escape.size() != 1) refuse("COPY escape must be a single one-byte character");
+    if (options_.csv && escape.size() != 1)
+      refuse("COPY escape must be a single one-byte character");
     settle_forces();
     if (options_.null_text.find(delimiter) != std::string::npos) {
       refuse("COPY delimiter must not appear in the NULL specification");
@@ -163,9 +169,11 @@ class OptionReader {
     if (force_quote_ && !options_.csv) refuse("COPY force quote available only in CSV mode");
     if (force_quote_ && statement_.is_from) refuse("COPY force quote only available using COPY TO");
     if (force_not_null_ && !options_.csv) refuse("COPY force not null available only in CSV mode");
-    if (force_not_null_ && !statement_.is_from) refuse("COPY force not null only available using COPY FROM");
+    if (force_not_null_ && !statement_.is_from)
+      refuse("COPY force not null only available using COPY FROM");
     if (force_null_ && !options_.csv) refuse("COPY force null available only in CSV mode");
-    if (force_null_ && !statement_.is_from) refuse("COPY force null only available using COPY FROM");
+    if (force_null_ && !statement_.is_from)
+      refuse("COPY force null only available using COPY FROM");
     options_.force_quote = force_quote_.value_or(std::vector<std::string>());
     options_.force_not_null = force_not_null_.value_or(std::vector<std::string>());
     options_.force_null = force_null_.value_or(std::vector<std::string>());
@@ -178,7 +186,8 @@ class OptionReader {
       if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
       if (byte != '-' && byte != '_') plain.push_back(byte);
     }
-    if (plain != "utf8" && plain != "unicode") refuse(concat("encoding \"", *encoding_, "\" is not supported"));
+    if (plain != "utf8" && plain != "unicode")
+      refuse(concat("encoding \"", *encoding_, "\" is not supported"));
   }
 
   const ast::CopyStmt& statement_;

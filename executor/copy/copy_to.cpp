@@ -97,7 +97,8 @@ class LinePrinter final : public ResultSink {
   void append_csv(std::string_view text, bool force_quote, size_t column_count) {
     bool quote = force_quote || text == options_.null_text || (column_count == 1 && text == "\\.");
     for (char byte : text) {
-      quote = quote || byte == options_.delimiter || byte == options_.quote || byte == '\n' || byte == '\r';
+      quote = quote || byte == options_.delimiter || byte == options_.quote || byte == '\n' ||
+              byte == '\r';
     }
     if (!quote) {
       line_.append(text);
@@ -170,11 +171,13 @@ class CopyTo final : public UtilityCommand {
   }
 
   // SELECT columns FROM table.
-  std::shared_ptr<const ExecutablePlan> plan_table(ExecutionState& state, std::vector<bool>* force_quote) const {
+  std::shared_ptr<const ExecutablePlan> plan_table(ExecutionState& state,
+                                                   std::vector<bool>* force_quote) const {
     const ast::RangeVar& name = *syntax().relation;
     const TableDescriptor* table = state.session.catalog->find_table(name.schema_name, name.name);
     if (table == nullptr) {
-      throw SqlError(sqlstate::undefined_table, concat("relation \"", name.name, "\" does not exist"));
+      throw SqlError(sqlstate::undefined_table,
+                     concat("relation \"", name.name, "\" does not exist"));
     }
     std::vector<size_t> columns = copy_columns(*table, syntax().columns);
     *force_quote = copy_option_columns(*table, columns, options_.force_quote, "FORCE_QUOTE");
@@ -213,7 +216,8 @@ class CopyTo final : public UtilityCommand {
 
 }  // namespace
 
-std::unique_ptr<const UtilityCommand> make_copy_to(const std::shared_ptr<const PlannedStatement>& planned) {
+std::unique_ptr<const UtilityCommand> make_copy_to(
+    const std::shared_ptr<const PlannedStatement>& planned) {
   return std::make_unique<CopyTo>(planned);
 }
 

@@ -42,8 +42,9 @@ class CheckTransform final : public RowTransform {
     memory_.reset();
     Datum holds = condition_.evaluate(values, memory_);
     if (holds.null || holds.as_bool()) return;
-    throw SqlError(sqlstate::check_violation, concat("check constraint \"", constraint_, "\" of relation \"",
-                                                     table_, "\" is violated by some row"));
+    throw SqlError(sqlstate::check_violation,
+                   concat("check constraint \"", constraint_, "\" of relation \"", table_,
+                          "\" is violated by some row"));
   }
 
  private:
@@ -57,7 +58,8 @@ class AlterTable final : public DdlCommand {
  public:
   using DdlCommand::DdlCommand;
   std::string_view tag() const override {
-    return syntax<ast::AlterTableStmt>().object_kind == ast::ObjectKind::index ? "ALTER INDEX" : "ALTER TABLE";
+    return syntax<ast::AlterTableStmt>().object_kind == ast::ObjectKind::index ? "ALTER INDEX"
+                                                                               : "ALTER TABLE";
   }
 
  private:
@@ -112,7 +114,9 @@ class AlterTable final : public DdlCommand {
   }
 
   // Tuning that has no meaning here; the column must exist all the same.
-  static void require_column(DdlRun& run, Oid table, std::string_view name) { find_column(run, table, name); }
+  static void require_column(DdlRun& run, Oid table, std::string_view name) {
+    find_column(run, table, name);
+  }
 
   static const ColumnDescriptor& find_column(DdlRun& run, Oid table, std::string_view name) {
     const TableDescriptor& descriptor = run.table(table);
@@ -140,8 +144,9 @@ class AlterTable final : public DdlCommand {
     size_t old_columns = before.columns.size();
     Datum missing;
     std::unique_ptr<ColumnTransform> transform;
-    const BoundExpression* value = bind_default(run, defined.default_expression, defined.column.name,
-                                                defined.column.type, defined.column.typmod);
+    const BoundExpression* value =
+        bind_default(run, defined.default_expression, defined.column.name, defined.column.type,
+                     defined.column.typmod);
     if (value != nullptr && is_volatile(*value)) {
       transform = std::make_unique<ColumnTransform>(run, *value, 0, old_columns);
     } else if (value != nullptr) {
@@ -150,7 +155,8 @@ class AlterTable final : public DdlCommand {
     }
     run.finish(run.definition().add_column(table, defined.column, missing, transform.get(),
                                            command.missing_ok));
-    for (const IndexDefinition& key : defined.keys) run.finish(run.definition().add_key(table, key));
+    for (const IndexDefinition& key : defined.keys)
+      run.finish(run.definition().add_key(table, key));
     for (const ast::Constraint* check : defined.checks) add_check(run, table, *check);
   }
 
@@ -173,20 +179,24 @@ class AlterTable final : public DdlCommand {
       source = itself;
     }
     const BoundExpression* value = bind_column_type_change(run, shape, source, command, type);
-    ColumnTransform transform(run, *value, shape.columns.size(), static_cast<size_t>(column.number - 1));
-    run.finish(run.definition().set_column_type(table, command.name, type.type, type.typmod, &transform));
+    ColumnTransform transform(run, *value, shape.columns.size(),
+                              static_cast<size_t>(column.number - 1));
+    run.finish(
+        run.definition().set_column_type(table, command.name, type.type, type.typmod, &transform));
   }
 
   static const BoundExpression* bind_column_type_change(DdlRun& run, const TableShape& shape,
                                                         const ast::Node* source,
-                                                        const ast::AlterTableCommand& command, BoundType type) {
+                                                        const ast::AlterTableCommand& command,
+                                                        BoundType type) {
     try {
       return bind_conversion(run, shape, source, command.name, type.type, type.typmod);
     } catch (SqlError& error) {
       if (command.expression != nullptr || error.state() != sqlstate::datatype_mismatch) throw;
       std::string name = type_name(type.type);
-      throw SqlError(sqlstate::datatype_mismatch,
-                     concat("column \"", command.name, "\" cannot be cast automatically to type ", name))
+      throw SqlError(
+          sqlstate::datatype_mismatch,
+          concat("column \"", command.name, "\" cannot be cast automatically to type ", name))
           .hint(concat("You might need to specify \"USING ", command.name, "::", name, "\"."));
     }
   }
@@ -213,12 +223,15 @@ class AlterTable final : public DdlCommand {
     run.finish(run.definition().add_check(table, check, &transform));
   }
 
-  // As PostgreSQL names a CHECK: table, the only column it uses, "check", and a number where that is taken.
+  // As PostgreSQL names a CHECK: table, the only column it uses, "check", and a number where that
+  // is taken.
   static std::string chosen_name(const TableDescriptor& table, const CheckDefinition& check) {
-    std::string base = check.columns.size() == 1 ? concat(table.name, "_", check.columns[0], "_check")
-                                                 : concat(table.name, "_check");
+    std::string base = check.columns.size() == 1
+                           ? concat(table.name, "_", check.columns[0], "_check")
+                           : concat(table.name, "_check");
     std::string name = base;
-    for (int number = 1; table.find_constraint(name) != nullptr; ++number) name = concat(base, number);
+    for (int number = 1; table.find_constraint(name) != nullptr; ++number)
+      name = concat(base, number);
     return name;
   }
 };

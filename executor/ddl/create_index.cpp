@@ -6,12 +6,27 @@ namespace {
 
 // The default operator classes, and those whose order is the default's under our collation "C".
 bool is_default_operator_class(std::string_view name) {
-  static constexpr std::string_view known[] = {
-      "bool_ops",    "int2_ops",      "int4_ops",         "int8_ops",           "float4_ops",
-      "float8_ops",  "numeric_ops",   "text_ops",         "varchar_ops",        "bpchar_ops",
-      "date_ops",    "timestamp_ops", "timestamptz_ops",  "interval_ops",       "time_ops",
-      "oid_ops",     "name_ops",      "text_pattern_ops", "varchar_pattern_ops", "bpchar_pattern_ops",
-      "bytea_ops"};
+  static constexpr std::string_view known[] = {"bool_ops",
+                                               "int2_ops",
+                                               "int4_ops",
+                                               "int8_ops",
+                                               "float4_ops",
+                                               "float8_ops",
+                                               "numeric_ops",
+                                               "text_ops",
+                                               "varchar_ops",
+                                               "bpchar_ops",
+                                               "date_ops",
+                                               "timestamp_ops",
+                                               "timestamptz_ops",
+                                               "interval_ops",
+                                               "time_ops",
+                                               "oid_ops",
+                                               "name_ops",
+                                               "text_pattern_ops",
+                                               "varchar_pattern_ops",
+                                               "bpchar_pattern_ops",
+                                               "bytea_ops"};
   for (std::string_view one : known) {
     if (one == name) return true;
   }
@@ -30,7 +45,8 @@ class CreateIndex final : public DdlCommand {
     }
     if (syntax.where != nullptr) throw_unsupported("partial indexes");
     if (!syntax.including.empty()) throw_unsupported("INCLUDE");
-    if (!syntax.tablespace.empty() && syntax.tablespace != "pg_default") throw_unsupported("tablespaces");
+    if (!syntax.tablespace.empty() && syntax.tablespace != "pg_default")
+      throw_unsupported("tablespaces");
   }
 
   void execute(DdlRun& run) const override {

@@ -32,9 +32,11 @@ class CreateTable final : public DdlCommand {
     if (syntax.is_partition || syntax.is_partitioned) throw_unsupported("partitioned tables");
     if (syntax.of_type) throw_unsupported("CREATE TABLE ... OF type");
     if (syntax.on_commit != ast::OnCommit::none) {
-      throw SqlError(sqlstate::invalid_table_definition, "ON COMMIT can only be used on temporary tables");
+      throw SqlError(sqlstate::invalid_table_definition,
+                     "ON COMMIT can only be used on temporary tables");
     }
-    if (!syntax.tablespace.empty() && syntax.tablespace != "pg_default") throw_unsupported("tablespaces");
+    if (!syntax.tablespace.empty() && syntax.tablespace != "pg_default")
+      throw_unsupported("tablespaces");
     if (!syntax.access_method.empty() && syntax.access_method != "heap") {
       throw SqlError(sqlstate::undefined_object,
                      concat("access method \"", syntax.access_method, "\" does not exist"));
@@ -94,7 +96,8 @@ class CreateTable final : public DdlCommand {
 // Stores each row of a query.
 class TableFiller final : public ResultSink {
  public:
-  TableFiller(ExecutionState& state, const TableDescriptor& table) : state_(state), writer_(state.session, table) {}
+  TableFiller(ExecutionState& state, const TableDescriptor& table)
+      : state_(state), writer_(state.session, table) {}
   void row(std::span<const Datum> values) override {
     writer_.insert(values);
     ++state_.rows_processed;
@@ -107,7 +110,8 @@ class TableFiller final : public ResultSink {
 
 class CreateTableAs final : public DdlCommand {
  public:
-  explicit CreateTableAs(std::shared_ptr<const PlannedStatement> planned) : DdlCommand(std::move(planned)) {
+  explicit CreateTableAs(std::shared_ptr<const PlannedStatement> planned)
+      : DdlCommand(std::move(planned)) {
     if (planned_->inner == nullptr) throw_unsupported("CREATE TABLE AS EXECUTE");
     query_ = compile(planned_->inner);
   }
@@ -141,7 +145,8 @@ class CreateTableAs final : public DdlCommand {
     ExecutionState& state = run.state();
     std::shared_ptr<const CatalogSnapshot> owner = run.catalog().shared_snapshot();
     TableFiller filler(state, *made);
-    Execution query(query_, state.session, {state.registers.data(), state.compiled.parameter_count});
+    Execution query(query_, state.session,
+                    {state.registers.data(), state.compiled.parameter_count});
     query.run(filler);
   }
 

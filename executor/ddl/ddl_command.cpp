@@ -52,8 +52,8 @@ void DdlRun::notice(std::string message) {
 const TableDescriptor* DdlRun::find_table(const ast::RangeVar& name, bool missing_ok) {
   const TableDescriptor* table = catalog().find_table(name.schema_name, name.name);
   if (table != nullptr) return table;
-  std::string shown = name.schema_name.empty() ? std::string(name.name)
-                                               : concat(name.schema_name, ".", name.name);
+  std::string shown =
+      name.schema_name.empty() ? std::string(name.name) : concat(name.schema_name, ".", name.name);
   if (!missing_ok) {
     throw SqlError(sqlstate::undefined_table, concat("relation \"", shown, "\" does not exist"));
   }

@@ -53,7 +53,8 @@ class DdlRun {
 
 class DdlCommand : public UtilityCommand {
  public:
-  explicit DdlCommand(std::shared_ptr<const PlannedStatement> planned) : planned_(std::move(planned)) {}
+  explicit DdlCommand(std::shared_ptr<const PlannedStatement> planned)
+      : planned_(std::move(planned)) {}
 
   StatementKind kind() const final { return StatementKind::ddl; }
   void run(ExecutionState& state, ResultSink&) const final {

@@ -32,7 +32,9 @@ ObjectWords words_of(ast::ObjectKind kind) {
 class Drop final : public DdlCommand {
  public:
   using DdlCommand::DdlCommand;
-  std::string_view tag() const override { return words_of(syntax<ast::DropStmt>().object_kind).tag; }
+  std::string_view tag() const override {
+    return words_of(syntax<ast::DropStmt>().object_kind).tag;
+  }
 
  private:
   void execute(DdlRun& run) const override {
@@ -44,7 +46,8 @@ class Drop final : public DdlCommand {
     }
     std::vector<DataDefinition::ObjectName> names;
     for (const ast::NameList& object : syntax.objects) {
-      names.push_back({object.size() > 1 ? object[object.size() - 2] : std::string_view(), object.back()});
+      names.push_back(
+          {object.size() > 1 ? object[object.size() - 2] : std::string_view(), object.back()});
     }
     switch (syntax.object_kind) {
       case ast::ObjectKind::table:
@@ -69,7 +72,8 @@ class Drop final : public DdlCommand {
             .hint("Use DROP TABLE to remove a table.");
       }
       if (!missing_ok) {
-        throw SqlError(sqlstate::undefined_table, concat(kind, " \"", name.name, "\" does not exist"));
+        throw SqlError(sqlstate::undefined_table,
+                       concat(kind, " \"", name.name, "\" does not exist"));
       }
       run.notice(concat(kind, " \"", name.name, "\" does not exist, skipping"));
     }

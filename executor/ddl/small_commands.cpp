@@ -40,7 +40,8 @@ class Rename final : public DdlCommand {
  public:
   using DdlCommand::DdlCommand;
   std::string_view tag() const override {
-    return syntax<ast::RenameStmt>().object_kind == ast::ObjectKind::index ? "ALTER INDEX" : "ALTER TABLE";
+    return syntax<ast::RenameStmt>().object_kind == ast::ObjectKind::index ? "ALTER INDEX"
+                                                                           : "ALTER TABLE";
   }
 
  private:
@@ -49,7 +50,8 @@ class Rename final : public DdlCommand {
     const ast::RangeVar& name = *syntax.relation;
     if (syntax.object_kind == ast::ObjectKind::schema) throw_unsupported("ALTER SCHEMA ... RENAME");
     if (const IndexDescriptor* index = run.catalog().find_index(name.schema_name, name.name)) {
-      if (syntax.object_kind == ast::ObjectKind::index || syntax.object_kind == ast::ObjectKind::table) {
+      if (syntax.object_kind == ast::ObjectKind::index ||
+          syntax.object_kind == ast::ObjectKind::table) {
         return run.finish(run.definition().rename_relation(index->oid, syntax.new_name));
       }
     }
@@ -57,7 +59,8 @@ class Rename final : public DdlCommand {
     if (table == nullptr) return;
     switch (syntax.object_kind) {
       case ast::ObjectKind::column:
-        return run.finish(run.definition().rename_column(table->oid, syntax.old_name, syntax.new_name));
+        return run.finish(
+            run.definition().rename_column(table->oid, syntax.old_name, syntax.new_name));
       case ast::ObjectKind::constraint:
         return run.finish(
             run.definition().rename_constraint(table->oid, syntax.old_name, syntax.new_name));

@@ -28,7 +28,8 @@ Oid find_collation(DdlRun& run, const ast::CollateClause* collate) {
   if (name == "default") return default_collation;
   if (name == "C") return c_collation;
   if (name == "POSIX") return posix_collation;
-  throw SqlError(sqlstate::feature_not_supported, concat("collation \"", name, "\" is not supported"))
+  throw SqlError(sqlstate::feature_not_supported,
+                 concat("collation \"", name, "\" is not supported"))
       .at(run.binding().position(collate->location));
 }
 
@@ -81,15 +82,15 @@ void throw_unsupported_constraint(DdlRun& run, const ast::Constraint& syntax) {
   throw_unsupported(feature, run.binding().position(syntax.location));
 }
 
-const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression, std::string_view column,
-                                    Oid type, int32_t typmod) {
+const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression,
+                                    std::string_view column, Oid type, int32_t typmod) {
   if (expression == nullptr) return nullptr;
   Scope scope(run.binding(), nullptr);
-  const BoundExpression* value = bind_expression(scope, expression, ExpressionPlace::column_default);
+  const BoundExpression* value =
+      bind_expression(scope, expression, ExpressionPlace::column_default);
   Oid given = value->type;
-  const BoundExpression* coerced =
-      coerce_to_target(run.binding(), value, type, typmod, CoercionContext::assignment,
-                       CallForm::implicit_cast, -1);
+  const BoundExpression* coerced = coerce_to_target(
+      run.binding(), value, type, typmod, CoercionContext::assignment, CallForm::implicit_cast, -1);
   if (coerced != nullptr) return coerced;
   throw SqlError(sqlstate::datatype_mismatch,
                  concat("column \"", column, "\" is of type ", type_name(type),
@@ -97,8 +98,9 @@ const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression, st
       .hint("You will need to rewrite or cast the expression.");
 }
 
-const BoundExpression* bind_conversion(DdlRun& run, const TableShape& table, const ast::Node* expression,
-                                       std::string_view column, Oid type, int32_t typmod) {
+const BoundExpression* bind_conversion(DdlRun& run, const TableShape& table,
+                                       const ast::Node* expression, std::string_view column,
+                                       Oid type, int32_t typmod) {
   Scope scope(run.binding(), nullptr);
   add_columns(scope, table);
   const BoundExpression* value = bind_expression(scope, expression, ExpressionPlace::none);
@@ -136,8 +138,9 @@ DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::stri
         break;
       case ast::ConstraintKind::default_:
         if (made.default_expression != nullptr) {
-          throw SqlError(sqlstate::syntax_error, concat("multiple default values specified for column \"",
-                                                        column.name, "\" of table \"", table, "\""))
+          throw SqlError(sqlstate::syntax_error,
+                         concat("multiple default values specified for column \"", column.name,
+                                "\" of table \"", table, "\""))
               .at(position(*constraint));
         }
         made.default_expression = constraint->expression;
@@ -162,7 +165,8 @@ DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::stri
 
 IndexDefinition define_key(DdlRun& run, const ast::Constraint& syntax, std::string_view column) {
   int position = run.binding().position(syntax.location);
-  if (syntax.deferrable || syntax.initially_deferred) throw_unsupported("DEFERRABLE constraints", position);
+  if (syntax.deferrable || syntax.initially_deferred)
+    throw_unsupported("DEFERRABLE constraints", position);
   if (!syntax.including.empty()) throw_unsupported("INCLUDE in constraints", position);
   if (!syntax.using_index.empty()) throw_unsupported("USING INDEX", position);
   IndexDefinition key;
@@ -176,7 +180,8 @@ IndexDefinition define_key(DdlRun& run, const ast::Constraint& syntax, std::stri
   if (!column.empty()) {
     key.columns.push_back({std::string(column), false, false, position});
   }
-  for (std::string_view name : syntax.keys) key.columns.push_back({std::string(name), false, false, position});
+  for (std::string_view name : syntax.keys)
+    key.columns.push_back({std::string(name), false, false, position});
   return key;
 }
 
@@ -191,7 +196,8 @@ CheckDefinition define_check(DdlRun& run, const ast::Constraint& syntax, const T
   check.text = syntax.expression_text;
   std::vector<bool> used(table.columns.size());
   contains(**bound, [&](const BoundExpression& part) {
-    if (const auto* slot = try_as<SlotExpression>(&part)) used[static_cast<size_t>(slot->slot)] = true;
+    if (const auto* slot = try_as<SlotExpression>(&part))
+      used[static_cast<size_t>(slot->slot)] = true;
     return false;
   });
   for (size_t i = 0; i < used.size(); ++i) {
@@ -221,9 +227,9 @@ std::string option_value(const ast::DefElem& option) {
 bool is_storage_option(std::string_view name) {
   // What PostgreSQL tunes and we have no use for: accepted and shown, without effect.
   return name == "fillfactor" || name == "parallel_workers" || name == "toast_tuple_target" ||
-         name == "vacuum_index_cleanup" || name == "vacuum_truncate" || name == "user_catalog_table" ||
-         name == "log_autovacuum_min_duration" || name == "deduplicate_items" ||
-         name.starts_with("autovacuum_");
+         name == "vacuum_index_cleanup" || name == "vacuum_truncate" ||
+         name == "user_catalog_table" || name == "log_autovacuum_min_duration" ||
+         name == "deduplicate_items" || name.starts_with("autovacuum_");
 }
 
 }  // namespace

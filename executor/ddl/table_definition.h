@@ -1,5 +1,5 @@
-// Column and constraint definitions out of the syntax tree: types resolved, expressions bound once for their errors.
-// Thread safety: pure functions of the run they are given.
+// Column and constraint definitions out of the syntax tree: types resolved, expressions bound once
+// for their errors. Thread safety: pure functions of the run they are given.
 #pragma once
 
 #include <string>
@@ -28,19 +28,22 @@ struct DefinedColumn {
 
 DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::string_view table);
 // PRIMARY KEY and UNIQUE, of a table or (with `column`) of a column.
-IndexDefinition define_key(DdlRun& run, const ast::Constraint& syntax, std::string_view column = {});
+IndexDefinition define_key(DdlRun& run, const ast::Constraint& syntax,
+                           std::string_view column = {});
 // CHECK; *bound receives the condition over the table's columns.
 CheckDefinition define_check(DdlRun& run, const ast::Constraint& syntax, const TableShape& table,
                              const BoundExpression** bound);
 // WITH (fillfactor = 90) as reloptions; throws 22023 for what PostgreSQL does not know.
 std::vector<std::string> define_options(DdlRun& run, ast::List<ast::DefElem> options);
 
-// A default as the column will take it; null for none. Throws what PostgreSQL throws for defaults of the wrong type.
-const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression, std::string_view column,
-                                    Oid type, int32_t typmod);
+// A default as the column will take it; null for none. Throws what PostgreSQL throws for defaults
+// of the wrong type.
+const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression,
+                                    std::string_view column, Oid type, int32_t typmod);
 // An expression over the table's columns, converted to a type by assignment.
-const BoundExpression* bind_conversion(DdlRun& run, const TableShape& table, const ast::Node* expression,
-                                       std::string_view column, Oid type, int32_t typmod);
+const BoundExpression* bind_conversion(DdlRun& run, const TableShape& table,
+                                       const ast::Node* expression, std::string_view column,
+                                       Oid type, int32_t typmod);
 // Constraints the engine does not have: 0A000.
 [[noreturn]] void throw_unsupported_constraint(DdlRun& run, const ast::Constraint& syntax);
 

@@ -1,5 +1,5 @@
-// VACUUM and ANALYZE: there is no garbage to collect by hand, and row counts are kept as rows change. The statements are checked
-// as PostgreSQL checks them and succeed.
+// VACUUM and ANALYZE: there is no garbage to collect by hand, and row counts are kept as rows
+// change. The statements are checked as PostgreSQL checks them and succeed.
 #include "executor/ddl/vacuum.h"
 
 #include "catalog/catalog_view.h"
@@ -25,7 +25,8 @@ class Vacuum final : public UtilityCommand {
       const ast::RangeVar& name = *target.relation;
       const TableDescriptor* table = state.session.catalog->find_table(name.schema_name, name.name);
       if (table == nullptr) {
-        throw SqlError(sqlstate::undefined_table, concat("relation \"", name.name, "\" does not exist"));
+        throw SqlError(sqlstate::undefined_table,
+                       concat("relation \"", name.name, "\" does not exist"));
       }
       for (std::string_view column : target.columns) {
         if (table->find_column(column) != nullptr) continue;
@@ -42,7 +43,8 @@ class Vacuum final : public UtilityCommand {
 
 }  // namespace
 
-std::unique_ptr<const UtilityCommand> make_vacuum(const std::shared_ptr<const PlannedStatement>& planned) {
+std::unique_ptr<const UtilityCommand> make_vacuum(
+    const std::shared_ptr<const PlannedStatement>& planned) {
   return std::make_unique<Vacuum>(planned);
 }
 

@@ -6,6 +6,7 @@
 
 namespace pgsilo {
 
-std::unique_ptr<const UtilityCommand> make_vacuum(const std::shared_ptr<const PlannedStatement>& planned);
+std::unique_ptr<const UtilityCommand> make_vacuum(
+    const std::shared_ptr<const PlannedStatement>& planned);
 
 }  // namespace pgsilo

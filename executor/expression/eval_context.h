@@ -1,5 +1,5 @@
-// What a running program may reach: what the functions it calls see, and the Execution for its subplans.
-// Thread safety: none; one per Execution.
+// What a running program may reach: what the functions it calls see, and the Execution for its
+// subplans. Thread safety: none; one per Execution.
 #pragma once
 
 #include "executor/execution_context.h"

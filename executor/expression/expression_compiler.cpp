@@ -71,15 +71,8 @@ void ExpressionCompiler::compile_into(const BoundExpression* expression, Registe
       emit(steps::boolean_test, target, argument, 0, static_cast<int32_t>(test->test));
       return;
     }
-    case ExpressionKind::distinct_from: {
-      const auto* test = as<DistinctFromExpression>(expression);
-      Register left = compile(test->left);
-      Register right = compile(test->right);
-      Oid types[] = {test->left->type, test->right->type};
-      emit(steps::distinct_from, target, left, right, test->negated ? 1 : 0,
-           call_data(test->equality, types, type_oid::boolean, -1));
-      return;
-    }
+    case ExpressionKind::distinct_from:
+      return compile_distinct_from(*as<DistinctFromExpression>(expression), target);
     case ExpressionKind::case_when:
       return compile_case(*as<CaseExpression>(expression), target);
     case ExpressionKind::coalesce:
@@ -94,22 +87,10 @@ void ExpressionCompiler::compile_into(const BoundExpression* expression, Registe
       return compile_array_comparison(*as<ArrayComparisonExpression>(expression), target);
     case ExpressionKind::array:
       return compile_array(*as<ArrayExpression>(expression), target);
-    case ExpressionKind::io_conversion: {
-      const auto* conversion = as<IoConversionExpression>(expression);
-      Register argument = compile(conversion->argument);
-      const auto* data = plan_.statement().arena.make<steps::IoConversion>(
-          &type_info(conversion->argument->type), &type_info(conversion->type), conversion->typmod);
-      emit(steps::io_conversion, target, argument, 0, 0, data);
-      return;
-    }
-    case ExpressionKind::typmod_coercion: {
-      const auto* coercion = as<TypmodCoercionExpression>(expression);
-      Register argument = compile(coercion->argument);
-      const auto* data = plan_.statement().arena.make<steps::TypmodCoercion>(
-          &type_info(coercion->type), coercion->typmod, coercion->explicit_cast);
-      emit(steps::typmod_coercion, target, argument, 0, 0, data);
-      return;
-    }
+    case ExpressionKind::io_conversion:
+      return compile_io_conversion(*as<IoConversionExpression>(expression), target);
+    case ExpressionKind::typmod_coercion:
+      return compile_typmod_coercion(*as<TypmodCoercionExpression>(expression), target);
     case ExpressionKind::sql_value: {
       const auto* value = as<SqlValueExpression>(expression);
       emit(steps::sql_value, target, 0, static_cast<Register>(value->typmod + 1),
@@ -130,8 +111,33 @@ void ExpressionCompiler::compile_into(const BoundExpression* expression, Registe
   }
 }
 
+void ExpressionCompiler::compile_io_conversion(const IoConversionExpression& conversion,
+                                               Register target) {
+  Register argument = compile(conversion.argument);
+  const auto* data = plan_.statement().arena.make<steps::IoConversion>(
+      &type_info(conversion.argument->type), &type_info(conversion.type), conversion.typmod);
+  emit(steps::io_conversion, target, argument, 0, 0, data);
+}
+
+void ExpressionCompiler::compile_typmod_coercion(const TypmodCoercionExpression& coercion,
+                                                 Register target) {
+  Register argument = compile(coercion.argument);
+  const auto* data = plan_.statement().arena.make<steps::TypmodCoercion>(
+      &type_info(coercion.type), coercion.typmod, coercion.explicit_cast);
+  emit(steps::typmod_coercion, target, argument, 0, 0, data);
+}
+
+void ExpressionCompiler::compile_distinct_from(const DistinctFromExpression& test,
+                                               Register target) {
+  Register left = compile(test.left);
+  Register right = compile(test.right);
+  Oid types[] = {test.left->type, test.right->type};
+  emit(steps::distinct_from, target, left, right, test.negated ? 1 : 0,
+       call_data(test.equality, types, type_oid::boolean));
+}
+
 const steps::CallData* ExpressionCompiler::call_data(Oid procedure, std::span<const Oid> types,
-                                                     Oid result_type, int32_t) {
+                                                     Oid result_type) {
   ScalarFunction function = find_function(procedure);
   if (function == nullptr) {
     const BuiltinProcedure* known = find_procedure(procedure);
@@ -165,7 +171,7 @@ void ExpressionCompiler::compile_call(const CallExpression& call, Register targe
   }
   std::vector<Oid> types;
   for (const BoundExpression* argument : call.arguments) types.push_back(argument->type);
-  const auto* data = call_data(call.procedure, types, call.type, call.typmod);
+  const auto* data = call_data(call.procedure, types, call.type);
   if (call.strict && count == 1) {
     Register argument = compile(call.arguments[0]);
     emit(steps::call1_strict, target, argument, 0, 1, data);
@@ -187,8 +193,7 @@ void ExpressionCompiler::call_procedure(Oid procedure, Register left, Register r
     return;
   }
   Oid types[] = {left_type, right_type};
-  emit(steps::call2_strict, target, left, right, 2,
-       call_data(procedure, types, type_oid::boolean, -1));
+  emit(steps::call2_strict, target, left, right, 2, call_data(procedure, types, type_oid::boolean));
 }
 
 void ExpressionCompiler::compile_boolean(const BooleanExpression& boolean, Register target) {
@@ -325,7 +330,8 @@ bool ExpressionCompiler::compile_constant_set(const InListExpression& expression
   if (info.hash == nullptr || info.equal == nullptr) return false;
   for (const BoundExpression* item : expression.items) {
     if (item->kind != ExpressionKind::constant) return false;
-    if (item->type != type && !(is_plain_integer(type) && is_plain_integer(item->type))) return false;
+    if (item->type != type && !(is_plain_integer(type) && is_plain_integer(item->type)))
+      return false;
   }
   Arena& arena = plan_.statement().arena;
   size_t slot_count = 16;
@@ -352,7 +358,7 @@ void ExpressionCompiler::compile_array_comparison(const ArrayComparisonExpressio
   Register operand = compile(expression.operand);
   Register array = compile(expression.array);
   Oid types[] = {expression.operand->type, expression.element_type};
-  const auto* comparison = call_data(expression.procedure, types, type_oid::boolean, -1);
+  const auto* comparison = call_data(expression.procedure, types, type_oid::boolean);
   emit(steps::compare_with_array, target, operand, array, 0,
        plan_.statement().arena.make<steps::ArrayComparisonData>(*comparison, expression.strict,
                                                                 expression.is_all));

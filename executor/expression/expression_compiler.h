@@ -13,7 +13,8 @@ class ExpressionCompiler {
  public:
   ExpressionCompiler(PlanCompiler& plan, PlanCompiler::Slots slots) : plan_(plan), slots_(slots) {}
 
-  // Where the expression's value will be: the register of a slot, constant or parameter, else a new one.
+  // Where the expression's value will be: the register of a slot, constant or parameter, else a new
+  // one.
   Register compile(const BoundExpression* expression);
   void compile_into(const BoundExpression* expression, Register target);
   // As compile(), but NULL may become false.
@@ -26,6 +27,9 @@ class ExpressionCompiler {
   void compile_call(const CallExpression& call, Register target);
   void compile_boolean(const BooleanExpression& boolean, Register target);
   void compile_null_test(const NullTestExpression& test, Register target);
+  void compile_io_conversion(const IoConversionExpression& conversion, Register target);
+  void compile_typmod_coercion(const TypmodCoercionExpression& coercion, Register target);
+  void compile_distinct_from(const DistinctFromExpression& test, Register target);
   void compile_case(const CaseExpression& expression, Register target);
   void compile_coalesce(const CoalesceExpression& expression, Register target);
   void compile_null_if(const NullIfExpression& expression, Register target);
@@ -41,7 +45,7 @@ class ExpressionCompiler {
   void call_procedure(Oid procedure, Register left, Register right, Oid left_type, Oid right_type,
                       Register target);
   const steps::CallData* call_data(Oid procedure, std::span<const Oid> argument_types,
-                                   Oid result_type, int32_t typmod);
+                                   Oid result_type);
   Step& emit(Step::Run run, Register result = 0, Register a = 0, Register b = 0, int32_t c = 0,
              const void* data = nullptr);
   // A jump to a place that is not known yet; land() makes it jump to the next step emitted.

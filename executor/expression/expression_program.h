@@ -1,6 +1,7 @@
-// Expressions as flat code. A program is a row of steps; each step reads and writes Datum registers and returns the step that runs next,
-// so that AND, OR, CASE and COALESCE are jumps and nothing recurses. All programs of a statement share one register file:
-// constants and parameters are registers that never change, an operator's output columns are registers that its child's
+// Expressions as flat code. A program is a row of steps; each step reads and writes Datum registers
+// and returns the step that runs next, so that AND, OR, CASE and COALESCE are jumps and nothing
+// recurses. All programs of a statement share one register file: constants and parameters are
+// registers that never change, an operator's output columns are registers that its child's
 // expressions wrote, so passing a row from operator to operator copies nothing.
 // Thread safety: immutable after compilation; registers belong to one Execution.
 #pragma once

@@ -1,5 +1,5 @@
-// One bound expression compiled by itself: constants folded by the planner, defaults and conversions that DDL evaluates per row.
-// Thread safety: none; one owner.
+// One bound expression compiled by itself: constants folded by the planner, defaults and
+// conversions that DDL evaluates per row. Thread safety: none; one owner.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,8 @@ struct TypeContext;
 
 class StandaloneExpression {
  public:
-  // `slot_count`: how many slots it reads. `session` is null where only immutable functions are called. Subqueries are refused.
+  // `slot_count`: how many slots it reads. `session` is null where only immutable functions are
+  // called. Subqueries are refused.
   StandaloneExpression(const BoundExpression& expression, size_t slot_count, TypeContext& types,
                        ExecutionContext* session);
   ~StandaloneExpression();

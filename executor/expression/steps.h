@@ -1,5 +1,5 @@
-// The step kinds that programs are made of, and the choice of specialised steps for common procedures.
-// Thread safety: pure functions on the registers they are given.
+// The step kinds that programs are made of, and the choice of specialised steps for common
+// procedures. Thread safety: pure functions on the registers they are given.
 #pragma once
 
 #include "executor/expression/expression_program.h"
@@ -85,7 +85,8 @@ const Step* sql_value(const Step* step, Datum* registers, RowContext& context);
 // A subplan: data is a SubplanSite (operator/subplan.h).
 const Step* subplan(const Step* step, Datum* registers, RowContext& context);
 
-// The specialised step for a strict procedure of two arguments, or null. It must do exactly what the procedure does.
+// The specialised step for a strict procedure of two arguments, or null. It must do exactly what
+// the procedure does.
 Step::Run specialised_call2(Oid procedure);
 
 }  // namespace pgsilo::steps

@@ -1,5 +1,8 @@
-// Steps for the procedures that run most: comparisons of everything that compares as an integer, integer arithmetic, equality of
-// text. They save the argument copies and the call.
+// Steps for the procedures that run most: comparisons of everything that compares as an integer,
+// integer arithmetic, equality of text. They save the argument copies and the call.
+#include <algorithm>
+#include <span>
+
 #include "executor/expression/steps.h"
 #include "sql/types/integer.h"
 
@@ -50,9 +53,8 @@ template <bool equal>
 const Step* compare_texts(const Step* step, Datum* registers, RowContext&) {
   const Datum& left = registers[step->a];
   const Datum& right = registers[step->b];
-  registers[step->result] = left.null || right.null
-                                ? Datum()
-                                : Datum::of_bool((left.bytes() == right.bytes()) == equal);
+  registers[step->result] =
+      left.null || right.null ? Datum() : Datum::of_bool((left.bytes() == right.bytes()) == equal);
   return step + 1;
 }
 
@@ -63,43 +65,68 @@ struct Arithmetic {
   static constexpr Step::Run multiply = integer_arithmetic<Int, int_mul<Int>>;
 };
 
+// boolean, int2/4/8 in every mixture, oid, date, time, timestamp and timestamptz compare as
+// integers.
+constexpr Oid equal[] = {60,  63,   65,   158,  159,  184,  467, 474,
+                         852, 1086, 1145, 1152, 1850, 1856, 2052};
+constexpr Oid not_equal[] = {84,  144,  145,  164,  165,  185,  468, 475,
+                             853, 1091, 1106, 1153, 1851, 1857, 2053};
+constexpr Oid less[] = {56,  64,   66,   160,  161,  469,  476, 716,
+                        854, 1087, 1102, 1154, 1852, 1858, 2054};
+constexpr Oid less_or_equal[] = {148,  149,  166,  167,  471,  478,  717, 856,
+                                 1088, 1103, 1155, 1691, 1854, 1860, 2055};
+constexpr Oid greater[] = {57,   146,  147,  162,  163,  470,  477, 855,
+                           1089, 1104, 1157, 1638, 1853, 1859, 2057};
+constexpr Oid greater_or_equal[] = {150,  151,  168,  169,  472,  479,  857, 1090,
+                                    1105, 1156, 1639, 1692, 1855, 1861, 2056};
+// The wider operand's width decides what overflows.
+constexpr Oid add_int2[] = {176};
+constexpr Oid subtract_int2[] = {180};
+constexpr Oid multiply_int2[] = {152};
+constexpr Oid add_int4[] = {177, 178, 179};
+constexpr Oid subtract_int4[] = {181, 182, 183};
+constexpr Oid multiply_int4[] = {141, 170, 171};
+constexpr Oid add_int8[] = {463, 837, 841, 1274, 1278};
+constexpr Oid subtract_int8[] = {464, 838, 942, 1275, 1279};
+constexpr Oid multiply_int8[] = {465, 839, 943, 1276, 1280};
+constexpr Oid text_equal[] = {67};
+constexpr Oid text_not_equal[] = {157};
+
+struct Specialised {
+  std::span<const Oid> procedures;
+  Step::Run run;
+};
+
+constexpr Specialised specialised[] = {
+    {equal, compare_integers<Equal>},
+    {not_equal, compare_integers<NotEqual>},
+    {less, compare_integers<Less>},
+    {less_or_equal, compare_integers<LessOrEqual>},
+    {greater, compare_integers<Greater>},
+    {greater_or_equal, compare_integers<GreaterOrEqual>},
+    {add_int2, Arithmetic<int16_t>::add},
+    {subtract_int2, Arithmetic<int16_t>::subtract},
+    {multiply_int2, Arithmetic<int16_t>::multiply},
+    {add_int4, Arithmetic<int32_t>::add},
+    {subtract_int4, Arithmetic<int32_t>::subtract},
+    {multiply_int4, Arithmetic<int32_t>::multiply},
+    {add_int8, Arithmetic<int64_t>::add},
+    {subtract_int8, Arithmetic<int64_t>::subtract},
+    {multiply_int8, Arithmetic<int64_t>::multiply},
+    {text_equal, compare_texts<true>},
+    {text_not_equal, compare_texts<false>},
+};
+
 }  // namespace
 
 Step::Run specialised_call2(Oid procedure) {
-  switch (procedure) {
-    // boolean, int2/4/8 in every mixture, oid, date, time, timestamp, timestamptz
-    case 60: case 63: case 65: case 158: case 159: case 184: case 467: case 474: case 852: case 1086:
-    case 1145: case 1152: case 1850: case 1856: case 2052:
-      return compare_integers<Equal>;
-    case 84: case 144: case 145: case 164: case 165: case 185: case 468: case 475: case 853: case 1091:
-    case 1106: case 1153: case 1851: case 1857: case 2053:
-      return compare_integers<NotEqual>;
-    case 56: case 64: case 66: case 160: case 161: case 469: case 476: case 716: case 854: case 1087:
-    case 1102: case 1154: case 1852: case 1858: case 2054:
-      return compare_integers<Less>;
-    case 148: case 149: case 166: case 167: case 471: case 478: case 717: case 856: case 1088: case 1103:
-    case 1155: case 1691: case 1854: case 1860: case 2055:
-      return compare_integers<LessOrEqual>;
-    case 57: case 146: case 147: case 162: case 163: case 470: case 477: case 855: case 1089: case 1104:
-    case 1157: case 1638: case 1853: case 1859: case 2057:
-      return compare_integers<Greater>;
-    case 150: case 151: case 168: case 169: case 472: case 479: case 857: case 1090: case 1105: case 1156:
-    case 1639: case 1692: case 1855: case 1861: case 2056:
-      return compare_integers<GreaterOrEqual>;
-    // the wider of both widths decides what overflows
-    case 176: return Arithmetic<int16_t>::add;
-    case 180: return Arithmetic<int16_t>::subtract;
-    case 152: return Arithmetic<int16_t>::multiply;
-    case 177: case 178: case 179: return Arithmetic<int32_t>::add;
-    case 181: case 182: case 183: return Arithmetic<int32_t>::subtract;
-    case 141: case 170: case 171: return Arithmetic<int32_t>::multiply;
-    case 463: case 837: case 841: case 1274: case 1278: return Arithmetic<int64_t>::add;
-    case 464: case 838: case 942: case 1275: case 1279: return Arithmetic<int64_t>::subtract;
-    case 465: case 839: case 943: case 1276: case 1280: return Arithmetic<int64_t>::multiply;
-    case 67: return compare_texts<true>;
-    case 157: return compare_texts<false>;
-    default: return nullptr;
+  for (const Specialised& kind : specialised) {
+    if (std::find(kind.procedures.begin(), kind.procedures.end(), procedure) !=
+        kind.procedures.end()) {
+      return kind.run;
+    }
   }
+  return nullptr;
 }
 
 }  // namespace pgsilo::steps

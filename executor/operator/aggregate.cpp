@@ -104,7 +104,8 @@ class Grouping final : public Operator {
     if (!pending_ && !child_->next()) return false;
     group_memory_.reset();
     evaluate_keys();
-    Datum* group = new_group(group_memory_.make_span<Datum>(keys_.size() + 1).data(), group_memory_);
+    Datum* group =
+        new_group(group_memory_.make_span<Datum>(keys_.size() + 1).data(), group_memory_);
     pending_ = false;
     do {
       state_.session.maybe_yield();
@@ -151,7 +152,8 @@ CompiledOperator* compile_aggregate(const AggregateNode& node, PlanCompiler& pla
   made->child = plan.compile(node.child);
   made->strategy = node.strategy;
   made->keys = plan.expressions(node.keys, made->child->output);
-  for (const BoundExpression* key : node.keys) made->key_types.types.push_back(&type_info(key->type));
+  for (const BoundExpression* key : node.keys)
+    made->key_types.types.push_back(&type_info(key->type));
   made->output = plan.new_register_list(node.columns.size());
   made->aggregates.compile(node.calls, made->child->output, plan);
   return plan.add(std::move(made));

@@ -32,8 +32,8 @@ void CompiledAggregates::compile(std::span<const AggregateCall> nodes, PlanCompi
     if (made.has_filter) made.filter = plan.condition(node.filter, slots);
     made.distinct = node.distinct;
     for (const BoundSortKey& key : node.order_by) {
-      made.order.push_back({plan.expression(key.expression, slots), &type_info(key.expression->type),
-                            key.descending, key.nulls_first});
+      made.order.push_back({plan.expression(key.expression, slots),
+                            &type_info(key.expression->type), key.descending, key.nulls_first});
     }
     made.offset = state_bytes;
     // A collecting call's rows wait beside its state.
@@ -71,9 +71,11 @@ void AggregateRun::step(const char* states, Arena& memory) {
     Datum* file = state_.registers.data();
     if (call.has_filter && !call.filter.is_true(file, state_.rows)) continue;
     size_t count = call.arguments.size();
-    for (size_t i = 0; i < count; ++i) arguments_[i] = call.arguments[i].evaluate(file, state_.rows);
+    for (size_t i = 0; i < count; ++i)
+      arguments_[i] = call.arguments[i].evaluate(file, state_.rows);
     if (call.collects()) {
-      auto* collection = reinterpret_cast<Collection*>(state_of(states, call) + call.function->state_bytes);
+      auto* collection =
+          reinterpret_cast<Collection*>(state_of(states, call) + call.function->state_bytes);
       collect(call, *collection, memory);
       continue;
     }
@@ -123,7 +125,8 @@ int compare_values(const TypeInfo& type, const Datum& left, const Datum& right, 
 }
 }  // namespace
 
-void AggregateRun::replay(const CompiledAggregate& call, const Collection& collection, void* state) {
+void AggregateRun::replay(const CompiledAggregate& call, const Collection& collection,
+                          void* state) {
   std::vector<const Datum*> rows;
   rows.reserve(collection.count);
   for (const Collected* item = collection.first; item != nullptr; item = item->next) {

@@ -1,5 +1,5 @@
-// The aggregate calls of one grouping: their states side by side for each group, DISTINCT and ORDER BY inside of calls.
-// Thread safety: compiled part immutable; a run belongs to one operator.
+// The aggregate calls of one grouping: their states side by side for each group, DISTINCT and ORDER
+// BY inside of calls. Thread safety: compiled part immutable; a run belongs to one operator.
 #pragma once
 
 #include "executor/functions/function.h"
@@ -45,7 +45,8 @@ class AggregateRun {
   const char* new_states(Arena& memory);
   // Takes the row in the registers.
   void step(const char* states, Arena& memory);
-  // The results, into `targets`; by-reference ones live in the evaluation's arena or with the group.
+  // The results, into `targets`; by-reference ones live in the evaluation's arena or with the
+  // group.
   void finish(const char* states, const Register* targets);
 
  private:

@@ -13,8 +13,10 @@ struct CompiledAppend final : CompiledOperator {
 
 class Append final : public Operator {
  public:
-  Append(const CompiledAppend& compiled, ExecutionState& state) : Operator(state), compiled_(compiled) {
-    for (const CompiledOperator* child : compiled.children) children_.push_back(child->instantiate(state));
+  Append(const CompiledAppend& compiled, ExecutionState& state)
+      : Operator(state), compiled_(compiled) {
+    for (const CompiledOperator* child : compiled.children)
+      children_.push_back(child->instantiate(state));
   }
 
   void open() override {

@@ -27,8 +27,9 @@ class FunctionScan final : public Operator {
   FunctionScan(const CompiledFunctionScan& compiled, ExecutionState& state)
       : Operator(state), compiled_(compiled), arguments_(state), scratch_(state) {
     for (const CompiledFunction& function : compiled.functions) {
-      columns_.push_back({function.set_procedure == 0 ? nullptr : make_set_function(function.set_procedure),
-                          false});
+      columns_.push_back(
+          {function.set_procedure == 0 ? nullptr : make_set_function(function.set_procedure),
+           false});
     }
   }
 

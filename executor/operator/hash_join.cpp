@@ -143,7 +143,8 @@ class HashJoin final : public Operator {
       if (passes(compiled_.filter)) return true;
     }
     has_left_ = false;
-    if (matched_ || compiled_.type == JoinType::inner || compiled_.type == JoinType::right) return false;
+    if (matched_ || compiled_.type == JoinType::inner || compiled_.type == JoinType::right)
+      return false;
     compiled_.right_shape.set_null(registers());
     return passes(compiled_.filter);
   }
@@ -191,7 +192,8 @@ CompiledOperator* compile_hash_join(const HashJoinNode& node, PlanCompiler& plan
   made->prepare(node, plan);
   made->left_keys = plan.expressions(node.left_keys, made->left->output);
   made->right_keys = plan.expressions(node.right_keys, made->right->output);
-  for (const BoundExpression* key : node.right_keys) made->key_types.types.push_back(&type_info(key->type));
+  for (const BoundExpression* key : node.right_keys)
+    made->key_types.types.push_back(&type_info(key->type));
   return plan.add(std::move(made));
 }
 

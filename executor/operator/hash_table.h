@@ -1,6 +1,5 @@
-// Rows chained by the hash of their keys: for hash joins, grouping, set operations and hashed subplans. Keys are
-// the first columns of each row's Datums.
-// Thread safety: none; one operator.
+// Rows chained by the hash of their keys: for hash joins, grouping, set operations and hashed
+// subplans. Keys are the first columns of each row's Datums. Thread safety: none; one operator.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,8 @@
 
 namespace pgsilo {
 
-// How keys of known types hash and compare. NULLs are equal to each other here; joins never look NULLs up.
+// How keys of known types hash and compare. NULLs are equal to each other here; joins never look
+// NULLs up.
 struct KeyTypes {
   std::vector<const TypeInfo*> types;
 
@@ -79,7 +79,8 @@ class RowHashTable {
  private:
   static constexpr size_t largest_kept = 4096;
   HashedRow* match(HashedRow* row, const Datum* keys, uint64_t hash) const {
-    while (row != nullptr && (row->hash != hash || !types_.equal(row->values(), keys))) row = row->next;
+    while (row != nullptr && (row->hash != hash || !types_.equal(row->values(), keys)))
+      row = row->next;
     return row;
   }
   void grow() {

@@ -19,10 +19,11 @@ enum class KeyFit : uint8_t {
 
 struct CompiledKeyValue {
   ExpressionProgram value;
-  bool is_null = false;        // IS NULL
-  uint8_t integer_width = 0;   // of the column, where the value is wider; else 0
+  bool is_null = false;       // IS NULL
+  uint8_t integer_width = 0;  // of the column, where the value is wider; else 0
 
-  static CompiledKeyValue compile(const KeyValue& key, const TypeInfo& column_type, PlanCompiler& plan);
+  static CompiledKeyValue compile(const KeyValue& key, const TypeInfo& column_type,
+                                  PlanCompiler& plan);
   KeyFit evaluate(ExecutionState& state, Datum* value) const;
   // What a wider integer is to a column of integer_width bytes.
   KeyFit fit(Datum value) const;

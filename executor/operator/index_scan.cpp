@@ -1,4 +1,5 @@
-// A range of an index or of the primary tree, forwards or backwards, or one range per value of an IN list.
+// A range of an index or of the primary tree, forwards or backwards, or one range per value of an
+// IN list.
 #include <algorithm>
 
 #include "executor/operator/index_key.h"
@@ -99,7 +100,8 @@ class IndexScan final : public TableScanOperator {
 
   const KeyColumn& column(size_t index) const { return compiled_.key->columns()[index]; }
 
-  // A range may be opened after the scratch memory went on to rows: values stay in memory of their own.
+  // A range may be opened after the scratch memory went on to rows: values stay in memory of their
+  // own.
   void keep(Datum& value, size_t column_index) {
     if (compiled_.in_list.empty()) return;
     value = copy_datum(value, *column(column_index).type, state_.memory);
@@ -179,9 +181,11 @@ class IndexScan final : public TableScanOperator {
     if (compiled_.index == nullptr) return cursor_.next(&row_);
     RowRef entry;
     while (cursor_.next(&entry)) {
-      TransactionStatus status = state_.transaction().get_via_entry(primary(), entry, buffer_, &row_);
+      TransactionStatus status =
+          state_.transaction().get_via_entry(primary(), entry, buffer_, &row_);
       if (status == TransactionStatus::ok) return true;
-      // An entry whose row is gone: another transaction is between our reads, and validation will tell.
+      // An entry whose row is gone: another transaction is between our reads, and validation will
+      // tell.
       if (status != TransactionStatus::not_found) state_.raise(status);
     }
     return false;
@@ -227,7 +231,8 @@ CompiledOperator* compile_index_scan(const IndexScanNode& node, PlanCompiler& pl
     made->equal.push_back(unused ? CompiledKeyValue() : compile_value(node.equal[i], i));
   }
   for (const BoundExpression* item : node.in_list) {
-    made->in_list.push_back(compile_value({item, node.in_list_conversion, false}, made->in_list_column));
+    made->in_list.push_back(
+        compile_value({item, node.in_list_conversion, false}, made->in_list_column));
   }
   made->has_lower = node.lower.value != nullptr;
   made->has_upper = node.upper.value != nullptr;

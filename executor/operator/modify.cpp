@@ -11,7 +11,8 @@ void CompiledModify::prepare(const ModifyNode& node, PlanCompiler& plan) {
   row = plan.new_registers(node.table->columns.size());
   not_null_columns.assign(node.not_null_columns.begin(), node.not_null_columns.end());
   std::vector<Register> modified;
-  for (size_t i = 0; i < node.table->columns.size(); ++i) modified.push_back(row + static_cast<Register>(i));
+  for (size_t i = 0; i < node.table->columns.size(); ++i)
+    modified.push_back(row + static_cast<Register>(i));
   modified.insert(modified.end(), child->output.begin(), child->output.end());
   for (const CheckConstraint& check : node.checks) {
     checks.push_back({check.name, plan.expression(check.condition, modified)});
@@ -51,8 +52,10 @@ bool Modify::lock(RowRef* ref) {
   if (!compiled_.locks_rows) return true;
   TransactionStatus status = state_.transaction().lock_row(ref, lock_buffer_);
   if (status == TransactionStatus::ok) return true;
-  if (status == TransactionStatus::not_found || status == TransactionStatus::self_modified) return false;
-  // The row changed after a join or a sort had used it: what it would mean for them is not known here.
+  if (status == TransactionStatus::not_found || status == TransactionStatus::self_modified)
+    return false;
+  // The row changed after a join or a sort had used it: what it would mean for them is not known
+  // here.
   if (status == TransactionStatus::row_changed) status = TransactionStatus::conflict_record;
   raise_transaction_status(status);
 }

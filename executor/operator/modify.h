@@ -21,7 +21,7 @@ struct CompiledModify : CompiledOperator {
   ExpressionProgram returning;
   bool returns_rows = false;
   // UPDATE and DELETE
-  std::vector<int32_t> old_columns;      // table columns the old row has, and where
+  std::vector<int32_t> old_columns;  // table columns the old row has, and where
   std::vector<Register> old_registers;
   Register handle = 0;
   bool locks_rows = false;  // the scan does not

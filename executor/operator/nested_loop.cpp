@@ -1,4 +1,5 @@
-// For each row of the left side, the matching rows of the right side, which is rescanned with parameters from the left row.
+// For each row of the left side, the matching rows of the right side, which is rescanned with
+// parameters from the left row.
 #include "executor/operator/join.h"
 
 namespace pgsilo {
@@ -71,7 +72,8 @@ class NestedLoop final : public Operator {
     return false;
   }
 
-  // The next output row of an inner or left join for the present left row; false when that one is done.
+  // The next output row of an inner or left join for the present left row; false when that one is
+  // done.
   bool next_joined() {
     while (!(matched_ && compiled_.right_is_unique) && find_match()) {
       matched_ = true;

@@ -1,6 +1,6 @@
-// The running half of a plan node: a stream of rows that is pulled. A row is not returned but left in the registers that the
-// compiled operator names; it stays there until the next call of next() or open() on the same operator.
-// By-reference values of a row are valid as long as the row is.
+// The running half of a plan node: a stream of rows that is pulled. A row is not returned but left
+// in the registers that the compiled operator names; it stays there until the next call of next()
+// or open() on the same operator. By-reference values of a row are valid as long as the row is.
 // Thread safety: none; one Execution.
 #pragma once
 
@@ -18,11 +18,13 @@ class Operator {
   Operator(const Operator&) = delete;
   Operator& operator=(const Operator&) = delete;
 
-  // Starts over from the first row: at the beginning, and for each rescan after execution parameters changed.
+  // Starts over from the first row: at the beginning, and for each rescan after execution
+  // parameters changed.
   virtual void open() = 0;
   // False: no more rows; then not called again before open().
   virtual bool next() = 0;
-  // The run is over: lets go of cursors (which need the transaction) and of memory beyond the ordinary. open() may follow.
+  // The run is over: lets go of cursors (which need the transaction) and of memory beyond the
+  // ordinary. open() may follow.
   virtual void close() {}
 
  protected:
@@ -32,7 +34,8 @@ class Operator {
   ExecutionState& state_;
 };
 
-// Memory for the by-reference results of an operator's own programs: emptied when the operator moves on.
+// Memory for the by-reference results of an operator's own programs: emptied when the operator
+// moves on.
 class Scratch {
  public:
   explicit Scratch(ExecutionState& state) : state_(state) {}

@@ -42,8 +42,8 @@ class PointGet final : public TableScanOperator {
 
   bool read() {
     Transaction& transaction = state_.transaction();
-    ReadPurpose purpose = compiled_.handle_use == RowHandleUse::direct ? ReadPurpose::for_update
-                                                                       : ReadPurpose::plain;
+    ReadPurpose purpose =
+        compiled_.handle_use == RowHandleUse::direct ? ReadPurpose::for_update : ReadPurpose::plain;
     TransactionStatus status;
     if (compiled_.index == nullptr) {
       status = transaction.get(primary(), key_.view(), buffer_, &row_, purpose);

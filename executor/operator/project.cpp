@@ -1,4 +1,5 @@
-// Computed columns. A column that is merely one of the child's is that column's register and costs nothing.
+// Computed columns. A column that is merely one of the child's is that column's register and costs
+// nothing.
 #include "executor/operator/compile_operator.h"
 #include "executor/operator/operator.h"
 
@@ -42,7 +43,8 @@ std::unique_ptr<Operator> CompiledProject::instantiate(ExecutionState& state) co
 }
 
 const SlotExpression* plain_slot(const BoundExpression* expression) {
-  while (const auto* relabel = try_as<RelabelExpression>(expression)) expression = relabel->argument;
+  while (const auto* relabel = try_as<RelabelExpression>(expression))
+    expression = relabel->argument;
   return try_as<SlotExpression>(expression);
 }
 
@@ -51,8 +53,8 @@ const SlotExpression* plain_slot(const BoundExpression* expression) {
 CompiledOperator* compile_project(const ProjectNode& node, PlanCompiler& plan) {
   auto made = std::make_unique<CompiledProject>();
   made->child = plan.compile(node.child);
-  // Only slots are taken as they are: a join that extends this row with nulls overwrites its registers, which
-  // constants and parameters would not survive.
+  // Only slots are taken as they are: a join that extends this row with nulls overwrites its
+  // registers, which constants and parameters would not survive.
   std::vector<const BoundExpression*> computed;
   std::vector<Register> targets;
   for (const BoundExpression* expression : node.expressions) {

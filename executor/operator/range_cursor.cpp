@@ -15,7 +15,8 @@ struct RangeCursor::Scan {
 RangeCursor::RangeCursor(ExecutionState& state) : state_(state) {}
 RangeCursor::~RangeCursor() = default;
 
-void RangeCursor::open(Relation& relation, const EncodedRange& range, bool backward, RowBuffer& buffer) {
+void RangeCursor::open(Relation& relation, const EncodedRange& range, bool backward,
+                       RowBuffer& buffer) {
   KeyRange bounds;
   if (range.has_lower) bounds.lower = KeyBound::inclusive(range.lower.view());
   if (range.has_upper) bounds.upper = KeyBound::exclusive(range.upper.view());

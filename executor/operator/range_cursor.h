@@ -1,6 +1,6 @@
-// Walks the rows of one relation between two encoded keys inside the running transaction; turns statuses into errors. Keeps the scan's
-// machinery out of the operators.
-// Thread safety: none; one operator.
+// Walks the rows of one relation between two encoded keys inside the running transaction; turns
+// statuses into errors. Keeps the scan's machinery out of the operators. Thread safety: none; one
+// operator.
 #pragma once
 
 #include <memory>

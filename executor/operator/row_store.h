@@ -1,5 +1,5 @@
-// Rows taken out of their registers and put back: what sorts, hash tables and materialised results keep.
-// Thread safety: none; one operator.
+// Rows taken out of their registers and put back: what sorts, hash tables and materialised results
+// keep. Thread safety: none; one operator.
 #pragma once
 
 #include <span>

@@ -75,7 +75,9 @@ class NumericSeries final : public SetFunction {
 
  private:
   static void check(Datum value, const char* what) {
-    const char* wrong = numeric_is_nan(value) ? "NaN" : numeric_is_infinite(value) ? "infinity" : nullptr;
+    const char* wrong = numeric_is_nan(value)        ? "NaN"
+                        : numeric_is_infinite(value) ? "infinity"
+                                                     : nullptr;
     if (wrong == nullptr) return;
     throw SqlError(sqlstate::invalid_parameter_value, concat(what, " cannot be ", wrong));
   }

@@ -116,7 +116,8 @@ CompiledOperator* compile_set_operation(const SetOperationNode& node, PlanCompil
   made->right = plan.compile(node.right);
   made->left_shape = RowShape(made->left->output, node.left->columns);
   made->right_shape = RowShape(made->right->output, node.right->columns);
-  for (const PlanColumn& column : node.columns) made->types.types.push_back(&type_info(column.type));
+  for (const PlanColumn& column : node.columns)
+    made->types.types.push_back(&type_info(column.type));
   made->output = plan.new_register_list(node.columns.size());
   return plan.add(std::move(made));
 }

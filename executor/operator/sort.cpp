@@ -78,7 +78,9 @@ class Sort final : public Operator {
  private:
   struct Less {
     const CompiledSort& sort;
-    bool operator()(const Datum* left, const Datum* right) const { return sort.compare(left, right) < 0; }
+    bool operator()(const Datum* left, const Datum* right) const {
+      return sort.compare(left, right) < 0;
+    }
   };
 
   void fill() {

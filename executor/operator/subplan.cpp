@@ -35,11 +35,14 @@ Datum SubplanRun::evaluate() {
     state_.rows.use_arena(*arena);
     return probe();
   }
-  if (compiled_.run_once && known_) return value_;
+  // ANY and ALL compare with the outer row, so their outcome is never known before.
+  bool once = compiled_.run_once && compiled_.kind != SubplanKind::any &&
+              compiled_.kind != SubplanKind::all;
+  if (once && known_) return value_;
   plan_->open();
-  Datum value = run(compiled_.run_once ? state_.memory : *arena);
+  Datum value = run(once ? state_.memory : *arena);
   state_.rows.use_arena(*arena);
-  if (compiled_.run_once) {
+  if (once) {
     value_ = value;
     known_ = true;
   }
@@ -63,7 +66,8 @@ Datum SubplanRun::run(Arena& results) {
 
 Datum SubplanRun::scalar(Arena& results) {
   if (!plan_->next()) return Datum();
-  Datum value = copy_datum(state_.registers[compiled_.plan->output[0]], *compiled_.result_type, results);
+  Datum value =
+      copy_datum(state_.registers[compiled_.plan->output[0]], *compiled_.result_type, results);
   if (plan_->next()) {
     throw SqlError(sqlstate::cardinality_violation,
                    "more than one row returned by a subquery used as an expression");
@@ -97,7 +101,8 @@ Datum SubplanRun::array(Arena& results) {
   std::vector<Datum> values;
   while (plan_->next()) {
     state_.session.maybe_yield();
-    values.push_back(copy_datum(state_.registers[compiled_.plan->output[0]], *compiled_.result_type, kept));
+    values.push_back(
+        copy_datum(state_.registers[compiled_.plan->output[0]], *compiled_.result_type, kept));
   }
   return make_array(compiled_.result_type->oid, values, results);
 }

@@ -10,8 +10,8 @@ namespace pgsilo {
 class SubplanRun {
  public:
   SubplanRun(const CompiledSubplan& compiled, ExecutionState& state);
-  // The subquery's value for the execution parameters as they are now. By-reference results live in the evaluation's
-  // arena or, for subqueries that run once, until the end of the run.
+  // The subquery's value for the execution parameters as they are now. By-reference results live in
+  // the evaluation's arena or, for subqueries that run once, until the end of the run.
   Datum evaluate();
   // Forgets what was kept, at the end of a run.
   void reset();

@@ -34,7 +34,8 @@ void CompiledTableScan::prepare(const TableScan& node, const BoundExpression* in
 void TableScanOperator::fetch(const std::vector<ColumnFetch>& columns) {
   const RowLayout& layout = scan_.table->layout;
   Datum* file = registers();
-  for (const ColumnFetch& column : columns) file[column.target] = layout.get(row_.row, column.column);
+  for (const ColumnFetch& column : columns)
+    file[column.target] = layout.get(row_.row, column.column);
 }
 
 bool TableScanOperator::passes_filter() {
@@ -68,7 +69,8 @@ bool TableScanOperator::accept(bool locked) {
 bool TableScanOperator::lock() {
   TransactionStatus status = state_.transaction().lock_row(&row_, buffer_);
   if (status == TransactionStatus::ok) return true;
-  if (status == TransactionStatus::not_found || status == TransactionStatus::self_modified) return false;
+  if (status == TransactionStatus::not_found || status == TransactionStatus::self_modified)
+    return false;
   if (status != TransactionStatus::row_changed) state_.raise(status);
   if (!passes_filter()) return false;
   fetch(scan_.other_columns);

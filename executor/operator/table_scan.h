@@ -1,6 +1,5 @@
-// What point_get, index_scan and sequential_scan share: columns fetched from the encoded row into registers, the filter, locking and
-// row handles.
-// Thread safety: none; one operator.
+// What point_get, index_scan and sequential_scan share: columns fetched from the encoded row into
+// registers, the filter, locking and row handles. Thread safety: none; one operator.
 #pragma once
 
 #include "catalog/descriptors.h"
@@ -18,8 +17,9 @@ struct ColumnFetch {
 // What happens to the rows that UPDATE and DELETE are going to change.
 enum class RowHandleUse : uint8_t {
   none,
-  // The changing operator takes each row before the next is read: the handle is the scan's own RowRef. The scan locks the
-  // row (interactive transactions) once its conditions hold, and checks them again if that brought a newer version.
+  // The changing operator takes each row before the next is read: the handle is the scan's own
+  // RowRef. The scan locks the row (interactive transactions) once its conditions hold, and checks
+  // them again if that brought a newer version.
   direct,
   // Rows are kept in between (joins, sorts): the handle is a copy, and the changing operator locks.
   kept,
@@ -43,7 +43,8 @@ class TableScanOperator : public Operator {
   TableScanOperator(const CompiledTableScan& compiled, ExecutionState& state)
       : Operator(state), scan_(compiled), scratch_(state), buffer_(buffer_memory_) {}
 
-  // Takes the row in row_: true if it passes; then the registers hold it. `locked`: it was read for update.
+  // Takes the row in row_: true if it passes; then the registers hold it. `locked`: it was read for
+  // update.
   bool accept(bool locked);
   Relation& primary() const { return *scan_.table->relation; }
 

@@ -30,7 +30,8 @@ class Update final : public Modify {
     if (update_.needs_old_row()) std::copy(new_row.begin(), new_row.end(), old_row_.begin());
     update_.assignments.evaluate(registers(), state_.rows);
     check_row();
-    return writer_.update(ref, old_row_, new_row, update_.changed_indexes, update_.changes_primary_key);
+    return writer_.update(ref, old_row_, new_row, update_.changed_indexes,
+                          update_.changes_primary_key);
   }
 
   const CompiledUpdate& update_;

@@ -48,7 +48,8 @@ std::string cut(const std::string& text, const CopyOptions& options, size_t piec
 // The same for every way of cutting the stream into pieces.
 std::string cut_all_ways(const std::string& text, const CopyOptions& options = {}) {
   std::string whole = cut(text, options, text.size() + 1);
-  for (size_t size = 1; size <= text.size(); ++size) EXPECT_EQ(cut(text, options, size), whole) << size;
+  for (size_t size = 1; size <= text.size(); ++size)
+    EXPECT_EQ(cut(text, options, size), whole) << size;
   return whole;
 }
 
@@ -96,7 +97,9 @@ std::string fields(std::string_view line, const CopyOptions& options = {}) {
   std::string all;
   try {
     for (const CopyField& field : splitter.split(line)) {
-      all += field.null ? "<null>" : field.quoted_null ? "<quoted>" : "[" + std::string(field.text) + "]";
+      all += field.null          ? "<null>"
+             : field.quoted_null ? "<quoted>"
+                                 : "[" + std::string(field.text) + "]";
     }
   } catch (const SqlError& error) {
     return error.what();

@@ -26,8 +26,11 @@ struct Copy : ::testing::Test {
 
 TEST_F(Copy, TextThereAndBack) {
   run("create table t (a int primary key, b text, c char(4), d numeric(6,2))");
-  EXPECT_EQ(copy_in("copy t from stdin", "1\tone\tx\t1.255\n2\t\\N\tabcd  \t\\N\n3\ta\\tb\\\\\t\\N\t7\n"), "COPY 3");
-  EXPECT_EQ(run("select * from t order by a"), "1|one|x   |1.26\n2|NULL|abcd|NULL\n3|a\tb\\|NULL|7.00");
+  EXPECT_EQ(
+      copy_in("copy t from stdin", "1\tone\tx\t1.255\n2\t\\N\tabcd  \t\\N\n3\ta\\tb\\\\\t\\N\t7\n"),
+      "COPY 3");
+  EXPECT_EQ(run("select * from t order by a"),
+            "1|one|x   |1.26\n2|NULL|abcd|NULL\n3|a\tb\\|NULL|7.00");
   EXPECT_EQ(copy_out("copy t to stdout"),
             "COPY 3\n1\tone\tx   \t1.26\n2\t\\N\tabcd\t\\N\n3\ta\\tb\\\\\t\\N\t7.00\n");
   EXPECT_EQ(copy_out("copy (select b, a from t where a < 3 order by a desc) to stdout"),
@@ -42,24 +45,27 @@ TEST_F(Copy, CsvThereAndBack) {
   EXPECT_EQ(run("select a, b, c is null from t order by a"), "1|x, \"y\"|t\n2||f");
   EXPECT_EQ(copy_out("copy t (b, a) to stdout (format csv, header, force_quote (a))"),
             "COPY 2\nb,a\n\"x, \"\"y\"\"\",\"1\"\n\"\",\"2\"\n");
-  EXPECT_EQ(copy_in("copy t (a, b, c) from stdin with (format csv, force_null (b), force_not_null (c))",
-                    "3,\"\",\n"),
-            "COPY 1");
+  EXPECT_EQ(
+      copy_in("copy t (a, b, c) from stdin with (format csv, force_null (b), force_not_null (c))",
+              "3,\"\",\n"),
+      "COPY 1");
   EXPECT_EQ(run("select b is null, c = '' from t where a = 3"), "t|t");
 }
 
 TEST_F(Copy, FillsInDefaultsAndChecks) {
-  run("create table t (a int not null, b int default 5 + 1, c text default 'q' check (c <> 'bad'))");
+  run("create table t (a int not null, b int default 5 + 1, c text default 'q' check (c <> "
+      "'bad'))");
   EXPECT_EQ(copy_in("copy t (a) from stdin", "1\n2\n"), "COPY 2");
   EXPECT_EQ(run("select * from t order by a"), "1|6|q\n2|6|q");
   EXPECT_EQ(copy_in("copy t from stdin", "1\t2\tok\n1\t2\tbad\n"),
             "ERROR: 23514: new row for relation \"t\" violates check constraint \"t_c_check\"\n"
             "DETAIL: Failing row contains (1, 2, bad).\n"
             "CONTEXT: COPY t, line 2: \"1\t2\tbad\"");
-  EXPECT_EQ(copy_in("copy t from stdin", "\\N\t2\tx\n"),
-            "ERROR: 23502: null value in column \"a\" of relation \"t\" violates not-null constraint\n"
-            "DETAIL: Failing row contains (null, 2, x).\n"
-            "CONTEXT: COPY t, line 1: \"\\N\t2\tx\"");
+  EXPECT_EQ(
+      copy_in("copy t from stdin", "\\N\t2\tx\n"),
+      "ERROR: 23502: null value in column \"a\" of relation \"t\" violates not-null constraint\n"
+      "DETAIL: Failing row contains (null, 2, x).\n"
+      "CONTEXT: COPY t, line 1: \"\\N\t2\tx\"");
   EXPECT_EQ(run("select count(*) from t"), "2");
 }
 
@@ -73,28 +79,34 @@ TEST_F(Copy, SaysWhereTheDataIsWrong) {
             "CONTEXT: COPY t, line 1, column b: \"long\"");
   EXPECT_EQ(copy_in("copy t from stdin", "1\tx\n2\n"),
             "ERROR: 22P04: missing data for column \"b\"\nCONTEXT: COPY t, line 2: \"2\"");
-  EXPECT_EQ(copy_in("copy t from stdin", "1\tx\ty\n"),
-            "ERROR: 22P04: extra data after last expected column\nCONTEXT: COPY t, line 1: \"1\tx\ty\"");
+  EXPECT_EQ(
+      copy_in("copy t from stdin", "1\tx\ty\n"),
+      "ERROR: 22P04: extra data after last expected column\nCONTEXT: COPY t, line 1: \"1\tx\ty\"");
   EXPECT_EQ(copy_in("copy t from stdin", "1\tx\n1\ty\n"),
             "ERROR: 23505: duplicate key value violates unique constraint \"t_pkey\"\n"
             "DETAIL: Key (a)=(1) already exists.\nCONTEXT: COPY t, line 2");
-  EXPECT_EQ(copy_in("copy t from stdin", "1\t\xff\n"),
-            "ERROR: 22021: invalid byte sequence for encoding \"UTF8\": 0xff\nCONTEXT: COPY t, line 1");
+  EXPECT_EQ(
+      copy_in("copy t from stdin", "1\t\xff\n"),
+      "ERROR: 22021: invalid byte sequence for encoding \"UTF8\": 0xff\nCONTEXT: COPY t, line 1");
   EXPECT_EQ(run("select count(*) from t"), "0");
 }
 
 TEST_F(Copy, RefusesWhatItCannotDo) {
   run("create table t (a int, b text)");
   EXPECT_EQ(copy_in("copy nope from stdin", ""), "ERROR: 42P01: relation \"nope\" does not exist");
-  EXPECT_EQ(copy_in("copy t (c) from stdin", ""), "ERROR: 42703: column \"c\" of relation \"t\" does not exist");
-  EXPECT_EQ(copy_in("copy t (a, a) from stdin", ""), "ERROR: 42701: column \"a\" specified more than once");
+  EXPECT_EQ(copy_in("copy t (c) from stdin", ""),
+            "ERROR: 42703: column \"c\" of relation \"t\" does not exist");
+  EXPECT_EQ(copy_in("copy t (a, a) from stdin", ""),
+            "ERROR: 42701: column \"a\" specified more than once");
   EXPECT_EQ(copy_in("copy t from stdin (delimiter 'ab')", ""),
             "ERROR: 0A000: COPY delimiter must be a single one-byte character");
-  EXPECT_EQ(copy_in("copy t from stdin (quote '\"')", ""), "ERROR: 0A000: COPY quote available only in CSV mode");
+  EXPECT_EQ(copy_in("copy t from stdin (quote '\"')", ""),
+            "ERROR: 0A000: COPY quote available only in CSV mode");
   EXPECT_EQ(copy_in("copy t from stdin (format csv, format text)", ""),
             "ERROR: 42601: conflicting or redundant options");
   EXPECT_EQ(copy_in("copy t from stdin (freeze)", "1\tx\n"),
-            "ERROR: 55000: cannot perform COPY FREEZE because the table was not created or truncated in the "
+            "ERROR: 55000: cannot perform COPY FREEZE because the table was not created or "
+            "truncated in the "
             "current subtransaction");
 }
 

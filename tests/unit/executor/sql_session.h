@@ -25,7 +25,8 @@ namespace pgsilo::testing {
 // Hands text to COPY in pieces of a chosen size.
 class TextCopySource final : public CopySource {
  public:
-  TextCopySource(std::string text, size_t piece_bytes) : text_(std::move(text)), piece_bytes_(piece_bytes) {}
+  TextCopySource(std::string text, size_t piece_bytes)
+      : text_(std::move(text)), piece_bytes_(piece_bytes) {}
   void begin(uint32_t) override {}
   bool read(std::string_view* piece) override {
     if (at_ == text_.size()) return false;
@@ -52,7 +53,8 @@ class TextCopySink final : public CopySink {
 
 class TextResult final : public ResultSink {
  public:
-  TextResult(std::span<const ResultColumn> columns, TypeContext& types) : columns_(columns), types_(types) {}
+  TextResult(std::span<const ResultColumn> columns, TypeContext& types)
+      : columns_(columns), types_(types) {}
   void row(std::span<const Datum> values) override {
     ByteBuffer line;
     for (size_t i = 0; i < values.size(); ++i) {
@@ -87,8 +89,9 @@ class SqlSession final : public CatalogSession, private NoticeSink {
     view.refresh();
   }
 
-  // Runs statements, each as a transaction of its own unless begin_block() was called. The rows of the last one as text
-  // (columns by |, rows by line), its tag where it has none, or "ERROR: state: message".
+  // Runs statements, each as a transaction of its own unless begin_block() was called. The rows of
+  // the last one as text (columns by |, rows by line), its tag where it has none, or "ERROR: state:
+  // message".
   std::string run(std::string_view sql, std::span<const Datum> parameters = {},
                   std::span<const Oid> types = {}) {
     std::string answer;
@@ -150,8 +153,8 @@ class SqlSession final : public CatalogSession, private NoticeSink {
  private:
   void notice(const SqlError& notice) override { notices.push_back(notice.diagnostic().message); }
 
-  std::string run_one(const ast::Node& node, std::string_view sql, std::span<const Datum> parameters,
-                      std::span<const Oid> types) {
+  std::string run_one(const ast::Node& node, std::string_view sql,
+                      std::span<const Datum> parameters, std::span<const Oid> types) {
     if (!in_block) begin();
     view.refresh();
     try {

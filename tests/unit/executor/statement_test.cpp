@@ -16,7 +16,8 @@ TEST_F(Statements, WithoutTables) {
   EXPECT_EQ(run("select 1, 'a' || 'b', null, 2 + 3 * 4"), "1|ab|NULL|14");
   EXPECT_EQ(run("select case when 1 > 2 then 'x' else 'y' end, coalesce(null, 5)"), "y|5");
   EXPECT_EQ(run("select 1 / 0"), "ERROR: 22012: division by zero");
-  EXPECT_EQ(run("select sum(g), count(*), avg(g) from generate_series(1, 10) g"), "55|10|5.5000000000000000");
+  EXPECT_EQ(run("select sum(g), count(*), avg(g) from generate_series(1, 10) g"),
+            "55|10|5.5000000000000000");
   EXPECT_EQ(run("values (1, 'a'), (2, 'b')"), "1|a\n2|b");
 }
 
@@ -32,9 +33,10 @@ TEST_F(Statements, CreateInsertSelect) {
   EXPECT_EQ(run("insert into t values (2, 'again')"),
             "ERROR: 23505: duplicate key value violates unique constraint \"t_pkey\"\n"
             "DETAIL: Key (a)=(2) already exists.");
-  EXPECT_EQ(run("insert into t values (null, 'x')"),
-            "ERROR: 23502: null value in column \"a\" of relation \"t\" violates not-null constraint\n"
-            "DETAIL: Failing row contains (null, x).");
+  EXPECT_EQ(
+      run("insert into t values (null, 'x')"),
+      "ERROR: 23502: null value in column \"a\" of relation \"t\" violates not-null constraint\n"
+      "DETAIL: Failing row contains (null, x).");
   EXPECT_EQ(run("update t set a = a + 10 returning a, b"), "12|two!\n13|NULL");
   EXPECT_EQ(run("drop table t"), "DROP TABLE");
   EXPECT_EQ(run("select * from t"), "ERROR: 42P01: relation \"t\" does not exist");
