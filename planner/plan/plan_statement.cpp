@@ -161,10 +161,10 @@ std::shared_ptr<const PlannedStatement> plan_explain(const PlanRequest& request,
   const ast::Node* query = statement.query;
   if (auto* create = ast::try_as<ast::CreateTableAsStmt>(query)) query = create->query;
   planned->inner = plan_inner(request, query);
-  Oid type = planned->explain.format == ExplainFormat::json ? type_oid::json : type_oid::text;
   PlannedColumn column;
   column.name = "QUERY PLAN";
-  column.type = type;
+  // PostgreSQL types the JSON form as json, which we do not have yet.
+  column.type = type_oid::text;
   planned->result_columns = planned->arena.copy_span(std::initializer_list<PlannedColumn>{column});
   planned->returns_rows = true;
   planned->one_shot = true;
