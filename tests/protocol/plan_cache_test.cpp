@@ -1,0 +1,119 @@
+// Texts that differ only in their literals share a plan from their third run on. Cached and
+// uncached runs must give the same messages: rows, types, names, tags, errors and their positions.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "tests/protocol/raw_client.h"
+
+namespace pgsilo::protocol_test {
+namespace {
+
+class PlanCacheProtocolTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    client.start();
+    client.ask(query("drop table if exists plan_cache_test"));
+    ASSERT_EQ(client.ask(query("create table plan_cache_test (a int primary key, b text, c "
+                               "numeric(8, 2), d varchar(5), "
+                               "e date, f float8)")),
+              "CZI");
+    ASSERT_EQ(client.ask(query("insert into plan_cache_test select g, 'b' || g, g / 4.0, 'd' || g, "
+                               "date '2024-01-01' + g, "
+                               "g * 0.5 from generate_series(1, 20) g")),
+              "CZI");
+  }
+  void TearDown() override { client.ask(query("drop table if exists plan_cache_test")); }
+
+  // Everything the server says to a text, byte by byte.
+  std::string transcript(std::string_view sql) {
+    client.send(query(sql));
+    std::string said;
+    for (const Message& each : client.read_answer()) said += each.type + each.body;
+    return said;
+  }
+  // A comment makes the text one of its own, which is planned as it is.
+  std::string uncached(const std::string& sql) {
+    return transcript(sql + " -- once " + std::to_string(++once_));
+  }
+
+  RawClient client;
+  int once_ = 0;
+};
+
+TEST_F(PlanCacheProtocolTest, CachedRunsSayWhatUncachedOnesSay) {
+  const char* templates[] = {
+      "select * from plan_cache_test where a = %s",
+      "select a, b from plan_cache_test where a < %s order by 1 desc limit 3",
+      "select a + %s, %s as x from plan_cache_test where a = 2",
+      "select b || %s from plan_cache_test where a = 3",
+      "select %s",
+      "select %s, pg_typeof(%s)",
+      "select * from plan_cache_test where b = %s",
+      "select * from plan_cache_test where c > %s order by a",
+      "select * from plan_cache_test where e = %s",
+      "select * from plan_cache_test where a in (%s, 4, %s) order by a",
+      "select count(*) from plan_cache_test where f between %s and 5 group by a > %s",
+      "select coalesce(null, %s), case when a = 1 then %s end from plan_cache_test where a < 3 "
+      "order by a",
+      "update plan_cache_test set d = %s where a = 5 returning *",
+      "update plan_cache_test set c = %s where a = 6",
+      "insert into plan_cache_test (a, b) values (1, %s)",
+      "values (%s), (%s)",
+      "select 1 / (a - 1) from plan_cache_test where a = %s",
+      "select nosuch from plan_cache_test where a = %s",
+      "select cast(%s as int)",
+      "select -%s, - %s",
+      "select %s::numeric(4, 1)",
+      "select length(%s)",
+      "select substr('abcdef', %s)",
+  };
+  const char* literals[] = {"1",          "7",   "'7'",        "2.5",
+                            "3000000000", "'x'", "'it''s'",    "'2024-01-04'",
+                            "-4",         "1e3", "'abcdefgh'", "99999999999999999999",
+                            "null",       "''"};
+  int compared = 0;
+  for (const char* form : templates) {
+    for (const char* literal : literals) {
+      std::string sql = form;
+      for (size_t at = sql.find("%s"); at != std::string::npos; at = sql.find("%s"))
+        sql.replace(at, 2, literal);
+      std::string expected = uncached(sql);
+      for (int run = 1; run <= 4; ++run) {
+        ASSERT_EQ(transcript(sql), expected) << "run " << run << " of: " << sql;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_EQ(compared, 23 * 14 * 4);
+}
+
+TEST_F(PlanCacheProtocolTest, SharedPlansFollowTheCatalogAndTheSettings) {
+  auto first = [&](const std::string& sql) {
+    client.send(query(sql));
+    for (const Message& each : client.read_answer()) {
+      if (each.type == 'D') return row_values(each)[0];
+      if (each.type == 'E') return field(each, 'C');
+    }
+    return std::string();
+  };
+  for (int a = 1; a <= 5; ++a) {
+    EXPECT_EQ(first("select b from plan_cache_test where a = " + std::to_string(a)),
+              "b" + std::to_string(a));
+  }
+  EXPECT_EQ(client.ask(query("alter table plan_cache_test drop column b; alter table "
+                             "plan_cache_test add column b int")),
+            "CCZI");
+  EXPECT_EQ(first("select b from plan_cache_test where a = 3"), "\\N");
+  EXPECT_EQ(client.ask(query("update plan_cache_test set b = 42 where a = 3")), "CZI");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(first("select b from plan_cache_test where a = 3"), "42");
+  EXPECT_EQ(client.ask(query("drop table plan_cache_test")), "CZI");
+  EXPECT_EQ(first("select b from plan_cache_test where a = 3"), "42P01");
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(first("select date '2024-02-01' + " + std::to_string(i)).substr(0, 8), "2024-02-");
+  EXPECT_EQ(client.ask(query("set datestyle = 'german'")), "CZI");
+  EXPECT_EQ(first("select date '2024-02-01' + 3"), "04.02.2024");
+}
+
+}  // namespace
+}  // namespace pgsilo::protocol_test

@@ -1,0 +1,159 @@
+// One-shots meet each other: whatever runs outside of a block is run again inside the server until
+// it succeeds, so that no client sees 40001, and every one counts exactly once.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+#include "tests/protocol/raw_client.h"
+
+namespace pgsilo::protocol_test {
+namespace {
+
+constexpr int clients = 8;
+constexpr int rounds = 60;
+
+class RetryTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    control.start();
+    control.ask(query("drop table if exists retry_test"));
+    ASSERT_EQ(control.ask(query("create table retry_test (id int primary key, v int)")), "CZI");
+    ASSERT_EQ(control.ask(query("insert into retry_test values (1, 0), (2, 0)")), "CZI");
+  }
+  void TearDown() override { control.ask(query("drop table if exists retry_test")); }
+  std::string first_value(std::string_view sql) {
+    control.send(query(sql));
+    for (const Message& each : control.read_answer()) {
+      if (each.type == 'D') return row_values(each)[0];
+    }
+    return "";
+  }
+  // Every client sends `bytes(client, round)` and must get `answer`.
+  void hammer(const std::function<std::string(int, int)>& bytes, const std::string& preparation,
+              const std::string& answer) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < clients; ++i) {
+      threads.emplace_back([&, i] {
+        RawClient client;
+        client.start();
+        if (!preparation.empty()) client.ask(preparation);
+        for (int round = 0; round < rounds; ++round) {
+          std::string said = client.ask(bytes(i, round));
+          if (said != answer) {
+            ADD_FAILURE() << said;
+            return;
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  RawClient control;
+};
+
+TEST_F(RetryTest, SimpleUpdatesOfOneRow) {
+  hammer([](int, int) { return query("update retry_test set v = v + 1 where id = 1"); }, "", "CZI");
+  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(clients * rounds));
+}
+
+TEST_F(RetryTest, PreparedUpdatesOfOneRow) {
+  hammer([](int, int) { return bind("", "s", {"1"}) + execute() + sync(); },
+         parse("s", "update retry_test set v = v + $1 where id = 1") + sync(), "2CZI");
+  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(clients * rounds));
+}
+
+TEST_F(RetryTest, PipelinesUpToSync) {
+  // Parse and a named statement inside of the pipeline: a second run finds what the first one
+  // found.
+  hammer(
+      [](int, int) {
+        return parse("n", "update retry_test set v = v + $1 where id = $2 returning v") +
+               bind("", "n", {"1", "1"}) + describe('P') + execute() + bind("", "n", {"1", "2"}) +
+               execute() + close_message('S', "n") + sync();
+      },
+      "", "12TDC2DC3ZI");
+  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(clients * rounds));
+  EXPECT_EQ(first_value("select v from retry_test where id = 2"), std::to_string(clients * rounds));
+}
+
+TEST_F(RetryTest, QueriesOfSeveralStatements) {
+  hammer(
+      [](int, int) {
+        return query(
+            "update retry_test set v = v + 1 where id = 1; select v from retry_test where id = 1; "
+            "update retry_test set v = v + 1 where id = 2");
+      },
+      "", "CTDCCZI");
+  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(clients * rounds));
+}
+
+TEST_F(RetryTest, InsertsOfTheNextNumber) {
+  hammer([](int,
+            int) { return query("insert into retry_test select max(id) + 1, 0 from retry_test"); },
+         "", "CZI");
+  EXPECT_EQ(first_value("select count(*) from retry_test"), std::to_string(clients * rounds + 2));
+  EXPECT_EQ(first_value("select max(id) from retry_test"), std::to_string(clients * rounds + 2));
+}
+
+TEST_F(RetryTest, OneShotsBesideABlockWaitForIt) {
+  RawClient block;
+  block.start();
+  ASSERT_EQ(block.ask(query("begin")), "CZT");
+  ASSERT_EQ(block.ask(query("update retry_test set v = 100 where id = 1")), "CZT");
+  RawClient waiting;
+  waiting.start();
+  waiting.send(query("update retry_test set v = v + 1 where id = 1"));
+  EXPECT_TRUE(waiting.is_silent());
+  ASSERT_EQ(block.ask(query("commit")), "CZI");
+  EXPECT_EQ(waiting.answer(), "CZI");
+  EXPECT_EQ(first_value("select v from retry_test where id = 1"), "101");
+}
+
+TEST_F(RetryTest, AWaitForALockMayBeCancelledOrLimited) {
+  RawClient block;
+  block.start();
+  ASSERT_EQ(block.ask(query("begin; update retry_test set v = 100 where id = 1")), "CCZT");
+  RawClient waiting;
+  waiting.start();
+  ASSERT_EQ(waiting.ask(query("set lock_timeout = '30ms'")), "CZI");
+  EXPECT_EQ(waiting.ask(query("update retry_test set v = v + 1 where id = 1")), "E(55P03)ZI");
+  ASSERT_EQ(waiting.ask(query("set lock_timeout = 0; set statement_timeout = '30ms'")), "CCZI");
+  EXPECT_EQ(waiting.ask(query("update retry_test set v = v + 1 where id = 1")), "E(57014)ZI");
+  ASSERT_EQ(waiting.ask(query("set statement_timeout = 0")), "CZI");
+  waiting.send(query("update retry_test set v = v + 1 where id = 1"));
+  EXPECT_TRUE(waiting.is_silent());
+  RawClient canceller;
+  canceller.send(int32(16) + int32(80877102) + int32(waiting.process) + int32(waiting.secret));
+  EXPECT_EQ(waiting.answer(), "E(57014)ZI");
+  EXPECT_EQ(waiting.ask(query("select 1")), "TDCZI");
+  ASSERT_EQ(block.ask(query("rollback")), "CZI");
+}
+
+TEST_F(RetryTest, BlocksOnOneRowQueueUp) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < clients; ++i) {
+    threads.emplace_back([] {
+      RawClient client;
+      client.start();
+      for (int round = 0; round < rounds; ++round) {
+        client.ask(query("begin"));
+        std::string said = client.ask(query("update retry_test set v = v + 1 where id = 1"));
+        if (said != "CZT") {
+          ADD_FAILURE() << said;
+          return;
+        }
+        said = client.ask(query("commit"));
+        if (said != "CZI") {
+          ADD_FAILURE() << said;
+          return;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(clients * rounds));
+}
+
+}  // namespace
+}  // namespace pgsilo::protocol_test
