@@ -199,15 +199,20 @@ bool TimeZone::find_abbreviation(std::string_view abbreviation, int64_t unix_sec
   if (matches(unix_seconds)) return true;
   if (impl_->is_fixed) return false;
   absl::TimeZone::CivilTransition transition;
+  // When the clock was set; the reading it was set to may occur twice.
+  auto moment_of = [&] {
+    absl::TimeZone::TimeInfo info = impl_->zone.At(transition.to);
+    return info.kind == absl::TimeZone::TimeInfo::UNIQUE ? info.pre : info.trans;
+  };
   absl::Time moment = absl::FromUnixSeconds(unix_seconds + 1);
   while (impl_->zone.PrevTransition(moment, &transition)) {
-    moment = absl::FromCivil(transition.to, impl_->zone);
+    moment = moment_of();
     // The second before the change still has what was used up to it.
     if (matches(absl::ToUnixSeconds(moment) - 1)) return true;
   }
   moment = absl::FromUnixSeconds(unix_seconds);
   while (impl_->zone.NextTransition(moment, &transition)) {
-    moment = absl::FromCivil(transition.to, impl_->zone);
+    moment = moment_of();
     if (matches(absl::ToUnixSeconds(moment))) return true;
   }
   return false;
