@@ -280,7 +280,10 @@ DecodeStatus DateTimeDecoder::decode_zone_offset(std::string_view text) {
     minutes = hours % 100;
     hours /= 100;
   }
-  if (hours > max_zone_hours || minutes > 59 || seconds > 59) return DecodeStatus::zone_overflow;
+  // A field of this kind may hold more than one sign: "+05:-30".
+  bool in_range = hours >= 0 && hours <= max_zone_hours && minutes >= 0 && minutes <= 59 &&
+                  seconds >= 0 && seconds <= 59;
+  if (!in_range) return DecodeStatus::zone_overflow;
   int32_t offset = (hours * 60 + minutes) * 60 + seconds;
   result_.zone_east = text[0] == '-' ? -offset : offset;
   result_.has_zone = true;

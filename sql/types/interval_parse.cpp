@@ -161,7 +161,9 @@ class IntervalDecoder {
       parts[1] = parts[0];
       parts[0] = 0;
     }
-    if (parts[1] > 59 || parts[2] > 60) return DecodeStatus::field_overflow;
+    bool in_range =
+        parts[0] >= 0 && parts[1] >= 0 && parts[1] <= 59 && parts[2] >= 0 && parts[2] <= 60;
+    if (!in_range) return DecodeStatus::field_overflow;
     given_ = clock_units;
     unit_ = TimeUnit::day;
     IntervalBuilder time;

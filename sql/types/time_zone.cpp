@@ -1,5 +1,6 @@
 #include "sql/types/time_zone.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -25,31 +26,50 @@ namespace {
 constexpr const char* zone_directory = "/usr/share/zoneinfo";
 constexpr int32_t max_offset_seconds = 24 * 3600 * 7;
 
-// The name in the database's spelling, found part by part without regard to case; empty when there
-// is none.
+bool is_zone_file(const std::string& name) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(std::string(zone_directory) + "/" + name, error);
+}
+
+// "america/new_york" as "America/New_York": how most names are spelled.
+std::string with_capitals(std::string_view name) {
+  std::string spelled(name);
+  bool start = true;
+  for (char& c : spelled) {
+    c = start ? upper_letter(c) : lower_letter(c);
+    start = !is_letter(c);
+  }
+  return spelled;
+}
+
+// The entry of `directory` that is `part` but for letter case; empty when there is none.
+std::string find_entry(const std::string& directory, std::string_view part) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
+       at.increment(error)) {
+    std::string entry = at->path().filename().string();
+    if (equal_ignoring_case(entry, part)) return entry;
+  }
+  return {};
+}
+
+// The name in the database's spelling; empty when there is none. Only names that are files come
+// back, so that nothing else is ever looked up, and remembered, by the library.
 std::string find_zone_name(std::string_view name) {
-  namespace fs = std::filesystem;
-  fs::path directory = zone_directory;
+  bool plausible = !name.empty() && is_letter(name[0]) && name.find("..") == std::string_view::npos;
+  if (!plausible) return {};
+  for (std::string& spelled : std::array{std::string(name), with_capitals(name)}) {
+    if (is_zone_file(spelled)) return spelled;
+  }
   std::string found;
   while (true) {
     size_t slash = name.find('/');
-    std::string_view part = name.substr(0, slash);
-    bool last = slash == std::string_view::npos;
-    std::string match;
-    std::error_code error;
-    for (fs::directory_iterator at(directory, error), end; !error && at != end;
-         at.increment(error)) {
-      std::string entry = at->path().filename().string();
-      if (equal_ignoring_case(entry, part) && at->is_directory(error) == !last) {
-        match = entry;
-        break;
-      }
-    }
-    if (match.empty()) return {};
-    found += match;
-    if (last) return found;
+    std::string entry =
+        find_entry(std::string(zone_directory) + "/" + found, name.substr(0, slash));
+    if (entry.empty()) return {};
+    found += entry;
+    if (slash == std::string_view::npos) return is_zone_file(found) ? found : std::string();
     found += '/';
-    directory /= match;
     name.remove_prefix(slash + 1);
   }
 }
@@ -141,8 +161,7 @@ std::optional<TimeZone> TimeZone::load(std::string_view name) {
   if (equal_ignoring_case(name, "UTC")) return utc();
   int32_t seconds_east = 0;
   if (scan_hours(name, &seconds_east)) return fixed(seconds_east);
-  bool plausible = !name.empty() && name.find("..") == std::string_view::npos;
-  std::string spelled = plausible ? find_zone_name(name) : std::string();
+  std::string spelled = find_zone_name(name);
   if (!spelled.empty()) {
     Impl impl;
     impl.name = spelled;
