@@ -1,0 +1,183 @@
+// Changes of rows and tables, alone and against each other: index entries stay in step, conflicts
+// are told apart from errors.
+#include <gtest/gtest.h>
+
+#include "tests/unit/executor/sql_session.h"
+
+namespace pgsilo::testing {
+namespace {
+
+struct Changes : ::testing::Test {
+  CatalogEngine engine;
+  SqlSession session{engine};
+  std::string run(std::string_view sql) { return session.run(sql); }
+};
+
+// I9: what a table holds is what each of its indexes leads to.
+TEST_F(Changes, KeepIndexesInStep) {
+  run("create table t (a int primary key, b int, c text)");
+  run("create index tb on t (b)");
+  run("create unique index tc on t (c)");
+  run("insert into t select g, g % 7, 'c' || g from generate_series(1, 50) g");
+  EXPECT_EQ(run("update t set b = 100 where a <= 10"), "UPDATE 10");
+  EXPECT_EQ(run("update t set a = a + 100 where b = 100 and a > 5"), "UPDATE 5");
+  EXPECT_EQ(run("delete from t where b = 3"), "DELETE 5");
+  EXPECT_EQ(run("update t set c = null where a > 45 and a < 100"), "UPDATE 5");
+  EXPECT_EQ(run("select count(*) from t where b = 100"), "10");
+  EXPECT_EQ(run("select a from t where c = 'c7'"), "107");
+  EXPECT_EQ(run("select count(*) from t where c is null"), "5");
+  EXPECT_EQ(run("select count(*) from t"), "45");
+  EXPECT_EQ(run("select count(*) from t where b >= 0"), "45");
+  EXPECT_EQ(run("update t set c = 'c1' where a = 2"),
+            "ERROR: 23505: duplicate key value violates unique constraint \"tc\"\n"
+            "DETAIL: Key (c)=(c1) already exists.");
+}
+
+TEST_F(Changes, UpdateFromAndDeleteUsing) {
+  run("create table t (a int primary key, b int)");
+  run("create table s (a int, d int)");
+  run("insert into t values (1, 0), (2, 0), (3, 0)");
+  run("insert into s values (1, 5), (1, 5), (3, 7)");
+  EXPECT_EQ(run("update t set b = s.d from s where t.a = s.a"), "UPDATE 2");
+  EXPECT_EQ(run("select * from t order by a"), "1|5\n2|0\n3|7");
+  EXPECT_EQ(run("delete from t using s where t.a = s.a and s.d = 7 returning t.*, s.d"), "3|7|7");
+  EXPECT_EQ(run("update t set b = (select sum(b) from t) returning b"), "5\n5");
+}
+
+TEST_F(Changes, ReturnRowsUnderALimit) {
+  run("create table t (a int primary key)");
+  Arena syntax;
+  std::string sql = "insert into t select g from generate_series(1, 5) g returning a";
+  auto parsed = parse(sql, syntax);
+  session.begin();
+  auto plan = session.plan(*parsed[0].statement, sql);
+  TextResult first(plan->result_columns(), session.context.types);
+  TextResult second(plan->result_columns(), session.context.types);
+  {
+    Execution execution(plan, session.context, {});
+    EXPECT_EQ(execution.run(first, 2), RunStatus::suspended);
+    EXPECT_EQ(execution.run(second, 0), RunStatus::done);
+    EXPECT_EQ(execution.command_tag(), "INSERT 0 5");
+  }
+  EXPECT_EQ(session.commit(), TransactionStatus::ok);
+  EXPECT_EQ(first.text, "1\n2");
+  EXPECT_EQ(second.text, "3\n4\n5");
+}
+
+TEST_F(Changes, RunAgainWithOtherParameters) {
+  run("create table t (a int primary key, b int)");
+  run("insert into t select g, 0 from generate_series(1, 10) g");
+  Arena syntax;
+  std::string sql = "update t set b = b + $1 where a = $2";
+  auto parsed = parse(sql, syntax);
+  session.begin();
+  auto plan = session.plan(*parsed[0].statement, sql);
+  ASSERT_EQ(session.commit(), TransactionStatus::ok);
+  Datum parameters[] = {Datum::of_int(3), Datum::of_int(4)};
+  session.transaction.begin(TransactionMode::one_shot);
+  Execution execution(plan, session.context, parameters);
+  DiscardingResultSink sink;
+  execution.run(sink);
+  EXPECT_EQ(execution.command_tag(), "UPDATE 1");
+  ASSERT_EQ(session.commit(), TransactionStatus::ok);
+  parameters[1] = Datum::of_int(99);
+  session.transaction.begin(TransactionMode::one_shot);
+  execution.restart(parameters);
+  execution.run(sink);
+  EXPECT_EQ(execution.command_tag(), "UPDATE 0");
+  ASSERT_EQ(session.commit(), TransactionStatus::ok);
+  EXPECT_EQ(run("select sum(b) from t"), "3");
+}
+
+// A suspended portal goes on seeing what it saw, whatever its transaction writes meanwhile.
+TEST_F(Changes, LeaveSuspendedQueriesAlone) {
+  run("create table t (a int primary key)");
+  run("insert into t select g from generate_series(1, 6) g");
+  Arena syntax;
+  std::string sql = "select a from t";
+  auto parsed = parse(sql, syntax);
+  session.begin_block();
+  session.view.refresh();
+  auto plan = session.plan(*parsed[0].statement, sql);
+  TextResult result(plan->result_columns(), session.context.types);
+  {
+    Execution execution(plan, session.context, {});
+    EXPECT_EQ(execution.run(result, 2), RunStatus::suspended);
+    EXPECT_EQ(run("delete from t where a = 5"), "DELETE 1");
+    EXPECT_EQ(run("insert into t values (100)"), "INSERT 0 1");
+    EXPECT_EQ(execution.run(result, 0), RunStatus::done);
+    EXPECT_EQ(execution.command_tag(), "SELECT 4");
+  }
+  EXPECT_EQ(run("select count(*), max(a) from t"), "6|100");
+  EXPECT_EQ(session.commit_block(), "ok");
+  EXPECT_EQ(result.text, "1\n2\n3\n4\n5\n6");
+}
+
+TEST_F(Changes, TellConflictsFromErrors) {
+  run("create table t (a int primary key, b int)");
+  run("insert into t values (1, 0), (2, 0)");
+  SqlSession other(engine);
+  session.begin_block(TransactionMode::one_shot);
+  EXPECT_EQ(run("select sum(b) from t"), "0");
+  EXPECT_EQ(other.run("update t set b = 1 where a = 2"), "UPDATE 1");
+  EXPECT_EQ(run("update t set b = 1 where a = 1"), "UPDATE 1");
+  EXPECT_EQ(session.commit_block(), "conflict_record");
+  // A range that another transaction put a row into.
+  session.begin_block(TransactionMode::one_shot);
+  EXPECT_EQ(run("select count(*) from t where a > 2"), "0");
+  EXPECT_EQ(other.run("insert into t values (3, 0)"), "INSERT 0 1");
+  EXPECT_EQ(run("update t set b = 5 where a = 1"), "UPDATE 1");
+  EXPECT_NE(session.commit_block(), "ok");
+  EXPECT_EQ(run("select a, b from t order by a"), "1|0\n2|1\n3|0");
+}
+
+TEST_F(Changes, OfTablesAreTransactional) {
+  run("create table t (a int primary key)");
+  session.begin_block();
+  EXPECT_EQ(run("alter table t add column b int default 3"), "ALTER TABLE");
+  EXPECT_EQ(run("insert into t values (1)"), "INSERT 0 1");
+  EXPECT_EQ(run("create index on t (b)"), "CREATE INDEX");
+  EXPECT_EQ(run("select * from t where b = 3"), "1|3");
+  session.abort_block();
+  EXPECT_EQ(run("select * from t"), "");
+  EXPECT_EQ(run("select b from t"), "ERROR: 42703: column \"b\" does not exist");
+}
+
+TEST_F(Changes, MakePlansInvalid) {
+  run("create table t (a int primary key)");
+  Arena syntax;
+  std::string sql = "select * from t";
+  auto parsed = parse(sql, syntax);
+  session.begin();
+  auto plan = session.plan(*parsed[0].statement, sql);
+  EXPECT_TRUE(plan->still_valid(session.view));
+  ASSERT_EQ(session.commit(), TransactionStatus::ok);
+  run("create table unrelated (a int)");
+  session.view.refresh();
+  EXPECT_TRUE(plan->still_valid(session.view));
+  run("alter table t add column b int");
+  session.view.refresh();
+  EXPECT_FALSE(plan->still_valid(session.view));
+}
+
+TEST_F(Changes, AlterTable) {
+  run("create table t (a int, b text)");
+  run("insert into t values (1, '10'), (2, '20')");
+  EXPECT_EQ(run("alter table t add primary key (a)"), "ALTER TABLE");
+  EXPECT_EQ(run("select b from t where a = 2"), "20");
+  EXPECT_EQ(run("alter table t alter column b type int"),
+            "ERROR: 42804: column \"b\" cannot be cast automatically to type integer");
+  EXPECT_EQ(run("alter table t alter column b type int using b::int * 2"), "ALTER TABLE");
+  EXPECT_EQ(run("select sum(b) from t"), "60");
+  EXPECT_EQ(
+      run("alter table t add check (b > 20)"),
+      "ERROR: 23514: check constraint \"t_b_check\" of relation \"t\" is violated by some row");
+  EXPECT_EQ(run("alter table t add column c int not null default 9, drop column b"), "ALTER TABLE");
+  EXPECT_EQ(run("select * from t order by a"), "1|9\n2|9");
+  EXPECT_EQ(run("alter table t drop constraint t_pkey"), "ALTER TABLE");
+  EXPECT_EQ(run("insert into t values (2, 1)"), "INSERT 0 1");
+  EXPECT_EQ(run("alter table t add unique (a)").substr(0, 12), "ERROR: 23505");
+}
+
+}  // namespace
+}  // namespace pgsilo::testing
