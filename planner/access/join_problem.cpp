@@ -1,8 +1,12 @@
 #include "planner/access/join_problem.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "planner/access/planning.h"
 #include "planner/access/selectivity.h"
 #include "planner/access/strictness.h"
+#include "planner/bound/expression_tree.h"
 #include "planner/bound/query_tree.h"
 #include "planner/rewrite/fold.h"
 #include "sql/sql_error.h"
@@ -29,6 +33,7 @@ class Decomposition {
         query_.where != nullptr ? non_nullable_relations(*query_.where) : RelationSet();
     for (const FromItem* item : query_.from) problem_.relations |= visit(*item, not_null);
     add_conjuncts(query_.where, no_special_join, problem_.relations);
+    spread_constants();
     return std::move(problem_);
   }
 
@@ -163,6 +168,65 @@ class Decomposition {
           changed = true;
         }
       }
+    }
+  }
+
+  struct FixedColumn {
+    const ColumnExpression* column;
+    const CallExpression* clause;  // column = value
+    const BoundExpression* value;
+  };
+
+  // `column = value` where the value reads no relation.
+  static std::optional<FixedColumn> fixed_column(const Clause& clause) {
+    auto* call = try_as<CallExpression>(clause.expression);
+    if (call == nullptr || clause.special_join >= 0 || clause.required != clause.relations ||
+        !is_hashable_equality(*call)) {
+      return std::nullopt;
+    }
+    for (int side : {0, 1}) {
+      auto* column = try_as<ColumnExpression>(call->arguments[side]);
+      const BoundExpression* value = call->arguments[1 - side];
+      bool fits = column != nullptr && column->levels_up == 0 && value->type == column->type &&
+                  relations_of(*value).empty() && !is_volatile(*value) && !has_sublink(*value);
+      if (fits) return FixedColumn{column, call, value};
+    }
+    return std::nullopt;
+  }
+
+  static bool has_sublink(const BoundExpression& expression) {
+    return contains(expression,
+                    [](const BoundExpression& e) { return e.kind == ExpressionKind::sublink; });
+  }
+
+  // a.x = 5 AND a.x = b.y: then b.y = 5 too, which an index of b may answer.
+  void spread_constants() {
+    for (size_t i = 0; i < problem_.clauses.size(); ++i) {
+      std::optional<FixedColumn> fixed = fixed_column(problem_.clauses[i]);
+      if (!fixed) continue;
+      for (size_t j = 0; j < problem_.clauses.size(); ++j) spread(*fixed, j);
+    }
+  }
+
+  void spread(const FixedColumn& fixed, size_t number) {
+    const Clause& join = problem_.clauses[number];
+    if (join.equality == nullptr || join.special_join >= 0 || join.required != join.relations)
+      return;
+    for (int side : {0, 1}) {
+      auto* other = try_as<ColumnExpression>(join.equality->arguments[1 - side]);
+      bool same_type =
+          other != nullptr && other->levels_up == 0 && other->type == fixed.column->type;
+      if (!same_type || !equal_expressions(join.equality->arguments[side], fixed.column)) continue;
+      auto* derived = statement_.arena.make<CallExpression>(*fixed.clause);
+      const BoundExpression* sides[2] = {other, fixed.value};
+      derived->arguments = statement_.arena.copy_span(sides);
+      bool known = std::any_of(
+          problem_.clauses.begin(), problem_.clauses.end(),
+          [&](const Clause& clause) { return equal_expressions(clause.expression, derived); });
+      if (known) return;
+      problem_.clauses[number].selectivity = 1;
+      add_clause(derived, no_special_join, problem_.relations);
+      return;
     }
   }
 

@@ -49,6 +49,8 @@ struct BoundRelation {
   bool lateral = false;
   const TableDescriptor* table = nullptr;
   const BoundQuery* query = nullptr;
+  bool distinct_rows =
+      false;  // of `query`: each different row once (IN (SELECT ...) turned into a join)
   BoundCte* cte = nullptr;
   int32_t cte_levels_up =
       0;  // the query that has the WITH; its parent is what the CTE's own query sees one level up

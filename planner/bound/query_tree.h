@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/arena.h"
 #include "planner/bound/function_ref.h"
 #include "planner/bound/query.h"
 
@@ -20,5 +21,20 @@ void walk_levels(const BoundQuery& query, int32_t depth, LevelVisitor visit);
 
 // The query's own expressions, not those of subqueries in FROM.
 void for_each_expression(const BoundQuery& query, FunctionRef<void(const BoundExpression&)> visit);
+
+// Called with an expression and its depth; returns what stands in its place, or null to go on into
+// its children.
+using LevelMapper = FunctionRef<const BoundExpression*(const BoundExpression*, int32_t depth)>;
+// Called with a reference to a WITH query and its depth; returns its cte_levels_up from now on.
+using CteLevelMapper = FunctionRef<int32_t(const BoundRelation&, int32_t depth)>;
+
+// Copies with everything mapped that walk_levels() visits, except WITH queries themselves, which
+// are shared.
+const BoundExpression* map_levels(Arena& arena, const BoundExpression* expression, int32_t depth,
+                                  LevelMapper map, CteLevelMapper map_cte);
+const BoundQuery* map_levels(Arena& arena, const BoundQuery* query, int32_t depth, LevelMapper map,
+                             CteLevelMapper map_cte);
+const FromItem* map_from(Arena& arena, const FromItem* item, int32_t depth, LevelMapper map,
+                         CteLevelMapper map_cte);
 
 }  // namespace pgsilo

@@ -166,6 +166,26 @@ const PlanNode* plan_insert(StatementPlanning& statement, const BoundModificatio
 
 }  // namespace
 
+namespace {
+
+// Assignments and RETURNING as the rewritten source, whose targets they are, has them.
+BoundModification with_source(Arena& arena, const BoundModification& modification,
+                              const BoundQuery& source) {
+  BoundModification rewritten = modification;
+  rewritten.source = &source;
+  auto assignments = arena.copy_span(modification.assignments);
+  size_t next = 0;
+  for (BoundAssignment& assignment : assignments)
+    assignment.value = source.targets[next++].expression;
+  auto returning = arena.copy_span(modification.returning);
+  for (BoundTarget& target : returning) target.expression = source.targets[next++].expression;
+  rewritten.assignments = assignments;
+  rewritten.returning = returning;
+  return rewritten;
+}
+
+}  // namespace
+
 const PlanNode* plan_modification(StatementPlanning& statement,
                                   const BoundModification& modification) {
   if (modification.kind == PlanKind::insert) return plan_insert(statement, modification);
@@ -174,7 +194,8 @@ const PlanNode* plan_modification(StatementPlanning& statement,
   JoinDemand demand;
   demand.target = 0;
   PlacedPlan child = plan_joins(context, demand);
-  ModificationPlanner planner(context, modification);
+  BoundModification rewritten = with_source(statement.arena, modification, source);
+  ModificationPlanner planner(context, rewritten);
   return modification.kind == PlanKind::update ? planner.plan_update(child)
                                                : planner.plan_delete(child);
 }

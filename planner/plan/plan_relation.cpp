@@ -4,6 +4,7 @@
 #include "planner/plan/expression_placer.h"
 #include "planner/plan/make_plan.h"
 #include "planner/plan/query_planner.h"
+#include "planner/rewrite/flatten.h"
 
 namespace pgsilo {
 
@@ -49,19 +50,6 @@ const PlanNode* plan_values(QueryContext& context, const BoundRelation& relation
   return values;
 }
 
-bool is_kept(const BoundCte& cte) {
-  if (cte.reads_outer_query) return false;
-  switch (cte.mode) {
-    case CteMode::materialized:
-      return true;
-    case CteMode::not_materialized:
-      return cte.calls_volatile;
-    case CteMode::unspecified:
-      return cte.references > 1 || cte.calls_volatile;
-  }
-  return true;
-}
-
 QueryContext* owner_of(QueryContext& context, int32_t levels_up) {
   QueryContext* owner = &context;
   for (int32_t i = 0; i < levels_up; ++i) owner = owner->parent;
@@ -72,7 +60,7 @@ const PlanNode* plan_cte(QueryContext& context, const BoundRelation& relation) {
   BoundCte& cte = *relation.cte;
   StatementPlanning& statement = context.statement;
   QueryContext* owner = owner_of(context, relation.cte_levels_up);
-  if (!is_kept(cte)) return plan_query(statement, owner, *cte.query);
+  if (!is_kept_cte(cte)) return plan_query(statement, owner, *cte.query);
   if (cte.number < 0) {
     const PlanNode* plan = plan_query(statement, owner, *cte.query);
     cte.number = static_cast<int32_t>(statement.cte_plans.size());
@@ -100,6 +88,7 @@ OtherRelation plan_relation(QueryContext& context, int32_t number) {
     switch (relation.kind) {
       case RangeKind::subquery:
         other.plan = plan_query(context.statement, &context, *relation.query);
+        if (relation.distinct_rows) other.plan = make_distinct_rows(context.statement, other.plan);
         break;
       case RangeKind::function:
         other.plan = plan_function(context, relation);

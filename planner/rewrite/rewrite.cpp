@@ -1,7 +1,10 @@
 #include "planner/rewrite/rewrite.h"
 
 #include "planner/access/planning.h"
+#include "planner/rewrite/flatten.h"
+#include "planner/rewrite/min_max.h"
 #include "planner/rewrite/set_returning.h"
+#include "planner/rewrite/sublink_join.h"
 
 namespace pgsilo {
 
@@ -9,7 +12,9 @@ const BoundQuery& rewrite_query(StatementPlanning& statement, const BoundQuery& 
   const BoundQuery* rewritten = &query;
   if (rewritten->has_set_returning_targets)
     rewritten = expand_set_returning(statement.arena, *rewritten);
-  return *rewritten;
+  rewritten = flatten_subqueries(statement.arena, *rewritten);
+  rewritten = join_sublinks(statement.arena, *rewritten);
+  return *use_index_for_min_max(statement, *rewritten);
 }
 
 }  // namespace pgsilo

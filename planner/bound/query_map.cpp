@@ -1,0 +1,98 @@
+// Copying bound queries with their expressions changed.
+#include "planner/bound/expression_tree.h"
+#include "planner/bound/query_tree.h"
+
+namespace pgsilo {
+
+namespace {
+
+class QueryMapper {
+ public:
+  QueryMapper(Arena& arena, LevelMapper map, CteLevelMapper map_cte)
+      : arena_(arena), map_(map), map_cte_(map_cte) {}
+
+  const BoundExpression* expression(const BoundExpression* from, int32_t depth) {
+    if (from == nullptr) return nullptr;
+    if (const BoundExpression* mapped = map_(from, depth)) return mapped;
+    const BoundExpression* copy = map_children(
+        arena_, from, [&](const BoundExpression* child) { return expression(child, depth); });
+    auto* sublink = try_as<SublinkExpression>(copy);
+    if (sublink == nullptr) return copy;
+    auto* changed = arena_.make<SublinkExpression>(*sublink);
+    changed->query = query(sublink->query, depth + 1);
+    return changed;
+  }
+
+  const BoundQuery* query(const BoundQuery* from, int32_t depth) {
+    if (from == nullptr) return nullptr;
+    auto* copy = arena_.make<BoundQuery>(*from);
+    auto relations = arena_.copy_span(from->relations);
+    for (const BoundRelation*& one : relations) one = relation(*one, depth);
+    copy->relations = relations;
+    auto items = arena_.copy_span(from->from);
+    for (const FromItem*& item : items) item = shape(item, depth);
+    copy->from = items;
+    copy->where = expression(from->where, depth);
+    auto targets = arena_.copy_span(from->targets);
+    for (BoundTarget& target : targets) target.expression = expression(target.expression, depth);
+    copy->targets = targets;
+    copy->group_by = list(from->group_by, depth);
+    copy->having = expression(from->having, depth);
+    copy->limit_count = expression(from->limit_count, depth);
+    copy->limit_offset = expression(from->limit_offset, depth);
+    copy->left = query(from->left, depth + 1);
+    copy->right = query(from->right, depth + 1);
+    return copy;
+  }
+
+  const FromItem* shape(const FromItem* from, int32_t depth) {
+    if (from->relation >= 0) return from;
+    auto* copy = arena_.make<FromItem>(*from);
+    copy->left = shape(from->left, depth);
+    copy->right = shape(from->right, depth);
+    copy->condition = expression(from->condition, depth);
+    return copy;
+  }
+
+  ExpressionList list(ExpressionList from, int32_t depth) {
+    auto copy = arena_.copy_span(from);
+    for (const BoundExpression*& item : copy) item = expression(item, depth);
+    return copy;
+  }
+
+ private:
+  const BoundRelation* relation(const BoundRelation& from, int32_t depth) {
+    if (from.kind == RangeKind::table) return &from;
+    auto* copy = arena_.make<BoundRelation>(from);
+    copy->query = query(from.query, depth + 1);
+    copy->calls = list(from.calls, depth);
+    auto rows = arena_.copy_span(from.rows);
+    for (ExpressionList& row : rows) row = list(row, depth);
+    copy->rows = rows;
+    if (from.cte != nullptr) copy->cte_levels_up = map_cte_(from, depth);
+    return copy;
+  }
+
+  Arena& arena_;
+  LevelMapper map_;
+  CteLevelMapper map_cte_;
+};
+
+}  // namespace
+
+const BoundExpression* map_levels(Arena& arena, const BoundExpression* expression, int32_t depth,
+                                  LevelMapper map, CteLevelMapper map_cte) {
+  return QueryMapper(arena, map, map_cte).expression(expression, depth);
+}
+
+const BoundQuery* map_levels(Arena& arena, const BoundQuery* query, int32_t depth, LevelMapper map,
+                             CteLevelMapper map_cte) {
+  return QueryMapper(arena, map, map_cte).query(query, depth);
+}
+
+const FromItem* map_from(Arena& arena, const FromItem* item, int32_t depth, LevelMapper map,
+                         CteLevelMapper map_cte) {
+  return QueryMapper(arena, map, map_cte).shape(item, depth);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,188 @@
+#include "planner/rewrite/sublink_join.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "planner/access/join_problem.h"
+#include "planner/access/strictness.h"
+#include "planner/bound/expression_tree.h"
+#include "planner/bound/make_expression.h"
+#include "planner/bound/query_tree.h"
+#include "planner/rewrite/fold.h"
+#include "planner/rewrite/merge_query.h"
+
+namespace pgsilo {
+
+namespace {
+
+constexpr size_t most_relations = 60;
+
+class SublinkJoins {
+ public:
+  SublinkJoins(Arena& arena, const BoundQuery& query) : arena_(arena), query_(query) {}
+
+  const BoundQuery* run() {
+    std::vector<const BoundExpression*> conjuncts;
+    split_conjuncts(query_.where, conjuncts);
+    relations_.assign(query_.relations.begin(), query_.relations.end());
+    from_.assign(query_.from.begin(), query_.from.end());
+    std::vector<const BoundExpression*> kept;
+    for (const BoundExpression* conjunct : conjuncts) {
+      if (!convert(*conjunct)) kept.push_back(conjunct);
+    }
+    if (kept.size() == conjuncts.size()) return &query_;
+    auto* rewritten = arena_.make<BoundQuery>(query_);
+    rewritten->relations = arena_.copy_span(relations_);
+    rewritten->from = arena_.copy_span(from_);
+    kept.insert(kept.end(), added_.begin(), added_.end());
+    rewritten->where =
+        kept.empty() ? nullptr : make_boolean_list(arena_, BooleanOperator::and_, kept);
+    return rewritten;
+  }
+
+ private:
+  bool convert(const BoundExpression& conjunct) {
+    if (auto* sublink = try_as<SublinkExpression>(&conjunct)) {
+      if (sublink->sublink_kind == SublinkKind::exists)
+        return convert_exists(*sublink, JoinType::semi);
+      if (sublink->sublink_kind == SublinkKind::any) return convert_any(*sublink);
+      return false;
+    }
+    auto* negation = try_as<BooleanExpression>(&conjunct);
+    if (negation == nullptr || negation->op != BooleanOperator::not_) return false;
+    auto* sublink = try_as<SublinkExpression>(negation->arguments[0]);
+    return sublink != nullptr && sublink->sublink_kind == SublinkKind::exists &&
+           convert_exists(*sublink, JoinType::anti);
+  }
+
+  bool has_room(const BoundQuery& inner) const {
+    return relations_.size() + inner.relations.size() + 1 <= most_relations;
+  }
+
+  // The inner query's own WHERE must not hold subqueries: they would see another number of levels.
+  bool can_join(const BoundQuery& inner) const {
+    return has_room(inner) && can_merge(inner) &&
+           (inner.where == nullptr || !has_sublink(*inner.where));
+  }
+
+  bool convert_exists(const SublinkExpression& sublink, JoinType type) {
+    const BoundQuery& inner = *sublink.query;
+    // An uncorrelated one is answered once for all rows.
+    if (!can_join(inner) || inner.where == nullptr) return false;
+    MergedQuery merged(arena_, inner, static_cast<int32_t>(relations_.size()));
+    const BoundExpression* condition = merged.where();
+    if (!reads_own(*condition)) return false;
+    add_join(type, merged, condition);
+    return true;
+  }
+
+  // Reads a relation that was here before.
+  bool reads_own(const BoundExpression& condition) const {
+    bool found = false;
+    relations_of(condition).for_each(
+        [&](int32_t relation) { found |= relation < static_cast<int32_t>(relations_.size()); });
+    return found;
+  }
+
+  void add_join(JoinType type, const MergedQuery& merged, const BoundExpression* condition) {
+    const FromItem* joined =
+        make_join(arena_, type, join_items(arena_, from_), merged.shape(), condition);
+    from_ = {joined};
+    for (const BoundRelation* relation : merged.relations()) relations_.push_back(relation);
+  }
+
+  bool convert_any(const SublinkExpression& sublink) {
+    const BoundQuery& inner = *sublink.query;
+    if (has_sublink(*sublink.condition) || is_volatile(*sublink.condition)) return false;
+    if (relations_of(*sublink.condition).empty()) return false;
+    if (!reads_outer(inner)) return convert_uncorrelated(sublink);
+    if (!can_join(inner)) return false;
+    MergedQuery merged(arena_, inner, static_cast<int32_t>(relations_.size()));
+    const BoundExpression* condition = replace_parameters(
+        sublink.condition, sublink, [&](int32_t column) { return merged.target(column); });
+    if (inner.where != nullptr) condition = make_and(arena_, {condition, merged.where()});
+    add_join(JoinType::semi, merged, condition);
+    return true;
+  }
+
+  // Each different row of the subquery matches a row at most once only if rows are the same exactly
+  // when they are equal.
+  static bool matches_once(const SublinkExpression& sublink) {
+    std::vector<const BoundExpression*> equalities;
+    split_conjuncts(sublink.condition, equalities);
+    if (equalities.size() != sublink.row_parameters.size()) return false;
+    return std::all_of(equalities.begin(), equalities.end(), [&](const BoundExpression* equality) {
+      auto* call = try_as<CallExpression>(equality);
+      if (call == nullptr || !is_hashable_equality(*call)) return false;
+      auto* column = try_as<ExecutionParameterExpression>(call->arguments[1]);
+      return column != nullptr;
+    });
+  }
+
+  bool convert_uncorrelated(const SublinkExpression& sublink) {
+    if (!matches_once(sublink) || !has_room(*sublink.query) || calls_volatile(*sublink.query))
+      return false;
+    auto* relation = arena_.make<BoundRelation>();
+    relation->kind = RangeKind::subquery;
+    relation->alias = "ANY_subquery";
+    relation->query = sublink.query;
+    relation->distinct_rows = true;
+    auto columns =
+        arena_.make_span<BoundColumn>(static_cast<size_t>(sublink.query->visible_targets));
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const BoundTarget& target = sublink.query->targets[i];
+      columns[i] = {target.name, target.expression->type, target.expression->typmod};
+    }
+    relation->columns = columns;
+    int32_t number = static_cast<int32_t>(relations_.size());
+    relations_.push_back(relation);
+    auto* item = arena_.make<FromItem>();
+    item->relation = number;
+    from_.push_back(item);
+    added_.push_back(replace_parameters(
+        sublink.condition, sublink, [&](int32_t column) -> const BoundExpression* {
+          return make_column(arena_, number, column, columns[static_cast<size_t>(column)].type,
+                             columns[static_cast<size_t>(column)].typmod);
+        }));
+    return true;
+  }
+
+  static bool calls_volatile(const BoundQuery& query) {
+    bool found = false;
+    walk_levels(query, 0, [&](const BoundExpression& expression, int32_t) {
+      auto* call = try_as<CallExpression>(&expression);
+      found |= call != nullptr && call->volatility == Volatility::volatile_;
+      return !found;
+    });
+    return found;
+  }
+
+  const BoundExpression* replace_parameters(const BoundExpression* condition,
+                                            const SublinkExpression& sublink,
+                                            FunctionRef<const BoundExpression*(int32_t)> column) {
+    if (auto* parameter = try_as<ExecutionParameterExpression>(condition)) {
+      for (size_t i = 0; i < sublink.row_parameters.size(); ++i) {
+        if (sublink.row_parameters[i] == parameter->index) return column(static_cast<int32_t>(i));
+      }
+      return condition;
+    }
+    return map_children(arena_, condition, [&](const BoundExpression* child) {
+      return replace_parameters(child, sublink, column);
+    });
+  }
+
+  Arena& arena_;
+  const BoundQuery& query_;
+  std::vector<const BoundRelation*> relations_;
+  std::vector<const FromItem*> from_;
+  std::vector<const BoundExpression*> added_;
+};
+
+}  // namespace
+
+const BoundQuery* join_sublinks(Arena& arena, const BoundQuery& query) {
+  if (query.where == nullptr || query.from.empty() || !has_sublink(*query.where)) return &query;
+  return SublinkJoins(arena, query).run();
+}
+
+}  // namespace pgsilo
