@@ -108,7 +108,7 @@ bool CopyLines::ends_line(size_t at, bool* wait) {
 size_t CopyLines::find_text_end() {
   const char* text = rest_.data();
   // Nearly all lines have neither a backslash nor a carriage return.
-  if (line_end_ == LineEnd::newline && scanned_ == 0) {
+  if (line_end_ == LineEnd::newline && scanned_ == 0 && !rest_.empty()) {
     const auto* newline = static_cast<const char*>(std::memchr(text, '\n', rest_.size()));
     size_t limit = newline == nullptr ? rest_.size() : static_cast<size_t>(newline - text);
     if (std::memchr(text, '\\', limit) == nullptr && std::memchr(text, '\r', limit) == nullptr) {
