@@ -17,6 +17,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -40,21 +41,29 @@ END;
 """
 
 
+def free_port():
+    """One that is free on loopback too: tests run side by side."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
 class Bed:
     def __init__(self, options):
         self.options = options
+        self.port = free_port()
         self.root = tempfile.mkdtemp(prefix="pgsilo-kill.")
         self.process = None
 
     def start(self):
         self.log = open(f"{self.root}/log", "a")
         offset = os.path.getsize(f"{self.root}/log")
-        self.process = subprocess.Popen([self.options.binary, "-D", f"{self.root}/data", "-p", "5432", "-k", self.root]
+        self.process = subprocess.Popen([self.options.binary, "-D", f"{self.root}/data", "-p", self.port, "-k", self.root]
                                         + self.options.flags.split(), stdout=self.log, stderr=self.log)
         for _ in range(2400):
             with open(f"{self.root}/log") as file:
                 file.seek(offset)
-                if "ready" in file.read():
+                if "pgsilo ready" in file.read():
                     return
             if self.process.poll() is not None:
                 sys.exit(f"sigkill_loop: the server did not start:\n{open(f'{self.root}/log').read()[-4000:]}")
@@ -63,13 +72,13 @@ class Bed:
 
     def sql(self, text):
         done = subprocess.run([f"{PROGRAMS}/psql", "-X", "-A", "-t", "-F", " ", "-v", "ON_ERROR_STOP=1", "-h", self.root,
-                               "-p", "5432", "-U", "postgres", "-c", text, "postgres"], capture_output=True, text=True)
+                               "-p", self.port, "-U", "postgres", "-c", text, "postgres"], capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"sigkill_loop: {text}: {done.stderr}")
         return [line.split(" ") for line in done.stdout.splitlines()]
 
     def load(self, run):
-        return subprocess.Popen([f"{PROGRAMS}/pgbench", "-n", "-h", self.root, "-p", "5432", "-U", "postgres", "-f",
+        return subprocess.Popen([f"{PROGRAMS}/pgbench", "-n", "-h", self.root, "-p", self.port, "-U", "postgres", "-f",
                                  f"{self.root}/script", "-M", random.choice(["simple", "extended", "prepared"]),
                                  "-s", str(self.options.scale), "-c", str(self.options.clients), "-j", "1", "-T", "60",
                                  "-D", "n=0", "-D", f"run={run}", "-l", "--log-prefix", f"{self.root}/run{run}",
@@ -119,7 +128,7 @@ def main():
     bed = Bed(options)
     try:
         bed.start()
-        done = subprocess.run([f"{PROGRAMS}/pgbench", "-i", "-q", "-s", str(options.scale), "-h", bed.root, "-p", "5432",
+        done = subprocess.run([f"{PROGRAMS}/pgbench", "-i", "-q", "-s", str(options.scale), "-h", bed.root, "-p", bed.port,
                                "-U", "postgres", "postgres"], capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"sigkill_loop: pgbench -i: {done.stderr}")
