@@ -51,10 +51,14 @@ bool CommitQueue::step_log() {
   return service_->try_step();
 }
 
-void CommitQueue::hurry() {
-  if (!unannounced_ || monotonic_us() - requested_at_us_ < patience_us) return;
+void CommitQueue::hand_over() {
+  if (!unannounced_) return;
   unannounced_ = false;
   service_->wake_log();
+}
+
+void CommitQueue::hurry() {
+  if (monotonic_us() - requested_at_us_ >= patience_us) hand_over();
 }
 
 }  // namespace pgsilo

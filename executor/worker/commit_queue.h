@@ -57,8 +57,11 @@ class CommitQueue {
   // Tells everybody whose epoch is durable.
   void release();
   bool empty() const { return waiting_.empty(); }
-  // An idle worker with waiting replies: runs the log's step. True if that did something.
+  size_t size() const { return waiting_.size(); }
+  // A worker all of whose sessions wait: runs the log's step. True if that did something.
   bool step_log();
+  // A worker some of whose sessions wait, with nothing to do: the logger is to take the step.
+  void hand_over();
   // A busy worker with waiting replies: wakes the logger when they have waited for a while.
   void hurry();
 

@@ -45,17 +45,21 @@ Worker::~Worker() {
 
 Worker* Worker::current() { return current_worker; }
 
-void Worker::pin() const {
+void Worker::settle_thread() const {
+  // Batch scheduling: a worker that wakes does not push a client off their common CPU between two
+  // of its sends, it finds all of them when the client waits (docs/decisions/worker-scheduling.md).
+  // Refused, it only costs speed; so does a CPU below that went offline since start-up.
+  sched_param no_priority{};
+  static_cast<void>(pthread_setschedparam(pthread_self(), SCHED_BATCH, &no_priority));
   if (options_.cpu < 0) return;
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   CPU_SET(options_.cpu, &cpus);
-  // A CPU that went offline since start-up only costs speed.
   static_cast<void>(pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus));
 }
 
 void Worker::run() {
-  pin();
+  settle_thread();
   current_worker = this;
   for (;;) {
     take_inbox();
@@ -210,7 +214,12 @@ void Worker::wait_for_events() {
       commit_queue_.hurry();
       return;
     }
-    if (commit_queue_.step_log()) return;
+    if (commit_queue_.size() < fiber_count_) {
+      // A session that may have work any moment would find its worker inside the sync.
+      commit_queue_.hand_over();
+    } else if (commit_queue_.step_log()) {
+      return;
+    }
   } else if (busy) {
     handle_events(0);
     return;

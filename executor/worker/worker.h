@@ -3,9 +3,10 @@
 // session is shared between threads.
 //
 // One round of the loop: fibers that were woken, then (at most a slice of) background work, then
-// replies that became durable, then the sockets. Only when nothing is runnable it sleeps, and
-// before that it may run the log's step itself, because waking another thread costs more than a
-// quarter of a sync.
+// replies that became durable, then the sockets. Only when nothing is runnable it sleeps. If all
+// its sessions wait for the log it runs the log's step itself before that, because waking another
+// thread costs more than a quarter of a sync; else the logger thread does
+// (decisions/worker-scheduling.md).
 //
 // Thread safety: post(), wake() and request_stop() from any thread; the rest only on the worker's
 // own thread. Invariants: a fiber runs at most once a round; handlers never suspend (they run
@@ -108,7 +109,7 @@ class Worker {
     auto operator<=>(const Sleeper&) const = default;
   };
 
-  void pin() const;
+  void settle_thread() const;
   void run_round();
   void run_fiber(WorkerFiber& fiber);
   void take_inbox();

@@ -198,29 +198,82 @@ TEST(CommitQueueTest, ReleasesInOrderOfEpochs) {
   EXPECT_FALSE(queue.step_log());
 }
 
-TEST(WorkerTest, AnIdleWorkerRunsTheLogsStep) {
+// A session that waits for epoch 9.
+struct DurableFiber final : DurableWaiter {
+  explicit DurableFiber(Worker& of) : worker(of) {
+    fiber = &spawn(
+        worker,
+        [](void* argument) {
+          auto& self = *static_cast<DurableFiber*>(argument);
+          self.worker.commit_queue().wait(self, 9);
+          while (!self.worker.commit_queue().is_durable(9)) self.fiber->park();
+        },
+        this);
+  }
+  void on_durable(uint64_t) override { fiber->unpark(); }
+  Worker& worker;
+  WorkerFiber* fiber = nullptr;
+};
+
+TEST(WorkerTest, AWorkerAllOfWhoseSessionsWaitRunsTheLogsStep) {
   FakeLog log;
   Worker worker({});
   worker.commit_queue().set_service(&log);
-  struct Shared : DurableWaiter {
-    void on_durable(uint64_t) override { fiber->unpark(); }
-    WorkerFiber* fiber = nullptr;
-    Worker* worker = nullptr;
-    FakeLog* log = nullptr;
-  } shared;
-  shared.worker = &worker;
-  shared.log = &log;
-  shared.fiber = &spawn(
-      worker,
-      [](void* argument) {
-        auto& s = *static_cast<Shared*>(argument);
-        s.worker->commit_queue().wait(s, 9);
-        while (!s.worker->commit_queue().is_durable(9)) s.fiber->park();
-      },
-      &shared);
+  DurableFiber first(worker);
+  DurableFiber second(worker);
   worker.request_stop();
   worker.run();
   EXPECT_EQ(log.steps, 4);
+  EXPECT_EQ(log.wakes, 0);
+}
+
+// The logger thread of a worker that must not step itself.
+class SteppingLog final : public DurabilityService {
+ public:
+  explicit SteppingLog(Worker& worker) : worker_(worker) {}
+  uint64_t durable_epoch() const override { return durable_; }
+  void request(uint64_t) override {}
+  bool try_step() override {
+    ++steps;
+    durable_ = 9;
+    return true;
+  }
+  void wake_log() override {
+    ++wakes;
+    durable_ = 9;
+    worker_.wake();
+  }
+  int steps = 0;
+  int wakes = 0;
+
+ private:
+  Worker& worker_;
+  uint64_t durable_ = 5;
+};
+
+TEST(WorkerTest, AWorkerWithAnotherSessionLeavesTheLogsStepToTheLogger) {
+  Worker worker({});
+  SteppingLog log(worker);
+  worker.commit_queue().set_service(&log);
+  DurableFiber waits(worker);
+  struct Idle {
+    WorkerFiber* fiber = nullptr;
+    DurableFiber* other = nullptr;
+  } idle;
+  idle.other = &waits;
+  idle.fiber = &spawn(
+      worker,
+      [](void* argument) {
+        auto& self = *static_cast<Idle*>(argument);
+        while (!self.other->worker.commit_queue().is_durable(9)) {
+          self.fiber->park(monotonic_us() + 1000);
+        }
+      },
+      &idle);
+  worker.request_stop();
+  worker.run();
+  EXPECT_EQ(log.steps, 0);
+  EXPECT_EQ(log.wakes, 1);
 }
 
 TEST(WorkerTest, SocketsWakeTheirFiber) {
