@@ -25,7 +25,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
     const ServerSettings& settings;
   };
   WorkerHome(const WorkerOptions& options, const Parts& parts);
-  ~WorkerHome();
+  ~WorkerHome() override;
   WorkerHome(const WorkerHome&) = delete;
   WorkerHome& operator=(const WorkerHome&) = delete;
 

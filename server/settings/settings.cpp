@@ -229,6 +229,7 @@ void Settings::reset_all() {
     if (current_[i].text != reset_[i].text) assign(index, reset_[i], false);
   }
   std::vector<std::string> names;
+  names.reserve(custom_.size());
   for (const auto& entry : custom_) names.push_back(entry.first);
   for (const std::string& name : names) assign_custom(name, "", false);
 }
