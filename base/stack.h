@@ -52,6 +52,9 @@ class StackPool {
 // A suspended flow of control and the stack it lives on.
 struct StackContext {
   void* resume_point = nullptr;  // where switch_stack() continues it
+  // Of the last switch to it. Kept here, not among the locals of the flow that is left: with that
+  // flow's end they may be gone before the other side reads them.
+  StackContext* switched_from = nullptr;
   const char* bottom = nullptr;
   size_t bytes = 0;
   void* asan_fake_stack = nullptr;
