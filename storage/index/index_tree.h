@@ -111,14 +111,14 @@ class IndexTree {
 // meanwhile, and the owner holds a Pin throughout.
 class TreeAppender {
  public:
-  TreeAppender(IndexTree& tree, ReclaimerHandle& handle) : tree_(tree), handle_(handle) {}
+  TreeAppender(IndexTree& tree, ReclaimerHandle& handle) : tree_(&tree), handle_(&handle) {}
 
   // As IndexTree::insert.
   Record* append(Record* fresh, NodeChanges& changes);
 
  private:
-  IndexTree& tree_;
-  ReclaimerHandle& handle_;
+  IndexTree* tree_;
+  ReclaimerHandle* handle_;
   BorderNode* last_border_ = nullptr;
   size_t last_depth_ = 0;
   std::string last_prefix_;  // the first last_depth_ slices of the keys under last_border_

@@ -148,7 +148,7 @@ bool TreeInsertion::replace_by_layer(BorderAt at, int slot, Record* other,
 }
 
 Record* TreeAppender::append(Record* fresh, NodeChanges& changes) {
-  TreeInsertion insertion(tree_, fresh, handle_, changes);
+  TreeInsertion insertion(*tree_, fresh, *handle_, changes);
   std::string_view key = fresh->key();
   Record* existing = nullptr;
   bool followed = last_border_ != nullptr && key.size() >= last_prefix_.size() &&

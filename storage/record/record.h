@@ -64,6 +64,14 @@ class Record {
   // when the holder seems to have lost its own.
   TidWord stable_read(RowBuffer& buffer) const;
 
+  // The row as it lies in memory, of a present record that nobody writes meanwhile.
+  std::string_view quiet_row() const {
+    const ExternalPayload* external = this->external();
+    const uint64_t* words = external != nullptr ? external->words() : inline_row();
+    const std::atomic<uint32_t>& size = external != nullptr ? external->row_bytes : inline_bytes_;
+    return {reinterpret_cast<const char*>(words), size.load(std::memory_order_relaxed)};
+  }
+
   // Whether a row of `bytes` bytes can be installed in place.
   bool fits(size_t bytes) const { return row_words(bytes) <= capacity_words(); }
 

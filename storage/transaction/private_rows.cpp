@@ -31,15 +31,21 @@ TransactionStatus reserve_log(RedoSink& sink, size_t entries, size_t bytes,
   }
 }
 
+TreeAppender& PrivateRows::appender_of(Relation& relation, WorkerContext& worker) {
+  for (Load& load : loads_) {
+    if (load.relation == &relation) return load.appender;
+  }
+  return loads_.emplace_back(&relation, TreeAppender(relation.tree(), worker.reclaimer())).appender;
+}
+
 TransactionStatus PrivateRows::insert(WorkerContext& worker, const WaitSettings& settings,
                                       Relation& relation, std::string_view key,
                                       std::string_view row, Record** existing) {
   if (items_.size() == items_.capacity()) items_.reserve(std::max<size_t>(64, 2 * items_.size()));
+  TreeAppender& appender = appender_of(relation, worker);
   Record* fresh = relation.records().create_filled(key, row, Tid(), worker.reclaimer());
-  std::string_view copy;
   try {
-    copy = relation.logged() ? rows_.copy_string(row) : std::string_view();
-    *existing = relation.tree().insert(fresh, worker.reclaimer(), changes_);
+    *existing = appender.append(fresh, changes_);
   } catch (...) {
     relation.records().destroy(fresh, worker.reclaimer());
     throw;
@@ -48,7 +54,7 @@ TransactionStatus PrivateRows::insert(WorkerContext& worker, const WaitSettings&
     relation.records().destroy(fresh, worker.reclaimer());
     return TransactionStatus::ok;
   }
-  items_.push_back({&relation, fresh, copy});
+  items_.push_back({&relation, fresh});
   if (relation.logged()) bytes_ += key.size() + row.size();
   if (bytes_ < slice_bytes && items_.size() < slice_rows) return TransactionStatus::ok;
   return stream(worker, settings);
@@ -58,8 +64,8 @@ TransactionStatus PrivateRows::stream(WorkerContext& worker, const WaitSettings&
   if (items_.empty()) return TransactionStatus::ok;
   redo_.clear();
   for (const Item& item : items_) {
-    if (item.relation->logged())
-      redo_.push_back({item.relation->id(), false, item.record->key(), item.row});
+    if (!item.relation->logged()) continue;
+    redo_.push_back({item.relation->id(), false, item.record->key(), item.record->quiet_row()});
   }
   if (!redo_.empty()) {
     TransactionStatus reserved = reserve_log(worker.sink(), redo_.size(), bytes_, settings);
@@ -85,7 +91,6 @@ TransactionStatus PrivateRows::stream(WorkerContext& worker, const WaitSettings&
   worker.slot().leave();
   worker.set_last_tid(tid);
   items_.clear();
-  rows_.reset();
   bytes_ = 0;
   return TransactionStatus::ok;
 }
@@ -105,11 +110,12 @@ Tid PrivateRows::floor_of(CommandId command) const {
 
 void PrivateRows::forget(const Relation& relation) {
   std::erase_if(items_, [&relation](const Item& item) { return item.relation == &relation; });
+  std::erase_if(loads_, [&relation](const Load& load) { return load.relation == &relation; });
 }
 
 void PrivateRows::clear() {
+  loads_.clear();
   items_.clear();
-  rows_.reset();
   redo_.clear();
   floors_.clear();
   bytes_ = 0;

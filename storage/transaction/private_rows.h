@@ -1,8 +1,8 @@
 // Rows that a transaction inserts into relations private to it: straight into the unpublished tree,
-// unlocked, their redo streamed to the log in slices (engine.md item 15). A slice is the only thing
-// kept per row. That is how a load of millions of rows fits into memory and holds up nobody: each
-// streaming step is a small commit of its own (it announces itself in the commit slot, takes a TID
-// in the present epoch, appends, leaves).
+// unlocked, their redo streamed to the log in slices (engine.md item 15). The slice, which points
+// at the rows, is all that is kept beside the tree. That is how a load of millions of rows fits
+// into memory and holds up nobody: each streaming step is a small commit of its own (it announces
+// itself in the commit slot, takes a TID in the present epoch, appends, leaves).
 //
 // A row of the open slice is present with Tid(); streaming gives it the slice's TID. Nobody else
 // can see the relation, and if the transaction never commits, no catalog row names the relation:
@@ -11,7 +11,7 @@
 // Command ids. begin_statement() closes the slice, so a row's TID tells the statements that see it:
 // those that began when the worker's last TID was at or above the row's.
 //
-// Thread safety: none; one transaction.
+// Thread safety: none; one transaction, under one Pin from its first insert to clear().
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/arena.h"
-#include "storage/index/node_changes.h"
+#include "storage/index/index_tree.h"
 #include "storage/record/tid_word.h"
 #include "storage/transaction/abort_reason.h"
 #include "storage/transaction/redo_sink.h"
@@ -54,18 +53,23 @@ class PrivateRows {
  private:
   struct Item {
     Relation* relation;
-    Record* record;
-    std::string_view row;
+    Record* record;  // nobody sees it, so its row lies still until it is streamed
+  };
+  struct Load {
+    const Relation* relation;
+    TreeAppender appender;
   };
   struct Floor {
     CommandId command;
     Tid last_tid;
   };
-  static constexpr size_t slice_bytes = 256 * 1024;
-  static constexpr size_t slice_rows = 4096;
+  // Streaming touches the slice's records once more: they should still be in the cache.
+  static constexpr size_t slice_bytes = 128 * 1024;
+  static constexpr size_t slice_rows = 1024;
   Tid floor_of(CommandId command) const;
+  TreeAppender& appender_of(Relation& relation, WorkerContext& worker);
 
-  Arena rows_;
+  std::vector<Load> loads_;
   std::vector<Item> items_;
   std::vector<RedoEntry> redo_;
   std::vector<Floor> floors_;  // ascending
