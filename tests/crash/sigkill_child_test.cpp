@@ -2,12 +2,12 @@
 // the parent kills it with SIGKILL at a random moment, recovers, and compares. The same directory
 // goes through several lives. PGSILO_KILLS sets their number (4).
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <condition_variable>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <thread>

@@ -103,7 +103,7 @@ TEST(HostileTest, CancelEndsAQuery) {
   cancel(client.secret);
   std::vector<Message> messages = client.read_answer();
   // A column's description may have left before.
-  Message error = messages[messages.size() - 2];
+  const Message& error = messages[messages.size() - 2];
   EXPECT_EQ(field(error, 'C'), "57014");
   EXPECT_EQ(field(error, 'M'), "canceling statement due to user request");
   // One that comes too late does nothing.
@@ -117,7 +117,7 @@ TEST(HostileTest, StatementsMayHaveATimeLimit) {
   EXPECT_EQ(client.ask(query("set statement_timeout = '50ms'")), "CZI");
   client.send(query("select count(*) from generate_series(1, 100000000000) g where g % 3 = 4"));
   std::vector<Message> messages = client.read_answer();
-  Message error = messages[messages.size() - 2];
+  const Message& error = messages[messages.size() - 2];
   EXPECT_EQ(field(error, 'C'), "57014");
   EXPECT_EQ(field(error, 'M'), "canceling statement due to statement timeout");
   EXPECT_EQ(client.ask(query("select 1")), "TDCZI");

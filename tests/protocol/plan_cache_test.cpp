@@ -54,8 +54,8 @@ TEST_F(PlanCacheProtocolTest, CachedRunsSayWhatUncachedOnesSay) {
       "select * from plan_cache_test where e = %s",
       "select * from plan_cache_test where a in (%s, 4, %s) order by a",
       "select count(*) from plan_cache_test where f between %s and 5 group by a > %s",
-      "select coalesce(null, %s), case when a = 1 then %s end from plan_cache_test where a < 3 "
-      "order by a",
+      ("select coalesce(null, %s), case when a = 1 then %s end from plan_cache_test where a < 3 "
+       "order by a"),
       "update plan_cache_test set d = %s where a = 5 returning *",
       "update plan_cache_test set c = %s where a = 6",
       "insert into plan_cache_test (a, b) values (1, %s)",

@@ -14,7 +14,6 @@
 namespace pgsilo {
 namespace {
 
-using testing::TestEngine;
 using testing::ThreadParker;
 using enum TransactionStatus;
 

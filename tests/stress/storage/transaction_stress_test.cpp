@@ -160,7 +160,7 @@ TEST(TransactionStress, MoneyIsNeitherMadeNorLost) {
       return;
     }
     TransactionStatus status = run(session, mode, [&] {
-      for (auto [account, amount] : {std::pair{from, -1L}, std::pair{to, +1L}}) {
+      for (const auto& [account, amount] : {std::pair{from, -1L}, std::pair{to, +1L}}) {
         session.statement();
         TransactionStatus step = session.get(rows, account, ReadPurpose::for_update);
         if (step != ok) return step;

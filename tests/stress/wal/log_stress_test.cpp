@@ -2,10 +2,10 @@
 // nobody sleeps for ever, rings and long appends and rotation all at once. Runs under
 // ThreadSanitizer too.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <thread>

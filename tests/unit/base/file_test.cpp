@@ -1,8 +1,8 @@
 #include "base/file.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <new>
 

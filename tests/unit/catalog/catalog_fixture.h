@@ -14,7 +14,8 @@ struct CatalogEngine : TestEngine {
 };
 
 struct CatalogSession : TestSession {
-  explicit CatalogSession(CatalogEngine& engine) : CatalogSession(engine, null_sink) {}
+  explicit CatalogSession(CatalogEngine& engine)
+      : TestSession(engine), opened(open(engine.catalog, worker)), view(engine.catalog) {}
   CatalogSession(CatalogEngine& engine, RedoSink& sink)
       : TestSession(engine, sink), opened(open(engine.catalog, worker)), view(engine.catalog) {}
 
