@@ -143,6 +143,7 @@ void run(const std::string& directory, unsigned workers, uint64_t transactions, 
     Database database(directory, options);
     int64_t started = monotonic_us();
     std::vector<std::thread> threads;
+    threads.reserve(workers);
     for (unsigned i = 0; i < workers; ++i) {
       threads.emplace_back([&, i] { work(database, i, transactions / workers, window); });
     }

@@ -37,7 +37,7 @@ class NotNullTransform final : public RowTransform {
 void DefinitionSteps::rewrite(Draft draft, const TableDescriptor& old_table,
                               RowTransform* transform, int16_t checked_column) {
   // The old descriptor goes when the view shows the new one.
-  TableDescriptor old_copy = old_table;
+  TableDescriptor old_copy = old_table;  // NOLINT(performance-unnecessary-copy-initialization)
   if (transform != nullptr) {
     // Every row will be stored whole.
     for (ColumnDescriptor& column : draft.table->columns) {

@@ -127,10 +127,14 @@ int compare_values(const TypeInfo& type, const Datum& left, const Datum& right, 
 
 void AggregateRun::replay(const CompiledAggregate& call, const Collection& collection,
                           void* state) {
-  std::vector<const Datum*> rows;
+  struct Row {
+    const Datum* values;
+    size_t position;
+  };
+  std::vector<Row> rows;
   rows.reserve(collection.count);
   for (const Collected* item = collection.first; item != nullptr; item = item->next) {
-    rows.push_back(item->row);
+    rows.push_back({item->row, rows.size()});
   }
   size_t count = call.arguments.size();
   auto compare = [&](const Datum* left, const Datum* right) {
@@ -152,13 +156,16 @@ void AggregateRun::replay(const CompiledAggregate& call, const Collection& colle
     }
     return 0;
   };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const Datum* left, const Datum* right) { return compare(left, right) < 0; });
+  // Equal rows keep their order. (Not by std::stable_sort: libstdc++ 12's is deprecated to Clang.)
+  std::sort(rows.begin(), rows.end(), [&](const Row& left, const Row& right) {
+    int order = compare(left.values, right.values);
+    return order != 0 ? order < 0 : left.position < right.position;
+  });
   const Datum* previous = nullptr;
-  for (const Datum* row : rows) {
-    if (call.distinct && previous != nullptr && compare(previous, row) == 0) continue;
-    feed(call, state, row);
-    previous = row;
+  for (const Row& row : rows) {
+    if (call.distinct && previous != nullptr && compare(previous, row.values) == 0) continue;
+    feed(call, state, row.values);
+    previous = row.values;
   }
 }
 

@@ -35,6 +35,7 @@ CompiledOperator* compile_insert(const InsertNode& node, PlanCompiler& plan) {
   auto made = std::make_unique<CompiledInsert>();
   made->prepare(node, plan);
   std::vector<Register> targets;
+  targets.reserve(node.values.size());
   for (size_t i = 0; i < node.values.size(); ++i)
     targets.push_back(made->row + static_cast<Register>(i));
   made->values = plan.row_into(node.values, made->child->output, targets);

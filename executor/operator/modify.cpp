@@ -11,6 +11,7 @@ void CompiledModify::prepare(const ModifyNode& node, PlanCompiler& plan) {
   row = plan.new_registers(node.table->columns.size());
   not_null_columns.assign(node.not_null_columns.begin(), node.not_null_columns.end());
   std::vector<Register> modified;
+  modified.reserve(node.table->columns.size() + child->output.size());
   for (size_t i = 0; i < node.table->columns.size(); ++i)
     modified.push_back(row + static_cast<Register>(i));
   modified.insert(modified.end(), child->output.begin(), child->output.end());

@@ -123,6 +123,7 @@ BoundQuery* bind_rows(StatementBinding& binding, const ast::InsertStmt& statemen
 Row source_columns(StatementBinding& binding, const ast::InsertStmt& statement,
                    std::span<const TargetColumn> targets, const BoundQuery& source) {
   std::vector<int32_t> locations;
+  locations.reserve(static_cast<size_t>(source.visible_targets));
   for (int32_t i = 0; i < source.visible_targets; ++i) {
     locations.push_back(source.targets[i].expression->location);
   }

@@ -106,6 +106,7 @@ const BoundExpression* bind_row_distinct(Scope& scope, const ast::OperatorExpr& 
         .at(scope.position(node.location));
   }
   std::vector<const BoundExpression*> columns;
+  columns.reserve(left.size());
   for (size_t i = 0; i < left.size(); ++i) {
     columns.push_back(make_distinct(scope.binding, left[i], right[i], negated, node.location));
   }

@@ -136,6 +136,7 @@ BoundQuery* bind_values(StatementBinding& binding, const ast::SelectStmt& select
   std::span<BoundColumn> columns = arena.make_span<BoundColumn>(width);
   for (size_t i = 0; i < width; ++i) {
     std::vector<const BoundExpression*> column;
+    column.reserve(rows.size());
     for (const auto& row : rows) column.push_back(row[i]);
     Oid type = select_common_type(binding, column, "VALUES");
     for (auto& row : rows) row[i] = coerce_to_common_type(binding, row[i], type, "VALUES");

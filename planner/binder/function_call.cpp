@@ -163,6 +163,7 @@ ExpressionList complete_arguments(Scope& scope, const BuiltinProcedure& procedur
                                   const Candidate& chosen, std::span<const Oid> declared,
                                   std::span<const BoundExpression* const> arguments) {
   std::vector<const BoundExpression*> result;
+  result.reserve(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     result.push_back(coerce_type(scope.binding, arguments[i], declared[i], no_typmod,
                                  CoercionContext::implicit, CallForm::implicit_cast, -1));
@@ -232,6 +233,7 @@ const BoundExpression* bind_function_call(Scope& scope, const ast::FuncCall& cal
   for (const ast::Node* argument : call.arguments)
     arguments.push_back(bind_expression(scope, argument));
   std::vector<Oid> actual;
+  actual.reserve(arguments.size());
   for (const BoundExpression* argument : arguments) actual.push_back(argument->type);
   check_schema(scope, call, actual);
 

@@ -97,6 +97,7 @@ const BoundExpression* make_operator(StatementBinding& binding, const BuiltinOpe
   }
   operands.push_back(right);
   declared.push_back(op.right);
+  actual.reserve(operands.size());
   for (const BoundExpression* operand : operands) actual.push_back(operand->type);
   Oid result = resolve_polymorphic_types(actual, declared, op.result);
   for (size_t i = 0; i < operands.size(); ++i) {

@@ -64,6 +64,7 @@ const BoundExpression* make_row_comparison(StatementBinding& binding, std::strin
         .at(binding.position(location));
   }
   std::vector<const BoundExpression*> columns;
+  columns.reserve(left.size());
   for (size_t i = 0; i < left.size(); ++i)
     columns.push_back(compare(binding, op, left[i], right[i], location));
   return make_boolean_list(binding.arena, op == "=" ? BooleanOperator::and_ : BooleanOperator::or_,

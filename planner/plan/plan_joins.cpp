@@ -125,6 +125,7 @@ class JoinBuilder {
 
   std::span<const KeyValue> place_keys(const std::vector<KeyValue>& keys, ExpressionPlacer& shown) {
     std::vector<KeyValue> placed;
+    placed.reserve(keys.size());
     for (const KeyValue& key : keys) placed.push_back(place_key(key, shown));
     return context_.arena().copy_span(placed);
   }

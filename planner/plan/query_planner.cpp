@@ -122,6 +122,7 @@ class QueryPlanner {
     ExpressionPlacer placer(context_, input.layout);
     std::vector<const BoundExpression*> expressions;
     std::vector<PlanColumn> columns(input.node->columns.begin(), input.node->columns.end());
+    expressions.reserve(columns.size());
     for (size_t i = 0; i < columns.size(); ++i) {
       expressions.push_back(make_slot(context_.arena(), static_cast<int32_t>(i), columns[i]));
     }

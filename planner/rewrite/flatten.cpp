@@ -120,6 +120,7 @@ class Flattening {
 
   void replace_columns(int32_t number, const MergedQuery& merged, const BoundQuery& inner) {
     std::vector<const BoundExpression*> targets;
+    targets.reserve(static_cast<size_t>(inner.visible_targets));
     for (int32_t i = 0; i < inner.visible_targets; ++i) targets.push_back(merged.target(i));
     auto map = [&](const BoundExpression* e, int32_t depth) -> const BoundExpression* {
       auto* column = try_as<ColumnExpression>(e);

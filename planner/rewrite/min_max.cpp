@@ -117,6 +117,7 @@ class MinMax {
   bool has_ordered_index(const BoundExpression* column, bool greatest) {
     JoinProblem problem = make_join_problem(statement_, query_);
     std::vector<const Clause*> clauses;
+    clauses.reserve(problem.clauses.size());
     for (const Clause& clause : problem.clauses) clauses.push_back(&clause);
     OrderKey wanted{column, greatest, greatest};
     const TableDescriptor& table = *query_.relations[0]->table;

@@ -16,7 +16,7 @@ size_t bytes_needed(Int128 value) {
   auto low = static_cast<uint64_t>(bits);
   if (value == 0) return 0;
   int used = high != 0 ? 128 - __builtin_clzll(high) : low != 0 ? 64 - __builtin_clzll(low) : 0;
-  return static_cast<size_t>(used / 8 + 1);
+  return static_cast<size_t>(used) / 8 + 1;
 }
 
 int floor_divide(int dividend, int divisor) {
