@@ -227,6 +227,7 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryLi
   unsigned threads = state.options.recovery_threads;
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   std::vector<LogDirectory*> directories;
+  directories.reserve(state.units.size());
   for (const LogUnit& unit : state.units) directories.push_back(unit.directory.get());
   result->clean_shutdown =
       !state.control.incarnations.empty() && state.control.incarnations.back().clean;

@@ -141,6 +141,7 @@ class Replayer {
   // the end.
   void finish() {
     std::vector<std::unique_ptr<Pin>> pins;
+    pins.reserve(threads_.size());
     for (const auto& thread : threads_)
       pins.push_back(std::make_unique<Pin>(thread->restorer.handle()));
     try {
