@@ -1,0 +1,144 @@
+// How relations are joined: method by size, order, outer joins that can be less.
+#include "tests/unit/planner/planner_fixture.h"
+
+namespace pgsilo::testing {
+namespace {
+
+struct Joins : Planner {
+  JoinType type_of(std::string_view sql) {
+    auto planned = plan(sql);
+    if (const auto* hash = find<HashJoinNode>(planned->root)) return hash->join_type;
+    return the<NestedLoopNode>(planned->root).join_type;
+  }
+};
+
+TEST_F(Joins, SizesDecideBetweenLookupsAndAHashTable) {
+  constexpr std::string_view sql = "select * from t, u where t.d = u.a";
+  statistics.rows = {{"t", 10}, {"u", 1'000'000}};
+  auto planned = plan(sql);
+  const auto* loop = find<NestedLoopNode>(planned->root);
+  ASSERT_NE(loop, nullptr);
+  EXPECT_EQ(loop->left->kind, PlanKind::sequential_scan);
+  EXPECT_EQ(loop->right->kind, PlanKind::point_get);
+  ASSERT_EQ(loop->parameters.size(), 1u);
+  EXPECT_EQ(loop->condition, nullptr);  // the key answers it
+  EXPECT_TRUE(loop->right->depends_on_parameters);
+  statistics.rows = {{"t", 1'000'000}, {"u", 1'000'000}};
+  planned = plan(sql);
+  EXPECT_NE(find<HashJoinNode>(planned->root), nullptr);
+  EXPECT_EQ(find<PointGetNode>(planned->root), nullptr);
+}
+
+TEST_F(Joins, TheHashTableIsMadeOfTheSmallerSide) {
+  constexpr std::string_view sql = "select * from t, u where t.c = u.v";
+  statistics.rows = {{"t", 100'000}, {"u", 100}};
+  auto planned = plan(sql);
+  const auto* join = find<HashJoinNode>(planned->root);
+  ASSERT_NE(join, nullptr);
+  EXPECT_EQ(the<SequentialScanNode>(join->right).table->name, "u");
+  statistics.rows = {{"t", 100}, {"u", 100'000}};
+  planned = plan(sql);
+  join = find<HashJoinNode>(planned->root);
+  ASSERT_NE(join, nullptr);
+  EXPECT_EQ(the<SequentialScanNode>(join->right).table->name, "t");
+}
+
+TEST_F(Joins, AUniqueLookupMatchesAtMostOnce) {
+  statistics.rows = {{"t", 10}, {"u", 1'000'000}};
+  EXPECT_TRUE(
+      the<NestedLoopNode>(plan("select * from t, u where t.d = u.a")->root).right_is_unique);
+  define("create index u_t_a on u (t_a)");
+  auto planned = plan("select * from t, u where t.a = u.t_a");
+  const auto* loop = find<NestedLoopNode>(planned->root);
+  ASSERT_NE(loop, nullptr);
+  EXPECT_FALSE(loop->right_is_unique);
+}
+
+TEST_F(Joins, WithoutAnEqualityTheInnerRowsAreKept) {
+  auto planned = plan("select * from t, u where t.d < u.t_a");
+  const auto* loop = find<NestedLoopNode>(planned->root);
+  ASSERT_NE(loop, nullptr);
+  EXPECT_EQ(loop->right->kind, PlanKind::materialize);
+  EXPECT_NE(loop->condition, nullptr);
+}
+
+TEST_F(Joins, SettingsForbid) {
+  constexpr std::string_view sql = "select * from t, u where t.c = u.v";
+  settings.enable_hash_join = false;
+  EXPECT_NE(find<NestedLoopNode>(plan(sql)->root), nullptr);
+  settings.enable_hash_join = true;
+  settings.enable_nested_loop = false;
+  statistics.rows = {{"t", 1}, {"u", 1}};
+  EXPECT_NE(find<HashJoinNode>(plan(sql)->root), nullptr);
+}
+
+TEST_F(Joins, AConstantReachesBothSidesOfAnEquality) {
+  auto planned = plan("select * from t, u where t.a = u.a and t.a = 5");
+  const auto* loop = find<NestedLoopNode>(planned->root);
+  ASSERT_NE(loop, nullptr);
+  EXPECT_EQ(loop->left->kind, PlanKind::point_get);
+  EXPECT_EQ(loop->right->kind, PlanKind::point_get);
+  EXPECT_TRUE(loop->parameters.empty());
+}
+
+TEST_F(Joins, TheOrderBeginsWithTheFewestRows) {
+  statistics.rows = {{"t", 100'000}, {"u", 100'000}, {"w", 100'000}};
+  EXPECT_EQ(explain("select * from t, u, w where t.a = u.t_a and u.a = w.u_a and w.a = 5"),
+            "Nested Loop\n"
+            "  ->  Nested Loop\n"
+            "        ->  Index Scan using w_pkey on w\n"
+            "              Index Cond: (a = 5)\n"
+            "        ->  Index Scan using u_pkey on u\n"
+            "              Index Cond: (a = w.u_a)\n"
+            "  ->  Index Scan using t_pkey on t\n"
+            "        Index Cond: (a = u.t_a)");
+}
+
+TEST_F(Joins, ConditionsSinkToTheirRelation) {
+  EXPECT_EQ(explain("select * from t join u on t.c = u.v and u.t_a > 3 where t.d = 4"),
+            "Hash Join\n"
+            "  Hash Cond: (t.c = u.v)\n"
+            "  ->  Seq Scan on u\n"
+            "        Filter: (t_a > 3)\n"
+            "  ->  Hash\n"
+            "        ->  Seq Scan on t\n"
+            "              Filter: (d = 4)");
+}
+
+TEST_F(Joins, OuterJoinsBecomeLessWhereTheirNullRowsAreRejected) {
+  std::string left = "select * from t left join u on t.c = u.v";
+  EXPECT_EQ(type_of(left + " where u.t_a = 1"), JoinType::inner);
+  EXPECT_EQ(type_of(left + " where u.t_a is not null"), JoinType::inner);
+  EXPECT_EQ(type_of(left + " where t.d > 0 and u.t_a + t.d > 0"), JoinType::inner);
+  std::string full = "select * from t full join u on t.c = u.v";
+  EXPECT_EQ(type_of(full + " where t.d = 1 and u.t_a = 1"), JoinType::inner);
+  EXPECT_NE(type_of(full + " where t.d = 1"), JoinType::full);
+  EXPECT_NE(type_of(full + " where t.d = 1"), JoinType::inner);
+  // A later inner join that needs the nullable side rejects its nulls too.
+  EXPECT_EQ(the<HashJoinNode>(
+                plan("select * from t left join u on t.c = u.v join w on w.a = u.t_a")->root)
+                .join_type,
+            JoinType::inner);
+}
+
+TEST_F(Joins, OuterJoinsStayWhereNullRowsMayPass) {
+  std::string left = "select * from t left join u on t.c = u.v";
+  EXPECT_EQ(type_of(left), JoinType::left);
+  EXPECT_EQ(type_of(left + " where t.d = 1"), JoinType::left);
+  EXPECT_EQ(type_of(left + " where u.t_a is null"), JoinType::left);
+  EXPECT_EQ(type_of(left + " where coalesce(u.t_a, 0) = 0"), JoinType::left);
+  EXPECT_EQ(type_of(left + " where u.t_a = 1 or t.d = 1"), JoinType::left);
+  EXPECT_EQ(type_of("select * from t full join u on t.c = u.v"), JoinType::full);
+}
+
+TEST_F(Joins, TheConditionOfAnOuterJoinSinksToItsRightSideOnly) {
+  auto planned = plan("select * from t left join u on t.c = u.v and u.t_a = 1 and t.d = 2");
+  const auto* join = find<HashJoinNode>(planned->root);
+  ASSERT_NE(join, nullptr);
+  EXPECT_NE(join->condition, nullptr);
+  EXPECT_EQ(the<SequentialScanNode>(join->left).filter, nullptr);
+  EXPECT_NE(the<SequentialScanNode>(join->right).filter, nullptr);
+}
+
+}  // namespace
+}  // namespace pgsilo::testing

@@ -1,0 +1,119 @@
+// Order from an index instead of a sort, LIMIT, min and max, grouping.
+#include "tests/unit/planner/planner_fixture.h"
+
+namespace pgsilo::testing {
+namespace {
+
+struct Order : Planner {};
+
+TEST_F(Order, AnIndexGivesOrderInBothDirections) {
+  EXPECT_EQ(explain("select * from t order by a limit 3"),
+            "Limit\n  ->  Index Scan using t_pkey on t");
+  EXPECT_EQ(explain("select * from t order by a desc limit 3"),
+            "Limit\n  ->  Index Scan Backward using t_pkey on t");
+  EXPECT_EQ(explain("select * from t where a > 5 order by a desc limit 1"),
+            "Limit\n  ->  Index Scan Backward using t_pkey on t\n        Index Cond: (a > 5)");
+}
+
+TEST_F(Order, ColumnsFixedByEqualityDoNotCount) {
+  EXPECT_EQ(explain("select * from p where x = 1 order by y desc limit 2"),
+            "Limit\n  ->  Index Scan Backward using p_pkey on p\n        Index Cond: (x = 1)");
+  EXPECT_EQ(explain("select * from p where x = 1 order by x desc, y limit 2"),
+            "Limit\n  ->  Index Scan using p_pkey on p\n        Index Cond: (x = 1)");
+  EXPECT_EQ(explain("select * from p where y = 1 order by x, y, z limit 2"),
+            "Limit\n  ->  Index Scan using p_pkey on p\n        Filter: (y = 1)");
+  // After a unique key nothing is left to order.
+  EXPECT_EQ(explain("select * from t order by a, c limit 2"),
+            "Limit\n  ->  Index Scan using t_pkey on t");
+}
+
+TEST_F(Order, AnIndexOfMixedDirectionsServesExactlyThose) {
+  std::string_view sorted = "Sort";
+  EXPECT_NE(explain("select * from p order by x, y desc limit 2").find(sorted), std::string::npos);
+  define("create index p_mixed on p (x, y desc)");
+  EXPECT_EQ(explain("select * from p order by x, y desc limit 2"),
+            "Limit\n  ->  Index Scan using p_mixed on p");
+  EXPECT_EQ(explain("select * from p order by x desc, y limit 2"),
+            "Limit\n  ->  Index Scan Backward using p_mixed on p");
+}
+
+TEST_F(Order, NullsMustStandWhereTheIndexHasThem) {
+  EXPECT_EQ(explain("select * from t order by b limit 2"),
+            "Limit\n  ->  Index Scan using t_b on t");
+  EXPECT_EQ(explain("select * from t order by b desc limit 2"),
+            "Limit\n  ->  Index Scan Backward using t_b on t");
+  EXPECT_EQ(explain("select * from t order by b nulls first limit 2"),
+            "Limit\n  ->  Sort\n        Sort Key: b NULLS FIRST\n        ->  Seq Scan on t");
+  // Where there are no nulls, it is no matter.
+  EXPECT_EQ(explain("select * from t order by a nulls first limit 2"),
+            "Limit\n  ->  Index Scan using t_pkey on t");
+  EXPECT_EQ(explain("select * from t where b > 0 order by b nulls first limit 2"),
+            "Limit\n  ->  Index Scan using t_b on t\n        Index Cond: (b > 0)");
+}
+
+TEST_F(Order, ASortUnderALimitKeepsNoMoreThanItMust) {
+  auto planned = plan("select * from t order by c limit 5");
+  const auto* sort = find<SortNode>(planned->root);
+  ASSERT_NE(sort, nullptr);
+  EXPECT_EQ(sort->limit_hint, find<LimitNode>(planned->root));
+  EXPECT_NE(sort->limit_hint, nullptr);
+  // Rows that DISTINCT ON drops do not count for the limit.
+  planned = plan("select distinct on (c) c, b from t order by c, b limit 5");
+  EXPECT_EQ(the<SortNode>(planned->root).limit_hint, nullptr);
+}
+
+TEST_F(Order, HowManyRowsAreWantedDecidesBetweenOrderAndASort) {
+  statistics.rows["t"] = 1'000'000;
+  // All rows with b = 7 are found and sorted sooner than a million rows are walked in order; the
+  // first of them is likely to be met early.
+  EXPECT_EQ(explain("select * from t where b = 7 order by a"),
+            "Sort\n  Sort Key: a\n  ->  Index Scan using t_b on t\n        Index Cond: (b = 7)");
+  EXPECT_EQ(explain("select * from t where b = 7 order by a limit 1"),
+            "Limit\n  ->  Index Scan using t_pkey on t\n        Filter: (b = 7)");
+}
+
+TEST_F(Order, AJoinKeepsTheOrderOfItsLeftSide) {
+  std::string text =
+      explain("select t.a, u.v from t left join u on u.a = t.d order by t.a limit 5");
+  EXPECT_EQ(text.find("Sort"), std::string::npos) << text;
+}
+
+TEST_F(Order, MinAndMaxReadOneEntryOfAnIndex) {
+  EXPECT_EQ(explain("select max(a) from t"),
+            "Result\n"
+            "  InitPlan 1 (returns $0)\n"
+            "    ->  Limit\n"
+            "          ->  Index Scan Backward using t_pkey on t\n"
+            "                Filter: (a IS NOT NULL)");
+  EXPECT_EQ(explain("select min(y), max(y) from p where x = 1"),
+            "Result\n"
+            "  InitPlan 1 (returns $0)\n"
+            "    ->  Limit\n"
+            "          ->  Index Scan using p_pkey on p\n"
+            "                Index Cond: (x = 1)\n"
+            "                Filter: (y IS NOT NULL)\n"
+            "  InitPlan 2 (returns $1)\n"
+            "    ->  Limit\n"
+            "          ->  Index Scan Backward using p_pkey on p\n"
+            "                Index Cond: (x = 1)\n"
+            "                Filter: (y IS NOT NULL)");
+  // Neither for what no index orders, nor beside an aggregate that reads all rows anyway.
+  EXPECT_EQ(explain("select max(c) from t"), "Aggregate\n  ->  Seq Scan on t");
+  EXPECT_EQ(explain("select max(a), count(*) from t"), "Aggregate\n  ->  Seq Scan on t");
+  EXPECT_EQ(explain("select max(a) from t group by b"),
+            "HashAggregate\n  Group Key: b\n  ->  Seq Scan on t");
+}
+
+TEST_F(Order, GroupsAndDistinctRowsAreHashed) {
+  EXPECT_EQ(explain("select c, count(*) from t group by c having count(*) > 1"),
+            "HashAggregate\n  Group Key: c\n  Filter: (count(*) > 1)\n  ->  Seq Scan on t");
+  EXPECT_EQ(explain("select distinct c from t"),
+            "HashAggregate\n  Group Key: c\n  ->  Seq Scan on t");
+  EXPECT_EQ(the<AggregateNode>(plan("select count(*) from t")->root).strategy,
+            AggregateStrategy::plain);
+  EXPECT_EQ(the<AggregateNode>(plan("select b from t group by b")->root).strategy,
+            AggregateStrategy::hashed);
+}
+
+}  // namespace
+}  // namespace pgsilo::testing

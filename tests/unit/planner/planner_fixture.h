@@ -1,0 +1,117 @@
+// Plans of SQL texts over tables that exist in a catalog only: how many rows a table has is what
+// the test says.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "catalog/descriptors.h"
+#include "executor/constant_evaluator.h"
+#include "planner/explain/explain.h"
+#include "planner/plan/plan_tree.h"
+#include "tests/unit/executor/sql_session.h"
+
+namespace pgsilo::testing {
+
+class ToldStatistics final : public TableStatistics {
+ public:
+  double row_count(const TableDescriptor& table) const override {
+    auto found = rows.find(table.name);
+    return found == rows.end() ? 1000 : found->second;
+  }
+  std::map<std::string, double> rows;
+};
+
+struct Planner : ::testing::Test {
+  CatalogEngine engine;
+  SqlSession session{engine};
+  ToldStatistics statistics;
+  PlannerSettings settings;
+
+  Planner() {
+    define("create table t (a int primary key, b int, c text, d int not null, e bool)");
+    define("create index t_b on t (b)");
+    define("create table u (a int primary key, t_a int, v text)");
+    define("create table w (a int primary key, u_a int)");
+    define("create table p (x int, y int, z int, v int, primary key (x, y, z))");
+  }
+
+  void define(std::string_view sql) {
+    std::string answer = session.run(sql);
+    ASSERT_EQ(answer.find("ERROR"), std::string::npos) << answer;
+  }
+
+  // `types`: of $1, $2 ...
+  std::shared_ptr<const PlannedStatement> plan(std::string_view sql,
+                                               std::span<const Oid> types = {}) {
+    ExecutorConstantEvaluator evaluator(session.context.types);
+    session.begin();
+    PlanRequest request;
+    request.statement = parse(sql, syntax_).front().statement;
+    request.text = sql;
+    request.catalog = &session.view;
+    request.settings = &settings;
+    request.types = &session.context.types;
+    request.evaluator = &evaluator;
+    request.declared_parameter_types = types;
+    request.statistics = &statistics;
+    request.database_name = "postgres";
+    struct End {
+      SqlSession& session;
+      ~End() { session.abort(); }
+    } end{session};
+    return plan_statement(request);
+  }
+
+  // As EXPLAIN (COSTS OFF) shows it.
+  std::string explain(std::string_view sql) {
+    ExplainRequest request;
+    request.options.costs = false;
+    request.types = &session.context.types;
+    std::string text;
+    for (const std::string& line : explain_plan(*plan(sql), request)) {
+      text += (text.empty() ? "" : "\n") + line;
+    }
+    return text;
+  }
+
+  // "SQLSTATE at character: message".
+  std::string error(std::string_view sql) {
+    try {
+      plan(sql);
+    } catch (const SqlError& error) {
+      const SqlDiagnostic& diagnostic = error.diagnostic();
+      return concat(diagnostic.state.text(), " at ", diagnostic.position, ": ", diagnostic.message);
+    }
+    return "no error";
+  }
+
+  // The first operator of its kind, from the top; null for none.
+  template <typename Node>
+  static const Node* find(const PlanNode* node) {
+    if (auto* found = try_as<Node>(node)) return found;
+    const Node* found = nullptr;
+    for_each_child(*node, [&](const PlanNode& child) {
+      if (found == nullptr) found = find<Node>(&child);
+    });
+    return found;
+  }
+
+  // The same where the test cannot go on without it.
+  template <typename Node>
+  static const Node& the(const PlanNode* node) {
+    const Node* found = find<Node>(node);
+    if (found == nullptr) throw std::runtime_error("the plan has no such operator");
+    return *found;
+  }
+
+ private:
+  Arena syntax_;  // plans point into it
+};
+
+}  // namespace pgsilo::testing

@@ -1,0 +1,155 @@
+// Queries made into others: subqueries to joins, merged subqueries, folded constants; and what
+// changes of rows know about them.
+#include "tests/unit/planner/planner_fixture.h"
+
+namespace pgsilo::testing {
+namespace {
+
+struct Rewrite : Planner {};
+
+TEST_F(Rewrite, ExistsIsASemiJoinNotExistsAnAntiJoin) {
+  statistics.rows = {{"t", 100'000}, {"u", 100'000}};
+  auto planned = plan("select * from t where exists (select 1 from u where u.t_a = t.a)");
+  const auto* join = find<HashJoinNode>(planned->root);
+  ASSERT_NE(join, nullptr);
+  EXPECT_EQ(join->join_type, JoinType::semi);
+  EXPECT_EQ(join->columns.size(), 5u);  // the left row only
+  planned = plan("select * from t where not exists (select 1 from u where u.t_a = t.a)");
+  join = find<HashJoinNode>(planned->root);
+  ASSERT_NE(join, nullptr);
+  EXPECT_EQ(join->join_type, JoinType::anti);
+}
+
+TEST_F(Rewrite, AnExistsWithoutOuterColumnsIsAnsweredOnce) {
+  EXPECT_EQ(explain("select * from t where exists (select 1 from u where u.t_a = 3)"),
+            "Result\n"
+            "  One-Time Filter: $0\n"
+            "  InitPlan 1 (returns $0)\n"
+            "    ->  Seq Scan on u\n"
+            "          Filter: (t_a = 3)\n"
+            "  ->  Seq Scan on t");
+}
+
+TEST_F(Rewrite, InIsAJoin) {
+  statistics.rows = {{"t", 1'000'000}, {"u", 10}};
+  // A few rows of u drive lookups in t: only an inner join over different rows allows that.
+  EXPECT_EQ(explain("select * from t where a in (select t_a from u)"),
+            "Nested Loop\n"
+            "  ->  HashAggregate\n"
+            "        Group Key: u.t_a\n"
+            "        ->  Seq Scan on u\n"
+            "  ->  Index Scan using t_pkey on t\n"
+            "        Index Cond: (a = u.t_a)");
+  auto planned = plan("select * from t where a in (select u.t_a from u where u.a = t.d)");
+  const auto* join = find<HashJoinNode>(planned->root);
+  ASSERT_NE(join, nullptr);
+  EXPECT_EQ(join->join_type, JoinType::semi);
+}
+
+TEST_F(Rewrite, NotInIsNoJoin) {
+  // A NULL in the subquery makes all of it unknown.
+  auto planned = plan("select * from t where a not in (select t_a from u)");
+  EXPECT_EQ(find<HashJoinNode>(planned->root), nullptr);
+  EXPECT_EQ(find<NestedLoopNode>(planned->root), nullptr);
+}
+
+TEST_F(Rewrite, SimpleSubqueriesAreMerged) {
+  EXPECT_EQ(explain("select s.n from (select a + 1 as n, a as k from t where d = 2) s where k = 5"),
+            "Index Scan using t_pkey on t\n  Index Cond: (a = 5)\n  Filter: (d = 2)");
+  EXPECT_EQ(explain("with s as (select a from t) select * from s where a = 5"),
+            "Index Scan using t_pkey on t\n  Index Cond: (a = 5)");
+}
+
+TEST_F(Rewrite, SubqueriesThatDecideWhichRowsThereAreAreNotMerged) {
+  for (const char* sql : {"select * from (select a from t limit 3) s where a = 5",
+                          "select * from (select distinct d as a from t) s where a = 5",
+                          "select * from (select count(*) as a from t) s where a = 5",
+                          "with s as materialized (select a from t) select * from s where a = 5"}) {
+    EXPECT_EQ(find<PointGetNode>(plan(sql)->root), nullptr) << sql;
+  }
+}
+
+TEST_F(Rewrite, AWithQueryUsedTwiceRunsOnce) {
+  auto planned = plan("with s as (select a from t where d = 1) select * from s x, s y");
+  EXPECT_EQ(planned->ctes.size(), 1u);
+  EXPECT_NE(find<CteScanNode>(planned->root), nullptr);
+  planned = plan("with s as not materialized (select a from t where d = 1) select * from s x, s y");
+  EXPECT_EQ(planned->ctes.size(), 0u);
+}
+
+TEST_F(Rewrite, ConstantsAreComputedOnce) {
+  EXPECT_EQ(explain("select * from t where a = 2 + 3 * 4"),
+            "Index Scan using t_pkey on t\n  Index Cond: (a = 14)");
+  EXPECT_EQ(explain("select * from t where c = lower('ABC') || 'd'"),
+            "Seq Scan on t\n  Filter: (c = 'abcd'::text)");
+  EXPECT_EQ(explain("select * from t where a = case when 1 < 2 then 5 else d end"),
+            "Index Scan using t_pkey on t\n  Index Cond: (a = 5)");
+  EXPECT_EQ(explain("select * from t where a = coalesce(null, 5)"),
+            "Index Scan using t_pkey on t\n  Index Cond: (a = 5)");
+}
+
+TEST_F(Rewrite, WhatFailsIsLeftToTheRun) {
+  // It may never be reached.
+  EXPECT_EQ(explain("select * from t where c = 'x' and 1 / 0 = d"),
+            "Seq Scan on t\n  Filter: ((c = 'x'::text) AND ((1 / 0) = d))");
+}
+
+TEST_F(Rewrite, BooleanLawsShortenConditions) {
+  EXPECT_EQ(explain("select * from t where a = 5 and true"),
+            "Index Scan using t_pkey on t\n  Index Cond: (a = 5)");
+  EXPECT_EQ(explain("select * from t where not (a < 5 or b is null)"),
+            "Index Scan using t_pkey on t\n  Index Cond: (a >= 5)\n  Filter: (b IS NOT NULL)");
+  // Nothing is read.
+  for (const char* never :
+       {"select * from t where a = 5 and 1 = 2", "select * from t where d = null"}) {
+    auto planned = plan(never);
+    const auto* filter = try_as<FilterNode>(planned->root);
+    ASSERT_NE(filter, nullptr) << never;
+    const auto* constant = try_as<ConstantExpression>(filter->one_time_filter);
+    ASSERT_NE(constant, nullptr) << never;
+    EXPECT_TRUE(constant->value.null || !constant->value.as_bool());
+  }
+}
+
+TEST_F(Rewrite, FunctionsThatAreNotImmutableAreNotFolded) {
+  EXPECT_NE(explain("select * from t where c = current_setting('x')").find("current_setting"),
+            std::string::npos);
+}
+
+TEST_F(Rewrite, UpdatesTouchOnlyIndexesOfAssignedColumns) {
+  auto planned = plan("update t set d = 1 where a = 5");
+  const auto* update = try_as<UpdateNode>(planned->root);
+  ASSERT_NE(update, nullptr);
+  EXPECT_EQ(update->child->kind, PlanKind::point_get);
+  EXPECT_TRUE(update->changed_indexes.empty());
+  EXPECT_FALSE(update->changes_primary_key);
+  EXPECT_TRUE(update->not_null_columns.empty());
+  planned = plan("update t set b = 1, d = b where a = 5");
+  update = as<UpdateNode>(planned->root);
+  ASSERT_EQ(update->changed_indexes.size(), 1u);
+  EXPECT_EQ(update->changed_indexes[0]->name, "t_b");
+  ASSERT_EQ(update->not_null_columns.size(), 1u);
+  EXPECT_EQ(update->not_null_columns[0], 3);
+  planned = plan("update t set a = a + 1");
+  update = as<UpdateNode>(planned->root);
+  EXPECT_TRUE(update->changes_primary_key);
+  EXPECT_EQ(update->changed_indexes.size(), 2u);
+}
+
+TEST_F(Rewrite, InsertsCheckOnlyWhatMayBeNull) {
+  auto planned = plan("insert into t (a, d) values (1, 2)");
+  EXPECT_TRUE(as<InsertNode>(planned->root)->not_null_columns.empty());
+  planned = plan("insert into t (a, c) values (1, 'x')");
+  ASSERT_EQ(as<InsertNode>(planned->root)->not_null_columns.size(), 1u);
+  EXPECT_EQ(as<InsertNode>(planned->root)->not_null_columns[0], 3);
+}
+
+TEST_F(Rewrite, StatementsSayWhatTheyMayDo) {
+  EXPECT_TRUE(plan("select * from t")->read_only);
+  EXPECT_FALSE(plan("delete from t")->read_only);
+  EXPECT_TRUE(plan("select 1")->one_shot);
+  EXPECT_FALSE(plan("begin")->one_shot);
+}
+
+}  // namespace
+}  // namespace pgsilo::testing
