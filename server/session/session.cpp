@@ -236,6 +236,11 @@ void Session::ready() {
   report_settings();
   state_.reply.messages().ready_for_query(state_.transactions.ready_state());
   release();
+  if (state_.transactions.state() != TransactionControl::State::idle) {
+    // The block's answers so far have left: nothing of it runs again, whatever its COMMIT meets.
+    can_replay_ = false;
+    state_.connection.drop_replay_point();
+  }
   state_.reply.reset_limit();
   executed_ = false;
   if (running_again_ || retry_.failures() != 0) {

@@ -130,6 +130,30 @@ TEST_F(RetryTest, AWaitForALockMayBeCancelledOrLimited) {
   ASSERT_EQ(block.ask(query("rollback")), "CZI");
 }
 
+// Write skew: each block changes what the other has read. The second COMMIT fails, once, and says
+// so.
+TEST_F(RetryTest, AConflictMetByCommitIsToldAndEndsTheBlock) {
+  const std::string commits[] = {query("commit"),
+                                 parse("", "commit") + bind("", "", {}) + execute() + sync()};
+  const std::string answers[] = {"E(40001)ZI", "12E(40001)ZI"};
+  for (int i = 0; i < 2; ++i) {
+    RawClient first, second;
+    first.start();
+    second.start();
+    ASSERT_EQ(first.ask(query("begin isolation level serializable")), "CZT");
+    ASSERT_EQ(first.ask(query("select v from retry_test where id = 1")), "TDCZT");
+    ASSERT_EQ(first.ask(query("update retry_test set v = 7 where id = 2")), "CZT");
+    ASSERT_EQ(second.ask(query("begin isolation level serializable")), "CZT");
+    ASSERT_EQ(second.ask(query("select v from retry_test where id = 2")), "TDCZT");
+    ASSERT_EQ(second.ask(query("update retry_test set v = 8 where id = 1")), "CZT");
+    ASSERT_EQ(second.ask(query("commit")), "CZI");
+    EXPECT_EQ(first.ask(commits[i]), answers[i]);
+    EXPECT_TRUE(first.is_silent());
+    EXPECT_EQ(first.ask(query("select 1")), "TDCZI");
+    EXPECT_EQ(first_value("select v from retry_test where id = 2"), "0");
+  }
+}
+
 TEST_F(RetryTest, BlocksOnOneRowQueueUp) {
   std::vector<std::thread> threads;
   for (int i = 0; i < clients; ++i) {
