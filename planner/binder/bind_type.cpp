@@ -73,7 +73,28 @@ BoundType bind_type(StatementBinding& binding, const ast::TypeName& name) {
   return bound;
 }
 
+namespace {
+
+const BoundExpression* bind_execute_argument(Scope& scope, const ast::TypeCast& node) {
+  PlaceGuard place(scope, ExpressionPlace::execute_parameter);
+  BoundType target = bind_type(scope.binding, *node.type);
+  const BoundExpression* argument = bind_expression(scope, node.argument);
+  const BoundExpression* result =
+      coerce_to_target(scope.binding, argument, target.type, no_typmod, CoercionContext::assignment,
+                       CallForm::implicit_cast, -1);
+  if (result != nullptr) return result;
+  throw SqlError(
+      sqlstate::datatype_mismatch,
+      concat("parameter $", node.execute_parameter, " of type ", type_name(argument->type),
+             " cannot be coerced to the expected type ", type_name(target.type)))
+      .hint("You will need to rewrite or cast the expression.")
+      .at(scope.position(argument->location));
+}
+
+}  // namespace
+
 const BoundExpression* bind_type_cast(Scope& scope, const ast::TypeCast& node) {
+  if (node.execute_parameter != 0) return bind_execute_argument(scope, node);
   BoundType target = bind_type(scope.binding, *node.type);
   const BoundExpression* argument = nullptr;
   auto* array = ast::try_as<ast::ArrayExpr>(node.argument);

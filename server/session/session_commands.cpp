@@ -146,7 +146,7 @@ std::string_view SessionCommands::prepare(const Portal& portal, const ast::Prepa
   return "PREPARE";
 }
 
-// The parameters are expressions: they run as a SELECT of casts to the statement's parameter types.
+// The arguments are expressions: they run as a SELECT of what is assigned to the parameters.
 std::shared_ptr<Portal> SessionCommands::bind_execute(const Portal& portal,
                                                       const ast::ExecuteStmt& statement) {
   auto inner = std::make_shared<Portal>();
@@ -170,6 +170,7 @@ std::shared_ptr<Portal> SessionCommands::bind_execute(const Portal& portal,
     auto* cast = ast::make_node<ast::TypeCast>(arena, statement.parameters[i]->location);
     cast->argument = statement.parameters[i];
     cast->type = type_name_of(types[i], arena);
+    cast->execute_parameter = static_cast<int32_t>(i + 1);
     targets[i].expression = cast;
   }
   select->targets = targets;

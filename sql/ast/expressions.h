@@ -174,6 +174,9 @@ struct TypeCast : Node {
   static constexpr NodeKind node_kind = NodeKind::type_cast;
   const Node* argument = nullptr;
   const TypeName* type = nullptr;
+  // Not 0: no cast that was written, but EXECUTE's argument number so-and-so, which is assigned to
+  // a parameter of this type.
+  int32_t execute_parameter = 0;
 };
 
 struct CollateClause : Node {
