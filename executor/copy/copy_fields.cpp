@@ -7,8 +7,8 @@
 
 namespace pgsilo {
 
-const std::vector<CopyField>& CopyFieldSplitter::split(std::string_view line) {
-  fields_.clear();
+std::span<const CopyField> CopyFieldSplitter::split(std::string_view line) {
+  count_ = 0;
   scratch_.clear();
   if (options_.csv) {
     scratch_.reserve(line.size());
@@ -19,7 +19,7 @@ const std::vector<CopyField>& CopyFieldSplitter::split(std::string_view line) {
     scratch_.reserve(line.size());
     split_text(line);
   }
-  return fields_;
+  return std::span(fields_).first(count_);
 }
 
 void CopyFieldSplitter::split_plain(std::string_view line) {
@@ -29,7 +29,7 @@ void CopyFieldSplitter::split_plain(std::string_view line) {
     const auto* stop = static_cast<const char*>(
         std::memchr(at, options_.delimiter, static_cast<size_t>(end - at)));
     std::string_view text(at, static_cast<size_t>((stop == nullptr ? end : stop) - at));
-    fields_.push_back({text, text == options_.null_text, false});
+    add(text, text == options_.null_text, false);
     if (stop == nullptr) return;
     at = stop + 1;
   }
@@ -105,7 +105,7 @@ void CopyFieldSplitter::split_text(std::string_view line) {
     bool null = line.substr(start, at - start) == options_.null_text;
     std::string_view text = scratch_from(scratch_start);
     if (made_byte && !null) validate_text(text);
-    fields_.push_back({text, null, false});
+    add(text, null, false);
     if (at == line.size()) return;
     ++at;
   }
@@ -140,7 +140,7 @@ void CopyFieldSplitter::split_csv(std::string_view line) {
     if (in_quotes) throw SqlError(sqlstate::bad_copy_file_format, "unterminated CSV quoted field");
     std::string_view text = scratch_from(scratch_start);
     bool is_null_text = text == options_.null_text;
-    fields_.push_back({text, !quoted && is_null_text, quoted && is_null_text});
+    add(text, !quoted && is_null_text, quoted && is_null_text);
     if (at == line.size()) return;
     ++at;
   }

@@ -2,6 +2,7 @@
 // Thread safety: none; one COPY.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,7 @@ class CopyFieldSplitter {
   explicit CopyFieldSplitter(const CopyOptions& options) : options_(options) {}
 
   // Throws 22P04 for a quoted field that does not end, 22021 for escapes that make invalid text.
-  const std::vector<CopyField>& split(std::string_view line);
+  std::span<const CopyField> split(std::string_view line);
 
  private:
   void split_plain(std::string_view line);
@@ -29,9 +30,14 @@ class CopyFieldSplitter {
   void split_csv(std::string_view line);
   size_t unescape(std::string_view line, size_t at, bool* made_high_byte);
   std::string_view scratch_from(size_t start) const { return scratch_.view().substr(start); }
+  void add(std::string_view text, bool null, bool quoted_null) {
+    if (count_ == fields_.size()) fields_.resize(2 * count_ + 16);
+    fields_[count_++] = {text, null, quoted_null};
+  }
 
   const CopyOptions& options_;
-  std::vector<CopyField> fields_;
+  std::vector<CopyField> fields_;  // the first count_ are the line's: nothing is built per field
+  size_t count_ = 0;
   ByteBuffer scratch_;  // never longer than the line, reserved before: views into it stay
 };
 

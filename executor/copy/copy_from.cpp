@@ -123,14 +123,19 @@ class CopyFromRun {
         table_(table),
         options_(options),
         columns_(copy_columns(table, syntax.columns)),
-        force_not_null_(
-            copy_option_columns(table, columns_, options.force_not_null, "FORCE_NOT_NULL")),
-        force_null_(copy_option_columns(table, columns_, options.force_null, "FORCE_NULL")),
         lines_(*state.session.copy_source, options),
         splitter_(options),
         completion_(state, table, columns_),
         writer_(state.session, table) {
-    for (size_t column : columns_) types_.push_back(&type_info(table.columns[column].type));
+    std::vector<bool> force_not_null =
+        copy_option_columns(table, columns_, options.force_not_null, "FORCE_NOT_NULL");
+    std::vector<bool> force_null =
+        copy_option_columns(table, columns_, options.force_null, "FORCE_NULL");
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      readers_.push_back(FieldReader(table.columns[columns_[i]]));
+      readers_[i].force_not_null = force_not_null[i];
+      readers_[i].force_null = force_null[i];
+    }
   }
 
   void run() {
@@ -154,6 +159,19 @@ class CopyFromRun {
   }
 
  private:
+  // What there is to know about one of the data's columns, per row.
+  struct FieldReader {
+    explicit FieldReader(const ColumnDescriptor& column) : type(&type_info(column.type)) {
+      if (type->oid == type_oid::interval) parse_typmod = column.typmod;
+      if (type->apply_typmod != nullptr) apply_typmod = column.typmod;
+    }
+    const TypeInfo* type;
+    int32_t parse_typmod = no_typmod;
+    int32_t apply_typmod = no_typmod;
+    bool force_not_null = false;
+    bool force_null = false;
+  };
+
   bool read(std::string_view* line) {
     // An error from here on is about the line that is being read.
     line_is_shown_ = false;
@@ -165,7 +183,7 @@ class CopyFromRun {
 
   void take(std::string_view line) {
     state_.session.maybe_yield();
-    const std::vector<CopyField>& fields = splitter_.split(line);
+    std::span<const CopyField> fields = splitter_.split(line);
     if (fields.size() != columns_.size()) check_field_count(line, fields.size());
     row_memory_.reset();
     state_.session.types.arena = &row_memory_;
@@ -183,16 +201,14 @@ class CopyFromRun {
   }
 
   Datum value(size_t i, const CopyField& field) {
-    bool null = (field.null && !force_not_null_[i]) || (field.quoted_null && force_null_[i]);
-    field_ = null ? CopyField{{}, true, false} : field;
+    const FieldReader& column = readers_[i];
+    bool null = (field.null && !column.force_not_null) || (field.quoted_null && column.force_null);
+    shown_field_ = null ? nullptr : &field;
     if (null) return Datum();
-    field_.null = false;
-    const TypeInfo& type = *types_[i];
-    int32_t typmod = table_.columns[columns_[i]].typmod;
-    bool reads_typmod = type.oid == type_oid::interval;
-    Datum value = type.parse(field.text, reads_typmod ? typmod : no_typmod, state_.session.types);
-    if (typmod == no_typmod || type.apply_typmod == nullptr) return value;
-    return type.apply_typmod(value, typmod, /*explicit_cast=*/false, state_.session.types);
+    Datum value = column.type->parse(field.text, column.parse_typmod, state_.session.types);
+    if (column.apply_typmod == no_typmod) return value;
+    return column.type->apply_typmod(value, column.apply_typmod, /*explicit_cast=*/false,
+                                     state_.session.types);
   }
 
   void check_field_count(std::string_view line, size_t count) const {
@@ -207,7 +223,7 @@ class CopyFromRun {
   }
 
   void check_header(std::string_view line) {
-    const std::vector<CopyField>& fields = splitter_.split(line);
+    std::span<const CopyField> fields = splitter_.split(line);
     if (fields.size() != columns_.size()) {
       throw SqlError(sqlstate::bad_copy_file_format,
                      concat("wrong number of fields in header line: got ", fields.size(),
@@ -236,7 +252,8 @@ class CopyFromRun {
     context += concat("COPY ", table_.name, ", line ", line_number_);
     if (column_ != no_column) {
       context += concat(", column ", table_.columns[columns_[column_]].name, ": ");
-      context += field_.null ? std::string("null input") : concat("\"", shown(field_.text), "\"");
+      context += shown_field_ == nullptr ? std::string("null input")
+                                         : concat("\"", shown(shown_field_->text), "\"");
     } else if (line_is_shown_) {
       context += concat(": \"", shown(line_), "\"");
     }
@@ -253,9 +270,7 @@ class CopyFromRun {
   const TableDescriptor& table_;
   const CopyOptions& options_;
   std::vector<size_t> columns_;
-  std::vector<const TypeInfo*> types_;
-  std::vector<bool> force_not_null_;
-  std::vector<bool> force_null_;
+  std::vector<FieldReader> readers_;
   CopyLines lines_;
   CopyFieldSplitter splitter_;
   RowCompletion completion_;
@@ -266,7 +281,7 @@ class CopyFromRun {
   uint64_t line_number_ = 0;
   bool line_is_shown_ = false;
   size_t column_ = no_column;
-  CopyField field_;
+  const CopyField* shown_field_ = nullptr;  // null: a null
 };
 
 class CopyFrom final : public UtilityCommand {
