@@ -1,7 +1,6 @@
 #include "server/worker_home.h"
 
 #include "server/session/session.h"
-#include "storage/relation/relation_directory.h"
 
 namespace pgsilo {
 namespace {
@@ -33,9 +32,6 @@ class AdoptTask final : public WorkerTask {
   SessionServices services_;
   int descriptor_;
 };
-
-// Records of dropped relations that are freed in one piece of chores.
-constexpr size_t dropped_records_at_once = 1000;
 
 }  // namespace
 
@@ -73,12 +69,6 @@ void WorkerHome::wake_log() { wal_.wake_logger(index_); }
 
 void WorkerHome::on_durable(Epoch) { worker_.wake(); }
 
-bool WorkerHome::run() {
-  bool more = storage_.housekeep();
-  if (engine_.relations.dropped_count() != 0) {
-    more |= engine_.relations.reclaim_dropped(dropped_records_at_once, storage_.reclaimer());
-  }
-  return more;
-}
+bool WorkerHome::run() { return storage_.housekeep(); }
 
 }  // namespace pgsilo

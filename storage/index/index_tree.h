@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/strong_id.h"
 #include "storage/epoch/reclaimer.h"
@@ -72,6 +73,11 @@ class IndexTree {
   // (records().retire). Throws std::bad_alloc before anything has changed.
   bool remove(Record* record, ReclaimerHandle& handle);
 
+  // Frees a piece of a tree that nobody uses any more, `records` records and a few; then only this
+  // and the destructor may be called. True when nothing is left. Throws std::bad_alloc, then what
+  // is left is as before.
+  bool dismantle(size_t records, ReclaimerHandle& handle);
+
   // Every record in order. One thread alone.
   template <typename Visit>
   void for_each(Visit visit) const {
@@ -96,11 +102,15 @@ class IndexTree {
   friend class TreeInsertion;
   friend class TreeRemoval;
 
+  template <typename FreeRecord, typename FreeNode>
+  bool take_apart(size_t records, FreeRecord free_record, FreeNode free_node);
+
   Node* root() const { return root_.load(std::memory_order_acquire); }
 
   const RelationId relation_;
   MemoryAccount account_;
   RecordAllocator records_;
+  std::vector<Node*> left_over_;  // roots of what dismantle() has not freed yet
   // A root of layer 0, perhaps an outdated one (EntryTarget::layer_root).
   alignas(64) std::atomic<Node*> root_;
 };

@@ -116,15 +116,11 @@ bool RelationDirectory::reclaim_dropped(size_t records, ReclaimerHandle& handle)
     relation = std::move(freeable_.back());
     freeable_.pop_back();
   }
-  Pin pin(handle);  // the cursor may look at nodes that remove() has retired
-  ScanCursor cursor(relation->tree(), KeyRange{}, ScanDirection::forward, nullptr);
   bool emptied = false;
-  for (; records != 0 && !emptied; --records) {
-    Record* record = cursor.next();
-    emptied = record == nullptr;
-    if (emptied) break;
-    PGSILO_CHECK(relation->tree().remove(record, handle));
-    relation->records().destroy(record, handle);
+  try {
+    emptied = relation->tree().dismantle(records, handle);
+  } catch (const std::bad_alloc&) {
+    // The next call tries again.
   }
   std::lock_guard lock(mutex_);
   if (!emptied) {
