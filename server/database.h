@@ -44,6 +44,8 @@ class Database final : ConnectionTaker {
   // For the ready line: where to connect.
   std::string address() const;
   size_t worker_count() const { return workers_.size(); }
+  // For checks of a stopped database.
+  const Catalog& catalog() const { return *catalog_; }
 
  private:
   bool prepare_directory(std::string* why);

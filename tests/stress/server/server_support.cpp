@@ -1,0 +1,189 @@
+#include "tests/stress/server/server_support.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "base/arena.h"
+#include "base/byte_buffer.h"
+#include "catalog/catalog.h"
+#include "storage/record/row_buffer.h"
+#include "storage/relation/relation.h"
+
+namespace pgsilo::server_stress {
+namespace {
+
+// The rows that are there: deleted ones may wait to be unhooked.
+template <typename Visit>
+void for_each_row(Relation& relation, Visit visit) {
+  Arena arena;
+  RowBuffer buffer(arena);
+  relation.tree().for_each([&](Record* record) {
+    TidWord word = record->stable_read(buffer);
+    if (!word.is_absent() && !word.is_obsolete()) visit(record->key(), buffer.bytes());
+  });
+}
+
+void check_index(const TableDescriptor& table, const IndexDescriptor& index) {
+  Arena arena;
+  RowBuffer found(arena);
+  size_t rows = 0, entries = 0;
+  for_each_row(*table.relation, [&](std::string_view key, std::string_view row) {
+    ++rows;
+    ByteBuffer entry;
+    index.key.encode_entry(table.layout, row, key, entry);
+    Record* record = index.relation->tree().get(entry.view()).record;
+    ASSERT_NE(record, nullptr) << index.name;
+    ASSERT_FALSE(record->stable_read(found).is_absent()) << index.name;
+    EXPECT_EQ(found.bytes(), key) << index.name;
+  });
+  for_each_row(*index.relation, [&](std::string_view, std::string_view) { ++entries; });
+  EXPECT_EQ(entries, rows) << index.name;
+}
+
+std::vector<const char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return pointers;
+}
+
+// libpq warns so of messages that do not belong to any question.
+void expect_no_warning(void*, const char* message) {
+  EXPECT_EQ(std::string(message).find("arrived from server"), std::string::npos) << message;
+}
+
+}  // namespace
+
+InProcessServer::InProcessServer() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::string pattern = (std::filesystem::temp_directory_path() / "pgsilo-stress.XXXXXX").string();
+  directory_ = mkdtemp(pattern.data());
+  address_ = "host=" + directory_ + " port=5432 user=postgres dbname=postgres";
+  start();
+}
+
+InProcessServer::~InProcessServer() {
+  if (database_ != nullptr) database_->stop();
+  database_.reset();
+  std::filesystem::remove_all(directory_);
+}
+
+void InProcessServer::start() {
+  ServerSettings settings;
+  settings.set("unix_socket_directories", directory_);
+  settings.set("listen_addresses", "");
+  settings.set("worker_threads", "3");
+  settings.set("deadlock_timeout", "10ms");
+  database_ = std::make_unique<Database>(std::move(settings), directory_ + "/data");
+  std::string why;
+  bool started = database_->open(&why) && database_->start(&why);
+  ASSERT_TRUE(started) << why;
+}
+
+void InProcessServer::restart() {
+  if (database_ != nullptr) database_->stop();
+  database_.reset();
+  start();
+}
+
+void InProcessServer::stop_and_check() {
+  database_->stop();
+  size_t checked = 0;
+  for (const auto& [oid, table] : database_->catalog().snapshot()->tables()) {
+    EXPECT_EQ(table->relation->tree().check(), "") << table->name;
+    for (const auto& index : table->indexes) {
+      if (index->is_primary_tree()) continue;
+      EXPECT_EQ(index->relation->tree().check(), "") << index->name;
+      check_index(*table, *index);
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 0u);
+}
+
+void Client::connect() {
+  prepared_.clear();
+  connection_.reset();
+  connection_.reset(PQconnectdb(address_.c_str()));
+  ASSERT_EQ(PQstatus(connection()), CONNECTION_OK) << PQerrorMessage(connection());
+  PQsetNoticeProcessor(connection(), expect_no_warning, nullptr);
+}
+
+Answer Client::must(const std::string& sql) {
+  Answer answer = run(sql);
+  EXPECT_TRUE(answer.good()) << sql << ": " << answer.message();
+  return answer;
+}
+
+Answer Client::run_extended(const std::string& sql, const std::vector<std::string>& parameters) {
+  return Answer(PQexecParams(connection(), sql.c_str(), static_cast<int>(parameters.size()),
+                             nullptr, pointers(parameters).data(), nullptr, nullptr, 0));
+}
+
+std::string Client::prepare(const std::string& sql, Answer* failure) {
+  auto known = std::find_if(prepared_.begin(), prepared_.end(),
+                            [&](const auto& statement) { return statement.first == sql; });
+  if (known != prepared_.end()) return known->second;
+  std::string name = "s" + std::to_string(prepared_.size());
+  Answer answer(PQprepare(connection(), name.c_str(), sql.c_str(), 0, nullptr));
+  if (answer.good()) {
+    prepared_.emplace_back(sql, name);
+  } else {
+    *failure = std::move(answer);
+  }
+  return name;
+}
+
+Answer Client::run_prepared(const std::string& sql, const std::vector<std::string>& parameters) {
+  Answer failure;
+  std::string name = prepare(sql, &failure);
+  if (failure) return failure;
+  return Answer(PQexecPrepared(connection(), name.c_str(), static_cast<int>(parameters.size()),
+                               pointers(parameters).data(), nullptr, nullptr, 0));
+}
+
+std::vector<Answer> Client::run_together(const std::string& sql) {
+  std::vector<Answer> answers;
+  EXPECT_EQ(PQsendQuery(connection(), sql.c_str()), 1);
+  while (Answer answer{PQgetResult(connection())}) answers.push_back(std::move(answer));
+  return answers;
+}
+
+std::vector<Answer> Client::run_pipeline(const std::vector<Call>& calls) {
+  std::vector<std::string> names;
+  for (const Call& call : calls) {
+    Answer failure;
+    names.push_back(prepare(call.sql, &failure));
+    EXPECT_FALSE(failure) << call.sql << ": " << failure.message();
+  }
+  EXPECT_EQ(PQenterPipelineMode(connection()), 1);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const std::vector<std::string>& parameters = calls[i].parameters;
+    EXPECT_EQ(
+        PQsendQueryPrepared(connection(), names[i].c_str(), static_cast<int>(parameters.size()),
+                            pointers(parameters).data(), nullptr, nullptr, 0),
+        1);
+  }
+  EXPECT_EQ(PQpipelineSync(connection()), 1);
+  std::vector<Answer> answers;
+  bool lost = false;
+  while (!lost) {
+    Answer answer(PQgetResult(connection()));
+    if (!answer) continue;  // between the answers of two calls
+    if (answer.status() == PGRES_PIPELINE_SYNC) break;
+    lost = PQstatus(connection()) != CONNECTION_OK;
+    if (answer.status() != PGRES_PIPELINE_ABORTED) answers.push_back(std::move(answer));
+  }
+  EXPECT_EQ(PQexitPipelineMode(connection()), 1);
+  return answers;
+}
+
+void in_threads(int threads, const std::function<void(int)>& body) {
+  std::vector<std::thread> running;
+  for (int thread = 0; thread < threads; ++thread) running.emplace_back(body, thread);
+  for (std::thread& thread : running) thread.join();
+}
+
+}  // namespace pgsilo::server_stress
