@@ -14,7 +14,7 @@ namespace pgsilo {
 
 namespace {
 
-enum class Use : uint8_t { none, equal, is_null, in_list, lower, upper, prefix };
+enum class Use : uint8_t { none, equal, is_null, not_null, in_list, lower, upper, prefix };
 
 // One clause as a condition on one column.
 struct ColumnCondition {
@@ -143,10 +143,10 @@ class Matcher {
   }
 
   ColumnCondition match_null_test(const NullTestExpression& test, int32_t column) const {
-    if (test.is_not_null || plain_column_of(*test.argument, relation_) != column) return {};
+    if (plain_column_of(*test.argument, relation_) != column) return {};
     ColumnCondition condition;
-    condition.use = Use::is_null;
-    condition.value.is_null = true;
+    condition.use = test.is_not_null ? Use::not_null : Use::is_null;
+    condition.value.is_null = !test.is_not_null;
     return condition;
   }
 
@@ -182,6 +182,9 @@ void use(IndexMatch& match, const Clause& clause) {
 void add_range(IndexMatch& match, const Found& found) {
   const ColumnCondition& condition = found.condition;
   switch (condition.use) {
+    case Use::not_null:
+      match.skip_nulls = true;
+      break;
     case Use::lower:
       if (match.lower.value != nullptr) return;
       match.lower = condition.value;
@@ -296,8 +299,8 @@ std::optional<ScanDirection> match_order(const BoundQuery& query, int32_t relati
     ScanDirection needed =
         key.descending == part.descending ? ScanDirection::forward : ScanDirection::backward;
     if (direction && *direction != needed) return std::nullopt;
-    bool in_range = next == match.equal.size() && match.has_range();
-    bool has_nulls = !table.columns[column].not_null && !in_range;
+    bool without_nulls = next == match.equal.size() && match.excludes_nulls();
+    bool has_nulls = !table.columns[column].not_null && !without_nulls;
     bool nulls_first = needed == ScanDirection::forward ? part.nulls_first : !part.nulls_first;
     if (has_nulls && nulls_first != key.nulls_first) return std::nullopt;
     direction = needed;

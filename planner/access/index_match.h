@@ -32,6 +32,7 @@ struct IndexMatch {
   KeyValue upper;
   bool lower_inclusive = false;
   bool upper_inclusive = false;
+  bool skip_nulls = false;  // IS NOT NULL on the column behind the equal ones
   bool is_unique_lookup = false;
   std::vector<const Clause*> used;       // shown as index condition
   std::vector<const Clause*> rechecked;  // of these, those that stay in the filter
@@ -39,6 +40,7 @@ struct IndexMatch {
 
   bool has_conditions() const { return !used.empty(); }
   bool has_range() const { return lower.value != nullptr || upper.value != nullptr; }
+  bool excludes_nulls() const { return has_range() || skip_nulls; }
 };
 
 // `clauses`: those that may be used, i.e. their other relations are known when the scan starts.

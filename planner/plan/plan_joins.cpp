@@ -163,6 +163,7 @@ class JoinBuilder {
     scan->upper = place_key(match.upper, placer);
     scan->lower_inclusive = match.lower_inclusive;
     scan->upper_inclusive = match.upper_inclusive;
+    scan->skip_nulls = match.skip_nulls;
     scan->is_unique_lookup = match.is_unique_lookup;
     scan->index_condition = placer.place_conjunction(expressions_of(match.used));
     scan->filter = placer.place_conjunction(expressions_of(path.filter));

@@ -84,19 +84,24 @@ TEST_F(Order, MinAndMaxReadOneEntryOfAnIndex) {
             "  InitPlan 1 (returns $0)\n"
             "    ->  Limit\n"
             "          ->  Index Scan Backward using t_pkey on t\n"
-            "                Filter: (a IS NOT NULL)");
+            "                Index Cond: (a IS NOT NULL)");
   EXPECT_EQ(explain("select min(y), max(y) from p where x = 1"),
             "Result\n"
             "  InitPlan 1 (returns $0)\n"
             "    ->  Limit\n"
             "          ->  Index Scan using p_pkey on p\n"
-            "                Index Cond: (x = 1)\n"
-            "                Filter: (y IS NOT NULL)\n"
+            "                Index Cond: ((x = 1) AND (y IS NOT NULL))\n"
             "  InitPlan 2 (returns $1)\n"
             "    ->  Limit\n"
             "          ->  Index Scan Backward using p_pkey on p\n"
-            "                Index Cond: (x = 1)\n"
-            "                Filter: (y IS NOT NULL)");
+            "                Index Cond: ((x = 1) AND (y IS NOT NULL))");
+  // No entry of a NULL is read: in a table full of them the first one read is the answer.
+  EXPECT_EQ(explain("select max(b) from t"),
+            "Result\n"
+            "  InitPlan 1 (returns $0)\n"
+            "    ->  Limit\n"
+            "          ->  Index Scan Backward using t_b on t\n"
+            "                Index Cond: (b IS NOT NULL)");
   // Neither for what no index orders, nor beside an aggregate that reads all rows anyway.
   EXPECT_EQ(explain("select max(c) from t"), "Aggregate\n  ->  Seq Scan on t");
   EXPECT_EQ(explain("select max(a), count(*) from t"), "Aggregate\n  ->  Seq Scan on t");
