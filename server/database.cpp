@@ -167,6 +167,7 @@ void Database::make_workers() {
     WorkerOptions options;
     options.index = static_cast<int>(i);
     options.cpu = pinned ? cpus[i % cpus.size()] : -1;
+    options.batch_scheduling = settings_.value("worker_batch_scheduling").integer != 0;
     options.background_share_percent =
         static_cast<int>(settings_.value("background_share").integer);
     workers_.push_back(std::make_unique<WorkerHome>(options, parts));

@@ -49,8 +49,10 @@ void Worker::settle_thread() const {
   // Batch scheduling: a worker that wakes does not push a client off their common CPU between two
   // of its sends, it finds all of them when the client waits (docs/decisions/worker-scheduling.md).
   // Refused, it only costs speed; so does a CPU below that went offline since start-up.
-  sched_param no_priority{};
-  static_cast<void>(pthread_setschedparam(pthread_self(), SCHED_BATCH, &no_priority));
+  if (options_.batch_scheduling) {
+    sched_param no_priority{};
+    static_cast<void>(pthread_setschedparam(pthread_self(), SCHED_BATCH, &no_priority));
+  }
   if (options_.cpu < 0) return;
   cpu_set_t cpus;
   CPU_ZERO(&cpus);

@@ -56,6 +56,8 @@ class WorkerChores {
 struct WorkerOptions {
   int index = 0;
   int cpu = -1;  // pinned there; -1: not pinned
+  // Does not preempt when it wakes (decisions/worker-scheduling.md).
+  bool batch_scheduling = true;
   // A fiber gives way after this long (Worker::slice_spent).
   int64_t slice_us = 1000;
   // A fiber that has been busy for longer than this without waiting is background work...

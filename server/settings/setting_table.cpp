@@ -260,6 +260,8 @@ const SettingDefinition table[] = {
     choice("wal_level", internal, "replica", wal_levels, "Kept for clients that ask."),
     integer("work_mem", user, "4096", kilobytes, 64, 2147483647,
             "Memory a sort or hash table should use."),
+    boolean("worker_batch_scheduling", server, "on",
+            "Lets a worker that wakes wait for the running program instead of preempting it."),
     boolean("worker_pinning", server, "off", "Binds each worker to a CPU of its own."),
     integer("worker_threads", server, "0", none, 0, 1024, "Worker threads; 0: one for each CPU."),
     choice("xmlbinary", user, "base64", xmlbinary_choices, "Accepted; there is no xml type."),
