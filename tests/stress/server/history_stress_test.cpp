@@ -452,8 +452,8 @@ void check_history(uint64_t seed, bool with_definitions) {
     for (int round = 0; round < rounds && !::testing::Test::HasFailure(); ++round)
       reporter.transaction();
     parts[static_cast<size_t>(thread)] = reporter.recorder().history();
-    // The rest are conflicts and duplicates.
-    EXPECT_GT(reporter.recorder().committed(), static_cast<size_t>(rounds / 10));
+    // The rest are conflicts and duplicates. Only that the test tests something.
+    EXPECT_GT(reporter.recorder().committed(), static_cast<size_t>(rounds / 50));
     --running;
   });
   Reporter reporter(server, clients, seed);

@@ -359,8 +359,8 @@ void check_history(const Shape& shape, uint64_t seed, TransactionMode (*mode_of)
         for (int round = 0; round < rounds && !::testing::Test::HasFailure(); ++round)
           client.transaction(mode_of(modes.next()));
         parts[static_cast<size_t>(thread)] = client.recorder().history();
-        // The rest are conflicts.
-        EXPECT_GT(client.recorder().committed(), static_cast<size_t>(rounds / 10));
+        // The rest are conflicts. Only that the test tests something.
+        EXPECT_GT(client.recorder().committed(), static_cast<size_t>(rounds / 50));
       });
     }
     for (std::thread& thread : running) thread.join();
