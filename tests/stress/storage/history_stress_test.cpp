@@ -12,7 +12,7 @@
 
 #include "base/random.h"
 #include "tests/history/history_checker.h"
-#include "tests/unit/storage/transaction/test_engine.h"
+#include "tests/stress/storage/engine_clock.h"
 
 namespace pgsilo {
 namespace {
@@ -325,32 +325,12 @@ class Client {
   Random random_;
 };
 
-// Ends epochs and declares them durable until it goes out of scope, so that deletes are unhooked.
-class Clock {
- public:
-  explicit Clock(TestEngine& engine)
-      : thread_([this, &engine] {
-          while (!stop_.load(std::memory_order_relaxed)) {
-            engine.make_durable();
-            std::this_thread::sleep_for(std::chrono::microseconds(200));
-          }
-        }) {}
-  ~Clock() {
-    stop_.store(true, std::memory_order_relaxed);
-    thread_.join();
-  }
-
- private:
-  std::atomic<bool> stop_ = false;
-  std::thread thread_;
-};
-
 void check_history(const Shape& shape, uint64_t seed, TransactionMode (*mode_of)(uint64_t)) {
   TestEngine engine;
   Table table(engine, shape);
   std::vector<History> parts(threads + 1);
   {
-    Clock clock(engine);
+    testing::EngineClock clock(engine);
     std::vector<std::thread> running;
     for (int thread = 0; thread < threads; ++thread) {
       running.emplace_back([&, thread] {

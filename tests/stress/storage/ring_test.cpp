@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "tests/unit/storage/transaction/test_engine.h"
+#include "tests/stress/storage/engine_clock.h"
 
 namespace pgsilo {
 namespace {
@@ -183,31 +183,11 @@ class Ring {
   Relation& index_;
 };
 
-// Advances epochs and declares them durable, as a logger does, until it goes out of scope.
-class Clock {
- public:
-  explicit Clock(TestEngine& engine)
-      : thread_([this, &engine] {
-          while (!stop_.load(std::memory_order_relaxed)) {
-            engine.make_durable();
-            std::this_thread::sleep_for(std::chrono::microseconds(200));
-          }
-        }) {}
-  ~Clock() {
-    stop_.store(true, std::memory_order_relaxed);
-    thread_.join();
-  }
-
- private:
-  std::atomic<bool> stop_ = false;
-  std::thread thread_;
-};
-
 void stress(uint64_t size, TransactionMode (*mode_of)(uint64_t round)) {
   TestEngine engine;
   Ring ring(engine, size);
   {
-    Clock clock(engine);
+    testing::EngineClock clock(engine);
     std::vector<std::thread> running;
     for (int id = 0; id < threads; ++id) {
       running.emplace_back([&, id] {
