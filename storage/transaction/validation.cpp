@@ -22,12 +22,14 @@ TransactionStatus Transaction::end_statement() {
 
 // True if what the running statement read was so already when the transaction validated last: then
 // all its reads were true together at that moment. A version is that old if its epoch had ended
-// before that validation began. Nodes have no epochs.
+// before that validation began. Nodes have no epochs, nor has a placeholder: the key's row may have
+// been deleted and unhooked since, and the placeholder be somebody's who inserts it anew.
 bool Transaction::statement_is_covered() const {
   if (nodes_.size() > statement_nodes_) return false;
   if (reads_.size() == 1 && nodes_.empty()) return true;  // one read fits together with itself
   for (size_t i = statement_reads_; i < reads_.size(); ++i) {
-    if (reads_[static_cast<uint32_t>(i)].tid().epoch() >= validated_epoch_) return false;
+    Tid tid = reads_[static_cast<uint32_t>(i)].tid();
+    if (tid == Tid() || tid.epoch() >= validated_epoch_) return false;
   }
   return true;
 }

@@ -297,6 +297,27 @@ TEST_F(LockTest, AnInteractiveStatementValidatesAtItsEnd) {
   EXPECT_EQ(main.transaction.end_statement(), conflict_record);
 }
 
+// A row that was there when the transaction validated is deleted and unhooked, and its key is being
+// inserted again: the placeholder has no epoch, and does not show that the row was absent then.
+TEST_F(LockTest, AnInsertInProgressIsNoProofOfAnOldAbsence) {
+  engine.epochs.advance();
+  main.begin(TransactionMode::interactive);
+  EXPECT_EQ(main.scan(relation), "a=0 b=0");
+  ASSERT_EQ(main.transaction.end_statement(), ok);
+  main.statement();
+  other.store(relation, "a", "1");
+  other.drop(relation, "b");
+  engine.make_durable();
+  other.worker.housekeep();
+  TestSession third(engine);
+  third.begin(TransactionMode::interactive);
+  ASSERT_EQ(third.insert(relation, "b", "2"), ok);
+  EXPECT_EQ(main.read(relation, "b"), "<not_found>");
+  EXPECT_NE(main.transaction.end_statement(), ok);
+  main.transaction.abort();
+  third.transaction.abort();
+}
+
 TEST_F(LockTest, OldVersionsNeedNoSecondValidation) {
   engine.epochs.advance();
   main.begin(TransactionMode::interactive);
