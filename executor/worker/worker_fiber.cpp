@@ -14,7 +14,9 @@ void WorkerFiber::park(int64_t deadline_us) {
   // Acquire (either way) pairs with unpark()'s release: what the waker did is visible after park().
   if (!state_.compare_exchange_strong(expected, State::parked, std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {
-    state_.store(State::running, std::memory_order_relaxed);
+    // No plain store: it could wait in the store buffer, behind which the caller looks for its work
+    // too early, and then wipe out a later unpark().
+    state_.exchange(State::running, std::memory_order_acquire);
     return;
   }
   if (deadline_us != no_deadline) worker_.sleep_until(*this, deadline_us);
