@@ -34,9 +34,11 @@ void CommitQueue::forget(DurableWaiter& waiter) {
 }
 
 void CommitQueue::release() {
-  if (waiting_.empty()) return;
-  uint64_t durable = durable_epoch();
-  while (!waiting_.empty() && waiting_.front().epoch <= durable) {
+  // D is read anew each time: a waiter may register again, and an epoch that became durable before
+  // it did so is told to nobody.
+  while (!waiting_.empty()) {
+    uint64_t durable = durable_epoch();
+    if (waiting_.front().epoch > durable) return;
     DurableWaiter* waiter = waiting_.front().waiter;
     std::pop_heap(waiting_.begin(), waiting_.end(), later);
     waiting_.pop_back();
@@ -58,7 +60,7 @@ void CommitQueue::hand_over() {
 }
 
 void CommitQueue::hurry() {
-  if (monotonic_us() - requested_at_us_ >= patience_us) hand_over();
+  if (unannounced_ && monotonic_us() - requested_at_us_ >= patience_us) hand_over();
 }
 
 }  // namespace pgsilo

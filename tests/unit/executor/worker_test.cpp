@@ -198,6 +198,35 @@ TEST(CommitQueueTest, ReleasesInOrderOfEpochs) {
   EXPECT_FALSE(queue.step_log());
 }
 
+// The logger publishes an epoch just before somebody asks for it, and tells nobody.
+class OvertakingLog final : public DurabilityService {
+ public:
+  uint64_t durable_epoch() const override { return durable_; }
+  void request(uint64_t epoch) override { durable_ = std::max(durable_, epoch); }
+  bool try_step() override { return false; }
+  void wake_log() override {}
+  uint64_t durable_ = 0;
+};
+
+TEST(CommitQueueTest, AnEpochThatWasDurableBeforeItWasAskedForIsNotWaitedFor) {
+  OvertakingLog log;
+  CommitQueue queue;
+  queue.set_service(&log);
+  struct Again final : DurableWaiter {
+    void on_durable(uint64_t durable_epoch) override {
+      seen = durable_epoch;
+      if (seen < 8) queue->wait(*this, 8);
+    }
+    CommitQueue* queue = nullptr;
+    uint64_t seen = 0;
+  } waiter;
+  waiter.queue = &queue;
+  queue.wait(waiter, 6);
+  queue.release();
+  EXPECT_EQ(waiter.seen, 8u);
+  EXPECT_TRUE(queue.empty());
+}
+
 // A session that waits for epoch 9.
 struct DurableFiber final : DurableWaiter {
   explicit DurableFiber(Worker& of) : worker(of) {
