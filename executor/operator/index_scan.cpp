@@ -77,6 +77,8 @@ class IndexScan final : public TableScanOperator {
     values_.resize(compiled_.equal.size());
     for (size_t i = 0; i < values_.size(); ++i) {
       if (!compiled_.in_list.empty() && i == compiled_.in_list_column) continue;
+      // A key without NULLs has no form for one.
+      if (compiled_.equal[i].is_null && !column(i).nullable) return false;
       if (compiled_.equal[i].evaluate(state_, &values_[i]) != KeyFit::fits) return false;
       keep(values_[i], i);
     }
