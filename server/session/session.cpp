@@ -92,12 +92,15 @@ bool Session::serve_message() {
       return false;
     }
     in_query_ = static_cast<FrontendMessage>(frame.type) == FrontendMessage::query;
+    replays_messages_ |= !in_query_;
     state_.connection.consume(frame.total_bytes);
     dispatch(frame);
     // The block ended inside of a pipeline: what follows is another transaction.
     if (state_.transactions.state() == TransactionControl::State::idle &&
-        state_.reply.holds_output())
+        state_.reply.holds_output()) {
       release();
+      running_again_ = false;  // of what ended; the next message begins what may run again
+    }
   } catch (const TransactionConflict& caught) {
     error = caught;
     conflict = caught.status();
@@ -171,6 +174,8 @@ void Session::run_query(std::string_view text) {
       release();
       state_.statements.set_replay_point();
       first_statement_ = i + 1;
+      // Behind messages before this one: there is no way back to the middle of it alone.
+      if (replays_messages_) give_up_replay();
     }
   }
   sync();
@@ -238,8 +243,7 @@ void Session::ready() {
   release();
   if (state_.transactions.state() != TransactionControl::State::idle) {
     // The block's answers so far have left: nothing of it runs again, whatever its COMMIT meets.
-    can_replay_ = false;
-    state_.connection.drop_replay_point();
+    give_up_replay();
   }
   state_.reply.reset_limit();
   executed_ = false;

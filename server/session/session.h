@@ -63,6 +63,8 @@ class Session final : public OutputValve {
 
   // session_retry.cpp: what happens when a message failed, or must not be run again
   void set_replay_point();
+  // What ran so far does not run again; the next message begins what may.
+  void give_up_replay();
   void answer_begins() override;
   void output_is_full() override;
   // The failure of the message that was dispatched last.
@@ -82,6 +84,7 @@ class Session final : public OutputValve {
   bool ended_ = false;
   bool can_replay_ = false;
   bool running_again_ = false;
+  bool replays_messages_ = false;  // the replay point lies before messages that are no Query
   bool skips_to_sync_ = false;
   bool executed_ = false;       // a portal was run since the last Sync
   bool in_query_ = false;       // the message that failed was a simple query

@@ -14,16 +14,21 @@ void Session::set_replay_point() {
   state_.connection.set_replay_point();
   state_.statements.set_replay_point();
   can_replay_ = true;
+  replays_messages_ = false;
   first_statement_ = 0;
+}
+
+void Session::give_up_replay() {
+  can_replay_ = false;
+  running_again_ = false;
+  state_.connection.drop_replay_point();
 }
 
 // The answer has begun to leave, or part of it is committed: it cannot be taken back any more.
 void Session::answer_begins() {
   if (!can_replay_) return;
   state_.transactions.become_interactive();
-  can_replay_ = false;
-  running_again_ = false;
-  state_.connection.drop_replay_point();
+  give_up_replay();
 }
 
 void Session::output_is_full() {

@@ -2,6 +2,7 @@
 // it succeeds, so that no client sees 40001, and every one counts exactly once.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <thread>
 
@@ -128,6 +129,43 @@ TEST_F(RetryTest, AWaitForALockMayBeCancelledOrLimited) {
   EXPECT_EQ(waiting.answer(), "E(57014)ZI");
   EXPECT_EQ(waiting.ask(query("select 1")), "TDCZI");
   ASSERT_EQ(block.ask(query("rollback")), "CZI");
+}
+
+std::string extended(const std::string& sql) {
+  return parse("", sql) + bind("", "", {}) + execute();
+}
+
+// A block inside of a pipeline, and a statement behind it. What has been answered as committed does
+// not run again, whatever the statement behind it meets.
+TEST_F(RetryTest, ABlockOfAPipelineRunsOnce) {
+  std::atomic<int> blocks = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < clients; ++i) {
+    threads.emplace_back([&blocks] {
+      RawClient client;
+      client.start();
+      for (int round = 0; round < rounds; ++round) {
+        std::string said = client.ask(
+            extended("begin") + extended("select v from retry_test where id = 2") +
+            extended("update retry_test set v = v + 1 where id = 1") + extended("commit") +
+            extended("update retry_test set v = v + 1 where id = 2") + sync());
+        if (said == "12C12DC12C12C12CZI") {
+          ++blocks;
+          continue;
+        }
+        // The block failed, at its COMMIT or before.
+        if (said.ends_with("E(40001)ZE")) said = client.ask(query("rollback"));
+        if (said != "CZI" && !said.ends_with("E(40001)ZI")) {
+          ADD_FAILURE() << said;
+          return;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(blocks, 0);
+  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(blocks));
+  EXPECT_EQ(first_value("select v from retry_test where id = 2"), std::to_string(blocks));
 }
 
 // Write skew: each block changes what the other has read. The second COMMIT fails, once, and says
