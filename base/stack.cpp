@@ -67,6 +67,16 @@ void unpoison([[maybe_unused]] const char* begin, [[maybe_unused]] size_t bytes)
 #endif
 }
 
+// Whether a flow left red zones close below `mark` although the mark itself is whole.
+bool poisoned_below([[maybe_unused]] const char* mark) {
+#ifdef PGSILO_ASAN
+  constexpr size_t looked_at = 4096;
+  return __asan_region_is_poisoned(const_cast<char*>(mark) - looked_at, looked_at) != nullptr;
+#else
+  return false;
+#endif
+}
+
 // The first thing that runs in a context after a switch to it.
 void arrive([[maybe_unused]] void* fake_stack, context::transfer_t transfer) {
 #ifdef PGSILO_ASAN
@@ -131,8 +141,9 @@ void Stack::set_depth_mark() {
 void Stack::recycle() {
   unpoison(depth_mark(), kept_bytes_);
   if (kept_bytes_ == bytes_) return;
+  bool deeper = poisoned_below(depth_mark());
   for (size_t i = 0; i < 64; ++i) {
-    if (static_cast<unsigned char>(depth_mark()[i]) == depth_mark_byte) continue;
+    if (!deeper && static_cast<unsigned char>(depth_mark()[i]) == depth_mark_byte) continue;
     unpoison(bottom_, bytes_ - kept_bytes_);
     madvise(bottom_, bytes_ - kept_bytes_, MADV_DONTNEED);
     set_depth_mark();

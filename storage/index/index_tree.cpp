@@ -11,6 +11,7 @@ IndexTree::IndexTree(RelationId relation) : relation_(relation), records_(accoun
 
 template <typename FreeRecord, typename FreeNode>
 bool IndexTree::take_apart(size_t records, FreeRecord free_record, FreeNode free_node) {
+  left_over_.reserve(left_over_.size() + 1);
   if (Node* root = root_.exchange(nullptr, std::memory_order_relaxed)) {
     left_over_.push_back(climb_to_root(root));
   }

@@ -5,7 +5,7 @@
 // Thread safety: get, insert, remove, refs and scans may run at once from any threads, each under a
 // Pin of the handle it passes (or of its thread). Readers write no shared memory. Writers lock only
 // the nodes they change, for some dozen instructions, never across an allocation. Construction,
-// destruction, for_each and check are for one thread alone.
+// destruction, dismantle, for_each and check are for one thread alone.
 //
 // What it leaves to the caller: whether a record's row exists (TID word), node sets, log. The tree
 // owns the records that are in it: its destructor frees them.

@@ -148,6 +148,8 @@ bool TreeInsertion::replace_by_layer(BorderAt at, int slot, Record* other,
 }
 
 Record* TreeAppender::append(Record* fresh, NodeChanges& changes) {
+  // Once the record is in the tree nothing may throw.
+  last_prefix_.reserve(fresh->key().size());
   TreeInsertion insertion(*tree_, fresh, *handle_, changes);
   std::string_view key = fresh->key();
   Record* existing = nullptr;

@@ -2,7 +2,8 @@
 // design: a reader copies whatever is there and then finds from the TID word whether it may keep it
 // (seqlock, Silo section 4.5). To make the race well defined, bytes that can be overwritten in
 // place are only ever touched as whole 64-bit words by relaxed atomics; the ordering comes from the
-// TID word (ordered_load.h). Rows are stored from an 8-byte boundary in a whole number of words;
+// TID word (ordered_load.h). Record::quiet_row() alone reads them plainly, of rows that nobody can
+// write. Rows are stored from an 8-byte boundary in a whole number of words;
 // the bytes after the row's end in its last word are zero.
 #pragma once
 

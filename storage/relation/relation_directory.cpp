@@ -9,7 +9,7 @@ namespace pgsilo {
 // On its way through the reclaimer.
 struct RelationDirectory::Dropped {
   RelationDirectory* directory;
-  std::unique_ptr<Relation> relation;
+  std::list<std::unique_ptr<Relation>> relation;  // one; moves into freeable_ without an allocation
 };
 
 RelationDirectory::RelationDirectory() = default;
@@ -85,13 +85,13 @@ RelationId RelationDirectory::id_floor() const {
 
 void RelationDirectory::drop(RelationId id, ReclaimerHandle& handle) {
   auto dropped = std::make_unique<Dropped>();
+  dropped->directory = this;
+  dropped->relation.emplace_back();
   {
     std::lock_guard lock(mutex_);
     auto found = relations_.find(id);
     if (found == relations_.end()) return;
-    freeable_.reserve(freeable_.size() + 1);
-    dropped->directory = this;
-    dropped->relation = std::move(found->second);
+    dropped->relation.front() = std::move(found->second);
     relations_.erase(found);
     cell(id).store(nullptr, std::memory_order_release);
   }
@@ -102,31 +102,32 @@ void RelationDirectory::drop(RelationId id, ReclaimerHandle& handle) {
 void RelationDirectory::became_unreachable(void* object) {
   std::unique_ptr<Dropped> dropped(static_cast<Dropped*>(object));
   std::lock_guard lock(dropped->directory->mutex_);
-  dropped->directory->freeable_.push_back(std::move(dropped->relation));
+  dropped->directory->freeable_.splice(dropped->directory->freeable_.end(), dropped->relation);
   dropped->directory->has_freeable_.store(true, std::memory_order_relaxed);
 }
 
 bool RelationDirectory::reclaim_dropped(size_t records, ReclaimerHandle& handle) {
   // Workers ask all the time; the list itself is guarded by the mutex.
   if (!has_freeable_.load(std::memory_order_relaxed)) return false;
-  std::unique_ptr<Relation> relation;
+  std::list<std::unique_ptr<Relation>> relation;
   {
     std::lock_guard lock(mutex_);
     if (freeable_.empty()) return false;  // another worker has the last one in its hands
-    relation = std::move(freeable_.back());
-    freeable_.pop_back();
+    relation.splice(relation.end(), freeable_, freeable_.begin());
   }
   bool emptied = false;
+  bool out_of_memory = false;
   try {
-    emptied = relation->tree().dismantle(records, handle);
+    emptied = relation.front()->tree().dismantle(records, handle);
   } catch (const std::bad_alloc&) {
-    // The next call tries again.
+    out_of_memory = true;  // a later call tries again
   }
+  if (emptied) relation.clear();
   std::lock_guard lock(mutex_);
   if (!emptied) {
-    freeable_.push_back(std::move(relation));
+    freeable_.splice(freeable_.begin(), relation);
     has_freeable_.store(true, std::memory_order_relaxed);
-    return true;
+    return !out_of_memory;
   }
   has_freeable_.store(!freeable_.empty(), std::memory_order_relaxed);
   return !freeable_.empty();

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -42,7 +43,7 @@ class RelationDirectory {
   // Takes the relation out of the directory. Its memory is freed in pieces by reclaim_dropped()
   // once no pin can reach it.
   void drop(RelationId id, ReclaimerHandle& handle);
-  // Frees up to `records` records of dropped relations; returns whether there is more to do.
+  // Frees `records` records and a few of dropped relations; returns whether there is more to do.
   // Workers call it when idle.
   bool reclaim_dropped(size_t records, ReclaimerHandle& handle);
 
@@ -73,7 +74,7 @@ class RelationDirectory {
   std::array<std::atomic<Middle*>, size_t{1} << top_bits> top_{};
   std::map<RelationId, std::unique_ptr<Relation>> relations_;
   std::atomic<bool> has_freeable_{false};
-  std::vector<std::unique_ptr<Relation>> freeable_;  // unreachable, being freed in pieces
+  std::list<std::unique_ptr<Relation>> freeable_;  // unreachable, being freed in pieces
 };
 
 }  // namespace pgsilo

@@ -87,6 +87,9 @@ void Transaction::rollback_to(const Mark& mark) {
 void Transaction::release(const Mark& mark) {
   PGSILO_DCHECK(mark.depth != 0 && mark.depth <= mark_depth_);
   mark_depth_ = mark.depth - 1;
+  // What was created under the mark belongs to the one around it now.
+  for (PrivateRelation& relation : private_relations_)
+    relation.mark_depth = std::min(relation.mark_depth, mark_depth_);
 }
 
 // ---- relations and descriptors ----

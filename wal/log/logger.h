@@ -2,10 +2,11 @@
 // publishes D (SiloR section 3.2, engine.md item 1). Group commit follows the device: while one
 // batch is being synced, the next one collects.
 //
-// A step does the work, on whatever thread: the logger's own or an idle worker's; one at a time. A
-// step advances E if somebody waits for an epoch that has not ended, takes the records up to the
-// completed epoch, writes them with a trailer, syncs, and lets GroupCommit publish. Whoever ends a
-// step while requests are open wakes the logger thread, which goes on as long as there are any.
+// A step does the work, on whatever thread: the logger's own or that of a worker all of whose
+// sessions wait; one at a time. A step advances E if somebody waits for an epoch that has not
+// ended, takes the records up to the completed epoch, writes them with a trailer, syncs, and lets
+// GroupCommit publish. Whoever ends a step while requests are open wakes the logger thread, which
+// goes on as long as there are any.
 //
 // The thread sleeps while nobody waits. After activity it looks every flush_after_us whether there
 // is something that nobody asked for and makes it durable; if not, it sleeps until the next

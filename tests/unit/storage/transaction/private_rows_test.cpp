@@ -135,6 +135,22 @@ TEST_F(PrivateRowsTest, MarksUnwindPrivateRelationsAndTheirRows) {
   EXPECT_EQ(fresh.row_count(), 3);
 }
 
+// A released mark's relation is not that of a later mark of the same depth.
+TEST_F(PrivateRowsTest, AMarkUnwindsRowsOfARelationCreatedUnderAReleasedOne) {
+  session.begin();
+  Transaction::Mark first = session.transaction.mark();
+  Relation& fresh = *session.transaction.create_relation({});
+  session.transaction.release(first);
+  Transaction::Mark second = session.transaction.mark();
+  session.statement();
+  ASSERT_EQ(session.insert(fresh, "a", "1"), ok);
+  session.transaction.rollback_to(second);
+  session.statement();
+  EXPECT_EQ(session.scan(fresh), "");
+  session.transaction.release(second);
+  EXPECT_EQ(session.commit(), ok);
+}
+
 TEST_F(PrivateRowsTest, DropsHappenAtCommitOnly) {
   Relation& old = engine.create_relation();
   other.store(old, "a", "1");
