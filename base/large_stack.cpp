@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/sanitizers.h"
 #include "base/stack.h"
 
 namespace pgsilo {
@@ -35,7 +36,7 @@ struct Detour {
 
 // An exception cannot unwind across stacks: it is carried over. The switch happens outside the
 // handler.
-void run_detour(void* argument) {
+PGSILO_NO_TSAN_FRAME void run_detour(void* argument) {
   Detour& detour = *static_cast<Detour*>(argument);
   try {
     detour.function(detour.argument);

@@ -87,7 +87,7 @@ void arrive([[maybe_unused]] void* fake_stack, context::transfer_t transfer) {
   thread_stacks.current = arrived;
 }
 
-void first_entry(context::transfer_t transfer) {
+PGSILO_NO_TSAN_FRAME void first_entry(context::transfer_t transfer) {
   auto* self = static_cast<StackContext*>(transfer.data);
   arrive(nullptr, transfer);
   auto* first = reinterpret_cast<FirstEntry*>(const_cast<char*>(self->bottom) + self->bytes) - 1;
@@ -190,7 +190,7 @@ void discard_stack_context([[maybe_unused]] StackContext& discarded) {
 #endif
 }
 
-void switch_stack(StackContext& from, StackContext& to, [[maybe_unused]] bool from_ends) {
+PGSILO_NO_TSAN_FRAME void switch_stack(StackContext& from, StackContext& to, [[maybe_unused]] bool from_ends) {
   to.switched_from = &from;
 #ifdef PGSILO_ASAN
   __sanitizer_start_switch_fiber(from_ends ? nullptr : &from.asan_fake_stack, to.bottom, to.bytes);

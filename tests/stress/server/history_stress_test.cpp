@@ -474,11 +474,6 @@ TEST(SqlHistoryStress, AnswersHaveOneSerialOrder) {
 }
 
 TEST(SqlHistoryStress, AnswersBesideDefinitionsHaveOneSerialOrder) {
-#ifdef __SANITIZE_THREAD__
-  // An open defect, not a reason to trust less (docs/status.md): one-shots beside DDL meet
-  // must_wait without end there.
-  GTEST_SKIP() << "docs/status.md: one-shots beside definitions under ThreadSanitizer";
-#endif
   for (uint64_t seed = 0; seed < history::histories_wanted() && !HasFailure(); ++seed)
     check_history(seed, /*with_definitions=*/true);
 }
