@@ -103,7 +103,9 @@ void Catalog::reserve_oids(WorkerContext& worker) {
     if (status == TransactionStatus::ok) status = transaction.commit();
     if (status == TransactionStatus::ok) break;
     transaction.abort();
-    if (!is_conflict(status)) throw EngineOutcome{status};
+    // duplicate_key: the very first reservation, and another worker's came between look and insert.
+    bool run_again = is_conflict(status) || status == TransactionStatus::duplicate_key;
+    if (!run_again) throw EngineOutcome{status};
   }
   std::lock_guard lock(oid_mutex_);
   next_oid_ = first;
