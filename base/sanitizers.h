@@ -13,9 +13,10 @@
 #endif
 #endif
 
-// For a function that control leaves without a return, or enters without a call: a switch of stacks.
-// Instrumented, it would leave its frame on ThreadSanitizer's own stack of calls at every pass: each
-// allocation then has a history of its own, and the store of histories grows by gigabytes.
+// For a function that control leaves without a return, or enters without a call: a switch of
+// stacks. Instrumented, it would leave its frame on ThreadSanitizer's own stack of calls at every
+// pass: each allocation then has a history of its own, and the store of histories grows by
+// gigabytes.
 #if !defined(PGSILO_TSAN)
 #define PGSILO_NO_TSAN_FRAME
 #elif defined(__clang__)

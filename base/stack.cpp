@@ -190,7 +190,8 @@ void discard_stack_context([[maybe_unused]] StackContext& discarded) {
 #endif
 }
 
-PGSILO_NO_TSAN_FRAME void switch_stack(StackContext& from, StackContext& to, [[maybe_unused]] bool from_ends) {
+PGSILO_NO_TSAN_FRAME void switch_stack(StackContext& from, StackContext& to,
+                                       [[maybe_unused]] bool from_ends) {
   to.switched_from = &from;
 #ifdef PGSILO_ASAN
   __sanitizer_start_switch_fiber(from_ends ? nullptr : &from.asan_fake_stack, to.bottom, to.bytes);

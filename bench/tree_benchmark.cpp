@@ -34,12 +34,12 @@ std::string key_of(uint64_t number, int64_t bytes) {
 class LoadedTree {
  public:
   LoadedTree(int64_t key_bytes, int64_t count) {
-    TreeAppender appender(tree, handle);
+    TreeAppender appender(tree);
     NodeChanges changes;
     for (int64_t i = 0; i < count; ++i) {
       Record* record =
           tree.records().create_filled(key_of(i, key_bytes), std::string(97, 'r'), Tid(), handle);
-      appender.append(record, changes);
+      appender.append(record, handle, changes);
     }
   }
   Reclaimer reclaimer;
@@ -125,9 +125,9 @@ void InsertAscending(benchmark::State& state) { insert_in_order(state, true); }
 __attribute__((noinline)) void measured_appends(IndexTree& tree,
                                                 const std::vector<Record*>& records,
                                                 ReclaimerHandle& handle) {
-  TreeAppender appender(tree, handle);
+  TreeAppender appender(tree);
   NodeChanges changes;
-  for (Record* record : records) benchmark::DoNotOptimize(appender.append(record, changes));
+  for (Record* record : records) benchmark::DoNotOptimize(appender.append(record, handle, changes));
 }
 
 void Append(benchmark::State& state) {

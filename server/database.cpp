@@ -156,8 +156,10 @@ bool Database::recover(std::string* why) {
 void Database::make_workers() {
   std::vector<int> cpus = usable_cpus();
   bool pinned = settings_.value("worker_pinning").integer != 0;
+  bool may_help = wal_->workers() > 1;
   WorkerHome::Parts parts{
-      .engine = {*epochs_, *durable_, reclaimer_, relations_, locks_},
+      .engine = {*epochs_, *durable_, reclaimer_, relations_, locks_,
+                 may_help ? &helpers_ : nullptr},
       .wal = *wal_,
       .catalog = *catalog_,
       .sessions = sessions_,
@@ -172,6 +174,9 @@ void Database::make_workers() {
         static_cast<int>(settings_.value("background_share").integer);
     workers_.push_back(std::make_unique<WorkerHome>(options, parts));
   }
+  std::vector<WorkerHome*> homes;
+  for (auto& worker : workers_) homes.push_back(worker.get());
+  helpers_.set_workers(std::move(homes));
 }
 
 bool Database::listen_addresses(std::vector<std::string>* addresses, std::string* why) const {

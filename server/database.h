@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "catalog/catalog.h"
+#include "server/helping_workers.h"
 #include "server/net/listener.h"
 #include "server/session/session_registry.h"
 #include "server/settings/settings.h"
@@ -72,6 +73,7 @@ class Database final : ConnectionTaker {
   std::unique_ptr<EpochManager> epochs_;
   std::unique_ptr<Catalog> catalog_;
   SessionRegistry sessions_;
+  HelpingWorkers helpers_;
   std::vector<std::unique_ptr<WorkerHome>> workers_;
   Listener listener_;
   size_t next_worker_ = 0;

@@ -114,8 +114,17 @@ class DefinitionSteps {
   void rewrite_rows(const TableDescriptor& old_table, const TableDescriptor& table,
                     RowTransform* transform);
   void check_no_nulls(const TableDescriptor& table, std::span<const int16_t> columns);
+  // Rows of new trees, many of them (Transaction::load). `rejection` tells the user which one there
+  // was twice.
+  using Rejection = std::function<void(const RejectedRow&)>;
+  void load(Relation& relation, std::string_view key, std::string_view row,
+            const Rejection& rejection);
+  void finish_load(const Rejection& rejection);
+  void require_loaded(TransactionStatus status, const Rejection& rejection);
+  // `key` is memory to encode in.
   void insert_entry(const TableDescriptor& table, const IndexDescriptor& index,
-                    std::string_view row, std::string_view primary_key);
+                    std::string_view row, std::string_view primary_key, ByteBuffer& key,
+                    const Rejection& rejection);
   [[noreturn]] void throw_not_unique(const TableDescriptor& table, const IndexDescriptor& index,
                                      std::string_view row);
   // New trees for the table and all its indexes; the old ones go.

@@ -24,6 +24,20 @@ void DefinitionSteps::for_each_row(
   if (status != TransactionStatus::not_found) require_ok(status);
 }
 
+void DefinitionSteps::load(Relation& relation, std::string_view key, std::string_view row,
+                           const Rejection& rejection) {
+  require_loaded(transaction_.load(relation, key, row), rejection);
+}
+
+void DefinitionSteps::finish_load(const Rejection& rejection) {
+  require_loaded(transaction_.finish_load(), rejection);
+}
+
+void DefinitionSteps::require_loaded(TransactionStatus status, const Rejection& rejection) {
+  if (status == TransactionStatus::duplicate_key) rejection(transaction_.rejected_row());
+  require_ok(status);
+}
+
 void DefinitionSteps::throw_not_unique(const TableDescriptor& table, const IndexDescriptor& index,
                                        std::string_view row) {
   std::string names;
@@ -49,20 +63,35 @@ void DefinitionSteps::throw_not_unique(const TableDescriptor& table, const Index
       .constraint(index.name);
 }
 
-void DefinitionSteps::insert_entry(const TableDescriptor& table, const IndexDescriptor& index,
-                                   std::string_view row, std::string_view primary_key) {
+void DefinitionSteps::build_index(const TableDescriptor& table, Oid oid) {
+  const IndexDescriptor& index = *table.find_index(oid);
+  Rejection rejection = [&](const RejectedRow& entry) {
+    Arena memory;
+    RowBuffer buffer(memory);
+    RowRef row;
+    require_ok(transaction_.get(*table.relation, entry.row, buffer, &row));
+    throw_not_unique(table, index, row.row);
+  };
   ByteBuffer key;
+  for_each_row(table, [&](std::string_view primary_key, std::string_view row) {
+    key.clear();
+    index.key.encode_entry(table.layout, row, primary_key, key);
+    load(*index.relation, key.view(), primary_key, rejection);
+  });
+  finish_load(rejection);
+}
+
+// Not loaded in bulk if it must be unique: the row that a rejected entry is about would be in no
+// tree yet, and the error tells its values.
+void DefinitionSteps::insert_entry(const TableDescriptor& table, const IndexDescriptor& index,
+                                   std::string_view row, std::string_view primary_key,
+                                   ByteBuffer& key, const Rejection& rejection) {
+  key.clear();
   index.key.encode_entry(table.layout, row, primary_key, key);
+  if (!index.unique) return load(*index.relation, key.view(), primary_key, rejection);
   TransactionStatus status = transaction_.insert(*index.relation, key.view(), primary_key);
   if (status == TransactionStatus::duplicate_key) throw_not_unique(table, index, row);
   require_ok(status);
-}
-
-void DefinitionSteps::build_index(const TableDescriptor& table, Oid oid) {
-  const IndexDescriptor& index = *table.find_index(oid);
-  for_each_row(table, [&](std::string_view key, std::string_view row) {
-    insert_entry(table, index, row, key);
-  });
 }
 
 void DefinitionSteps::rewrite_rows(const TableDescriptor& old_table, const TableDescriptor& table,
@@ -72,6 +101,10 @@ void DefinitionSteps::rewrite_rows(const TableDescriptor& old_table, const Table
   std::vector<Datum> values(table.columns.size());
   ByteBuffer encoded;
   ByteBuffer key;
+  ByteBuffer entry;
+  Rejection rejection = [&](const RejectedRow& rejected) {
+    if (primary != nullptr) throw_not_unique(table, *primary, rejected.row);
+  };
   for_each_row(old_table, [&](std::string_view, std::string_view old_row) {
     std::string_view row = old_row;
     if (transform != nullptr) {
@@ -88,14 +121,12 @@ void DefinitionSteps::rewrite_rows(const TableDescriptor& old_table, const Table
     } else {
       key.append_be64(table.relation->next_row_id(worker));
     }
-    TransactionStatus status = transaction_.insert(*table.relation, key.view(), row);
-    if (status == TransactionStatus::duplicate_key && primary != nullptr)
-      throw_not_unique(table, *primary, row);
-    require_ok(status);
+    load(*table.relation, key.view(), row, rejection);
     for (const auto& index : table.indexes) {
-      if (!index->is_primary_tree()) insert_entry(table, *index, row, key.view());
+      if (!index->is_primary_tree()) insert_entry(table, *index, row, key.view(), entry, rejection);
     }
   });
+  finish_load(rejection);
 }
 
 void DefinitionSteps::check_no_nulls(const TableDescriptor& table,

@@ -7,9 +7,13 @@
 namespace pgsilo {
 
 TableWriter::TableWriter(ExecutionContext& context, const TableDescriptor& table)
-    : context_(context), table_(table), entry_buffer_(entry_memory_) {
+    : context_(context),
+      table_(table),
+      may_load_(table.primary_key.is_hidden_row_id()),
+      entry_buffer_(entry_memory_) {
   for (const auto& index : table.indexes) {
     if (!index->is_primary_tree()) secondary_.push_back(index.get());
+    may_load_ &= !index->unique;
   }
 }
 
@@ -39,13 +43,30 @@ void TableWriter::insert_primary(std::span<const Datum> row) {
   raise_transaction_status(status);
 }
 
-void TableWriter::insert(std::span<const Datum> row) {
+void TableWriter::encode(std::span<const Datum> row) {
   encode_primary_key(row);
   row_.clear();
   table_.layout.encode(row, row_);
+}
+
+void TableWriter::insert(std::span<const Datum> row) {
+  encode(row);
   insert_primary(row);
   for (const IndexDescriptor* index : secondary_) insert_entry(*index, row, key_.view());
 }
+
+void TableWriter::load(std::span<const Datum> row) {
+  if (!may_load_) return insert(row);
+  encode(row);
+  check(transaction().load(*table_.relation, key_.view(), row_.view()));
+  for (const IndexDescriptor* index : secondary_) {
+    new_entry_.clear();
+    index->key.encode_entry(row, key_.view(), new_entry_);
+    check(transaction().load(*index->relation, new_entry_.view(), key_.view()));
+  }
+}
+
+void TableWriter::finish_load() { check(transaction().finish_load()); }
 
 void TableWriter::insert_entry(const IndexDescriptor& index, std::span<const Datum> row,
                                std::string_view primary_key) {

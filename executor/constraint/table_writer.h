@@ -26,6 +26,11 @@ class TableWriter {
   // `row` has all columns of the table (dropped ones are ignored), coerced to their types and
   // modifiers.
   void insert(std::span<const Datum> row);
+  // As insert(), for many rows of one statement: where nothing but their number can be said of them
+  // afterwards (no unique key), a second worker may write them later (Transaction::load).
+  void load(std::span<const Datum> row);
+  // Everything loaded is written.
+  void finish_load();
   // Changes a row of this transaction's reads. False: this very statement has changed it before.
   // `indexes`: those whose entries may change; with `changes_primary_key` all are looked at.
   bool update(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
@@ -46,6 +51,7 @@ class TableWriter {
 
  private:
   Transaction& transaction() const;
+  void encode(std::span<const Datum> row);
   void insert_primary(std::span<const Datum> row);
   void encode_primary_key(std::span<const Datum> row);
   void remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
@@ -58,6 +64,7 @@ class TableWriter {
   ExecutionContext& context_;
   const TableDescriptor& table_;
   std::vector<const IndexDescriptor*> secondary_;
+  bool may_load_;  // no row can be rejected
   ByteBuffer key_;
   ByteBuffer row_;
   ByteBuffer entry_;

@@ -152,6 +152,7 @@ class CopyFromRun {
         }
         take(line);
       }
+      writer_.finish_load();
     } catch (SqlError& error) {
       add_context(error);
       throw;
@@ -196,7 +197,7 @@ class CopyFromRun {
     completion_.complete(writer_, row_memory_, table_.columns.size());
     // PostgreSQL names only the line in errors from here on.
     line_is_shown_ = false;
-    writer_.insert(row);
+    writer_.load(row);
     ++state_.rows_processed;
   }
 

@@ -117,18 +117,17 @@ class IndexTree {
 
 // Loads ascending keys into a tree: the same insert, but it remembers the border node it was at, so
 // that a key that follows the one before costs no descent; nodes are left full. Keys in any other
-// order are inserted correctly and slowly. Thread safety: one owner; the tree may be used by others
-// meanwhile, and the owner holds a Pin throughout.
+// order are inserted correctly and slowly. Thread safety: one thread at a time; the tree may be
+// used by others meanwhile, and some Pin is held from the first append to the last.
 class TreeAppender {
  public:
-  TreeAppender(IndexTree& tree, ReclaimerHandle& handle) : tree_(&tree), handle_(&handle) {}
+  explicit TreeAppender(IndexTree& tree) : tree_(&tree) {}
 
   // As IndexTree::insert.
-  Record* append(Record* fresh, NodeChanges& changes);
+  Record* append(Record* fresh, ReclaimerHandle& handle, NodeChanges& changes);
 
  private:
   IndexTree* tree_;
-  ReclaimerHandle* handle_;
   BorderNode* last_border_ = nullptr;
   size_t last_depth_ = 0;
   std::string last_prefix_;  // the first last_depth_ slices of the keys under last_border_

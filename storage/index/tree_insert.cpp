@@ -147,10 +147,10 @@ bool TreeInsertion::replace_by_layer(BorderAt at, int slot, Record* other,
   return true;
 }
 
-Record* TreeAppender::append(Record* fresh, NodeChanges& changes) {
+Record* TreeAppender::append(Record* fresh, ReclaimerHandle& handle, NodeChanges& changes) {
   // Once the record is in the tree nothing may throw.
   last_prefix_.reserve(fresh->key().size());
-  TreeInsertion insertion(*tree_, fresh, *handle_, changes);
+  TreeInsertion insertion(*tree_, fresh, handle, changes);
   std::string_view key = fresh->key();
   Record* existing = nullptr;
   bool followed = last_border_ != nullptr && key.size() >= last_prefix_.size() &&

@@ -64,7 +64,8 @@ TransactionStatus Commit::run() {
 // Everything that may fail for want of space, wait or allocate.
 TransactionStatus Commit::prepare() {
   Transaction& t = transaction_;
-  TransactionStatus status = t.private_rows_.stream(worker_, t.settings_);
+  TransactionStatus status = t.drain_load();
+  if (status == TransactionStatus::ok) status = t.private_rows_.stream(worker_, t.settings_);
   if (status != TransactionStatus::ok) return status;
   size_t logged = 0, bytes = 0, removed = 0, removed_key_bytes = 0, payloads = 0;
   for (WriteEntry& entry : t.writes_) {

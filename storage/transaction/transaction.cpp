@@ -41,7 +41,8 @@ TransactionStatus Transaction::begin_statement() {
     statement_reads_ = reads_.size();
     statement_nodes_ = nodes_.size();
     if (private_relations_.empty()) return TransactionStatus::ok;
-    TransactionStatus status = private_rows_.stream(worker_, settings_);
+    TransactionStatus status = drain_load();
+    if (status == TransactionStatus::ok) status = private_rows_.stream(worker_, settings_);
     if (status == TransactionStatus::ok)
       private_rows_.begin_statement(command_, worker_.last_tid());
     return status;
@@ -74,6 +75,7 @@ Transaction::Mark Transaction::mark() {
 void Transaction::rollback_to(const Mark& mark) {
   PGSILO_DCHECK(mark.depth != 0 && mark.depth <= mark_depth_);
   mark_depth_ = mark.depth;
+  abandon_load();
   writes_.rollback_to(mark.versions);
   dropped_.resize(mark.dropped);
   while (private_relations_.size() > mark.relations) {
@@ -146,6 +148,7 @@ TransactionStatus Transaction::lock_relation_exclusively(Relation& relation) {
 // ---- the end ----
 
 void Transaction::roll_back() {
+  abandon_load();
   for (const PrivateRelation& created : private_relations_) {
     worker_.parts().relations.drop(created.relation->id(), worker_.reclaimer());
   }
@@ -198,6 +201,7 @@ void Transaction::end(bool keep_pin) {
   nodes_.clear();
   writes_.clear();
   private_rows_.clear();
+  bulk_load_.reset();  // finished or abandoned
   placeholders_.clear();
   private_relations_.clear();
   dropped_.clear();

@@ -34,12 +34,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "storage/record/row_buffer.h"
 #include "storage/transaction/abort_reason.h"
+#include "storage/transaction/bulk_load.h"
 #include "storage/transaction/node_set.h"
 #include "storage/transaction/private_rows.h"
 #include "storage/transaction/read_set.h"
@@ -119,6 +121,14 @@ class Transaction {
 
   // --- writing --- (keys up to max_key_bytes, rows up to max_row_bytes; both are copied)
   TransactionStatus insert(Relation& relation, std::string_view key, std::string_view row);
+  // As insert(), for many rows whose keys are new or an error: into a relation that is private to
+  // this transaction a second worker may hook them in later, in the order given. So the status may
+  // be that of an earlier row, and only finish_load() says that all are in; it comes before the
+  // statement ends. After duplicate_key, rejected_row() is the one that was too many, and the rows
+  // loaded by this statement are in no defined state: the statement must fail.
+  TransactionStatus load(Relation& relation, std::string_view key, std::string_view row);
+  TransactionStatus finish_load();
+  const RejectedRow& rejected_row() const { return rejected_row_; }
   // `row` was read by this transaction.
   TransactionStatus update(const RowRef& row, std::string_view new_row) {
     return write(row, new_row, /*tombstone=*/false);
@@ -213,7 +223,10 @@ class Transaction {
   TransactionStatus claim(Record* record, Tid expected, bool* has_intent);
   TransactionStatus check_size(std::string_view row) const;
   bool inserts_directly(const Relation& relation) const;
+  TransactionStatus insert_row(Relation& relation, std::string_view key, std::string_view row);
   TransactionStatus insert_private(Relation& relation, std::string_view key, std::string_view row);
+  TransactionStatus drain_load();
+  void abandon_load();
   TransactionStatus hook_placeholder(Relation& relation, std::string_view key, std::string_view row,
                                      Record** record);
   TransactionStatus insert_at(Relation& relation, Record* record, std::string_view row);
@@ -242,6 +255,8 @@ class Transaction {
   NodeSet nodes_;
   WriteSet writes_;
   PrivateRows private_rows_;
+  std::shared_ptr<BulkLoad> bulk_load_;  // shared with helpers; null: none since begin()
+  RejectedRow rejected_row_;
   std::vector<Placeholder> placeholders_;  // created by this transaction
   std::vector<PrivateRelation> private_relations_;
   std::vector<Relation*> dropped_;

@@ -79,21 +79,60 @@ TransactionStatus Transaction::claim(Record* record, Tid expected, bool* has_int
 
 TransactionStatus Transaction::insert(Relation& relation, std::string_view key,
                                       std::string_view row) {
-  return guarded(worker_, [&] {
-    PGSILO_DCHECK(open_);
-    if (key.size() > max_key_bytes) return TransactionStatus::key_too_long;
-    TransactionStatus status = check_size(row);
+  return guarded(worker_, [&] { return insert_row(relation, key, row); });
+}
+
+TransactionStatus Transaction::insert_row(Relation& relation, std::string_view key,
+                                          std::string_view row) {
+  PGSILO_DCHECK(open_);
+  if (key.size() > max_key_bytes) return TransactionStatus::key_too_long;
+  TransactionStatus status = check_size(row);
+  if (status != TransactionStatus::ok) return status;
+  if (inserts_directly(relation)) return insert_private(relation, key, row);
+  for (;;) {
+    Record* record = nullptr;
+    status = hook_placeholder(relation, key, row, &record);
     if (status != TransactionStatus::ok) return status;
-    if (inserts_directly(relation)) return insert_private(relation, key, row);
-    for (;;) {
-      Record* record = nullptr;
-      status = hook_placeholder(relation, key, row, &record);
-      if (status != TransactionStatus::ok) return status;
-      status = insert_at(relation, record, row);
-      if (status != TransactionStatus::conflict_record) return status;
-      help_unhook(relation, record);  // obsolete: the next round finds another record or none
+    status = insert_at(relation, record, row);
+    if (status != TransactionStatus::conflict_record) return status;
+    help_unhook(relation, record);  // obsolete: the next round finds another record or none
+  }
+}
+
+TransactionStatus Transaction::load(Relation& relation, std::string_view key,
+                                    std::string_view row) {
+  return guarded(worker_, [&] {
+    WorkSharing* sharing = worker_.parts().sharing;
+    bool shares = sharing != nullptr && settings_.parker != nullptr && inserts_directly(relation) &&
+                  key.size() <= max_key_bytes && row.size() <= max_row_bytes;
+    if (!shares) {
+      TransactionStatus status = insert_row(relation, key, row);
+      if (status == TransactionStatus::duplicate_key)
+        rejected_row_ = {&relation, std::string(key), std::string(row)};
+      return status;
     }
+    if (bulk_load_ == nullptr) bulk_load_ = std::make_shared<BulkLoad>(*sharing);
+    TransactionStatus status = bulk_load_->add(worker_, settings_, relation, key, row);
+    if (status == TransactionStatus::duplicate_key) rejected_row_ = bulk_load_->rejected();
+    return status;
   });
+}
+
+TransactionStatus Transaction::finish_load() {
+  return guarded(worker_, [this] { return drain_load(); });
+}
+
+TransactionStatus Transaction::drain_load() {
+  if (bulk_load_ == nullptr) return TransactionStatus::ok;
+  TransactionStatus status = bulk_load_->finish(worker_, settings_);
+  if (status == TransactionStatus::duplicate_key) rejected_row_ = bulk_load_->rejected();
+  return status;
+}
+
+void Transaction::abandon_load() {
+  if (bulk_load_ == nullptr) return;
+  bulk_load_->cancel(worker_, settings_);
+  bulk_load_.reset();
 }
 
 // Private rows are not in the write set and cannot be unwound to a mark that is newer than their

@@ -17,6 +17,7 @@
 namespace pgsilo {
 
 class RelationDirectory;
+class WorkSharing;
 
 // The parts of the engine that all workers share; everything outlives the workers.
 struct EngineParts {
@@ -25,6 +26,7 @@ struct EngineParts {
   Reclaimer& reclaimer;
   RelationDirectory& relations;
   LockTable& locks;
+  WorkSharing* sharing = nullptr;  // null: nobody helps
 };
 
 class WorkerContext {

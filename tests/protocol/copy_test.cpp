@@ -117,6 +117,57 @@ TEST_F(CopyTest, IsPartOfItsTransaction) {
   EXPECT_EQ(count(), "0");
 }
 
+// Into a table that nobody else can see: what happens to the rows may happen on another worker.
+class BulkCopyTest : public CopyTest {
+ protected:
+  void SetUp() override {
+    CopyTest::SetUp();
+    client.ask(query("drop table copy_test"));
+    ASSERT_EQ(client.ask(query("begin; create table copy_test (a int, b text)")), "CCZT");
+  }
+  static std::string rows(int first, int end) {
+    std::string text;
+    for (int i = first; i < end; ++i)
+      text += std::to_string(i) + "\t" + std::string(100, 'x') + std::to_string(i) + "\n";
+    return text;
+  }
+};
+
+TEST_F(BulkCopyTest, RowsStayInTheirOrder) {
+  begin_copy();
+  for (int i = 0; i < 20000; i += 500) client.send(copy_data(rows(i, i + 500)));
+  EXPECT_EQ(client.ask(copy_done()), "CZT");
+  client.send(query("copy copy_test to stdout"));
+  std::string all;
+  for (const Message& message : client.read_answer()) {
+    if (message.type == 'd') all += message.body;
+  }
+  EXPECT_EQ(all, rows(0, 20000));
+  EXPECT_EQ(client.ask(query("commit")), "CZI");
+  EXPECT_EQ(count(), "20000");
+}
+
+TEST_F(BulkCopyTest, AnErrorTakesAllRowsBack) {
+  begin_copy();
+  client.send(copy_data(rows(0, 20000) + "x\tone\n"));
+  std::vector<Message> messages = client.read_answer();
+  EXPECT_EQ(summary(messages), "E(22P02)ZE");
+  EXPECT_NE(messages[0].body.find("COPY copy_test, line 20001, column a: \"x\""),
+            std::string::npos);
+  EXPECT_EQ(client.ask(query("rollback")), "CZI");
+  EXPECT_EQ(client.ask(query("select 1 from copy_test")), "E(42P01)ZI");
+}
+
+TEST_F(BulkCopyTest, AKeyFindsTheRowThatIsThereTwice) {
+  begin_copy();
+  client.send(copy_data(rows(0, 20000) + rows(12345, 12346)));
+  EXPECT_EQ(client.ask(copy_done()), "CZT");
+  client.send(query("alter table copy_test add primary key (a)"));
+  std::vector<Message> messages = client.read_answer();
+  EXPECT_EQ(summary(messages), "E(23505)ZE");
+  EXPECT_NE(messages[0].body.find("Key (a)=(12345) is duplicated."), std::string::npos);
+}
+
 TEST_F(CopyTest, StatementsBehindItRun) {
   client.send(query("copy copy_test from stdin; select count(*) from copy_test"));
   EXPECT_EQ(client.read().type, 'G');

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "tests/history/history_checker.h"
+#include "tests/stress/sanitized.h"
 #include "tests/stress/server/server_support.h"
 
 namespace pgsilo::server_stress {
@@ -20,11 +21,7 @@ using history::Recorder;
 using history::Verdict;
 using history::Version;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int rounds = 250;
-#else
-constexpr int rounds = 1000;
-#endif
+constexpr int rounds = sanitized ? 250 : 1000;
 constexpr int clients = 6;
 
 // The key of row `id` in a history is first + id.

@@ -7,16 +7,13 @@
 #include <cstdlib>
 
 #include "base/random.h"
+#include "tests/stress/sanitized.h"
 #include "tests/stress/server/server_support.h"
 
 namespace pgsilo::server_stress {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int ordinary_rounds = 200;
-#else
-constexpr int ordinary_rounds = 1000;
-#endif
+constexpr int ordinary_rounds = sanitized ? 200 : 1000;
 constexpr int clients = 6;
 constexpr int accounts = 40, tellers = 5, branches = 3, codes = 60;
 

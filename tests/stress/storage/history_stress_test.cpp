@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "tests/history/history_checker.h"
+#include "tests/stress/sanitized.h"
 #include "tests/stress/storage/engine_clock.h"
 
 namespace pgsilo {
@@ -28,11 +29,7 @@ using testing::TestEngine;
 using testing::TestSession;
 using enum TransactionStatus;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int rounds = 1500;
-#else
-constexpr int rounds = 4000;
-#endif
+constexpr int rounds = sanitized ? 1500 : 4000;
 constexpr int threads = 4;
 constexpr int attributes = 3;
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "tests/stress/sanitized.h"
 #include "tests/unit/storage/transaction/test_engine.h"
 
 namespace pgsilo {
@@ -17,11 +18,7 @@ namespace {
 using testing::ThreadParker;
 using enum TransactionStatus;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int rounds = 1000;
-#else
-constexpr int rounds = 5000;
-#endif
+constexpr int rounds = sanitized ? 1000 : 5000;
 constexpr int threads = 4;
 constexpr size_t record_count = 6;
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "tests/stress/sanitized.h"
 #include "tests/stress/storage/engine_clock.h"
 
 namespace pgsilo {
@@ -19,11 +20,7 @@ using testing::TestEngine;
 using testing::TestSession;
 using enum TransactionStatus;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int rounds = 1500;
-#else
-constexpr int rounds = 6000;
-#endif
+constexpr int rounds = sanitized ? 1500 : 6000;
 constexpr int threads = 4;
 
 std::string key_of(uint64_t number) { return std::to_string(1000 + number); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "tests/stress/sanitized.h"
 #include "tests/unit/storage/transaction/test_engine.h"
 
 namespace pgsilo {
@@ -16,11 +17,7 @@ using testing::TestEngine;
 using testing::TestSession;
 using enum TransactionStatus;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int rounds = 1000;
-#else
-constexpr int rounds = 4000;
-#endif
+constexpr int rounds = sanitized ? 1000 : 4000;
 constexpr int threads = 4;
 
 template <typename Body>

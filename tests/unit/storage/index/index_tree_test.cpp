@@ -138,28 +138,30 @@ TEST_F(IndexTreeTest, RandomKeysOfManyShapes) {
 }
 
 TEST_F(IndexTreeTest, TheAppenderLoadsAscendingKeys) {
-  TreeAppender appender(tree_, user_.handle());
+  TreeAppender appender(tree_);
   NodeChanges changes;
   std::vector<std::string> keys;
   keys.reserve(20000);
   for (uint64_t i = 0; i < 20000; ++i)
     keys.push_back("12345678" + big_endian(i * 3, 4) + (i % 5 == 0 ? "tail of the key" : ""));
   for (const std::string& key : keys) {
-    ASSERT_EQ(appender.append(tree_.records().create(key, 0, user_.handle()), changes), nullptr);
+    ASSERT_EQ(
+        appender.append(tree_.records().create(key, 0, user_.handle()), user_.handle(), changes),
+        nullptr);
   }
   EXPECT_EQ(user_.scan(), keys);
   EXPECT_LE(shape().border_nodes, keys.size() / 15 + 2);
 }
 
 TEST_F(IndexTreeTest, TheAppenderAcceptsAnyOrderAndReportsDuplicates) {
-  TreeAppender appender(tree_, user_.handle());
+  TreeAppender appender(tree_);
   NodeChanges changes;
   std::mt19937 random(5);
   std::set<std::string> keys;
   for (int i = 0; i < 5000; ++i) {
     std::string key = big_endian(random() % 2000, 2) + std::string(random() % 12, 'x');
     Record* fresh = tree_.records().create(key, 0, user_.handle());
-    Record* existing = appender.append(fresh, changes);
+    Record* existing = appender.append(fresh, user_.handle(), changes);
     ASSERT_EQ(existing == nullptr, keys.insert(key).second);
     if (existing != nullptr) {
       ASSERT_EQ(existing->key(), key);
@@ -170,13 +172,15 @@ TEST_F(IndexTreeTest, TheAppenderAcceptsAnyOrderAndReportsDuplicates) {
 }
 
 TEST_F(IndexTreeTest, TheAppenderSurvivesTheRemovalOfItsNode) {
-  TreeAppender appender(tree_, user_.handle());
+  TreeAppender appender(tree_);
   NodeChanges changes;
   for (uint64_t i = 0; i < 100; ++i)
-    appender.append(tree_.records().create(big_endian(i), 0, user_.handle()), changes);
+    appender.append(tree_.records().create(big_endian(i), 0, user_.handle()), user_.handle(),
+                    changes);
   for (uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(user_.remove(big_endian(i)));
   for (uint64_t i = 100; i < 200; ++i)
-    appender.append(tree_.records().create(big_endian(i), 0, user_.handle()), changes);
+    appender.append(tree_.records().create(big_endian(i), 0, user_.handle()), user_.handle(),
+                    changes);
   EXPECT_EQ(user_.scan().size(), 100u);
 }
 

@@ -80,13 +80,16 @@ class RecordingSink final : public RedoSink {
 };
 
 struct TestEngine {
+  explicit TestEngine(WorkSharing* sharing = nullptr) : sharing(sharing) {}
+
   EpochManager epochs{Epoch(1)};
   DurableEpoch durable;
   RelationDirectory relations;  // outlives the reclaimer, which may hand dropped relations back
   Reclaimer reclaimer;
   LockTable locks;
+  WorkSharing* sharing;
 
-  EngineParts parts() { return {epochs, durable, reclaimer, relations, locks}; }
+  EngineParts parts() { return {epochs, durable, reclaimer, relations, locks, sharing}; }
   Relation& create_relation(bool logged = true) {
     return relations.create({logged}, /*is_private=*/false);
   }
