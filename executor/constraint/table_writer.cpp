@@ -2,6 +2,7 @@
 
 #include "executor/execution_context.h"
 #include "executor/transaction_status.h"
+#include "sql/sql_error.h"
 #include "storage/relation/relation.h"
 
 namespace pgsilo {
@@ -85,8 +86,15 @@ void TableWriter::remove_entry(const IndexDescriptor& index, std::span<const Dat
   RowRef found;
   TransactionStatus status =
       transaction().get(*index.relation, entry_.view(), entry_buffer_, &found);
-  // The row was there without its entry: the reads do not fit together.
-  if (status == TransactionStatus::not_found) status = TransactionStatus::conflict_record;
+  if (status == TransactionStatus::not_found) {
+    // The row was there without its entry. Most likely the reads do not fit together; if they do,
+    // running again would not help.
+    check(transaction().validate());
+    throw SqlError(sqlstate::index_corrupted,
+                   concat("index \"", index.name, "\" lacks the entry of a row of table \"",
+                          table_.name, "\""))
+        .table(table_.schema_name, table_.name);
+  }
   check(status);
   check(transaction().remove(found));
 }

@@ -33,6 +33,32 @@ TEST_F(Changes, KeepIndexesInStep) {
             "DETAIL: Key (c)=(c1) already exists.");
 }
 
+// Not a conflict: that would be run again for ever.
+TEST_F(Changes, AMissingEntryIsACorruptedIndex) {
+  run("create table t (a int primary key, b int)");
+  run("create index tb on t (b)");
+  run("insert into t values (1, 10), (2, 20)");
+  session.view.refresh();
+  const IndexDescriptor* index = nullptr;
+  for (const auto& candidate : session.view.find_table({}, "t")->indexes) {
+    if (candidate->name == "tb") index = candidate.get();
+  }
+  ASSERT_NE(index, nullptr);
+  session.begin();
+  {
+    TransactionScan scan(session.transaction, *index->relation, KeyRange{}, ScanDirection::forward,
+                         session.buffer);
+    RowRef entry;
+    ASSERT_EQ(scan.next(&entry), TransactionStatus::ok);
+    ASSERT_EQ(session.transaction.remove(entry), TransactionStatus::ok);
+  }
+  ASSERT_EQ(session.commit(), TransactionStatus::ok);
+  std::string error = "ERROR: XX002: index \"tb\" lacks the entry of a row of table \"t\"";
+  EXPECT_EQ(run("update t set b = 11 where a = 1"), error);
+  EXPECT_EQ(run("delete from t where a = 1"), error);
+  EXPECT_EQ(run("update t set b = 21 where a = 2"), "UPDATE 1");
+}
+
 TEST_F(Changes, UpdateFromAndDeleteUsing) {
   run("create table t (a int primary key, b int)");
   run("create table s (a int, d int)");
