@@ -140,11 +140,10 @@ class Replayer {
   // Pins of all threads' handles: a record that two of them hold as a tombstone is freed only at
   // the end.
   void finish() {
-    std::vector<std::unique_ptr<Pin>> pins;
-    pins.reserve(threads_.size());
-    for (const auto& thread : threads_)
-      pins.push_back(std::make_unique<Pin>(thread->restorer.handle()));
     try {
+      std::vector<std::unique_ptr<Pin>> pins;
+      for (const auto& thread : threads_)
+        pins.push_back(std::make_unique<Pin>(thread->restorer.handle()));
       for (const auto& thread : threads_) thread->restorer.finish();
     } catch (const std::bad_alloc&) {
       fail("out of memory: the database is larger than the memory there is");
