@@ -1,4 +1,4 @@
-// Intent locks, relation locks and the waiting for them.
+// Intent locks and the waiting for them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -410,99 +410,6 @@ TEST_F(LockTest, AOneShotThatBecomesInteractiveLocksWhatItWrote) {
 }
 
 // ---- relations ----
-
-TEST_F(LockTest, DdlWaitsForSharersAndKeepsNewOnesOut) {
-  main.begin(TransactionMode::interactive);
-  ASSERT_EQ(main.transaction.share_relation(relation), ok);
-  ASSERT_EQ(main.transaction.share_relation(relation), ok);
-  std::atomic<bool> excluded = false;
-  std::thread ddl([&] {
-    other.begin();
-    ASSERT_EQ(other.transaction.lock_relation_exclusively(relation), ok);
-    excluded = true;
-    ASSERT_EQ(other.put(relation, "a", "ddl"), ok);
-    ASSERT_EQ(other.commit(), ok);
-  });
-  while (relation.gate().owner() == nullptr) std::this_thread::yield();
-  TestSession late(engine);
-  late.begin();
-  EXPECT_EQ(late.transaction.share_relation(relation), must_wait);
-  late.transaction.abort();
-  EXPECT_FALSE(excluded);
-  EXPECT_EQ(main.commit(), ok);
-  late.begin(TransactionMode::interactive);
-  EXPECT_EQ(late.transaction.share_relation(relation), ok);  // waits until DDL is done
-  EXPECT_EQ(late.read(relation, "a"), "ddl");
-  EXPECT_EQ(late.commit(), ok);
-  ddl.join();
-  EXPECT_EQ(relation.gate().shares(), 0u);
-}
-
-TEST_F(LockTest, AGatedRelationTakesNoCommitsOfOneShots) {
-  other.begin();
-  ASSERT_EQ(other.put(relation, "a", "late"), ok);
-  main.begin();
-  ASSERT_EQ(main.transaction.lock_relation_exclusively(relation), ok);
-  EXPECT_EQ(other.commit(), must_wait);
-  std::thread thread([&] {
-    ASSERT_EQ(other.transaction.wait_for_intent(), ok);
-    other.store(relation, "a", "late");
-  });
-  EXPECT_EQ(main.scan(relation), "a=0 b=0");
-  EXPECT_EQ(main.put(relation, "a", "ddl"), ok);
-  EXPECT_EQ(main.commit(), ok);
-  thread.join();
-  EXPECT_EQ(main.peek(relation), "a=late b=0");
-}
-
-TEST_F(LockTest, TwoUpgradesOfOneRelationAreADeadlock) {
-  main.settings.deadlock_timeout_us = other.settings.deadlock_timeout_us = 2000;
-  main.begin(TransactionMode::interactive);
-  other.begin(TransactionMode::interactive);
-  ASSERT_EQ(main.transaction.share_relation(relation), ok);
-  ASSERT_EQ(other.transaction.share_relation(relation), ok);
-  TransactionStatus others = ok;
-  std::thread thread([&] {
-    others = other.transaction.lock_relation_exclusively(relation);
-    other.transaction.abort();
-  });
-  TransactionStatus mains = main.transaction.lock_relation_exclusively(relation);
-  main.transaction.abort();
-  thread.join();
-  EXPECT_TRUE((mains == ok && others == deadlock) || (mains == deadlock && others == ok))
-      << name_of(mains) << " " << name_of(others);
-  EXPECT_EQ(relation.gate().owner(), nullptr);
-}
-
-TEST_F(LockTest, ADeadlockThroughRecordAndRelationIsFound) {
-  main.settings.deadlock_timeout_us = other.settings.deadlock_timeout_us = 2000;
-  Relation& second = engine.create_relation();
-  main.begin(TransactionMode::interactive);
-  other.begin(TransactionMode::interactive);
-  ASSERT_EQ(main.transaction.share_relation(second), ok);
-  ASSERT_EQ(other.put(relation, "a", "other"), ok);
-  TransactionStatus others = ok;
-  std::thread thread([&] {
-    others = other.transaction.lock_relation_exclusively(second);
-    other.transaction.abort();
-  });
-  TransactionStatus mains = main.put(relation, "a", "main");
-  main.transaction.abort();
-  thread.join();
-  EXPECT_TRUE((mains == ok && others == deadlock) || (mains == deadlock && others == ok))
-      << name_of(mains) << " " << name_of(others);
-}
-
-TEST_F(LockTest, DdlGivesUpAfterLockTimeout) {
-  main.begin(TransactionMode::interactive);
-  ASSERT_EQ(main.transaction.share_relation(relation), ok);
-  other.settings.lock_timeout_us = 3000;
-  other.begin();
-  EXPECT_EQ(other.transaction.lock_relation_exclusively(relation), lock_timeout);
-  other.transaction.abort();
-  EXPECT_EQ(relation.gate().owner(), nullptr);
-  EXPECT_EQ(main.commit(), ok);
-}
 
 }  // namespace
 }  // namespace pgsilo
