@@ -10,6 +10,11 @@
 #include "server/options.h"
 #include "server/version.h"
 
+// Read by jemalloc when it starts; the environment's MALLOC_CONF goes before it. Why:
+// docs/decisions/memory-retention.md.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "dirty_decay_ms:60000";
+
 namespace {
 
 using namespace pgsilo;
