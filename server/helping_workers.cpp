@@ -29,10 +29,11 @@ class HelpTask final : public WorkerTask {
       : visit_(std::make_unique<Visit>(std::move(work), storage)) {}
   void run(Worker& worker) override {
     try {
-      visit_->fiber = &worker.spawn(run_visit, visit_.get());
+      // Its sessions come first.
+      visit_->fiber = &worker.spawn_background(run_visit, visit_.get());
       visit_.release();  // the fiber's
     } catch (const std::bad_alloc&) {
-      // No stack for a fiber: the owner does its work alone.
+      visit_->work->decline();  // no stack for a fiber
     }
   }
 

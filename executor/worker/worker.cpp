@@ -106,6 +106,14 @@ WorkerFiber& Worker::spawn(Fiber::Body body, void* argument) {
   return *fiber;
 }
 
+WorkerFiber& Worker::spawn_background(Fiber::Body body, void* argument) {
+  auto* fiber = new WorkerFiber(*this, stacks_, body, argument);
+  ++fiber_count_;
+  fiber->busy_us_ = options_.background_after_us;
+  background_.push(fiber);
+  return *fiber;
+}
+
 bool Worker::slice_spent() const { return monotonic_us() - slice_started_us_ >= options_.slice_us; }
 
 void Worker::requeue(WorkerFiber& fiber) {
@@ -188,11 +196,11 @@ void Worker::unwatch(int descriptor) { epoll_ctl(epoll_, EPOLL_CTL_DEL, descript
 
 void Worker::sleep_until(WorkerFiber& fiber, int64_t deadline_us) {
   fiber.deadline_us_ = deadline_us;
-  sleepers_.insert({deadline_us, &fiber});
+  sleepers_.insert(fiber);
 }
 
 void Worker::cancel_sleep(WorkerFiber& fiber) {
-  sleepers_.erase({fiber.deadline_us_, &fiber});
+  sleepers_.erase(sleepers_.iterator_to(fiber));
   fiber.deadline_us_ = Parker::no_deadline;
 }
 
@@ -200,9 +208,9 @@ void Worker::wake_sleepers() {
   if (sleepers_.empty()) return;
   int64_t now_us = monotonic_us();
   // unpark() leaves the set alone; the fiber takes itself out when it runs.
-  for (const Sleeper& sleeper : sleepers_) {
-    if (sleeper.deadline_us > now_us) break;
-    sleeper.fiber->unpark();
+  for (WorkerFiber& sleeper : sleepers_) {
+    if (sleeper.deadline_us_ > now_us) break;
+    sleeper.unpark();
   }
 }
 
@@ -226,7 +234,7 @@ void Worker::wait_for_events() {
     handle_events(0);
     return;
   }
-  int64_t deadline_us = sleepers_.empty() ? Parker::no_deadline : sleepers_.begin()->deadline_us;
+  int64_t deadline_us = sleepers_.empty() ? Parker::no_deadline : sleepers_.begin()->deadline_us_;
   asleep_.store(true, std::memory_order_seq_cst);
   if (inbox_.load(std::memory_order_seq_cst) == nullptr &&
       !awakened_.load(std::memory_order_seq_cst)) {

@@ -14,10 +14,10 @@
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/set.hpp>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -83,6 +83,8 @@ class Worker {
 
   // Starts a fiber; it runs in the next round and is destroyed after its end.
   WorkerFiber& spawn(Fiber::Body body, void* argument);
+  // The same, as background work from its first instruction on.
+  WorkerFiber& spawn_background(Fiber::Body body, void* argument);
   void watch(int descriptor, IoHandler& handler);
   void unwatch(int descriptor);
   CommitQueue& commit_queue() { return commit_queue_; }
@@ -105,11 +107,15 @@ class Worker {
   void requeue(WorkerFiber& fiber);
 
  private:
-  struct Sleeper {
-    int64_t deadline_us;
-    WorkerFiber* fiber;
-    auto operator<=>(const Sleeper&) const = default;
+  struct WakesEarlier {
+    bool operator()(const WorkerFiber& a, const WorkerFiber& b) const {
+      return a.deadline_us_ < b.deadline_us_;
+    }
   };
+  using SleepHook = boost::intrusive::member_hook<WorkerFiber, boost::intrusive::set_member_hook<>,
+                                                  &WorkerFiber::sleep_hook_>;
+  using Sleepers =
+      boost::intrusive::multiset<WorkerFiber, SleepHook, boost::intrusive::compare<WakesEarlier>>;
 
   void settle_thread() const;
   void run_round();
@@ -130,7 +136,7 @@ class Worker {
 
   FiberQueue runnable_;
   FiberQueue background_;
-  std::set<Sleeper> sleepers_;
+  Sleepers sleepers_;
   size_t fiber_count_ = 0;
   int64_t slice_started_us_ = 0;
   int64_t foreground_us_ = 0;  // spent since background work last had its turn

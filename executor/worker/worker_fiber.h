@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/set_hook.hpp>
 #include <cstdint>
 
 #include "base/fiber.h"
@@ -39,7 +40,9 @@ class WorkerFiber final : public Parker {
   Fiber fiber_;
   std::atomic<State> state_{State::running};
   WorkerFiber* next_ = nullptr;  // in one of: the run queues, the worker's inbox
+  // While it is parked with a deadline, in Worker::sleepers_. Intrusive: park() must not fail.
   int64_t deadline_us_ = no_deadline;
+  boost::intrusive::set_member_hook<> sleep_hook_;
   // Since when it runs without having waited; a long run makes it background work.
   int64_t busy_us_ = 0;
 };

@@ -53,6 +53,15 @@ void Record::write_row(std::string_view row, ExternalPayload* external) {
   size.store(static_cast<uint32_t>(row.size()), std::memory_order_relaxed);
 }
 
+void Record::write_first_row(std::string_view row) {
+  ExternalPayload* external = this->external();
+  if (!row.empty())
+    copy_first_row_in(external != nullptr ? external->words() : inline_row(), row.data(),
+                      row.size());
+  std::atomic<uint32_t>& size = external != nullptr ? external->row_bytes : inline_bytes_;
+  size.store(static_cast<uint32_t>(row.size()), std::memory_order_relaxed);
+}
+
 ExternalPayload* Record::install(std::string_view row, Tid tid, ExternalPayload* spare) {
   ExternalPayload* current = external();
   ExternalPayload* unused = spare;

@@ -119,6 +119,8 @@ class Record {
     return reinterpret_cast<const uint64_t*>(this + 1) + row_words(key_bytes_);
   }
   void write_row(std::string_view row, ExternalPayload* external);
+  // Of a record that nobody else can find yet.
+  void write_first_row(std::string_view row);
 
   AtomicTidWord tid_word_;
   static constexpr uintptr_t link_bit = 1;

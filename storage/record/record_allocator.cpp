@@ -55,7 +55,7 @@ Record* RecordAllocator::create(std::string_view key, size_t row_bytes, Reclaime
 Record* RecordAllocator::create_filled(std::string_view key, std::string_view row, Tid tid,
                                        ReclaimerHandle& handle) {
   Record* record = allocate(key, row.size(), TidWord::present(tid), handle);
-  record->write_row(row, record->external());
+  record->write_first_row(row);
   return record;
 }
 

@@ -41,4 +41,10 @@ inline void copy_racing_row_in(uint64_t* to, const void* from, size_t bytes) {
   }
 }
 
+// Copies `bytes` (not 0) bytes into a row that nobody else can find yet.
+inline void copy_first_row_in(uint64_t* to, const void* from, size_t bytes) {
+  to[row_words(bytes) - 1] = 0;
+  std::memcpy(to, from, bytes);
+}
+
 }  // namespace pgsilo

@@ -167,6 +167,13 @@ class AtomicTidWord {
     bits_.fetch_xor((old & ~TidWord::intent_bit) ^ installed, std::memory_order_release);
   }
 
+  // The first version of a row that nobody but the caller's transaction can find, and that it does
+  // not lock: no read-modify-write.
+  void assign_first(Tid tid) {
+    PGSILO_DCHECK(bits_.load(std::memory_order_relaxed) == 0);
+    bits_.store(tid.value(), std::memory_order_release);
+  }
+
   // Holder: the record is absent and about to be unhooked; unlocks it for ever.
   void unlock_obsolete() {
     uint64_t old = bits_.load(std::memory_order_relaxed);

@@ -12,7 +12,18 @@
 
 namespace pgsilo {
 
-BulkLoad::BulkLoad(WorkSharing& sharing) : sharing_(sharing) { free_.reserve(max_batches); }
+namespace {
+
+bool is_cancelled(const WaitSettings& settings) {
+  return settings.cancelled != nullptr && settings.cancelled->load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+BulkLoad::BulkLoad(WorkSharing& sharing, const WaitSettings& settings)
+    : sharing_(sharing), cancelled_(settings.cancelled) {
+  free_.reserve(max_batches);
+}
 
 // ---- the owner ----
 
@@ -23,11 +34,37 @@ TransactionStatus BulkLoad::add(WorkerContext& worker, const WaitSettings& setti
     if (status != TransactionStatus::ok) return status;
   }
   Batch& batch = *open_;
-  batch.bytes.reserve(key.size() + row.size());
-  batch.rows.push_back({&relation, nullptr, batch.bytes.size(), key.size(), row.size()});
-  batch.bytes.append(key);
-  batch.bytes.append(row);
+  size_t size = key.size() + row.size();
+  Row added{&relation, nullptr, batch.bytes.size(), key.size(), row.size()};
+  if (size > RowStreamer::slice_bytes) {
+    // One copy of a wide row is enough, and the one that the relation's account knows of.
+    added.record = relation.records().create_filled(key, row, Tid(), worker.reclaimer());
+  } else {
+    batch.bytes.reserve(size);
+    batch.bytes.append(key);
+    batch.bytes.append(row);
+  }
+  batch.rows.push_back(added);  // has room: a full batch does not stay open
+  batch.size += size;
   return batch.full() ? hand_over(worker) : TransactionStatus::ok;
+}
+
+// A batch to fill.
+TransactionStatus BulkLoad::open_batch(WorkerContext& worker, const WaitSettings& settings) {
+  if (batches_ < max_batches) {
+    auto batch = std::make_unique<Batch>();
+    batch->rows.reserve(RowStreamer::slice_rows);
+    open_ = std::move(batch);
+    ++batches_;
+    return TransactionStatus::ok;
+  }
+  Lock lock(mutex_);
+  while (failure_ == TransactionStatus::ok && free_.empty())
+    work_or_wait(lock, max_batches / 2, worker, settings);
+  if (failure_ != TransactionStatus::ok) return failure_;
+  open_ = std::move(free_.back());
+  free_.pop_back();
+  return TransactionStatus::ok;
 }
 
 // The open batch goes to the end of the queue.
@@ -44,76 +81,66 @@ TransactionStatus BulkLoad::hand_over(WorkerContext& worker) {
     std::lock_guard lock(mutex_);
     if (failure_ != TransactionStatus::ok) return failure_;
     full_.push_back(std::move(open_));
-    offers = !offered_ && !loading_;
+    offers = !offered_ && full_.size() >= worth_offering;
     offered_ |= offers;
   }
-  if (offers) sharing_.offer(shared_from_this());
+  if (offers) offer();
   return TransactionStatus::ok;
 }
 
-// A batch to fill; the owner works on the queue itself when that is full and nobody else does.
-TransactionStatus BulkLoad::open_batch(WorkerContext& worker, const WaitSettings& settings) {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    if (failure_ != TransactionStatus::ok) return failure_;
-    if (!free_.empty()) {
-      open_ = std::move(free_.back());
-      free_.pop_back();
-      return TransactionStatus::ok;
-    }
-    if (batches_ < max_batches) {
-      open_ = std::make_unique<Batch>();
-      ++batches_;
-      open_->rows.reserve(RowStreamer::slice_rows);
-      return TransactionStatus::ok;
-    }
-    if (BatchPointer batch = take()) {
-      lock.unlock();
-      load_and_return(std::move(batch), worker, settings);
-      lock.lock();
-    } else {
-      wait_for_free(lock, max_batches / 2, settings);
-    }
+void BulkLoad::offer() {
+  try {
+    sharing_.offer(shared_from_this());
+  } catch (const std::bad_alloc&) {
+    decline();  // it goes without
   }
 }
 
 TransactionStatus BulkLoad::finish(WorkerContext& worker, const WaitSettings& settings) {
   if (open_ != nullptr) open_->floor = worker.last_tid();
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   if (open_ != nullptr) full_.push_back(std::move(open_));
-  while (failure_ == TransactionStatus::ok && (loading_ || !full_.empty())) {
-    if (BatchPointer batch = take()) {
-      lock.unlock();
-      load_and_return(std::move(batch), worker, settings);
-      lock.lock();
-    } else {
-      wait_for_free(lock, batches_, settings);
-    }
-  }
+  while (failure_ == TransactionStatus::ok && (loading_ || !full_.empty()))
+    work_or_wait(lock, batches_, worker, settings);
   worker.set_last_tid(std::max(worker.last_tid(), newest_));
   return failure_;
 }
 
 void BulkLoad::cancel(WorkerContext& worker, const WaitSettings& settings) {
+  Lock lock(mutex_);
+  if (failure_ == TransactionStatus::ok) failure_ = TransactionStatus::cancelled;
+  while (loading_) wait_for_free(lock, 1, settings);
+  lock.unlock();
+  // With failure_ set nobody else looks at the queue any more.
   if (open_ != nullptr) destroy_records(*open_, worker);
-  std::unique_lock lock(mutex_);
-  for (BatchPointer& batch : full_) {
-    destroy_records(*batch, worker);
-    free_.push_back(std::move(batch));
-  }
+  for (BatchPointer& batch : full_) destroy_records(*batch, worker);
   full_.clear();
-  while (loading_) wait_for_free(lock, batches_, settings);
   streamer_.clear();
 }
 
-void BulkLoad::wait_for_free(std::unique_lock<std::mutex>& lock, size_t wanted,
-                             const WaitSettings& settings) {
+// One step towards more free batches: the owner loads one, or waits while somebody else has one.
+void BulkLoad::work_or_wait(Lock& lock, size_t wanted, WorkerContext& worker,
+                            const WaitSettings& settings) {
+  if (BatchPointer batch = take(settings)) {
+    lock.unlock();
+    load_and_return(std::move(batch), worker, settings);
+    lock.lock();
+    return;
+  }
+  wait_for_free(lock, wanted, settings);
+  if (is_cancelled(settings) && failure_ == TransactionStatus::ok)
+    failure_ = TransactionStatus::cancelled;
+}
+
+// Parks the owner until so many batches are free, or for a while; the lock is released meanwhile.
+void BulkLoad::wait_for_free(Lock& lock, size_t wanted, const WaitSettings& settings) {
+  // Who waits for the log finds out that the statement was cancelled only if somebody wakes it.
+  if (is_cancelled(settings) && loader_ != nullptr) loader_->unpark();
   wanted_free_ = wanted;
   owner_ = settings.parker;
   lock.unlock();
   settings.parker->park(monotonic_us() + patience_us);
   lock.lock();
-  wanted_free_ = 0;
   owner_ = nullptr;
 }
 
@@ -123,21 +150,30 @@ bool BulkLoad::help(WorkerContext& worker, const WaitSettings& settings) noexcep
   BatchPointer batch;
   {
     std::lock_guard lock(mutex_);
-    batch = take();
+    batch = take(settings);
     if (batch == nullptr) {
       offered_ = false;
       return false;
     }
   }
-  load_and_return(std::move(batch), worker, settings);
+  WaitSettings cancellable = settings;
+  cancellable.cancelled = cancelled_;
+  load_and_return(std::move(batch), worker, cancellable);
   return true;
 }
 
-BulkLoad::BatchPointer BulkLoad::take() {
-  if (loading_ || full_.empty() || failure_ != TransactionStatus::ok) return nullptr;
+void BulkLoad::decline() noexcept {
+  std::lock_guard lock(mutex_);
+  offered_ = false;
+}
+
+// The front batch; null: there is none, or somebody has it. The lock is held.
+BulkLoad::BatchPointer BulkLoad::take(const WaitSettings& settings) {
+  if (failure_ != TransactionStatus::ok || loading_ || full_.empty()) return nullptr;
   BatchPointer batch = std::move(full_.front());
   full_.pop_front();
   loading_ = true;
+  loader_ = settings.parker;
   return batch;
 }
 
@@ -153,11 +189,12 @@ void BulkLoad::load_and_return(BatchPointer batch, WorkerContext& worker,
   std::lock_guard lock(mutex_);
   free_.push_back(std::move(batch));
   loading_ = false;
+  loader_ = nullptr;
   newest_ = std::max(newest_, worker.last_tid());
   if (failure_ == TransactionStatus::ok) failure_ = status;
   // Under the lock: the owner cannot be gone before it has had the lock again.
   bool enough = free_.size() >= wanted_free_ || failure_ != TransactionStatus::ok;
-  if (wanted_free_ != 0 && enough) owner_->unpark();
+  if (owner_ != nullptr && enough) owner_->unpark();
 }
 
 TransactionStatus BulkLoad::load(Batch& batch, WorkerContext& worker,
@@ -166,8 +203,7 @@ TransactionStatus BulkLoad::load(Batch& batch, WorkerContext& worker,
   for (Row& row : batch.rows) {
     if (row.record == nullptr) make_record(batch, row, worker);
     if (streamer_.insert(worker, *row.relation, row.record) != nullptr) {
-      rejected_ = {row.relation, std::string(row.record->key()),
-                   std::string(row.record->quiet_row())};
+      rejected_ = {std::string(row.record->key()), std::string(row.record->quiet_row())};
       return TransactionStatus::duplicate_key;
     }
     row.record = nullptr;  // the tree's now
@@ -176,7 +212,9 @@ TransactionStatus BulkLoad::load(Batch& batch, WorkerContext& worker,
 }
 
 void BulkLoad::make_records(Batch& batch, WorkerContext& worker) {
-  for (Row& row : batch.rows) make_record(batch, row, worker);
+  for (Row& row : batch.rows) {
+    if (row.record == nullptr) make_record(batch, row, worker);
+  }
 }
 
 void BulkLoad::make_record(Batch& batch, Row& row, WorkerContext& worker) {
@@ -193,7 +231,7 @@ void BulkLoad::destroy_records(Batch& batch, WorkerContext& worker) {
   }
   batch.rows.clear();
   batch.bytes.clear();
-  if (batch.bytes.capacity() > 4 * RowStreamer::slice_bytes) batch.bytes = ByteBuffer();
+  batch.size = 0;
 }
 
 }  // namespace pgsilo

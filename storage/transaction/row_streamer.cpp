@@ -70,11 +70,12 @@ TransactionStatus RowStreamer::stream(WorkerContext& worker, const WaitSettings&
     worker.slot().leave();
     worker.parts().epochs.advance();
   }
-  for (const Item& item : items_) {
-    TidWord seen;
-    PGSILO_CHECK(item.record->tid_word().try_lock(LockPurpose::update, seen));
-    item.record->tid_word().install(tid, /*absent=*/false);
-    item.relation->add_rows(worker.index(), 1);
+  for (auto item = items_.begin(); item != items_.end();) {
+    Relation* relation = item->relation;
+    int64_t rows = 0;
+    for (; item != items_.end() && item->relation == relation; ++item, ++rows)
+      item->record->tid_word().assign_first(tid);
+    relation->add_rows(worker.index(), rows);
   }
   if (!redo_.empty()) worker.sink().append(tid, redo_);
   worker.slot().leave();

@@ -67,6 +67,7 @@ TransactionStatus Transaction::become_interactive() {
 // ---- savepoints ----
 
 Transaction::Mark Transaction::mark() {
+  PGSILO_DCHECK(bulk_load_ == nullptr);
   ++mark_depth_;
   return {writes_.mark(), static_cast<uint32_t>(private_relations_.size()),
           static_cast<uint32_t>(dropped_.size()), mark_depth_};

@@ -91,8 +91,8 @@ class Transaction {
   // locks.
   TransactionStatus become_interactive();
 
-  // The command id of a new statement. Streams private rows written so far: the status is ok,
-  // cancelled, no_log_space.
+  // The command id of a new statement. Streams private rows written so far, so it may fail as
+  // finish_load() does.
   TransactionStatus begin_statement();
   CommandId command() const { return command_; }
   // Nested statements (functions): the outer statement goes on with the command id it had.
@@ -124,8 +124,9 @@ class Transaction {
   // As insert(), for many rows whose keys are new or an error: into a relation that is private to
   // this transaction a second worker may hook them in later, in the order given. So the status may
   // be that of an earlier row, and only finish_load() says that all are in; it comes before the
-  // statement ends. After duplicate_key, rejected_row() is the one that was too many, and the rows
-  // loaded by this statement are in no defined state: the statement must fail.
+  // statement ends, before a mark() and before insert() into the same relation. After
+  // duplicate_key, rejected_row() is the one that was too many, and the rows loaded by this
+  // statement are in no defined state: the statement must fail.
   TransactionStatus load(Relation& relation, std::string_view key, std::string_view row);
   TransactionStatus finish_load();
   const RejectedRow& rejected_row() const { return rejected_row_; }
@@ -255,7 +256,7 @@ class Transaction {
   NodeSet nodes_;
   WriteSet writes_;
   PrivateRows private_rows_;
-  std::shared_ptr<BulkLoad> bulk_load_;  // shared with helpers; null: none since begin()
+  std::shared_ptr<BulkLoad> bulk_load_;  // shared with helpers; null: nothing is pending
   RejectedRow rejected_row_;
   std::vector<Placeholder> placeholders_;  // created by this transaction
   std::vector<PrivateRelation> private_relations_;

@@ -102,16 +102,17 @@ TransactionStatus Transaction::insert_row(Relation& relation, std::string_view k
 TransactionStatus Transaction::load(Relation& relation, std::string_view key,
                                     std::string_view row) {
   return guarded(worker_, [&] {
+    PGSILO_DCHECK(open_);
     WorkSharing* sharing = worker_.parts().sharing;
     bool shares = sharing != nullptr && settings_.parker != nullptr && inserts_directly(relation) &&
                   key.size() <= max_key_bytes && row.size() <= max_row_bytes;
     if (!shares) {
       TransactionStatus status = insert_row(relation, key, row);
       if (status == TransactionStatus::duplicate_key)
-        rejected_row_ = {&relation, std::string(key), std::string(row)};
+        rejected_row_ = {std::string(key), std::string(row)};
       return status;
     }
-    if (bulk_load_ == nullptr) bulk_load_ = std::make_shared<BulkLoad>(*sharing);
+    if (bulk_load_ == nullptr) bulk_load_ = std::make_shared<BulkLoad>(*sharing, settings_);
     TransactionStatus status = bulk_load_->add(worker_, settings_, relation, key, row);
     if (status == TransactionStatus::duplicate_key) rejected_row_ = bulk_load_->rejected();
     return status;
@@ -126,6 +127,7 @@ TransactionStatus Transaction::drain_load() {
   if (bulk_load_ == nullptr) return TransactionStatus::ok;
   TransactionStatus status = bulk_load_->finish(worker_, settings_);
   if (status == TransactionStatus::duplicate_key) rejected_row_ = bulk_load_->rejected();
+  if (status == TransactionStatus::ok) bulk_load_.reset();
   return status;
 }
 

@@ -16,13 +16,15 @@ class SharedWork {
   // A bounded piece of it, on the thread of `worker`, perhaps waiting by `settings`. False: nothing
   // is left for the moment; whoever helped goes, and the work is offered again.
   virtual bool help(WorkerContext& worker, const WaitSettings& settings) noexcept = 0;
+  // Who was to help cannot; the work may be offered again.
+  virtual void decline() noexcept = 0;
 };
 
 class WorkSharing {
  public:
   virtual ~WorkSharing() = default;
-  // Some worker other than the caller's is going to call help() until that returns false: soon,
-  // late, or (a server that stops) never. Throws std::bad_alloc.
+  // Some worker other than the caller's is going to call help() until that returns false, or
+  // decline(): soon, late, or (a server that stops) never. Throws std::bad_alloc.
   virtual void offer(std::shared_ptr<SharedWork> work) = 0;
 };
 
