@@ -62,6 +62,7 @@ bool Connection::read_some() {
   ssize_t count = recv(descriptor_, input_.get() + end_, room, 0);
   if (count > 0) {
     end_ += static_cast<size_t>(count);
+    adapt_read_ahead(static_cast<size_t>(count), room);
     // A short read has emptied the socket (epoll(7)); the next bytes are a new event.
     if (static_cast<size_t>(count) < room && !peer_closed_) may_read_ = false;
     return true;
@@ -76,22 +77,30 @@ bool Connection::read_some() {
   return false;
 }
 
+// A client that has more to send than a read takes waits until most of that is gone. So reads
+// become longer for it: it fills the socket again while we work on what was in it.
+void Connection::adapt_read_ahead(size_t count, size_t room) {
+  if (count == room) {
+    read_ahead_ = std::min(2 * read_ahead_, limits::max_read_bytes);
+  } else if (count < read_ahead_ / 8) {
+    read_ahead_ = std::max(read_ahead_ / 2, limits::input_buffer_bytes);
+  }
+}
+
 // Room for one more byte at least. The buffer grows with what has arrived, never with what a length
 // word claims.
 void Connection::make_input_room(size_t bytes) {
   size_t keep_from = has_replay_ ? replay_ : cursor_;
   size_t kept = end_ - keep_from;
-  size_t wanted = std::max(limits::input_buffer_bytes,
-                           kept + std::min(bytes, kept + limits::input_buffer_bytes));
-  bool shrinks =
-      kept == 0 && capacity_ > limits::kept_buffer_bytes && bytes <= limits::input_buffer_bytes;
-  if (end_ < capacity_ && !shrinks &&
-      (capacity_ - end_ >= limits::input_buffer_bytes / 2 || keep_from == 0) &&
+  size_t wanted = std::max(read_ahead_, kept + std::min(bytes, kept + limits::input_buffer_bytes));
+  bool shrinks = kept == 0 && capacity_ > std::max(limits::kept_buffer_bytes, read_ahead_) &&
+                 bytes <= limits::input_buffer_bytes;
+  if (end_ < capacity_ && !shrinks && (capacity_ - end_ >= read_ahead_ / 2 || keep_from == 0) &&
       capacity_ - keep_from >= wanted) {
     return;
   }
   if (wanted > capacity_ || shrinks) {
-    size_t capacity = shrinks ? limits::input_buffer_bytes : std::max(wanted, 2 * kept);
+    size_t capacity = shrinks ? read_ahead_ : std::max(wanted, 2 * kept);
     auto grown = std::make_unique_for_overwrite<char[]>(capacity);
     if (kept != 0) std::memcpy(grown.get(), input_.get() + keep_from, kept);
     input_ = std::move(grown);

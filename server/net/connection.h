@@ -17,6 +17,7 @@
 
 #include "base/byte_buffer.h"
 #include "executor/worker/worker.h"
+#include "server/limits.h"
 
 namespace pgsilo {
 
@@ -83,6 +84,7 @@ class Connection final : public IoHandler, public DurableWaiter {
   };
 
   bool read_some();
+  void adapt_read_ahead(size_t count, size_t room);
   void make_input_room(size_t bytes);
   void allow(uint64_t durable_epoch);
   void send_allowed();
@@ -105,6 +107,7 @@ class Connection final : public IoHandler, public DurableWaiter {
 
   std::unique_ptr<char[]> input_;
   size_t capacity_ = 0;
+  size_t read_ahead_ = limits::input_buffer_bytes;  // how much a read should ask for
   size_t cursor_ = 0;
   size_t end_ = 0;
   size_t replay_ = 0;
