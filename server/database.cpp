@@ -175,6 +175,7 @@ void Database::make_workers() {
     workers_.push_back(std::make_unique<WorkerHome>(options, parts));
   }
   std::vector<WorkerHome*> homes;
+  homes.reserve(workers_.size());
   for (auto& worker : workers_) homes.push_back(worker.get());
   helpers_.set_workers(std::move(homes));
 }

@@ -142,6 +142,7 @@ class Replayer {
   void finish() {
     try {
       std::vector<std::unique_ptr<Pin>> pins;
+      pins.reserve(threads_.size());
       for (const auto& thread : threads_)
         pins.push_back(std::make_unique<Pin>(thread->restorer.handle()));
       for (const auto& thread : threads_) thread->restorer.finish();
