@@ -150,6 +150,58 @@ TEST(WorkerTest, BackgroundWorkLeavesMostOfTheTimeToOthers) {
   EXPECT_LT(shared.hog_turns, 150);  // nor an equal
 }
 
+TEST(WorkerTest, BackgroundWorkLetsOthersGoFirst) {
+  WorkerOptions options;
+  options.slice_us = 200;
+  Worker worker(options);
+  struct Shared {
+    std::string log;
+    WorkerFiber* other = nullptr;
+  } shared;
+  worker.spawn_background([](void* argument) { static_cast<Shared*>(argument)->log += 'b'; },
+                          &shared);
+  shared.other = &spawn(
+      worker,
+      [](void* argument) {
+        auto& s = *static_cast<Shared*>(argument);
+        for (int i = 0; i < 5; ++i) {
+          while (!s.other->worker().slice_spent()) {
+          }
+          s.log += 'f';
+          s.other->yield();
+        }
+      },
+      &shared);
+  worker.request_stop();
+  worker.run();
+  EXPECT_EQ(shared.log, "fffffb");
+}
+
+TEST(WorkerTest, SleepersWithOneDeadlineAllWake) {
+  Worker worker({});
+  struct Sleeper {
+    WorkerFiber* fiber = nullptr;
+    int64_t deadline_us = 0;
+    bool woke = false;
+  };
+  Sleeper sleepers[4];
+  int64_t soon_us = monotonic_us() + 5000;
+  for (Sleeper& sleeper : sleepers) {
+    sleeper.deadline_us = &sleeper == &sleepers[3] ? soon_us - 2000 : soon_us;
+    sleeper.fiber = &spawn(
+        worker,
+        [](void* argument) {
+          auto& s = *static_cast<Sleeper*>(argument);
+          while (monotonic_us() < s.deadline_us) s.fiber->park(s.deadline_us);
+          s.woke = true;
+        },
+        &sleeper);
+  }
+  worker.request_stop();
+  worker.run();
+  for (const Sleeper& sleeper : sleepers) EXPECT_TRUE(sleeper.woke);
+}
+
 class FakeLog final : public DurabilityService {
  public:
   uint64_t durable_epoch() const override { return durable; }
