@@ -4,6 +4,8 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "storage/transaction/work_sharing.h"
