@@ -1,6 +1,7 @@
 #include "executor/copy/copy_fields.h"
 
-#include "executor/copy/find_byte.h"
+#include <cstring>
+
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
 
@@ -12,7 +13,7 @@ std::span<const CopyField> CopyFieldSplitter::split(std::string_view line) {
   if (options_.csv) {
     scratch_.reserve(line.size());
     split_csv(line);
-  } else if (find_byte(line, '\\') == line.size()) {
+  } else if (std::memchr(line.data(), '\\', line.size()) == nullptr) {
     split_plain(line);
   } else {
     scratch_.reserve(line.size());
@@ -22,12 +23,15 @@ std::span<const CopyField> CopyFieldSplitter::split(std::string_view line) {
 }
 
 void CopyFieldSplitter::split_plain(std::string_view line) {
-  for (size_t start = 0;;) {
-    size_t end = find_byte(line, options_.delimiter, start);
-    std::string_view text = line.substr(start, end - start);
+  const char* at = line.data();
+  const char* end = at + line.size();
+  for (;;) {
+    const auto* stop = static_cast<const char*>(
+        std::memchr(at, options_.delimiter, static_cast<size_t>(end - at)));
+    std::string_view text(at, static_cast<size_t>((stop == nullptr ? end : stop) - at));
     add(text, text == options_.null_text, false);
-    if (end == line.size()) return;
-    start = end + 1;
+    if (stop == nullptr) return;
+    at = stop + 1;
   }
 }
 

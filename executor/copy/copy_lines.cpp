@@ -1,8 +1,7 @@
 #include "executor/copy/copy_lines.h"
 
-#include <algorithm>
+#include <cstring>
 
-#include "executor/copy/find_byte.h"
 #include "executor/execution_context.h"
 #include "sql/sql_error.h"
 
@@ -110,16 +109,10 @@ size_t CopyLines::find_text_end() {
   const char* text = rest_.data();
   // Nearly all lines have neither a backslash nor a carriage return.
   if (line_end_ == LineEnd::newline && scanned_ == 0 && !rest_.empty()) {
-    // And many are so short that calls cost more than looking at their bytes.
-    size_t near = std::min(rest_.size(), near_bytes);
-    size_t plain = 0;
-    for (; plain < near && text[plain] != '\\' && text[plain] != '\r'; ++plain) {
-      if (text[plain] == '\n') return plain;
-    }
-    size_t limit = find_byte(rest_, '\n', plain);
-    std::string_view far = rest_.substr(plain, limit - plain);
-    if (plain == near && find_byte(far, '\\') == far.size() && find_byte(far, '\r') == far.size()) {
-      if (limit != rest_.size()) return limit;
+    const auto* newline = static_cast<const char*>(std::memchr(text, '\n', rest_.size()));
+    size_t limit = newline == nullptr ? rest_.size() : static_cast<size_t>(newline - text);
+    if (std::memchr(text, '\\', limit) == nullptr && std::memchr(text, '\r', limit) == nullptr) {
+      if (newline != nullptr) return limit;
       scanned_ = limit;
       return none;
     }
