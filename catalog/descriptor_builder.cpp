@@ -45,6 +45,7 @@ void complete_descriptor(TableDescriptor& table,
     } else {
       row_column.type = &type_info(column.type);
       row_column.width = stored_width(*row_column.type);
+      row_column.padded_length = padded_length(column.type, column.typmod);
       row_column.missing = column.missing;
     }
     columns.push_back(row_column);

@@ -3,6 +3,7 @@
 #include "base/byte_buffer.h"
 #include "base/check.h"
 #include "sql/sql_error.h"
+#include "sql/types/text.h"
 #include "storage/limits.h"
 
 namespace pgsilo {
@@ -62,6 +63,7 @@ RowLayout::RowLayout(std::vector<RowColumn> columns) : columns_(std::move(column
     Place place;
     place.form = form_of(column);
     place.width = column.width;
+    place.padded_length = column.padded_length;
     if (place.form == Form::variable) {
       place.offset = shape.variable_count++;
     } else {
@@ -99,6 +101,15 @@ void RowLayout::write_fixed(const Place& place, Datum value, char* at) {
   }
 }
 
+Datum RowLayout::pad(Datum value, int32_t length, Arena& padding) {
+  return Datum::of_bytes(bpchar_pad(value.bytes(), length, padding));
+}
+
+std::string_view RowLayout::stored_bytes(size_t index, Datum value) const {
+  if (value.null || columns_[index].dropped) return {};
+  return places_[index].padded_length != 0 ? bpchar_trim(value.bytes()) : value.bytes();
+}
+
 void RowLayout::encode(std::span<const Datum> values, ByteBuffer& out) const {
   PGSILO_DCHECK(values.size() == columns_.size());
   const Shape& shape = shapes_.back();
@@ -106,8 +117,7 @@ void RowLayout::encode(std::span<const Datum> values, ByteBuffer& out) const {
   size_t ends_at = header_bytes + bitmap_size + shape.fixed_bytes;
   size_t bytes = ends_at + shape.variable_count * sizeof(uint32_t);
   for (size_t i = 0; i < values.size(); ++i) {
-    if (places_[i].form == Form::variable && !values[i].null && !columns_[i].dropped)
-      bytes += values[i].length;
+    if (places_[i].form == Form::variable) bytes += stored_bytes(i, values[i]).size();
   }
   if (bytes > max_row_bytes) {
     throw SqlError(sqlstate::program_limit_exceeded,
@@ -131,9 +141,9 @@ void RowLayout::encode(std::span<const Datum> values, ByteBuffer& out) const {
       if (!null) write_fixed(place, values[i], fixed + place.offset);
       continue;
     }
-    if (!null && values[i].length != 0) {
-      std::memcpy(variable + variable_end, values[i].ptr, values[i].length);
-      variable_end += values[i].length;
+    if (std::string_view bytes_of = stored_bytes(i, values[i]); !bytes_of.empty()) {
+      std::memcpy(variable + variable_end, bytes_of.data(), bytes_of.size());
+      variable_end += static_cast<uint32_t>(bytes_of.size());
     }
     std::memcpy(end_slot, &variable_end, sizeof variable_end);
     end_slot += sizeof variable_end;
@@ -141,9 +151,10 @@ void RowLayout::encode(std::span<const Datum> values, ByteBuffer& out) const {
   out.commit(bytes);
 }
 
-void RowLayout::decode(std::string_view row, std::span<Datum> out) const {
+void RowLayout::decode(std::string_view row, std::span<Datum> out, Arena& padding) const {
   PGSILO_DCHECK(out.size() == columns_.size());
-  for (size_t i = 0; i < out.size(); ++i) out[i] = columns_[i].dropped ? Datum() : get(row, i);
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = columns_[i].dropped ? Datum() : get(row, i, padding);
 }
 
 bool RowLayout::is_valid(std::string_view row) const {

@@ -6,6 +6,9 @@
 //   variable width: the end of its bytes, counted from the start of the variable part bytes
 //   variable part
 //
+// A char(n) lies there without the blanks that fill it up: they say nothing, and rows, log and
+// caches are smaller without them.
+//
 // Everything is little-endian as the machine has it, nothing is aligned. Where a column lies
 // depends only on the number of columns stored, so reading one column costs no walk over the
 // others, and ADD COLUMN rewrites nothing: a row with fewer columns reads the missing ones as their
@@ -36,6 +39,7 @@ struct RowColumn {
   const TypeInfo* type = nullptr;  // of a dropped column: null, and `width` says what it was
   uint8_t width = 0;               // stored bytes of a fixed column; 0: variable
   bool dropped = false;
+  int32_t padded_length = 0;  // characters that a char(n) is filled up to; 0: of other types
   // What rows that are too short for this column hold; points at memory that outlives the layout.
   Datum missing;
 };
@@ -55,9 +59,17 @@ class RowLayout {
   // and stored as null. Throws SqlError 54000 when the row would pass 1 GiB.
   void encode(std::span<const Datum> values, ByteBuffer& out) const;
 
-  // One column of an encoded row. By-reference values point into `row`. Precondition: index <
-  // column_count().
-  Datum get(std::string_view row, size_t index) const {
+  // One column of an encoded row, of char(n) filled up in `padding`; other by-reference values
+  // point into `row`. Precondition: index < column_count().
+  Datum get(std::string_view row, size_t index, Arena& padding) const {
+    Datum value = get_unpadded(row, index);
+    int32_t padded_length = places_[index].padded_length;
+    if (padded_length != 0 && !value.null) [[unlikely]]
+      return pad(value, padded_length, padding);
+    return value;
+  }
+  // The same as it is stored, for those to whom char(n)'s blanks do not matter: keys, null checks.
+  Datum get_unpadded(std::string_view row, size_t index) const {
     uint16_t stored;
     std::memcpy(&stored, row.data(), sizeof stored);
     const Place& place = places_[index];
@@ -78,8 +90,8 @@ class RowLayout {
     return Datum::of_bytes({variable + begin, end - begin});
   }
 
-  // All columns; out.size() == column_count(). Dropped columns come as null.
-  void decode(std::string_view row, std::span<Datum> out) const;
+  // All columns, as get(); out.size() == column_count(). Dropped columns come as null.
+  void decode(std::string_view row, std::span<Datum> out, Arena& padding) const;
 
   // Checks that `row` is a well-formed row of this table: for recovery and tests.
   bool is_valid(std::string_view row) const;
@@ -100,6 +112,7 @@ class RowLayout {
     Form form = Form::variable;
     uint8_t width = 0;
     uint32_t offset = 0;  // in the fixed part; of a variable column: its number among them
+    int32_t padded_length = 0;
   };
   // Of rows with a given number of stored columns.
   struct Shape {
@@ -137,6 +150,9 @@ class RowLayout {
     return value;
   }
   static void write_fixed(const Place& place, Datum value, char* at);
+  static Datum pad(Datum value, int32_t length, Arena& padding);
+  // The bytes of a variable column's value that are stored.
+  std::string_view stored_bytes(size_t index, Datum value) const;
 
   std::vector<RowColumn> columns_;
   std::vector<Place> places_;

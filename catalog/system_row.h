@@ -20,8 +20,10 @@ class SystemRow {
   const SystemTable& table() const { return *table_; }
   std::span<const Datum> values() const { return values_; }
 
-  // All columns from an encoded row, which must outlive this.
-  void assign(std::string_view row) { table_->layout().decode(row, values_); }
+  // All columns from an encoded row, which must outlive this. System tables have no char(n).
+  void assign(std::string_view row) {
+    for (size_t i = 0; i < values_.size(); ++i) values_[i] = table_->layout().get_unpadded(row, i);
+  }
   // By-reference values must outlive the row.
   SystemRow& set(SystemColumn column, Datum value) {
     values_[position(column)] = value;

@@ -99,7 +99,7 @@ class SystemTable {
 
   // A column of an encoded row.
   Datum get(std::string_view row, SystemColumn column) const {
-    return layout_.get(row, column - info_.first_column);
+    return layout_.get_unpadded(row, column - info_.first_column);
   }
 
  private:

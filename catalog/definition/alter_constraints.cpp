@@ -53,8 +53,10 @@ void DefinitionSteps::add_check(Oid oid, const CheckDefinition& from, RowTransfo
   ConstraintDescriptor constraint = make_check(*draft.table, from, taken);
   if (check != nullptr) {
     std::vector<Datum> values(old_table.columns.size());
+    Arena padding;
     for_each_row(old_table, [&](std::string_view, std::string_view row) {
-      old_table.layout.decode(row, values);
+      padding.reset();
+      old_table.layout.decode(row, values, padding);
       check->apply(values);
     });
   }

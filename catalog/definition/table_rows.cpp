@@ -42,6 +42,7 @@ void DefinitionSteps::throw_not_unique(const TableDescriptor& table, const Index
                                        std::string_view row) {
   std::string names;
   ByteBuffer values;
+  Arena padding;
   for (const IndexColumn& part : index.columns) {
     const ColumnDescriptor& column = table.columns[static_cast<size_t>(part.number) - 1];
     if (!names.empty()) {
@@ -49,7 +50,7 @@ void DefinitionSteps::throw_not_unique(const TableDescriptor& table, const Index
       values.append(", ");
     }
     names += column.name;
-    Datum value = table.layout.get(row, static_cast<size_t>(part.number) - 1);
+    Datum value = table.layout.get(row, static_cast<size_t>(part.number) - 1, padding);
     if (value.null) {
       values.append("null");
     } else {
@@ -102,6 +103,7 @@ void DefinitionSteps::rewrite_rows(const TableDescriptor& old_table, const Table
   ByteBuffer encoded;
   ByteBuffer key;
   ByteBuffer entry;
+  Arena padding;
   Rejection rejection = [&](const RejectedRow& rejected) {
     if (primary != nullptr) throw_not_unique(table, *primary, rejected.row);
   };
@@ -109,7 +111,8 @@ void DefinitionSteps::rewrite_rows(const TableDescriptor& old_table, const Table
     std::string_view row = old_row;
     if (transform != nullptr) {
       std::fill(values.begin(), values.end(), Datum());
-      old_table.layout.decode(old_row, std::span(values).first(old_table.columns.size()));
+      padding.reset();
+      old_table.layout.decode(old_row, std::span(values).first(old_table.columns.size()), padding);
       transform->apply(values);
       encoded.clear();
       table.layout.encode(values, encoded);
@@ -135,7 +138,7 @@ void DefinitionSteps::check_no_nulls(const TableDescriptor& table,
   for_each_row(table, [&](std::string_view, std::string_view row) {
     for (int16_t number : columns) {
       size_t at = static_cast<size_t>(number) - 1;
-      if (!table.layout.get(row, at).null) continue;
+      if (!table.layout.get_unpadded(row, at).null) continue;
       throw SqlError(sqlstate::not_null_violation,
                      concat("column \"", table.columns[at].name, "\" of relation \"", table.name,
                             "\" contains null values"))

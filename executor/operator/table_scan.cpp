@@ -35,10 +35,11 @@ void TableScanOperator::fetch(const std::vector<ColumnFetch>& columns) {
   const RowLayout& layout = scan_.table->layout;
   Datum* file = registers();
   for (const ColumnFetch& column : columns)
-    file[column.target] = layout.get(row_.row, column.column);
+    file[column.target] = layout.get(row_.row, column.column, padding_);
 }
 
 bool TableScanOperator::passes_filter() {
+  if (padding_.bytes_reserved() != 0) padding_.reset();
   fetch(scan_.filter_columns);
   if (!scan_.has_filter) return true;
   scratch_.begin_row();

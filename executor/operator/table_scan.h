@@ -58,6 +58,8 @@ class TableScanOperator : public Operator {
   void fetch(const std::vector<ColumnFetch>& columns);
   bool passes_filter();
   bool lock();
+
+  Arena padding_;  // of the present row's char(n) values
 };
 
 }  // namespace pgsilo

@@ -141,10 +141,9 @@ int32_t type_width(Oid type, int32_t typmod) {
   if (info == nullptr) return 32;
   if (info->typlen > 0) return info->typlen;
   // char(n) is always full; varchar(n) up to 32 likely is.
-  constexpr int32_t header = 4;
-  if (type == type_oid::bpchar && typmod > header) return typmod;
-  if (type == type_oid::varchar && typmod > header)
-    return typmod - header <= 32 ? typmod : (typmod + 32) / 2;
+  if (type == type_oid::bpchar && typmod > typmod_header) return typmod;
+  if (type == type_oid::varchar && typmod > typmod_header)
+    return typmod - typmod_header <= 32 ? typmod : (typmod + 32) / 2;
   return 32;
 }
 

@@ -109,7 +109,6 @@ int least_scale(Datum value) {
   return scale;
 }
 
-constexpr int32_t typmod_header = 4;
 int typmod_precision(int32_t typmod) { return ((typmod - typmod_header) >> 16) & 0xffff; }
 // Eleven bits, signed.
 int typmod_scale(int32_t typmod) { return (((typmod - typmod_header) & 0x7ff) ^ 1024) - 1024; }

@@ -25,6 +25,8 @@ size_t text_prefix_bytes(std::string_view text, int64_t characters);
 std::string_view text_clip(std::string_view text, size_t bytes);
 // bpchar's value without the blanks that do not count.
 std::string_view bpchar_trim(std::string_view text);
+// Filled up with blanks to so many characters.
+std::string_view bpchar_pad(std::string_view text, int32_t characters, Arena& arena);
 
 // substring(text FROM start [FOR count]); 22011 for a negative count.
 std::string_view text_substring(std::string_view text, int32_t start);

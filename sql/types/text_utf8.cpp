@@ -1,4 +1,6 @@
 // UTF-8: checking, counting and cutting.
+#include <cstring>
+
 #include "base/byte_order.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
@@ -111,8 +113,24 @@ std::string_view text_clip(std::string_view text, size_t bytes) {
 }
 
 std::string_view bpchar_trim(std::string_view text) {
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
+  constexpr uint64_t blanks = 0x2020202020202020;
+  size_t size = text.size();
+  for (uint64_t last; size >= sizeof last; size -= sizeof last) {
+    std::memcpy(&last, text.data() + size - sizeof last, sizeof last);
+    if (last != blanks) break;
+  }
+  while (size > 0 && text[size - 1] == ' ') --size;
+  return text.substr(0, size);
+}
+
+std::string_view bpchar_pad(std::string_view text, int32_t characters, Arena& arena) {
+  int32_t missing = characters - text_length(text);
+  if (missing <= 0) return text;
+  size_t bytes = text.size() + static_cast<size_t>(missing);
+  char* padded = static_cast<char*>(arena.allocate(bytes, 1));
+  if (!text.empty()) std::memcpy(padded, text.data(), text.size());
+  std::memset(padded + text.size(), ' ', static_cast<size_t>(missing));
+  return {padded, bytes};
 }
 
 }  // namespace pgsilo

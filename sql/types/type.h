@@ -18,6 +18,8 @@ class ByteBuffer;
 
 // No type modifier.
 inline constexpr int32_t no_typmod = -1;
+// What the typmod of char(n), varchar(n) and numeric(p, s) holds beside them.
+inline constexpr int32_t typmod_header = 4;
 
 // How the binary order of a type's keys is written (key_codec.h).
 enum class KeyForm : uint8_t {
@@ -108,6 +110,11 @@ std::string format_type(Oid oid);
 
 // Not for int2vector and oidvector, which PostgreSQL does not print as arrays.
 inline bool is_array_type(const TypeInfo& type) { return type.category == 'A' && type.array == 0; }
+
+// The characters that values of char(n) are filled up to with blanks; 0 for every other type.
+inline int32_t padded_length(Oid type, int32_t typmod) {
+  return type == type_oid::bpchar && typmod > typmod_header ? typmod - typmod_header : 0;
+}
 
 // By-reference bytes copied into `arena`; other values as they are.
 inline Datum copy_datum(Datum value, const TypeInfo& type, Arena& arena) {

@@ -8,9 +8,6 @@ namespace pgsilo::types {
 
 namespace {
 
-// pg_attribute.atttypmod of char(n) and varchar(n) is n + 4.
-constexpr int32_t typmod_header = 4;
-
 [[noreturn]] void throw_too_long(std::string_view type_name, int32_t length) {
   throw SqlError(sqlstate::string_data_right_truncation,
                  concat("value too long for type ", type_name, "(", length, ")"));
@@ -26,16 +23,6 @@ std::string_view cut_to(std::string_view text, int32_t length, bool explicit_cas
     throw_too_long(type_name, length);
   }
   return text.substr(0, bytes);
-}
-
-std::string_view pad_to(std::string_view text, int32_t length, Arena& arena) {
-  int32_t missing = length - text_length(text);
-  if (missing <= 0) return text;
-  size_t bytes = text.size() + static_cast<size_t>(missing);
-  char* padded = static_cast<char*>(arena.allocate(bytes, 1));
-  if (!text.empty()) std::memcpy(padded, text.data(), text.size());
-  std::memset(padded + text.size(), ' ', static_cast<size_t>(missing));
-  return {padded, bytes};
 }
 
 int32_t make_length_typmod(std::span<const int32_t> modifiers, std::string_view name) {
@@ -82,7 +69,7 @@ Datum apply_bpchar_typmod(Datum value, int32_t typmod, bool explicit_cast, TypeC
   if (typmod < typmod_header) return value;
   int32_t length = typmod - typmod_header;
   std::string_view cut = cut_to(value.bytes(), length, explicit_cast, "character");
-  return Datum::of_bytes(pad_to(cut, length, *ctx.arena));
+  return Datum::of_bytes(bpchar_pad(cut, length, *ctx.arena));
 }
 
 Datum parse_bpchar(std::string_view text, int32_t typmod, TypeContext& ctx) {

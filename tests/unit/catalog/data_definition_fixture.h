@@ -140,7 +140,8 @@ class DataDefinitionTest : public ::testing::Test {
     while (scan.next(&row) == TransactionStatus::ok) {
       EXPECT_TRUE(table.layout.is_valid(row.row));
       if (!text.empty()) text += ',';
-      Datum value = table.layout.get(row.row, at);
+      Arena padding;
+      Datum value = table.layout.get(row.row, at, padding);
       ByteBuffer printed;
       if (value.null) {
         printed.append("null");

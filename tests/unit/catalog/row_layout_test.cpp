@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/byte_buffer.h"
 #include "sql/sql_error.h"
+#include "sql/types/text.h"
 
 namespace pgsilo {
 namespace {
@@ -34,6 +35,7 @@ std::string encode(const RowLayout& layout, const std::vector<Datum>& values) {
 }
 
 TEST(RowLayoutTest, KeepsEveryForm) {
+  Arena padding;
   std::string interval(16, 'i');
   RowLayout layout({column(type_oid::boolean), column(type_oid::text), column(type_oid::int2),
                     column(type_oid::int4), column(type_oid::int8), column(type_oid::float4),
@@ -49,7 +51,7 @@ TEST(RowLayoutTest, KeepsEveryForm) {
   std::string row = encode(layout, values);
   ASSERT_TRUE(layout.is_valid(row));
   for (size_t i = 0; i < values.size(); ++i) {
-    Datum read = layout.get(row, i);
+    Datum read = layout.get(row, i, padding);
     ASSERT_FALSE(read.null) << i;
     if (layout.column(i).type->by_reference) {
       EXPECT_EQ(read.bytes(), values[i].bytes()) << i;
@@ -69,6 +71,7 @@ TEST(RowLayoutTest, EqualRowsAreEqualBytes) {
 }
 
 TEST(RowLayoutTest, ShortRowsReadWhatIsMissing) {
+  Arena padding;
   RowLayout before({column(type_oid::int4), column(type_oid::text)});
   std::string row = encode(before, {Datum::of_int(1), Datum::of_bytes("old")});
   RowColumn added_number = column(type_oid::int4);
@@ -76,32 +79,59 @@ TEST(RowLayoutTest, ShortRowsReadWhatIsMissing) {
   RowColumn added_text = column(type_oid::text);
   RowLayout after({column(type_oid::int4), column(type_oid::text), added_number, added_text});
   ASSERT_TRUE(after.is_valid(row));
-  EXPECT_EQ(after.get(row, 0).i64, 1);
-  EXPECT_EQ(after.get(row, 1).bytes(), "old");
-  EXPECT_EQ(after.get(row, 2).i64, 9);
-  EXPECT_TRUE(after.get(row, 3).null);
+  EXPECT_EQ(after.get(row, 0, padding).i64, 1);
+  EXPECT_EQ(after.get(row, 1, padding).bytes(), "old");
+  EXPECT_EQ(after.get(row, 2, padding).i64, 9);
+  EXPECT_TRUE(after.get(row, 3, padding).null);
   std::string longer =
       encode(after, {Datum::of_int(1), Datum::of_bytes("a"), Datum(), Datum::of_bytes("b")});
-  EXPECT_TRUE(after.get(longer, 2).null);
-  EXPECT_EQ(after.get(longer, 3).bytes(), "b");
+  EXPECT_TRUE(after.get(longer, 2, padding).null);
+  EXPECT_EQ(after.get(longer, 3, padding).bytes(), "b");
   EXPECT_FALSE(before.is_valid(longer));
 }
 
 TEST(RowLayoutTest, DroppedColumnsKeepTheirPlace) {
+  Arena padding;
   RowLayout before({column(type_oid::int4), column(type_oid::text), column(type_oid::int8),
                     column(type_oid::text)});
   std::string old_row = encode(before, {Datum::of_int(1), Datum::of_bytes("gone"), Datum::of_int(3),
                                         Datum::of_bytes("stays")});
   RowLayout after({dropped(4), dropped(0), column(type_oid::int8), column(type_oid::text)});
-  EXPECT_EQ(after.get(old_row, 2).i64, 3);
-  EXPECT_EQ(after.get(old_row, 3).bytes(), "stays");
+  EXPECT_EQ(after.get(old_row, 2, padding).i64, 3);
+  EXPECT_EQ(after.get(old_row, 3, padding).bytes(), "stays");
   std::string new_row = encode(after, {Datum::of_int(1), Datum::of_bytes("ignored"),
                                        Datum::of_int(4), Datum::of_bytes("new")});
   EXPECT_EQ(new_row.find("ignored"), std::string::npos);
   std::vector<Datum> decoded(4);
-  after.decode(new_row, decoded);
+  after.decode(new_row, decoded, padding);
   EXPECT_TRUE(decoded[0].null && decoded[1].null);
   EXPECT_EQ(decoded[2].i64, 4);
+}
+
+TEST(RowLayoutTest, KeepsNoBlanksThatFillUp) {
+  RowColumn filler = column(type_oid::bpchar);
+  filler.padded_length = 12;
+  RowLayout layout({filler, column(type_oid::bpchar), column(type_oid::text), filler});
+  const std::string_view values[] = {"", " ", "a", "a  b", "\u00e4\u00f6", "twelve bytes", "          12"};
+  for (std::string_view value : values) {
+    Arena arena;
+    Datum full = Datum::of_bytes(bpchar_pad(value, 12, arena));
+    // Blanks at the end of other types' values count.
+    std::string row = encode(layout, {full, Datum::of_bytes("x  "), Datum::of_bytes("y  "), full});
+    ASSERT_TRUE(layout.is_valid(row));
+    EXPECT_EQ(layout.get_unpadded(row, 0).bytes(), bpchar_trim(value));
+    EXPECT_EQ(layout.get(row, 0, arena).bytes(), full.bytes());
+    EXPECT_EQ(layout.get(row, 1, arena).bytes(), "x  ");
+    EXPECT_EQ(layout.get(row, 2, arena).bytes(), "y  ");
+    std::vector<Datum> decoded(4);
+    layout.decode(row, decoded, arena);
+    EXPECT_EQ(decoded[3].bytes(), full.bytes());
+    // How the value was filled up makes no difference to the row.
+    EXPECT_EQ(encode(layout, {Datum::of_bytes(value), decoded[1], decoded[2], decoded[3]}), row);
+  }
+  Arena arena;
+  std::string nulls = encode(layout, std::vector<Datum>(4));
+  EXPECT_TRUE(layout.get(nulls, 0, arena).null);
 }
 
 TEST(RowLayoutTest, RefusesMalformedRows) {
@@ -138,7 +168,7 @@ TEST(RowLayoutTest, RandomRows) {
     std::string row = encode(layout, values);
     ASSERT_TRUE(layout.is_valid(row));
     std::vector<Datum> decoded(columns.size());
-    layout.decode(row, decoded);
+    layout.decode(row, decoded, arena);
     for (size_t i = 0; i < values.size(); ++i) {
       ASSERT_EQ(decoded[i].null, values[i].null);
       if (values[i].null) continue;
