@@ -13,7 +13,7 @@
 // Read by jemalloc when it starts; the environment's MALLOC_CONF goes before it. Why:
 // docs/decisions/memory-retention.md.
 extern "C" const char* malloc_conf;
-const char* malloc_conf = "dirty_decay_ms:60000";
+const char* malloc_conf = "background_thread:true,max_background_threads:1";
 
 namespace {
 
