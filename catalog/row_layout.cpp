@@ -58,6 +58,7 @@ RowLayout::RowLayout(std::vector<RowColumn> columns) : columns_(std::move(column
   places_.reserve(columns_.size());
   shapes_.reserve(columns_.size() + 1);
   Shape shape;
+  uint32_t variable_count = 0;
   shapes_.push_back(shape);
   for (const RowColumn& column : columns_) {
     Place place;
@@ -65,7 +66,9 @@ RowLayout::RowLayout(std::vector<RowColumn> columns) : columns_(std::move(column
     place.width = column.width;
     place.padded_length = column.padded_length;
     if (place.form == Form::variable) {
-      place.offset = shape.variable_count++;
+      place.offset = variable_count++;
+      shape.ends_bytes = place.offset * sizeof(uint32_t);
+      shape.has_variable = true;
     } else {
       place.offset = shape.fixed_bytes;
       shape.fixed_bytes += column.width;
@@ -115,7 +118,7 @@ void RowLayout::encode(std::span<const Datum> values, ByteBuffer& out) const {
   const Shape& shape = shapes_.back();
   size_t bitmap_size = bitmap_bytes(columns_.size());
   size_t ends_at = header_bytes + bitmap_size + shape.fixed_bytes;
-  size_t bytes = ends_at + shape.variable_count * sizeof(uint32_t);
+  size_t bytes = ends_at + shape.ends_bytes;
   for (size_t i = 0; i < values.size(); ++i) {
     if (places_[i].form == Form::variable) bytes += stored_bytes(i, values[i]).size();
   }
@@ -131,7 +134,7 @@ void RowLayout::encode(std::span<const Datum> values, ByteBuffer& out) const {
   std::memset(bitmap, 0, ends_at - header_bytes);
   char* fixed = bitmap + bitmap_size;
   char* end_slot = row + ends_at;
-  char* variable = end_slot + shape.variable_count * sizeof(uint32_t);
+  char* variable = end_slot + shape.ends_bytes;
   uint32_t variable_end = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const Place& place = places_[i];
@@ -145,8 +148,9 @@ void RowLayout::encode(std::span<const Datum> values, ByteBuffer& out) const {
       std::memcpy(variable + variable_end, bytes_of.data(), bytes_of.size());
       variable_end += static_cast<uint32_t>(bytes_of.size());
     }
-    std::memcpy(end_slot, &variable_end, sizeof variable_end);
-    end_slot += sizeof variable_end;
+    if (place.offset * sizeof variable_end < shape.ends_bytes)
+      std::memcpy(end_slot + place.offset * sizeof variable_end, &variable_end,
+                  sizeof variable_end);
   }
   out.commit(bytes);
 }
@@ -164,16 +168,16 @@ bool RowLayout::is_valid(std::string_view row) const {
   if (stored > columns_.size()) return false;
   const Shape& shape = shapes_[stored];
   size_t ends_at = header_bytes + bitmap_bytes(stored) + shape.fixed_bytes;
-  size_t variable_at = ends_at + shape.variable_count * sizeof(uint32_t);
+  size_t variable_at = ends_at + shape.ends_bytes;
   if (row.size() < variable_at) return false;
   uint32_t previous = 0;
-  for (uint32_t i = 0; i < shape.variable_count; ++i) {
-    uint32_t end;
-    std::memcpy(&end, row.data() + ends_at + i * sizeof end, sizeof end);
+  for (size_t at = ends_at; at < variable_at; at += sizeof(uint32_t)) {
+    auto end = load<uint32_t>(row.data() + at);
     if (end < previous) return false;
     previous = end;
   }
-  return row.size() == variable_at + previous;
+  size_t rest = row.size() - variable_at;
+  return shape.has_variable ? rest >= previous : rest == 0;
 }
 
 }  // namespace pgsilo

@@ -1,10 +1,12 @@
 // How a table's rows lie in a record's payload.
 //
-//   uint16  number of columns stored (dropped ones count; fewer than the table has if columns were
-//   added since) bytes   null bitmap, one bit per stored column, set = null bytes   fixed part: a
-//   slot for each column of fixed width, null or not, in column order uint32  for each column of
-//   variable width: the end of its bytes, counted from the start of the variable part bytes
-//   variable part
+//   uint16   number of columns stored (dropped ones count; fewer than the table has if columns were
+//            added since)
+//   bytes    null bitmap, one bit per stored column, set = null
+//   bytes    fixed part: a slot for each column of fixed width, null or not, in column order
+//   uint32s  for each column of variable width but the last: the end of its bytes, counted from the
+//            start of the variable part; the last one ends with the row
+//   bytes    variable part
 //
 // A char(n) lies there without the blanks that fill it up: they say nothing, and rows, log and
 // caches are smaller without them.
@@ -81,19 +83,20 @@ class RowLayout {
     if (place.form != Form::variable) return read_fixed(place, fixed + place.offset);
     const Shape& shape = shapes_[stored];
     const char* ends = fixed + shape.fixed_bytes;
-    uint32_t begin = 0;
-    uint32_t end;
-    if (place.offset != 0)
-      std::memcpy(&begin, ends + (place.offset - 1) * sizeof begin, sizeof begin);
-    std::memcpy(&end, ends + place.offset * sizeof end, sizeof end);
-    const char* variable = ends + shape.variable_count * sizeof(uint32_t);
-    return Datum::of_bytes({variable + begin, end - begin});
+    const char* variable = ends + shape.ends_bytes;
+    size_t ends_at = place.offset * sizeof(uint32_t);
+    const char* begin = variable;
+    const char* end = row.data() + row.size();
+    if (ends_at != 0) begin += load<uint32_t>(ends + ends_at - sizeof(uint32_t));
+    if (ends_at < shape.ends_bytes) end = variable + load<uint32_t>(ends + ends_at);
+    return Datum::of_bytes({begin, end});
   }
 
   // All columns, as get(); out.size() == column_count(). Dropped columns come as null.
   void decode(std::string_view row, std::span<Datum> out, Arena& padding) const;
 
-  // Checks that `row` is a well-formed row of this table: for recovery and tests.
+  // Checks that `row` is a well-formed row of this table, as far as it can be told (the length of
+  // the last column of variable width cannot): for recovery and tests.
   bool is_valid(std::string_view row) const;
 
  private:
@@ -117,7 +120,8 @@ class RowLayout {
   // Of rows with a given number of stored columns.
   struct Shape {
     uint32_t fixed_bytes = 0;
-    uint32_t variable_count = 0;
+    uint32_t ends_bytes = 0;
+    bool has_variable = false;
   };
 
   static Form form_of(const RowColumn& column);

