@@ -10,10 +10,9 @@
 #include "server/options.h"
 #include "server/version.h"
 
-// Read by jemalloc when it starts; the environment's MALLOC_CONF goes before it. Why:
-// docs/decisions/memory-retention.md.
-extern "C" const char* malloc_conf;
-const char* malloc_conf = "background_thread:true,max_background_threads:1";
+// Of jemalloc; null where something else allocates.
+extern "C" int mallctl(const char* name, void* old_value, size_t* old_bytes, void* new_value,
+                       size_t new_bytes) __attribute__((weak));
 
 namespace {
 
@@ -46,8 +45,19 @@ void wait_for_end(const sigset_t& signals) {
   }
 }
 
+// Also while nothing is allocated. Not in malloc_conf: jemalloc says that there it may end in a
+// deadlock. Why: docs/decisions/memory-retention.md.
+void let_freed_memory_go_back() {
+  if (mallctl == nullptr) return;
+  size_t threads = 1;
+  mallctl("max_background_threads", nullptr, nullptr, &threads, sizeof threads);
+  bool enabled = true;
+  mallctl("background_thread", nullptr, nullptr, &enabled, sizeof enabled);
+}
+
 int serve(const Options& options, ServerSettings settings) {
   sigset_t signals = block_signals();
+  let_freed_memory_go_back();
   Database database(std::move(settings), options.data_directory);
   std::string why;
   if (!database.open(&why) || !database.start(&why)) return fail(why);

@@ -135,6 +135,28 @@ TEST(RowLayoutTest, KeepsNoBlanksThatFillUp) {
   EXPECT_TRUE(layout.get(nulls, 0, arena).null);
 }
 
+// The last column of variable width ends with the row: of the columns that are stored.
+TEST(RowLayoutTest, TheLastVariableColumnOfEachRowEndsWithIt) {
+  Arena padding;
+  RowLayout before({column(type_oid::text), column(type_oid::text)});
+  std::string old_row = encode(before, {Datum::of_bytes("a"), Datum::of_bytes("old")});
+  RowLayout wider({column(type_oid::text), column(type_oid::text), column(type_oid::int4),
+                   column(type_oid::text)});
+  EXPECT_EQ(wider.get(old_row, 0, padding).bytes(), "a");
+  EXPECT_EQ(wider.get(old_row, 1, padding).bytes(), "old");
+  EXPECT_TRUE(wider.get(old_row, 3, padding).null);
+  std::string new_row = encode(wider, {Datum::of_bytes("b"), Datum::of_bytes("new"),
+                                       Datum::of_int(1), Datum::of_bytes("last")});
+  RowLayout narrower(
+      {column(type_oid::text), column(type_oid::text), column(type_oid::int4), dropped(0)});
+  EXPECT_EQ(narrower.get(new_row, 1, padding).bytes(), "new");
+  std::string newest = encode(narrower, {Datum::of_bytes("c"), Datum::of_bytes("newest"),
+                                         Datum::of_int(1), Datum::of_bytes("ignored")});
+  EXPECT_EQ(narrower.get(newest, 1, padding).bytes(), "newest");
+  EXPECT_TRUE(narrower.is_valid(old_row) && narrower.is_valid(new_row) &&
+              narrower.is_valid(newest));
+}
+
 TEST(RowLayoutTest, RefusesMalformedRows) {
   RowLayout layout({column(type_oid::int4), column(type_oid::text), column(type_oid::text)});
   std::string row =
@@ -143,6 +165,11 @@ TEST(RowLayoutTest, RefusesMalformedRows) {
   for (size_t bytes = 0; bytes < last_column; ++bytes)
     EXPECT_FALSE(layout.is_valid(row.substr(0, bytes))) << bytes;
   EXPECT_TRUE(layout.is_valid(row));
+  RowLayout three({column(type_oid::text), column(type_oid::text), column(type_oid::text)});
+  row = encode(three, {Datum::of_bytes("a"), Datum::of_bytes("bc"), Datum::of_bytes("d")});
+  ASSERT_TRUE(three.is_valid(row));
+  std::swap(row[3], row[7]);  // the first column would end behind the second
+  EXPECT_FALSE(three.is_valid(row));
   RowLayout fixed({column(type_oid::int4), column(type_oid::int2)});
   row = encode(fixed, {Datum::of_int(1), Datum::of_int(2)});
   EXPECT_TRUE(fixed.is_valid(row));
