@@ -145,9 +145,10 @@ CatalogView::Mark CatalogView::mark() const {
 }
 
 void CatalogView::rollback_to(const Mark& mark) {
+  // Also of DDL that failed before it changed the view.
+  dropped_relations_.resize(mark.dropped_relations);
   if (changes_.size() == mark.changes && schema_changes_.size() == mark.schema_changes) return;
   changes_.resize(mark.changes);
-  dropped_relations_.resize(mark.dropped_relations);
   schema_changes_.resize(mark.schema_changes);
   snapshot_ = mark.snapshot;
 }

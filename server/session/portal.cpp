@@ -15,6 +15,7 @@ std::shared_ptr<Portal> Portals::find(std::string_view name) const {
 }
 
 void Portals::add(std::string_view name, std::shared_ptr<Portal> portal) {
+  portal->number = next_number_++;
   if (name.empty()) {
     unnamed_ = std::move(portal);
     return;
@@ -30,6 +31,11 @@ void Portals::remove(std::string_view name) {
     return;
   }
   if (auto found = named_.find(name); found != named_.end()) named_.erase(found);
+}
+
+void Portals::remove_since(uint64_t number) {
+  if (unnamed_ != nullptr && unnamed_->number >= number) unnamed_ = nullptr;
+  std::erase_if(named_, [number](const auto& entry) { return entry.second->number >= number; });
 }
 
 void Portals::clear() {

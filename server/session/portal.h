@@ -33,6 +33,7 @@ struct Portal {
   std::shared_ptr<const ExecutablePlan> plan;
   std::unique_ptr<Execution> execution;  // while it runs or is suspended
   std::shared_ptr<Portal> inner;         // what SQL's EXECUTE runs
+  uint64_t number = 0;                   // in the order of creation
 };
 
 class Portals {
@@ -42,9 +43,13 @@ class Portals {
   void add(std::string_view name, std::shared_ptr<Portal> portal);
   void remove(std::string_view name);
   void clear();
+  // Every portal added from now on has this number or a higher one.
+  uint64_t next_number() const { return next_number_; }
+  void remove_since(uint64_t number);
   bool empty() const { return unnamed_ == nullptr && named_.empty(); }
 
  private:
+  uint64_t next_number_ = 1;
   std::shared_ptr<Portal> unnamed_;
   std::map<std::string, std::shared_ptr<Portal>, std::less<>> named_;
 };

@@ -92,7 +92,7 @@ void Session::run_again(TransactionStatus conflict) {
 }
 
 void Session::fail(const SqlError& error) {
-  state_.transactions.fail();
+  state_.transactions.fail(error.diagnostic().state);
   state_.reply.rest_on(state_.transactions.newest_epoch());
   state_.reply.error(error);
   if (in_query_) {

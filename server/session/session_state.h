@@ -42,6 +42,8 @@ struct SessionState final : TransactionObserver {
   ~SessionState();
 
   void before_transaction_end() override;
+  uint64_t savepoint_set() override { return portals.next_number(); }
+  void before_rollback_to(uint64_t savepoint) override { portals.remove_since(savepoint); }
   // Brings contexts up to date after settings changed. Cheap when they did not.
   void apply_settings();
   // The catalog as the next statement sees it: the newest one, by the session's search path.

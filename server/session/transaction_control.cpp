@@ -84,14 +84,18 @@ void TransactionControl::begin_statement() {
 
 void TransactionControl::open() {
   settings_.fix_transaction_modes();
-  if (!transaction_.is_open()) {
-    bool interactive = state_ == State::block || careful_ || interactive_;
-    transaction_.begin(interactive ? TransactionMode::interactive : TransactionMode::one_shot);
-  }
+  open_storage();
+}
+
+void TransactionControl::open_storage() {
+  if (transaction_.is_open()) return;
+  bool interactive = state_ == State::block || careful_ || interactive_;
+  transaction_.begin(interactive ? TransactionMode::interactive : TransactionMode::one_shot);
 }
 
 void TransactionControl::validate() {
-  if (!transaction_.is_open()) return;
+  // In a failed block nothing is read: its errors rest on nothing.
+  if (!transaction_.is_open() || state_ == State::failed) return;
   raise(transaction_.validate());
   note_epoch();
 }
@@ -114,11 +118,11 @@ std::string_view TransactionControl::run(const ast::TransactionStmt& statement) 
     case Kind::rollback:
       return rollback(statement);
     case Kind::savepoint:
-      throw_unsupported("SAVEPOINT");
+      return set_savepoint(statement.savepoint);
     case Kind::release:
-      throw_unsupported("RELEASE SAVEPOINT");
+      return release_savepoint(statement.savepoint);
     case Kind::rollback_to:
-      throw_unsupported("ROLLBACK TO SAVEPOINT");
+      return rollback_to_savepoint(statement.savepoint);
     case Kind::prepare:
       throw_unsupported("PREPARE TRANSACTION");
     case Kind::commit_prepared:
@@ -168,6 +172,7 @@ void TransactionControl::apply_modes(ast::List<ast::DefElem> options) {
 
 std::string_view TransactionControl::commit(const ast::TransactionStmt& statement) {
   if (state_ == State::failed) {
+    rollback_storage();
     finish(false);
     if (statement.chain) chain();
     return "ROLLBACK";
@@ -234,6 +239,7 @@ void TransactionControl::rollback_storage() {
 }
 
 void TransactionControl::finish(bool committed, State next) {
+  savepoints_.clear();
   if (!committed) catalog_.forget_local();
   settings_.end_transaction(committed);
   interactive_ = false;
@@ -246,8 +252,16 @@ void TransactionControl::commit_implicit() {
   if (state_ == State::implicit) finish(true);
 }
 
-void TransactionControl::fail() {
+void TransactionControl::fail(SqlState reason) {
   if (state_ == State::idle || state_ == State::failed) return;
+  if (!savepoints_.empty()) {
+    unwind_to_newest();
+    // Somebody waits for what this statement or an earlier one since the savepoint has locked.
+    if (reason == sqlstate::deadlock_detected)
+      transaction_.release_locks_since(savepoints_.back().storage);
+    state_ = State::failed;
+    return;
+  }
   rollback_storage();
   if (state_ == State::block) {
     // SET of the failed block is undone at its end, as PostgreSQL does; its catalog changes are

@@ -3,17 +3,24 @@
 //
 //   idle      between statements; nothing is open
 //   implicit  a statement outside of a block, or a pipeline up to Sync, or a multi-statement query:
-//   one-shot block     after BEGIN: interactive failed    a statement of the block failed: only its
-//   end is accepted (25P02)
+//             one-shot
+//   block     after BEGIN: interactive
+//   failed    a statement of the block failed: only the block's end and ROLLBACK TO are accepted
+//             (25P02)
+//
+// Savepoints are a stack of marks. A statement that fails is unwound to the newest at once; without
+// any, the storage transaction ends.
 //
 // Thread safety: none; the session's fiber.
-// Invariants: idle and failed have no open storage transaction; before a storage transaction ends
-// its executions are gone (TransactionObserver).
+// Invariants: idle has no open storage transaction, failed only under a savepoint; before writes
+// are unwound the executions that saw them are gone (TransactionObserver).
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "catalog/catalog_view.h"
 #include "executor/catalog_names.h"
@@ -30,6 +37,10 @@ class TransactionObserver {
  public:
   // The transaction is about to end: portals and executions that use it must go.
   virtual void before_transaction_end() = 0;
+  // The answer, given to before_rollback_to(), tells what was opened before the savepoint: that may
+  // stay, the rest must go.
+  virtual uint64_t savepoint_set() = 0;
+  virtual void before_rollback_to(uint64_t savepoint) = 0;
 
  protected:
   ~TransactionObserver() = default;
@@ -69,7 +80,7 @@ class TransactionControl {
   // transaction is rolled back.
   void commit_implicit();
   // An error ended the statement: an implicit transaction is rolled back, a block is failed.
-  void fail();
+  void fail(SqlState reason);
   // Gives everything up: the connection ends, or a one-shot will run again.
   void abandon();
   // A one-shot met a conflict: rolls back and, when it met an intent lock, waits for that. Throws
@@ -82,11 +93,26 @@ class TransactionControl {
   static IsolationLevel parse_isolation(std::string_view name);
 
  private:
+  struct Savepoint {
+    std::string name;
+    Transaction::Mark storage;
+    CatalogView::Mark catalog;
+    Settings::Mark settings;
+    uint64_t observed;  // TransactionObserver::savepoint_set()
+  };
+
   std::string_view begin_block(const ast::TransactionStmt& statement);
   std::string_view commit(const ast::TransactionStmt& statement);
   std::string_view rollback(const ast::TransactionStmt& statement);
+  std::string_view set_savepoint(std::string_view name);
+  std::string_view release_savepoint(std::string_view name);
+  std::string_view rollback_to_savepoint(std::string_view name);
+  size_t find_savepoint(std::string_view name) const;
+  void unwind_to_newest();
+  void require_block(std::string_view command) const;
   void apply_modes(ast::List<ast::DefElem> options);
   void start(State state);
+  void open_storage();
   void finish(bool committed, State next = State::idle);
   void chain();
   void commit_storage();
@@ -102,6 +128,7 @@ class TransactionControl {
   CatalogNames names_{catalog_};  // for reg* values
   Transaction transaction_;
   State state_ = State::idle;
+  std::vector<Savepoint> savepoints_;  // oldest first; only in blocks
   bool careful_ = false;
   bool interactive_ = false;  // this implicit transaction cannot run again
   uint64_t newest_epoch_ = 0;

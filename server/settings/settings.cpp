@@ -316,12 +316,41 @@ void Settings::start_transaction() {
 
 void Settings::end_transaction(bool committed) {
   in_transaction_ = false;
+  in_savepoint_ = false;
   for (const Undo& undo : undo_) {
     const SettingValue& value = committed ? undo.session : undo.before;
     store(undo.index, undo.custom, value, committed ? undo.exists_in_session : undo.existed_before);
   }
   undo_.clear();
 }
+
+Settings::Mark Settings::mark() const {
+  Mark mark{{}, modes_};
+  for (const Undo& undo : undo_) {
+    Changed changed{undo, {}, true};
+    if (undo.index >= 0) {
+      changed.now = current_[static_cast<size_t>(undo.index)];
+    } else if (auto found = custom_.find(undo.custom); found != custom_.end()) {
+      changed.now.text = found->second;
+    } else {
+      changed.exists_now = false;
+    }
+    mark.changed.push_back(std::move(changed));
+  }
+  return mark;
+}
+
+void Settings::rollback_to(const Mark& mark) {
+  for (const Undo& undo : undo_) store(undo.index, undo.custom, undo.before, undo.existed_before);
+  undo_.clear();
+  for (const Changed& changed : mark.changed) {
+    store(changed.undo.index, changed.undo.custom, changed.now, changed.exists_now);
+    undo_.push_back(changed.undo);
+  }
+  modes_ = mark.modes;
+}
+
+void Settings::restore_modes(const Mark& mark) { modes_ = mark.modes; }
 
 bool Settings::set_mode(int index, const SettingValue& value) {
   const ModeIndexes& at = indexes();
@@ -346,15 +375,20 @@ void Settings::set_transaction_modes(const IsolationLevel* isolation, const bool
   };
   if (isolation != nullptr && *isolation != modes_.isolation) {
     if (modes_fixed_) refuse("SET TRANSACTION ISOLATION LEVEL must be called before any query");
+    if (in_savepoint_)
+      refuse("SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
     modes_.isolation = *isolation;
   }
   if (read_only != nullptr) {
-    if (!*read_only && modes_.read_only && modes_fixed_) {
+    if (!*read_only && modes_.read_only && in_savepoint_)
+      refuse("cannot set transaction read-write mode inside a read-only transaction");
+    if (!*read_only && modes_.read_only && modes_fixed_)
       refuse("transaction read-write mode must be set before any query");
-    }
     modes_.read_only = *read_only;
   }
   if (deferrable != nullptr) {
+    if (in_savepoint_)
+      refuse("SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction");
     if (modes_fixed_) refuse("SET TRANSACTION [NOT] DEFERRABLE must be called before any query");
     modes_.deferrable = *deferrable;
   }

@@ -75,6 +75,14 @@ class Settings final : public SettingsAccessor {
   // True from the first statement that reads or writes: modes are fixed then.
   void fix_transaction_modes() { modes_fixed_ = true; }
   void end_transaction(bool committed);
+  // For savepoints: what the transaction has changed so far, and going back to it.
+  struct Mark;
+  Mark mark() const;
+  void rollback_to(const Mark& mark);
+  // SET TRANSACTION READ ONLY ends with the savepoint that it was given in.
+  void restore_modes(const Mark& mark);
+  // Transaction modes are fixed inside of savepoints.
+  void set_in_savepoint(bool inside) { in_savepoint_ = inside; }
   // BEGIN ISOLATION LEVEL ..., SET TRANSACTION ...: nullptr leaves a mode as it is.
   void set_transaction_modes(const IsolationLevel* isolation, const bool* read_only,
                              const bool* deferrable);
@@ -95,6 +103,12 @@ class Settings final : public SettingsAccessor {
     bool exists_in_session = true;
   };
 
+  struct Changed {
+    Undo undo;
+    SettingValue now;
+    bool exists_now;
+  };
+
   void assign(int index, SettingValue value, bool is_local);
   void assign_custom(std::string_view name, std::string_view value, bool is_local);
   Undo& undo_for(int index, std::string_view custom);
@@ -112,7 +126,13 @@ class Settings final : public SettingsAccessor {
   TransactionModes modes_;
   bool in_transaction_ = false;
   bool modes_fixed_ = false;
+  bool in_savepoint_ = false;
   uint64_t generation_ = 1;
+};
+
+struct Settings::Mark {
+  std::vector<Changed> changed;
+  TransactionModes modes;
 };
 
 }  // namespace pgsilo

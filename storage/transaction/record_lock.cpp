@@ -164,9 +164,10 @@ void LockTable::release(LockOwner& owner, Record* record) {
   owner.spare_queues_ = queue;
 }
 
-void LockTable::release_intents(LockOwner& owner) {
-  for (Record* record : owner.intents_) release(owner, record);
-  owner.intents_.clear();
+void LockTable::release_intents(LockOwner& owner, size_t keep) {
+  for (size_t i = keep; i < owner.intents_.size(); ++i) release(owner, owner.intents_[i]);
+  owner.intents_.resize(std::min(keep, owner.intents_.size()));
+  if (keep != 0) return;
   constexpr size_t ordinary = 4096;
   if (owner.intents_.capacity() <= ordinary) return;
   owner.intents_ = {};

@@ -83,6 +83,7 @@ class LockOwner {
   bool shares(const Relation* relation) const;
   bool excludes(const Relation* relation) const;  // closed its gate
   bool excludes_any() const { return !gates_.empty(); }
+  size_t intent_count() const { return intents_.size(); }
 
  private:
   friend class LockTable;
@@ -124,9 +125,9 @@ class LockTable {
   TransactionStatus acquire(LockOwner& owner, Record* record, WaitPolicy policy,
                             const WaitSettings& settings);
   bool holds(const LockOwner& owner, const Record* record) const;
-  // Releases every intent lock, each to its next waiter. The caller holds the pin under which they
-  // were acquired.
-  void release_intents(LockOwner& owner);
+  // Releases the intent locks but the `keep` oldest, each to its next waiter. The caller holds the
+  // pin under which they were acquired.
+  void release_intents(LockOwner& owner, size_t keep = 0);
   // How many wait for the record; for tests and monitoring.
   size_t waiters(const Record* record) const;
 

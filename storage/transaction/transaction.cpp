@@ -28,6 +28,7 @@ void Transaction::begin(TransactionMode mode) {
   mark_depth_ = 0;
   validated_epoch_ = Epoch();
   statement_reads_ = statement_nodes_ = 0;
+  validated_reads_ = validated_nodes_ = 0;
   newest_epoch_ = Epoch();
   commit_tid_ = Tid();
   met_intent_ = nullptr;
@@ -70,7 +71,8 @@ Transaction::Mark Transaction::mark() {
   PGSILO_DCHECK(bulk_load_ == nullptr);
   ++mark_depth_;
   return {writes_.mark(), static_cast<uint32_t>(private_relations_.size()),
-          static_cast<uint32_t>(dropped_.size()), mark_depth_};
+          static_cast<uint32_t>(dropped_.size()), static_cast<uint32_t>(owner_.intent_count()),
+          mark_depth_};
 }
 
 void Transaction::rollback_to(const Mark& mark) {
@@ -83,8 +85,15 @@ void Transaction::rollback_to(const Mark& mark) {
     Relation* relation = private_relations_.back().relation;
     private_relations_.pop_back();
     private_rows_.forget(*relation);
+    std::erase_if(placeholders_,
+                  [relation](const Placeholder& each) { return each.relation == relation; });
     worker_.parts().relations.drop(relation->id(), worker_.reclaimer());
   }
+}
+
+void Transaction::release_locks_since(const Mark& mark) {
+  PGSILO_DCHECK(mark.versions == writes_.mark());
+  worker_.parts().locks.release_intents(owner_, mark.intents);
 }
 
 void Transaction::release(const Mark& mark) {

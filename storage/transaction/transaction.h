@@ -58,10 +58,14 @@ enum class TransactionMode : uint8_t { one_shot, interactive };
 
 enum class ReadPurpose : uint8_t {
   plain,
-  for_update,  // interactive: takes the intent lock before it reads (UPDATE, DELETE, SELECT FOR
-               // UPDATE/SHARE by key)
-  existence,   // only that there is a row matters (foreign keys): other versions of it do not
-               // disturb
+  for_update,   // interactive: takes the intent lock before it reads (UPDATE, DELETE, SELECT FOR
+                // UPDATE/SHARE by key)
+  conflicting,  // as for_update, of what an insert has met (ON CONFLICT): that it has gone is no
+                // answer; self_modified if the running statement has written it
+  existence,    // only that there is a row matters (foreign keys): other versions of it do not
+                // disturb
+  peek,         // neither locked nor validated, own writes of this statement included: what follows
+                // must find out
 };
 
 // A row as a statement saw it.
@@ -120,7 +124,10 @@ class Transaction {
   TransactionStatus lock_row(RowRef* row, RowBuffer& buffer, WaitPolicy policy = WaitPolicy::wait);
 
   // --- writing --- (keys up to max_key_bytes, rows up to max_row_bytes; both are copied)
-  TransactionStatus insert(Relation& relation, std::string_view key, std::string_view row);
+  // `answers`: that there is a row is told to the client, so it is validated; else the caller looks
+  // for itself (ON CONFLICT DO UPDATE).
+  TransactionStatus insert(Relation& relation, std::string_view key, std::string_view row,
+                           bool answers = true);
   // As insert(), for many rows whose keys are new or an error: into a relation that is private to
   // this transaction a second worker may hook them in later, in the order given. So the status may
   // be that of an earlier row, and only finish_load() says that all are in; it comes before the
@@ -136,16 +143,21 @@ class Transaction {
   }
   TransactionStatus remove(const RowRef& row) { return write(row, {}, /*tombstone=*/true); }
 
-  // A savepoint: rollback_to() unwinds the writes made since (reads and locks stay). Marks nest; a
-  // mark is released or rolled back to before an older one.
+  // A savepoint: rollback_to() unwinds the writes made since, also those of a statement that
+  // failed. Reads stay, for they were answered, and locks stay with them: what nobody else may
+  // change cannot become invalid. release_locks_since() lets go of the record locks all the same:
+  // the way out of a deadlock. Marks nest; a mark is released or rolled back to before an older
+  // one.
   struct Mark {
     uint32_t versions = 0;
     uint32_t relations = 0;  // private ones
     uint32_t dropped = 0;
+    uint32_t intents = 0;
     uint32_t depth = 0;
   };
   Mark mark();
-  void rollback_to(const Mark& mark);  // the mark stays usable
+  void rollback_to(const Mark& mark);          // the mark stays usable
+  void release_locks_since(const Mark& mark);  // after rollback_to()
   void release(const Mark& mark);
 
   // --- relations and descriptors ---
@@ -204,6 +216,9 @@ class Transaction {
 
   // reading
   bool registers(const Relation& relation) const;
+  static bool locks(ReadPurpose purpose) {
+    return purpose == ReadPurpose::for_update || purpose == ReadPurpose::conflicting;
+  }
   TransactionStatus get_by_key(Relation& relation, std::string_view key, RowBuffer& buffer,
                                RowRef* row, ReadPurpose purpose, WaitPolicy policy);
   static void remember_link(const RowRef& entry, Record* target, const Relation& primary);
@@ -211,6 +226,7 @@ class Transaction {
                                ReadPurpose purpose, WaitPolicy policy);
   TransactionStatus read_base(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,
                               CommandId command);
+  static TransactionStatus peek(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row);
   TransactionStatus read_existence(Relation& relation, Record* record, RowRef* row);
   static const PendingVersion* visible_version(const WriteEntry& entry, CommandId command);
   static TransactionStatus own_row(Relation& relation, Record* record,
@@ -224,13 +240,15 @@ class Transaction {
   TransactionStatus claim(Record* record, Tid expected, bool* has_intent);
   TransactionStatus check_size(std::string_view row) const;
   bool inserts_directly(const Relation& relation) const;
-  TransactionStatus insert_row(Relation& relation, std::string_view key, std::string_view row);
+  TransactionStatus insert_row(Relation& relation, std::string_view key, std::string_view row,
+                               bool answers);
   TransactionStatus insert_private(Relation& relation, std::string_view key, std::string_view row);
   TransactionStatus drain_load();
   void abandon_load();
   TransactionStatus hook_placeholder(Relation& relation, std::string_view key, std::string_view row,
                                      Record** record);
-  TransactionStatus insert_at(Relation& relation, Record* record, std::string_view row);
+  TransactionStatus insert_at(Relation& relation, Record* record, std::string_view row,
+                              bool answers);
   TransactionStatus found_live(Record* record, TidWord word);
   TransactionStatus must_wait_for(Record* record);
   // validation
@@ -238,6 +256,10 @@ class Transaction {
   bool entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const;
   bool refresh_existence();
   bool statement_is_covered() const;
+  void note_validated();
+  bool is_validated() const {
+    return reads_.size() == validated_reads_ && nodes_.size() == validated_nodes_;
+  }
   // the end
   void roll_back();
   void clean_placeholders();
@@ -263,8 +285,11 @@ class Transaction {
   std::vector<Relation*> dropped_;
   std::vector<RedoEntry> redo_;
   NodeChanges changes_;
-  // What earlier validations of this transaction cover (end_statement).
+  // What earlier validations of this transaction cover (end_statement): so many reads and nodes
+  // were all true at one moment.
   Epoch validated_epoch_;
+  size_t validated_reads_ = 0;
+  size_t validated_nodes_ = 0;
   size_t statement_reads_ = 0;  // sizes when the running statement began
   size_t statement_nodes_ = 0;
   // What must_wait is about.

@@ -30,7 +30,9 @@ TransactionStatus Transaction::get_by_key(Relation& relation, std::string_view k
     IndexTree::Found found = relation.tree().get(key);
     if (found.record == nullptr) {
       *row = {};
-      if (registers(relation) && !nodes_.add(found.node)) return TransactionStatus::conflict_node;
+      bool answers = purpose != ReadPurpose::conflicting && purpose != ReadPurpose::peek;
+      if (answers && registers(relation) && !nodes_.add(found.node))
+        return TransactionStatus::conflict_node;
       return TransactionStatus::not_found;
     }
     TransactionStatus status = get_record(relation, found.record, buffer, row, purpose, policy);
@@ -74,16 +76,26 @@ void Transaction::help_unhook(Relation& relation, Record* record) {
 TransactionStatus Transaction::get_record(Relation& relation, Record* record, RowBuffer& buffer,
                                           RowRef* row, ReadPurpose purpose, WaitPolicy policy) {
   if (WriteEntry* entry = writes_.find(record)) {
+    if (purpose == ReadPurpose::peek) return own_row(relation, record, *entry->newest, row);
+    bool of_this_statement = entry->newest->command >= command_;
+    if (purpose == ReadPurpose::conflicting && of_this_statement)
+      return TransactionStatus::self_modified;
     if (const PendingVersion* version = visible_version(*entry, command_))
       return own_row(relation, record, *version, row);
   }
-  if (purpose == ReadPurpose::for_update && mode_ == TransactionMode::interactive &&
-      registers(relation)) {
+  if (locks(purpose) && mode_ == TransactionMode::interactive && registers(relation)) {
     TransactionStatus status = worker_.parts().locks.acquire(owner_, record, policy, settings_);
     if (status != TransactionStatus::ok) return status;
   }
   if (purpose == ReadPurpose::existence) return read_existence(relation, record, row);
-  return read_base(relation, record, buffer, row, command_);
+  if (purpose == ReadPurpose::peek) return peek(relation, record, buffer, row);
+  TransactionStatus status = read_base(relation, record, buffer, row, command_);
+  // A row of the running statement in a private relation is not in the write set.
+  if (purpose == ReadPurpose::conflicting && status == TransactionStatus::not_found &&
+      relation.is_private() && !record->tid_word().load().is_absent()) {
+    return TransactionStatus::self_modified;
+  }
+  return status;
 }
 
 // The newest version that a statement with this command id sees; null: it sees the committed one.
@@ -115,6 +127,16 @@ TransactionStatus Transaction::read_base(Relation& relation, Record* record, Row
     return TransactionStatus::not_found;
   }
   *row = {&relation, record, buffer.bytes(), word.tid(), index};
+  return TransactionStatus::ok;
+}
+
+TransactionStatus Transaction::peek(Relation& relation, Record* record, RowBuffer& buffer,
+                                    RowRef* row) {
+  TidWord word = record->stable_read(buffer);
+  if (word.is_obsolete()) return TransactionStatus::conflict_record;
+  *row = {};
+  if (word.is_absent()) return TransactionStatus::not_found;
+  *row = {&relation, record, buffer.bytes(), word.tid(), RowRef::not_registered};
   return TransactionStatus::ok;
 }
 

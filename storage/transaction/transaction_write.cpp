@@ -78,12 +78,12 @@ TransactionStatus Transaction::claim(Record* record, Tid expected, bool* has_int
 }
 
 TransactionStatus Transaction::insert(Relation& relation, std::string_view key,
-                                      std::string_view row) {
-  return guarded(worker_, [&] { return insert_row(relation, key, row); });
+                                      std::string_view row, bool answers) {
+  return guarded(worker_, [&] { return insert_row(relation, key, row, answers); });
 }
 
 TransactionStatus Transaction::insert_row(Relation& relation, std::string_view key,
-                                          std::string_view row) {
+                                          std::string_view row, bool answers) {
   PGSILO_DCHECK(open_);
   if (key.size() > max_key_bytes) return TransactionStatus::key_too_long;
   TransactionStatus status = check_size(row);
@@ -93,7 +93,7 @@ TransactionStatus Transaction::insert_row(Relation& relation, std::string_view k
     Record* record = nullptr;
     status = hook_placeholder(relation, key, row, &record);
     if (status != TransactionStatus::ok) return status;
-    status = insert_at(relation, record, row);
+    status = insert_at(relation, record, row, answers);
     if (status != TransactionStatus::conflict_record) return status;
     help_unhook(relation, record);  // obsolete: the next round finds another record or none
   }
@@ -107,7 +107,7 @@ TransactionStatus Transaction::load(Relation& relation, std::string_view key,
     bool shares = sharing != nullptr && settings_.parker != nullptr && inserts_directly(relation) &&
                   key.size() <= max_key_bytes && row.size() <= max_row_bytes;
     if (!shares) {
-      TransactionStatus status = insert_row(relation, key, row);
+      TransactionStatus status = insert_row(relation, key, row, /*answers=*/true);
       if (status == TransactionStatus::duplicate_key)
         rejected_row_ = {std::string(key), std::string(row)};
       return status;
@@ -152,7 +152,8 @@ TransactionStatus Transaction::insert_private(Relation& relation, std::string_vi
   Record* existing = nullptr;
   TransactionStatus status =
       private_rows_.insert(worker_, settings_, relation, key, row, &existing);
-  return existing == nullptr ? status : insert_at(relation, existing, row);
+  if (existing == nullptr) return status;
+  return insert_at(relation, existing, row, /*answers=*/true);
 }
 
 // The record of `key`: the one that is in the tree or a new placeholder.
@@ -186,7 +187,8 @@ TransactionStatus Transaction::hook_placeholder(Relation& relation, std::string_
 }
 
 // Makes `row` the row of `record` if there is none. conflict_record if the record is obsolete.
-TransactionStatus Transaction::insert_at(Relation& relation, Record* record, std::string_view row) {
+TransactionStatus Transaction::insert_at(Relation& relation, Record* record, std::string_view row,
+                                         bool answers) {
   if (WriteEntry* entry = writes_.find(record)) {
     if (!entry->newest->tombstone) return TransactionStatus::duplicate_key;
     writes_.add(entry, record, relation, entry->base_absent, row, /*tombstone=*/false, command_);
@@ -201,6 +203,8 @@ TransactionStatus Transaction::insert_at(Relation& relation, Record* record, std
     return TransactionStatus::ok;
   }
   bool has_intent = word.has_intent() && worker_.parts().locks.holds(owner_, record);
+  // Who looks for itself waits there, for the row before its entries.
+  if (!word.is_absent() && !answers) return TransactionStatus::duplicate_key;
   if (!word.is_absent() && (!word.has_intent() || has_intent)) return found_live(record, word);
   if (mode_ == TransactionMode::interactive) {
     TransactionStatus status =
@@ -212,7 +216,8 @@ TransactionStatus Transaction::insert_at(Relation& relation, Record* record, std
   } else if (word.has_intent() && !has_intent) {
     return must_wait_for(record);
   }
-  if (!word.is_absent()) return found_live(record, word);
+  if (!word.is_absent())
+    return answers ? found_live(record, word) : TransactionStatus::duplicate_key;
   reads_.add(record, word, ReadKind::uniqueness);
   note_epoch(word.tid());
   writes_.add(nullptr, record, relation, /*base_absent=*/true, row, /*tombstone=*/false, command_)

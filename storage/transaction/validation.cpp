@@ -10,14 +10,23 @@ TransactionStatus Transaction::validate() {
   return guarded(worker_, [this] {
     Epoch before = worker_.parts().epochs.current();
     TransactionStatus status = validate_reads(/*in_commit=*/false);
-    if (status == TransactionStatus::ok) validated_epoch_ = before;
+    if (status != TransactionStatus::ok) return status;
+    validated_epoch_ = before;
+    note_validated();
     return status;
   });
 }
 
+void Transaction::note_validated() {
+  validated_reads_ = reads_.size();
+  validated_nodes_ = nodes_.size();
+}
+
 TransactionStatus Transaction::end_statement() {
-  if (mode_ == TransactionMode::one_shot || statement_is_covered()) return TransactionStatus::ok;
-  return validate();
+  if (mode_ == TransactionMode::one_shot) return TransactionStatus::ok;
+  if (!statement_is_covered()) return validate();
+  note_validated();
+  return TransactionStatus::ok;
 }
 
 // True if what the running statement read was so already when the transaction validated last: then

@@ -32,6 +32,18 @@ TEST_F(DefinitionTransactionTest, TransactionsSeeTheirOwnChanges) {
   expect_rows_agree();
 }
 
+// A definition that failed half-way has named trees to drop, and changed nothing else yet.
+TEST_F(DefinitionTransactionTest, RollbackToAMarkKeepsTheTreesOfAFailedDefinition) {
+  create_accounts();
+  RelationId tree = table().relation->id();
+  session_.begin(TransactionMode::interactive);
+  CatalogView::Mark mark = session_.view.mark();
+  session_.view.drop_relation_at_commit(tree);
+  session_.view.rollback_to(mark);
+  ASSERT_EQ(session_.commit(), TransactionStatus::ok);
+  EXPECT_NE(engine_.relations.find(tree), nullptr);
+}
+
 TEST_F(DefinitionTransactionTest, AbortLeavesNothing) {
   std::string before = describe(*engine_.catalog.snapshot());
   session_.begin();

@@ -196,6 +196,82 @@ TEST_F(TransactionTest, RollbackToAMarkUnwindsWrites) {
   EXPECT_EQ(records_in_tree(), 1u);
 }
 
+TEST_F(TransactionTest, LocksOutliveARollbackToAMarkUnlessTheyAreLetGo) {
+  session.store(relation, "a", "0");
+  session.store(relation, "b", "0");
+  session.begin(TransactionMode::interactive);
+  EXPECT_EQ(session.put(relation, "a", "1"), ok);
+  Transaction::Mark mark = session.transaction.mark();
+  session.statement();
+  EXPECT_EQ(session.put(relation, "b", "1"), ok);
+  session.transaction.rollback_to(mark);
+  other.settings.lock_timeout_us = 2000;
+  other.begin(TransactionMode::interactive);
+  EXPECT_EQ(other.put(relation, "b", "2"), TransactionStatus::lock_timeout);
+  other.transaction.abort();
+  session.transaction.release_locks_since(mark);
+  other.begin(TransactionMode::interactive);
+  EXPECT_EQ(other.put(relation, "a", "2"), TransactionStatus::lock_timeout);
+  other.transaction.abort();
+  other.begin(TransactionMode::interactive);
+  EXPECT_EQ(other.put(relation, "b", "2"), ok);
+  EXPECT_EQ(other.commit(), ok);
+  // What the transaction has read of it is no longer true.
+  EXPECT_EQ(session.commit(), TransactionStatus::conflict_record);
+  EXPECT_EQ(other.peek(relation), "a=0 b=2");
+}
+
+TEST_F(TransactionTest, WithoutWritesItStandsWhereItsReadsWereTrue) {
+  session.store(relation, "a", "0");
+  session.begin(TransactionMode::interactive);
+  EXPECT_EQ(session.read(relation, "a"), "0");
+  EXPECT_EQ(session.read(relation, "b"), "<not_found>");
+  ASSERT_EQ(session.transaction.end_statement(), ok);
+  other.store(relation, "a", "1");
+  other.store(relation, "b", "1");
+  EXPECT_EQ(session.commit(), ok);
+  // What was read after the last statement's end must still be true.
+  session.begin(TransactionMode::interactive);
+  ASSERT_EQ(session.transaction.end_statement(), ok);
+  EXPECT_EQ(session.read(relation, "a"), "1");
+  other.store(relation, "a", "2");
+  EXPECT_EQ(session.commit(), TransactionStatus::conflict_record);
+  // And with writes, everything.
+  session.begin(TransactionMode::interactive);
+  EXPECT_EQ(session.read(relation, "a"), "2");
+  ASSERT_EQ(session.transaction.end_statement(), ok);
+  other.store(relation, "a", "3");
+  EXPECT_EQ(session.insert(relation, "c", "1"), ok);
+  EXPECT_EQ(session.commit(), TransactionStatus::conflict_record);
+}
+
+// ON CONFLICT DO UPDATE: what an insert met is no answer yet, and is locked before it is read.
+TEST_F(TransactionTest, WhatAnInsertMetIsLookedAtUnderItsLock) {
+  session.store(relation, "a", "0");
+  session.begin(TransactionMode::interactive);
+  EXPECT_EQ(session.transaction.insert(relation, "a", "1", /*answers=*/false),
+            TransactionStatus::duplicate_key);
+  other.drop(relation, "a");
+  EXPECT_EQ(session.get(relation, "a", ReadPurpose::conflicting), TransactionStatus::not_found);
+  other.store(relation, "b", "1");  // in the node that was looked at
+  EXPECT_EQ(session.transaction.insert(relation, "a", "1", /*answers=*/false), ok);
+  EXPECT_EQ(session.get(relation, "a", ReadPurpose::conflicting), TransactionStatus::self_modified);
+  EXPECT_EQ(session.get(relation, "a", ReadPurpose::peek), ok);
+  EXPECT_EQ(session.commit(), ok);
+  EXPECT_EQ(other.peek(relation), "a=1 b=1");
+
+  session.begin(TransactionMode::interactive);
+  EXPECT_EQ(session.get(relation, "a", ReadPurpose::peek), ok);
+  other.store(relation, "a", "2");
+  EXPECT_EQ(session.get(relation, "a", ReadPurpose::conflicting), ok);
+  EXPECT_EQ(session.row.row, "2");
+  other.begin(TransactionMode::interactive);
+  other.settings.lock_timeout_us = 2000;
+  EXPECT_EQ(other.get(relation, "a", ReadPurpose::for_update), TransactionStatus::lock_timeout);
+  other.transaction.abort();
+  EXPECT_EQ(session.commit(), ok);
+}
+
 TEST_F(TransactionTest, MarksWorkInLargeWriteSets) {
   session.begin();
   for (int i = 0; i < 100; ++i)

@@ -1,0 +1,60 @@
+// SAVEPOINT, RELEASE and ROLLBACK TO.
+#include "server/session/transaction_control.h"
+#include "sql/sql_error.h"
+
+namespace pgsilo {
+
+void TransactionControl::require_block(std::string_view command) const {
+  if (in_block()) return;
+  throw SqlError(sqlstate::no_active_sql_transaction,
+                 concat(command, " can only be used in transaction blocks"));
+}
+
+size_t TransactionControl::find_savepoint(std::string_view name) const {
+  for (size_t i = savepoints_.size(); i > 0; --i) {
+    if (savepoints_[i - 1].name == name) return i - 1;
+  }
+  throw SqlError(sqlstate::invalid_savepoint_specification,
+                 concat("savepoint \"", name, "\" does not exist"));
+}
+
+std::string_view TransactionControl::set_savepoint(std::string_view name) {
+  require_block("SAVEPOINT");
+  open_storage();
+  savepoints_.push_back(
+      {std::string(name), {}, catalog_.mark(), settings_.mark(), observer_.savepoint_set()});
+  savepoints_.back().storage = transaction_.mark();  // last: nothing fails behind it
+  settings_.set_in_savepoint(true);
+  return "SAVEPOINT";
+}
+
+std::string_view TransactionControl::release_savepoint(std::string_view name) {
+  require_block("RELEASE SAVEPOINT");
+  size_t at = find_savepoint(name);
+  transaction_.release(savepoints_[at].storage);
+  settings_.restore_modes(savepoints_[at].settings);
+  savepoints_.resize(at);
+  settings_.set_in_savepoint(!savepoints_.empty());
+  return "RELEASE";
+}
+
+// The savepoint itself stays.
+std::string_view TransactionControl::rollback_to_savepoint(std::string_view name) {
+  require_block("ROLLBACK TO SAVEPOINT");
+  size_t at = find_savepoint(name);
+  savepoints_.resize(at + 1);
+  unwind_to_newest();
+  state_ = State::block;
+  return "ROLLBACK";
+}
+
+void TransactionControl::unwind_to_newest() {
+  const Savepoint& savepoint = savepoints_.back();
+  observer_.before_rollback_to(savepoint.observed);
+  transaction_.rollback_to(savepoint.storage);
+  note_epoch();
+  catalog_.rollback_to(savepoint.catalog);
+  settings_.rollback_to(savepoint.settings);
+}
+
+}  // namespace pgsilo

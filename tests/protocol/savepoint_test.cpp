@@ -1,0 +1,95 @@
+// What savepoints do to portals and to locks. What they do to rows, tables and settings:
+// tests/sql/savepoints.slt.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/protocol/raw_client.h"
+
+namespace pgsilo::protocol_test {
+namespace {
+
+std::string values_of(const std::vector<Message>& messages) {
+  std::string values;
+  for (const Message& each : messages) {
+    if (each.type == 'D') values += row_values(each)[0] + " ";
+  }
+  return values;
+}
+
+TEST(SavepointTest, PortalsFromBeforeItStay) {
+  RawClient client;
+  client.start();
+  EXPECT_EQ(client.ask(query("begin")), "CZT");
+  client.ask(parse("numbers", "select n from generate_series(1, 9) n") + bind("outer", "numbers") +
+             execute("outer", 3) + sync());
+  EXPECT_EQ(client.ask(query("savepoint a")), "CZT");
+  client.send(bind("inner", "numbers") + execute("inner", 2) + execute("outer", 2) + sync());
+  EXPECT_EQ(values_of(client.read_answer()), "1 2 4 5 ");
+  EXPECT_EQ(client.ask(query("select nosuch")), "E(42703)ZE");
+  // Not in a failed block.
+  EXPECT_EQ(client.ask(execute("outer", 1) + sync()), "E(25P02)ZE");
+  EXPECT_EQ(client.ask(query("rollback to a")), "CZT");
+  client.send(execute("outer", 3) + sync());
+  EXPECT_EQ(values_of(client.read_answer()), "6 7 8 ");
+  EXPECT_EQ(client.ask(execute("inner", 1) + sync()), "E(34000)ZE");
+  EXPECT_EQ(client.ask(query("rollback to a")), "CZT");
+  EXPECT_EQ(client.ask(query("release a")), "CZT");
+  client.send(execute("outer", 3) + sync());
+  EXPECT_EQ(values_of(client.read_answer()), "9 ");
+  EXPECT_EQ(client.ask(query("commit")), "CZI");
+}
+
+// A portal sees the rows of when it was opened, whatever was unwound since.
+TEST(SavepointTest, PortalsSeeTheRowsOfTheirTime) {
+  RawClient client;
+  client.start();
+  client.ask(query("drop table if exists savepoint_test"));
+  client.ask(query("create table savepoint_test (id int primary key)"));
+  client.ask(query("insert into savepoint_test values (1), (3)"));
+  client.ask(query("begin"));
+  client.ask(query("insert into savepoint_test values (2), (4)"));
+  client.ask(parse("rows", "select id from savepoint_test order by id") + bind("outer", "rows") +
+             execute("outer", 1) + sync());
+  client.ask(query("savepoint a"));
+  client.ask(query("delete from savepoint_test where id > 2"));
+  client.ask(query("insert into savepoint_test values (5)"));
+  client.ask(query("rollback to a"));
+  client.ask(query("delete from savepoint_test where id = 4"));
+  client.send(execute("outer") + sync());
+  EXPECT_EQ(values_of(client.read_answer()), "2 3 4 ");
+  EXPECT_EQ(client.ask(query("commit")), "CZI");
+  client.ask(query("drop table savepoint_test"));
+}
+
+TEST(SavepointTest, EndsADeadlock) {
+  RawClient victim, other;
+  victim.start();
+  other.start();
+  victim.ask(query("drop table if exists savepoint_test"));
+  victim.ask(query("create table savepoint_test (id int primary key, n int)"));
+  victim.ask(query("insert into savepoint_test values (1, 0), (2, 0)"));
+  victim.ask(query("set deadlock_timeout = '100ms'"));
+  other.ask(query("set deadlock_timeout = '1min'"));
+  victim.ask(query("begin"));
+  victim.ask(query("savepoint a"));
+  EXPECT_EQ(victim.ask(query("update savepoint_test set n = 1 where id = 1")), "CZT");
+  other.ask(query("begin"));
+  EXPECT_EQ(other.ask(query("update savepoint_test set n = 2 where id = 2")), "CZT");
+  other.send(query("update savepoint_test set n = 2 where id = 1"));
+  EXPECT_TRUE(other.is_silent());
+  EXPECT_EQ(victim.ask(query("update savepoint_test set n = 1 where id = 2")), "E(40P01)ZE");
+  // Before the victim's client has said anything.
+  ASSERT_FALSE(other.is_silent(2000));
+  EXPECT_EQ(other.answer(), "CZT");
+  EXPECT_EQ(victim.ask(query("rollback to a")), "CZT");
+  EXPECT_EQ(victim.ask(query("commit")), "CZI");
+  EXPECT_EQ(other.ask(query("commit")), "CZI");
+  other.send(query("select n from savepoint_test order by id"));
+  EXPECT_EQ(values_of(other.read_answer()), "2 2 ");
+  other.ask(query("drop table savepoint_test"));
+}
+
+}  // namespace
+}  // namespace pgsilo::protocol_test
