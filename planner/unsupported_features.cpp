@@ -17,7 +17,6 @@ constexpr UnsupportedFeatureInfo features[] = {
     {UnsupportedFeature::data_modifying_cte, "INSERT, UPDATE or DELETE in WITH"},
     {UnsupportedFeature::row_locking, "SELECT FOR UPDATE/SHARE"},
     {UnsupportedFeature::fetch_with_ties, "FETCH FIRST ... WITH TIES"},
-    {UnsupportedFeature::on_conflict, "INSERT ... ON CONFLICT"},
     {UnsupportedFeature::where_current_of, "WHERE CURRENT OF"},
     {UnsupportedFeature::array_subscript, "an array subscript"},
     {UnsupportedFeature::multidimensional_array, "a multidimensional ARRAY constructor"},

@@ -19,7 +19,6 @@ enum class UnsupportedFeature : uint8_t {
   data_modifying_cte,
   row_locking,
   fetch_with_ties,
-  on_conflict,
   where_current_of,
   array_subscript,
   multidimensional_array,

@@ -1,5 +1,7 @@
 #include "executor/constraint/table_writer.h"
 
+#include <algorithm>
+
 #include "executor/execution_context.h"
 #include "executor/transaction_status.h"
 #include "sql/sql_error.h"
@@ -15,6 +17,7 @@ TableWriter::TableWriter(ExecutionContext& context, const TableDescriptor& table
   for (const auto& index : table.indexes) {
     if (!index->is_primary_tree()) secondary_.push_back(index.get());
     may_load_ &= !index->unique;
+    unique_secondary_ |= index->unique && !index->is_primary_tree();
   }
 }
 
@@ -54,6 +57,112 @@ void TableWriter::insert(std::span<const Datum> row) {
   encode(row);
   insert_primary(row);
   for (const IndexDescriptor* index : secondary_) insert_entry(*index, row, key_.view());
+}
+
+// The primary row (null: of a table without a key) or one entry of it.
+TransactionStatus TableWriter::try_insert(const IndexDescriptor* index, std::span<const Datum> row,
+                                          bool answers) {
+  if (index == nullptr || index->is_primary_tree())
+    return transaction().insert(*table_.relation, key_.view(), row_.view(), answers);
+  new_entry_.clear();
+  index->key.encode_entry(row, key_.view(), new_entry_);
+  return transaction().insert(*index->relation, new_entry_.view(), key_.view(), answers);
+}
+
+// Primary row first, as every INSERT does, so that all take their locks in one order. The index
+// whose key is taken, then nothing has changed; null: none is.
+const IndexDescriptor* TableWriter::insert_all(std::span<const Datum> row, bool answers,
+                                               const Transaction::Mark& mark) {
+  const IndexDescriptor* index = table_.primary_index();
+  TransactionStatus status = try_insert(index, row, answers);
+  for (size_t i = 0; status == TransactionStatus::ok && i < secondary_.size(); ++i) {
+    index = secondary_[i];
+    status = try_insert(index, row, answers);
+  }
+  if (status == TransactionStatus::ok) return nullptr;
+  if (status != TransactionStatus::duplicate_key) raise_transaction_status(status);
+  if (unique_secondary_) transaction().rollback_to(mark);
+  return index;
+}
+
+const IndexDescriptor* TableWriter::insert_unless_conflict(
+    std::span<const Datum> row, std::span<const IndexDescriptor* const> arbiters, bool updates) {
+  encode(row);
+  Transaction::Mark mark;
+  if (unique_secondary_) mark = transaction().mark();
+  const IndexDescriptor* met = insert_all(row, !updates, mark);
+  bool is_arbiter = std::find(arbiters.begin(), arbiters.end(), met) != arbiters.end();
+  if (met != nullptr && !is_arbiter) {
+    // Where an arbiter has a row as well, that decides.
+    const IndexDescriptor* arbiter = find_arbiter(arbiters, row, updates);
+    if (arbiter == nullptr && updates) met = insert_all(row, /*answers=*/true, mark);
+    if (arbiter == nullptr && met != nullptr) raise_duplicate(*met, row);
+    if (arbiter != nullptr) met = arbiter;
+  }
+  if (unique_secondary_) transaction().release(mark);
+  return met;
+}
+
+// Its key for the row, in new_entry_. False: there is a null in it, so that no other row has the
+// same.
+bool TableWriter::encode_unique(const IndexDescriptor& index, std::span<const Datum> row) {
+  new_entry_.clear();
+  return !index.key.appends_primary_key(index.key.encode_columns(row, new_entry_));
+}
+
+// The first arbiter that has a row with the key of this one.
+const IndexDescriptor* TableWriter::find_arbiter(std::span<const IndexDescriptor* const> arbiters,
+                                                 std::span<const Datum> row, bool updates) {
+  for (const IndexDescriptor* arbiter : arbiters) {
+    if (!encode_unique(*arbiter, row)) continue;
+    Relation& tree = arbiter->is_primary_tree() ? *table_.relation : *arbiter->relation;
+    RowRef found;
+    auto look = [&](ReadPurpose purpose) {
+      return transaction().get(tree, new_entry_.view(), entry_buffer_, &found, purpose);
+    };
+    TransactionStatus status = look(ReadPurpose::peek);
+    bool is_own = status == TransactionStatus::ok && found.tid == Tid();
+    if (status == TransactionStatus::ok && !updates && !is_own)
+      status = look(ReadPurpose::existence);
+    if (status == TransactionStatus::ok) return arbiter;
+    if (status != TransactionStatus::not_found) check(status);
+  }
+  return nullptr;
+}
+
+// The row before the entry that leads to it, as all who change both lock them; then the entry,
+// which nobody else can change any more, once again.
+bool TableWriter::find_conflicting(const IndexDescriptor& index, std::span<const Datum> row,
+                                   RowBuffer& buffer, RowRef* found) {
+  encode_unique(index, row);
+  RowRef entry;
+  std::string_view primary_key = new_entry_.view();
+  if (!index.is_primary_tree()) {
+    TransactionStatus status = transaction().get(*index.relation, new_entry_.view(), entry_buffer_,
+                                                 &entry, ReadPurpose::peek);
+    if (status == TransactionStatus::not_found) return false;
+    check(status);
+    entry_.clear();
+    entry_.append(entry.row);
+    primary_key = entry_.view();
+  }
+  TransactionStatus status =
+      transaction().get(*table_.relation, primary_key, buffer, found, ReadPurpose::conflicting);
+  if (status == TransactionStatus::ok && !index.is_primary_tree()) {
+    status = transaction().get(*index.relation, new_entry_.view(), entry_buffer_, &entry);
+    if (status == TransactionStatus::ok && entry.row != primary_key)
+      status = TransactionStatus::not_found;
+  }
+  if (status == TransactionStatus::not_found) return false;
+  if (status == TransactionStatus::self_modified) {
+    throw SqlError(sqlstate::cardinality_violation,
+                   "ON CONFLICT DO UPDATE command cannot affect row a second time")
+        .hint(
+            "Ensure that no rows proposed for insertion within the same command have duplicate "
+            "constrained values.");
+  }
+  check(status);
+  return true;
 }
 
 void TableWriter::load(std::span<const Datum> row) {

@@ -26,6 +26,16 @@ class TableWriter {
   // `row` has all columns of the table (dropped ones are ignored), coerced to their types and
   // modifiers.
   void insert(std::span<const Datum> row);
+  // ON CONFLICT: as insert(), but if there is a row with the same key of one of `arbiters`, nothing
+  // has changed and that index is returned; else null. `updates`: that row is to be changed; else
+  // that it is there is the statement's answer.
+  const IndexDescriptor* insert_unless_conflict(std::span<const Datum> row,
+                                                std::span<const IndexDescriptor* const> arbiters,
+                                                bool updates);
+  // The row that it met, locked. False: it has gone. Throws 21000 if this very statement has
+  // written it.
+  bool find_conflicting(const IndexDescriptor& index, std::span<const Datum> row, RowBuffer& buffer,
+                        RowRef* found);
   // As insert(), for many rows of one statement: where nothing but their number can be said of them
   // afterwards (no unique key), a second worker may write them later (Transaction::load).
   void load(std::span<const Datum> row);
@@ -53,6 +63,13 @@ class TableWriter {
   Transaction& transaction() const;
   void encode(std::span<const Datum> row);
   void insert_primary(std::span<const Datum> row);
+  TransactionStatus try_insert(const IndexDescriptor* index, std::span<const Datum> row,
+                               bool answers);
+  const IndexDescriptor* insert_all(std::span<const Datum> row, bool answers,
+                                    const Transaction::Mark& mark);
+  const IndexDescriptor* find_arbiter(std::span<const IndexDescriptor* const> arbiters,
+                                      std::span<const Datum> row, bool updates);
+  bool encode_unique(const IndexDescriptor& index, std::span<const Datum> row);
   void encode_primary_key(std::span<const Datum> row);
   void remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
                     std::string_view primary_key);
@@ -64,7 +81,8 @@ class TableWriter {
   ExecutionContext& context_;
   const TableDescriptor& table_;
   std::vector<const IndexDescriptor*> secondary_;
-  bool may_load_;  // no row can be rejected
+  bool unique_secondary_ = false;  // there is one
+  bool may_load_;                  // no row can be rejected
   ByteBuffer key_;
   ByteBuffer row_;
   ByteBuffer entry_;

@@ -40,9 +40,9 @@ bool hands_rows_on(const PlanNode* child) {
          child->kind == PlanKind::sequential_scan;
 }
 
-void Modify::check_row() {
+void Modify::check_row(std::span<const int32_t> not_null_columns) {
   std::span<const Datum> values = row();
-  writer_.check_not_null(values, compiled_.not_null_columns);
+  writer_.check_not_null(values, not_null_columns);
   for (const CompiledModify::Check& check : compiled_.checks) {
     const Datum& holds = check.condition.evaluate(registers(), state_.rows);
     if (!holds.null && !holds.as_bool()) writer_.raise_check_violation(values, check.name);

@@ -65,7 +65,7 @@ class Modify : public Operator {
   virtual bool change() = 0;
 
   std::span<Datum> row() { return {registers() + compiled_.row, compiled_.table->columns.size()}; }
-  void check_row();
+  void check_row(std::span<const int32_t> not_null_columns);
   const RowRef& handle() { return *reinterpret_cast<const RowRef*>(at(compiled_.handle).ptr); }
   // Takes the row's lock where the scan has not; false: the row is gone.
   bool lock(RowRef* ref);

@@ -29,7 +29,7 @@ class Update final : public Modify {
     }
     if (update_.needs_old_row()) std::copy(new_row.begin(), new_row.end(), old_row_.begin());
     update_.assignments.evaluate(registers(), state_.rows);
-    check_row();
+    check_row(update_.not_null_columns);
     return writer_.update(ref, old_row_, new_row, update_.changed_indexes,
                           update_.changes_primary_key);
   }

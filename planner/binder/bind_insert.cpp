@@ -161,10 +161,6 @@ BoundQuery* bind_source(StatementBinding& binding, const ast::InsertStmt& statem
 }  // namespace
 
 BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt& statement) {
-  if (statement.on_conflict != nullptr) {
-    throw_unsupported(UnsupportedFeature::on_conflict,
-                      binding.position(statement.on_conflict->location));
-  }
   Arena& arena = binding.arena;
   auto* insert = arena.make<BoundModification>();
   insert->kind = PlanKind::insert;
@@ -197,6 +193,7 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
   }
   insert->values = values;
   insert->checks = bind_checks(binding, table);
+  if (statement.on_conflict != nullptr) insert->conflict = bind_conflict(binding, statement, table);
   Scope scope(binding, nullptr);
   add_table(scope, *statement.relation, &table);
   insert->alias = scope.relations[0]->alias;

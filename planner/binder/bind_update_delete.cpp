@@ -1,10 +1,6 @@
 // UPDATE and DELETE.
-#include <algorithm>
-#include <map>
-
 #include "catalog/descriptors.h"
 #include "planner/binder/expression_binder.h"
-#include "planner/binder/expression_families.h"
 #include "planner/binder/modification_binder.h"
 #include "planner/binder/modification_target.h"
 #include "planner/binder/query_binder.h"
@@ -32,85 +28,6 @@ BoundQuery* bind_source(Scope& scope, ast::NodeList from_nodes, const ast::Node*
   query->from = arena.copy_span(shape);
   query->where = bind_condition(scope, where, ExpressionPlace::where, "WHERE");
   return query;
-}
-
-// The values of SET (a, b) = source; one source serves several columns.
-class SharedSources {
- public:
-  explicit SharedSources(Scope& scope) : scope_(scope) {}
-
-  const BoundExpression* value(const ast::MultiAssignRef& reference) {
-    std::vector<const BoundExpression*>& values = values_[reference.source];
-    if (values.empty()) values = bind(reference);
-    return values[reference.column - 1];
-  }
-
- private:
-  std::vector<const BoundExpression*> bind(const ast::MultiAssignRef& reference) {
-    size_t wanted = static_cast<size_t>(reference.columns);
-    if (auto* sublink = ast::try_as<ast::SubLink>(reference.source);
-        sublink != nullptr && sublink->sublink_kind == ast::SubLinkKind::expression) {
-      return bind_row_sublink(scope_, *sublink->select, wanted, sublink->location,
-                              "number of columns does not match number of values");
-    }
-    auto* row = ast::try_as<ast::RowExpr>(reference.source);
-    if (row == nullptr) {
-      throw SqlError(
-          sqlstate::feature_not_supported,
-          "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
-          .at(scope_.position(reference.source->location));
-    }
-    check_count(row->arguments.size(), wanted, row->location);
-    std::vector<const BoundExpression*> values;
-    for (const ast::Node* item : row->arguments) {
-      bool is_default = item->kind == ast::NodeKind::set_to_default;
-      values.push_back(is_default ? nullptr : bind_expression(scope_, item));
-    }
-    return values;
-  }
-
-  void check_count(size_t actual, size_t wanted, int32_t location) const {
-    if (actual == wanted) return;
-    throw SqlError(sqlstate::syntax_error, "number of columns does not match number of values")
-        .at(scope_.position(location));
-  }
-
-  Scope& scope_;
-  std::map<const ast::Node*, std::vector<const BoundExpression*>> values_;
-};
-
-// Null: DEFAULT.
-const BoundExpression* bind_value(Scope& scope, const ast::Node* node, SharedSources& sources) {
-  if (node->kind == ast::NodeKind::set_to_default) return nullptr;
-  if (auto* shared = ast::try_as<ast::MultiAssignRef>(node)) return sources.value(*shared);
-  return bind_expression(scope, node);
-}
-
-std::span<const BoundAssignment> bind_assignments(Scope& scope, const ast::UpdateStmt& statement,
-                                                  const TableDescriptor& table) {
-  PlaceGuard place(scope, ExpressionPlace::update_source);
-  SharedSources sources(scope);
-  std::vector<const BoundExpression*> values;
-  for (const ast::Assignment& assignment : statement.assignments) {
-    values.push_back(bind_value(scope, assignment.expression, sources));
-  }
-  std::vector<BoundAssignment> assignments;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const ast::Assignment& assignment = statement.assignments[i];
-    const ColumnDescriptor& column = find_target_column(scope.binding, table, assignment);
-    int32_t index = column.number - 1;
-    if (std::any_of(assignments.begin(), assignments.end(),
-                    [&](const BoundAssignment& a) { return a.column == index; })) {
-      throw SqlError(sqlstate::syntax_error,
-                     concat("multiple assignments to same column \"", column.name, "\""));
-    }
-    const BoundExpression* value =
-        values[i] == nullptr
-            ? bind_column_default(scope.binding, column)
-            : coerce_to_column(scope.binding, values[i], column, assignment.location);
-    assignments.push_back({index, value});
-  }
-  return scope.arena().copy_span(assignments);
 }
 
 // What the source must deliver beside the target's rows.
@@ -142,7 +59,7 @@ BoundModification* bind_update(StatementBinding& binding, const ast::UpdateStmt&
   BoundModification* update = begin(scope, PlanKind::update, *statement.relation, statement.with);
   BoundQuery* source = bind_source(scope, statement.from, statement.where);
   update->returning = bind_returning(scope, statement.returning);
-  update->assignments = bind_assignments(scope, statement, *update->table);
+  update->assignments = bind_assignments(scope, statement.assignments, *update->table);
   update->checks = bind_checks(binding, *update->table);
   source->relations = binding.arena.copy_span(scope.relations);
   set_source_targets(binding.arena, *update, *source);

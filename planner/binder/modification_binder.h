@@ -10,6 +10,9 @@ namespace pgsilo {
 struct ColumnDescriptor;
 
 BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt& statement);
+// Of an INSERT with ON CONFLICT. Throws 42P10, 42704 and what expressions throw.
+const BoundConflict* bind_conflict(StatementBinding& binding, const ast::InsertStmt& statement,
+                                   const TableDescriptor& table);
 BoundModification* bind_update(StatementBinding& binding, const ast::UpdateStmt& statement);
 BoundModification* bind_delete(StatementBinding& binding, const ast::DeleteStmt& statement);
 

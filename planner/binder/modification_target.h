@@ -1,4 +1,4 @@
-// What INSERT, UPDATE and DELETE do alike: finding the table and its columns, RETURNING.
+// What INSERT, UPDATE and DELETE do alike: finding the table and its columns, SET, RETURNING.
 // Thread safety: none; see Scope.
 #pragma once
 
@@ -14,6 +14,9 @@ const TableDescriptor& find_modified_table(StatementBinding& binding, const ast:
 // Throws 42703 `column "x" of relation "t" does not exist`.
 const ColumnDescriptor& find_target_column(StatementBinding& binding, const TableDescriptor& table,
                                            const ast::Assignment& named);
+// Throws 42703, 42601 for a column assigned twice, 42804.
+std::span<const BoundAssignment> bind_assignments(Scope& scope, ast::List<ast::Assignment> given,
+                                                  const TableDescriptor& table);
 std::span<const BoundTarget> bind_returning(Scope& scope, ast::List<ast::Target> returning);
 
 }  // namespace pgsilo

@@ -120,6 +120,16 @@ struct BoundAssignment {
   const BoundExpression* value = nullptr;
 };
 
+// ON CONFLICT. Relation 0 is the table with the row that is there, relation 1 the same with the row
+// that was proposed (EXCLUDED).
+struct BoundConflict {
+  std::span<const IndexDescriptor*> arbiters;
+  bool any_index = false;  // none was named: they are all unique indexes
+  bool updates = false;    // else DO NOTHING
+  std::span<const BoundAssignment> assignments;
+  const BoundExpression* where = nullptr;
+};
+
 // INSERT, UPDATE, DELETE. In `source` of UPDATE and DELETE relation 0 is the target; `values`,
 // assignments and returning read the source's relations. For INSERT `values` (one per table column,
 // null for dropped ones) reads relation 0: the output columns of `source`, or nothing when source
@@ -133,6 +143,7 @@ struct BoundModification {
   std::span<const BoundAssignment> assignments;
   std::span<const BoundTarget> returning;
   std::span<const CheckConstraint> checks;  // over relation 0, the table
+  const BoundConflict* conflict = nullptr;  // of INSERT
 };
 
 struct BoundStatement {

@@ -171,7 +171,8 @@ class TreeMaker {
       case PlanKind::set_operation:
         return describe_set_operation(made, *as<SetOperationNode>(&node));
       case PlanKind::insert:
-        return describe_modify(made, *as<InsertNode>(&node), "Insert");
+        describe_modify(made, *as<InsertNode>(&node), "Insert");
+        return describe_conflict(made, *as<InsertNode>(&node));
       case PlanKind::update:
         return describe_modify(made, *as<UpdateNode>(&node), "Update");
       case PlanKind::delete_:
@@ -341,6 +342,16 @@ class TreeMaker {
     made.fields.push_back({"Relation Name", json_string(node.table->name)});
     made.fields.push_back({"Alias", json_string(node.alias)});
     add_child(made, *node.child, "Outer");
+  }
+
+  static void describe_conflict(ExplainedNode& made, const InsertNode& node) {
+    if (node.conflict == nullptr) return;
+    made.add("Conflict Resolution", node.conflict->updates ? "UPDATE" : "NOTHING");
+    if (node.conflict->any_index) return;
+    ExplainedProperty arbiters{"Conflict Arbiter Indexes", {}, true};
+    for (const IndexDescriptor* index : node.conflict->arbiters)
+      arbiters.values.push_back(quote_identifier(index->name));
+    made.properties.push_back(std::move(arbiters));
   }
 
   // Conditions of a scan show their own columns without a name before them.

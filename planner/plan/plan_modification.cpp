@@ -13,13 +13,16 @@ namespace pgsilo {
 
 namespace {
 
+void add_columns(Layout& layout, Arena& arena, int32_t relation, const TableDescriptor& table) {
+  for (const ColumnDescriptor& column : table.columns)
+    layout.add(make_column(arena, relation, column.number - 1, column.type, column.typmod));
+}
+
 // All columns of the table, which is relation 0, then the child's slots: what checks and RETURNING
 // read.
 Layout modified_row(Arena& arena, const TableDescriptor& table, const Layout& child) {
   Layout layout;
-  for (const ColumnDescriptor& column : table.columns) {
-    layout.add(make_column(arena, 0, column.number - 1, column.type, column.typmod));
-  }
+  add_columns(layout, arena, 0, table);
   layout.append(child);
   return layout;
 }
@@ -45,32 +48,19 @@ class ModificationPlanner {
       }
     }
     insert->not_null_columns = context_.arena().copy_span(not_null);
+    if (modification_.conflict != nullptr)
+      insert->conflict = plan_conflict(*modification_.conflict);
     finish(*insert, child, Layout());
     return insert;
   }
 
   const PlanNode* plan_update(const PlacedPlan& child) {
     auto* update = statement_.make_node<UpdateNode>();
-    ExpressionPlacer placer(context_, child.layout);
-    std::vector<ColumnAssignment> assignments;
     std::vector<int32_t> not_null;
-    for (const BoundAssignment& assignment : modification_.assignments) {
-      const BoundExpression* value = placer.place(fold(assignment.value));
-      assignments.push_back({assignment.column, value});
-      if (table().columns[assignment.column].not_null && can_be_null(value))
-        not_null.push_back(assignment.column);
-    }
-    update->assignments = context_.arena().copy_span(assignments);
+    plan_change(*update, modification_.assignments, child.layout, not_null);
     update->not_null_columns = context_.arena().copy_span(not_null);
     update->old_row_slots = old_row_slots(child.layout);
     update->row_handle_slot = row_handle_slot(child.layout);
-    const IndexDescriptor* primary = table().primary_index();
-    update->changes_primary_key = primary != nullptr && assigns_key_of(*primary);
-    std::vector<const IndexDescriptor*> changed;
-    for (const auto& index : table().indexes) {
-      if (update->changes_primary_key || assigns_key_of(*index)) changed.push_back(index.get());
-    }
-    update->changed_indexes = context_.arena().copy_span(changed);
     finish(*update, child.node, child.layout);
     return update;
   }
@@ -95,9 +85,48 @@ class ModificationPlanner {
     return constant == nullptr || constant->value.null;
   }
 
-  bool assigns_key_of(const IndexDescriptor& index) const {
+  // `not_null`: columns that must not become NULL and may.
+  void plan_change(RowChange& change, std::span<const BoundAssignment> given, const Layout& layout,
+                   std::vector<int32_t>& not_null) {
+    ExpressionPlacer placer(context_, layout);
+    std::vector<ColumnAssignment> assignments;
+    for (const BoundAssignment& assignment : given) {
+      const BoundExpression* value = placer.place(fold(assignment.value));
+      assignments.push_back({assignment.column, value});
+      if (table().columns[assignment.column].not_null && can_be_null(value))
+        not_null.push_back(assignment.column);
+    }
+    const IndexDescriptor* primary = table().primary_index();
+    change.changes_primary_key = primary != nullptr && assigns_key_of(given, *primary);
+    std::vector<const IndexDescriptor*> changed;
+    for (const auto& index : table().indexes) {
+      if (change.changes_primary_key || assigns_key_of(given, *index))
+        changed.push_back(index.get());
+    }
+    change.assignments = context_.arena().copy_span(assignments);
+    change.changed_indexes = context_.arena().copy_span(changed);
+  }
+
+  const ConflictAction* plan_conflict(const BoundConflict& conflict) {
+    auto* action = context_.arena().make<ConflictAction>();
+    action->arbiters = conflict.arbiters;
+    action->any_index = conflict.any_index;
+    action->updates = conflict.updates;
+    Layout rows;
+    add_columns(rows, context_.arena(), 0, table());
+    add_columns(rows, context_.arena(), 1, table());
+    std::vector<int32_t> not_null;
+    plan_change(*action, conflict.assignments, rows, not_null);
+    action->not_null_columns = context_.arena().copy_span(not_null);
+    if (conflict.where != nullptr)
+      action->condition = ExpressionPlacer(context_, rows).place(fold(conflict.where));
+    return action;
+  }
+
+  static bool assigns_key_of(std::span<const BoundAssignment> assignments,
+                             const IndexDescriptor& index) {
     return std::any_of(index.columns.begin(), index.columns.end(), [&](const IndexColumn& column) {
-      return std::any_of(modification_.assignments.begin(), modification_.assignments.end(),
+      return std::any_of(assignments.begin(), assignments.end(),
                          [&](const BoundAssignment& assignment) {
                            return assignment.column == column.number - 1;
                          });

@@ -370,30 +370,43 @@ struct ModifyNode : PlanNode {
   ExpressionList returning;
 };
 
+struct ColumnAssignment {
+  int32_t column = 0;                      // index into the table's columns
+  const BoundExpression* value = nullptr;  // over the child's row
+};
+
+struct RowChange {
+  std::span<const ColumnAssignment> assignments;
+  bool changes_primary_key = false;
+  // Indexes with an assigned column, the only ones whose entries can change (if the primary key
+  // changes: all).
+  std::span<const IndexDescriptor*> changed_indexes;
+};
+
+// ON CONFLICT. Expressions read all columns of the row that is there, then all of the proposed one.
+struct ConflictAction : RowChange {
+  std::span<const IndexDescriptor*> arbiters;  // unique; a conflict with another one is an error
+  bool any_index = false;                      // no arbiter was named: all unique indexes are
+  bool updates = false;                        // else DO NOTHING
+  const BoundExpression* condition = nullptr;  // of DO UPDATE ... WHERE; null: none
+  std::span<const int32_t> not_null_columns;
+};
+
 // One stored row per child row.
 struct InsertNode : ModifyNode {
   static constexpr PlanKind plan_kind = PlanKind::insert;
   // One per column of the table (defaults included), over the child's row, of the column's type and
   // typmod. Null for dropped columns.
   ExpressionList values;
-};
-
-struct ColumnAssignment {
-  int32_t column = 0;                      // index into the table's columns
-  const BoundExpression* value = nullptr;  // over the child's row
+  const ConflictAction* conflict = nullptr;
 };
 
 // The child's row holds the whole old row: old_row_slots[i] is table column i (-1 for dropped
 // ones). A row that comes twice is changed once.
-struct UpdateNode : ModifyNode {
+struct UpdateNode : ModifyNode, RowChange {
   static constexpr PlanKind plan_kind = PlanKind::update;
-  std::span<const ColumnAssignment> assignments;
   std::span<const int32_t> old_row_slots;
   int32_t row_handle_slot = 0;
-  bool changes_primary_key = false;
-  // Indexes with an assigned column, the only ones whose entries can change (if the primary key
-  // changes: all).
-  std::span<const IndexDescriptor*> changed_indexes;
 };
 
 // old_row_slots as in UpdateNode: index entries are found through it.

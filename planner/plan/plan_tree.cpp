@@ -27,6 +27,19 @@ void visit_modify(const ModifyNode& node, Visit visit) {
   all(node.returning, visit);
 }
 
+void visit_assignments(const RowChange& change, Visit visit) {
+  for (const ColumnAssignment& assignment : change.assignments) one(assignment.value, visit);
+}
+
+void visit_insert(const InsertNode& node, Visit visit) {
+  all(node.values, visit);
+  if (node.conflict != nullptr) {
+    visit_assignments(*node.conflict, visit);
+    one(node.conflict->condition, visit);
+  }
+  visit_modify(node, visit);
+}
+
 void visit_aggregate(const AggregateNode& node, Visit visit) {
   all(node.keys, visit);
   for (const AggregateCall& call : node.calls) {
@@ -125,11 +138,9 @@ void for_each_expression(const PlanNode& node, Visit visit) {
       one(as<LimitNode>(&node)->count, visit);
       return one(as<LimitNode>(&node)->offset, visit);
     case PlanKind::insert:
-      all(as<InsertNode>(&node)->values, visit);
-      return visit_modify(*as<InsertNode>(&node), visit);
+      return visit_insert(*as<InsertNode>(&node), visit);
     case PlanKind::update:
-      for (const ColumnAssignment& assignment : as<UpdateNode>(&node)->assignments)
-        one(assignment.value, visit);
+      visit_assignments(*as<UpdateNode>(&node), visit);
       return visit_modify(*as<UpdateNode>(&node), visit);
     case PlanKind::delete_:
       return visit_modify(*as<DeleteNode>(&node), visit);

@@ -1,0 +1,98 @@
+// SET column = value of UPDATE and ON CONFLICT DO UPDATE.
+#include <algorithm>
+#include <map>
+
+#include "catalog/descriptors.h"
+#include "planner/binder/expression_binder.h"
+#include "planner/binder/expression_families.h"
+#include "planner/binder/modification_binder.h"
+#include "planner/binder/modification_target.h"
+#include "planner/binder/query_binder.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+namespace {
+
+// The values of SET (a, b) = source; one source serves several columns.
+class SharedSources {
+ public:
+  explicit SharedSources(Scope& scope) : scope_(scope) {}
+
+  const BoundExpression* value(const ast::MultiAssignRef& reference) {
+    std::vector<const BoundExpression*>& values = values_[reference.source];
+    if (values.empty()) values = bind(reference);
+    return values[reference.column - 1];
+  }
+
+ private:
+  std::vector<const BoundExpression*> bind(const ast::MultiAssignRef& reference) {
+    size_t wanted = static_cast<size_t>(reference.columns);
+    if (auto* sublink = ast::try_as<ast::SubLink>(reference.source);
+        sublink != nullptr && sublink->sublink_kind == ast::SubLinkKind::expression) {
+      return bind_row_sublink(scope_, *sublink->select, wanted, sublink->location,
+                              "number of columns does not match number of values");
+    }
+    auto* row = ast::try_as<ast::RowExpr>(reference.source);
+    if (row == nullptr) {
+      throw SqlError(
+          sqlstate::feature_not_supported,
+          "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
+          .at(scope_.position(reference.source->location));
+    }
+    check_count(row->arguments.size(), wanted, row->location);
+    std::vector<const BoundExpression*> values;
+    for (const ast::Node* item : row->arguments) {
+      bool is_default = item->kind == ast::NodeKind::set_to_default;
+      values.push_back(is_default ? nullptr : bind_expression(scope_, item));
+    }
+    return values;
+  }
+
+  void check_count(size_t actual, size_t wanted, int32_t location) const {
+    if (actual == wanted) return;
+    throw SqlError(sqlstate::syntax_error, "number of columns does not match number of values")
+        .at(scope_.position(location));
+  }
+
+  Scope& scope_;
+  std::map<const ast::Node*, std::vector<const BoundExpression*>> values_;
+};
+
+// Null: DEFAULT.
+const BoundExpression* bind_value(Scope& scope, const ast::Node* node, SharedSources& sources) {
+  if (node->kind == ast::NodeKind::set_to_default) return nullptr;
+  if (auto* shared = ast::try_as<ast::MultiAssignRef>(node)) return sources.value(*shared);
+  return bind_expression(scope, node);
+}
+
+}  // namespace
+
+std::span<const BoundAssignment> bind_assignments(Scope& scope, ast::List<ast::Assignment> given,
+                                                  const TableDescriptor& table) {
+  PlaceGuard place(scope, ExpressionPlace::update_source);
+  SharedSources sources(scope);
+  std::vector<const BoundExpression*> values;
+  for (const ast::Assignment& assignment : given) {
+    values.push_back(bind_value(scope, assignment.expression, sources));
+  }
+  std::vector<BoundAssignment> assignments;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ast::Assignment& assignment = given[i];
+    const ColumnDescriptor& column = find_target_column(scope.binding, table, assignment);
+    int32_t index = column.number - 1;
+    if (std::any_of(assignments.begin(), assignments.end(),
+                    [&](const BoundAssignment& a) { return a.column == index; })) {
+      throw SqlError(sqlstate::syntax_error,
+                     concat("multiple assignments to same column \"", column.name, "\""));
+    }
+    const BoundExpression* value =
+        values[i] == nullptr
+            ? bind_column_default(scope.binding, column)
+            : coerce_to_column(scope.binding, values[i], column, assignment.location);
+    assignments.push_back({index, value});
+  }
+  return scope.arena().copy_span(assignments);
+}
+
+}  // namespace pgsilo

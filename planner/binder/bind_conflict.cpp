@@ -1,0 +1,111 @@
+// INSERT ... ON CONFLICT: which unique indexes decide, and what happens to the row that is there.
+#include <algorithm>
+
+#include "catalog/descriptors.h"
+#include "planner/binder/expression_binder.h"
+#include "planner/binder/modification_binder.h"
+#include "planner/binder/modification_target.h"
+#include "planner/binder/query_binder.h"
+#include "sql/ast/ddl.h"
+#include "sql/ast/make_node.h"
+
+namespace pgsilo {
+
+namespace {
+
+using Indexes = std::vector<const IndexDescriptor*>;
+
+Indexes unique_indexes(const TableDescriptor& table) {
+  Indexes indexes;
+  for (const auto& index : table.indexes) {
+    if (index->unique) indexes.push_back(index.get());
+  }
+  return indexes;
+}
+
+// The column that an element of the inference list names, also in parentheses; 0: an expression.
+int16_t inferred_column(Scope& scope, const ast::IndexElement& element) {
+  std::string_view name = element.column;
+  const auto* reference = ast::try_as<ast::ColumnRef>(element.expression);
+  if (name.empty() && reference != nullptr && reference->fields.size() == 1)
+    name = reference->fields[0];
+  if (name.empty()) {
+    bind_expression(scope, element.expression, ExpressionPlace::index_expression);
+    return 0;
+  }
+  const ColumnDescriptor* column = scope.items[0].table->find_column(name);
+  if (column == nullptr) {
+    throw SqlError(sqlstate::undefined_column, concat("column \"", name, "\" does not exist"));
+  }
+  return column->number;
+}
+
+// The unique indexes over exactly these columns, in any order. There are no partial indexes and
+// none on expressions.
+Indexes inferred_indexes(Scope& scope, const ast::OnConflict& clause,
+                         const TableDescriptor& table) {
+  std::vector<int16_t> wanted;
+  for (const ast::IndexElement& element : clause.inference)
+    wanted.push_back(inferred_column(scope, element));
+  bind_condition(scope, clause.inference_where, ExpressionPlace::where, "WHERE");
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  Indexes matching = unique_indexes(table);
+  std::erase_if(matching, [&](const IndexDescriptor* index) {
+    std::vector<int16_t> columns;
+    for (const IndexColumn& column : index->columns) columns.push_back(column.number);
+    std::sort(columns.begin(), columns.end());
+    return columns != wanted;
+  });
+  if (!matching.empty()) return matching;
+  throw SqlError(sqlstate::invalid_column_reference,
+                 "there is no unique or exclusion constraint matching the ON CONFLICT "
+                 "specification");
+}
+
+Indexes named_index(const TableDescriptor& table, std::string_view name) {
+  const ConstraintDescriptor* constraint = table.find_constraint(name);
+  if (constraint == nullptr) {
+    throw SqlError(sqlstate::undefined_object, concat("constraint \"", name, "\" for table \"",
+                                                      table.name, "\" does not exist"));
+  }
+  const IndexDescriptor* index = table.find_index(constraint->index);
+  if (index == nullptr) {
+    throw SqlError(sqlstate::wrong_object_type,
+                   "constraint in ON CONFLICT clause has no associated index");
+  }
+  return {index};
+}
+
+Indexes arbiters(Scope& scope, const ast::OnConflict& clause, const TableDescriptor& table) {
+  if (!clause.constraint_name.empty()) return named_index(table, clause.constraint_name);
+  if (clause.has_target) return inferred_indexes(scope, clause, table);
+  if (!clause.do_update) return unique_indexes(table);
+  throw SqlError(sqlstate::syntax_error,
+                 "ON CONFLICT DO UPDATE requires inference specification or constraint name")
+      .hint("For example, ON CONFLICT (column_name).")
+      .at(scope.position(clause.location));
+}
+
+}  // namespace
+
+const BoundConflict* bind_conflict(StatementBinding& binding, const ast::InsertStmt& statement,
+                                   const TableDescriptor& table) {
+  const ast::OnConflict& clause = *statement.on_conflict;
+  Arena& arena = binding.arena;
+  Scope scope(binding, nullptr);
+  add_table(scope, *statement.relation, &table);
+  auto* conflict = arena.make<BoundConflict>();
+  conflict->arbiters = arena.copy_span(arbiters(scope, clause, table));
+  conflict->any_index = !clause.has_target;
+  conflict->updates = clause.do_update;
+  if (!clause.do_update) return conflict;
+  auto* excluded = ast::make_node<ast::RangeVar>(arena);
+  excluded->name = "excluded";
+  add_table(scope, *excluded, &table);
+  conflict->assignments = bind_assignments(scope, clause.assignments, table);
+  conflict->where = bind_condition(scope, clause.where, ExpressionPlace::where, "WHERE");
+  return conflict;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,154 @@
+// INSERT ... ON CONFLICT between sessions: nobody sees an error, every row counts exactly once.
+// What it does within one session: tests/sql/on_conflict.slt.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/protocol/raw_client.h"
+
+namespace pgsilo::protocol_test {
+namespace {
+
+constexpr int clients = 6;
+constexpr int rounds = 50;
+
+class UpsertTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    control.start();
+    control.ask(query("drop table if exists upsert_test"));
+    ASSERT_EQ(control.ask(query("create table upsert_test (id int primary key, code text unique, "
+                                "n int)")),
+              "CZI");
+  }
+  void TearDown() override { control.ask(query("drop table if exists upsert_test")); }
+  std::string first_value(std::string_view sql) {
+    control.send(query(sql));
+    for (const Message& each : control.read_answer()) {
+      if (each.type == 'D') return row_values(each)[0];
+    }
+    return "";
+  }
+  // Every client sends the queries of each round, one after the other; none may fail.
+  static void hammer(const std::function<std::vector<std::string>(int, int)>& queries) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < clients; ++i) {
+      threads.emplace_back([&, i] {
+        RawClient client;
+        client.start();
+        for (int round = 0; round < rounds; ++round) {
+          for (const std::string& sql : queries(i, round)) {
+            std::string said = client.ask(query(sql));
+            if (said.find('E') == std::string::npos) continue;
+            ADD_FAILURE() << sql << ": " << said;
+            return;
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  static std::string add_to(int id) {
+    return "insert into upsert_test values (" + std::to_string(id) +
+           ", null, 1) on conflict (id) do update set n = upsert_test.n + excluded.n";
+  }
+  // The tag of the one statement sent.
+  static std::string tag(const std::vector<Message>& messages) {
+    for (const Message& each : messages) {
+      if (each.type == 'C') return each.body.substr(0, each.body.size() - 1);
+    }
+    return summary(messages);
+  }
+  RawClient control;
+};
+
+TEST_F(UpsertTest, CountsEveryRow) {
+  hammer([](int, int round) { return std::vector{add_to(round % 3)}; });
+  EXPECT_EQ(first_value("select sum(n) from upsert_test"), std::to_string(clients * rounds));
+  EXPECT_EQ(first_value("select count(*) from upsert_test"), "3");
+}
+
+TEST_F(UpsertTest, CountsEveryRowOfBlocks) {
+  hammer([](int, int round) {
+    return std::vector<std::string>{"begin", add_to(round % 3), add_to(9), "commit"};
+  });
+  EXPECT_EQ(first_value("select sum(n) from upsert_test where id < 9"),
+            std::to_string(clients * rounds));
+  EXPECT_EQ(first_value("select n from upsert_test where id = 9"),
+            std::to_string(clients * rounds));
+}
+
+TEST_F(UpsertTest, CountsEveryRowByASecondaryKey) {
+  auto add = [](int client, int round) {
+    return "insert into upsert_test values (" + std::to_string(client * rounds + round) + ", 'k" +
+           std::to_string(round % 2) +
+           "', 1) on conflict (code) do update set n = upsert_test.n + 1";
+  };
+  for (bool in_block : {false, true}) {
+    control.ask(query("truncate upsert_test"));
+    hammer([&](int client, int round) {
+      if (!in_block) return std::vector<std::string>{add(client, round)};
+      return std::vector<std::string>{"begin", add(client, round), "commit"};
+    });
+    EXPECT_EQ(first_value("select sum(n) from upsert_test"), std::to_string(clients * rounds));
+    EXPECT_EQ(first_value("select count(*) from upsert_test"), "2");
+  }
+}
+
+// Rows come and go while others insert them.
+TEST_F(UpsertTest, InsertsWhereTheRowHasGone) {
+  for (bool in_block : {false, true}) {
+    hammer([&](int client, int round) {
+      bool removes = client % 2 == 0 && round % 2 == 1;
+      std::string change = removes ? "delete from upsert_test where id = 1" : add_to(1);
+      if (!in_block) return std::vector<std::string>{change};
+      return std::vector<std::string>{"begin", change, "commit"};
+    });
+  }
+  EXPECT_EQ(first_value("select count(*) <= 1 from upsert_test"), "t");
+}
+
+TEST_F(UpsertTest, DoNothingWaitsForWhoIsInserting) {
+  RawClient block, waiting;
+  block.start();
+  waiting.start();
+  const std::string insert = query("insert into upsert_test values (1, 'c', 1)");
+  const std::string insert_or_not =
+      query("insert into upsert_test values (2, 'c', 1) on conflict do nothing");
+  block.ask(query("begin"));
+  ASSERT_EQ(block.ask(insert), "CZT");
+  waiting.send(insert_or_not);
+  EXPECT_TRUE(waiting.is_silent());
+  ASSERT_EQ(block.ask(query("rollback")), "CZI");
+  EXPECT_EQ(tag(waiting.read_answer()), "INSERT 0 1");
+  waiting.ask(query("delete from upsert_test"));
+  block.ask(query("begin"));
+  ASSERT_EQ(block.ask(insert), "CZT");
+  waiting.send(insert_or_not);
+  EXPECT_TRUE(waiting.is_silent());
+  ASSERT_EQ(block.ask(query("commit")), "CZI");
+  EXPECT_EQ(tag(waiting.read_answer()), "INSERT 0 0");
+}
+
+// What it met stays as it is until the block ends.
+TEST_F(UpsertTest, AConditionThatFailsLocksTheRow) {
+  RawClient block, waiting;
+  block.start();
+  waiting.start();
+  control.ask(query("insert into upsert_test values (1, 'c', 1)"));
+  block.ask(query("begin"));
+  block.send(
+      query("insert into upsert_test values (1, 'd', 1) on conflict (id) do update set n = 2 "
+            "where upsert_test.n > 100"));
+  EXPECT_EQ(tag(block.read_answer()), "INSERT 0 0");
+  waiting.send(query("update upsert_test set n = 1000 where id = 1"));
+  EXPECT_TRUE(waiting.is_silent());
+  ASSERT_EQ(block.ask(query("commit")), "CZI");
+  EXPECT_EQ(waiting.answer(), "CZI");
+}
+
+}  // namespace
+}  // namespace pgsilo::protocol_test
