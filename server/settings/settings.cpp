@@ -370,26 +370,26 @@ bool Settings::set_mode(int index, const SettingValue& value) {
 
 void Settings::set_transaction_modes(const IsolationLevel* isolation, const bool* read_only,
                                      const bool* deferrable) {
-  auto refuse = [](std::string_view message) {
+  auto fail = [](std::string_view message) {
     throw SqlError(sqlstate::active_sql_transaction, std::string(message));
   };
   if (isolation != nullptr && *isolation != modes_.isolation) {
-    if (modes_fixed_) refuse("SET TRANSACTION ISOLATION LEVEL must be called before any query");
+    if (modes_fixed_) fail("SET TRANSACTION ISOLATION LEVEL must be called before any query");
     if (in_savepoint_)
-      refuse("SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
+      fail("SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
     modes_.isolation = *isolation;
   }
   if (read_only != nullptr) {
     if (!*read_only && modes_.read_only && in_savepoint_)
-      refuse("cannot set transaction read-write mode inside a read-only transaction");
+      fail("cannot set transaction read-write mode inside a read-only transaction");
     if (!*read_only && modes_.read_only && modes_fixed_)
-      refuse("transaction read-write mode must be set before any query");
+      fail("transaction read-write mode must be set before any query");
     modes_.read_only = *read_only;
   }
   if (deferrable != nullptr) {
     if (in_savepoint_)
-      refuse("SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction");
-    if (modes_fixed_) refuse("SET TRANSACTION [NOT] DEFERRABLE must be called before any query");
+      fail("SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction");
+    if (modes_fixed_) fail("SET TRANSACTION [NOT] DEFERRABLE must be called before any query");
     modes_.deferrable = *deferrable;
   }
 }
