@@ -85,6 +85,7 @@ void CompiledInsert::prepare_conflict(const ConflictAction& action, PlanCompiler
   size_t columns = table->columns.size();
   update->existing = plan.new_registers(columns);
   std::vector<Register> rows;  // the existing one, then the proposed one
+  rows.reserve(2 * columns);
   for (size_t i = 0; i < columns; ++i) rows.push_back(update->existing + static_cast<Register>(i));
   for (size_t i = 0; i < columns; ++i) rows.push_back(row + static_cast<Register>(i));
   update->has_condition = action.condition != nullptr;

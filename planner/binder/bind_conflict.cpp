@@ -53,6 +53,7 @@ Indexes inferred_indexes(Scope& scope, const ast::OnConflict& clause,
   Indexes matching = unique_indexes(table);
   std::erase_if(matching, [&](const IndexDescriptor* index) {
     std::vector<int16_t> columns;
+    columns.reserve(index->columns.size());
     for (const IndexColumn& column : index->columns) columns.push_back(column.number);
     std::sort(columns.begin(), columns.end());
     return columns != wanted;

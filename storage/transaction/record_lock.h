@@ -84,6 +84,7 @@ class LockOwner {
   bool excludes(const Relation* relation) const;  // closed its gate
   bool excludes_any() const { return !gates_.empty(); }
   size_t intent_count() const { return intents_.size(); }
+  size_t share_count() const { return shares_.size(); }
 
  private:
   friend class LockTable;
@@ -143,6 +144,8 @@ class LockTable {
   TransactionStatus wait_for_gate(LockOwner& owner, Relation& relation,
                                   const WaitSettings& settings);
   void release_relations(LockOwner& owner, unsigned worker);
+  // Ends the shares but the `keep` oldest.
+  void release_shares(LockOwner& owner, unsigned worker, size_t keep);
 
  private:
   friend class DeadlockWalk;

@@ -102,10 +102,14 @@ TransactionStatus LockTable::exclude(LockOwner& owner, Relation& relation, Epoch
 void LockTable::release_relations(LockOwner& owner, unsigned worker) {
   for (Relation* relation : owner.gates_) relation->gate().open();
   owner.gates_.clear();
-  if (owner.shares_.empty()) return;
-  for (Relation* relation : owner.shares_) relation->gate().unshare(worker);
+  release_shares(owner, worker, 0);
+}
+
+void LockTable::release_shares(LockOwner& owner, unsigned worker, size_t keep) {
+  if (owner.shares_.size() <= keep) return;
+  for (size_t i = keep; i < owner.shares_.size(); ++i) owner.shares_[i]->gate().unshare(worker);
   std::lock_guard guard(owner.latch_);
-  owner.shares_.clear();
+  owner.shares_.resize(keep);
 }
 
 std::vector<LockOwner*> LockTable::sharers_of(const Relation* relation) {

@@ -70,8 +70,11 @@ TransactionStatus Transaction::become_interactive() {
 Transaction::Mark Transaction::mark() {
   PGSILO_DCHECK(bulk_load_ == nullptr);
   ++mark_depth_;
-  return {writes_.mark(), static_cast<uint32_t>(private_relations_.size()),
-          static_cast<uint32_t>(dropped_.size()), static_cast<uint32_t>(owner_.intent_count()),
+  return {writes_.mark(),
+          static_cast<uint32_t>(private_relations_.size()),
+          static_cast<uint32_t>(dropped_.size()),
+          static_cast<uint32_t>(owner_.intent_count()),
+          static_cast<uint32_t>(owner_.share_count()),
           mark_depth_};
 }
 
@@ -94,6 +97,7 @@ void Transaction::rollback_to(const Mark& mark) {
 void Transaction::release_locks_since(const Mark& mark) {
   PGSILO_DCHECK(mark.versions == writes_.mark());
   worker_.parts().locks.release_intents(owner_, mark.intents);
+  worker_.parts().locks.release_shares(owner_, worker_.index(), mark.shares);
 }
 
 void Transaction::release(const Mark& mark) {

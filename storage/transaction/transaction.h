@@ -145,14 +145,15 @@ class Transaction {
 
   // A savepoint: rollback_to() unwinds the writes made since, also those of a statement that
   // failed. Reads stay, for they were answered, and locks stay with them: what nobody else may
-  // change cannot become invalid. release_locks_since() lets go of the record locks all the same:
-  // the way out of a deadlock. Marks nest; a mark is released or rolled back to before an older
-  // one.
+  // change cannot become invalid. release_locks_since() lets go of record locks and shares all the
+  // same: the way out of a deadlock. Gates stay, for what is read behind them is not validated.
+  // Marks nest; a mark is released or rolled back to before an older one.
   struct Mark {
     uint32_t versions = 0;
     uint32_t relations = 0;  // private ones
     uint32_t dropped = 0;
     uint32_t intents = 0;
+    uint32_t shares = 0;
     uint32_t depth = 0;
   };
   Mark mark();

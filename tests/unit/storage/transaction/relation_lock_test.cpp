@@ -53,6 +53,24 @@ TEST_F(RelationLockTest, DdlWaitsForSharersAndKeepsNewOnesOut) {
   EXPECT_EQ(relation.gate().shares(), 0u);
 }
 
+TEST_F(RelationLockTest, SharesSinceAMarkGoWithTheLocks) {
+  Relation& earlier = engine.create_relation();
+  main.begin(TransactionMode::interactive);
+  ASSERT_EQ(main.transaction.share_relation(earlier), ok);
+  Transaction::Mark mark = main.transaction.mark();
+  ASSERT_EQ(main.transaction.share_relation(relation), ok);
+  ASSERT_EQ(main.transaction.share_relation(earlier), ok);
+  main.transaction.rollback_to(mark);
+  EXPECT_EQ(relation.gate().shares(), 1u);
+  main.transaction.release_locks_since(mark);
+  EXPECT_EQ(relation.gate().shares(), 0u);
+  EXPECT_EQ(earlier.gate().shares(), 1u);
+  ASSERT_EQ(main.transaction.share_relation(relation), ok);
+  EXPECT_EQ(relation.gate().shares(), 1u);
+  EXPECT_EQ(main.commit(), ok);
+  EXPECT_EQ(relation.gate().shares() + earlier.gate().shares(), 0u);
+}
+
 TEST_F(RelationLockTest, AGatedRelationTakesNoCommitsOfOneShots) {
   other.begin();
   ASSERT_EQ(other.put(relation, "a", "late"), ok);
