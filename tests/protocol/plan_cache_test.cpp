@@ -89,14 +89,7 @@ TEST_F(PlanCacheProtocolTest, CachedRunsSayWhatUncachedOnesSay) {
 }
 
 TEST_F(PlanCacheProtocolTest, SharedPlansFollowTheCatalogAndTheSettings) {
-  auto first = [&](const std::string& sql) {
-    client.send(query(sql));
-    for (const Message& each : client.read_answer()) {
-      if (each.type == 'D') return row_values(each)[0];
-      if (each.type == 'E') return field(each, 'C');
-    }
-    return std::string();
-  };
+  auto first = [&](const std::string& sql) { return client.first_value(sql); };
   for (int a = 1; a <= 5; ++a) {
     EXPECT_EQ(first("select b from plan_cache_test where a = " + std::to_string(a)),
               "b" + std::to_string(a));

@@ -14,14 +14,6 @@ class QueryTest : public ::testing::Test {
     ASSERT_EQ(client.ask(query("create table query_test (a int primary key, b text)")), "CZI");
   }
   void TearDown() override { client.ask(query("rollback; drop table if exists query_test")); }
-  std::string first_value(std::string_view sql) {
-    client.send(query(sql));
-    for (const Message& each : client.read_answer()) {
-      if (each.type == 'D') return row_values(each)[0];
-      if (each.type == 'E') return field(each, 'C');
-    }
-    return "";
-  }
   RawClient client;
 };
 
@@ -43,28 +35,28 @@ TEST_F(QueryTest, SeveralStatementsAreOneTransaction) {
   EXPECT_EQ(client.ask(query("insert into query_test values (1, 'a'); select 1/(a-a) from "
                              "query_test; insert into query_test values (2)")),
             "CTE(22012)ZI");
-  EXPECT_EQ(first_value("select count(*) from query_test"), "0");
+  EXPECT_EQ(client.first_value("select count(*) from query_test"), "0");
   EXPECT_EQ(client.ask(query(
                 "insert into query_test values (1, 'a'); insert into query_test values (2, 'b')")),
             "CCZI");
-  EXPECT_EQ(first_value("select count(*) from query_test"), "2");
+  EXPECT_EQ(client.first_value("select count(*) from query_test"), "2");
 }
 
 TEST_F(QueryTest, ASyntaxErrorRunsNothing) {
   EXPECT_EQ(client.ask(query("insert into query_test values (1); selec 1")), "E(42601)ZI");
-  EXPECT_EQ(first_value("select count(*) from query_test"), "0");
+  EXPECT_EQ(client.first_value("select count(*) from query_test"), "0");
 }
 
 TEST_F(QueryTest, CommitAndBeginInsideOfAQuery) {
   EXPECT_EQ(client.ask(query("insert into query_test values (1); commit; insert into query_test "
                              "values (2); select 1/(a-a) from query_test")),
             "CCCTE(22012)ZI");
-  EXPECT_EQ(first_value("select count(*) from query_test"), "1");
+  EXPECT_EQ(client.first_value("select count(*) from query_test"), "1");
   EXPECT_EQ(client.ask(query(
                 "insert into query_test values (3); begin; insert into query_test values (4)")),
             "CCCZT");
   EXPECT_EQ(client.ask(query("rollback")), "CZI");
-  EXPECT_EQ(first_value("select count(*) from query_test"), "1");
+  EXPECT_EQ(client.first_value("select count(*) from query_test"), "1");
 }
 
 TEST_F(QueryTest, AFailedBlockRefusesEverythingButItsEnd) {
@@ -100,7 +92,7 @@ TEST_F(QueryTest, WarnsAboutMisplacedTransactionControl) {
 TEST_F(QueryTest, ChainedTransactionsKeepTheirModes) {
   EXPECT_EQ(client.ask(query("begin isolation level repeatable read read only")), "CZT");
   EXPECT_EQ(client.ask(query("commit and chain")), "CZT");
-  EXPECT_EQ(first_value("show transaction_isolation"), "repeatable read");
+  EXPECT_EQ(client.first_value("show transaction_isolation"), "repeatable read");
   EXPECT_EQ(client.ask(query("insert into query_test values (1)")), "E(25006)ZE");
   EXPECT_EQ(client.ask(query("rollback")), "CZI");
 }
@@ -153,9 +145,9 @@ TEST_F(QueryTest, ReadYourWrites) {
   EXPECT_EQ(client.ask(query("begin; insert into query_test values (7, 'x'); update query_test set "
                              "b = 'y' where a = 7")),
             "CCCZT");
-  EXPECT_EQ(first_value("select b from query_test where a = 7"), "y");
+  EXPECT_EQ(client.first_value("select b from query_test where a = 7"), "y");
   EXPECT_EQ(client.ask(query("rollback")), "CZI");
-  EXPECT_EQ(first_value("select count(*) from query_test"), "0");
+  EXPECT_EQ(client.first_value("select count(*) from query_test"), "0");
 }
 
 }  // namespace

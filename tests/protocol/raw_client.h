@@ -56,6 +56,8 @@ class RawClient {
   // E(sqlstate).
   std::string answer();
   std::string ask(std::string_view bytes);
+  // The first column of the query's first row, or the SQLSTATE of its failure; empty: no row.
+  std::string first_value(std::string_view sql);
   // True when nothing arrives for a while.
   bool is_silent(int milliseconds = 50);
   void shut_down();  // no more input from us

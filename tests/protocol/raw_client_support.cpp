@@ -160,6 +160,15 @@ std::string summary(const std::vector<Message>& messages) {
 
 std::string RawClient::answer() { return summary(read_answer()); }
 
+std::string RawClient::first_value(std::string_view sql) {
+  send(query(sql));
+  for (const Message& each : read_answer()) {
+    if (each.type == 'D') return row_values(each)[0];
+    if (each.type == 'E') return field(each, 'C');
+  }
+  return "";
+}
+
 std::string RawClient::ask(std::string_view bytes) {
   send(bytes);
   return answer();

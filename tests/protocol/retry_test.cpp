@@ -23,13 +23,6 @@ class RetryTest : public ::testing::Test {
     ASSERT_EQ(control.ask(query("insert into retry_test values (1, 0), (2, 0)")), "CZI");
   }
   void TearDown() override { control.ask(query("drop table if exists retry_test")); }
-  std::string first_value(std::string_view sql) {
-    control.send(query(sql));
-    for (const Message& each : control.read_answer()) {
-      if (each.type == 'D') return row_values(each)[0];
-    }
-    return "";
-  }
   // Every client sends `bytes(client, round)` and must get `answer`.
   void hammer(const std::function<std::string(int, int)>& bytes, const std::string& preparation,
               const std::string& answer) {
@@ -55,13 +48,15 @@ class RetryTest : public ::testing::Test {
 
 TEST_F(RetryTest, SimpleUpdatesOfOneRow) {
   hammer([](int, int) { return query("update retry_test set v = v + 1 where id = 1"); }, "", "CZI");
-  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(clients * rounds));
+  EXPECT_EQ(control.first_value("select v from retry_test where id = 1"),
+            std::to_string(clients * rounds));
 }
 
 TEST_F(RetryTest, PreparedUpdatesOfOneRow) {
   hammer([](int, int) { return bind("", "s", {"1"}) + execute() + sync(); },
          parse("s", "update retry_test set v = v + $1 where id = 1") + sync(), "2CZI");
-  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(clients * rounds));
+  EXPECT_EQ(control.first_value("select v from retry_test where id = 1"),
+            std::to_string(clients * rounds));
 }
 
 TEST_F(RetryTest, PipelinesUpToSync) {
@@ -74,8 +69,10 @@ TEST_F(RetryTest, PipelinesUpToSync) {
                execute() + close_message('S', "n") + sync();
       },
       "", "12TDC2DC3ZI");
-  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(clients * rounds));
-  EXPECT_EQ(first_value("select v from retry_test where id = 2"), std::to_string(clients * rounds));
+  EXPECT_EQ(control.first_value("select v from retry_test where id = 1"),
+            std::to_string(clients * rounds));
+  EXPECT_EQ(control.first_value("select v from retry_test where id = 2"),
+            std::to_string(clients * rounds));
 }
 
 TEST_F(RetryTest, QueriesOfSeveralStatements) {
@@ -86,15 +83,18 @@ TEST_F(RetryTest, QueriesOfSeveralStatements) {
             "update retry_test set v = v + 1 where id = 2");
       },
       "", "CTDCCZI");
-  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(clients * rounds));
+  EXPECT_EQ(control.first_value("select v from retry_test where id = 1"),
+            std::to_string(clients * rounds));
 }
 
 TEST_F(RetryTest, InsertsOfTheNextNumber) {
   hammer([](int,
             int) { return query("insert into retry_test select max(id) + 1, 0 from retry_test"); },
          "", "CZI");
-  EXPECT_EQ(first_value("select count(*) from retry_test"), std::to_string(clients * rounds + 2));
-  EXPECT_EQ(first_value("select max(id) from retry_test"), std::to_string(clients * rounds + 2));
+  EXPECT_EQ(control.first_value("select count(*) from retry_test"),
+            std::to_string(clients * rounds + 2));
+  EXPECT_EQ(control.first_value("select max(id) from retry_test"),
+            std::to_string(clients * rounds + 2));
 }
 
 TEST_F(RetryTest, OneShotsBesideABlockWaitForIt) {
@@ -108,7 +108,7 @@ TEST_F(RetryTest, OneShotsBesideABlockWaitForIt) {
   EXPECT_TRUE(waiting.is_silent());
   ASSERT_EQ(block.ask(query("commit")), "CZI");
   EXPECT_EQ(waiting.answer(), "CZI");
-  EXPECT_EQ(first_value("select v from retry_test where id = 1"), "101");
+  EXPECT_EQ(control.first_value("select v from retry_test where id = 1"), "101");
 }
 
 TEST_F(RetryTest, AWaitForALockMayBeCancelledOrLimited) {
@@ -164,8 +164,8 @@ TEST_F(RetryTest, ABlockOfAPipelineRunsOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_GT(blocks, 0);
-  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(blocks));
-  EXPECT_EQ(first_value("select v from retry_test where id = 2"), std::to_string(blocks));
+  EXPECT_EQ(control.first_value("select v from retry_test where id = 1"), std::to_string(blocks));
+  EXPECT_EQ(control.first_value("select v from retry_test where id = 2"), std::to_string(blocks));
 }
 
 // Write skew: each block changes what the other has read. The second COMMIT fails, once, and says
@@ -188,7 +188,7 @@ TEST_F(RetryTest, AConflictMetByCommitIsToldAndEndsTheBlock) {
     EXPECT_EQ(first.ask(commits[i]), answers[i]);
     EXPECT_TRUE(first.is_silent());
     EXPECT_EQ(first.ask(query("select 1")), "TDCZI");
-    EXPECT_EQ(first_value("select v from retry_test where id = 2"), "0");
+    EXPECT_EQ(control.first_value("select v from retry_test where id = 2"), "0");
   }
 }
 
@@ -214,7 +214,8 @@ TEST_F(RetryTest, BlocksOnOneRowQueueUp) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(first_value("select v from retry_test where id = 1"), std::to_string(clients * rounds));
+  EXPECT_EQ(control.first_value("select v from retry_test where id = 1"),
+            std::to_string(clients * rounds));
 }
 
 }  // namespace

@@ -25,13 +25,6 @@ class UpsertTest : public ::testing::Test {
               "CZI");
   }
   void TearDown() override { control.ask(query("drop table if exists upsert_test")); }
-  std::string first_value(std::string_view sql) {
-    control.send(query(sql));
-    for (const Message& each : control.read_answer()) {
-      if (each.type == 'D') return row_values(each)[0];
-    }
-    return "";
-  }
   // Every client sends the queries of each round, one after the other; none may fail.
   static void hammer(const std::function<std::vector<std::string>(int, int)>& queries) {
     std::vector<std::thread> threads;
@@ -67,17 +60,18 @@ class UpsertTest : public ::testing::Test {
 
 TEST_F(UpsertTest, CountsEveryRow) {
   hammer([](int, int round) { return std::vector{add_to(round % 3)}; });
-  EXPECT_EQ(first_value("select sum(n) from upsert_test"), std::to_string(clients * rounds));
-  EXPECT_EQ(first_value("select count(*) from upsert_test"), "3");
+  EXPECT_EQ(control.first_value("select sum(n) from upsert_test"),
+            std::to_string(clients * rounds));
+  EXPECT_EQ(control.first_value("select count(*) from upsert_test"), "3");
 }
 
 TEST_F(UpsertTest, CountsEveryRowOfBlocks) {
   hammer([](int, int round) {
     return std::vector<std::string>{"begin", add_to(round % 3), add_to(9), "commit"};
   });
-  EXPECT_EQ(first_value("select sum(n) from upsert_test where id < 9"),
+  EXPECT_EQ(control.first_value("select sum(n) from upsert_test where id < 9"),
             std::to_string(clients * rounds));
-  EXPECT_EQ(first_value("select n from upsert_test where id = 9"),
+  EXPECT_EQ(control.first_value("select n from upsert_test where id = 9"),
             std::to_string(clients * rounds));
 }
 
@@ -93,8 +87,9 @@ TEST_F(UpsertTest, CountsEveryRowByASecondaryKey) {
       if (!in_block) return std::vector<std::string>{add(client, round)};
       return std::vector<std::string>{"begin", add(client, round), "commit"};
     });
-    EXPECT_EQ(first_value("select sum(n) from upsert_test"), std::to_string(clients * rounds));
-    EXPECT_EQ(first_value("select count(*) from upsert_test"), "2");
+    EXPECT_EQ(control.first_value("select sum(n) from upsert_test"),
+              std::to_string(clients * rounds));
+    EXPECT_EQ(control.first_value("select count(*) from upsert_test"), "2");
   }
 }
 
@@ -108,7 +103,7 @@ TEST_F(UpsertTest, InsertsWhereTheRowHasGone) {
       return std::vector<std::string>{"begin", change, "commit"};
     });
   }
-  EXPECT_EQ(first_value("select count(*) <= 1 from upsert_test"), "t");
+  EXPECT_EQ(control.first_value("select count(*) <= 1 from upsert_test"), "t");
 }
 
 TEST_F(UpsertTest, DoNothingWaitsForWhoIsInserting) {
