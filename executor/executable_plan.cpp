@@ -7,6 +7,7 @@
 #include "executor/plan_compiler.h"
 #include "executor/utility_command.h"
 #include "planner/plan/transaction_plan.h"
+#include "sql/sql_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -28,6 +29,7 @@ ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled
     case PlannedKind::query:
       kind_ = StatementKind::query;
       command_ = "SELECT";
+      if (!planned.lock_clause.empty()) command_name_ = concat("SELECT ", planned.lock_clause);
       return;
     case PlannedKind::insert:
       kind_ = StatementKind::dml;

@@ -47,7 +47,9 @@ class ExecutablePlan {
   StatementKind kind() const { return kind_; }
   // The words of the command tag without its count: "SELECT", "INSERT", "CREATE TABLE", ...
   std::string_view command() const { return command_; }
-  // True when a run changes neither data nor catalog.
+  // As messages name the command: "SELECT FOR UPDATE".
+  std::string_view command_name() const { return command_name_.empty() ? command_ : command_name_; }
+  // True when a run changes neither data nor catalog, and locks no row.
   bool read_only() const { return read_only_; }
   // Type OIDs of $1, $2, ...
   std::span<const uint32_t> parameter_types() const { return parameter_types_; }
@@ -69,6 +71,7 @@ class ExecutablePlan {
   bool zero_column_rows_ = false;  // SELECT FROM t
   uint64_t catalog_version_ = 0;
   std::string command_;
+  std::string command_name_;
   std::vector<uint32_t> parameter_types_;
   std::vector<ResultColumn> result_columns_;
 };

@@ -52,6 +52,8 @@ void ExecutionState::begin_statement() {
   started = true;
   session.types.transaction_timestamp = session.transaction_timestamp_us;
   session.types.statement_timestamp = session.statement_timestamp_us;
+  // Locks of rows that are only read mean something until the transaction ends.
+  if (!compiled.planned->lock_clause.empty()) check(transaction().become_interactive());
   check(transaction().begin_statement());
   command = transaction().command();
   for (const TableDescriptor* table : compiled.planned->tables) use_table(*table);

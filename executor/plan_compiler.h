@@ -53,9 +53,14 @@ class PlanCompiler {
   ExpressionProgram row_into(ExpressionList expressions, Slots slots, Slots targets);
   std::vector<ExpressionProgram> expressions(ExpressionList list, Slots slots);
 
-  // How scans below the change that is being compiled hand out their rows.
+  // How scans below the operator that is being compiled hand out the rows it locks.
   RowHandleUse handle_use() const { return handle_use_; }
-  void set_handle_use(RowHandleUse use) { handle_use_ = use; }
+  const CompiledOperator* compile(const PlanNode* node, RowHandleUse use) {
+    RowHandleUse around = std::exchange(handle_use_, use);
+    const CompiledOperator* made = compile(node);
+    handle_use_ = around;
+    return made;
+  }
 
   uint32_t add_subplan(const SubplanExpression& subplan, Slots slots);
   CompiledStatement& statement() { return compiled_; }

@@ -15,7 +15,6 @@ constexpr UnsupportedFeatureInfo features[] = {
     {UnsupportedFeature::recursive_query, "WITH RECURSIVE"},
     {UnsupportedFeature::search_or_cycle, "SEARCH and CYCLE"},
     {UnsupportedFeature::data_modifying_cte, "INSERT, UPDATE or DELETE in WITH"},
-    {UnsupportedFeature::row_locking, "SELECT FOR UPDATE/SHARE"},
     {UnsupportedFeature::fetch_with_ties, "FETCH FIRST ... WITH TIES"},
     {UnsupportedFeature::where_current_of, "WHERE CURRENT OF"},
     {UnsupportedFeature::array_subscript, "an array subscript"},

@@ -17,7 +17,6 @@ enum class UnsupportedFeature : uint8_t {
   recursive_query,
   search_or_cycle,
   data_modifying_cte,
-  row_locking,
   fetch_with_ties,
   where_current_of,
   array_subscript,

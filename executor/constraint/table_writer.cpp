@@ -147,7 +147,9 @@ bool TableWriter::find_conflicting(const IndexDescriptor& index, std::span<const
     primary_key = entry_.view();
   }
   TransactionStatus status =
-      transaction().get(*table_.relation, primary_key, buffer, found, ReadPurpose::conflicting);
+
+      transaction().get(*table_.relation, primary_key, buffer, found, ReadPurpose::conflicting,
+                        {LockMode::no_key_update});
   if (status == TransactionStatus::ok && !index.is_primary_tree()) {
     status = transaction().get(*index.relation, new_entry_.view(), entry_buffer_, &entry);
     if (status == TransactionStatus::ok && entry.row != primary_key)
@@ -218,7 +220,9 @@ bool TableWriter::update(const RowRef& old, std::span<const Datum> old_row,
     encode_primary_key(new_row);
     if (key_.view() != old.key()) return move(old, old_row, new_row);
   }
-  TransactionStatus status = transaction().update(old, row_.view());
+  LockMode lock =
+      changes_unique_key(old_row, new_row, indexes) ? LockMode::update : LockMode::no_key_update;
+  TransactionStatus status = transaction().update(old, row_.view(), lock);
   if (status == TransactionStatus::self_modified) return false;
   check(status);
   for (const IndexDescriptor* index : indexes) {
@@ -232,6 +236,19 @@ bool TableWriter::update(const RowRef& old, std::span<const Datum> old_row,
     insert_entry(*index, new_row, old.key());
   }
   return true;
+}
+
+bool TableWriter::changes_unique_key(std::span<const Datum> old_row, std::span<const Datum> new_row,
+                                     std::span<const IndexDescriptor* const> indexes) {
+  for (const IndexDescriptor* index : indexes) {
+    if (!index->unique || index->is_primary_tree()) continue;
+    entry_.clear();
+    new_entry_.clear();
+    index->key.encode_columns(old_row, entry_);
+    index->key.encode_columns(new_row, new_entry_);
+    if (entry_.view() != new_entry_.view()) return true;
+  }
+  return false;
 }
 
 // The row gets another primary key: it is a new record with new entries. key_ and row_ hold the new

@@ -69,6 +69,8 @@ class TableWriter {
                                     const Transaction::Mark& mark);
   const IndexDescriptor* find_arbiter(std::span<const IndexDescriptor* const> arbiters,
                                       std::span<const Datum> row, bool updates);
+  bool changes_unique_key(std::span<const Datum> old_row, std::span<const Datum> new_row,
+                          std::span<const IndexDescriptor* const> indexes);
   bool encode_unique(const IndexDescriptor& index, std::span<const Datum> row);
   void encode_primary_key(std::span<const Datum> row);
   void remove_entry(const IndexDescriptor& index, std::span<const Datum> row,

@@ -40,6 +40,8 @@ CompiledOperator* compile_operator(const PlanNode& node, PlanCompiler& plan) {
       return compile_set_operation(*as<SetOperationNode>(&node), plan);
     case PlanKind::materialize:
       return compile_materialize(*as<MaterializeNode>(&node), plan);
+    case PlanKind::lock_rows:
+      return compile_lock_rows(*as<LockRowsNode>(&node), plan);
     case PlanKind::insert:
       return compile_insert(*as<InsertNode>(&node), plan);
     case PlanKind::update:

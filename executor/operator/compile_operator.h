@@ -27,6 +27,7 @@ CompiledOperator* compile_limit(const LimitNode& node, PlanCompiler& plan);
 CompiledOperator* compile_append(const AppendNode& node, PlanCompiler& plan);
 CompiledOperator* compile_set_operation(const SetOperationNode& node, PlanCompiler& plan);
 CompiledOperator* compile_materialize(const MaterializeNode& node, PlanCompiler& plan);
+CompiledOperator* compile_lock_rows(const LockRowsNode& node, PlanCompiler& plan);
 CompiledOperator* compile_insert(const InsertNode& node, PlanCompiler& plan);
 CompiledOperator* compile_update(const UpdateNode& node, PlanCompiler& plan);
 CompiledOperator* compile_delete(const DeleteNode& node, PlanCompiler& plan);

@@ -16,7 +16,7 @@ class Delete final : public Modify {
  private:
   bool change() override {
     RowRef ref = handle();
-    if (!lock(&ref)) return false;
+    if (!lock(&ref, LockMode::update)) return false;
     std::span<Datum> old_row = row();
     for (size_t i = 0; i < compiled_.old_columns.size(); ++i) {
       old_row[static_cast<size_t>(compiled_.old_columns[i])] = at(compiled_.old_registers[i]);
@@ -33,10 +33,7 @@ std::unique_ptr<Operator> CompiledDelete::instantiate(ExecutionState& state) con
 
 CompiledOperator* compile_delete(const DeleteNode& node, PlanCompiler& plan) {
   auto made = std::make_unique<CompiledDelete>();
-  made->locks_rows = !hands_rows_on(node.child);
-  plan.set_handle_use(made->locks_rows ? RowHandleUse::kept : RowHandleUse::direct);
   made->prepare(node, plan);
-  plan.set_handle_use(RowHandleUse::none);
   made->prepare_old_row(node.old_row_slots, node.row_handle_slot);
   return plan.add(std::move(made));
 }

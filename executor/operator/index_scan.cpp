@@ -131,7 +131,7 @@ class IndexScan final : public TableScanOperator {
     range_.clear();
     if (encode_range()) {
       cursor_.open(compiled_.relation(), range_, compiled_.backward,
-                   compiled_.index == nullptr ? buffer_ : entry_buffer_);
+                   compiled_.index == nullptr ? buffer_ : entry_buffer_, purpose());
     }
     in_range_ = true;
   }
@@ -184,7 +184,7 @@ class IndexScan final : public TableScanOperator {
     RowRef entry;
     while (cursor_.next(&entry)) {
       TransactionStatus status =
-          state_.transaction().get_via_entry(primary(), entry, buffer_, &row_);
+          state_.transaction().get_via_entry(primary(), entry, buffer_, &row_, purpose());
       if (status == TransactionStatus::ok) return true;
       // An entry whose row is gone: another transaction is between our reads, and validation will
       // tell.

@@ -7,7 +7,8 @@ namespace pgsilo {
 
 void CompiledModify::prepare(const ModifyNode& node, PlanCompiler& plan) {
   table = node.table;
-  child = plan.compile(node.child);
+  locks_rows = !hands_rows_on(node.child);
+  child = plan.compile(node.child, locks_rows ? RowHandleUse::kept : RowHandleUse::direct);
   row = plan.new_registers(node.table->columns.size());
   not_null_columns.assign(node.not_null_columns.begin(), node.not_null_columns.end());
   std::vector<Register> modified;
@@ -34,12 +35,6 @@ void CompiledModify::prepare_old_row(std::span<const int32_t> slots, int32_t han
   handle = child->output[static_cast<size_t>(handle_slot)];
 }
 
-bool hands_rows_on(const PlanNode* child) {
-  while (const auto* project = try_as<ProjectNode>(child)) child = project->child;
-  return child->kind == PlanKind::point_get || child->kind == PlanKind::index_scan ||
-         child->kind == PlanKind::sequential_scan;
-}
-
 void Modify::check_row(std::span<const int32_t> not_null_columns) {
   std::span<const Datum> values = row();
   writer_.check_not_null(values, not_null_columns);
@@ -49,9 +44,9 @@ void Modify::check_row(std::span<const int32_t> not_null_columns) {
   }
 }
 
-bool Modify::lock(RowRef* ref) {
+bool Modify::lock(RowRef* ref, LockMode mode) {
   if (!compiled_.locks_rows) return true;
-  TransactionStatus status = state_.transaction().lock_row(ref, lock_buffer_);
+  TransactionStatus status = state_.transaction().lock_row(ref, lock_buffer_, {mode});
   if (status == TransactionStatus::ok) return true;
   if (status == TransactionStatus::not_found || status == TransactionStatus::self_modified)
     return false;

@@ -30,9 +30,6 @@ struct CompiledModify : CompiledOperator {
   void prepare_old_row(std::span<const int32_t> slots, int32_t handle_slot);
 };
 
-// True when `child` hands each row straight on, so that scans may lock and lend their rows.
-bool hands_rows_on(const PlanNode* child);
-
 class Modify : public Operator {
  public:
   Modify(const CompiledModify& compiled, ExecutionState& state)
@@ -68,7 +65,7 @@ class Modify : public Operator {
   void check_row(std::span<const int32_t> not_null_columns);
   const RowRef& handle() { return *reinterpret_cast<const RowRef*>(at(compiled_.handle).ptr); }
   // Takes the row's lock where the scan has not; false: the row is gone.
-  bool lock(RowRef* ref);
+  bool lock(RowRef* ref, LockMode mode);
 
   const CompiledModify& compiled_;
   std::unique_ptr<Operator> child_;

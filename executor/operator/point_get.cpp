@@ -42,21 +42,23 @@ class PointGet final : public TableScanOperator {
 
   bool read() {
     Transaction& transaction = state_.transaction();
-    ReadPurpose purpose =
-        compiled_.handle_use == RowHandleUse::direct ? ReadPurpose::for_update : ReadPurpose::plain;
+    bool locks = compiled_.handle_use == RowHandleUse::direct;
+    ReadPurpose row_purpose = locks ? ReadPurpose::for_update : purpose();
     TransactionStatus status;
     if (compiled_.index == nullptr) {
-      status = transaction.get(primary(), key_.view(), buffer_, &row_, purpose);
+      status =
+          transaction.get(primary(), key_.view(), buffer_, &row_, row_purpose, compiled_.row_lock);
     } else {
       RowRef entry;
-      status = transaction.get(*compiled_.index->relation, key_.view(), entry_buffer_, &entry);
+      status = transaction.get(*compiled_.index->relation, key_.view(), entry_buffer_, &entry,
+                               purpose());
       if (status == TransactionStatus::ok) {
-        status = transaction.get_via_entry(primary(), entry, buffer_, &row_, purpose);
+        status = transaction.get_via_entry(primary(), entry, buffer_, &row_, row_purpose,
+                                           compiled_.row_lock);
       }
     }
-    if (status == TransactionStatus::not_found) return false;
-    state_.check(status);
-    return true;
+    if (status == TransactionStatus::ok) return true;
+    return status != TransactionStatus::not_found && check_lock(status);
   }
 
   const CompiledPointGet& compiled_;

@@ -33,8 +33,9 @@ class RangeCursor {
   RangeCursor(const RangeCursor&) = delete;
   RangeCursor& operator=(const RangeCursor&) = delete;
 
-  // `range` outlives the scan; rows are read into `buffer`.
-  void open(Relation& relation, const EncodedRange& range, bool backward, RowBuffer& buffer);
+  // `range` outlives the scan; rows are read into `buffer`. `purpose`: plain or passing.
+  void open(Relation& relation, const EncodedRange& range, bool backward, RowBuffer& buffer,
+            ReadPurpose purpose);
   // The next row visible to the statement; false at the end, and when nothing is open.
   bool next(RowRef* row);
   void close();

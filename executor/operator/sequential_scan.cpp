@@ -15,7 +15,9 @@ class SequentialScan final : public TableScanOperator {
   SequentialScan(const CompiledSequentialScan& compiled, ExecutionState& state)
       : TableScanOperator(compiled, state), cursor_(state) {}
 
-  void open() override { cursor_.open(primary(), everything_, /*backward=*/false, buffer_); }
+  void open() override {
+    cursor_.open(primary(), everything_, /*backward=*/false, buffer_, purpose());
+  }
   bool next() override {
     while (cursor_.next(&row_)) {
       if (accept(/*locked=*/false)) return true;

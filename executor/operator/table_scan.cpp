@@ -1,6 +1,8 @@
 #include "executor/operator/table_scan.h"
 
 #include "planner/bound/expression_tree.h"
+#include "sql/ast/query.h"
+#include "sql/sql_error.h"
 
 namespace pgsilo {
 
@@ -24,11 +26,31 @@ void CompiledTableScan::prepare(const TableScan& node, const BoundExpression* in
     ColumnFetch fetch{static_cast<uint16_t>(node.table_columns[i]), output[i]};
     (in_filter[i] ? filter_columns : other_columns).push_back(fetch);
   }
-  if (node.returns_row_handle) {
+  if (node.mark != nullptr) {
     handle = output.back();
     handle_use = plan.handle_use();
-    if (handle_use == RowHandleUse::direct) recheck = plan.condition(index_condition, output);
+    row_lock = pgsilo::row_lock(*node.mark);
+    passes_locked_rows = node.mark->wait == ast::LockWait::skip_locked;
+    recheck = plan.condition(index_condition, output);
   }
+}
+
+bool hands_rows_on(const PlanNode* child) {
+  while (const auto* project = try_as<ProjectNode>(child)) child = project->child;
+  return child->kind == PlanKind::point_get || child->kind == PlanKind::index_scan ||
+         child->kind == PlanKind::sequential_scan;
+}
+
+RowLock row_lock(const RowMark& mark) {
+  constexpr LockMode modes[] = {LockMode::key_share, LockMode::share, LockMode::no_key_update,
+                                LockMode::update};
+  bool waits = mark.wait == ast::LockWait::block;
+  return {modes[static_cast<int>(mark.strength)], waits ? WaitPolicy::wait : WaitPolicy::no_wait};
+}
+
+void raise_row_not_available(const TableDescriptor& table) {
+  throw SqlError(sqlstate::lock_not_available,
+                 concat("could not obtain lock on row in relation \"", table.name, "\""));
 }
 
 void TableScanOperator::fetch(const std::vector<ColumnFetch>& columns) {
@@ -49,6 +71,8 @@ bool TableScanOperator::passes_filter() {
 bool TableScanOperator::accept(bool locked) {
   state_.session.maybe_yield();
   if (!passes_filter()) return false;
+  // Entry and row were read at different times, and nothing tells whether they fit together.
+  if (scan_.passes_locked_rows && !satisfies_index()) return false;
   switch (scan_.handle_use) {
     case RowHandleUse::none:
       break;
@@ -67,13 +91,22 @@ bool TableScanOperator::accept(bool locked) {
   return true;
 }
 
+bool TableScanOperator::check_lock(TransactionStatus status) {
+  if (status != TransactionStatus::lock_not_available) state_.raise(status);
+  if (!scan_.passes_locked_rows) raise_row_not_available(*scan_.table);
+  return false;
+}
+
 bool TableScanOperator::lock() {
-  TransactionStatus status = state_.transaction().lock_row(&row_, buffer_);
+  TransactionStatus status = state_.transaction().lock_row(&row_, buffer_, scan_.row_lock);
   if (status == TransactionStatus::ok) return true;
   if (status == TransactionStatus::not_found || status == TransactionStatus::self_modified)
     return false;
-  if (status != TransactionStatus::row_changed) state_.raise(status);
-  if (!passes_filter()) return false;
+  if (status != TransactionStatus::row_changed) return check_lock(status);
+  return passes_filter() && satisfies_index();
+}
+
+bool TableScanOperator::satisfies_index() {
   fetch(scan_.other_columns);
   return scan_.recheck.is_true(registers(), state_.rows);
 }

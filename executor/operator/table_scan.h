@@ -14,16 +14,23 @@ struct ColumnFetch {
   Register target = 0;
 };
 
-// What happens to the rows that UPDATE and DELETE are going to change.
+// What happens to the rows that UPDATE and DELETE change and SELECT ... FOR locks.
 enum class RowHandleUse : uint8_t {
   none,
-  // The changing operator takes each row before the next is read: the handle is the scan's own
-  // RowRef. The scan locks the row (interactive transactions) once its conditions hold, and checks
-  // them again if that brought a newer version.
+  // The operator above takes each row before the next is read: the handle is the scan's own RowRef.
+  // The scan locks the row (interactive transactions) once its conditions hold, and checks them
+  // again if that brought a newer version.
   direct,
-  // Rows are kept in between (joins, sorts): the handle is a copy, and the changing operator locks.
+  // Rows are kept in between (joins, sorts): the handle is a copy, and the operator above locks.
   kept,
 };
+
+// True when `child` hands each row straight on, so that scans may lock and lend their rows.
+bool hands_rows_on(const PlanNode* child);
+
+RowLock row_lock(const RowMark& mark);
+// The answer to NOWAIT: 55P03.
+[[noreturn]] void raise_row_not_available(const TableDescriptor& table);
 
 struct CompiledTableScan : CompiledOperator {
   const TableDescriptor* table = nullptr;
@@ -33,7 +40,9 @@ struct CompiledTableScan : CompiledOperator {
   bool has_filter = false;
   ExpressionProgram recheck;  // the index condition, for rows that changed under a lock
   RowHandleUse handle_use = RowHandleUse::none;
+  RowLock row_lock;
   Register handle = 0;
+  bool passes_locked_rows = false;  // SKIP LOCKED: what is not locked is not registered either
 
   void prepare(const TableScan& node, const BoundExpression* index_condition, PlanCompiler& plan);
 };
@@ -46,6 +55,11 @@ class TableScanOperator : public Operator {
   // Takes the row in row_: true if it passes; then the registers hold it. `locked`: it was read for
   // update.
   bool accept(bool locked);
+  // False: not the row of this answer, for it is locked by another. Throws what else there is.
+  bool check_lock(TransactionStatus status);
+  ReadPurpose purpose() const {
+    return scan_.passes_locked_rows ? ReadPurpose::passing : ReadPurpose::plain;
+  }
   Relation& primary() const { return *scan_.table->relation; }
 
   const CompiledTableScan& scan_;
@@ -57,6 +71,7 @@ class TableScanOperator : public Operator {
  private:
   void fetch(const std::vector<ColumnFetch>& columns);
   bool passes_filter();
+  bool satisfies_index();
   bool lock();
 
   Arena padding_;  // of the present row's char(n) values

@@ -22,7 +22,7 @@ class Update final : public Modify {
  private:
   bool change() override {
     RowRef ref = handle();
-    if (!lock(&ref)) return false;
+    if (!lock(&ref, LockMode::no_key_update)) return false;
     std::span<Datum> new_row = row();
     for (size_t i = 0; i < update_.old_columns.size(); ++i) {
       new_row[static_cast<size_t>(update_.old_columns[i])] = at(update_.old_registers[i]);
@@ -46,10 +46,7 @@ std::unique_ptr<Operator> CompiledUpdate::instantiate(ExecutionState& state) con
 
 CompiledOperator* compile_update(const UpdateNode& node, PlanCompiler& plan) {
   auto made = std::make_unique<CompiledUpdate>();
-  made->locks_rows = !hands_rows_on(node.child);
-  plan.set_handle_use(made->locks_rows ? RowHandleUse::kept : RowHandleUse::direct);
   made->prepare(node, plan);
-  plan.set_handle_use(RowHandleUse::none);
   made->prepare_old_row(node.old_row_slots, node.row_handle_slot);
   std::vector<const BoundExpression*> values;
   std::vector<Register> targets;

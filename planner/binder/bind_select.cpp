@@ -92,6 +92,7 @@ BoundQuery* bind_plain_select(StatementBinding& binding, const ast::SelectStmt& 
   query->relations = arena.copy_span(scope.relations);
   set_targets(scope, *query, targets);
   if (query->is_grouped) check_grouping(scope, *query);
+  bind_locking(scope, select.locking, *query);
   return query;
 }
 
@@ -115,7 +116,6 @@ void check_select_supported(StatementBinding& binding, const ast::SelectStmt& se
     throw_unsupported(UnsupportedFeature::select_into,
                       binding.position(select.into->relation->location));
   }
-  if (!select.locking.empty()) throw_unsupported(UnsupportedFeature::row_locking);
   if (select.with_ties) throw_unsupported(UnsupportedFeature::fetch_with_ties);
 }
 
@@ -127,6 +127,11 @@ void bind_limits(Scope& scope, const ast::SelectStmt& select, BoundQuery& query)
 BoundQuery* bind_values(StatementBinding& binding, const ast::SelectStmt& select, Scope* parent) {
   Scope scope(binding, parent);
   Arena& arena = binding.arena;
+  if (!select.locking.empty()) {
+    throw SqlError(
+        sqlstate::feature_not_supported,
+        concat(lock_clause_name(select.locking[0].strength), " cannot be applied to VALUES"));
+  }
   auto* query = arena.make<BoundQuery>();
   bind_with(scope, select.with);
   size_t width = select.values_lists.front().size();

@@ -12,8 +12,7 @@ namespace {
 
 bool is_leaf(const ast::SelectStmt& select) {
   return select.operation == ast::SetOperation::none || !select.order_by.empty() ||
-         select.limit_count != nullptr || select.limit_offset != nullptr ||
-         select.with != nullptr || !select.locking.empty();
+         select.limit_count != nullptr || select.limit_offset != nullptr || select.with != nullptr;
 }
 
 std::string_view operation_name(ast::SetOperation operation) {
@@ -38,8 +37,16 @@ struct Side {
 
 BoundQuery* bind_node(StatementBinding& binding, const ast::SelectStmt& select, Scope& scope);
 
+void check_unlocked(std::span<const ast::LockingClause> clauses) {
+  if (clauses.empty()) return;
+  throw SqlError(
+      sqlstate::feature_not_supported,
+      concat(lock_clause_name(clauses[0].strength), " is not allowed with UNION/INTERSECT/EXCEPT"));
+}
+
 Side bind_side(StatementBinding& binding, const ast::SelectStmt& select, Scope& scope) {
   check_select_supported(binding, select);
+  check_unlocked(select.locking);
   if (is_leaf(select)) return {bind_query(binding, select, &scope, false), true};
   return {bind_node(binding, select, scope), false};
 }
@@ -121,6 +128,7 @@ BoundQuery* bind_set_operation(StatementBinding& binding, const ast::SelectStmt&
   scope.items.clear();
   query->targets = binding.arena.copy_span(targets);
   bind_limits(scope, select, *query);
+  check_unlocked(select.locking);
   return query;
 }
 

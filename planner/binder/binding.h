@@ -39,6 +39,7 @@ struct StatementBinding {
   int32_t depth = 0;
   bool cacheable = true;
   bool calls_volatile = false;
+  std::string_view lock_clause = {};  // the first FOR UPDATE or the like, anywhere
 
   int position(int32_t location) const { return character_position(text, location); }
   void use_table(const TableDescriptor* table);

@@ -40,6 +40,8 @@ BoundQuery* bind_set_operation(StatementBinding& binding, const ast::SelectStmt&
                                Scope* parent);
 // ORDER BY, LIMIT and OFFSET of VALUES and set operations, over result columns.
 void bind_limits(Scope& scope, const ast::SelectStmt& select, BoundQuery& query);
+// FOR UPDATE and its kin: query.row_marks, and those of subqueries in FROM.
+void bind_locking(Scope& scope, std::span<const ast::LockingClause> clauses, BoundQuery& query);
 void check_select_supported(StatementBinding& binding, const ast::SelectStmt& select);
 
 // The visible columns of a query as a relation's columns.

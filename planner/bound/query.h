@@ -86,6 +86,13 @@ struct QuerySortKey {
 
 enum class QuerySetOperation : uint8_t { none, union_, intersect, except };
 
+// FOR UPDATE and its kin, of one table of the query.
+struct BoundRowMark {
+  int32_t relation = 0;
+  ast::LockStrength strength;
+  ast::LockWait wait;
+};
+
 struct BoundQuery {
   std::span<const BoundRelation*> relations;
   std::span<const FromItem*> from;  // inner-joined with each other
@@ -113,6 +120,7 @@ struct BoundQuery {
   const BoundQuery* right = nullptr;
   ExpressionList left_columns;
   ExpressionList right_columns;
+  std::span<const BoundRowMark> row_marks;
 };
 
 struct BoundAssignment {

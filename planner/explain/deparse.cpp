@@ -338,6 +338,8 @@ std::string slot_text(const DeparseContext& context, const PlanNode& node, int32
       return slot_text(context, *as<UniqueNode>(&node)->child, slot, bare);
     case PlanKind::materialize:
       return slot_text(context, *as<MaterializeNode>(&node)->child, slot, bare);
+    case PlanKind::lock_rows:
+      return slot_text(context, *as<LockRowsNode>(&node)->child, slot, bare);
     case PlanKind::append:
       return slot_text(context, *as<AppendNode>(&node)->children[0], slot, bare);
     case PlanKind::set_operation:

@@ -163,6 +163,9 @@ class TreeMaker {
       case PlanKind::materialize:
         set_title(made, "Materialize");
         return add_child(made, *as<MaterializeNode>(&node)->child, "Outer");
+      case PlanKind::lock_rows:
+        set_title(made, "LockRows");
+        return add_child(made, *as<LockRowsNode>(&node)->child, "Outer");
       case PlanKind::append:
         set_title(made, "Append");
         for (const PlanNode* child : as<AppendNode>(&node)->children)

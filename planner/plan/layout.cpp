@@ -13,17 +13,18 @@ void Layout::append(const Layout& other) {
   for (const BoundExpression* expression : other.slots_) add(expression);
 }
 
-int32_t Layout::find(const BoundExpression& expression) const {
-  if (auto* column = try_as<ColumnExpression>(&expression)) {
-    if (column->levels_up != 0) return -1;
-    for (size_t i = 0; i < slots_.size(); ++i) {
-      auto* held = try_as<ColumnExpression>(slots_[i]);
-      if (held != nullptr && held->relation == column->relation && held->column == column->column) {
-        return static_cast<int32_t>(i);
-      }
-    }
-    return -1;
+int32_t Layout::find_column(int32_t relation, int32_t column) const {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    auto* held = try_as<ColumnExpression>(slots_[i]);
+    if (held != nullptr && held->relation == relation && held->column == column)
+      return static_cast<int32_t>(i);
   }
+  return -1;
+}
+
+int32_t Layout::find(const BoundExpression& expression) const {
+  if (auto* column = try_as<ColumnExpression>(&expression))
+    return column->levels_up == 0 ? find_column(column->relation, column->column) : -1;
   if (columns_only_ || expression.kind == ExpressionKind::constant) return -1;
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (equal_expressions(slots_[i], &expression)) return static_cast<int32_t>(i);

@@ -18,6 +18,10 @@ class Layout {
   void append(const Layout& other);
   // The slot that holds the expression; -1: none.
   int32_t find(const BoundExpression& expression) const;
+  int32_t find_column(int32_t relation, int32_t column) const;
+  int32_t find_row_handle(int32_t relation) const {
+    return find_column(relation, row_handle_column);
+  }
   int32_t size() const { return static_cast<int32_t>(slots_.size()); }
   const BoundExpression* slot(int32_t i) const { return slots_[i]; }
 

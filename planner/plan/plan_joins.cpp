@@ -13,6 +13,8 @@
 #include "planner/plan/make_plan.h"
 #include "planner/plan/plan_relation.h"
 #include "planner/plan/query_planner.h"
+#include "sql/ast/query.h"
+#include "sql/sql_error.h"
 #include "sql/types/type_oid.h"
 
 namespace pgsilo {
@@ -87,7 +89,9 @@ class JoinBuilder {
     const std::set<int32_t>& needed = needed_[path.relation];
     scan.table_columns =
         context_.arena().copy_span(std::vector<int32_t>(needed.begin(), needed.end()));
-    scan.returns_row_handle = path.relation == demand_.target;
+    for (const RowMark& mark : demand_.marks) {
+      if (mark.relation == path.relation) scan.mark = &mark;
+    }
     Layout layout;
     std::vector<PlanColumn> columns;
     for (int32_t column : needed) {
@@ -95,7 +99,7 @@ class JoinBuilder {
       columns.push_back({bound.type, bound.typmod, bound.name});
       layout.add(make_column(context_.arena(), path.relation, column, bound.type, bound.typmod));
     }
-    if (scan.returns_row_handle) {
+    if (scan.mark != nullptr) {
       columns.push_back({type_oid::tid, -1, "row handle"});
       layout.add(
           make_column(context_.arena(), path.relation, row_handle_column, type_oid::tid, -1));
@@ -278,9 +282,29 @@ PlacedPlan single_row(StatementPlanning& statement) {
 
 }  // namespace
 
+namespace {
+
+// A row that is not there cannot be locked.
+void check_marks(const JoinProblem& problem, std::span<const RowMark> marks) {
+  for (const RowMark& mark : marks) {
+    for (const SpecialJoin& join : problem.special_joins) {
+      bool extended = (join.type == JoinType::left || join.type == JoinType::full) &&
+                      join.right.contains(RelationSet::of(mark.relation));
+      extended |= join.type == JoinType::full && join.left.contains(RelationSet::of(mark.relation));
+      if (!extended) continue;
+      throw SqlError(sqlstate::feature_not_supported,
+                     concat(lock_clause_name(mark.strength),
+                            " cannot be applied to the nullable side of an outer join"));
+    }
+  }
+}
+
+}  // namespace
+
 PlacedPlan plan_joins(QueryContext& context, const JoinDemand& demand) {
   StatementPlanning& statement = context.statement;
   JoinProblem problem = make_join_problem(statement, context.query);
+  check_marks(problem, demand.marks);
   PlacedPlan plan;
   if (problem.relations.empty()) {
     plan = single_row(statement);

@@ -8,6 +8,7 @@
 #include "planner/plan/query_planner.h"
 #include "planner/rewrite/fold.h"
 #include "planner/rewrite/rewrite.h"
+#include "sql/ast/query.h"
 
 namespace pgsilo {
 
@@ -60,7 +61,7 @@ class ModificationPlanner {
     plan_change(*update, modification_.assignments, child.layout, not_null);
     update->not_null_columns = context_.arena().copy_span(not_null);
     update->old_row_slots = old_row_slots(child.layout);
-    update->row_handle_slot = row_handle_slot(child.layout);
+    update->row_handle_slot = child.layout.find_row_handle(0);
     finish(*update, child.node, child.layout);
     return update;
   }
@@ -68,7 +69,7 @@ class ModificationPlanner {
   const PlanNode* plan_delete(const PlacedPlan& child) {
     auto* deletion = statement_.make_node<DeleteNode>();
     deletion->old_row_slots = old_row_slots(child.layout);
-    deletion->row_handle_slot = row_handle_slot(child.layout);
+    deletion->row_handle_slot = child.layout.find_row_handle(0);
     finish(*deletion, child.node, child.layout);
     return deletion;
   }
@@ -141,10 +142,6 @@ class ModificationPlanner {
       slots[number] = column.dropped ? -1 : layout.find(*reference);
     }
     return slots;
-  }
-
-  int32_t row_handle_slot(const Layout& layout) {
-    return layout.find(*make_column(context_.arena(), 0, row_handle_column, type_oid::tid, -1));
   }
 
   void finish(ModifyNode& node, const PlanNode* child, const Layout& child_layout) {
@@ -222,11 +219,14 @@ const PlanNode* plan_modification(StatementPlanning& statement,
   QueryContext context(statement, nullptr, source);
   JoinDemand demand;
   demand.target = 0;
+  bool updates = modification.kind == PlanKind::update;
+  auto* mark = statement.arena.make<RowMark>();
+  mark->strength = updates ? ast::LockStrength::for_no_key_update : ast::LockStrength::for_update;
+  demand.marks = {mark, 1};
   PlacedPlan child = plan_joins(context, demand);
   BoundModification rewritten = with_source(statement.arena, modification, source);
   ModificationPlanner planner(context, rewritten);
-  return modification.kind == PlanKind::update ? planner.plan_update(child)
-                                               : planner.plan_delete(child);
+  return updates ? planner.plan_update(child) : planner.plan_delete(child);
 }
 
 }  // namespace pgsilo

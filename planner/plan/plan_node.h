@@ -9,9 +9,9 @@
 //   scans the scan's own output row.
 // - Scans return only the table columns they are asked for (`TableScan::columns`), in that order,
 // and, if
-//   `returns_row_handle`, one slot more at the end.
-// - A row handle is an opaque Datum of the executor (it names the stored row for UPDATE and
-// DELETE); it is carried through
+//   their rows are `marked`, one slot more at the end.
+// - A row handle is an opaque Datum of the executor (it names the stored row for UPDATE, DELETE and
+// SELECT FOR UPDATE); it is carried through
 //   joins, sorts and hash tables like any value and stays valid until the statement ends.
 //
 // Rescans. A nested loop, a subplan or a limit may restart an operator; what changed meanwhile are
@@ -34,6 +34,11 @@ namespace pgsilo {
 struct TableDescriptor;
 struct IndexDescriptor;
 
+namespace ast {
+enum class LockStrength : uint8_t;
+enum class LockWait : uint8_t;
+}  // namespace ast
+
 enum class PlanKind : uint8_t {
   result,
   values,
@@ -53,6 +58,7 @@ enum class PlanKind : uint8_t {
   append,
   set_operation,
   materialize,
+  lock_rows,
   insert,
   update,
   delete_,
@@ -103,6 +109,13 @@ struct ValuesNode : PlanNode {
   std::span<const ExpressionList> rows;
 };
 
+// That the rows of a relation are locked, and how.
+struct RowMark {
+  int32_t relation = 0;  // its number in the query
+  ast::LockStrength strength{};
+  ast::LockWait wait{};
+};
+
 // What all scans of a table share.
 struct TableScan : PlanNode {
   const TableDescriptor* table = nullptr;
@@ -111,8 +124,9 @@ struct TableScan : PlanNode {
   // Slot i is the table's column table_columns[i] (index into the descriptor's columns, 0-based).
   // May be empty (count(*)). Ascending, no duplicates.
   std::span<const int32_t> table_columns;
-  // One more slot after those of table_columns: the row handle.
-  bool returns_row_handle = false;
+  // Not null: the rows are going to be locked; one more slot after those of table_columns, the row
+  // handle.
+  const RowMark* mark = nullptr;
   // On the scan's own output row; only rows for which it is true are returned. Null: all. For index
   // scans it repeats nothing that the key conditions already guarantee.
   const BoundExpression* filter = nullptr;
@@ -238,6 +252,21 @@ struct AggregateCall {
   bool distinct = false;
   Oid distinct_equality = 0;
   std::span<const BoundSortKey> order_by;  // expressions over the child's row
+};
+
+// The row of one table that LockRows locks.
+struct LockedRow {
+  const TableDescriptor* table = nullptr;
+  const RowMark* mark = nullptr;
+  int32_t handle_slot = 0;
+};
+
+// SELECT ... FOR UPDATE, NO KEY UPDATE, SHARE, KEY SHARE: the child's rows, each locked before it
+// is handed on; those that somebody else has locked left out if the mark says SKIP LOCKED.
+struct LockRowsNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::lock_rows;
+  const PlanNode* child = nullptr;
+  std::span<const LockedRow> rows;
 };
 
 enum class AggregateStrategy : uint8_t {

@@ -82,6 +82,8 @@ void for_each_child(const PlanNode& node, FunctionRef<void(const PlanNode&)> vis
       return visit(*as<LimitNode>(&node)->child);
     case PlanKind::materialize:
       return visit(*as<MaterializeNode>(&node)->child);
+    case PlanKind::lock_rows:
+      return visit(*as<LockRowsNode>(&node)->child);
     case PlanKind::nested_loop:
     case PlanKind::hash_join: {
       auto& join = static_cast<const JoinNode&>(node);
@@ -149,6 +151,7 @@ void for_each_expression(const PlanNode& node, Visit visit) {
     case PlanKind::append:
     case PlanKind::set_operation:
     case PlanKind::materialize:
+    case PlanKind::lock_rows:
       return;
   }
 }

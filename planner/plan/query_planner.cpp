@@ -32,15 +32,43 @@ class QueryPlanner {
     JoinDemand joins;
     joins.wanted_order = wanted;
     if (streams) joins.fraction = std::min(demand_.fraction, limit_fraction(query_));
+    joins.marks = marks_ = copy_marks();
     PlacedPlan plan = plan_joins(context_, joins);
     if (query_.is_grouped) plan = plan_grouping(context_, std::move(plan));
     bool in_order = query_.order_by.empty() || (streams && plan.is_ordered);
-    if (in_order && query_.distinct_on.empty()) return finish_in_order(plan);
-    if (streams && has_volatile_target()) return finish_sort_first(plan);
+    if (in_order && query_.distinct_on.empty()) return finish_in_order(lock_rows(plan));
+    if (streams && (has_volatile_target() || !marks_.empty())) return finish_sort_first(plan);
     return finish_sorted(plan);
   }
 
  private:
+  std::span<const RowMark> copy_marks() const {
+    auto marks = context_.arena().make_span<RowMark>(query_.row_marks.size());
+    for (size_t i = 0; i < marks.size(); ++i) {
+      const BoundRowMark& mark = query_.row_marks[i];
+      marks[i] = {mark.relation, mark.strength, mark.wait};
+    }
+    return marks;
+  }
+
+  // Behind the sort, before the limit: only rows that are returned are locked.
+  PlacedPlan lock_rows(PlacedPlan input) {
+    if (marks_.empty()) return input;
+    auto* node = statement_.make_node<LockRowsNode>();
+    node->child = input.node;
+    auto rows = context_.arena().make_span<LockedRow>(marks_.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      rows[i] = {query_.relations[marks_[i].relation]->table, &marks_[i],
+                 input.layout.find_row_handle(marks_[i].relation)};
+    }
+    node->rows = rows;
+    set_columns(statement_, *node, input.node);
+    set_estimates(*node, {input.node->startup_cost,
+                          input.node->total_cost + input.node->rows * cost::row, input.node->rows});
+    input.node = node;
+    return input;
+  }
+
   // What FROM and WHERE could deliver in order already.
   std::vector<OrderKey> wanted_order() const {
     std::vector<OrderKey> wanted;
@@ -139,14 +167,16 @@ class QueryPlanner {
         make_projection(statement_, input.node, context_.arena().copy_span(expressions),
                         context_.arena().copy_span(columns));
     SortNode* sort = make_sort(statement_, node, context_.arena().copy_span(keys));
-    node = add_limit(context_, sort, sort);
-    return project({node, layout, true}, visible());
+    PlacedPlan sorted = lock_rows({sort, layout, true});
+    sorted.node = add_limit(context_, sorted.node, sorted.node == sort ? sort : nullptr);
+    return project(sorted, visible());
   }
 
   QueryContext& context_;
   const BoundQuery& query_;
   StatementPlanning& statement_;
   QueryDemand demand_;
+  std::span<const RowMark> marks_;
 };
 
 }  // namespace

@@ -28,12 +28,13 @@ struct PlacedPlan {
   bool is_ordered = false;
 };
 
-// FROM and WHERE. `target`: the relation whose whole rows and row handle UPDATE and DELETE want, or
-// -1.
+// FROM and WHERE. `target`: the relation whose whole rows UPDATE and DELETE want, or -1. `marks`:
+// of the relations whose row handles are wanted.
 struct JoinDemand {
   std::span<const struct OrderKey> wanted_order;
   double fraction = 1;
   int32_t target = -1;
+  std::span<const RowMark> marks;
 };
 PlacedPlan plan_joins(QueryContext& context, const JoinDemand& demand);
 

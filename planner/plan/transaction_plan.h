@@ -78,6 +78,8 @@ struct PlannedStatement {
   // Neither writes rows nor changes the catalog nor calls a volatile function that does (nextval,
   // setval).
   bool read_only = false;
+  // "FOR UPDATE" or the like if a SELECT anywhere in it locks rows; else empty.
+  std::string_view lock_clause;
   // May run and re-run as one transaction of its own: no transaction control, no COPY, no cursor.
   bool one_shot = false;
   // Cannot be kept: the plan depends on something that is not in its key.

@@ -45,7 +45,7 @@ bool has_sublink(const BoundExpression& expression) {
 bool can_merge(const BoundQuery& query) {
   if (query.set_operation != QuerySetOperation::none || query.is_grouped || query.distinct ||
       !query.distinct_on.empty() || query.limit_count != nullptr || query.limit_offset != nullptr ||
-      query.has_set_returning_targets || query.from.empty()) {
+      query.has_set_returning_targets || query.from.empty() || !query.row_marks.empty()) {
     return false;
   }
   if (!has_only_tables(query) || reads_cte(query)) return false;

@@ -148,7 +148,8 @@ void StatementRunner::check_permitted(const PreparedStatement& statement,
                                       const ExecutablePlan& plan) const {
   if (state_.settings.modes().read_only && !plan.read_only() &&
       plan.kind() != StatementKind::utility) {
-    std::string_view command = plan.kind() == StatementKind::copy_in ? "COPY FROM" : plan.command();
+    std::string_view command =
+        plan.kind() == StatementKind::copy_in ? "COPY FROM" : plan.command_name();
     throw SqlError(sqlstate::read_only_sql_transaction,
                    concat("cannot execute ", command, " in a read-only transaction"));
   }

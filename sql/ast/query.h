@@ -105,6 +105,13 @@ struct WithClause {
 enum class LockStrength : uint8_t { for_key_share, for_share, for_no_key_update, for_update };
 enum class LockWait : uint8_t { block, skip_locked, nowait };
 
+// "FOR UPDATE", as messages call the clause.
+constexpr std::string_view lock_clause_name(LockStrength strength) {
+  constexpr std::string_view names[] = {"FOR KEY SHARE", "FOR SHARE", "FOR NO KEY UPDATE",
+                                        "FOR UPDATE"};
+  return names[static_cast<int>(strength)];
+}
+
 struct LockingClause {
   List<const RangeVar*> relations;  // OF list; empty: all
   LockStrength strength = LockStrength::for_update;

@@ -11,9 +11,9 @@ class DeadlockWalk {
  public:
   explicit DeadlockWalk(LockTable& table) : table_(table) {}
 
-  // Whether a chain of waits leads from `start` back to it and still stands when followed a second
-  // time.
-  bool finds_cycle(LockOwner* start);
+  // Whether a chain of waits leads from `start` back to it, still stands when followed a second
+  // time, and nobody in it could be granted what it waits for.
+  bool finds_deadlock(LockOwner* start);
 
  private:
   using Wait = LockOwner::Wait;
@@ -27,6 +27,7 @@ class DeadlockWalk {
   // Sets `wait` and `targets` to what holds for the owner now.
   void look_at(LockOwner* owner, Wait& wait, std::vector<LockOwner*>& targets);
   bool still_stands(const Step& step);
+  bool breaks(const Step& step);
   void push(LockOwner* owner);
 
   LockTable& table_;
@@ -43,7 +44,7 @@ void DeadlockWalk::look_at(LockOwner* owner, Wait& wait, std::vector<LockOwner*>
     if (wait.kind == Wait::Kind::gate)
       targets.push_back(const_cast<LockOwner*>(wait.relation->gate().owner()));
   }
-  if (wait.kind == Wait::Kind::record) targets.push_back(table_.holder_of(wait.record));
+  if (wait.kind == Wait::Kind::queue) targets = table_.blockers_of(*owner, wait.tag);
   if (wait.kind == Wait::Kind::shares) targets = table_.sharers_of(wait.relation);
   std::erase_if(targets,
                 [owner](LockOwner* target) { return target == nullptr || target == owner; });
@@ -59,6 +60,12 @@ bool DeadlockWalk::still_stands(const Step& step) {
          std::find(targets.begin(), targets.end(), step.targets[step.at]) != targets.end();
 }
 
+// Those who wait only for their turn need not: that others go first is fair, no more.
+bool DeadlockWalk::breaks(const Step& step) {
+  return step.wait.kind == Wait::Kind::queue &&
+         table_.grant_out_of_turn(*step.owner, step.wait.tag);
+}
+
 void DeadlockWalk::push(LockOwner* owner) {
   Step step{owner, {}, {}, 0};
   look_at(owner, step.wait, step.targets);
@@ -66,7 +73,7 @@ void DeadlockWalk::push(LockOwner* owner) {
   visited_.push_back(owner);
 }
 
-bool DeadlockWalk::finds_cycle(LockOwner* start) {
+bool DeadlockWalk::finds_deadlock(LockOwner* start) {
   push(start);
   while (!path_.empty()) {
     Step& step = path_.back();
@@ -76,9 +83,11 @@ bool DeadlockWalk::finds_cycle(LockOwner* start) {
       continue;
     }
     LockOwner* target = step.targets[step.at];
-    if (target == start)
+    if (target == start) {
       return std::all_of(path_.begin(), path_.end(),
-                         [this](const Step& s) { return still_stands(s); });
+                         [this](const Step& s) { return still_stands(s); }) &&
+             std::none_of(path_.begin(), path_.end(), [this](const Step& s) { return breaks(s); });
+    }
     if (std::find(visited_.begin(), visited_.end(), target) != visited_.end()) {
       ++step.at;
       continue;
@@ -88,6 +97,8 @@ bool DeadlockWalk::finds_cycle(LockOwner* start) {
   return false;
 }
 
-bool LockTable::is_deadlocked(LockOwner& owner) { return DeadlockWalk(*this).finds_cycle(&owner); }
+bool LockTable::is_deadlocked(LockOwner& owner) {
+  return DeadlockWalk(*this).finds_deadlock(&owner);
+}
 
 }  // namespace pgsilo

@@ -12,6 +12,20 @@
 
 namespace pgsilo {
 
+namespace {
+
+// False if the record is obsolete.
+bool raise_intent(const Record* record) {
+  AtomicTidWord& word = const_cast<Record*>(record)->tid_word();
+  if (!word.raise_intent().is_obsolete()) return true;
+  word.drop_intent();
+  return false;
+}
+
+void drop_intent(const Record* record) { const_cast<Record*>(record)->tid_word().drop_intent(); }
+
+}  // namespace
+
 // ---- LockOwner ----
 
 bool LockOwner::shares(const Relation* relation) const {
@@ -22,14 +36,14 @@ bool LockOwner::excludes(const Relation* relation) const {
   return std::find(gates_.begin(), gates_.end(), relation) != gates_.end();
 }
 
-void LockOwner::begin_wait(Wait::Kind kind, const Record* record, Relation* relation) {
+void LockOwner::begin_wait(Wait::Kind kind, LockTag tag, Relation* relation) {
   std::lock_guard guard(latch_);
-  wait_ = {kind, record, relation, wait_.number + 1};
+  wait_ = {kind, tag, relation, wait_.number + 1};
 }
 
 void LockOwner::end_wait() {
   std::lock_guard guard(latch_);
-  wait_ = {Wait::Kind::none, nullptr, nullptr, wait_.number + 1};
+  wait_ = {Wait::Kind::none, {}, nullptr, wait_.number + 1};
 }
 
 // ---- LockTable ----
@@ -41,10 +55,18 @@ LockTable::LockTable(size_t shard_count)
 LockTable::~LockTable() {
   for (const std::unique_ptr<LockOwner>& owner : owners_) {
     PGSILO_DCHECK(!owner->holds_any());
-    while (IntentQueue* queue = owner->spare_queues_) {
-      owner->spare_queues_ = queue->next;
-      delete queue;
-    }
+    free_spares(*owner);
+  }
+}
+
+void LockTable::free_spares(LockOwner& owner) {
+  while (LockQueue* queue = owner.spare_queues_) {
+    owner.spare_queues_ = queue->next;
+    delete queue;
+  }
+  while (LockHolder* holder = owner.spare_holders_) {
+    owner.spare_holders_ = holder->next;
+    delete holder;
   }
 }
 
@@ -66,51 +88,71 @@ void LockTable::return_owner(LockOwner& owner) {
   free_owners_ = &owner;
 }
 
-LockTable::Shard& LockTable::shard_of(const Record* record) const {
-  return shards_[hash_integer(reinterpret_cast<uintptr_t>(record)) & shard_mask_];
+LockTable::Shard& LockTable::shard_of(LockTag tag) const {
+  return shards_[hash_integer(tag.value + static_cast<uint64_t>(tag.kind)) & shard_mask_];
 }
 
-TransactionStatus LockTable::acquire(LockOwner& owner, Record* record, WaitPolicy policy,
-                                     const WaitSettings& settings) {
-  try {  // everything that allocates comes before the latch
-    if (owner.intents_.size() == owner.intents_.capacity()) {
-      owner.intents_.reserve(std::max<size_t>(16, 2 * owner.intents_.size()));
+// What acquire() needs of memory. False: there is none.
+bool LockTable::reserve(LockOwner& owner) {
+  try {
+    if (owner.locks_.size() == owner.locks_.capacity()) {
+      owner.locks_.reserve(std::max<size_t>(16, 2 * owner.locks_.size()));
     }
-    if (owner.spare_queues_ == nullptr) owner.spare_queues_ = new IntentQueue;
+    if (owner.spare_queues_ == nullptr) owner.spare_queues_ = new LockQueue;
+    if (owner.spare_holders_ == nullptr) owner.spare_holders_ = new LockHolder;
   } catch (const std::bad_alloc&) {
-    return TransactionStatus::out_of_memory;
+    return false;
   }
-  Shard& shard = shard_of(record);
-  Waiter waiter{&owner, settings.parker};
-  {
-    std::lock_guard guard(shard.latch);
-    IntentQueue* queue = shard.find(record);
-    if (queue == nullptr) {
-      if (record->tid_word().raise_intent().is_obsolete()) {
-        record->tid_word().drop_intent();
-        return TransactionStatus::conflict_record;
-      }
-      queue = owner.spare_queues_;
-      owner.spare_queues_ = queue->next;
-      *queue = {record, &owner, nullptr, nullptr, nullptr};
-      shard.add(queue);
-      owner.intents_.push_back(record);
-      return TransactionStatus::ok;
-    }
-    if (queue->holder == &owner) return TransactionStatus::ok;
-    if (policy == WaitPolicy::no_wait || settings.parker == nullptr)
-      return TransactionStatus::lock_not_available;
-    queue->append(&waiter);
-    owner.begin_wait(LockOwner::Wait::Kind::record, record, nullptr);
+  return true;
+}
+
+TransactionStatus LockTable::acquire(LockOwner& owner, LockTag tag, LockMode mode,
+                                     WaitPolicy policy, const WaitSettings& settings) {
+  if (!reserve(owner)) return TransactionStatus::out_of_memory;
+  LockHolder* holder = owner.spare_holders_;
+  owner.spare_holders_ = holder->next;
+  Waiter waiter{&owner, mode, settings.parker, holder};
+  TransactionStatus status = enter_queue(owner, tag, waiter, policy);
+  if (status == TransactionStatus::must_wait) status = wait_in_queue(owner, tag, waiter, settings);
+  if (waiter.holder == nullptr) {
+    owner.locks_.push_back(tag);
+  } else {
+    waiter.holder->next = owner.spare_holders_;
+    owner.spare_holders_ = waiter.holder;
   }
-  TransactionStatus status = wait_in_queue(owner, record, waiter, settings);
-  if (status == TransactionStatus::ok) owner.intents_.push_back(record);
   return status;
 }
 
-TransactionStatus LockTable::wait_in_queue(LockOwner& owner, Record* record, Waiter& waiter,
+// must_wait: it stands in the queue.
+TransactionStatus LockTable::enter_queue(LockOwner& owner, LockTag tag, Waiter& waiter,
+                                         WaitPolicy policy) {
+  Shard& shard = shard_of(tag);
+  std::lock_guard guard(shard.latch);
+  LockQueue* queue = shard.find(tag);
+  if (queue == nullptr) {
+    if (tag.is_record() && !raise_intent(tag.record())) return TransactionStatus::conflict_record;
+    queue = owner.spare_queues_;
+    owner.spare_queues_ = queue->next;
+    *queue = {.tag = tag};
+    shard.add(queue);
+  } else {
+    const LockHolder* held = queue->holder(&owner);
+    if (held != nullptr && held->mode >= waiter.mode) return TransactionStatus::ok;
+    if (queue->blocks(&owner, waiter.mode)) {
+      if (policy == WaitPolicy::no_wait || waiter.parker == nullptr)
+        return TransactionStatus::lock_not_available;
+      queue->append(&waiter);
+      owner.begin_wait(LockOwner::Wait::Kind::queue, tag, nullptr);
+      return TransactionStatus::must_wait;
+    }
+  }
+  if (queue->hold(&owner, waiter.mode, waiter.holder)) waiter.holder = nullptr;
+  return TransactionStatus::ok;
+}
+
+TransactionStatus LockTable::wait_in_queue(LockOwner& owner, LockTag tag, Waiter& waiter,
                                            const WaitSettings& settings) {
-  Shard& shard = shard_of(record);
+  Shard& shard = shard_of(tag);
   Patience patience(settings);
   for (;;) {
     patience.park();
@@ -124,11 +166,11 @@ TransactionStatus LockTable::wait_in_queue(LockOwner& owner, Record* record, Wai
     if (verdict == TransactionStatus::ok && patience.check_due()) {
       std::lock_guard guard(detection_mutex_);
       // We leave under the mutex, so that no other walk takes a second victim for the same cycle.
-      if (is_deadlocked(owner) && leave_queue(record, waiter)) {
+      if (is_deadlocked(owner) && leave_queue(tag, waiter)) {
         owner.end_wait();
         return TransactionStatus::deadlock;
       }
-    } else if (verdict != TransactionStatus::ok && leave_queue(record, waiter)) {
+    } else if (verdict != TransactionStatus::ok && leave_queue(tag, waiter)) {
       owner.end_wait();
       return verdict;
     }
@@ -138,67 +180,106 @@ TransactionStatus LockTable::wait_in_queue(LockOwner& owner, Record* record, Wai
 }
 
 // False if the lock was granted meanwhile.
-bool LockTable::leave_queue(Record* record, Waiter& waiter) {
-  Shard& shard = shard_of(record);
+bool LockTable::leave_queue(LockTag tag, Waiter& waiter) {
+  Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
   if (waiter.granted) return false;
-  shard.find(record)->remove(&waiter);
+  LockQueue* queue = shard.find(tag);
+  queue->remove(&waiter);
+  queue->grant_waiters();  // some may have waited for this one only
   return true;
 }
 
-void LockTable::release(LockOwner& owner, Record* record) {
-  Shard& shard = shard_of(record);
+// If `owner` waits only because others came first.
+bool LockTable::grant_out_of_turn(LockOwner& owner, LockTag tag) {
+  Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
-  IntentQueue* queue = shard.find(record);
-  PGSILO_CHECK(queue != nullptr && queue->holder == &owner);
-  if (Waiter* next = queue->pop()) {
-    // The bit stays up: whoever comes now queues behind those who wait.
-    queue->holder = next->owner;
-    next->granted = true;
-    next->parker->unpark();
-    return;
-  }
-  record->tid_word().drop_intent();
+  LockQueue* queue = shard.find(tag);
+  if (queue == nullptr) return false;
+  Waiter* waiter = queue->waiting;
+  while (waiter != nullptr && waiter->owner != &owner) waiter = waiter->next;
+  if (waiter == nullptr || queue->held_against(&owner, waiter->mode)) return false;
+  queue->remove(waiter);
+  queue->grant(waiter);
+  return true;
+}
+
+void LockTable::release(LockOwner& owner, LockTag tag) {
+  Shard& shard = shard_of(tag);
+  std::lock_guard guard(shard.latch);
+  LockQueue* queue = shard.find(tag);
+  PGSILO_CHECK(queue != nullptr && queue->holder(&owner) != nullptr);
+  LockHolder* holder = queue->remove_holder(&owner);
+  holder->next = owner.spare_holders_;
+  owner.spare_holders_ = holder;
+  queue->grant_waiters();
+  // While there are holders the bit stays up: whoever comes now queues behind those who wait.
+  if (queue->holders != nullptr) return;
+  if (tag.is_record()) drop_intent(tag.record());
   shard.remove(queue);
   queue->next = owner.spare_queues_;
   owner.spare_queues_ = queue;
 }
 
-void LockTable::release_intents(LockOwner& owner, size_t keep) {
-  for (size_t i = keep; i < owner.intents_.size(); ++i) release(owner, owner.intents_[i]);
-  owner.intents_.resize(std::min(keep, owner.intents_.size()));
+void LockTable::release_locks(LockOwner& owner, size_t keep) {
+  for (size_t i = keep; i < owner.locks_.size(); ++i) release(owner, owner.locks_[i]);
+  owner.locks_.resize(std::min(keep, owner.locks_.size()));
   if (keep != 0) return;
   constexpr size_t ordinary = 4096;
-  if (owner.intents_.capacity() <= ordinary) return;
-  owner.intents_ = {};
-  while (owner.spare_queues_ != nullptr) {
-    IntentQueue* queue = owner.spare_queues_;
-    owner.spare_queues_ = queue->next;
-    delete queue;
-  }
+  if (owner.locks_.capacity() <= ordinary) return;
+  owner.locks_ = {};
+  free_spares(owner);
 }
 
-bool LockTable::holds(const LockOwner& owner, const Record* record) const {
-  constexpr size_t few = 8;
-  if (owner.intents_.size() > few) return holder_of(record) == &owner;
-  return std::find(owner.intents_.begin(), owner.intents_.end(), record) != owner.intents_.end();
-}
-
-size_t LockTable::waiters(const Record* record) const {
-  Shard& shard = shard_of(record);
+LockMode LockTable::mode_held(const LockOwner& owner, LockTag tag) const {
+  Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
-  IntentQueue* queue = shard.find(record);
+  const LockQueue* queue = shard.find(tag);
+  const LockHolder* holder = queue == nullptr ? nullptr : queue->holder(&owner);
+  return holder == nullptr ? LockMode::none : holder->mode;
+}
+
+bool LockTable::admits(const LockOwner& owner, const Record* record, LockMode mode) const {
+  LockTag tag = LockTag::of(record);
+  Shard& shard = shard_of(tag);
+  std::lock_guard guard(shard.latch);
+  const LockQueue* queue = shard.find(tag);
+  if (queue == nullptr) return true;
+  const LockHolder* holder = queue->holder(&owner);
+  return (holder != nullptr && holder->mode >= mode) || !queue->blocks(&owner, mode);
+}
+
+size_t LockTable::waiters(LockTag tag) const {
+  Shard& shard = shard_of(tag);
+  std::lock_guard guard(shard.latch);
+  const LockQueue* queue = shard.find(tag);
   size_t count = 0;
   if (queue == nullptr) return 0;
-  for (Waiter* waiter = queue->first; waiter != nullptr; waiter = waiter->next) ++count;
+  for (const Waiter* waiter = queue->waiting; waiter != nullptr; waiter = waiter->next) ++count;
   return count;
 }
 
-LockOwner* LockTable::holder_of(const Record* record) const {
-  Shard& shard = shard_of(record);
-  std::lock_guard guard(shard.latch);
-  IntentQueue* queue = shard.find(record);
-  return queue == nullptr ? nullptr : queue->holder;
+// Whom a waiter waits for.
+std::vector<LockOwner*> LockTable::blockers_of(const LockOwner& owner, LockTag tag) const {
+  Shard& shard = shard_of(tag);
+  for (std::vector<LockOwner*> blockers;; blockers.reserve(2 * blockers.capacity() + 16)) {
+    blockers.clear();
+    std::lock_guard guard(shard.latch);  // nothing allocates under it
+    const LockQueue* queue = shard.find(tag);
+    const Waiter* waiter = queue == nullptr ? nullptr : queue->waiting;
+    while (waiter != nullptr && waiter->owner != &owner) waiter = waiter->next;
+    if (waiter == nullptr) return blockers;
+    bool complete = true;
+    auto add = [&](LockOwner* other, LockMode mode) {
+      if (other == &owner || !conflict(mode, waiter->mode)) return;
+      complete &= blockers.size() < blockers.capacity();
+      if (complete) blockers.push_back(other);
+    };
+    for (const LockHolder* at = queue->holders; at != nullptr; at = at->next)
+      add(at->owner, at->mode);
+    for (const Waiter* at = queue->waiting; at != waiter; at = at->next) add(at->owner, at->mode);
+    if (complete) return blockers;
+  }
 }
 
 }  // namespace pgsilo

@@ -1,22 +1,24 @@
-// Intent locks on records (engine.md item 8) and the waiting for locks of every kind: fair queues,
-// deadlines, cancellation and deadlock detection.
+// Locks with queues: intent locks on records (engine.md item 8), advisory locks, and the waiting
+// for locks of every kind: fair queues, deadlines, cancellation and deadlock detection.
 //
-// An intent lock belongs to a LockOwner (one per Transaction). It is not Silo's lock bit: it is
+// A lock belongs to a LockOwner (one per Transaction). An intent lock is not Silo's lock bit: it is
 // held across statements and round trips, and it does not by itself make anything correct; commit
 // validates all the same. It makes writers of hot records queue up instead of failing. A queue
-// exists while the lock is held or waited for; it is found by the record's address (records are
-// stable) in a sharded table. The record's intent bit is up exactly while its queue exists, and
-// changes only under the shard's latch.
+// exists while its lock is held or waited for; it is found by its tag (records are stable) in a
+// sharded table. A record's intent bit is up exactly while its queue exists, and changes only under
+// the shard's latch.
 //
-// Granting is first come, first served: who releases hands the lock to the first waiter, the bit
-// stays up.
+// Granting. A request is granted when it conflicts with no holder and with nobody who waits before
+// it (lock_mode.h); who holds a weaker mode of the lock stands before those who hold none, for they
+// wait for it anyway. Who releases grants to all who can have it now; the bit stays up.
 //
-// Waits-for graph: a waiter waits for the present holder of the record, or for the owner of a
-// relation's gate, or (as owner of a closed gate) for everybody who shares the relation. Each
-// waiter walks the graph from itself when it has waited for deadlock_timeout, and again after each
-// further one. Walks are serialised by a mutex; a cycle is believed only if a second pass finds
-// every wait of it unbroken (wait numbers), which makes it one that existed as a whole. The walker
-// that finds a cycle through itself is the victim.
+// Waits-for graph: a waiter waits for the holders and earlier waiters it conflicts with, or for the
+// owner of a relation's gate, or (as owner of a closed gate) for everybody who shares the relation.
+// Each waiter walks the graph from itself when it has waited for deadlock_timeout, and again after
+// each further one. Walks are serialised by a mutex; a cycle is believed only if a second pass
+// finds every wait of it unbroken (wait numbers), which makes it one that existed as a whole. If
+// somebody in it waits only for its turn, it is granted out of turn; else the walker that finds a
+// cycle through itself is the victim.
 //
 // Thread safety: LockTable: any thread. A LockOwner is used by its transaction's fiber; other
 // threads read it under its latch. Lock order: docs/lock_order.md (shard latch, then owner latch;
@@ -32,6 +34,7 @@
 
 #include "storage/record/backoff.h"
 #include "storage/transaction/abort_reason.h"
+#include "storage/transaction/lock_mode.h"
 
 namespace pgsilo {
 
@@ -40,7 +43,22 @@ class LockTable;
 class Parker;
 class Record;
 class Relation;
-struct IntentQueue;
+struct LockHolder;
+struct LockQueue;
+
+// What a lock is about.
+struct LockTag {
+  enum class Kind : uint8_t { record, advisory_bigint, advisory_pair };
+  Kind kind = Kind::record;
+  uint64_t value = 0;  // a record's address, or the number (pair: high and low half)
+
+  static LockTag of(const Record* record) {
+    return {Kind::record, reinterpret_cast<uintptr_t>(record)};
+  }
+  bool is_record() const { return kind == Kind::record; }
+  const Record* record() const { return reinterpret_cast<const Record*>(value); }
+  friend bool operator==(const LockTag&, const LockTag&) = default;
+};
 
 // How long and how a transaction is willing to wait. Set by the session.
 struct WaitSettings {
@@ -78,40 +96,42 @@ class LockOwner {
   LockOwner(const LockOwner&) = delete;
   LockOwner& operator=(const LockOwner&) = delete;
 
-  bool holds_any() const { return !intents_.empty() || !shares_.empty() || !gates_.empty(); }
+  bool holds_any() const { return !locks_.empty() || !shares_.empty() || !gates_.empty(); }
   // The transaction's own fiber asks.
   bool shares(const Relation* relation) const;
   bool excludes(const Relation* relation) const;  // closed its gate
   bool excludes_any() const { return !gates_.empty(); }
-  size_t intent_count() const { return intents_.size(); }
+  size_t lock_count() const { return locks_.size(); }
   size_t share_count() const { return shares_.size(); }
 
  private:
   friend class LockTable;
   friend class DeadlockWalk;
   struct Wait {
-    enum class Kind : uint8_t { none, record, gate, shares };
+    enum class Kind : uint8_t { none, queue, gate, shares };
     Kind kind = Kind::none;
-    const Record* record = nullptr;  // kind record
+    LockTag tag;  // kind queue
     Relation* relation =
         nullptr;  // kinds gate (closed by another) and shares (of a relation whose gate we closed)
     uint64_t number = 0;  // grows with every wait that begins or ends
   };
-  void begin_wait(Wait::Kind kind, const Record* record, Relation* relation);
+  void begin_wait(Wait::Kind kind, LockTag tag, Relation* relation);
   void end_wait();
 
   SpinLatch latch_;  // guards wait_ and shares_ against graph walks
   Wait wait_;        // written by the owner's fiber and, when it grants, by a releasing one
-  std::vector<Record*> intents_;  // held; in order of acquisition
+  std::vector<LockTag> locks_;  // held; in order of acquisition
   std::vector<Relation*> shares_;
   std::vector<Relation*> gates_;
-  IntentQueue* spare_queues_ = nullptr;
+  LockQueue* spare_queues_ = nullptr;
+  LockHolder* spare_holders_ = nullptr;
   LockOwner* next_free_ = nullptr;
 };
 
 class LockTable {
  public:
-  explicit LockTable(size_t shard_count = 1024);
+  // Queues of one shard form a list: there are enough shards for a few million locks.
+  explicit LockTable(size_t shard_count = size_t{1} << 16);
   // No owner is in use.
   ~LockTable();
   LockTable(const LockTable&) = delete;
@@ -120,17 +140,24 @@ class LockTable {
   LockOwner& take_owner();
   void return_owner(LockOwner& owner);  // holds nothing
 
-  // Gains the intent lock on `record`; at once if `owner` has it already. ok, lock_not_available,
-  // lock_timeout, cancelled, deadlock, out_of_memory; conflict_record if the record is obsolete.
-  // The caller holds a pin that protects the record.
-  TransactionStatus acquire(LockOwner& owner, Record* record, WaitPolicy policy,
+  // Gains the lock in `mode` or a stronger one; at once if `owner` has it already. ok,
+  // lock_not_available, lock_timeout, cancelled, deadlock, out_of_memory; conflict_record if the
+  // record is obsolete. The caller holds a pin that protects the record.
+  TransactionStatus acquire(LockOwner& owner, LockTag tag, LockMode mode, WaitPolicy policy,
                             const WaitSettings& settings);
-  bool holds(const LockOwner& owner, const Record* record) const;
-  // Releases the intent locks but the `keep` oldest, each to its next waiter. The caller holds the
-  // pin under which they were acquired.
-  void release_intents(LockOwner& owner, size_t keep = 0);
-  // How many wait for the record; for tests and monitoring.
-  size_t waiters(const Record* record) const;
+  TransactionStatus acquire(LockOwner& owner, const Record* record, LockMode mode,
+                            WaitPolicy policy, const WaitSettings& settings) {
+    return acquire(owner, LockTag::of(record), mode, policy, settings);
+  }
+  LockMode mode_held(const LockOwner& owner, LockTag tag) const;
+  // Whether a one-shot may do what takes `mode`: `owner` holds as much, or nobody holds or waits
+  // for what conflicts with it.
+  bool admits(const LockOwner& owner, const Record* record, LockMode mode) const;
+  // Releases the locks but the `keep` oldest, to whom they are due. The caller holds the pin under
+  // which they were acquired.
+  void release_locks(LockOwner& owner, size_t keep = 0);
+  // How many wait for the lock; for tests and monitoring.
+  size_t waiters(LockTag tag) const;
 
   // --- relations (relation_lock.cpp, storage/relation/relation_gate.h) ---
   // Interactive transactions: until release_relations(). Idempotent. Same statuses as acquire().
@@ -149,19 +176,23 @@ class LockTable {
 
  private:
   friend class DeadlockWalk;
-  friend struct IntentQueue;
+  friend struct LockQueue;
   struct Shard;
   struct Waiter;
   class Patience;
-  Shard& shard_of(const Record* record) const;
-  TransactionStatus wait_in_queue(LockOwner& owner, Record* record, Waiter& waiter,
+  static bool reserve(LockOwner& owner);
+  Shard& shard_of(LockTag tag) const;
+  TransactionStatus enter_queue(LockOwner& owner, LockTag tag, Waiter& waiter, WaitPolicy policy);
+  TransactionStatus wait_in_queue(LockOwner& owner, LockTag tag, Waiter& waiter,
                                   const WaitSettings& settings);
-  bool leave_queue(Record* record, Waiter& waiter);
-  void release(LockOwner& owner, Record* record);
+  bool leave_queue(LockTag tag, Waiter& waiter);
+  bool grant_out_of_turn(LockOwner& owner, LockTag tag);
+  void release(LockOwner& owner, LockTag tag);
+  static void free_spares(LockOwner& owner);
   // Waits in short parks until `done()`. DDL is rare: nobody wakes the poller.
   template <typename Done>
   TransactionStatus poll(LockOwner& owner, const WaitSettings& settings, Done done);
-  LockOwner* holder_of(const Record* record) const;
+  std::vector<LockOwner*> blockers_of(const LockOwner& owner, LockTag tag) const;
   std::vector<LockOwner*> sharers_of(const Relation* relation);
   // Under detection_mutex_: whether `owner`, which waits, is part of a deadlock.
   bool is_deadlocked(LockOwner& owner);

@@ -47,7 +47,7 @@ TransactionStatus LockTable::share(LockOwner& owner, Relation& relation, unsigne
     return TransactionStatus::out_of_memory;
   }
   if (!relation.gate().try_share(worker, &owner)) {
-    owner.begin_wait(LockOwner::Wait::Kind::gate, nullptr, &relation);
+    owner.begin_wait(LockOwner::Wait::Kind::gate, {}, &relation);
     TransactionStatus status =
         poll(owner, settings, [&] { return relation.gate().try_share(worker, &owner); });
     owner.end_wait();
@@ -60,7 +60,7 @@ TransactionStatus LockTable::share(LockOwner& owner, Relation& relation, unsigne
 
 TransactionStatus LockTable::wait_for_gate(LockOwner& owner, Relation& relation,
                                            const WaitSettings& settings) {
-  owner.begin_wait(LockOwner::Wait::Kind::gate, nullptr, &relation);
+  owner.begin_wait(LockOwner::Wait::Kind::gate, {}, &relation);
   TransactionStatus status = poll(owner, settings, [&] {
     const LockOwner* closed_by = relation.gate().owner();
     return closed_by == nullptr || closed_by == &owner;
@@ -77,7 +77,7 @@ TransactionStatus LockTable::exclude(LockOwner& owner, Relation& relation, Epoch
   } catch (const std::bad_alloc&) {
     return TransactionStatus::out_of_memory;
   }
-  owner.begin_wait(LockOwner::Wait::Kind::gate, nullptr, &relation);
+  owner.begin_wait(LockOwner::Wait::Kind::gate, {}, &relation);
   TransactionStatus status =
       poll(owner, settings, [&] { return relation.gate().try_close(&owner); });
   owner.end_wait();
@@ -86,7 +86,7 @@ TransactionStatus LockTable::exclude(LockOwner& owner, Relation& relation, Epoch
   // (relation_gate.h).
   Epoch later = epochs.advance();
   uint64_t own_share = owner.shares(&relation) ? 1 : 0;
-  owner.begin_wait(LockOwner::Wait::Kind::shares, nullptr, &relation);
+  owner.begin_wait(LockOwner::Wait::Kind::shares, {}, &relation);
   status = poll(owner, settings, [&] {
     return relation.gate().shares() == own_share && next(epochs.completed()) >= later;
   });

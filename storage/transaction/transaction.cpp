@@ -58,9 +58,9 @@ TransactionStatus Transaction::become_interactive() {
   // not.
   for (WriteEntry* entry = writes_.begin();
        status == TransactionStatus::ok && entry != writes_.end(); ++entry) {
-    if (entry->has_intent || !registers(*entry->relation)) continue;
-    status = worker_.parts().locks.acquire(owner_, entry->record, WaitPolicy::wait, settings_);
-    entry->has_intent = status == TransactionStatus::ok;
+    if (entry->held >= entry->needed || !registers(*entry->relation)) continue;
+    status = lock_record(entry->record, {entry->needed});
+    if (status == TransactionStatus::ok) entry->held = entry->needed;
   }
   return status;
 }
@@ -73,7 +73,7 @@ Transaction::Mark Transaction::mark() {
   return {writes_.mark(),
           static_cast<uint32_t>(private_relations_.size()),
           static_cast<uint32_t>(dropped_.size()),
-          static_cast<uint32_t>(owner_.intent_count()),
+          static_cast<uint32_t>(owner_.lock_count()),
           static_cast<uint32_t>(owner_.share_count()),
           mark_depth_};
 }
@@ -96,7 +96,7 @@ void Transaction::rollback_to(const Mark& mark) {
 
 void Transaction::release_locks_since(const Mark& mark) {
   PGSILO_DCHECK(mark.versions == writes_.mark());
-  worker_.parts().locks.release_intents(owner_, mark.intents);
+  worker_.parts().locks.release_locks(owner_, mark.locks);
   worker_.parts().locks.release_shares(owner_, worker_.index(), mark.shares);
 }
 
@@ -180,10 +180,9 @@ TransactionStatus Transaction::wait_for_intent() {
   PGSILO_CHECK(pin_.has_value() && (record != nullptr || relation != nullptr));
   if (open_) roll_back();
   end(/*keep_pin=*/true);
-  LockTable& locks = worker_.parts().locks;
-  TransactionStatus status = record != nullptr
-                                 ? locks.acquire(owner_, record, WaitPolicy::wait, settings_)
-                                 : locks.wait_for_gate(owner_, *relation, settings_);
+  TransactionStatus status =
+      record != nullptr ? lock_record(record, {met_mode_})
+                        : worker_.parts().locks.wait_for_gate(owner_, *relation, settings_);
   if (status == TransactionStatus::conflict_record)
     status = TransactionStatus::ok;  // unhooked meanwhile: run again
   if (status != TransactionStatus::ok) end(/*keep_pin=*/false);
@@ -220,7 +219,7 @@ void Transaction::end(bool keep_pin) {
   private_relations_.clear();
   dropped_.clear();
   if (owner_.holds_any()) {
-    worker_.parts().locks.release_intents(owner_);
+    worker_.parts().locks.release_locks(owner_);
     worker_.parts().locks.release_relations(owner_, worker_.index());
   }
   if (!keep_pin) pin_.reset();

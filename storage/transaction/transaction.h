@@ -58,14 +58,21 @@ enum class TransactionMode : uint8_t { one_shot, interactive };
 
 enum class ReadPurpose : uint8_t {
   plain,
-  for_update,   // interactive: takes the intent lock before it reads (UPDATE, DELETE, SELECT FOR
-                // UPDATE/SHARE by key)
+  for_update,   // interactive: takes the record's intent lock before it reads (UPDATE, DELETE,
+                // SELECT FOR UPDATE/SHARE by key)
   conflicting,  // as for_update, of what an insert has met (ON CONFLICT): that it has gone is no
                 // answer; self_modified if the running statement has written it
+  passing,      // plain, but not registered: only what lock_row() then locks is (SKIP LOCKED)
   existence,    // only that there is a row matters (foreign keys): other versions of it do not
                 // disturb
   peek,         // neither locked nor validated, own writes of this statement included: what follows
                 // must find out
+};
+
+// How much of a record's intent lock a reader takes, and whether it waits for that.
+struct RowLock {
+  LockMode mode = LockMode::update;
+  WaitPolicy policy = WaitPolicy::wait;
 };
 
 // A row as a statement saw it.
@@ -110,18 +117,18 @@ class Transaction {
   // --- reading ---
   // ok or not_found. `row` and `buffer` are set if ok.
   TransactionStatus get(Relation& relation, std::string_view key, RowBuffer& buffer, RowRef* row,
-                        ReadPurpose purpose = ReadPurpose::plain,
-                        WaitPolicy policy = WaitPolicy::wait);
+                        ReadPurpose purpose = ReadPurpose::plain, RowLock lock = {});
   // The row of `primary` that the secondary entry `entry` leads to. An entry's payload is the
   // primary key.
   TransactionStatus get_via_entry(Relation& primary, const RowRef& entry, RowBuffer& buffer,
                                   RowRef* row, ReadPurpose purpose = ReadPurpose::plain,
-                                  WaitPolicy policy = WaitPolicy::wait);
+                                  RowLock lock = {});
   // Interactive: takes the intent lock on a row that a scan of the running statement delivered;
   // one-shot: ok. If the row was changed meanwhile, the statement's read is replaced: row_changed
   // (`row` and `buffer` hold the new version: evaluate the condition again) or not_found.
-  // conflict_record if an earlier statement saw another version.
-  TransactionStatus lock_row(RowRef* row, RowBuffer& buffer, WaitPolicy policy = WaitPolicy::wait);
+  // conflict_record if an earlier statement saw another version. A row that was read in passing is
+  // registered.
+  TransactionStatus lock_row(RowRef* row, RowBuffer& buffer, RowLock lock = {});
 
   // --- writing --- (keys up to max_key_bytes, rows up to max_row_bytes; both are copied)
   // `answers`: that there is a row is told to the client, so it is validated; else the caller looks
@@ -137,11 +144,14 @@ class Transaction {
   TransactionStatus load(Relation& relation, std::string_view key, std::string_view row);
   TransactionStatus finish_load();
   const RejectedRow& rejected_row() const { return rejected_row_; }
-  // `row` was read by this transaction.
-  TransactionStatus update(const RowRef& row, std::string_view new_row) {
-    return write(row, new_row, /*tombstone=*/false);
+  // `row` was read by this transaction. `lock`: update if a unique key of the row changes.
+  TransactionStatus update(const RowRef& row, std::string_view new_row,
+                           LockMode lock = LockMode::no_key_update) {
+    return write(row, new_row, /*tombstone=*/false, lock);
   }
-  TransactionStatus remove(const RowRef& row) { return write(row, {}, /*tombstone=*/true); }
+  TransactionStatus remove(const RowRef& row) {
+    return write(row, {}, /*tombstone=*/true, LockMode::update);
+  }
 
   // A savepoint: rollback_to() unwinds the writes made since, also those of a statement that
   // failed. Reads stay, for they were answered, and locks stay with them: what nobody else may
@@ -152,7 +162,7 @@ class Transaction {
     uint32_t versions = 0;
     uint32_t relations = 0;  // private ones
     uint32_t dropped = 0;
-    uint32_t intents = 0;
+    uint32_t locks = 0;
     uint32_t shares = 0;
     uint32_t depth = 0;
   };
@@ -221,12 +231,12 @@ class Transaction {
     return purpose == ReadPurpose::for_update || purpose == ReadPurpose::conflicting;
   }
   TransactionStatus get_by_key(Relation& relation, std::string_view key, RowBuffer& buffer,
-                               RowRef* row, ReadPurpose purpose, WaitPolicy policy);
+                               RowRef* row, ReadPurpose purpose, RowLock lock);
   static void remember_link(const RowRef& entry, Record* target, const Relation& primary);
   TransactionStatus get_record(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,
-                               ReadPurpose purpose, WaitPolicy policy);
+                               ReadPurpose purpose, RowLock lock);
   TransactionStatus read_base(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,
-                              CommandId command);
+                              CommandId command, bool registered);
   static TransactionStatus peek(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row);
   TransactionStatus read_existence(Relation& relation, Record* record, RowRef* row);
   static const PendingVersion* visible_version(const WriteEntry& entry, CommandId command);
@@ -237,8 +247,13 @@ class Transaction {
     if (tid.epoch() > newest_epoch_) newest_epoch_ = tid.epoch();
   }
   // writing
-  TransactionStatus write(const RowRef& row, std::string_view new_row, bool tombstone);
-  TransactionStatus claim(Record* record, Tid expected, bool* has_intent);
+  TransactionStatus write(const RowRef& row, std::string_view new_row, bool tombstone,
+                          LockMode lock);
+  TransactionStatus claim(Record* record, LockMode mode, LockMode* held);
+  TransactionStatus lock_record(Record* record, RowLock lock) {
+    return worker_.parts().locks.acquire(owner_, record, lock.mode, lock.policy, settings_);
+  }
+  bool is_current(const Record* record, Tid expected) const;
   TransactionStatus check_size(std::string_view row) const;
   bool inserts_directly(const Relation& relation) const;
   TransactionStatus insert_row(Relation& relation, std::string_view key, std::string_view row,
@@ -251,7 +266,7 @@ class Transaction {
   TransactionStatus insert_at(Relation& relation, Record* record, std::string_view row,
                               bool answers);
   TransactionStatus found_live(Record* record, TidWord word);
-  TransactionStatus must_wait_for(Record* record);
+  TransactionStatus must_wait_for(Record* record, LockMode mode);
   // validation
   TransactionStatus validate_reads(bool in_commit);
   bool entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const;
@@ -295,6 +310,7 @@ class Transaction {
   size_t statement_nodes_ = 0;
   // What must_wait is about.
   Record* met_intent_ = nullptr;
+  LockMode met_mode_ = LockMode::none;  // what we wanted of it
   Relation* met_gate_ = nullptr;
   Epoch newest_epoch_;
   Tid commit_tid_;

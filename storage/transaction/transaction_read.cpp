@@ -19,23 +19,24 @@ bool Transaction::registers(const Relation& relation) const {
 }
 
 TransactionStatus Transaction::get(Relation& relation, std::string_view key, RowBuffer& buffer,
-                                   RowRef* row, ReadPurpose purpose, WaitPolicy policy) {
-  return guarded(worker_, [&] { return get_by_key(relation, key, buffer, row, purpose, policy); });
+                                   RowRef* row, ReadPurpose purpose, RowLock lock) {
+  return guarded(worker_, [&] { return get_by_key(relation, key, buffer, row, purpose, lock); });
 }
 
 TransactionStatus Transaction::get_by_key(Relation& relation, std::string_view key,
                                           RowBuffer& buffer, RowRef* row, ReadPurpose purpose,
-                                          WaitPolicy policy) {
+                                          RowLock lock) {
   for (;;) {
     IndexTree::Found found = relation.tree().get(key);
     if (found.record == nullptr) {
       *row = {};
-      bool answers = purpose != ReadPurpose::conflicting && purpose != ReadPurpose::peek;
+      bool answers = purpose != ReadPurpose::conflicting && purpose != ReadPurpose::peek &&
+                     purpose != ReadPurpose::passing;
       if (answers && registers(relation) && !nodes_.add(found.node))
         return TransactionStatus::conflict_node;
       return TransactionStatus::not_found;
     }
-    TransactionStatus status = get_record(relation, found.record, buffer, row, purpose, policy);
+    TransactionStatus status = get_record(relation, found.record, buffer, row, purpose, lock);
     if (status != TransactionStatus::conflict_record || !is_obsolete(found.record)) return status;
     help_unhook(relation, found.record);
   }
@@ -43,14 +44,14 @@ TransactionStatus Transaction::get_by_key(Relation& relation, std::string_view k
 
 TransactionStatus Transaction::get_via_entry(Relation& primary, const RowRef& entry,
                                              RowBuffer& buffer, RowRef* row, ReadPurpose purpose,
-                                             WaitPolicy policy) {
+                                             RowLock lock) {
   return guarded(worker_, [&] {
     bool linked = entry.relation->links_to(primary.id());
     if (Record* record = linked ? entry.record->link_of(entry.tid) : nullptr) {
-      TransactionStatus status = get_record(primary, record, buffer, row, purpose, policy);
+      TransactionStatus status = get_record(primary, record, buffer, row, purpose, lock);
       if (status != TransactionStatus::conflict_record || !is_obsolete(record)) return status;
     }
-    TransactionStatus status = get_by_key(primary, entry.row, buffer, row, purpose, policy);
+    TransactionStatus status = get_by_key(primary, entry.row, buffer, row, purpose, lock);
     if (status == TransactionStatus::ok && entry.tid != Tid())
       remember_link(entry, row->record, primary);
     return status;
@@ -74,7 +75,7 @@ void Transaction::help_unhook(Relation& relation, Record* record) {
 
 // conflict_record if the record is obsolete.
 TransactionStatus Transaction::get_record(Relation& relation, Record* record, RowBuffer& buffer,
-                                          RowRef* row, ReadPurpose purpose, WaitPolicy policy) {
+                                          RowRef* row, ReadPurpose purpose, RowLock lock) {
   if (WriteEntry* entry = writes_.find(record)) {
     if (purpose == ReadPurpose::peek) return own_row(relation, record, *entry->newest, row);
     bool of_this_statement = entry->newest->command >= command_;
@@ -84,12 +85,18 @@ TransactionStatus Transaction::get_record(Relation& relation, Record* record, Ro
       return own_row(relation, record, *version, row);
   }
   if (locks(purpose) && mode_ == TransactionMode::interactive && registers(relation)) {
-    TransactionStatus status = worker_.parts().locks.acquire(owner_, record, policy, settings_);
-    if (status != TransactionStatus::ok) return status;
+    TransactionStatus status = lock_record(record, lock);
+    // Another's insert that nobody can see yet is not a row one could not have.
+    bool is_row = !record->tid_word().load().is_absent();
+    if (status != TransactionStatus::ok &&
+        (status != TransactionStatus::lock_not_available || is_row)) {
+      return status;
+    }
   }
   if (purpose == ReadPurpose::existence) return read_existence(relation, record, row);
   if (purpose == ReadPurpose::peek) return peek(relation, record, buffer, row);
-  TransactionStatus status = read_base(relation, record, buffer, row, command_);
+  bool registered = purpose != ReadPurpose::passing && registers(relation);
+  TransactionStatus status = read_base(relation, record, buffer, row, command_, registered);
   // A row of the running statement in a private relation is not in the write set.
   if (purpose == ReadPurpose::conflicting && status == TransactionStatus::not_found &&
       relation.is_private() && !record->tid_word().load().is_absent()) {
@@ -116,12 +123,12 @@ TransactionStatus Transaction::own_row(Relation& relation, Record* record,
 }
 
 TransactionStatus Transaction::read_base(Relation& relation, Record* record, RowBuffer& buffer,
-                                         RowRef* row, CommandId command) {
+                                         RowRef* row, CommandId command, bool registered) {
   TidWord word = record->stable_read(buffer);
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
   note_epoch(word.tid());
   uint32_t index = RowRef::not_registered;
-  if (registers(relation)) index = reads_.add(record, word, ReadKind::version);
+  if (registered) index = reads_.add(record, word, ReadKind::version);
   if (word.is_absent() || (relation.is_private() && !private_rows_.sees(command, word))) {
     *row = {};
     return TransactionStatus::not_found;
@@ -160,21 +167,25 @@ TransactionStatus Transaction::read_existence(Relation& relation, Record* record
   return TransactionStatus::ok;
 }
 
-TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, WaitPolicy policy) {
+TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, RowLock lock) {
   return guarded(worker_, [&] {
-    if (mode_ != TransactionMode::interactive || row->read_index == RowRef::not_registered)
+    if (mode_ != TransactionMode::interactive || !registers(*row->relation))
       return TransactionStatus::ok;
-    TransactionStatus status =
-        worker_.parts().locks.acquire(owner_, row->record, policy, settings_);
+    TransactionStatus status = lock_record(row->record, lock);
     if (status != TransactionStatus::ok) return status;
+    bool registered = row->read_index != RowRef::not_registered;
+    // A row we have written nobody else has changed.
+    if (!registered && writes_.find(row->record) != nullptr) return TransactionStatus::ok;
     TidWord word = row->record->stable_read(buffer);
-    if (word.is_obsolete()) return TransactionStatus::conflict_record;
+    if (word.is_obsolete())
+      return registered ? TransactionStatus::conflict_record : TransactionStatus::not_found;
+    if (!registered) row->read_index = reads_.add(row->record, word, ReadKind::version);
     if (word.tid() == row->tid) {
       row->row = buffer.bytes();
       return TransactionStatus::ok;
     }
     if (row->read_index < statement_reads_) return TransactionStatus::conflict_record;
-    reads_.replace(row->read_index, word);
+    if (registered) reads_.replace(row->read_index, word);
     note_epoch(word.tid());
     if (word.is_absent()) return TransactionStatus::not_found;
     row->row = buffer.bytes();

@@ -10,14 +10,15 @@ void TransactionScan::Registrar::observe(NodeRef node) {
 }
 
 TransactionScan::TransactionScan(Transaction& transaction, Relation& relation,
-                                 const KeyRange& range, ScanDirection direction, RowBuffer& buffer)
+                                 const KeyRange& range, ScanDirection direction, RowBuffer& buffer,
+                                 ReadPurpose purpose)
     : transaction_(transaction),
       relation_(relation),
       buffer_(buffer),
       command_(transaction.command()),
+      registers_(purpose != ReadPurpose::passing && transaction.registers(relation)),
       registrar_(&transaction),
-      cursor_(relation.tree(), range, direction,
-              transaction.registers(relation) ? &registrar_ : nullptr) {}
+      cursor_(relation.tree(), range, direction, registers_ ? &registrar_ : nullptr) {}
 
 TransactionStatus TransactionScan::next(RowRef* row) {
   return guarded(transaction_.worker_, [&] { return next_or_throw(row); });
@@ -35,13 +36,13 @@ TransactionStatus TransactionScan::next_or_throw(RowRef* row) {
     if (version != nullptr) {
       status = Transaction::own_row(relation_, record, *version, row);
     } else {
-      status = transaction_.read_base(relation_, record, buffer_, row, command_);
+      status = transaction_.read_base(relation_, record, buffer_, row, command_, registers_);
     }
     if (status == TransactionStatus::ok) return status;
     if (status == TransactionStatus::not_found) continue;
     // Obsolete: it is leaving the node we copied it from, whose version cannot validate any more.
     transaction_.help_unhook(relation_, record);
-    if (transaction_.registers(relation_)) return TransactionStatus::conflict_node;
+    if (registers_) return TransactionStatus::conflict_node;
   }
 }
 

@@ -17,9 +17,11 @@ namespace pgsilo {
 
 class TransactionScan {
  public:
-  // The bounds' bytes and `buffer` outlive the scan. `command`: the statement whose view it is.
+  // The bounds' bytes and `buffer` outlive the scan. `purpose`: plain, or passing, which registers
+  // nothing.
   TransactionScan(Transaction& transaction, Relation& relation, const KeyRange& range,
-                  ScanDirection direction, RowBuffer& buffer);
+                  ScanDirection direction, RowBuffer& buffer,
+                  ReadPurpose purpose = ReadPurpose::plain);
 
   // ok, not_found at the end, or a conflict, out_of_memory, cancelled.
   TransactionStatus next(RowRef* row);
@@ -41,6 +43,7 @@ class TransactionScan {
   Relation& relation_;
   RowBuffer& buffer_;
   const CommandId command_;
+  const bool registers_;
   Registrar registrar_;
   ScanCursor cursor_;
 };

@@ -22,8 +22,9 @@ TidWord unlocked_word(const Record* record) {
 
 }  // namespace
 
-TransactionStatus Transaction::must_wait_for(Record* record) {
+TransactionStatus Transaction::must_wait_for(Record* record, LockMode mode) {
   met_intent_ = record;
+  met_mode_ = mode;
   met_gate_ = nullptr;
   return TransactionStatus::must_wait;
 }
@@ -37,7 +38,8 @@ TransactionStatus Transaction::check_size(std::string_view row) const {
   return TransactionStatus::ok;
 }
 
-TransactionStatus Transaction::write(const RowRef& row, std::string_view new_row, bool tombstone) {
+TransactionStatus Transaction::write(const RowRef& row, std::string_view new_row, bool tombstone,
+                                     LockMode lock) {
   return guarded(worker_, [&] {
     PGSILO_DCHECK(open_ && row.record != nullptr);
     TransactionStatus status = check_size(new_row);
@@ -45,36 +47,40 @@ TransactionStatus Transaction::write(const RowRef& row, std::string_view new_row
     WriteEntry* entry = writes_.find(row.record);
     if (entry != nullptr && entry->newest->command >= command_)
       return TransactionStatus::self_modified;
-    bool has_intent = entry != nullptr && entry->has_intent;
-    if (entry == nullptr && registers(*row.relation)) {
-      PGSILO_DCHECK(row.read_index != RowRef::not_registered &&
-                    reads_[row.read_index].kind() == ReadKind::version);
-      status = claim(row.record, row.tid, &has_intent);
+    LockMode held = entry == nullptr ? LockMode::none : entry->held;
+    if (registers(*row.relation) && held < lock) {
+      PGSILO_DCHECK(entry != nullptr || (row.read_index != RowRef::not_registered &&
+                                         reads_[row.read_index].kind() == ReadKind::version));
+      status = claim(row.record, lock, &held);
       if (status != TransactionStatus::ok) return status;
+      // Commit would find out as well; now less is lost.
+      if (entry == nullptr && !is_current(row.record, row.tid))
+        return TransactionStatus::conflict_record;
     }
     writes_
-        .add(entry, row.record, *row.relation, /*base_absent=*/false, new_row, tombstone, command_)
-        .has_intent = has_intent;
+        .add(entry, row.record, *row.relation, /*base_absent=*/false, new_row, tombstone, command_,
+             lock)
+        .held = held;
     return TransactionStatus::ok;
   });
 }
 
-// Before the first write of a record that was read at version `expected`.
-TransactionStatus Transaction::claim(Record* record, Tid expected, bool* has_intent) {
-  LockTable& locks = worker_.parts().locks;
-  TidWord word = record->tid_word().load();
+// Before a write of a record that takes `mode` of its intent lock.
+TransactionStatus Transaction::claim(Record* record, LockMode mode, LockMode* held) {
   if (mode_ == TransactionMode::interactive) {
-    TransactionStatus status = locks.acquire(owner_, record, WaitPolicy::wait, settings_);
-    if (status != TransactionStatus::ok) return status;
-    *has_intent = true;
-    word = unlocked_word(record);
-  } else if (word.has_intent()) {
-    if (!locks.holds(owner_, record)) return must_wait_for(record);
-    *has_intent = true;
+    TransactionStatus status = lock_record(record, {mode});
+    if (status == TransactionStatus::ok) *held = mode;
+    return status;
   }
-  // Commit would find out as well; now less is lost.
-  bool current = word.tid() == expected && !word.is_absent() && !word.is_obsolete();
-  return current ? TransactionStatus::ok : TransactionStatus::conflict_record;
+  if (!record->tid_word().load().has_intent()) return TransactionStatus::ok;
+  bool admitted = worker_.parts().locks.admits(owner_, record, mode);
+  return admitted ? TransactionStatus::ok : must_wait_for(record, mode);
+}
+
+bool Transaction::is_current(const Record* record, Tid expected) const {
+  TidWord word =
+      mode_ == TransactionMode::interactive ? unlocked_word(record) : record->tid_word().load();
+  return word.tid() == expected && !word.is_absent() && !word.is_obsolete();
 }
 
 TransactionStatus Transaction::insert(Relation& relation, std::string_view key,
@@ -191,37 +197,41 @@ TransactionStatus Transaction::insert_at(Relation& relation, Record* record, std
                                          bool answers) {
   if (WriteEntry* entry = writes_.find(record)) {
     if (!entry->newest->tombstone) return TransactionStatus::duplicate_key;
-    writes_.add(entry, record, relation, entry->base_absent, row, /*tombstone=*/false, command_);
+    writes_.add(entry, record, relation, entry->base_absent, row, /*tombstone=*/false, command_,
+                LockMode::update);
     return TransactionStatus::ok;
   }
   TidWord word = unlocked_word(record);
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
   if (relation.is_private()) {
     if (!word.is_absent()) return TransactionStatus::duplicate_key;
-    writes_.add(nullptr, record, relation, /*base_absent=*/true, row, /*tombstone=*/false,
-                command_);
+    writes_.add(nullptr, record, relation, /*base_absent=*/true, row, /*tombstone=*/false, command_,
+                LockMode::update);
     return TransactionStatus::ok;
   }
-  bool has_intent = word.has_intent() && worker_.parts().locks.holds(owner_, record);
+  const LockTable& locks = worker_.parts().locks;
   // Who looks for itself waits there, for the row before its entries.
   if (!word.is_absent() && !answers) return TransactionStatus::duplicate_key;
-  if (!word.is_absent() && (!word.has_intent() || has_intent)) return found_live(record, word);
+  // A row stays if nobody is about to delete it.
+  if (!word.is_absent() &&
+      (!word.has_intent() || locks.admits(owner_, record, LockMode::key_share))) {
+    return found_live(record, word);
+  }
+  LockMode held = LockMode::none;
+  TransactionStatus status = claim(record, LockMode::update, &held);
+  if (status != TransactionStatus::ok) return status;
   if (mode_ == TransactionMode::interactive) {
-    TransactionStatus status =
-        worker_.parts().locks.acquire(owner_, record, WaitPolicy::wait, settings_);
-    if (status != TransactionStatus::ok) return status;
-    has_intent = true;
     word = unlocked_word(record);
     if (word.is_obsolete()) return TransactionStatus::conflict_record;
-  } else if (word.has_intent() && !has_intent) {
-    return must_wait_for(record);
   }
   if (!word.is_absent())
     return answers ? found_live(record, word) : TransactionStatus::duplicate_key;
   reads_.add(record, word, ReadKind::uniqueness);
   note_epoch(word.tid());
-  writes_.add(nullptr, record, relation, /*base_absent=*/true, row, /*tombstone=*/false, command_)
-      .has_intent = has_intent;
+  writes_
+      .add(nullptr, record, relation, /*base_absent=*/true, row, /*tombstone=*/false, command_,
+           LockMode::update)
+      .held = held;
   return TransactionStatus::ok;
 }
 

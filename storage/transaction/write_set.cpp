@@ -7,7 +7,8 @@
 namespace pgsilo {
 
 WriteEntry& WriteSet::add(WriteEntry* entry, Record* record, Relation& relation, bool base_absent,
-                          std::string_view row, bool tombstone, CommandId command) {
+                          std::string_view row, bool tombstone, CommandId command,
+                          LockMode needed) {
   // Everything that can throw comes first.
   if (versions_.size() == versions_.capacity())
     versions_.reserve(std::max<size_t>(16, 2 * versions_.size()));
@@ -16,7 +17,7 @@ WriteEntry& WriteSet::add(WriteEntry* entry, Record* record, Relation& relation,
   std::string_view copy = tombstone ? std::string_view() : arena_.copy_string(row);
   if (entry == nullptr) {
     index_.prepare(entries_.size(), record_at());
-    entries_.push_back({record, &relation, nullptr, nullptr, nullptr, base_absent, false, false});
+    entries_.push_back({.record = record, .relation = &relation, .base_absent = base_absent});
     index_.add(record, static_cast<uint32_t>(entries_.size() - 1));
     entry = &entries_.back();
   }
@@ -27,6 +28,7 @@ WriteEntry& WriteSet::add(WriteEntry* entry, Record* record, Relation& relation,
                                static_cast<uint32_t>(entry - entries_.data()),
                                tombstone};
   entry->newest = version;
+  entry->needed = std::max(entry->needed, needed);
   row_bytes_ += copy.size();
   versions_.push_back(version);
   return *entry;

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "storage/record/record.h"
+#include "storage/transaction/lock_mode.h"
 #include "storage/transaction/pointer_index.h"
 
 namespace pgsilo {
@@ -37,12 +38,13 @@ struct PendingVersion {
 struct WriteEntry {
   Record* record;
   Relation* relation;
-  PendingVersion* newest;
-  ExternalPayload* spare;     // prepared by commit for a row that does not fit, or null
-  ExternalPayload* replaced;  // by the one that was installed, or null
-  bool base_absent;           // the committed record had no row when first written
-  bool has_intent;            // the transaction has the record's intent lock
-  bool locked;                // by the commit that runs now
+  PendingVersion* newest = nullptr;
+  ExternalPayload* spare = nullptr;     // prepared by commit for a row that does not fit, or null
+  ExternalPayload* replaced = nullptr;  // by the one that was installed, or null
+  bool base_absent = false;             // the committed record had no row when first written
+  bool locked = false;                  // by the commit that runs now
+  LockMode needed = LockMode::none;     // of the record's intent lock, by the versions written
+  LockMode held = LockMode::none;       // the transaction has at least this much of it
 
   // Nothing to install: the row came and went within the transaction.
   bool is_void() const { return base_absent && newest->tombstone; }
@@ -70,7 +72,7 @@ class WriteSet {
   // A new version of `record`; `entry` is what find() returned. Throws std::bad_alloc and has then
   // changed nothing. Returns the entry.
   WriteEntry& add(WriteEntry* entry, Record* record, Relation& relation, bool base_absent,
-                  std::string_view row, bool tombstone, CommandId command);
+                  std::string_view row, bool tombstone, CommandId command, LockMode needed);
 
   // Number of versions written so far; rollback_to() forgets those written since.
   uint32_t mark() const { return static_cast<uint32_t>(versions_.size()); }

@@ -24,8 +24,22 @@ constexpr size_t record_count = 6;
 
 struct Guarded {
   Record* record = nullptr;
-  long value = 0;  // written by the lock's holder only; ThreadSanitizer looks on
+  // Written by the only holder of a lock that writes, read by those who share; ThreadSanitizer
+  // looks on.
+  long value = 0;
+
+  // What a holder may do. True if it has written.
+  bool use(LockMode mode) {
+    if (mode == LockMode::share) {
+      EXPECT_GE(value, 0);
+    }
+    if (mode < LockMode::no_key_update) return false;
+    ++value;
+    return true;
+  }
 };
+
+LockMode any_mode(Random& random) { return static_cast<LockMode>(1 + random.below(4)); }
 
 class LockStress : public ::testing::Test {
  protected:
@@ -35,7 +49,7 @@ class LockStress : public ::testing::Test {
   ~LockStress() override {
     for (Guarded& guarded : records) {
       EXPECT_FALSE(guarded.record->tid_word().load().has_intent());
-      EXPECT_EQ(locks.waiters(guarded.record), 0u);
+      EXPECT_EQ(locks.waiters(LockTag::of(guarded.record)), 0u);
       allocator.destroy(guarded.record, handle);
     }
   }
@@ -61,18 +75,18 @@ TEST_F(LockStress, HoldersAreAloneAndDeadlocksEnd) {
       for (int round = 0; round < rounds; ++round) {
         for (uint64_t wanted = 1 + random.below(3); wanted != 0; --wanted) {
           Guarded& guarded = records[random.below(record_count)];
+          LockMode mode = any_mode(random);
           TransactionStatus status =
-              locks.acquire(owner, guarded.record, WaitPolicy::wait, settings);
+              locks.acquire(owner, guarded.record, mode, WaitPolicy::wait, settings);
           if (status == deadlock) {
             deadlocks.fetch_add(1, std::memory_order_relaxed);
             break;
           }
           ASSERT_EQ(status, ok);
-          ++guarded.value;
-          expected.fetch_add(1, std::memory_order_relaxed);
+          if (guarded.use(mode)) expected.fetch_add(1, std::memory_order_relaxed);
           if (random.one_in(8)) std::this_thread::yield();
         }
-        locks.release_intents(owner);
+        locks.release_locks(owner);
       }
       locks.return_owner(owner);
     });
@@ -100,9 +114,10 @@ TEST_F(LockStress, ImpatientWaitersLeaveNothingBehind) {
         WaitPolicy policy = random.one_in(4) ? WaitPolicy::no_wait : WaitPolicy::wait;
         for (int wanted = 0; wanted < 2; ++wanted) {
           Guarded& guarded = records[random.below(record_count)];
-          TransactionStatus status = locks.acquire(owner, guarded.record, policy, settings);
+          LockMode mode = any_mode(random);
+          TransactionStatus status = locks.acquire(owner, guarded.record, mode, policy, settings);
           if (status == ok) {
-            ++guarded.value;
+            guarded.use(mode);
             continue;
           }
           ASSERT_TRUE(status == deadlock || status == lock_timeout || status == cancelled ||
@@ -111,7 +126,7 @@ TEST_F(LockStress, ImpatientWaitersLeaveNothingBehind) {
           cancel[id].store(false, std::memory_order_relaxed);
           break;
         }
-        locks.release_intents(owner);
+        locks.release_locks(owner);
       }
       locks.return_owner(owner);
       finished.fetch_add(1, std::memory_order_relaxed);

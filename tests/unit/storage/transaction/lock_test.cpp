@@ -28,7 +28,7 @@ class LockTest : public ::testing::Test {
     ASSERT_EQ(main.commit(), ok);
   }
   void wait_for_waiters(Record* record, size_t count) {
-    while (engine.locks.waiters(record) != count) std::this_thread::yield();
+    while (engine.locks.waiters(LockTag::of(record)) != count) std::this_thread::yield();
   }
 
   TestEngine engine;
@@ -58,13 +58,13 @@ TEST_F(LockTest, InstallKeepsTheIntentOfAnother) {
   LockOwner& owner = engine.locks.take_owner();
   TidWord seen;
   ASSERT_TRUE(a->tid_word().try_lock(LockPurpose::update, seen));
-  ASSERT_EQ(engine.locks.acquire(owner, a, WaitPolicy::no_wait, {}), ok);
+  ASSERT_EQ(engine.locks.acquire(owner, a, LockMode::update, WaitPolicy::no_wait, {}), ok);
   ASSERT_EQ(a->install("1", Tid(engine.epochs.current(), 99), nullptr), nullptr);
   EXPECT_TRUE(a->tid_word().load().has_intent());
   other.begin();
   EXPECT_EQ(other.put(relation, "a", "2"), must_wait);
   other.transaction.abort();
-  engine.locks.release_intents(owner);
+  engine.locks.release_locks(owner);
   engine.locks.return_owner(owner);
 }
 
@@ -218,7 +218,7 @@ TEST_F(LockTest, WaitingEndsByTimeoutNoWaitAndCancellation) {
 
   other.begin(TransactionMode::interactive);
   EXPECT_EQ(other.transaction.get(relation, "a", other.buffer, &other.row, ReadPurpose::for_update,
-                                  WaitPolicy::no_wait),
+                                  {LockMode::update, WaitPolicy::no_wait}),
             lock_not_available);
   EXPECT_EQ(other.read(relation, "b"), "0");  // and goes on
   other.settings.lock_timeout_us = 2000;
@@ -236,7 +236,7 @@ TEST_F(LockTest, WaitingEndsByTimeoutNoWaitAndCancellation) {
   cancel = true;
   other.parker.unpark();
   thread.join();
-  EXPECT_EQ(engine.locks.waiters(a), 0u);
+  EXPECT_EQ(engine.locks.waiters(LockTag::of(a)), 0u);
   EXPECT_EQ(main.commit(), ok);
 }
 
@@ -388,12 +388,12 @@ TEST_F(LockTest, HousekeepingDoesNotSpinOnABusyRecord) {
   other.drop(relation, "a");
   engine.make_durable();
   LockOwner& owner = engine.locks.take_owner();
-  ASSERT_EQ(engine.locks.acquire(owner, a, WaitPolicy::no_wait, {}), ok);
+  ASSERT_EQ(engine.locks.acquire(owner, a, LockMode::update, WaitPolicy::no_wait, {}), ok);
   EXPECT_FALSE(other.worker.housekeep());
   EXPECT_EQ(other.worker.unhooks().size(), 1u);
   {
     Pin pin(other.worker.reclaimer());
-    engine.locks.release_intents(owner);
+    engine.locks.release_locks(owner);
   }
   EXPECT_TRUE(other.worker.housekeep());
   EXPECT_EQ(relation.tree().get("a").record, nullptr);

@@ -1,0 +1,175 @@
+// SELECT ... FOR between sessions: who waits for whom, and what is seen afterwards. What is
+// refused: tests/sql/row_locks.slt.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+
+#include "tests/protocol/raw_client.h"
+
+namespace pgsilo::protocol_test {
+namespace {
+
+class RowLockTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (RawClient* client : {&one, &other, &third}) client->start();
+    one.ask(query("drop table if exists row_lock_test"));
+    one.ask(query("create table row_lock_test (id int primary key, code int unique, v int)"));
+    one.ask(query("insert into row_lock_test select i, i, 0 from generate_series(1, 5) i"));
+  }
+  void TearDown() override {
+    for (RawClient* client : {&one, &other, &third}) client->ask(query("rollback"));
+    one.ask(query("drop table if exists row_lock_test"));
+  }
+  static std::string first_column(const std::vector<Message>& answer) {
+    std::string values;
+    for (const Message& each : answer) {
+      if (each.type == 'D') values += row_values(each)[0] + " ";
+      if (each.type == 'E') values += field(each, 'C') + " ";
+    }
+    return values;
+  }
+  static std::string rows(RawClient& client, const std::string& sql) {
+    client.send(query(sql));
+    return first_column(client.read_answer());
+  }
+
+  RawClient one, other, third;
+};
+
+TEST_F(RowLockTest, EachStrengthHoldsOffWhatItConflictsWith) {
+  const std::array<std::string, 4> strengths = {"key share", "share", "no key update", "update"};
+  const std::array<std::string, 4> changes = {"update row_lock_test set v = v + 1 where id = 1",
+                                              "update row_lock_test set code = 100 where id = 1",
+                                              "delete from row_lock_test where id = 1",
+                                              "update row_lock_test set id = 100 where id = 1"};
+  // Which strengths let the change through.
+  constexpr bool passes[4] = {true, false, false, false};
+  for (size_t held = 0; held < 4; ++held) {
+    one.ask(query("begin"));
+    std::string select = "select v from row_lock_test where id = 1 for ";
+    EXPECT_EQ(rows(one, select + strengths[held]), "0 ");
+    for (size_t wanted = 0; wanted < 4; ++wanted) {
+      other.ask(query("begin"));
+      bool granted = held + wanted < 3;
+      EXPECT_EQ(rows(other, select + strengths[wanted] + " nowait"), granted ? "0 " : "55P03 ");
+      other.ask(query("rollback"));
+      EXPECT_EQ(rows(other, select + strengths[wanted] + " skip locked"), granted ? "0 " : "");
+    }
+    other.ask(query("set lock_timeout = '20ms'"));
+    for (size_t i = 0; i < changes.size(); ++i) {
+      bool granted = i == 0 && passes[held];
+      other.ask(query("begin"));
+      EXPECT_EQ(other.ask(query(changes[i])), granted ? "CZT" : "E(55P03)ZE") << changes[i];
+      other.ask(query("rollback"));
+      // As a transaction of its own.
+      if (!granted) {
+        EXPECT_EQ(other.ask(query(changes[i])), "E(55P03)ZI") << changes[i];
+      }
+    }
+    one.ask(query("commit"));
+  }
+}
+
+TEST_F(RowLockTest, ASelectForUpdateWaitsForAWriterAndSeesWhatItWrote) {
+  one.ask(query("begin; update row_lock_test set v = 7 where id = 1"));
+  other.send(query("select v from row_lock_test where id = 1 for update"));
+  third.send(query("select v from row_lock_test where id = 1 for share"));
+  EXPECT_TRUE(other.is_silent());
+  EXPECT_EQ(rows(one, "select v from row_lock_test where id = 1"), "7 ");
+  one.ask(query("commit"));
+  EXPECT_EQ(first_column(other.read_answer()), "7 ");
+  EXPECT_EQ(first_column(third.read_answer()), "7 ");
+}
+
+TEST_F(RowLockTest, NoWaitAndSkipLockedSeeOnlyFreeRows) {
+  one.ask(query("begin; select 1 from row_lock_test where id in (1, 3) for update"));
+  EXPECT_EQ(rows(other, "select id from row_lock_test order by id for update skip locked"),
+            "2 4 5 ");
+  EXPECT_EQ(
+      rows(other, "select id from row_lock_test order by v, id limit 2 for share skip locked"),
+      "2 4 ");
+  EXPECT_EQ(rows(other, "select id from row_lock_test where code = 1 for update skip locked"), "");
+  EXPECT_EQ(rows(other, "select id from row_lock_test where code > 3 for update nowait"), "4 5 ");
+  other.send(query("select id from row_lock_test order by id for update nowait"));
+  std::vector<Message> answer = other.read_answer();
+  ASSERT_FALSE(answer.empty());
+  const Message& error = answer[answer.size() - 2];
+  EXPECT_EQ(field(error, 'C'), "55P03");
+  EXPECT_EQ(field(error, 'M'), "could not obtain lock on row in relation \"row_lock_test\"");
+}
+
+TEST_F(RowLockTest, ALimitLocksWhatItReturns) {
+  one.ask(query("begin; select 1 from row_lock_test order by id limit 2 for update"));
+  EXPECT_EQ(rows(other, "select id from row_lock_test order by id for update skip locked"),
+            "3 4 5 ");
+  one.ask(query("select 1 from row_lock_test order by v, id desc limit 1 for update"));
+  EXPECT_EQ(rows(other, "select id from row_lock_test order by id for update skip locked"), "3 4 ");
+}
+
+TEST_F(RowLockTest, RowsOfAJoinAreLockedAsTold) {
+  one.ask(
+      query("begin; select 1 from row_lock_test a join row_lock_test b on b.id = a.id + 1 "
+            "where a.id = 1 for update of a for share of b"));
+  EXPECT_EQ(rows(other, "select id from row_lock_test order by id for key share skip locked"),
+            "2 3 4 5 ");
+  EXPECT_EQ(rows(other, "select id from row_lock_test order by id for no key update skip locked"),
+            "3 4 5 ");
+}
+
+// Consumers take jobs off a table, each in a block of its own or in one statement.
+TEST_F(RowLockTest, ConsumersOfAQueueMeetNoErrorAndTakeEachJobOnce) {
+  constexpr int consumers = 4, jobs = 200;
+  one.ask(query("drop table if exists row_lock_jobs"));
+  one.ask(query("create table row_lock_jobs (id int primary key, state int, at int)"));
+  one.ask(query("create index on row_lock_jobs (state, at)"));
+  one.ask(query("insert into row_lock_jobs select i, 0, i / 3 from generate_series(1, " +
+                std::to_string(jobs) + ") i"));
+  std::atomic<int> taken = 0, empty_handed = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < consumers; ++i) {
+    threads.emplace_back([&, i] {
+      RawClient client;
+      client.start();
+      for (int idle = 0; idle < 50 && taken < jobs;) {
+        std::string id;
+        if (i % 2 == 0) {
+          client.ask(query("begin"));
+          id = client.first_value(
+              "select id from row_lock_jobs where state = 0 order by at limit 1 "
+              "for update skip locked");
+          if (!id.empty()) {
+            EXPECT_EQ(client.ask(query("delete from row_lock_jobs where id = " + id)), "CZT");
+          }
+          EXPECT_EQ(client.ask(query("commit")), "CZI");
+        } else {
+          id = client.first_value(
+              "delete from row_lock_jobs where id = (select id from row_lock_jobs where state = 0 "
+              "order by at limit 1 for update skip locked) returning id");
+        }
+        EXPECT_LE(id.size(), 4u) << id;  // a number, no SQLSTATE
+        if (id.empty()) {
+          ++empty_handed;
+          ++idle;
+        } else {
+          ++taken;
+        }
+      }
+    });
+  }
+  // A producer does not disturb them.
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(
+        one.ask(query("insert into row_lock_jobs values (" + std::to_string(1000 + i) + ", 1, 0)")),
+        "CZI");
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(taken, jobs);
+  EXPECT_EQ(one.first_value("select count(*) from row_lock_jobs"), "50");
+  one.ask(query("drop table row_lock_jobs"));
+}
+
+}  // namespace
+}  // namespace pgsilo::protocol_test
