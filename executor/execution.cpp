@@ -58,10 +58,15 @@ struct ExecutionRun {
     return false;
   }
 
-  // Changes are made to the end, whatever the limit; what they return may wait.
-  bool change(ResultSink& sink, uint64_t limit) {
-    if (limit == UINT64_MAX) return pull(sink, limit);
+  // To the end, whatever the limit; what it returns may wait.
+  bool run_whole(ResultSink& sink, uint64_t limit) {
+    if (limit == UINT64_MAX) {
+      pull(sink, limit);
+      end();
+      return true;
+    }
     while (state.root->next()) returned.append(state.registers.data());
+    end();
     position = 0;
     return hand_out(sink, limit);
   }
@@ -84,7 +89,7 @@ struct ExecutionRun {
   RowShape returned_shape;
   RowStore returned;  // RETURNING under a row limit
   size_t position = 0;
-  bool changed = false;
+  bool is_whole = false;  // everything was run
   std::vector<Datum> row;
   uint64_t delivered = 0;
   std::string tag;
@@ -101,7 +106,7 @@ Execution::~Execution() { run_->state.close(); }
 void Execution::restart(std::span<const Datum> parameters) {
   run_->state.close();
   run_->returned.clear();
-  run_->changed = false;
+  run_->is_whole = false;
   run_->state.start(parameters);
 }
 
@@ -111,7 +116,7 @@ RunStatus Execution::run(ResultSink& sink, uint64_t row_limit) {
   uint64_t limit = row_limit == no_row_limit ? UINT64_MAX : row_limit;
   run_->delivered = 0;
   if (state.finished) return RunStatus::done;
-  if (run_->changed) {
+  if (run_->is_whole) {
     bool done = run_->hand_out(sink, limit);
     state.finished = done;
     return done ? RunStatus::done : RunStatus::suspended;
@@ -127,10 +132,11 @@ RunStatus Execution::run(ResultSink& sink, uint64_t row_limit) {
     run_->end();
     return RunStatus::done;
   }
-  if (state.plan->kind() == StatementKind::dml) {
-    bool done = run_->change(sink, limit);
-    run_->changed = true;
-    run_->end();
+  // Changes are made at once; and what one statement reads fits together, whenever it is fetched.
+  if (state.plan->kind() == StatementKind::dml ||
+      state.transaction().isolation() == Isolation::read_committed) {
+    bool done = run_->run_whole(sink, limit);
+    run_->is_whole = true;
     state.finished = done;
     return done ? RunStatus::done : RunStatus::suspended;
   }

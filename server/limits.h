@@ -25,4 +25,8 @@ inline constexpr size_t kept_buffer_bytes = size_t{64} << 10;
 // leaves; for a long result the pieces grow up to this.
 inline constexpr size_t largest_held_output_bytes = size_t{64} << 20;
 
+// A statement of a SERIALIZABLE block whose own reads are beaten runs again so often; then the
+// client gets 40001.
+inline constexpr uint32_t serializable_statement_restarts = 16;
+
 }  // namespace pgsilo::limits

@@ -63,8 +63,8 @@ class Connection final : public IoHandler, public DurableWaiter {
   ByteBuffer& output() { return output_; }
   // Bytes written since the last release.
   size_t unreleased_bytes() const { return output_.size() - released_; }
-  // Takes back everything that was written since the last release.
-  void discard_unreleased() { output_.truncate(released_); }
+  // Takes back what was written since the last release but its first `keep` bytes.
+  void discard_unreleased(size_t keep = 0) { output_.truncate(released_ + keep); }
   // What was written so far may leave when `epoch` is durable.
   void release(uint64_t epoch);
   // (parks) Waits while the client reads too slowly. False: broken or stopped.

@@ -45,10 +45,20 @@ class Reply final : public NoticeSink {
   void rest_on(uint64_t epoch) { epoch_ = std::max(epoch_, epoch); }
   // All of it may leave once that epoch is durable.
   void release() {
+    ++releases_;
     connection_.release(epoch_);
     epoch_ = 0;
   }
   void take_back() { connection_.discard_unreleased(); }
+  // Where the answer stands.
+  struct Position {
+    uint64_t releases = 0;
+    size_t bytes = 0;
+  };
+  Position position() const { return {releases_, connection_.unreleased_bytes()}; }
+  // False: something that was said since may have left.
+  bool can_return_to(const Position& position) const { return position.releases == releases_; }
+  void return_to(const Position& position) { connection_.discard_unreleased(position.bytes); }
   bool holds_output() const { return connection_.unreleased_bytes() != 0; }
 
   // After each row: lets output leave when too much is held.
@@ -75,6 +85,7 @@ class Reply final : public NoticeSink {
   OutputValve& valve_;
   MessageWriter messages_;
   uint64_t epoch_ = 0;
+  uint64_t releases_ = 0;
   size_t base_limit_bytes_ = SIZE_MAX;
   size_t limit_bytes_ = SIZE_MAX;
 };

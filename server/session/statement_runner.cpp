@@ -5,6 +5,7 @@
 #include "base/large_stack.h"
 #include "executor/constant_evaluator.h"
 #include "executor/transaction_status.h"
+#include "server/limits.h"
 #include "server/session/session_commands.h"
 #include "sql/types/text.h"
 
@@ -168,7 +169,57 @@ void StatementRunner::start(Portal& portal) {
   portal.execution = state_.executions.take(portal.plan, state_.context, portal.parameters);
 }
 
+// In a block. What has left the server cannot run again, nor what a client sent and we have read.
+bool StatementRunner::may_restart(const Portal& portal, const Reply::Position& begin) const {
+  if (state_.transactions.state() != TransactionControl::State::block) return false;
+  StatementKind kind = portal.plan == nullptr ? StatementKind::utility : portal.plan->kind();
+  return (kind == StatementKind::query || kind == StatementKind::dml) &&
+         state_.reply.can_return_to(begin);
+}
+
+// A statement of a block met a conflict. If only its own reads are beaten it runs again, with the
+// locks it has; else the conflict is the client's.
+void StatementRunner::restart(const Reply::Position& begin, TransactionStatus conflict) {
+  Transaction& transaction = state_.transactions.storage();
+  TransactionStatus status = transaction.restart_statement();
+  bool gives_up = transaction.isolation() == Isolation::serializable &&
+                  retry_.failures() >= limits::serializable_statement_restarts;
+  state_.reply.return_to(begin);
+  if (status != TransactionStatus::ok || gives_up) raise_transaction_status(conflict);
+  int64_t delay_us = retry_.next_delay_us();
+  if (delay_us > 0) state_.interrupts.sleep(delay_us);
+  state_.interrupts.check();
+}
+
 StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_limit) {
+  if (portal.state == Portal::State::suspended) return run_once(portal, row_limit);
+  Reply::Position begin = state_.reply.position();
+  retry_.reset();
+  for (;;) {
+    TransactionStatus conflict;
+    try {
+      return run_once(portal, row_limit);
+    } catch (const TransactionConflict& caught) {
+      conflict = caught.status();
+      if (conflict == TransactionStatus::deadlock || !may_restart(portal, begin)) throw;
+    } catch (const SqlError& error) {
+      // An error is an answer: what it rests on must have been true. That a wait took too long
+      // rests on nothing.
+      const SqlDiagnostic& said = error.diagnostic();
+      if (said.severity != Severity::error || said.state == sqlstate::lock_not_available ||
+          said.state == sqlstate::query_canceled || !may_restart(portal, begin)) {
+        throw;
+      }
+      conflict = state_.transactions.storage().validate();
+      if (conflict == TransactionStatus::ok) throw;
+    }
+    portal.execution.reset();
+    restart(begin, conflict);
+    portal.state = Portal::State::ready;
+  }
+}
+
+StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_limit) {
   state_.transactions.open();
   if (portal.state == Portal::State::ready) start(portal);
   state_.rows.prepare(portal.plan->result_columns(), portal.result_formats, state_.context.types);

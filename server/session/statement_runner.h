@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
+#include "executor/worker/retry_policy.h"
 #include "server/session/session_state.h"
 
 namespace pgsilo {
@@ -18,7 +20,7 @@ class SessionCommands;
 class StatementRunner {
  public:
   StatementRunner(SessionState& state, SessionCommands& commands)
-      : state_(state), commands_(commands) {}
+      : state_(state), commands_(commands), retry_(static_cast<uint64_t>(monotonic_ns())) {}
 
   // The text parsed, from the cache if it was seen before. Throws 22021, 42601, 54001.
   std::shared_ptr<CachedText> parse(std::string_view text, std::span<const Oid> declared_types,
@@ -52,6 +54,9 @@ class StatementRunner {
                                              bool parameters_allowed);
   void describe(PreparedStatement& statement);
   Outcome run_plan(Portal& portal, uint64_t row_limit);
+  Outcome run_once(Portal& portal, uint64_t row_limit);
+  bool may_restart(const Portal& portal, const Reply::Position& begin) const;
+  void restart(const Reply::Position& begin, TransactionStatus conflict);
   void start(Portal& portal);
   void check_permitted(const PreparedStatement& statement, const ExecutablePlan& plan) const;
 
@@ -61,7 +66,8 @@ class StatementRunner {
   static constexpr size_t recent_statements = 16;
   std::vector<std::shared_ptr<PreparedStatement>> recent_;
   size_t next_recent_ = 0;
-  std::string key_;  // reused
+  RetryPolicy retry_;  // of the running statement
+  std::string key_;    // reused
   std::string tag_;
 };
 

@@ -90,7 +90,10 @@ void TransactionControl::open() {
 void TransactionControl::open_storage() {
   if (transaction_.is_open()) return;
   bool interactive = state_ == State::block || careful_ || interactive_;
-  transaction_.begin(interactive ? TransactionMode::interactive : TransactionMode::one_shot);
+  // READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
+  bool weak = settings_.modes().isolation >= IsolationLevel::read_committed;
+  transaction_.begin(interactive ? TransactionMode::interactive : TransactionMode::one_shot,
+                     weak ? Isolation::read_committed : Isolation::serializable);
 }
 
 void TransactionControl::validate() {

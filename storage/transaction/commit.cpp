@@ -174,7 +174,7 @@ TransactionStatus Commit::check_gates() {
 }
 
 Tid Commit::newest_tid() const {
-  Tid newest = std::max(newest_locked_, worker_.last_tid());
+  Tid newest = std::max({newest_locked_, worker_.last_tid(), transaction_.newest_forgotten_});
   for (const ReadEntry& entry : transaction_.reads_) newest = std::max(newest, entry.tid());
   return newest;
 }

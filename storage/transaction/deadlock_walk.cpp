@@ -9,11 +9,14 @@ namespace pgsilo {
 
 class DeadlockWalk {
  public:
-  explicit DeadlockWalk(LockTable& table) : table_(table) {}
+  // `waiters_too`: also along the order of waiting.
+  DeadlockWalk(LockTable& table, bool waiters_too) : table_(table), waiters_too_(waiters_too) {}
 
-  // Whether a chain of waits leads from `start` back to it, still stands when followed a second
-  // time, and nobody in it could be granted what it waits for.
-  bool finds_deadlock(LockOwner* start);
+  // Whether a chain of waits leads from `start` back to it and still stands when followed a second
+  // time.
+  bool finds_cycle(LockOwner* start);
+  // After finds_cycle(): grants what somebody in it only waits its turn for.
+  void break_cycle();
 
  private:
   using Wait = LockOwner::Wait;
@@ -27,10 +30,10 @@ class DeadlockWalk {
   // Sets `wait` and `targets` to what holds for the owner now.
   void look_at(LockOwner* owner, Wait& wait, std::vector<LockOwner*>& targets);
   bool still_stands(const Step& step);
-  bool breaks(const Step& step);
   void push(LockOwner* owner);
 
   LockTable& table_;
+  const bool waiters_too_;
   std::vector<Step> path_;
   std::vector<LockOwner*> visited_;
 };
@@ -44,7 +47,7 @@ void DeadlockWalk::look_at(LockOwner* owner, Wait& wait, std::vector<LockOwner*>
     if (wait.kind == Wait::Kind::gate)
       targets.push_back(const_cast<LockOwner*>(wait.relation->gate().owner()));
   }
-  if (wait.kind == Wait::Kind::queue) targets = table_.blockers_of(*owner, wait.tag);
+  if (wait.kind == Wait::Kind::queue) targets = table_.blockers_of(*owner, wait.tag, waiters_too_);
   if (wait.kind == Wait::Kind::shares) targets = table_.sharers_of(wait.relation);
   std::erase_if(targets,
                 [owner](LockOwner* target) { return target == nullptr || target == owner; });
@@ -60,10 +63,13 @@ bool DeadlockWalk::still_stands(const Step& step) {
          std::find(targets.begin(), targets.end(), step.targets[step.at]) != targets.end();
 }
 
-// Those who wait only for their turn need not: that others go first is fair, no more.
-bool DeadlockWalk::breaks(const Step& step) {
-  return step.wait.kind == Wait::Kind::queue &&
-         table_.grant_out_of_turn(*step.owner, step.wait.tag);
+void DeadlockWalk::break_cycle() {
+  for (const Step& step : path_) {
+    if (step.wait.kind == Wait::Kind::queue &&
+        table_.grant_out_of_turn(*step.owner, step.wait.tag)) {
+      return;
+    }
+  }
 }
 
 void DeadlockWalk::push(LockOwner* owner) {
@@ -73,7 +79,7 @@ void DeadlockWalk::push(LockOwner* owner) {
   visited_.push_back(owner);
 }
 
-bool DeadlockWalk::finds_deadlock(LockOwner* start) {
+bool DeadlockWalk::finds_cycle(LockOwner* start) {
   push(start);
   while (!path_.empty()) {
     Step& step = path_.back();
@@ -85,8 +91,7 @@ bool DeadlockWalk::finds_deadlock(LockOwner* start) {
     LockOwner* target = step.targets[step.at];
     if (target == start) {
       return std::all_of(path_.begin(), path_.end(),
-                         [this](const Step& s) { return still_stands(s); }) &&
-             std::none_of(path_.begin(), path_.end(), [this](const Step& s) { return breaks(s); });
+                         [this](const Step& s) { return still_stands(s); });
     }
     if (std::find(visited_.begin(), visited_.end(), target) != visited_.end()) {
       ++step.at;
@@ -98,7 +103,10 @@ bool DeadlockWalk::finds_deadlock(LockOwner* start) {
 }
 
 bool LockTable::is_deadlocked(LockOwner& owner) {
-  return DeadlockWalk(*this).finds_deadlock(&owner);
+  if (DeadlockWalk(*this, /*waiters_too=*/false).finds_cycle(&owner)) return true;
+  DeadlockWalk walk(*this, /*waiters_too=*/true);
+  if (walk.finds_cycle(&owner)) walk.break_cycle();
+  return false;
 }
 
 }  // namespace pgsilo

@@ -2,16 +2,17 @@
 
 namespace pgsilo {
 
-bool NodeSet::apply(const NodeChanges& changes) {
-  if (changes.changed == nullptr) return true;
+NodeSet::Fixup NodeSet::apply(const NodeChanges& changes) {
+  if (changes.changed == nullptr) return Fixup::not_registered;
   NodeRef* known = find(changes.changed);
-  if (known == nullptr) return true;
-  if (known->version != changes.before) return false;
+  if (known == nullptr) return Fixup::not_registered;
+  if (known->version != changes.before) return Fixup::beaten;
+  changed_older_ |= static_cast<size_t>(known - nodes_.data()) < statement_begin_;
   known->version = changes.after;
   for (const NodeRef& created : changes.created) {
-    if (!add(created)) return false;
+    if (!add(created)) return Fixup::beaten;
   }
-  return true;
+  return Fixup::moved_on;
 }
 
 void NodeSet::append(NodeRef ref) {
@@ -20,11 +21,19 @@ void NodeSet::append(NodeRef ref) {
   index_.add(ref.node, static_cast<uint32_t>(nodes_.size() - 1));
 }
 
+bool NodeSet::forget_statement() {
+  if (changed_older_) return false;
+  nodes_.resize(statement_begin_);
+  index_.truncate(nodes_.size(), node_at());
+  return true;
+}
+
 void NodeSet::clear() {
   constexpr size_t ordinary = 4096;
   if (nodes_.capacity() > ordinary) nodes_ = {};
   nodes_.clear();
   index_.clear();
+  begin_statement();
 }
 
 }  // namespace pgsilo

@@ -32,10 +32,22 @@ class NodeSet {
     return known == nullptr || known->version == ref.version;
   }
 
-  // After an insert of this transaction changed the tree (node_changes.h): what was registered
-  // stays valid. False: somebody else changed the node since it was registered. Throws
-  // std::bad_alloc.
-  [[nodiscard]] bool apply(const NodeChanges& changes);
+  enum class Fixup : uint8_t {
+    not_registered,  // the node: nothing to do
+    moved_on,        // what was registered stays valid, but for the record that was inserted
+    beaten,          // somebody else changed the node since it was registered
+  };
+  // After an insert of this transaction changed the tree (node_changes.h). Throws std::bad_alloc.
+  [[nodiscard]] Fixup apply(const NodeChanges& changes);
+
+  // Nodes registered from here on belong to a new statement.
+  void begin_statement() {
+    statement_begin_ = nodes_.size();
+    changed_older_ = false;
+  }
+  // Forgets the statement's nodes. False, and nothing has changed: the statement has moved nodes of
+  // earlier ones on.
+  [[nodiscard]] bool forget_statement();
 
   bool empty() const { return nodes_.empty(); }
   size_t size() const { return nodes_.size(); }
@@ -52,6 +64,8 @@ class NodeSet {
 
   std::vector<NodeRef> nodes_;
   PointerIndex index_;
+  size_t statement_begin_ = 0;
+  bool changed_older_ = false;  // the running statement has moved on a node of an earlier one
 };
 
 }  // namespace pgsilo

@@ -51,6 +51,8 @@ class ReadSet {
   bool has_existence() const { return has_existence_; }
   const ReadEntry* begin() const { return entries_.data(); }
   const ReadEntry* end() const { return entries_.data() + entries_.size(); }
+  // Forgets those from `size` on.
+  void truncate(size_t size) { entries_.resize(size); }
   // Keeps the memory of ordinary transactions, gives that of giant ones back.
   void clear();
 

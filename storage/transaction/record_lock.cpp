@@ -259,8 +259,8 @@ size_t LockTable::waiters(LockTag tag) const {
   return count;
 }
 
-// Whom a waiter waits for.
-std::vector<LockOwner*> LockTable::blockers_of(const LockOwner& owner, LockTag tag) const {
+std::vector<LockOwner*> LockTable::blockers_of(const LockOwner& owner, LockTag tag,
+                                               bool waiters_too) const {
   Shard& shard = shard_of(tag);
   for (std::vector<LockOwner*> blockers;; blockers.reserve(2 * blockers.capacity() + 16)) {
     blockers.clear();
@@ -277,7 +277,8 @@ std::vector<LockOwner*> LockTable::blockers_of(const LockOwner& owner, LockTag t
     };
     for (const LockHolder* at = queue->holders; at != nullptr; at = at->next)
       add(at->owner, at->mode);
-    for (const Waiter* at = queue->waiting; at != waiter; at = at->next) add(at->owner, at->mode);
+    for (const Waiter* at = queue->waiting; waiters_too && at != waiter; at = at->next)
+      add(at->owner, at->mode);
     if (complete) return blockers;
   }
 }

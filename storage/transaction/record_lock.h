@@ -16,9 +16,10 @@
 // owner of a relation's gate, or (as owner of a closed gate) for everybody who shares the relation.
 // Each waiter walks the graph from itself when it has waited for deadlock_timeout, and again after
 // each further one. Walks are serialised by a mutex; a cycle is believed only if a second pass
-// finds every wait of it unbroken (wait numbers), which makes it one that existed as a whole. If
-// somebody in it waits only for its turn, it is granted out of turn; else the walker that finds a
-// cycle through itself is the victim.
+// finds every wait of it unbroken (wait numbers), which makes it one that existed as a whole. The
+// walker that finds a cycle of holders through itself is the victim. A cycle that needs the order
+// of waiting as well is no deadlock: somebody in it waits only for its turn, and is granted out of
+// turn.
 //
 // Thread safety: LockTable: any thread. A LockOwner is used by its transaction's fiber; other
 // threads read it under its latch. Lock order: docs/lock_order.md (shard latch, then owner latch;
@@ -192,7 +193,8 @@ class LockTable {
   // Waits in short parks until `done()`. DDL is rare: nobody wakes the poller.
   template <typename Done>
   TransactionStatus poll(LockOwner& owner, const WaitSettings& settings, Done done);
-  std::vector<LockOwner*> blockers_of(const LockOwner& owner, LockTag tag) const;
+  // Whom a waiter waits for: holders, and, if told so, those who wait before it.
+  std::vector<LockOwner*> blockers_of(const LockOwner& owner, LockTag tag, bool waiters_too) const;
   std::vector<LockOwner*> sharers_of(const Relation* relation);
   // Under detection_mutex_: whether `owner`, which waits, is part of a deadlock.
   bool is_deadlocked(LockOwner& owner);

@@ -19,11 +19,13 @@ Transaction::~Transaction() {
   worker_.parts().locks.return_owner(owner_);
 }
 
-void Transaction::begin(TransactionMode mode) {
+void Transaction::begin(TransactionMode mode, Isolation isolation) {
   PGSILO_CHECK(!open_);
   if (!pin_) pin_.emplace(worker_.reclaimer());
   open_ = true;
   mode_ = mode;
+  isolation_ = isolation;
+  newest_forgotten_ = Tid();
   command_ = last_command_ = 0;
   mark_depth_ = 0;
   validated_epoch_ = Epoch();
@@ -41,12 +43,28 @@ TransactionStatus Transaction::begin_statement() {
     command_ = ++last_command_;
     statement_reads_ = reads_.size();
     statement_nodes_ = nodes_.size();
+    nodes_.begin_statement();
+    statement_versions_ = writes_.mark();
+    statement_depth_ = mark_depth_;
+    statement_wrote_direct_ = false;
     if (private_relations_.empty()) return TransactionStatus::ok;
     TransactionStatus status = drain_load();
     if (status == TransactionStatus::ok) status = private_rows_.stream(worker_, settings_);
     if (status == TransactionStatus::ok)
       private_rows_.begin_statement(command_, worker_.last_tid());
     return status;
+  });
+}
+
+TransactionStatus Transaction::restart_statement() {
+  return guarded(worker_, [this] {
+    PGSILO_DCHECK(open_ && mode_ == TransactionMode::interactive);
+    if (statement_wrote_direct_ || bulk_load_ != nullptr || !nodes_.forget_statement())
+      return TransactionStatus::conflict_record;
+    mark_depth_ = statement_depth_;
+    writes_.rollback_to(statement_versions_);
+    reads_.truncate(statement_reads_);
+    return validate();
   });
 }
 

@@ -56,6 +56,12 @@ struct RelationOptions;
 
 enum class TransactionMode : uint8_t { one_shot, interactive };
 
+// Of an interactive transaction; one-shots are serializable.
+enum class Isolation : uint8_t {
+  serializable,    // strictly: in real-time order
+  read_committed,  // what one statement reads fits together; commit looks at nothing it read
+};
+
 enum class ReadPurpose : uint8_t {
   plain,
   for_update,   // interactive: takes the record's intent lock before it reads (UPDATE, DELETE,
@@ -94,9 +100,10 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  void begin(TransactionMode mode);
+  void begin(TransactionMode mode, Isolation isolation = Isolation::serializable);
   bool is_open() const { return open_; }
   TransactionMode mode() const { return mode_; }
+  Isolation isolation() const { return isolation_; }
   // A one-shot whose first bytes left the server is one no longer (engine.md item 7). Its reads so
   // far must be valid: the status is that of validate(). Records already written get their intent
   // locks.
@@ -110,6 +117,10 @@ class Transaction {
   void resume_statement(CommandId command) { command_ = command; }
   // Interactive: ok, or a conflict (40001). One-shot: nothing to do.
   TransactionStatus end_statement();
+  // Interactive, after a conflict: the running statement has read and written nothing, and may run
+  // again from begin_statement(). Its locks stay. Any status but ok: it cannot, for what earlier
+  // statements read is no longer true, or it has written rows that cannot be unwound.
+  TransactionStatus restart_statement();
   // All reads are true together now. For one-shots before they answer, for long loops at each
   // yield.
   TransactionStatus validate();
@@ -273,6 +284,7 @@ class Transaction {
   bool refresh_existence();
   bool statement_is_covered() const;
   void note_validated();
+  void forget_reads();
   bool is_validated() const {
     return reads_.size() == validated_reads_ && nodes_.size() == validated_nodes_;
   }
@@ -285,6 +297,7 @@ class Transaction {
   const WaitSettings& settings_;
   LockOwner& owner_;
   TransactionMode mode_ = TransactionMode::one_shot;
+  Isolation isolation_ = Isolation::serializable;
   bool open_ = false;
   std::optional<Pin> pin_;  // while open, and from wait_for_intent() to the next begin()
   CommandId command_ = 0;
@@ -308,6 +321,10 @@ class Transaction {
   size_t validated_nodes_ = 0;
   size_t statement_reads_ = 0;  // sizes when the running statement began
   size_t statement_nodes_ = 0;
+  uint32_t statement_versions_ = 0;
+  uint32_t statement_depth_ = 0;         // mark_depth_, likewise
+  bool statement_wrote_direct_ = false;  // rows that are not in the write set
+  Tid newest_forgotten_;                 // of reads that are no longer in the read set
   // What must_wait is about.
   Record* met_intent_ = nullptr;
   LockMode met_mode_ = LockMode::none;  // what we wanted of it

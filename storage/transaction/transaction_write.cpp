@@ -118,6 +118,7 @@ TransactionStatus Transaction::load(Relation& relation, std::string_view key,
         rejected_row_ = {std::string(key), std::string(row)};
       return status;
     }
+    statement_wrote_direct_ = true;
     if (bulk_load_ == nullptr) bulk_load_ = std::make_shared<BulkLoad>(*sharing, settings_);
     TransactionStatus status = bulk_load_->add(worker_, settings_, relation, key, row);
     if (status == TransactionStatus::duplicate_key) rejected_row_ = bulk_load_->rejected();
@@ -156,6 +157,7 @@ bool Transaction::inserts_directly(const Relation& relation) const {
 TransactionStatus Transaction::insert_private(Relation& relation, std::string_view key,
                                               std::string_view row) {
   Record* existing = nullptr;
+  statement_wrote_direct_ = true;
   TransactionStatus status =
       private_rows_.insert(worker_, settings_, relation, key, row, &existing);
   if (existing == nullptr) return status;
@@ -189,7 +191,12 @@ TransactionStatus Transaction::hook_placeholder(Relation& relation, std::string_
   }
   *record = fresh;
   placeholders_.push_back({&relation, fresh});
-  return nodes_.apply(changes_) ? TransactionStatus::ok : TransactionStatus::conflict_node;
+  NodeSet::Fixup fixup = nodes_.apply(changes_);
+  // From now on it is not the node that tells whether somebody else has made the key's row: who
+  // adopts our placeholder leaves the node as it is.
+  if (fixup == NodeSet::Fixup::moved_on)
+    reads_.add(fresh, TidWord::absent(Tid()), ReadKind::uniqueness);
+  return fixup == NodeSet::Fixup::beaten ? TransactionStatus::conflict_node : TransactionStatus::ok;
 }
 
 // Makes `row` the row of `record` if there is none. conflict_record if the record is obsolete.

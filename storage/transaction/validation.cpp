@@ -1,4 +1,6 @@
 // Validation: Silo's phase 2, and the same check outside commit (docs/commit_protocol.md).
+#include <algorithm>
+
 #include "storage/index/index_tree.h"
 #include "storage/record/backoff.h"
 #include "storage/transaction/transaction.h"
@@ -24,9 +26,21 @@ void Transaction::note_validated() {
 
 TransactionStatus Transaction::end_statement() {
   if (mode_ == TransactionMode::one_shot) return TransactionStatus::ok;
-  if (!statement_is_covered()) return validate();
+  if (!statement_is_covered()) {
+    TransactionStatus status = validate();
+    if (status != TransactionStatus::ok) return status;
+  }
+  if (isolation_ == Isolation::read_committed) forget_reads();
   note_validated();
   return TransactionStatus::ok;
+}
+
+// What it has written nobody else can change: it has the intents.
+void Transaction::forget_reads() {
+  for (const ReadEntry& entry : reads_)
+    newest_forgotten_ = std::max(newest_forgotten_, entry.tid());
+  reads_.clear();
+  nodes_.clear();
 }
 
 // True if what the running statement read was so already when the transaction validated last: then

@@ -51,6 +51,39 @@ void in_threads(TestEngine& engine, Body body) {
   for (std::thread& thread : running) thread.join();
 }
 
+// Everybody inserts the number after the newest one. That a key is taken is believed only if the
+// scan that found it free is believed no longer.
+TEST(TransactionStress, ADuplicateContradictsWhoHasSeenTheKeyFree) {
+  TestEngine engine;
+  Relation& rows = engine.create_relation();
+  constexpr int inserts = 16;  // per round: they are quick, and what went wrong was rare
+  auto insert_next = [&](TestSession& session, Random& random) {
+    TransactionMode mode =
+        random.one_in(3) ? TransactionMode::interactive : TransactionMode::one_shot;
+    TransactionStatus status = run(session, mode, [&] {
+      TransactionScan scan(session.transaction, rows, {}, ScanDirection::backward, session.buffer);
+      RowRef newest;
+      TransactionStatus step = scan.next(&newest);
+      if (step != ok && step != not_found) return step;
+      int number = step == ok ? std::stoi(std::string(newest.key())) + 1 : 1000000;
+      step = session.insert(rows, std::to_string(number), "");
+      if (step != duplicate_key) return step;
+      EXPECT_NE(session.transaction.validate(), ok) << number;
+      return conflict_unique;
+    });
+    EXPECT_EQ(status, ok);
+  };
+  in_threads(engine, [&](TestSession& session, Random& random, int, int) {
+    for (int i = 0; i < inserts; ++i) insert_next(session, random);
+  });
+  TestSession session(engine);
+  session.begin();
+  TransactionScan scan(session.transaction, rows, {}, ScanDirection::backward, session.buffer);
+  RowRef newest;
+  ASSERT_EQ(scan.next(&newest), ok);
+  EXPECT_EQ(newest.key(), std::to_string(1000000 + threads * rounds * inserts - 1));
+}
+
 // Rows "group:x"; a transaction adds one only if its scan counts fewer than three, or deletes one.
 // Write skew by scan: without node validation a group grows past three.
 TEST(TransactionStress, GroupsNeverGrowPastTheirQuota) {

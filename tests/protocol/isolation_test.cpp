@@ -1,0 +1,204 @@
+// Isolation levels between sessions, where PostgreSQL's READ COMMITTED and ours must agree, and
+// what a block may read again before its client sees 40001.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/protocol/raw_client.h"
+
+namespace pgsilo::protocol_test {
+namespace {
+
+class IsolationTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (RawClient* client : {&one, &other}) client->start();
+    one.ask(query("drop table if exists isolation_test"));
+    one.ask(query("create table isolation_test (id int primary key, v int)"));
+    one.ask(query("insert into isolation_test select i, 0 from generate_series(1, 4) i"));
+  }
+  void TearDown() override {
+    for (RawClient* client : {&one, &other}) client->ask(query("rollback"));
+    one.ask(query("drop table if exists isolation_test"));
+  }
+  static std::string first_column(const std::vector<Message>& answer) {
+    std::string values;
+    for (const Message& each : answer) {
+      if (each.type == 'D') values += row_values(each)[0] + " ";
+      if (each.type == 'E') values += field(each, 'C') + " ";
+    }
+    return values;
+  }
+  static std::string rows(RawClient& client, const std::string& sql) {
+    client.send(query(sql));
+    return first_column(client.read_answer());
+  }
+  static void begin(RawClient& client, const std::string& level) {
+    EXPECT_EQ(client.ask(query("begin isolation level " + level)), "CZT");
+  }
+
+  RawClient one, other;
+};
+
+TEST_F(IsolationTest, ReadCommittedSeesWhatOthersCommitBetweenStatements) {
+  begin(one, "read committed");
+  EXPECT_EQ(rows(one, "select sum(v) from isolation_test"), "0 ");
+  EXPECT_EQ(other.ask(query("update isolation_test set v = 5 where id = 2")), "CZI");
+  EXPECT_EQ(rows(one, "select sum(v) from isolation_test"), "5 ");
+  EXPECT_EQ(other.ask(query("insert into isolation_test values (9, 10)")), "CZI");
+  EXPECT_EQ(rows(one, "select sum(v) from isolation_test"), "15 ");
+  EXPECT_EQ(one.ask(query("update isolation_test set v = v + 1 where id = 2")), "CZT");
+  EXPECT_EQ(one.ask(query("commit")), "CZI");
+  EXPECT_EQ(rows(other, "select v from isolation_test where id = 2"), "6 ");
+}
+
+TEST_F(IsolationTest, SerializableDoesNot) {
+  begin(one, "serializable");
+  EXPECT_EQ(rows(one, "select sum(v) from isolation_test"), "0 ");
+  EXPECT_EQ(other.ask(query("update isolation_test set v = 5 where id = 2")), "CZI");
+  std::string again = rows(one, "select sum(v) from isolation_test");
+  EXPECT_TRUE(again == "0 " || again == "40001 ") << again;
+  one.ask(query("update isolation_test set v = 7 where id = 2"));
+  EXPECT_EQ(one.ask(query("commit")), "CZI");  // ends a failed block
+  EXPECT_EQ(rows(other, "select v from isolation_test where id = 2"), "5 ");
+}
+
+TEST_F(IsolationTest, WriteSkewIsForReadCommittedOnly) {
+  for (std::string level : {"read committed", "serializable"}) {
+    one.ask(query("update isolation_test set v = 1 where id in (1, 2)"));
+    begin(one, level);
+    begin(other, level);
+    EXPECT_EQ(rows(one, "select sum(v) from isolation_test where id in (1, 2)"), "2 ");
+    EXPECT_EQ(rows(other, "select sum(v) from isolation_test where id in (1, 2)"), "2 ");
+    one.ask(query("update isolation_test set v = 0 where id = 1"));
+    other.ask(query("update isolation_test set v = 0 where id = 2"));
+    one.ask(query("commit"));
+    std::string last = other.ask(query("commit"));
+    std::string sum = rows(one, "select sum(v) from isolation_test where id in (1, 2)");
+    EXPECT_EQ(sum, level == "serializable" ? "1 " : "0 ") << last;
+  }
+}
+
+TEST_F(IsolationTest, ReadCommittedUpdatesWaitAndUseTheNewestRow) {
+  begin(one, "read committed");
+  begin(other, "read committed");
+  EXPECT_EQ(rows(other, "select v from isolation_test where id = 1"), "0 ");
+  EXPECT_EQ(one.ask(query("update isolation_test set v = v + 1 where id = 1")), "CZT");
+  other.send(query("update isolation_test set v = v + 10 where id = 1 returning v"));
+  EXPECT_TRUE(other.is_silent());
+  EXPECT_EQ(one.ask(query("commit")), "CZI");
+  EXPECT_EQ(first_column(other.read_answer()), "11 ");
+  EXPECT_EQ(other.ask(query("commit")), "CZI");
+}
+
+TEST_F(IsolationTest, ReadCommittedChecksTheConditionOfAnUpdateAgain) {
+  begin(one, "read committed");
+  begin(other, "read committed");
+  EXPECT_EQ(one.ask(query("update isolation_test set v = 3 where id = 1")), "CZT");
+  EXPECT_EQ(one.ask(query("delete from isolation_test where id = 2")), "CZT");
+  other.send(query("update isolation_test set v = -1 where v = 0 returning id"));
+  EXPECT_TRUE(other.is_silent());
+  EXPECT_EQ(one.ask(query("commit")), "CZI");
+  EXPECT_EQ(first_column(other.read_answer()), "3 4 ");
+  EXPECT_EQ(other.ask(query("commit")), "CZI");
+}
+
+TEST_F(IsolationTest, ReadCommittedRunsAJoinAgainWhenARowChangedUnderIt) {
+  begin(one, "read committed");
+  begin(other, "read committed");
+  EXPECT_EQ(one.ask(query("update isolation_test set v = 3 where id = 1")), "CZT");
+  other.send(
+      query("update isolation_test a set v = a.v + b.v + 1 from isolation_test b "
+            "where b.id = a.id and a.id = 1 returning a.v"));
+  EXPECT_TRUE(other.is_silent());
+  EXPECT_EQ(one.ask(query("commit")), "CZI");
+  // PostgreSQL takes b as it was: 3 + 0 + 1.
+  std::string seen = first_column(other.read_answer());
+  EXPECT_TRUE(seen == "7 " || seen == "4 ") << seen;
+  EXPECT_EQ(other.ask(query("commit")), "CZI");
+}
+
+TEST_F(IsolationTest, UniqueKeysUnderReadCommitted) {
+  for (std::string end : {"commit", "rollback"}) {
+    begin(one, "read committed");
+    begin(other, "read committed");
+    EXPECT_EQ(one.ask(query("insert into isolation_test values (7, 1)")), "CZT");
+    other.send(query("insert into isolation_test values (7, 2)"));
+    EXPECT_TRUE(other.is_silent());
+    EXPECT_EQ(one.ask(query(end)), "CZI");
+    EXPECT_EQ(other.answer(), end == "commit" ? "E(23505)ZE" : "CZT");
+    EXPECT_EQ(other.ask(query("commit")), "CZI");
+    EXPECT_EQ(rows(one, "delete from isolation_test where id = 7 returning v"),
+              end == "commit" ? "1 " : "2 ");
+  }
+}
+
+TEST_F(IsolationTest, AFetchedPortalUnderReadCommittedSeesOneState) {
+  begin(one, "read committed");
+  one.send(parse("", "select v from isolation_test order by id") + bind("p", "") + execute("p", 2) +
+           message('H'));
+  // What was fetched later was read with the rest.
+  std::string first;
+  for (int i = 0; i < 5; ++i) {
+    Message each = one.read();
+    if (each.type == 'D') first += row_values(each)[0] + " ";
+  }
+  EXPECT_EQ(first, "0 0 ");
+  EXPECT_EQ(other.ask(query("update isolation_test set v = 8")), "CZI");
+  one.send(execute("p", 10) + sync());
+  EXPECT_EQ(first_column(one.read_answer()), "0 0 ");
+  EXPECT_EQ(one.ask(query("commit")), "CZI");
+}
+
+TEST_F(IsolationTest, NobodyUnderReadCommittedMeets40001) {
+  constexpr int clients = 6, rounds = 40;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < clients; ++i) {
+    threads.emplace_back([i] {
+      RawClient client;
+      client.start();
+      std::string id = std::to_string(1 + i % 4);
+      for (int round = 0; round < rounds; ++round) {
+        client.ask(query("begin isolation level read committed"));
+        EXPECT_EQ(client.ask(query("select sum(v), count(*) from isolation_test")), "TDCZT");
+        EXPECT_EQ(client.ask(query("update isolation_test set v = v + 1 where id = " + id)), "CZT");
+        EXPECT_EQ(client.ask(query("insert into isolation_test select max(id) + 1 + " +
+                                   std::to_string(i) +
+                                   ", 0 from isolation_test "
+                                   "on conflict do nothing")),
+                  "CZT");
+        EXPECT_EQ(client.ask(query("select count(*) from isolation_test where v > 0")), "TDCZT");
+        EXPECT_EQ(client.ask(query("commit")), "CZI");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(rows(one, "select sum(v) from isolation_test"), std::to_string(clients * rounds) + " ");
+}
+
+// The first statement of a block is like a transaction of its own, also at our default level.
+TEST_F(IsolationTest, ABlocksFirstStatementRunsAgainInsideTheServer) {
+  constexpr int clients = 6, rounds = 40;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < clients; ++i) {
+    threads.emplace_back([] {
+      RawClient client;
+      client.start();
+      for (int round = 0; round < rounds; ++round) {
+        client.ask(query("begin"));
+        EXPECT_EQ(client.ask(query("update isolation_test a set v = a.v + 1 "
+                                   "from isolation_test b where a.id = b.id and b.id = 1")),
+                  "CZT");
+        EXPECT_EQ(client.ask(query("commit")), "CZI");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(rows(one, "select v from isolation_test where id = 1"),
+            std::to_string(clients * rounds) + " ");
+}
+
+}  // namespace
+}  // namespace pgsilo::protocol_test
