@@ -10,6 +10,7 @@
 #include "planner/bound/query_tree.h"
 #include "planner/plan/expression_placer.h"
 #include "planner/plan/make_plan.h"
+#include "planner/rewrite/fold.h"
 #include "planner/rewrite/levels.h"
 
 namespace pgsilo {
@@ -65,13 +66,19 @@ class GroupedReads {
   const Expressions& keys_;
 };
 
-AggregateCall make_call(ExpressionPlacer& placer, const AggregateExpression& aggregate,
-                        Arena& arena) {
+AggregateCall make_call(QueryContext& context, ExpressionPlacer& placer,
+                        const AggregateExpression& aggregate) {
+  Arena& arena = context.arena();
+  auto placed = [&](const BoundExpression* expression) {
+    return fold_expression(arena, context.statement.evaluator, placer.place(expression));
+  };
   AggregateCall call;
   call.procedure = aggregate.procedure;
   call.result_type = aggregate.type;
-  call.arguments = placer.place_list(aggregate.arguments);
-  call.filter = aggregate.filter != nullptr ? placer.place(aggregate.filter) : nullptr;
+  auto arguments = arena.copy_span(aggregate.arguments);
+  for (const BoundExpression*& argument : arguments) argument = placed(argument);
+  call.arguments = arguments;
+  call.filter = aggregate.filter != nullptr ? placed(aggregate.filter) : nullptr;
   call.distinct = aggregate.distinct;
   if (aggregate.distinct) {
     const BuiltinOperator* equality = equality_operator(aggregate.arguments[0]->type);
@@ -115,7 +122,7 @@ PlacedPlan plan_grouping(QueryContext& context, PlacedPlan input) {
     layout.add(key);
   }
   for (const BoundExpression* aggregate : reads.aggregates) {
-    calls.push_back(make_call(placer, *as<AggregateExpression>(aggregate), context.arena()));
+    calls.push_back(make_call(context, placer, *as<AggregateExpression>(aggregate)));
     columns.push_back({aggregate->type, aggregate->typmod, {}});
     layout.add(aggregate);
   }

@@ -84,15 +84,21 @@ class QueryPlanner {
                        [](const BoundTarget& target) { return is_volatile(*target.expression); });
   }
 
+  const BoundExpression* fold(const BoundExpression* expression) {
+    return fold_expression(context_.arena(), statement_.evaluator, expression);
+  }
+
   const PlanNode* project(const PlacedPlan& input, std::span<const BoundTarget> targets) {
     ExpressionPlacer placer(context_, input.layout);
     auto expressions = context_.arena().make_span<const BoundExpression*>(targets.size());
     auto columns = context_.arena().make_span<PlanColumn>(targets.size());
     bool same = targets.size() == input.node->columns.size();
     for (size_t i = 0; i < targets.size(); ++i) {
-      const BoundExpression* expression =
-          fold_expression(context_.arena(), statement_.evaluator, targets[i].expression);
+      const BoundExpression* expression = targets[i].expression;
+      // A group's key is found again by what it is, too: there the place comes first.
+      if (!query_.is_grouped) expression = fold(expression);
       expressions[i] = placer.place(expression);
+      if (query_.is_grouped) expressions[i] = fold(expressions[i]);
       columns[i] = {expression->type, expression->typmod, targets[i].name};
       auto* slot = try_as<SlotExpression>(expressions[i]);
       same = same && slot != nullptr && slot->slot == static_cast<int32_t>(i);

@@ -18,6 +18,8 @@ class Folder {
   Folder(Arena& arena, ConstantEvaluator* evaluator) : arena_(arena), evaluator_(evaluator) {}
 
   const BoundExpression* fold(const BoundExpression* expression) {
+    // Whoever computes the aggregate finds it again by what it is.
+    if (expression->kind == ExpressionKind::aggregate) return expression;
     expression =
         map_children(arena_, expression, [&](const BoundExpression* child) { return fold(child); });
     switch (expression->kind) {
