@@ -76,10 +76,15 @@ class Sort final : public Operator {
   }
 
  private:
+  // Long sorts give way and may be cancelled.
   struct Less {
-    const CompiledSort& sort;
+    Sort& sort;
     bool operator()(const Datum* left, const Datum* right) const {
-      return sort.compare(left, right) < 0;
+      if (--sort.until_check_ == 0) [[unlikely]] {
+        sort.until_check_ = comparisons_per_check;
+        sort.state_.session.check_budget();
+      }
+      return sort.compiled_.compare(left, right) < 0;
     }
   };
 
@@ -87,13 +92,13 @@ class Sort final : public Operator {
     uint64_t limit = wanted();
     if (limit <= largest_heap) {
       fill_heap(static_cast<size_t>(limit));
-      std::sort_heap(rows_.rows().begin(), rows_.rows().end(), Less{compiled_});
+      std::sort_heap(rows_.rows().begin(), rows_.rows().end(), Less{*this});
     } else {
       while (child_->next()) {
         state_.session.maybe_yield();
         rows_.append(registers());
       }
-      std::sort(rows_.rows().begin(), rows_.rows().end(), Less{compiled_});
+      std::sort(rows_.rows().begin(), rows_.rows().end(), Less{*this});
     }
     sorted_ = true;
   }
@@ -105,15 +110,15 @@ class Sort final : public Operator {
       state_.session.maybe_yield();
       if (rows_.size() < limit) {
         rows_.append(registers());
-        std::push_heap(rows_.rows().begin(), rows_.rows().end(), Less{compiled_});
+        std::push_heap(rows_.rows().begin(), rows_.rows().end(), Less{*this});
         continue;
       }
       if (limit == 0) continue;
       for (size_t i = 0; i < candidate.size(); ++i) candidate[i] = at(compiled_.shape.registers[i]);
       if (compiled_.compare(candidate.data(), rows_[0]) >= 0) continue;
-      std::pop_heap(rows_.rows().begin(), rows_.rows().end(), Less{compiled_});
+      std::pop_heap(rows_.rows().begin(), rows_.rows().end(), Less{*this});
       rows_.replace_last(registers());
-      std::push_heap(rows_.rows().begin(), rows_.rows().end(), Less{compiled_});
+      std::push_heap(rows_.rows().begin(), rows_.rows().end(), Less{*this});
     }
   }
 
@@ -132,6 +137,8 @@ class Sort final : public Operator {
   }
 
   static constexpr uint64_t largest_heap = 10000;
+  static constexpr uint32_t comparisons_per_check = 4096;
+  uint32_t until_check_ = comparisons_per_check;
   const CompiledSort& compiled_;
   std::unique_ptr<Operator> child_;
   RowStore rows_;

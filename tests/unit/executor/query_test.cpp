@@ -121,5 +121,24 @@ TEST_F(Queries, NullsInIndexes) {
             "DETAIL: Key (c, b)=(x, 10) already exists.");
 }
 
+// Rows that arrive are one reason to look whether the statement must end, comparisons are another.
+TEST_F(Queries, LongSortsGiveWay) {
+  class Budget final : public TimeBudget {
+   public:
+    bool yield_if_spent() override {
+      ++looks;
+      return false;
+    }
+    int looks = 0;
+  } budget;
+  session.context.time_budget = &budget;
+  run("select g * 7919 % 100003 as k from generate_series(1, 100000) g");
+  int without_sort = budget.looks;
+  run("select g * 7919 % 100003 as k from generate_series(1, 100000) g order by k");
+  // A sort of a hundred thousand compares more than a million times.
+  EXPECT_GT(budget.looks, without_sort + 200);
+  session.context.time_budget = nullptr;
+}
+
 }  // namespace
 }  // namespace pgsilo::testing
