@@ -22,6 +22,7 @@ struct LockTable::Waiter {
   Parker* parker;
   LockHolder* holder;  // taken when granted, unless the owner holds a weaker mode
   bool granted = false;
+  int64_t since_us = 0;  // Unix time
   Waiter* next = nullptr;
 };
 

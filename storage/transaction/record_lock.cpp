@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "storage/record/record.h"
 #include "storage/transaction/lock_shard.h"
@@ -36,14 +37,20 @@ bool LockOwner::excludes(const Relation* relation) const {
   return std::find(gates_.begin(), gates_.end(), relation) != gates_.end();
 }
 
-void LockOwner::begin_wait(Wait::Kind kind, LockTag tag, Relation* relation) {
+void LockOwner::begin_wait(Wait::Kind kind, LockTag tag, Relation* relation, bool exclusive) {
+  int64_t now_us = unix_time_us();
   std::lock_guard guard(latch_);
-  wait_ = {kind, tag, relation, wait_.number + 1};
+  wait_ = {kind, tag, relation, wait_.number + 1, exclusive, now_us};
 }
 
 void LockOwner::end_wait() {
   std::lock_guard guard(latch_);
-  wait_ = {Wait::Kind::none, {}, nullptr, wait_.number + 1};
+  wait_ = {.number = wait_.number + 1};
+}
+
+bool LockOwner::is_waiting() {
+  std::lock_guard guard(latch_);
+  return wait_.kind != Wait::Kind::none;
 }
 
 // ---- LockTable ----
@@ -143,6 +150,7 @@ TransactionStatus LockTable::enter_queue(LockOwner& owner, LockTag tag, Waiter& 
         return TransactionStatus::lock_not_available;
       queue->append(&waiter);
       owner.begin_wait(LockOwner::Wait::Kind::queue, tag, nullptr);
+      waiter.since_us = owner.wait_.since_us;
       return TransactionStatus::must_wait;
     }
   }

@@ -44,6 +44,7 @@ class LockTable;
 class Parker;
 class Record;
 class Relation;
+struct LockEntry;
 struct LockHolder;
 struct LockQueue;
 
@@ -104,6 +105,8 @@ class LockOwner {
   bool excludes_any() const { return !gates_.empty(); }
   size_t lock_count() const { return locks_.size(); }
   size_t share_count() const { return shares_.size(); }
+  // Whether it waits for a lock just now.
+  bool is_waiting();
 
  private:
   friend class LockTable;
@@ -111,15 +114,17 @@ class LockOwner {
   struct Wait {
     enum class Kind : uint8_t { none, queue, gate, shares };
     Kind kind = Kind::none;
-    LockTag tag;  // kind queue
+    LockTag tag = {};  // kind queue
     Relation* relation =
         nullptr;  // kinds gate (closed by another) and shares (of a relation whose gate we closed)
     uint64_t number = 0;  // grows with every wait that begins or ends
+    bool exclusive = false;
+    int64_t since_us = 0;  // Unix time
   };
-  void begin_wait(Wait::Kind kind, LockTag tag, Relation* relation);
+  void begin_wait(Wait::Kind kind, LockTag tag, Relation* relation, bool exclusive = false);
   void end_wait();
 
-  SpinLatch latch_;  // guards wait_ and shares_ against graph walks
+  SpinLatch latch_;  // guards wait_, shares_ and gates_ against graph walks and list()
   Wait wait_;        // written by the owner's fiber and, when it grants, by a releasing one
   std::vector<LockTag> locks_;  // held; in order of acquisition
   std::vector<Relation*> shares_;
@@ -160,6 +165,10 @@ class LockTable {
   // How many wait for the lock; for tests and monitoring.
   size_t waiters(LockTag tag) const;
 
+  // All locks and waits, for monitoring (lock_list.cpp): each entry was true at some moment of the
+  // call.
+  std::vector<LockEntry> list();
+
   // --- relations (relation_lock.cpp, storage/relation/relation_gate.h) ---
   // Interactive transactions: until release_relations(). Idempotent. Same statuses as acquire().
   TransactionStatus share(LockOwner& owner, Relation& relation, unsigned worker,
@@ -195,6 +204,8 @@ class LockTable {
   TransactionStatus poll(LockOwner& owner, const WaitSettings& settings, Done done);
   // Whom a waiter waits for: holders, and, if told so, those who wait before it.
   std::vector<LockOwner*> blockers_of(const LockOwner& owner, LockTag tag, bool waiters_too) const;
+  static void list_owner(LockOwner& owner, std::vector<LockEntry>& entries);
+  static void list_queues(Shard& shard, std::vector<LockEntry>& entries);
   std::vector<LockOwner*> sharers_of(const Relation* relation);
   // Under detection_mutex_: whether `owner`, which waits, is part of a deadlock.
   bool is_deadlocked(LockOwner& owner);

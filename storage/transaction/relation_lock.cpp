@@ -73,11 +73,15 @@ TransactionStatus LockTable::exclude(LockOwner& owner, Relation& relation, Epoch
                                      const WaitSettings& settings) {
   if (owner.excludes(&relation)) return TransactionStatus::ok;
   try {
-    owner.gates_.reserve(owner.gates_.size() + 1);
+    std::vector<Relation*> larger;
+    larger.reserve(owner.gates_.size() + 1);
+    larger.assign(owner.gates_.begin(), owner.gates_.end());
+    std::lock_guard guard(owner.latch_);
+    owner.gates_.swap(larger);
   } catch (const std::bad_alloc&) {
     return TransactionStatus::out_of_memory;
   }
-  owner.begin_wait(LockOwner::Wait::Kind::gate, {}, &relation);
+  owner.begin_wait(LockOwner::Wait::Kind::gate, {}, &relation, true);
   TransactionStatus status =
       poll(owner, settings, [&] { return relation.gate().try_close(&owner); });
   owner.end_wait();
@@ -86,7 +90,7 @@ TransactionStatus LockTable::exclude(LockOwner& owner, Relation& relation, Epoch
   // (relation_gate.h).
   Epoch later = epochs.advance();
   uint64_t own_share = owner.shares(&relation) ? 1 : 0;
-  owner.begin_wait(LockOwner::Wait::Kind::shares, {}, &relation);
+  owner.begin_wait(LockOwner::Wait::Kind::shares, {}, &relation, true);
   status = poll(owner, settings, [&] {
     return relation.gate().shares() == own_share && next(epochs.completed()) >= later;
   });
@@ -95,13 +99,17 @@ TransactionStatus LockTable::exclude(LockOwner& owner, Relation& relation, Epoch
     relation.gate().open();
     return status;
   }
+  std::lock_guard guard(owner.latch_);
   owner.gates_.push_back(&relation);
   return TransactionStatus::ok;
 }
 
 void LockTable::release_relations(LockOwner& owner, unsigned worker) {
   for (Relation* relation : owner.gates_) relation->gate().open();
-  owner.gates_.clear();
+  if (!owner.gates_.empty()) {
+    std::lock_guard guard(owner.latch_);
+    owner.gates_.clear();
+  }
   release_shares(owner, worker, 0);
 }
 

@@ -104,6 +104,8 @@ class Transaction {
   bool is_open() const { return open_; }
   TransactionMode mode() const { return mode_; }
   Isolation isolation() const { return isolation_; }
+  // Under which it holds and waits for locks, from its construction to its end.
+  LockOwner& lock_owner() const { return owner_; }
   // A one-shot whose first bytes left the server is one no longer (engine.md item 7). Its reads so
   // far must be valid: the status is that of validate(). Records already written get their intent
   // locks.

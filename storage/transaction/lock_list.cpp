@@ -1,0 +1,76 @@
+#include "storage/transaction/lock_list.h"
+
+#include <algorithm>
+
+#include "storage/transaction/lock_shard.h"
+#include "storage/transaction/record_lock.h"
+
+namespace pgsilo {
+namespace {
+
+// Collects entries under a latch, where nothing may be allocated: false when they were too many,
+// and there is more room for the next attempt.
+template <typename Fill>
+void fill_under_latch(std::vector<LockEntry>& entries, Fill fill) {
+  size_t before = entries.size();
+  for (size_t room = 64;; room *= 2) {
+    entries.reserve(before + room);
+    bool complete = true;
+    fill([&](const LockEntry& entry) {
+      complete = complete && entries.size() < entries.capacity();
+      if (complete) entries.push_back(entry);
+    });
+    if (complete) return;
+    entries.resize(before);
+  }
+}
+
+}  // namespace
+
+// What one owner holds and waits for among relations.
+void LockTable::list_owner(LockOwner& owner, std::vector<LockEntry>& entries) {
+  fill_under_latch(entries, [&](auto add) {
+    // Nobody ends a share, a gate or a wait now, so that the relations stay.
+    std::lock_guard guard(owner.latch_);
+    for (const Relation* relation : owner.shares_)
+      add({.owner = &owner, .relation = relation->id(), .granted = true});
+    for (const Relation* relation : owner.gates_)
+      add({.owner = &owner, .relation = relation->id(), .exclusive = true, .granted = true});
+    const LockOwner::Wait& wait = owner.wait_;
+    if (wait.relation != nullptr) {
+      add({.owner = &owner,
+           .relation = wait.relation->id(),
+           .exclusive = wait.exclusive,
+           .waiting_since_us = wait.since_us});
+    }
+  });
+}
+
+// The holders of each lock, then those who wait, first come first.
+void LockTable::list_queues(Shard& shard, std::vector<LockEntry>& entries) {
+  fill_under_latch(entries, [&](auto add) {
+    std::lock_guard guard(shard.latch);
+    for (const LockQueue* queue = shard.queues; queue != nullptr; queue = queue->next) {
+      for (const LockHolder* at = queue->holders; at != nullptr; at = at->next)
+        add({.owner = at->owner, .tag = queue->tag, .mode = at->mode, .granted = true});
+      for (const Waiter* at = queue->waiting; at != nullptr; at = at->next) {
+        add({.owner = at->owner,
+             .tag = queue->tag,
+             .mode = at->mode,
+             .waiting_since_us = at->since_us});
+      }
+    }
+  });
+}
+
+std::vector<LockEntry> LockTable::list() {
+  std::vector<LockEntry> entries;
+  {
+    std::lock_guard guard(owners_mutex_);
+    for (const std::unique_ptr<LockOwner>& owner : owners_) list_owner(*owner, entries);
+  }
+  for (size_t i = 0; i <= shard_mask_; ++i) list_queues(shards_[i], entries);
+  return entries;
+}
+
+}  // namespace pgsilo
