@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/check.h"
+#include "catalog/builtin/system_views.h"
 #include "catalog/catalog_rows.h"
 #include "catalog/catalog_writer.h"
 #include "catalog/descriptor_builder.h"
@@ -51,6 +52,25 @@ TableDescriptor descriptor_of(const SystemTableInfo& info) {
   return table;
 }
 
+TableDescriptor descriptor_of(const SystemView& view) {
+  TableDescriptor table;
+  table.oid = view.oid;
+  table.schema = system_oid::schema_pg_catalog;
+  table.name = view.name;
+  table.row_type = view.row_type;
+  table.array_type = view.array_type;
+  table.kind = RelationKind::view;
+  for (const SystemViewColumn& column : columns_of(view)) {
+    ColumnDescriptor to;
+    to.name = column.name;
+    to.number = static_cast<int16_t>(table.columns.size() + 1);
+    to.type = column.type;
+    to.collation = type_info(column.type).collation;
+    table.columns.push_back(std::move(to));
+  }
+  return table;
+}
+
 class Bootstrap {
  public:
   Bootstrap(const SystemTables& tables, RelationDirectory& relations, Transaction& transaction)
@@ -64,6 +84,7 @@ class Bootstrap {
     tablespaces();
     for (const TypeInfo& type : all_types()) writer_.insert(rows_.builtin_type(type));
     for (const SystemTableInfo& info : all_system_tables()) system_table(descriptor_of(info));
+    for (const SystemView& view : all_system_views()) system_table(descriptor_of(view));
   }
 
  private:

@@ -96,7 +96,7 @@ void CatalogLoader::read_classes() {
     table->kind = static_cast<RelationKind>(row.character(pg_class_relkind));
     table->persistence = persistence;
     table->relation_id = relation;
-    table->relation = relation_of(relation, persistence);
+    if (table->kind != RelationKind::view) table->relation = relation_of(relation, persistence);
     table->options = texts_of(row.get(pg_class_reloptions));
     table->record = record;
     by_oid_[oid] = std::move(table);

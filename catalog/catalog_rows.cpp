@@ -66,8 +66,10 @@ SystemRow CatalogRows::class_of(const TableDescriptor& table) {
   int16_t checks = 0;
   for (const ConstraintDescriptor& constraint : table.constraints)
     checks += constraint.type == ConstraintType::check;
+  bool view = table.kind == RelationKind::view;
   to.set_int(pg_class_reltype, table.row_type)
-      .set_int(pg_class_relam, system_oid::access_method_heap)
+      .set_int(pg_class_relam, view ? invalid_oid : system_oid::access_method_heap)
+      .set_bool(pg_class_relhasrules, view)
       .set_int(pg_class_relfilenode, table.relation_id.value())
       .set_bool(pg_class_relhasindex, !table.indexes.empty())
       .set_char(pg_class_relkind, static_cast<char>(table.kind))

@@ -15,8 +15,10 @@ namespace pgsilo {
 
 class CatalogView;
 class Parker;
+class ServerMonitor;
 class SqlError;
 class Transaction;
+struct WaitReport;
 
 // Settings as current_setting(), set_config() and SHOW see them.
 class SettingsAccessor {
@@ -82,6 +84,8 @@ struct ExecutionContext {
   NoticeSink* notices = nullptr;
   TimeBudget* time_budget = nullptr;                    // null: never yields
   Parker* parker = nullptr;                             // suspends the session's fiber
+  WaitReport* wait_report = nullptr;                    // null: nobody looks
+  ServerMonitor* monitor = nullptr;                     // null: there is no server around
   const std::atomic<bool>* cancel_requested = nullptr;  // null: cannot be cancelled
   RandomState random;
   std::string database_name;

@@ -24,6 +24,7 @@
 namespace pgsilo {
 
 class ExecutablePlan;
+struct StatementCounters;  // the server's
 
 // The statements of one text and what was planned for them.
 struct CachedText {
@@ -40,6 +41,7 @@ struct CachedText {
   Sharing sharing = Sharing::undecided;
   // One per statement; null: not planned yet, or not something that is planned.
   std::vector<std::shared_ptr<const ExecutablePlan>> plans;
+  std::shared_ptr<StatementCounters> counters;  // null: not run yet
 };
 
 class PlanCache {

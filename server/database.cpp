@@ -164,6 +164,7 @@ void Database::make_workers() {
       .catalog = *catalog_,
       .sessions = sessions_,
       .settings = settings_,
+      .monitor = monitor_,
   };
   for (unsigned i = 0; i < wal_->workers(); ++i) {
     WorkerOptions options;
@@ -177,6 +178,10 @@ void Database::make_workers() {
   std::vector<WorkerHome*> homes;
   homes.reserve(workers_.size());
   for (auto& worker : workers_) homes.push_back(worker.get());
+  std::vector<WorkerStatistics*> statistics;
+  statistics.reserve(homes.size());
+  for (WorkerHome* home : homes) statistics.push_back(&home->statistics());
+  monitor_.set_workers(std::move(statistics));
   helpers_.set_workers(std::move(homes));
 }
 

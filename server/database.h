@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "catalog/catalog.h"
 #include "server/helping_workers.h"
+#include "server/monitor.h"
 #include "server/net/listener.h"
 #include "server/session/session_registry.h"
 #include "server/settings/settings.h"
@@ -73,6 +74,7 @@ class Database final : ConnectionTaker {
   std::unique_ptr<EpochManager> epochs_;
   std::unique_ptr<Catalog> catalog_;
   SessionRegistry sessions_;
+  Monitor monitor_{sessions_, locks_};
   HelpingWorkers helpers_;
   std::vector<std::unique_ptr<WorkerHome>> workers_;
   Listener listener_;

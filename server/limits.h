@@ -29,4 +29,10 @@ inline constexpr size_t largest_held_output_bytes = size_t{64} << 20;
 // client gets 40001.
 inline constexpr uint32_t serializable_statement_restarts = 16;
 
+// What pg_stat_activity keeps of a query's text. [PostgreSQL: track_activity_query_size]
+inline constexpr size_t shown_query_bytes = 1024;
+// What a worker keeps for pgsilo_stat_statements.
+inline constexpr size_t counted_statements = 1000;
+inline constexpr size_t counted_statement_bytes = 4096;
+
 }  // namespace pgsilo::limits

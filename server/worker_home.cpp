@@ -41,7 +41,8 @@ WorkerHome::WorkerHome(const WorkerOptions& options, const Parts& parts)
       index_(static_cast<unsigned>(options.index)),
       worker_(options),
       storage_(parts.engine, parts.wal.worker_log(index_)),
-      services_{worker_, storage_, plans_, parts.catalog, parts.sessions, parts.settings} {
+      services_{worker_,        storage_,       plans_,        parts.catalog,
+                parts.sessions, parts.settings, parts.monitor, statistics_} {
   worker_.commit_queue().set_service(this);
   worker_.set_chores(this);
   wal_.set_listener(index_, this);

@@ -10,6 +10,7 @@
 #include "executor/plan_cache.h"
 #include "executor/worker/worker.h"
 #include "server/session/session_services.h"
+#include "server/statistics/worker_statistics.h"
 #include "storage/transaction/worker_context.h"
 #include "wal/wal.h"
 
@@ -23,6 +24,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
     Catalog& catalog;
     SessionRegistry& sessions;
     const ServerSettings& settings;
+    ServerMonitor& monitor;
   };
   WorkerHome(const WorkerOptions& options, const Parts& parts);
   ~WorkerHome() override;
@@ -37,6 +39,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
 
   Worker& worker() { return worker_; }
   WorkerContext& storage() { return storage_; }
+  WorkerStatistics& statistics() { return statistics_; }
 
  private:
   // DurabilityService
@@ -55,6 +58,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
   Worker worker_;
   WorkerContext storage_;
   PlanCache plans_;
+  WorkerStatistics statistics_;
   SessionServices services_;
   std::thread thread_;
 };

@@ -180,6 +180,7 @@ inline constexpr SqlState schema_and_data_statement_mixing_not_supported{"25007"
 inline constexpr SqlState no_active_sql_transaction{"25P01"};
 inline constexpr SqlState in_failed_sql_transaction{"25P02"};
 inline constexpr SqlState idle_in_transaction_session_timeout{"25P03"};
+inline constexpr SqlState transaction_timeout{"25P04"};  // PostgreSQL 17
 
 // Class 26 - Invalid SQL Statement Name
 inline constexpr SqlState invalid_sql_statement_name{"26000"};

@@ -15,6 +15,12 @@ constexpr BuiltinCast casts[] = {
 #include "catalog/builtin/casts.def"
 };
 
+constexpr BuiltinRowColumn all_row_columns[] = {
+#define ROW_COLUMN(procedure, name, type) {procedure, #name, type},
+#include "catalog/builtin/row_functions.def"
+#undef ROW_COLUMN
+};
+
 // The tables are sorted by name, then OID; this is the way in by OID.
 template <typename Entry, size_t count>
 constexpr std::array<uint16_t, count> positions_by_oid(const Entry (&entries)[count]) {
@@ -46,6 +52,7 @@ std::span<const Entry> find_by_name(const Entry (&entries)[count], std::string_v
 }
 
 constexpr Oid make_interval_oid = 3464;
+constexpr Oid pg_terminate_backend_oid = 2096;
 
 }  // namespace
 
@@ -59,12 +66,21 @@ const BuiltinProcedure* find_procedure(Oid oid) {
 }
 
 std::string_view procedure_default_text(Oid oid, size_t argument) {
-  // make_interval is the only listed procedure with defaults: six integers and the seconds.
-  if (oid != make_interval_oid) return {};
-  return argument < 6 ? "0" : "0.0";
+  if (oid == pg_terminate_backend_oid) return "0";
+  // Six integers and the seconds.
+  if (oid == make_interval_oid) return argument < 6 ? "0" : "0.0";
+  return {};
 }
 
 std::span<const BuiltinProcedure> all_procedures() { return procedures; }
+
+std::span<const BuiltinRowColumn> row_columns(Oid procedure) {
+  const BuiltinRowColumn* first = all_row_columns;
+  while (first != std::end(all_row_columns) && first->procedure != procedure) ++first;
+  const BuiltinRowColumn* last = first;
+  while (last != std::end(all_row_columns) && last->procedure == procedure) ++last;
+  return {first, last};
+}
 
 std::span<const BuiltinOperator> find_operators(std::string_view name) {
   return find_by_name(operators, name);

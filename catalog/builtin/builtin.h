@@ -65,6 +65,15 @@ const BuiltinProcedure* find_procedure(Oid oid);
 std::string_view procedure_default_text(Oid oid, size_t argument);
 std::span<const BuiltinProcedure> all_procedures();
 
+// A column of what a function that returns records gives (an OUT parameter).
+struct BuiltinRowColumn {
+  Oid procedure;
+  std::string_view name;
+  Oid type;
+};
+// Empty: the function returns one value.
+std::span<const BuiltinRowColumn> row_columns(Oid procedure);
+
 std::span<const BuiltinOperator> find_operators(std::string_view name);
 const BuiltinOperator* find_operator(Oid oid);
 // The operator of exactly these types, or null.

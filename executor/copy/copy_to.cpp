@@ -179,6 +179,11 @@ class CopyTo final : public UtilityCommand {
       throw SqlError(sqlstate::undefined_table,
                      concat("relation \"", name.name, "\" does not exist"));
     }
+    if (table->kind == RelationKind::view) {
+      throw SqlError(sqlstate::wrong_object_type,
+                     concat("cannot copy from view \"", table->name, "\""))
+          .hint("Try the COPY (SELECT query) TO variant.");
+    }
     std::vector<size_t> columns = copy_columns(*table, syntax().columns);
     *force_quote = copy_option_columns(*table, columns, options_.force_quote, "FORCE_QUOTE");
     auto owner = std::make_shared<Arena>();

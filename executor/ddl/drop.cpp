@@ -67,7 +67,13 @@ class Drop final : public DdlCommand {
   static void drop_nothing(DdlRun& run, const std::vector<DataDefinition::ObjectName>& names,
                            std::string_view kind, bool missing_ok) {
     for (const DataDefinition::ObjectName& name : names) {
-      if (run.catalog().find_table(name.schema, name.name) != nullptr) {
+      const TableDescriptor* table = run.catalog().find_table(name.schema, name.name);
+      if (table != nullptr && table->kind == RelationKind::view && kind == "view") {
+        throw SqlError(sqlstate::dependent_objects_still_exist,
+                       concat("cannot drop view ", table->name,
+                              " because it is required by the database system"));
+      }
+      if (table != nullptr) {
         throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not a ", kind))
             .hint("Use DROP TABLE to remove a table.");
       }

@@ -11,6 +11,7 @@
 #include "catalog/descriptors.h"
 #include "executor/execution_context.h"
 #include "executor/functions/function.h"
+#include "executor/wait_report.h"
 #include "sql/sql_error.h"
 #include "sql/types/array.h"
 #include "sql/types/integer.h"
@@ -98,6 +99,7 @@ Datum sleep(EvalContext& context, const Datum* a) {
   if (!(seconds > 0)) return Datum::of_int(0);
   constexpr double longest_s = 1e9;
   int64_t deadline_us = monotonic_us() + static_cast<int64_t>(std::min(seconds, longest_s) * 1e6);
+  WaitScope waits(session.wait_report, WaitEvent::pg_sleep);
   while (monotonic_us() < deadline_us) {
     session.parker->park(deadline_us);
     session.check_budget();  // raises 57014 when the wait was cancelled
@@ -149,6 +151,7 @@ Datum relation_size(EvalContext& context, const Datum* a) {
   const CatalogView& catalog = *context.execution->catalog;
   auto oid = static_cast<Oid>(a[0].i64);
   if (const TableDescriptor* table = catalog.find_table(oid); table != nullptr) {
+    if (table->relation == nullptr) return Datum::of_int(0);  // a view
     return Datum::of_int(static_cast<int64_t>(table->relation->memory_bytes()));
   }
   const IndexDescriptor* index = catalog.snapshot().find_index(oid);
@@ -157,7 +160,7 @@ Datum relation_size(EvalContext& context, const Datum* a) {
 }
 Datum total_relation_size(EvalContext& context, const Datum* a) {
   const TableDescriptor* table = context.execution->catalog->find_table(static_cast<Oid>(a[0].i64));
-  if (table == nullptr) return relation_size(context, a);
+  if (table == nullptr || table->relation == nullptr) return relation_size(context, a);
   auto total = static_cast<int64_t>(table->relation->memory_bytes());
   for (const auto& index : table->indexes) {
     if (!index->is_primary_tree()) total += static_cast<int64_t>(index->relation->memory_bytes());

@@ -1,4 +1,6 @@
 // Functions in FROM. Several run side by side; one that ends early gives NULLs.
+#include <algorithm>
+
 #include "catalog/builtin/builtin.h"
 #include "executor/operator/compile_operator.h"
 #include "executor/operator/operator.h"
@@ -11,6 +13,8 @@ namespace {
 
 struct CompiledFunction {
   Oid set_procedure = 0;  // 0: an ordinary expression, one row
+  bool strict = true;
+  size_t width = 1;  // columns
   ExpressionProgram value;
   std::vector<ExpressionProgram> arguments;
 };
@@ -42,16 +46,7 @@ class FunctionScan final : public Operator {
   bool next() override {
     for (;;) {
       state_.session.maybe_yield();
-      bool any = false;
-      for (size_t i = 0; i < columns_.size(); ++i) {
-        Datum& target = at(compiled_.output[i]);
-        if (step(i, &target)) {
-          any = true;
-        } else {
-          target = Datum();
-        }
-      }
-      if (!any) return false;
+      if (!step_all()) return false;
       ++ordinal_;
       if (compiled_.with_ordinality) at(compiled_.output.back()) = Datum::of_int(ordinal_);
       scratch_.begin_row();
@@ -60,10 +55,24 @@ class FunctionScan final : public Operator {
   }
 
  private:
+  // What one function gives.
   struct Column {
     std::unique_ptr<SetFunction> series;  // null: one row
     bool more;
   };
+
+  // False when all have ended.
+  bool step_all() {
+    bool any = false;
+    auto target = compiled_.output.begin();
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      size_t width = compiled_.functions[i].width;
+      values_.assign(width, Datum());
+      any |= step(i, values_.data());
+      for (size_t k = 0; k < width; ++k) at(*target++) = values_[k];
+    }
+    return any;
+  }
 
   void start(const CompiledFunction& function, Column& column) {
     column.more = true;
@@ -71,27 +80,28 @@ class FunctionScan final : public Operator {
     std::vector<Datum> values;
     for (const ExpressionProgram& argument : function.arguments) {
       values.push_back(argument.evaluate(registers(), state_.rows));
-      if (values.back().null) column.more = false;
+      if (values.back().null && function.strict) column.more = false;
     }
     if (column.more) column.series->start(state_.rows, values.data());
   }
 
-  bool step(size_t index, Datum* target) {
+  bool step(size_t index, Datum* values) {
     Column& column = columns_[index];
     if (!column.more) return false;
     if (column.series == nullptr) {
       arguments_.use();
-      *target = compiled_.functions[index].value.evaluate(registers(), state_.rows);
+      *values = compiled_.functions[index].value.evaluate(registers(), state_.rows);
       column.more = false;
       return true;
     }
-    column.more = column.series->next(state_.rows, target);
+    column.more = column.series->next(state_.rows, values);
     return column.more;
   }
 
   const CompiledFunctionScan& compiled_;
   std::vector<Column> columns_;
-  Scratch arguments_;  // live as long as the scan
+  std::vector<Datum> values_;  // of one function's row
+  Scratch arguments_;          // live as long as the scan
   Scratch scratch_;
   int64_t ordinal_ = 0;
 };
@@ -114,10 +124,11 @@ CompiledOperator* compile_function_scan(const FunctionScanNode& node, PlanCompil
     }
     const auto* call = as<CallExpression>(node.calls[i]);
     function.set_procedure = call->procedure;
-    if (make_set_function(call->procedure) == nullptr) {
-      const BuiltinProcedure* known = find_procedure(call->procedure);
+    const BuiltinProcedure* known = find_procedure(call->procedure);
+    if (make_set_function(call->procedure) == nullptr)
       throw_unsupported(concat("set-returning function ", known == nullptr ? "?" : known->name));
-    }
+    function.strict = known->strict;
+    function.width = std::max<size_t>(1, row_columns(call->procedure).size());
     function.arguments = plan.expressions(call->arguments, {});
   }
   made->filter = plan.condition(node.filter, made->output);

@@ -138,7 +138,7 @@ std::unique_ptr<SetFunction> make_set_function(Oid procedure) {
     case 939:
       return std::make_unique<TimestampSeries>(procedure == 939);
     default:
-      return nullptr;
+      return make_monitor_function(procedure);
   }
 }
 

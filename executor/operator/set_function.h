@@ -1,4 +1,5 @@
-// Set-returning functions: generate_series over integers, numerics and timestamps.
+// Set-returning functions: generate_series over integers, numerics and timestamps, and what the
+// server says of itself (monitor_functions.cpp).
 // Thread safety: tables are constant; a series belongs to one operator.
 #pragma once
 
@@ -11,13 +12,17 @@ namespace pgsilo {
 class SetFunction {
  public:
   virtual ~SetFunction() = default;
-  // Starts over with new arguments, none of them null; they live as long as the series.
+  // Starts over with new arguments, none of them null if the procedure is strict; they live as long
+  // as the series.
   virtual void start(RowContext& context, const Datum* arguments) = 0;
-  // False at the end. By-reference values live until the next call.
-  virtual bool next(RowContext& context, Datum* value) = 0;
+  // False at the end. `values` takes one value, or as many as row_columns() names. By-reference
+  // values live until the next call.
+  virtual bool next(RowContext& context, Datum* values) = 0;
 };
 
 // Null when the procedure is not a set-returning function.
 std::unique_ptr<SetFunction> make_set_function(Oid procedure);
+// Those over the server's own state; null for all others.
+std::unique_ptr<SetFunction> make_monitor_function(Oid procedure);
 
 }  // namespace pgsilo

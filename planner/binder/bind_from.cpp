@@ -1,6 +1,7 @@
 // FROM: tables, subqueries, functions, joins, and the names they bring into sight.
 #include <algorithm>
 
+#include "catalog/builtin/builtin.h"
 #include "catalog/catalog_view.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
@@ -95,6 +96,17 @@ const FromItem* bind_cte_reference(Scope& scope, const ast::RangeVar& name, Foun
   return relation_item(scope, items);
 }
 
+const FromItem* bind_view(Scope& scope, const ast::RangeVar& name, const TableDescriptor& view,
+                          std::string_view alias, Items& items) {
+  BoundQuery* query = bind_view_query(scope.binding, view, scope.binding.position(name.location));
+  BoundRelation* relation = add_relation(scope, RangeKind::subquery, alias);
+  relation->query = query;
+  relation->columns = rename_columns(scope, table_columns(scope.arena(), view), name.alias, alias);
+  const FromItem* item = relation_item(scope, items);
+  items.back().table = &view;  // a schema may stand before its name
+  return item;
+}
+
 const FromItem* bind_table(Scope& scope, const ast::RangeVar& name, Items& items) {
   if (name.schema_name.empty()) {
     FoundCte found = find_cte(scope, name.name);
@@ -103,6 +115,7 @@ const FromItem* bind_table(Scope& scope, const ast::RangeVar& name, Items& items
   const TableDescriptor& table = find_table(scope.binding, name);
   std::string_view alias =
       scope.arena().copy_string(name.alias != nullptr ? name.alias->name : name.name);
+  if (table.kind == RelationKind::view) return bind_view(scope, name, table, alias, items);
   BoundRelation* relation = add_relation(scope, RangeKind::table, alias);
   relation->table = &table;
   relation->columns = rename_columns(scope, table_columns(scope.arena(), table), name.alias, alias);
@@ -127,6 +140,11 @@ const FromItem* bind_subselect(Scope& scope, const ast::RangeSubselect& node, It
   return relation_item(scope, items);
 }
 
+std::span<const BuiltinRowColumn> row_columns_of(const BoundExpression& expression) {
+  const auto* call = try_as<CallExpression>(&expression);
+  return call == nullptr ? std::span<const BuiltinRowColumn>() : row_columns(call->procedure);
+}
+
 const BoundExpression* bind_from_call(Scope& scope, const ast::RangeFunctionItem& item,
                                       bool& returns_set) {
   const BoundExpression* call = resolve_unknown(
@@ -144,10 +162,20 @@ const BoundExpression* bind_from_call(Scope& scope, const ast::RangeFunctionItem
                    "set-returning functions must appear at top level of FROM")
         .at(scope.position(nested->location));
   }
-  if (call->type == type_oid::record || !item.column_defs.empty()) {
+  bool knows_columns = call->type != type_oid::record || !row_columns_of(*call).empty();
+  if (!knows_columns || !item.column_defs.empty()) {
     throw_unsupported(UnsupportedFeature::column_definition_list, scope.position(call->location));
   }
   return call;
+}
+
+// The columns that one function contributes.
+void add_call_columns(Scope& scope, const BoundExpression& call, std::string_view name,
+                      std::vector<BoundColumn>& columns) {
+  for (const BuiltinRowColumn& column : row_columns_of(call))
+    columns.push_back({column.name, column.type, no_typmod});
+  if (call.type != type_oid::record)
+    columns.push_back({scope.arena().copy_string(name), call.type, call.typmod});
 }
 
 const FromItem* bind_function(Scope& scope, const ast::RangeFunction& node, Items& items) {
@@ -169,7 +197,7 @@ const FromItem* bind_function(Scope& scope, const ast::RangeFunction& node, Item
     std::string_view name = figure_column_name(node.functions[i].call);
     // The only column of a function is named by the alias.
     if (count == 1 && node.alias != nullptr) name = node.alias->name;
-    columns.push_back({arena.copy_string(name), calls[i]->type, calls[i]->typmod});
+    add_call_columns(scope, *calls[i], name, columns);
   }
   scope.lateral_active = lateral_before;
   if (node.with_ordinality) columns.push_back({"ordinality", type_oid::int8, no_typmod});
@@ -336,9 +364,8 @@ const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar
     throw SqlError(sqlstate::undefined_table, concat("relation \"", shown, "\" does not exist"))
         .at(position);
   }
-  if (table->kind == RelationKind::view)
-    throw_unsupported(UnsupportedFeature::view_query, position);
-  binding.use_table(table);
+  // A view's definition cannot change.
+  if (table->kind != RelationKind::view) binding.use_table(table);
   return *table;
 }
 

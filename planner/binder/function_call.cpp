@@ -151,7 +151,11 @@ const BoundExpression* make_set_returning(Scope& scope, const CallExpression* ca
                    concat("set-returning functions are not allowed in ", place))
         .at(scope.position(call->location));
   }
-  if (scope.place != ExpressionPlace::from_function) scope.has_set_returning = true;
+  if (scope.place != ExpressionPlace::from_function) {
+    if (call->type == type_oid::record)
+      throw_unsupported(UnsupportedFeature::composite_type, scope.position(call->location));
+    scope.has_set_returning = true;
+  }
   auto* node = make_expression<SetReturningExpression>(scope.arena(), call->type, call->location);
   node->call = call;
   return node;

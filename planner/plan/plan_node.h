@@ -196,8 +196,8 @@ struct SequentialScanNode : TableScan {
 
 // Set-returning and ordinary functions in FROM; several (ROWS FROM) side by side, the shorter
 // padded with NULLs. Calls read no slot (a lateral reference is an execution parameter). Each gives
-// one column. Where returns_set, the expression is a CallExpression; otherwise any, and gives one
-// row.
+// one column, or, if it returns records, those of row_columns(). Where returns_set, the expression
+// is a CallExpression; otherwise any, and gives one row.
 struct FunctionScanNode : PlanNode {
   static constexpr PlanKind plan_kind = PlanKind::function_scan;
   ExpressionList calls;

@@ -1,5 +1,7 @@
 #include "server/net/connection.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,6 +25,22 @@ Connection::~Connection() {
   close(descriptor_);
 }
 
+void Connection::peer(std::string* address, int32_t* port) const {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof storage;
+  if (getpeername(descriptor_, reinterpret_cast<sockaddr*>(&storage), &length) != 0) return;
+  char text[INET6_ADDRSTRLEN];
+  if (storage.ss_family == AF_INET) {
+    const auto& in4 = reinterpret_cast<const sockaddr_in&>(storage);
+    *address = inet_ntop(AF_INET, &in4.sin_addr, text, sizeof text);
+    *port = ntohs(in4.sin_port);
+  } else if (storage.ss_family == AF_INET6) {
+    const auto& in6 = reinterpret_cast<const sockaddr_in6&>(storage);
+    *address = inet_ntop(AF_INET6, &in6.sin6_addr, text, sizeof text);
+    *port = ntohs(in6.sin6_port);
+  }
+}
+
 void Connection::on_io(bool readable, bool writable, bool closed) {
   if (closed) peer_closed_ = true;
   if (readable) {
@@ -39,11 +57,20 @@ void Connection::wake() {
   if (parker_ != nullptr) parker_->unpark();
 }
 
+void Connection::park(WaitEvent event, int64_t deadline_us) {
+  WaitScope waits(report_, event);
+  parker_->park(deadline_us);
+}
+
+void Connection::note_unsynced(bool unsynced) {
+  if (report_ != nullptr) report_->unsynced.store(unsynced, std::memory_order_relaxed);
+}
+
 // --- input ---
 
-bool Connection::fill(size_t bytes, int64_t deadline_us) {
+bool Connection::fill(size_t bytes, int64_t deadline_us, const std::atomic<bool>* also_stop) {
   while (end_ - cursor_ < bytes) {
-    if (broken_ || end_of_input_ || stopped()) return false;
+    if (broken_ || end_of_input_ || stopped(also_stop)) return false;
     if (may_read_) {
       make_input_room(bytes);
       if (read_some()) continue;
@@ -51,7 +78,7 @@ bool Connection::fill(size_t bytes, int64_t deadline_us) {
     }
     if (deadline_us != Parker::no_deadline && monotonic_us() >= deadline_us) return false;
     waits_for_input_ = true;
-    parker_->park(deadline_us);
+    park(WaitEvent::client_read, deadline_us);
     waits_for_input_ = false;
   }
   return true;
@@ -126,7 +153,9 @@ void Connection::release(uint64_t epoch) {
   if (!marks_.empty()) epoch = std::max(epoch, marks_.back().epoch);
   bool first = marks_.empty();
   marks_.push_back({released_, epoch});
-  if (first) worker_.commit_queue().wait(*this, epoch);
+  if (!first) return;
+  note_unsynced(true);
+  worker_.commit_queue().wait(*this, epoch);
 }
 
 void Connection::on_durable(uint64_t durable_epoch) {
@@ -135,7 +164,11 @@ void Connection::on_durable(uint64_t durable_epoch) {
     marks_.pop_front();
   }
   // send_allowed() may reset offsets only when no mark is left.
-  if (!marks_.empty()) worker_.commit_queue().wait(*this, marks_.front().epoch);
+  if (marks_.empty()) {
+    note_unsynced(false);
+  } else {
+    worker_.commit_queue().wait(*this, marks_.front().epoch);
+  }
   send_allowed();
 }
 
@@ -173,20 +206,22 @@ void Connection::shrink_output() {
   for (Mark& mark : marks_) mark.end -= dropped;
 }
 
-bool Connection::wait_for_backlog(size_t limit) {
-  while (backlog_bytes() > limit && !broken_ && !stopped()) {
+bool Connection::wait_for_backlog(size_t limit, int64_t deadline_us,
+                                  const std::atomic<bool>* also_stop) {
+  while (backlog_bytes() > limit && !broken_ && !stopped(also_stop)) {
+    if (deadline_us != Parker::no_deadline && monotonic_us() >= deadline_us) return false;
     waits_for_output_ = true;
-    parker_->park();
+    park(WaitEvent::client_write, deadline_us);
     waits_for_output_ = false;
   }
-  return !broken_ && !stopped();
+  return !broken_ && !stopped(also_stop);
 }
 
 bool Connection::drain(int64_t deadline_us) {
   while (backlog_bytes() > 0 && !broken_) {
     if (monotonic_us() >= deadline_us) return false;
     waits_for_output_ = true;
-    parker_->park(deadline_us);
+    park(WaitEvent::client_write, deadline_us);
     waits_for_output_ = false;
   }
   return !broken_;

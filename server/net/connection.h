@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/byte_buffer.h"
+#include "executor/wait_report.h"
 #include "executor/worker/worker.h"
 #include "server/limits.h"
 
@@ -31,10 +33,15 @@ class Connection final : public IoHandler, public DurableWaiter {
 
   // Who waits here; first call in the session's fiber. `stop`: somebody wants the session to end,
   // waiting for input returns.
-  void attach(Parker& parker, const std::atomic<bool>& stop) {
+  // `report` (may be null) is told for what.
+  void attach(Parker& parker, const std::atomic<bool>& stop, WaitReport* report = nullptr) {
     parker_ = &parker;
     stop_ = &stop;
+    report_ = report;
   }
+
+  // Where the client is: a numeric address and port; nothing is set for a Unix socket.
+  void peer(std::string* address, int32_t* port) const;
 
   // The client is gone (or we gave up on it): nothing is read or sent any more.
   bool broken() const { return broken_; }
@@ -43,9 +50,10 @@ class Connection final : public IoHandler, public DurableWaiter {
 
   // --- input: [taken by replay | unread] ---
   std::string_view unread() const { return {input_.get() + cursor_, end_ - cursor_}; }
-  // (parks) Reads until `bytes` unread bytes are there. False: end of file, broken, stopped, or the
-  // deadline passed.
-  bool fill(size_t bytes, int64_t deadline_us = Parker::no_deadline);
+  // (parks) Reads until `bytes` unread bytes are there. False: end of file, broken, the deadline
+  // passed, or one of the flags is up: attach()'s or `also_stop` (null: none).
+  bool fill(size_t bytes, int64_t deadline_us = Parker::no_deadline,
+            const std::atomic<bool>* also_stop = nullptr);
   // Moves past `bytes` unread bytes. They stay readable until the next fill(), or as long as a
   // replay point is set.
   void consume(size_t bytes) { cursor_ += bytes; }
@@ -67,8 +75,10 @@ class Connection final : public IoHandler, public DurableWaiter {
   void discard_unreleased(size_t keep = 0) { output_.truncate(released_ + keep); }
   // What was written so far may leave when `epoch` is durable.
   void release(uint64_t epoch);
-  // (parks) Waits while the client reads too slowly. False: broken or stopped.
-  bool wait_for_backlog(size_t limit);
+  // (parks) Waits while the client reads too slowly. False: broken, the deadline passed, or a flag
+  // is up as in fill().
+  bool wait_for_backlog(size_t limit, int64_t deadline_us = Parker::no_deadline,
+                        const std::atomic<bool>* also_stop = nullptr);
   // (parks) Waits until everything released has been sent, or `deadline_us`. False: broken or too
   // late.
   bool drain(int64_t deadline_us);
@@ -90,12 +100,18 @@ class Connection final : public IoHandler, public DurableWaiter {
   void send_allowed();
   void shrink_output();
   void wake();
-  bool stopped() const { return stop_->load(std::memory_order_relaxed); }
+  void park(WaitEvent event, int64_t deadline_us);
+  void note_unsynced(bool unsynced);
+  bool stopped(const std::atomic<bool>* also_stop) const {
+    return stop_->load(std::memory_order_relaxed) ||
+           (also_stop != nullptr && also_stop->load(std::memory_order_relaxed));
+  }
 
   Worker& worker_;
   const int descriptor_;
   Parker* parker_ = nullptr;
   const std::atomic<bool>* stop_ = nullptr;
+  WaitReport* report_ = nullptr;
   bool broken_ = false;
   bool end_of_input_ = false;
   bool peer_closed_ = false;  // the last event there will be: read until the end of file

@@ -37,8 +37,9 @@ uint32_t max_length(char type) {
 
 }  // namespace
 
-bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us) {
-  if (!connection.fill(header_bytes, deadline_us)) return false;
+bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us,
+                const std::atomic<bool>* also_stop) {
+  if (!connection.fill(header_bytes, deadline_us, also_stop)) return false;
   char type = connection.unread()[0];
   uint32_t length = load_be32(connection.unread().data() + 1);
   uint32_t longest = max_length(type);
@@ -51,7 +52,7 @@ bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us) {
     throw SqlError(Severity::fatal, sqlstate::protocol_violation, "invalid message length");
   }
   frame->total_bytes = size_t{1} + length;
-  if (!connection.fill(frame->total_bytes, deadline_us)) return false;
+  if (!connection.fill(frame->total_bytes, deadline_us, also_stop)) return false;
   frame->type = type;
   frame->body = connection.unread().substr(header_bytes, length - 4);
   return true;

@@ -2,6 +2,7 @@
 // Thread safety: none; the connection's fiber.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -19,8 +20,10 @@ struct Frame {
 };
 
 // (parks) Reads the next message without consuming it. False: end of input, the session is to stop,
-// or the deadline passed. Throws a fatal 08P01 when the type is unknown or the length is not
-// possible; nothing is allocated for a length that is only claimed.
-bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us = Parker::no_deadline);
+// `also_stop` (if given) is up, or the deadline passed; what has arrived stays unread. Throws a
+// fatal 08P01 when the type is unknown or the length is not possible; nothing is allocated for a
+// length that is only claimed.
+bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us = Parker::no_deadline,
+                const std::atomic<bool>* also_stop = nullptr);
 
 }  // namespace pgsilo

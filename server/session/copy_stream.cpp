@@ -7,6 +7,7 @@
 #include "server/pgwire/frame.h"
 #include "server/pgwire/message_reader.h"
 #include "server/session/reply.h"
+#include "server/session/session_interrupts.h"
 #include "server/session/transaction_control.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
@@ -34,7 +35,11 @@ bool CopyInStream::read(std::string_view* piece) {
     connection_.consume(delivered_bytes_);
     delivered_bytes_ = 0;
     Frame frame;
-    if (!read_frame(connection_, &frame)) throw lost_client();
+    if (!read_frame(connection_, &frame, Parker::no_deadline, &interrupts_.cancelled())) {
+      // What of a message has arrived stays; the rest of it comes to nobody, like the rest of COPY.
+      interrupts_.check();
+      throw lost_client();
+    }
     delivered_bytes_ = frame.total_bytes;
     switch (static_cast<FrontendMessage>(frame.type)) {
       case FrontendMessage::copy_data:

@@ -12,12 +12,17 @@ namespace pgsilo {
 
 class Connection;
 class Reply;
+class SessionInterrupts;
 class TransactionControl;
 
 class CopyInStream final : public CopySource {
  public:
-  CopyInStream(Connection& connection, Reply& reply, TransactionControl& transactions)
-      : connection_(connection), reply_(reply), transactions_(transactions) {}
+  CopyInStream(Connection& connection, Reply& reply, TransactionControl& transactions,
+               SessionInterrupts& interrupts)
+      : connection_(connection),
+        reply_(reply),
+        transactions_(transactions),
+        interrupts_(interrupts) {}
   // What was asked for by the client may not be run again: its answer has begun.
   void begin(uint32_t column_count) override;
   bool read(std::string_view* piece) override;
@@ -26,6 +31,7 @@ class CopyInStream final : public CopySource {
   Connection& connection_;
   Reply& reply_;
   TransactionControl& transactions_;
+  SessionInterrupts& interrupts_;
   size_t delivered_bytes_ = 0;  // of the message whose piece the executor holds
 };
 

@@ -58,6 +58,11 @@ void ExtendedQuery::begin(const ast::Node* node) {
   state_.transactions.begin_statement();
 }
 
+void ExtendedQuery::show(const PreparedStatement& statement) {
+  if (!state_.running_again)
+    state_.activity.begin(statement.text->syntax, state_.context.statement_timestamp_us);
+}
+
 void ExtendedQuery::parse(std::string_view body) {
   MessageReader reader(body);
   std::string_view name = reader.cstring();
@@ -67,6 +72,7 @@ void ExtendedQuery::parse(std::string_view body) {
   reader.end();
   validate_text(name);
 
+  if (!state_.running_again) state_.activity.begin(text, state_.context.statement_timestamp_us);
   std::shared_ptr<CachedText> parsed = runner_.parse(text, types, true);
   auto statements = parsed->syntax->statements;
   if (statements.size() > 1) {
@@ -139,6 +145,7 @@ void ExtendedQuery::bind(std::string_view body) {
   std::string_view statement_name = reader.cstring();
   auto portal = std::make_shared<Portal>();
   portal->statement = find_statement(statement_name);
+  show(*portal->statement);
   begin(portal->statement->node);
   state_.apply_settings();
   read_parameters(reader, statement_name, *portal);
@@ -208,6 +215,8 @@ void ExtendedQuery::execute(std::string_view body) {
     state_.reply.messages().bare(BackendMessage::empty_query_response);
     return;
   }
+  show(*portal->statement);
+  state_.run_counted(*portal->statement->text, portal->statement->text->syntax->text);
   begin(portal->statement->node);
   state_.interrupts.check();
   StatementRunner::Outcome outcome =

@@ -27,6 +27,8 @@ class ExtendedQuery {
   void describe_statement(std::string_view name);
   void describe_portal(std::string_view name);
   void begin(const ast::Node* node);
+  // As the session's running query.
+  void show(const PreparedStatement& statement);
   std::shared_ptr<PreparedStatement> find_statement(std::string_view name) const;
   std::shared_ptr<Portal> find_portal(std::string_view name) const;
   void read_parameters(MessageReader& reader, std::string_view statement_name, Portal& portal);

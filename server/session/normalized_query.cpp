@@ -32,12 +32,15 @@ Datum literal_value(const NormalizedLiteral& literal, Oid type, TypeContext& typ
 
 }  // namespace
 
-std::shared_ptr<CachedText> NormalizedQuery::find() {
+// False: it comes for the first time.
+bool NormalizedQuery::find() {
   PlanCache::make_key(normalizer_.text(), normalizer_.types(),
                       concat(key_mark, state_.settings_key), &key_);
-  std::shared_ptr<CachedText> entry = state_.services.plans.find(key_);
-  if (entry == nullptr) state_.services.plans.insert(key_, std::make_shared<CachedText>());
-  return entry;
+  entry_ = state_.services.plans.find(key_);
+  if (entry_ != nullptr) return true;
+  entry_ = std::make_shared<CachedText>();
+  state_.services.plans.insert(key_, entry_);
+  return false;
 }
 
 // Plans the original and the normalised text, and decides.
@@ -84,11 +87,13 @@ bool NormalizedQuery::read_literals(Portal& portal) {
 }
 
 std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text) {
+  forget();
   if (state_.transactions.catalog().has_local_changes() || !normalizer_.normalize(text))
     return nullptr;
   state_.apply_settings();
-  std::shared_ptr<CachedText> entry = find();
-  if (entry == nullptr || entry->sharing == CachedText::Sharing::refused) return nullptr;
+  bool known = find();
+  std::shared_ptr<CachedText> entry = entry_;
+  if (!known || entry->sharing == CachedText::Sharing::refused) return nullptr;
   validate_text(text);
   state_.transactions.open();
   state_.refresh_catalog();

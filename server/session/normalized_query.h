@@ -23,15 +23,20 @@ class NormalizedQuery {
 
   // A portal that answers the text, or null: run the text itself. Needs a begun transaction.
   std::shared_ptr<Portal> bind(std::string_view text);
+  // Under which the last text is known, with parameters for literals; null: as it is.
+  CachedText* entry() const { return entry_.get(); }
+  std::string_view text() const { return normalizer_.text(); }
+  void forget() { entry_ = nullptr; }
 
  private:
-  std::shared_ptr<CachedText> find();
+  bool find();
   void compare(CachedText& entry, std::string_view text);
   bool read_literals(Portal& portal);
 
   SessionState& state_;
   StatementRunner& runner_;
   Normalizer normalizer_;
+  std::shared_ptr<CachedText> entry_;
   std::string key_;
 };
 

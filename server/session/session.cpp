@@ -1,5 +1,6 @@
 #include "server/session/session.h"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 
@@ -7,6 +8,8 @@
 #include "server/limits.h"
 #include "server/pgwire/message_reader.h"
 #include "server/session/session_registry.h"
+#include "server/statistics/worker_statistics.h"
+#include "sql/types/date_time.h"
 #include "sql/types/text.h"
 
 namespace pgsilo {
@@ -14,6 +17,21 @@ namespace {
 
 SqlError fatal(SqlState state, std::string_view message) {
   return SqlError(Severity::fatal, state, std::string(message));
+}
+
+SessionActivity::State idle_state(TransactionControl::State state) {
+  switch (state) {
+    case TransactionControl::State::block:
+      return SessionActivity::State::idle_in_transaction;
+    case TransactionControl::State::failed:
+      return SessionActivity::State::idle_in_failed_transaction;
+    default:
+      return SessionActivity::State::idle;
+  }
+}
+
+int64_t coarse_now_us() {
+  return coarse_unix_time_us() - postgres_epoch_unix_seconds * usecs_per_second;
 }
 
 struct TimeoutIndexes {
@@ -38,15 +56,39 @@ Session::Session(const SessionServices& services, WorkerFiber& fiber, int descri
   commands_.set_runner(runner_);
 }
 
-Session::~Session() {
-  if (registered_) state_.services.sessions.remove(process_);
-  state_.transactions.abandon();
-}
+Session::~Session() { leave(); }
 
 void Session::run() {
   if (start()) serve();
+  leave();
   constexpr int64_t farewell_us = 5000000;
   state_.connection.drain(monotonic_us() + farewell_us);
+}
+
+// Nobody sees the session any more, though its last words may still wait for a slow client.
+void Session::leave() {
+  state_.transactions.abandon();
+  if (!registered_) return;
+  registered_ = false;
+  state_.services.sessions.remove(process_);
+  count_end();
+}
+
+void Session::count_end() const {
+  WorkerStatistics& statistics = state_.services.statistics;
+  switch (end_) {
+    case End::client_lost:
+      statistics.sessions_abandoned.add();
+      break;
+    case End::asked_for:
+      break;
+    case End::fatal:
+      statistics.sessions_fatal.add();
+      break;
+    case End::killed:
+      statistics.sessions_killed.add();
+      break;
+  }
 }
 
 void Session::serve() {
@@ -59,10 +101,16 @@ int64_t Session::idle_deadline_us() const {
   int64_t limit_ms =
       state_.settings.value(in_transaction ? timeouts().idle_in_transaction : timeouts().idle)
           .integer;
-  return limit_ms == 0 ? Parker::no_deadline : monotonic_us() + limit_ms * 1000;
+  int64_t deadline_us = limit_ms == 0 ? Parker::no_deadline : monotonic_us() + limit_ms * 1000;
+  return std::min(deadline_us, state_.interrupts.transaction_deadline_us());
 }
 
+// A wait for the client ended before it did anything, though the connection is whole.
 void Session::end_by_timeout() {
+  if (state_.interrupts.is_terminating())
+    return say_goodbye(SessionInterrupts::termination_error());
+  if (state_.interrupts.transaction_expired())
+    return say_goodbye(SessionInterrupts::transaction_timeout_error());
   bool in_transaction = state_.transactions.state() != TransactionControl::State::idle;
   say_goodbye(in_transaction ? fatal(sqlstate::idle_in_transaction_session_timeout,
                                      "terminating connection due to idle-in-transaction timeout")
@@ -74,7 +122,7 @@ void Session::end_by_timeout() {
 // what happened: a fiber must not be suspended inside of one.
 bool Session::serve_message() {
   if (state_.transactions.state() == TransactionControl::State::idle &&
-      !state_.reply.holds_output() && !running_again_) {
+      !state_.reply.holds_output() && !state_.running_again) {
     set_replay_point();
   }
   std::optional<SqlError> error;
@@ -83,12 +131,7 @@ bool Session::serve_message() {
   try {
     int64_t deadline_us = idle_deadline_us();
     if (!read_frame(state_.connection, &frame, deadline_us)) {
-      if (state_.interrupts.is_terminating()) {
-        say_goodbye(
-            fatal(sqlstate::admin_shutdown, "terminating connection due to administrator command"));
-      } else if (!state_.connection.end_of_input() && !state_.connection.broken()) {
-        end_by_timeout();
-      }
+      if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
       return false;
     }
     in_query_ = static_cast<FrontendMessage>(frame.type) == FrontendMessage::query;
@@ -99,7 +142,7 @@ bool Session::serve_message() {
     if (state_.transactions.state() == TransactionControl::State::idle &&
         state_.reply.holds_output()) {
       release();
-      running_again_ = false;  // of what ended; the next message begins what may run again
+      state_.running_again = false;  // of what ended; the next message begins what may run again
     }
   } catch (const TransactionConflict& caught) {
     error = caught;
@@ -116,8 +159,11 @@ bool Session::serve_message() {
 void Session::dispatch(const Frame& frame) {
   auto type = static_cast<FrontendMessage>(frame.type);
   if (skips_to_sync_ && type != FrontendMessage::sync && type != FrontendMessage::terminate) return;
-  if (!running_again_ && (in_query_ || type == FrontendMessage::execute ||
-                          type == FrontendMessage::parse || type == FrontendMessage::bind)) {
+  bool runs = in_query_ || type == FrontendMessage::execute || type == FrontendMessage::parse ||
+              type == FrontendMessage::bind;
+  if (runs || state_.transactions.state() == TransactionControl::State::idle)
+    state_.transactions.set_clock();
+  if (runs && !state_.running_again) {
     state_.interrupts.begin_command(state_.settings.value(timeouts().statement).integer);
   }
   switch (type) {
@@ -145,6 +191,7 @@ void Session::dispatch(const Frame& frame) {
       return flush();
     case FrontendMessage::terminate:
       ended_ = true;
+      end_ = End::asked_for;
       return;
     case FrontendMessage::function_call:
       in_query_ = true;  // answered with ReadyForQuery, as a query is
@@ -162,11 +209,13 @@ void Session::dispatch(const Frame& frame) {
 void Session::run_query(std::string_view text) {
   state_.statements.remove({});
   state_.portals.remove({});
+  if (!state_.running_again) state_.activity.begin(text, state_.context.statement_timestamp_us);
   if (run_normalized(text)) return sync();
   std::shared_ptr<CachedText> parsed = runner_.parse(text, {}, false);
+  if (normalized_.entry() == nullptr) state_.run_counted(*parsed, parsed->syntax->text);
   size_t count = parsed->syntax->statements.size();
   if (count == 0) state_.reply.messages().bare(BackendMessage::empty_query_response);
-  if (!running_again_) first_statement_ = 0;
+  if (!state_.running_again) first_statement_ = 0;
   for (size_t i = first_statement_; i < count; ++i) {
     run_statement(parsed, i);
     if (state_.transactions.state() == TransactionControl::State::idle && can_replay_) {
@@ -203,9 +252,13 @@ void Session::run_portal(const std::shared_ptr<Portal>& portal) {
 
 // The text is one statement that came before with other literals.
 bool Session::run_normalized(std::string_view text) {
-  if (state_.transactions.state() == TransactionControl::State::failed) return false;
+  if (state_.transactions.state() == TransactionControl::State::failed) {
+    normalized_.forget();
+    return false;
+  }
   state_.transactions.begin_statement();
   std::shared_ptr<Portal> portal = normalized_.bind(text);
+  if (normalized_.entry() != nullptr) state_.run_counted(*normalized_.entry(), normalized_.text());
   if (portal == nullptr) return false;
   state_.interrupts.check();
   run_portal(portal);
@@ -247,13 +300,22 @@ void Session::ready() {
   }
   state_.reply.reset_limit();
   executed_ = false;
-  if (running_again_ || retry_.failures() != 0) {
-    running_again_ = false;
+  if (state_.running_again || retry_.failures() != 0) {
+    state_.running_again = false;
     retry_.reset();
     state_.transactions.set_careful(false);
   }
   if (state_.portals.empty()) state_.statement_memory.reset();
-  state_.connection.wait_for_backlog(limits::output_backlog_bytes);
+  state_.activity.end(idle_state(state_.transactions.state()), coarse_now_us());
+  if (state_.connection.backlog_bytes() > limits::output_backlog_bytes) wait_for_reader();
+}
+
+// A client that does not read the end of its answer is as idle as one that sends nothing.
+void Session::wait_for_reader() {
+  if (!state_.connection.wait_for_backlog(limits::output_backlog_bytes, idle_deadline_us()) &&
+      !state_.connection.broken()) {
+    end_by_timeout();
+  }
 }
 
 void Session::report_settings() {

@@ -43,6 +43,7 @@ class Session final : public OutputValve {
   bool start();
   bool read_startup_packet(uint32_t* version, std::string_view* body);
   void begin_session(const StartupParameters& parameters);
+  void introduce(std::string_view user);
   void send_parameters();
 
   // session.cpp
@@ -50,6 +51,7 @@ class Session final : public OutputValve {
   bool serve_message();
   int64_t idle_deadline_us() const;
   void end_by_timeout();
+  void wait_for_reader();
   void dispatch(const Frame& frame);
   void run_query(std::string_view text);
   bool run_normalized(std::string_view text);
@@ -59,6 +61,8 @@ class Session final : public OutputValve {
   void flush();
   void release();
   void ready();
+  void count_end() const;
+  void leave();
   void report_settings();
 
   // session_retry.cpp: what happens when a message failed, or must not be run again
@@ -70,6 +74,7 @@ class Session final : public OutputValve {
   // The failure of the message that was dispatched last.
   void recover(const SqlError& error, const TransactionStatus* conflict);
   void run_again(TransactionStatus conflict);
+  void count_abort(TransactionStatus status);
   void fail(const SqlError& error);
   void say_goodbye(const SqlError& error);
 
@@ -82,8 +87,10 @@ class Session final : public OutputValve {
   int32_t process_ = 0;
   bool registered_ = false;
   bool ended_ = false;
+  // How it ended, for pg_stat_database.
+  enum class End : uint8_t { client_lost, asked_for, fatal, killed };
+  End end_ = End::client_lost;
   bool can_replay_ = false;
-  bool running_again_ = false;
   bool replays_messages_ = false;  // the replay point lies before messages that are no Query
   bool skips_to_sync_ = false;
   bool executed_ = false;       // a portal was run since the last Sync

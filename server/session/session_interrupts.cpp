@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "executor/worker/worker.h"
+#include "storage/transaction/record_lock.h"
 
 namespace pgsilo {
 
@@ -19,12 +20,34 @@ void SessionInterrupts::request_termination() {
 }
 
 void SessionInterrupts::begin_command(int64_t statement_timeout_ms) {
-  timed_out_ = false;
+  if (expired_ == Expired::transaction) return;
+  expired_ = Expired::nothing;
   if (cancelled_.load(std::memory_order_relaxed) && !is_terminating()) {
     cancelled_.store(false, std::memory_order_relaxed);
   }
-  deadline_us_ =
+  statement_deadline_us_ =
       statement_timeout_ms == 0 ? no_deadline : monotonic_us() + statement_timeout_ms * 1000;
+}
+
+void SessionInterrupts::set_transaction_limit(int64_t limit_ms) {
+  transaction_limit_ms_ = limit_ms;
+  if (limit_ms == 0) {
+    transaction_deadline_us_ = no_deadline;
+  } else if (in_transaction_ && transaction_deadline_us_ == no_deadline) {
+    transaction_deadline_us_ = monotonic_us() + limit_ms * 1000;
+  }
+}
+
+void SessionInterrupts::begin_transaction() {
+  if (in_transaction_) return;
+  in_transaction_ = true;
+  if (transaction_limit_ms_ != 0)
+    transaction_deadline_us_ = monotonic_us() + transaction_limit_ms_ * 1000;
+}
+
+void SessionInterrupts::end_transaction() {
+  in_transaction_ = false;
+  transaction_deadline_us_ = no_deadline;
 }
 
 void SessionInterrupts::check() {
@@ -34,25 +57,45 @@ void SessionInterrupts::check() {
 }
 
 SqlError SessionInterrupts::explain(const SqlError& error) const {
-  if (is_terminating() && error.state() == sqlstate::query_canceled) {
-    return SqlError(Severity::fatal, sqlstate::admin_shutdown,
-                    "terminating connection due to administrator command");
-  }
-  if (timed_out_ && error.state() == sqlstate::query_canceled) {
-    return SqlError(sqlstate::query_canceled, "canceling statement due to statement timeout");
+  if (error.state() != sqlstate::query_canceled) return error;
+  if (is_terminating()) return termination_error();
+  switch (expired_) {
+    case Expired::nothing:
+      break;
+    case Expired::statement:
+      return SqlError(sqlstate::query_canceled, "canceling statement due to statement timeout");
+    case Expired::transaction:
+      return transaction_timeout_error();
   }
   return error;
 }
 
+SqlError SessionInterrupts::termination_error() {
+  return SqlError(Severity::fatal, sqlstate::admin_shutdown,
+                  "terminating connection due to administrator command");
+}
+
+SqlError SessionInterrupts::transaction_timeout_error() {
+  return SqlError(Severity::fatal, sqlstate::transaction_timeout,
+                  "terminating connection due to transaction timeout");
+}
+
 void SessionInterrupts::check_deadline() {
-  if (deadline_us_ == no_deadline || monotonic_us() < deadline_us_) return;
-  timed_out_ = true;
-  deadline_us_ = no_deadline;
+  int64_t first_us = std::min(statement_deadline_us_, transaction_deadline_us_);
+  if (first_us == no_deadline || monotonic_us() < first_us) return;
+  // Of two limits that end together the transaction's counts, as in PostgreSQL.
+  bool whole = transaction_deadline_us_ == first_us;
+  expired_ = whole ? Expired::transaction : Expired::statement;
+  (whole ? transaction_deadline_us_ : statement_deadline_us_) = no_deadline;
   cancelled_.store(true, std::memory_order_relaxed);
 }
 
 void SessionInterrupts::park(int64_t deadline_us) {
-  fiber_.park(std::min(deadline_us, deadline_us_));
+  bool storage =
+      report_ != nullptr && report_->event.load(std::memory_order_relaxed) == WaitEvent::none;
+  WaitScope waits(storage ? report_ : nullptr,
+                  storage && locks_->is_waiting() ? WaitEvent::lock : WaitEvent::log_buffer);
+  fiber_.park(std::min({deadline_us, statement_deadline_us_, transaction_deadline_us_}));
   check_deadline();
 }
 
@@ -64,6 +107,7 @@ bool SessionInterrupts::yield_if_spent() {
 }
 
 void SessionInterrupts::sleep(int64_t duration_us) {
+  WaitScope waits(report_, WaitEvent::retry_delay);
   int64_t until_us = monotonic_us() + duration_us;
   while (monotonic_us() < until_us && !cancelled_.load(std::memory_order_acquire)) park(until_us);
 }

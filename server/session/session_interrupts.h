@@ -1,7 +1,9 @@
-// What may come between a session and its statement: a cancel request, the statement's time limit,
-// the server's end. Also the session's Parker (every wait ends when the statement must) and its
-// time budget (long statements give way). Thread safety: request_cancel(), request_termination()
-// and unpark() from any thread while the session lives; the rest in its fiber.
+// What may come between a session and its statement: a cancel request, the time limits of the
+// statement and of the transaction, an order to end. Also the session's Parker (every wait ends
+// when the statement must) and its time budget (long statements give way). Time limits are
+// deadlines that waits and yields look at: nobody keeps a timer. Thread safety: request_cancel(),
+// request_termination() and unpark() from any thread while the session lives; the rest in its
+// fiber.
 #pragma once
 
 #include <atomic>
@@ -9,14 +11,22 @@
 
 #include "base/parker.h"
 #include "executor/execution_context.h"
+#include "executor/wait_report.h"
 #include "executor/worker/worker_fiber.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
 
+class LockOwner;
+
 class SessionInterrupts final : public Parker, public TimeBudget {
  public:
   explicit SessionInterrupts(WorkerFiber& fiber) : fiber_(fiber) {}
+  // Waits for which nobody has noted a reason are storage's: for a lock if `locks` waits for one.
+  void report_to(WaitReport& report, LockOwner& locks) {
+    report_ = &report;
+    locks_ = &locks;
+  }
 
   void request_cancel();
   void request_termination();
@@ -29,27 +39,50 @@ class SessionInterrupts final : public Parker, public TimeBudget {
   // A message from the client is about to be handled: older cancel requests came too late. 0: no
   // limit.
   void begin_command(int64_t statement_timeout_ms);
-  void end_command() { deadline_us_ = no_deadline; }
+  void end_command() { statement_deadline_us_ = no_deadline; }
+  // transaction_timeout as it is set now; it counts from begin_transaction(), or from here when the
+  // open transaction had no limit. 0: none.
+  void set_transaction_limit(int64_t limit_ms);
+  // Begun already: the transaction runs again, its limit counts on.
+  void begin_transaction();
+  void end_transaction();
+  // It has had its time.
+  bool transaction_expired() {
+    check_deadline();
+    return expired_ == Expired::transaction;
+  }
+  int64_t transaction_deadline_us() const { return transaction_deadline_us_; }
+
   // Throws 57014 when the command was cancelled.
   void check();
-  // An error that ended a command: 57014 gets the words for what really happened; FATAL 57P01 when
-  // the server stops.
+  // An error that ended a command: 57014 gets the words for what really happened; FATAL when the
+  // session must end (57P01, 25P04).
   SqlError explain(const SqlError& error) const;
+  // FATAL: what a session that waited for its client ends with, if terminated or out of time.
+  static SqlError termination_error();
+  static SqlError transaction_timeout_error();
 
   void park(int64_t deadline_us = no_deadline) override;
   void unpark() override { fiber_.unpark(); }
   bool yield_if_spent() override;
-  // Waits at least this long, but not past a cancel request.
+  // Before another run: waits at least this long, but not past a cancel request.
   void sleep(int64_t duration_us);
 
  private:
   void check_deadline();
 
   WorkerFiber& fiber_;
+  WaitReport* report_ = nullptr;
+  LockOwner* locks_ = nullptr;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> terminating_{false};
-  bool timed_out_ = false;
-  int64_t deadline_us_ = no_deadline;
+  // Why cancelled_ is up, unless somebody asked.
+  enum class Expired : uint8_t { nothing, statement, transaction };
+  Expired expired_ = Expired::nothing;
+  bool in_transaction_ = false;
+  int64_t transaction_limit_ms_ = 0;
+  int64_t statement_deadline_us_ = no_deadline;
+  int64_t transaction_deadline_us_ = no_deadline;
 };
 
 }  // namespace pgsilo

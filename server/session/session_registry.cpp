@@ -2,13 +2,16 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
+
 #include "base/check.h"
+#include "server/session/session_activity.h"
 #include "server/session/session_interrupts.h"
 
 namespace pgsilo {
 
-bool SessionRegistry::add(SessionInterrupts& session, size_t limit, int32_t* process,
-                          int32_t* secret) {
+bool SessionRegistry::add(SessionInterrupts& session, const SessionActivity& activity, size_t limit,
+                          int32_t* process, int32_t* secret) {
   PGSILO_CHECK(getrandom(secret, sizeof *secret, 0) == sizeof *secret);
   std::lock_guard lock(mutex_);
   if (sessions_.size() >= limit) return false;
@@ -16,7 +19,7 @@ bool SessionRegistry::add(SessionInterrupts& session, size_t limit, int32_t* pro
     last_process_ = last_process_ == INT32_MAX ? 1 : last_process_ + 1;
   } while (sessions_.contains(last_process_));
   *process = last_process_;
-  sessions_.emplace(*process, Entry{&session, *secret});
+  sessions_.emplace(*process, Entry{&session, &activity, *secret});
   if (terminating_) session.request_termination();
   return true;
 }
@@ -31,6 +34,50 @@ void SessionRegistry::cancel(int32_t process, int32_t secret) {
   auto found = sessions_.find(process);
   if (found != sessions_.end() && found->second.secret == secret)
     found->second.session->request_cancel();
+}
+
+bool SessionRegistry::cancel(int32_t process) {
+  std::lock_guard lock(mutex_);
+  auto found = sessions_.find(process);
+  if (found == sessions_.end()) return false;
+  found->second.session->request_cancel();
+  return true;
+}
+
+bool SessionRegistry::terminate(int32_t process) {
+  std::lock_guard lock(mutex_);
+  auto found = sessions_.find(process);
+  if (found == sessions_.end()) return false;
+  found->second.session->request_termination();
+  return true;
+}
+
+bool SessionRegistry::has(int32_t process) const {
+  std::lock_guard lock(mutex_);
+  return sessions_.contains(process);
+}
+
+std::vector<SessionInfo> SessionRegistry::list() const {
+  std::vector<SessionInfo> all;
+  {
+    std::lock_guard lock(mutex_);
+    all.reserve(sessions_.size());
+    for (const auto& [process, entry] : sessions_) {
+      all.push_back(entry.activity->read());
+      all.back().process = process;
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const SessionInfo& left, const SessionInfo& right) {
+    return left.process < right.process;
+  });
+  return all;
+}
+
+std::unordered_map<const LockOwner*, int32_t> SessionRegistry::lock_owners() const {
+  std::unordered_map<const LockOwner*, int32_t> owners;
+  std::lock_guard lock(mutex_);
+  for (const auto& [process, entry] : sessions_) owners[entry.activity->lock_owner()] = process;
+  return owners;
 }
 
 void SessionRegistry::terminate_all() {

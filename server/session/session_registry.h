@@ -1,25 +1,38 @@
-// All sessions of the server, for those who are not their fiber: CancelRequest, shutdown, the
-// connection limit. Thread safety: all functions from any thread.
+// All sessions of the server, for those who are not their fiber: CancelRequest and its kin in SQL,
+// shutdown, the connection limit, pg_stat_activity. Thread safety: all functions from any thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
+
+#include "executor/server_monitor.h"
 
 namespace pgsilo {
 
+class LockOwner;
+class SessionActivity;
 class SessionInterrupts;
 
 class SessionRegistry {
  public:
   // Takes the session in and gives it a process number and a secret. False: `limit` sessions are
   // there already.
-  bool add(SessionInterrupts& session, size_t limit, int32_t* process, int32_t* secret);
+  bool add(SessionInterrupts& session, const SessionActivity& activity, size_t limit,
+           int32_t* process, int32_t* secret);
   // Before the session goes away.
   void remove(int32_t process);
   // CancelRequest: nothing happens when the pair is wrong.
   void cancel(int32_t process, int32_t secret);
+  // By those who may: false when there is no such session.
+  bool cancel(int32_t process);
+  bool terminate(int32_t process);
+  bool has(int32_t process) const;
+  // By process number.
+  std::vector<SessionInfo> list() const;
+  std::unordered_map<const LockOwner*, int32_t> lock_owners() const;
   // Every session, and every one added from now on, is to end.
   void terminate_all();
   size_t size() const;
@@ -27,6 +40,7 @@ class SessionRegistry {
  private:
   struct Entry {
     SessionInterrupts* session;
+    const SessionActivity* activity;
     int32_t secret;
   };
   mutable std::mutex mutex_;

@@ -1,12 +1,17 @@
 #include "base/clock.h"
 #include "server/limits.h"
 #include "server/session/session.h"
+#include "server/statistics/worker_statistics.h"
 
 namespace pgsilo {
 namespace {
 
 // After so many conflicts a one-shot takes intent locks as it goes.
 constexpr uint32_t failures_before_care = 8;
+
+bool is_retryable(SqlState state) {
+  return state == sqlstate::serialization_failure || state == sqlstate::deadlock_detected;
+}
 
 }  // namespace
 
@@ -20,7 +25,7 @@ void Session::set_replay_point() {
 
 void Session::give_up_replay() {
   can_replay_ = false;
-  running_again_ = false;
+  state_.running_again = false;
   state_.connection.drop_replay_point();
 }
 
@@ -37,7 +42,8 @@ void Session::output_is_full() {
   state_.transactions.validate();
   state_.reply.rest_on(state_.transactions.newest_epoch());
   state_.reply.release();
-  if (!state_.connection.wait_for_backlog(limits::output_backlog_bytes)) {
+  if (!state_.connection.wait_for_backlog(limits::output_backlog_bytes, Parker::no_deadline,
+                                          &state_.interrupts.cancelled())) {
     state_.interrupts.check();
     throw SqlError(Severity::fatal, sqlstate::connection_failure, "connection to client lost");
   }
@@ -59,16 +65,21 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
       reason = caught;
     }
   }
+  if (again) count_abort(*again);
   if (again && can_replay_ && !state_.transactions.in_block()) {
     std::optional<SqlError> ended;
     try {
       run_again(*again);
+    } catch (const TransactionConflict& caught) {
+      count_abort(caught.status());
+      ended = caught;
     } catch (const SqlError& caught) {
       ended = state_.interrupts.explain(caught);
     }
     if (!ended) return;
     reason = *ended;
   }
+  if (is_retryable(reason.state()) && state_.counted != nullptr) state_.counted->failures.add();
   if (reason.diagnostic().severity >= Severity::fatal) {
     say_goodbye(reason);
     return;
@@ -88,7 +99,14 @@ void Session::run_again(TransactionStatus conflict) {
   state_.statements.rewind();
   state_.connection.rewind();
   skips_to_sync_ = false;
-  running_again_ = true;
+  state_.running_again = true;
+  if (state_.counted != nullptr) state_.counted->retries.add();
+}
+
+// A conflict is laid to the statement that ran last: it met it, or the commit behind it did.
+void Session::count_abort(TransactionStatus status) {
+  if (status == TransactionStatus::deadlock) state_.services.statistics.deadlocks.add();
+  if (state_.counted != nullptr) state_.counted->aborts[static_cast<size_t>(status)].add();
 }
 
 void Session::fail(const SqlError& error) {
@@ -104,6 +122,7 @@ void Session::fail(const SqlError& error) {
 
 void Session::say_goodbye(const SqlError& error) {
   ended_ = true;
+  end_ = error.state() == sqlstate::admin_shutdown ? End::killed : End::fatal;
   state_.transactions.abandon();
   state_.reply.error(error);
   state_.reply.rest_on(state_.transactions.newest_epoch());

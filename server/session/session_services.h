@@ -6,10 +6,12 @@ namespace pgsilo {
 
 class Catalog;
 class PlanCache;
+class ServerMonitor;
 class ServerSettings;
 class SessionRegistry;
 class Worker;
 class WorkerContext;
+struct WorkerStatistics;
 
 struct SessionServices {
   Worker& worker;
@@ -18,6 +20,8 @@ struct SessionServices {
   Catalog& catalog;
   SessionRegistry& sessions;
   const ServerSettings& settings;
+  ServerMonitor& monitor;
+  WorkerStatistics& statistics;
 };
 
 }  // namespace pgsilo

@@ -6,6 +6,7 @@
 #include "server/pgwire/startup.h"
 #include "server/session/session.h"
 #include "server/session/session_registry.h"
+#include "server/statistics/worker_statistics.h"
 #include "server/version.h"
 
 namespace pgsilo {
@@ -65,10 +66,13 @@ bool Session::read_startup_packet(uint32_t* version, std::string_view* body) {
 void Session::begin_session(const StartupParameters& parameters) {
   auto limit = static_cast<size_t>(state_.services.settings.value("max_connections").integer);
   int32_t secret = 0;
-  if (!state_.services.sessions.add(state_.interrupts, limit, &process_, &secret)) {
+  introduce(parameters.user);
+  if (!state_.services.sessions.add(state_.interrupts, state_.activity, limit, &process_,
+                                    &secret)) {
     throw SqlError(sqlstate::too_many_connections, "sorry, too many clients already");
   }
   registered_ = true;
+  state_.services.statistics.sessions.add();
   MessageWriter& messages = state_.reply.messages();
   if (parameters.minor_version > 0 || !parameters.unknown_protocol_options.empty()) {
     messages.negotiate_protocol_version(0, parameters.unknown_protocol_options);
@@ -90,6 +94,16 @@ void Session::begin_session(const StartupParameters& parameters) {
   messages.backend_key_data(process_, secret);
   messages.ready_for_query(ReadyState::idle);
   state_.reply.release();
+}
+
+// What pg_stat_activity says of the session for good.
+void Session::introduce(std::string_view user) {
+  std::string address;
+  int32_t port = -1;
+  state_.connection.peer(&address, &port);
+  state_.transactions.set_clock();
+  state_.activity.introduce(user, &state_.transactions.storage().lock_owner(), std::move(address),
+                            port, state_.context.statement_timestamp_us);
 }
 
 void Session::send_parameters() {

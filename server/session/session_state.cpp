@@ -1,6 +1,7 @@
 #include "server/session/session_state.h"
 
 #include "server/settings/canonical.h"
+#include "server/statistics/worker_statistics.h"
 
 namespace pgsilo {
 namespace {
@@ -14,6 +15,8 @@ struct Indexes {
   int search_path = find_setting("search_path");
   int retry_buffer_size = find_setting("retry_buffer_size");
   int lock_timeout = find_setting("lock_timeout");
+  int transaction_timeout = find_setting("transaction_timeout");
+  int application_name = find_setting("application_name");
   int deadlock_timeout = find_setting("deadlock_timeout");
   int enable_seqscan = find_setting("enable_seqscan");
   int enable_indexscan = find_setting("enable_indexscan");
@@ -56,15 +59,18 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
       reply(connection, settings, valve),
       transactions(given.storage, given.catalog, settings, context, waits, *this),
       rows(reply),
-      copy_in(connection, reply, transactions),
+      copy_in(connection, reply, transactions, interrupts),
       copy_out(reply) {
-  connection.attach(interrupts, interrupts.terminating());
+  connection.attach(interrupts, interrupts.terminating(), &activity.wait_report());
+  interrupts.report_to(activity.wait_report(), transactions.storage().lock_owner());
   waits.parker = &interrupts;
   waits.cancelled = &interrupts.cancelled();
   context.settings = &settings;
   context.notices = &reply;
   context.time_budget = &interrupts;
   context.parker = &interrupts;
+  context.wait_report = &activity.wait_report();
+  context.monitor = &services.monitor;
   context.cancel_requested = &interrupts.cancelled();
   context.types.arena = &statement_memory;
   context.copy_source = &copy_in;
@@ -75,6 +81,29 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
 SessionState::~SessionState() = default;
 
 void SessionState::before_transaction_end() { portals.clear(); }
+
+void SessionState::transaction_started() {
+  interrupts.begin_transaction();
+  if (activity.transaction_start() == 0)
+    activity.set_transaction_start(context.transaction_timestamp_us);
+}
+
+// A block that failed is over; its ROLLBACK comes here once more.
+void SessionState::transaction_ended(bool committed) {
+  interrupts.end_transaction();
+  if (activity.transaction_start() == 0) return;
+  activity.set_transaction_start(0);
+  activity.set_pin_start(0);
+  (committed ? services.statistics.commits : services.statistics.rollbacks).add();
+}
+
+void SessionState::storage_opened() { activity.set_pin_start(context.statement_timestamp_us); }
+
+void SessionState::run_counted(CachedText& text, std::string_view shown) {
+  StatementCounters& counters = services.statistics.statements.list(text.counters, shown);
+  if (counted.get() != &counters) counted = text.counters;
+  if (!running_again) counters.calls.add();
+}
 
 void SessionState::apply_settings() {
   if (applied_generation_ == settings.generation()) return;
@@ -91,7 +120,14 @@ void SessionState::apply_settings() {
     types.time_zone = TimeZone::load(zone).value_or(TimeZone::utc());
   waits.lock_timeout_us = number(at.lock_timeout) * 1000;
   waits.deadlock_timeout_us = number(at.deadlock_timeout) * 1000;
+  interrupts.set_transaction_limit(number(at.transaction_timeout));
   reply.set_limit(static_cast<size_t>(number(at.retry_buffer_size)) * 1024);
+
+  if (const std::string& name = settings.value(at.application_name).text;
+      name != application_name_) {
+    application_name_ = name;
+    activity.set_application_name(name);
+  }
 
   planner_settings.enable_sequential_scan = number(at.enable_seqscan) != 0;
   planner_settings.enable_index_scan = number(at.enable_indexscan) != 0;

@@ -16,6 +16,7 @@
 #include "server/session/prepared_statements.h"
 #include "server/session/reply.h"
 #include "server/session/row_writer.h"
+#include "server/session/session_activity.h"
 #include "server/session/session_interrupts.h"
 #include "server/session/session_services.h"
 #include "server/session/transaction_control.h"
@@ -42,6 +43,11 @@ struct SessionState final : TransactionObserver {
   ~SessionState();
 
   void before_transaction_end() override;
+  void transaction_started() override;
+  void transaction_ended(bool committed) override;
+  void storage_opened() override;
+  // `text` is about to be run, for the first time or again: what becomes of it is counted there.
+  void run_counted(CachedText& text, std::string_view shown);
   uint64_t savepoint_set() override { return portals.next_number(); }
   void before_rollback_to(uint64_t savepoint) override { portals.remove_since(savepoint); }
   // Brings contexts up to date after settings changed. Cheap when they did not.
@@ -50,6 +56,7 @@ struct SessionState final : TransactionObserver {
   void refresh_catalog();
 
   SessionServices services;
+  SessionActivity activity;
   SessionInterrupts interrupts;
   Connection connection;
   Settings settings;
@@ -64,11 +71,14 @@ struct SessionState final : TransactionObserver {
   RowWriter rows;
   CopyInStream copy_in;
   CopyOutStream copy_out;
+  bool running_again = false;                  // a one-shot, after a conflict
+  std::shared_ptr<StatementCounters> counted;  // of the statement that ran last; null: none yet
   PlannerSettings planner_settings;
   std::string settings_key;         // what of the settings plans depend on, for the plan cache
   std::string simple_settings_key;  // the same for simple queries, which have no parameters
 
  private:
+  std::string application_name_;  // as activity shows it
   std::vector<std::string> search_path_;
   uint64_t applied_generation_ = 0;
   uint64_t path_generation_ = 0;  // of settings, when the path was resolved

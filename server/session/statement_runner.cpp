@@ -7,6 +7,7 @@
 #include "executor/transaction_status.h"
 #include "server/limits.h"
 #include "server/session/session_commands.h"
+#include "server/statistics/worker_statistics.h"
 #include "sql/types/text.h"
 
 namespace pgsilo {
@@ -191,6 +192,19 @@ void StatementRunner::restart(const Reply::Position& begin, TransactionStatus co
   state_.interrupts.check();
 }
 
+void StatementRunner::count_rows(const ExecutablePlan& plan, uint64_t rows) {
+  WorkerStatistics& statistics = state_.services.statistics;
+  if (plan.kind() == StatementKind::copy_in) {
+    statistics.rows_inserted.add(rows);
+  } else if (plan.kind() == StatementKind::dml) {
+    char first = plan.command().front();
+    (first == 'I'   ? statistics.rows_inserted
+     : first == 'U' ? statistics.rows_updated
+                    : statistics.rows_deleted)
+        .add(rows);
+  }
+}
+
 StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_limit) {
   if (portal.state == Portal::State::suspended) return run_once(portal, row_limit);
   Reply::Position begin = state_.reply.position();
@@ -227,6 +241,7 @@ StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_
   portal.state = Portal::State::failed;
   RunStatus status = portal.execution->run(state_.rows, row_limit);
   tag_ = portal.execution->command_tag();
+  count_rows(*portal.plan, portal.execution->rows_processed());
   if (status == RunStatus::suspended) {
     portal.state = Portal::State::suspended;
     return {true, tag_};

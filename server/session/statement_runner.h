@@ -57,6 +57,7 @@ class StatementRunner {
   Outcome run_once(Portal& portal, uint64_t row_limit);
   bool may_restart(const Portal& portal, const Reply::Position& begin) const;
   void restart(const Reply::Position& begin, TransactionStatus conflict);
+  void count_rows(const ExecutablePlan& plan, uint64_t rows);
   void start(Portal& portal);
   void check_permitted(const PreparedStatement& statement, const ExecutablePlan& plan) const;
 

@@ -69,11 +69,15 @@ void TransactionControl::start(State state) {
   settings_.start_transaction();
   context_.transaction_timestamp_us = context_.statement_timestamp_us;
   context_.types.transaction_timestamp = context_.statement_timestamp_us;
+  observer_.transaction_started();
+}
+
+void TransactionControl::set_clock() {
+  context_.statement_timestamp_us = now_in_postgres_us();
+  context_.types.statement_timestamp = context_.statement_timestamp_us;
 }
 
 void TransactionControl::begin_statement() {
-  context_.statement_timestamp_us = now_in_postgres_us();
-  context_.types.statement_timestamp = context_.statement_timestamp_us;
   if (state_ == State::failed) {
     throw SqlError(
         sqlstate::in_failed_sql_transaction,
@@ -94,6 +98,7 @@ void TransactionControl::open_storage() {
   bool weak = settings_.modes().isolation >= IsolationLevel::read_committed;
   transaction_.begin(interactive ? TransactionMode::interactive : TransactionMode::one_shot,
                      weak ? Isolation::read_committed : Isolation::serializable);
+  observer_.storage_opened();
 }
 
 void TransactionControl::validate() {
@@ -241,12 +246,17 @@ void TransactionControl::rollback_storage() {
   }
 }
 
-void TransactionControl::finish(bool committed, State next) {
+void TransactionControl::leave(bool committed) {
   savepoints_.clear();
   if (!committed) catalog_.forget_local();
   settings_.end_transaction(committed);
   interactive_ = false;
-  state_ = next;
+  state_ = State::idle;
+}
+
+void TransactionControl::finish(bool committed) {
+  leave(committed);
+  observer_.transaction_ended(committed);
 }
 
 void TransactionControl::commit_implicit() {
@@ -270,6 +280,7 @@ void TransactionControl::fail(SqlState reason) {
     // SET of the failed block is undone at its end, as PostgreSQL does; its catalog changes are
     // gone now.
     catalog_.forget_local();
+    observer_.transaction_ended(false);
     state_ = State::failed;
     return;
   }
@@ -290,7 +301,7 @@ void TransactionControl::abandon_for_retry(TransactionStatus conflict) {
   } else if (transaction_.is_open()) {
     transaction_.abort();
   }
-  if (state_ != State::idle) finish(false);
+  if (state_ != State::idle) leave(false);
   raise(waited);
 }
 

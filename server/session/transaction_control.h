@@ -35,6 +35,12 @@ namespace pgsilo {
 
 class TransactionObserver {
  public:
+  // A transaction has begun (again, if no end came between: a one-shot runs once more), and it has
+  // ended for its client: by COMMIT, ROLLBACK or an error.
+  virtual void transaction_started() = 0;
+  virtual void transaction_ended(bool committed) = 0;
+  // It reads and writes from here on, and holds back the memory of what others take away.
+  virtual void storage_opened() = 0;
   // The transaction is about to end: portals and executions that use it must go.
   virtual void before_transaction_end() = 0;
   // The answer, given to before_rollback_to(), tells what was opened before the savepoint: that may
@@ -60,8 +66,9 @@ class TransactionControl {
   CatalogView& catalog() { return catalog_; }
   Transaction& storage() { return transaction_; }
 
-  // A statement begins: enters an implicit transaction if there is none, sets the clocks. Throws
-  // 25P02 when failed.
+  // A message begins to be handled: the time that its statements see.
+  void set_clock();
+  // A statement begins: enters an implicit transaction if there is none. Throws 25P02 when failed.
   void begin_statement();
   // The statement reads or writes: opens the storage transaction.
   void open();
@@ -113,7 +120,8 @@ class TransactionControl {
   void apply_modes(ast::List<ast::DefElem> options);
   void start(State state);
   void open_storage();
-  void finish(bool committed, State next = State::idle);
+  void leave(bool committed);
+  void finish(bool committed);
   void chain();
   void commit_storage();
   void rollback_storage();

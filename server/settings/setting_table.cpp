@@ -254,6 +254,8 @@ const SettingDefinition table[] = {
     choice("transaction_isolation", user, "serializable", isolation_levels,
            "Isolation level of the running transaction."),
     boolean("transaction_read_only", user, "off", "Whether the running transaction may not write."),
+    integer("transaction_timeout", user, "0", milliseconds, 0, 2147483647,
+            "Longest time from a transaction's begin to its end."),
     boolean("transform_null_equals", user, "off", "Accepted; x = NULL is never a null test."),
     text("unix_socket_directories", server, "/tmp", "Directory of the Unix socket."),
     integer("wal_block_size", internal, "8192", none, 8192, 8192, "Kept for clients that ask."),

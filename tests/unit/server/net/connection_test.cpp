@@ -44,7 +44,7 @@ class ConnectionTest : public ::testing::Test {
           auto& test = *static_cast<ConnectionTest*>(self);
           fcntl(test.ends_[0], F_SETFL, O_NONBLOCK);
           Connection connection(test.worker_, test.ends_[0]);
-          connection.attach(*test.fiber_, test.stop_);
+          connection.attach(*test.fiber_, test.stop_, &test.report_);
           test.body_(connection);
         },
         this);
@@ -79,6 +79,7 @@ class ConnectionTest : public ::testing::Test {
   Worker worker_{WorkerOptions{}};
   WorkerFiber* fiber_ = nullptr;
   std::atomic<bool> stop_{false};
+  WaitReport report_;
   std::function<void(Connection&)> body_;
   std::thread thread_;
 };
@@ -198,6 +199,48 @@ TEST_F(ConnectionTest, WaitsForInputNoLongerThanItsDeadline) {
     EXPECT_FALSE(connection.end_of_input());
     EXPECT_FALSE(connection.broken());
   });
+  thread_.join();
+}
+
+TEST_F(ConnectionTest, AFlagEndsWaitsThatAskForIt) {
+  std::atomic<bool> cancelled{false};
+  std::string piece(limits::output_backlog_bytes + 5000000, 'p');
+  serve([&](Connection& connection) {
+    EXPECT_FALSE(connection.fill(1, Parker::no_deadline, &cancelled));
+    EXPECT_TRUE(connection.fill(3));
+    connection.output().append(piece);
+    connection.release(0);
+    EXPECT_FALSE(connection.wait_for_backlog(0, Parker::no_deadline, &cancelled));
+    EXPECT_FALSE(connection.wait_for_backlog(0, monotonic_us() + 2000));
+    connection.give_up();
+  });
+  EXPECT_TRUE(client_sees_nothing());
+  cancelled = true;
+  fiber_->unpark();
+  client_sends("abc");
+  thread_.join();
+}
+
+TEST_F(ConnectionTest, TellsWhatItWaitsFor) {
+  auto await = [this](WaitEvent event) {
+    while (report_.event != event) std::this_thread::yield();
+  };
+  serve([&](Connection& connection) {
+    ASSERT_TRUE(connection.fill(1));
+    EXPECT_EQ(report_.event, WaitEvent::none);
+    connection.output().append("answer");
+    connection.release(1);
+    EXPECT_TRUE(connection.drain(monotonic_us() + 10000000));
+    EXPECT_FALSE(report_.unsynced);
+  });
+  await(WaitEvent::client_read);
+  EXPECT_FALSE(report_.unsynced);
+  client_sends("x");
+  await(WaitEvent::client_write);
+  EXPECT_TRUE(report_.unsynced);
+  log_.durable = 1;
+  worker_.wake();
+  EXPECT_EQ(client_reads(6), "answer");
   thread_.join();
 }
 

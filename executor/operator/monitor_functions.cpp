@@ -1,0 +1,214 @@
+// Rows about the server itself: the functions under pg_stat_activity and its kin.
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "catalog/builtin/builtin.h"
+#include "catalog/catalog_snapshot.h"
+#include "catalog/catalog_view.h"
+#include "catalog/system_tables.h"
+#include "executor/execution_context.h"
+#include "executor/operator/set_function.h"
+#include "executor/server_monitor.h"
+
+namespace pgsilo {
+namespace {
+
+// One row under construction: values in the order of the function's columns.
+class RowBuilder {
+ public:
+  RowBuilder(std::vector<Datum>& values, Arena& arena) : values_(values), arena_(arena) {}
+
+  RowBuilder& null() { return put(Datum()); }
+  RowBuilder& integer(int64_t value) { return put(Datum::of_int(value)); }
+  RowBuilder& boolean(bool value) { return put(Datum::of_bool(value)); }
+  RowBuilder& text(std::string_view value) {
+    return put(Datum::of_bytes(arena_.copy_string(value)));
+  }
+  // Null when it is empty.
+  RowBuilder& text_or_null(std::string_view value) { return value.empty() ? null() : text(value); }
+  // Null when it is 0.
+  RowBuilder& integer_or_null(int64_t value) { return value == 0 ? null() : integer(value); }
+
+ private:
+  RowBuilder& put(Datum value) {
+    values_.push_back(value);
+    return *this;
+  }
+
+  std::vector<Datum>& values_;
+  Arena& arena_;
+};
+
+struct WaitName {
+  std::string_view type;
+  std::string_view event;
+};
+
+WaitName name_of(WaitEvent event) {
+  switch (event) {
+    case WaitEvent::none:
+      return {};
+    case WaitEvent::client_read:
+      return {"Client", "ClientRead"};
+    case WaitEvent::client_write:
+      return {"Client", "ClientWrite"};
+    case WaitEvent::lock:
+      return {"Lock", "tuple"};
+    case WaitEvent::log_buffer:
+      return {"IO", "WALWrite"};
+    case WaitEvent::log_sync:
+      return {"IO", "WALSync"};
+    case WaitEvent::pg_sleep:
+      return {"Timeout", "PgSleep"};
+    case WaitEvent::retry_delay:
+      return {"Timeout", "RetryDelay"};
+    case WaitEvent::backend_termination:
+      return {"IPC", "BackendTermination"};
+  }
+  return {};
+}
+
+std::string_view name_of(SessionInfo::State state) {
+  switch (state) {
+    case SessionInfo::State::active:
+      return "active";
+    case SessionInfo::State::idle:
+      return "idle";
+    case SessionInfo::State::idle_in_transaction:
+      return "idle in transaction";
+    case SessionInfo::State::idle_in_failed_transaction:
+      return "idle in transaction (aborted)";
+  }
+  return {};
+}
+
+using Fill = void (*)(ExecutionContext& session, const Datum* arguments, std::vector<Datum>& values,
+                      Arena& arena);
+
+void fill_activity(ExecutionContext& session, const Datum* arguments, std::vector<Datum>& values,
+                   Arena& arena) {
+  // As in PostgreSQL, -1 stands for all too.
+  bool all = arguments[0].null || arguments[0].i64 == -1;
+  for (const SessionInfo& info : session.monitor->sessions()) {
+    if (!all && arguments[0].i64 != info.process) continue;
+    RowBuilder row(values, arena);
+    row.integer(system_oid::database_postgres).integer(info.process);
+    // There is one role in the catalog.
+    row.integer_or_null(info.user == "postgres" ? system_oid::role_postgres : invalid_oid);
+    WaitName wait = name_of(info.wait);
+    row.text(info.application_name).text(name_of(info.state)).text(info.query);
+    row.text_or_null(wait.type).text_or_null(wait.event);
+    row.integer_or_null(info.transaction_start).integer_or_null(info.query_start);
+    row.integer(info.backend_start).integer_or_null(info.state_change);
+    row.text_or_null(info.client_address).null().integer(info.client_port);
+    row.null().null();  // no numbers for transactions
+    row.text("client backend").null().null().text(info.user).integer_or_null(info.pin_start);
+  }
+}
+
+void fill_database(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                   Arena& arena) {
+  DatabaseStatistics all = session.monitor->database_statistics();
+  auto sessions = static_cast<int64_t>(session.monitor->sessions().size());
+  RowBuilder(values, arena)
+      .integer(system_oid::database_postgres)
+      .integer(sessions)
+      .integer(all.commits)
+      .integer(all.rollbacks)
+      .integer(all.rows_inserted)
+      .integer(all.rows_updated)
+      .integer(all.rows_deleted)
+      .integer(all.deadlocks)
+      .integer(all.sessions)
+      .integer(all.sessions_abandoned)
+      .integer(all.sessions_fatal)
+      .integer(all.sessions_killed)
+      .integer_or_null(all.reset_time);
+}
+
+void fill_statements(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                     Arena& arena) {
+  for (const StatementStatistics& statement : session.monitor->statement_statistics()) {
+    const AbortCounters& aborts = statement.aborts;
+    RowBuilder(values, arena)
+        .integer(static_cast<int64_t>(statement.id))
+        .text(statement.text)
+        .integer(statement.calls)
+        .integer(statement.retries)
+        .integer(statement.failures)
+        .integer(aborts.record)
+        .integer(aborts.node)
+        .integer(aborts.lock)
+        .integer(aborts.unique)
+        .integer(aborts.relation)
+        .integer(aborts.intent)
+        .integer(aborts.deadlock);
+  }
+}
+
+// Locks on relations are told by the table's OID; that of a relation which no table has (any more)
+// by none.
+Oid table_of(const CatalogSnapshot& catalog, uint64_t relation) {
+  for (const auto& [oid, table] : catalog.tables()) {
+    if (table->relation_id.value() == relation) return oid;
+  }
+  return invalid_oid;
+}
+
+void fill_locks(ExecutionContext& session, const Datum*, std::vector<Datum>& values, Arena& arena) {
+  for (const LockInfo& lock : session.monitor->locks()) {
+    bool on_record = lock.record != 0;
+    RowBuilder row(values, arena);
+    row.text(on_record ? "tuple" : "relation").integer(system_oid::database_postgres);
+    row.integer_or_null(on_record ? 0 : table_of(session.catalog->snapshot(), lock.relation));
+    row.null().null().null().null().null();  // page, tuple, virtualxid, transactionid, classid
+    row.null().null().null();                // objid, objsubid, virtualtransaction
+    row.integer_or_null(lock.process).text(lock.mode).boolean(lock.granted);
+    row.boolean(false).integer_or_null(lock.wait_start);
+  }
+}
+
+// All rows are made when the scan begins.
+class MonitorFunction final : public SetFunction {
+ public:
+  MonitorFunction(Oid procedure, Fill fill) : width_(row_columns(procedure).size()), fill_(fill) {}
+
+  void start(RowContext& context, const Datum* arguments) override {
+    values_.clear();
+    arena_.reset();
+    position_ = 0;
+    fill_(*context.execution, arguments, values_, arena_);
+  }
+  bool next(RowContext&, Datum* values) override {
+    if (position_ == values_.size()) return false;
+    for (size_t i = 0; i < width_; ++i) values[i] = values_[position_++];
+    return true;
+  }
+
+ private:
+  const size_t width_;
+  const Fill fill_;
+  std::vector<Datum> values_;  // row after row
+  Arena arena_;
+  size_t position_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
+  switch (procedure) {
+    case 1371:
+      return std::make_unique<MonitorFunction>(procedure, fill_locks);
+    case 2022:
+      return std::make_unique<MonitorFunction>(procedure, fill_activity);
+    case 9001:
+      return std::make_unique<MonitorFunction>(procedure, fill_database);
+    case 9002:
+      return std::make_unique<MonitorFunction>(procedure, fill_statements);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,95 @@
+// The server as a statement may ask about it: its sessions, their locks, what was counted. The
+// server implements it; executor/operator/monitor_functions.cpp and
+// executor/functions/monitoring.cpp make rows and values of it. Thread safety: all functions from
+// any session's fiber; each answer is a copy, true at some moment during the call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/wait_report.h"
+
+namespace pgsilo {
+
+// Times are microseconds since 2000-01-01 00:00 UTC; 0: none.
+struct SessionInfo {
+  enum class State : uint8_t { active, idle, idle_in_transaction, idle_in_failed_transaction };
+  int32_t process = 0;
+  std::string user;
+  std::string application_name;
+  std::string client_address;  // empty: a Unix socket
+  int32_t client_port = -1;    // -1: a Unix socket
+  int64_t backend_start = 0;
+  int64_t transaction_start = 0;
+  int64_t query_start = 0;
+  int64_t state_change = 0;
+  int64_t pin_start = 0;  // since when it holds memory back from being freed
+  State state = State::idle;
+  WaitEvent wait = WaitEvent::none;
+  std::string query;  // the one that runs, or the last one; its beginning if it is long
+};
+
+// One hold on, or wait for, a relation or a record.
+struct LockInfo {
+  int32_t process = 0;    // 0: a transaction that belongs to no session
+  uint64_t relation = 0;  // its RelationId; 0 for a record
+  uint64_t record = 0;    // tells records apart, for as long as they are locked; 0 for a relation
+  std::string_view mode;
+  bool granted = false;
+  int64_t wait_start = 0;
+};
+
+struct DatabaseStatistics {
+  int64_t commits = 0;
+  int64_t rollbacks = 0;
+  int64_t rows_inserted = 0;
+  int64_t rows_updated = 0;
+  int64_t rows_deleted = 0;
+  int64_t deadlocks = 0;
+  int64_t sessions = 0;            // begun
+  int64_t sessions_abandoned = 0;  // ended because the client was lost
+  int64_t sessions_fatal = 0;      // by a FATAL error
+  int64_t sessions_killed = 0;     // by an administrator
+  int64_t reset_time = 0;
+};
+
+// Runs of a statement that came to nothing because another transaction was in the way.
+struct AbortCounters {
+  int64_t record = 0;
+  int64_t node = 0;
+  int64_t lock = 0;
+  int64_t unique = 0;
+  int64_t relation = 0;
+  int64_t intent = 0;  // another's record lock or a closed relation: waited, then ran again
+  int64_t deadlock = 0;
+};
+
+struct StatementStatistics {
+  uint64_t id = 0;
+  std::string text;
+  int64_t calls = 0;
+  int64_t retries = 0;   // aborted runs after which the server ran it again by itself
+  int64_t failures = 0;  // those told to the client as 40001 or 40P01
+  AbortCounters aborts;
+};
+
+class ServerMonitor {
+ public:
+  virtual ~ServerMonitor() = default;
+  // False: there is no such session.
+  virtual bool cancel(int32_t process) = 0;
+  virtual bool terminate(int32_t process) = 0;
+  virtual bool has_session(int32_t process) const = 0;
+
+  virtual std::vector<SessionInfo> sessions() const = 0;
+  virtual DatabaseStatistics database_statistics() const = 0;
+  virtual std::vector<StatementStatistics> statement_statistics() const = 0;
+  virtual void reset_statistics() = 0;
+  virtual std::vector<LockInfo> locks() const = 0;
+  // Who holds what the session waits for, or waits for it before that session.
+  virtual std::vector<int32_t> blockers(int32_t process) const = 0;
+};
+
+}  // namespace pgsilo

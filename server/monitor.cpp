@@ -1,0 +1,120 @@
+#include "server/monitor.h"
+
+#include "base/clock.h"
+#include "server/session/session_registry.h"
+#include "sql/types/date_time.h"
+#include "storage/transaction/lock_list.h"
+#include "storage/transaction/record_lock.h"
+
+namespace pgsilo {
+namespace {
+
+int64_t in_postgres_time(int64_t unix_us) {
+  return unix_us - postgres_epoch_unix_seconds * usecs_per_second;
+}
+
+// PostgreSQL's modes that conflict in the same way; for rows those of its tuple locks.
+std::string_view mode_of(const LockEntry& entry) {
+  switch (entry.mode) {
+    case LockMode::key_share:
+      return "AccessShareLock";
+    case LockMode::share:
+      return "RowShareLock";
+    case LockMode::no_key_update:
+      return "ExclusiveLock";
+    case LockMode::update:
+      return "AccessExclusiveLock";
+    case LockMode::none:
+      break;
+  }
+  return entry.exclusive ? "AccessExclusiveLock" : "AccessShareLock";
+}
+
+}  // namespace
+
+Monitor::Monitor(SessionRegistry& sessions, LockTable& locks)
+    : sessions_(sessions), locks_(locks) {}
+
+bool Monitor::cancel(int32_t process) { return sessions_.cancel(process); }
+
+bool Monitor::terminate(int32_t process) { return sessions_.terminate(process); }
+
+bool Monitor::has_session(int32_t process) const { return sessions_.has(process); }
+
+std::vector<SessionInfo> Monitor::sessions() const { return sessions_.list(); }
+
+DatabaseStatistics Monitor::counted() const {
+  DatabaseStatistics sum;
+  for (const WorkerStatistics* worker : workers_) worker->add_to(sum);
+  return sum;
+}
+
+DatabaseStatistics Monitor::database_statistics() const {
+  std::lock_guard lock(reset_mutex_);
+  DatabaseStatistics since = counted();
+  const DatabaseStatistics& before = before_reset_;
+  since.commits -= before.commits;
+  since.rollbacks -= before.rollbacks;
+  since.rows_inserted -= before.rows_inserted;
+  since.rows_updated -= before.rows_updated;
+  since.rows_deleted -= before.rows_deleted;
+  since.deadlocks -= before.deadlocks;
+  since.sessions -= before.sessions;
+  since.sessions_abandoned -= before.sessions_abandoned;
+  since.sessions_fatal -= before.sessions_fatal;
+  since.sessions_killed -= before.sessions_killed;
+  since.reset_time = before.reset_time;
+  return since;
+}
+
+std::vector<StatementStatistics> Monitor::statement_statistics() const {
+  StatementTable::Sums sums;
+  for (const WorkerStatistics* worker : workers_) worker->statements.add_to(sums);
+  std::vector<StatementStatistics> statements;
+  statements.reserve(sums.size());
+  for (auto& [id, statement] : sums) statements.push_back(std::move(statement));
+  return statements;
+}
+
+void Monitor::reset_statistics() {
+  std::lock_guard lock(reset_mutex_);
+  before_reset_ = counted();
+  before_reset_.reset_time = in_postgres_time(unix_time_us());
+  for (WorkerStatistics* worker : workers_) worker->statements.clear();
+}
+
+std::vector<LockInfo> Monitor::locks() const {
+  std::unordered_map<const LockOwner*, int32_t> processes = sessions_.lock_owners();
+  std::vector<LockInfo> infos;
+  for (const LockEntry& entry : locks_.list()) {
+    LockInfo info;
+    if (auto found = processes.find(entry.owner); found != processes.end())
+      info.process = found->second;
+    info.relation = entry.relation.value();
+    info.record = entry.tag.value;
+    info.mode = mode_of(entry);
+    info.granted = entry.granted;
+    if (entry.waiting_since_us != 0) info.wait_start = in_postgres_time(entry.waiting_since_us);
+    infos.push_back(info);
+  }
+  return infos;
+}
+
+std::vector<int32_t> Monitor::blockers(int32_t process) const {
+  std::unordered_map<const LockOwner*, int32_t> processes = sessions_.lock_owners();
+  std::vector<LockEntry> entries = locks_.list();
+  std::vector<int32_t> found;
+  for (const LockEntry& wait : entries) {
+    auto waiter = processes.find(wait.owner);
+    if (wait.granted || waiter == processes.end() || waiter->second != process) continue;
+    for (const LockEntry& other : entries) {
+      if (&other == &wait && !wait.is_on_relation()) break;  // those behind it in the queue
+      if (other.owner == wait.owner || !stands_in_the_way(other, wait)) continue;
+      auto blocker = processes.find(other.owner);
+      found.push_back(blocker == processes.end() ? 0 : blocker->second);
+    }
+  }
+  return found;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,61 @@
+// One session publishes, others look.
+#include "server/session/session_activity.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pgsilo {
+namespace {
+
+using State = SessionInfo::State;
+
+TEST(SessionActivity, TellsWhatItWasTold) {
+  SessionActivity activity;
+  activity.introduce("anna", nullptr, "127.0.0.1", 4711, 10);
+  activity.set_application_name("shell");
+  activity.begin("select 1", 20);
+  activity.set_transaction_start(20);
+  activity.set_pin_start(21);
+  SessionInfo info = activity.read();
+  EXPECT_EQ(info.user, "anna");
+  EXPECT_EQ(info.client_address, "127.0.0.1");
+  EXPECT_EQ(info.client_port, 4711);
+  EXPECT_EQ(info.application_name, "shell");
+  EXPECT_EQ(info.state, State::active);
+  EXPECT_EQ(info.query, "select 1");
+  EXPECT_EQ(info.backend_start, 10);
+  EXPECT_EQ(info.transaction_start, 20);
+  EXPECT_EQ(info.pin_start, 21);
+  // The clock that says when it ended may be a little behind.
+  activity.end(State::idle_in_transaction, 15);
+  info = activity.read();
+  EXPECT_EQ(info.state, State::idle_in_transaction);
+  EXPECT_EQ(info.state_change, 20);
+}
+
+TEST(SessionActivity, AnAnswerThatWaitsForTheLogIsActive) {
+  SessionActivity activity;
+  activity.end(State::idle, 1);
+  activity.wait_report().event = WaitEvent::client_read;
+  EXPECT_EQ(activity.read().wait, WaitEvent::client_read);
+  activity.wait_report().unsynced = true;
+  EXPECT_EQ(activity.read().state, State::active);
+  EXPECT_EQ(activity.read().wait, WaitEvent::log_sync);
+}
+
+TEST(SessionActivity, APreparedTextGivesWayToAnother) {
+  SessionActivity activity;
+  auto text = std::make_shared<CachedText::Syntax>();
+  text->text = "select $1";
+  std::shared_ptr<const CachedText::Syntax> prepared = text;
+  activity.begin(prepared, 1);
+  EXPECT_EQ(activity.read().query, "select $1");
+  activity.begin("select 2", 2);
+  EXPECT_EQ(activity.read().query, "select 2");
+  activity.begin(prepared, 3);
+  EXPECT_EQ(activity.read().query, "select $1");
+}
+
+}  // namespace
+}  // namespace pgsilo
