@@ -96,7 +96,9 @@ void CatalogLoader::read_classes() {
     table->kind = static_cast<RelationKind>(row.character(pg_class_relkind));
     table->persistence = persistence;
     table->relation_id = relation;
-    if (table->kind != RelationKind::view) table->relation = relation_of(relation, persistence);
+    // A view has no rows: its tree is there, and empty, for those who lock or size any relation.
+    if (table->kind == RelationKind::view) table->relation_id = RelationId(oid);
+    table->relation = relation_of(table->relation_id, persistence);
     table->options = texts_of(row.get(pg_class_reloptions));
     table->record = record;
     by_oid_[oid] = std::move(table);

@@ -25,6 +25,7 @@ struct SessionInfo {
   int64_t transaction_start = 0;
   int64_t query_start = 0;
   int64_t state_change = 0;
+  uint64_t query_id = 0;  // StatementStatistics::id; 0: not known
   int64_t pin_start = 0;  // since when it holds memory back from being freed
   State state = State::idle;
   WaitEvent wait = WaitEvent::none;

@@ -151,7 +151,7 @@ Datum relation_size(EvalContext& context, const Datum* a) {
   const CatalogView& catalog = *context.execution->catalog;
   auto oid = static_cast<Oid>(a[0].i64);
   if (const TableDescriptor* table = catalog.find_table(oid); table != nullptr) {
-    if (table->relation == nullptr) return Datum::of_int(0);  // a view
+    if (table->kind == RelationKind::view) return Datum::of_int(0);
     return Datum::of_int(static_cast<int64_t>(table->relation->memory_bytes()));
   }
   const IndexDescriptor* index = catalog.snapshot().find_index(oid);
@@ -160,7 +160,7 @@ Datum relation_size(EvalContext& context, const Datum* a) {
 }
 Datum total_relation_size(EvalContext& context, const Datum* a) {
   const TableDescriptor* table = context.execution->catalog->find_table(static_cast<Oid>(a[0].i64));
-  if (table == nullptr || table->relation == nullptr) return relation_size(context, a);
+  if (table == nullptr || table->kind == RelationKind::view) return relation_size(context, a);
   auto total = static_cast<int64_t>(table->relation->memory_bytes());
   for (const auto& index : table->indexes) {
     if (!index->is_primary_tree()) total += static_cast<int64_t>(index->relation->memory_bytes());

@@ -103,7 +103,8 @@ void fill_activity(ExecutionContext& session, const Datum* arguments, std::vecto
     row.integer(info.backend_start).integer_or_null(info.state_change);
     row.text_or_null(info.client_address).null().integer(info.client_port);
     row.null().null();  // no numbers for transactions
-    row.text("client backend").null().null().text(info.user).integer_or_null(info.pin_start);
+    row.text("client backend").null().integer_or_null(static_cast<int64_t>(info.query_id));
+    row.text(info.user).integer_or_null(info.pin_start);
   }
 }
 

@@ -30,6 +30,7 @@ void SessionActivity::begin(std::string_view query, int64_t now_us) {
   prepared_.reset();
   put_query(query);
   put(query_start_, now_us);
+  put(query_id_, 0);
   put(state_change_, now_us);
   state_.store(State::active, std::memory_order_relaxed);
 }
@@ -41,6 +42,7 @@ void SessionActivity::begin(const std::shared_ptr<const CachedText::Syntax>& que
     prepared_ = query;
   }
   put(query_start_, now_us);
+  put(query_id_, 0);
   put(state_change_, now_us);
   state_.store(State::active, std::memory_order_relaxed);
 }
@@ -88,6 +90,7 @@ SessionInfo SessionActivity::read() const {
   info.transaction_start = get(transaction_start_);
   info.pin_start = get(pin_start_);
   info.query_start = get(query_start_);
+  info.query_id = static_cast<uint64_t>(get(query_id_));
   info.state_change = get(state_change_);
   info.state = state_.load(std::memory_order_relaxed);
   info.wait = wait_report_.event.load(std::memory_order_relaxed);

@@ -44,6 +44,8 @@ class SessionActivity {
   // A message begins to be handled. The second form is for texts that outlive it.
   void begin(std::string_view query, int64_t now_us);
   void begin(const std::shared_ptr<const CachedText::Syntax>& query, int64_t now_us);
+  // What pgsilo_stat_statements calls the query.
+  void set_query_id(uint64_t id) { put(query_id_, static_cast<int64_t>(id)); }
   // The session waits for the client's next message, in this state.
   void end(State state, int64_t now_us);
   // 0: none is open.
@@ -78,6 +80,7 @@ class SessionActivity {
   std::atomic<int64_t> transaction_start_{0};
   std::atomic<int64_t> pin_start_{0};
   std::atomic<int64_t> query_start_{0};
+  std::atomic<int64_t> query_id_{0};
   std::atomic<int64_t> state_change_{0};
 
   std::shared_ptr<const CachedText::Syntax> prepared_;  // whose text query_ holds; null: none

@@ -102,6 +102,7 @@ void SessionState::storage_opened() { activity.set_pin_start(context.statement_t
 void SessionState::run_counted(CachedText& text, std::string_view shown) {
   StatementCounters& counters = services.statistics.statements.list(text.counters, shown);
   if (counted.get() != &counters) counted = text.counters;
+  activity.set_query_id(counters.id);
   if (!running_again) counters.calls.add();
 }
 

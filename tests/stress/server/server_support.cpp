@@ -92,7 +92,6 @@ void InProcessServer::stop_and_check() {
   database_->stop();
   size_t checked = 0;
   for (const auto& [oid, table] : database_->catalog().snapshot()->tables()) {
-    if (table->kind == RelationKind::view) continue;
     EXPECT_EQ(table->relation->tree().check(), "") << table->name;
     for (const auto& index : table->indexes) {
       if (index->is_primary_tree()) continue;
