@@ -266,7 +266,9 @@ void TransactionControl::commit_implicit() {
 }
 
 void TransactionControl::fail(SqlState reason) {
-  if (state_ == State::idle || state_ == State::failed) return;
+  if (state_ == State::failed) return;
+  // A one-shot that was to run again, and may not.
+  if (state_ == State::idle) return observer_.transaction_ended(false);
   if (!savepoints_.empty()) {
     unwind_to_newest();
     // Somebody waits for what this statement or an earlier one since the savepoint has locked.

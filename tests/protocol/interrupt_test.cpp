@@ -225,6 +225,14 @@ class TransactionTimeoutTest : public TimeLimitTest {
     if (runs_on_postgres()) GTEST_SKIP() << "transaction_timeout came with PostgreSQL 17";
     TimeLimitTest::SetUp();
   }
+  // A table of one row, which `block` holds.
+  static void block_a_row(RawClient& block) {
+    block.start();
+    block.ask(query("drop table if exists interrupt_test"));
+    ASSERT_EQ(block.ask(query("create table interrupt_test (id int primary key, v int)")), "CZI");
+    ASSERT_EQ(block.ask(query("insert into interrupt_test values (1, 0)")), "CZI");
+    ASSERT_EQ(block.ask(query("begin; update interrupt_test set v = 1")), "CCZT");
+  }
   static constexpr const char* words = "25P04 terminating connection due to transaction timeout";
 };
 
@@ -277,13 +285,21 @@ TEST_F(TransactionTimeoutTest, GoesOnUnderASavepoint) {
   EXPECT_EQ(last_words(), words);
 }
 
-TEST_F(TransactionTimeoutTest, CountsFromTheFirstRunOfAOneShot) {
-  ASSERT_EQ(client.ask(query("drop table if exists interrupt_test")).back(), 'I');
-  ASSERT_EQ(client.ask(query("create table interrupt_test (id int primary key, v int)")), "CZI");
-  ASSERT_EQ(client.ask(query("insert into interrupt_test values (1, 0)")), "CZI");
+TEST_F(TransactionTimeoutTest, EndsWithAOneShotThatGaveUpWaiting) {
   RawClient block;
-  block.start();
-  ASSERT_EQ(block.ask(query("begin; update interrupt_test set v = 1")), "CCZT");
+  block_a_row(block);
+  ASSERT_EQ(client.ask(query("set transaction_timeout = '200ms'; set lock_timeout = '20ms'")),
+            "CCZI");
+  EXPECT_EQ(client.ask(query("update interrupt_test set v = 2")), "E(55P03)ZI");
+  observer.await(client, "state = 'idle' and xact_start is null and pin_start is null");
+  EXPECT_TRUE(client.is_silent(400));
+  EXPECT_EQ(client.ask(query("select 1")), "TDCZI");
+  EXPECT_EQ(block.ask(query("rollback; drop table interrupt_test")), "CCZI");
+}
+
+TEST_F(TransactionTimeoutTest, CountsFromTheFirstRunOfAOneShot) {
+  RawClient block;
+  block_a_row(block);
   ASSERT_EQ(client.ask(query("set transaction_timeout = '300ms'")), "CZI");
   // It meets the block's lock, waits, runs again and sleeps: each part is shorter than the limit.
   client.send(query("update interrupt_test set v = 2; select pg_sleep(0.2)"));
