@@ -1,0 +1,100 @@
+#include "bench/engine_database.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+namespace pgsilo {
+
+namespace {
+constexpr int64_t epoch_period_us = 40'000;
+}
+
+void SleepingParker::park(int64_t deadline_us) {
+  std::unique_lock lock(mutex_);
+  auto unparked = [this] { return token_; };
+  if (deadline_us == no_deadline) {
+    changed_.wait(lock, unparked);
+  } else {
+    changed_.wait_for(lock, std::chrono::microseconds(deadline_us - monotonic_us()), unparked);
+  }
+  token_ = false;
+}
+
+void SleepingParker::unpark() {
+  std::lock_guard lock(mutex_);
+  token_ = true;
+  changed_.notify_one();
+}
+
+EngineDatabase::EngineDatabase(const std::string& log_directory, unsigned workers) {
+  if (log_directory.empty()) {
+    epochs_ = std::make_unique<EpochManager>(Epoch(1));
+    durable_ = std::make_unique<DurableEpoch>();
+    return;
+  }
+  files_ = posix_file_system();
+  WalOptions options;
+  options.workers = workers;
+  std::string why;
+  wal_ = Wal::open(*files_, clock_, log_directory, options, &why);
+  bool ok = wal_ != nullptr && wal_->recover(relations_, reclaimer_, nullptr, &recovered_, &why);
+  if (ok) {
+    epochs_ = std::make_unique<EpochManager>(recovered_.first_epoch);
+    durable_ = std::make_unique<DurableEpoch>(recovered_.durable_epoch);
+    ok = wal_->start(*epochs_, *durable_, &why);
+  }
+  if (!ok) {
+    std::fprintf(stderr, "%s\n", why.c_str());
+    std::exit(1);
+  }
+  wal_->start_threads();
+}
+
+EngineDatabase::~EngineDatabase() {
+  stop_clock();
+  if (wal_ != nullptr) wal_->stop();
+}
+
+RedoSink& EngineDatabase::sink(unsigned worker) {
+  return wal_ != nullptr ? wal_->worker_log(worker) : null_sink_;
+}
+
+void EngineDatabase::advance_epoch() {
+  epochs_->advance();
+  durable_->publish(epochs_->completed());
+}
+
+void EngineDatabase::start_clock() {
+  if (wal_ != nullptr) return;
+  clock_thread_ = std::thread([this] {
+    for (int64_t next_us = monotonic_us() + epoch_period_us; !stopping_;) {
+      end_of_clock_.park(next_us);
+      if (monotonic_us() < next_us) continue;
+      advance_epoch();
+      next_us += epoch_period_us;
+    }
+  });
+}
+
+void EngineDatabase::stop_clock() {
+  if (!clock_thread_.joinable()) return;
+  stopping_ = true;
+  end_of_clock_.unpark();
+  clock_thread_.join();
+}
+
+EngineWorker::EngineWorker(EngineDatabase& database, unsigned index)
+    : database(database),
+      index(index),
+      context(database.parts(), database.sink(index)),
+      transaction(context, settings) {
+  settings.parker = &parker;
+  if (Wal* wal = database.wal()) wal->set_listener(index, &parker);
+}
+
+EngineWorker::~EngineWorker() {
+  if (Wal* wal = database.wal()) wal->set_listener(index, nullptr);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,84 @@
+// The engine for benchmarks of the storage/ interface: in memory alone, or with its log. Thread
+// safety: built and destroyed by one thread; the parts are the engine's.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/parker.h"
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/transaction.h"
+#include "wal/wal.h"
+
+namespace pgsilo {
+
+class SleepingParker final : public Parker, public DurableListener {
+ public:
+  void park(int64_t deadline_us) override;
+  void unpark() override;
+  void on_durable(Epoch) override { unpark(); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool token_ = false;
+};
+
+class EngineDatabase {
+ public:
+  // `log_directory` empty: no log; then every epoch is taken for durable as soon as it is complete.
+  // A directory that holds a database is recovered. A failure ends the process with a message.
+  EngineDatabase(const std::string& log_directory, unsigned workers);
+  ~EngineDatabase();  // with a log: everything is durable, shut down cleanly
+
+  EngineParts parts() { return {*epochs_, *durable_, reclaimer_, relations_, locks_}; }
+  RelationDirectory& relations() { return relations_; }
+  DurableEpoch& durable() { return *durable_; }
+  Wal* wal() { return wal_.get(); }  // null: no log
+  RedoSink& sink(unsigned worker);
+  bool is_new() const { return recovered_.entries == 0; }
+
+  // Without a log: begins the next epoch. By one thread at a time: that of start_clock(), or a
+  // worker that counts its transactions.
+  void advance_epoch();
+  // Without a log: calls advance_epoch() every 40 ms, Silo's epoch period, from a thread of its
+  // own.
+  void start_clock();
+  void stop_clock();
+
+ private:
+  std::unique_ptr<FileSystem> files_;
+  MonotonicClock clock_;
+  RelationDirectory relations_;
+  Reclaimer reclaimer_;
+  LockTable locks_;
+  RecoveryResult recovered_;
+  std::unique_ptr<EpochManager> epochs_;
+  std::unique_ptr<DurableEpoch> durable_;
+  std::unique_ptr<Wal> wal_;
+  NullRedoSink null_sink_;
+  SleepingParker end_of_clock_;
+  std::atomic<bool> stopping_{false};
+  std::thread clock_thread_;
+};
+
+// A worker of the database: one session on one thread.
+struct EngineWorker {
+  EngineWorker(EngineDatabase& database, unsigned index);
+  ~EngineWorker();
+
+  EngineDatabase& database;
+  const unsigned index;
+  SleepingParker parker;
+  WaitSettings settings;
+  WorkerContext context;
+  Transaction transaction;
+};
+
+}  // namespace pgsilo

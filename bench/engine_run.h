@@ -1,0 +1,96 @@
+// What the benchmarks of the engine share: options, pinned workers that run one-shot transactions
+// as fast as they can, and the report. As in Silo's evaluation (SOSP 2013, section 5.1) each worker
+// is its own workload generator, and a transaction that meets a conflict runs again.
+//
+// Instructions per transaction: run_transactions() is the measured loop, bench/instructions counts
+// it under callgrind. Thread safety: one thread runs a benchmark.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/engine_database.h"
+#include "bench/measured_worker.h"
+
+namespace pgsilo {
+
+// One worker's generator.
+class EngineClient {
+ public:
+  virtual ~EngineClient() = default;
+  // Draws the next transaction with its input; returns its type.
+  virtual size_t draw() = 0;
+  // One attempt at it, between begin() and commit(). ok: commit; not_found: the answer is an error,
+  // roll back; a conflict: again.
+  virtual TransactionStatus run(Transaction& transaction) = 0;
+};
+
+class EngineWorkload {
+ public:
+  virtual ~EngineWorkload() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::span<const std::string_view> types() const = 0;
+  // Worker `worker` of `workers` loads its share, beside the others.
+  virtual void load(Transaction& transaction, unsigned worker, unsigned workers) = 0;
+  virtual std::unique_ptr<EngineClient> client(unsigned worker) = 0;
+};
+
+// --NAME VALUE pairs.
+class Arguments {
+ public:
+  Arguments(int argc, char** argv) : words_(argv + 1, argv + argc) {}
+  std::string text(std::string_view name, std::string_view otherwise);
+  uint64_t number(std::string_view name, uint64_t otherwise);
+  // Ends the process with `usage` if an option was not asked for.
+  void finish(const char* usage) const;
+
+ private:
+  std::vector<std::string> words_;  // those not yet asked for
+};
+
+struct EngineRunOptions {
+  explicit EngineRunOptions(Arguments& arguments);
+  static constexpr const char* usage =
+      "  --threads N        workers, pinned to CPUs (1)\n"
+      "  --seconds N        how long (10)\n"
+      "  --transactions N   or how many, all workers together: repeatable to the instruction\n"
+      "  --seed N           of the inputs (1)\n"
+      "  --log DIRECTORY    with the log in this directory, which must be new\n"
+      "  --clients N        with the log: how many transactions of a worker wait for durability\n"
+      "                     before it does (2048)\n";
+
+  unsigned threads;
+  uint64_t seconds;
+  uint64_t transactions;  // 0: by time
+  uint64_t seed;
+  std::string log;
+  uint64_t clients;
+};
+
+// Says that there is a database in the log's directory already; false.
+bool refuse_to_load(const EngineRunOptions& options);
+
+class EngineRun {
+ public:
+  EngineRun(EngineDatabase& database, EngineWorkload& workload, const EngineRunOptions& options);
+  ~EngineRun();
+
+  void load();
+  // Runs and prints the report; its last line is one of NAME=VALUE pairs.
+  WorkerCounts run();
+  Transaction& transaction() { return workers_.front()->transaction; }
+
+ private:
+  void report(const WorkerCounts& counts, double seconds) const;
+
+  EngineDatabase& database_;
+  EngineWorkload& workload_;
+  const EngineRunOptions options_;
+  std::vector<std::unique_ptr<EngineWorker>> workers_;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,109 @@
+#include "bench/measured_worker.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "bench/engine_run.h"
+
+namespace pgsilo {
+
+namespace {
+// Where transactions are counted and not timed: about what happens in 40 ms.
+constexpr uint64_t transactions_per_epoch = 2500;
+}  // namespace
+
+void WorkerCounts::add(const WorkerCounts& other) {
+  for (size_t i = 0; i < committed.size(); ++i) {
+    committed[i] += other.committed[i];
+    rolled_back[i] += other.rolled_back[i];
+  }
+  for (size_t i = 0; i < aborts.size(); ++i) aborts[i] += other.aborts[i];
+  latency.add(other.latency);
+}
+
+MeasuredWorker::MeasuredWorker(EngineWorker& worker, size_t types, const EngineRunOptions& options,
+                               const std::atomic<bool>& stop)
+    : worker_(worker),
+      stop_(stop),
+      quota_(options.transactions / options.threads),
+      clients_(options.clients),
+      counts_(types) {}
+
+void MeasuredWorker::run_transactions(EngineClient& client) {
+  bool logged = worker_.database.wal() != nullptr;
+  int64_t start_ns = monotonic_ns();
+  for (; !is_over(); ++done_) {
+    size_t type = client.draw();
+    ++(run_one(client) ? counts_.committed : counts_.rolled_back)[type];
+    worker_.context.housekeep();
+    int64_t now_ns = monotonic_ns();
+    if (logged) {
+      unanswered_.push_back({worker_.transaction.newest_epoch(), start_ns});
+      answer(now_ns);
+      if (unanswered_.size() >= clients_) answer_down_to(clients_ - 1);
+    } else {
+      counts_.latency.add(now_ns - start_ns);
+      if (quota_ != 0) count_epoch();
+    }
+    start_ns = now_ns;
+  }
+  if (logged) answer_down_to(0);
+}
+
+bool MeasuredWorker::is_over() const {
+  return quota_ != 0 ? done_ == quota_ : stop_.load(std::memory_order_relaxed);
+}
+
+// True if it committed, false if its answer is that a row is not there.
+bool MeasuredWorker::run_one(EngineClient& client) {
+  Transaction& transaction = worker_.transaction;
+  for (;;) {
+    transaction.begin(TransactionMode::one_shot);
+    TransactionStatus answer = client.run(transaction);
+    TransactionStatus status = answer;
+    if (answer == TransactionStatus::ok) {
+      status = transaction.commit();
+    } else if (!ends_transaction(answer)) {
+      status = transaction.validate();  // was true what the answer rests on?
+    }
+    if (transaction.is_open()) transaction.abort();
+    if (status == TransactionStatus::ok) {
+      if (answer == TransactionStatus::ok) return true;
+      if (answer == TransactionStatus::not_found) return false;
+      status = answer;
+    }
+    ++counts_.aborts[static_cast<size_t>(status)];
+    if (is_conflict(status)) continue;
+    std::fprintf(stderr, "a transaction failed: %s\n", std::string(name_of(status)).c_str());
+    std::exit(1);
+  }
+}
+
+// Those whose epochs are durable have their answers. When half of the clients wait, the logger is
+// asked to sync; the others go on meanwhile.
+void MeasuredWorker::answer(int64_t now_ns) {
+  Epoch durable = worker_.database.durable().get();
+  for (; !unanswered_.empty() && unanswered_.front().epoch <= durable; unanswered_.pop_front())
+    counts_.latency.add(now_ns - unanswered_.front().start_ns);
+  if (2 * unanswered_.size() < clients_ || asked_ > durable) return;
+  asked_ = unanswered_.back().epoch;
+  worker_.database.wal()->request_durable(worker_.index, asked_, LoggerWake::now);
+}
+
+void MeasuredWorker::answer_down_to(size_t unanswered) {
+  Wal* wal = worker_.database.wal();
+  while (unanswered_.size() > unanswered) {
+    // Asked before it is looked at, so that no notice is missed.
+    wal->request_durable(worker_.index, unanswered_.back().epoch, LoggerWake::later);
+    answer(monotonic_ns());
+    if (unanswered_.size() > unanswered && !wal->try_step(worker_.index))
+      worker_.parker.park(Parker::no_deadline);
+  }
+}
+
+void MeasuredWorker::count_epoch() {
+  if (worker_.index == 0 && (done_ + 1) % transactions_per_epoch == 0)
+    worker_.database.advance_epoch();
+}
+
+}  // namespace pgsilo
