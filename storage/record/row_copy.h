@@ -17,25 +17,38 @@ namespace pgsilo {
 constexpr size_t row_words(size_t bytes) { return (bytes + 7) / 8; }
 constexpr size_t round_up_to_words(size_t bytes) { return row_words(bytes) * 8; }
 
+// Calls copy(i) for each i below `words`, four to a round: the compiler unrolls no atomics.
+template <typename Copy>
+void for_each_word(size_t words, Copy copy) {
+  size_t i = 0;
+  for (; i + 4 <= words; i += 4) {
+    copy(i);
+    copy(i + 1);
+    copy(i + 2);
+    copy(i + 3);
+  }
+  for (; i < words; ++i) copy(i);
+}
+
 // Copies `words` words out of a row that may be changing into private memory.
 inline void copy_racing_row_out(uint64_t* to, const uint64_t* from, size_t words) {
-  for (size_t i = 0; i < words; ++i) {
+  for_each_word(words, [=](size_t i) {
     to[i] =
         std::atomic_ref<uint64_t>(const_cast<uint64_t&>(from[i])).load(std::memory_order_relaxed);
-  }
+  });
 }
 
 // Copies `bytes` bytes of private memory into a row that others may be reading.
 inline void copy_racing_row_in(uint64_t* to, const void* from, size_t bytes) {
   const char* source = static_cast<const char*>(from);
   size_t whole = bytes / 8;
-  uint64_t word;
-  for (size_t i = 0; i < whole; ++i) {
+  for_each_word(whole, [=](size_t i) {
+    uint64_t word;
     std::memcpy(&word, source + i * 8, 8);
     std::atomic_ref<uint64_t>(to[i]).store(word, std::memory_order_relaxed);
-  }
+  });
   if (size_t rest = bytes % 8; rest != 0) {
-    word = 0;
+    uint64_t word = 0;
     std::memcpy(&word, source + whole * 8, rest);
     std::atomic_ref<uint64_t>(to[whole]).store(word, std::memory_order_relaxed);
   }
