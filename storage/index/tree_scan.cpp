@@ -121,20 +121,23 @@ void ScanCursor::go_on(Frame& frame, bool last, KeySlice slice, const BorderNode
 }
 
 // Drops what is outside the bounds or was passed already (a node may have taken over the range of
-// one that was removed).
+// one that was removed): entries are in order, so all of it lies at the ends.
 void ScanCursor::keep_entries_in_range(Frame& frame) const {
   bool forward = direction_ == ScanDirection::forward;
-  int kept = 0;
-  for (int i = 0; i < frame.count; ++i) {
-    const Entry entry = frame.entries[i];
-    bool passed = forward ? entry.slice < frame.go_on_at : entry.slice > frame.go_on_at;
-    if (passed || !above_lower(frame, entry) || !below_upper(frame, entry)) continue;
+  auto too_low = [&](const Entry& entry) {
+    return (forward && entry.slice < frame.go_on_at) || !above_lower(frame, entry);
+  };
+  auto too_high = [&](const Entry& entry) {
+    return (!forward && entry.slice > frame.go_on_at) || !below_upper(frame, entry);
+  };
+  while (frame.at < frame.count && too_low(frame.entries[frame.at])) ++frame.at;
+  while (frame.at < frame.count && too_high(frame.entries[frame.count - 1])) --frame.count;
+  for (int i = frame.at; i < frame.count; ++i) {
     // The caller is about to read the record, and its line holds the key too.
-    if (!entry.target.is_layer()) __builtin_prefetch(entry.target.record());
-    frame.entries[kept++] = entry;
+    EntryTarget target = frame.entries[i].target;
+    if (!target.is_layer()) __builtin_prefetch(target.record());
   }
-  frame.count = kept;
-  if (!forward) std::reverse(frame.entries, frame.entries + kept);
+  if (!forward) std::reverse(frame.entries + frame.at, frame.entries + frame.count);
 }
 
 bool ScanCursor::above_lower(const Frame& frame, const Entry& entry) const {
