@@ -3,6 +3,7 @@
 // position. Thread safety: none; one owner.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -34,9 +35,9 @@ class PointerIndex {
   // Makes room for position `count`, so that add() cannot fail. Throws std::bad_alloc.
   template <typename PointerAt>
   void prepare(size_t count, PointerAt pointer_at) {
-    if (count < few || (count > few && slots_.size() >= 2 * (count + 1))) return;
-    size_t slots = slots_.size() < smallest ? smallest : slots_.size();
-    while (slots < 2 * (count + 1)) slots *= 2;
+    if (count < few || (count > few && used_ >= 2 * (count + 1))) return;
+    size_t slots = count == few ? smallest : 2 * used_;
+    if (slots > slots_.size()) slots_.resize(slots);
     rebuild(slots, count, pointer_at);
   }
   // `pointer` is now at position `position`, the last one.
@@ -46,7 +47,7 @@ class PointerIndex {
   // Positions from `count` on are gone. Allocates nothing.
   template <typename PointerAt>
   void truncate(size_t count, PointerAt pointer_at) {
-    if (count > few) rebuild(slots_.size(), count, pointer_at);
+    if (count > few) rebuild(used_, count, pointer_at);
   }
   // Everything is gone. Keeps the memory of ordinary sizes.
   void clear() {
@@ -59,9 +60,9 @@ class PointerIndex {
   static constexpr size_t ordinary = 8192;
 
   size_t first_slot(const void* pointer) const {
-    return hash_integer(reinterpret_cast<uintptr_t>(pointer)) & (slots_.size() - 1);
+    return hash_integer(reinterpret_cast<uintptr_t>(pointer)) & (used_ - 1);
   }
-  size_t next_slot(size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
+  size_t next_slot(size_t slot) const { return (slot + 1) & (used_ - 1); }
   void place(const void* pointer, uint32_t position) {
     size_t slot = first_slot(pointer);
     while (slots_[slot] != 0) slot = next_slot(slot);
@@ -69,12 +70,15 @@ class PointerIndex {
   }
   template <typename PointerAt>
   void rebuild(size_t slots, size_t count, PointerAt pointer_at) {
-    slots_.assign(slots, 0);
+    used_ = slots;
+    std::fill_n(slots_.begin(), slots, 0);
     for (uint32_t i = 0; i < count; ++i) place(pointer_at(i), i);
   }
 
-  std::vector<uint32_t>
-      slots_;  // position + 1, open addressing, a power of two; stale while there are few
+  // Position + 1, open addressing; stale while there are few. Only the first `used_` slots are the
+  // table, a power of two: what a larger transaction needed is not cleared for each after it.
+  std::vector<uint32_t> slots_;
+  size_t used_ = 0;
 };
 
 }  // namespace pgsilo
