@@ -40,7 +40,7 @@ bool Record::try_read(RowBuffer& buffer, TidWord& seen) const {
   return true;
 }
 
-TidWord Record::stable_read(RowBuffer& buffer) const {
+TidWord Record::stable_read_patiently(RowBuffer& buffer) const {
   TidWord seen;
   for (Backoff backoff; !try_read(buffer, seen);) backoff.pause();
   return seen;

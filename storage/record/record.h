@@ -62,7 +62,12 @@ class Record {
   [[nodiscard]] bool try_read(RowBuffer& buffer, TidWord& seen) const;
   // Repeats until it succeeds. Lock holders wait for nothing, so this ends soon; it yields the CPU
   // when the holder seems to have lost its own.
-  TidWord stable_read(RowBuffer& buffer) const;
+  TidWord stable_read(RowBuffer& buffer) const {
+    TidWord seen;
+    if (!try_read(buffer, seen)) [[unlikely]]
+      seen = stable_read_patiently(buffer);
+    return seen;
+  }
 
   // The row as it lies in memory, of a present record that nobody writes meanwhile.
   std::string_view quiet_row() const {
@@ -118,6 +123,7 @@ class Record {
   const uint64_t* inline_row() const {
     return reinterpret_cast<const uint64_t*>(this + 1) + row_words(key_bytes_);
   }
+  TidWord stable_read_patiently(RowBuffer& buffer) const;
   void write_row(std::string_view row, ExternalPayload* external);
   // Of a record that nobody else can find yet.
   void write_first_row(std::string_view row);

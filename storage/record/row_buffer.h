@@ -34,7 +34,7 @@ class RowBuffer {
 
  private:
   static constexpr size_t smallest_words = 64;
-  void grow(size_t words) {
+  [[gnu::noinline]] void grow(size_t words) {
     capacity_words_ = words < smallest_words ? smallest_words : words;
     words_ = static_cast<uint64_t*>(arena_->allocate(capacity_words_ * 8, 8));
   }
