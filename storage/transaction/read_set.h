@@ -32,6 +32,10 @@ struct ReadEntry {
   Tid tid() const { return Tid::from_value(seen); }
   bool absent() const { return (seen & absent_bit) != 0; }
   ReadKind kind() const { return static_cast<ReadKind>((seen >> kind_shift) & 3); }
+  // The very version that was read is there and nobody has locked it: true of most reads.
+  bool is_undisturbed(TidWord word) const {
+    return word.without_intent() == (absent() ? TidWord::absent(tid()) : TidWord::present(tid()));
+  }
 };
 
 class ReadSet {

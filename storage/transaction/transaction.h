@@ -282,6 +282,7 @@ class Transaction {
   TransactionStatus must_wait_for(Record* record, LockMode mode);
   // validation
   TransactionStatus validate_reads(bool in_commit);
+  TransactionStatus validate_disturbed(const ReadEntry& entry, TidWord word, bool in_commit);
   bool entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const;
   bool refresh_existence();
   bool statement_is_covered() const;

@@ -83,27 +83,35 @@ TransactionStatus Transaction::validate_reads(bool in_commit) {
   if (reads_.has_existence() && !refresh_existence()) return TransactionStatus::conflict_record;
   for (const ReadEntry& entry : reads_) {
     TidWord word = entry.record->tid_word().load_for_validation();
-    bool own_lock = false;
-    if (word.is_locked() && in_commit) {
-      const WriteEntry* written = writes_.find(entry.record);
-      own_lock = written != nullptr && written->locked;
-    } else if (word.is_locked()) {
-      // Outside commit we hold no lock and may wait until it is known whether the holder installs.
-      for (Backoff backoff;
-           word.is_locked() && word.tid() == entry.tid() && !entry_validates(entry, word, false);
-           word = entry.record->tid_word().load_for_validation()) {
-        backoff.pause();
-      }
-    }
-    if (entry_validates(entry, word, own_lock)) [[likely]]
+    if (entry.is_undisturbed(word)) [[likely]]
       continue;
-    return entry.kind() == ReadKind::uniqueness ? TransactionStatus::conflict_unique
-                                                : TransactionStatus::conflict_record;
+    TransactionStatus status = validate_disturbed(entry, word, in_commit);
+    if (status != TransactionStatus::ok) return status;
   }
   for (const NodeRef& node : nodes_) {
     if (!IndexTree::validates(node)) return TransactionStatus::conflict_node;
   }
   return TransactionStatus::ok;
+}
+
+// A read whose record is locked, by us or another, or changed.
+TransactionStatus Transaction::validate_disturbed(const ReadEntry& entry, TidWord word,
+                                                  bool in_commit) {
+  bool own_lock = false;
+  if (word.is_locked() && in_commit) {
+    const WriteEntry* written = writes_.find(entry.record);
+    own_lock = written != nullptr && written->locked;
+  } else if (word.is_locked()) {
+    // Outside commit we hold no lock and may wait until it is known whether the holder installs.
+    for (Backoff backoff;
+         word.is_locked() && word.tid() == entry.tid() && !entry_validates(entry, word, false);
+         word = entry.record->tid_word().load_for_validation()) {
+      backoff.pause();
+    }
+  }
+  if (entry_validates(entry, word, own_lock)) return TransactionStatus::ok;
+  return entry.kind() == ReadKind::uniqueness ? TransactionStatus::conflict_unique
+                                              : TransactionStatus::conflict_record;
 }
 
 }  // namespace pgsilo
