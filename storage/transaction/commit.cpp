@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/append.h"
 #include "base/check.h"
 #include "storage/relation/relation.h"
 #include "storage/relation/relation_directory.h"
@@ -211,7 +212,8 @@ void Commit::install(WriteEntry& entry, Tid tid) {
   }
   entry.locked = false;
   if (entry.relation->logged()) {
-    transaction_.redo_.push_back({entry.relation->id(), version.tombstone, key, version.bytes()});
+    append(transaction_.redo_,
+           RedoEntry{entry.relation->id(), version.tombstone, key, version.bytes()});
   }
 }
 

@@ -1,5 +1,7 @@
 #include "storage/transaction/node_set.h"
 
+#include "base/append.h"
+
 namespace pgsilo {
 
 NodeSet::Fixup NodeSet::apply(const NodeChanges& changes) {
@@ -17,7 +19,7 @@ NodeSet::Fixup NodeSet::apply(const NodeChanges& changes) {
 
 void NodeSet::append(NodeRef ref) {
   index_.prepare(nodes_.size(), node_at());
-  nodes_.push_back(ref);
+  pgsilo::append(nodes_, ref);
   index_.add(ref.node, static_cast<uint32_t>(nodes_.size() - 1));
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/append.h"
 #include "storage/record/record.h"
 #include "storage/record/tid_word.h"
 
@@ -42,7 +43,7 @@ class ReadSet {
  public:
   // Throws std::bad_alloc.
   uint32_t add(const Record* record, TidWord word, ReadKind kind) {
-    entries_.push_back(ReadEntry::of(record, word, kind));
+    append(entries_, ReadEntry::of(record, word, kind));
     has_existence_ |= kind == ReadKind::existence;
     return static_cast<uint32_t>(entries_.size() - 1);
   }

@@ -2,6 +2,7 @@
 // An insert hooks an absent placeholder into the tree first (Silo section 4.5).
 #include <algorithm>
 
+#include "base/append.h"
 #include "base/check.h"
 #include "storage/limits.h"
 #include "storage/record/backoff.h"
@@ -167,8 +168,7 @@ TransactionStatus Transaction::insert_private(Relation& relation, std::string_vi
 // The record of `key`: the one that is in the tree or a new placeholder.
 TransactionStatus Transaction::hook_placeholder(Relation& relation, std::string_view key,
                                                 std::string_view row, Record** record) {
-  if (placeholders_.size() == placeholders_.capacity())
-    placeholders_.reserve(std::max<size_t>(16, 2 * placeholders_.size()));
+  if (placeholders_.size() == placeholders_.capacity()) grow(placeholders_);
   // If our node set is beaten already, leave the node alone: two transactions that both scan a node
   // and insert into it would otherwise undo each other for ever, the loser's placeholder changing
   // the node under the winner.
@@ -190,7 +190,7 @@ TransactionStatus Transaction::hook_placeholder(Relation& relation, std::string_
     return TransactionStatus::ok;
   }
   *record = fresh;
-  placeholders_.push_back({&relation, fresh});
+  append(placeholders_, Placeholder{&relation, fresh});
   NodeSet::Fixup fixup = nodes_.apply(changes_);
   // From now on it is not the node that tells whether somebody else has made the key's row: who
   // adopts our placeholder leaves the node as it is.

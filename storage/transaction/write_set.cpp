@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/append.h"
 #include "base/check.h"
 
 namespace pgsilo {
@@ -10,14 +11,14 @@ WriteEntry& WriteSet::add(WriteEntry* entry, Record* record, Relation& relation,
                           std::string_view row, bool tombstone, CommandId command,
                           LockMode needed) {
   // Everything that can throw comes first.
-  if (versions_.size() == versions_.capacity())
-    versions_.reserve(std::max<size_t>(16, 2 * versions_.size()));
+  if (versions_.size() == versions_.capacity()) grow(versions_);
   auto* version = static_cast<PendingVersion*>(
       arena_.allocate(sizeof(PendingVersion), alignof(PendingVersion)));
   std::string_view copy = tombstone ? std::string_view() : arena_.copy_string(row);
   if (entry == nullptr) {
     index_.prepare(entries_.size(), record_at());
-    entries_.push_back({.record = record, .relation = &relation, .base_absent = base_absent});
+    append(entries_,
+           WriteEntry{.record = record, .relation = &relation, .base_absent = base_absent});
     index_.add(record, static_cast<uint32_t>(entries_.size() - 1));
     entry = &entries_.back();
   }
@@ -30,7 +31,7 @@ WriteEntry& WriteSet::add(WriteEntry* entry, Record* record, Relation& relation,
   entry->newest = version;
   entry->needed = std::max(entry->needed, needed);
   row_bytes_ += copy.size();
-  versions_.push_back(version);
+  append(versions_, version);
   return *entry;
 }
 
