@@ -106,9 +106,7 @@ void RelationDirectory::became_unreachable(void* object) {
   dropped->directory->has_freeable_.store(true, std::memory_order_relaxed);
 }
 
-bool RelationDirectory::reclaim_dropped(size_t records, ReclaimerHandle& handle) {
-  // Workers ask all the time; the list itself is guarded by the mutex.
-  if (!has_freeable_.load(std::memory_order_relaxed)) return false;
+bool RelationDirectory::reclaim_one(size_t records, ReclaimerHandle& handle) {
   std::list<std::unique_ptr<Relation>> relation;
   {
     std::lock_guard lock(mutex_);

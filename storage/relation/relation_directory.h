@@ -45,7 +45,10 @@ class RelationDirectory {
   void drop(RelationId id, ReclaimerHandle& handle);
   // Frees `records` records and a few of dropped relations; returns whether there is more to do.
   // Workers call it when idle.
-  bool reclaim_dropped(size_t records, ReclaimerHandle& handle);
+  bool reclaim_dropped(size_t records, ReclaimerHandle& handle) {
+    // Workers ask all the time; the list itself is guarded by the mutex.
+    return has_freeable_.load(std::memory_order_relaxed) && reclaim_one(records, handle);
+  }
 
   // A moment's list, private ones included, ascending by id. Valid under the caller's pin.
   std::vector<Relation*> list() const;
@@ -67,6 +70,7 @@ class RelationDirectory {
   struct Dropped;
   std::atomic<Relation*>& cell(RelationId id);
   Relation& create_locked(RelationId id, RelationOptions options, bool is_private);
+  bool reclaim_one(size_t records, ReclaimerHandle& handle);
   static void became_unreachable(void* dropped);
 
   mutable std::mutex mutex_;  // creation, dropping, the members below

@@ -39,7 +39,7 @@ Tid PrivateRows::floor_of(CommandId command) const {
   return after == floors_.begin() ? Tid() : (after - 1)->last_tid;
 }
 
-void PrivateRows::clear() {
+void PrivateRows::clear_all() {
   streamer_.clear();
   floors_.clear();
 }

@@ -33,9 +33,12 @@ class PrivateRows {
   }
   // The relation is dropped: its rows of the slice are not streamed.
   void forget(const Relation& relation) { streamer_.forget(relation); }
-  void clear();
+  void clear() {
+    if (!floors_.empty() || streamer_.in_use()) clear_all();
+  }
 
  private:
+  void clear_all();
   struct Floor {
     CommandId command;
     Tid last_tid;

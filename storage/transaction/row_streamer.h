@@ -37,6 +37,8 @@ class RowStreamer {
   // The slice should be streamed before it leaves the processor's cache.
   bool full() const { return bytes_ >= slice_bytes || items_.size() >= slice_rows; }
   bool empty() const { return items_.empty(); }
+  // Whether clear() has anything to do.
+  bool in_use() const { return !loads_.empty() || bytes_ != 0; }
   // Gives the slice the first TID of the worker above `floor`. ok, cancelled, no_log_space,
   // transaction_too_large.
   TransactionStatus stream(WorkerContext& worker, const WaitSettings& settings, Tid floor = Tid());
