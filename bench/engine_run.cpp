@@ -132,18 +132,21 @@ void EngineRun::report(const WorkerCounts& counts, double seconds) const {
   std::string name(workload_.name());
   uint64_t answered = sum(counts.committed) + sum(counts.rolled_back);
   double rate = static_cast<double>(answered) / seconds;
+  double cpu_seconds = static_cast<double>(counts.cpu_ns) / 1e9;
   double p50 = counts.latency.percentile_us(0.5), p99 = counts.latency.percentile_us(0.99),
          p999 = counts.latency.percentile_us(0.999);
   bool logged = database_.wal() != nullptr;
-  std::printf("%s: %u workers, %s, %.2f s: %.0f transactions/s\n", name.c_str(), options_.threads,
-              logged ? "with the log" : "in memory", seconds, rate);
+  std::printf("%s: %u workers, %s, %.2f s: %.0f transactions/s, %.0f per CPU second of a worker\n",
+              name.c_str(), options_.threads, logged ? "with the log" : "in memory", seconds, rate,
+              static_cast<double>(answered) / cpu_seconds);
   std::printf("latency%s: p50 %.1f, p99 %.1f, p999 %.1f us\n", logged ? " until durable" : "", p50,
               p99, p999);
-  std::string line = "result benchmark=" + name + " workers=" + std::to_string(options_.threads) +
-                     " logged=" + (logged ? "1" : "0") + " seconds=" + std::to_string(seconds) +
-                     " transactions=" + std::to_string(answered) +
-                     " per_second=" + std::to_string(rate) + " p50_us=" + std::to_string(p50) +
-                     " p99_us=" + std::to_string(p99) + " p999_us=" + std::to_string(p999);
+  std::string line =
+      "result benchmark=" + name + " workers=" + std::to_string(options_.threads) +
+      " logged=" + (logged ? "1" : "0") + " seconds=" + std::to_string(seconds) +
+      " transactions=" + std::to_string(answered) + " per_second=" + std::to_string(rate) +
+      " cpu_seconds=" + std::to_string(cpu_seconds) + " p50_us=" + std::to_string(p50) +
+      " p99_us=" + std::to_string(p99) + " p999_us=" + std::to_string(p999);
   for (size_t i = 0; i < counts.committed.size(); ++i) {
     std::string type(workload_.types()[i]);
     std::printf("  %-14s %10llu committed %8llu rolled back\n", type.c_str(),

@@ -10,6 +10,12 @@ namespace pgsilo {
 namespace {
 // Where transactions are counted and not timed: about what happens in 40 ms.
 constexpr uint64_t transactions_per_epoch = 2500;
+
+int64_t thread_cpu_ns() {
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
 }  // namespace
 
 void WorkerCounts::add(const WorkerCounts& other) {
@@ -19,6 +25,7 @@ void WorkerCounts::add(const WorkerCounts& other) {
   }
   for (size_t i = 0; i < aborts.size(); ++i) aborts[i] += other.aborts[i];
   latency.add(other.latency);
+  cpu_ns += other.cpu_ns;
 }
 
 MeasuredWorker::MeasuredWorker(EngineWorker& worker, size_t types, const EngineRunOptions& options,
@@ -31,6 +38,7 @@ MeasuredWorker::MeasuredWorker(EngineWorker& worker, size_t types, const EngineR
 
 void MeasuredWorker::run_transactions(EngineClient& client) {
   bool logged = worker_.database.wal() != nullptr;
+  int64_t cpu_before_ns = thread_cpu_ns();
   int64_t start_ns = monotonic_ns();
   for (; !is_over(); ++done_) {
     size_t type = client.draw();
@@ -48,6 +56,7 @@ void MeasuredWorker::run_transactions(EngineClient& client) {
     start_ns = now_ns;
   }
   if (logged) answer_down_to(0);
+  counts_.cpu_ns = thread_cpu_ns() - cpu_before_ns;
 }
 
 bool MeasuredWorker::is_over() const {

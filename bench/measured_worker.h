@@ -27,6 +27,7 @@ struct WorkerCounts {
   std::vector<uint64_t> rolled_back;
   std::array<uint64_t, transaction_status_count> aborts{};
   LatencyHistogram latency;
+  int64_t cpu_ns = 0;  // that the workers had, on a machine shared with others
 };
 
 class MeasuredWorker {
