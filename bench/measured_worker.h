@@ -47,6 +47,7 @@ class MeasuredWorker {
   };
   bool is_over() const;
   bool run_one(EngineClient& client);
+  void wait_for_log(Epoch epoch, int64_t start_ns, int64_t now_ns);
   void answer(int64_t now_ns);
   void answer_down_to(size_t unanswered);
   void count_epoch();
@@ -57,6 +58,7 @@ class MeasuredWorker {
   const size_t clients_;
   uint64_t done_ = 0;
   std::deque<Unanswered> unanswered_;
+  Epoch newest_;  // of those in the queue, and of those before them
   Epoch asked_;
   WorkerCounts counts_;
 };

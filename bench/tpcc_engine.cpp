@@ -1,6 +1,7 @@
 // TPC-C at the interface of storage/, as in Silo's evaluation (SOSP 2013, section 5.3): one-shot
 // transactions in C++, one warehouse per worker, the standard mix, no think time; and after the run
 // the consistency conditions, on whose breach the program fails. docs/benchmarking.md says how.
+#include <algorithm>
 #include <cstdio>
 
 #include "bench/engine_run.h"

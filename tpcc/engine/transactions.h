@@ -18,7 +18,7 @@ struct Screen {
   uint32_t count = 0;
 };
 
-// Clause 2.5.1.2: two of three customers are asked for by last name.
+// Clause 2.5.1.2: three of five customers are asked for by last name.
 struct CustomerChoice {
   uint32_t warehouse;
   uint32_t district;
