@@ -31,6 +31,7 @@ Catalog::~Catalog() = default;
 
 void Catalog::create_system_relations() {
   relations_.get_or_create(control_relation, RelationOptions{});
+  relations_.get_or_create(sequence_states, RelationOptions{});
   for (const SystemTable& table : tables_.all()) {
     relations_.get_or_create(table.relation_id(), RelationOptions{});
     for (const SystemTable::Index& index : table.secondary_indexes()) {

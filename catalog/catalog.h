@@ -43,6 +43,8 @@ struct CatalogChange {
 class Catalog {
  public:
   static constexpr Oid first_user_oid = 16384;
+  // Where sequences stand (sequence/sequence_state.h); not visible to SQL.
+  static constexpr RelationId sequence_states{2};
 
   explicit Catalog(RelationDirectory& relations);
   ~Catalog();

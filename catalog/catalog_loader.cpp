@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "catalog/catalog.h"
 #include "catalog/descriptor_builder.h"
+#include "catalog/sequence/sequence_state.h"
 #include "sql/types/array.h"
 #include "storage/epoch/reclaimer.h"
 #include "storage/record/row_buffer.h"
@@ -117,6 +118,7 @@ void CatalogLoader::read_attributes() {
     column.collation = row.oid(pg_attribute_attcollation);
     column.not_null = row.boolean(pg_attribute_attnotnull);
     column.dropped = row.boolean(pg_attribute_attisdropped);
+    column.identity = static_cast<IdentityKind>(row.character(pg_attribute_attidentity));
     if (row.boolean(pg_attribute_atthasmissing)) {
       ArrayReader reader(row.get(pg_attribute_attmissingval));
       Datum value;
@@ -138,6 +140,7 @@ void CatalogLoader::read_defaults() {
         table.columns.at(static_cast<size_t>(row.int2(pg_attrdef_adnum)) - 1);
     column.default_oid = row.oid(pg_attrdef_oid);
     column.default_text = row.text(pg_attrdef_adbin);
+    defaults_[column.default_oid] = &column;
   });
 }
 
@@ -191,6 +194,62 @@ void CatalogLoader::read_array_types() {
   });
 }
 
+std::unordered_map<uint32_t, CatalogLoader::SequenceRow> CatalogLoader::read_sequence_states() {
+  std::unordered_map<uint32_t, SequenceRow> rows;
+  Pin pin(handle_);
+  Arena arena;
+  RowBuffer buffer(arena);
+  relations_.find(Catalog::sequence_states)->tree().for_each([&](Record* record) {
+    TidWord seen = record->stable_read(buffer);
+    if (seen.is_absent() || seen.is_obsolete()) return;
+    rows[SequenceState::relation_of_row(record->key()).value()] = {
+        SequenceState::position_of_row(buffer.bytes()), seen.tid().epoch()};
+  });
+  return rows;
+}
+
+void CatalogLoader::read_sequences() {
+  Relation& states = *relations_.find(Catalog::sequence_states);
+  std::unordered_map<uint32_t, SequenceRow> rows = read_sequence_states();
+  for_each_row(system_oid::pg_sequence, [&](const RowReader& row, CatalogRecord) {
+    TableDescriptor& table = *by_oid_.at(row.oid(pg_sequence_seqrelid));
+    auto sequence = std::make_shared<SequenceDescriptor>();
+    SequenceDefinition& definition = sequence->definition;
+    definition.type = row.oid(pg_sequence_seqtypid);
+    definition.start = row.get(pg_sequence_seqstart).i64;
+    definition.increment = row.get(pg_sequence_seqincrement).i64;
+    definition.max_value = row.get(pg_sequence_seqmax).i64;
+    definition.min_value = row.get(pg_sequence_seqmin).i64;
+    definition.cache = row.get(pg_sequence_seqcache).i64;
+    definition.cycles = row.boolean(pg_sequence_seqcycle);
+    const SequenceRow& stands = rows.at(table.relation_id.value());
+    sequence->state =
+        std::make_shared<SequenceState>(*table.relation, states, stands.position, stands.epoch);
+    sequences_[table.oid] = sequence;
+    table.sequence = std::move(sequence);
+  });
+}
+
+void CatalogLoader::read_dependencies() {
+  for_each_row(system_oid::pg_depend, [&](const RowReader& row, CatalogRecord) {
+    Oid object = row.oid(pg_depend_objid);
+    Oid referenced = row.oid(pg_depend_refobjid);
+    if (row.oid(pg_depend_classid) == system_oid::pg_attrdef) {
+      if (row.int4(pg_depend_refobjsubid) == 0)
+        defaults_.at(object)->default_sequences.push_back(referenced);
+      return;
+    }
+    SequenceDescriptor& sequence = *sequences_.at(object);
+    sequence.owner_table = referenced;
+    sequence.owner_column = static_cast<int16_t>(row.int4(pg_depend_refobjsubid));
+    sequence.is_identity = row.character(pg_depend_deptype) == 'i';
+    if (!sequence.is_identity) return;
+    by_oid_.at(referenced)
+        ->columns.at(static_cast<size_t>(sequence.owner_column) - 1)
+        .identity_sequence = object;
+  });
+}
+
 std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
   CatalogSnapshotBuilder builder;
   std::unordered_map<Oid, std::string> schema_names;
@@ -205,6 +264,8 @@ std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
   read_indexes();
   read_constraints();
   read_array_types();
+  read_sequences();
+  read_dependencies();
   for (auto& [oid, table] : by_oid_) {
     table->schema_name = schema_names.at(table->schema);
     complete_descriptor(*table, std::move(indexes_[oid]), dropped_widths_[oid]);

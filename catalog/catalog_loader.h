@@ -35,6 +35,13 @@ class CatalogLoader {
   void read_indexes();
   void read_constraints();
   void read_array_types();
+  void read_sequences();
+  void read_dependencies();
+  struct SequenceRow {
+    SequencePosition position;
+    Epoch epoch;
+  };
+  std::unordered_map<uint32_t, SequenceRow> read_sequence_states();  // by relation
   Relation* relation_of(RelationId id, RelationPersistence persistence);
 
   const SystemTables& tables_;
@@ -49,6 +56,8 @@ class CatalogLoader {
   std::unordered_map<Oid, IndexName> index_names_;
   std::unordered_map<Oid, std::vector<std::shared_ptr<IndexDescriptor>>> indexes_;  // by table
   std::unordered_map<Oid, std::vector<uint8_t>> dropped_widths_;                    // by table
+  std::unordered_map<Oid, ColumnDescriptor*> defaults_;  // by pg_attrdef row
+  std::unordered_map<Oid, std::shared_ptr<SequenceDescriptor>> sequences_;
 };
 
 }  // namespace pgsilo

@@ -67,15 +67,16 @@ SystemRow CatalogRows::class_of(const TableDescriptor& table) {
   for (const ConstraintDescriptor& constraint : table.constraints)
     checks += constraint.type == ConstraintType::check;
   bool view = table.kind == RelationKind::view;
+  bool stored = !view && table.kind != RelationKind::sequence;
   to.set_int(pg_class_reltype, table.row_type)
-      .set_int(pg_class_relam, view ? invalid_oid : system_oid::access_method_heap)
+      .set_int(pg_class_relam, stored ? system_oid::access_method_heap : invalid_oid)
       .set_bool(pg_class_relhasrules, view)
       .set_int(pg_class_relfilenode, table.relation_id.value())
       .set_bool(pg_class_relhasindex, !table.indexes.empty())
       .set_char(pg_class_relkind, static_cast<char>(table.kind))
       .set_int(pg_class_relnatts, static_cast<int64_t>(table.columns.size()))
       .set_int(pg_class_relchecks, checks)
-      .set_char(pg_class_relreplident, table.is_system() ? 'n' : 'd')
+      .set_char(pg_class_relreplident, table.is_system() || !stored ? 'n' : 'd')
       .set(pg_class_reloptions, texts(table.options));
   return to;
 }
@@ -135,6 +136,7 @@ SystemRow CatalogRows::attribute(const TableDescriptor& table, const ColumnDescr
       .set_bool(pg_attribute_attnotnull, column.not_null)
       .set_bool(pg_attribute_atthasdef, column.has_default())
       .set_bool(pg_attribute_atthasmissing, column.has_missing)
+      .set_char(pg_attribute_attidentity, static_cast<char>(column.identity))
       .set_int(pg_attribute_attcollation, column.collation);
   if (column.has_missing) {
     to.set(pg_attribute_attmissingval,
@@ -226,6 +228,33 @@ SystemRow CatalogRows::default_expression(const TableDescriptor& table,
       .set_int(pg_attrdef_adrelid, table.oid)
       .set_int(pg_attrdef_adnum, column.number)
       .set(pg_attrdef_adbin, std::string_view(column.default_text));
+  return to;
+}
+
+SystemRow CatalogRows::sequence(const TableDescriptor& sequence) {
+  const SequenceDefinition& definition = sequence.sequence->definition;
+  SystemRow to = row(system_oid::pg_sequence);
+  to.set_int(pg_sequence_seqrelid, sequence.oid)
+      .set_int(pg_sequence_seqtypid, definition.type)
+      .set_int(pg_sequence_seqstart, definition.start)
+      .set_int(pg_sequence_seqincrement, definition.increment)
+      .set_int(pg_sequence_seqmax, definition.max_value)
+      .set_int(pg_sequence_seqmin, definition.min_value)
+      .set_int(pg_sequence_seqcache, definition.cache)
+      .set_bool(pg_sequence_seqcycle, definition.cycles);
+  return to;
+}
+
+SystemRow CatalogRows::dependency(system_oid::Table catalog, Oid object, Oid relation,
+                                  int16_t column, char type) {
+  SystemRow to = row(system_oid::pg_depend);
+  to.set_int(pg_depend_classid, catalog)
+      .set_int(pg_depend_objid, object)
+      .set_int(pg_depend_objsubid, 0)
+      .set_int(pg_depend_refclassid, system_oid::pg_class)
+      .set_int(pg_depend_refobjid, relation)
+      .set_int(pg_depend_refobjsubid, column)
+      .set_char(pg_depend_deptype, type);
   return to;
 }
 

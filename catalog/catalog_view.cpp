@@ -4,8 +4,10 @@
 
 #include "base/byte_buffer.h"
 #include "base/check.h"
+#include "catalog/sequence/sequence_state.h"
 #include "storage/relation/relation.h"
 #include "storage/relation/relation_directory.h"
+#include "storage/transaction/transaction.h"
 #include "storage/transaction/worker_context.h"
 
 namespace pgsilo {
@@ -35,6 +37,12 @@ const TableDescriptor* CatalogView::find_table(std::string_view schema,
     if (const TableDescriptor* table = snapshot_->find_table(candidate, name)) return table;
   }
   return nullptr;
+}
+
+std::shared_ptr<const TableDescriptor> CatalogView::newest_committed(Oid oid) const {
+  std::shared_ptr<const CatalogSnapshot> newest = catalog_->snapshot();
+  auto found = newest->tables().find(oid);
+  return found != newest->tables().end() ? found->second : nullptr;
 }
 
 const IndexDescriptor* CatalogView::find_index(std::string_view schema, std::string_view name,
@@ -101,7 +109,33 @@ std::shared_ptr<const TableDescriptor> CatalogView::with_record(
   PGSILO_CHECK(record != nullptr);
   auto complete = std::make_shared<TableDescriptor>(table);
   complete->record = {record, record->tid_word().load().tid()};
+  if (table.sequence != nullptr) table.sequence->state->created_in(complete->record.tid.epoch());
   return complete;
+}
+
+// Whether a later change of the same object counts.
+bool CatalogView::is_replaced(size_t change) const {
+  return std::any_of(changes_.begin() + static_cast<ptrdiff_t>(change) + 1, changes_.end(),
+                     [&](const CatalogChange& later) { return later.oid == changes_[change].oid; });
+}
+
+TransactionStatus CatalogView::before_commit(Transaction& transaction) const {
+  if (changes_.empty()) return TransactionStatus::ok;
+  auto state_of = [](const TableDescriptor* table) -> SequenceState* {
+    return table != nullptr && table->sequence != nullptr ? table->sequence->state.get() : nullptr;
+  };
+  std::shared_ptr<const CatalogSnapshot> committed = catalog_->snapshot();
+  TransactionStatus status = transaction.begin_statement();
+  for (size_t i = 0; i < changes_.size() && status == TransactionStatus::ok; ++i) {
+    if (is_replaced(i)) continue;
+    SequenceState* before = state_of(committed->find_table(changes_[i].oid));
+    SequenceState* after = state_of(changes_[i].table.get());
+    if (before == after) continue;
+    if (before != nullptr) status = before->remove_row(transaction);
+    if (after != nullptr && status == TransactionStatus::ok)
+      status = after->insert_row(transaction);
+  }
+  return status;
 }
 
 void CatalogView::committed(WorkerContext& worker) {
@@ -109,10 +143,7 @@ void CatalogView::committed(WorkerContext& worker) {
     Pin pin(worker.reclaimer());
     std::vector<CatalogChange> changes;
     for (size_t i = 0; i < changes_.size(); ++i) {
-      bool replaced =
-          std::any_of(changes_.begin() + static_cast<ptrdiff_t>(i) + 1, changes_.end(),
-                      [&](const CatalogChange& later) { return later.oid == changes_[i].oid; });
-      if (replaced) continue;
+      if (is_replaced(i)) continue;
       changes.push_back({changes_[i].oid,
                          changes_[i].table != nullptr ? with_record(*changes_[i].table) : nullptr});
     }

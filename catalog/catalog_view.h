@@ -13,6 +13,7 @@
 
 namespace pgsilo {
 
+class Transaction;
 class WorkerContext;
 
 class CatalogView {
@@ -39,6 +40,8 @@ class CatalogView {
   // it. Null: none.
   const TableDescriptor* find_table(std::string_view schema, std::string_view name) const;
   const TableDescriptor* find_table(Oid oid) const { return snapshot_->find_table(oid); }
+  // Of the newest snapshot, whatever this view shows.
+  std::shared_ptr<const TableDescriptor> newest_committed(Oid oid) const;
   const IndexDescriptor* find_index(std::string_view schema, std::string_view name,
                                     const TableDescriptor** table = nullptr) const;
   const SchemaDescriptor* find_schema(std::string_view name) const {
@@ -60,6 +63,9 @@ class CatalogView {
   // A tree that nothing refers to once the transaction has committed.
   void drop_relation_at_commit(RelationId id) { dropped_relations_.push_back(id); }
 
+  // The transaction is about to commit: brings and takes the rows that tell where the sequences
+  // that it made, changed and dropped stand.
+  TransactionStatus before_commit(Transaction& transaction) const;
   // The storage transaction has committed: publishes its changes to everybody and drops the trees
   // they left behind. Called at once after Transaction::commit(), without parking in between.
   // Nothing to do, nothing done.
@@ -83,6 +89,7 @@ class CatalogView {
     bool dropped = false;
   };
   std::shared_ptr<const TableDescriptor> with_record(const TableDescriptor& table) const;
+  bool is_replaced(size_t change) const;
 
   Catalog* catalog_;
   std::shared_ptr<const CatalogSnapshot> snapshot_;

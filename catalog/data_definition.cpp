@@ -22,8 +22,9 @@ TransactionStatus DataDefinition::create_table(const TableDefinition& definition
   return run([&](DefinitionSteps& steps) { steps.create_table(definition, if_not_exists, table); });
 }
 
-TransactionStatus DataDefinition::drop_tables(std::span<const ObjectName> names, bool if_exists) {
-  return run([&](DefinitionSteps& steps) { steps.drop_tables(names, if_exists); });
+TransactionStatus DataDefinition::drop_tables(std::span<const ObjectName> names, bool if_exists,
+                                              bool cascade) {
+  return run([&](DefinitionSteps& steps) { steps.drop_tables(names, if_exists, cascade); });
 }
 
 TransactionStatus DataDefinition::drop_indexes(std::span<const ObjectName> names, bool if_exists) {
@@ -57,8 +58,9 @@ TransactionStatus DataDefinition::add_column(Oid table, const ColumnDefinition& 
   });
 }
 
-TransactionStatus DataDefinition::drop_column(Oid table, std::string_view column, bool if_exists) {
-  return run([&](DefinitionSteps& steps) { steps.drop_column(table, column, if_exists); });
+TransactionStatus DataDefinition::drop_column(Oid table, std::string_view column, bool if_exists,
+                                              bool cascade) {
+  return run([&](DefinitionSteps& steps) { steps.drop_column(table, column, if_exists, cascade); });
 }
 
 TransactionStatus DataDefinition::set_column_type(Oid table, std::string_view column, Oid type,
@@ -69,8 +71,10 @@ TransactionStatus DataDefinition::set_column_type(Oid table, std::string_view co
 }
 
 TransactionStatus DataDefinition::set_default(Oid table, std::string_view column,
-                                              std::string_view text) {
-  return run([&](DefinitionSteps& steps) { steps.set_default(table, column, text); });
+                                              std::string_view text, std::vector<Oid> sequences) {
+  return run([&](DefinitionSteps& steps) {
+    steps.set_default(table, column, text, std::move(sequences));
+  });
 }
 
 TransactionStatus DataDefinition::set_not_null(Oid table, std::string_view column, bool not_null) {
@@ -81,8 +85,43 @@ TransactionStatus DataDefinition::set_options(Oid table, std::vector<std::string
   return run([&](DefinitionSteps& steps) { steps.set_options(table, std::move(options)); });
 }
 
-TransactionStatus DataDefinition::truncate(std::span<const Oid> tables) {
-  return run([&](DefinitionSteps& steps) { steps.truncate(tables); });
+TransactionStatus DataDefinition::truncate(std::span<const Oid> tables, bool restart_identity) {
+  return run([&](DefinitionSteps& steps) { steps.truncate(tables, restart_identity); });
+}
+
+TransactionStatus DataDefinition::create_sequence(const NewSequence& definition,
+                                                  const SequenceOwner& owner, bool if_not_exists) {
+  return run(
+      [&](DefinitionSteps& steps) { steps.create_sequence(definition, owner, if_not_exists); });
+}
+
+TransactionStatus DataDefinition::alter_sequence(Oid sequence, const SequenceOptions& options,
+                                                 const SequenceOwner& owner) {
+  return run([&](DefinitionSteps& steps) { steps.alter_sequence(sequence, options, owner); });
+}
+
+TransactionStatus DataDefinition::drop_sequences(std::span<const ObjectName> names, bool if_exists,
+                                                 bool cascade) {
+  return run([&](DefinitionSteps& steps) { steps.drop_sequences(names, if_exists, cascade); });
+}
+
+TransactionStatus DataDefinition::create_column_sequence(Oid table, ColumnDefinition* definition) {
+  return run([&](DefinitionSteps& steps) { steps.create_column_sequence(table, definition); });
+}
+
+TransactionStatus DataDefinition::add_identity(Oid table, std::string_view column,
+                                               const ColumnSequenceDefinition& definition) {
+  return run([&](DefinitionSteps& steps) { steps.add_identity(table, column, definition); });
+}
+
+TransactionStatus DataDefinition::set_identity(Oid table, std::string_view column,
+                                               IdentityKind kind, const SequenceOptions& options) {
+  return run([&](DefinitionSteps& steps) { steps.set_identity(table, column, kind, options); });
+}
+
+TransactionStatus DataDefinition::drop_identity(Oid table, std::string_view column,
+                                                bool if_exists) {
+  return run([&](DefinitionSteps& steps) { steps.drop_identity(table, column, if_exists); });
 }
 
 TransactionStatus DataDefinition::rename_relation(Oid relation, std::string_view new_name) {

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,13 +33,24 @@ namespace pgsilo {
 class Transaction;
 struct TypeContext;
 
+// A sequence that comes with a column: serial (`identity` none) or GENERATED AS IDENTITY.
+struct ColumnSequenceDefinition {
+  SequenceOptions options;
+  IdentityKind identity = IdentityKind::none;
+  std::string name;  // empty: chosen as PostgreSQL does
+};
+
 struct ColumnDefinition {
   std::string name;
   Oid type = invalid_oid;
   int32_t typmod = -1;
   Oid collation = invalid_oid;  // 0: the type's own
   bool not_null = false;
-  std::string default_text;  // empty: none
+  // Empty: none. Sequences are named by their OIDs: nextval('16385'::regclass).
+  std::string default_text;
+  std::vector<Oid> default_sequences;  // that it names
+  std::optional<ColumnSequenceDefinition> sequence;
+  Oid identity_sequence = invalid_oid;  // set by create_column_sequence()
 };
 
 struct IndexColumnDefinition {
@@ -74,6 +86,20 @@ struct TableDefinition {
   std::vector<IndexDefinition> keys;  // constraints, in the order written
   std::vector<CheckDefinition> checks;
   std::vector<std::string> options;  // "fillfactor=70"
+};
+
+struct NewSequence {
+  std::string_view schema;  // empty: the search path's first
+  std::string_view name;
+  RelationPersistence persistence = RelationPersistence::permanent;
+  SequenceOptions options;
+};
+
+// OWNED BY of a sequence.
+struct SequenceOwner {
+  bool given = false;
+  Oid table = invalid_oid;  // 0: NONE
+  int16_t column = 0;
 };
 
 // Lets a caller with a time budget yield and cancel while rows are copied: called once per row, may
@@ -112,7 +138,9 @@ class DataDefinition {
     std::string_view name;
   };
   // All of them are found before any is dropped. 42P01, or with `if_exists` a notice.
-  TransactionStatus drop_tables(std::span<const ObjectName> names, bool if_exists);
+  // `cascade`: defaults of other tables that use sequences of theirs go as well; else 2BP01.
+  TransactionStatus drop_tables(std::span<const ObjectName> names, bool if_exists,
+                                bool cascade = false);
   TransactionStatus drop_indexes(std::span<const ObjectName> names, bool if_exists);
 
   // Builds the index from the table's rows. 23505 if they are not unique.
@@ -128,17 +156,39 @@ class DataDefinition {
   // they are rewritten, with the new column's value set by it.
   TransactionStatus add_column(Oid table, const ColumnDefinition& definition, Datum missing,
                                RowTransform* transform, bool if_not_exists);
-  TransactionStatus drop_column(Oid table, std::string_view column, bool if_exists);
+  // Its own sequence goes with it; `cascade` as for drop_tables().
+  TransactionStatus drop_column(Oid table, std::string_view column, bool if_exists,
+                                bool cascade = false);
   // ALTER COLUMN TYPE: `transform` converts the column in each row; null: the stored bytes stay
   // valid.
   TransactionStatus set_column_type(Oid table, std::string_view column, Oid type, int32_t typmod,
                                     RowTransform* transform);
-  TransactionStatus set_default(Oid table, std::string_view column,
-                                std::string_view text);  // empty: drops it
+  // Empty text: drops it. `sequences`: that the text names.
+  TransactionStatus set_default(Oid table, std::string_view column, std::string_view text,
+                                std::vector<Oid> sequences = {});
   TransactionStatus set_not_null(Oid table, std::string_view column, bool not_null);
   TransactionStatus set_options(Oid table, std::vector<std::string> options);
 
-  TransactionStatus truncate(std::span<const Oid> tables);
+  // `restart_identity`: the tables' own sequences begin anew.
+  TransactionStatus truncate(std::span<const Oid> tables, bool restart_identity = false);
+
+  // --- sequences ---
+  TransactionStatus create_sequence(const NewSequence& definition, const SequenceOwner& owner,
+                                    bool if_not_exists);
+  // Anything but a new owner makes a new state, so that it can be rolled back.
+  TransactionStatus alter_sequence(Oid sequence, const SequenceOptions& options,
+                                   const SequenceOwner& owner);
+  TransactionStatus drop_sequences(std::span<const ObjectName> names, bool if_exists, bool cascade);
+  // The sequence that `definition` asks for, owned by the column that add_column() will make of it:
+  // gives `definition` its default or its identity.
+  TransactionStatus create_column_sequence(Oid table, ColumnDefinition* definition);
+  // ALTER COLUMN: ADD GENERATED AS IDENTITY, SET GENERATED (`kind` none: as it is) and options,
+  // DROP IDENTITY.
+  TransactionStatus add_identity(Oid table, std::string_view column,
+                                 const ColumnSequenceDefinition& definition);
+  TransactionStatus set_identity(Oid table, std::string_view column, IdentityKind kind,
+                                 const SequenceOptions& options);
+  TransactionStatus drop_identity(Oid table, std::string_view column, bool if_exists);
 
   // ALTER TABLE/INDEX ... RENAME. `relation` is a table's or an index's OID.
   TransactionStatus rename_relation(Oid relation, std::string_view new_name);

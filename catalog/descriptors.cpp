@@ -1,5 +1,7 @@
 #include "catalog/descriptors.h"
 
+#include "sql/sql_error.h"
+
 namespace pgsilo {
 
 const ColumnDescriptor* TableDescriptor::find_column(std::string_view column_name) const {
@@ -23,5 +25,7 @@ const ConstraintDescriptor* TableDescriptor::find_constraint(
   }
   return nullptr;
 }
+
+std::string sequence_default(Oid sequence) { return concat("nextval('", sequence, "'::regclass)"); }
 
 }  // namespace pgsilo

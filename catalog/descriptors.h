@@ -17,6 +17,7 @@
 #include "base/strong_id.h"
 #include "catalog/key_layout.h"
 #include "catalog/row_layout.h"
+#include "catalog/sequence/sequence_definition.h"
 #include "sql/types/type_oid.h"
 #include "storage/record/tid_word.h"
 
@@ -24,6 +25,7 @@ namespace pgsilo {
 
 class Relation;
 class Record;
+class SequenceState;
 
 // pg_class.relkind, relpersistence
 enum class RelationKind : char { table = 'r', index = 'i', sequence = 'S', view = 'v' };
@@ -35,6 +37,9 @@ struct CatalogRecord {
   Tid tid;
 };
 
+// pg_attribute.attidentity
+enum class IdentityKind : char { none = '\0', always = 'a', by_default = 'd' };
+
 struct ColumnDescriptor {
   std::string name;
   int16_t number = 0;      // pg_attribute.attnum, 1-based; column i of a table has number i + 1,
@@ -44,8 +49,11 @@ struct ColumnDescriptor {
   Oid collation = invalid_oid;
   bool not_null = false;
   bool dropped = false;
-  std::string default_text;       // the default's SQL expression; empty: none
-  Oid default_oid = invalid_oid;  // of its pg_attrdef row
+  std::string default_text;            // the default's SQL expression; empty: none
+  Oid default_oid = invalid_oid;       // of its pg_attrdef row
+  std::vector<Oid> default_sequences;  // that the default names
+  IdentityKind identity = IdentityKind::none;
+  Oid identity_sequence = invalid_oid;
   bool has_missing = false;  // rows stored before the column existed read `missing` instead of null
   Datum missing;             // points into missing_bytes
   std::shared_ptr<const std::string>
@@ -96,6 +104,15 @@ struct ConstraintDescriptor {
   bool initially_deferred = false;
 };
 
+struct SequenceDescriptor {
+  SequenceDefinition definition;
+  std::shared_ptr<SequenceState> state;  // ALTER makes a new one
+  // The column it goes with (OWNED BY, serial, identity), or 0.
+  Oid owner_table = invalid_oid;
+  int16_t owner_column = 0;
+  bool is_identity = false;  // it is that column's identity
+};
+
 struct TableDescriptor {
   Oid oid = invalid_oid;
   Oid schema = invalid_oid;
@@ -111,10 +128,11 @@ struct TableDescriptor {
   RelationId relation_id;  // the primary tree
   Relation* relation = nullptr;
   std::vector<std::shared_ptr<const IndexDescriptor>>
-      indexes;                                    // the primary key's first, then by oid
-  std::vector<ConstraintDescriptor> constraints;  // by oid
-  std::vector<std::string> options;               // reloptions: "fillfactor=90"
-  CatalogRecord record;                           // its pg_class row
+      indexes;                                         // the primary key's first, then by oid
+  std::vector<ConstraintDescriptor> constraints;       // by oid
+  std::vector<std::string> options;                    // reloptions: "fillfactor=90"
+  CatalogRecord record;                                // its pg_class row
+  std::shared_ptr<const SequenceDescriptor> sequence;  // kind sequence: what it is; else null
 
   bool is_system() const { return oid < 16384; }
   bool has_primary_key() const { return !primary_key.is_hidden_row_id(); }
@@ -127,6 +145,9 @@ struct TableDescriptor {
   const IndexDescriptor* find_index(Oid index_oid) const;
   const ConstraintDescriptor* find_constraint(std::string_view constraint_name) const;
 };
+
+// The default that takes the sequence's next value, as the catalog keeps it.
+std::string sequence_default(Oid sequence);
 
 struct SchemaDescriptor {
   Oid oid = invalid_oid;

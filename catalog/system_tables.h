@@ -62,7 +62,7 @@ struct SystemColumnInfo {
 };
 
 struct SystemIndexInfo {
-  static constexpr size_t max_columns = 3;
+  static constexpr size_t max_columns = 6;
   Oid oid;
   std::string_view name;
   Oid table;

@@ -57,11 +57,22 @@ std::vector<std::string> split_qualified_name(std::string_view text) {
   }
 }
 
+std::string qualified_name(std::string_view schema, std::string_view name) {
+  ByteBuffer text;
+  append_quoted(schema, text);
+  text.append('.');
+  append_quoted(name, text);
+  return std::string(text.view());
+}
+
 Oid CatalogNames::find_relation(const std::vector<std::string>& name, std::string_view text) const {
   std::string_view schema =
       name.size() > 1 ? std::string_view(name[name.size() - 2]) : std::string_view();
   if (const TableDescriptor* table = view_.find_table(schema, name.back())) return table->oid;
   if (const IndexDescriptor* index = view_.find_index(schema, name.back())) return index->oid;
+  if (!schema.empty() && view_.find_schema(schema) == nullptr) {
+    throw SqlError(sqlstate::invalid_schema_name, concat("schema \"", schema, "\" does not exist"));
+  }
   throw SqlError(sqlstate::undefined_table, concat("relation \"", text, "\" does not exist"));
 }
 

@@ -29,4 +29,7 @@ class CatalogNames final : public ObjectNames {
 // "a.B".c split at its dots: unquoted parts in lower case. Throws 42602 for what is no name.
 std::vector<std::string> split_qualified_name(std::string_view text);
 
+// schema.name, each quoted where it must be.
+std::string qualified_name(std::string_view schema, std::string_view name);
+
 }  // namespace pgsilo

@@ -15,6 +15,7 @@ namespace pgsilo {
 
 class CatalogView;
 class Parker;
+class SequenceSession;
 class ServerMonitor;
 class SqlError;
 class Transaction;
@@ -87,6 +88,7 @@ struct ExecutionContext {
   WaitReport* wait_report = nullptr;                    // null: nobody looks
   ServerMonitor* monitor = nullptr;                     // null: there is no server around
   const std::atomic<bool>* cancel_requested = nullptr;  // null: cannot be cancelled
+  SequenceSession* sequences = nullptr;                 // values taken, currval()
   RandomState random;
   std::string database_name;
   std::string user_name;          // current_user
@@ -101,6 +103,7 @@ struct ExecutionContext {
   CatalogView* catalog =
       nullptr;  // the session's view of the catalog, its own uncommitted DDL included
   int64_t transaction_timestamp_us = 0;  // now(): microseconds since 2000-01-01 00:00 UTC
+  bool read_only = false;                // functions that write fail
 
   // --- per statement ---
   int64_t statement_timestamp_us = 0;

@@ -56,7 +56,10 @@ void ExecutionState::begin_statement() {
   if (!compiled.planned->lock_clause.empty()) check(transaction().become_interactive());
   check(transaction().begin_statement());
   command = transaction().command();
-  for (const TableDescriptor* table : compiled.planned->tables) use_table(*table);
+  for (const TableDescriptor* table : compiled.planned->tables) {
+    // What is read of a sequence is read outside of the transaction.
+    if (table->kind != RelationKind::sequence) use_table(*table);
+  }
 }
 
 void ExecutionState::use_table(const TableDescriptor& table) {

@@ -22,6 +22,10 @@ std::unique_ptr<const UtilityCommand> make_utility_command(
       return make_create_index(planned);
     case ast::NodeKind::create_schema_stmt:
       return make_create_schema(planned);
+    case ast::NodeKind::create_sequence_stmt:
+      return make_create_sequence(planned);
+    case ast::NodeKind::alter_sequence_stmt:
+      return make_alter_sequence(planned);
     case ast::NodeKind::drop_stmt:
       return make_drop(planned);
     case ast::NodeKind::alter_table_stmt:

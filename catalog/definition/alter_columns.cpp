@@ -84,7 +84,7 @@ void DefinitionSteps::add_column(Oid oid, const ColumnDefinition& from, Datum mi
     });
   }
   writer_.insert(rows_.attribute(*draft.table, column));
-  if (column.has_default()) writer_.insert(rows_.default_expression(*draft.table, column));
+  if (column.has_default()) insert_default_rows(*draft.table, column);
   if (transform != nullptr) {
     rewrite(std::move(draft), old_table, transform, number);
   } else {
@@ -92,13 +92,15 @@ void DefinitionSteps::add_column(Oid oid, const ColumnDefinition& from, Datum mi
   }
 }
 
-void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists) {
-  const TableDescriptor& old_table = lock_table(oid);
-  if (if_exists && old_table.find_column(name) == nullptr) {
-    return notice(sqlstate::successful_completion,
-                  concat("column \"", name, "\" of relation \"", old_table.name,
-                         "\" does not exist, skipping"));
+void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists, bool cascade) {
+  const TableDescriptor& locked = lock_table(oid);
+  if (if_exists && locked.find_column(name) == nullptr) {
+    return notice(
+        sqlstate::successful_completion,
+        concat("column \"", name, "\" of relation \"", locked.name, "\" does not exist, skipping"));
   }
+  drop_sequences_of(locked, column_of(locked, name), cascade);
+  const TableDescriptor& old_table = table_of(oid);
   Draft draft = draft_of(old_table);
   ColumnDescriptor& column = column_of(draft, name);
   bool loses_primary_key = false;
@@ -117,12 +119,12 @@ void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists
     remove_constraint_row(constraint.oid);
     return true;
   });
-  if (column.has_default()) remove_default_row(column);
-  ColumnDescriptor dropped;
-  dropped.name = dropped_column_name(column.number);
-  dropped.number = column.number;
-  dropped.dropped = true;
-  column = dropped;
+  if (column.has_default()) remove_default_rows(column);
+  ColumnDescriptor gone;
+  gone.name = dropped_column_name(column.number);
+  gone.number = column.number;
+  gone.dropped = true;
+  column = gone;
   writer_.update(rows_.attribute(*draft.table, column));
   if (loses_primary_key) {
     rewrite(std::move(draft), old_table, nullptr, 0);
@@ -157,13 +159,22 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name, Oid type, 
   }
 }
 
-void DefinitionSteps::set_default(Oid oid, std::string_view name, std::string_view text) {
+void DefinitionSteps::set_default(Oid oid, std::string_view name, std::string_view text,
+                                  std::vector<Oid> sequences) {
   Draft draft = draft_of(lock_table(oid));
   ColumnDescriptor& column = column_of(draft, name);
-  if (column.has_default()) remove_default_row(column);
+  if (column.identity != IdentityKind::none) {
+    SqlError error(sqlstate::syntax_error, concat("column \"", name, "\" of relation \"",
+                                                  draft.table->name, "\" is an identity column"));
+    if (text.empty())
+      error.amend().hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.";
+    throw error;
+  }
+  if (column.has_default()) remove_default_rows(column);
   column.default_text = text;
   column.default_oid = text.empty() ? invalid_oid : new_oid();
-  if (column.has_default()) writer_.insert(rows_.default_expression(*draft.table, column));
+  column.default_sequences = std::move(sequences);
+  if (column.has_default()) insert_default_rows(*draft.table, column);
   writer_.update(rows_.attribute(*draft.table, column));
   finish(std::move(draft));
 }
@@ -178,6 +189,10 @@ void DefinitionSteps::set_not_null(Oid oid, std::string_view name, bool not_null
       throw SqlError(sqlstate::invalid_table_definition,
                      concat("column \"", name, "\" is in a primary key"));
     }
+  }
+  if (!not_null && column.identity != IdentityKind::none) {
+    throw SqlError(sqlstate::syntax_error, concat("column \"", name, "\" of relation \"",
+                                                  old_table.name, "\" is an identity column"));
   }
   if (not_null && !column.not_null) check_no_nulls(old_table, {&column.number, 1});
   column.not_null = not_null;

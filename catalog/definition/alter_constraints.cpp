@@ -102,8 +102,12 @@ void DefinitionSteps::rename_relation(Oid oid, std::string_view new_name) {
   const TableDescriptor& old_table = lock_table(oid);
   check_name_free(old_table.schema, new_name);
   Draft draft = draft_of(old_table);
-  move_array_type(old_table.schema, new_name);
   draft.table->name = new_name;
+  if (old_table.kind == RelationKind::sequence) {
+    finish(std::move(draft));
+    return;
+  }
+  move_array_type(old_table.schema, new_name);
   writer_.update(rows_.row_type(*draft.table));
   std::string array_name = array_type_name(old_table.schema, new_name);
   writer_.update(rows_.array_type(*draft.table, array_name));
@@ -194,12 +198,14 @@ void DefinitionSteps::require_schema_empty(const SchemaDescriptor& schema) {
   RowRef row;
   TransactionStatus status;
   while ((status = scan.next(&row)) == TransactionStatus::ok) {
-    bool is_table =
-        classes.get(row.row, pg_class_relkind).i64 == static_cast<char>(RelationKind::table);
-    if (!is_table || classes.get(row.row, pg_class_relnamespace).i64 != schema.oid) continue;
+    auto kind = static_cast<RelationKind>(classes.get(row.row, pg_class_relkind).i64);
+    if (kind == RelationKind::index ||
+        classes.get(row.row, pg_class_relnamespace).i64 != schema.oid)
+      continue;
     if (!dependents.empty()) dependents += "\n";
-    dependents += concat("table ", schema.name, ".", classes.get(row.row, pg_class_relname).bytes(),
-                         " depends on schema ", schema.name);
+    dependents +=
+        concat(kind == RelationKind::sequence ? "sequence " : "table ", schema.name, ".",
+               classes.get(row.row, pg_class_relname).bytes(), " depends on schema ", schema.name);
   }
   if (status != TransactionStatus::not_found) require_ok(status);
   if (dependents.empty()) return;

@@ -89,9 +89,7 @@ void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exis
   table.name = from.name;
   table.persistence = from.persistence;
   table.options = from.options;
-  for (const ColumnDefinition& column : from.columns) {
-    table.columns.push_back(make_column(column, static_cast<int16_t>(table.columns.size() + 1)));
-  }
+  for (const ColumnDefinition& column : from.columns) add_column_to(table, column);
   std::vector<std::string> taken = {from.name};
   for (const IndexDefinition& key : keys) {
     std::shared_ptr<IndexDescriptor> index = make_index(table, key, taken);
@@ -122,6 +120,14 @@ void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exis
   if (created != nullptr) *created = &table_of(table.oid);
 }
 
+void DefinitionSteps::add_column_to(TableDescriptor& table, const ColumnDefinition& from) {
+  auto number = static_cast<int16_t>(table.columns.size() + 1);
+  if (!from.sequence) return table.columns.push_back(make_column(from, number));
+  ColumnDefinition column = from;
+  add_column_sequence(table, number, &column);
+  table.columns.push_back(make_column(column, number));
+}
+
 void DefinitionSteps::insert_table_rows(const TableDescriptor& table) {
   writer_.insert(rows_.class_of(table));
   writer_.insert(rows_.row_type(table));
@@ -129,7 +135,7 @@ void DefinitionSteps::insert_table_rows(const TableDescriptor& table) {
   writer_.insert(rows_.array_type(table, array_name));
   for (const ColumnDescriptor& column : table.columns) {
     writer_.insert(rows_.attribute(table, column));
-    if (column.has_default()) writer_.insert(rows_.default_expression(table, column));
+    if (column.has_default()) insert_default_rows(table, column);
   }
   for (const auto& index : table.indexes) insert_index_rows(table, *index);
   for (const ConstraintDescriptor& constraint : table.constraints) {
@@ -164,12 +170,16 @@ bool DefinitionSteps::skip_missing_schema(std::string_view schema, bool if_exist
   return true;
 }
 
-void DefinitionSteps::drop_tables(std::span<const DataDefinition::ObjectName> names,
-                                  bool if_exists) {
+void DefinitionSteps::drop_tables(std::span<const DataDefinition::ObjectName> names, bool if_exists,
+                                  bool cascade) {
   std::vector<Oid> found;
   for (const DataDefinition::ObjectName& name : names) {
     if (skip_missing_schema(name.schema, if_exists)) continue;
     const TableDescriptor* table = view_.find_table(name.schema, name.name);
+    if (table != nullptr && table->kind == RelationKind::sequence) {
+      throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not a table"))
+          .hint("Use DROP SEQUENCE to remove a sequence.");
+    }
     if (table != nullptr) {
       if (std::find(found.begin(), found.end(), table->oid) == found.end())
         found.push_back(table->oid);
@@ -186,6 +196,7 @@ void DefinitionSteps::drop_tables(std::span<const DataDefinition::ObjectName> na
            concat("table \"", name.name, "\" does not exist, skipping"));
   }
   for (Oid oid : found) lock_table(oid);
+  drop_sequences_of(found, cascade);
   for (Oid oid : found) remove_table(table_of(oid));
 }
 
@@ -228,13 +239,14 @@ void DefinitionSteps::drop_indexes(std::span<const DataDefinition::ObjectName> n
   }
 }
 
-void DefinitionSteps::truncate(std::span<const Oid> tables) {
+void DefinitionSteps::truncate(std::span<const Oid> tables, bool restart_identity) {
   for (Oid oid : tables) lock_table(oid);
   for (Oid oid : tables) {
     Draft draft = draft_of(table_of(oid));
     give_new_trees(draft);
     finish_with_new_trees(std::move(draft));
   }
+  if (restart_identity) restart_sequences(tables);
 }
 
 }  // namespace pgsilo

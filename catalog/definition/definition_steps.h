@@ -25,7 +25,7 @@ class DefinitionSteps {
   // --- the operations (one file per family) ---
   void create_table(const TableDefinition& from, bool if_not_exists,
                     const TableDescriptor** created);
-  void drop_tables(std::span<const DataDefinition::ObjectName> names, bool if_exists);
+  void drop_tables(std::span<const DataDefinition::ObjectName> names, bool if_exists, bool cascade);
   void drop_indexes(std::span<const DataDefinition::ObjectName> names, bool if_exists);
   void create_index(Oid table, const IndexDefinition& from, bool if_not_exists);
   void add_key(Oid table, const IndexDefinition& from);
@@ -33,16 +33,26 @@ class DefinitionSteps {
   void drop_constraint(Oid table, std::string_view name, bool if_exists);
   void add_column(Oid table, const ColumnDefinition& from, Datum missing, RowTransform* transform,
                   bool if_not_exists);
-  void drop_column(Oid table, std::string_view name, bool if_exists);
+  void drop_column(Oid table, std::string_view name, bool if_exists, bool cascade);
   void set_column_type(Oid table, std::string_view name, Oid type, int32_t typmod,
                        RowTransform* transform);
-  void set_default(Oid table, std::string_view name, std::string_view text);
+  void set_default(Oid table, std::string_view name, std::string_view text,
+                   std::vector<Oid> sequences);
   void set_not_null(Oid table, std::string_view name, bool not_null);
   void set_options(Oid table, std::vector<std::string> options);
-  void truncate(std::span<const Oid> tables);
+  void truncate(std::span<const Oid> tables, bool restart_identity);
   void rename_relation(Oid relation, std::string_view new_name);
   void rename_column(Oid table, std::string_view name, std::string_view new_name);
   void rename_constraint(Oid table, std::string_view name, std::string_view new_name);
+  void create_sequence(const NewSequence& from, const SequenceOwner& owner, bool if_not_exists);
+  void alter_sequence(Oid sequence, const SequenceOptions& options, const SequenceOwner& owner);
+  void drop_sequences(std::span<const DataDefinition::ObjectName> names, bool if_exists,
+                      bool cascade);
+  void create_column_sequence(Oid table, ColumnDefinition* definition);
+  void add_identity(Oid table, std::string_view name, const ColumnSequenceDefinition& from);
+  void set_identity(Oid table, std::string_view name, IdentityKind kind,
+                    const SequenceOptions& options);
+  void drop_identity(Oid table, std::string_view name, bool if_exists);
   void create_schema(std::string_view name, bool if_not_exists);
   void drop_schemas(std::span<const std::string_view> names, bool if_exists);
 
@@ -78,6 +88,10 @@ class DefinitionSteps {
   bool skip_missing_schema(std::string_view schema, bool if_exists);
   bool name_taken(Oid schema, std::string_view name) const;
 
+  // --- create_drop.cpp ---
+  // To a table that is being created, with its sequence.
+  void add_column_to(TableDescriptor& table, const ColumnDefinition& from);
+
   // --- table_parts.cpp ---
   ColumnDescriptor make_column(const ColumnDefinition& from, int16_t number);
   static const ColumnDescriptor& column_of(const TableDescriptor& table, std::string_view name);
@@ -97,11 +111,57 @@ class DefinitionSteps {
   void insert_index_rows(const TableDescriptor& table, const IndexDescriptor& index);
   void remove_index_rows(const IndexDescriptor& index);
   void remove_constraint_row(Oid constraint);
-  void remove_default_row(const ColumnDescriptor& column);
+  void insert_default_rows(const TableDescriptor& table, const ColumnDescriptor& column);
+  void remove_default_rows(const ColumnDescriptor& column);
   void remove_row(system_oid::Table table, std::initializer_list<int64_t> key);
   void remove_table(const TableDescriptor& table);
   void remove_index(Draft& draft, Oid index);
   void rename_index(const TableDescriptor& of_table, Oid index, std::string_view new_name);
+
+  // --- sequences.cpp, identity.cpp ---
+  // The sequence's descriptor without its state and owner.
+  std::shared_ptr<TableDescriptor> make_sequence(const SchemaDescriptor& schema,
+                                                 std::string_view name,
+                                                 RelationPersistence persistence);
+  void give_new_state(TableDescriptor& sequence, SequenceDescriptor& changed,
+                      const SequencePosition& position);
+  Oid add_sequence(const SchemaDescriptor& schema, std::string_view name,
+                   RelationPersistence persistence, const SequenceOptions& options,
+                   SequenceDescriptor owned);
+  // The sequence of column `number` of a table, which need not exist yet, with the name that
+  // PostgreSQL picks. Sets the column's default or identity.
+  void add_column_sequence(const TableDescriptor& table, int16_t number,
+                           ColumnDefinition* definition);
+  void change_sequence(Oid sequence, const SequenceOptions& options, bool for_identity);
+  void set_owner(Oid sequence, const SequenceOwner& owner);
+  void restart_sequences(std::span<const Oid> tables);
+  void insert_owner_row(const TableDescriptor& sequence);
+  void remove_owner_row(const TableDescriptor& sequence);
+  void remove_sequence(Oid sequence);
+  // Those owned by the table, or (`column` not 0) by one column of it.
+  std::vector<Oid> owned_sequences(Oid table, int16_t column = 0) const;
+  // "table t", "public.t" where it is not visible.
+  std::string shown_name(const TableDescriptor& relation) const;
+  // What goes with tables or a column that are about to go.
+  void drop_sequences_of(std::span<const Oid> tables, bool cascade);
+  void drop_sequences_of(const TableDescriptor& table, const ColumnDescriptor& column,
+                         bool cascade);
+  struct Dropped {
+    std::string what;  // "table t"; empty: several things
+    std::vector<Oid> tables;
+    Oid table = invalid_oid;  // of one column
+    int16_t column = 0;
+    std::vector<Oid> sequences;
+  };
+  // 2BP01 if a default that stays uses one of the sequences; with `cascade` that default goes. Then
+  // the sequences go.
+  void drop(const Dropped& dropped, bool cascade);
+  struct DefaultUse {
+    Oid table;
+    int16_t column;
+    Oid sequence;
+  };
+  std::vector<DefaultUse> remaining_uses(const Dropped& dropped) const;
 
   // --- table_rows.cpp ---
   // Visits every row of the table; bytes are valid during the visit.

@@ -55,6 +55,11 @@ ColumnDescriptor DefinitionSteps::make_column(const ColumnDefinition& from, int1
   if (!from.default_text.empty()) {
     to.default_text = from.default_text;
     to.default_oid = new_oid();
+    to.default_sequences = from.default_sequences;
+  }
+  if (from.identity_sequence != invalid_oid) {
+    to.identity = from.sequence->identity;
+    to.identity_sequence = from.identity_sequence;
   }
   return to;
 }
@@ -251,8 +256,20 @@ void DefinitionSteps::remove_constraint_row(Oid constraint) {
   remove_row(system_oid::pg_constraint, {constraint});
 }
 
-void DefinitionSteps::remove_default_row(const ColumnDescriptor& column) {
+void DefinitionSteps::insert_default_rows(const TableDescriptor& table,
+                                          const ColumnDescriptor& column) {
+  writer_.insert(rows_.default_expression(table, column));
+  for (Oid sequence : column.default_sequences) {
+    writer_.insert(rows_.dependency(system_oid::pg_attrdef, column.default_oid, sequence, 0, 'n'));
+  }
+}
+
+void DefinitionSteps::remove_default_rows(const ColumnDescriptor& column) {
   remove_row(system_oid::pg_attrdef, {column.default_oid});
+  for (Oid sequence : column.default_sequences) {
+    remove_row(system_oid::pg_depend,
+               {system_oid::pg_attrdef, column.default_oid, 0, system_oid::pg_class, sequence, 0});
+  }
 }
 
 void DefinitionSteps::remove_table(const TableDescriptor& table) {
@@ -263,7 +280,7 @@ void DefinitionSteps::remove_table(const TableDescriptor& table) {
   for (const ConstraintDescriptor& constraint : table.constraints)
     remove_constraint_row(constraint.oid);
   for (const ColumnDescriptor& column : table.columns) {
-    if (column.has_default()) remove_default_row(column);
+    if (column.has_default()) remove_default_rows(column);
     remove_row(system_oid::pg_attribute, {table.oid, column.number});
   }
   remove_row(system_oid::pg_type, {table.row_type});

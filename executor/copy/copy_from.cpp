@@ -91,6 +91,7 @@ class RowCompletion {
     auto* insert = ast::make_node<ast::InsertStmt>(arena_);
     insert->relation = relation;
     insert->columns = arena_.copy_span(targets);
+    insert->overriding = ast::Overriding::system_value;  // COPY takes what it is given
     if (!columns.empty()) insert->source = select;
     ExecutorConstantEvaluator evaluator(types_);
     PlannerSettings settings;
@@ -303,6 +304,10 @@ class CopyFrom final : public UtilityCommand {
     if (table == nullptr) {
       throw SqlError(sqlstate::undefined_table,
                      concat("relation \"", name.name, "\" does not exist"));
+    }
+    if (table->kind == RelationKind::sequence) {
+      throw SqlError(sqlstate::wrong_object_type,
+                     concat("cannot copy to sequence \"", table->name, "\""));
     }
     if (table->is_system()) {
       throw SqlError(sqlstate::insufficient_privilege,

@@ -184,6 +184,10 @@ class CopyTo final : public UtilityCommand {
                      concat("cannot copy from view \"", table->name, "\""))
           .hint("Try the COPY (SELECT query) TO variant.");
     }
+    if (table->kind == RelationKind::sequence) {
+      throw SqlError(sqlstate::wrong_object_type,
+                     concat("cannot copy from sequence \"", table->name, "\""));
+    }
     std::vector<size_t> columns = copy_columns(*table, syntax().columns);
     *force_quote = copy_option_columns(*table, columns, options_.force_quote, "FORCE_QUOTE");
     auto owner = std::make_shared<Arena>();

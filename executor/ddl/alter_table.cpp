@@ -1,7 +1,9 @@
 // ALTER TABLE: its commands one after the other, each on what the one before left.
+#include "executor/ddl/sequence_options.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/expression/standalone_expression.h"
 #include "planner/binder/expression_binder.h"
+#include "planner/binder/modification_binder.h"
 #include "planner/bound/expression_tree.h"
 #include "sql/types/type.h"
 
@@ -78,7 +80,8 @@ class AlterTable final : public DdlCommand {
       case ast::AlterTableKind::add_column:
         return add_column(run, table, command);
       case ast::AlterTableKind::drop_column:
-        return run.finish(definition.drop_column(table, command.name, command.missing_ok));
+        return run.finish(definition.drop_column(table, command.name, command.missing_ok,
+                                                 command.behavior == ast::DropBehavior::cascade));
       case ast::AlterTableKind::set_default:
         return set_default(run, table, command);
       case ast::AlterTableKind::drop_default:
@@ -95,6 +98,12 @@ class AlterTable final : public DdlCommand {
         return run.finish(definition.drop_constraint(table, command.name, command.missing_ok));
       case ast::AlterTableKind::set_options:
         return run.finish(definition.set_options(table, define_options(run, command.options)));
+      case ast::AlterTableKind::add_identity:
+        return add_identity(run, table, command);
+      case ast::AlterTableKind::set_identity:
+        return set_identity(run, table, command);
+      case ast::AlterTableKind::drop_identity:
+        return run.finish(definition.drop_identity(table, command.name, command.missing_ok));
       case ast::AlterTableKind::set_statistics:
       case ast::AlterTableKind::set_storage:
         return require_column(run, table, command.name);
@@ -142,6 +151,7 @@ class AlterTable final : public DdlCommand {
       if (key.primary) defined.column.not_null = true;
     }
     size_t old_columns = before.columns.size();
+    if (defined.column.sequence) add_sequence(run, table, defined);
     Datum missing;
     std::unique_ptr<ColumnTransform> transform;
     const BoundExpression* value =
@@ -160,15 +170,43 @@ class AlterTable final : public DdlCommand {
     for (const ast::Constraint* check : defined.checks) add_check(run, table, *check);
   }
 
+  // serial and identity: existing rows get values of the new sequence.
+  static void add_sequence(DdlRun& run, Oid table, DefinedColumn& defined) {
+    run.finish(run.definition().create_column_sequence(table, &defined.column));
+    const ColumnDefinition& column = defined.column;
+    defined.default_expression =
+        parse_expression(run.binding(), column.identity_sequence != invalid_oid
+                                            ? sequence_default(column.identity_sequence)
+                                            : column.default_text);
+  }
+
+  static void add_identity(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
+    run.finish(run.definition().add_identity(table, command.name,
+                                             define_identity(run, *command.constraint)));
+  }
+
+  static void set_identity(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
+    SequenceClauses clauses = read_sequence_options(run, command.options);
+    run.finish(
+        run.definition().set_identity(table, command.name, clauses.identity, clauses.options));
+  }
+
   static void set_default(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
     const ColumnDescriptor& column = find_column(run, table, command.name);
     bind_default(run, command.expression, column.name, column.type, column.typmod);
-    run.finish(run.definition().set_default(table, command.name, command.expression_text));
+    DefaultText made = define_default(run, command.expression_text);
+    run.finish(
+        run.definition().set_default(table, command.name, made.text, std::move(made.sequences)));
   }
 
   static void set_type(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
     const ColumnDescriptor& column = find_column(run, table, command.name);
     BoundType type = bind_type(run.binding(), *command.column->type);
+    if (column.identity != IdentityKind::none) {
+      SequenceOptions options;
+      options.type = type.type;
+      run.finish(run.definition().set_identity(table, command.name, IdentityKind::none, options));
+    }
     TableShape shape = TableShape::of(run.table(table));
     const ast::Node* source = command.expression;
     if (source == nullptr) {

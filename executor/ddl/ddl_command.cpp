@@ -50,6 +50,12 @@ void DdlRun::notice(std::string message) {
 }
 
 const TableDescriptor* DdlRun::find_table(const ast::RangeVar& name, bool missing_ok) {
+  const TableDescriptor* table = find_relation(name, missing_ok);
+  if (table == nullptr || table->kind == RelationKind::table) return table;
+  throw SqlError(sqlstate::wrong_object_type, concat("\"", table->name, "\" is not a table"));
+}
+
+const TableDescriptor* DdlRun::find_relation(const ast::RangeVar& name, bool missing_ok) {
   const TableDescriptor* table = catalog().find_table(name.schema_name, name.name);
   if (table != nullptr) return table;
   std::string shown =

@@ -35,6 +35,8 @@ class DdlRun {
   void notice(std::string message);
 
   // 42P01 `relation "t" does not exist`, or with `missing_ok` a notice and null.
+  const TableDescriptor* find_relation(const ast::RangeVar& name, bool missing_ok = false);
+  // The same for tables only: 42809 for a sequence.
   const TableDescriptor* find_table(const ast::RangeVar& name, bool missing_ok = false);
   // The present descriptor of a table that an earlier step may have changed.
   const TableDescriptor& table(Oid oid);
@@ -77,6 +79,8 @@ std::unique_ptr<const UtilityCommand> make_create_table(const PlannedOwner& plan
 std::unique_ptr<const UtilityCommand> make_create_table_as(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_index(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_schema(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_create_sequence(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_alter_sequence(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_drop(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_truncate(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_alter_table(const PlannedOwner& planned);

@@ -1,4 +1,4 @@
-// DROP TABLE, INDEX, SCHEMA; DROP VIEW and the like, of which none exists.
+// DROP TABLE, INDEX, SEQUENCE, SCHEMA; DROP VIEW and the like, of which none exists.
 #include <vector>
 
 #include "executor/ddl/ddl_command.h"
@@ -51,12 +51,15 @@ class Drop final : public DdlCommand {
     }
     switch (syntax.object_kind) {
       case ast::ObjectKind::table:
-        return run.finish(run.definition().drop_tables(names, syntax.missing_ok));
+        return run.finish(run.definition().drop_tables(
+            names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
       case ast::ObjectKind::index:
         return run.finish(run.definition().drop_indexes(names, syntax.missing_ok));
+      case ast::ObjectKind::sequence:
+        return run.finish(run.definition().drop_sequences(
+            names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
       case ast::ObjectKind::view:
       case ast::ObjectKind::materialized_view:
-      case ast::ObjectKind::sequence:
         return drop_nothing(run, names, words_of(syntax.object_kind).word, syntax.missing_ok);
       default:
         throw_unsupported(words_of(syntax.object_kind).tag);

@@ -19,7 +19,7 @@ class Truncate final : public DdlCommand {
       Oid oid = run.find_table(*name)->oid;
       if (std::find(tables.begin(), tables.end(), oid) == tables.end()) tables.push_back(oid);
     }
-    run.finish(run.definition().truncate(tables));
+    run.finish(run.definition().truncate(tables, syntax<ast::TruncateStmt>().restart_identity));
   }
 };
 
@@ -40,8 +40,14 @@ class Rename final : public DdlCommand {
  public:
   using DdlCommand::DdlCommand;
   std::string_view tag() const override {
-    return syntax<ast::RenameStmt>().object_kind == ast::ObjectKind::index ? "ALTER INDEX"
-                                                                           : "ALTER TABLE";
+    switch (syntax<ast::RenameStmt>().object_kind) {
+      case ast::ObjectKind::index:
+        return "ALTER INDEX";
+      case ast::ObjectKind::sequence:
+        return "ALTER SEQUENCE";
+      default:
+        return "ALTER TABLE";
+    }
   }
 
  private:
@@ -55,9 +61,15 @@ class Rename final : public DdlCommand {
         return run.finish(run.definition().rename_relation(index->oid, syntax.new_name));
       }
     }
-    const TableDescriptor* table = run.find_table(name, syntax.missing_ok);
+    const TableDescriptor* table = run.find_relation(name, syntax.missing_ok);
     if (table == nullptr) return;
     switch (syntax.object_kind) {
+      case ast::ObjectKind::sequence:
+        if (table->kind != RelationKind::sequence) {
+          throw SqlError(sqlstate::wrong_object_type,
+                         concat("\"", name.name, "\" is not a sequence"));
+        }
+        return run.finish(run.definition().rename_relation(table->oid, syntax.new_name));
       case ast::ObjectKind::column:
         return run.finish(
             run.definition().rename_column(table->oid, syntax.old_name, syntax.new_name));

@@ -1,5 +1,6 @@
 #include "executor/ddl/table_definition.h"
 
+#include "executor/ddl/sequence_options.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
@@ -64,9 +65,6 @@ TableShape TableShape::of(const TableDescriptor& table) {
 void throw_unsupported_constraint(DdlRun& run, const ast::Constraint& syntax) {
   std::string_view feature = "this kind of constraint";
   switch (syntax.constraint_kind) {
-    case ast::ConstraintKind::identity:
-      feature = "GENERATED AS IDENTITY";
-      break;
     case ast::ConstraintKind::generated:
       feature = "GENERATED ALWAYS AS (expression) STORED";
       break;
@@ -107,13 +105,86 @@ const BoundExpression* bind_conversion(DdlRun& run, const TableShape& table,
   return coerce_to_column(run.binding(), value, column_like(column, type, typmod), -1);
 }
 
+namespace {
+
+void take_default(DdlRun& run, const ast::Constraint& syntax, DefinedColumn& made) {
+  ColumnDefinition& column = made.column;
+  made.default_expression = syntax.expression;
+  bind_default(run, syntax.expression, column.name, column.type, column.typmod);
+  DefaultText text = define_default(run, syntax.expression_text);
+  column.default_text = std::move(text.text);
+  column.default_sequences = std::move(text.sequences);
+}
+
+// The type that serial and its kin stand for; 0: the name is another type's.
+Oid serial_type(DdlRun& run, const ast::TypeName& type) {
+  if (type.names.size() != 1) return invalid_oid;
+  struct Serial {
+    std::string_view name;
+    Oid type;
+  };
+  constexpr Serial serials[] = {{"smallserial", type_oid::int2}, {"serial2", type_oid::int2},
+                                {"serial", type_oid::int4},      {"serial4", type_oid::int4},
+                                {"bigserial", type_oid::int8},   {"serial8", type_oid::int8}};
+  for (const Serial& serial : serials) {
+    if (type.names[0] != serial.name) continue;
+    if (!type.array_bounds.empty()) {
+      throw SqlError(sqlstate::feature_not_supported, "array of serial is not implemented")
+          .at(run.binding().position(type.location));
+    }
+    return serial.type;
+  }
+  return invalid_oid;
+}
+
+void set_type(DdlRun& run, const ast::TypeName& syntax, ColumnDefinition& column) {
+  column.type = serial_type(run, syntax);
+  if (column.type != invalid_oid) {
+    column.sequence.emplace();
+    column.not_null = true;
+    return;
+  }
+  BoundType type = bind_type(run.binding(), syntax);
+  column.type = type.type;
+  column.typmod = type.typmod;
+}
+
+// A column has one default or one identity; serial is a default.
+void refuse_second_value(DdlRun& run, const ast::Constraint& syntax, const DefinedColumn& made,
+                         std::string_view table) {
+  const ColumnDefinition& column = made.column;
+  bool has_identity = column.sequence && column.sequence->identity != IdentityKind::none;
+  bool has_default = made.default_expression != nullptr || (column.sequence && !has_identity);
+  bool is_identity = syntax.constraint_kind == ast::ConstraintKind::identity;
+  if (!has_identity && !has_default) return;
+  std::string_view what = "both default and identity specified";
+  if (is_identity && has_identity) what = "multiple identity specifications";
+  if (!is_identity && !has_identity) what = "multiple default values specified";
+  SqlError error(sqlstate::syntax_error,
+                 concat(what, " for column \"", column.name, "\" of table \"", table, "\""));
+  bool is_serial = column.sequence && !has_identity;
+  if (!is_serial) error.amend().position = run.binding().position(syntax.location);
+  throw error;
+}
+
+}  // namespace
+
+ColumnSequenceDefinition define_identity(DdlRun& run, const ast::Constraint& syntax) {
+  SequenceClauses clauses = read_sequence_options(run, syntax.options);
+  if (clauses.options.type) {
+    // The column has one.
+    throw SqlError(sqlstate::syntax_error, "conflicting or redundant options")
+        .at(run.binding().position(syntax.options[0].location));
+  }
+  return {clauses.options, syntax.identity_always ? IdentityKind::always : IdentityKind::by_default,
+          std::move(clauses.name)};
+}
+
 DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::string_view table) {
   DefinedColumn made;
   ColumnDefinition& column = made.column;
   column.name = syntax.name;
-  BoundType type = bind_type(run.binding(), *syntax.type);
-  column.type = type.type;
-  column.typmod = type.typmod;
+  set_type(run, *syntax.type, column);
   column.collation = find_collation(run, syntax.collate);
   if (!syntax.compression.empty()) throw_unsupported("COMPRESSION");
   bool is_null = false;
@@ -137,15 +208,8 @@ DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::stri
         column.not_null = true;
         break;
       case ast::ConstraintKind::default_:
-        if (made.default_expression != nullptr) {
-          throw SqlError(sqlstate::syntax_error,
-                         concat("multiple default values specified for column \"", column.name,
-                                "\" of table \"", table, "\""))
-              .at(position(*constraint));
-        }
-        made.default_expression = constraint->expression;
-        bind_default(run, constraint->expression, column.name, column.type, column.typmod);
-        column.default_text = constraint->expression_text;
+        refuse_second_value(run, *constraint, made, table);
+        take_default(run, *constraint, made);
         break;
       case ast::ConstraintKind::primary_key:
         if (is_null) throw conflicting(*constraint);
@@ -155,6 +219,12 @@ DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::stri
         break;
       case ast::ConstraintKind::check:
         made.checks.push_back(constraint);
+        break;
+      case ast::ConstraintKind::identity:
+        refuse_second_value(run, *constraint, made, table);
+        if (is_null) throw conflicting(*constraint);
+        column.not_null = true;
+        column.sequence = define_identity(run, *constraint);
         break;
       default:
         throw_unsupported_constraint(run, *constraint);

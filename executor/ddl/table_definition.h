@@ -26,6 +26,8 @@ struct DefinedColumn {
   std::vector<const ast::Constraint*> checks;
 };
 
+// GENERATED AS IDENTITY with its options.
+ColumnSequenceDefinition define_identity(DdlRun& run, const ast::Constraint& syntax);
 DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::string_view table);
 // PRIMARY KEY and UNIQUE, of a table or (with `column`) of a column.
 IndexDefinition define_key(DdlRun& run, const ast::Constraint& syntax,
@@ -36,6 +38,13 @@ CheckDefinition define_check(DdlRun& run, const ast::Constraint& syntax, const T
 // WITH (fillfactor = 90) as reloptions; throws 22023 for what PostgreSQL does not know.
 std::vector<std::string> define_options(DdlRun& run, ast::List<ast::DefElem> options);
 
+// The text of a default as the catalog keeps it: sequences by their OIDs, so that it follows them
+// when they are renamed.
+struct DefaultText {
+  std::string text;
+  std::vector<Oid> sequences;
+};
+DefaultText define_default(DdlRun& run, std::string_view text);
 // A default as the column will take it; null for none. Throws what PostgreSQL throws for defaults
 // of the wrong type.
 const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression,

@@ -86,6 +86,12 @@ std::span<const BoundAssignment> bind_assignments(Scope& scope, ast::List<ast::A
       throw SqlError(sqlstate::syntax_error,
                      concat("multiple assignments to same column \"", column.name, "\""));
     }
+    if (column.identity == IdentityKind::always && values[i] != nullptr) {
+      throw SqlError(sqlstate::generated_always,
+                     concat("column \"", column.name, "\" can only be updated to DEFAULT"))
+          .detail(concat("Column \"", column.name,
+                         "\" is an identity column defined as GENERATED ALWAYS."));
+    }
     const BoundExpression* value =
         values[i] == nullptr
             ? bind_column_default(scope.binding, column)

@@ -57,6 +57,36 @@ void check_width(StatementBinding& binding, const ast::InsertStmt& statement,
   }
 }
 
+// OVERRIDING USER VALUE: what is given for an identity column is not even computed.
+bool is_overridden(const ast::InsertStmt& statement, const ColumnDescriptor& column) {
+  return column.identity != IdentityKind::none &&
+         statement.overriding == ast::Overriding::user_value;
+}
+
+// Whether every row of VALUES says DEFAULT for target `index`.
+bool is_always_default(const ast::InsertStmt& statement, size_t index) {
+  if (statement.source == nullptr || statement.source->values_lists.empty()) return false;
+  const auto& rows = statement.source->values_lists;
+  return std::all_of(rows.begin(), rows.end(), [&](const ast::NodeList& row) {
+    return index < row.size() && row[index]->kind == ast::NodeKind::set_to_default;
+  });
+}
+
+// 428C9 for values that are given for columns GENERATED ALWAYS.
+void check_identity(const ast::InsertStmt& statement, std::span<const TargetColumn> targets,
+                    size_t given) {
+  if (statement.overriding != ast::Overriding::unspecified) return;
+  for (size_t i = 0; i < given; ++i) {
+    const ColumnDescriptor& column = *targets[i].column;
+    if (column.identity != IdentityKind::always || is_always_default(statement, i)) continue;
+    throw SqlError(sqlstate::generated_always,
+                   concat("cannot insert a non-DEFAULT value into column \"", column.name, "\""))
+        .detail(concat("Column \"", column.name,
+                       "\" is an identity column defined as GENERATED ALWAYS."))
+        .hint("Use OVERRIDING SYSTEM VALUE to override.");
+  }
+}
+
 Row bind_row(Scope& scope, const ast::InsertStmt& statement, std::span<const TargetColumn> targets,
              ast::NodeList values, ExpressionPlace place) {
   StatementBinding& binding = scope.binding;
@@ -71,7 +101,7 @@ Row bind_row(Scope& scope, const ast::InsertStmt& statement, std::span<const Tar
   check_width(binding, statement, targets, locations);
   for (size_t i = 0; i < bound.size(); ++i) {
     const ColumnDescriptor& column = *targets[i].column;
-    bound[i] = bound[i] == nullptr
+    bound[i] = bound[i] == nullptr || is_overridden(statement, column)
                    ? bind_column_default(binding, column)
                    : coerce_to_column(binding, bound[i], column, targets[i].location);
   }
@@ -131,6 +161,10 @@ Row source_columns(StatementBinding& binding, const ast::InsertStmt& statement,
   Row values;
   for (size_t i = 0; i < locations.size(); ++i) {
     const BoundExpression* output = source.targets[i].expression;
+    if (is_overridden(statement, *targets[i].column)) {
+      values.push_back(bind_column_default(binding, *targets[i].column));
+      continue;
+    }
     // A literal of unknown type becomes what the column wants.
     bool is_literal =
         output->type == type_oid::unknown &&
@@ -185,6 +219,7 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
     insert->source = source;
     given = source_columns(binding, statement, targets, *source);
   }
+  check_identity(statement, targets, given.size());
   auto values = arena.make_span<const BoundExpression*>(table.columns.size());
   for (size_t i = 0; i < given.size(); ++i) values[targets[i].column->number - 1] = given[i];
   for (const ColumnDescriptor& column : table.columns) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "catalog/builtin/builtin.h"
+#include "catalog/catalog_view.h"
 #include "planner/binder/binding.h"
 #include "planner/binder/parameters.h"
 #include "planner/bound/make_expression.h"
@@ -70,6 +71,14 @@ bool depends_on_moment(const TypeInfo& type, std::string_view text) {
   return !iso;
 }
 
+// nextval('s'): what the name means is looked at again when the catalog changes.
+bool rests_on_sequence(StatementBinding& binding, Datum relation) {
+  const TableDescriptor* table = binding.catalog.find_table(static_cast<Oid>(relation.i64));
+  if (table == nullptr || table->kind != RelationKind::sequence) return false;
+  binding.use_table(table);
+  return true;
+}
+
 const BoundExpression* read_literal(StatementBinding& binding, const ConstantExpression& literal,
                                     Oid target, int32_t typmod) {
   auto* constant = binding.arena.make<ConstantExpression>(literal);  // keeps the location
@@ -88,6 +97,7 @@ const BoundExpression* read_literal(StatementBinding& binding, const ConstantExp
       error.amend().position = binding.position(literal.location);
     throw;
   }
+  if (target == type_oid::regclass && rests_on_sequence(binding, constant->value)) return constant;
   if (depends_on_moment(type, literal.value.bytes())) binding.cacheable = false;
   return constant;
 }

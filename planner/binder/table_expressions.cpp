@@ -53,11 +53,13 @@ const BoundExpression* coerce_to_column(StatementBinding& binding, const BoundEx
 
 const BoundExpression* bind_column_default(StatementBinding& binding,
                                            const ColumnDescriptor& column) {
-  if (!column.has_default()) return make_null(binding.arena, column.type);
+  bool is_identity = column.identity != IdentityKind::none;
+  if (!column.has_default() && !is_identity) return make_null(binding.arena, column.type);
   OtherText text(binding, {});
   Scope scope(binding, nullptr);
-  const BoundExpression* value = bind_expression(
-      scope, parse_expression(binding, column.default_text), ExpressionPlace::column_default);
+  const ast::Node* syntax = parse_expression(
+      binding, is_identity ? sequence_default(column.identity_sequence) : column.default_text);
+  const BoundExpression* value = bind_expression(scope, syntax, ExpressionPlace::column_default);
   return coerce_to_column(binding, value, column, -1);
 }
 

@@ -206,6 +206,7 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
     case ast::DiscardKind::plans:
       return "DISCARD PLANS";
     case ast::DiscardKind::sequences:
+      state_.sequences.forget();
       return "DISCARD SEQUENCES";
     case ast::DiscardKind::temp:
       return "DISCARD TEMP";
@@ -218,6 +219,7 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
   }
   state_.settings.reset_all();
   state_.statements.remove_all();
+  state_.sequences.forget();
   return "DISCARD ALL";
 }
 

@@ -66,6 +66,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
   waits.parker = &interrupts;
   waits.cancelled = &interrupts.cancelled();
   context.settings = &settings;
+  context.sequences = &sequences;
   context.notices = &reply;
   context.time_budget = &interrupts;
   context.parker = &interrupts;

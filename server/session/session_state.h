@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "catalog/sequence/sequence_session.h"
 #include "executor/execution.h"
 #include "executor/execution_context.h"
 #include "planner/plan/transaction_plan.h"
@@ -65,6 +66,7 @@ struct SessionState final : TransactionObserver {
   WaitSettings waits;
   Arena statement_memory;  // context.types.arena
   TransactionControl transactions;
+  SequenceSession sequences;
   PreparedStatements statements;
   Portals portals;
   ExecutionPool executions;

@@ -237,6 +237,7 @@ StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_
   state_.transactions.open();
   if (portal.state == Portal::State::ready) start(portal);
   state_.rows.prepare(portal.plan->result_columns(), portal.result_formats, state_.context.types);
+  state_.context.read_only = state_.settings.modes().read_only;
   // Whatever ends this without an answer leaves a portal that cannot go on.
   portal.state = Portal::State::failed;
   RunStatus status = portal.execution->run(state_.rows, row_limit);

@@ -226,7 +226,12 @@ void TransactionControl::chain() {
 void TransactionControl::commit_storage() {
   if (!transaction_.is_open()) return;
   observer_.before_transaction_end();
-  TransactionStatus status = transaction_.commit();
+  TransactionStatus status = catalog_.before_commit(transaction_);
+  if (status == TransactionStatus::ok) {
+    status = transaction_.commit();
+  } else {
+    transaction_.abort();
+  }
   note_epoch();
   if (status == TransactionStatus::ok) {
     catalog_.committed(transaction_.worker());

@@ -170,6 +170,9 @@ enum class AlterTableKind : uint8_t {
   set_logged,
   set_unlogged,
   change_owner,
+  add_identity,  // constraint
+  set_identity,  // options of a sequence; GENERATED as "generated", 'a' or 'd'
+  drop_identity,
   unsupported,  // `feature` names it
 };
 
@@ -194,7 +197,7 @@ struct AlterTableStmt : Node {
   bool missing_ok = false;
 };
 
-// ALTER TABLE RENAME [COLUMN | CONSTRAINT], ALTER INDEX RENAME.
+// ALTER TABLE RENAME [COLUMN | CONSTRAINT], ALTER INDEX RENAME, ALTER SEQUENCE RENAME.
 struct RenameStmt : Node {
   static constexpr NodeKind node_kind = NodeKind::rename_stmt;
   ObjectKind object_kind = ObjectKind::table;  // what gets the new name
@@ -224,6 +227,22 @@ struct CreateSchemaStmt : Node {
   std::string_view name;
   bool if_not_exists = false;
   bool has_elements = false;
+};
+
+// Options by PostgreSQL's names: as, increment, minvalue, maxvalue, start, restart, cache, cycle,
+// owned_by; without an argument: NO MINVALUE, NO MAXVALUE, RESTART alone.
+struct CreateSequenceStmt : Node {
+  static constexpr NodeKind node_kind = NodeKind::create_sequence_stmt;
+  const RangeVar* sequence = nullptr;
+  List<DefElem> options;
+  bool if_not_exists = false;
+};
+
+struct AlterSequenceStmt : Node {
+  static constexpr NodeKind node_kind = NodeKind::alter_sequence_stmt;
+  const RangeVar* sequence = nullptr;
+  List<DefElem> options;
+  bool missing_ok = false;
 };
 
 }  // namespace pgsilo::ast

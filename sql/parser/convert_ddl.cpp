@@ -70,10 +70,6 @@ std::string_view alter_feature(PgQuery__AlterTableType type) {
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartition:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartitionFinalize:
       return "partitioning";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddIdentity:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetIdentity:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropIdentity:
-      return "identity columns";
     case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableRowSecurity:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableRowSecurity:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ForceRowSecurity:
@@ -343,6 +339,7 @@ constexpr PlainCommand plain_commands[] = {
     {PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage, AlterTableKind::set_storage},
     {PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged, AlterTableKind::set_logged},
     {PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged, AlterTableKind::set_unlogged},
+    {PG_QUERY__ALTER_TABLE_TYPE__AT_DropIdentity, AlterTableKind::drop_identity},
 };
 
 }  // namespace
@@ -396,6 +393,14 @@ AlterTableCommand TreeConverter::alter_table_command(const PgQuery__AlterTableCm
                     : AlterTableKind::reset_options;
       to.options = def_elems(from.def->list->items, from.def->list->n_items);
       break;
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddIdentity:
+      to.kind = AlterTableKind::add_identity;
+      to.constraint = constraint(*from.def->constraint);
+      break;
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetIdentity:
+      to.kind = AlterTableKind::set_identity;
+      to.options = def_elems(from.def->list->items, from.def->list->n_items);
+      break;
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ChangeOwner:
       to.kind = AlterTableKind::change_owner;
       if (from.newowner != nullptr) to.name = text(from.newowner->rolename);
@@ -424,7 +429,8 @@ const Node* TreeConverter::alter_table(const PgQuery__AlterTableStmt& from) {
 const Node* TreeConverter::rename(const PgQuery__RenameStmt& from) {
   ObjectKind kind = object_kind_of(from.rename_type);
   bool on_table =
-      kind == ObjectKind::table || kind == ObjectKind::index || kind == ObjectKind::constraint ||
+      kind == ObjectKind::table || kind == ObjectKind::index || kind == ObjectKind::sequence ||
+      kind == ObjectKind::constraint ||
       (kind == ObjectKind::column && from.relation_type == PG_QUERY__OBJECT_TYPE__OBJECT_TABLE);
   if (!on_table) return unsupported_statement(alter_feature_of(from.rename_type));
   auto* to = make<RenameStmt>();
@@ -462,6 +468,22 @@ const Node* TreeConverter::create_schema(const PgQuery__CreateSchemaStmt& from) 
   if (to->name.empty() && from.authrole != nullptr) to->name = text(from.authrole->rolename);
   to->if_not_exists = from.if_not_exists != 0;
   to->has_elements = from.n_schema_elts > 0;
+  return to;
+}
+
+const Node* TreeConverter::create_sequence(const PgQuery__CreateSeqStmt& from) {
+  auto* to = make<CreateSequenceStmt>();
+  to->sequence = range_var(from.sequence);
+  to->options = def_elems(from.options, from.n_options);
+  to->if_not_exists = from.if_not_exists != 0;
+  return to;
+}
+
+const Node* TreeConverter::alter_sequence(const PgQuery__AlterSeqStmt& from) {
+  auto* to = make<AlterSequenceStmt>();
+  to->sequence = range_var(from.sequence);
+  to->options = def_elems(from.options, from.n_options);
+  to->missing_ok = from.missing_ok != 0;
   return to;
 }
 

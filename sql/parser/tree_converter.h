@@ -99,6 +99,8 @@ class TreeConverter {
   const ast::Node* truncate(const PgQuery__TruncateStmt& from);
   const ast::Node* comment(const PgQuery__CommentStmt& from);
   const ast::Node* create_schema(const PgQuery__CreateSchemaStmt& from);
+  const ast::Node* create_sequence(const PgQuery__CreateSeqStmt& from);
+  const ast::Node* alter_sequence(const PgQuery__AlterSeqStmt& from);
   const ast::ColumnDef* column_def(const PgQuery__ColumnDef& from);
   ast::List<const ast::ColumnDef*> column_defs(PgNode* const* items, size_t count);
   ast::List<const ast::Constraint*> column_constraints(const PgQuery__ColumnDef& from);

@@ -23,6 +23,7 @@ void Transaction::begin(TransactionMode mode, Isolation isolation) {
   PGSILO_CHECK(!open_);
   if (!pin_) pin_.emplace(worker_.reclaimer());
   open_ = true;
+  ++number_;
   mode_ = mode;
   isolation_ = isolation;
   newest_forgotten_ = Tid();

@@ -106,6 +106,9 @@ class Transaction {
   Isolation isolation() const { return isolation_; }
   // Under which it holds and waits for locks, from its construction to its end.
   LockOwner& lock_owner() const { return owner_; }
+  // How many transactions this object has begun: tells this one from those before.
+  uint64_t number() const { return number_; }
+  const WaitSettings& waits() const { return settings_; }
   // A one-shot whose first bytes left the server is one no longer (engine.md item 7). Its reads so
   // far must be valid: the status is that of validate(). Records already written get their intent
   // locks.
@@ -212,6 +215,11 @@ class Transaction {
   // The newest epoch that anything read so far, and after commit the commit itself, rests on. A
   // reply waits for D >= it. Valid until the next begin().
   Epoch newest_epoch() const { return newest_epoch_; }
+  // It rests on something outside of its reads and writes that was committed in `epoch` (values of
+  // sequences).
+  void rest_on(Epoch epoch) {
+    if (epoch > newest_epoch_) newest_epoch_ = epoch;
+  }
   // Of the last commit that wrote.
   Tid commit_tid() const { return commit_tid_; }
   bool has_writes() const {
@@ -302,6 +310,7 @@ class Transaction {
   TransactionMode mode_ = TransactionMode::one_shot;
   Isolation isolation_ = Isolation::serializable;
   bool open_ = false;
+  uint64_t number_ = 0;
   std::optional<Pin> pin_;  // while open, and from wait_for_intent() to the next begin()
   CommandId command_ = 0;
   CommandId last_command_ = 0;

@@ -24,7 +24,8 @@ struct CatalogSession : TestSession {
     view.refresh();
   }
   TransactionStatus commit() {
-    TransactionStatus status = transaction.commit();
+    TransactionStatus status = view.before_commit(transaction);
+    if (status == TransactionStatus::ok) status = transaction.commit();
     if (status == TransactionStatus::ok) {
       view.committed(worker);
     } else {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/byte_buffer.h"
+#include "catalog/sequence/sequence_session.h"
 #include "executor/constant_evaluator.h"
 #include "executor/executable_plan.h"
 #include "executor/execution.h"
@@ -83,6 +84,7 @@ class SqlSession final : public CatalogSession, private NoticeSink {
     context.transaction = &transaction;
     context.catalog = &view;
     context.notices = this;
+    context.sequences = &sequences;
     context.database_name = "postgres";
     context.user_name = context.session_user_name = "postgres";
     context.types.arena = &arena;
@@ -146,6 +148,7 @@ class SqlSession final : public CatalogSession, private NoticeSink {
     return compile(plan_statement(request));
   }
 
+  SequenceSession sequences;
   ExecutionContext context;
   std::vector<std::string> notices;
   bool in_block = false;
