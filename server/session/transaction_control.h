@@ -16,6 +16,7 @@
 // are unwound the executions that saw them are gone (TransactionObserver).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -94,8 +95,11 @@ class TransactionControl {
   // what ended the wait.
   void abandon_for_retry(TransactionStatus conflict);
 
-  // The newest epoch that anything done so far rests on.
-  uint64_t newest_epoch() const { return newest_epoch_; }
+  // The newest epoch that anything done so far rests on, by the open transaction too: the answers
+  // inside a block wait like any other.
+  uint64_t newest_epoch() const {
+    return std::max(newest_epoch_, transaction_.newest_epoch().value());
+  }
 
   static IsolationLevel parse_isolation(std::string_view name);
 
@@ -138,8 +142,8 @@ class TransactionControl {
   State state_ = State::idle;
   std::vector<Savepoint> savepoints_;  // oldest first; only in blocks
   bool careful_ = false;
-  bool interactive_ = false;  // this implicit transaction cannot run again
-  uint64_t newest_epoch_ = 0;
+  bool interactive_ = false;   // this implicit transaction cannot run again
+  uint64_t newest_epoch_ = 0;  // of the transactions before
 };
 
 }  // namespace pgsilo
