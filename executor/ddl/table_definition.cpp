@@ -34,7 +34,8 @@ Oid find_collation(DdlRun& run, const ast::CollateClause* collate) {
       .at(run.binding().position(collate->location));
 }
 
-// Adds the columns of `table` to what names in `scope` mean: column i is slot i.
+}  // namespace
+
 void add_columns(Scope& scope, const TableShape& table) {
   ScopeItem& item = scope.items.emplace_back();
   item.name = table.name;
@@ -49,8 +50,6 @@ void add_columns(Scope& scope, const TableShape& table) {
     item.columns.push_back({table.columns[i].name, slot});
   }
 }
-
-}  // namespace
 
 TableShape TableShape::of(const TableDescriptor& table) {
   TableShape shape;

@@ -18,6 +18,9 @@ struct TableShape {
   static TableShape of(const TableDescriptor& table);
 };
 
+// Adds the columns of `table` to what names in `scope` mean: column i is slot i.
+void add_columns(Scope& scope, const TableShape& table);
+
 // A column and what its constraints add to the table.
 struct DefinedColumn {
   ColumnDefinition column;
