@@ -14,7 +14,9 @@ HEAD = """# What PostgreSQL has and pgsilo refuses
 Each of these is answered with SQLSTATE 0A000 and `<name> is not supported`. Generated from the sources by
 `tests/layout/compatibility_page.py . --write`; a test fails when it is out of date. What differs without being refused:
 
-- Every isolation level is accepted and runs as SERIALIZABLE.
+- SERIALIZABLE is the default, and strict: in real-time order. REPEATABLE READ runs as SERIALIZABLE. Under READ COMMITTED a statement that runs by itself is serializable, and a join that meets
+  a row which changed meanwhile reads all its rows again, where PostgreSQL reads that one.
+- `SELECT ... FOR ... SKIP LOCKED` under SERIALIZABLE does not conflict with changes of the rows it passes over.
 - Text is ordered by its bytes (collation "C"), identifiers are ASCII-folded.
 - A multi-statement simple query is one transaction that the server runs again by itself on a conflict.
 
