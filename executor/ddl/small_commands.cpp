@@ -71,6 +71,11 @@ class Rename final : public DdlCommand {
         }
         return run.finish(run.definition().rename_relation(table->oid, syntax.new_name));
       case ast::ObjectKind::column:
+        if (table->kind == RelationKind::sequence) {
+          throw SqlError(sqlstate::wrong_object_type,
+                         concat("cannot rename columns of relation \"", name.name, "\""))
+              .detail("This operation is not supported for sequences.");
+        }
         return run.finish(
             run.definition().rename_column(table->oid, syntax.old_name, syntax.new_name));
       case ast::ObjectKind::constraint:

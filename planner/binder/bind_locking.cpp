@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "catalog/descriptors.h"
 #include "planner/binder/query_binder.h"
 #include "sql/sql_error.h"
 
@@ -44,6 +45,11 @@ class LockingBinder {
   // Several clauses may name a table: the strongest lock, the least patience.
   void mark(int32_t relation) {
     if (query_.relations[relation]->kind == RangeKind::subquery) return mark_subquery(relation);
+    const TableDescriptor& table = *query_.relations[relation]->table;
+    if (table.kind == RelationKind::sequence) {
+      throw SqlError(sqlstate::wrong_object_type,
+                     concat("cannot lock rows in sequence \"", table.name, "\""));
+    }
     std::vector<BoundRowMark> marks(query_.row_marks.begin(), query_.row_marks.end());
     auto known = std::find_if(marks.begin(), marks.end(),
                               [&](const BoundRowMark& mark) { return mark.relation == relation; });
