@@ -24,7 +24,7 @@ class PointGet final : public TableScanOperator {
   bool next() override {
     if (done_) return false;
     done_ = true;
-    return encode() && read() && accept(compiled_.handle_use == RowHandleUse::direct);
+    return encode() && read() && accept(locks_first());
   }
 
  private:
@@ -40,10 +40,14 @@ class PointGet final : public TableScanOperator {
     return true;
   }
 
+  // Where a filter may reject the row, it is not locked before.
+  bool locks_first() const {
+    return compiled_.handle_use == RowHandleUse::direct && !compiled_.has_filter;
+  }
+
   bool read() {
     Transaction& transaction = state_.transaction();
-    bool locks = compiled_.handle_use == RowHandleUse::direct;
-    ReadPurpose row_purpose = locks ? ReadPurpose::for_update : purpose();
+    ReadPurpose row_purpose = locks_first() ? ReadPurpose::for_update : purpose();
     TransactionStatus status;
     if (compiled_.index == nullptr) {
       status =

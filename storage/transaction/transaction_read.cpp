@@ -81,8 +81,15 @@ TransactionStatus Transaction::get_record(Relation& relation, Record* record, Ro
     bool of_this_statement = entry->newest->command >= command_;
     if (purpose == ReadPurpose::conflicting && of_this_statement)
       return TransactionStatus::self_modified;
-    if (const PendingVersion* version = visible_version(*entry, command_))
+    if (const PendingVersion* version = visible_version(*entry, command_)) {
+      if (locks(purpose) && entry->held < lock.mode && mode_ == TransactionMode::interactive &&
+          registers(relation)) {
+        TransactionStatus status = lock_record(record, lock);
+        if (status != TransactionStatus::ok) return status;
+        entry->held = lock.mode;
+      }
       return own_row(relation, record, *version, row);
+    }
   }
   if (locks(purpose) && mode_ == TransactionMode::interactive && registers(relation)) {
     TransactionStatus status = lock_record(record, lock);
@@ -126,7 +133,8 @@ TransactionStatus Transaction::read_base(Relation& relation, Record* record, Row
                                          RowRef* row, CommandId command, bool registered) {
   TidWord word = record->stable_read(buffer);
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
-  note_epoch(word.tid());
+  // Private rows come and go with this transaction: what is told of them rests on nothing else.
+  if (!relation.is_private()) note_epoch(word.tid());
   uint32_t index = RowRef::not_registered;
   if (registered) index = reads_.add(record, word, ReadKind::version);
   if (word.is_absent() || (relation.is_private() && !private_rows_.sees(command, word))) {

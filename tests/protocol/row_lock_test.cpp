@@ -116,6 +116,22 @@ TEST_F(RowLockTest, NoWaitAndSkipLockedSeeOnlyFreeRows) {
   EXPECT_EQ(field(error, 'M'), "could not obtain lock on row in relation \"row_lock_test\"");
 }
 
+TEST_F(RowLockTest, ARowThatTheFilterRejectsIsNotLocked) {
+  one.ask(query("begin; select 1 from row_lock_test where id = 1 for update"));
+  EXPECT_EQ(rows(other, "select id from row_lock_test where id = 1 and v = 1 for update nowait"),
+            "");
+  EXPECT_EQ(rows(one, "select id from row_lock_test where id = 2 and v = 1 for update"), "");
+  EXPECT_EQ(rows(other, "select id from row_lock_test where id = 2 for update nowait"), "2 ");
+}
+
+TEST_F(RowLockTest, ARowOfOnesOwnIsLockedMoreStronglyWhenAsked) {
+  one.ask(query("begin; update row_lock_test set v = 1 where id = 1"));
+  other.ask(query("set lock_timeout = '50ms'"));
+  EXPECT_EQ(rows(other, "select id from row_lock_test where id = 1 for key share"), "1 ");
+  EXPECT_EQ(rows(one, "select id from row_lock_test where id = 1 for update"), "1 ");
+  EXPECT_EQ(rows(other, "select id from row_lock_test where id = 1 for key share"), "55P03 ");
+}
+
 TEST_F(RowLockTest, ALimitLocksWhatItReturns) {
   one.ask(query("begin; select 1 from row_lock_test order by id limit 2 for update"));
   EXPECT_EQ(rows(other, "select id from row_lock_test order by id for update skip locked"),
