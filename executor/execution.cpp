@@ -81,7 +81,8 @@ struct ExecutionRun {
 
   void end() {
     state.close();
-    state.check(state.transaction().end_statement());
+    bool changes_catalog = state.root == nullptr;
+    state.check(state.transaction().end_statement(changes_catalog));
     state.finished = true;
   }
 

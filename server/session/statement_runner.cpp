@@ -171,8 +171,12 @@ void StatementRunner::start(Portal& portal) {
 }
 
 // In a block. What has left the server cannot run again, nor what a client sent and we have read.
-bool StatementRunner::may_restart(const Portal& portal, const Reply::Position& begin) const {
-  if (state_.transactions.state() != TransactionControl::State::block) return false;
+bool StatementRunner::may_restart(const Portal& portal, const Reply::Position& begin,
+                                  CommandId before) const {
+  if (state_.transactions.state() != TransactionControl::State::block ||
+      state_.transactions.storage().command() == before) {
+    return false;
+  }
   StatementKind kind = portal.plan == nullptr ? StatementKind::utility : portal.plan->kind();
   return (kind == StatementKind::query || kind == StatementKind::dml) &&
          state_.reply.can_return_to(begin);
@@ -209,19 +213,22 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
   if (portal.state == Portal::State::suspended) return run_once(portal, row_limit);
   Reply::Position begin = state_.reply.position();
   retry_.reset();
+  state_.transactions.open();
   for (;;) {
+    // Until this has changed, what failed was no statement of the transaction yet.
+    CommandId before = state_.transactions.storage().command();
     TransactionStatus conflict;
     try {
       return run_once(portal, row_limit);
     } catch (const TransactionConflict& caught) {
       conflict = caught.status();
-      if (conflict == TransactionStatus::deadlock || !may_restart(portal, begin)) throw;
+      if (conflict == TransactionStatus::deadlock || !may_restart(portal, begin, before)) throw;
     } catch (const SqlError& error) {
       // An error is an answer: what it rests on must have been true. That a wait took too long
       // rests on nothing.
       const SqlDiagnostic& said = error.diagnostic();
       if (said.severity != Severity::error || said.state == sqlstate::lock_not_available ||
-          said.state == sqlstate::query_canceled || !may_restart(portal, begin)) {
+          said.state == sqlstate::query_canceled || !may_restart(portal, begin, before)) {
         throw;
       }
       conflict = state_.transactions.storage().validate();

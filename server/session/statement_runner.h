@@ -55,7 +55,7 @@ class StatementRunner {
   void describe(PreparedStatement& statement);
   Outcome run_plan(Portal& portal, uint64_t row_limit);
   Outcome run_once(Portal& portal, uint64_t row_limit);
-  bool may_restart(const Portal& portal, const Reply::Position& begin) const;
+  bool may_restart(const Portal& portal, const Reply::Position& begin, CommandId before) const;
   void restart(const Reply::Position& begin, TransactionStatus conflict);
   void count_rows(const ExecutablePlan& plan, uint64_t rows);
   void start(Portal& portal);

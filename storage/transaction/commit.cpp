@@ -24,6 +24,7 @@ void pause_briefly() {
 
 TransactionStatus Transaction::commit() {
   PGSILO_CHECK(open_);
+  forget_failed_statement();
   TransactionStatus status = TransactionStatus::ok;
   if (!has_writes()) {
     // Without writes it may stand anywhere between its begin and now: where its reads were last

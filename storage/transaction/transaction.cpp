@@ -26,6 +26,7 @@ void Transaction::begin(TransactionMode mode, Isolation isolation) {
   ++number_;
   mode_ = mode;
   isolation_ = isolation;
+  statement_runs_ = false;
   newest_forgotten_ = Tid();
   command_ = last_command_ = 0;
   mark_depth_ = 0;
@@ -41,6 +42,8 @@ void Transaction::begin(TransactionMode mode, Isolation isolation) {
 TransactionStatus Transaction::begin_statement() {
   return guarded(worker_, [this] {
     PGSILO_DCHECK(open_);
+    forget_failed_statement();
+    statement_runs_ = true;
     command_ = ++last_command_;
     statement_reads_ = reads_.size();
     statement_nodes_ = nodes_.size();
@@ -115,6 +118,7 @@ void Transaction::rollback_to(const Mark& mark) {
 
 void Transaction::release_locks_since(const Mark& mark) {
   PGSILO_DCHECK(mark.versions == writes_.mark());
+  ++number_;  // what rested on a share of that time must ask for it again
   worker_.parts().locks.release_locks(owner_, mark.locks);
   worker_.parts().locks.release_shares(owner_, worker_.index(), mark.shares);
 }

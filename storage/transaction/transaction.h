@@ -120,8 +120,9 @@ class Transaction {
   CommandId command() const { return command_; }
   // Nested statements (functions): the outer statement goes on with the command id it had.
   void resume_statement(CommandId command) { command_ = command; }
-  // Interactive: ok, or a conflict (40001). One-shot: nothing to do.
-  TransactionStatus end_statement();
+  // Interactive: ok, or a conflict (40001). One-shot: nothing to do. `changes_catalog`: commit
+  // looks at what it read at every isolation level.
+  TransactionStatus end_statement(bool changes_catalog = false);
   // Interactive, after a conflict: the running statement has read and written nothing, and may run
   // again from begin_statement(). Its locks stay. Any status but ok: it cannot, for what earlier
   // statements read is no longer true, or it has written rows that cannot be unwound.
@@ -295,7 +296,8 @@ class Transaction {
   bool refresh_existence();
   bool statement_is_covered() const;
   void note_validated();
-  void forget_reads();
+  void forget_statement_reads();
+  void forget_failed_statement();
   bool is_validated() const {
     return reads_.size() == validated_reads_ && nodes_.size() == validated_nodes_;
   }
@@ -334,7 +336,8 @@ class Transaction {
   size_t statement_reads_ = 0;  // sizes when the running statement began
   size_t statement_nodes_ = 0;
   uint32_t statement_versions_ = 0;
-  uint32_t statement_depth_ = 0;         // mark_depth_, likewise
+  uint32_t statement_depth_ = 0;  // mark_depth_, likewise
+  bool statement_runs_ = false;   // it has begun, and neither ended nor been followed by another
   bool statement_wrote_direct_ = false;  // rows that are not in the write set
   Tid newest_forgotten_;                 // of reads that are no longer in the read set
   // What must_wait is about.

@@ -24,23 +24,34 @@ void Transaction::note_validated() {
   validated_nodes_ = nodes_.size();
 }
 
-TransactionStatus Transaction::end_statement() {
+TransactionStatus Transaction::end_statement(bool changes_catalog) {
   if (mode_ == TransactionMode::one_shot) return TransactionStatus::ok;
   if (!statement_is_covered()) {
     TransactionStatus status = validate();
     if (status != TransactionStatus::ok) return status;
   }
-  if (isolation_ == Isolation::read_committed) forget_reads();
+  statement_runs_ = false;
+  if (isolation_ == Isolation::read_committed && !changes_catalog) forget_statement_reads();
   note_validated();
   return TransactionStatus::ok;
 }
 
+// READ COMMITTED: the last statement failed (a savepoint caught that), and its error has been told.
+void Transaction::forget_failed_statement() {
+  if (statement_runs_ && mode_ == TransactionMode::interactive &&
+      isolation_ == Isolation::read_committed) {
+    forget_statement_reads();
+  }
+}
+
 // What it has written nobody else can change: it has the intents.
-void Transaction::forget_reads() {
-  for (const ReadEntry& entry : reads_)
-    newest_forgotten_ = std::max(newest_forgotten_, entry.tid());
-  reads_.clear();
-  nodes_.clear();
+void Transaction::forget_statement_reads() {
+  if (!nodes_.forget_statement()) return;
+  for (size_t i = statement_reads_; i < reads_.size(); ++i) {
+    Tid tid = reads_[static_cast<uint32_t>(i)].tid();
+    newest_forgotten_ = std::max(newest_forgotten_, tid);
+  }
+  reads_.truncate(statement_reads_);
 }
 
 // True if what the running statement read was so already when the transaction validated last: then

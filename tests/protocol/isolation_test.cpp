@@ -178,6 +178,38 @@ TEST_F(IsolationTest, NobodyUnderReadCommittedMeets40001) {
   EXPECT_EQ(rows(one, "select sum(v) from isolation_test"), std::to_string(clients * rounds) + " ");
 }
 
+// What failed before it began is no reason to undo the statement before it.
+TEST_F(IsolationTest, AnErrorBeforeAStatementBeginsLeavesTheOneBeforeAlone) {
+  begin(one, "serializable");
+  EXPECT_EQ(one.ask(query("insert into isolation_test select 20 + v, 1 from isolation_test "
+                          "where id = 1")),
+            "CZT");
+  EXPECT_EQ(one.ask(query("savepoint a; set transaction read only")), "CCZT");
+  EXPECT_EQ(other.ask(query("update isolation_test set v = 7 where id = 1")), "CZI");
+  std::string failed = one.ask(query("delete from isolation_test"));
+  EXPECT_TRUE(failed == "E(25006)ZE" || failed == "E(40001)ZE") << failed;
+  EXPECT_EQ(one.ask(query("rollback to a")), "CZT");
+  bool committed = one.ask(query("commit")) == "CZI";
+  // All of it or nothing.
+  EXPECT_EQ(rows(other, "select count(*) from isolation_test where id = 20"),
+            committed ? "1 " : "0 ");
+}
+
+TEST_F(IsolationTest, ReadCommittedForgetsWhatAFailedStatementHasRead) {
+  begin(one, "read committed");
+  EXPECT_EQ(one.ask(query("savepoint a")), "CZT");
+  EXPECT_EQ(one.ask(query("select 1 / v from isolation_test where id = 1")), "TE(22012)ZE");
+  EXPECT_EQ(one.ask(query("rollback to a")), "CZT");
+  EXPECT_EQ(other.ask(query("update isolation_test set v = 7 where id = 1")), "CZI");
+  EXPECT_EQ(one.ask(query("update isolation_test set v = 8 where id = 2")), "CZT");
+  EXPECT_EQ(one.ask(query("savepoint b")), "CZT");
+  EXPECT_EQ(one.ask(query("select 1 / v from isolation_test where id = 3")), "TE(22012)ZE");
+  EXPECT_EQ(other.ask(query("update isolation_test set v = 7 where id = 3")), "CZI");
+  EXPECT_EQ(one.ask(query("rollback to b")), "CZT");
+  EXPECT_EQ(one.ask(query("commit")), "CZI");
+  EXPECT_EQ(rows(other, "select v from isolation_test order by id"), "7 8 7 0 ");
+}
+
 // The first statement of a block is like a transaction of its own, also at our default level.
 TEST_F(IsolationTest, ABlocksFirstStatementRunsAgainInsideTheServer) {
   constexpr int clients = 6, rounds = 40;
