@@ -23,18 +23,6 @@ class IsolationTest : public ::testing::Test {
     for (RawClient* client : {&one, &other}) client->ask(query("rollback"));
     one.ask(query("drop table if exists isolation_test"));
   }
-  static std::string first_column(const std::vector<Message>& answer) {
-    std::string values;
-    for (const Message& each : answer) {
-      if (each.type == 'D') values += row_values(each)[0] + " ";
-      if (each.type == 'E') values += field(each, 'C') + " ";
-    }
-    return values;
-  }
-  static std::string rows(RawClient& client, const std::string& sql) {
-    client.send(query(sql));
-    return first_column(client.read_answer());
-  }
   static void begin(RawClient& client, const std::string& level) {
     EXPECT_EQ(client.ask(query("begin isolation level " + level)), "CZT");
   }
@@ -44,25 +32,25 @@ class IsolationTest : public ::testing::Test {
 
 TEST_F(IsolationTest, ReadCommittedSeesWhatOthersCommitBetweenStatements) {
   begin(one, "read committed");
-  EXPECT_EQ(rows(one, "select sum(v) from isolation_test"), "0 ");
+  EXPECT_EQ(one.column("select sum(v) from isolation_test"), "0 ");
   EXPECT_EQ(other.ask(query("update isolation_test set v = 5 where id = 2")), "CZI");
-  EXPECT_EQ(rows(one, "select sum(v) from isolation_test"), "5 ");
+  EXPECT_EQ(one.column("select sum(v) from isolation_test"), "5 ");
   EXPECT_EQ(other.ask(query("insert into isolation_test values (9, 10)")), "CZI");
-  EXPECT_EQ(rows(one, "select sum(v) from isolation_test"), "15 ");
+  EXPECT_EQ(one.column("select sum(v) from isolation_test"), "15 ");
   EXPECT_EQ(one.ask(query("update isolation_test set v = v + 1 where id = 2")), "CZT");
   EXPECT_EQ(one.ask(query("commit")), "CZI");
-  EXPECT_EQ(rows(other, "select v from isolation_test where id = 2"), "6 ");
+  EXPECT_EQ(other.column("select v from isolation_test where id = 2"), "6 ");
 }
 
 TEST_F(IsolationTest, SerializableDoesNot) {
   begin(one, "serializable");
-  EXPECT_EQ(rows(one, "select sum(v) from isolation_test"), "0 ");
+  EXPECT_EQ(one.column("select sum(v) from isolation_test"), "0 ");
   EXPECT_EQ(other.ask(query("update isolation_test set v = 5 where id = 2")), "CZI");
-  std::string again = rows(one, "select sum(v) from isolation_test");
+  std::string again = one.column("select sum(v) from isolation_test");
   EXPECT_TRUE(again == "0 " || again == "40001 ") << again;
   one.ask(query("update isolation_test set v = 7 where id = 2"));
   EXPECT_EQ(one.ask(query("commit")), "CZI");  // ends a failed block
-  EXPECT_EQ(rows(other, "select v from isolation_test where id = 2"), "5 ");
+  EXPECT_EQ(other.column("select v from isolation_test where id = 2"), "5 ");
 }
 
 TEST_F(IsolationTest, WriteSkewIsForReadCommittedOnly) {
@@ -70,13 +58,13 @@ TEST_F(IsolationTest, WriteSkewIsForReadCommittedOnly) {
     one.ask(query("update isolation_test set v = 1 where id in (1, 2)"));
     begin(one, level);
     begin(other, level);
-    EXPECT_EQ(rows(one, "select sum(v) from isolation_test where id in (1, 2)"), "2 ");
-    EXPECT_EQ(rows(other, "select sum(v) from isolation_test where id in (1, 2)"), "2 ");
+    EXPECT_EQ(one.column("select sum(v) from isolation_test where id in (1, 2)"), "2 ");
+    EXPECT_EQ(other.column("select sum(v) from isolation_test where id in (1, 2)"), "2 ");
     one.ask(query("update isolation_test set v = 0 where id = 1"));
     other.ask(query("update isolation_test set v = 0 where id = 2"));
     one.ask(query("commit"));
     std::string last = other.ask(query("commit"));
-    std::string sum = rows(one, "select sum(v) from isolation_test where id in (1, 2)");
+    std::string sum = one.column("select sum(v) from isolation_test where id in (1, 2)");
     EXPECT_EQ(sum, level == "serializable" ? "1 " : "0 ") << last;
   }
 }
@@ -84,7 +72,7 @@ TEST_F(IsolationTest, WriteSkewIsForReadCommittedOnly) {
 TEST_F(IsolationTest, ReadCommittedUpdatesWaitAndUseTheNewestRow) {
   begin(one, "read committed");
   begin(other, "read committed");
-  EXPECT_EQ(rows(other, "select v from isolation_test where id = 1"), "0 ");
+  EXPECT_EQ(other.column("select v from isolation_test where id = 1"), "0 ");
   EXPECT_EQ(one.ask(query("update isolation_test set v = v + 1 where id = 1")), "CZT");
   other.send(query("update isolation_test set v = v + 10 where id = 1 returning v"));
   EXPECT_TRUE(other.is_silent());
@@ -130,7 +118,7 @@ TEST_F(IsolationTest, UniqueKeysUnderReadCommitted) {
     EXPECT_EQ(one.ask(query(end)), "CZI");
     EXPECT_EQ(other.answer(), end == "commit" ? "E(23505)ZE" : "CZT");
     EXPECT_EQ(other.ask(query("commit")), "CZI");
-    EXPECT_EQ(rows(one, "delete from isolation_test where id = 7 returning v"),
+    EXPECT_EQ(one.column("delete from isolation_test where id = 7 returning v"),
               end == "commit" ? "1 " : "2 ");
   }
 }
@@ -175,7 +163,8 @@ TEST_F(IsolationTest, NobodyUnderReadCommittedMeets40001) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(rows(one, "select sum(v) from isolation_test"), std::to_string(clients * rounds) + " ");
+  EXPECT_EQ(one.column("select sum(v) from isolation_test"),
+            std::to_string(clients * rounds) + " ");
 }
 
 // What failed before it began is no reason to undo the statement before it.
@@ -191,7 +180,7 @@ TEST_F(IsolationTest, AnErrorBeforeAStatementBeginsLeavesTheOneBeforeAlone) {
   EXPECT_EQ(one.ask(query("rollback to a")), "CZT");
   bool committed = one.ask(query("commit")) == "CZI";
   // All of it or nothing.
-  EXPECT_EQ(rows(other, "select count(*) from isolation_test where id = 20"),
+  EXPECT_EQ(other.column("select count(*) from isolation_test where id = 20"),
             committed ? "1 " : "0 ");
 }
 
@@ -207,7 +196,7 @@ TEST_F(IsolationTest, ReadCommittedForgetsWhatAFailedStatementHasRead) {
   EXPECT_EQ(other.ask(query("update isolation_test set v = 7 where id = 3")), "CZI");
   EXPECT_EQ(one.ask(query("rollback to b")), "CZT");
   EXPECT_EQ(one.ask(query("commit")), "CZI");
-  EXPECT_EQ(rows(other, "select v from isolation_test order by id"), "7 8 7 0 ");
+  EXPECT_EQ(other.column("select v from isolation_test order by id"), "7 8 7 0 ");
 }
 
 // The first statement of a block is like a transaction of its own, also at our default level.
@@ -228,7 +217,7 @@ TEST_F(IsolationTest, ABlocksFirstStatementRunsAgainInsideTheServer) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(rows(one, "select v from isolation_test where id = 1"),
+  EXPECT_EQ(one.column("select v from isolation_test where id = 1"),
             std::to_string(clients * rounds) + " ");
 }
 

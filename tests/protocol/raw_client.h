@@ -58,6 +58,8 @@ class RawClient {
   std::string ask(std::string_view bytes);
   // The first column of the query's first row, or the SQLSTATE of its failure; empty: no row.
   std::string first_value(std::string_view sql);
+  // first_column() of the query's answer.
+  std::string column(std::string_view sql);
   // True when nothing arrives for a while.
   bool is_silent(int milliseconds = 50);
   void shut_down();  // no more input from us
@@ -74,5 +76,7 @@ std::string field(const Message& message, char code);
 // The values of a DataRow; nulls as "\N".
 std::vector<std::string> row_values(const Message& message);
 std::string summary(const std::vector<Message>& messages);
+// The first value of each row, and the SQLSTATE of an error, with a blank behind each.
+std::string first_column(const std::vector<Message>& messages);
 
 }  // namespace pgsilo::protocol_test

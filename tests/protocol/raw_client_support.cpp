@@ -169,6 +169,11 @@ std::string RawClient::first_value(std::string_view sql) {
   return "";
 }
 
+std::string RawClient::column(std::string_view sql) {
+  send(query(sql));
+  return first_column(read_answer());
+}
+
 std::string RawClient::ask(std::string_view bytes) {
   send(bytes);
   return answer();
@@ -209,6 +214,15 @@ std::vector<std::string> row_values(const Message& message) {
     }
     values.push_back(message.body.substr(at, length));
     at += length;
+  }
+  return values;
+}
+
+std::string first_column(const std::vector<Message>& messages) {
+  std::string values;
+  for (const Message& each : messages) {
+    if (each.type == 'D') values += row_values(each)[0] + " ";
+    if (each.type == 'E') values += field(each, 'C') + " ";
   }
   return values;
 }

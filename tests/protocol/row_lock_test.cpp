@@ -23,18 +23,6 @@ class RowLockTest : public ::testing::Test {
     for (RawClient* client : {&one, &other, &third}) client->ask(query("rollback"));
     one.ask(query("drop table if exists row_lock_test"));
   }
-  static std::string first_column(const std::vector<Message>& answer) {
-    std::string values;
-    for (const Message& each : answer) {
-      if (each.type == 'D') values += row_values(each)[0] + " ";
-      if (each.type == 'E') values += field(each, 'C') + " ";
-    }
-    return values;
-  }
-  static std::string rows(RawClient& client, const std::string& sql) {
-    client.send(query(sql));
-    return first_column(client.read_answer());
-  }
 
   RawClient one, other, third;
 };
@@ -50,13 +38,13 @@ TEST_F(RowLockTest, EachStrengthHoldsOffWhatItConflictsWith) {
   for (size_t held = 0; held < 4; ++held) {
     one.ask(query("begin"));
     std::string select = "select v from row_lock_test where id = 1 for ";
-    EXPECT_EQ(rows(one, select + strengths[held]), "0 ");
+    EXPECT_EQ(one.column(select + strengths[held]), "0 ");
     for (size_t wanted = 0; wanted < 4; ++wanted) {
       other.ask(query("begin"));
       bool granted = held + wanted < 3;
-      EXPECT_EQ(rows(other, select + strengths[wanted] + " nowait"), granted ? "0 " : "55P03 ");
+      EXPECT_EQ(other.column(select + strengths[wanted] + " nowait"), granted ? "0 " : "55P03 ");
       other.ask(query("rollback"));
-      EXPECT_EQ(rows(other, select + strengths[wanted] + " skip locked"), granted ? "0 " : "");
+      EXPECT_EQ(other.column(select + strengths[wanted] + " skip locked"), granted ? "0 " : "");
     }
     other.ask(query("set lock_timeout = '20ms'"));
     for (size_t i = 0; i < changes.size(); ++i) {
@@ -78,7 +66,7 @@ TEST_F(RowLockTest, ASelectForUpdateWaitsForAWriterAndSeesWhatItWrote) {
   other.send(query("select v from row_lock_test where id = 1 for update"));
   third.send(query("select v from row_lock_test where id = 1 for share"));
   EXPECT_TRUE(other.is_silent());
-  EXPECT_EQ(rows(one, "select v from row_lock_test where id = 1"), "7 ");
+  EXPECT_EQ(one.column("select v from row_lock_test where id = 1"), "7 ");
   one.ask(query("commit"));
   EXPECT_EQ(first_column(other.read_answer()), "7 ");
   EXPECT_EQ(first_column(third.read_answer()), "7 ");
@@ -101,13 +89,13 @@ TEST_F(RowLockTest, TheConditionIsCheckedAgainAfterAWait) {
 
 TEST_F(RowLockTest, NoWaitAndSkipLockedSeeOnlyFreeRows) {
   one.ask(query("begin; select 1 from row_lock_test where id in (1, 3) for update"));
-  EXPECT_EQ(rows(other, "select id from row_lock_test order by id for update skip locked"),
+  EXPECT_EQ(other.column("select id from row_lock_test order by id for update skip locked"),
             "2 4 5 ");
   EXPECT_EQ(
-      rows(other, "select id from row_lock_test order by v, id limit 2 for share skip locked"),
+      other.column("select id from row_lock_test order by v, id limit 2 for share skip locked"),
       "2 4 ");
-  EXPECT_EQ(rows(other, "select id from row_lock_test where code = 1 for update skip locked"), "");
-  EXPECT_EQ(rows(other, "select id from row_lock_test where code > 3 for update nowait"), "4 5 ");
+  EXPECT_EQ(other.column("select id from row_lock_test where code = 1 for update skip locked"), "");
+  EXPECT_EQ(other.column("select id from row_lock_test where code > 3 for update nowait"), "4 5 ");
   other.send(query("select id from row_lock_test order by id for update nowait"));
   std::vector<Message> answer = other.read_answer();
   ASSERT_FALSE(answer.empty());
@@ -118,35 +106,36 @@ TEST_F(RowLockTest, NoWaitAndSkipLockedSeeOnlyFreeRows) {
 
 TEST_F(RowLockTest, ARowThatTheFilterRejectsIsNotLocked) {
   one.ask(query("begin; select 1 from row_lock_test where id = 1 for update"));
-  EXPECT_EQ(rows(other, "select id from row_lock_test where id = 1 and v = 1 for update nowait"),
+  EXPECT_EQ(other.column("select id from row_lock_test where id = 1 and v = 1 for update nowait"),
             "");
-  EXPECT_EQ(rows(one, "select id from row_lock_test where id = 2 and v = 1 for update"), "");
-  EXPECT_EQ(rows(other, "select id from row_lock_test where id = 2 for update nowait"), "2 ");
+  EXPECT_EQ(one.column("select id from row_lock_test where id = 2 and v = 1 for update"), "");
+  EXPECT_EQ(other.column("select id from row_lock_test where id = 2 for update nowait"), "2 ");
 }
 
 TEST_F(RowLockTest, ARowOfOnesOwnIsLockedMoreStronglyWhenAsked) {
   one.ask(query("begin; update row_lock_test set v = 1 where id = 1"));
   other.ask(query("set lock_timeout = '50ms'"));
-  EXPECT_EQ(rows(other, "select id from row_lock_test where id = 1 for key share"), "1 ");
-  EXPECT_EQ(rows(one, "select id from row_lock_test where id = 1 for update"), "1 ");
-  EXPECT_EQ(rows(other, "select id from row_lock_test where id = 1 for key share"), "55P03 ");
+  EXPECT_EQ(other.column("select id from row_lock_test where id = 1 for key share"), "1 ");
+  EXPECT_EQ(one.column("select id from row_lock_test where id = 1 for update"), "1 ");
+  EXPECT_EQ(other.column("select id from row_lock_test where id = 1 for key share"), "55P03 ");
 }
 
 TEST_F(RowLockTest, ALimitLocksWhatItReturns) {
   one.ask(query("begin; select 1 from row_lock_test order by id limit 2 for update"));
-  EXPECT_EQ(rows(other, "select id from row_lock_test order by id for update skip locked"),
+  EXPECT_EQ(other.column("select id from row_lock_test order by id for update skip locked"),
             "3 4 5 ");
   one.ask(query("select 1 from row_lock_test order by v, id desc limit 1 for update"));
-  EXPECT_EQ(rows(other, "select id from row_lock_test order by id for update skip locked"), "3 4 ");
+  EXPECT_EQ(other.column("select id from row_lock_test order by id for update skip locked"),
+            "3 4 ");
 }
 
 TEST_F(RowLockTest, RowsOfAJoinAreLockedAsTold) {
   one.ask(
       query("begin; select 1 from row_lock_test a join row_lock_test b on b.id = a.id + 1 "
             "where a.id = 1 for update of a for share of b"));
-  EXPECT_EQ(rows(other, "select id from row_lock_test order by id for key share skip locked"),
+  EXPECT_EQ(other.column("select id from row_lock_test order by id for key share skip locked"),
             "2 3 4 5 ");
-  EXPECT_EQ(rows(other, "select id from row_lock_test order by id for no key update skip locked"),
+  EXPECT_EQ(other.column("select id from row_lock_test order by id for no key update skip locked"),
             "3 4 5 ");
 }
 

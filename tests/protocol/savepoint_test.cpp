@@ -10,14 +10,6 @@
 namespace pgsilo::protocol_test {
 namespace {
 
-std::string values_of(const std::vector<Message>& messages) {
-  std::string values;
-  for (const Message& each : messages) {
-    if (each.type == 'D') values += row_values(each)[0] + " ";
-  }
-  return values;
-}
-
 TEST(SavepointTest, PortalsFromBeforeItStay) {
   RawClient client;
   client.start();
@@ -26,18 +18,18 @@ TEST(SavepointTest, PortalsFromBeforeItStay) {
              execute("outer", 3) + sync());
   EXPECT_EQ(client.ask(query("savepoint a")), "CZT");
   client.send(bind("inner", "numbers") + execute("inner", 2) + execute("outer", 2) + sync());
-  EXPECT_EQ(values_of(client.read_answer()), "1 2 4 5 ");
+  EXPECT_EQ(first_column(client.read_answer()), "1 2 4 5 ");
   EXPECT_EQ(client.ask(query("select nosuch")), "E(42703)ZE");
   // Not in a failed block.
   EXPECT_EQ(client.ask(execute("outer", 1) + sync()), "E(25P02)ZE");
   EXPECT_EQ(client.ask(query("rollback to a")), "CZT");
   client.send(execute("outer", 3) + sync());
-  EXPECT_EQ(values_of(client.read_answer()), "6 7 8 ");
+  EXPECT_EQ(first_column(client.read_answer()), "6 7 8 ");
   EXPECT_EQ(client.ask(execute("inner", 1) + sync()), "E(34000)ZE");
   EXPECT_EQ(client.ask(query("rollback to a")), "CZT");
   EXPECT_EQ(client.ask(query("release a")), "CZT");
   client.send(execute("outer", 3) + sync());
-  EXPECT_EQ(values_of(client.read_answer()), "9 ");
+  EXPECT_EQ(first_column(client.read_answer()), "9 ");
   EXPECT_EQ(client.ask(query("commit")), "CZI");
 }
 
@@ -58,7 +50,7 @@ TEST(SavepointTest, PortalsSeeTheRowsOfTheirTime) {
   client.ask(query("rollback to a"));
   client.ask(query("delete from savepoint_test where id = 4"));
   client.send(execute("outer") + sync());
-  EXPECT_EQ(values_of(client.read_answer()), "2 3 4 ");
+  EXPECT_EQ(first_column(client.read_answer()), "2 3 4 ");
   EXPECT_EQ(client.ask(query("commit")), "CZI");
   client.ask(query("drop table savepoint_test"));
 }
@@ -87,7 +79,7 @@ TEST(SavepointTest, EndsADeadlock) {
   EXPECT_EQ(victim.ask(query("commit")), "CZI");
   EXPECT_EQ(other.ask(query("commit")), "CZI");
   other.send(query("select n from savepoint_test order by id"));
-  EXPECT_EQ(values_of(other.read_answer()), "2 2 ");
+  EXPECT_EQ(first_column(other.read_answer()), "2 2 ");
   other.ask(query("drop table savepoint_test"));
 }
 
