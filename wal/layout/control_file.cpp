@@ -8,7 +8,7 @@ namespace pgsilo {
 namespace {
 
 constexpr uint32_t control_magic = 0x54435350;  // "PSCT"
-constexpr uint32_t control_version = 2;
+constexpr uint32_t control_version = 3;
 constexpr uint32_t closed_flag = 1;
 constexpr uint32_t clean_flag = 2;
 
