@@ -81,7 +81,7 @@ struct ExecutionRun {
 
   void end() {
     state.close();
-    bool changes_catalog = state.root == nullptr;
+    bool changes_catalog = state.root == nullptr && !state.plan->read_only();
     state.check(state.transaction().end_statement(changes_catalog));
     state.finished = true;
   }

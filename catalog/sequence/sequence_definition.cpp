@@ -192,7 +192,9 @@ uint64_t ReservationSize::next(int64_t now_us) {
   if (elapsed_us > slow_us) {
     size_ = least;
     quick_ = 0;
-  } else if (elapsed_us < quick_us && ++quick_ >= quick_before_growth) {
+  } else if (elapsed_us >= quick_us) {
+    quick_ = 0;
+  } else if (++quick_ >= quick_before_growth) {
     size_ = std::min(2 * size_, most);
   }
   return size_;

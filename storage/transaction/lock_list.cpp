@@ -8,8 +8,8 @@
 namespace pgsilo {
 namespace {
 
-// Collects entries under a latch, where nothing may be allocated: false when they were too many,
-// and there is more room for the next attempt.
+// Collects entries under a latch, where nothing may be allocated: starts over with more room when
+// they were too many.
 template <typename Fill>
 void fill_under_latch(std::vector<LockEntry>& entries, Fill fill) {
   size_t before = entries.size();

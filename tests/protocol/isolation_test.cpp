@@ -199,6 +199,14 @@ TEST_F(IsolationTest, ReadCommittedForgetsWhatAFailedStatementHasRead) {
   EXPECT_EQ(other.column("select v from isolation_test order by id"), "7 8 7 0 ");
 }
 
+TEST_F(IsolationTest, ReadCommittedForgetsWhatCopyHasRead) {
+  begin(one, "read committed");
+  EXPECT_EQ(one.ask(query("copy isolation_test to stdout")), "HddddcCZT");
+  EXPECT_EQ(other.ask(query("update isolation_test set v = 7 where id = 1")), "CZI");
+  EXPECT_EQ(one.ask(query("update isolation_test set v = 8 where id = 2")), "CZT");
+  EXPECT_EQ(one.ask(query("commit")), "CZI");
+}
+
 // The first statement of a block is like a transaction of its own, also at our default level.
 TEST_F(IsolationTest, ABlocksFirstStatementRunsAgainInsideTheServer) {
   constexpr int clients = 6, rounds = 40;
