@@ -1,6 +1,6 @@
-// The two orderings of a seqlock (records and tree nodes alike), in one place because
-// ThreadSanitizer does not model fences: in its builds each fence is replaced by an ordered
-// operation on the version word itself.
+// All fences there are, in one place because ThreadSanitizer does not model them: in its builds
+// each is replaced by an ordered operation. First the two orderings of a seqlock (records and tree
+// nodes alike), where that is one on the version word itself.
 //
 // Reader:  v = word (acquire); relaxed loads of the data; word again by load_after_reads(); equal:
 // the loads fit together. Writer:  word := being changed; after_marking(word); relaxed stores of
@@ -35,6 +35,17 @@ inline void after_marking(std::atomic<uint64_t>& word) {
 #else
   static_cast<void>(word);
   std::atomic_thread_fence(std::memory_order_release);  // partner: the fence in load_after_reads()
+#endif
+}
+
+// Orders what was written and read before the call before what is read after it, in the one order
+// of sequentially consistent operations.
+inline void full_fence() {
+#ifdef PGSILO_TSAN
+  static std::atomic<uint64_t> word;
+  word.fetch_add(1, std::memory_order_seq_cst);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
 }
 

@@ -18,6 +18,7 @@ enum class ReadKind : uint8_t {
   version,     // this very version is current and nobody else is about to replace it
   existence,   // there is a row: other versions will do (engine.md item 12)
   uniqueness,  // as version; failing means two transactions insert the same key (conflict_unique)
+  reference,   // as existence, and nobody who may delete the row has locked it (foreign keys)
 };
 
 struct ReadEntry {
@@ -33,6 +34,9 @@ struct ReadEntry {
   Tid tid() const { return Tid::from_value(seen); }
   bool absent() const { return (seen & absent_bit) != 0; }
   ReadKind kind() const { return static_cast<ReadKind>((seen >> kind_shift) & 3); }
+  bool accepts_newer() const {
+    return kind() == ReadKind::existence || kind() == ReadKind::reference;
+  }
   // The very version that was read is there and nobody has locked it: true of most reads.
   bool is_undisturbed(TidWord word) const {
     return word.without_intent() == (absent() ? TidWord::absent(tid()) : TidWord::present(tid()));
@@ -44,7 +48,8 @@ class ReadSet {
   // Throws std::bad_alloc.
   uint32_t add(const Record* record, TidWord word, ReadKind kind) {
     append(entries_, ReadEntry::of(record, word, kind));
-    has_existence_ |= kind == ReadKind::existence;
+    has_existence_ |= kind == ReadKind::existence || kind == ReadKind::reference;
+    has_references_ |= kind == ReadKind::reference;
     return static_cast<uint32_t>(entries_.size() - 1);
   }
   // A read of the running statement that was repeated after its record was locked.
@@ -53,7 +58,8 @@ class ReadSet {
   }
   const ReadEntry& operator[](uint32_t index) const { return entries_[index]; }
   size_t size() const { return entries_.size(); }
-  bool has_existence() const { return has_existence_; }
+  bool has_existence() const { return has_existence_; }  // or references
+  bool has_references() const { return has_references_; }
   const ReadEntry* begin() const { return entries_.data(); }
   const ReadEntry* end() const { return entries_.data() + entries_.size(); }
   // Forgets those from `size` on.
@@ -64,6 +70,7 @@ class ReadSet {
  private:
   std::vector<ReadEntry> entries_;
   bool has_existence_ = false;
+  bool has_references_ = false;
 };
 
 }  // namespace pgsilo

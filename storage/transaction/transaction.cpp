@@ -51,13 +51,25 @@ TransactionStatus Transaction::begin_statement() {
     statement_versions_ = writes_.mark();
     statement_depth_ = mark_depth_;
     statement_wrote_direct_ = false;
-    if (private_relations_.empty()) return TransactionStatus::ok;
-    TransactionStatus status = drain_load();
-    if (status == TransactionStatus::ok) status = private_rows_.stream(worker_, settings_);
-    if (status == TransactionStatus::ok)
-      private_rows_.begin_statement(command_, worker_.last_tid());
-    return status;
+    return show_private_rows();
   });
+}
+
+TransactionStatus Transaction::continue_statement() {
+  return guarded(worker_, [this] {
+    PGSILO_DCHECK(open_ && statement_runs_);
+    command_ = ++last_command_;
+    return show_private_rows();
+  });
+}
+
+// The command that begins sees the rows of those before it.
+TransactionStatus Transaction::show_private_rows() {
+  if (private_relations_.empty()) return TransactionStatus::ok;
+  TransactionStatus status = drain_load();
+  if (status == TransactionStatus::ok) status = private_rows_.stream(worker_, settings_);
+  if (status == TransactionStatus::ok) private_rows_.begin_statement(command_, worker_.last_tid());
+  return status;
 }
 
 TransactionStatus Transaction::restart_statement() {
@@ -198,7 +210,7 @@ void Transaction::abort() {
 }
 
 TransactionStatus Transaction::wait_for_intent() {
-  Record* record = met_intent_;
+  const Record* record = met_intent_;
   Relation* relation = met_gate_;
   PGSILO_CHECK(pin_.has_value() && (record != nullptr || relation != nullptr));
   if (open_) roll_back();

@@ -39,6 +39,7 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/record/ordered_load.h"
 #include "storage/record/row_buffer.h"
 #include "storage/transaction/abort_reason.h"
 #include "storage/transaction/bulk_load.h"
@@ -69,8 +70,10 @@ enum class ReadPurpose : uint8_t {
   conflicting,  // as for_update, of what an insert has met (ON CONFLICT): that it has gone is no
                 // answer; self_modified if the running statement has written it
   passing,      // plain, but not registered: only what lock_row() then locks is (SKIP LOCKED)
-  existence,    // only that there is a row matters (foreign keys): other versions of it do not
-                // disturb
+  existence,    // only that there is a row matters: other versions of it do not disturb
+  referenced,   // as existence, and it must stay until the commit (foreign keys). Own writes of the
+                // running statement count. Interactive: takes the intent lock; a one-shot waits for
+                // who has locked the row against that
   peek,         // neither locked nor validated, own writes of this statement included: what follows
                 // must find out
 };
@@ -117,6 +120,12 @@ class Transaction {
   // The command id of a new statement. Streams private rows written so far, so it may fail as
   // finish_load() does.
   TransactionStatus begin_statement();
+  // The running statement goes on: what follows sees what it has written so far (foreign keys'
+  // checks and actions). As begin_statement() it may fail.
+  TransactionStatus continue_statement();
+  // What is read from here on was so after the locks taken so far could be seen by everybody: rows
+  // that others would have added only without those locks need not be registered (foreign keys).
+  static void read_behind_locks() { full_fence(); }
   CommandId command() const { return command_; }
   // Nested statements (functions): the outer statement goes on with the command id it had.
   void resume_statement(CommandId command) { command_ = command; }
@@ -127,6 +136,9 @@ class Transaction {
   // again from begin_statement(). Its locks stay. Any status but ok: it cannot, for what earlier
   // statements read is no longer true, or it has written rows that cannot be unwound.
   TransactionStatus restart_statement();
+  // READ COMMITTED: the running statement has failed, and its reads were true together when its
+  // error was.
+  void forget_failed_statement();
   // All reads are true together now. For one-shots before they answer, for long loops at each
   // yield.
   TransactionStatus validate();
@@ -250,7 +262,8 @@ class Transaction {
   // reading
   bool registers(const Relation& relation) const;
   static bool locks(ReadPurpose purpose) {
-    return purpose == ReadPurpose::for_update || purpose == ReadPurpose::conflicting;
+    return purpose == ReadPurpose::for_update || purpose == ReadPurpose::conflicting ||
+           purpose == ReadPurpose::referenced;
   }
   TransactionStatus get_by_key(Relation& relation, std::string_view key, RowBuffer& buffer,
                                RowRef* row, ReadPurpose purpose, RowLock lock);
@@ -260,7 +273,8 @@ class Transaction {
   TransactionStatus read_base(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,
                               CommandId command, bool registered);
   static TransactionStatus peek(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row);
-  TransactionStatus read_existence(Relation& relation, Record* record, RowRef* row);
+  TransactionStatus read_existence(Relation& relation, Record* record, RowRef* row,
+                                   ReadPurpose purpose);
   static const PendingVersion* visible_version(const WriteEntry& entry, CommandId command);
   static TransactionStatus own_row(Relation& relation, Record* record,
                                    const PendingVersion& version, RowRef* row);
@@ -272,7 +286,7 @@ class Transaction {
   TransactionStatus write(const RowRef& row, std::string_view new_row, bool tombstone,
                           LockMode lock);
   TransactionStatus claim(Record* record, LockMode mode, LockMode* held);
-  TransactionStatus lock_record(Record* record, RowLock lock) {
+  TransactionStatus lock_record(const Record* record, RowLock lock) {
     return worker_.parts().locks.acquire(owner_, record, lock.mode, lock.policy, settings_);
   }
   bool is_current(const Record* record, Tid expected) const;
@@ -282,22 +296,24 @@ class Transaction {
                                bool answers);
   TransactionStatus insert_private(Relation& relation, std::string_view key, std::string_view row);
   TransactionStatus drain_load();
+  TransactionStatus show_private_rows();
   void abandon_load();
   TransactionStatus hook_placeholder(Relation& relation, std::string_view key, std::string_view row,
                                      Record** record);
   TransactionStatus insert_at(Relation& relation, Record* record, std::string_view row,
                               bool answers);
   TransactionStatus found_live(Record* record, TidWord word);
-  TransactionStatus must_wait_for(Record* record, LockMode mode);
+  TransactionStatus must_wait_for(const Record* record, LockMode mode);
   // validation
   TransactionStatus validate_reads(bool in_commit);
   TransactionStatus validate_disturbed(const ReadEntry& entry, TidWord word, bool in_commit);
   bool entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const;
+  TransactionStatus validate_references();
+  TransactionStatus admit_reference(const Record* record);
   bool refresh_existence();
   bool statement_is_covered() const;
   void note_validated();
   void forget_statement_reads();
-  void forget_failed_statement();
   bool is_validated() const {
     return reads_.size() == validated_reads_ && nodes_.size() == validated_nodes_;
   }
@@ -341,7 +357,7 @@ class Transaction {
   bool statement_wrote_direct_ = false;  // rows that are not in the write set
   Tid newest_forgotten_;                 // of reads that are no longer in the read set
   // What must_wait is about.
-  Record* met_intent_ = nullptr;
+  const Record* met_intent_ = nullptr;
   LockMode met_mode_ = LockMode::none;  // what we wanted of it
   Relation* met_gate_ = nullptr;
   Epoch newest_epoch_;

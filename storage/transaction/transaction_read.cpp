@@ -77,7 +77,8 @@ void Transaction::help_unhook(Relation& relation, Record* record) {
 TransactionStatus Transaction::get_record(Relation& relation, Record* record, RowBuffer& buffer,
                                           RowRef* row, ReadPurpose purpose, RowLock lock) {
   if (WriteEntry* entry = writes_.find(record)) {
-    if (purpose == ReadPurpose::peek) return own_row(relation, record, *entry->newest, row);
+    if (purpose == ReadPurpose::peek || purpose == ReadPurpose::referenced)
+      return own_row(relation, record, *entry->newest, row);
     bool of_this_statement = entry->newest->command >= command_;
     if (purpose == ReadPurpose::conflicting && of_this_statement)
       return TransactionStatus::self_modified;
@@ -91,7 +92,10 @@ TransactionStatus Transaction::get_record(Relation& relation, Record* record, Ro
       return own_row(relation, record, *version, row);
     }
   }
-  if (locks(purpose) && mode_ == TransactionMode::interactive && registers(relation)) {
+  // What another is inserting cannot be referred to yet: nobody waits for it.
+  bool is_hidden = purpose == ReadPurpose::referenced && record->tid_word().load().is_absent();
+  if (locks(purpose) && !is_hidden && mode_ == TransactionMode::interactive &&
+      registers(relation)) {
     TransactionStatus status = lock_record(record, lock);
     // Another's insert that nobody can see yet is not a row one could not have.
     bool is_row = !record->tid_word().load().is_absent();
@@ -100,7 +104,8 @@ TransactionStatus Transaction::get_record(Relation& relation, Record* record, Ro
       return status;
     }
   }
-  if (purpose == ReadPurpose::existence) return read_existence(relation, record, row);
+  if (purpose == ReadPurpose::existence || purpose == ReadPurpose::referenced)
+    return read_existence(relation, record, row, purpose);
   if (purpose == ReadPurpose::peek) return peek(relation, record, buffer, row);
   bool registered = purpose != ReadPurpose::passing && registers(relation);
   TransactionStatus status = read_base(relation, record, buffer, row, command_, registered);
@@ -155,19 +160,29 @@ TransactionStatus Transaction::peek(Relation& relation, Record* record, RowBuffe
   return TransactionStatus::ok;
 }
 
-TransactionStatus Transaction::read_existence(Relation& relation, Record* record, RowRef* row) {
+TransactionStatus Transaction::read_existence(Relation& relation, Record* record, RowRef* row,
+                                              ReadPurpose purpose) {
+  bool refers = purpose == ReadPurpose::referenced;
   TidWord word = record->tid_word().load();
   // An updater's lock leaves the row where it is; a deleter's or an inserter's may not.
   for (Backoff backoff; word.is_locked() && !word.counts_as_present();
        word = record->tid_word().load())
     backoff.pause();
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
+  bool registered = registers(relation);
+  if (refers && registered && !word.is_absent() && mode_ == TransactionMode::one_shot) {
+    TransactionStatus status = admit_reference(record);
+    if (status != TransactionStatus::ok) return status;
+  }
   note_epoch(word.tid());
   uint32_t index = RowRef::not_registered;
-  if (registers(relation)) {
-    index = reads_.add(record, word, word.is_absent() ? ReadKind::version : ReadKind::existence);
+  if (registered) {
+    ReadKind kind = refers ? ReadKind::reference : ReadKind::existence;
+    index = reads_.add(record, word, word.is_absent() ? ReadKind::version : kind);
   }
-  if (word.is_absent() || (relation.is_private() && !private_rows_.sees(command_, word))) {
+  // A private row of the running command is in no write set.
+  bool seen = !relation.is_private() || refers || private_rows_.sees(command_, word);
+  if (word.is_absent() || !seen) {
     *row = {};
     return TransactionStatus::not_found;
   }

@@ -23,7 +23,7 @@ TidWord unlocked_word(const Record* record) {
 
 }  // namespace
 
-TransactionStatus Transaction::must_wait_for(Record* record, LockMode mode) {
+TransactionStatus Transaction::must_wait_for(const Record* record, LockMode mode) {
   met_intent_ = record;
   met_mode_ = mode;
   met_gate_ = nullptr;

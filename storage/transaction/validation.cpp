@@ -36,7 +36,6 @@ TransactionStatus Transaction::end_statement(bool changes_catalog) {
   return TransactionStatus::ok;
 }
 
-// READ COMMITTED: the last statement failed (a savepoint caught that), and its error has been told.
 void Transaction::forget_failed_statement() {
   if (statement_runs_ && mode_ == TransactionMode::interactive &&
       isolation_ == Isolation::read_committed) {
@@ -72,7 +71,7 @@ bool Transaction::entry_validates(const ReadEntry& entry, TidWord word, bool own
   if (word.tid() != entry.tid() || word.is_obsolete() || word.is_absent() != entry.absent())
     return false;
   if (own_lock || !word.is_locked()) return true;
-  return entry.kind() == ReadKind::existence && word.counts_as_present();
+  return entry.accepts_newer() && word.counts_as_present();
 }
 
 // Existence reads accept newer versions: they read again, at the beginning of validation, before
@@ -80,7 +79,7 @@ bool Transaction::entry_validates(const ReadEntry& entry, TidWord word, bool own
 bool Transaction::refresh_existence() {
   for (uint32_t i = 0; i < reads_.size(); ++i) {
     const ReadEntry& entry = reads_[i];
-    if (entry.kind() != ReadKind::existence) continue;
+    if (!entry.accepts_newer()) continue;
     TidWord word = entry.record->tid_word().load_for_validation();
     if (word.tid() == entry.tid()) continue;
     if (!word.counts_as_present()) return false;
@@ -91,6 +90,10 @@ bool Transaction::refresh_existence() {
 }
 
 TransactionStatus Transaction::validate_reads(bool in_commit) {
+  if (in_commit && reads_.has_references()) {
+    TransactionStatus status = validate_references();
+    if (status != TransactionStatus::ok) return status;
+  }
   if (reads_.has_existence() && !refresh_existence()) return TransactionStatus::conflict_record;
   for (const ReadEntry& entry : reads_) {
     TidWord word = entry.record->tid_word().load_for_validation();
@@ -103,6 +106,29 @@ TransactionStatus Transaction::validate_reads(bool in_commit) {
     if (!IndexTree::validates(node)) return TransactionStatus::conflict_node;
   }
   return TransactionStatus::ok;
+}
+
+// A one-shot has no locks on the rows that it refers to. Who has locked one against that may have
+// looked for rows that refer to it already, before our locks were there to be seen: it comes first.
+// Before the rows themselves are validated: who is gone by now has left its delete to be seen
+// there.
+TransactionStatus Transaction::validate_references() {
+  if (mode_ == TransactionMode::interactive) return TransactionStatus::ok;
+  for (const ReadEntry& entry : reads_) {
+    if (entry.kind() != ReadKind::reference) continue;
+    TransactionStatus status = admit_reference(entry.record);
+    if (status != TransactionStatus::ok) return status;
+  }
+  return TransactionStatus::ok;
+}
+
+TransactionStatus Transaction::admit_reference(const Record* record) {
+  constexpr LockMode mode = LockMode::key_share;
+  if (!record->tid_word().load_for_validation().has_intent() ||
+      worker_.parts().locks.admits(owner_, record, mode)) {
+    return TransactionStatus::ok;
+  }
+  return must_wait_for(record, mode);
 }
 
 // A read whose record is locked, by us or another, or changed.
