@@ -210,7 +210,7 @@ void Session::run_query(std::string_view text) {
   state_.statements.remove({});
   state_.portals.remove({});
   if (!state_.running_again) state_.activity.begin(text, state_.context.statement_timestamp_us);
-  if (run_normalized(text)) return sync();
+  if (run_normalized(text)) return end_query();
   std::shared_ptr<CachedText> parsed = runner_.parse(text, {}, false);
   if (normalized_.entry() == nullptr) state_.run_counted(*parsed, parsed->syntax->text);
   size_t count = parsed->syntax->statements.size();
@@ -226,6 +226,17 @@ void Session::run_query(std::string_view text) {
       // Behind messages before this one: there is no way back to the middle of it alone.
       if (replays_messages_) give_up_replay();
     }
+  }
+  end_query();
+}
+
+// What cannot be committed is not told to be complete.
+void Session::end_query() {
+  try {
+    state_.transactions.commit_implicit();
+  } catch (const SqlError&) {
+    if (state_.reply.can_return_to(before_tag_)) state_.reply.return_to(before_tag_);
+    throw;
   }
   sync();
 }
@@ -247,6 +258,7 @@ void Session::run_portal(const std::shared_ptr<Portal>& portal) {
     state_.reply.messages().row_description(portal->statement->result_columns, {});
   }
   StatementRunner::Outcome outcome = runner_.run(portal, 0);
+  before_tag_ = state_.reply.position();
   state_.reply.messages().command_complete(outcome.tag);
 }
 

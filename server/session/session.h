@@ -57,6 +57,7 @@ class Session final : public OutputValve {
   bool run_normalized(std::string_view text);
   void run_statement(std::shared_ptr<CachedText> text, size_t index);
   void run_portal(const std::shared_ptr<Portal>& portal);
+  void end_query();
   void sync();
   void flush();
   void release();
@@ -96,6 +97,7 @@ class Session final : public OutputValve {
   bool executed_ = false;       // a portal was run since the last Sync
   bool in_query_ = false;       // the message that failed was a simple query
   size_t first_statement_ = 0;  // of the query at the replay point: those before it are committed
+  Reply::Position before_tag_;  // of the statement of a query that ran last
   std::vector<std::string> reported_;  // values last told, by index into reported_settings()
   uint64_t reported_generation_ = 0;
 };

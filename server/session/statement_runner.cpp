@@ -232,7 +232,10 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
         throw;
       }
       conflict = state_.transactions.storage().validate();
-      if (conflict == TransactionStatus::ok) throw;
+      if (conflict == TransactionStatus::ok) {
+        state_.transactions.storage().forget_failed_statement();
+        throw;
+      }
     }
     portal.execution.reset();
     restart(begin, conflict);
