@@ -54,6 +54,17 @@ class RowReader {
   std::string_view row_;
 };
 
+ForeignKeyDescriptor foreign_key_of(const RowReader& row) {
+  ForeignKeyDescriptor key;
+  key.referenced_table = row.oid(pg_constraint_confrelid);
+  key.referenced_columns = numbers_of(row.get(pg_constraint_confkey));
+  key.match = static_cast<ReferentialMatch>(row.character(pg_constraint_confmatchtype));
+  key.on_update = static_cast<ReferentialAction>(row.character(pg_constraint_confupdtype));
+  key.on_delete = static_cast<ReferentialAction>(row.character(pg_constraint_confdeltype));
+  key.on_delete_columns = numbers_of(row.get(pg_constraint_confdelsetcols));
+  return key;
+}
+
 }  // namespace
 
 // visit(RowReader, CatalogRecord) for every row that exists.
@@ -180,8 +191,15 @@ void CatalogLoader::read_constraints() {
     constraint.index = row.oid(pg_constraint_conindid);
     constraint.deferrable = row.boolean(pg_constraint_condeferrable);
     constraint.initially_deferred = row.boolean(pg_constraint_condeferred);
-    for (const std::shared_ptr<IndexDescriptor>& index : indexes_[table]) {
-      if (index->oid == constraint.index) index->constraint = constraint.oid;
+    constraint.validated = row.boolean(pg_constraint_convalidated);
+    if (constraint.type == ConstraintType::foreign_key) {
+      constraint.foreign_key = foreign_key_of(row);
+      by_oid_.at(constraint.foreign_key->referenced_table)
+          ->referenced_by.push_back({table, constraint.oid});
+    } else {
+      for (const std::shared_ptr<IndexDescriptor>& index : indexes_[table]) {
+        if (index->oid == constraint.index) index->constraint = constraint.oid;
+      }
     }
     by_oid_.at(table)->constraints.push_back(std::move(constraint));
   });

@@ -76,6 +76,7 @@ SystemRow CatalogRows::class_of(const TableDescriptor& table) {
       .set_char(pg_class_relkind, static_cast<char>(table.kind))
       .set_int(pg_class_relnatts, static_cast<int64_t>(table.columns.size()))
       .set_int(pg_class_relchecks, checks)
+      .set_bool(pg_class_relhastriggers, table.has_foreign_keys() || !table.referenced_by.empty())
       .set_char(pg_class_relreplident, table.is_system() || !stored ? 'n' : 'd')
       .set(pg_class_reloptions, texts(table.options));
   return to;
@@ -203,7 +204,7 @@ SystemRow CatalogRows::constraint(const TableDescriptor& table,
       .set_char(pg_constraint_contype, static_cast<char>(constraint.type))
       .set_bool(pg_constraint_condeferrable, constraint.deferrable)
       .set_bool(pg_constraint_condeferred, constraint.initially_deferred)
-      .set_bool(pg_constraint_convalidated, true)
+      .set_bool(pg_constraint_convalidated, constraint.validated)
       .set_int(pg_constraint_conrelid, table.oid)
       .set_int(pg_constraint_contypid, 0)
       .set_int(pg_constraint_conindid, constraint.index)
@@ -218,7 +219,20 @@ SystemRow CatalogRows::constraint(const TableDescriptor& table,
   if (!constraint.columns.empty()) to.set(pg_constraint_conkey, numbers(constraint.columns, 1));
   if (!constraint.check_text.empty())
     to.set(pg_constraint_conbin, std::string_view(constraint.check_text));
+  if (constraint.foreign_key) set_foreign_key(to, *constraint.foreign_key);
   return to;
+}
+
+// PostgreSQL also keeps the operators that compare the keys; ours are encoded and compared as
+// bytes.
+void CatalogRows::set_foreign_key(SystemRow& to, const ForeignKeyDescriptor& key) {
+  to.set_int(pg_constraint_confrelid, key.referenced_table)
+      .set_char(pg_constraint_confupdtype, static_cast<char>(key.on_update))
+      .set_char(pg_constraint_confdeltype, static_cast<char>(key.on_delete))
+      .set_char(pg_constraint_confmatchtype, static_cast<char>(key.match))
+      .set(pg_constraint_confkey, numbers(key.referenced_columns, 1));
+  if (!key.on_delete_columns.empty())
+    to.set(pg_constraint_confdelsetcols, numbers(key.on_delete_columns, 1));
 }
 
 SystemRow CatalogRows::default_expression(const TableDescriptor& table,

@@ -34,6 +34,7 @@ class CatalogRows {
 
  private:
   SystemRow row(system_oid::Table table) { return SystemRow(tables_.table(table)); }
+  void set_foreign_key(SystemRow& to, const ForeignKeyDescriptor& key);
   SystemRow empty_class(Oid oid, std::string_view name, const TableDescriptor& table);
   SystemRow empty_attribute(Oid relation, std::string_view name, int16_t number,
                             const TypeInfo* type);

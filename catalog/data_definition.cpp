@@ -27,8 +27,9 @@ TransactionStatus DataDefinition::drop_tables(std::span<const ObjectName> names,
   return run([&](DefinitionSteps& steps) { steps.drop_tables(names, if_exists, cascade); });
 }
 
-TransactionStatus DataDefinition::drop_indexes(std::span<const ObjectName> names, bool if_exists) {
-  return run([&](DefinitionSteps& steps) { steps.drop_indexes(names, if_exists); });
+TransactionStatus DataDefinition::drop_indexes(std::span<const ObjectName> names, bool if_exists,
+                                               bool cascade) {
+  return run([&](DefinitionSteps& steps) { steps.drop_indexes(names, if_exists, cascade); });
 }
 
 TransactionStatus DataDefinition::create_index(Oid table, const IndexDefinition& definition,
@@ -45,9 +46,31 @@ TransactionStatus DataDefinition::add_check(Oid table, const CheckDefinition& de
   return run([&](DefinitionSteps& steps) { steps.add_check(table, definition, check); });
 }
 
-TransactionStatus DataDefinition::drop_constraint(Oid table, std::string_view name,
-                                                  bool if_exists) {
-  return run([&](DefinitionSteps& steps) { steps.drop_constraint(table, name, if_exists); });
+TransactionStatus DataDefinition::add_foreign_key(Oid table, const ForeignKeyDefinition& definition,
+                                                  Oid* constraint) {
+  return run(
+      [&](DefinitionSteps& steps) { *constraint = steps.add_foreign_key(table, definition); });
+}
+
+TransactionStatus DataDefinition::visit_rows(Oid table, RowTransform& visitor, bool validates) {
+  return run([&](DefinitionSteps& steps) { steps.visit_rows(table, visitor, validates); });
+}
+
+TransactionStatus DataDefinition::set_validated(Oid table, Oid constraint) {
+  return run([&](DefinitionSteps& steps) { steps.set_validated(table, constraint); });
+}
+
+TransactionStatus DataDefinition::set_deferrability(Oid table, Oid constraint, bool deferrable,
+                                                    bool initially_deferred) {
+  return run([&](DefinitionSteps& steps) {
+    steps.set_deferrability(table, constraint, deferrable, initially_deferred);
+  });
+}
+
+TransactionStatus DataDefinition::drop_constraint(Oid table, std::string_view name, bool if_exists,
+                                                  bool cascade) {
+  return run(
+      [&](DefinitionSteps& steps) { steps.drop_constraint(table, name, if_exists, cascade); });
 }
 
 TransactionStatus DataDefinition::add_column(Oid table, const ColumnDefinition& definition,
@@ -85,8 +108,9 @@ TransactionStatus DataDefinition::set_options(Oid table, std::vector<std::string
   return run([&](DefinitionSteps& steps) { steps.set_options(table, std::move(options)); });
 }
 
-TransactionStatus DataDefinition::truncate(std::span<const Oid> tables, bool restart_identity) {
-  return run([&](DefinitionSteps& steps) { steps.truncate(tables, restart_identity); });
+TransactionStatus DataDefinition::truncate(std::span<const Oid> tables, bool restart_identity,
+                                           bool cascade) {
+  return run([&](DefinitionSteps& steps) { steps.truncate(tables, restart_identity, cascade); });
 }
 
 TransactionStatus DataDefinition::create_sequence(const NewSequence& definition,

@@ -78,6 +78,20 @@ struct CheckDefinition {
   std::vector<std::string> columns;  // those the expression uses
 };
 
+struct ForeignKeyDefinition {
+  std::string name;  // empty: chosen as PostgreSQL does
+  std::vector<std::string> columns;
+  Oid referenced_table = invalid_oid;
+  std::vector<std::string> referenced_columns;  // empty: its primary key's
+  ReferentialMatch match = ReferentialMatch::simple;
+  ReferentialAction on_update = ReferentialAction::no_action;
+  ReferentialAction on_delete = ReferentialAction::no_action;
+  std::vector<std::string> on_delete_columns;
+  bool deferrable = false;
+  bool initially_deferred = false;
+  bool not_valid = false;
+};
+
 struct TableDefinition {
   std::string schema;  // empty: the search path's first
   std::string name;
@@ -138,10 +152,12 @@ class DataDefinition {
     std::string_view name;
   };
   // All of them are found before any is dropped. 42P01, or with `if_exists` a notice.
-  // `cascade`: defaults of other tables that use sequences of theirs go as well; else 2BP01.
+  // `cascade`, here and below: what needs them goes as well (foreign keys of other tables, defaults
+  // that use sequences of theirs); else 2BP01.
   TransactionStatus drop_tables(std::span<const ObjectName> names, bool if_exists,
                                 bool cascade = false);
-  TransactionStatus drop_indexes(std::span<const ObjectName> names, bool if_exists);
+  TransactionStatus drop_indexes(std::span<const ObjectName> names, bool if_exists,
+                                 bool cascade = false);
 
   // Builds the index from the table's rows. 23505 if they are not unique.
   TransactionStatus create_index(Oid table, const IndexDefinition& definition, bool if_not_exists);
@@ -150,7 +166,21 @@ class DataDefinition {
   TransactionStatus add_key(Oid table, const IndexDefinition& definition);
   // `check` sees every row first (null: the table is known to satisfy it).
   TransactionStatus add_check(Oid table, const CheckDefinition& definition, RowTransform* check);
-  TransactionStatus drop_constraint(Oid table, std::string_view name, bool if_exists);
+  // Both tables are locked. The rows that are there are not looked at: visit_rows().
+  // *constraint receives the new constraint's OID.
+  TransactionStatus add_foreign_key(Oid table, const ForeignKeyDefinition& definition,
+                                    Oid* constraint);
+  // Shows every row to `visitor`, which may throw. `validates`: the rows come as they are, each
+  // true at some moment of the call, and nothing of them is registered (VALIDATE CONSTRAINT on a
+  // table that others change).
+  TransactionStatus visit_rows(Oid table, RowTransform& visitor, bool validates = false);
+  // VALIDATE CONSTRAINT: the rows have been found to satisfy it.
+  TransactionStatus set_validated(Oid table, Oid constraint);
+  // ALTER CONSTRAINT of a foreign key.
+  TransactionStatus set_deferrability(Oid table, Oid constraint, bool deferrable,
+                                      bool initially_deferred);
+  TransactionStatus drop_constraint(Oid table, std::string_view name, bool if_exists,
+                                    bool cascade = false);
 
   // Existing rows read `missing` (a value of the column's type) unless `transform` is given: then
   // they are rewritten, with the new column's value set by it.
@@ -160,7 +190,7 @@ class DataDefinition {
   TransactionStatus drop_column(Oid table, std::string_view column, bool if_exists,
                                 bool cascade = false);
   // ALTER COLUMN TYPE: `transform` converts the column in each row; null: the stored bytes stay
-  // valid.
+  // valid. Whether rows still have what they refer to is for the caller to see.
   TransactionStatus set_column_type(Oid table, std::string_view column, Oid type, int32_t typmod,
                                     RowTransform* transform);
   // Empty text: drops it. `sequences`: that the text names.
@@ -169,8 +199,10 @@ class DataDefinition {
   TransactionStatus set_not_null(Oid table, std::string_view column, bool not_null);
   TransactionStatus set_options(Oid table, std::vector<std::string> options);
 
-  // `restart_identity`: the tables' own sequences begin anew.
-  TransactionStatus truncate(std::span<const Oid> tables, bool restart_identity = false);
+  // `restart_identity`: the tables' own sequences begin anew. 0A000 if a table that stays refers to
+  // one of them; with `cascade` it is emptied as well.
+  TransactionStatus truncate(std::span<const Oid> tables, bool restart_identity = false,
+                             bool cascade = false);
 
   // --- sequences ---
   TransactionStatus create_sequence(const NewSequence& definition, const SequenceOwner& owner,

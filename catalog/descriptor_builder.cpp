@@ -69,6 +69,10 @@ void complete_descriptor(TableDescriptor& table,
   std::sort(
       table.constraints.begin(), table.constraints.end(),
       [](const ConstraintDescriptor& a, const ConstraintDescriptor& b) { return a.oid < b.oid; });
+  std::sort(table.referenced_by.begin(), table.referenced_by.end(),
+            [](const IncomingReference& a, const IncomingReference& b) {
+              return a.constraint < b.constraint;
+            });
 }
 
 }  // namespace pgsilo

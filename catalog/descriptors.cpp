@@ -26,6 +26,19 @@ const ConstraintDescriptor* TableDescriptor::find_constraint(
   return nullptr;
 }
 
+const ConstraintDescriptor* TableDescriptor::find_constraint(Oid constraint_oid) const {
+  for (const ConstraintDescriptor& constraint : constraints) {
+    if (constraint.oid == constraint_oid) return &constraint;
+  }
+  return nullptr;
+}
+
+bool TableDescriptor::has_foreign_keys() const {
+  return std::any_of(
+      constraints.begin(), constraints.end(),
+      [](const ConstraintDescriptor& constraint) { return constraint.foreign_key.has_value(); });
+}
+
 std::string sequence_default(Oid sequence) { return concat("nextval('", sequence, "'::regclass)"); }
 
 }  // namespace pgsilo

@@ -7,8 +7,10 @@
 // Thread safety: immutable once published.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,15 +95,48 @@ enum class ConstraintType : char {
   unique = 'u',
 };
 
+// pg_constraint.confupdtype and confdeltype, confmatchtype
+enum class ReferentialAction : char {
+  no_action = 'a',
+  restrict = 'r',
+  cascade = 'c',
+  set_null = 'n',
+  set_default = 'd',
+};
+enum class ReferentialMatch : char { simple = 's', full = 'f' };
+
+// What a foreign key has beside the columns that refer.
+struct ForeignKeyDescriptor {
+  Oid referenced_table = invalid_oid;
+  std::vector<int16_t> referenced_columns;  // numbers; one for each column that refers
+  ReferentialMatch match = ReferentialMatch::simple;
+  ReferentialAction on_update = ReferentialAction::no_action;
+  ReferentialAction on_delete = ReferentialAction::no_action;
+  std::vector<int16_t> on_delete_columns;  // that SET NULL and SET DEFAULT set; empty: all
+};
+
 struct ConstraintDescriptor {
   Oid oid = invalid_oid;
   std::string name;
   ConstraintType type = ConstraintType::check;
   std::vector<int16_t> columns;  // numbers
   std::string check_text;        // check: the SQL expression
-  Oid index = invalid_oid;       // primary key, unique
+  Oid index = invalid_oid;       // primary key, unique; foreign key: the referenced table's
   bool deferrable = false;
   bool initially_deferred = false;
+  bool validated = true;  // false: rows from before the constraint may break it (NOT VALID)
+  std::optional<ForeignKeyDescriptor> foreign_key;  // of that type
+
+  bool has_column(int32_t index) const {  // 0-based
+    return std::find(columns.begin(), columns.end(), index + 1) != columns.end();
+  }
+};
+
+// A foreign key, seen from the table it refers to.
+struct IncomingReference {
+  Oid table = invalid_oid;  // that refers
+  Oid constraint = invalid_oid;
+  bool operator==(const IncomingReference&) const = default;
 };
 
 struct SequenceDescriptor {
@@ -130,6 +165,7 @@ struct TableDescriptor {
   std::vector<std::shared_ptr<const IndexDescriptor>>
       indexes;                                         // the primary key's first, then by oid
   std::vector<ConstraintDescriptor> constraints;       // by oid
+  std::vector<IncomingReference> referenced_by;        // by constraint
   std::vector<std::string> options;                    // reloptions: "fillfactor=90"
   CatalogRecord record;                                // its pg_class row
   std::shared_ptr<const SequenceDescriptor> sequence;  // kind sequence: what it is; else null
@@ -144,6 +180,8 @@ struct TableDescriptor {
   const ColumnDescriptor* find_column(std::string_view column_name) const;
   const IndexDescriptor* find_index(Oid index_oid) const;
   const ConstraintDescriptor* find_constraint(std::string_view constraint_name) const;
+  const ConstraintDescriptor* find_constraint(Oid constraint_oid) const;
+  bool has_foreign_keys() const;
 };
 
 // The default that takes the sequence's next value, as the catalog keeps it.

@@ -1,6 +1,7 @@
 #include "executor/execution.h"
 
 #include "executor/compiled_statement.h"
+#include "executor/constraint/referential_actions.h"
 #include "executor/executable_plan.h"
 #include "executor/execution_state.h"
 #include "executor/operator/operator.h"
@@ -81,6 +82,8 @@ struct ExecutionRun {
 
   void end() {
     state.close();
+    if (state.reference_events != nullptr)
+      state.session.references->settle(std::move(state.reference_events));
     bool changes_catalog = state.root == nullptr && !state.plan->read_only();
     state.check(state.transaction().end_statement(changes_catalog));
     state.finished = true;
@@ -148,6 +151,18 @@ RunStatus Execution::run(ResultSink& sink, uint64_t row_limit) {
   // What was delivered may leave now: it has to be true.
   state.check(state.transaction().end_statement());
   return RunStatus::suspended;
+}
+
+std::unique_ptr<ReferenceQueue> Execution::run_nested(ResultSink& sink, uint64_t row_limit) {
+  ExecutionState& state = run_->state;
+  ArenaGuard guard(state.session.types);
+  state.nested = true;
+  state.begin_statement();
+  state.root->open();
+  run_->pull(sink, row_limit == no_row_limit ? UINT64_MAX : row_limit);
+  state.close();
+  state.finished = true;
+  return std::move(state.reference_events);
 }
 
 std::string_view Execution::command_tag() {

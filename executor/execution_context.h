@@ -15,6 +15,7 @@ namespace pgsilo {
 
 class CatalogView;
 class Parker;
+class ReferentialActions;
 class SequenceSession;
 class ServerMonitor;
 class SqlError;
@@ -89,6 +90,7 @@ struct ExecutionContext {
   ServerMonitor* monitor = nullptr;                     // null: there is no server around
   const std::atomic<bool>* cancel_requested = nullptr;  // null: cannot be cancelled
   SequenceSession* sequences = nullptr;                 // values taken, currval()
+  ReferentialActions* references = nullptr;             // needed where tables have foreign keys
   RandomState random;
   std::string database_name;
   std::string user_name;          // current_user

@@ -1,6 +1,7 @@
 #include "executor/execution_state.h"
 
 #include "catalog/descriptors.h"
+#include "executor/constraint/reference_events.h"
 #include "executor/executable_plan.h"
 #include "executor/operator/cte.h"
 #include "executor/operator/subplan.h"
@@ -45,7 +46,8 @@ void ExecutionState::start(std::span<const Datum> parameters) {
   std::copy(parameters.begin(), parameters.end(), registers.begin());
   if (memory.bytes_reserved() != 0) memory.reset();
   rows_processed = 0;
-  started = finished = false;
+  reference_events.reset();
+  nested = started = finished = false;
 }
 
 void ExecutionState::begin_statement() {
@@ -54,7 +56,7 @@ void ExecutionState::begin_statement() {
   session.types.statement_timestamp = session.statement_timestamp_us;
   // Locks of rows that are only read mean something until the transaction ends.
   if (!compiled.planned->lock_clause.empty()) check(transaction().become_interactive());
-  check(transaction().begin_statement());
+  check(nested ? transaction().continue_statement() : transaction().begin_statement());
   command = transaction().command();
   for (const TableDescriptor* table : compiled.planned->tables) {
     // What is read of a sequence is read outside of the transaction.

@@ -19,6 +19,7 @@ class ExecutablePlan;
 class CteRun;
 class Operator;
 class SubplanRun;
+struct ReferenceQueue;
 struct TableDescriptor;
 
 struct ExecutionState {
@@ -56,6 +57,9 @@ struct ExecutionState {
   std::vector<std::unique_ptr<SubplanRun>> subplans;
   std::vector<std::unique_ptr<CteRun>> ctes;
 
+  std::unique_ptr<ReferenceQueue> reference_events;  // to be settled at its end; null: none yet
+
+  bool nested = false;   // it is an action of a foreign key (Execution::run_nested)
   bool started = false;  // begin_statement() was called
   bool finished = false;
   CommandId command = 0;

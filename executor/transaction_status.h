@@ -28,5 +28,9 @@ class TransactionConflict : public SqlError {
 // that need the table's name and key (23505) are raised by executor/constraint; here they lack the
 // detail.
 [[noreturn]] void raise_transaction_status(TransactionStatus status);
+inline void require_ok_status(TransactionStatus status) {
+  if (status != TransactionStatus::ok) [[unlikely]]
+    raise_transaction_status(status);
+}
 
 }  // namespace pgsilo

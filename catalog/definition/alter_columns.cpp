@@ -99,7 +99,8 @@ void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists
         sqlstate::successful_completion,
         concat("column \"", name, "\" of relation \"", locked.name, "\" does not exist, skipping"));
   }
-  drop_sequences_of(locked, column_of(locked, name), cascade);
+  drop_dependents_of(locked, column_of(locked, name), cascade);
+  remove_references_by(oid, column_of(table_of(oid), name).number);
   const TableDescriptor& old_table = table_of(oid);
   Draft draft = draft_of(old_table);
   ColumnDescriptor& column = column_of(draft, name);
@@ -117,6 +118,7 @@ void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists
       return false;
     }
     remove_constraint_row(constraint.oid);
+    std::erase(draft.table->referenced_by, IncomingReference{oid, constraint.oid});
     return true;
   });
   if (column.has_default()) remove_default_rows(column);
@@ -151,12 +153,14 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name, Oid type, 
     }
   }
   if (transform != nullptr) set_missing(column, Datum());
+  int16_t number = column.number;
   writer_.update(rows_.attribute(*draft.table, column));
   if (transform != nullptr) {
-    rewrite(std::move(draft), old_table, transform, column.number);
+    rewrite(std::move(draft), old_table, transform, number);
   } else {
     finish(std::move(draft));
   }
+  check_foreign_keys_of(table_of(oid), number);
 }
 
 void DefinitionSteps::set_default(Oid oid, std::string_view name, std::string_view text,

@@ -51,31 +51,47 @@ void DefinitionSteps::add_check(Oid oid, const CheckDefinition& from, RowTransfo
   Draft draft = draft_of(old_table);
   std::vector<std::string> taken;
   ConstraintDescriptor constraint = make_check(*draft.table, from, taken);
-  if (check != nullptr) {
-    std::vector<Datum> values(old_table.columns.size());
-    Arena padding;
-    for_each_row(old_table, [&](std::string_view, std::string_view row) {
-      padding.reset();
-      old_table.layout.decode(row, values, padding);
-      check->apply(values);
-    });
-  }
+  if (check != nullptr) visit_rows(oid, *check, /*validates=*/false);
   writer_.insert(rows_.constraint(*draft.table, constraint));
   draft.table->constraints.push_back(std::move(constraint));
   finish(std::move(draft));
 }
 
-void DefinitionSteps::drop_constraint(Oid oid, std::string_view name, bool if_exists) {
-  const TableDescriptor& old_table = lock_table(oid);
-  const ConstraintDescriptor* found = old_table.find_constraint(name);
+void DefinitionSteps::visit_rows(Oid oid, RowTransform& visitor, bool validates) {
+  const TableDescriptor& table = table_of(oid);
+  std::vector<Datum> values(table.columns.size());
+  Arena padding;
+  for_each_row(
+      table,
+      [&](std::string_view, std::string_view row) {
+        padding.reset();
+        table.layout.decode(row, values, padding);
+        visitor.apply(values);
+      },
+      validates ? ReadPurpose::passing : ReadPurpose::plain);
+}
+
+void DefinitionSteps::drop_constraint(Oid oid, std::string_view name, bool if_exists,
+                                      bool cascade) {
+  const ConstraintDescriptor* found = lock_table(oid).find_constraint(name);
+  if (found != nullptr && found->index != invalid_oid && !found->foreign_key)
+    drop_dependents_of(table_of(oid), *table_of(oid).find_index(found->index), cascade);
+  const TableDescriptor& old_table = table_of(oid);
+  found = old_table.find_constraint(name);
   if (found == nullptr) {
     std::string message =
         concat("constraint \"", name, "\" of relation \"", old_table.name, "\" does not exist");
     if (!if_exists) throw SqlError(sqlstate::undefined_object, message);
     return notice(sqlstate::successful_completion, message + ", skipping");
   }
+  if (found->foreign_key && found->foreign_key->referenced_table != oid) {
+    IncomingReference reference{oid, found->oid};
+    remove_reference(found->foreign_key->referenced_table, reference);
+  }
   Draft draft = draft_of(old_table);
-  if (found->index != invalid_oid) {
+  if (found->foreign_key) {
+    remove_foreign_key(draft, found->oid);
+  } else if (found->index != invalid_oid) {
     bool primary = found->type == ConstraintType::primary_key;
     remove_index(draft, found->index);
     if (primary) return rewrite(std::move(draft), old_table, nullptr, 0);
@@ -144,7 +160,8 @@ void DefinitionSteps::rename_constraint(Oid oid, std::string_view name, std::str
                    concat("constraint \"", new_name, "\" for relation \"", old_table.name,
                           "\" already exists"));
   }
-  if (found->index != invalid_oid) return rename_index(old_table, found->index, new_name);
+  if (found->index != invalid_oid && !found->foreign_key)
+    return rename_index(old_table, found->index, new_name);
   Draft draft = draft_of(old_table);
   for (ConstraintDescriptor& constraint : draft.table->constraints) {
     if (constraint.oid != found->oid) continue;

@@ -196,12 +196,15 @@ void DefinitionSteps::drop_tables(std::span<const DataDefinition::ObjectName> na
            concat("table \"", name.name, "\" does not exist, skipping"));
   }
   for (Oid oid : found) lock_table(oid);
-  drop_sequences_of(found, cascade);
+  drop_dependents_of(found, cascade);
+  // Those that stay lose the references of those that go.
+  for (Oid oid : found) remove_references_by(oid);
+  require_ok(transaction_.begin_statement());
   for (Oid oid : found) remove_table(table_of(oid));
 }
 
 void DefinitionSteps::drop_indexes(std::span<const DataDefinition::ObjectName> names,
-                                   bool if_exists) {
+                                   bool if_exists, bool cascade) {
   std::vector<Oid> found;
   for (const DataDefinition::ObjectName& name : names) {
     if (skip_missing_schema(name.schema, if_exists)) continue;
@@ -232,14 +235,19 @@ void DefinitionSteps::drop_indexes(std::span<const DataDefinition::ObjectName> n
   }
   for (Oid oid : found) {
     const TableDescriptor* table = nullptr;
-    view_.snapshot().find_index(oid, &table);
-    Draft draft = draft_of(lock_table(table->oid));
+    const IndexDescriptor* index = view_.snapshot().find_index(oid, &table);
+    Oid table_oid = table->oid;
+    lock_table(table_oid);
+    drop_dependents_of(*table, *index, cascade);
+    Draft draft = draft_of(table_of(table_oid));
     remove_index(draft, oid);
     finish(std::move(draft));
   }
 }
 
-void DefinitionSteps::truncate(std::span<const Oid> tables, bool restart_identity) {
+void DefinitionSteps::truncate(std::span<const Oid> named, bool restart_identity, bool cascade) {
+  for (Oid oid : named) lock_table(oid);
+  std::vector<Oid> tables = with_referring_tables(named, cascade);
   for (Oid oid : tables) lock_table(oid);
   for (Oid oid : tables) {
     Draft draft = draft_of(table_of(oid));

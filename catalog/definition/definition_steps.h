@@ -26,11 +26,16 @@ class DefinitionSteps {
   void create_table(const TableDefinition& from, bool if_not_exists,
                     const TableDescriptor** created);
   void drop_tables(std::span<const DataDefinition::ObjectName> names, bool if_exists, bool cascade);
-  void drop_indexes(std::span<const DataDefinition::ObjectName> names, bool if_exists);
+  void drop_indexes(std::span<const DataDefinition::ObjectName> names, bool if_exists,
+                    bool cascade);
   void create_index(Oid table, const IndexDefinition& from, bool if_not_exists);
   void add_key(Oid table, const IndexDefinition& from);
   void add_check(Oid table, const CheckDefinition& from, RowTransform* check);
-  void drop_constraint(Oid table, std::string_view name, bool if_exists);
+  Oid add_foreign_key(Oid table, const ForeignKeyDefinition& from);
+  void visit_rows(Oid table, RowTransform& visitor, bool validates);
+  void set_validated(Oid table, Oid constraint);
+  void set_deferrability(Oid table, Oid constraint, bool deferrable, bool initially_deferred);
+  void drop_constraint(Oid table, std::string_view name, bool if_exists, bool cascade);
   void add_column(Oid table, const ColumnDefinition& from, Datum missing, RowTransform* transform,
                   bool if_not_exists);
   void drop_column(Oid table, std::string_view name, bool if_exists, bool cascade);
@@ -40,7 +45,7 @@ class DefinitionSteps {
                    std::vector<Oid> sequences);
   void set_not_null(Oid table, std::string_view name, bool not_null);
   void set_options(Oid table, std::vector<std::string> options);
-  void truncate(std::span<const Oid> tables, bool restart_identity);
+  void truncate(std::span<const Oid> tables, bool restart_identity, bool cascade);
   void rename_relation(Oid relation, std::string_view new_name);
   void rename_column(Oid table, std::string_view name, std::string_view new_name);
   void rename_constraint(Oid table, std::string_view name, std::string_view new_name);
@@ -118,6 +123,31 @@ class DefinitionSteps {
   void remove_index(Draft& draft, Oid index);
   void rename_index(const TableDescriptor& of_table, Oid index, std::string_view new_name);
 
+  // --- foreign_keys.cpp ---
+  ConstraintDescriptor make_foreign_key(const TableDescriptor& table,
+                                        const TableDescriptor& referenced,
+                                        const ForeignKeyDefinition& from);
+  // The table named in `reference` does not refer to `referenced` any more, or does from now on.
+  // Locks that table.
+  void add_reference(Oid referenced, const IncomingReference& reference);
+  void remove_reference(Oid referenced, const IncomingReference& reference);
+  // The tables that a table (or, `column` not 0, one column of it) refers to are told that this
+  // ends. Its own descriptor stays as it is.
+  void remove_references_by(Oid table, int16_t column = 0);
+  // The column has another type: 42804 where a foreign key cannot compare it any more.
+  void check_foreign_keys_of(const TableDescriptor& table, int16_t column);
+  // Takes a foreign key out of the draft of its table.
+  void remove_foreign_key(Draft& draft, Oid constraint);
+  // Those of `table` whose columns, or whose index, are said to go. Number 0: any column.
+  std::vector<IncomingReference> references_to(const TableDescriptor& table, int16_t column,
+                                               Oid index) const;
+  const ConstraintDescriptor& constraint_of(const IncomingReference& reference);
+  // Changes one constraint of a table, and its row.
+  template <typename Change>
+  void change_constraint(Oid table, Oid constraint, Change change);
+  // Who refers to the tables goes with them, or is an error.
+  std::vector<Oid> with_referring_tables(std::span<const Oid> tables, bool cascade);
+
   // --- sequences.cpp, identity.cpp ---
   // The sequence's descriptor without its state and owner.
   std::shared_ptr<TableDescriptor> make_sequence(const SchemaDescriptor& schema,
@@ -142,19 +172,23 @@ class DefinitionSteps {
   std::vector<Oid> owned_sequences(Oid table, int16_t column = 0) const;
   // "table t", "public.t" where it is not visible.
   std::string shown_name(const TableDescriptor& relation) const;
-  // What goes with tables or a column that are about to go.
-  void drop_sequences_of(std::span<const Oid> tables, bool cascade);
-  void drop_sequences_of(const TableDescriptor& table, const ColumnDescriptor& column,
-                         bool cascade);
+  // --- dependencies.cpp ---
+  // What goes with tables, a column, or an index (a key's constraint) that are about to go.
+  void drop_dependents_of(std::span<const Oid> tables, bool cascade);
+  void drop_dependents_of(const TableDescriptor& table, const ColumnDescriptor& column,
+                          bool cascade);
+  void drop_dependents_of(const TableDescriptor& table, const IndexDescriptor& index, bool cascade);
   struct Dropped {
     std::string what;  // "table t"; empty: several things
     std::vector<Oid> tables;
     Oid table = invalid_oid;  // of one column
     int16_t column = 0;
     std::vector<Oid> sequences;
+    std::vector<IncomingReference> references;  // foreign keys of tables that stay
+    std::string referenced;  // what they depend on: "table t"; empty: the table they refer to
   };
-  // 2BP01 if a default that stays uses one of the sequences; with `cascade` that default goes. Then
-  // the sequences go.
+  // 2BP01 if a default that stays uses one of the sequences, or if there are references; with
+  // `cascade` they go. Then the sequences go.
   void drop(const Dropped& dropped, bool cascade);
   struct DefaultUse {
     Oid table;
@@ -162,11 +196,13 @@ class DefinitionSteps {
     Oid sequence;
   };
   std::vector<DefaultUse> remaining_uses(const Dropped& dropped) const;
+  const ColumnDescriptor& column_of(const DefaultUse& use);
 
   // --- table_rows.cpp ---
   // Visits every row of the table; bytes are valid during the visit.
   void for_each_row(const TableDescriptor& table,
-                    const std::function<void(std::string_view key, std::string_view row)>& visit);
+                    const std::function<void(std::string_view key, std::string_view row)>& visit,
+                    ReadPurpose purpose = ReadPurpose::plain);
   // Fills the new tree of an index from the table's rows.
   void build_index(const TableDescriptor& table, Oid index);
   // Copies the rows of `old_table` into the new trees of `table` (already complete) and fills all

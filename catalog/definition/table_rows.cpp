@@ -9,12 +9,13 @@ namespace pgsilo {
 
 void DefinitionSteps::for_each_row(
     const TableDescriptor& table,
-    const std::function<void(std::string_view, std::string_view)>& visit) {
+    const std::function<void(std::string_view, std::string_view)>& visit, ReadPurpose purpose) {
   // Rows written by earlier steps of this statement count.
   require_ok(transaction_.begin_statement());
   Arena memory;
   RowBuffer buffer(memory);
-  TransactionScan scan(transaction_, *table.relation, KeyRange{}, ScanDirection::forward, buffer);
+  TransactionScan scan(transaction_, *table.relation, KeyRange{}, ScanDirection::forward, buffer,
+                       purpose);
   RowRef row;
   TransactionStatus status;
   while ((status = scan.next(&row)) == TransactionStatus::ok) {

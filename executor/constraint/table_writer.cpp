@@ -2,16 +2,20 @@
 
 #include <algorithm>
 
+#include "executor/constraint/reference_events.h"
 #include "executor/execution_context.h"
+#include "executor/execution_state.h"
 #include "executor/transaction_status.h"
 #include "sql/sql_error.h"
 #include "storage/relation/relation.h"
 
 namespace pgsilo {
 
-TableWriter::TableWriter(ExecutionContext& context, const TableDescriptor& table)
-    : context_(context),
+TableWriter::TableWriter(ExecutionState& state, const TableDescriptor& table,
+                         const RowChanges& changes)
+    : context_(state.session),
       table_(table),
+      watch_(ReferenceWatch::of(state, table, changes)),
       may_load_(table.primary_key.is_hidden_row_id()),
       entry_buffer_(entry_memory_) {
   for (const auto& index : table.indexes) {
@@ -20,6 +24,8 @@ TableWriter::TableWriter(ExecutionContext& context, const TableDescriptor& table
     unique_secondary_ |= index->unique && !index->is_primary_tree();
   }
 }
+
+TableWriter::~TableWriter() = default;
 
 Transaction& TableWriter::transaction() const { return *context_.transaction; }
 
@@ -57,6 +63,7 @@ void TableWriter::insert(std::span<const Datum> row) {
   encode(row);
   insert_primary(row);
   for (const IndexDescriptor* index : secondary_) insert_entry(*index, row, key_.view());
+  if (watch_ != nullptr) watch_->inserted(row, key_.view(), /*may_change=*/false);
 }
 
 // The primary row (null: of a table without a key) or one entry of it.
@@ -100,6 +107,7 @@ const IndexDescriptor* TableWriter::insert_unless_conflict(
     if (arbiter != nullptr) met = arbiter;
   }
   if (unique_secondary_) transaction().release(mark);
+  if (watch_ != nullptr && met == nullptr) watch_->inserted(row, key_.view(), updates);
   return met;
 }
 
@@ -176,6 +184,7 @@ void TableWriter::load(std::span<const Datum> row) {
     index->key.encode_entry(row, key_.view(), new_entry_);
     check(transaction().load(*index->relation, new_entry_.view(), key_.view()));
   }
+  if (watch_ != nullptr) watch_->inserted(row, key_.view(), /*may_change=*/false);
 }
 
 void TableWriter::finish_load() { check(transaction().finish_load()); }
@@ -214,11 +223,22 @@ bool TableWriter::update(const RowRef& old, std::span<const Datum> old_row,
                          std::span<const Datum> new_row,
                          std::span<const IndexDescriptor* const> indexes,
                          bool changes_primary_key) {
+  bool moves = false;
+  if (!update_row(old, old_row, new_row, indexes, changes_primary_key, &moves)) return false;
+  if (watch_ != nullptr) watch_->updated(old_row, new_row, moves ? key_.view() : old.key());
+  return true;
+}
+
+bool TableWriter::update_row(const RowRef& old, std::span<const Datum> old_row,
+                             std::span<const Datum> new_row,
+                             std::span<const IndexDescriptor* const> indexes,
+                             bool changes_primary_key, bool* moves) {
   row_.clear();
   table_.layout.encode(new_row, row_);
   if (changes_primary_key) {
     encode_primary_key(new_row);
-    if (key_.view() != old.key()) return move(old, old_row, new_row);
+    *moves = key_.view() != old.key();
+    if (*moves) return move(old, old_row, new_row);
   }
   LockMode lock =
       changes_unique_key(old_row, new_row, indexes) ? LockMode::update : LockMode::no_key_update;
@@ -255,13 +275,19 @@ bool TableWriter::changes_unique_key(std::span<const Datum> old_row, std::span<c
 // row.
 bool TableWriter::move(const RowRef& old, std::span<const Datum> old_row,
                        std::span<const Datum> new_row) {
-  if (!remove(old, old_row)) return false;
+  if (!remove_row(old, old_row)) return false;
   insert_primary(new_row);
   for (const IndexDescriptor* index : secondary_) insert_entry(*index, new_row, key_.view());
   return true;
 }
 
 bool TableWriter::remove(const RowRef& old, std::span<const Datum> old_row) {
+  if (!remove_row(old, old_row)) return false;
+  if (watch_ != nullptr) watch_->removed(old_row);
+  return true;
+}
+
+bool TableWriter::remove_row(const RowRef& old, std::span<const Datum> old_row) {
   TransactionStatus status = transaction().remove(old);
   if (status == TransactionStatus::self_modified) return false;
   check(status);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,12 +17,16 @@
 
 namespace pgsilo {
 
+class ReferenceWatch;
 struct ExecutionContext;
+struct ExecutionState;
+struct RowChanges;
 
 class TableWriter {
  public:
-  // Both outlive the writer; `context.transaction` may change between statements.
-  TableWriter(ExecutionContext& context, const TableDescriptor& table);
+  // Both outlive the writer; the session's transaction may change between statements.
+  TableWriter(ExecutionState& state, const TableDescriptor& table, const RowChanges& changes);
+  ~TableWriter();
 
   // `row` has all columns of the table (dropped ones are ignored), coerced to their types and
   // modifiers.
@@ -43,6 +48,7 @@ class TableWriter {
   void finish_load();
   // Changes a row of this transaction's reads. False: this very statement has changed it before.
   // `indexes`: those whose entries may change; with `changes_primary_key` all are looked at.
+  // `old_row` is read only where there are any, or where the table has foreign keys.
   bool update(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
               std::span<const IndexDescriptor* const> indexes, bool changes_primary_key);
   bool remove(const RowRef& old, std::span<const Datum> old_row);
@@ -75,6 +81,10 @@ class TableWriter {
   void encode_primary_key(std::span<const Datum> row);
   void remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
                     std::string_view primary_key);
+  bool update_row(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
+                  std::span<const IndexDescriptor* const> indexes, bool changes_primary_key,
+                  bool* moves);
+  bool remove_row(const RowRef& old, std::span<const Datum> old_row);
   bool move(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row);
   [[noreturn]] void raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const;
   std::string failing_row(std::span<const Datum> row) const;
@@ -82,6 +92,7 @@ class TableWriter {
 
   ExecutionContext& context_;
   const TableDescriptor& table_;
+  std::unique_ptr<ReferenceWatch> watch_;  // null: no foreign keys
   std::vector<const IndexDescriptor*> secondary_;
   bool unique_secondary_ = false;  // there is one
   bool may_load_;                  // no row can be rejected

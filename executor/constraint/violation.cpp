@@ -1,4 +1,5 @@
 // Errors of broken constraints, in PostgreSQL's words.
+#include "executor/constraint/key_text.h"
 #include "executor/constraint/table_writer.h"
 #include "executor/execution_context.h"
 #include "executor/transaction_status.h"
@@ -70,24 +71,11 @@ void TableWriter::raise_duplicate(const IndexDescriptor& index, std::span<const 
   // The read that found the key has to be true before the client hears of it.
   TransactionStatus status = transaction().validate();
   if (status != TransactionStatus::ok) raise_transaction_status(status);
-  ByteBuffer names;
-  ByteBuffer values;
-  for (const IndexColumn& part : index.columns) {
-    if (!names.empty()) {
-      names.append(", ");
-      values.append(", ");
-    }
-    auto at = static_cast<size_t>(part.number - 1);
-    names.append(table_.columns[at].name);
-    if (row[at].null) {
-      values.append("null");
-    } else {
-      type_info(table_.columns[at].type).print(row[at], values, context_.types);
-    }
-  }
+  std::vector<int16_t> columns;
+  for (const IndexColumn& part : index.columns) columns.push_back(part.number);
   throw SqlError(sqlstate::unique_violation,
                  concat("duplicate key value violates unique constraint \"", index.name, "\""))
-      .detail(concat("Key (", names.view(), ")=(", values.view(), ") already exists."))
+      .detail(concat("Key ", key_text(table_, columns, row, context_.types), " already exists."))
       .table(table_.schema_name, table_.name)
       .constraint(index.name);
 }

@@ -5,6 +5,7 @@
 #include "catalog/catalog_view.h"
 #include "executor/compiled_statement.h"
 #include "executor/constant_evaluator.h"
+#include "executor/constraint/reference_events.h"
 #include "executor/constraint/table_writer.h"
 #include "executor/copy/copy_command.h"
 #include "executor/copy/copy_fields.h"
@@ -127,7 +128,7 @@ class CopyFromRun {
         lines_(*state.session.copy_source, options),
         splitter_(options),
         completion_(state, table, columns_),
-        writer_(state.session, table) {
+        writer_(state, table, RowChanges{.inserts = true}) {
     std::vector<bool> force_not_null =
         copy_option_columns(table, columns_, options.force_not_null, "FORCE_NOT_NULL");
     std::vector<bool> force_null =
@@ -314,6 +315,10 @@ class CopyFrom final : public UtilityCommand {
                      concat("permission denied: \"", table->name, "\" is a system catalog"));
     }
     state.use_table(*table);
+    for (const ConstraintDescriptor& constraint : table->constraints) {
+      if (constraint.foreign_key)
+        state.use_table(*owner->find_table(constraint.foreign_key->referenced_table));
+    }
     if (options_.freeze && !table->relation->is_private()) {
       throw SqlError(
           sqlstate::object_not_in_prerequisite_state,

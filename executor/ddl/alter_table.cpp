@@ -1,4 +1,5 @@
 // ALTER TABLE: its commands one after the other, each on what the one before left.
+#include "executor/ddl/foreign_key.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/expression/standalone_expression.h"
@@ -70,6 +71,7 @@ class AlterTable final : public DdlCommand {
     if (syntax.object_kind != ast::ObjectKind::table) throw_unsupported("ALTER INDEX");
     const TableDescriptor* table = run.find_table(*syntax.relation, syntax.missing_ok);
     if (table == nullptr) return;
+    run.refuse_pending_events(*table, tag());
     Oid oid = table->oid;
     for (const ast::AlterTableCommand& command : syntax.commands) apply(run, oid, command);
   }
@@ -95,7 +97,11 @@ class AlterTable final : public DdlCommand {
       case ast::AlterTableKind::add_constraint:
         return add_constraint(run, table, *command.constraint);
       case ast::AlterTableKind::drop_constraint:
-        return run.finish(definition.drop_constraint(table, command.name, command.missing_ok));
+        return run.finish(
+            definition.drop_constraint(table, command.name, command.missing_ok,
+                                       command.behavior == ast::DropBehavior::cascade));
+      case ast::AlterTableKind::alter_constraint:
+        return alter_constraint(run, table, *command.constraint);
       case ast::AlterTableKind::set_options:
         return run.finish(definition.set_options(table, define_options(run, command.options)));
       case ast::AlterTableKind::add_identity:
@@ -108,7 +114,7 @@ class AlterTable final : public DdlCommand {
       case ast::AlterTableKind::set_storage:
         return require_column(run, table, command.name);
       case ast::AlterTableKind::validate_constraint:
-        throw_unsupported("ALTER TABLE ... VALIDATE CONSTRAINT");
+        return validate_constraint(run, table, command.name);
       case ast::AlterTableKind::reset_options:
         throw_unsupported("ALTER TABLE ... RESET");
       case ast::AlterTableKind::set_logged:
@@ -168,6 +174,8 @@ class AlterTable final : public DdlCommand {
     for (const IndexDefinition& key : defined.keys)
       run.finish(run.definition().add_key(table, key));
     for (const ast::Constraint* check : defined.checks) add_check(run, table, *check);
+    for (const ast::Constraint* key : defined.foreign_keys)
+      add_foreign_key(run, table, *key, defined.column.name);
   }
 
   // serial and identity: existing rows get values of the new sequence.
@@ -219,8 +227,10 @@ class AlterTable final : public DdlCommand {
     const BoundExpression* value = bind_column_type_change(run, shape, source, command, type);
     ColumnTransform transform(run, *value, shape.columns.size(),
                               static_cast<size_t>(column.number - 1));
+    int16_t number = column.number;
     run.finish(
         run.definition().set_column_type(table, command.name, type.type, type.typmod, &transform));
+    check_foreign_keys_of(run, table, number);
   }
 
   static const BoundExpression* bind_column_type_change(DdlRun& run, const TableShape& shape,
@@ -246,6 +256,8 @@ class AlterTable final : public DdlCommand {
         return run.finish(run.definition().add_key(table, define_key(run, constraint)));
       case ast::ConstraintKind::check:
         return add_check(run, table, constraint);
+      case ast::ConstraintKind::foreign_key:
+        return add_foreign_key(run, table, constraint);
       default:
         throw_unsupported_constraint(run, constraint);
     }

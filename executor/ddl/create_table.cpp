@@ -1,5 +1,7 @@
 // CREATE TABLE, CREATE TABLE AS, SELECT INTO.
+#include "executor/constraint/reference_events.h"
 #include "executor/constraint/table_writer.h"
+#include "executor/ddl/foreign_key.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/execution.h"
 #include "executor/result_sink.h"
@@ -52,12 +54,15 @@ class CreateTable final : public DdlCommand {
     table.persistence = persistence_of(*syntax.relation);
     table.options = define_options(run, syntax.options);
     std::vector<const ast::Constraint*> checks;
+    std::vector<ForeignKey> foreign_keys;
     for (const ast::Node* element : syntax.elements) {
       if (const auto* column = ast::try_as<ast::ColumnDef>(element)) {
         DefinedColumn defined = define_column(run, *column, table.name);
         table.columns.push_back(std::move(defined.column));
         table.keys.insert(table.keys.end(), defined.keys.begin(), defined.keys.end());
         checks.insert(checks.end(), defined.checks.begin(), defined.checks.end());
+        for (const ast::Constraint* key : defined.foreign_keys)
+          foreign_keys.push_back({key, column->name});
         continue;
       }
       const auto* constraint = ast::try_as<ast::Constraint>(element);
@@ -70,13 +75,27 @@ class CreateTable final : public DdlCommand {
         case ast::ConstraintKind::check:
           checks.push_back(constraint);
           break;
+        case ast::ConstraintKind::foreign_key:
+          foreign_keys.push_back({constraint, {}});
+          break;
         default:
           throw_unsupported_constraint(run, *constraint);
       }
     }
     add_checks(run, checks, table);
-    run.finish(run.definition().create_table(table, syntax.if_not_exists));
+    const TableDescriptor* made = nullptr;
+    run.finish(run.definition().create_table(table, syntax.if_not_exists, &made));
+    if (made == nullptr) return;
+    // They may refer to the table itself.
+    Oid oid = made->oid;
+    for (const ForeignKey& key : foreign_keys)
+      add_foreign_key(run, oid, *key.constraint, key.column, /*is_new=*/true);
   }
+
+  struct ForeignKey {
+    const ast::Constraint* constraint;
+    std::string_view column;  // empty: a constraint of the table
+  };
 
   static void add_checks(DdlRun& run, const std::vector<const ast::Constraint*>& checks,
                          TableDefinition& table) {
@@ -97,7 +116,7 @@ class CreateTable final : public DdlCommand {
 class TableFiller final : public ResultSink {
  public:
   TableFiller(ExecutionState& state, const TableDescriptor& table)
-      : state_(state), writer_(state.session, table) {}
+      : state_(state), writer_(state, table, RowChanges{.inserts = true}) {}
   void row(std::span<const Datum> values) override {
     writer_.insert(values);
     ++state_.rows_processed;

@@ -1,5 +1,7 @@
 #include "executor/ddl/ddl_command.h"
 
+#include "executor/constraint/referential_actions.h"
+
 namespace pgsilo {
 
 class DdlRun::Monitor final : public RowMonitor {
@@ -65,6 +67,11 @@ const TableDescriptor* DdlRun::find_relation(const ast::RangeVar& name, bool mis
   }
   notice(concat("relation \"", shown, "\" does not exist, skipping"));
   return nullptr;
+}
+
+void DdlRun::refuse_pending_events(const TableDescriptor& table, std::string_view command) {
+  const ReferentialActions* references = state_.session.references;
+  if (references != nullptr) references->refuse_pending(table, command);
 }
 
 const TableDescriptor& DdlRun::table(Oid oid) {

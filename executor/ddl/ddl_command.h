@@ -38,6 +38,8 @@ class DdlRun {
   const TableDescriptor* find_relation(const ast::RangeVar& name, bool missing_ok = false);
   // The same for tables only: 42809 for a sequence.
   const TableDescriptor* find_table(const ast::RangeVar& name, bool missing_ok = false);
+  // 55006 if deferred checks of the table's rows wait for the end of the transaction.
+  void refuse_pending_events(const TableDescriptor& table, std::string_view command);
   // The present descriptor of a table that an earlier step may have changed.
   const TableDescriptor& table(Oid oid);
 

@@ -51,10 +51,15 @@ class Drop final : public DdlCommand {
     }
     switch (syntax.object_kind) {
       case ast::ObjectKind::table:
+        for (const DataDefinition::ObjectName& name : names) {
+          const TableDescriptor* table = run.catalog().find_table(name.schema, name.name);
+          if (table != nullptr) run.refuse_pending_events(*table, tag());
+        }
         return run.finish(run.definition().drop_tables(
             names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
       case ast::ObjectKind::index:
-        return run.finish(run.definition().drop_indexes(names, syntax.missing_ok));
+        return run.finish(run.definition().drop_indexes(
+            names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
       case ast::ObjectKind::sequence:
         return run.finish(run.definition().drop_sequences(
             names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));

@@ -16,10 +16,14 @@ class Truncate final : public DdlCommand {
   void execute(DdlRun& run) const override {
     std::vector<Oid> tables;
     for (const ast::RangeVar* name : syntax<ast::TruncateStmt>().relations) {
-      Oid oid = run.find_table(*name)->oid;
+      const TableDescriptor& table = *run.find_table(*name);
+      run.refuse_pending_events(table, "TRUNCATE");
+      Oid oid = table.oid;
       if (std::find(tables.begin(), tables.end(), oid) == tables.end()) tables.push_back(oid);
     }
-    run.finish(run.definition().truncate(tables, syntax<ast::TruncateStmt>().restart_identity));
+    const auto& syntax = this->syntax<ast::TruncateStmt>();
+    run.finish(run.definition().truncate(tables, syntax.restart_identity,
+                                         syntax.behavior == ast::DropBehavior::cascade));
   }
 };
 

@@ -67,9 +67,6 @@ void throw_unsupported_constraint(DdlRun& run, const ast::Constraint& syntax) {
     case ast::ConstraintKind::generated:
       feature = "GENERATED ALWAYS AS (expression) STORED";
       break;
-    case ast::ConstraintKind::foreign_key:
-      feature = "FOREIGN KEY";
-      break;
     case ast::ConstraintKind::exclusion:
       feature = "EXCLUDE";
       break;
@@ -218,6 +215,9 @@ DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::stri
         break;
       case ast::ConstraintKind::check:
         made.checks.push_back(constraint);
+        break;
+      case ast::ConstraintKind::foreign_key:
+        made.foreign_keys.push_back(constraint);
         break;
       case ast::ConstraintKind::identity:
         refuse_second_value(run, *constraint, made, table);

@@ -27,6 +27,7 @@ struct DefinedColumn {
   const ast::Node* default_expression = nullptr;
   std::vector<IndexDefinition> keys;
   std::vector<const ast::Constraint*> checks;
+  std::vector<const ast::Constraint*> foreign_keys;
 };
 
 // GENERATED AS IDENTITY with its options.

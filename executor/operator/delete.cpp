@@ -35,6 +35,7 @@ CompiledOperator* compile_delete(const DeleteNode& node, PlanCompiler& plan) {
   auto made = std::make_unique<CompiledDelete>();
   made->prepare(node, plan);
   made->prepare_old_row(node.old_row_slots, node.row_handle_slot);
+  made->changes.removes = true;
   return plan.add(std::move(made));
 }
 

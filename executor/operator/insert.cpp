@@ -93,6 +93,7 @@ void CompiledInsert::prepare_conflict(const ConflictAction& action, PlanCompiler
   std::vector<const BoundExpression*> assigned;
   for (const ColumnAssignment& assignment : action.assignments) {
     assigned.push_back(assignment.value);
+    changes.updates.push_back(assignment.column);
     update->assigned_columns.push_back(row + static_cast<Register>(assignment.column));
   }
   update->assigned_values = plan.new_register_list(assigned.size());
@@ -111,6 +112,7 @@ CompiledOperator* compile_insert(const InsertNode& node, PlanCompiler& plan) {
   targets.reserve(node.values.size());
   for (size_t i = 0; i < node.values.size(); ++i)
     targets.push_back(made->row + static_cast<Register>(i));
+  made->changes.inserts = true;
   made->values = plan.row_into(node.values, made->child->output, targets);
   if (node.conflict != nullptr) made->prepare_conflict(*node.conflict, plan);
   return plan.add(std::move(made));

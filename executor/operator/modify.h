@@ -2,6 +2,7 @@
 // Thread safety: compiled part immutable; a running one belongs to one Execution.
 #pragma once
 
+#include "executor/constraint/reference_events.h"
 #include "executor/constraint/table_writer.h"
 #include "executor/operator/compile_operator.h"
 #include "executor/operator/operator.h"
@@ -14,6 +15,7 @@ struct CompiledModify : CompiledOperator {
     ExpressionProgram condition;
   };
   const TableDescriptor* table = nullptr;
+  RowChanges changes;
   const CompiledOperator* child = nullptr;
   Register row = 0;  // the first of one register per table column
   std::vector<int32_t> not_null_columns;
@@ -36,7 +38,7 @@ class Modify : public Operator {
       : Operator(state),
         compiled_(compiled),
         child_(compiled.child->instantiate(state)),
-        writer_(state.session, *compiled.table),
+        writer_(state, *compiled.table, compiled.changes),
         scratch_(state),
         lock_buffer_(lock_memory_) {}
 

@@ -10,7 +10,9 @@ struct CompiledUpdate final : CompiledModify {
   std::vector<const IndexDescriptor*> changed_indexes;
   bool changes_primary_key = false;
   // Nobody asks for the old row when no key can change.
-  bool needs_old_row() const { return changes_primary_key || !changed_indexes.empty(); }
+  bool needs_old_row() const {
+    return changes_primary_key || !changed_indexes.empty() || table->has_foreign_keys();
+  }
   std::unique_ptr<Operator> instantiate(ExecutionState& state) const override;
 };
 
@@ -51,6 +53,7 @@ CompiledOperator* compile_update(const UpdateNode& node, PlanCompiler& plan) {
   std::vector<const BoundExpression*> values;
   std::vector<Register> targets;
   for (const ColumnAssignment& assignment : node.assignments) {
+    made->changes.updates.push_back(assignment.column);
     values.push_back(assignment.value);
     targets.push_back(made->row + static_cast<Register>(assignment.column));
   }

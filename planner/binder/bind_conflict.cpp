@@ -70,7 +70,8 @@ Indexes named_index(const TableDescriptor& table, std::string_view name) {
     throw SqlError(sqlstate::undefined_object, concat("constraint \"", name, "\" for table \"",
                                                       table.name, "\" does not exist"));
   }
-  const IndexDescriptor* index = table.find_index(constraint->index);
+  const IndexDescriptor* index =
+      constraint->foreign_key ? nullptr : table.find_index(constraint->index);
   if (index == nullptr) {
     throw SqlError(sqlstate::wrong_object_type,
                    "constraint in ON CONFLICT clause has no associated index");

@@ -227,6 +227,7 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
     if (value == nullptr && !column.dropped) value = bind_column_default(binding, column);
   }
   insert->values = values;
+  rest_on_referenced_tables(binding, table, {});
   insert->checks = bind_checks(binding, table);
   if (statement.on_conflict != nullptr) insert->conflict = bind_conflict(binding, statement, table);
   Scope scope(binding, nullptr);

@@ -60,6 +60,7 @@ BoundModification* bind_update(StatementBinding& binding, const ast::UpdateStmt&
   BoundQuery* source = bind_source(scope, statement.from, statement.where);
   update->returning = bind_returning(scope, statement.returning);
   update->assignments = bind_assignments(scope, statement.assignments, *update->table);
+  rest_on_referenced_tables(binding, *update->table, update->assignments);
   update->checks = bind_checks(binding, *update->table);
   source->relations = binding.arena.copy_span(scope.relations);
   set_source_targets(binding.arena, *update, *source);

@@ -1,5 +1,8 @@
 #include "planner/binder/modification_target.h"
 
+#include <algorithm>
+
+#include "catalog/catalog_view.h"
 #include "catalog/descriptors.h"
 #include "planner/binder/query_binder.h"
 #include "planner/unsupported_features.h"
@@ -17,6 +20,20 @@ const TableDescriptor& find_modified_table(StatementBinding& binding, const ast:
                    concat("permission denied: \"", table.name, "\" is a system catalog"));
   }
   return table;
+}
+
+void rest_on_referenced_tables(StatementBinding& binding, const TableDescriptor& table,
+                               std::span<const BoundAssignment> assignments) {
+  for (const ConstraintDescriptor& constraint : table.constraints) {
+    if (!constraint.foreign_key) continue;
+    bool refers =
+        assignments.empty() ||
+        std::any_of(assignments.begin(), assignments.end(), [&](const BoundAssignment& assignment) {
+          return constraint.has_column(assignment.column);
+        });
+    if (refers)
+      binding.use_table(binding.catalog.find_table(constraint.foreign_key->referenced_table));
+  }
 }
 
 const ColumnDescriptor& find_target_column(StatementBinding& binding, const TableDescriptor& table,

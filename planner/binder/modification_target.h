@@ -11,6 +11,9 @@ struct ColumnDescriptor;
 
 // Throws 42P01; 42501 for system catalogs; 42809 for what is not a table.
 const TableDescriptor& find_modified_table(StatementBinding& binding, const ast::RangeVar& name);
+// A statement that gives these columns values rests on the tables that they refer to. Empty: all.
+void rest_on_referenced_tables(StatementBinding& binding, const TableDescriptor& table,
+                               std::span<const BoundAssignment> assignments);
 // Throws 42703 `column "x" of relation "t" does not exist`.
 const ColumnDescriptor& find_target_column(StatementBinding& binding, const TableDescriptor& table,
                                            const ast::Assignment& named);

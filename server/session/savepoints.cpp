@@ -21,8 +21,12 @@ size_t TransactionControl::find_savepoint(std::string_view name) const {
 std::string_view TransactionControl::set_savepoint(std::string_view name) {
   require_block("SAVEPOINT");
   open_storage();
-  savepoints_.push_back(
-      {std::string(name), {}, catalog_.mark(), settings_.mark(), observer_.savepoint_set()});
+  savepoints_.push_back({std::string(name),
+                         {},
+                         catalog_.mark(),
+                         settings_.mark(),
+                         context_.references->mark(),
+                         observer_.savepoint_set()});
   savepoints_.back().storage = transaction_.mark();  // last: nothing fails behind it
   settings_.set_in_savepoint(true);
   return "SAVEPOINT";
@@ -54,6 +58,7 @@ void TransactionControl::unwind_to_newest() {
   transaction_.rollback_to(savepoint.storage);
   note_epoch();
   catalog_.rollback_to(savepoint.catalog);
+  context_.references->rollback_to(savepoint.references);
   settings_.rollback_to(savepoint.settings);
 }
 

@@ -24,6 +24,37 @@ SqlError no_statement(std::string_view name) {
                   concat("prepared statement \"", name, "\" does not exist"));
 }
 
+// All of the name in the first schema that has one.
+void add_deferrable_constraints(const CatalogView& catalog, const ast::RangeVar& name,
+                                bool deferred, std::vector<Oid>* constraints) {
+  std::vector<Oid> schemas = catalog.search_path();
+  if (!name.schema_name.empty()) {
+    const SchemaDescriptor* schema = catalog.find_schema(name.schema_name);
+    if (schema == nullptr) {
+      throw SqlError(sqlstate::invalid_schema_name,
+                     concat("schema \"", name.schema_name, "\" does not exist"));
+    }
+    schemas = {schema->oid};
+  }
+  for (Oid schema : schemas) {
+    bool found = false;
+    for (const auto& [oid, table] : catalog.snapshot().tables()) {
+      const ConstraintDescriptor* constraint =
+          table->schema == schema ? table->find_constraint(name.name) : nullptr;
+      if (constraint == nullptr) continue;
+      found = true;
+      if (deferred && !constraint->deferrable) {
+        throw SqlError(sqlstate::wrong_object_type,
+                       concat("constraint \"", name.name, "\" is not deferrable"));
+      }
+      constraints->push_back(constraint->oid);
+    }
+    if (found) return;
+  }
+  throw SqlError(sqlstate::undefined_object,
+                 concat("constraint \"", name.name, "\" does not exist"));
+}
+
 // Keeps the one row that EXECUTE's parameters evaluate to.
 class ParameterSink final : public ResultSink {
  public:
@@ -104,8 +135,7 @@ StatementRunner::Outcome SessionCommands::run(Portal& portal, uint64_t row_limit
     case Kind::discard_stmt:
       return {false, discard(*ast::as<ast::DiscardStmt>(node))};
     case Kind::set_constraints_stmt:
-      // There are no deferrable constraints to change.
-      return {false, "SET CONSTRAINTS"};
+      return {false, set_constraints(*ast::as<ast::SetConstraintsStmt>(node))};
     case Kind::checkpoint_stmt:
       throw_unsupported("CHECKPOINT");
     case Kind::declare_cursor_stmt:
@@ -117,6 +147,22 @@ StatementRunner::Outcome SessionCommands::run(Portal& portal, uint64_t row_limit
     default:
       throw_unsupported(ast::as<ast::UnsupportedStmt>(node)->feature);
   }
+}
+
+std::string_view SessionCommands::set_constraints(const ast::SetConstraintsStmt& statement) {
+  if (!state_.transactions.in_block()) {
+    state_.context.notices->notice(
+        SqlError(Severity::warning, sqlstate::no_active_sql_transaction,
+                 "SET CONSTRAINTS can only be used in transaction blocks"));
+  }
+  state_.transactions.open();
+  state_.refresh_catalog();
+  std::vector<Oid> constraints;
+  for (const ast::RangeVar* name : statement.constraints)
+    add_deferrable_constraints(state_.transactions.catalog(), *name, statement.deferred,
+                               &constraints);
+  state_.references.set_constraints(constraints, statement.deferred);
+  return "SET CONSTRAINTS";
 }
 
 std::string_view SessionCommands::show(const ast::ShowStmt& statement) {

@@ -67,6 +67,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
   waits.cancelled = &interrupts.cancelled();
   context.settings = &settings;
   context.sequences = &sequences;
+  context.references = &references;
   context.notices = &reply;
   context.time_budget = &interrupts;
   context.parker = &interrupts;

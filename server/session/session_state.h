@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "catalog/sequence/sequence_session.h"
+#include "executor/constraint/referential_actions.h"
 #include "executor/execution.h"
 #include "executor/execution_context.h"
 #include "planner/plan/transaction_plan.h"
@@ -67,6 +68,7 @@ struct SessionState final : TransactionObserver {
   Arena statement_memory;  // context.types.arena
   TransactionControl transactions;
   SequenceSession sequences;
+  ReferentialActions references{context};
   PreparedStatements statements;
   Portals portals;
   ExecutionPool executions;

@@ -226,6 +226,7 @@ void TransactionControl::chain() {
 void TransactionControl::commit_storage() {
   if (!transaction_.is_open()) return;
   observer_.before_transaction_end();
+  settle_deferred_constraints();
   TransactionStatus status = catalog_.before_commit(transaction_);
   if (status == TransactionStatus::ok) {
     status = transaction_.commit();
@@ -243,6 +244,19 @@ void TransactionControl::commit_storage() {
   raise_transaction_status(status);
 }
 
+// What fails in COMMIT ends the block; a transaction without one may run again.
+void TransactionControl::settle_deferred_constraints() {
+  if (!context_.references->has_pending()) return;
+  try {
+    context_.references->settle_deferred();
+  } catch (const SqlError&) {
+    if (state_ != State::block) throw;
+    rollback_storage();
+    finish(false);
+    throw;
+  }
+}
+
 void TransactionControl::rollback_storage() {
   observer_.before_transaction_end();
   if (transaction_.is_open()) {
@@ -253,6 +267,7 @@ void TransactionControl::rollback_storage() {
 
 void TransactionControl::leave(bool committed) {
   savepoints_.clear();
+  context_.references->forget_transaction();
   if (!committed) catalog_.forget_local();
   settings_.end_transaction(committed);
   interactive_ = false;

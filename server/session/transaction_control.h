@@ -25,6 +25,7 @@
 
 #include "catalog/catalog_view.h"
 #include "executor/catalog_names.h"
+#include "executor/constraint/referential_actions.h"
 #include "executor/execution_context.h"
 #include "server/pgwire/protocol.h"
 #include "server/settings/settings.h"
@@ -109,6 +110,7 @@ class TransactionControl {
     Transaction::Mark storage;
     CatalogView::Mark catalog;
     Settings::Mark settings;
+    ReferentialActions::Mark references;
     uint64_t observed;  // TransactionObserver::savepoint_set()
   };
 
@@ -128,6 +130,7 @@ class TransactionControl {
   void finish(bool committed);
   void chain();
   void commit_storage();
+  void settle_deferred_constraints();
   void rollback_storage();
   void note_epoch();
   void warn(SqlState state, std::string_view message);

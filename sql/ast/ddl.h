@@ -162,6 +162,7 @@ enum class AlterTableKind : uint8_t {
   set_type,  // definition's type, expression = USING or null
   add_constraint,
   drop_constraint,
+  alter_constraint,  // constraint: its name, and whether it may be deferred
   validate_constraint,
   set_statistics,
   set_storage,

@@ -383,7 +383,10 @@ AlterTableCommand TreeConverter::alter_table_command(const PgQuery__AlterTableCm
       fill_alter_column(from, to);
       break;
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AddConstraint:
-      to.kind = AlterTableKind::add_constraint;
+    case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterConstraint:
+      to.kind = from.subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_AddConstraint
+                    ? AlterTableKind::add_constraint
+                    : AlterTableKind::alter_constraint;
       to.constraint = constraint(*from.def->constraint);
       break;
     case PG_QUERY__ALTER_TABLE_TYPE__AT_SetRelOptions:

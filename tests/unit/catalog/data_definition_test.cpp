@@ -309,6 +309,50 @@ TEST_F(DataDefinitionTest, Truncates) {
   EXPECT_EQ(values(table(), 0), "1");
 }
 
+// Both tables tell of a foreign key, and both forget it (define() compares rows and descriptors).
+TEST_F(DataDefinitionTest, ForeignKeys) {
+  for (std::string name : {"accounts", "others"}) {
+    TableDefinition made = accounts();
+    made.name = name;
+    made.columns[2].type = type_oid::int8;
+    define([&](DataDefinition& d) { return d.create_table(made, false); });
+  }
+  ForeignKeyDefinition key;
+  key.columns = {"balance"};
+  key.referenced_table = oid();
+  key.on_delete = ReferentialAction::set_null;
+  key.on_delete_columns = {"balance"};
+  key.deferrable = key.not_valid = true;
+  Oid constraint = invalid_oid;
+  auto add = [&](std::string_view to) {
+    define([&](DataDefinition& d) { return d.add_foreign_key(oid(to), key, &constraint); });
+  };
+  add("others");
+  EXPECT_EQ(table().referenced_by, (std::vector<IncomingReference>{{oid("others"), constraint}}));
+  EXPECT_EQ(table("others").find_constraint(constraint)->name, "others_balance_fkey");
+  define([&](DataDefinition& d) { return d.set_validated(oid("others"), constraint); });
+  define([&](DataDefinition& d) {
+    return d.set_deferrability(oid("others"), constraint, true, true);
+  });
+  define([&](DataDefinition& d) {
+    return d.rename_constraint(oid("others"), "others_balance_fkey", "renamed");
+  });
+  EXPECT_TRUE(table("others").find_constraint("renamed")->validated);
+  add("accounts");  // to itself
+  EXPECT_EQ(table().referenced_by.size(), 2u);
+  define([&](DataDefinition& d) { return d.drop_constraint(oid("others"), "renamed", false); });
+  define([&](DataDefinition& d) { return d.drop_column(oid(), "balance", false); });
+  EXPECT_TRUE(table().referenced_by.empty());
+  add("others");
+  DataDefinition::ObjectName names[] = {{{}, "accounts"}};
+  SqlDiagnostic needed = error([&](DataDefinition& d) { return d.drop_tables(names, false); });
+  EXPECT_EQ(needed.state, sqlstate::dependent_objects_still_exist);
+  EXPECT_EQ(needed.detail,
+            "constraint others_balance_fkey on table others depends on table accounts");
+  define([&](DataDefinition& d) { return d.drop_tables(names, false, /*cascade=*/true); });
+  EXPECT_FALSE(table("others").has_foreign_keys());
+}
+
 TEST_F(DataDefinitionTest, Schemas) {
   define([](DataDefinition& d) { return d.create_schema("s", false); });
   EXPECT_EQ(error([](DataDefinition& d) { return d.create_schema("s", false); }).message,

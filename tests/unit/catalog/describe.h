@@ -21,6 +21,14 @@ inline void describe_key(const KeyLayout& key, std::ostream& out) {
   out << ")";
 }
 
+inline void describe_foreign_key(const ForeignKeyDescriptor& key, std::ostream& out) {
+  out << " references " << key.referenced_table;
+  for (int16_t column : key.referenced_columns) out << " " << column;
+  out << " " << static_cast<char>(key.match) << static_cast<char>(key.on_update)
+      << static_cast<char>(key.on_delete);
+  for (int16_t column : key.on_delete_columns) out << " sets " << column;
+}
+
 inline void describe_table(const TableDescriptor& table, std::ostream& out) {
   out << table.schema_name << "." << table.name << " oid " << table.oid << " types "
       << table.row_type << " " << table.array_type << " kind " << static_cast<char>(table.kind)
@@ -61,8 +69,14 @@ inline void describe_table(const TableDescriptor& table, std::ostream& out) {
         << static_cast<char>(constraint.type) << " index " << constraint.index << " '"
         << constraint.check_text << "'";
     for (int16_t column : constraint.columns) out << " " << column;
+    out << (constraint.deferrable ? " deferrable" : "")
+        << (constraint.initially_deferred ? " deferred" : "")
+        << (constraint.validated ? "" : " not valid");
+    if (constraint.foreign_key) describe_foreign_key(*constraint.foreign_key, out);
     out << "\n";
   }
+  for (const IncomingReference& reference : table.referenced_by)
+    out << "  referenced by " << reference.table << " " << reference.constraint << "\n";
 }
 
 inline std::string describe(const CatalogSnapshot& snapshot) {

@@ -1,0 +1,128 @@
+// What goes with the things that are dropped, or keeps them from going: sequences that belong to
+// them, defaults that use those sequences, foreign keys that refer to them.
+#include <algorithm>
+
+#include "catalog/definition/definition_steps.h"
+#include "sql/sql_error.h"
+
+namespace pgsilo {
+
+namespace {
+
+bool contains(std::span<const Oid> oids, Oid oid) {
+  return std::find(oids.begin(), oids.end(), oid) != oids.end();
+}
+
+}  // namespace
+
+void DefinitionSteps::drop_dependents_of(std::span<const Oid> tables, bool cascade) {
+  Dropped dropped;
+  dropped.tables.assign(tables.begin(), tables.end());
+  if (tables.size() == 1) dropped.what = concat("table ", shown_name(table_of(tables[0])));
+  for (Oid table : tables) {
+    for (Oid sequence : owned_sequences(table)) dropped.sequences.push_back(sequence);
+    for (const IncomingReference& reference : table_of(table).referenced_by) {
+      if (!contains(tables, reference.table)) dropped.references.push_back(reference);
+    }
+  }
+  drop(dropped, cascade);
+}
+
+void DefinitionSteps::drop_dependents_of(const TableDescriptor& table,
+                                         const ColumnDescriptor& column, bool cascade) {
+  Dropped dropped;
+  dropped.what = concat("column ", column.name, " of table ", shown_name(table));
+  dropped.referenced = dropped.what;
+  dropped.table = table.oid;
+  dropped.column = column.number;
+  dropped.sequences = owned_sequences(table.oid, column.number);
+  dropped.references = references_to(table, column.number, invalid_oid);
+  // A foreign key that the column refers by goes with it without being asked.
+  std::erase_if(dropped.references, [&](const IncomingReference& reference) {
+    if (reference.table != table.oid) return false;
+    const std::vector<int16_t>& columns = constraint_of(reference).columns;
+    return std::find(columns.begin(), columns.end(), column.number) != columns.end();
+  });
+  drop(dropped, cascade);
+}
+
+void DefinitionSteps::drop_dependents_of(const TableDescriptor& table, const IndexDescriptor& index,
+                                         bool cascade) {
+  Dropped dropped;
+  dropped.referenced = concat("index ", index.name);
+  dropped.what = index.constraint == invalid_oid
+                     ? dropped.referenced
+                     : concat("constraint ", index.name, " on table ", shown_name(table));
+  dropped.references = references_to(table, 0, index.oid);
+  drop(dropped, cascade);
+}
+
+std::vector<DefinitionSteps::DefaultUse> DefinitionSteps::remaining_uses(
+    const Dropped& dropped) const {
+  std::vector<DefaultUse> uses;
+  for (const auto& [oid, table] : view_.snapshot().tables()) {
+    if (contains(dropped.tables, oid)) continue;
+    for (const ColumnDescriptor& column : table->columns) {
+      if (oid == dropped.table && column.number == dropped.column) continue;
+      for (Oid sequence : column.default_sequences) {
+        if (!contains(dropped.sequences, sequence)) continue;
+        uses.push_back({oid, column.number, sequence});
+        break;
+      }
+    }
+  }
+  std::sort(uses.begin(), uses.end(), [](const DefaultUse& a, const DefaultUse& b) {
+    return a.table != b.table ? a.table < b.table : a.column < b.column;
+  });
+  return uses;
+}
+
+const ColumnDescriptor& DefinitionSteps::column_of(const DefaultUse& use) {
+  return table_of(use.table).columns[static_cast<size_t>(use.column) - 1];
+}
+
+void DefinitionSteps::drop(const Dropped& dropped, bool cascade) {
+  std::vector<DefaultUse> uses = remaining_uses(dropped);
+  std::string detail;
+  auto add = [&](const std::string& object, const std::string& needed) {
+    if (!detail.empty()) detail += "\n";
+    detail +=
+        cascade ? concat("drop cascades to ", object) : concat(object, " depends on ", needed);
+  };
+  for (const DefaultUse& use : uses) {
+    add(concat("default value for column ", column_of(use).name, " of table ",
+               shown_name(table_of(use.table))),
+        concat("sequence ", shown_name(table_of(use.sequence))));
+  }
+  for (const IncomingReference& reference : dropped.references) {
+    const ConstraintDescriptor& constraint = constraint_of(reference);
+    const TableDescriptor& referenced = table_of(constraint.foreign_key->referenced_table);
+    add(concat("constraint ", constraint.name, " on table ", shown_name(table_of(reference.table))),
+        dropped.referenced.empty() ? concat("table ", shown_name(referenced)) : dropped.referenced);
+  }
+  size_t count = uses.size() + dropped.references.size();
+  if (count != 0 && !cascade) {
+    std::string what = dropped.what.empty() ? "desired object(s)" : dropped.what;
+    std::string_view it = dropped.what.empty() ? "them" : "it";
+    throw SqlError(sqlstate::dependent_objects_still_exist,
+                   concat("cannot drop ", what, " because other objects depend on ", it))
+        .detail(detail)
+        .hint("Use DROP ... CASCADE to drop the dependent objects too.");
+  }
+  if (count == 1) notice(sqlstate::successful_completion, detail);
+  if (count > 1) {
+    notice(sqlstate::successful_completion, concat("drop cascades to ", count, " other objects"));
+    definition_.notices_.back().detail = detail;
+  }
+  for (const DefaultUse& use : uses)
+    set_default(use.table, std::string(column_of(use).name), {}, {});
+  for (const IncomingReference& reference : dropped.references) {
+    require_ok(transaction_.begin_statement());
+    drop_constraint(reference.table, std::string(constraint_of(reference).name),
+                    /*if_exists=*/false, /*cascade=*/false);
+  }
+  if (!dropped.references.empty()) require_ok(transaction_.begin_statement());
+  for (Oid sequence : dropped.sequences) remove_sequence(sequence);
+}
+
+}  // namespace pgsilo

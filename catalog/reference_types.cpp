@@ -1,0 +1,42 @@
+#include "catalog/reference_types.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "catalog/builtin/builtin.h"
+
+namespace pgsilo {
+
+namespace {
+
+bool is_integer(Oid type) {
+  return type == type_oid::int2 || type == type_oid::int4 || type == type_oid::int8;
+}
+
+// Types that one of PostgreSQL's B-tree operator families compares with each other.
+bool is_of_one_family(Oid left, Oid right) {
+  constexpr Oid families[][3] = {{type_oid::float4, type_oid::float8, type_oid::float8},
+                                 {type_oid::date, type_oid::timestamp, type_oid::timestamptz}};
+  auto contains = [](const Oid(&family)[3], Oid type) {
+    return std::find(std::begin(family), std::end(family), type) != std::end(family);
+  };
+  return std::any_of(std::begin(families), std::end(families), [&](const Oid(&family)[3]) {
+    return contains(family, left) && contains(family, right);
+  });
+}
+
+}  // namespace
+
+ReferenceTypes reference_types(Oid referring, Oid referenced) {
+  if (referring == referenced) return {};
+  if (is_integer(referring) && is_integer(referenced)) return {ReferenceConversion::integer};
+  const BuiltinCast* cast = find_cast(referring, referenced);
+  if (cast != nullptr && cast->context == CastContext::implicit) {
+    if (cast->method == CastMethod::binary) return {};
+    if (cast->method == CastMethod::function) return {ReferenceConversion::cast, cast->procedure};
+  }
+  return {is_of_one_family(referring, referenced) ? ReferenceConversion::unsupported
+                                                  : ReferenceConversion::incompatible};
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,18 @@
+// A key as error messages show it: "(a, b)=(1, null)". Thread safety: pure.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "catalog/descriptors.h"
+#include "sql/types/datum.h"
+
+namespace pgsilo {
+
+struct TypeContext;
+
+// Columns by number; `row` has all columns of the table.
+std::string key_text(const TableDescriptor& table, std::span<const int16_t> columns,
+                     std::span<const Datum> row, const TypeContext& types);
+
+}  // namespace pgsilo

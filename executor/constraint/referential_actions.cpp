@@ -1,0 +1,247 @@
+#include "executor/constraint/referential_actions.h"
+
+#include <algorithm>
+
+#include "base/large_stack.h"
+#include "catalog/catalog_view.h"
+#include "executor/constraint/key_text.h"
+#include "executor/executable_plan.h"
+#include "executor/execution.h"
+#include "executor/execution_context.h"
+#include "executor/plan_cache.h"
+#include "executor/result_sink.h"
+#include "executor/transaction_status.h"
+#include "planner/plan/transaction_plan.h"
+#include "sql/ast/node.h"
+#include "sql/sql_error.h"
+#include "sql/types/text.h"
+
+namespace pgsilo {
+
+struct ReferentialActions::Plan {
+  std::shared_ptr<const ExecutablePlan> plan;
+  std::unique_ptr<Execution> idle;  // of an earlier run
+};
+
+namespace {
+
+const ColumnDescriptor& column_at(const TableDescriptor& table, int16_t number) {
+  return table.columns[static_cast<size_t>(number) - 1];
+}
+
+class CountingSink final : public ResultSink {
+ public:
+  void row(std::span<const Datum>) override { ++rows; }
+  uint64_t rows = 0;
+};
+
+}  // namespace
+
+ReferentialActions::ReferentialActions(ExecutionContext& context) : context_(context) {}
+
+ReferentialActions::~ReferentialActions() = default;
+
+ReferentialActions::Subject ReferentialActions::subject_of(const ReferenceEvent& event) const {
+  const CatalogView& view = *context_.catalog;
+  const TableDescriptor* table = view.find_table(event.reference.table);
+  PGSILO_CHECK(table != nullptr);
+  const ConstraintDescriptor* constraint = table->find_constraint(event.reference.constraint);
+  PGSILO_CHECK(constraint != nullptr);
+  return {*table, *constraint, *view.find_table(constraint->foreign_key->referenced_table)};
+}
+
+void ReferentialActions::settle(std::unique_ptr<ReferenceQueue> queue) {
+  if (queue == nullptr || queue->events.empty()) return;
+  checks_.clear();
+  std::vector<std::unique_ptr<ReferenceQueue>> levels;
+  levels.push_back(std::move(queue));
+  settle_levels(levels);
+}
+
+void ReferentialActions::settle_levels(std::vector<std::unique_ptr<ReferenceQueue>>& levels) {
+  while (!levels.empty()) {
+    ReferenceQueue& level = *levels.back();
+    if (level.next == level.events.size()) {
+      levels.pop_back();
+      continue;
+    }
+    context_.maybe_yield();
+    ReferenceEvent& event = level.events[level.next];
+    bool comes_back = false;
+    std::unique_ptr<ReferenceQueue> deeper = settle_event(event, &comes_back);
+    if (!comes_back) ++level.next;
+    if (deeper != nullptr && !deeper->events.empty()) levels.push_back(std::move(deeper));
+  }
+}
+
+std::unique_ptr<ReferenceQueue> ReferentialActions::settle_event(ReferenceEvent& event,
+                                                                 bool* comes_back) {
+  Subject subject = subject_of(event);
+  if (defers(subject, event)) {
+    defer(subject, event);
+    return nullptr;
+  }
+  if (event.kind == ReferenceEvent::Kind::refers) {
+    check_reference(subject, event);
+    return nullptr;
+  }
+  // Whoever would refer to the row waits for us from here on, or is seen (docs/foreign_keys.md).
+  require_ok_status(context_.transaction->become_interactive());
+  Transaction::read_behind_locks();
+  switch (action_of(subject, event)) {
+    case ReferentialAction::no_action:
+      if (!is_there(subject, event)) refuse_references(subject, event);
+      return nullptr;
+    case ReferentialAction::restrict:
+      refuse_references(subject, event);
+      return nullptr;
+    case ReferentialAction::cascade:
+      return run(subject,
+                 event.kind == ReferenceEvent::Kind::removed ? ReferentialStep::remove
+                                                             : ReferentialStep::follow,
+                 event);
+    case ReferentialAction::set_null:
+      return run(subject, ReferentialStep::set_null, event);
+    case ReferentialAction::set_default:
+      break;
+  }
+  // A row whose default is the key that has gone refers to it still, and did not change.
+  if (event.acted) {
+    if (!is_there(subject, event)) refuse_references(subject, event);
+    return nullptr;
+  }
+  event.acted = *comes_back = true;
+  return run(subject, ReferentialStep::set_default, event);
+}
+
+ReferentialAction ReferentialActions::action_of(const Subject& subject,
+                                                const ReferenceEvent& event) {
+  return event.kind == ReferenceEvent::Kind::removed ? subject.key().on_delete
+                                                     : subject.key().on_update;
+}
+
+ReferenceCheck& ReferentialActions::check_of(const Subject& subject) {
+  std::unique_ptr<ReferenceCheck>& made = checks_[subject.constraint.oid];
+  if (made == nullptr)
+    made = std::make_unique<ReferenceCheck>(context_, subject.table, subject.constraint);
+  return *made;
+}
+
+// The row as it is by now: it may refer to something else, or be gone.
+void ReferentialActions::check_reference(const Subject& subject, const ReferenceEvent& event) {
+  Arena memory;
+  RowBuffer buffer(memory);
+  RowRef row;
+  TransactionStatus status = context_.transaction->get(*subject.table.relation, event.row_key,
+                                                       buffer, &row, ReadPurpose::peek);
+  if (status == TransactionStatus::not_found) return;
+  require_ok_status(status);
+  std::vector<Datum> values(subject.table.columns.size());
+  Arena padding;
+  subject.table.layout.decode(row.row, values, padding);
+  ReferenceCheck& reference = check_of(subject);
+  if (!reference.holds(values)) reference.raise(values);
+}
+
+// Another row may have the key by now.
+bool ReferentialActions::is_there(const Subject& subject, const ReferenceEvent& event) {
+  return check_of(subject).is_there(event.old_values);
+}
+
+void ReferentialActions::refuse_references(const Subject& subject, const ReferenceEvent& event) {
+  bool found = false;
+  run(subject, ReferentialStep::look, event, &found);
+  if (!found) return;
+  require_ok_status(context_.transaction->validate());
+  std::vector<Datum> row(subject.referenced.columns.size());
+  const std::vector<int16_t>& columns = subject.key().referenced_columns;
+  for (size_t i = 0; i < columns.size(); ++i)
+    row[static_cast<size_t>(columns[i]) - 1] = event.old_values[i];
+  throw SqlError(sqlstate::foreign_key_violation,
+                 concat("update or delete on table \"", subject.referenced.name,
+                        "\" violates foreign key constraint \"", subject.constraint.name,
+                        "\" on table \"", subject.table.name, "\""))
+      .detail(concat("Key ", key_text(subject.referenced, columns, row, context_.types),
+                     " is still referenced from table \"", subject.table.name, "\"."))
+      .table(subject.table.schema_name, subject.table.name)
+      .constraint(subject.constraint.name);
+}
+
+std::unique_ptr<ReferenceQueue> ReferentialActions::run(const Subject& subject,
+                                                        ReferentialStep step,
+                                                        const ReferenceEvent& event, bool* found) {
+  std::vector<Datum> parameters(event.new_values.begin(), event.new_values.end());
+  if (step != ReferentialStep::follow) parameters.clear();
+  parameters.insert(parameters.end(), event.old_values.begin(), event.old_values.end());
+  Plan& made = plan(subject, step, event.kind == ReferenceEvent::Kind::removed);
+  std::unique_ptr<Execution> execution = std::move(made.idle);
+  if (execution == nullptr) {
+    execution = std::make_unique<Execution>(made.plan, context_, parameters);
+  } else {
+    execution->restart(parameters);
+  }
+  CountingSink sink;
+  bool looks = step == ReferentialStep::look;
+  std::unique_ptr<ReferenceQueue> queue =
+      execution->run_nested(sink, looks ? 1 : Execution::no_row_limit);
+  made.idle = std::move(execution);
+  if (found != nullptr) *found = sink.rows != 0;
+  return queue;
+}
+
+ReferentialActions::Plan& ReferentialActions::plan(const Subject& subject, ReferentialStep step,
+                                                   bool on_delete) {
+  uint32_t kind = 2 * static_cast<uint32_t>(step) + (on_delete ? 1 : 0);
+  Plan& made = plans_[{subject.constraint.oid, kind}];
+  if (made.plan != nullptr && made.plan->still_valid(*context_.catalog)) return made;
+  made.idle.reset();
+  std::vector<Oid> types;
+  for (int16_t number : subject.key().referenced_columns)
+    types.push_back(column_at(subject.referenced, number).type);
+  if (step == ReferentialStep::follow) types.insert(types.end(), types.begin(), types.end());
+  std::shared_ptr<CachedText> text = parse_text(query_text(subject, step, on_delete), types);
+  PlannerSettings settings;
+  PlanRequest request;
+  request.statement = text->syntax->statements[0].statement;
+  request.syntax_owner = text->syntax;
+  request.text = text->syntax->text;
+  request.catalog = context_.catalog;
+  request.settings = &settings;
+  request.types = &context_.types;
+  request.declared_parameter_types = types;
+  made.plan = run_on_large_stack([&] { return compile(plan_statement(request)); });
+  return made;
+}
+
+// Parameters: the new values (follow only), then the old ones, as the referenced columns have them.
+std::string ReferentialActions::query_text(const Subject& subject, ReferentialStep step,
+                                           bool on_delete) {
+  Arena arena;
+  auto name = [&](int16_t number) {
+    return quote_identifier(column_at(subject.table, number).name, arena);
+  };
+  const std::vector<int16_t>& columns = subject.constraint.columns;
+  std::string table = concat(quote_identifier(subject.table.schema_name, arena), ".",
+                             quote_identifier(subject.table.name, arena));
+  size_t first = step == ReferentialStep::follow ? columns.size() + 1 : 1;
+  std::string where;
+  for (size_t i = 0; i < columns.size(); ++i)
+    where += concat(i == 0 ? " WHERE " : " AND ", name(columns[i]), " = $", first + i);
+  if (step == ReferentialStep::look)
+    return concat("SELECT 1 FROM ONLY ", table, " x", where, " FOR KEY SHARE OF x");
+  if (step == ReferentialStep::remove) return concat("DELETE FROM ONLY ", table, where);
+  bool names_columns = on_delete && !subject.key().on_delete_columns.empty();
+  std::string set;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::vector<int16_t>& chosen = subject.key().on_delete_columns;
+    if (names_columns && std::find(chosen.begin(), chosen.end(), columns[i]) == chosen.end())
+      continue;
+    std::string value = step == ReferentialStep::follow     ? concat("$", i + 1)
+                        : step == ReferentialStep::set_null ? "NULL"
+                                                            : "DEFAULT";
+    set += concat(set.empty() ? " SET " : ", ", name(columns[i]), " = ", value);
+  }
+  return concat("UPDATE ONLY ", table, set, where);
+}
+
+}  // namespace pgsilo
