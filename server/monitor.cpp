@@ -1,5 +1,7 @@
 #include "server/monitor.h"
 
+#include <array>
+
 #include "base/clock.h"
 #include "server/session/session_registry.h"
 #include "sql/types/date_time.h"
@@ -13,21 +15,22 @@ int64_t in_postgres_time(int64_t unix_us) {
   return unix_us - postgres_epoch_unix_seconds * usecs_per_second;
 }
 
-// PostgreSQL's modes that conflict in the same way; for rows those of its tuple locks.
+std::string_view name_of(LockMode mode) {
+  constexpr std::array<std::string_view, 9> names = {"",
+                                                     "AccessShareLock",
+                                                     "RowShareLock",
+                                                     "RowExclusiveLock",
+                                                     "ShareUpdateExclusiveLock",
+                                                     "ShareLock",
+                                                     "ShareRowExclusiveLock",
+                                                     "ExclusiveLock",
+                                                     "AccessExclusiveLock"};
+  return names[static_cast<size_t>(mode)];
+}
+
 std::string_view mode_of(const LockEntry& entry) {
-  switch (entry.mode) {
-    case LockMode::key_share:
-      return "AccessShareLock";
-    case LockMode::share:
-      return "RowShareLock";
-    case LockMode::no_key_update:
-      return "ExclusiveLock";
-    case LockMode::update:
-      return "AccessExclusiveLock";
-    case LockMode::none:
-      break;
-  }
-  return entry.exclusive ? "AccessExclusiveLock" : "AccessShareLock";
+  if (!entry.is_on_relation()) return name_of(entry.mode);
+  return name_of(entry.exclusive ? LockMode::access_exclusive : LockMode::access_share);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ bool hands_rows_on(const PlanNode* child) {
 }
 
 RowLock row_lock(const RowMark& mark) {
-  constexpr LockMode modes[] = {LockMode::key_share, LockMode::share, LockMode::no_key_update,
+  constexpr LockMode modes[] = {LockMode::key_share, LockMode::for_share, LockMode::no_key_update,
                                 LockMode::update};
   bool waits = mark.wait == ast::LockWait::block;
   return {modes[static_cast<int>(mark.strength)], waits ? WaitPolicy::wait : WaitPolicy::no_wait};

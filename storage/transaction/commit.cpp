@@ -151,13 +151,13 @@ TransactionStatus Commit::lock(WriteEntry& entry) {
   }
   entry.locked = true;
   newest_locked_ = std::max(newest_locked_, seen.tid());
-  if (!seen.has_intent() || entry.held >= entry.needed) return TransactionStatus::ok;
-  if (worker_.parts().locks.admits(transaction_.owner_, entry.record, entry.needed))
+  if (!seen.has_intent() || entry.held >= entry.needed()) return TransactionStatus::ok;
+  if (worker_.parts().locks.admits(transaction_.owner_, entry.record, entry.needed()))
     return TransactionStatus::ok;
   // Who has an intent on a record of a relation that is all ours cannot commit and will let go of
   // it.
   if (!transaction_.registers(*entry.relation)) return TransactionStatus::ok;
-  return transaction_.must_wait_for(entry.record, entry.needed);
+  return transaction_.must_wait_for(entry.record, entry.needed());
 }
 
 // DDL that closed a gate before we read our epoch is seen here; DDL that closes it later waits for

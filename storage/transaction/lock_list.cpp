@@ -51,8 +51,12 @@ void LockTable::list_queues(Shard& shard, std::vector<LockEntry>& entries) {
   fill_under_latch(entries, [&](auto add) {
     std::lock_guard guard(shard.latch);
     for (const LockQueue* queue = shard.queues; queue != nullptr; queue = queue->next) {
-      for (const LockHolder* at = queue->holders; at != nullptr; at = at->next)
-        add({.owner = at->owner, .tag = queue->tag, .mode = at->mode, .granted = true});
+      for (const LockHolder* at = queue->holders; at != nullptr; at = at->next) {
+        LockModes shown = queue->tag.is_record() ? at->modes.strongest() : at->modes;
+        shown.visit([&](LockMode mode) {
+          add({.owner = at->owner, .tag = queue->tag, .mode = mode, .granted = true});
+        });
+      }
       for (const Waiter* at = queue->waiting; at != nullptr; at = at->next) {
         add({.owner = at->owner,
              .tag = queue->tag,

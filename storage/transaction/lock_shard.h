@@ -11,8 +11,13 @@ namespace pgsilo {
 
 struct LockHolder {
   LockOwner* owner = nullptr;
-  LockMode mode = LockMode::none;
+  LockModes modes;
   LockHolder* next = nullptr;  // in the queue, or among an owner's spares
+
+  // Of a record the weaker strengths go without saying.
+  bool has(LockTag tag, LockMode mode) const {
+    return modes.has(mode) || (tag.is_record() && modes.covers(mode));
+  }
 };
 
 // One who waits; on the stack of the waiting fiber.
@@ -20,9 +25,10 @@ struct LockTable::Waiter {
   LockOwner* owner;
   LockMode mode;
   Parker* parker;
-  LockHolder* holder;  // taken when granted, unless the owner holds a weaker mode
+  LockHolder* holder;  // taken when granted, unless the owner holds another mode
   bool granted = false;
-  int64_t since_us = 0;  // Unix time
+  LockModes before = {};  // once granted: what the owner held until then
+  int64_t since_us = 0;   // Unix time
   Waiter* next = nullptr;
 };
 
@@ -41,32 +47,32 @@ struct LockQueue {
   }
   bool held_against(const LockOwner* owner, LockMode mode) const {
     for (const LockHolder* at = holders; at != nullptr; at = at->next) {
-      if (at->owner != owner && conflict(at->mode, mode)) return true;
+      if (at->owner != owner && at->modes.conflicts_with(mode)) return true;
     }
     return false;
   }
-  // The strongest mode waited for by those before `end`.
-  LockMode awaited(const Waiter* end = nullptr) const {
-    LockMode strongest = LockMode::none;
-    for (const Waiter* at = waiting; at != end; at = at->next)
-      strongest = std::max(strongest, at->mode);
-    return strongest;
+  LockModes awaited() const {
+    LockModes modes;
+    for (const Waiter* at = waiting; at != nullptr; at = at->next) modes |= at->mode;
+    return modes;
   }
   // Whether `owner` must wait for `mode` if it comes now.
   bool blocks(const LockOwner* owner, LockMode mode) const {
     if (held_against(owner, mode)) return true;
-    return holder(owner) == nullptr && conflict(awaited(), mode);
+    return holder(owner) == nullptr && awaited().conflicts_with(mode);
   }
 
-  // Gives `mode` to `owner`; true if `fresh` was needed.
-  bool hold(LockOwner* owner, LockMode mode, LockHolder* fresh) {
-    if (LockHolder* held = holder(owner)) {
-      held->mode = std::max(held->mode, mode);
-      return false;
+  // The waiter's owner has what it asks for.
+  void hold(Waiter* waiter) {
+    waiter->granted = true;
+    if (LockHolder* held = holder(waiter->owner)) {
+      waiter->before = held->modes;
+      held->modes |= waiter->mode;
+      return;
     }
-    *fresh = {owner, mode, holders};
-    holders = fresh;
-    return true;
+    *waiter->holder = {waiter->owner, waiter->mode, holders};
+    holders = waiter->holder;
+    waiter->holder = nullptr;
   }
   LockHolder* remove_holder(const LockOwner* owner) {
     LockHolder** link = &holders;
@@ -91,17 +97,16 @@ struct LockQueue {
   }
   // The waiter is no longer in the queue. Last touch: then it may be gone.
   void grant(Waiter* waiter) {
-    if (hold(waiter->owner, waiter->mode, waiter->holder)) waiter->holder = nullptr;
-    waiter->granted = true;
+    hold(waiter);
     waiter->parker->unpark();
   }
   // To all whose turn it is.
   void grant_waiters() {
-    LockMode before = LockMode::none;  // the strongest mode that stays waiting
-    for (Waiter** link = &waiting; *link != nullptr && before != LockMode::update;) {
+    LockModes before;  // of those who stay waiting
+    for (Waiter** link = &waiting; *link != nullptr && !before.has(LockMode::access_exclusive);) {
       Waiter* waiter = *link;
-      if (conflict(before, waiter->mode) || held_against(waiter->owner, waiter->mode)) {
-        before = std::max(before, waiter->mode);
+      if (before.conflicts_with(waiter->mode) || held_against(waiter->owner, waiter->mode)) {
+        before |= waiter->mode;
         link = &waiter->next;
       } else {
         *link = waiter->next;

@@ -99,12 +99,9 @@ LockTable::Shard& LockTable::shard_of(LockTag tag) const {
   return shards_[hash_integer(tag.value + static_cast<uint64_t>(tag.kind)) & shard_mask_];
 }
 
-// What acquire() needs of memory. False: there is none.
+// What gain() needs of memory. False: there is none.
 bool LockTable::reserve(LockOwner& owner) {
   try {
-    if (owner.locks_.size() == owner.locks_.capacity()) {
-      owner.locks_.reserve(std::max<size_t>(16, 2 * owner.locks_.size()));
-    }
     if (owner.spare_queues_ == nullptr) owner.spare_queues_ = new LockQueue;
     if (owner.spare_holders_ == nullptr) owner.spare_holders_ = new LockHolder;
   } catch (const std::bad_alloc&) {
@@ -115,18 +112,32 @@ bool LockTable::reserve(LockOwner& owner) {
 
 TransactionStatus LockTable::acquire(LockOwner& owner, LockTag tag, LockMode mode,
                                      WaitPolicy policy, const WaitSettings& settings) {
+  if (owner.locks_.size() == owner.locks_.capacity()) {
+    try {
+      owner.locks_.reserve(std::max<size_t>(16, 2 * owner.locks_.size()));
+    } catch (const std::bad_alloc&) {
+      return TransactionStatus::out_of_memory;
+    }
+  }
+  std::optional<LockModes> before;
+  TransactionStatus status = gain(owner, tag, mode, policy, settings, &before);
+  if (before) owner.locks_.push_back({tag, *before});
+  return status;
+}
+
+TransactionStatus LockTable::gain(LockOwner& owner, LockTag tag, LockMode mode, WaitPolicy policy,
+                                  const WaitSettings& settings, std::optional<LockModes>* before) {
   if (!reserve(owner)) return TransactionStatus::out_of_memory;
   LockHolder* holder = owner.spare_holders_;
   owner.spare_holders_ = holder->next;
   Waiter waiter{&owner, mode, settings.parker, holder};
   TransactionStatus status = enter_queue(owner, tag, waiter, policy);
   if (status == TransactionStatus::must_wait) status = wait_in_queue(owner, tag, waiter, settings);
-  if (waiter.holder == nullptr) {
-    owner.locks_.push_back(tag);
-  } else {
+  if (waiter.holder != nullptr) {
     waiter.holder->next = owner.spare_holders_;
     owner.spare_holders_ = waiter.holder;
   }
+  if (waiter.granted && before != nullptr) *before = waiter.before;
   return status;
 }
 
@@ -144,7 +155,7 @@ TransactionStatus LockTable::enter_queue(LockOwner& owner, LockTag tag, Waiter& 
     shard.add(queue);
   } else {
     const LockHolder* held = queue->holder(&owner);
-    if (held != nullptr && held->mode >= waiter.mode) return TransactionStatus::ok;
+    if (held != nullptr && held->has(tag, waiter.mode)) return TransactionStatus::ok;
     if (queue->blocks(&owner, waiter.mode)) {
       if (policy == WaitPolicy::no_wait || waiter.parker == nullptr)
         return TransactionStatus::lock_not_available;
@@ -154,7 +165,7 @@ TransactionStatus LockTable::enter_queue(LockOwner& owner, LockTag tag, Waiter& 
       return TransactionStatus::must_wait;
     }
   }
-  if (queue->hold(&owner, waiter.mode, waiter.holder)) waiter.holder = nullptr;
+  queue->hold(&waiter);
   return TransactionStatus::ok;
 }
 
@@ -212,14 +223,18 @@ bool LockTable::grant_out_of_turn(LockOwner& owner, LockTag tag) {
   return true;
 }
 
-void LockTable::release(LockOwner& owner, LockTag tag) {
+void LockTable::reduce(LockOwner& owner, LockTag tag, LockModes modes) {
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
   LockQueue* queue = shard.find(tag);
   PGSILO_CHECK(queue != nullptr && queue->holder(&owner) != nullptr);
-  LockHolder* holder = queue->remove_holder(&owner);
-  holder->next = owner.spare_holders_;
-  owner.spare_holders_ = holder;
+  if (modes.empty()) {
+    LockHolder* holder = queue->remove_holder(&owner);
+    holder->next = owner.spare_holders_;
+    owner.spare_holders_ = holder;
+  } else {
+    queue->holder(&owner)->modes = modes;
+  }
   queue->grant_waiters();
   // While there are holders the bit stays up: whoever comes now queues behind those who wait.
   if (queue->holders != nullptr) return;
@@ -230,8 +245,11 @@ void LockTable::release(LockOwner& owner, LockTag tag) {
 }
 
 void LockTable::release_locks(LockOwner& owner, size_t keep) {
-  for (size_t i = keep; i < owner.locks_.size(); ++i) release(owner, owner.locks_[i]);
-  owner.locks_.resize(std::min(keep, owner.locks_.size()));
+  // Backwards: what was held before the oldest of them counts.
+  while (owner.locks_.size() > keep) {
+    reduce(owner, owner.locks_.back().tag, owner.locks_.back().before);
+    owner.locks_.pop_back();
+  }
   if (keep != 0) return;
   constexpr size_t ordinary = 4096;
   if (owner.locks_.capacity() <= ordinary) return;
@@ -239,22 +257,21 @@ void LockTable::release_locks(LockOwner& owner, size_t keep) {
   free_spares(owner);
 }
 
-LockMode LockTable::mode_held(const LockOwner& owner, LockTag tag) const {
+LockModes LockTable::modes_held(const LockOwner& owner, LockTag tag) const {
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
   const LockQueue* queue = shard.find(tag);
   const LockHolder* holder = queue == nullptr ? nullptr : queue->holder(&owner);
-  return holder == nullptr ? LockMode::none : holder->mode;
+  return holder == nullptr ? LockModes() : holder->modes;
 }
 
-bool LockTable::admits(const LockOwner& owner, const Record* record, LockMode mode) const {
-  LockTag tag = LockTag::of(record);
+bool LockTable::admits(const LockOwner& owner, LockTag tag, LockMode mode) const {
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
   const LockQueue* queue = shard.find(tag);
   if (queue == nullptr) return true;
   const LockHolder* holder = queue->holder(&owner);
-  return (holder != nullptr && holder->mode >= mode) || !queue->blocks(&owner, mode);
+  return (holder != nullptr && holder->modes.covers(mode)) || !queue->blocks(&owner, mode);
 }
 
 size_t LockTable::waiters(LockTag tag) const {
@@ -278,13 +295,13 @@ std::vector<LockOwner*> LockTable::blockers_of(const LockOwner& owner, LockTag t
     while (waiter != nullptr && waiter->owner != &owner) waiter = waiter->next;
     if (waiter == nullptr) return blockers;
     bool complete = true;
-    auto add = [&](LockOwner* other, LockMode mode) {
-      if (other == &owner || !conflict(mode, waiter->mode)) return;
+    auto add = [&](LockOwner* other, LockModes modes) {
+      if (other == &owner || !modes.conflicts_with(waiter->mode)) return;
       complete &= blockers.size() < blockers.capacity();
       if (complete) blockers.push_back(other);
     };
     for (const LockHolder* at = queue->holders; at != nullptr; at = at->next)
-      add(at->owner, at->mode);
+      add(at->owner, at->modes);
     for (const Waiter* at = queue->waiting; waiters_too && at != waiter; at = at->next)
       add(at->owner, at->mode);
     if (complete) return blockers;

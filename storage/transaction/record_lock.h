@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "storage/record/backoff.h"
@@ -104,6 +105,12 @@ class LockOwner {
   bool excludes(const Relation* relation) const;  // closed its gate
   bool excludes_any() const { return !gates_.empty(); }
   size_t lock_count() const { return locks_.size(); }
+  // f(tag, modes held before) for each time since lock_count() was `since` that a lock was gained
+  // or strengthened.
+  template <typename F>
+  void visit_locks(size_t since, F f) const {
+    for (size_t i = since; i < locks_.size(); ++i) f(locks_[i].tag, locks_[i].before);
+  }
   size_t share_count() const { return shares_.size(); }
   // Whether it waits for a lock just now.
   bool is_waiting();
@@ -126,7 +133,12 @@ class LockOwner {
 
   SpinLatch latch_;  // guards wait_, shares_ and gates_ against graph walks and list()
   Wait wait_;        // written by the owner's fiber and, when it grants, by a releasing one
-  std::vector<LockTag> locks_;  // held; in order of acquisition
+  // What acquire() gained, in that order: of a lock whose holds grew, an entry for each time.
+  struct Grant {
+    LockTag tag;
+    LockModes before;  // what was held of it until then
+  };
+  std::vector<Grant> locks_;
   std::vector<Relation*> shares_;
   std::vector<Relation*> gates_;
   LockQueue* spare_queues_ = nullptr;
@@ -155,11 +167,22 @@ class LockTable {
                             WaitPolicy policy, const WaitSettings& settings) {
     return acquire(owner, LockTag::of(record), mode, policy, settings);
   }
-  LockMode mode_held(const LockOwner& owner, LockTag tag) const;
+  // As acquire(), but whoever asks keeps the books: acquired locks that are released do not concern
+  // it. If `before` is not null and the owner gained something, it is told what was held until
+  // then.
+  TransactionStatus gain(LockOwner& owner, LockTag tag, LockMode mode, WaitPolicy policy,
+                         const WaitSettings& settings, std::optional<LockModes>* before = nullptr);
+  // The owner, who holds the lock, keeps no more than `modes` of it; the rest goes to whom it is
+  // due.
+  void reduce(LockOwner& owner, LockTag tag, LockModes modes);
+  LockModes modes_held(const LockOwner& owner, LockTag tag) const;
   // Whether a one-shot may do what takes `mode`: `owner` holds as much, or nobody holds or waits
   // for what conflicts with it.
-  bool admits(const LockOwner& owner, const Record* record, LockMode mode) const;
-  // Releases the locks but the `keep` oldest, to whom they are due. The caller holds the pin under
+  bool admits(const LockOwner& owner, LockTag tag, LockMode mode) const;
+  bool admits(const LockOwner& owner, const Record* record, LockMode mode) const {
+    return admits(owner, LockTag::of(record), mode);
+  }
+  // Undoes what was acquired, but for the `keep` oldest. The caller holds the pin under
   // which they were acquired.
   void release_locks(LockOwner& owner, size_t keep = 0);
   // How many wait for the lock; for tests and monitoring.
@@ -197,7 +220,6 @@ class LockTable {
                                   const WaitSettings& settings);
   bool leave_queue(LockTag tag, Waiter& waiter);
   bool grant_out_of_turn(LockOwner& owner, LockTag tag);
-  void release(LockOwner& owner, LockTag tag);
   static void free_spares(LockOwner& owner);
   // Waits in short parks until `done()`. DDL is rare: nobody wakes the poller.
   template <typename Done>

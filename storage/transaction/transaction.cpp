@@ -92,9 +92,9 @@ TransactionStatus Transaction::become_interactive() {
   // not.
   for (WriteEntry* entry = writes_.begin();
        status == TransactionStatus::ok && entry != writes_.end(); ++entry) {
-    if (entry->held >= entry->needed || !registers(*entry->relation)) continue;
-    status = lock_record(entry->record, {entry->needed});
-    if (status == TransactionStatus::ok) entry->held = entry->needed;
+    if (entry->held >= entry->needed() || !registers(*entry->relation)) continue;
+    status = lock_record(entry->record, {entry->needed()});
+    if (status == TransactionStatus::ok) entry->held = entry->needed();
   }
   return status;
 }
@@ -131,6 +131,10 @@ void Transaction::rollback_to(const Mark& mark) {
 void Transaction::release_locks_since(const Mark& mark) {
   PGSILO_DCHECK(mark.versions == writes_.mark());
   ++number_;  // what rested on a share of that time must ask for it again
+  owner_.visit_locks(mark.locks, [this](LockTag tag, LockModes before) {
+    WriteEntry* entry = tag.is_record() ? writes_.find(tag.record()) : nullptr;
+    if (entry != nullptr) entry->held = std::min(entry->held, before.strongest());
+  });
   worker_.parts().locks.release_locks(owner_, mark.locks);
   worker_.parts().locks.release_shares(owner_, worker_.index(), mark.shares);
 }

@@ -22,14 +22,15 @@ WriteEntry& WriteSet::add(WriteEntry* entry, Record* record, Relation& relation,
     index_.add(record, static_cast<uint32_t>(entries_.size() - 1));
     entry = &entries_.back();
   }
-  new (version) PendingVersion{entry->newest,
-                               copy.data(),
-                               static_cast<uint32_t>(copy.size()),
-                               command,
-                               static_cast<uint32_t>(entry - entries_.data()),
-                               tombstone};
+  new (version)
+      PendingVersion{entry->newest,
+                     copy.data(),
+                     static_cast<uint32_t>(copy.size()),
+                     command,
+                     static_cast<uint32_t>(entry - entries_.data()),
+                     tombstone,
+                     entry->newest == nullptr ? needed : std::max(entry->needed(), needed)};
   entry->newest = version;
-  entry->needed = std::max(entry->needed, needed);
   row_bytes_ += copy.size();
   append(versions_, version);
   return *entry;

@@ -31,6 +31,7 @@ struct PendingVersion {
   CommandId command;
   uint32_t entry;
   bool tombstone;
+  LockMode needed;  // of the record's intent lock, by this version and the older ones
 
   std::string_view bytes() const { return {row, row_bytes}; }
 };
@@ -43,9 +44,9 @@ struct WriteEntry {
   ExternalPayload* replaced = nullptr;  // by the one that was installed, or null
   bool base_absent = false;             // the committed record had no row when first written
   bool locked = false;                  // by the commit that runs now
-  LockMode needed = LockMode::none;     // of the record's intent lock, by the versions written
   LockMode held = LockMode::none;       // the transaction has at least this much of it
 
+  LockMode needed() const { return newest->needed; }
   // Nothing to install: the row came and went within the transaction.
   bool is_void() const { return base_absent && newest->tombstone; }
 };

@@ -55,15 +55,28 @@ TEST(SavepointTest, PortalsSeeTheRowsOfTheirTime) {
   client.ask(query("drop table savepoint_test"));
 }
 
-TEST(SavepointTest, EndsADeadlock) {
+// Two rows, and two sessions of which one will be the victim.
+class SavepointDeadlockTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    victim.start();
+    other.start();
+    victim.ask(query("drop table if exists savepoint_test"));
+    victim.ask(query("create table savepoint_test (id int primary key, n int)"));
+    victim.ask(query("insert into savepoint_test values (1, 0), (2, 0)"));
+    victim.ask(query("set deadlock_timeout = '100ms'"));
+    other.ask(query("set deadlock_timeout = '1min'"));
+  }
+  void TearDown() override { other.ask(query("drop table savepoint_test")); }
+  std::string rows() {
+    other.send(query("select n from savepoint_test order by id"));
+    return first_column(other.read_answer());
+  }
+
   RawClient victim, other;
-  victim.start();
-  other.start();
-  victim.ask(query("drop table if exists savepoint_test"));
-  victim.ask(query("create table savepoint_test (id int primary key, n int)"));
-  victim.ask(query("insert into savepoint_test values (1, 0), (2, 0)"));
-  victim.ask(query("set deadlock_timeout = '100ms'"));
-  other.ask(query("set deadlock_timeout = '1min'"));
+};
+
+TEST_F(SavepointDeadlockTest, EndsADeadlock) {
   victim.ask(query("begin"));
   victim.ask(query("savepoint a"));
   EXPECT_EQ(victim.ask(query("update savepoint_test set n = 1 where id = 1")), "CZT");
@@ -78,9 +91,29 @@ TEST(SavepointTest, EndsADeadlock) {
   EXPECT_EQ(victim.ask(query("rollback to a")), "CZT");
   EXPECT_EQ(victim.ask(query("commit")), "CZI");
   EXPECT_EQ(other.ask(query("commit")), "CZI");
-  other.send(query("select n from savepoint_test order by id"));
-  EXPECT_EQ(first_column(other.read_answer()), "2 2 ");
-  other.ask(query("drop table savepoint_test"));
+  EXPECT_EQ(rows(), "2 2 ");
+}
+
+// A lock from before the savepoint that was only strengthened since.
+TEST_F(SavepointDeadlockTest, WeakensWhatWasStrengthened) {
+  victim.ask(query("begin"));
+  victim.ask(query("select from savepoint_test where id = 1 for key share"));
+  victim.ask(query("savepoint a"));
+  EXPECT_EQ(victim.ask(query("delete from savepoint_test where id = 1")), "CZT");
+  other.ask(query("begin"));
+  EXPECT_EQ(other.ask(query("update savepoint_test set n = 2 where id = 2")), "CZT");
+  other.send(query("update savepoint_test set n = 2 where id = 1"));
+  EXPECT_TRUE(other.is_silent());
+  EXPECT_EQ(victim.ask(query("update savepoint_test set n = 1 where id = 2")), "E(40P01)ZE");
+  ASSERT_FALSE(other.is_silent(2000));
+  EXPECT_EQ(other.answer(), "CZT");
+  EXPECT_EQ(victim.ask(query("rollback to a")), "CZT");
+  // The one from before is still there.
+  other.ask(query("commit"));
+  other.ask(query("set lock_timeout = '20ms'"));
+  EXPECT_EQ(other.ask(query("delete from savepoint_test where id = 1")), "E(55P03)ZI");
+  victim.ask(query("rollback"));
+  EXPECT_EQ(rows(), "2 2 ");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Guarded {
 
   // What a holder may do. True if it has written.
   bool use(LockMode mode) {
-    if (mode == LockMode::share) {
+    if (mode == LockMode::for_share) {
       EXPECT_GE(value, 0);
     }
     if (mode < LockMode::no_key_update) return false;
@@ -39,7 +39,11 @@ struct Guarded {
   }
 };
 
-LockMode any_mode(Random& random) { return static_cast<LockMode>(1 + random.below(4)); }
+LockMode any_mode(Random& random) {
+  using enum LockMode;
+  constexpr std::array modes = {key_share, for_share, no_key_update, update};
+  return modes[random.below(modes.size())];
+}
 
 class LockStress : public ::testing::Test {
  protected:

@@ -46,7 +46,7 @@ class LockModeTest : public ::testing::Test {
 };
 
 TEST_F(LockModeTest, TheTableOfConflictsIsPostgreSQLs) {
-  constexpr std::array modes = {key_share, share, no_key_update, update};
+  constexpr std::array modes = {key_share, for_share, no_key_update, update};
   constexpr bool conflicts[4][4] = {{false, false, false, true},
                                     {false, false, true, true},
                                     {false, true, true, true},
@@ -81,7 +81,7 @@ TEST_F(LockModeTest, OneShotsChangeWhatTheLocksOfOthersAllow) {
   main.transaction.abort();
 
   main.begin(TransactionMode::interactive);
-  ASSERT_EQ(lock(main, share), ok);
+  ASSERT_EQ(lock(main, for_share), ok);
   other.begin();
   EXPECT_EQ(other.put(relation, "a", "2"), must_wait);
   other.transaction.abort();
@@ -105,7 +105,7 @@ TEST_F(LockModeTest, ACommitThatStartedBeforeTheLockStillLooksAtIt) {
 
 TEST_F(LockModeTest, NobodyOvertakesAWriterThatWaits) {
   main.begin(TransactionMode::interactive);
-  ASSERT_EQ(lock(main, share), ok);
+  ASSERT_EQ(lock(main, for_share), ok);
   std::thread writer([&] {
     other.begin(TransactionMode::interactive);
     EXPECT_EQ(lock(other, update), ok);
@@ -113,11 +113,11 @@ TEST_F(LockModeTest, NobodyOvertakesAWriterThatWaits) {
   });
   wait_for_waiters(a, 1);
   third.begin(TransactionMode::interactive);
-  EXPECT_EQ(try_lock(third, share), lock_not_available);
+  EXPECT_EQ(try_lock(third, for_share), lock_not_available);
   EXPECT_EQ(lock(main, key_share), ok);  // has it already
   EXPECT_EQ(main.commit(), ok);
   writer.join();
-  EXPECT_EQ(try_lock(third, share), ok);
+  EXPECT_EQ(try_lock(third, for_share), ok);
   EXPECT_EQ(third.commit(), ok);
 }
 
@@ -127,7 +127,7 @@ TEST_F(LockModeTest, AllWhoCanShareAreGrantedAtOnce) {
   std::atomic<int> granted = 0;
   std::atomic<bool> go_on = false;
   std::vector<std::thread> threads;
-  for (LockMode mode : {share, key_share, share}) {
+  for (LockMode mode : {for_share, key_share, for_share}) {
     threads.emplace_back([&, mode] {
       TestSession session(engine);
       session.begin(TransactionMode::interactive);
@@ -147,7 +147,7 @@ TEST_F(LockModeTest, AllWhoCanShareAreGrantedAtOnce) {
 
 TEST_F(LockModeTest, AWaiterThatGivesUpLetsOthersBehindItIn) {
   main.begin(TransactionMode::interactive);
-  ASSERT_EQ(lock(main, share), ok);
+  ASSERT_EQ(lock(main, for_share), ok);
   other.settings.lock_timeout_us = 20000;
   std::thread writer([&] {
     other.begin(TransactionMode::interactive);
@@ -156,7 +156,7 @@ TEST_F(LockModeTest, AWaiterThatGivesUpLetsOthersBehindItIn) {
   });
   wait_for_waiters(a, 1);
   third.begin(TransactionMode::interactive);
-  EXPECT_EQ(lock(third, share), ok);  // when the writer has gone; main still holds its share
+  EXPECT_EQ(lock(third, for_share), ok);  // when the writer has gone; main still holds its share
   writer.join();
   EXPECT_EQ(third.commit(), ok);
   EXPECT_EQ(main.commit(), ok);
@@ -165,8 +165,8 @@ TEST_F(LockModeTest, AWaiterThatGivesUpLetsOthersBehindItIn) {
 TEST_F(LockModeTest, WhoHoldsALockStrengthensItBeforeThoseWhoHoldNone) {
   main.begin(TransactionMode::interactive);
   third.begin(TransactionMode::interactive);
-  ASSERT_EQ(lock(main, share), ok);
-  ASSERT_EQ(lock(third, share), ok);
+  ASSERT_EQ(lock(main, for_share), ok);
+  ASSERT_EQ(lock(third, for_share), ok);
   std::atomic<int> order = 0;
   std::thread writer([&] {
     other.begin(TransactionMode::interactive);
@@ -195,7 +195,7 @@ TEST_F(LockModeTest, OfTwoSharersWhoBothWantToWriteOneIsTheVictim) {
       TestSession session(engine);
       session.settings.deadlock_timeout_us = 2000;
       session.begin(TransactionMode::interactive);
-      ASSERT_EQ(lock(session, share), ok);
+      ASSERT_EQ(lock(session, for_share), ok);
       ++sharing;
       while (sharing != 2) std::this_thread::yield();
       TransactionStatus status = session.transaction.update(session.row, "x");
@@ -217,7 +217,7 @@ TEST_F(LockModeTest, OfTwoSharersWhoBothWantToWriteOneIsTheVictim) {
 TEST_F(LockModeTest, ACycleThroughTheOrderOfWaitingHasNoVictim) {
   for (TestSession* session : {&main, &other, &third}) session->settings.deadlock_timeout_us = 2000;
   main.begin(TransactionMode::interactive);
-  ASSERT_EQ(lock(main, share), ok);
+  ASSERT_EQ(lock(main, for_share), ok);
   third.begin(TransactionMode::interactive);
   ASSERT_EQ(lock(third, update, WaitPolicy::wait, "b"), ok);
   std::thread writer([&] {
@@ -227,7 +227,7 @@ TEST_F(LockModeTest, ACycleThroughTheOrderOfWaitingHasNoVictim) {
   });
   wait_for_waiters(a, 1);
   std::thread sharer([&] {
-    EXPECT_EQ(lock(third, share), ok);
+    EXPECT_EQ(lock(third, for_share), ok);
     EXPECT_EQ(third.commit(), ok);
   });
   wait_for_waiters(a, 2);
@@ -269,6 +269,45 @@ TEST_F(LockModeTest, ADuplicateIsReportedWhileAnotherChangesTheRow) {
   EXPECT_EQ(other.insert(relation, "a", "other"), duplicate_key);
   other.transaction.abort();
   main.transaction.abort();
+}
+
+// The way out of a deadlock: what was only strengthened since the mark is weakened.
+TEST_F(LockModeTest, WhatAMarkFoundWeakerBecomesWeakerAgain) {
+  main.begin(TransactionMode::interactive);
+  ASSERT_EQ(lock(main, key_share), ok);
+  Transaction::Mark mark = main.transaction.mark();
+  main.statement();
+  ASSERT_EQ(lock(main, for_share), ok);
+  ASSERT_EQ(main.erase(relation, "a"), ok);
+  main.transaction.rollback_to(mark);
+  other.begin(TransactionMode::interactive);
+  EXPECT_EQ(try_lock(other, key_share), lock_not_available);
+  main.transaction.release_locks_since(mark);
+  EXPECT_EQ(try_lock(other, no_key_update), ok);
+  EXPECT_EQ(try_lock(other, update), lock_not_available);
+  other.transaction.abort();
+  EXPECT_EQ(main.commit(), ok);
+  EXPECT_FALSE(a->tid_word().load().has_intent());
+}
+
+TEST_F(LockModeTest, AWriteAfterThatTakesItsLockAnew) {
+  main.begin(TransactionMode::interactive);
+  ASSERT_EQ(main.get(relation, "a"), ok);
+  ASSERT_EQ(main.transaction.update(main.row, "1"), ok);
+  Transaction::Mark mark = main.transaction.mark();
+  main.statement();
+  ASSERT_EQ(main.erase(relation, "a"), ok);
+  main.transaction.rollback_to(mark);
+  main.transaction.release_locks_since(mark);
+  other.begin(TransactionMode::interactive);
+  EXPECT_EQ(try_lock(other, key_share), ok);
+  main.settings.lock_timeout_us = 2000;
+  main.statement();
+  EXPECT_EQ(main.erase(relation, "a"), lock_timeout);
+  main.transaction.rollback_to(mark);
+  EXPECT_EQ(main.commit(), ok);  // as an update, which the other's lock admits
+  other.transaction.abort();
+  EXPECT_EQ(main.peek(relation), "a=1 b=0");
 }
 
 }  // namespace
