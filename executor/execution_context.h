@@ -13,6 +13,7 @@
 
 namespace pgsilo {
 
+class AdvisoryLocks;
 class CatalogView;
 class Parker;
 class ReferentialActions;
@@ -91,6 +92,7 @@ struct ExecutionContext {
   const std::atomic<bool>* cancel_requested = nullptr;  // null: cannot be cancelled
   SequenceSession* sequences = nullptr;                 // values taken, currval()
   ReferentialActions* references = nullptr;             // needed where tables have foreign keys
+  AdvisoryLocks* advisory_locks = nullptr;
   RandomState random;
   std::string database_name;
   std::string user_name;          // current_user

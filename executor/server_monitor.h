@@ -32,11 +32,14 @@ struct SessionInfo {
   std::string query;  // the one that runs, or the last one; its beginning if it is long
 };
 
-// One hold on, or wait for, a relation or a record.
+// One hold on, or wait for, a lock in one mode.
 struct LockInfo {
-  int32_t process = 0;    // 0: a transaction that belongs to no session
-  uint64_t relation = 0;  // its RelationId; 0 for a record
-  uint64_t record = 0;    // tells records apart, for as long as they are locked; 0 for a relation
+  enum class Kind : uint8_t { record, relation, advisory_bigint, advisory_pair };
+  int32_t process = 0;  // 0: a transaction that belongs to no session
+  Kind kind = Kind::record;
+  // The RelationId; what tells records apart for as long as they are locked; the number, or two
+  // in one (high and low half).
+  uint64_t object = 0;
   std::string_view mode;
   bool granted = false;
   int64_t wait_start = 0;

@@ -11,7 +11,9 @@ enum class WaitEvent : uint8_t {
   none,
   client_read,
   client_write,
-  lock,
+  record_lock,
+  relation_lock,
+  advisory_lock,
   log_buffer,  // room in the log's buffers, or a helper of a bulk load
   log_sync,    // the answer is ready, the log not yet durable
   pg_sleep,

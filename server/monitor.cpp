@@ -33,6 +33,19 @@ std::string_view mode_of(const LockEntry& entry) {
   return name_of(entry.exclusive ? LockMode::access_exclusive : LockMode::access_share);
 }
 
+LockInfo::Kind kind_of(const LockEntry& entry) {
+  if (entry.is_on_relation()) return LockInfo::Kind::relation;
+  switch (entry.tag.kind) {
+    case LockTag::Kind::record:
+      break;
+    case LockTag::Kind::advisory_bigint:
+      return LockInfo::Kind::advisory_bigint;
+    case LockTag::Kind::advisory_pair:
+      return LockInfo::Kind::advisory_pair;
+  }
+  return LockInfo::Kind::record;
+}
+
 }  // namespace
 
 Monitor::Monitor(SessionRegistry& sessions, LockTable& locks)
@@ -93,8 +106,8 @@ std::vector<LockInfo> Monitor::locks() const {
     LockInfo info;
     if (auto found = processes.find(entry.owner); found != processes.end())
       info.process = found->second;
-    info.relation = entry.relation.value();
-    info.record = entry.tag.value;
+    info.kind = kind_of(entry);
+    info.object = entry.is_on_relation() ? entry.relation.value() : entry.tag.value;
     info.mode = mode_of(entry);
     info.granted = entry.granted;
     if (entry.waiting_since_us != 0) info.wait_start = in_postgres_time(entry.waiting_since_us);

@@ -74,6 +74,7 @@ std::span<const FunctionEntry> number_format();
 std::span<const FunctionEntry> session();
 std::span<const FunctionEntry> monitoring();
 std::span<const FunctionEntry> sequence();
+std::span<const FunctionEntry> advisory_lock();
 std::span<const FunctionEntry> definition_text();
 std::span<const AggregateFunction> aggregates();
 std::span<const AggregateFunction> statistics_aggregates();

@@ -53,8 +53,12 @@ WaitName name_of(WaitEvent event) {
       return {"Client", "ClientRead"};
     case WaitEvent::client_write:
       return {"Client", "ClientWrite"};
-    case WaitEvent::lock:
+    case WaitEvent::record_lock:
       return {"Lock", "tuple"};
+    case WaitEvent::relation_lock:
+      return {"Lock", "relation"};
+    case WaitEvent::advisory_lock:
+      return {"Lock", "advisory"};
     case WaitEvent::log_buffer:
       return {"IO", "WALWrite"};
     case WaitEvent::log_sync:
@@ -159,12 +163,22 @@ Oid table_of(const CatalogSnapshot& catalog, uint64_t relation) {
 
 void fill_locks(ExecutionContext& session, const Datum*, std::vector<Datum>& values, Arena& arena) {
   for (const LockInfo& lock : session.monitor->locks()) {
-    bool on_record = lock.record != 0;
+    using Kind = LockInfo::Kind;
+    bool is_relation = lock.kind == Kind::relation;
+    bool is_advisory = lock.kind == Kind::advisory_bigint || lock.kind == Kind::advisory_pair;
     RowBuilder row(values, arena);
-    row.text(on_record ? "tuple" : "relation").integer(system_oid::database_postgres);
-    row.integer_or_null(on_record ? 0 : table_of(session.catalog->snapshot(), lock.relation));
-    row.null().null().null().null().null();  // page, tuple, virtualxid, transactionid, classid
-    row.null().null().null();                // objid, objsubid, virtualtransaction
+    row.text(is_advisory ? "advisory" : is_relation ? "relation" : "tuple");
+    row.integer(system_oid::database_postgres);
+    row.integer_or_null(is_relation ? table_of(session.catalog->snapshot(), lock.object) : 0);
+    row.null().null().null().null();  // page, tuple, virtualxid, transactionid
+    if (is_advisory) {
+      row.integer(static_cast<uint32_t>(lock.object >> 32));
+      row.integer(static_cast<uint32_t>(lock.object));
+      row.integer(lock.kind == Kind::advisory_bigint ? 1 : 2);
+    } else {
+      row.null().null().null();  // classid, objid, objsubid
+    }
+    row.null();  // virtualtransaction
     row.integer_or_null(lock.process).text(lock.mode).boolean(lock.granted);
     row.boolean(false).integer_or_null(lock.wait_start);
   }

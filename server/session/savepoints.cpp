@@ -23,6 +23,7 @@ std::string_view TransactionControl::set_savepoint(std::string_view name) {
   open_storage();
   savepoints_.push_back({std::string(name),
                          {},
+                         advisory_locks_.mark(),
                          catalog_.mark(),
                          settings_.mark(),
                          context_.references->mark(),
@@ -56,6 +57,8 @@ void TransactionControl::unwind_to_newest() {
   const Savepoint& savepoint = savepoints_.back();
   observer_.before_rollback_to(savepoint.observed);
   transaction_.rollback_to(savepoint.storage);
+  advisory_locks_.rollback_to(savepoint.locks);
+  advisory_locks_.settle();
   note_epoch();
   catalog_.rollback_to(savepoint.catalog);
   context_.references->rollback_to(savepoint.references);

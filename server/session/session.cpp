@@ -68,6 +68,7 @@ void Session::run() {
 // Nobody sees the session any more, though its last words may still wait for a slow client.
 void Session::leave() {
   state_.transactions.abandon();
+  state_.transactions.advisory_locks().release_all();
   if (!registered_) return;
   registered_ = false;
   state_.services.sessions.remove(process_);

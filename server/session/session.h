@@ -74,6 +74,7 @@ class Session final : public OutputValve {
   void output_is_full() override;
   // The failure of the message that was dispatched last.
   void recover(const SqlError& error, const TransactionStatus* conflict);
+  bool may_run_again(TransactionStatus conflict);
   void run_again(TransactionStatus conflict);
   void count_abort(TransactionStatus status);
   void fail(const SqlError& error);

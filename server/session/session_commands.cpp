@@ -266,6 +266,7 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
   state_.settings.reset_all();
   state_.statements.remove_all();
   state_.sequences.forget();
+  state_.transactions.advisory_locks().unlock_all();
   return "DISCARD ALL";
 }
 

@@ -90,11 +90,25 @@ void SessionInterrupts::check_deadline() {
   cancelled_.store(true, std::memory_order_relaxed);
 }
 
+// Waits for which nobody has noted a reason are storage's.
+WaitEvent SessionInterrupts::storage_wait() {
+  switch (locks_->waits_for()) {
+    case LockOwner::WaitsFor::nothing:
+      break;
+    case LockOwner::WaitsFor::record:
+      return WaitEvent::record_lock;
+    case LockOwner::WaitsFor::relation:
+      return WaitEvent::relation_lock;
+    case LockOwner::WaitsFor::advisory:
+      return WaitEvent::advisory_lock;
+  }
+  return WaitEvent::log_buffer;
+}
+
 void SessionInterrupts::park(int64_t deadline_us) {
   bool storage =
       report_ != nullptr && report_->event.load(std::memory_order_relaxed) == WaitEvent::none;
-  WaitScope waits(storage ? report_ : nullptr,
-                  storage && locks_->is_waiting() ? WaitEvent::lock : WaitEvent::log_buffer);
+  WaitScope waits(storage ? report_ : nullptr, storage ? storage_wait() : WaitEvent::none);
   fiber_.park(std::min({deadline_us, statement_deadline_us_, transaction_deadline_us_}));
   check_deadline();
 }

@@ -70,6 +70,7 @@ class SessionInterrupts final : public Parker, public TimeBudget {
 
  private:
   void check_deadline();
+  WaitEvent storage_wait();
 
   WorkerFiber& fiber_;
   WaitReport* report_ = nullptr;

@@ -66,7 +66,7 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
     }
   }
   if (again) count_abort(*again);
-  if (again && can_replay_ && !state_.transactions.in_block()) {
+  if (again && may_run_again(*again)) {
     std::optional<SqlError> ended;
     try {
       run_again(*again);
@@ -87,6 +87,14 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
   fail(reason);
 }
 
+bool Session::may_run_again(TransactionStatus conflict) {
+  if (!can_replay_ || state_.transactions.in_block()) return false;
+  const AdvisoryLocks& locks = state_.transactions.advisory_locks();
+  if (!locks.can_undo()) return false;
+  // The victim of a deadlock must let go of what others wait for.
+  return conflict != TransactionStatus::deadlock || !locks.held_before();
+}
+
 // Back to the replay point. The waits come first: when one of them fails, the answer so far stands
 // with its error.
 void Session::run_again(TransactionStatus conflict) {
@@ -95,6 +103,8 @@ void Session::run_again(TransactionStatus conflict) {
   if (delay_us > 0) state_.interrupts.sleep(delay_us);
   state_.interrupts.check();
   state_.transactions.set_careful(retry_.failures() >= failures_before_care);
+  state_.transactions.advisory_locks().undo();
+  if (conflict == TransactionStatus::deadlock) state_.transactions.advisory_locks().settle();
   state_.reply.take_back();
   state_.statements.rewind();
   state_.connection.rewind();

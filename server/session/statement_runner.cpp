@@ -21,6 +21,25 @@ bool same_columns(std::span<const ResultColumn> left, std::span<const ResultColu
                     });
 }
 
+// What a statement of a block does with advisory locks stands when it has ended; what was done
+// before it is not undone with it.
+class StandingLocks {
+ public:
+  explicit StandingLocks(TransactionControl& transactions) : transactions_(transactions) {
+    settle();
+  }
+  ~StandingLocks() { settle(); }
+  StandingLocks(const StandingLocks&) = delete;
+  StandingLocks& operator=(const StandingLocks&) = delete;
+
+ private:
+  void settle() {
+    if (transactions_.state() == TransactionControl::State::block)
+      transactions_.advisory_locks().settle();
+  }
+  TransactionControl& transactions_;
+};
+
 }  // namespace
 
 std::shared_ptr<CachedText> StatementRunner::parse(std::string_view text,
@@ -174,7 +193,8 @@ void StatementRunner::start(Portal& portal) {
 bool StatementRunner::may_restart(const Portal& portal, const Reply::Position& begin,
                                   CommandId before) const {
   if (state_.transactions.state() != TransactionControl::State::block ||
-      state_.transactions.storage().command() == before) {
+      state_.transactions.storage().command() == before ||
+      !state_.transactions.advisory_locks().can_undo()) {
     return false;
   }
   StatementKind kind = portal.plan == nullptr ? StatementKind::utility : portal.plan->kind();
@@ -194,6 +214,7 @@ void StatementRunner::restart(const Reply::Position& begin, TransactionStatus co
   int64_t delay_us = retry_.next_delay_us();
   if (delay_us > 0) state_.interrupts.sleep(delay_us);
   state_.interrupts.check();
+  state_.transactions.advisory_locks().undo();
 }
 
 void StatementRunner::count_rows(const ExecutablePlan& plan, uint64_t rows) {
@@ -210,6 +231,7 @@ void StatementRunner::count_rows(const ExecutablePlan& plan, uint64_t rows) {
 }
 
 StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_limit) {
+  StandingLocks standing(state_.transactions);
   if (portal.state == Portal::State::suspended) return run_once(portal, row_limit);
   Reply::Position begin = state_.reply.position();
   retry_.reset();

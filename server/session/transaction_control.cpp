@@ -35,8 +35,10 @@ TransactionControl::TransactionControl(WorkerContext& worker, Catalog& catalog, 
       context_(context),
       observer_(observer),
       catalog_(catalog),
-      transaction_(worker, waits) {
+      transaction_(worker, waits),
+      advisory_locks_(worker.parts().locks, transaction_.lock_owner()) {
   context_.transaction = &transaction_;
+  context_.advisory_locks = &advisory_locks_;
   context_.catalog = &catalog_;
   context_.types.object_names = &names_;
 }
@@ -110,6 +112,7 @@ void TransactionControl::validate() {
 
 void TransactionControl::become_interactive() {
   interactive_ = true;
+  advisory_locks_.settle();
   if (!transaction_.is_open() || transaction_.mode() == TransactionMode::interactive) return;
   raise(transaction_.become_interactive());
   note_epoch();
@@ -224,7 +227,7 @@ void TransactionControl::chain() {
 }
 
 void TransactionControl::commit_storage() {
-  if (!transaction_.is_open()) return;
+  if (!transaction_.is_open()) return release_advisory_locks();
   observer_.before_transaction_end();
   settle_deferred_constraints();
   TransactionStatus status = catalog_.before_commit(transaction_);
@@ -236,6 +239,7 @@ void TransactionControl::commit_storage() {
   note_epoch();
   if (status == TransactionStatus::ok) {
     catalog_.committed(transaction_.worker());
+    release_advisory_locks();
     return;
   }
   // It has aborted. An implicit transaction is over (and may run again); so is a block: COMMIT
@@ -263,11 +267,19 @@ void TransactionControl::rollback_storage() {
     transaction_.abort();
     note_epoch();
   }
+  release_advisory_locks();
+}
+
+// Those of the transaction; and what was done with the session's stands from now on.
+void TransactionControl::release_advisory_locks() {
+  advisory_locks_.end_transaction();
+  advisory_locks_.settle();
 }
 
 void TransactionControl::leave(bool committed) {
   savepoints_.clear();
   context_.references->forget_transaction();
+  advisory_locks_.end_transaction();
   if (!committed) catalog_.forget_local();
   settings_.end_transaction(committed);
   interactive_ = false;
@@ -288,7 +300,10 @@ void TransactionControl::commit_implicit() {
 void TransactionControl::fail(SqlState reason) {
   if (state_ == State::failed) return;
   // A one-shot that was to run again, and may not.
-  if (state_ == State::idle) return observer_.transaction_ended(false);
+  if (state_ == State::idle) {
+    advisory_locks_.settle();
+    return observer_.transaction_ended(false);
+  }
   if (!savepoints_.empty()) {
     unwind_to_newest();
     // Somebody waits for what this statement or an earlier one since the savepoint has locked.

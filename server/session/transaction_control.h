@@ -31,6 +31,7 @@
 #include "server/settings/settings.h"
 #include "sql/ast/utility.h"
 #include "sql/sqlstate.h"
+#include "storage/transaction/advisory_lock.h"
 #include "storage/transaction/transaction.h"
 
 namespace pgsilo {
@@ -67,6 +68,7 @@ class TransactionControl {
   ReadyState ready_state() const;
   CatalogView& catalog() { return catalog_; }
   Transaction& storage() { return transaction_; }
+  AdvisoryLocks& advisory_locks() { return advisory_locks_; }
 
   // A message begins to be handled: the time that its statements see.
   void set_clock();
@@ -108,6 +110,7 @@ class TransactionControl {
   struct Savepoint {
     std::string name;
     Transaction::Mark storage;
+    AdvisoryLocks::Mark locks;
     CatalogView::Mark catalog;
     Settings::Mark settings;
     ReferentialActions::Mark references;
@@ -132,6 +135,7 @@ class TransactionControl {
   void commit_storage();
   void settle_deferred_constraints();
   void rollback_storage();
+  void release_advisory_locks();
   void note_epoch();
   void warn(SqlState state, std::string_view message);
   void raise(TransactionStatus status);
@@ -142,6 +146,7 @@ class TransactionControl {
   CatalogView catalog_;
   CatalogNames names_{catalog_};  // for reg* values
   Transaction transaction_;
+  AdvisoryLocks advisory_locks_;
   State state_ = State::idle;
   std::vector<Savepoint> savepoints_;  // oldest first; only in blocks
   bool careful_ = false;

@@ -32,12 +32,6 @@ class LockModes {
  public:
   constexpr LockModes() = default;
   constexpr LockModes(LockMode mode) : bits_(bit(mode)) {}
-  static constexpr LockModes from_bits(uint32_t bits) {
-    LockModes modes;
-    modes.bits_ = static_cast<uint16_t>(bits);
-    return modes;
-  }
-  constexpr uint16_t bits() const { return bits_; }
 
   constexpr bool empty() const { return bits_ == 0; }
   constexpr bool has(LockMode mode) const { return (bits_ & bit(mode)) != 0; }
@@ -63,6 +57,7 @@ class LockModes {
     bits_ |= other.bits_;
     return *this;
   }
+  constexpr void remove(LockMode mode) { bits_ &= static_cast<uint16_t>(~bit(mode)); }
   friend constexpr LockModes operator|(LockModes left, LockModes right) { return left |= right; }
   friend constexpr bool operator==(LockModes, LockModes) = default;
 

@@ -48,9 +48,11 @@ void LockOwner::end_wait() {
   wait_ = {.number = wait_.number + 1};
 }
 
-bool LockOwner::is_waiting() {
+LockOwner::WaitsFor LockOwner::waits_for() {
   std::lock_guard guard(latch_);
-  return wait_.kind != Wait::Kind::none;
+  if (wait_.kind == Wait::Kind::none) return WaitsFor::nothing;
+  if (wait_.kind != Wait::Kind::queue) return WaitsFor::relation;
+  return wait_.tag.is_record() ? WaitsFor::record : WaitsFor::advisory;
 }
 
 // ---- LockTable ----

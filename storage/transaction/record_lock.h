@@ -1,12 +1,12 @@
 // Locks with queues: intent locks on records (engine.md item 8), advisory locks, and the waiting
 // for locks of every kind: fair queues, deadlines, cancellation and deadlock detection.
 //
-// A lock belongs to a LockOwner (one per Transaction). An intent lock is not Silo's lock bit: it is
-// held across statements and round trips, and it does not by itself make anything correct; commit
-// validates all the same. It makes writers of hot records queue up instead of failing. A queue
-// exists while its lock is held or waited for; it is found by its tag (records are stable) in a
-// sharded table. A record's intent bit is up exactly while its queue exists, and changes only under
-// the shard's latch.
+// A lock belongs to a LockOwner (one per Transaction object, so one per session). An intent lock is
+// not Silo's lock bit: it is held across statements and round trips, and it does not by itself make
+// anything correct; commit validates all the same. It makes writers of hot records queue up instead
+// of failing. A queue exists while its lock is held or waited for; it is found by its tag (records
+// are stable) in a sharded table. A record's intent bit is up exactly while its queue exists, and
+// changes only under the shard's latch.
 //
 // Granting. A request is granted when it conflicts with no holder and with nobody who waits before
 // it (lock_mode.h); who holds a weaker mode of the lock stands before those who hold none, for they
@@ -54,6 +54,14 @@ struct LockTag {
   enum class Kind : uint8_t { record, advisory_bigint, advisory_pair };
   Kind kind = Kind::record;
   uint64_t value = 0;  // a record's address, or the number (pair: high and low half)
+
+  static LockTag advisory(int64_t key) {
+    return {Kind::advisory_bigint, static_cast<uint64_t>(key)};
+  }
+  static LockTag advisory(int32_t first, int32_t second) {
+    return {Kind::advisory_pair,
+            uint64_t{static_cast<uint32_t>(first)} << 32 | static_cast<uint32_t>(second)};
+  }
 
   static LockTag of(const Record* record) {
     return {Kind::record, reinterpret_cast<uintptr_t>(record)};
@@ -112,8 +120,9 @@ class LockOwner {
     for (size_t i = since; i < locks_.size(); ++i) f(locks_[i].tag, locks_[i].before);
   }
   size_t share_count() const { return shares_.size(); }
-  // Whether it waits for a lock just now.
-  bool is_waiting();
+  // What it waits for just now: any thread may ask.
+  enum class WaitsFor : uint8_t { nothing, record, relation, advisory };
+  WaitsFor waits_for();
 
  private:
   friend class LockTable;

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "storage/transaction/advisory_lock.h"
+#include "storage/transaction/lock_list.h"
 #include "tests/stress/sanitized.h"
 #include "tests/unit/storage/transaction/test_engine.h"
 
@@ -144,6 +146,65 @@ TEST_F(LockStress, ImpatientWaitersLeaveNothingBehind) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   for (std::thread& thread : running) thread.join();
+}
+
+// Sessions that lock, unlock, give up and repeat: holders of an exclusive lock are alone, and when
+// all have gone nothing is left.
+TEST_F(LockStress, AdvisoryLocksExcludeEachOther) {
+  constexpr size_t keys = 4;
+  std::array<long, keys> values{};
+  std::atomic<long> expected = 0;
+  std::vector<std::thread> running;
+  for (int id = 0; id < threads; ++id) {
+    running.emplace_back([&, id] {
+      Random random(static_cast<uint64_t>(id) + 1);
+      ThreadParker parker;
+      WaitSettings settings{&parker};
+      settings.deadlock_timeout_us = 200 + 100 * id;
+      LockOwner& owner = locks.take_owner();
+      AdvisoryLocks book(locks, owner);
+      for (int round = 0; round < rounds; ++round) {
+        bool undone = false;
+        for (uint64_t wanted = 1 + random.below(3); wanted != 0; --wanted) {
+          size_t key = random.below(keys);
+          LockMode mode = random.one_in(2) ? LockMode::share : LockMode::exclusive;
+          auto scope =
+              random.one_in(2) ? AdvisoryLocks::Scope::session : AdvisoryLocks::Scope::transaction;
+          settings.lock_timeout_us = random.one_in(4) ? 50 : 0;
+          TransactionStatus status =
+              book.lock(LockTag::advisory(static_cast<int64_t>(key)), mode, scope,
+                        random.one_in(4) ? WaitPolicy::no_wait : WaitPolicy::wait, settings);
+          if (status == deadlock) break;
+          if (status != ok) continue;
+          if (mode == LockMode::exclusive) {
+            ++values[key];
+            expected.fetch_add(1, std::memory_order_relaxed);
+          } else {
+            EXPECT_GE(values[key], 0);
+          }
+          if (random.one_in(4)) {
+            book.unlock(LockTag::advisory(static_cast<int64_t>(key)), mode);
+          }
+          if (random.one_in(8) && book.can_undo()) {
+            book.undo();
+            undone = true;
+          }
+        }
+        if (undone || random.one_in(2)) book.settle();
+        book.end_transaction();
+        if (random.one_in(2)) book.unlock_all();
+        book.settle();
+        if (random.one_in(8) || book.held_before()) book.release_all();
+      }
+      book.release_all();
+      locks.return_owner(owner);
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  long sum = 0;
+  for (long value : values) sum += value;
+  EXPECT_EQ(sum, expected);
+  EXPECT_TRUE(locks.list().empty());
 }
 
 }  // namespace
