@@ -19,9 +19,10 @@ void CatalogWriter::require_found(TransactionStatus status) {
 }
 
 RowRef CatalogWriter::find(const SystemTable& table, std::string_view key) {
+  Relation& rows = relation(table.relation_id());
+  require_ok(transaction_.share_relation(rows));
   RowRef found;
-  require_found(transaction_.get(relation(table.relation_id()), key, buffer_, &found,
-                                 ReadPurpose::for_update));
+  require_found(transaction_.get(rows, key, buffer_, &found, ReadPurpose::for_update));
   return found;
 }
 
@@ -49,8 +50,9 @@ void CatalogWriter::insert(const SystemRow& row) {
   ByteBuffer bytes;
   table.primary_key().encode_columns(row.values(), key);
   table.layout().encode(row.values(), bytes);
-  TransactionStatus status =
-      transaction_.insert(relation(table.relation_id()), key.view(), bytes.view());
+  Relation& rows = relation(table.relation_id());
+  require_ok(transaction_.share_relation(rows));
+  TransactionStatus status = transaction_.insert(rows, key.view(), bytes.view());
   if (status == TransactionStatus::duplicate_key) status = TransactionStatus::conflict_unique;
   require_ok(status);
   for (const SystemTable::Index& index : table.secondary_indexes()) {

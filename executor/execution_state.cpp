@@ -58,17 +58,33 @@ void ExecutionState::begin_statement() {
   if (!compiled.planned->lock_clause.empty()) check(transaction().become_interactive());
   check(nested ? transaction().continue_statement() : transaction().begin_statement());
   command = transaction().command();
-  for (const TableDescriptor* table : compiled.planned->tables) {
+  const PlannedStatement& planned = *compiled.planned;
+  for (size_t i = 0; i < planned.tables.size(); ++i) {
     // What is read of a sequence is read outside of the transaction.
-    if (table->kind != RelationKind::sequence) use_table(*table);
+    if (planned.tables[i]->kind != RelationKind::sequence)
+      use_table(*planned.tables[i], planned.table_uses[i]);
   }
 }
 
-void ExecutionState::use_table(const TableDescriptor& table) {
+namespace {
+LockMode lock_of(TableUse use) {
+  switch (use) {
+    case TableUse::read:
+      return LockMode::access_share;
+    case TableUse::lock_rows:
+      return LockMode::row_share;
+    case TableUse::write:
+      break;
+  }
+  return LockMode::row_exclusive;
+}
+}  // namespace
+
+void ExecutionState::use_table(const TableDescriptor& table, TableUse use) {
   if (table.record.record != nullptr) {
     check(transaction().use_descriptor(table.record.record, table.record.tid));
   }
-  if (table.relation != nullptr) check(transaction().share_relation(*table.relation));
+  if (table.relation != nullptr) check(transaction().lock_relation(*table.relation, lock_of(use)));
 }
 
 void ExecutionState::close() {

@@ -17,6 +17,7 @@ namespace pgsilo {
 
 class ExecutablePlan;
 class CteRun;
+enum class TableUse : uint8_t;
 class Operator;
 class SubplanRun;
 struct ReferenceQueue;
@@ -42,8 +43,8 @@ struct ExecutionState {
   void start(std::span<const Datum> parameters);
   // The command id, and the descriptors that the transaction now rests on.
   void begin_statement();
-  // The transaction rests on this table's descriptor, and no DDL changes it meanwhile.
-  void use_table(const TableDescriptor& table);
+  // The transaction rests on this table's descriptor, and has what lock `use` needs.
+  void use_table(const TableDescriptor& table, TableUse use);
   // Lets go of everything that needs the transaction.
   void close();
 

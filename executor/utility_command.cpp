@@ -2,6 +2,7 @@
 
 #include "executor/copy/copy_command.h"
 #include "executor/ddl/ddl_command.h"
+#include "executor/ddl/lock_table.h"
 #include "executor/ddl/vacuum.h"
 #include "executor/explain/explain_command.h"
 #include "planner/plan/transaction_plan.h"
@@ -41,7 +42,7 @@ std::unique_ptr<const UtilityCommand> make_utility_command(
     case ast::NodeKind::comment_stmt:
       throw_unsupported("COMMENT");
     case ast::NodeKind::lock_stmt:
-      throw_unsupported("LOCK TABLE");
+      return make_lock_table(planned);
     case ast::NodeKind::checkpoint_stmt:
       throw_unsupported("CHECKPOINT");
     case ast::NodeKind::set_constraints_stmt:

@@ -28,16 +28,12 @@ std::string_view name_of(LockMode mode) {
   return names[static_cast<size_t>(mode)];
 }
 
-std::string_view mode_of(const LockEntry& entry) {
-  if (!entry.is_on_relation()) return name_of(entry.mode);
-  return name_of(entry.exclusive ? LockMode::access_exclusive : LockMode::access_share);
-}
-
 LockInfo::Kind kind_of(const LockEntry& entry) {
-  if (entry.is_on_relation()) return LockInfo::Kind::relation;
   switch (entry.tag.kind) {
     case LockTag::Kind::record:
       break;
+    case LockTag::Kind::relation:
+      return LockInfo::Kind::relation;
     case LockTag::Kind::advisory_bigint:
       return LockInfo::Kind::advisory_bigint;
     case LockTag::Kind::advisory_pair:
@@ -107,8 +103,8 @@ std::vector<LockInfo> Monitor::locks() const {
     if (auto found = processes.find(entry.owner); found != processes.end())
       info.process = found->second;
     info.kind = kind_of(entry);
-    info.object = entry.is_on_relation() ? entry.relation.value() : entry.tag.value;
-    info.mode = mode_of(entry);
+    info.object = entry.tag.is_relation() ? entry.relation.value() : entry.tag.value;
+    info.mode = name_of(entry.mode);
     info.granted = entry.granted;
     if (entry.waiting_since_us != 0) info.wait_start = in_postgres_time(entry.waiting_since_us);
     infos.push_back(info);
@@ -124,7 +120,7 @@ std::vector<int32_t> Monitor::blockers(int32_t process) const {
     auto waiter = processes.find(wait.owner);
     if (wait.granted || waiter == processes.end() || waiter->second != process) continue;
     for (const LockEntry& other : entries) {
-      if (&other == &wait && !wait.is_on_relation()) break;  // those behind it in the queue
+      if (&other == &wait) break;  // those behind it in the queue
       if (other.owner == wait.owner || !stands_in_the_way(other, wait)) continue;
       auto blocker = processes.find(other.owner);
       found.push_back(blocker == processes.end() ? 0 : blocker->second);

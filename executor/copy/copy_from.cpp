@@ -314,10 +314,12 @@ class CopyFrom final : public UtilityCommand {
       throw SqlError(sqlstate::insufficient_privilege,
                      concat("permission denied: \"", table->name, "\" is a system catalog"));
     }
-    state.use_table(*table);
+    state.use_table(*table, TableUse::write);
     for (const ConstraintDescriptor& constraint : table->constraints) {
-      if (constraint.foreign_key)
-        state.use_table(*owner->find_table(constraint.foreign_key->referenced_table));
+      if (!constraint.foreign_key) continue;
+      Oid referenced = constraint.foreign_key->referenced_table;
+      if (referenced != table->oid)
+        state.use_table(*owner->find_table(referenced), TableUse::lock_rows);
     }
     if (options_.freeze && !table->relation->is_private()) {
       throw SqlError(

@@ -31,8 +31,8 @@ void check_lockable(const BoundQuery& query, ast::LockStrength strength) {
 
 class LockingBinder {
  public:
-  LockingBinder(Arena& arena, const ast::LockingClause& clause, BoundQuery& query)
-      : arena_(arena), clause_(clause), query_(query) {}
+  LockingBinder(StatementBinding& binding, const ast::LockingClause& clause, BoundQuery& query)
+      : binding_(binding), arena_(binding.arena), clause_(clause), query_(query) {}
 
   void mark_all() {
     check_lockable(query_, clause_.strength);
@@ -50,6 +50,7 @@ class LockingBinder {
       throw SqlError(sqlstate::wrong_object_type,
                      concat("cannot lock rows in sequence \"", table.name, "\""));
     }
+    if (table.kind == RelationKind::table) binding_.use_table(&table, TableUse::lock_rows);
     std::vector<BoundRowMark> marks(query_.row_marks.begin(), query_.row_marks.end());
     auto known = std::find_if(marks.begin(), marks.end(),
                               [&](const BoundRowMark& mark) { return mark.relation == relation; });
@@ -66,13 +67,14 @@ class LockingBinder {
   void mark_subquery(int32_t relation) {
     auto* changed = arena_.make<BoundRelation>(*query_.relations[relation]);
     auto* subquery = arena_.make<BoundQuery>(*changed->query);
-    LockingBinder(arena_, clause_, *subquery).mark_all();
+    LockingBinder(binding_, clause_, *subquery).mark_all();
     changed->query = subquery;
     auto relations = arena_.copy_span(query_.relations);
     relations[relation] = changed;
     query_.relations = relations;
   }
 
+  StatementBinding& binding_;
   Arena& arena_;
   const ast::LockingClause& clause_;
   BoundQuery& query_;
@@ -112,7 +114,7 @@ void mark_named(Scope& scope, const ast::LockingClause& clause, const ast::Range
       return raise_not_lockable(scope, clause.strength, "a WITH query", name.location);
     case RangeKind::table:
     case RangeKind::subquery:
-      LockingBinder(scope.arena(), clause, query).mark(item->relation);
+      LockingBinder(scope.binding, clause, query).mark(item->relation);
   }
 }
 
@@ -121,7 +123,7 @@ void mark_named(Scope& scope, const ast::LockingClause& clause, const ast::Range
 void bind_locking(Scope& scope, std::span<const ast::LockingClause> clauses, BoundQuery& query) {
   for (const ast::LockingClause& clause : clauses) {
     check_lockable(query, clause.strength);
-    if (clause.relations.empty()) LockingBinder(scope.arena(), clause, query).mark_all();
+    if (clause.relations.empty()) LockingBinder(scope.binding, clause, query).mark_all();
     for (const ast::RangeVar* name : clause.relations) mark_named(scope, clause, *name, query);
     if (scope.binding.lock_clause.empty())
       scope.binding.lock_clause = lock_clause_name(clause.strength);

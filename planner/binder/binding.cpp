@@ -18,8 +18,15 @@ int character_position(std::string_view text, int32_t location) {
          static_cast<int>(std::count_if(text.begin(), text.begin() + bytes, is_character_start));
 }
 
-void StatementBinding::use_table(const TableDescriptor* table) {
-  if (std::find(tables.begin(), tables.end(), table) == tables.end()) tables.push_back(table);
+void StatementBinding::use_table(const TableDescriptor* table, TableUse use) {
+  auto found = std::find(tables.begin(), tables.end(), table);
+  if (found == tables.end()) {
+    tables.push_back(table);
+    table_uses.push_back(use);
+    return;
+  }
+  TableUse& known = table_uses[static_cast<size_t>(found - tables.begin())];
+  known = std::max(known, use);
 }
 
 DepthGuard::DepthGuard(StatementBinding& binding) : binding_(binding) {

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "planner/bound/expression.h"
 #include "planner/bound/query.h"
+#include "planner/bound/table_use.h"
 #include "sql/sql_error.h"
 #include "sql/types/type_oid.h"
 
@@ -35,6 +36,7 @@ struct StatementBinding {
   TypeContext& types;  // its arena is `arena`
   ParameterTypes parameters;
   std::vector<const TableDescriptor*> tables;  // without duplicates
+  std::vector<TableUse> table_uses = {};       // of each
   int32_t execution_parameters = 0;
   int32_t depth = 0;
   bool cacheable = true;
@@ -42,7 +44,7 @@ struct StatementBinding {
   std::string_view lock_clause = {};  // the first FOR UPDATE or the like, anywhere
 
   int position(int32_t location) const { return character_position(text, location); }
-  void use_table(const TableDescriptor* table);
+  void use_table(const TableDescriptor* table, TableUse use = TableUse::read);
   int32_t new_execution_parameter() { return execution_parameters++; }
 };
 

@@ -19,6 +19,7 @@ const TableDescriptor& find_modified_table(StatementBinding& binding, const ast:
     throw SqlError(sqlstate::insufficient_privilege,
                    concat("permission denied: \"", table.name, "\" is a system catalog"));
   }
+  binding.use_table(&table, TableUse::write);
   return table;
 }
 
@@ -32,7 +33,8 @@ void rest_on_referenced_tables(StatementBinding& binding, const TableDescriptor&
           return constraint.has_column(assignment.column);
         });
     if (refers)
-      binding.use_table(binding.catalog.find_table(constraint.foreign_key->referenced_table));
+      binding.use_table(binding.catalog.find_table(constraint.foreign_key->referenced_table),
+                        TableUse::lock_rows);
   }
 }
 

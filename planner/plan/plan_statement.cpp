@@ -114,6 +114,7 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   planned->parameter_types = planned->arena.copy_span(binding.parameters.types);
   planned->execution_parameter_count = planning.execution_parameters;
   planned->tables = planned->arena.copy_span(binding.tables);
+  planned->table_uses = planned->arena.copy_span(binding.table_uses);
   planned->lock_clause = binding.lock_clause;
   planned->read_only = planned->kind == PlannedKind::query && binding.lock_clause.empty();
   planned->one_shot = true;
@@ -152,6 +153,7 @@ bool may_run_alone(const ast::Node* node) {
 void take_over(PlannedStatement& planned, const PlannedStatement& inner) {
   planned.parameter_types = inner.parameter_types;
   planned.tables = inner.tables;
+  planned.table_uses = inner.table_uses;
   planned.lock_clause = inner.lock_clause;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "planner/bound/table_use.h"
 #include "planner/plan/plan_node.h"
 #include "sql/ast/node.h"
 #include "sql/types/type_oid.h"
@@ -74,7 +75,8 @@ struct PlannedStatement {
   // What the plan rests on: the transaction's read set holds these. A plan is valid while the view
   // shows the same ones.
   std::span<const TableDescriptor*> tables;
-  uint64_t catalog_version = 0;  // equal versions: certainly still valid
+  std::span<const TableUse> table_uses;  // of each
+  uint64_t catalog_version = 0;          // equal versions: certainly still valid
   // Neither writes rows nor changes the catalog nor calls a volatile function that does (nextval,
   // setval).
   bool read_only = false;

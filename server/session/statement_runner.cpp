@@ -179,6 +179,12 @@ void StatementRunner::check_permitted(const PreparedStatement& statement,
     throw SqlError(sqlstate::active_sql_transaction,
                    "VACUUM cannot run inside a transaction block");
   }
+  // The statements of one query are in one transaction as well.
+  if (ast::try_as<ast::LockStmt>(statement.node) != nullptr && !state_.transactions.in_block() &&
+      statement.text->syntax->statements.size() == 1) {
+    throw SqlError(sqlstate::no_active_sql_transaction,
+                   "LOCK TABLE can only be used in transaction blocks");
+  }
 }
 
 void StatementRunner::start(Portal& portal) {

@@ -157,20 +157,20 @@ TransactionStatus Commit::lock(WriteEntry& entry) {
   // Who has an intent on a record of a relation that is all ours cannot commit and will let go of
   // it.
   if (!transaction_.registers(*entry.relation)) return TransactionStatus::ok;
-  return transaction_.must_wait_for(entry.record, entry.needed());
+  return transaction_.must_wait_for(LockTag::of(entry.record), entry.needed());
 }
 
-// DDL that closed a gate before we read our epoch is seen here; DDL that closes it later waits for
-// us (relation_gate.h).
+// A gate that was raised before we read our epoch is seen here; who raises it later waits for us
+// (relation_gate.h). Who holds a lock was there before the one that is waited for with the gate.
 TransactionStatus Commit::check_gates() {
-  const LockOwner* self = &transaction_.owner_;
+  constexpr LockMode writes = LockMode::row_exclusive;
   for (WriteEntry& entry : transaction_.writes_) {
-    const LockOwner* closed_by = entry.relation->gate().owner();
-    if (closed_by == nullptr || closed_by == self) continue;
+    if (!entry.relation->gate().stops(writes)) [[likely]]
+      continue;
+    if (transaction_.owner_.modes_of(entry.relation).covers(writes)) continue;
     if (transaction_.mode_ == TransactionMode::interactive)
       return TransactionStatus::conflict_relation;
-    transaction_.met_gate_ = entry.relation;
-    return TransactionStatus::must_wait;
+    return transaction_.must_wait_for(LockTag::of(*entry.relation), writes);
   }
   return TransactionStatus::ok;
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "storage/relation/relation.h"
 #include "storage/transaction/record_lock.h"
 
 namespace pgsilo {
@@ -42,15 +41,8 @@ void DeadlockWalk::look_at(LockOwner* owner, Wait& wait, std::vector<LockOwner*>
   {
     std::lock_guard guard(owner->latch_);
     wait = owner->wait_;
-    // The relation is protected by the waiter's pin, and the waiter cannot go on while we have its
-    // latch. What follows below only compares addresses.
-    if (wait.kind == Wait::Kind::gate)
-      targets.push_back(const_cast<LockOwner*>(wait.relation->gate().owner()));
   }
-  if (wait.kind == Wait::Kind::queue) targets = table_.blockers_of(*owner, wait.tag, waiters_too_);
-  if (wait.kind == Wait::Kind::shares) targets = table_.sharers_of(wait.relation);
-  std::erase_if(targets,
-                [owner](LockOwner* target) { return target == nullptr || target == owner; });
+  if (wait.lasts) targets = table_.blockers_of(*owner, wait.tag, waiters_too_);
 }
 
 // The wait has not ended since it was seen, so that its owner has released nothing; and it is for
@@ -65,8 +57,7 @@ bool DeadlockWalk::still_stands(const Step& step) {
 
 void DeadlockWalk::break_cycle() {
   for (const Step& step : path_) {
-    if (step.wait.kind == Wait::Kind::queue &&
-        table_.grant_out_of_turn(*step.owner, step.wait.tag)) {
+    if (step.wait.lasts && table_.grant_out_of_turn(*step.owner, step.wait.tag)) {
       return;
     }
   }

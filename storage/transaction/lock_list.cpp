@@ -27,21 +27,18 @@ void fill_under_latch(std::vector<LockEntry>& entries, Fill fill) {
 
 }  // namespace
 
-// What one owner holds and waits for among relations.
+// What one owner holds of relations without a queue.
 void LockTable::list_owner(LockOwner& owner, std::vector<LockEntry>& entries) {
   fill_under_latch(entries, [&](auto add) {
-    // Nobody ends a share, a gate or a wait now, so that the relations stay.
+    // Nobody ends a hold now, so that the relations stay.
     std::lock_guard guard(owner.latch_);
-    for (const Relation* relation : owner.shares_)
-      add({.owner = &owner, .relation = relation->id(), .granted = true});
-    for (const Relation* relation : owner.gates_)
-      add({.owner = &owner, .relation = relation->id(), .exclusive = true, .granted = true});
-    const LockOwner::Wait& wait = owner.wait_;
-    if (wait.relation != nullptr) {
+    for (const LockOwner::RelationHold& hold : owner.relations_) {
+      if (hold.queued) continue;
       add({.owner = &owner,
-           .relation = wait.relation->id(),
-           .exclusive = wait.exclusive,
-           .waiting_since_us = wait.since_us});
+           .relation = hold.relation->id(),
+           .tag = LockTag::of(*hold.relation),
+           .mode = hold.mode,
+           .granted = true});
     }
   });
 }
@@ -51,14 +48,21 @@ void LockTable::list_queues(Shard& shard, std::vector<LockEntry>& entries) {
   fill_under_latch(entries, [&](auto add) {
     std::lock_guard guard(shard.latch);
     for (const LockQueue* queue = shard.queues; queue != nullptr; queue = queue->next) {
+      // Its holders and those who wait protect it.
+      RelationId relation = queue->tag.is_relation() ? queue->tag.relation()->id() : RelationId();
       for (const LockHolder* at = queue->holders; at != nullptr; at = at->next) {
         LockModes shown = queue->tag.is_record() ? at->modes.strongest() : at->modes;
         shown.visit([&](LockMode mode) {
-          add({.owner = at->owner, .tag = queue->tag, .mode = mode, .granted = true});
+          add({.owner = at->owner,
+               .relation = relation,
+               .tag = queue->tag,
+               .mode = mode,
+               .granted = true});
         });
       }
       for (const Waiter* at = queue->waiting; at != nullptr; at = at->next) {
         add({.owner = at->owner,
+             .relation = relation,
              .tag = queue->tag,
              .mode = at->mode,
              .waiting_since_us = at->since_us});

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/parker.h"
+#include "storage/relation/relation.h"
 #include "storage/transaction/record_lock.h"
 
 namespace pgsilo {
@@ -27,6 +28,7 @@ struct LockTable::Waiter {
   Parker* parker;
   LockHolder* holder;  // taken when granted, unless the owner holds another mode
   bool granted = false;
+  bool ready = true;      // its turn may come
   LockModes before = {};  // once granted: what the owner held until then
   int64_t since_us = 0;   // Unix time
   Waiter* next = nullptr;
@@ -50,6 +52,13 @@ struct LockQueue {
       if (at->owner != owner && at->modes.conflicts_with(mode)) return true;
     }
     return false;
+  }
+  // A relation's gate says what is held and awaited.
+  void publish() const {
+    if (!tag.is_relation()) return;
+    LockModes modes = awaited();
+    for (const LockHolder* at = holders; at != nullptr; at = at->next) modes |= at->modes;
+    tag.relation()->gate().set(modes);
   }
   LockModes awaited() const {
     LockModes modes;
@@ -98,14 +107,15 @@ struct LockQueue {
   // The waiter is no longer in the queue. Last touch: then it may be gone.
   void grant(Waiter* waiter) {
     hold(waiter);
-    waiter->parker->unpark();
+    if (waiter->parker != nullptr) waiter->parker->unpark();
   }
   // To all whose turn it is.
   void grant_waiters() {
     LockModes before;  // of those who stay waiting
     for (Waiter** link = &waiting; *link != nullptr && !before.has(LockMode::access_exclusive);) {
       Waiter* waiter = *link;
-      if (before.conflicts_with(waiter->mode) || held_against(waiter->owner, waiter->mode)) {
+      if (!waiter->ready || before.conflicts_with(waiter->mode) ||
+          held_against(waiter->owner, waiter->mode)) {
         before |= waiter->mode;
         link = &waiter->next;
       } else {

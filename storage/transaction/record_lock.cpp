@@ -29,18 +29,10 @@ void drop_intent(const Record* record) { const_cast<Record*>(record)->tid_word()
 
 // ---- LockOwner ----
 
-bool LockOwner::shares(const Relation* relation) const {
-  return std::find(shares_.begin(), shares_.end(), relation) != shares_.end();
-}
-
-bool LockOwner::excludes(const Relation* relation) const {
-  return std::find(gates_.begin(), gates_.end(), relation) != gates_.end();
-}
-
-void LockOwner::begin_wait(Wait::Kind kind, LockTag tag, Relation* relation, bool exclusive) {
+void LockOwner::begin_wait(LockTag tag) {
   int64_t now_us = unix_time_us();
   std::lock_guard guard(latch_);
-  wait_ = {kind, tag, relation, wait_.number + 1, exclusive, now_us};
+  wait_ = {true, tag, wait_.number + 1, now_us};
 }
 
 void LockOwner::end_wait() {
@@ -50,8 +42,8 @@ void LockOwner::end_wait() {
 
 LockOwner::WaitsFor LockOwner::waits_for() {
   std::lock_guard guard(latch_);
-  if (wait_.kind == Wait::Kind::none) return WaitsFor::nothing;
-  if (wait_.kind != Wait::Kind::queue) return WaitsFor::relation;
+  if (!wait_.lasts) return WaitsFor::nothing;
+  if (wait_.tag.is_relation()) return WaitsFor::relation;
   return wait_.tag.is_record() ? WaitsFor::record : WaitsFor::advisory;
 }
 
@@ -112,6 +104,19 @@ bool LockTable::reserve(LockOwner& owner) {
   return true;
 }
 
+LockHolder* LockTable::take_spare(LockOwner& owner) {
+  LockHolder* holder = owner.spare_holders_;
+  owner.spare_holders_ = holder->next;
+  return holder;
+}
+
+// Null: it was needed.
+void LockTable::keep_spare(LockOwner& owner, LockHolder* holder) {
+  if (holder == nullptr) return;
+  holder->next = owner.spare_holders_;
+  owner.spare_holders_ = holder;
+}
+
 TransactionStatus LockTable::acquire(LockOwner& owner, LockTag tag, LockMode mode,
                                      WaitPolicy policy, const WaitSettings& settings) {
   if (owner.locks_.size() == owner.locks_.capacity()) {
@@ -130,15 +135,10 @@ TransactionStatus LockTable::acquire(LockOwner& owner, LockTag tag, LockMode mod
 TransactionStatus LockTable::gain(LockOwner& owner, LockTag tag, LockMode mode, WaitPolicy policy,
                                   const WaitSettings& settings, std::optional<LockModes>* before) {
   if (!reserve(owner)) return TransactionStatus::out_of_memory;
-  LockHolder* holder = owner.spare_holders_;
-  owner.spare_holders_ = holder->next;
-  Waiter waiter{&owner, mode, settings.parker, holder};
+  Waiter waiter{&owner, mode, settings.parker, take_spare(owner)};
   TransactionStatus status = enter_queue(owner, tag, waiter, policy);
   if (status == TransactionStatus::must_wait) status = wait_in_queue(owner, tag, waiter, settings);
-  if (waiter.holder != nullptr) {
-    waiter.holder->next = owner.spare_holders_;
-    owner.spare_holders_ = waiter.holder;
-  }
+  keep_spare(owner, waiter.holder);
   if (waiter.granted && before != nullptr) *before = waiter.before;
   return status;
 }
@@ -155,20 +155,21 @@ TransactionStatus LockTable::enter_queue(LockOwner& owner, LockTag tag, Waiter& 
     owner.spare_queues_ = queue->next;
     *queue = {.tag = tag};
     shard.add(queue);
-  } else {
-    const LockHolder* held = queue->holder(&owner);
-    if (held != nullptr && held->has(tag, waiter.mode)) return TransactionStatus::ok;
-    if (queue->blocks(&owner, waiter.mode)) {
-      if (policy == WaitPolicy::no_wait || waiter.parker == nullptr)
-        return TransactionStatus::lock_not_available;
-      queue->append(&waiter);
-      owner.begin_wait(LockOwner::Wait::Kind::queue, tag, nullptr);
-      waiter.since_us = owner.wait_.since_us;
-      return TransactionStatus::must_wait;
-    }
   }
-  queue->hold(&waiter);
-  return TransactionStatus::ok;
+  const LockHolder* held = queue->holder(&owner);
+  if (held != nullptr && held->has(tag, waiter.mode)) return TransactionStatus::ok;
+  bool waits = !waiter.ready || queue->blocks(&owner, waiter.mode);
+  if (!waits) {
+    queue->hold(&waiter);
+  } else if (waiter.ready && (policy == WaitPolicy::no_wait || waiter.parker == nullptr)) {
+    return TransactionStatus::lock_not_available;
+  } else {
+    queue->append(&waiter);
+    owner.begin_wait(tag);
+    waiter.since_us = owner.wait_.since_us;
+  }
+  queue->publish();
+  return waits ? TransactionStatus::must_wait : TransactionStatus::ok;
 }
 
 TransactionStatus LockTable::wait_in_queue(LockOwner& owner, LockTag tag, Waiter& waiter,
@@ -208,7 +209,23 @@ bool LockTable::leave_queue(LockTag tag, Waiter& waiter) {
   LockQueue* queue = shard.find(tag);
   queue->remove(&waiter);
   queue->grant_waiters();  // some may have waited for this one only
+  queue->publish();
   return true;
+}
+
+// Now its turn may come. must_wait: it has not come yet.
+TransactionStatus LockTable::make_ready(LockTag tag, Waiter& waiter, WaitPolicy policy) {
+  Shard& shard = shard_of(tag);
+  std::lock_guard guard(shard.latch);
+  LockQueue* queue = shard.find(tag);
+  waiter.ready = true;
+  queue->grant_waiters();
+  if (waiter.granted) return TransactionStatus::ok;
+  if (policy == WaitPolicy::wait && waiter.parker != nullptr) return TransactionStatus::must_wait;
+  queue->remove(&waiter);
+  queue->grant_waiters();
+  queue->publish();
+  return TransactionStatus::lock_not_available;
 }
 
 // If `owner` waits only because others came first.
@@ -219,7 +236,8 @@ bool LockTable::grant_out_of_turn(LockOwner& owner, LockTag tag) {
   if (queue == nullptr) return false;
   Waiter* waiter = queue->waiting;
   while (waiter != nullptr && waiter->owner != &owner) waiter = waiter->next;
-  if (waiter == nullptr || queue->held_against(&owner, waiter->mode)) return false;
+  if (waiter == nullptr || !waiter->ready || queue->held_against(&owner, waiter->mode))
+    return false;
   queue->remove(waiter);
   queue->grant(waiter);
   return true;
@@ -230,20 +248,24 @@ void LockTable::reduce(LockOwner& owner, LockTag tag, LockModes modes) {
   std::lock_guard guard(shard.latch);
   LockQueue* queue = shard.find(tag);
   PGSILO_CHECK(queue != nullptr && queue->holder(&owner) != nullptr);
+  reduce(owner, shard, *queue, modes);
+}
+
+// Under the shard's latch.
+void LockTable::reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockModes modes) {
   if (modes.empty()) {
-    LockHolder* holder = queue->remove_holder(&owner);
-    holder->next = owner.spare_holders_;
-    owner.spare_holders_ = holder;
+    keep_spare(owner, queue.remove_holder(&owner));
   } else {
-    queue->holder(&owner)->modes = modes;
+    queue.holder(&owner)->modes = modes;
   }
-  queue->grant_waiters();
+  queue.grant_waiters();
+  queue.publish();
   // While there are holders the bit stays up: whoever comes now queues behind those who wait.
-  if (queue->holders != nullptr) return;
-  if (tag.is_record()) drop_intent(tag.record());
-  shard.remove(queue);
-  queue->next = owner.spare_queues_;
-  owner.spare_queues_ = queue;
+  if (queue.holders != nullptr || queue.waiting != nullptr) return;
+  if (queue.tag.is_record()) drop_intent(queue.tag.record());
+  shard.remove(&queue);
+  queue.next = owner.spare_queues_;
+  owner.spare_queues_ = &queue;
 }
 
 void LockTable::release_locks(LockOwner& owner, size_t keep) {

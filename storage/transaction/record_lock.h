@@ -1,5 +1,5 @@
-// Locks with queues: intent locks on records (engine.md item 8), advisory locks, and the waiting
-// for locks of every kind: fair queues, deadlines, cancellation and deadlock detection.
+// Locks with queues: intent locks on records (engine.md item 8), advisory locks, locks on relations
+// (relation_lock.cpp): fair queues, deadlines, cancellation and deadlock detection.
 //
 // A lock belongs to a LockOwner (one per Transaction object, so one per session). An intent lock is
 // not Silo's lock bit: it is held across statements and round trips, and it does not by itself make
@@ -12,13 +12,12 @@
 // it (lock_mode.h); who holds a weaker mode of the lock stands before those who hold none, for they
 // wait for it anyway. Who releases grants to all who can have it now; the bit stays up.
 //
-// Waits-for graph: a waiter waits for the holders and earlier waiters it conflicts with, or for the
-// owner of a relation's gate, or (as owner of a closed gate) for everybody who shares the relation.
-// Each waiter walks the graph from itself when it has waited for deadlock_timeout, and again after
-// each further one. Walks are serialised by a mutex; a cycle is believed only if a second pass
-// finds every wait of it unbroken (wait numbers), which makes it one that existed as a whole. The
-// walker that finds a cycle of holders through itself is the victim. A cycle that needs the order
-// of waiting as well is no deadlock: somebody in it waits only for its turn, and is granted out of
+// Waits-for graph: a waiter waits for the holders and earlier waiters it conflicts with. Each
+// waiter walks the graph from itself when it has waited for deadlock_timeout, and again after each
+// further one. Walks are serialised by a mutex; a cycle is believed only if a second pass finds
+// every wait of it unbroken (wait numbers), which makes it one that existed as a whole. The walker
+// that finds a cycle of holders through itself is the victim. A cycle that needs the order of
+// waiting as well is no deadlock: somebody in it waits only for its turn, and is granted out of
 // turn.
 //
 // Thread safety: LockTable: any thread. A LockOwner is used by its transaction's fiber; other
@@ -35,8 +34,8 @@
 #include <vector>
 
 #include "storage/record/backoff.h"
+#include "storage/relation/lock_mode.h"
 #include "storage/transaction/abort_reason.h"
-#include "storage/transaction/lock_mode.h"
 
 namespace pgsilo {
 
@@ -51,9 +50,9 @@ struct LockQueue;
 
 // What a lock is about.
 struct LockTag {
-  enum class Kind : uint8_t { record, advisory_bigint, advisory_pair };
+  enum class Kind : uint8_t { record, relation, advisory_bigint, advisory_pair };
   Kind kind = Kind::record;
-  uint64_t value = 0;  // a record's address, or the number (pair: high and low half)
+  uint64_t value = 0;  // an address, or the number (pair: high and low half)
 
   static LockTag advisory(int64_t key) {
     return {Kind::advisory_bigint, static_cast<uint64_t>(key)};
@@ -66,8 +65,13 @@ struct LockTag {
   static LockTag of(const Record* record) {
     return {Kind::record, reinterpret_cast<uintptr_t>(record)};
   }
+  static LockTag of(Relation& relation) {
+    return {Kind::relation, reinterpret_cast<uintptr_t>(&relation)};
+  }
   bool is_record() const { return kind == Kind::record; }
+  bool is_relation() const { return kind == Kind::relation; }
   const Record* record() const { return reinterpret_cast<const Record*>(value); }
+  Relation* relation() const { return reinterpret_cast<Relation*>(value); }
   friend bool operator==(const LockTag&, const LockTag&) = default;
 };
 
@@ -107,11 +111,11 @@ class LockOwner {
   LockOwner(const LockOwner&) = delete;
   LockOwner& operator=(const LockOwner&) = delete;
 
-  bool holds_any() const { return !locks_.empty() || !shares_.empty() || !gates_.empty(); }
-  // The transaction's own fiber asks.
-  bool shares(const Relation* relation) const;
-  bool excludes(const Relation* relation) const;  // closed its gate
-  bool excludes_any() const { return !gates_.empty(); }
+  bool holds_any() const { return !locks_.empty() || !relations_.empty(); }
+  // The transaction's own fiber asks: what it holds of the relation's lock.
+  LockModes modes_of(const Relation* relation) const;
+  bool excludes(const Relation* relation) const;  // in mode access exclusive
+  bool excludes_any() const { return excluded_ != 0; }
   size_t lock_count() const { return locks_.size(); }
   // f(tag, modes held before) for each time since lock_count() was `since` that a lock was gained
   // or strengthened.
@@ -119,7 +123,7 @@ class LockOwner {
   void visit_locks(size_t since, F f) const {
     for (size_t i = since; i < locks_.size(); ++i) f(locks_[i].tag, locks_[i].before);
   }
-  size_t share_count() const { return shares_.size(); }
+  size_t relation_count() const { return relations_.size(); }
   // What it waits for just now: any thread may ask.
   enum class WaitsFor : uint8_t { nothing, record, relation, advisory };
   WaitsFor waits_for();
@@ -128,28 +132,34 @@ class LockOwner {
   friend class LockTable;
   friend class DeadlockWalk;
   struct Wait {
-    enum class Kind : uint8_t { none, queue, gate, shares };
-    Kind kind = Kind::none;
-    LockTag tag = {};  // kind queue
-    Relation* relation =
-        nullptr;  // kinds gate (closed by another) and shares (of a relation whose gate we closed)
-    uint64_t number = 0;  // grows with every wait that begins or ends
-    bool exclusive = false;
+    bool lasts = false;
+    LockTag tag = {};
+    uint64_t number = 0;   // grows with every wait that begins or ends
     int64_t since_us = 0;  // Unix time
   };
-  void begin_wait(Wait::Kind kind, LockTag tag, Relation* relation, bool exclusive = false);
+  // A lock on a relation. A weak one that is only noted here becomes one that is held in the
+  // lock's queue when somebody wants a strong one.
+  struct RelationHold {
+    Relation* relation = nullptr;
+    LockMode mode = LockMode::none;
+    bool queued = false;  // under the latch
+  };
+  void begin_wait(LockTag tag);
   void end_wait();
+  LockModes modes_of(const Relation& relation, bool queued) const;  // under the latch
+  bool note(Relation& relation, LockMode mode);
+  void reserve_hold();
 
-  SpinLatch latch_;  // guards wait_, shares_ and gates_ against graph walks and list()
-  Wait wait_;        // written by the owner's fiber and, when it grants, by a releasing one
+  SpinLatch latch_;  // guards wait_ and relations_ against other threads
+  Wait wait_;
   // What acquire() gained, in that order: of a lock whose holds grew, an entry for each time.
   struct Grant {
     LockTag tag;
     LockModes before;  // what was held of it until then
   };
   std::vector<Grant> locks_;
-  std::vector<Relation*> shares_;
-  std::vector<Relation*> gates_;
+  std::vector<RelationHold> relations_;  // in order of acquisition; only the owner adds and removes
+  uint32_t excluded_ = 0;                // of those, in mode access exclusive
   LockQueue* spare_queues_ = nullptr;
   LockHolder* spare_holders_ = nullptr;
   LockOwner* next_free_ = nullptr;
@@ -201,20 +211,16 @@ class LockTable {
   // call.
   std::vector<LockEntry> list();
 
-  // --- relations (relation_lock.cpp, storage/relation/relation_gate.h) ---
-  // Interactive transactions: until release_relations(). Idempotent. Same statuses as acquire().
-  TransactionStatus share(LockOwner& owner, Relation& relation, unsigned worker,
-                          const WaitSettings& settings);
-  // DDL: nobody else shares the relation and no commit changes it until release_relations().
-  // Idempotent.
-  TransactionStatus exclude(LockOwner& owner, Relation& relation, EpochManager& epochs,
-                            const WaitSettings& settings);
-  // Waits until nobody else has closed the relation's gate.
-  TransactionStatus wait_for_gate(LockOwner& owner, Relation& relation,
+  // --- relations (relation_lock.cpp) ---
+  // Until release_relations(). Idempotent. Same statuses as acquire(). From mode share on, every
+  // commit that changes the relation without a lock has ended; later ones see its gate. The caller
+  // holds a pin that protects the relation.
+  TransactionStatus lock_relation(LockOwner& owner, Relation& relation, LockMode mode,
+                                  WaitPolicy policy, EpochManager& epochs,
                                   const WaitSettings& settings);
-  void release_relations(LockOwner& owner, unsigned worker);
-  // Ends the shares but the `keep` oldest.
-  void release_shares(LockOwner& owner, unsigned worker, size_t keep);
+  void release_relations(LockOwner& owner);
+  // But the `keep` oldest, and those of relations that the owner excludes others from.
+  void release_relations_since(LockOwner& owner, size_t keep);
 
  private:
   friend class DeadlockWalk;
@@ -223,21 +229,28 @@ class LockTable {
   struct Waiter;
   class Patience;
   static bool reserve(LockOwner& owner);
+  static LockHolder* take_spare(LockOwner& owner);
+  static void keep_spare(LockOwner& owner, LockHolder* holder);
   Shard& shard_of(LockTag tag) const;
   TransactionStatus enter_queue(LockOwner& owner, LockTag tag, Waiter& waiter, WaitPolicy policy);
   TransactionStatus wait_in_queue(LockOwner& owner, LockTag tag, Waiter& waiter,
                                   const WaitSettings& settings);
   bool leave_queue(LockTag tag, Waiter& waiter);
+  TransactionStatus make_ready(LockTag tag, Waiter& waiter, WaitPolicy policy);
+  static void reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockModes modes);
   bool grant_out_of_turn(LockOwner& owner, LockTag tag);
   static void free_spares(LockOwner& owner);
-  // Waits in short parks until `done()`. DDL is rare: nobody wakes the poller.
-  template <typename Done>
-  TransactionStatus poll(LockOwner& owner, const WaitSettings& settings, Done done);
+  TransactionStatus gain_strong(LockOwner& owner, Relation& relation, LockMode mode,
+                                WaitPolicy policy, const WaitSettings& settings);
+  static TransactionStatus wait_for_commits(EpochManager& epochs, const WaitSettings& settings);
+  void move_notes(LockOwner& owner, Relation& relation);
+  void move_all_notes(Relation& relation);
+  void reduce_relation(LockOwner& owner, Relation& relation);
+  void drop_relations(LockOwner& owner, size_t keep);
   // Whom a waiter waits for: holders, and, if told so, those who wait before it.
   std::vector<LockOwner*> blockers_of(const LockOwner& owner, LockTag tag, bool waiters_too) const;
   static void list_owner(LockOwner& owner, std::vector<LockEntry>& entries);
   static void list_queues(Shard& shard, std::vector<LockEntry>& entries);
-  std::vector<LockOwner*> sharers_of(const Relation* relation);
   // Under detection_mutex_: whether `owner`, which waits, is part of a deadlock.
   bool is_deadlocked(LockOwner& owner);
 

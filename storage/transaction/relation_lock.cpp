@@ -1,10 +1,15 @@
-// Relation locks: the waiting around RelationGate (engine.md item 16).
+// Relation locks. Weak ones (of SELECT, SELECT FOR, INSERT, UPDATE and DELETE) do not conflict with
+// each other, so while nobody wants a strong one they need no queue: each is a note with its owner.
+// Who wants a strong one (LOCK TABLE, DDL) raises the gate, moves the notes of all owners into the
+// lock's queue, and then waits there like anybody else. PostgreSQL does likewise
+// (relation_gate.h says why no note is missed).
 #include <algorithm>
 #include <new>
 
 #include "base/check.h"
 #include "storage/epoch/epoch_manager.h"
 #include "storage/relation/relation.h"
+#include "storage/transaction/lock_shard.h"
 #include "storage/transaction/lock_wait.h"
 #include "storage/transaction/record_lock.h"
 
@@ -12,10 +17,112 @@ namespace pgsilo {
 
 namespace {
 constexpr int64_t poll_interval_us = 1000;
+
+bool is_weak(LockMode mode) { return mode <= LockMode::row_exclusive; }
+}  // namespace
+
+// ---- LockOwner ----
+
+LockModes LockOwner::modes_of(const Relation* relation) const {
+  LockModes modes;
+  for (const RelationHold& hold : relations_) {
+    if (hold.relation == relation) modes |= hold.mode;
+  }
+  return modes;
 }
 
-template <typename Done>
-TransactionStatus LockTable::poll(LockOwner& owner, const WaitSettings& settings, Done done) {
+LockModes LockOwner::modes_of(const Relation& relation, bool queued) const {
+  LockModes modes;
+  for (const RelationHold& hold : relations_) {
+    if (hold.relation == &relation && hold.queued == queued) modes |= hold.mode;
+  }
+  return modes;
+}
+
+bool LockOwner::excludes(const Relation* relation) const {
+  return modes_of(relation).has(LockMode::access_exclusive);
+}
+
+bool LockOwner::note(Relation& relation, LockMode mode) {
+  std::lock_guard guard(latch_);
+  if (relation.gate().stops(mode)) return false;
+  relations_.push_back({&relation, mode, /*queued=*/false});
+  return true;
+}
+
+// Throws std::bad_alloc.
+void LockOwner::reserve_hold() {
+  if (relations_.size() < relations_.capacity()) return;
+  std::vector<RelationHold> larger;
+  larger.reserve(std::max<size_t>(16, 2 * relations_.size()));
+  std::lock_guard guard(latch_);
+  larger.assign(relations_.begin(), relations_.end());
+  relations_.swap(larger);
+}
+
+// ---- LockTable ----
+
+TransactionStatus LockTable::lock_relation(LockOwner& owner, Relation& relation, LockMode mode,
+                                           WaitPolicy policy, EpochManager& epochs,
+                                           const WaitSettings& settings) {
+  if (owner.modes_of(&relation).has(mode)) return TransactionStatus::ok;
+  try {
+    owner.reserve_hold();
+    if (is_weak(mode) && owner.note(relation, mode)) return TransactionStatus::ok;
+    // What the owner has of it counts when places are given out.
+    move_notes(owner, relation);
+    TransactionStatus status = is_weak(mode)
+                                   ? gain(owner, LockTag::of(relation), mode, policy, settings)
+                                   : gain_strong(owner, relation, mode, policy, settings);
+    if (status != TransactionStatus::ok) return status;
+  } catch (const std::bad_alloc&) {
+    return TransactionStatus::out_of_memory;
+  }
+  if (conflict(mode, LockMode::row_exclusive)) {
+    TransactionStatus status = wait_for_commits(epochs, settings);
+    if (status != TransactionStatus::ok) {
+      reduce_relation(owner, relation);
+      return status;
+    }
+  }
+  if (mode == LockMode::access_exclusive) ++owner.excluded_;
+  std::lock_guard guard(owner.latch_);
+  owner.relations_.push_back({&relation, mode, /*queued=*/true});
+  return TransactionStatus::ok;
+}
+
+// Throws std::bad_alloc, and has then gained nothing.
+TransactionStatus LockTable::gain_strong(LockOwner& owner, Relation& relation, LockMode mode,
+                                         WaitPolicy policy, const WaitSettings& settings) {
+  LockTag tag = LockTag::of(relation);
+  if (!reserve(owner)) return TransactionStatus::out_of_memory;
+  Waiter waiter{&owner, mode, settings.parker, take_spare(owner)};
+  // Its place in the queue comes first, and raises the gate; its turn not before it is ready.
+  waiter.ready = false;
+  TransactionStatus status = enter_queue(owner, tag, waiter, policy);
+  PGSILO_DCHECK(status == TransactionStatus::must_wait);  // who has the mode does not come here
+  try {
+    move_all_notes(relation);
+    status = make_ready(tag, waiter, policy);
+  } catch (const std::bad_alloc&) {
+    status = make_ready(tag, waiter, WaitPolicy::no_wait);
+    if (status == TransactionStatus::ok) reduce(owner, tag, waiter.before);
+    status = TransactionStatus::out_of_memory;
+  }
+  if (status == TransactionStatus::must_wait) {
+    status = wait_in_queue(owner, tag, waiter, settings);
+  } else {
+    owner.end_wait();
+  }
+  keep_spare(owner, waiter.holder);
+  return status;
+}
+
+// Every commit that may not have seen the raised gate has an epoch before the next one. Commits do
+// not wait: neither NOWAIT nor a deadlock concerns this.
+TransactionStatus LockTable::wait_for_commits(EpochManager& epochs, const WaitSettings& settings) {
+  Epoch later = epochs.advance();
+  auto done = [&] { return next(epochs.completed()) >= later; };
   if (done()) return TransactionStatus::ok;
   if (settings.parker == nullptr) return TransactionStatus::lock_not_available;
   Patience patience(settings);
@@ -24,110 +131,89 @@ TransactionStatus LockTable::poll(LockOwner& owner, const WaitSettings& settings
     if (done()) return TransactionStatus::ok;
     TransactionStatus verdict = patience.verdict();
     if (verdict != TransactionStatus::ok) return verdict;
-    if (!patience.check_due()) continue;
-    std::lock_guard guard(detection_mutex_);
-    if (!is_deadlocked(owner)) continue;
-    owner.end_wait();  // under the mutex: no second victim for the same cycle
-    return TransactionStatus::deadlock;
   }
 }
 
-TransactionStatus LockTable::share(LockOwner& owner, Relation& relation, unsigned worker,
-                                   const WaitSettings& settings) {
-  if (owner.shares(&relation)) return TransactionStatus::ok;
-  try {
-    std::vector<Relation*> larger;
-    if (owner.shares_.size() == owner.shares_.capacity()) {
-      larger.reserve(std::max<size_t>(16, 2 * owner.shares_.size()));
-      larger.assign(owner.shares_.begin(), owner.shares_.end());
-      std::lock_guard guard(owner.latch_);
-      owner.shares_.swap(larger);
-    }
-  } catch (const std::bad_alloc&) {
-    return TransactionStatus::out_of_memory;
-  }
-  if (!relation.gate().try_share(worker, &owner)) {
-    owner.begin_wait(LockOwner::Wait::Kind::gate, {}, &relation);
-    TransactionStatus status =
-        poll(owner, settings, [&] { return relation.gate().try_share(worker, &owner); });
-    owner.end_wait();
-    if (status != TransactionStatus::ok) return status;
-  }
-  std::lock_guard guard(owner.latch_);
-  owner.shares_.push_back(&relation);
-  return TransactionStatus::ok;
-}
-
-TransactionStatus LockTable::wait_for_gate(LockOwner& owner, Relation& relation,
-                                           const WaitSettings& settings) {
-  owner.begin_wait(LockOwner::Wait::Kind::gate, {}, &relation);
-  TransactionStatus status = poll(owner, settings, [&] {
-    const LockOwner* closed_by = relation.gate().owner();
-    return closed_by == nullptr || closed_by == &owner;
-  });
-  owner.end_wait();
-  return status;
-}
-
-TransactionStatus LockTable::exclude(LockOwner& owner, Relation& relation, EpochManager& epochs,
-                                     const WaitSettings& settings) {
-  if (owner.excludes(&relation)) return TransactionStatus::ok;
-  try {
-    std::vector<Relation*> larger;
-    larger.reserve(owner.gates_.size() + 1);
-    larger.assign(owner.gates_.begin(), owner.gates_.end());
+// What `owner` has noted of the relation is held in its queue from now on. Throws std::bad_alloc.
+void LockTable::move_notes(LockOwner& owner, Relation& relation) {
+  {
     std::lock_guard guard(owner.latch_);
-    owner.gates_.swap(larger);
-  } catch (const std::bad_alloc&) {
-    return TransactionStatus::out_of_memory;
+    if (owner.modes_of(relation, /*queued=*/false).empty()) return;
   }
-  owner.begin_wait(LockOwner::Wait::Kind::gate, {}, &relation, true);
-  TransactionStatus status =
-      poll(owner, settings, [&] { return relation.gate().try_close(&owner); });
-  owner.end_wait();
-  if (status != TransactionStatus::ok) return status;
-  // Every commit that may not have seen the closed gate has an epoch before `later`
-  // (relation_gate.h).
-  Epoch later = epochs.advance();
-  uint64_t own_share = owner.shares(&relation) ? 1 : 0;
-  owner.begin_wait(LockOwner::Wait::Kind::shares, {}, &relation, true);
-  status = poll(owner, settings, [&] {
-    return relation.gate().shares() == own_share && next(epochs.completed()) >= later;
-  });
-  owner.end_wait();
-  if (status != TransactionStatus::ok) {
-    relation.gate().open();
-    return status;
-  }
+  // Nothing is allocated under a latch: whatever may be needed comes before.
+  auto fresh_queue = std::make_unique<LockQueue>();
+  auto fresh_holder = std::make_unique<LockHolder>();
+  LockTag tag = LockTag::of(relation);
+  Shard& shard = shard_of(tag);
+  std::lock_guard shard_guard(shard.latch);
   std::lock_guard guard(owner.latch_);
-  owner.gates_.push_back(&relation);
-  return TransactionStatus::ok;
-}
-
-void LockTable::release_relations(LockOwner& owner, unsigned worker) {
-  for (Relation* relation : owner.gates_) relation->gate().open();
-  if (!owner.gates_.empty()) {
-    std::lock_guard guard(owner.latch_);
-    owner.gates_.clear();
+  LockModes modes = owner.modes_of(relation, /*queued=*/false);
+  if (modes.empty()) return;
+  LockQueue* queue = shard.find(tag);
+  if (queue == nullptr) {
+    queue = fresh_queue.release();
+    queue->tag = tag;
+    shard.add(queue);
   }
-  release_shares(owner, worker, 0);
+  if (LockHolder* known = queue->holder(&owner)) {
+    known->modes |= modes;
+  } else {
+    *fresh_holder = {&owner, modes, queue->holders};
+    queue->holders = fresh_holder.release();
+  }
+  for (LockOwner::RelationHold& hold : owner.relations_) hold.queued |= hold.relation == &relation;
+  queue->publish();
 }
 
-void LockTable::release_shares(LockOwner& owner, unsigned worker, size_t keep) {
-  if (owner.shares_.size() <= keep) return;
-  for (size_t i = keep; i < owner.shares_.size(); ++i) owner.shares_[i]->gate().unshare(worker);
-  std::lock_guard guard(owner.latch_);
-  owner.shares_.resize(keep);
-}
-
-std::vector<LockOwner*> LockTable::sharers_of(const Relation* relation) {
-  std::vector<LockOwner*> sharers;
+void LockTable::move_all_notes(Relation& relation) {
   std::lock_guard guard(owners_mutex_);
-  for (const std::unique_ptr<LockOwner>& owner : owners_) {
-    std::lock_guard owner_guard(owner->latch_);
-    if (owner->shares(relation)) sharers.push_back(owner.get());
+  for (const std::unique_ptr<LockOwner>& owner : owners_) move_notes(*owner, relation);
+}
+
+// The owner keeps of the queue's lock what it has entries for.
+void LockTable::reduce_relation(LockOwner& owner, Relation& relation) {
+  LockTag tag = LockTag::of(relation);
+  Shard& shard = shard_of(tag);
+  std::lock_guard shard_guard(shard.latch);
+  LockQueue* queue = shard.find(tag);
+  if (queue == nullptr || queue->holder(&owner) == nullptr) return;
+  LockModes modes;
+  {
+    std::lock_guard guard(owner.latch_);
+    modes = owner.modes_of(relation, /*queued=*/true);
   }
-  return sharers;
+  reduce(owner, shard, *queue, modes);
+}
+
+void LockTable::drop_relations(LockOwner& owner, size_t keep) {
+  for (;;) {
+    LockOwner::RelationHold gone;
+    {
+      std::lock_guard guard(owner.latch_);
+      auto& holds = owner.relations_;
+      while (holds.size() > keep && !holds.back().queued) holds.pop_back();
+      if (holds.size() == keep) return;
+      gone = holds.back();
+      holds.pop_back();
+    }
+    reduce_relation(owner, *gone.relation);
+  }
+}
+
+void LockTable::release_relations(LockOwner& owner) {
+  drop_relations(owner, 0);
+  owner.excluded_ = 0;
+}
+
+void LockTable::release_relations_since(LockOwner& owner, size_t keep) {
+  if (owner.excludes_any()) {
+    std::lock_guard guard(owner.latch_);
+    auto& holds = owner.relations_;
+    for (size_t i = keep; i < holds.size(); ++i) {
+      if (owner.excludes(holds[i].relation)) std::swap(holds[keep++], holds[i]);
+    }
+  }
+  drop_relations(owner, keep);
 }
 
 }  // namespace pgsilo

@@ -35,8 +35,7 @@ void Transaction::begin(TransactionMode mode, Isolation isolation) {
   validated_reads_ = validated_nodes_ = 0;
   newest_epoch_ = Epoch();
   commit_tid_ = Tid();
-  met_intent_ = nullptr;
-  met_gate_ = nullptr;
+  met_mode_ = LockMode::none;
 }
 
 TransactionStatus Transaction::begin_statement() {
@@ -108,7 +107,7 @@ Transaction::Mark Transaction::mark() {
           static_cast<uint32_t>(private_relations_.size()),
           static_cast<uint32_t>(dropped_.size()),
           static_cast<uint32_t>(owner_.lock_count()),
-          static_cast<uint32_t>(owner_.share_count()),
+          static_cast<uint32_t>(owner_.relation_count()),
           mark_depth_};
 }
 
@@ -136,7 +135,7 @@ void Transaction::release_locks_since(const Mark& mark) {
     if (entry != nullptr) entry->held = std::min(entry->held, before.strongest());
   });
   worker_.parts().locks.release_locks(owner_, mark.locks);
-  worker_.parts().locks.release_shares(owner_, worker_.index(), mark.shares);
+  worker_.parts().locks.release_relations_since(owner_, mark.relation_locks);
 }
 
 void Transaction::release(const Mark& mark) {
@@ -178,23 +177,16 @@ TransactionStatus Transaction::use_descriptor(const Record* catalog_record, Tid 
   });
 }
 
-TransactionStatus Transaction::share_relation(Relation& relation) {
+TransactionStatus Transaction::lock_relation(Relation& relation, LockMode mode, WaitPolicy policy) {
   return guarded(worker_, [&] {
     if (relation.is_private()) return TransactionStatus::ok;
-    if (mode_ == TransactionMode::interactive) {
-      return worker_.parts().locks.share(owner_, relation, worker_.index(), settings_);
+    const EngineParts& parts = worker_.parts();
+    if (mode_ == TransactionMode::interactive || mode > LockMode::row_exclusive) {
+      return parts.locks.lock_relation(owner_, relation, mode, policy, parts.epochs, settings_);
     }
-    const LockOwner* closed_by = relation.gate().owner();
-    if (closed_by == nullptr || closed_by == &owner_) return TransactionStatus::ok;
-    met_gate_ = &relation;
-    return TransactionStatus::must_wait;
-  });
-}
-
-TransactionStatus Transaction::lock_relation_exclusively(Relation& relation) {
-  return guarded(worker_, [&] {
-    if (relation.is_private()) return TransactionStatus::ok;
-    return worker_.parts().locks.exclude(owner_, relation, worker_.parts().epochs, settings_);
+    if (!relation.gate().stops(mode) || owner_.modes_of(&relation).covers(mode))
+      return TransactionStatus::ok;
+    return must_wait_for(LockTag::of(relation), mode);
   });
 }
 
@@ -214,14 +206,16 @@ void Transaction::abort() {
 }
 
 TransactionStatus Transaction::wait_for_intent() {
-  const Record* record = met_intent_;
-  Relation* relation = met_gate_;
-  PGSILO_CHECK(pin_.has_value() && (record != nullptr || relation != nullptr));
+  PGSILO_CHECK(pin_.has_value() && met_mode_ != LockMode::none);
+  LockTag lock = met_lock_;
+  LockMode mode = met_mode_;
   if (open_) roll_back();
   end(/*keep_pin=*/true);
+  const EngineParts& parts = worker_.parts();
   TransactionStatus status =
-      record != nullptr ? lock_record(record, {met_mode_})
-                        : worker_.parts().locks.wait_for_gate(owner_, *relation, settings_);
+      lock.is_relation() ? parts.locks.lock_relation(owner_, *lock.relation(), mode,
+                                                     WaitPolicy::wait, parts.epochs, settings_)
+                         : parts.locks.acquire(owner_, lock, mode, WaitPolicy::wait, settings_);
   if (status == TransactionStatus::conflict_record)
     status = TransactionStatus::ok;  // unhooked meanwhile: run again
   if (status != TransactionStatus::ok) end(/*keep_pin=*/false);
@@ -259,7 +253,7 @@ void Transaction::end(bool keep_pin) {
   dropped_.clear();
   if (owner_.holds_any()) {
     worker_.parts().locks.release_locks(owner_);
-    worker_.parts().locks.release_relations(owner_, worker_.index());
+    worker_.parts().locks.release_relations(owner_);
   }
   if (!keep_pin) pin_.reset();
 }

@@ -192,7 +192,7 @@ class Transaction {
     uint32_t relations = 0;  // private ones
     uint32_t dropped = 0;
     uint32_t locks = 0;
-    uint32_t shares = 0;
+    uint32_t relation_locks = 0;
     uint32_t depth = 0;
   };
   Mark mark();
@@ -208,12 +208,17 @@ class Transaction {
   TransactionStatus drop_relation(Relation& relation);
   // The transaction rests on this version of a catalog record.
   TransactionStatus use_descriptor(const Record* catalog_record, Tid tid);
-  // Interactive: holds off DDL on the relation until the end (idempotent). One-shot: must_wait if
-  // DDL has it now.
-  TransactionStatus share_relation(Relation& relation);
-  // DDL: waits for everybody who shares the relation; none starts until the end of this
-  // transaction.
-  TransactionStatus lock_relation_exclusively(Relation& relation);
+  // Interactive: holds the relation's lock in `mode` until the end (idempotent). One-shot: takes
+  // none of the modes up to row exclusive; must_wait if somebody has or wants what conflicts.
+  TransactionStatus lock_relation(Relation& relation, LockMode mode,
+                                  WaitPolicy policy = WaitPolicy::wait);
+  TransactionStatus share_relation(Relation& relation) {
+    return lock_relation(relation, LockMode::row_exclusive);
+  }
+  // DDL: nobody else uses it.
+  TransactionStatus lock_relation_exclusively(Relation& relation) {
+    return lock_relation(relation, LockMode::access_exclusive);
+  }
 
   // --- the end ---
   // ok, or aborted with the status returned. no_log_space, out_of_memory and transaction_too_large
@@ -303,7 +308,7 @@ class Transaction {
   TransactionStatus insert_at(Relation& relation, Record* record, std::string_view row,
                               bool answers);
   TransactionStatus found_live(Record* record, TidWord word);
-  TransactionStatus must_wait_for(const Record* record, LockMode mode);
+  TransactionStatus must_wait_for(LockTag lock, LockMode mode);
   // validation
   TransactionStatus validate_reads(bool in_commit);
   TransactionStatus validate_disturbed(const ReadEntry& entry, TidWord word, bool in_commit);
@@ -356,10 +361,9 @@ class Transaction {
   bool statement_runs_ = false;   // it has begun, and neither ended nor been followed by another
   bool statement_wrote_direct_ = false;  // rows that are not in the write set
   Tid newest_forgotten_;                 // of reads that are no longer in the read set
-  // What must_wait is about.
-  const Record* met_intent_ = nullptr;
-  LockMode met_mode_ = LockMode::none;  // what we wanted of it
-  Relation* met_gate_ = nullptr;
+  // What must_wait is about, and what we wanted of it.
+  LockTag met_lock_;
+  LockMode met_mode_ = LockMode::none;
   Epoch newest_epoch_;
   Tid commit_tid_;
 };

@@ -23,10 +23,9 @@ TidWord unlocked_word(const Record* record) {
 
 }  // namespace
 
-TransactionStatus Transaction::must_wait_for(const Record* record, LockMode mode) {
-  met_intent_ = record;
+TransactionStatus Transaction::must_wait_for(LockTag lock, LockMode mode) {
+  met_lock_ = lock;
   met_mode_ = mode;
-  met_gate_ = nullptr;
   return TransactionStatus::must_wait;
 }
 
@@ -75,7 +74,7 @@ TransactionStatus Transaction::claim(Record* record, LockMode mode, LockMode* he
   }
   if (!record->tid_word().load().has_intent()) return TransactionStatus::ok;
   bool admitted = worker_.parts().locks.admits(owner_, record, mode);
-  return admitted ? TransactionStatus::ok : must_wait_for(record, mode);
+  return admitted ? TransactionStatus::ok : must_wait_for(LockTag::of(record), mode);
 }
 
 bool Transaction::is_current(const Record* record, Tid expected) const {

@@ -128,7 +128,7 @@ TransactionStatus Transaction::admit_reference(const Record* record) {
       worker_.parts().locks.admits(owner_, record, mode)) {
     return TransactionStatus::ok;
   }
-  return must_wait_for(record, mode);
+  return must_wait_for(LockTag::of(record), mode);
 }
 
 // A read whose record is locked, by us or another, or changed.

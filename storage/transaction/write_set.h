@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 #include "storage/record/record.h"
-#include "storage/transaction/lock_mode.h"
+#include "storage/relation/lock_mode.h"
 #include "storage/transaction/pointer_index.h"
 
 namespace pgsilo {

@@ -17,6 +17,8 @@ Each of these is answered with SQLSTATE 0A000 and `<name> is not supported`. Gen
 - SERIALIZABLE is the default, and strict: in real-time order. REPEATABLE READ runs as SERIALIZABLE. Under READ COMMITTED a statement that runs by itself is serializable, and a join that meets
   a row which changed meanwhile reads all its rows again, where PostgreSQL reads that one.
 - `SELECT ... FOR ... SKIP LOCKED` under SERIALIZABLE does not conflict with changes of the rows it passes over.
+- `ROLLBACK TO` keeps the locks of rows and tables taken since the savepoint; ANALYZE takes none; CREATE INDEX takes ACCESS EXCLUSIVE. An
+  advisory lock that is unlocked is free when the statement has ended.
 - Text is ordered by its bytes (collation "C"), identifiers are ASCII-folded.
 - A multi-statement simple query is one transaction that the server runs again by itself on a conflict.
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "storage/transaction/lock_list.h"
 #include "tests/stress/sanitized.h"
 #include "tests/unit/storage/transaction/test_engine.h"
 
@@ -274,7 +275,8 @@ TEST(TransactionStress, DdlSeesARelationThatStandsStill) {
     });
     EXPECT_EQ(status, ok) << name_of(status);
   });
-  EXPECT_EQ(rows.gate().shares(), 0u);
+  EXPECT_FALSE(rows.gate().stops(LockMode::row_exclusive));
+  EXPECT_TRUE(engine.locks.list().empty());
 }
 
 }  // namespace

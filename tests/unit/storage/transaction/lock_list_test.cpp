@@ -21,17 +21,18 @@ class LockListTest : public ::testing::Test {
     main.store(relation, "a", "0");
     main.store(relation, "b", "0");
   }
-  // What the session holds or waits for: "share", "gate" or "record", "?" behind a wait.
+  // What the session holds or waits for: "share" and "gate" of the relation, or "record", with "?"
+  // behind a wait.
   std::string list(const TestSession& session) {
     std::vector<std::string> words;
     for (const LockEntry& entry : engine.locks.list()) {
       if (entry.owner != &session.transaction.lock_owner()) continue;
-      bool on_record = !entry.is_on_relation();
+      bool on_record = entry.tag.is_record();
       EXPECT_EQ(entry.granted, entry.waiting_since_us == 0);
       EXPECT_EQ(entry.relation, on_record ? RelationId() : relation.id());
-      words.push_back((on_record         ? "record"
-                       : entry.exclusive ? "gate"
-                                         : "share") +
+      words.push_back((on_record                                  ? "record"
+                       : entry.mode == LockMode::access_exclusive ? "gate"
+                                                                  : "share") +
                       std::string(entry.granted ? "" : "?"));
     }
     std::sort(words.begin(), words.end());
@@ -46,7 +47,7 @@ class LockListTest : public ::testing::Test {
     for (const LockEntry& wait : entries) {
       if (wait.granted || wait.owner != &session.transaction.lock_owner()) continue;
       for (const LockEntry& other : entries) {
-        if (&other == &wait && !wait.is_on_relation()) break;
+        if (&other == &wait) break;
         count += other.owner != wait.owner && stands_in_the_way(other, wait);
       }
     }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "storage/transaction/lock_list.h"
 #include "tests/unit/storage/transaction/test_engine.h"
 
 namespace pgsilo {
@@ -18,6 +19,13 @@ class RelationLockTest : public ::testing::Test {
   void SetUp() override {
     main.store(relation, "a", "0");
     main.store(relation, "b", "0");
+  }
+
+  // How many hold or want a lock on the relation.
+  size_t uses(const Relation& of) {
+    size_t count = 0;
+    for (const LockEntry& entry : engine.locks.list()) count += entry.relation == of.id();
+    return count;
   }
 
   TestEngine engine;
@@ -38,7 +46,7 @@ TEST_F(RelationLockTest, DdlWaitsForSharersAndKeepsNewOnesOut) {
     ASSERT_EQ(other.put(relation, "a", "ddl"), ok);
     ASSERT_EQ(other.commit(), ok);
   });
-  while (relation.gate().owner() == nullptr) std::this_thread::yield();
+  while (!relation.gate().stops(LockMode::access_share)) std::this_thread::yield();
   TestSession late(engine);
   late.begin();
   EXPECT_EQ(late.transaction.share_relation(relation), must_wait);
@@ -50,7 +58,7 @@ TEST_F(RelationLockTest, DdlWaitsForSharersAndKeepsNewOnesOut) {
   EXPECT_EQ(late.read(relation, "a"), "ddl");
   EXPECT_EQ(late.commit(), ok);
   ddl.join();
-  EXPECT_EQ(relation.gate().shares(), 0u);
+  EXPECT_EQ(uses(relation), 0u);
 }
 
 TEST_F(RelationLockTest, SharesSinceAMarkGoWithTheLocks) {
@@ -61,14 +69,14 @@ TEST_F(RelationLockTest, SharesSinceAMarkGoWithTheLocks) {
   ASSERT_EQ(main.transaction.share_relation(relation), ok);
   ASSERT_EQ(main.transaction.share_relation(earlier), ok);
   main.transaction.rollback_to(mark);
-  EXPECT_EQ(relation.gate().shares(), 1u);
+  EXPECT_EQ(uses(relation), 1u);
   main.transaction.release_locks_since(mark);
-  EXPECT_EQ(relation.gate().shares(), 0u);
-  EXPECT_EQ(earlier.gate().shares(), 1u);
+  EXPECT_EQ(uses(relation), 0u);
+  EXPECT_EQ(uses(earlier), 1u);
   ASSERT_EQ(main.transaction.share_relation(relation), ok);
-  EXPECT_EQ(relation.gate().shares(), 1u);
+  EXPECT_EQ(uses(relation), 1u);
   EXPECT_EQ(main.commit(), ok);
-  EXPECT_EQ(relation.gate().shares() + earlier.gate().shares(), 0u);
+  EXPECT_EQ(uses(relation) + uses(earlier), 0u);
 }
 
 TEST_F(RelationLockTest, AGatedRelationTakesNoCommitsOfOneShots) {
@@ -104,7 +112,7 @@ TEST_F(RelationLockTest, TwoUpgradesOfOneRelationAreADeadlock) {
   thread.join();
   EXPECT_TRUE((mains == ok && others == deadlock) || (mains == deadlock && others == ok))
       << name_of(mains) << " " << name_of(others);
-  EXPECT_EQ(relation.gate().owner(), nullptr);
+  EXPECT_FALSE(relation.gate().stops(LockMode::row_exclusive));
 }
 
 TEST_F(RelationLockTest, ADeadlockThroughRecordAndRelationIsFound) {
@@ -133,8 +141,105 @@ TEST_F(RelationLockTest, DdlGivesUpAfterLockTimeout) {
   other.begin();
   EXPECT_EQ(other.transaction.lock_relation_exclusively(relation), lock_timeout);
   other.transaction.abort();
-  EXPECT_EQ(relation.gate().owner(), nullptr);
+  EXPECT_FALSE(relation.gate().stops(LockMode::row_exclusive));
   EXPECT_EQ(main.commit(), ok);
+}
+
+TEST_F(RelationLockTest, TheTableOfConflictsIsPostgreSQLs) {
+  using enum LockMode;
+  // Of each mode the first that it conflicts with.
+  constexpr LockMode first[] = {access_exclusive, exclusive,     share,     share_update_exclusive,
+                                row_exclusive,    row_exclusive, row_share, access_share};
+  for (int held = 1; held <= 8; ++held) {
+    for (int wanted = 1; wanted <= 8; ++wanted) {
+      auto one = static_cast<LockMode>(held), two = static_cast<LockMode>(wanted);
+      bool conflicts = two >= first[held - 1] && !(one == share && two == share);
+      main.begin(TransactionMode::interactive);
+      other.begin(TransactionMode::interactive);
+      ASSERT_EQ(main.transaction.lock_relation(relation, one), ok);
+      EXPECT_EQ(other.transaction.lock_relation(relation, two, WaitPolicy::no_wait),
+                conflicts ? lock_not_available : ok)
+          << held << " " << wanted;
+      main.transaction.abort();
+      other.transaction.abort();
+    }
+  }
+  EXPECT_EQ(uses(relation), 0u);
+}
+
+// What a commit reads of a gate that is raised while it runs depends on the moment.
+TEST_F(RelationLockTest, CommitsThatMayNotHaveSeenTheGateAreWaitedFor) {
+  main.settings.lock_timeout_us = 2000;
+  other.worker.slot().enter();
+  for (int mode = 1; mode <= 8; ++mode) {
+    main.begin(TransactionMode::interactive);
+    EXPECT_EQ(main.transaction.lock_relation(relation, static_cast<LockMode>(mode)),
+              mode < static_cast<int>(LockMode::share) ? ok : lock_timeout);
+    main.transaction.abort();
+    EXPECT_EQ(uses(relation), 0u);
+  }
+  other.worker.slot().leave();
+  main.begin(TransactionMode::interactive);
+  EXPECT_EQ(main.transaction.lock_relation(relation, LockMode::share), ok);
+  main.transaction.abort();
+}
+
+TEST_F(RelationLockTest, WhoIsWaitedForGoesOn) {
+  main.begin(TransactionMode::interactive);
+  ASSERT_EQ(main.transaction.lock_relation(relation, LockMode::access_share), ok);
+  std::thread ddl([&] {
+    other.begin(TransactionMode::interactive);
+    EXPECT_EQ(other.transaction.lock_relation_exclusively(relation), ok);
+    other.transaction.abort();
+  });
+  while (!relation.gate().stops(LockMode::access_share)) std::this_thread::yield();
+  EXPECT_EQ(main.transaction.lock_relation(relation, LockMode::row_exclusive), ok);
+  EXPECT_EQ(main.put(relation, "a", "1"), ok);
+  EXPECT_EQ(main.commit(), ok);
+  ddl.join();
+  EXPECT_EQ(main.peek(relation), "a=1 b=0");
+}
+
+TEST_F(RelationLockTest, WhatIsExcludedStaysWhenLocksAreLetGo) {
+  Relation& second = engine.create_relation();
+  main.begin(TransactionMode::interactive);
+  Transaction::Mark mark = main.transaction.mark();
+  ASSERT_EQ(main.transaction.lock_relation(second, LockMode::share), ok);
+  ASSERT_EQ(main.transaction.share_relation(relation), ok);
+  ASSERT_EQ(main.transaction.lock_relation_exclusively(relation), ok);
+  ASSERT_EQ(main.transaction.share_relation(second), ok);
+  main.transaction.rollback_to(mark);
+  EXPECT_EQ(uses(second), 2u);
+  main.transaction.release_locks_since(mark);
+  EXPECT_EQ(uses(second), 0u);
+  EXPECT_EQ(uses(relation), 2u);
+  other.begin();
+  EXPECT_EQ(other.transaction.lock_relation(relation, LockMode::access_share), must_wait);
+  other.transaction.abort();
+  EXPECT_EQ(main.commit(), ok);
+  EXPECT_EQ(uses(relation), 0u);
+}
+
+// One that waited has its turn before those who came later.
+TEST_F(RelationLockTest, AOneShotKeepsTheLockItWaitedForInItsNextRun) {
+  TestSession third(engine);
+  main.begin(TransactionMode::interactive);
+  ASSERT_EQ(main.transaction.lock_relation(relation, LockMode::exclusive), ok);
+  other.begin();
+  ASSERT_EQ(other.transaction.share_relation(relation), must_wait);
+  std::thread thread([&] { EXPECT_EQ(other.transaction.wait_for_intent(), ok); });
+  while (uses(relation) != 2) std::this_thread::yield();
+  main.transaction.abort();
+  thread.join();
+  third.begin(TransactionMode::interactive);
+  EXPECT_EQ(third.transaction.lock_relation(relation, LockMode::share, WaitPolicy::no_wait),
+            lock_not_available);
+  other.begin();
+  EXPECT_EQ(other.transaction.share_relation(relation), ok);
+  EXPECT_EQ(other.put(relation, "a", "1"), ok);
+  EXPECT_EQ(other.commit(), ok);
+  EXPECT_EQ(third.transaction.lock_relation(relation, LockMode::share, WaitPolicy::no_wait), ok);
+  third.transaction.abort();
 }
 
 }  // namespace

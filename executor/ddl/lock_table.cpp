@@ -1,0 +1,100 @@
+// LOCK TABLE: the lock that statements take by themselves, in any of the eight modes.
+#include "executor/ddl/lock_table.h"
+
+#include "base/clock.h"
+#include "base/parker.h"
+#include "catalog/catalog_view.h"
+#include "executor/execution_state.h"
+#include "executor/transaction_status.h"
+#include "planner/plan/transaction_plan.h"
+#include "sql/ast/utility.h"
+#include "sql/sql_error.h"
+#include "storage/relation/relation.h"
+
+namespace pgsilo {
+
+namespace {
+
+SqlError not_lockable(const ast::RangeVar& name, std::string_view kind) {
+  return SqlError(sqlstate::wrong_object_type, concat("cannot lock relation \"", name.name, "\""))
+      .detail(concat("This operation is not supported for ", kind, "."));
+}
+
+const TableDescriptor& find_lockable(const CatalogView& catalog, const ast::RangeVar& name) {
+  const TableDescriptor* table = catalog.find_table(name.schema_name, name.name);
+  if (table == nullptr) {
+    if (catalog.find_index(name.schema_name, name.name) != nullptr)
+      throw not_lockable(name, "indexes");
+    if (!name.schema_name.empty() && catalog.find_schema(name.schema_name) == nullptr) {
+      throw SqlError(sqlstate::invalid_schema_name,
+                     concat("schema \"", name.schema_name, "\" does not exist"));
+    }
+    std::string shown = name.schema_name.empty() ? std::string(name.name)
+                                                 : concat(name.schema_name, ".", name.name);
+    throw SqlError(sqlstate::undefined_table, concat("relation \"", shown, "\" does not exist"));
+  }
+  if (table->kind == RelationKind::sequence) throw not_lockable(name, "sequences");
+  if (table->kind == RelationKind::view) throw_unsupported("LOCK TABLE of a view");
+  return *table;
+}
+
+class LockTableCommand final : public UtilityCommand {
+ public:
+  explicit LockTableCommand(std::shared_ptr<const PlannedStatement> planned)
+      : planned_(std::move(planned)) {}
+
+  StatementKind kind() const override { return StatementKind::utility; }
+  std::string_view tag() const override { return "LOCK TABLE"; }
+  bool read_only() const override { return true; }
+
+  void run(ExecutionState& state, ResultSink&) const override {
+    // In a query of several statements outside of a block, too.
+    state.check(state.transaction().become_interactive());
+    for (const ast::RangeVar* name : syntax().relations) lock(state, *name);
+  }
+
+ private:
+  // While it waited, the name may have come to mean something else.
+  void lock(ExecutionState& state, const ast::RangeVar& name) const {
+    CatalogView& catalog = *state.session.catalog;
+    for (;;) {
+      std::shared_ptr<const CatalogSnapshot> owner = catalog.shared_snapshot();
+      const TableDescriptor& table = find_lockable(catalog, name);
+      lock(state, name, *table.relation);
+      if (is_current(table)) return;
+      if (catalog.has_local_changes()) state.check(TransactionStatus::conflict_record);
+      // Whoever changed it commits before he tells everybody.
+      constexpr int64_t moment_us = 100;
+      state.session.parker->park(monotonic_us() + moment_us);
+      state.session.check_budget();
+      catalog.refresh();
+    }
+  }
+  void lock(ExecutionState& state, const ast::RangeVar& name, Relation& relation) const {
+    WaitPolicy policy = syntax().nowait ? WaitPolicy::no_wait : WaitPolicy::wait;
+    TransactionStatus status =
+        state.transaction().lock_relation(relation, static_cast<LockMode>(syntax().mode), policy);
+    if (status == TransactionStatus::lock_not_available) {
+      throw SqlError(sqlstate::lock_not_available,
+                     concat("could not obtain lock on relation \"", name.name, "\""));
+    }
+    state.check(status);
+  }
+  // Nobody changes its row while we have the lock.
+  static bool is_current(const TableDescriptor& table) {
+    const CatalogRecord& row = table.record;
+    return row.record == nullptr || row.record->tid_word().load().tid() == row.tid;
+  }
+  const ast::LockStmt& syntax() const { return *ast::as<ast::LockStmt>(planned_->syntax); }
+
+  std::shared_ptr<const PlannedStatement> planned_;
+};
+
+}  // namespace
+
+std::unique_ptr<const UtilityCommand> make_lock_table(
+    const std::shared_ptr<const PlannedStatement>& planned) {
+  return std::make_unique<LockTableCommand>(planned);
+}
+
+}  // namespace pgsilo
