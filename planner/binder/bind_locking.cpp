@@ -42,15 +42,29 @@ class LockingBinder {
     }
   }
 
-  // Several clauses may name a table: the strongest lock, the least patience.
   void mark(int32_t relation) {
-    if (query_.relations[relation]->kind == RangeKind::subquery) return mark_subquery(relation);
+    if (query_.relations[relation]->kind == RangeKind::table) {
+      mark_table(relation);
+    } else {
+      mark_subquery(relation);
+      // One row of constants has nothing to lock.
+      const BoundQuery& subquery = *query_.relations[relation]->query;
+      if (subquery.from.empty() && subquery.limit_count == nullptr) return;
+    }
+    add_mark(relation);
+  }
+
+ private:
+  void mark_table(int32_t relation) {
     const TableDescriptor& table = *query_.relations[relation]->table;
     if (table.kind == RelationKind::sequence) {
       throw SqlError(sqlstate::wrong_object_type,
                      concat("cannot lock rows in sequence \"", table.name, "\""));
     }
     if (table.kind == RelationKind::table) binding_.use_table(&table, TableUse::lock_rows);
+  }
+  // Several clauses may name it: the strongest lock, the least patience.
+  void add_mark(int32_t relation) {
     std::vector<BoundRowMark> marks(query_.row_marks.begin(), query_.row_marks.end());
     auto known = std::find_if(marks.begin(), marks.end(),
                               [&](const BoundRowMark& mark) { return mark.relation == relation; });
@@ -62,8 +76,6 @@ class LockingBinder {
     }
     query_.row_marks = arena_.copy_span(marks);
   }
-
- private:
   void mark_subquery(int32_t relation) {
     auto* changed = arena_.make<BoundRelation>(*query_.relations[relation]);
     auto* subquery = arena_.make<BoundQuery>(*changed->query);

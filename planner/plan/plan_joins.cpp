@@ -285,8 +285,8 @@ PlacedPlan single_row(StatementPlanning& statement) {
 namespace {
 
 // A row that is not there cannot be locked.
-void check_marks(const JoinProblem& problem, std::span<const RowMark> marks) {
-  for (const RowMark& mark : marks) {
+void check_marks(const JoinProblem& problem, std::span<const BoundRowMark> marks) {
+  for (const BoundRowMark& mark : marks) {
     for (const SpecialJoin& join : problem.special_joins) {
       bool extended = (join.type == JoinType::left || join.type == JoinType::full) &&
                       join.right.contains(RelationSet::of(mark.relation));
@@ -304,7 +304,7 @@ void check_marks(const JoinProblem& problem, std::span<const RowMark> marks) {
 PlacedPlan plan_joins(QueryContext& context, const JoinDemand& demand) {
   StatementPlanning& statement = context.statement;
   JoinProblem problem = make_join_problem(statement, context.query);
-  check_marks(problem, demand.marks);
+  check_marks(problem, context.query.row_marks);
   PlacedPlan plan;
   if (problem.relations.empty()) {
     plan = single_row(statement);

@@ -42,13 +42,15 @@ class QueryPlanner {
   }
 
  private:
+  // A subquery's rows are locked by marks of its own.
   std::span<const RowMark> copy_marks() const {
     auto marks = context_.arena().make_span<RowMark>(query_.row_marks.size());
-    for (size_t i = 0; i < marks.size(); ++i) {
-      const BoundRowMark& mark = query_.row_marks[i];
-      marks[i] = {mark.relation, mark.strength, mark.wait};
+    size_t count = 0;
+    for (const BoundRowMark& mark : query_.row_marks) {
+      if (query_.relations[mark.relation]->kind != RangeKind::table) continue;
+      marks[count++] = {mark.relation, mark.strength, mark.wait};
     }
-    return marks;
+    return marks.first(count);
   }
 
   // Behind the sort, before the limit: only rows that are returned are locked.
