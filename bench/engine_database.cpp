@@ -30,6 +30,7 @@ void SleepingParker::unpark() {
 EngineDatabase::EngineDatabase(const std::string& log_directory, unsigned workers) {
   if (log_directory.empty()) {
     epochs_ = std::make_unique<EpochManager>(Epoch(1));
+    snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
     durable_ = std::make_unique<DurableEpoch>();
     return;
   }
@@ -41,6 +42,7 @@ EngineDatabase::EngineDatabase(const std::string& log_directory, unsigned worker
   bool ok = wal_ != nullptr && wal_->recover(relations_, reclaimer_, nullptr, &recovered_, &why);
   if (ok) {
     epochs_ = std::make_unique<EpochManager>(recovered_.first_epoch);
+    snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
     durable_ = std::make_unique<DurableEpoch>(recovered_.durable_epoch);
     ok = wal_->start(*epochs_, *durable_, &why);
   }

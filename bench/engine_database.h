@@ -37,7 +37,7 @@ class EngineDatabase {
   EngineDatabase(const std::string& log_directory, unsigned workers);
   ~EngineDatabase();  // with a log: everything is durable, shut down cleanly
 
-  EngineParts parts() { return {*epochs_, *durable_, reclaimer_, relations_, locks_}; }
+  EngineParts parts() { return {*epochs_, *durable_, reclaimer_, relations_, locks_, *snapshots_}; }
   RelationDirectory& relations() { return relations_; }
   DurableEpoch& durable() { return *durable_; }
   Wal* wal() { return wal_.get(); }  // null: no log
@@ -60,6 +60,7 @@ class EngineDatabase {
   LockTable locks_;
   RecoveryResult recovered_;
   std::unique_ptr<EpochManager> epochs_;
+  std::unique_ptr<SnapshotRegistry> snapshots_;
   std::unique_ptr<DurableEpoch> durable_;
   std::unique_ptr<Wal> wal_;
   NullRedoSink null_sink_;

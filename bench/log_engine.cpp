@@ -56,6 +56,7 @@ struct Database {
     bool ok = wal != nullptr && wal->recover(relations, reclaimer, nullptr, &recovered, &why);
     recovery_us = monotonic_us() - started;
     epochs = std::make_unique<EpochManager>(recovered.first_epoch);
+    snapshots = std::make_unique<SnapshotRegistry>(*epochs);
     durable = std::make_unique<DurableEpoch>(recovered.durable_epoch);
     if (!ok || !wal->start(*epochs, *durable, &why)) {
       std::fprintf(stderr, "%s\n", why.c_str());
@@ -72,6 +73,7 @@ struct Database {
   RecoveryResult recovered;
   int64_t recovery_us = 0;
   std::unique_ptr<EpochManager> epochs;
+  std::unique_ptr<SnapshotRegistry> snapshots;
   std::unique_ptr<DurableEpoch> durable;
   std::unique_ptr<Wal> wal;
 };
@@ -95,8 +97,8 @@ void put(Transaction& transaction, Relation& relation, uint64_t key, const std::
 }
 
 void work(Database& database, unsigned index, uint64_t transactions, size_t window) {
-  EngineParts parts{*database.epochs, *database.durable, database.reclaimer, database.relations,
-                    database.locks};
+  EngineParts parts{*database.epochs,   *database.durable, database.reclaimer,
+                    database.relations, database.locks,    *database.snapshots};
   WorkerContext worker(parts, database.wal->worker_log(index));
   SleepingParker parker;
   database.wal->set_listener(index, &parker);

@@ -150,6 +150,7 @@ bool Database::recover(std::string* why) {
       &live);
   durable_ = std::make_unique<DurableEpoch>(recovered.durable_epoch);
   epochs_ = std::make_unique<EpochManager>(recovered.first_epoch);
+  snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
   return wal_->start(*epochs_, *durable_, why);
 }
 
@@ -158,7 +159,7 @@ void Database::make_workers() {
   bool pinned = settings_.value("worker_pinning").integer != 0;
   bool may_help = wal_->workers() > 1;
   WorkerHome::Parts parts{
-      .engine = {*epochs_, *durable_, reclaimer_, relations_, locks_,
+      .engine = {*epochs_, *durable_, reclaimer_, relations_, locks_, *snapshots_,
                  may_help ? &helpers_ : nullptr},
       .wal = *wal_,
       .catalog = *catalog_,

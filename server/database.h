@@ -72,6 +72,7 @@ class Database final : ConnectionTaker {
   LockTable locks_;
   std::unique_ptr<DurableEpoch> durable_;
   std::unique_ptr<EpochManager> epochs_;
+  std::unique_ptr<SnapshotRegistry> snapshots_;
   std::unique_ptr<Catalog> catalog_;
   SessionRegistry sessions_;
   Monitor monitor_{sessions_, locks_};

@@ -31,6 +31,7 @@ TransactionStatus Transaction::commit() {
     // found to be true together.
     if (!is_validated()) status = validate();
   } else {
+    PGSILO_CHECK(mode_ != TransactionMode::snapshot);
     status = guarded(worker_, [this] { return Commit(*this).run(); });
   }
   if (status != TransactionStatus::ok) {
@@ -41,8 +42,7 @@ TransactionStatus Transaction::commit() {
     return status;
   }
   clean_placeholders();
-  for (Relation* relation : dropped_)
-    worker_.parts().relations.drop(relation->id(), worker_.reclaimer());
+  for (Relation* relation : dropped_) worker_.drop_relation(relation->id());
   end(/*keep_pin=*/false);
   return status;
 }
@@ -53,11 +53,13 @@ TransactionStatus Commit::run() {
     status = prepare();
     if (status == TransactionStatus::ok) {
       Attempt result = attempt();
-      for (; result == Attempt::epoch_exhausted; result = attempt())
-        worker_.parts().epochs.advance();
+      for (; result != Attempt::done && result != Attempt::failed; result = attempt()) {
+        if (result == Attempt::epoch_exhausted) worker_.parts().epochs.advance();
+        if (result == Attempt::lacks_room) preserver_.make_room(newest_snapshot_);
+      }
       if (result == Attempt::failed) status = failure_;
     }
-  } catch (...) {  // from prepare()
+  } catch (...) {  // from prepare() and make_room()
     dispose_of_payloads();
     throw;
   }
@@ -110,7 +112,10 @@ Commit::Attempt Commit::attempt() {
     failure_ = check_gates();
     if (failure_ == TransactionStatus::ok) failure_ = t.validate_reads(/*in_commit=*/true);
     if (failure_ == TransactionStatus::ok) {
-      if (auto tid = Tid::following(newest_tid(), epoch)) {
+      newest_snapshot_ = worker_.parts().snapshots.newest();
+      bool has_room = newest_snapshot_ == Epoch(0) || preserver_.has_room(newest_snapshot_);
+      auto tid = Tid::following(newest_tid(), epoch);
+      if (has_room && tid) {
         install(*tid);
         if (!t.redo_.empty()) worker_.sink().append(*tid, t.redo_);
         worker_.slot().leave();
@@ -118,7 +123,7 @@ Commit::Attempt Commit::attempt() {
       }
       unlock_all();
       worker_.slot().leave();
-      return Attempt::epoch_exhausted;
+      return has_room ? Attempt::epoch_exhausted : Attempt::lacks_room;
     }
   }
   unlock_all();
@@ -184,6 +189,7 @@ Tid Commit::newest_tid() const {
 // Phase 3.
 void Commit::install(Tid tid) {
   Transaction& t = transaction_;
+  if (newest_snapshot_ != Epoch(0)) preserver_.preserve(newest_snapshot_, tid.epoch());
   // Others find these relations through catalog rows that are installed below.
   for (const Transaction::PrivateRelation& created : t.private_relations_)
     created.relation->publish();

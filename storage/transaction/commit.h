@@ -10,19 +10,22 @@
 #include "storage/epoch/epoch.h"
 #include "storage/record/tid_word.h"
 #include "storage/transaction/transaction.h"
+#include "storage/transaction/version_preserver.h"
 
 namespace pgsilo {
 
 class Commit {
  public:
   explicit Commit(Transaction& transaction)
-      : transaction_(transaction), worker_(transaction.worker_) {}
+      : transaction_(transaction),
+        worker_(transaction.worker_),
+        preserver_(worker_.parts().snapshots.versions(), transaction.writes_, worker_.index()) {}
 
   // ok: installed and handed to the log. Otherwise nothing is locked or changed.
   TransactionStatus run();
 
  private:
-  enum class Attempt : uint8_t { done, failed, epoch_exhausted };
+  enum class Attempt : uint8_t { done, failed, epoch_exhausted, lacks_room };
   static constexpr int lock_patience =
       256;  // pauses before a lock held by another counts as a conflict
 
@@ -41,6 +44,8 @@ class Commit {
   WorkerContext& worker_;
   const std::vector<uint32_t>* order_ = nullptr;  // write entries by address of their records
   Tid newest_locked_;
+  VersionPreserver preserver_;
+  Epoch newest_snapshot_;  // Epoch(0): none is open
   TransactionStatus failure_ = TransactionStatus::ok;
 };
 

@@ -38,6 +38,21 @@ void Transaction::begin(TransactionMode mode, Isolation isolation) {
   met_mode_ = LockMode::none;
 }
 
+TransactionStatus Transaction::begin_snapshot() {
+  return guarded(worker_, [this] {
+    std::shared_ptr<const Snapshot> snapshot;
+    TransactionStatus status = Snapshot::open(worker_.parts().snapshots, settings_, &snapshot);
+    if (status == TransactionStatus::ok) begin_snapshot(std::move(snapshot));
+    return status;
+  });
+}
+
+void Transaction::begin_snapshot(std::shared_ptr<const Snapshot> snapshot) {
+  begin(TransactionMode::snapshot);
+  snapshot_ = std::move(snapshot);
+  newest_epoch_ = snapshot_->boundary();
+}
+
 TransactionStatus Transaction::begin_statement() {
   return guarded(worker_, [this] {
     PGSILO_DCHECK(open_);
@@ -84,7 +99,7 @@ TransactionStatus Transaction::restart_statement() {
 }
 
 TransactionStatus Transaction::become_interactive() {
-  if (mode_ == TransactionMode::interactive) return TransactionStatus::ok;
+  if (mode_ != TransactionMode::one_shot) return TransactionStatus::ok;
   TransactionStatus status = validate();
   mode_ = TransactionMode::interactive;
   // Waiting for a lock now may change what was read: commit finds out. Without waiting it could
@@ -149,6 +164,7 @@ void Transaction::release(const Mark& mark) {
 // ---- relations and descriptors ----
 
 Relation* Transaction::create_relation(RelationOptions options) {
+  PGSILO_DCHECK(mode_ != TransactionMode::snapshot);
   try {
     private_relations_.reserve(private_relations_.size() + 1);
     Relation& relation = worker_.parts().relations.create(options, /*is_private=*/true);
@@ -168,6 +184,7 @@ TransactionStatus Transaction::drop_relation(Relation& relation) {
 
 TransactionStatus Transaction::use_descriptor(const Record* catalog_record, Tid tid) {
   return guarded(worker_, [&] {
+    if (mode_ == TransactionMode::snapshot) return check_descriptor(catalog_record, tid);
     if (writes_.find(catalog_record) != nullptr)
       return TransactionStatus::ok;  // our own uncommitted DDL
     reads_.add(catalog_record, TidWord::present(tid), ReadKind::version);
@@ -179,7 +196,7 @@ TransactionStatus Transaction::use_descriptor(const Record* catalog_record, Tid 
 
 TransactionStatus Transaction::lock_relation(Relation& relation, LockMode mode, WaitPolicy policy) {
   return guarded(worker_, [&] {
-    if (relation.is_private()) return TransactionStatus::ok;
+    if (relation.is_private() || mode_ == TransactionMode::snapshot) return TransactionStatus::ok;
     const EngineParts& parts = worker_.parts();
     if (mode_ == TransactionMode::interactive || mode > LockMode::row_exclusive) {
       return parts.locks.lock_relation(owner_, relation, mode, policy, parts.epochs, settings_);
@@ -255,6 +272,7 @@ void Transaction::end(bool keep_pin) {
     worker_.parts().locks.release_locks(owner_);
     worker_.parts().locks.release_relations(owner_);
   }
+  snapshot_.reset();
   if (!keep_pin) pin_.reset();
 }
 

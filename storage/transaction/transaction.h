@@ -19,6 +19,9 @@
 // interactive transaction takes the intent lock on everything it writes first, and waits for it;
 // end_statement() validates, so that what leaves the server was true.
 //
+// A snapshot transaction only reads: what was there at one moment (snapshot.h), whatever happens
+// meanwhile. It takes no lock, waits for nobody, meets no conflict and holds up nobody.
+//
 // A one-shot that keeps failing is run again as interactive: it takes intents as it goes. If node
 // conflicts are the cause (queue tables, max + 1), lock_relation_exclusively() is the last resort.
 //
@@ -47,6 +50,7 @@
 #include "storage/transaction/private_rows.h"
 #include "storage/transaction/read_set.h"
 #include "storage/transaction/record_lock.h"
+#include "storage/transaction/snapshot.h"
 #include "storage/transaction/worker_context.h"
 #include "storage/transaction/write_set.h"
 
@@ -55,7 +59,7 @@ namespace pgsilo {
 class Relation;
 struct RelationOptions;
 
-enum class TransactionMode : uint8_t { one_shot, interactive };
+enum class TransactionMode : uint8_t { one_shot, interactive, snapshot };
 
 // Of an interactive transaction; one-shots are serializable.
 enum class Isolation : uint8_t {
@@ -104,6 +108,13 @@ class Transaction {
   Transaction& operator=(const Transaction&) = delete;
 
   void begin(TransactionMode mode, Isolation isolation = Isolation::serializable);
+  // Begins in mode snapshot: at a new one, which no epoch that was acknowledged to anybody before
+  // the call is after, or at one that others read as well. ok; cancelled, out_of_memory: it has not
+  // begun.
+  TransactionStatus begin_snapshot();
+  void begin_snapshot(std::shared_ptr<const Snapshot> snapshot);
+  // Null in other modes.
+  const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
   bool is_open() const { return open_; }
   TransactionMode mode() const { return mode_; }
   Isolation isolation() const { return isolation_; }
@@ -206,7 +217,8 @@ class Transaction {
   Relation* create_relation(RelationOptions options);
   // Dropped by commit.
   TransactionStatus drop_relation(Relation& relation);
-  // The transaction rests on this version of a catalog record.
+  // The transaction rests on this version of a catalog record. Snapshot: conflict_record if another
+  // version was there.
   TransactionStatus use_descriptor(const Record* catalog_record, Tid tid);
   // Interactive: holds the relation's lock in `mode` until the end (idempotent). One-shot: takes
   // none of the modes up to row exclusive; must_wait if somebody has or wants what conflicts.
@@ -277,6 +289,9 @@ class Transaction {
                                ReadPurpose purpose, RowLock lock);
   TransactionStatus read_base(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,
                               CommandId command, bool registered);
+  TransactionStatus check_descriptor(const Record* catalog_record, Tid tid) const;
+  TransactionStatus read_snapshot(Relation& relation, Record* record, RowBuffer& buffer,
+                                  RowRef* row) const;
   static TransactionStatus peek(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row);
   TransactionStatus read_existence(Relation& relation, Record* record, RowRef* row,
                                    ReadPurpose purpose);
@@ -334,6 +349,7 @@ class Transaction {
   Isolation isolation_ = Isolation::serializable;
   bool open_ = false;
   uint64_t number_ = 0;
+  std::shared_ptr<const Snapshot> snapshot_;
   std::optional<Pin> pin_;  // while open, and from wait_for_intent() to the next begin()
   CommandId command_ = 0;
   CommandId last_command_ = 0;

@@ -13,9 +13,10 @@ namespace {
 bool is_obsolete(const Record* record) { return record->tid_word().load().is_obsolete(); }
 }  // namespace
 
-// Relations nobody else can change until we end need no validation.
+// Relations nobody else can change until we end need no validation, nor does the past.
 bool Transaction::registers(const Relation& relation) const {
-  return !relation.is_private() && (!owner_.excludes_any() || !owner_.excludes(&relation));
+  return !relation.is_private() && mode_ != TransactionMode::snapshot &&
+         (!owner_.excludes_any() || !owner_.excludes(&relation));
 }
 
 TransactionStatus Transaction::get(Relation& relation, std::string_view key, RowBuffer& buffer,
@@ -76,6 +77,8 @@ void Transaction::help_unhook(Relation& relation, Record* record) {
 // conflict_record if the record is obsolete.
 TransactionStatus Transaction::get_record(Relation& relation, Record* record, RowBuffer& buffer,
                                           RowRef* row, ReadPurpose purpose, RowLock lock) {
+  if (mode_ == TransactionMode::snapshot) [[unlikely]]
+    return read_snapshot(relation, record, buffer, row);
   if (WriteEntry* entry = writes_.find(record)) {
     if (purpose == ReadPurpose::peek || purpose == ReadPurpose::referenced)
       return own_row(relation, record, *entry->newest, row);
@@ -148,6 +151,36 @@ TransactionStatus Transaction::read_base(Relation& relation, Record* record, Row
   }
   *row = {&relation, record, buffer.bytes(), word.tid(), index};
   return TransactionStatus::ok;
+}
+
+// The row that `record` had at the snapshot's boundary: present versions of later epochs have left
+// theirs in the registry. An obsolete record had none, for no snapshot sees what was there before
+// (docs/snapshots.md).
+TransactionStatus Transaction::read_snapshot(Relation& relation, Record* record, RowBuffer& buffer,
+                                             RowRef* row) const {
+  *row = {};
+  TidWord word = record->tid_word().load();
+  if (word.tid().epoch() <= snapshot_->boundary()) word = record->stable_read(buffer);
+  if (word.tid().epoch() > snapshot_->boundary()) {
+    const OldVersion* version = snapshot_->find_version(record);
+    if (version == nullptr) return TransactionStatus::not_found;
+    *row = {&relation, record, version->row(), version->tid, RowRef::not_registered};
+    return TransactionStatus::ok;
+  }
+  if (word.is_absent() || word.is_obsolete()) return TransactionStatus::not_found;
+  *row = {&relation, record, buffer.bytes(), word.tid(), RowRef::not_registered};
+  return TransactionStatus::ok;
+}
+
+TransactionStatus Transaction::check_descriptor(const Record* catalog_record, Tid tid) const {
+  TidWord word = catalog_record->tid_word().load();
+  const OldVersion* version = nullptr;
+  if (word.tid().epoch() > snapshot_->boundary()) {
+    version = snapshot_->find_version(catalog_record);
+  }
+  Tid seen = version != nullptr ? version->tid : word.tid();
+  return seen == tid && tid.epoch() <= snapshot_->boundary() ? TransactionStatus::ok
+                                                             : TransactionStatus::conflict_record;
 }
 
 TransactionStatus Transaction::peek(Relation& relation, Record* record, RowBuffer& buffer,

@@ -16,6 +16,7 @@ TransactionScan::TransactionScan(Transaction& transaction, Relation& relation,
       relation_(relation),
       buffer_(buffer),
       command_(transaction.command()),
+      snapshot_(transaction.mode() == TransactionMode::snapshot),
       registers_(purpose != ReadPurpose::passing && transaction.registers(relation)),
       registrar_(&transaction),
       cursor_(relation.tree(), range, direction, registers_ ? &registrar_ : nullptr) {}
@@ -30,6 +31,11 @@ TransactionStatus TransactionScan::next_or_throw(RowRef* row) {
     if (registrar_.conflict()) return TransactionStatus::conflict_node;
     if (record == nullptr) return TransactionStatus::not_found;
     TransactionStatus status = TransactionStatus::not_found;
+    if (snapshot_) [[unlikely]] {
+      status = transaction_.read_snapshot(relation_, record, buffer_, row);
+      if (status == TransactionStatus::ok) return status;
+      continue;
+    }
     WriteEntry* entry = transaction_.writes_.find(record);
     const PendingVersion* version =
         entry == nullptr ? nullptr : Transaction::visible_version(*entry, command_);

@@ -3,7 +3,8 @@
 //   TransactionScan scan(transaction, relation, range, ScanDirection::forward, buffer);
 //   while ((status = scan.next(&row)) == TransactionStatus::ok) ...     // ends with not_found
 //
-// Registers every node it crosses and every record it meets, absent ones too (I6). Sees the
+// Registers every node it crosses and every record it meets, absent ones too (I6); in a snapshot
+// none. Sees the
 // transaction's writes of earlier commands, not those of the running one. A row's bytes are valid
 // until the next call; its key as long as the transaction. The caller may write, yield and run
 // other statements between calls. Thread safety: its transaction's fiber. It may outlive no change
@@ -43,6 +44,7 @@ class TransactionScan {
   Relation& relation_;
   RowBuffer& buffer_;
   const CommandId command_;
+  const bool snapshot_;
   const bool registers_;
   Registrar registrar_;
   ScanCursor cursor_;

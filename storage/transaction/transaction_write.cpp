@@ -41,7 +41,7 @@ TransactionStatus Transaction::check_size(std::string_view row) const {
 TransactionStatus Transaction::write(const RowRef& row, std::string_view new_row, bool tombstone,
                                      LockMode lock) {
   return guarded(worker_, [&] {
-    PGSILO_DCHECK(open_ && row.record != nullptr);
+    PGSILO_DCHECK(open_ && mode_ != TransactionMode::snapshot && row.record != nullptr);
     TransactionStatus status = check_size(new_row);
     if (status != TransactionStatus::ok) return status;
     WriteEntry* entry = writes_.find(row.record);
@@ -90,7 +90,7 @@ TransactionStatus Transaction::insert(Relation& relation, std::string_view key,
 
 TransactionStatus Transaction::insert_row(Relation& relation, std::string_view key,
                                           std::string_view row, bool answers) {
-  PGSILO_DCHECK(open_);
+  PGSILO_DCHECK(open_ && mode_ != TransactionMode::snapshot);
   if (key.size() > max_key_bytes) return TransactionStatus::key_too_long;
   TransactionStatus status = check_size(row);
   if (status != TransactionStatus::ok) return status;

@@ -79,18 +79,18 @@ UnhookResult UnhookQueue::try_item(const Item& item, const RelationDirectory& re
   return unhook_absent(*relation, record, item.tid, handle);
 }
 
-bool UnhookQueue::ready(Epoch durable) const {
+bool UnhookQueue::ready(Epoch settled) const {
   for (const Chunk& chunk : chunks_) {
     if (chunk.begin == chunk.end) continue;  // given up while empty
-    return reinterpret_cast<const Item*>(chunk.bytes.get() + chunk.begin)->tid.epoch() <= durable;
+    return reinterpret_cast<const Item*>(chunk.bytes.get() + chunk.begin)->tid.epoch() <= settled;
   }
   return false;
 }
 
-size_t UnhookQueue::run(const RelationDirectory& relations, Epoch durable, ReclaimerHandle& handle,
+size_t UnhookQueue::run(const RelationDirectory& relations, Epoch settled, ReclaimerHandle& handle,
                         size_t budget) {
   size_t gone = 0;
-  for (size_t left = std::min(budget, size_); left != 0 && ready(durable); --left) {
+  for (size_t left = std::min(budget, size_); left != 0 && ready(settled); --left) {
     while (chunks_.front().begin == chunks_.front().end) {
       chunks_.pop_front();
       --filling_;

@@ -1,6 +1,6 @@
 // Absent records that one worker will take out of their trees: rows it deleted, once the delete is
-// durable (an absent record is unhooked only when D reached its epoch, engine.md item 6), and
-// placeholders of aborted inserts (I7), at once.
+// durable (an absent record is unhooked only when D reached its epoch, engine.md item 6) and no
+// open snapshot sees the row, and placeholders of aborted inserts (I7), at once.
 //
 // Unhooking one record (I8): lock it, check that it is still absent with the TID it was queued with
 // and that nobody queues for its intent, mark it obsolete (no later lock or validation succeeds),
@@ -45,10 +45,11 @@ class UnhookQueue {
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
   // Whether run() would try anything.
-  bool ready(Epoch durable) const;
-  // Tries up to `budget` records whose epoch is durable. Returns how many left the queue. The
-  // caller holds a pin. Throws std::bad_alloc; nothing is lost then.
-  size_t run(const RelationDirectory& relations, Epoch durable, ReclaimerHandle& handle,
+  bool ready(Epoch settled) const;
+  // Tries up to `budget` records whose epoch is not after `settled`: it is durable, and no snapshot
+  // sees what was there before. Returns how many left the queue. The caller holds a pin. Throws
+  // std::bad_alloc; nothing is lost then.
+  size_t run(const RelationDirectory& relations, Epoch settled, ReclaimerHandle& handle,
              size_t budget);
 
  private:

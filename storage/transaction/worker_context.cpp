@@ -1,5 +1,6 @@
 #include "storage/transaction/worker_context.h"
 
+#include <algorithm>
 #include <new>
 
 #include "storage/relation/relation_directory.h"
@@ -18,14 +19,35 @@ WorkerContext::WorkerContext(const EngineParts& parts, RedoSink& sink, Tid last_
       slot_(parts.epochs),
       last_tid_(last_tid) {}
 
+void WorkerContext::drop_relation(RelationId id) {
+  Epoch now = parts_.epochs.current();
+  if (parts_.snapshots.oldest() >= now) {
+    parts_.relations.drop(id, reclaimer_);
+  } else {
+    dropped_.push_back({id, now});
+  }
+}
+
+bool WorkerContext::drop_unseen() {
+  size_t before = dropped_.size();
+  Epoch oldest = parts_.snapshots.oldest();
+  while (!dropped_.empty() && dropped_.front().epoch <= oldest) {
+    parts_.relations.drop(dropped_.front().id, reclaimer_);
+    dropped_.erase(dropped_.begin());
+  }
+  return dropped_.size() != before;
+}
+
 bool WorkerContext::housekeep() {
   bool worked = false;
   try {
-    Epoch durable = parts_.durable.get();
-    if (unhooks_.ready(durable)) {
+    Epoch settled = std::min(parts_.durable.get(), parts_.snapshots.oldest());
+    if (unhooks_.ready(settled)) {
       Pin pin(reclaimer_);
-      worked |= unhooks_.run(parts_.relations, durable, reclaimer_, unhooks_per_call) != 0;
+      worked |= unhooks_.run(parts_.relations, settled, reclaimer_, unhooks_per_call) != 0;
     }
+    if (!dropped_.empty()) worked |= drop_unseen();
+    worked |= parts_.snapshots.sweep(index());
     worked |= reclaimer_.reclaim() != 0;
     worked |= parts_.relations.reclaim_dropped(dropped_records_per_call, reclaimer_);
   } catch (const std::bad_alloc&) {

@@ -1,9 +1,11 @@
 // What all transactions of one worker share: its commit slot, its memory-reclamation handle, its
-// log sink, its last TID and the queue of absent records it will unhook. One per thread that runs
-// transactions; sessions (fibers) of the worker share it. Thread safety: the worker's thread only.
+// log sink, its last TID, and the absent records and dropped relations that it will take out. One
+// per thread that runs transactions; sessions (fibers) of the worker share it. Thread safety: the
+// worker's thread only.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "storage/epoch/durable_epoch.h"
 #include "storage/epoch/epoch_manager.h"
@@ -12,6 +14,7 @@
 #include "storage/transaction/abort_reason.h"
 #include "storage/transaction/record_lock.h"
 #include "storage/transaction/redo_sink.h"
+#include "storage/transaction/snapshot_registry.h"
 #include "storage/transaction/unhook_queue.h"
 
 namespace pgsilo {
@@ -26,6 +29,7 @@ struct EngineParts {
   Reclaimer& reclaimer;
   RelationDirectory& relations;
   LockTable& locks;
+  SnapshotRegistry& snapshots;
   WorkSharing* sharing = nullptr;  // null: nobody helps
 };
 
@@ -48,16 +52,28 @@ class WorkerContext {
   Tid last_tid() const { return last_tid_; }
   void set_last_tid(Tid tid) { last_tid_ = tid; }
 
-  // Between requests: unhooks absent records whose epoch is durable and frees memory that no pin
-  // protects. Cheap when there is nothing to do. Returns true if it did something.
+  // Nothing that has been committed names the relation any more: takes it out of the directory, at
+  // once or when no snapshot knows it. Throws std::bad_alloc.
+  void drop_relation(RelationId id);
+
+  // Between requests: unhooks absent records whose epoch is durable and that no snapshot sees,
+  // drops relations likewise, and frees memory that no pin and no snapshot protects. Cheap when
+  // there is nothing to do. Returns true if it did something.
   bool housekeep();
 
  private:
+  struct DroppedRelation {
+    RelationId id;
+    Epoch epoch;  // not before that of the commit which dropped it
+  };
+  bool drop_unseen();
+
   EngineParts parts_;
   RedoSink& sink_;
   ReclaimerHandle reclaimer_;
   CommitSlot slot_;
   UnhookQueue unhooks_;
+  std::vector<DroppedRelation> dropped_;  // that some snapshot may know
   Tid last_tid_;
   AbortCounts aborts_;
 };

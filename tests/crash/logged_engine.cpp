@@ -47,7 +47,8 @@ bool LoggedEngine::start() {
   epochs_ = std::make_unique<EpochManager>(recovered_.first_epoch);
   durable_ = std::make_unique<DurableEpoch>(recovered_.durable_epoch);
   if (!wal_->start(*epochs_, *durable_, &why_)) return false;
-  EngineParts parts{*epochs_, *durable_, reclaimer_, relations_, locks_};
+  snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
+  EngineParts parts{*epochs_, *durable_, reclaimer_, relations_, locks_, *snapshots_};
   for (unsigned i = 0; i < options_.workers; ++i) {
     workers_.push_back(std::make_unique<WorkerContext>(parts, wal_->worker_log(i)));
   }

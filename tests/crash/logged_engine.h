@@ -85,6 +85,7 @@ class LoggedEngine {
   Reclaimer reclaimer_;
   LockTable locks_;
   std::unique_ptr<EpochManager> epochs_;
+  std::unique_ptr<SnapshotRegistry> snapshots_;
   std::unique_ptr<DurableEpoch> durable_;
   std::unique_ptr<Wal> wal_;
   std::vector<std::unique_ptr<WorkerContext>> workers_;

@@ -1,7 +1,7 @@
 // The ring (FoundationDB's Cycle): rows 0..n-1 hold the key of the next one; together they are one
 // cycle of length n. Each transaction rotates three neighbours, which any non-serializable
 // execution breaks. One-shots and interactive transactions, deletes and inserts, scans, secondary
-// entries and unhooking run together.
+// entries, unhooking and snapshots run together.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -118,6 +118,30 @@ class Ring {
     EXPECT_EQ(index_.tree().check(), "");
     session.begin();
     EXPECT_EQ(audit(session), ok);
+    check_entries(session);
+    EXPECT_EQ(rows_.row_count(), static_cast<int64_t>(size_));
+    EXPECT_EQ(session.commit(), ok);
+  }
+
+  // A moment of the past: whole, and the same however often it is read.
+  void audit_snapshot(TestSession& session, int times) {
+    ASSERT_EQ(session.transaction.begin_snapshot(), ok);
+    session.statement();
+    std::string first;
+    for (int i = 0; i < times && !::testing::Test::HasFailure(); ++i) {
+      ASSERT_EQ(audit(session, i % 2 == 0 ? ScanDirection::backward : ScanDirection::forward), ok);
+      check_entries(session);
+      std::string content = session.scan(rows_);
+      if (i == 0) first = content;
+      ASSERT_EQ(content, first);
+      session.worker.housekeep();
+      std::this_thread::yield();
+    }
+    ASSERT_EQ(session.commit(), ok);
+  }
+
+ private:
+  void check_entries(TestSession& session) {
     size_t entries = 0;
     TransactionScan scan(session.transaction, index_, {}, ScanDirection::forward, session.buffer);
     RowBuffer row_buffer(session.arena);
@@ -128,11 +152,7 @@ class Ring {
       EXPECT_EQ(std::string(row.row) + ":" + std::string(row.key()), entry.key());
     }
     EXPECT_EQ(entries, size_);
-    EXPECT_EQ(rows_.row_count(), static_cast<int64_t>(size_));
-    EXPECT_EQ(session.commit(), ok);
   }
-
- private:
   // By way of the index and the link that its entry remembers.
   TransactionStatus predecessor(TestSession& session, std::string of, std::string* key) {
     std::string lower = of + ":", upper = of + ";";
@@ -199,6 +219,8 @@ void stress(uint64_t size, TransactionMode (*mode_of)(uint64_t round)) {
             ScanDirection direction =
                 random.one_in(2) ? ScanDirection::forward : ScanDirection::backward;
             run(session, mode, ring.relations(), [&] { return ring.audit(session, direction); });
+          } else if (random.one_in(40)) {
+            ring.audit_snapshot(session, random.one_in(4) ? 20 : 1);
           } else if (random.one_in(10)) {
             session.begin(mode);  // an abort half way
             TransactionStatus status = ring.rotate(session, start, recreate);
@@ -216,6 +238,10 @@ void stress(uint64_t size, TransactionMode (*mode_of)(uint64_t round)) {
   }
   TestSession session(engine);
   ring.check(session);
+  engine.make_durable();
+  while (session.worker.housekeep()) {
+  }
+  EXPECT_EQ(engine.snapshots.versions().count(), 0u);
 }
 
 TEST(Ring, OneShots) {

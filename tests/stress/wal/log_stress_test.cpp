@@ -52,11 +52,12 @@ struct Database {
     EXPECT_NE(wal, nullptr) << why;
     EXPECT_TRUE(wal->recover(relations, reclaimer, nullptr, &recovered, &why)) << why;
     epochs = std::make_unique<EpochManager>(recovered.first_epoch);
+    snapshots = std::make_unique<SnapshotRegistry>(*epochs);
     durable = std::make_unique<DurableEpoch>(recovered.durable_epoch);
     EXPECT_TRUE(wal->start(*epochs, *durable, &why)) << why;
     wal->start_threads();
   }
-  EngineParts parts() { return {*epochs, *durable, reclaimer, relations, locks}; }
+  EngineParts parts() { return {*epochs, *durable, reclaimer, relations, locks, *snapshots}; }
 
   std::unique_ptr<FileSystem> files;
   MonotonicClock clock;
@@ -65,6 +66,7 @@ struct Database {
   LockTable locks;
   RecoveryResult recovered;
   std::unique_ptr<EpochManager> epochs;
+  std::unique_ptr<SnapshotRegistry> snapshots;
   std::unique_ptr<DurableEpoch> durable;
   std::unique_ptr<Wal> wal;
 };

@@ -87,9 +87,10 @@ struct TestEngine {
   RelationDirectory relations;  // outlives the reclaimer, which may hand dropped relations back
   Reclaimer reclaimer;
   LockTable locks;
+  SnapshotRegistry snapshots{epochs};
   WorkSharing* sharing;
 
-  EngineParts parts() { return {epochs, durable, reclaimer, relations, locks, sharing}; }
+  EngineParts parts() { return {epochs, durable, reclaimer, relations, locks, snapshots, sharing}; }
   Relation& create_relation(bool logged = true) {
     return relations.create({logged}, /*is_private=*/false);
   }
