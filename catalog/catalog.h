@@ -72,6 +72,13 @@ class Catalog {
   // are reserved by small transactions of their own on `worker`.
   Oid allocate_oid(WorkerContext& worker);
 
+  // From before a transaction that changes the catalog commits until its changes are published, or
+  // it has failed. While nobody is in between, the newest snapshot has every commit that is
+  // complete.
+  void begin_change() { changing_.fetch_add(1, std::memory_order_relaxed); }
+  void end_change() { changing_.fetch_sub(1, std::memory_order_release); }
+  bool is_changing() const { return changing_.load(std::memory_order_acquire) != 0; }
+
   // The changes of a committed transaction, whose pg_class rows are in their tree now.
   void publish(std::span<const CatalogChange> tables, std::span<const SchemaDescriptor> new_schemas,
                std::span<const Oid> dropped_schemas);
@@ -90,6 +97,7 @@ class Catalog {
   std::shared_ptr<const CatalogSnapshot> snapshot_;
   std::atomic<uint64_t> version_{0};
   std::atomic<uint64_t> local_versions_;
+  std::atomic<uint32_t> changing_{0};
 
   std::mutex oid_mutex_;  // guards the two below
   Oid next_oid_ = 0;

@@ -16,9 +16,19 @@ CatalogView::CatalogView(Catalog& catalog)
     : catalog_(&catalog), snapshot_(catalog.snapshot()), search_path_{system_oid::schema_public} {}
 
 void CatalogView::refresh() {
-  if (has_local_changes() || (snapshot_ != nullptr && snapshot_->version() == catalog_->version()))
+  if (held_ || has_local_changes() ||
+      (snapshot_ != nullptr && snapshot_->version() == catalog_->version()))
     return;
   snapshot_ = catalog_->snapshot();
+}
+
+// Who committed at the boundary or before has published when nobody is in between, and who had
+// published by then had committed before the boundary.
+bool CatalogView::hold(uint64_t version) {
+  if (catalog_->is_changing()) return false;
+  snapshot_ = catalog_->snapshot();
+  held_ = snapshot_->version() == version;
+  return held_;
 }
 
 const TableDescriptor* CatalogView::find_table(std::string_view schema,
@@ -119,7 +129,11 @@ bool CatalogView::is_replaced(size_t change) const {
                      [&](const CatalogChange& later) { return later.oid == changes_[change].oid; });
 }
 
-TransactionStatus CatalogView::before_commit(Transaction& transaction) const {
+TransactionStatus CatalogView::before_commit(Transaction& transaction) {
+  if (has_local_changes() && !changing_) {
+    catalog_->begin_change();
+    changing_ = true;
+  }
   if (changes_.empty()) return TransactionStatus::ok;
   auto state_of = [](const TableDescriptor* table) -> SequenceState* {
     return table != nullptr && table->sequence != nullptr ? table->sequence->state.get() : nullptr;
@@ -159,11 +173,17 @@ void CatalogView::committed(WorkerContext& worker) {
     catalog_->publish(changes, new_schemas, dropped_schemas);
   }
   // Only now: whoever pins from here on finds a snapshot without them.
-  for (RelationId id : dropped_relations_) catalog_->relations().drop(id, worker.reclaimer());
+  for (RelationId id : dropped_relations_) worker.drop_relation(id);
   forget_local();
 }
 
+void CatalogView::end_change() {
+  if (changing_) catalog_->end_change();
+  changing_ = false;
+}
+
 void CatalogView::forget_local() {
+  end_change();
   if (!has_local_changes() && dropped_relations_.empty()) return;
   changes_.clear();
   schema_changes_.clear();

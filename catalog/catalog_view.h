@@ -24,11 +24,18 @@ class CatalogView {
 
   Catalog& catalog() { return *catalog_; }
 
-  // Takes the newest committed snapshot unless the transaction has changes of its own. Called with
+  // Takes the newest committed snapshot unless the transaction has changes of its own or reads the
+  // past. Called with
   // the storage transaction open, at the start of every statement (and of each re-run after a
   // conflict): the transaction's pin is what keeps the relations and records alive that the
   // snapshot's descriptors point at. One atomic load when nothing changed.
   void refresh();
+
+  // For a transaction that reads the past: until release() the view stays as it is. hold() is
+  // called when the storage snapshot is complete, `version` was the newest version before that was
+  // opened. False: a change of the catalog came between, and which side it is on is not known.
+  bool hold(uint64_t version);
+  void release() { held_ = false; }
 
   const CatalogSnapshot& snapshot() const { return *snapshot_; }
   std::shared_ptr<const CatalogSnapshot> shared_snapshot() const { return snapshot_; }
@@ -65,7 +72,7 @@ class CatalogView {
 
   // The transaction is about to commit: brings and takes the rows that tell where the sequences
   // that it made, changed and dropped stand.
-  TransactionStatus before_commit(Transaction& transaction) const;
+  TransactionStatus before_commit(Transaction& transaction);
   // The storage transaction has committed: publishes its changes to everybody and drops the trees
   // they left behind. Called at once after Transaction::commit(), without parking in between.
   // Nothing to do, nothing done.
@@ -90,6 +97,7 @@ class CatalogView {
   };
   std::shared_ptr<const TableDescriptor> with_record(const TableDescriptor& table) const;
   bool is_replaced(size_t change) const;
+  void end_change();
 
   Catalog* catalog_;
   std::shared_ptr<const CatalogSnapshot> snapshot_;
@@ -97,6 +105,8 @@ class CatalogView {
   std::vector<SchemaChange> schema_changes_;
   std::vector<RelationId> dropped_relations_;
   std::vector<Oid> search_path_;
+  bool held_ = false;
+  bool changing_ = false;  // between before_commit() and the end of the commit
 };
 
 }  // namespace pgsilo

@@ -47,6 +47,7 @@ ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled
     case PlannedKind::utility:
       kind_ = compiled_->utility->kind();
       command_ = compiled_->utility->tag();
+      command_name_ = compiled_->utility->command_name();
       read_only_ = compiled_->utility->read_only();
       return;
   }

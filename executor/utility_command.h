@@ -22,6 +22,8 @@ class UtilityCommand {
   virtual StatementKind kind() const = 0;
   // The command tag's words.
   virtual std::string_view tag() const = 0;
+  // As errors name it.
+  virtual std::string_view command_name() const { return tag(); }
   virtual bool tag_counts_rows() const { return false; }
   virtual bool read_only() const { return false; }
 };

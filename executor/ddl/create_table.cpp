@@ -135,6 +135,7 @@ class CreateTableAs final : public DdlCommand {
     query_ = compile(planned_->inner);
   }
   std::string_view tag() const override { return "SELECT"; }
+  std::string_view command_name() const override { return "CREATE TABLE AS"; }
   bool tag_counts_rows() const override { return true; }
 
  private:

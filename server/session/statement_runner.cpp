@@ -167,8 +167,7 @@ void StatementRunner::revalidate(PreparedStatement& statement) {
 
 void StatementRunner::check_permitted(const PreparedStatement& statement,
                                       const ExecutablePlan& plan) const {
-  if (state_.settings.modes().read_only && !plan.read_only() &&
-      plan.kind() != StatementKind::utility) {
+  if (state_.settings.modes().read_only && !plan.read_only()) {
     std::string_view command =
         plan.kind() == StatementKind::copy_in ? "COPY FROM" : plan.command_name();
     throw SqlError(sqlstate::read_only_sql_transaction,

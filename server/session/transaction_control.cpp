@@ -3,12 +3,16 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/parker.h"
 #include "executor/transaction_status.h"
 #include "sql/sql_error.h"
 #include "sql/types/date_time.h"
 
 namespace pgsilo {
 namespace {
+
+// About what it takes to commit and publish a change of the catalog.
+constexpr int64_t catalog_change_us = 200;
 
 int64_t now_in_postgres_us() {
   return unix_time_us() - postgres_epoch_unix_seconds * usecs_per_second;
@@ -94,12 +98,42 @@ void TransactionControl::open() {
 }
 
 void TransactionControl::open_storage() {
-  if (transaction_.is_open()) return;
+  if (transaction_.is_open() && !opened_in_vain()) return;
+  if (reads_snapshot()) return open_snapshot();
   bool interactive = state_ == State::block || careful_ || interactive_;
   // READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
   bool weak = settings_.modes().isolation >= IsolationLevel::read_committed;
   transaction_.begin(interactive ? TransactionMode::interactive : TransactionMode::one_shot,
                      weak ? Isolation::read_committed : Isolation::serializable);
+  observer_.storage_opened();
+}
+
+bool TransactionControl::reads_snapshot() const {
+  const TransactionModes& modes = settings_.modes();
+  return modes.deferrable && modes.read_only && modes.isolation == IsolationLevel::serializable;
+}
+
+// A savepoint opened it, has gone, and then SET TRANSACTION chose otherwise: nothing was read yet.
+bool TransactionControl::opened_in_vain() {
+  bool is_snapshot = transaction_.mode() == TransactionMode::snapshot;
+  if (is_snapshot == reads_snapshot() || transaction_.command() != 0 || !savepoints_.empty())
+    return false;
+  transaction_.abort();
+  catalog_.release();
+  return true;
+}
+
+// Until no change of the catalog comes between: then the catalog is the snapshot's.
+void TransactionControl::open_snapshot() {
+  for (;;) {
+    uint64_t version = catalog_.catalog().version();
+    raise(transaction_.begin_snapshot());
+    if (catalog_.hold(version)) break;
+    transaction_.abort();
+    const WaitSettings& waits = transaction_.waits();
+    if (waits.cancelled->load(std::memory_order_acquire)) raise(TransactionStatus::cancelled);
+    waits.parker->park(monotonic_us() + catalog_change_us);
+  }
   observer_.storage_opened();
 }
 
@@ -281,6 +315,7 @@ void TransactionControl::leave(bool committed) {
   context_.references->forget_transaction();
   advisory_locks_.end_transaction();
   if (!committed) catalog_.forget_local();
+  catalog_.release();
   settings_.end_transaction(committed);
   interactive_ = false;
   state_ = State::idle;

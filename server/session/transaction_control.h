@@ -8,6 +8,9 @@
 //   failed    a statement of the block failed: only the block's end and ROLLBACK TO are accepted
 //             (25P02)
 //
+// A SERIALIZABLE READ ONLY DEFERRABLE transaction reads a snapshot (docs/snapshots.md), the catalog
+// included.
+//
 // Savepoints are a stack of marks. A statement that fails is unwound to the newest at once; without
 // any, the storage transaction ends.
 //
@@ -129,6 +132,9 @@ class TransactionControl {
   void apply_modes(ast::List<ast::DefElem> options);
   void start(State state);
   void open_storage();
+  bool reads_snapshot() const;
+  bool opened_in_vain();
+  void open_snapshot();
   void leave(bool committed);
   void finish(bool committed);
   void chain();
