@@ -25,6 +25,7 @@ ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled
   }
   zero_column_rows_ = planned.returns_rows && planned.result_columns.empty();
   read_only_ = planned.read_only;
+  only_reads_ = read_only_ && !planned.calls_volatile;
   switch (planned.kind) {
     case PlannedKind::query:
       kind_ = StatementKind::query;
@@ -49,6 +50,7 @@ ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled
       command_ = compiled_->utility->tag();
       command_name_ = compiled_->utility->command_name();
       read_only_ = compiled_->utility->read_only();
+      only_reads_ = compiled_->utility->only_reads();
       return;
   }
 }

@@ -51,6 +51,9 @@ class ExecutablePlan {
   std::string_view command_name() const { return command_name_.empty() ? command_ : command_name_; }
   // True when a run changes neither data nor catalog, and locks no row.
   bool read_only() const { return read_only_; }
+  // True when it is read_only() and calls no volatile function: when a run leaves nothing behind
+  // but its answer.
+  bool only_reads() const { return only_reads_; }
   // Type OIDs of $1, $2, ...
   std::span<const uint32_t> parameter_types() const { return parameter_types_; }
   // Empty when the statement returns no rows.
@@ -68,6 +71,7 @@ class ExecutablePlan {
   std::unique_ptr<const CompiledStatement> compiled_;
   StatementKind kind_ = StatementKind::query;
   bool read_only_ = true;
+  bool only_reads_ = false;
   bool zero_column_rows_ = false;  // SELECT FROM t
   uint64_t catalog_version_ = 0;
   std::string command_;

@@ -26,6 +26,8 @@ class UtilityCommand {
   virtual std::string_view command_name() const { return tag(); }
   virtual bool tag_counts_rows() const { return false; }
   virtual bool read_only() const { return false; }
+  // ExecutablePlan::only_reads()
+  virtual bool only_reads() const { return false; }
 };
 
 // Throws 0A000 for statements the executor does not run.

@@ -29,6 +29,9 @@ inline constexpr size_t largest_held_output_bytes = size_t{64} << 20;
 // client gets 40001.
 inline constexpr uint32_t serializable_statement_restarts = 16;
 
+// A one-shot that only reads and has met so many conflicts reads a snapshot.
+inline constexpr uint32_t read_failures_before_snapshot = 4;
+
 // What pg_stat_activity keeps of a query's text. [PostgreSQL: track_activity_query_size]
 inline constexpr size_t shown_query_bytes = 1024;
 // What a worker keeps for pgsilo_stat_statements.

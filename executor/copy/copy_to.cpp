@@ -131,6 +131,7 @@ class CopyTo final : public UtilityCommand {
   std::string_view tag() const override { return "COPY"; }
   bool tag_counts_rows() const override { return true; }
   bool read_only() const override { return query_ == nullptr || query_->read_only(); }
+  bool only_reads() const override { return query_ == nullptr || query_->only_reads(); }
 
   void run(ExecutionState& state, ResultSink&) const override {
     std::shared_ptr<const ExecutablePlan> query = query_;

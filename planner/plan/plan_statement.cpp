@@ -116,6 +116,7 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   planned->tables = planned->arena.copy_span(binding.tables);
   planned->table_uses = planned->arena.copy_span(binding.table_uses);
   planned->lock_clause = binding.lock_clause;
+  planned->calls_volatile = binding.calls_volatile;
   planned->read_only = planned->kind == PlannedKind::query && binding.lock_clause.empty();
   planned->one_shot = true;
   planned->cacheable = binding.cacheable;

@@ -77,9 +77,10 @@ struct PlannedStatement {
   std::span<const TableDescriptor*> tables;
   std::span<const TableUse> table_uses;  // of each
   uint64_t catalog_version = 0;          // equal versions: certainly still valid
-  // Neither writes rows nor changes the catalog nor calls a volatile function that does (nextval,
-  // setval).
+  // Neither writes rows nor changes the catalog nor locks rows.
   bool read_only = false;
+  // A function somewhere in it is volatile.
+  bool calls_volatile = false;
   // "FOR UPDATE" or the like if a SELECT anywhere in it locks rows; else empty.
   std::string_view lock_clause;
   // May run and re-run as one transaction of its own: no transaction control, no COPY, no cursor.

@@ -159,6 +159,7 @@ bool Session::serve_message() {
 
 void Session::dispatch(const Frame& frame) {
   auto type = static_cast<FrontendMessage>(frame.type);
+  message_ = type;
   if (skips_to_sync_ && type != FrontendMessage::sync && type != FrontendMessage::terminate) return;
   bool runs = in_query_ || type == FrontendMessage::execute || type == FrontendMessage::parse ||
               type == FrontendMessage::bind;
@@ -210,6 +211,7 @@ void Session::dispatch(const Frame& frame) {
 void Session::run_query(std::string_view text) {
   state_.statements.remove({});
   state_.portals.remove({});
+  more_statements_ = false;
   if (!state_.running_again) state_.activity.begin(text, state_.context.statement_timestamp_us);
   if (run_normalized(text)) return end_query();
   std::shared_ptr<CachedText> parsed = runner_.parse(text, {}, false);
@@ -218,6 +220,7 @@ void Session::run_query(std::string_view text) {
   if (count == 0) state_.reply.messages().bare(BackendMessage::empty_query_response);
   if (!state_.running_again) first_statement_ = 0;
   for (size_t i = first_statement_; i < count; ++i) {
+    more_statements_ = i + 1 < count;
     run_statement(parsed, i);
     if (state_.transactions.state() == TransactionControl::State::idle && can_replay_) {
       // What has ended must not run again: the next run begins behind it.
@@ -317,6 +320,7 @@ void Session::ready() {
     state_.running_again = false;
     retry_.reset();
     state_.transactions.set_careful(false);
+    state_.transactions.set_reads_snapshot(false);
   }
   if (state_.portals.empty()) state_.statement_memory.reset();
   state_.activity.end(idle_state(state_.transactions.state()), coarse_now_us());

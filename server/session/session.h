@@ -18,6 +18,7 @@
 #include "executor/transaction_status.h"
 #include "executor/worker/retry_policy.h"
 #include "server/pgwire/frame.h"
+#include "server/pgwire/protocol.h"
 #include "server/session/extended_query.h"
 #include "server/session/normalized_query.h"
 #include "server/session/session_commands.h"
@@ -70,6 +71,7 @@ class Session final : public OutputValve {
   void set_replay_point();
   // What ran so far does not run again; the next message begins what may.
   void give_up_replay();
+  bool reads_alone() const;
   void answer_begins() override;
   void output_is_full() override;
   // The failure of the message that was dispatched last.
@@ -95,8 +97,10 @@ class Session final : public OutputValve {
   bool can_replay_ = false;
   bool replays_messages_ = false;  // the replay point lies before messages that are no Query
   bool skips_to_sync_ = false;
-  bool executed_ = false;       // a portal was run since the last Sync
-  bool in_query_ = false;       // the message that failed was a simple query
+  bool executed_ = false;                            // a portal was run since the last Sync
+  bool in_query_ = false;                            // the message that failed was a simple query
+  FrontendMessage message_ = FrontendMessage::sync;  // that was dispatched last
+  bool more_statements_ = false;                     // of the query follow the one that runs
   size_t first_statement_ = 0;  // of the query at the replay point: those before it are committed
   Reply::Position before_tag_;  // of the statement of a query that ran last
   std::vector<std::string> reported_;  // values last told, by index into reported_settings()

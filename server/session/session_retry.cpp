@@ -29,6 +29,16 @@ void Session::give_up_replay() {
   state_.connection.drop_replay_point();
 }
 
+// The transaction is a one-shot that only reads, and nothing follows what runs now: a moment of the
+// past that is not before its begin will do (docs/snapshots.md).
+bool Session::reads_alone() const {
+  if (!state_.only_reads || state_.transactions.in_block()) return false;
+  if (in_query_) return !more_statements_;
+  std::string_view next = state_.connection.unread();
+  return message_ == FrontendMessage::sync ||
+         (!next.empty() && static_cast<FrontendMessage>(next.front()) == FrontendMessage::sync);
+}
+
 // The answer has begun to leave, or part of it is committed: it cannot be taken back any more.
 void Session::answer_begins() {
   if (!can_replay_) return;
@@ -38,6 +48,8 @@ void Session::answer_begins() {
 
 void Session::output_is_full() {
   state_.interrupts.check();
+  // What has left cannot be taken back: from here on no conflict may come.
+  if (can_replay_ && reads_alone()) state_.transactions.become_snapshot();
   answer_begins();
   state_.transactions.validate();
   state_.reply.rest_on(state_.transactions.newest_epoch());
@@ -98,6 +110,7 @@ bool Session::may_run_again(TransactionStatus conflict) {
 // Back to the replay point. The waits come first: when one of them fails, the answer so far stands
 // with its error.
 void Session::run_again(TransactionStatus conflict) {
+  bool only_reads = reads_alone();
   state_.transactions.abandon_for_retry(conflict);
   int64_t delay_us = retry_.next_delay_us();
   if (delay_us > 0) state_.interrupts.sleep(delay_us);
@@ -105,6 +118,8 @@ void Session::run_again(TransactionStatus conflict) {
   state_.transactions.set_careful(retry_.failures() >= failures_before_care);
   state_.transactions.advisory_locks().undo();
   if (conflict == TransactionStatus::deadlock) state_.transactions.advisory_locks().settle();
+  state_.transactions.set_reads_snapshot(only_reads && retry_.failures() >=
+                                                           limits::read_failures_before_snapshot);
   state_.reply.take_back();
   state_.statements.rewind();
   state_.connection.rewind();

@@ -85,6 +85,7 @@ SessionState::~SessionState() = default;
 void SessionState::before_transaction_end() { portals.clear(); }
 
 void SessionState::transaction_started() {
+  only_reads = true;
   interrupts.begin_transaction();
   if (activity.transaction_start() == 0)
     activity.set_transaction_start(context.transaction_timestamp_us);

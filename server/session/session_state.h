@@ -76,6 +76,7 @@ struct SessionState final : TransactionObserver {
   CopyInStream copy_in;
   CopyOutStream copy_out;
   bool running_again = false;                  // a one-shot, after a conflict
+  bool only_reads = true;                      // the transaction's statements so far
   std::shared_ptr<StatementCounters> counted;  // of the statement that ran last; null: none yet
   PlannerSettings planner_settings;
   std::string settings_key;         // what of the settings plans depend on, for the plan cache

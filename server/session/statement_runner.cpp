@@ -191,6 +191,11 @@ void StatementRunner::start(Portal& portal) {
   revalidate(statement);
   portal.plan = statement.plan;
   check_permitted(statement, *portal.plan);
+  state_.only_reads &= portal.plan->only_reads();
+  // It was not foreseen that this comes: the whole of it runs again, in the present.
+  bool is_past = state_.transactions.storage().mode() == TransactionMode::snapshot;
+  if (is_past && !state_.settings.modes().read_only && !portal.plan->only_reads())
+    raise_transaction_status(TransactionStatus::conflict_record);
   portal.execution = state_.executions.take(portal.plan, state_.context, portal.parameters);
 }
 
@@ -300,6 +305,8 @@ StatementRunner::Outcome StatementRunner::run(const std::shared_ptr<Portal>& por
     throw SqlError(sqlstate::object_not_in_prerequisite_state, "portal cannot be run anymore");
   }
   if (portal->statement->is_planned) return run_plan(*portal, row_limit);
+  // EXECUTE comes here again with what it runs.
+  state_.only_reads &= portal->statement->node->kind == ast::NodeKind::execute_stmt;
   Outcome outcome = commands_.run(*portal, row_limit);
   portal->state = outcome.suspended ? Portal::State::suspended : Portal::State::done;
   tag_ = outcome.tag;

@@ -109,6 +109,7 @@ void TransactionControl::open_storage() {
 }
 
 bool TransactionControl::reads_snapshot() const {
+  if (reads_snapshot_ && state_ == State::implicit) return true;
   const TransactionModes& modes = settings_.modes();
   return modes.deferrable && modes.read_only && modes.isolation == IsolationLevel::serializable;
 }
@@ -149,6 +150,12 @@ void TransactionControl::become_interactive() {
   advisory_locks_.settle();
   if (!transaction_.is_open() || transaction_.mode() == TransactionMode::interactive) return;
   raise(transaction_.become_interactive());
+  note_epoch();
+}
+
+void TransactionControl::become_snapshot() {
+  if (!transaction_.is_open() || transaction_.mode() != TransactionMode::one_shot) return;
+  raise(transaction_.become_snapshot());
   note_epoch();
 }
 

@@ -9,7 +9,7 @@
 //             (25P02)
 //
 // A SERIALIZABLE READ ONLY DEFERRABLE transaction reads a snapshot (docs/snapshots.md), the catalog
-// included.
+// included. So may an implicit one that only reads.
 //
 // Savepoints are a stack of marks. A statement that fails is unwound to the newest at once; without
 // any, the storage transaction ends.
@@ -85,8 +85,13 @@ class TransactionControl {
   // The first byte is about to leave: from here on conflicts are the client's. Throws
   // TransactionConflict.
   void become_interactive();
-  // What the next one-shot runs as: after many conflicts it takes intent locks as it goes.
+  // An implicit transaction that only reads, and to which nothing will be added, reads a snapshot
+  // from here on. Throws TransactionConflict.
+  void become_snapshot();
+  // What the next one-shot runs as: after many conflicts it takes intent locks as it goes, or, if
+  // it only reads, reads a snapshot.
   void set_careful(bool careful) { careful_ = careful; }
+  void set_reads_snapshot(bool reads) { reads_snapshot_ = reads; }
 
   // BEGIN, COMMIT, ROLLBACK and their kin; the answer is the command tag.
   std::string_view run(const ast::TransactionStmt& statement);
@@ -156,8 +161,9 @@ class TransactionControl {
   State state_ = State::idle;
   std::vector<Savepoint> savepoints_;  // oldest first; only in blocks
   bool careful_ = false;
-  bool interactive_ = false;   // this implicit transaction cannot run again
-  uint64_t newest_epoch_ = 0;  // of the transactions before
+  bool reads_snapshot_ = false;  // the next implicit transaction
+  bool interactive_ = false;     // this implicit transaction cannot run again
+  uint64_t newest_epoch_ = 0;    // of the transactions before
 };
 
 }  // namespace pgsilo

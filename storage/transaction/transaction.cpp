@@ -53,6 +53,27 @@ void Transaction::begin_snapshot(std::shared_ptr<const Snapshot> snapshot) {
   newest_epoch_ = snapshot_->boundary();
 }
 
+TransactionStatus Transaction::become_snapshot() {
+  return guarded(worker_, [this] {
+    PGSILO_DCHECK(open_ && !has_writes());
+    if (mode_ == TransactionMode::snapshot) return TransactionStatus::ok;
+    std::shared_ptr<const Snapshot> snapshot;
+    TransactionStatus status = Snapshot::open(worker_.parts().snapshots, settings_, &snapshot);
+    // Each version was committed before it was read, hence at or before the boundary, and is there
+    // now, behind it.
+    if (status == TransactionStatus::ok) status = validate_reads(/*in_commit=*/false);
+    if (status != TransactionStatus::ok) return status;
+    reads_.clear();
+    nodes_.clear();
+    statement_reads_ = statement_nodes_ = 0;
+    note_validated();
+    mode_ = TransactionMode::snapshot;
+    snapshot_ = std::move(snapshot);
+    rest_on(snapshot_->boundary());
+    return status;
+  });
+}
+
 TransactionStatus Transaction::begin_statement() {
   return guarded(worker_, [this] {
     PGSILO_DCHECK(open_);

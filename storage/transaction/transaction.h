@@ -113,6 +113,10 @@ class Transaction {
   // begun.
   TransactionStatus begin_snapshot();
   void begin_snapshot(std::shared_ptr<const Snapshot> snapshot);
+  // A one-shot that has written nothing goes on in mode snapshot, at a new one, if what it has read
+  // so far is still so: then it was so at the boundary, too. ok; else the status of validate() or
+  // of begin_snapshot().
+  TransactionStatus become_snapshot();
   // Null in other modes.
   const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
   bool is_open() const { return open_; }

@@ -6,6 +6,7 @@
 namespace pgsilo {
 
 void TransactionScan::Registrar::observe(NodeRef node) {
+  if (transaction_->mode() == TransactionMode::snapshot) return;  // it has become one
   if (!transaction_->nodes_.add(node)) conflict_ = true;
 }
 
@@ -16,7 +17,6 @@ TransactionScan::TransactionScan(Transaction& transaction, Relation& relation,
       relation_(relation),
       buffer_(buffer),
       command_(transaction.command()),
-      snapshot_(transaction.mode() == TransactionMode::snapshot),
       registers_(purpose != ReadPurpose::passing && transaction.registers(relation)),
       registrar_(&transaction),
       cursor_(relation.tree(), range, direction, registers_ ? &registrar_ : nullptr) {}
@@ -31,7 +31,7 @@ TransactionStatus TransactionScan::next_or_throw(RowRef* row) {
     if (registrar_.conflict()) return TransactionStatus::conflict_node;
     if (record == nullptr) return TransactionStatus::not_found;
     TransactionStatus status = TransactionStatus::not_found;
-    if (snapshot_) [[unlikely]] {
+    if (transaction_.mode() == TransactionMode::snapshot) [[unlikely]] {
       status = transaction_.read_snapshot(relation_, record, buffer_, row);
       if (status == TransactionStatus::ok) return status;
       continue;

@@ -44,7 +44,6 @@ class TransactionScan {
   Relation& relation_;
   RowBuffer& buffer_;
   const CommandId command_;
-  const bool snapshot_;
   const bool registers_;
   Registrar registrar_;
   ScanCursor cursor_;
