@@ -1,7 +1,7 @@
 // I10: whatever random transactions over a few keys were told has one serial order that keeps real
 // time (tests/history). A table with an index by attribute, one-shots and interactive transactions,
 // reads by key, ranges in both directions, index lookups, existence reads, duplicates, deletes and
-// their unhooking, rollbacks. PGSILO_HISTORIES=n: n histories of each kind.
+// their unhooking, rollbacks, snapshots. PGSILO_HISTORIES=n: n histories of each kind.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -102,6 +102,30 @@ class Client {
     session_.worker.housekeep();
   }
 
+  // Only reads, at a snapshot: from the begin on or (a one-shot) from the middle.
+  void look_back() {
+    recorder_.begin();
+    bool is_past = random_.one_in(2);
+    if (is_past) {
+      EXPECT_EQ(session_.transaction.begin_snapshot(), ok);
+    } else {
+      session_.begin();
+    }
+    TransactionStatus status = ok;
+    for (uint64_t left = 2 + random_.below(4); left > 0 && status == ok; --left) {
+      session_.statement();
+      status = reading_statement();
+      EXPECT_TRUE(status == ok || !is_past) << name_of(status);
+      if (!is_past && status == ok && random_.one_in(2)) {
+        status = session_.transaction.become_snapshot();
+        is_past = status == ok;
+      }
+      if (random_.one_in(3)) std::this_thread::yield();
+      session_.worker.housekeep();
+    }
+    finish(status == ok ? session_.commit() : status);
+  }
+
   void read_everything() {
     recorder_.begin();
     session_.begin();
@@ -176,6 +200,19 @@ class Client {
       case 7:
         return change_in_range();
       case 8:
+        return scan_some();
+      default:
+        return get(any_key(), ReadPurpose::plain);
+    }
+  }
+
+  TransactionStatus reading_statement() {
+    switch (random_.below(4)) {
+      case 0:
+        return exists(any_key());
+      case 1:
+        return look_up();
+      case 2:
         return scan_some();
       default:
         return get(any_key(), ReadPurpose::plain);
@@ -333,8 +370,13 @@ void check_history(const Shape& shape, uint64_t seed, TransactionMode (*mode_of)
       running.emplace_back([&, thread] {
         Random modes(seed * threads + static_cast<uint64_t>(thread));
         Client client(engine, table, thread, modes.next());
-        for (int round = 0; round < rounds && !::testing::Test::HasFailure(); ++round)
-          client.transaction(mode_of(modes.next()));
+        for (int round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
+          if (modes.one_in(6)) {
+            client.look_back();
+          } else {
+            client.transaction(mode_of(modes.next()));
+          }
+        }
         parts[static_cast<size_t>(thread)] = client.recorder().history();
         // The rest are conflicts. Only that the test tests something.
         EXPECT_GT(client.recorder().committed(), static_cast<size_t>(rounds / 50));
