@@ -1,8 +1,8 @@
 // A whole server under a mixed load: transfers between balances as blocks, as one query and as
 // prepared statements, rows that move within secondary indexes, duplicates, inserts and deletes,
-// COPY, definitions beside all that, cancelled statements, clients that come and go. Four sums must
-// agree in every answer and at the end, before and after recovery, and indexes must fit their
-// tables. PGSILO_STRESS_ROUNDS=n: n rounds for each client.
+// COPY, snapshots, definitions beside all that, cancelled statements, clients that come and go.
+// Four sums must agree in every answer and at the end, before and after recovery, and indexes must
+// fit their tables. PGSILO_STRESS_ROUNDS=n: n rounds for each client.
 #include <atomic>
 #include <cstdlib>
 
@@ -53,7 +53,7 @@ class User {
   User(const InProcessServer& server, uint64_t seed) : client_(server), random_(seed) {}
 
   void round() {
-    switch (random_.below(12)) {
+    switch (random_.below(13)) {
       case 0:
       case 1:
         return transfer_in_a_block();
@@ -74,6 +74,8 @@ class User {
         return copy();
       case 10:
         return cancel();
+      case 11:
+        return look_back();
       default:
         if (random_.one_in(10)) client_.connect();
         return check_sums(client_);
@@ -173,6 +175,20 @@ class User {
     while (Answer answer{PQgetResult(client_.connection())})
       EXPECT_TRUE(answer.good()) << answer.message();
     client_.must("DELETE FROM history WHERE delta = 0");
+  }
+
+  // No conflict, whatever is changed or defined meanwhile.
+  void look_back() {
+    client_.must("BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE");
+    std::string note = "SELECT count(*) FROM pg_attribute WHERE attname = 'note'";
+    int64_t notes = client_.must(note).number(0, 0);
+    for (int i = 0; i < 3 && !::testing::Test::HasFailure(); ++i) {
+      check_sums(client_);
+      EXPECT_EQ(client_.must("SELECT * FROM teller").columns(), notes == 0 ? 2 : 3);
+      EXPECT_EQ(client_.must(note).number(0, 0), notes);
+      std::this_thread::yield();
+    }
+    client_.must("COMMIT");
   }
 
   void cancel() {

@@ -54,6 +54,7 @@ class Answer {
   std::string tag() const { return PQcmdStatus(result_.get()); }
   bool is_conflict() const { return state() == "40001" || state() == "40P01"; }
   int rows() const { return PQntuples(result_.get()); }
+  int columns() const { return PQnfields(result_.get()); }
   bool null(int row, int column) const { return PQgetisnull(result_.get(), row, column) != 0; }
   std::string text(int row, int column) const { return PQgetvalue(result_.get(), row, column); }
   int64_t number(int row, int column) const { return std::stoll(text(row, column)); }
