@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
+#include <thread>
 
 namespace pgsilo::isolation {
 
@@ -16,7 +17,7 @@ Player::Player(const std::string& conninfo, const Spec& spec, const std::string&
   }
 }
 
-Run Player::run(const Permutation& permutation) {
+Run Player::run(const Permutation& permutation, int breath_ms) {
   run_ = {};
   clock_ = 0;
   open_.assign(sessions_.size(), {});
@@ -26,6 +27,7 @@ Run Player::run(const Permutation& permutation) {
     if (!spec_.sessions[i].setup.empty()) sessions_[i].must(spec_.sessions[i].setup);
   }
   for (size_t step : permutation) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(breath_ms));
     if (sessions_[spec_.steps[step].session].pending()) {
       run_.possible = false;
       break;

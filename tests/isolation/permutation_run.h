@@ -45,7 +45,8 @@ struct Run {
 class Player {
  public:
   Player(const std::string& conninfo, const Spec& spec, const std::string& level);
-  Run run(const Permutation& permutation);
+  // `breath_ms`: a pause before each step.
+  Run run(const Permutation& permutation, int breath_ms = 0);
 
  private:
   void start(size_t step);
