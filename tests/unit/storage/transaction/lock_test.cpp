@@ -68,6 +68,32 @@ TEST_F(LockTest, InstallKeepsTheIntentOfAnother) {
   engine.locks.return_owner(owner);
 }
 
+// One of the records has somebody's intent, the other the lock of a commit that goes on: what the
+// commit reports tells which it tried first.
+TEST_F(LockTest, ACommitLocksInTheOrderOfAddresses) {
+  Record* low = std::min(a, b);
+  Record* high = std::max(a, b);
+  for (std::string_view first : {"a", "b"}) {
+    for (Record* with_intent : {low, high}) {
+      Record* locked = with_intent == low ? high : low;
+      other.begin();
+      ASSERT_EQ(other.put(relation, first, "1"), ok);
+      ASSERT_EQ(other.put(relation, first == "a" ? "b" : "a", "1"), ok);
+      LockOwner& owner = engine.locks.take_owner();
+      TidWord seen;
+      ASSERT_EQ(engine.locks.acquire(owner, with_intent, LockMode::update, WaitPolicy::no_wait, {}),
+                ok);
+      ASSERT_TRUE(locked->tid_word().try_lock(LockPurpose::update, seen));
+      EXPECT_EQ(other.commit(), with_intent == low ? must_wait : conflict_lock) << first;
+      other.transaction.abort();
+      EXPECT_FALSE(with_intent->tid_word().load().is_locked());
+      locked->tid_word().unlock();
+      engine.locks.release_locks(owner);
+      engine.locks.return_owner(owner);
+    }
+  }
+}
+
 TEST_F(LockTest, AOneShotThatMeetsAnIntentWaitsInItsQueueAndKeepsTheLock) {
   main.begin(TransactionMode::interactive);
   ASSERT_EQ(main.put(relation, "a", "main"), ok);
