@@ -16,6 +16,10 @@ std::string Operation::text() const {
       return "found no " + where;
     case Kind::present:
       return "met some " + where;
+    case Kind::mark:
+      return "set a savepoint";
+    case Kind::back:
+      return "rolled back to the savepoint";
     case Kind::write:
       break;
   }
@@ -30,9 +34,13 @@ std::string Transaction::text() const {
   return text;
 }
 
-uint64_t histories_wanted() {
-  const char* wanted = std::getenv("PGSILO_HISTORIES");
-  return wanted == nullptr ? 1 : std::strtoull(wanted, nullptr, 10);
+Seeds seeds_wanted() {
+  auto number = [](const char* name, uint64_t otherwise) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+  };
+  uint64_t first = number("PGSILO_HISTORY_SEED", 0);
+  return {first, first + number("PGSILO_HISTORIES", 1)};
 }
 
 // Not a shared counter: that would order the threads' accesses for ThreadSanitizer and hide races.
@@ -74,6 +82,26 @@ void Recorder::abort() {
   open_.operations.resize(acknowledged_);
   if (acknowledged_ == 0) open_.end = open_.begin;
   if (!open_.operations.empty() || !open_.withdrawn.empty()) history_.push_back(std::move(open_));
+}
+
+void Recorder::doubt(Version note) {
+  doubtful_.push_back({std::move(open_), acknowledged_, now(), note});
+}
+
+void Recorder::settle(const std::set<Version>& notes) {
+  for (Doubtful& doubtful : doubtful_) {
+    open_ = std::move(doubtful.transaction);
+    acknowledged_ = doubtful.acknowledged;
+    if (notes.contains(doubtful.note)) {
+      open_.committed = true;
+      open_.end = doubtful.lost;
+      history_.push_back(std::move(open_));
+      ++committed_;
+    } else {
+      abort();
+    }
+  }
+  doubtful_.clear();
 }
 
 }  // namespace pgsilo::history

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,6 +32,8 @@ struct Operation {
     absent,   // nothing (with that attribute) under `key`
     present,  // some row (with that attribute) under one of the keys `key` to `last`
     write,    // `version` with that attribute under `key`; no_version: the row was deleted
+    mark,     // a savepoint
+    back,     // what was written since the last savepoint was undone; it stays
   };
   Kind kind = Kind::read;
   Key key = 0;
@@ -55,8 +58,13 @@ struct Transaction {
 
 using History = std::vector<Transaction>;
 
-// How many histories a stress test makes: PGSILO_HISTORIES, or 1.
-uint64_t histories_wanted();
+// The histories that a stress test makes: PGSILO_HISTORIES, or 1, from seed PGSILO_HISTORY_SEED, or
+// 0, on.
+struct Seeds {
+  uint64_t first;
+  uint64_t end;
+};
+Seeds seeds_wanted();
 
 // The notes of one client thread. A version that was taken and not written is nobody's.
 class Recorder {
@@ -87,9 +95,16 @@ class Recorder {
 
   // After an answer: the notes so far are what the client was told.
   void acknowledge();
+  void mark() { add({Operation::Kind::mark}); }
+  void back() { add({Operation::Kind::back}); }
   // After the answer that it committed; after the answer, or the decision, that it did not.
   void commit();
   void abort();
+  // No answer came: whether it committed will be known by `note`, a version of no row that it left
+  // behind. If so, it did all that is noted here.
+  void doubt(Version note);
+  // After all others: the notes that were found.
+  void settle(const std::set<Version>& notes);
 
   const History& history() const { return history_; }
   size_t committed() const { return committed_; }
@@ -103,6 +118,13 @@ class Recorder {
   Transaction open_;
   size_t acknowledged_ = 0;
   size_t committed_ = 0;
+  struct Doubtful {
+    Transaction transaction;
+    size_t acknowledged;
+    int64_t lost;  // when it was known that no answer would come
+    Version note;
+  };
+  std::vector<Doubtful> doubtful_;
   History history_;
 };
 

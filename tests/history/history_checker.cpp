@@ -37,6 +37,11 @@ bool HistoryChecker::collect_versions() {
       if (!note(version, {id, 0, any_attribute, no_version, Fate::rolled_back, {}, {}, no_version}))
         return false;
     }
+    for (auto [key, version] : effects.undone()) {
+      if (!note(version,
+                {id, key, any_attribute, no_version, Fate::rolled_back, {}, {}, no_version}))
+        return false;
+    }
     Fate fate = transaction.committed ? Fate::intermediate : Fate::rolled_back;
     for (auto [key, version] : effects.intermediate()) {
       if (!note(version, {id, key, any_attribute, no_version, fate, {}, {}, no_version}))

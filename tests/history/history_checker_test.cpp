@@ -26,6 +26,9 @@ Operation write(Key key, Version version, int attribute = 0) {
 }
 Operation erase(Key key) { return {Kind::write, key, key}; }
 
+constexpr Operation mark{Kind::mark};
+constexpr Operation back{Kind::back};
+
 // Overlaps with all others unless told otherwise.
 Transaction committed(std::vector<Operation> operations, int64_t begin = 10, int64_t end = 20) {
   return {0, begin, end, true, std::move(operations), {}};
@@ -116,6 +119,38 @@ TEST(HistoryChecker, RejectsIntermediateReads) {
       {setup(), committed({read(1, 1), write(1, 3), write(1, 4)}), committed({read(1, 3)})}));
 }
 
+TEST(HistoryChecker, WhatIsRolledBackToASavepointWasNeverThere) {
+  Transaction undoes = committed({read(1, 1), write(1, 3), mark, write(1, 4), erase(1), write(1, 5),
+                                  back, read(1, 3), read(2, 2), write(2, 6), back, read(2, 2),
+                                  erase(2), back, write(2, 7)});
+  EXPECT_TRUE(accepted({setup(), undoes}));
+  EXPECT_TRUE(accepted({setup(), undoes, committed({read(1, 3), read(2, 7)})}));
+  for (Version undone : {4, 5})
+    EXPECT_FALSE(accepted({setup(), undoes, committed({read(1, undone)})}));
+  EXPECT_FALSE(accepted({setup(), undoes, committed({read(2, 6)})}));
+  EXPECT_FALSE(accepted({setup(), undoes, committed({none(2)})}));
+  EXPECT_FALSE(accepted({setup(), committed({read(1, 1), mark, write(1, 3), back, read(1, 3)})}));
+  // What it had read before it went back counts.
+  EXPECT_FALSE(accepted({setup(), committed({mark, read(2, 2), back, read(1, 1), write(1, 3)}),
+                         committed({read(1, 1), read(2, 2), write(2, 4)})}));
+}
+
+TEST(HistoryChecker, ADoubtfulTransactionIsSettledByItsNote) {
+  for (bool happened : {false, true}) {
+    Recorder recorder(0);
+    recorder.begin();
+    recorder.absent(1);
+    Version version = recorder.new_version(), note = recorder.new_version();
+    recorder.write(1, version, 0);
+    recorder.doubt(note);
+    recorder.begin();
+    recorder.read(1, version);
+    recorder.commit();
+    recorder.settle(happened ? std::set<Version>{note} : std::set<Version>{});
+    EXPECT_EQ(accepted(recorder.history()), happened);
+  }
+}
+
 TEST(HistoryChecker, RejectsReadsOfNothing) {
   EXPECT_FALSE(accepted({setup(), committed({read(1, 77)})}));
   EXPECT_FALSE(accepted({setup(), committed({read(1, 2)})}));
@@ -191,9 +226,13 @@ bool agrees(const State& state, const Operation& operation) {
 }
 
 bool perform(const Transaction& transaction, State& state) {
-  State changed = state;
+  State changed = state, marked;
   for (const Operation& operation : transaction.operations) {
-    if (operation.kind != Kind::write) {
+    if (operation.kind == Kind::mark) {
+      marked = changed;
+    } else if (operation.kind == Kind::back) {
+      changed = marked;
+    } else if (operation.kind != Kind::write) {
       if (!agrees(changed, operation)) return false;
     } else if (operation.version == no_version) {
       changed.erase(operation.key);
@@ -234,7 +273,13 @@ class Author {
   Transaction transaction(State state, int keys, int most, int64_t at, int64_t slack) {
     Transaction made = committed({}, at - random(slack + 1), at + random(slack + 1));
     made.committed = random(8) != 0;
-    for (int left = 1 + random(most); left > 0; --left) statement(state, keys, made.operations);
+    State marked;
+    for (int left = 1 + random(most); left > 0; --left) {
+      bool undone = random(6) == 0;
+      if (undone) made.operations.push_back(mark), marked = state;
+      statement(state, keys, made.operations);
+      if (undone) made.operations.push_back(back), state = marked;
+    }
     return made;
   }
   int random(int64_t bound) {
@@ -270,10 +315,24 @@ class Author {
   Version version_ = 0;
 };
 
+// Whether it agrees or not.
+State after(const Transaction& transaction, State state) {
+  State next = state, marked;
+  for (const Operation& operation : transaction.operations) {
+    if (operation.kind == Kind::mark) marked = next;
+    if (operation.kind == Kind::back) next = marked;
+    if (operation.kind != Kind::write) continue;
+    next.erase(operation.key);
+    if (operation.version != no_version)
+      next[operation.key] = {operation.version, operation.attribute};
+  }
+  return transaction.committed ? next : state;
+}
+
 // Each transaction believes in the newest state or in one that is up to two transactions old.
 TEST(HistoryChecker, AgreesWithTheDefinitionOnSmallHistories) {
   int good = 0, bad = 0;
-  for (uint64_t seed = 0; seed < 4000; ++seed) {
+  for (uint64_t seed = 0; seed < 5000; ++seed) {
     Author author(seed);
     std::vector<State> states(1);
     History history;
@@ -281,14 +340,7 @@ TEST(HistoryChecker, AgreesWithTheDefinitionOnSmallHistories) {
       size_t age = author.random(3) == 0 ? static_cast<size_t>(author.random(3)) : 0;
       const State& believed = states[states.size() - 1 - std::min(age, states.size() - 1)];
       history.push_back(author.transaction(believed, 3, 3, 10 * i, 40));
-      State next = states.back();
-      for (const Operation& operation : history.back().operations) {
-        if (operation.kind != Kind::write || !history.back().committed) continue;
-        next.erase(operation.key);
-        if (operation.version != no_version)
-          next[operation.key] = {operation.version, operation.attribute};
-      }
-      states.push_back(next);
+      states.push_back(after(history.back(), states.back()));
     }
     std::string found = violation(history);
     bool serial = has_serial_order(history);

@@ -30,6 +30,12 @@ TransactionEffects::TransactionEffects(const Transaction& transaction) {
       case Operation::Kind::write:
         write(operation);
         break;
+      case Operation::Kind::mark:
+        marks_.push_back({writes_, intermediate_.size()});
+        break;
+      case Operation::Kind::back:
+        undo();
+        break;
     }
   }
 }
@@ -82,6 +88,26 @@ void TransactionEffects::write(const Operation& operation) {
   }
   own->second.after = operation.version;
   own->second.attribute = operation.attribute;
+}
+
+// Of what was written since the mark only that counts which a write before it had left current.
+void TransactionEffects::undo() {
+  PGSILO_CHECK(!marks_.empty());
+  const Mark& mark = marks_.back();
+  auto is_back = [&](Key key, Version version) {
+    auto before = mark.writes.find(key);
+    return version == no_version ||
+           (before != mark.writes.end() && before->second.after == version);
+  };
+  for (const auto& [key, write] : writes_) {
+    if (!is_back(key, write.after)) undone_.push_back({key, write.after});
+  }
+  for (size_t i = mark.intermediate; i < intermediate_.size(); ++i) {
+    auto [key, version] = intermediate_[i];
+    if (!is_back(key, version)) undone_.push_back({key, version});
+  }
+  writes_ = mark.writes;
+  intermediate_.resize(mark.intermediate);
 }
 
 }  // namespace pgsilo::history

@@ -48,18 +48,27 @@ class TransactionEffects {
     Version version;
   };
   const std::vector<Replaced>& intermediate() const { return intermediate_; }
+  // And those that it took back itself.
+  const std::vector<Replaced>& undone() const { return undone_; }
 
  private:
   void observe(Key key, Version version);
   void find_absent(Key key, int attribute);
   void meet(const Operation& operation);
   void write(const Operation& operation);
+  void undo();
 
   std::map<Key, Version> observed_;
   std::vector<Absence> absences_;
   std::vector<Presence> presences_;
   std::map<Key, Write> writes_;
   std::vector<Replaced> intermediate_;
+  std::vector<Replaced> undone_;
+  struct Mark {
+    std::map<Key, Write> writes;
+    size_t intermediate;
+  };
+  std::vector<Mark> marks_;
   std::string violation_;
 };
 

@@ -146,7 +146,9 @@ Answer Client::run_prepared(const std::string& sql, const std::vector<std::strin
 
 std::vector<Answer> Client::run_together(const std::string& sql) {
   std::vector<Answer> answers;
-  EXPECT_EQ(PQsendQuery(connection(), sql.c_str()), 1);
+  if (PQsendQuery(connection(), sql.c_str()) != 1) {
+    EXPECT_NE(PQstatus(connection()), CONNECTION_OK) << PQerrorMessage(connection());
+  }
   while (Answer answer{PQgetResult(connection())}) answers.push_back(std::move(answer));
   return answers;
 }
