@@ -27,12 +27,12 @@ void Reporter::transaction() {
     default:
       endangered_ ? endangered_query() : alone();
   }
-  if (endangered_ && lost()) reconnect();
+  if (endangered_ && client_.lost()) reconnect();
 }
 
 void Reporter::reconnect() {
   client_.connect();
-  note_process();
+  publish();
 }
 
 std::vector<Statement> Reporter::statements() {
@@ -62,7 +62,7 @@ Reporter::Told Reporter::note(const Statement& statement, const Answer& answer, 
     recorder_.acknowledge();
     return Told::duplicate;
   }
-  bool ended = endangered_ && (answer.state() == "57014" || lost());
+  bool ended = endangered_ && (answer.state() == "57014" || client_.lost());
   EXPECT_TRUE(ended || (may_conflict && answer.is_conflict()))
       << statement.literal() << ": " << answer.message();
   return Told::failed;
@@ -76,7 +76,7 @@ bool Reporter::command(const std::string& sql) {
 
 // What was meant for the statement before may still cancel this one.
 void Reporter::roll_back() {
-  while (!command("ROLLBACK") && !lost()) {
+  while (!command("ROLLBACK") && !client_.lost()) {
   }
 }
 
@@ -85,7 +85,7 @@ void Reporter::block() {
   Version mark = endangered_ ? recorder_.new_version() : history::no_version;
   bool good = command("BEGIN") && (!endangered_ || command(note_of(mark)));
   if (good && statements_of_block() && author_.random(10) != 0) return end_block(mark);
-  if (!lost()) roll_back();
+  if (!client_.lost()) roll_back();
   recorder_.abort();
 }
 
@@ -107,7 +107,8 @@ bool Reporter::statements_of_block() {
 }
 
 bool Reporter::back_to_savepoint(bool there_is_one, Told told) {
-  if (!there_is_one || lost() || (told == Told::failed && author_.random(2) == 0)) return false;
+  if (!there_is_one || client_.lost() || (told == Told::failed && author_.random(2) == 0))
+    return false;
   if (!command("ROLLBACK TO here")) return false;
   recorder_.back();
   return true;
@@ -115,11 +116,11 @@ bool Reporter::back_to_savepoint(bool there_is_one, Told told) {
 
 // Sends it and goes without an answer. Whatever comes of it has come when the session is gone.
 void Reporter::abandon(const std::string& sql) {
-  int process = this->process();
+  int process = client_.process();
   EXPECT_EQ(PQsendQuery(client_.connection(), sql.c_str()), 1);
   std::string gone = "SELECT count(*) FROM pg_stat_activity WHERE pid = " + std::to_string(process);
   for (bool there = true; there;) {
-    if (process == this->process() || lost()) reconnect();
+    if (process == client_.process() || client_.lost()) reconnect();
     Answer answer = client_.run(gone);
     there = !answer.good() || answer.number(0, 0) != 0;
   }
@@ -133,7 +134,7 @@ void Reporter::end_block(Version mark) {
   Answer answer = client_.run("COMMIT");
   if (answer.good()) {
     recorder_.commit();
-  } else if (endangered_ && lost()) {
+  } else if (endangered_ && client_.lost()) {
     recorder_.doubt(mark);
   } else {
     bool ended = endangered_ && answer.state() == "57014";
@@ -207,7 +208,7 @@ void Reporter::endangered_together() {
   }
   if (told == several.size()) {
     recorder_.commit();
-  } else if (abandoned || lost()) {
+  } else if (abandoned || client_.lost()) {
     for (; told < several.size(); ++told) {
       if (several[told].note_unanswered) several[told].note_unanswered();
     }

@@ -5,13 +5,13 @@
 // Endangered ones may be cancelled, and their session ended, at any moment, and sometimes they go
 // without awaiting an answer. They choose what they do so that its effect is known even if none
 // comes, and leave a row in table "note" by which one learns later whether they committed.
-// Thread safety: one thread each, but process().
+// Thread safety: one thread each.
 #pragma once
 
-#include <atomic>
 #include <set>
 
 #include "tests/history/history.h"
+#include "tests/stress/server/disturbance_support.h"
 #include "tests/stress/server/history_author_support.h"
 #include "tests/stress/server/server_support.h"
 
@@ -19,25 +19,26 @@ namespace pgsilo::server_stress {
 
 class Reporter {
  public:
-  Reporter(const InProcessServer& server, int thread, uint64_t seed, bool endangered)
-      : client_(server), recorder_(thread), author_(recorder_, seed), endangered_(endangered) {
-    note_process();
+  // `processes`: null, or where an endangered one is to be found.
+  Reporter(const InProcessServer& server, int thread, uint64_t seed, SessionProcesses* processes)
+      : client_(server),
+        thread_(thread),
+        recorder_(thread),
+        author_(recorder_, seed),
+        processes_(processes),
+        endangered_(processes != nullptr) {
+    if (endangered_) publish();
   }
 
   void transaction();
   // After all transactions: the notes in the table.
   void settle(const std::set<history::Version>& notes) { recorder_.settle(notes); }
   const history::Recorder& recorder() const { return recorder_; }
-  // Of the session, for who wants to end it.
-  int process() const { return process_.load(std::memory_order_relaxed); }
 
  private:
   enum class Told : uint8_t { done, duplicate, failed };
 
-  void note_process() {
-    process_.store(PQbackendPID(client_.connection()), std::memory_order_relaxed);
-  }
-  bool lost() { return PQstatus(client_.connection()) != CONNECTION_OK; }
+  void publish() { processes_->publish(static_cast<size_t>(thread_), client_); }
   void reconnect();
   std::vector<Statement> statements();
   Answer run(const Statement& statement);
@@ -59,10 +60,11 @@ class Reporter {
   void endangered_together();
 
   Client client_;
+  const int thread_;
   history::Recorder recorder_;
   Author author_;
+  SessionProcesses* const processes_;
   const bool endangered_;
-  std::atomic<int> process_{0};
 };
 
 }  // namespace pgsilo::server_stress

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdio>
 
-#include "base/random.h"
 #include "tests/history/history_checker.h"
 #include "tests/stress/sanitized.h"
 #include "tests/stress/server/history_reporter_support.h"
@@ -22,33 +21,6 @@ using history::Version;
 constexpr int rounds = sanitized ? 250 : 1000;
 constexpr int clients = 6;
 
-// Until `running` is 0.
-using Disturber = void (*)(const InProcessServer& server, std::vector<Reporter*> reporters,
-                           const std::atomic<int>& running, uint64_t seed);
-
-void define(const InProcessServer& server, std::vector<Reporter*>, const std::atomic<int>& running,
-            uint64_t) {
-  Client client(server);
-  while (running.load() > 0) {
-    client.must("CREATE INDEX another ON item (attribute, version)");
-    client.must("ALTER TABLE seat ADD COLUMN another int DEFAULT 1");
-    client.must("DROP INDEX another");
-    client.must("ALTER TABLE seat DROP COLUMN another");
-  }
-}
-
-void end_sessions(const InProcessServer& server, std::vector<Reporter*> reporters,
-                  const std::atomic<int>& running, uint64_t seed) {
-  Client client(server);
-  Random random(seed);
-  while (running.load() > 0) {
-    std::string process = std::to_string(reporters[random.below(reporters.size())]->process());
-    const char* function = random.one_in(3) ? "pg_terminate_backend" : "pg_cancel_backend";
-    client.must(std::string("SELECT ") + function + "(" + process + ")");
-    client.must("SELECT pg_sleep(0.00" + std::to_string(random.below(10)) + ")");
-  }
-}
-
 std::set<Version> notes(Client& client) {
   Answer answer = client.must("SELECT version FROM note");
   std::set<Version> found;
@@ -59,20 +31,29 @@ std::set<Version> notes(Client& client) {
 
 size_t committed_in_all = 0;
 
-void check_history(uint64_t seed, Disturber disturb, bool endangered) {
+enum class Disturbance : uint8_t { none, definitions, ended_sessions };
+
+void disturb(Disturbance disturbance, const InProcessServer& server,
+             const SessionProcesses& processes, const std::atomic<int>& running, uint64_t seed) {
+  if (disturbance == Disturbance::definitions)
+    change_definitions(server, "item (attribute, version)", "seat", running);
+  if (disturbance == Disturbance::ended_sessions) end_sessions(server, processes, running, seed);
+}
+
+void check_history(uint64_t seed, Disturbance disturbance) {
   InProcessServer server;
   Client client(server);
   create_history_tables(client);
+  SessionProcesses processes(clients);
+  bool endangered = disturbance == Disturbance::ended_sessions;
   std::vector<std::unique_ptr<Reporter>> reporters;
-  std::vector<Reporter*> endangered_ones;
   for (int i = 0; i < clients; ++i) {
     reporters.push_back(std::make_unique<Reporter>(
-        server, i, seed * clients + static_cast<uint64_t>(i), endangered));
-    endangered_ones.push_back(reporters.back().get());
+        server, i, seed * clients + static_cast<uint64_t>(i), endangered ? &processes : nullptr));
   }
   std::atomic<int> running = clients;
-  in_threads(clients + (disturb == nullptr ? 0 : 1), [&](int thread) {
-    if (thread == clients) return disturb(server, endangered_ones, running, seed);
+  in_threads(clients + 1, [&](int thread) {
+    if (thread == clients) return disturb(disturbance, server, processes, running, seed);
     Reporter& reporter = *reporters[static_cast<size_t>(thread)];
     for (int round = 0; round < rounds && !::testing::Test::HasFailure(); ++round)
       reporter.transaction();
@@ -97,24 +78,21 @@ void check_history(uint64_t seed, Disturber disturb, bool endangered) {
   server.stop_and_check();
 }
 
-void check_histories(Disturber disturb, bool endangered) {
+void check_histories(Disturbance disturbance) {
   committed_in_all = 0;
   auto [seed, end] = history::seeds_wanted();
-  for (; seed < end && !::testing::Test::HasFailure(); ++seed)
-    check_history(seed, disturb, endangered);
+  for (; seed < end && !::testing::Test::HasFailure(); ++seed) check_history(seed, disturbance);
   std::printf("%zu transactions committed\n", committed_in_all);
 }
 
-TEST(SqlHistoryStress, AnswersHaveOneSerialOrder) {
-  check_histories(nullptr, /*endangered=*/false);
-}
+TEST(SqlHistoryStress, AnswersHaveOneSerialOrder) { check_histories(Disturbance::none); }
 
 TEST(SqlHistoryStress, AnswersBesideDefinitionsHaveOneSerialOrder) {
-  check_histories(define, /*endangered=*/false);
+  check_histories(Disturbance::definitions);
 }
 
 TEST(SqlHistoryStress, AnswersBesideCancelsAndKillsHaveOneSerialOrder) {
-  check_histories(end_sessions, /*endangered=*/true);
+  check_histories(Disturbance::ended_sessions);
 }
 
 }  // namespace

@@ -74,6 +74,8 @@ class Client {
 
   void connect();
   PGconn* connection() { return connection_.get(); }
+  int process() const { return PQbackendPID(connection_.get()); }
+  bool lost() const { return PQstatus(connection_.get()) != CONNECTION_OK; }
   Answer run(const std::string& sql) { return Answer(PQexec(connection(), sql.c_str())); }
   // Must be good.
   Answer must(const std::string& sql);
