@@ -136,6 +136,7 @@ bool Session::serve_message() {
       return false;
     }
     in_query_ = static_cast<FrontendMessage>(frame.type) == FrontendMessage::query;
+    ends_answer_ = in_query_ || static_cast<FrontendMessage>(frame.type) == FrontendMessage::sync;
     replays_messages_ |= !in_query_;
     state_.connection.consume(frame.total_bytes);
     dispatch(frame);
@@ -196,7 +197,7 @@ void Session::dispatch(const Frame& frame) {
       end_ = End::asked_for;
       return;
     case FrontendMessage::function_call:
-      in_query_ = true;  // answered with ReadyForQuery, as a query is
+      ends_answer_ = true;
       throw_unsupported("the function call protocol");
     case FrontendMessage::copy_data:
     case FrontendMessage::copy_done:

@@ -97,8 +97,9 @@ class Session final : public OutputValve {
   bool can_replay_ = false;
   bool replays_messages_ = false;  // the replay point lies before messages that are no Query
   bool skips_to_sync_ = false;
-  bool executed_ = false;                            // a portal was run since the last Sync
-  bool in_query_ = false;                            // the message that failed was a simple query
+  bool executed_ = false;     // a portal was run since the last Sync
+  bool in_query_ = false;     // the message that runs is a simple query
+  bool ends_answer_ = false;  // it is answered with ReadyForQuery, also when it fails
   FrontendMessage message_ = FrontendMessage::sync;  // that was dispatched last
   bool more_statements_ = false;                     // of the query follow the one that runs
   size_t first_statement_ = 0;  // of the query at the replay point: those before it are committed

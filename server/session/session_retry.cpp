@@ -65,20 +65,26 @@ void Session::output_is_full() {
 
 void Session::recover(const SqlError& error, const TransactionStatus* conflict) {
   SqlError reason = state_.interrupts.explain(error);
+  bool last_words = reason.diagnostic().severity >= Severity::fatal;
   std::optional<TransactionStatus> again;
   if (conflict != nullptr) {
     again = *conflict;
-  } else if (reason.diagnostic().severity == Severity::error) {
-    // An error is an answer: what it rests on must have been true.
+  } else {
+    // An error is an answer, and so is what was said before it: what they rest on must have been
+    // true.
     try {
       state_.transactions.validate();
     } catch (const TransactionConflict& caught) {
       again = caught.status();
-      reason = caught;
+      if (last_words) {
+        state_.reply.take_back();
+      } else {
+        reason = caught;
+      }
     }
   }
   if (again) count_abort(*again);
-  if (again && may_run_again(*again)) {
+  if (again && !last_words && may_run_again(*again)) {
     std::optional<SqlError> ended;
     try {
       run_again(*again);
@@ -89,6 +95,8 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
       ended = state_.interrupts.explain(caught);
     }
     if (!ended) return;
+    // What was said so far did not happen, and may never have been true.
+    state_.reply.take_back();
     reason = *ended;
   }
   if (is_retryable(reason.state()) && state_.counted != nullptr) state_.counted->failures.add();
@@ -107,8 +115,7 @@ bool Session::may_run_again(TransactionStatus conflict) {
   return conflict != TransactionStatus::deadlock || !locks.held_before();
 }
 
-// Back to the replay point. The waits come first: when one of them fails, the answer so far stands
-// with its error.
+// Back to the replay point. The waits come first: when one of them fails, its error is the answer.
 void Session::run_again(TransactionStatus conflict) {
   bool only_reads = reads_alone();
   state_.transactions.abandon_for_retry(conflict);
@@ -138,11 +145,8 @@ void Session::fail(const SqlError& error) {
   state_.transactions.fail(error.diagnostic().state);
   state_.reply.rest_on(state_.transactions.newest_epoch());
   state_.reply.error(error);
-  if (in_query_) {
-    ready();
-  } else {
-    skips_to_sync_ = true;
-  }
+  skips_to_sync_ = !ends_answer_;
+  if (ends_answer_) ready();
 }
 
 void Session::say_goodbye(const SqlError& error) {

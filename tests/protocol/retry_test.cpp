@@ -6,6 +6,7 @@
 #include <functional>
 #include <thread>
 
+#include "tests/protocol/monitoring_support.h"
 #include "tests/protocol/raw_client.h"
 
 namespace pgsilo::protocol_test {
@@ -216,6 +217,35 @@ TEST_F(RetryTest, BlocksOnOneRowQueueUp) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(control.first_value("select v from retry_test where id = 1"),
             std::to_string(clients * rounds));
+}
+
+// The statements have run and their answers are ready, then the commit meets a lock and waits. What
+// ends the wait ends the transaction: of those answers nothing may be heard.
+TEST_F(RetryTest, WhatEndsBeforeItsCommitIsAnsweredByTheErrorAlone) {
+  if (runs_on_postgres()) GTEST_SKIP() << "an update locks its row at once there";
+  std::string update = "update retry_test set v = v + 1 where id = 1 returning v";
+  std::string sleep = "select pg_sleep(0.3)";
+  for (const std::string& bytes :
+       {query(update + "; " + sleep), parse("", update) + bind("", "") + execute() +
+                                          parse("", sleep) + bind("", "") + execute() + sync()}) {
+    for (bool ends : {false, true}) {
+      RawClient one, other;
+      Observer observer;
+      one.start();
+      other.start();
+      one.send(bytes);
+      observer.await(one, "wait_event = 'PgSleep'");
+      EXPECT_EQ(other.ask(query("begin; update retry_test set v = 7 where id = 1")), "CCZT");
+      observer.await(one, "wait_event_type = 'Lock'");
+      EXPECT_EQ(ends ? observer.terminate(one) : observer.cancel(one), "t");
+      EXPECT_EQ(one.answer(), ends ? "E(57P01)(end)" : "E(57014)ZI");
+      if (!ends) {
+        EXPECT_EQ(one.ask(query("select 1")), "TDCZI");
+      }
+      EXPECT_EQ(other.ask(query("rollback")), "CZI");
+    }
+  }
+  EXPECT_EQ(control.first_value("select v from retry_test where id = 1"), "0");
 }
 
 }  // namespace
