@@ -207,6 +207,7 @@ void Reporter::endangered_together() {
     if (note(several[told], answers[told + 1], /*may_conflict=*/false) != Told::done) break;
   }
   if (told == several.size()) {
+    EXPECT_EQ(answers.size(), several.size() + 1) << answers.back().message();
     recorder_.commit();
   } else if (abandoned || client_.lost()) {
     for (; told < several.size(); ++told) {
