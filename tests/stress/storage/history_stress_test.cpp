@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>
@@ -359,6 +360,8 @@ class Client {
   Random random_;
 };
 
+size_t committed_in_all = 0;
+
 void check_history(const Shape& shape, uint64_t seed, TransactionMode (*mode_of)(uint64_t)) {
   TestEngine engine;
   Table table(engine, shape);
@@ -393,14 +396,17 @@ void check_history(const Shape& shape, uint64_t seed, TransactionMode (*mode_of)
   EXPECT_EQ(verdict.violation, "") << "seed " << seed;
   EXPECT_GT(verdict.edges, 1000u);
   EXPECT_GT(verdict.choices, 100u);
+  for (const history::Transaction& transaction : all) committed_in_all += transaction.committed;
   client.check_index();
   EXPECT_EQ(table.rows().tree().check(), "");
   EXPECT_EQ(table.index().tree().check(), "");
 }
 
 void check_histories(const Shape& shape, TransactionMode (*mode_of)(uint64_t)) {
+  committed_in_all = 0;
   auto [seed, end] = history::seeds_wanted();
   for (; seed < end && !::testing::Test::HasFailure(); ++seed) check_history(shape, seed, mode_of);
+  std::printf("%zu transactions committed\n", committed_in_all);
 }
 
 TransactionMode either(uint64_t random) {
