@@ -47,8 +47,7 @@ class Execution {
   RunStatus run(ResultSink& sink, uint64_t row_limit = no_row_limit);
 
   // A foreign key's action: runs the whole statement, or up to `row_limit` rows of it, as a part of
-  // the running one, which settles what it leaves (null: nothing). Rows that it passes over are not
-  // registered: a lock keeps others from adding any that it would have to see.
+  // the running one, which settles what it leaves (null: nothing).
   std::unique_ptr<ReferenceQueue> run_nested(ResultSink& sink, uint64_t row_limit);
 
   // Begins a new run of the same plan with new parameters, in whatever transaction the context now

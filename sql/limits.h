@@ -31,4 +31,7 @@ inline constexpr int max_parameters = 65535;
 // stack ends.
 inline constexpr int max_nesting_depth = 1000;
 
+// A session keeps so many plans of foreign keys' actions; then it begins anew.
+inline constexpr size_t kept_referential_plans = 256;
+
 }  // namespace pgsilo::limits

@@ -46,10 +46,17 @@ void ReferentialActions::defer(const Subject& subject, const ReferenceEvent& eve
   deferred_.push_back({kept});
 }
 
+// A constraint that a definition has taken away since asks for nothing any more.
+bool ReferentialActions::waits(const DeferredEvent& each) const {
+  if (each.settled != 0) return false;
+  const TableDescriptor* table = context_.catalog->find_table(each.event.reference.table);
+  return table != nullptr && table->find_constraint(each.event.reference.constraint) != nullptr;
+}
+
 void ReferentialActions::refuse_pending(const TableDescriptor& table,
                                         std::string_view command) const {
   for (const DeferredEvent& each : deferred_) {
-    if (each.settled != 0) continue;
+    if (!waits(each)) continue;
     bool refers = each.event.kind == ReferenceEvent::Kind::refers;
     Oid changed = refers ? each.event.reference.table : subject_of(each.event).referenced.oid;
     if (changed != table.oid) continue;
@@ -73,11 +80,11 @@ void ReferentialActions::settle_deferred() {
 // A statement of the transaction; under READ COMMITTED no conflict of it is the client's.
 void ReferentialActions::settle_pending() {
   Transaction& transaction = *context_.transaction;
-  uint64_t now = ++settled_;
+  Mark before = mark();
   for (;;) {
     try {
       require_ok_status(transaction.begin_statement());
-      settle_pending_events(now);
+      settle_pending_events();
       return require_ok_status(transaction.end_statement());
     } catch (const TransactionConflict& conflict) {
       bool again = transaction.mode() == TransactionMode::interactive &&
@@ -86,21 +93,22 @@ void ReferentialActions::settle_pending() {
                    transaction.restart_statement() == TransactionStatus::ok;
       if (!again) throw;
     }
-    for (DeferredEvent& each : deferred_) {
-      if (each.settled == now) each.settled = 0;
-    }
+    rollback_to(before);
     context_.maybe_yield();
   }
 }
 
-void ReferentialActions::settle_pending_events(uint64_t now) {
+void ReferentialActions::settle_pending_events() {
+  ++settled_;
   // What the events do may leave others.
-  for (size_t i = 0; i < deferred_.size(); ++i) {
-    if (deferred_[i].settled != 0 || is_deferred(subject_of(deferred_[i].event).constraint))
-      continue;
-    deferred_[i].settled = now;
+  for (;;) {
     auto queue = std::make_unique<ReferenceQueue>();
-    queue->events.push_back(deferred_[i].event);
+    for (DeferredEvent& each : deferred_) {
+      if (!waits(each) || is_deferred(subject_of(each.event).constraint)) continue;
+      each.settled = settled_;
+      queue->events.push_back(each.event);
+    }
+    if (queue->events.empty()) return;
     settle(std::move(queue));
   }
 }

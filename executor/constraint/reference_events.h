@@ -37,7 +37,8 @@ struct ReferenceEvent {
 struct ReferenceQueue {
   Arena memory;
   std::vector<ReferenceEvent> events;
-  size_t next = 0;  // those before are settled
+  size_t next = 0;                                    // those before are settled
+  std::vector<std::unique_ptr<ReferenceQueue>> kept;  // whose events were taken over
 };
 
 // What a statement does to the rows of a table.

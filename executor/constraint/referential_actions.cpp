@@ -13,6 +13,7 @@
 #include "executor/transaction_status.h"
 #include "planner/plan/transaction_plan.h"
 #include "sql/ast/node.h"
+#include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
 
@@ -27,6 +28,23 @@ namespace {
 
 const ColumnDescriptor& column_at(const TableDescriptor& table, int16_t number) {
   return table.columns[static_cast<size_t>(number) - 1];
+}
+
+bool was_disturbed(TransactionStatus status) {
+  return status == TransactionStatus::conflict_node ||
+         status == TransactionStatus::conflict_record ||
+         status == TransactionStatus::conflict_unique;
+}
+
+// Adds `more`, which may be null, to `queue`, which may be null.
+void take_over(std::unique_ptr<ReferenceQueue>& queue, std::unique_ptr<ReferenceQueue> more) {
+  if (more == nullptr) return;
+  if (queue == nullptr) {
+    queue = std::move(more);
+    return;
+  }
+  queue->events.insert(queue->events.end(), more->events.begin(), more->events.end());
+  queue->kept.push_back(std::move(more));
 }
 
 class CountingSink final : public ResultSink {
@@ -175,30 +193,47 @@ std::unique_ptr<ReferenceQueue> ReferentialActions::run(const Subject& subject,
   parameters.insert(parameters.end(), event.old_values.begin(), event.old_values.end());
   Plan& made = plan(subject, step, event.kind == ReferenceEvent::Kind::removed);
   std::unique_ptr<Execution> execution = std::move(made.idle);
-  if (execution == nullptr) {
+  if (execution == nullptr)
     execution = std::make_unique<Execution>(made.plan, context_, parameters);
-  } else {
-    execution->restart(parameters);
-  }
-  CountingSink sink;
   bool looks = step == ReferentialStep::look;
-  std::unique_ptr<ReferenceQueue> queue =
-      execution->run_nested(sink, looks ? 1 : Execution::no_row_limit);
+  Transaction& transaction = *context_.transaction;
+  std::unique_ptr<ReferenceQueue> left;
+  // Rows may move about in their trees while we look for them (other columns, other keys of
+  // theirs): until all were seen at one moment.
+  TransactionStatus status;
+  do {
+    Transaction::Part part = transaction.part();
+    CountingSink sink;
+    execution->restart(parameters);
+    take_over(left, execution->run_nested(sink, looks ? 1 : Execution::no_row_limit));
+    if (found != nullptr) *found = sink.rows != 0;
+    status = transaction.end_part(part);
+    context_.maybe_yield();
+  } while (was_disturbed(status));
+  require_ok_status(status);
   made.idle = std::move(execution);
-  if (found != nullptr) *found = sink.rows != 0;
-  return queue;
+  return left;
 }
 
 ReferentialActions::Plan& ReferentialActions::plan(const Subject& subject, ReferentialStep step,
                                                    bool on_delete) {
   uint32_t kind = 2 * static_cast<uint32_t>(step) + (on_delete ? 1 : 0);
-  Plan& made = plans_[{subject.constraint.oid, kind}];
-  if (made.plan != nullptr && made.plan->still_valid(*context_.catalog)) return made;
-  made.idle.reset();
+  std::pair<Oid, uint32_t> key = {subject.constraint.oid, kind};
+  if (plans_.size() >= limits::kept_referential_plans && !plans_.contains(key)) plans_.clear();
+  Plan& made = plans_[key];
   std::vector<Oid> types;
-  for (int16_t number : subject.key().referenced_columns)
-    types.push_back(column_at(subject.referenced, number).type);
-  if (step == ReferentialStep::follow) types.insert(types.end(), types.begin(), types.end());
+  size_t copies = step == ReferentialStep::follow ? 2 : 1;
+  for (size_t i = 0; i < copies; ++i) {
+    for (int16_t number : subject.key().referenced_columns)
+      types.push_back(column_at(subject.referenced, number).type);
+  }
+  // The plan itself need not rest on the table that is referred to.
+  if (made.plan != nullptr && made.plan->still_valid(*context_.catalog) &&
+      std::equal(types.begin(), types.end(), made.plan->parameter_types().begin(),
+                 made.plan->parameter_types().end())) {
+    return made;
+  }
+  made.idle.reset();
   std::shared_ptr<CachedText> text = parse_text(query_text(subject, step, on_delete), types);
   PlannerSettings settings;
   PlanRequest request;

@@ -94,7 +94,8 @@ class ReferentialActions {
   bool defers(const Subject& subject, const ReferenceEvent& event) const;
   void defer(const Subject& subject, const ReferenceEvent& event);
   void settle_pending();
-  void settle_pending_events(uint64_t now);
+  void settle_pending_events();
+  bool waits(const DeferredEvent& each) const;
 
   ExecutionContext& context_;
   std::map<std::pair<Oid, uint32_t>, Plan> plans_;

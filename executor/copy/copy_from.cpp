@@ -117,6 +117,16 @@ class RowCompletion {
   RowContext context_;
 };
 
+// The table that is filled, and those that it refers to.
+void use_tables(ExecutionState& state, const TableDescriptor& table) {
+  state.use_table(table, TableUse::write);
+  for (const ConstraintDescriptor& constraint : table.constraints) {
+    if (!constraint.foreign_key || constraint.foreign_key->referenced_table == table.oid) continue;
+    Oid referenced = constraint.foreign_key->referenced_table;
+    state.use_table(*state.session.catalog->find_table(referenced), TableUse::lock_rows);
+  }
+}
+
 class CopyFromRun {
  public:
   CopyFromRun(ExecutionState& state, const TableDescriptor& table, const ast::CopyStmt& syntax,
@@ -142,6 +152,8 @@ class CopyFromRun {
 
   void run() {
     state_.session.copy_source->begin(static_cast<uint32_t>(columns_.size()));
+    // What was a one-shot is none any more, and takes its locks.
+    use_tables(state_, table_);
     try {
       std::string_view line;
       for (bool first = true; read(&line); first = false) {
@@ -314,13 +326,7 @@ class CopyFrom final : public UtilityCommand {
       throw SqlError(sqlstate::insufficient_privilege,
                      concat("permission denied: \"", table->name, "\" is a system catalog"));
     }
-    state.use_table(*table, TableUse::write);
-    for (const ConstraintDescriptor& constraint : table->constraints) {
-      if (!constraint.foreign_key) continue;
-      Oid referenced = constraint.foreign_key->referenced_table;
-      if (referenced != table->oid)
-        state.use_table(*owner->find_table(referenced), TableUse::lock_rows);
-    }
+    use_tables(state, *table);
     if (options_.freeze && !table->relation->is_private()) {
       throw SqlError(
           sqlstate::object_not_in_prerequisite_state,

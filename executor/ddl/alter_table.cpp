@@ -97,6 +97,7 @@ class AlterTable final : public DdlCommand {
       case ast::AlterTableKind::add_constraint:
         return add_constraint(run, table, *command.constraint);
       case ast::AlterTableKind::drop_constraint:
+        refuse_pending_references(run, table, command.name);
         return run.finish(
             definition.drop_constraint(table, command.name, command.missing_ok,
                                        command.behavior == ast::DropBehavior::cascade));

@@ -2,6 +2,7 @@
 
 #include "catalog/catalog_view.h"
 #include "executor/constraint/reference_check.h"
+#include "planner/bound/table_use.h"
 
 namespace pgsilo {
 
@@ -94,19 +95,27 @@ void add_foreign_key(DdlRun& run, Oid table, const ast::Constraint& syntax, std:
   if (!made.not_valid && !is_new) check_rows(run, table, constraint);
 }
 
+void refuse_pending_references(DdlRun& run, Oid table, std::string_view name) {
+  const ConstraintDescriptor* constraint = run.table(table).find_constraint(name);
+  if (constraint != nullptr && constraint->foreign_key) {
+    // PostgreSQL keeps it as triggers of both tables.
+    run.refuse_pending_events(run.table(constraint->foreign_key->referenced_table), "DROP TRIGGER");
+  }
+}
+
 void check_foreign_keys_of(DdlRun& run, Oid table, int16_t column) {
   const TableDescriptor& descriptor = run.table(table);
   std::vector<IncomingReference> concerned;
   for (const ConstraintDescriptor& constraint : descriptor.constraints) {
-    if (constraint.foreign_key && constraint.has_column(column - 1))
+    if (constraint.foreign_key && constraint.validated && constraint.has_column(column - 1))
       concerned.push_back({table, constraint.oid});
   }
   for (const IncomingReference& reference : descriptor.referenced_by) {
     const ConstraintDescriptor& constraint =
         *run.table(reference.table).find_constraint(reference.constraint);
     const std::vector<int16_t>& columns = constraint.foreign_key->referenced_columns;
-    if (std::find(columns.begin(), columns.end(), column) != columns.end())
-      concerned.push_back(reference);
+    bool has_column = std::find(columns.begin(), columns.end(), column) != columns.end();
+    if (constraint.validated && has_column) concerned.push_back(reference);
   }
   for (const IncomingReference& reference : concerned)
     check_rows(run, reference.table, reference.constraint);
@@ -122,6 +131,9 @@ void validate_constraint(DdlRun& run, Oid table, std::string_view name) {
   Oid oid = constraint.oid;
   std::shared_ptr<const CatalogSnapshot> owner = run.catalog().shared_snapshot();
   const TableDescriptor& descriptor = *owner->find_table(table);
+  Oid referenced = constraint.foreign_key->referenced_table;
+  run.state().use_table(descriptor, TableUse::lock_rows);
+  run.state().use_table(*owner->find_table(referenced), TableUse::lock_rows);
   ReferenceGlance glance(run, descriptor, *descriptor.find_constraint(oid));
   run.finish(run.definition().visit_rows(table, glance, /*validates=*/true));
   if (!glance.all_hold()) check_rows(run, table, oid);

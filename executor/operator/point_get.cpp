@@ -42,8 +42,7 @@ class PointGet final : public TableScanOperator {
 
   // Where a filter may reject the row, it is not locked before.
   bool locks_first() const {
-    return compiled_.handle_use == RowHandleUse::direct && !compiled_.has_filter &&
-           !reads_in_passing();
+    return compiled_.handle_use == RowHandleUse::direct && !compiled_.has_filter;
   }
 
   bool read() {

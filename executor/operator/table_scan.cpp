@@ -72,7 +72,7 @@ bool TableScanOperator::accept(bool locked) {
   state_.session.maybe_yield();
   if (!passes_filter()) return false;
   // Entry and row were read at different times, and nothing tells whether they fit together.
-  if (reads_in_passing() && !satisfies_index()) return false;
+  if (scan_.passes_locked_rows && !satisfies_index()) return false;
   switch (scan_.handle_use) {
     case RowHandleUse::none:
       break;

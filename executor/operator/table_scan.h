@@ -57,11 +57,8 @@ class TableScanOperator : public Operator {
   bool accept(bool locked);
   // False: not the row of this answer, for it is locked by another. Throws what else there is.
   bool check_lock(TransactionStatus status);
-  // Nothing is registered but what is locked: SKIP LOCKED, and the rows that refer to one which
-  // this transaction has locked against new ones (docs/foreign_keys.md).
-  bool reads_in_passing() const { return scan_.passes_locked_rows || state_.nested; }
   ReadPurpose purpose() const {
-    return reads_in_passing() ? ReadPurpose::passing : ReadPurpose::plain;
+    return scan_.passes_locked_rows ? ReadPurpose::passing : ReadPurpose::plain;
   }
   Relation& primary() const { return *scan_.table->relation; }
 

@@ -244,6 +244,7 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
   StandingLocks standing(state_.transactions);
   if (portal.state == Portal::State::suspended) return run_once(portal, row_limit);
   Reply::Position begin = state_.reply.position();
+  ReferentialActions::Mark references = state_.references.mark();
   retry_.reset();
   state_.transactions.open();
   for (;;) {
@@ -270,6 +271,7 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
       }
     }
     portal.execution.reset();
+    state_.references.rollback_to(references);
     restart(begin, conflict);
     portal.state = Portal::State::ready;
   }

@@ -110,7 +110,7 @@ Commit::Attempt Commit::attempt() {
   if (failure_ == TransactionStatus::ok) {
     Epoch epoch = worker_.slot().serialization_epoch();
     failure_ = check_gates();
-    if (failure_ == TransactionStatus::ok) failure_ = t.validate_reads(/*in_commit=*/true);
+    if (failure_ == TransactionStatus::ok) failure_ = t.validate_reads(/*in_commit=*/true, {});
     if (failure_ == TransactionStatus::ok) {
       newest_snapshot_ = worker_.parts().snapshots.newest();
       bool has_room = newest_snapshot_ == Epoch(0) || preserver_.has_room(newest_snapshot_);
@@ -176,6 +176,15 @@ TransactionStatus Commit::check_gates() {
     if (transaction_.mode_ == TransactionMode::interactive)
       return TransactionStatus::conflict_relation;
     return transaction_.must_wait_for(LockTag::of(*entry.relation), writes);
+  }
+  // Who has a relation to itself changes its rows without locks of theirs.
+  constexpr LockMode refers = LockMode::row_share;
+  for (Relation* relation : transaction_.referenced_) {
+    if (!relation->gate().stops(refers) || transaction_.owner_.modes_of(relation).covers(refers))
+      continue;
+    if (transaction_.mode_ == TransactionMode::interactive)
+      return TransactionStatus::conflict_relation;
+    return transaction_.must_wait_for(LockTag::of(*relation), refers);
   }
   return TransactionStatus::ok;
 }

@@ -25,9 +25,13 @@ void NodeSet::append(NodeRef ref) {
 
 bool NodeSet::forget_statement() {
   if (changed_older_) return false;
-  nodes_.resize(statement_begin_);
-  index_.truncate(nodes_.size(), node_at());
+  truncate(statement_begin_);
   return true;
+}
+
+void NodeSet::truncate(size_t size) {
+  nodes_.resize(size);
+  index_.truncate(nodes_.size(), node_at());
 }
 
 void NodeSet::clear() {

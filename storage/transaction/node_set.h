@@ -49,6 +49,9 @@ class NodeSet {
   // earlier ones on.
   [[nodiscard]] bool forget_statement();
 
+  // Forgets those from `size` on.
+  void truncate(size_t size);
+
   bool empty() const { return nodes_.empty(); }
   size_t size() const { return nodes_.size(); }
   const NodeRef* begin() const { return nodes_.data(); }

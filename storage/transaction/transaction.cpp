@@ -61,7 +61,7 @@ TransactionStatus Transaction::become_snapshot() {
     TransactionStatus status = Snapshot::open(worker_.parts().snapshots, settings_, &snapshot);
     // Each version was committed before it was read, hence at or before the boundary, and is there
     // now, behind it.
-    if (status == TransactionStatus::ok) status = validate_reads(/*in_commit=*/false);
+    if (status == TransactionStatus::ok) status = validate_reads(/*in_commit=*/false, {});
     if (status != TransactionStatus::ok) return status;
     reads_.clear();
     nodes_.clear();
@@ -123,15 +123,18 @@ TransactionStatus Transaction::become_interactive() {
   if (mode_ != TransactionMode::one_shot) return TransactionStatus::ok;
   TransactionStatus status = validate();
   mode_ = TransactionMode::interactive;
-  // Waiting for a lock now may change what was read: commit finds out. Without waiting it could
-  // not.
   for (WriteEntry* entry = writes_.begin();
        status == TransactionStatus::ok && entry != writes_.end(); ++entry) {
     if (entry->held >= entry->needed() || !registers(*entry->relation)) continue;
     status = lock_record(entry->record, {entry->needed()});
     if (status == TransactionStatus::ok) entry->held = entry->needed();
   }
-  return status;
+  for (uint32_t i = 0; status == TransactionStatus::ok && i < reads_.size(); ++i) {
+    if (reads_[i].kind() == ReadKind::reference)
+      status = lock_record(reads_[i].record, {LockMode::key_share});
+  }
+  // Waiting for a lock may have changed what was read.
+  return status == TransactionStatus::ok ? validate() : status;
 }
 
 // ---- savepoints ----
@@ -284,6 +287,7 @@ void Transaction::end(bool keep_pin) {
   reads_.clear();
   nodes_.clear();
   writes_.clear();
+  referenced_.clear();
   private_rows_.clear();
   bulk_load_.reset();  // finished or abandoned
   placeholders_.clear();

@@ -138,8 +138,16 @@ class Transaction {
   // The running statement goes on: what follows sees what it has written so far (foreign keys'
   // checks and actions). As begin_statement() it may fail.
   TransactionStatus continue_statement();
-  // What is read from here on was so after the locks taken so far could be seen by everybody: rows
-  // that others would have added only without those locks need not be registered (foreign keys).
+  // What the running statement reads behind locks that keep others from adding to it (foreign keys'
+  // actions): end_part() looks whether it was true at one moment, and forgets it. Anything but ok:
+  // it was not, or is not known to be; it may be read again.
+  struct Part {
+    size_t reads = 0;
+    size_t nodes = 0;
+  };
+  Part part() const { return {reads_.size(), nodes_.size()}; }
+  TransactionStatus end_part(const Part& part);
+  // What is read from here on was so after the locks taken so far could be seen by everybody.
   static void read_behind_locks() { full_fence(); }
   CommandId command() const { return command_; }
   // Nested statements (functions): the outer statement goes on with the command id it had.
@@ -329,12 +337,13 @@ class Transaction {
   TransactionStatus found_live(Record* record, TidWord word);
   TransactionStatus must_wait_for(LockTag lock, LockMode mode);
   // validation
-  TransactionStatus validate_reads(bool in_commit);
+  TransactionStatus validate_reads(bool in_commit, const Part& since);
   TransactionStatus validate_disturbed(const ReadEntry& entry, TidWord word, bool in_commit);
   bool entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const;
   TransactionStatus validate_references();
   TransactionStatus admit_reference(const Record* record);
-  bool refresh_existence();
+  bool refresh_existence(size_t first);
+  void forget_reads(size_t first);
   bool statement_is_covered() const;
   void note_validated();
   void forget_statement_reads();
@@ -381,6 +390,7 @@ class Transaction {
   bool statement_runs_ = false;   // it has begun, and neither ended nor been followed by another
   bool statement_wrote_direct_ = false;  // rows that are not in the write set
   Tid newest_forgotten_;                 // of reads that are no longer in the read set
+  std::vector<Relation*> referenced_;    // whose rows were read as ReadPurpose::referenced
   // What must_wait is about, and what we wanted of it.
   LockTag met_lock_;
   LockMode met_mode_ = LockMode::none;

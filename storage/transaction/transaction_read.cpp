@@ -1,6 +1,8 @@
 // Reading by key, and locking what was read.
+#include <algorithm>
 #include <string_view>
 
+#include "base/append.h"
 #include "base/check.h"
 #include "storage/record/backoff.h"
 #include "storage/relation/relation.h"
@@ -107,8 +109,11 @@ TransactionStatus Transaction::get_record(Relation& relation, Record* record, Ro
       return status;
     }
   }
-  if (purpose == ReadPurpose::existence || purpose == ReadPurpose::referenced)
-    return read_existence(relation, record, row, purpose);
+  if (purpose == ReadPurpose::existence || purpose == ReadPurpose::referenced) {
+    TransactionStatus status = read_existence(relation, record, row, purpose);
+    bool came_alive = status == TransactionStatus::ok && is_hidden;
+    return came_alive ? get_record(relation, record, buffer, row, purpose, lock) : status;
+  }
   if (purpose == ReadPurpose::peek) return peek(relation, record, buffer, row);
   bool registered = purpose != ReadPurpose::passing && registers(relation);
   TransactionStatus status = read_base(relation, record, buffer, row, command_, registered);
@@ -203,9 +208,12 @@ TransactionStatus Transaction::read_existence(Relation& relation, Record* record
     backoff.pause();
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
   bool registered = registers(relation);
-  if (refers && registered && !word.is_absent() && mode_ == TransactionMode::one_shot) {
-    TransactionStatus status = admit_reference(record);
+  if (refers && registered && !word.is_absent()) {
+    TransactionStatus status =
+        mode_ == TransactionMode::one_shot ? admit_reference(record) : TransactionStatus::ok;
     if (status != TransactionStatus::ok) return status;
+    if (std::find(referenced_.begin(), referenced_.end(), &relation) == referenced_.end())
+      append(referenced_, &relation);
   }
   note_epoch(word.tid());
   uint32_t index = RowRef::not_registered;

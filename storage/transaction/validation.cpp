@@ -11,7 +11,7 @@ namespace pgsilo {
 TransactionStatus Transaction::validate() {
   return guarded(worker_, [this] {
     Epoch before = worker_.parts().epochs.current();
-    TransactionStatus status = validate_reads(/*in_commit=*/false);
+    TransactionStatus status = validate_reads(/*in_commit=*/false, {});
     if (status != TransactionStatus::ok) return status;
     validated_epoch_ = before;
     note_validated();
@@ -25,7 +25,10 @@ void Transaction::note_validated() {
 }
 
 TransactionStatus Transaction::end_statement(bool changes_catalog) {
-  if (mode_ == TransactionMode::one_shot) return TransactionStatus::ok;
+  if (mode_ == TransactionMode::one_shot) {
+    statement_runs_ = false;
+    return TransactionStatus::ok;
+  }
   if (!statement_is_covered()) {
     TransactionStatus status = validate();
     if (status != TransactionStatus::ok) return status;
@@ -45,12 +48,26 @@ void Transaction::forget_failed_statement() {
 
 // What it has written nobody else can change: it has the intents.
 void Transaction::forget_statement_reads() {
-  if (!nodes_.forget_statement()) return;
-  for (size_t i = statement_reads_; i < reads_.size(); ++i) {
+  if (nodes_.forget_statement()) forget_reads(statement_reads_);
+}
+
+void Transaction::forget_reads(size_t first) {
+  for (size_t i = first; i < reads_.size(); ++i) {
     Tid tid = reads_[static_cast<uint32_t>(i)].tid();
     newest_forgotten_ = std::max(newest_forgotten_, tid);
   }
-  reads_.truncate(statement_reads_);
+  reads_.truncate(first);
+}
+
+TransactionStatus Transaction::end_part(const Part& part) {
+  return guarded(worker_, [&] {
+    TransactionStatus status = validate_reads(/*in_commit=*/false, part);
+    forget_reads(part.reads);
+    nodes_.truncate(part.nodes);
+    validated_reads_ = std::min(validated_reads_, part.reads);
+    validated_nodes_ = std::min(validated_nodes_, part.nodes);
+    return status;
+  });
 }
 
 // True if what the running statement read was so already when the transaction validated last: then
@@ -76,8 +93,8 @@ bool Transaction::entry_validates(const ReadEntry& entry, TidWord word, bool own
 
 // Existence reads accept newer versions: they read again, at the beginning of validation, before
 // anything else is checked.
-bool Transaction::refresh_existence() {
-  for (uint32_t i = 0; i < reads_.size(); ++i) {
+bool Transaction::refresh_existence(size_t first) {
+  for (auto i = static_cast<uint32_t>(first); i < reads_.size(); ++i) {
     const ReadEntry& entry = reads_[i];
     if (!entry.accepts_newer()) continue;
     TidWord word = entry.record->tid_word().load_for_validation();
@@ -89,21 +106,23 @@ bool Transaction::refresh_existence() {
   return true;
 }
 
-TransactionStatus Transaction::validate_reads(bool in_commit) {
+TransactionStatus Transaction::validate_reads(bool in_commit, const Part& since) {
   if (in_commit && reads_.has_references()) {
     TransactionStatus status = validate_references();
     if (status != TransactionStatus::ok) return status;
   }
-  if (reads_.has_existence() && !refresh_existence()) return TransactionStatus::conflict_record;
-  for (const ReadEntry& entry : reads_) {
+  if (reads_.has_existence() && !refresh_existence(since.reads))
+    return TransactionStatus::conflict_record;
+  for (const ReadEntry* at = reads_.begin() + since.reads; at != reads_.end(); ++at) {
+    const ReadEntry& entry = *at;
     TidWord word = entry.record->tid_word().load_for_validation();
     if (entry.is_undisturbed(word)) [[likely]]
       continue;
     TransactionStatus status = validate_disturbed(entry, word, in_commit);
     if (status != TransactionStatus::ok) return status;
   }
-  for (const NodeRef& node : nodes_) {
-    if (!IndexTree::validates(node)) return TransactionStatus::conflict_node;
+  for (const NodeRef* node = nodes_.begin() + since.nodes; node != nodes_.end(); ++node) {
+    if (!IndexTree::validates(*node)) return TransactionStatus::conflict_node;
   }
   return TransactionStatus::ok;
 }

@@ -167,6 +167,65 @@ TEST_F(ForeignKeyTest, ADeferredCheckThatFailsEndsTheTransaction) {
   EXPECT_TRUE(answer == "CZI" || answer == "E(23503)ZI") << answer;
 }
 
+// The row that refers gets another key while it is waited for: it was behind the scan, and is
+// before it now.
+TEST_F(ForeignKeyTest, ARowThatMovesWhileItIsLookedForIsFound) {
+  ask("insert into fk_child values (5, 1)");
+  for (std::string index : {"select 1", "create index on fk_child (pid)"}) {
+    one.ask(query(index));
+    for (const std::string& level : levels) {
+      ask_in_block(one, level, "update fk_child set id = 0 where id = 5");
+      other.send(query("delete from fk_parent where id = 1"));
+      EXPECT_TRUE(other.is_silent());
+      EXPECT_EQ(one.ask(query("commit")), "CZI");
+      EXPECT_EQ(summary(other.read_answer()), "E(23503)ZI");
+      ask("update fk_child set id = 5 where id = 0");
+    }
+  }
+}
+
+// A one-shot that cannot run again any more has locked nothing so far.
+TEST_F(ForeignKeyTest, WhatAPipelineRefersToIsLockedWhenItsAnswerBeginsToLeave) {
+  for (const std::string& level : levels) {
+    one.ask(query("set default_transaction_isolation = '" + level + "'"));
+    one.send(parse("", "insert into fk_child values (1, 1) returning id") + bind("", "") +
+             execute() + flush());
+    while (one.read().type != 'C') {
+    }
+    other.ask(query("set default_transaction_isolation = '" + level + "'"));
+    other.send(query("delete from fk_parent where id = 1"));
+    EXPECT_TRUE(other.is_silent());
+    one.send(sync());
+    EXPECT_EQ(summary(one.read_answer()), "ZI");
+    EXPECT_EQ(summary(other.read_answer()), "E(23503)ZI");
+    ask("delete from fk_child");
+  }
+}
+
+TEST_F(ForeignKeyTest, ADeferredCheckThatFailsAtSyncIsAnswered) {
+  ask("alter table fk_child alter constraint fk_child_pid_fkey deferrable initially deferred");
+  EXPECT_EQ(
+      one.ask(parse("", "insert into fk_child values (1, 77)") + bind("", "") + execute() + sync()),
+      "12CE(23503)ZI");
+  EXPECT_EQ(one.ask(query("select 1")), "TDCZI");
+}
+
+// Who has a table to itself changes it without locking rows.
+TEST_F(ForeignKeyTest, NobodyHasATableToHimselfThatACopyRefersTo) {
+  one.ask(query("set default_transaction_isolation = 'read committed'"));
+  one.send(query("copy fk_child from stdin"));
+  EXPECT_EQ(one.read().type, 'G');
+  one.send(message('d', "1\t1\n"));
+  EXPECT_TRUE(one.is_silent());
+  other.ask(query("begin"));
+  other.ask(query("set lock_timeout = '200ms'"));
+  std::string altered = other.ask(query("alter table fk_parent add column z int"));
+  EXPECT_EQ(altered, "E(55P03)ZE");  // it waits for who has referred to a row there
+  other.ask(query("rollback"));
+  one.send(message('c', ""));
+  EXPECT_EQ(summary(one.read_answer()), "CZI");
+}
+
 // What one of several clients does next: children come and parents go, in blocks and alone, at both
 // levels.
 class Changes {

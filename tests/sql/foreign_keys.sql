@@ -597,3 +597,89 @@ insert into fk_type_child values (3, 1, 'y')
 delete from fk_type_parent where id = 1
 
 drop table fk_type_child, fk_type_parent
+
+create table fk_pending_parent (id int primary key, u int)
+
+create unique index fk_pending_index on fk_pending_parent (u)
+
+create table fk_pending (id int primary key, pid int references fk_pending_parent deferrable initially deferred, u int references fk_pending_parent (u) deferrable initially deferred)
+
+insert into fk_pending_parent values (1, 1)
+
+insert into fk_pending values (1, 1, 1)
+
+begin
+
+insert into fk_pending values (2, 99, null)
+
+drop table fk_pending_parent cascade
+
+set constraints all immediate
+
+select * from fk_pending
+
+rollback
+
+begin
+
+delete from fk_pending_parent where id = 1
+
+drop table fk_pending
+
+rollback
+
+begin
+
+delete from fk_pending_parent where id = 1
+
+alter table fk_pending drop constraint fk_pending_pid_fkey
+
+rollback
+
+begin
+
+insert into fk_pending values (2, null, 5)
+
+drop index fk_pending_index cascade
+
+rollback
+
+begin
+
+insert into fk_pending values (2, 99, null)
+
+alter table fk_pending_parent drop column id cascade
+
+set constraints all immediate
+
+select * from fk_pending
+
+rollback
+
+drop table fk_pending, fk_pending_parent
+
+create table fk_retyped_parent (id numeric primary key)
+
+create table fk_retyped (pid int references fk_retyped_parent on delete cascade)
+
+insert into fk_retyped_parent values (1), (2), (3)
+
+insert into fk_retyped values (1), (2), (3)
+
+delete from fk_retyped_parent where id = 1
+
+alter table fk_retyped_parent alter column id type int
+
+delete from fk_retyped_parent where id = 2
+
+select * from fk_retyped
+
+alter table fk_retyped drop constraint fk_retyped_pid_fkey
+
+insert into fk_retyped values (7)
+
+alter table fk_retyped add foreign key (pid) references fk_retyped_parent not valid
+
+alter table fk_retyped alter column pid type bigint
+
+drop table fk_retyped, fk_retyped_parent

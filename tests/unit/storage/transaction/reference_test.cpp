@@ -148,5 +148,50 @@ TEST_F(ReferenceTest, AStatementThatGoesOnSeesWhatItHasWrittenAndIsUnwoundAsOne)
   EXPECT_EQ(main.commit(), ok);
 }
 
+// Who has the relation to itself takes no locks on its rows.
+TEST_F(ReferenceTest, ARelationThatAnotherHasToItselfIsWaitedFor) {
+  main.begin();
+  ASSERT_EQ(refer(main, parents), ok);
+  ASSERT_EQ(main.insert(children, "c", "p"), ok);
+  other.begin(TransactionMode::interactive);
+  ASSERT_EQ(other.transaction.lock_relation_exclusively(parents), ok);
+  ASSERT_EQ(other.erase(parents, "p"), ok);
+  EXPECT_EQ(main.commit(), must_wait);
+  other.transaction.abort();
+  EXPECT_EQ(main.transaction.wait_for_intent(), ok);
+  main.begin();
+  main.transaction.abort();
+}
+
+TEST_F(ReferenceTest, AOneShotThatBecomesInteractiveLocksWhatItHasReferredTo) {
+  main.begin();
+  ASSERT_EQ(refer(main, parents), ok);
+  ASSERT_EQ(main.transaction.become_interactive(), ok);
+  other.begin(TransactionMode::interactive);
+  EXPECT_EQ(lock(other, parents, LockMode::update), lock_not_available);
+  other.transaction.abort();
+  main.transaction.abort();
+}
+
+// What is looked for may move; what was seen is forgotten once it was true at one moment.
+TEST_F(ReferenceTest, APartOfAStatementIsTrueAtOneMomentAndForgotten) {
+  main.begin(TransactionMode::interactive);
+  Transaction::Part part = main.transaction.part();
+  EXPECT_EQ(main.read(parents, "p"), "0");
+  EXPECT_EQ(main.get(children, "c"), not_found);
+  other.begin();
+  ASSERT_EQ(other.insert(children, "c", "p"), ok);
+  ASSERT_EQ(other.commit(), ok);
+  EXPECT_NE(main.transaction.end_part(part), ok);
+  ASSERT_EQ(main.get(children, "c"), ok);
+  EXPECT_EQ(main.transaction.end_part(part), ok);
+  other.begin();
+  ASSERT_EQ(other.erase(children, "c"), ok);
+  ASSERT_EQ(other.put(parents, "p", "1"), ok);
+  ASSERT_EQ(other.commit(), ok);
+  ASSERT_EQ(main.insert(children, "d", ""), ok);
+  EXPECT_EQ(main.commit(), ok);
+}
+
 }  // namespace
 }  // namespace pgsilo
