@@ -72,6 +72,7 @@ void TableWriter::raise_duplicate(const IndexDescriptor& index, std::span<const 
   TransactionStatus status = transaction().validate();
   if (status != TransactionStatus::ok) raise_transaction_status(status);
   std::vector<int16_t> columns;
+  columns.reserve(index.columns.size());
   for (const IndexColumn& part : index.columns) columns.push_back(part.number);
   throw SqlError(sqlstate::unique_violation,
                  concat("duplicate key value violates unique constraint \"", index.name, "\""))
