@@ -98,8 +98,7 @@ void add_foreign_key(DdlRun& run, Oid table, const ast::Constraint& syntax, std:
 void refuse_pending_references(DdlRun& run, Oid table, std::string_view name) {
   const ConstraintDescriptor* constraint = run.table(table).find_constraint(name);
   if (constraint != nullptr && constraint->foreign_key) {
-    // PostgreSQL keeps it as triggers of both tables.
-    run.refuse_pending_events(run.table(constraint->foreign_key->referenced_table), "DROP TRIGGER");
+    run.refuse_pending_events(run.table(constraint->foreign_key->referenced_table), "ALTER TABLE");
   }
 }
 
