@@ -153,7 +153,7 @@ RunStatus Execution::run(ResultSink& sink, uint64_t row_limit) {
   return RunStatus::suspended;
 }
 
-std::unique_ptr<ReferenceQueue> Execution::run_nested(ResultSink& sink, uint64_t row_limit) {
+void Execution::run_nested(ResultSink& sink, uint64_t row_limit) {
   ExecutionState& state = run_->state;
   ArenaGuard guard(state.session.types);
   state.nested = true;
@@ -162,7 +162,10 @@ std::unique_ptr<ReferenceQueue> Execution::run_nested(ResultSink& sink, uint64_t
   run_->pull(sink, row_limit == no_row_limit ? UINT64_MAX : row_limit);
   state.close();
   state.finished = true;
-  return std::move(state.reference_events);
+}
+
+std::unique_ptr<ReferenceQueue> Execution::take_reference_events() {
+  return std::move(run_->state.reference_events);
 }
 
 std::string_view Execution::command_tag() {

@@ -47,8 +47,10 @@ class Execution {
   RunStatus run(ResultSink& sink, uint64_t row_limit = no_row_limit);
 
   // A foreign key's action: runs the whole statement, or up to `row_limit` rows of it, as a part of
-  // the running one, which settles what it leaves (null: nothing).
-  std::unique_ptr<ReferenceQueue> run_nested(ResultSink& sink, uint64_t row_limit);
+  // the running one, which settles what it leaves, also when it throws.
+  void run_nested(ResultSink& sink, uint64_t row_limit);
+  // Null: nothing.
+  std::unique_ptr<ReferenceQueue> take_reference_events();
 
   // Begins a new run of the same plan with new parameters, in whatever transaction the context now
   // holds.

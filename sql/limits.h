@@ -31,6 +31,9 @@ inline constexpr int max_parameters = 65535;
 // stack ends.
 inline constexpr int max_nesting_depth = 1000;
 
+// A foreign key's action that others have disturbed so often keeps them out of the table.
+inline constexpr uint32_t disturbed_referential_rounds = 4;
+
 // A session keeps so many plans of foreign keys' actions; then it begins anew.
 inline constexpr size_t kept_referential_plans = 256;
 

@@ -61,8 +61,9 @@ class ReferenceWatch {
   // After the row was written; `key` is its own in the primary tree. `may_change`: the statement
   // also changes rows of the table.
   void inserted(std::span<const Datum> row, std::string_view key, bool may_change);
-  void updated(std::span<const Datum> old_row, std::span<const Datum> new_row,
-               std::string_view key);
+  // `moves`: the row has another primary key, and so is another record.
+  void updated(std::span<const Datum> old_row, std::span<const Datum> new_row, std::string_view key,
+               bool moves);
   void removed(std::span<const Datum> old_row);
 
  private:

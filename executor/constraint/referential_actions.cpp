@@ -199,17 +199,31 @@ std::unique_ptr<ReferenceQueue> ReferentialActions::run(const Subject& subject,
   Transaction& transaction = *context_.transaction;
   std::unique_ptr<ReferenceQueue> left;
   // Rows may move about in their trees while we look for them (other columns, other keys of
-  // theirs): until all were seen at one moment.
-  TransactionStatus status;
-  do {
-    Transaction::Part part = transaction.part();
+  // theirs): until all were seen at one moment; and if others leave none, they have to wait.
+  TransactionStatus status = TransactionStatus::conflict_node;
+  for (uint32_t round = 0; was_disturbed(status); ++round) {
+    if (round == limits::disturbed_referential_rounds) {
+      require_ok_status(
+          transaction.lock_relation(*subject.table.relation, LockMode::share_row_exclusive));
+    } else if (round > 2 * limits::disturbed_referential_rounds) {
+      raise_transaction_status(status);
+    }
+    Transaction::Part part = transaction.begin_part();
     CountingSink sink;
     execution->restart(parameters);
-    take_over(left, execution->run_nested(sink, looks ? 1 : Execution::no_row_limit));
+    TransactionStatus ran = TransactionStatus::ok;
+    try {
+      execution->run_nested(sink, looks ? 1 : Execution::no_row_limit);
+    } catch (const TransactionConflict& conflict) {
+      if (!was_disturbed(conflict.status())) throw;
+      ran = conflict.status();
+    }
+    take_over(left, execution->take_reference_events());
     if (found != nullptr) *found = sink.rows != 0;
     status = transaction.end_part(part);
+    if (status == TransactionStatus::ok) status = ran;
     context_.maybe_yield();
-  } while (was_disturbed(status));
+  }
   require_ok_status(status);
   made.idle = std::move(execution);
   return left;

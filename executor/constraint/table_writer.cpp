@@ -225,7 +225,7 @@ bool TableWriter::update(const RowRef& old, std::span<const Datum> old_row,
                          bool changes_primary_key) {
   bool moves = false;
   if (!update_row(old, old_row, new_row, indexes, changes_primary_key, &moves)) return false;
-  if (watch_ != nullptr) watch_->updated(old_row, new_row, moves ? key_.view() : old.key());
+  if (watch_ != nullptr) watch_->updated(old_row, new_row, moves ? key_.view() : old.key(), moves);
   return true;
 }
 

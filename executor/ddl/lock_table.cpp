@@ -61,7 +61,8 @@ class LockTableCommand final : public UtilityCommand {
       std::shared_ptr<const CatalogSnapshot> owner = catalog.shared_snapshot();
       const TableDescriptor& table = find_lockable(catalog, name);
       lock(state, name, *table.relation);
-      if (is_current(table)) return;
+      // Who reads a snapshot is in nobody's way.
+      if (state.transaction().mode() == TransactionMode::snapshot || is_current(table)) return;
       if (catalog.has_local_changes()) state.check(TransactionStatus::conflict_record);
       // Whoever changed it commits before he tells everybody.
       constexpr int64_t moment_us = 100;

@@ -28,7 +28,7 @@ void rest_on_referenced_tables(StatementBinding& binding, const TableDescriptor&
   for (const ConstraintDescriptor& constraint : table.constraints) {
     if (!constraint.foreign_key) continue;
     bool refers =
-        assignments.empty() ||
+        assignments.empty() || !constraint.validated ||
         std::any_of(assignments.begin(), assignments.end(), [&](const BoundAssignment& assignment) {
           return constraint.has_column(assignment.column);
         });

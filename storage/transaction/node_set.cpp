@@ -10,6 +10,7 @@ NodeSet::Fixup NodeSet::apply(const NodeChanges& changes) {
   if (known == nullptr) return Fixup::not_registered;
   if (known->version != changes.before) return Fixup::beaten;
   changed_older_ |= static_cast<size_t>(known - nodes_.data()) < statement_begin_;
+  changed_before_part_ |= static_cast<size_t>(known - nodes_.data()) < part_begin_;
   known->version = changes.after;
   for (const NodeRef& created : changes.created) {
     if (!add(created)) return Fixup::beaten;
@@ -29,7 +30,14 @@ bool NodeSet::forget_statement() {
   return true;
 }
 
+bool NodeSet::forget_part() {
+  if (changed_before_part_) return false;
+  truncate(part_begin_);
+  return true;
+}
+
 void NodeSet::truncate(size_t size) {
+  if (size == nodes_.size()) return;
   nodes_.resize(size);
   index_.truncate(nodes_.size(), node_at());
 }
@@ -40,6 +48,7 @@ void NodeSet::clear() {
   nodes_.clear();
   index_.clear();
   begin_statement();
+  begin_part();
 }
 
 }  // namespace pgsilo

@@ -49,8 +49,14 @@ class NodeSet {
   // earlier ones on.
   [[nodiscard]] bool forget_statement();
 
-  // Forgets those from `size` on.
-  void truncate(size_t size);
+  // Nodes registered from here on belong to a part of the statement (Transaction::end_part).
+  void begin_part() {
+    part_begin_ = nodes_.size();
+    changed_before_part_ = false;
+  }
+  // Forgets the part's nodes. False, and nothing has changed: the part has moved older nodes on,
+  // which may have split: what they covered is covered by nodes of the part now.
+  [[nodiscard]] bool forget_part();
 
   bool empty() const { return nodes_.empty(); }
   size_t size() const { return nodes_.size(); }
@@ -69,6 +75,10 @@ class NodeSet {
   PointerIndex index_;
   size_t statement_begin_ = 0;
   bool changed_older_ = false;  // the running statement has moved on a node of an earlier one
+  size_t part_begin_ = 0;
+  bool changed_before_part_ = false;  // the part has moved on a node from before it
+
+  void truncate(size_t size);
 };
 
 }  // namespace pgsilo

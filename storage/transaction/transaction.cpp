@@ -86,6 +86,7 @@ TransactionStatus Transaction::begin_statement() {
     statement_versions_ = writes_.mark();
     statement_depth_ = mark_depth_;
     statement_wrote_direct_ = false;
+    statement_began_interactive_ = mode_ == TransactionMode::interactive;
     return show_private_rows();
   });
 }

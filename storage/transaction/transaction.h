@@ -139,13 +139,16 @@ class Transaction {
   // checks and actions). As begin_statement() it may fail.
   TransactionStatus continue_statement();
   // What the running statement reads behind locks that keep others from adding to it (foreign keys'
-  // actions): end_part() looks whether it was true at one moment, and forgets it. Anything but ok:
-  // it was not, or is not known to be; it may be read again.
+  // actions): end_part() looks whether it was true at one moment, and forgets it. conflict_record,
+  // conflict_node, conflict_unique: it was not; it may be read again. Any other: it may not.
   struct Part {
     size_t reads = 0;
     size_t nodes = 0;
   };
-  Part part() const { return {reads_.size(), nodes_.size()}; }
+  Part begin_part() {
+    nodes_.begin_part();
+    return {reads_.size(), nodes_.size()};
+  }
   TransactionStatus end_part(const Part& part);
   // What is read from here on was so after the locks taken so far could be seen by everybody.
   static void read_behind_locks() { full_fence(); }
@@ -388,6 +391,8 @@ class Transaction {
   uint32_t statement_versions_ = 0;
   uint32_t statement_depth_ = 0;  // mark_depth_, likewise
   bool statement_runs_ = false;   // it has begun, and neither ended nor been followed by another
+  // It began as a part of an interactive transaction: with locks where a one-shot only registers.
+  bool statement_began_interactive_ = false;
   bool statement_wrote_direct_ = false;  // rows that are not in the write set
   Tid newest_forgotten_;                 // of reads that are no longer in the read set
   std::vector<Relation*> referenced_;    // whose rows were read as ReadPurpose::referenced

@@ -48,7 +48,7 @@ void Transaction::forget_failed_statement() {
 
 // What it has written nobody else can change: it has the intents.
 void Transaction::forget_statement_reads() {
-  if (nodes_.forget_statement()) forget_reads(statement_reads_);
+  if (statement_began_interactive_ && nodes_.forget_statement()) forget_reads(statement_reads_);
 }
 
 void Transaction::forget_reads(size_t first) {
@@ -62,8 +62,9 @@ void Transaction::forget_reads(size_t first) {
 TransactionStatus Transaction::end_part(const Part& part) {
   return guarded(worker_, [&] {
     TransactionStatus status = validate_reads(/*in_commit=*/false, part);
+    if (!nodes_.forget_part())
+      return status == TransactionStatus::ok ? status : TransactionStatus::conflict_lock;
     forget_reads(part.reads);
-    nodes_.truncate(part.nodes);
     validated_reads_ = std::min(validated_reads_, part.reads);
     validated_nodes_ = std::min(validated_nodes_, part.nodes);
     return status;

@@ -23,8 +23,8 @@ DEFECTS = {  # name: (file, text, what takes its place)
         "    static_cast<void>(word);\n    static_cast<void>(in_commit);\n"),
     "no node validation": (
         "storage/transaction/validation.cpp",
-        "    if (!IndexTree::validates(node)) return TransactionStatus::conflict_node;\n",
-        "    static_cast<void>(node);\n"),
+        "    if (!IndexTree::validates(*node)) return TransactionStatus::conflict_node;\n",
+        "    static_cast<void>(*node);\n"),
     "lock order by arrival": (
         "storage/transaction/write_set.cpp",
         "  if (order_.size() > 1) std::sort(order_.begin(), order_.end(), by_address);\n",

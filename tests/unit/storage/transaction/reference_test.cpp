@@ -176,13 +176,14 @@ TEST_F(ReferenceTest, AOneShotThatBecomesInteractiveLocksWhatItHasReferredTo) {
 // What is looked for may move; what was seen is forgotten once it was true at one moment.
 TEST_F(ReferenceTest, APartOfAStatementIsTrueAtOneMomentAndForgotten) {
   main.begin(TransactionMode::interactive);
-  Transaction::Part part = main.transaction.part();
+  Transaction::Part part = main.transaction.begin_part();
   EXPECT_EQ(main.read(parents, "p"), "0");
   EXPECT_EQ(main.get(children, "c"), not_found);
   other.begin();
   ASSERT_EQ(other.insert(children, "c", "p"), ok);
   ASSERT_EQ(other.commit(), ok);
   EXPECT_NE(main.transaction.end_part(part), ok);
+  part = main.transaction.begin_part();
   ASSERT_EQ(main.get(children, "c"), ok);
   EXPECT_EQ(main.transaction.end_part(part), ok);
   other.begin();
