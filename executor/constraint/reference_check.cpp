@@ -172,10 +172,12 @@ bool ReferenceCheck::find_by_entry(std::string_view key) {
 }
 
 bool ReferenceCheck::same(std::span<const Datum> left, std::span<const Datum> right) {
+  bool has_null = false;
   for (const Column& column : columns_) {
     if (left[column.from].null != right[column.from].null) return false;
-    if (left[column.from].null) return true;  // neither refers to anything
+    has_null |= left[column.from].null;
   }
+  if (has_null) return true;  // neither refers to anything
   bool left_fits = encode(left, other_key_);
   bool right_fits = encode(right, key_);
   return left_fits && right_fits && key_.view() == other_key_.view();

@@ -48,7 +48,7 @@ void NodeSet::clear() {
   nodes_.clear();
   index_.clear();
   begin_statement();
-  begin_part();
+  part_begin_ = 0;
 }
 
 }  // namespace pgsilo

@@ -6,7 +6,7 @@ void ReadSet::clear() {
   constexpr size_t ordinary = 4096;
   if (entries_.capacity() > ordinary) entries_ = {};
   entries_.clear();
-  has_existence_ = has_references_ = false;
+  kinds_ = 0;
 }
 
 }  // namespace pgsilo

@@ -48,8 +48,7 @@ class ReadSet {
   // Throws std::bad_alloc.
   uint32_t add(const Record* record, TidWord word, ReadKind kind) {
     append(entries_, ReadEntry::of(record, word, kind));
-    has_existence_ |= kind == ReadKind::existence || kind == ReadKind::reference;
-    has_references_ |= kind == ReadKind::reference;
+    kinds_ |= bit(kind);
     return static_cast<uint32_t>(entries_.size() - 1);
   }
   // A read of the running statement that was repeated after its record was locked.
@@ -58,8 +57,10 @@ class ReadSet {
   }
   const ReadEntry& operator[](uint32_t index) const { return entries_[index]; }
   size_t size() const { return entries_.size(); }
-  bool has_existence() const { return has_existence_; }  // or references
-  bool has_references() const { return has_references_; }
+  bool has_existence() const {  // or references
+    return (kinds_ & (bit(ReadKind::existence) | bit(ReadKind::reference))) != 0;
+  }
+  bool has_references() const { return (kinds_ & bit(ReadKind::reference)) != 0; }
   const ReadEntry* begin() const { return entries_.data(); }
   const ReadEntry* end() const { return entries_.data() + entries_.size(); }
   // Forgets those from `size` on.
@@ -69,8 +70,8 @@ class ReadSet {
 
  private:
   std::vector<ReadEntry> entries_;
-  bool has_existence_ = false;
-  bool has_references_ = false;
+  static constexpr uint32_t bit(ReadKind kind) { return 1u << static_cast<unsigned>(kind); }
+  uint32_t kinds_ = 0;  // that were added since the last clear()
 };
 
 }  // namespace pgsilo

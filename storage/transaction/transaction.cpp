@@ -87,7 +87,7 @@ TransactionStatus Transaction::begin_statement() {
     statement_depth_ = mark_depth_;
     statement_wrote_direct_ = false;
     statement_began_interactive_ = mode_ == TransactionMode::interactive;
-    return show_private_rows();
+    return private_relations_.empty() ? TransactionStatus::ok : show_private_rows();
   });
 }
 
@@ -95,13 +95,12 @@ TransactionStatus Transaction::continue_statement() {
   return guarded(worker_, [this] {
     PGSILO_DCHECK(open_ && statement_runs_);
     command_ = ++last_command_;
-    return show_private_rows();
+    return private_relations_.empty() ? TransactionStatus::ok : show_private_rows();
   });
 }
 
 // The command that begins sees the rows of those before it.
 TransactionStatus Transaction::show_private_rows() {
-  if (private_relations_.empty()) return TransactionStatus::ok;
   TransactionStatus status = drain_load();
   if (status == TransactionStatus::ok) status = private_rows_.stream(worker_, settings_);
   if (status == TransactionStatus::ok) private_rows_.begin_statement(command_, worker_.last_tid());

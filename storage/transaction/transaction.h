@@ -164,7 +164,12 @@ class Transaction {
   TransactionStatus restart_statement();
   // READ COMMITTED: the running statement has failed, and its reads were true together when its
   // error was.
-  void forget_failed_statement();
+  void forget_failed_statement() {
+    if (mode_ == TransactionMode::interactive && statement_runs_ &&
+        isolation_ == Isolation::read_committed) {
+      forget_statement_reads();
+    }
+  }
   // All reads are true together now. For one-shots before they answer, for long loops at each
   // yield.
   TransactionStatus validate();

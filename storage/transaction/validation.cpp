@@ -39,13 +39,6 @@ TransactionStatus Transaction::end_statement(bool changes_catalog) {
   return TransactionStatus::ok;
 }
 
-void Transaction::forget_failed_statement() {
-  if (statement_runs_ && mode_ == TransactionMode::interactive &&
-      isolation_ == Isolation::read_committed) {
-    forget_statement_reads();
-  }
-}
-
 // What it has written nobody else can change: it has the intents.
 void Transaction::forget_statement_reads() {
   if (statement_began_interactive_ && nodes_.forget_statement()) forget_reads(statement_reads_);
