@@ -29,7 +29,8 @@ TransactionStatus Transaction::commit() {
   if (!has_writes()) {
     // Without writes it may stand anywhere between its begin and now: where its reads were last
     // found to be true together.
-    if (!is_validated()) status = validate();
+    if (!is_validated())
+      status = guarded(worker_, [this] { return validate_reads(/*in_commit=*/false, {}); });
   } else {
     PGSILO_CHECK(mode_ != TransactionMode::snapshot);
     status = guarded(worker_, [this] { return Commit(*this).run(); });
@@ -41,7 +42,7 @@ TransactionStatus Transaction::commit() {
     end(/*keep_pin=*/status == TransactionStatus::must_wait);
     return status;
   }
-  clean_placeholders();
+  if (!placeholders_.empty()) clean_placeholders();
   for (Relation* relation : dropped_) worker_.drop_relation(relation->id());
   end(/*keep_pin=*/false);
   return status;

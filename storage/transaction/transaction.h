@@ -307,6 +307,9 @@ class Transaction {
   static void remember_link(const RowRef& entry, Record* target, const Relation& primary);
   TransactionStatus get_record(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,
                                ReadPurpose purpose, RowLock lock);
+  TransactionStatus get_for_purpose(Relation& relation, Record* record, WriteEntry* own,
+                                    RowBuffer& buffer, RowRef* row, ReadPurpose purpose,
+                                    RowLock lock);
   TransactionStatus read_base(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,
                               CommandId command, bool registered);
   TransactionStatus check_descriptor(const Record* catalog_record, Tid tid) const;

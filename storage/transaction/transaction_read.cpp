@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "storage/record/backoff.h"
 #include "storage/relation/relation.h"
+#include "storage/transaction/read_base.h"
 #include "storage/transaction/transaction.h"
 #include "storage/transaction/transaction_guard.h"
 
@@ -19,6 +20,22 @@ bool is_obsolete(const Record* record) { return record->tid_word().load().is_obs
 bool Transaction::registers(const Relation& relation) const {
   return !relation.is_private() && mode_ != TransactionMode::snapshot &&
          (!owner_.excludes_any() || !owner_.excludes(&relation));
+}
+
+// conflict_record if the record is obsolete.
+[[gnu::always_inline]] inline TransactionStatus Transaction::get_record(
+    Relation& relation, Record* record, RowBuffer& buffer, RowRef* row, ReadPurpose purpose,
+    RowLock lock) {
+  if (mode_ == TransactionMode::snapshot) [[unlikely]]
+    return read_snapshot(relation, record, buffer, row);
+  WriteEntry* own = writes_.find(record);
+  if (purpose != ReadPurpose::plain) [[unlikely]]
+    return get_for_purpose(relation, record, own, buffer, row, purpose, lock);
+  if (own != nullptr) [[unlikely]] {
+    const PendingVersion* version = visible_version(*own, command_);
+    if (version != nullptr) return own_row(relation, record, *version, row);
+  }
+  return read_base(relation, record, buffer, row, command_, registers(relation));
 }
 
 TransactionStatus Transaction::get(Relation& relation, std::string_view key, RowBuffer& buffer,
@@ -76,23 +93,22 @@ void Transaction::help_unhook(Relation& relation, Record* record) {
   static_cast<void>(unhook_absent(relation, record, Tid(), worker_.reclaimer()));
 }
 
-// conflict_record if the record is obsolete.
-TransactionStatus Transaction::get_record(Relation& relation, Record* record, RowBuffer& buffer,
-                                          RowRef* row, ReadPurpose purpose, RowLock lock) {
-  if (mode_ == TransactionMode::snapshot) [[unlikely]]
-    return read_snapshot(relation, record, buffer, row);
-  if (WriteEntry* entry = writes_.find(record)) {
+// As get_record(), of a record of which the transaction has written `own`, or null.
+TransactionStatus Transaction::get_for_purpose(Relation& relation, Record* record, WriteEntry* own,
+                                               RowBuffer& buffer, RowRef* row, ReadPurpose purpose,
+                                               RowLock lock) {
+  if (own != nullptr) {
     if (purpose == ReadPurpose::peek || purpose == ReadPurpose::referenced)
-      return own_row(relation, record, *entry->newest, row);
-    bool of_this_statement = entry->newest->command >= command_;
+      return own_row(relation, record, *own->newest, row);
+    bool of_this_statement = own->newest->command >= command_;
     if (purpose == ReadPurpose::conflicting && of_this_statement)
       return TransactionStatus::self_modified;
-    if (const PendingVersion* version = visible_version(*entry, command_)) {
-      if (locks(purpose) && entry->held < lock.mode && mode_ == TransactionMode::interactive &&
+    if (const PendingVersion* version = visible_version(*own, command_)) {
+      if (locks(purpose) && own->held < lock.mode && mode_ == TransactionMode::interactive &&
           registers(relation)) {
         TransactionStatus status = lock_record(record, lock);
         if (status != TransactionStatus::ok) return status;
-        entry->held = lock.mode;
+        own->held = lock.mode;
       }
       return own_row(relation, record, *version, row);
     }
@@ -112,7 +128,7 @@ TransactionStatus Transaction::get_record(Relation& relation, Record* record, Ro
   if (purpose == ReadPurpose::existence || purpose == ReadPurpose::referenced) {
     TransactionStatus status = read_existence(relation, record, row, purpose);
     bool came_alive = status == TransactionStatus::ok && is_hidden;
-    return came_alive ? get_record(relation, record, buffer, row, purpose, lock) : status;
+    return came_alive ? get_for_purpose(relation, record, own, buffer, row, purpose, lock) : status;
   }
   if (purpose == ReadPurpose::peek) return peek(relation, record, buffer, row);
   bool registered = purpose != ReadPurpose::passing && registers(relation);
@@ -139,22 +155,6 @@ TransactionStatus Transaction::own_row(Relation& relation, Record* record,
     return TransactionStatus::not_found;
   }
   *row = {&relation, record, version.bytes(), Tid(), RowRef::not_registered};
-  return TransactionStatus::ok;
-}
-
-TransactionStatus Transaction::read_base(Relation& relation, Record* record, RowBuffer& buffer,
-                                         RowRef* row, CommandId command, bool registered) {
-  TidWord word = record->stable_read(buffer);
-  if (word.is_obsolete()) return TransactionStatus::conflict_record;
-  // Private rows come and go with this transaction: what is told of them rests on nothing else.
-  if (!relation.is_private()) note_epoch(word.tid());
-  uint32_t index = RowRef::not_registered;
-  if (registered) index = reads_.add(record, word, ReadKind::version);
-  if (word.is_absent() || (relation.is_private() && !private_rows_.sees(command, word))) {
-    *row = {};
-    return TransactionStatus::not_found;
-  }
-  *row = {&relation, record, buffer.bytes(), word.tid(), index};
   return TransactionStatus::ok;
 }
 

@@ -1,6 +1,7 @@
 #include "storage/transaction/transaction_scan.h"
 
 #include "storage/relation/relation.h"
+#include "storage/transaction/read_base.h"
 #include "storage/transaction/transaction_guard.h"
 
 namespace pgsilo {
