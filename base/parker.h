@@ -16,6 +16,9 @@ class Parker {
   // Suspends the caller until unpark() or until the monotonic clock reaches `deadline_us`. Only its
   // owner calls it.
   virtual void park(int64_t deadline_us = no_deadline) = 0;
+  // Lets others run if the caller has run for long already. Only its owner calls it, inside long
+  // work, where it holds nothing that others may want at once.
+  virtual void give_way() {}
   // Thread-safe; wakes the owner. Never blocks.
   virtual void unpark() = 0;
 };

@@ -12,6 +12,8 @@ void ExecutionContext::check_budget() {
     raise_transaction_status(TransactionStatus::cancelled);
   }
   if (time_budget == nullptr || !time_budget->yield_if_spent() || transaction == nullptr) return;
+  if (long_reader != nullptr && transaction->registered_reads() >= much_read)
+    long_reader->has_read_much();
   // Reads that do not fit together must not keep a loop going for ever. But looking at all reads so
   // far after every slice would make a long scan quadratic: between two validations lies a multiple
   // of what the last one took.

@@ -69,6 +69,16 @@ class TimeBudget {
   virtual bool yield_if_spent() = 0;
 };
 
+// Told by a statement that it has read much: it may go on at a snapshot, which registers nothing
+// (docs/snapshots.md). Throws TransactionConflict.
+class LongReader {
+ public:
+  virtual void has_read_much() = 0;
+
+ protected:
+  ~LongReader() = default;
+};
+
 // A notice or warning for the client: an SqlError whose severity is not an error.
 class NoticeSink {
  public:
@@ -86,6 +96,7 @@ struct ExecutionContext {
   SettingsAccessor* settings = nullptr;
   NoticeSink* notices = nullptr;
   TimeBudget* time_budget = nullptr;                    // null: never yields
+  LongReader* long_reader = nullptr;                    // null: it goes on as it began
   Parker* parker = nullptr;                             // suspends the session's fiber
   WaitReport* wait_report = nullptr;                    // null: nobody looks
   ServerMonitor* monitor = nullptr;                     // null: there is no server around
@@ -124,6 +135,8 @@ struct ExecutionContext {
   void check_budget();
 
   static constexpr uint32_t rows_per_check = 128;
+  // Records and nodes of one transaction.
+  static constexpr size_t much_read = 50'000;
 
  private:
   static constexpr int64_t validation_rest_factor = 20;

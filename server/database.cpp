@@ -182,6 +182,10 @@ void Database::make_workers() {
   std::vector<WorkerStatistics*> statistics;
   statistics.reserve(homes.size());
   for (WorkerHome* home : homes) statistics.push_back(&home->statistics());
+  std::vector<const Worker*> peers;
+  peers.reserve(homes.size());
+  for (WorkerHome* home : homes) peers.push_back(&home->worker());
+  for (WorkerHome* home : homes) home->worker().set_peers(peers);
   monitor_.set_workers(std::move(statistics));
   helpers_.set_workers(std::move(homes));
 }

@@ -21,6 +21,12 @@ namespace {
 constexpr int events_per_poll = 64;
 thread_local Worker* current_worker = nullptr;
 
+int64_t thread_cpu_us() {
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return int64_t{used.tv_sec} * 1000000 + used.tv_nsec / 1000;
+}
+
 int checked(int result, const char* call) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), call);
   return result;
@@ -29,7 +35,9 @@ int checked(int result, const char* call) {
 }  // namespace
 
 Worker::Worker(const WorkerOptions& options)
-    : options_(options), stacks_(limits::fiber_stack_bytes, limits::kept_stack_bytes) {
+    : options_(options),
+      stacks_(limits::fiber_stack_bytes, limits::kept_stack_bytes),
+      background_share_(options.background_share_percent, options.background_slice_us) {
   epoll_ = checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
   event_ = checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
   // Edge-triggered: every write is an event of its own, so nobody ever has to read the counter.
@@ -77,21 +85,52 @@ void Worker::run() {
 }
 
 void Worker::run_round() {
-  bool shares = !background_.empty();
-  int64_t started_us = shares ? monotonic_us() : 0;
   FiberQueue round = runnable_.take_all();
-  bool idle = round.empty();
-  while (!round.empty()) run_fiber(*round.pop());
-  if (!shares) return;
-  foreground_us_ += monotonic_us() - started_us;
-  int64_t owed_us = options_.slice_us * (100 - options_.background_share_percent) /
-                    options_.background_share_percent;
-  if (!idle && foreground_us_ < owed_us) return;
-  foreground_us_ = 0;
-  run_fiber(*background_.pop());
+  bool others_runnable = !round.empty();
+  if (others_runnable) {
+    int64_t started_us = monotonic_us();
+    foreground_at_us_.store(started_us, std::memory_order_relaxed);
+    while (!round.empty()) run_fiber(*round.pop(), options_.slice_us);
+    if (background_.empty()) return;
+    background_share_.add_foreground(monotonic_us() - started_us);
+  }
+  if (!background_.empty()) take_background_turn(others_runnable);
 }
 
-void Worker::run_fiber(WorkerFiber& fiber) {
+void Worker::take_background_turn(bool others_runnable) {
+  BackgroundShare::Turn turn{};
+  turn.began_us = monotonic_us();
+  turn.assists = background_.first()->assists_;
+  if (!background_share_.is_due(turn.began_us, others_runnable, turn.assists)) return;
+  int64_t cpu_before_us = thread_cpu_us();
+  run_fiber(*background_.pop(), options_.background_slice_us);
+  turn.cpu_us = thread_cpu_us() - cpu_before_us;
+  turn.ended_us = monotonic_us();
+  turn.others_active = others_active(turn.ended_us);
+  background_share_.turn_ended(turn);
+}
+
+bool Worker::others_active(int64_t now_us) const {
+  auto active = [now_us](const Worker* worker) {
+    return worker->foreground_at_us_.load(std::memory_order_relaxed) > now_us - active_us;
+  };
+  return active(this) || std::ranges::any_of(peers_, active);
+}
+
+bool Worker::background_is_due() const {
+  if (background_.empty()) return false;
+  return background_.first()->assists_ || monotonic_us() >= background_share_.rest_until_us();
+}
+
+// When the loop has something to do again without anybody's waking it.
+int64_t Worker::next_deadline_us() const {
+  int64_t deadline_us = sleepers_.empty() ? Parker::no_deadline : sleepers_.begin()->deadline_us_;
+  if (background_.empty()) return deadline_us;
+  return std::min(deadline_us, background_share_.rest_until_us());
+}
+
+void Worker::run_fiber(WorkerFiber& fiber, int64_t slice_us) {
+  slice_us_ = slice_us;
   slice_started_us_ = monotonic_us();
   fiber.fiber_.resume();
   if (!fiber.fiber_.finished()) return;
@@ -110,11 +149,12 @@ WorkerFiber& Worker::spawn_background(Fiber::Body body, void* argument) {
   auto* fiber = new WorkerFiber(*this, stacks_, body, argument);
   ++fiber_count_;
   fiber->busy_us_ = options_.background_after_us;
+  fiber->assists_ = true;
   background_.push(fiber);
   return *fiber;
 }
 
-bool Worker::slice_spent() const { return monotonic_us() - slice_started_us_ >= options_.slice_us; }
+bool Worker::slice_spent() const { return monotonic_us() - slice_started_us_ >= slice_us_; }
 
 void Worker::requeue(WorkerFiber& fiber) {
   fiber.busy_us_ += monotonic_us() - slice_started_us_;
@@ -216,11 +256,11 @@ void Worker::wake_sleepers() {
 
 void Worker::wait_for_events() {
   bool more_chores = chores_ != nullptr && chores_->run();
-  bool busy = more_chores || !runnable_.empty() || !background_.empty();
+  bool busy = more_chores || !runnable_.empty() || background_is_due();
   if (!commit_queue_.empty()) {
     // Sockets first: whoever is ready joins the batch that is about to be synced.
     handle_events(0);
-    if (!runnable_.empty() || more_chores || !background_.empty()) {
+    if (busy || !runnable_.empty()) {
       commit_queue_.hurry();
       return;
     }
@@ -234,7 +274,7 @@ void Worker::wait_for_events() {
     handle_events(0);
     return;
   }
-  int64_t deadline_us = sleepers_.empty() ? Parker::no_deadline : sleepers_.begin()->deadline_us_;
+  int64_t deadline_us = next_deadline_us();
   asleep_.store(true, std::memory_order_seq_cst);
   if (inbox_.load(std::memory_order_seq_cst) == nullptr &&
       !awakened_.load(std::memory_order_seq_cst)) {

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/worker/background_share.h"
 #include "executor/worker/commit_queue.h"
 #include "executor/worker/worker_fiber.h"
 
@@ -60,6 +61,8 @@ struct WorkerOptions {
   bool batch_scheduling = true;
   // A fiber gives way after this long (Worker::slice_spent).
   int64_t slice_us = 1000;
+  // Background work, for which a request that comes meanwhile has to wait, after this long.
+  int64_t background_slice_us = 100;
   // A fiber that has been busy for longer than this without waiting is background work...
   int64_t background_after_us = 10000;
   // ...and gets this share of the worker while others are runnable.
@@ -90,6 +93,8 @@ class Worker {
   CommitQueue& commit_queue() { return commit_queue_; }
   // Before run(); null: none.
   void set_chores(WorkerChores* chores) { chores_ = chores; }
+  // Before run(): the server's workers. They outlive the loop.
+  void set_peers(std::vector<const Worker*> peers) { peers_ = std::move(peers); }
   int index() const { return options_.index; }
   size_t fiber_count() const { return fiber_count_; }
 
@@ -98,6 +103,9 @@ class Worker {
 
   // The worker that runs on this thread, or null.
   static Worker* current();
+
+  // Somebody who had work for a worker so lately is active.
+  static constexpr int64_t active_us = 20'000;
 
   // For WorkerFiber. Any thread: queues a fiber that was parked and has been woken.
   void make_runnable(WorkerFiber& fiber);
@@ -119,7 +127,11 @@ class Worker {
 
   void settle_thread() const;
   void run_round();
-  void run_fiber(WorkerFiber& fiber);
+  void run_fiber(WorkerFiber& fiber, int64_t slice_us);
+  void take_background_turn(bool others_runnable);
+  bool others_active(int64_t now_us) const;
+  bool background_is_due() const;
+  int64_t next_deadline_us() const;
   void take_inbox();
   void wake_sleepers();
   void wait_for_events();
@@ -139,7 +151,12 @@ class Worker {
   Sleepers sleepers_;
   size_t fiber_count_ = 0;
   int64_t slice_started_us_ = 0;
-  int64_t foreground_us_ = 0;  // spent since background work last had its turn
+  int64_t slice_us_ = 0;  // of the running fiber
+  BackgroundShare background_share_;
+  // When a fiber last ran that is not background work; of the peers' the background work of this
+  // worker must know.
+  std::atomic<int64_t> foreground_at_us_{0};
+  std::vector<const Worker*> peers_;
 
   // Other threads' side. A sender pushes, then reads asleep_; the loop sets asleep_, then looks at
   // the inbox: with sequentially consistent accesses one of them sees the other.

@@ -45,6 +45,7 @@ class WorkerFiber final : public Parker {
   boost::intrusive::set_member_hook<> sleep_hook_;
   // Since when it runs without having waited; a long run makes it background work.
   int64_t busy_us_ = 0;
+  bool assists_ = false;  // background work that is a part of a foreground statement
 };
 
 // First in, first out; links through WorkerFiber::next_.
@@ -60,6 +61,7 @@ class FiberQueue {
     }
     last_ = fiber;
   }
+  WorkerFiber* first() const { return first_; }
   WorkerFiber* pop() {
     WorkerFiber* fiber = first_;
     first_ = fiber->next_;

@@ -54,6 +54,7 @@ Session::Session(const SessionServices& services, WorkerFiber& fiber, int descri
       normalized_(state_, runner_),
       retry_(static_cast<uint64_t>(monotonic_ns())) {
   commands_.set_runner(runner_);
+  state_.context.long_reader = this;
 }
 
 Session::~Session() { leave(); }

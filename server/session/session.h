@@ -29,7 +29,7 @@ namespace pgsilo {
 
 struct StartupParameters;
 
-class Session final : public OutputValve {
+class Session final : public OutputValve, public LongReader {
  public:
   // Takes the descriptor over; ends with it closed.
   Session(const SessionServices& services, WorkerFiber& fiber, int descriptor);
@@ -74,6 +74,7 @@ class Session final : public OutputValve {
   bool reads_alone() const;
   void answer_begins() override;
   void output_is_full() override;
+  void has_read_much() override;
   // The failure of the message that was dispatched last.
   void recover(const SqlError& error, const TransactionStatus* conflict);
   bool may_run_again(TransactionStatus conflict);

@@ -64,6 +64,7 @@ class SessionInterrupts final : public Parker, public TimeBudget {
 
   void park(int64_t deadline_us = no_deadline) override;
   void unpark() override { fiber_.unpark(); }
+  void give_way() override { yield_if_spent(); }
   bool yield_if_spent() override;
   // Before another run: waits at least this long, but not past a cancel request.
   void sleep(int64_t duration_us);

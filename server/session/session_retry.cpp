@@ -46,10 +46,13 @@ void Session::answer_begins() {
   give_up_replay();
 }
 
+void Session::has_read_much() {
+  if (can_replay_ && reads_alone()) state_.transactions.become_snapshot();
+}
+
 void Session::output_is_full() {
   state_.interrupts.check();
-  // What has left cannot be taken back: from here on no conflict may come.
-  if (can_replay_ && reads_alone()) state_.transactions.become_snapshot();
+  has_read_much();  // what has left cannot be taken back: from here on no conflict may come
   answer_begins();
   state_.transactions.validate();
   state_.reply.rest_on(state_.transactions.newest_epoch());

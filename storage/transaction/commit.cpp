@@ -33,7 +33,13 @@ TransactionStatus Transaction::commit() {
       status = guarded(worker_, [this] { return validate_reads(/*in_commit=*/false, {}); });
   } else {
     PGSILO_CHECK(mode_ != TransactionMode::snapshot);
-    status = guarded(worker_, [this] { return Commit(*this).run(); });
+    status = guarded(worker_, [this] {
+      // A conflict that is found here has made nobody wait.
+      bool large = reads_.size() >= records_per_pause;
+      TransactionStatus found =
+          large ? validate_reads(/*in_commit=*/false, {}) : TransactionStatus::ok;
+      return found == TransactionStatus::ok ? Commit(*this).run() : found;
+    });
   }
   if (status != TransactionStatus::ok) {
     roll_back();
@@ -75,7 +81,9 @@ TransactionStatus Commit::prepare() {
   if (status == TransactionStatus::ok) status = t.private_rows_.stream(worker_, t.settings_);
   if (status != TransactionStatus::ok) return status;
   size_t logged = 0, bytes = 0, removed = 0, removed_key_bytes = 0, payloads = 0;
+  size_t looked_at = 0;
   for (WriteEntry& entry : t.writes_) {
+    if (++looked_at % Transaction::records_per_pause == 0) t.give_way();
     if (entry.is_void()) continue;
     const PendingVersion& version = *entry.newest;
     if (version.tombstone) {
@@ -91,7 +99,7 @@ TransactionStatus Commit::prepare() {
       bytes += entry.record->key().size() + version.row_bytes;
     }
   }
-  order_ = &t.writes_.in_lock_order();
+  order_ = &t.writes_.in_lock_order(t.settings_.parker);
   t.redo_.clear();
   t.redo_.reserve(logged);
   if (logged != 0) {

@@ -42,6 +42,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/parker.h"
 #include "storage/record/ordered_load.h"
 #include "storage/record/row_buffer.h"
 #include "storage/transaction/abort_reason.h"
@@ -270,6 +271,8 @@ class Transaction {
   void rest_on(Epoch epoch) {
     if (epoch > newest_epoch_) newest_epoch_ = epoch;
   }
+  // What validation has to look at.
+  size_t registered_reads() const { return reads_.size() + nodes_.size(); }
   // Of the last commit that wrote.
   Tid commit_tid() const { return commit_tid_; }
   bool has_writes() const {
@@ -284,6 +287,8 @@ class Transaction {
   static constexpr size_t max_written_bytes = size_t{2} << 30;
 
  private:
+  // Long work of a commit and of validations outside of one looks up after so many records.
+  static constexpr size_t records_per_pause = 4096;
   friend class TransactionScan;
   friend class Commit;
 
@@ -349,6 +354,11 @@ class Transaction {
   TransactionStatus must_wait_for(LockTag lock, LockMode mode);
   // validation
   TransactionStatus validate_reads(bool in_commit, const Part& since);
+  TransactionStatus validate_entries(const ReadEntry* at, const ReadEntry* end, bool in_commit);
+  TransactionStatus validate_many(bool in_commit, const Part& since);
+  void give_way() {
+    if (settings_.parker != nullptr) settings_.parker->give_way();
+  }
   TransactionStatus validate_disturbed(const ReadEntry& entry, TidWord word, bool in_commit);
   bool entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const;
   TransactionStatus validate_references();

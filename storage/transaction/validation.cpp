@@ -100,14 +100,9 @@ bool Transaction::refresh_existence(size_t first) {
   return true;
 }
 
-TransactionStatus Transaction::validate_reads(bool in_commit, const Part& since) {
-  if (in_commit && reads_.has_references()) {
-    TransactionStatus status = validate_references();
-    if (status != TransactionStatus::ok) return status;
-  }
-  if (reads_.has_existence() && !refresh_existence(since.reads))
-    return TransactionStatus::conflict_record;
-  for (const ReadEntry* at = reads_.begin() + since.reads; at != reads_.end(); ++at) {
+inline TransactionStatus Transaction::validate_entries(const ReadEntry* at, const ReadEntry* end,
+                                                       bool in_commit) {
+  for (; at != end; ++at) {
     const ReadEntry& entry = *at;
     TidWord word = entry.record->tid_word().load_for_validation();
     if (entry.is_undisturbed(word)) [[likely]]
@@ -115,8 +110,46 @@ TransactionStatus Transaction::validate_reads(bool in_commit, const Part& since)
     TransactionStatus status = validate_disturbed(entry, word, in_commit);
     if (status != TransactionStatus::ok) return status;
   }
+  return TransactionStatus::ok;
+}
+
+TransactionStatus Transaction::validate_reads(bool in_commit, const Part& since) {
+  if (in_commit && reads_.has_references()) {
+    TransactionStatus status = validate_references();
+    if (status != TransactionStatus::ok) return status;
+  }
+  if (reads_.has_existence() && !refresh_existence(since.reads))
+    return TransactionStatus::conflict_record;
+  if (reads_.size() >= records_per_pause || nodes_.size() >= records_per_pause) [[unlikely]]
+    return validate_many(in_commit, since);
+  TransactionStatus status =
+      validate_entries(reads_.begin() + since.reads, reads_.end(), in_commit);
+  if (status != TransactionStatus::ok) return status;
   for (const NodeRef* node = nodes_.begin() + since.nodes; node != nodes_.end(); ++node) {
     if (!IndexTree::validates(*node)) return TransactionStatus::conflict_node;
+  }
+  return TransactionStatus::ok;
+}
+
+// In pieces whose cache misses overlap. Outside of commit nobody waits for it, so it gives way:
+// what is found unchanged after a pause was unchanged when the first record was looked at.
+TransactionStatus Transaction::validate_many(bool in_commit, const Part& since) {
+  constexpr ptrdiff_t piece = 32;
+  size_t pieces = 0;
+  for (const ReadEntry* at = reads_.begin() + since.reads; at != reads_.end();) {
+    const ReadEntry* end = at + std::min(piece, reads_.end() - at);
+    for (const ReadEntry* entry = at; entry != end; ++entry) {
+      __builtin_prefetch(entry->record);
+      if (in_commit) writes_.prefetch(entry->record);
+    }
+    TransactionStatus status = validate_entries(at, end, in_commit);
+    if (status != TransactionStatus::ok) return status;
+    at = end;
+    if (!in_commit && ++pieces % (records_per_pause / piece) == 0) give_way();
+  }
+  for (size_t at = since.nodes; at < nodes_.size(); ++at) {
+    if (!IndexTree::validates(nodes_.begin()[at])) return TransactionStatus::conflict_node;
+    if (!in_commit && at % records_per_pause == records_per_pause - 1) give_way();
   }
   return TransactionStatus::ok;
 }

@@ -4,6 +4,7 @@
 
 #include "base/append.h"
 #include "base/check.h"
+#include "base/parker.h"
 
 namespace pgsilo {
 
@@ -51,14 +52,36 @@ void WriteSet::rollback_to(uint32_t mark) {
   index_.truncate(entries_.size(), record_at());
 }
 
-const std::vector<uint32_t>& WriteSet::in_lock_order() {
+const std::vector<uint32_t>& WriteSet::in_lock_order(Parker* parker) {
   order_.resize(entries_.size());
   for (uint32_t i = 0; i < order_.size(); ++i) order_[i] = i;
-  auto by_address = [this](uint32_t left, uint32_t right) {
-    return entries_[left].record < entries_[right].record;
-  };
-  if (order_.size() > 1) std::sort(order_.begin(), order_.end(), by_address);
+  for (size_t at = 0; at < order_.size(); at += piece) {
+    auto first = order_.begin() + static_cast<ptrdiff_t>(at);
+    auto last = order_.begin() + static_cast<ptrdiff_t>(std::min(at + piece, order_.size()));
+    if (last - first > 1) {
+      std::sort(first, last, [this](uint32_t a, uint32_t b) { return locked_before(a, b); });
+    }
+    if (parker != nullptr && order_.size() > piece) parker->give_way();
+  }
+  for (size_t run = piece; run < order_.size(); run *= 2) merge_runs(run, parker);
   return order_;
+}
+
+// Makes sorted runs of twice the length, giving way between pieces.
+void WriteSet::merge_runs(size_t run, Parker* parker) {
+  std::vector<uint32_t> merged;
+  merged.reserve(order_.size());
+  for (size_t at = 0; at < order_.size(); at += 2 * run) {
+    size_t left = at, middle = std::min(at + run, order_.size());
+    size_t right = middle, end = std::min(at + 2 * run, order_.size());
+    while (left < middle || right < end) {
+      bool from_left =
+          right == end || (left < middle && !locked_before(order_[right], order_[left]));
+      merged.push_back(order_[from_left ? left++ : right++]);
+      if (parker != nullptr && merged.size() % piece == 0) parker->give_way();
+    }
+  }
+  order_.swap(merged);
 }
 
 void WriteSet::clear() {

@@ -140,5 +140,41 @@ TEST_F(Queries, LongSortsGiveWay) {
   session.context.time_budget = nullptr;
 }
 
+// A long read does not go on registering what it reads once it may read the past.
+TEST_F(Queries, LongReadsGoOnAtASnapshot) {
+  class Budget final : public TimeBudget {
+   public:
+    bool yield_if_spent() override { return true; }
+  } budget;
+  class Reader final : public LongReader {
+   public:
+    explicit Reader(ExecutionContext& context) : context_(context) {}
+    void has_read_much() override {
+      ++told;
+      most = std::max(most, context_.transaction->registered_reads());
+      if (!may) return;
+      ASSERT_EQ(context_.transaction->become_snapshot(), TransactionStatus::ok);
+    }
+    bool may = true;
+    int told = 0;
+    size_t most = 0;
+
+   private:
+    ExecutionContext& context_;
+  } reader(session.context);
+  run("create table long_read (v int)");
+  run("insert into long_read select g from generate_series(1, 120000) g");
+  session.context.time_budget = &budget;
+  session.context.long_reader = &reader;
+  EXPECT_EQ(run("select count(*), sum(v) from long_read"), "120000|7200060000");
+  EXPECT_EQ(reader.told, 1);
+  EXPECT_LT(reader.most, ExecutionContext::much_read + 1000);
+  reader.may = false;
+  EXPECT_EQ(run("select count(*), sum(v) from long_read"), "120000|7200060000");
+  EXPECT_GT(reader.most, 119000u);
+  session.context.time_budget = nullptr;
+  session.context.long_reader = nullptr;
+}
+
 }  // namespace
 }  // namespace pgsilo::testing

@@ -21,7 +21,7 @@ TEST(WriteSetTest, TheLockOrderIsThatOfAddresses) {
   TestSession session(engine);
   Relation& relation = engine.create_relation();
   std::vector<Record*> records;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     std::string key = std::to_string(i);
     session.store(relation, key, "0");
     session.begin();
@@ -30,7 +30,7 @@ TEST(WriteSetTest, TheLockOrderIsThatOfAddresses) {
     ASSERT_EQ(session.commit(), ok);
   }
   Random random(1);
-  for (size_t count : {size_t{1}, size_t{2}, size_t{5}, records.size()}) {
+  for (size_t count : {size_t{1}, size_t{2}, size_t{5}, size_t{300}, records.size()}) {
     WriteSet writes;
     std::set<Record*> written;
     for (size_t i = 0; i < 2 * count; ++i) {
@@ -40,7 +40,7 @@ TEST(WriteSetTest, TheLockOrderIsThatOfAddresses) {
       written.insert(record);
     }
     std::vector<Record*> order;
-    for (uint32_t index : writes.in_lock_order()) order.push_back(writes[index].record);
+    for (uint32_t index : writes.in_lock_order(nullptr)) order.push_back(writes[index].record);
     EXPECT_EQ(order, std::vector<Record*>(written.begin(), written.end()));
   }
 }

@@ -1,0 +1,103 @@
+// Long work of one transaction gives way to others, where nobody waits for it (engine.md items 4
+// and 15).
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "tests/unit/storage/transaction/test_engine.h"
+
+namespace pgsilo {
+namespace {
+
+using testing::TestEngine;
+using testing::TestSession;
+using testing::ThreadParker;
+using enum TransactionStatus;
+
+constexpr int rows = 20000;
+
+// Runs something in the first pause, and counts them.
+class BusyParker final : public Parker {
+ public:
+  void park(int64_t deadline_us) override { parker_.park(deadline_us); }
+  void unpark() override { parker_.unpark(); }
+  void give_way() override {
+    if (pauses++ == 0 && in_first_pause) in_first_pause();
+  }
+  int pauses = 0;
+  std::function<void()> in_first_pause;
+
+ private:
+  ThreadParker parker_;
+};
+
+struct LargeTransactionTest : ::testing::Test {
+  LargeTransactionTest() {
+    session.begin();
+    for (int i = 0; i < rows; ++i) EXPECT_EQ(session.insert(relation, key(i), "0"), ok);
+    EXPECT_EQ(session.commit(), ok);
+    session.settings.parker = &parker;
+    parker.pauses = 0;
+  }
+  static std::string key(int i) { return std::to_string(1'000'000 + i); }
+  void read_all() {
+    for (int i = 0; i < rows; ++i) ASSERT_EQ(session.get(relation, key(i)), ok);
+  }
+  void update_all() {
+    for (int i = 0; i < rows; ++i) ASSERT_EQ(session.put(relation, key(i), "1"), ok);
+  }
+  // By another session while ours has given way.
+  void change_in_pause(int i) {
+    parker.in_first_pause = [this, i] { rival.store(relation, key(i), "2"); };
+  }
+
+  BusyParker parker;
+  TestEngine engine;
+  Relation& relation = engine.create_relation();
+  TestSession session{engine};
+  TestSession rival{engine};
+};
+
+TEST_F(LargeTransactionTest, ValidationGivesWay) {
+  session.begin();
+  read_all();
+  EXPECT_EQ(session.transaction.validate(), ok);
+  EXPECT_EQ(parker.pauses, rows / 4096);
+}
+
+// Of what has been looked at before the pause nothing is looked at again: it was so when the first
+// record was.
+TEST_F(LargeTransactionTest, WhatChangesInAPauseIsFoundIfItComesLater) {
+  for (bool later : {true, false}) {
+    session.begin();
+    read_all();
+    parker.pauses = 0;
+    change_in_pause(later ? rows - 1 : 0);
+    EXPECT_EQ(session.transaction.validate(), later ? conflict_record : ok);
+    session.transaction.abort();
+  }
+}
+
+// All reads and writes are looked at again when the records are locked.
+TEST_F(LargeTransactionTest, WhatChangesWhileACommitIsPreparedIsFound) {
+  session.begin();
+  update_all();
+  change_in_pause(0);
+  EXPECT_EQ(session.commit(), conflict_record);
+  EXPECT_GT(parker.pauses, rows / 4096);
+  rival.begin();
+  EXPECT_EQ(rival.read(relation, key(0)), "2");
+  EXPECT_EQ(rival.read(relation, key(1)), "0");
+}
+
+TEST_F(LargeTransactionTest, CommitsAll) {
+  session.begin();
+  update_all();
+  EXPECT_EQ(session.commit(), ok);
+  session.begin();
+  for (int i = 0; i < rows; ++i) ASSERT_EQ(session.read(relation, key(i)), "1");
+}
+
+}  // namespace
+}  // namespace pgsilo
