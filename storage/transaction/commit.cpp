@@ -171,7 +171,8 @@ TransactionStatus Commit::lock(WriteEntry& entry) {
   // Who has an intent on a record of a relation that is all ours cannot commit and will let go of
   // it.
   if (!transaction_.registers(*entry.relation)) return TransactionStatus::ok;
-  return transaction_.must_wait_for(LockTag::of(entry.record), entry.needed());
+  return transaction_.must_wait_for(LockTag::of(entry.record, entry.relation->id()),
+                                    entry.needed());
 }
 
 // A gate that was raised before we read our epoch is seen here; who raises it later waits for us

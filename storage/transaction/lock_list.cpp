@@ -49,7 +49,8 @@ void LockTable::list_queues(Shard& shard, std::vector<LockEntry>& entries) {
     std::lock_guard guard(shard.latch);
     for (const LockQueue* queue = shard.queues; queue != nullptr; queue = queue->next) {
       // Its holders and those who wait protect it.
-      RelationId relation = queue->tag.is_relation() ? queue->tag.relation()->id() : RelationId();
+      RelationId relation =
+          queue->tag.is_relation() ? queue->tag.relation()->id() : queue->tag.relation_id;
       for (const LockHolder* at = queue->holders; at != nullptr; at = at->next) {
         LockModes shown = queue->tag.is_record() ? at->modes.strongest() : at->modes;
         shown.visit([&](LockMode mode) {

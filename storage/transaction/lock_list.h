@@ -14,7 +14,7 @@ namespace pgsilo {
 
 struct LockEntry {
   const LockOwner* owner = nullptr;
-  RelationId relation = {};  // of a relation's lock
+  RelationId relation = {};  // the one that is locked, or whose record is, if that is known
   LockTag tag = {};
   LockMode mode = LockMode::none;
   bool granted = false;

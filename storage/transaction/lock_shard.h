@@ -14,6 +14,7 @@ struct LockHolder {
   LockOwner* owner = nullptr;
   LockModes modes;
   LockHolder* next = nullptr;  // in the queue, or among an owner's spares
+  bool removes = false;        // LockTable::note_removal()
 
   // Of a record the weaker strengths go without saying.
   bool has(LockTag tag, LockMode mode) const {

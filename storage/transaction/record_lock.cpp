@@ -256,7 +256,9 @@ void LockTable::reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockMod
   if (modes.empty()) {
     keep_spare(owner, queue.remove_holder(&owner));
   } else {
-    queue.holder(&owner)->modes = modes;
+    LockHolder* holder = queue.holder(&owner);
+    holder->modes = modes;
+    holder->removes = holder->removes && modes.has(LockMode::update);
   }
   queue.grant_waiters();
   queue.publish();
@@ -296,6 +298,26 @@ bool LockTable::admits(const LockOwner& owner, LockTag tag, LockMode mode) const
   if (queue == nullptr) return true;
   const LockHolder* holder = queue->holder(&owner);
   return (holder != nullptr && holder->modes.covers(mode)) || !queue->blocks(&owner, mode);
+}
+
+void LockTable::note_removal(LockOwner& owner, const Record* record) {
+  LockTag tag = LockTag::of(record);
+  Shard& shard = shard_of(tag);
+  std::lock_guard guard(shard.latch);
+  LockQueue* queue = shard.find(tag);
+  LockHolder* holder = queue == nullptr ? nullptr : queue->holder(&owner);
+  PGSILO_CHECK(holder != nullptr);
+  holder->removes = true;
+}
+
+bool LockTable::removal_pending(const LockOwner& owner, const Record* record) const {
+  LockTag tag = LockTag::of(record);
+  Shard& shard = shard_of(tag);
+  std::lock_guard guard(shard.latch);
+  const LockQueue* queue = shard.find(tag);
+  const LockHolder* at = queue == nullptr ? nullptr : queue->holders;
+  while (at != nullptr && (!at->removes || at->owner == &owner)) at = at->next;
+  return at != nullptr;
 }
 
 size_t LockTable::waiters(LockTag tag) const {

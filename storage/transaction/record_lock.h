@@ -33,6 +33,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/strong_id.h"
 #include "storage/record/backoff.h"
 #include "storage/relation/lock_mode.h"
 #include "storage/transaction/abort_reason.h"
@@ -52,27 +53,31 @@ struct LockQueue;
 struct LockTag {
   enum class Kind : uint8_t { record, relation, advisory_bigint, advisory_pair };
   Kind kind = Kind::record;
-  uint64_t value = 0;  // an address, or the number (pair: high and low half)
+  RelationId relation_id = {};  // of a record: whose it is, if that is known; tells no locks apart
+  uint64_t value = 0;           // an address, or the number (pair: high and low half)
 
   static LockTag advisory(int64_t key) {
-    return {Kind::advisory_bigint, static_cast<uint64_t>(key)};
+    return {Kind::advisory_bigint, {}, static_cast<uint64_t>(key)};
   }
   static LockTag advisory(int32_t first, int32_t second) {
     return {Kind::advisory_pair,
+            {},
             uint64_t{static_cast<uint32_t>(first)} << 32 | static_cast<uint32_t>(second)};
   }
 
-  static LockTag of(const Record* record) {
-    return {Kind::record, reinterpret_cast<uintptr_t>(record)};
+  static LockTag of(const Record* record, RelationId relation = {}) {
+    return {Kind::record, relation, reinterpret_cast<uintptr_t>(record)};
   }
   static LockTag of(Relation& relation) {
-    return {Kind::relation, reinterpret_cast<uintptr_t>(&relation)};
+    return {Kind::relation, {}, reinterpret_cast<uintptr_t>(&relation)};
   }
   bool is_record() const { return kind == Kind::record; }
   bool is_relation() const { return kind == Kind::relation; }
   const Record* record() const { return reinterpret_cast<const Record*>(value); }
   Relation* relation() const { return reinterpret_cast<Relation*>(value); }
-  friend bool operator==(const LockTag&, const LockTag&) = default;
+  friend bool operator==(const LockTag& left, const LockTag& right) {
+    return left.kind == right.kind && left.value == right.value;
+  }
 };
 
 // How long and how a transaction is willing to wait. Set by the session.
@@ -201,6 +206,11 @@ class LockTable {
   bool admits(const LockOwner& owner, const Record* record, LockMode mode) const {
     return admits(owner, LockTag::of(record), mode);
   }
+  // The owner, who holds the record's lock in mode update, has written that there is no row any
+  // more. It counts until the lock is released, also if the write is taken back.
+  void note_removal(LockOwner& owner, const Record* record);
+  // Whether another has: only its end tells whether there is a row.
+  bool removal_pending(const LockOwner& owner, const Record* record) const;
   // Undoes what was acquired, but for the `keep` oldest. The caller holds the pin under
   // which they were acquired.
   void release_locks(LockOwner& owner, size_t keep = 0);

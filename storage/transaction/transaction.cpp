@@ -126,12 +126,14 @@ TransactionStatus Transaction::become_interactive() {
   for (WriteEntry* entry = writes_.begin();
        status == TransactionStatus::ok && entry != writes_.end(); ++entry) {
     if (entry->held >= entry->needed() || !registers(*entry->relation)) continue;
-    status = lock_record(entry->record, {entry->needed()});
-    if (status == TransactionStatus::ok) entry->held = entry->needed();
+    status = lock_record(entry->record, entry->relation->id(), {entry->needed()});
+    if (status != TransactionStatus::ok) break;
+    entry->held = entry->needed();
+    if (entry->newest->tombstone) worker_.parts().locks.note_removal(owner_, entry->record);
   }
   for (uint32_t i = 0; status == TransactionStatus::ok && i < reads_.size(); ++i) {
     if (reads_[i].kind() == ReadKind::reference)
-      status = lock_record(reads_[i].record, {LockMode::key_share});
+      status = lock_record(reads_[i].record, RelationId(), {LockMode::key_share});
   }
   // Waiting for a lock may have changed what was read.
   return status == TransactionStatus::ok ? validate() : status;

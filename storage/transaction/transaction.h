@@ -333,9 +333,10 @@ class Transaction {
   // writing
   TransactionStatus write(const RowRef& row, std::string_view new_row, bool tombstone,
                           LockMode lock);
-  TransactionStatus claim(Record* record, LockMode mode, LockMode* held);
-  TransactionStatus lock_record(const Record* record, RowLock lock) {
-    return worker_.parts().locks.acquire(owner_, record, lock.mode, lock.policy, settings_);
+  TransactionStatus claim(Record* record, const Relation& relation, LockMode mode, LockMode* held);
+  TransactionStatus lock_record(const Record* record, RelationId relation, RowLock lock) {
+    return worker_.parts().locks.acquire(owner_, LockTag::of(record, relation), lock.mode,
+                                         lock.policy, settings_);
   }
   bool is_current(const Record* record, Tid expected) const;
   TransactionStatus check_size(std::string_view row) const;

@@ -106,7 +106,7 @@ TransactionStatus Transaction::get_for_purpose(Relation& relation, Record* recor
     if (const PendingVersion* version = visible_version(*own, command_)) {
       if (locks(purpose) && own->held < lock.mode && mode_ == TransactionMode::interactive &&
           registers(relation)) {
-        TransactionStatus status = lock_record(record, lock);
+        TransactionStatus status = lock_record(record, relation.id(), lock);
         if (status != TransactionStatus::ok) return status;
         own->held = lock.mode;
       }
@@ -117,7 +117,7 @@ TransactionStatus Transaction::get_for_purpose(Relation& relation, Record* recor
   bool is_hidden = purpose == ReadPurpose::referenced && record->tid_word().load().is_absent();
   if (locks(purpose) && !is_hidden && mode_ == TransactionMode::interactive &&
       registers(relation)) {
-    TransactionStatus status = lock_record(record, lock);
+    TransactionStatus status = lock_record(record, relation.id(), lock);
     // Another's insert that nobody can see yet is not a row one could not have.
     bool is_row = !record->tid_word().load().is_absent();
     if (status != TransactionStatus::ok &&
@@ -235,7 +235,7 @@ TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, RowLock 
   return guarded(worker_, [&] {
     if (mode_ != TransactionMode::interactive || !registers(*row->relation))
       return TransactionStatus::ok;
-    TransactionStatus status = lock_record(row->record, lock);
+    TransactionStatus status = lock_record(row->record, row->relation->id(), lock);
     if (status != TransactionStatus::ok) return status;
     bool registered = row->read_index != RowRef::not_registered;
     // A row we have written nobody else has changed.

@@ -51,7 +51,7 @@ TransactionStatus Transaction::write(const RowRef& row, std::string_view new_row
     if (registers(*row.relation) && held < lock) {
       PGSILO_DCHECK(entry != nullptr || (row.read_index != RowRef::not_registered &&
                                          reads_[row.read_index].kind() == ReadKind::version));
-      status = claim(row.record, lock, &held);
+      status = claim(row.record, *row.relation, lock, &held);
       if (status != TransactionStatus::ok) return status;
       // Commit would find out as well; now less is lost.
       if (entry == nullptr && !is_current(row.record, row.tid))
@@ -61,20 +61,23 @@ TransactionStatus Transaction::write(const RowRef& row, std::string_view new_row
         .add(entry, row.record, *row.relation, /*base_absent=*/false, new_row, tombstone, command_,
              lock)
         .held = held;
+    if (tombstone && held == LockMode::update)
+      worker_.parts().locks.note_removal(owner_, row.record);
     return TransactionStatus::ok;
   });
 }
 
 // Before a write of a record that takes `mode` of its intent lock.
-TransactionStatus Transaction::claim(Record* record, LockMode mode, LockMode* held) {
+TransactionStatus Transaction::claim(Record* record, const Relation& relation, LockMode mode,
+                                     LockMode* held) {
   if (mode_ == TransactionMode::interactive) {
-    TransactionStatus status = lock_record(record, {mode});
+    TransactionStatus status = lock_record(record, relation.id(), {mode});
     if (status == TransactionStatus::ok) *held = mode;
     return status;
   }
   if (!record->tid_word().load().has_intent()) return TransactionStatus::ok;
   bool admitted = worker_.parts().locks.admits(owner_, record, mode);
-  return admitted ? TransactionStatus::ok : must_wait_for(LockTag::of(record), mode);
+  return admitted ? TransactionStatus::ok : must_wait_for(LockTag::of(record, relation.id()), mode);
 }
 
 bool Transaction::is_current(const Record* record, Tid expected) const {
@@ -218,13 +221,11 @@ TransactionStatus Transaction::insert_at(Relation& relation, Record* record, std
   const LockTable& locks = worker_.parts().locks;
   // Who looks for itself waits there, for the row before its entries.
   if (!word.is_absent() && !answers) return TransactionStatus::duplicate_key;
-  // A row stays if nobody is about to delete it.
-  if (!word.is_absent() &&
-      (!word.has_intent() || locks.admits(owner_, record, LockMode::key_share))) {
+  // There is a row unless somebody has deleted it, which is told when that one ends.
+  if (!word.is_absent() && (!word.has_intent() || !locks.removal_pending(owner_, record)))
     return found_live(record, word);
-  }
   LockMode held = LockMode::none;
-  TransactionStatus status = claim(record, LockMode::update, &held);
+  TransactionStatus status = claim(record, relation, LockMode::update, &held);
   if (status != TransactionStatus::ok) return status;
   if (mode_ == TransactionMode::interactive) {
     word = unlocked_word(record);

@@ -87,6 +87,49 @@ TEST_F(RowLockTest, TheConditionIsCheckedAgainAfterAWait) {
   EXPECT_TRUE(seen == "1 2 " || seen.empty()) << seen;
 }
 
+TEST_F(RowLockTest, AKeyWhoseRowIsOnlyLockedIsADuplicateAtOnce) {
+  const std::string of_key = "insert into row_lock_test values (1, 100, 9)";
+  const std::string of_code = "insert into row_lock_test values (100, 1, 9)";
+  one.ask(query("begin; select v from row_lock_test where id = 1 for update"));
+  third.send(query("delete from row_lock_test where id = 1"));
+  EXPECT_TRUE(third.is_silent());
+  for (const std::string& insert : {of_key, of_code}) {
+    EXPECT_EQ(other.ask(query(insert)), "E(23505)ZI") << insert;
+    EXPECT_EQ(other.ask(query(insert + " on conflict do nothing")), "CZI") << insert;
+    other.ask(query("begin"));
+    EXPECT_EQ(other.ask(query(insert)), "E(23505)ZE") << insert;
+    other.ask(query("rollback"));
+  }
+  EXPECT_TRUE(third.is_silent());
+  one.ask(query("commit"));
+  EXPECT_EQ(summary(third.read_answer()), "CZI");
+}
+
+TEST_F(RowLockTest, AKeyWhoseRowIsBeingRemovedIsWaitedFor) {
+  const std::array<std::string, 3> removals = {"delete from row_lock_test where id = 1",
+                                               "update row_lock_test set id = 200 where id = 1",
+                                               "select v from row_lock_test where id = 1 for "
+                                               "update; delete from row_lock_test where id = 1"};
+  for (const std::string& removal : removals) {
+    for (const char* begin : {"", "begin; "}) {
+      one.ask(query("begin; " + removal));
+      other.send(query(begin + std::string("insert into row_lock_test values (1, 100, 9)")));
+      EXPECT_TRUE(other.is_silent()) << removal;
+      one.ask(query("rollback"));
+      EXPECT_NE(summary(other.read_answer()).find("E(23505)"), std::string::npos) << removal;
+      other.ask(query("rollback"));
+    }
+  }
+  one.ask(query("begin; " + removals[2]));
+  other.send(query("insert into row_lock_test values (1, 100, 9)"));
+  third.send(query("insert into row_lock_test values (100, 1, 9)"));
+  EXPECT_TRUE(other.is_silent());
+  EXPECT_TRUE(third.is_silent());
+  one.ask(query("commit"));
+  EXPECT_EQ(summary(other.read_answer()), "CZI");
+  EXPECT_EQ(summary(third.read_answer()), "CZI");
+}
+
 TEST_F(RowLockTest, NoWaitAndSkipLockedSeeOnlyFreeRows) {
   one.ask(query("begin; select 1 from row_lock_test where id in (1, 3) for update"));
   EXPECT_EQ(other.column("select id from row_lock_test order by id for update skip locked"),

@@ -29,7 +29,7 @@ class LockListTest : public ::testing::Test {
       if (entry.owner != &session.transaction.lock_owner()) continue;
       bool on_record = entry.tag.is_record();
       EXPECT_EQ(entry.granted, entry.waiting_since_us == 0);
-      EXPECT_EQ(entry.relation, on_record ? RelationId() : relation.id());
+      EXPECT_EQ(entry.relation, relation.id());
       words.push_back((on_record                                  ? "record"
                        : entry.mode == LockMode::access_exclusive ? "gate"
                                                                   : "share") +
