@@ -27,6 +27,7 @@ struct SessionInfo {
   int64_t state_change = 0;
   uint64_t query_id = 0;  // StatementStatistics::id; 0: not known
   int64_t pin_start = 0;  // since when it holds memory back from being freed
+  uint64_t snapshot = 0;  // the epoch up to which it reads, if it reads a snapshot; else 0
   State state = State::idle;
   WaitEvent wait = WaitEvent::none;
   std::string query;  // the one that runs, or the last one; its beginning if it is long
@@ -37,12 +38,22 @@ struct LockInfo {
   enum class Kind : uint8_t { record, relation, advisory_bigint, advisory_pair };
   int32_t process = 0;  // 0: a transaction that belongs to no session
   Kind kind = Kind::record;
-  // The RelationId; what tells records apart for as long as they are locked; the number, or two
-  // in one (high and low half).
-  uint64_t object = 0;
+  // Of a relation or a record: the RelationId of the tree, 0 if it is not known.
+  uint32_t relation = 0;
+  uint64_t number = 0;  // of an advisory lock; or two in one (high and low half)
   std::string_view mode;
   bool granted = false;
   int64_t wait_start = 0;
+};
+
+// An open snapshot, once for each session that reads it.
+struct SnapshotInfo {
+  int32_t process = 0;  // 0: no session does
+  uint64_t boundary = 0;
+  int64_t opened = 0;
+  // Replaced rows that it sees; one that several snapshots see counts for each.
+  int64_t kept_versions = 0;
+  int64_t kept_bytes = 0;
 };
 
 struct DatabaseStatistics {
@@ -92,6 +103,7 @@ class ServerMonitor {
   virtual std::vector<StatementStatistics> statement_statistics() const = 0;
   virtual void reset_statistics() = 0;
   virtual std::vector<LockInfo> locks() const = 0;
+  virtual std::vector<SnapshotInfo> snapshots() const = 0;
   // Who holds what the session waits for, or waits for it before that session.
   virtual std::vector<int32_t> blockers(int32_t process) const = 0;
 };

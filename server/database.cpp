@@ -151,6 +151,7 @@ bool Database::recover(std::string* why) {
   durable_ = std::make_unique<DurableEpoch>(recovered.durable_epoch);
   epochs_ = std::make_unique<EpochManager>(recovered.first_epoch);
   snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
+  monitor_.set_snapshots(*snapshots_);
   return wal_->start(*epochs_, *durable_, why);
 }
 

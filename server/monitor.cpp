@@ -7,6 +7,7 @@
 #include "sql/types/date_time.h"
 #include "storage/transaction/lock_list.h"
 #include "storage/transaction/record_lock.h"
+#include "storage/transaction/snapshot_registry.h"
 
 namespace pgsilo {
 namespace {
@@ -103,11 +104,32 @@ std::vector<LockInfo> Monitor::locks() const {
     if (auto found = processes.find(entry.owner); found != processes.end())
       info.process = found->second;
     info.kind = kind_of(entry);
-    info.object = entry.tag.is_relation() ? entry.relation.value() : entry.tag.value;
+    info.relation = entry.relation.value();
+    if (!entry.tag.is_relation() && !entry.tag.is_record()) info.number = entry.tag.value;
     info.mode = name_of(entry.mode);
     info.granted = entry.granted;
     if (entry.waiting_since_us != 0) info.wait_start = in_postgres_time(entry.waiting_since_us);
     infos.push_back(info);
+  }
+  return infos;
+}
+
+std::vector<SnapshotInfo> Monitor::snapshots() const {
+  std::vector<SessionInfo> sessions = sessions_.list();
+  std::vector<SnapshotInfo> infos;
+  for (const SnapshotRegistry::Entry& entry : snapshots_->list()) {
+    SnapshotInfo info;
+    info.boundary = entry.boundary.value();
+    info.opened = in_postgres_time(entry.opened_us);
+    info.kept_versions = static_cast<int64_t>(entry.kept.versions);
+    info.kept_bytes = static_cast<int64_t>(entry.kept.bytes);
+    size_t before = infos.size();
+    for (const SessionInfo& session : sessions) {
+      if (session.snapshot != info.boundary) continue;
+      info.process = session.process;
+      infos.push_back(info);
+    }
+    if (infos.size() == before) infos.push_back(info);
   }
   return infos;
 }

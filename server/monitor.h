@@ -1,5 +1,5 @@
 // What statements may ask about the server, answered from its parts. Thread safety: as
-// ServerMonitor; set_workers() before the first session.
+// ServerMonitor; set_snapshots() and set_workers() before the first session.
 #pragma once
 
 #include <mutex>
@@ -12,10 +12,12 @@ namespace pgsilo {
 
 class LockTable;
 class SessionRegistry;
+class SnapshotRegistry;
 
 class Monitor final : public ServerMonitor {
  public:
   Monitor(SessionRegistry& sessions, LockTable& locks);
+  void set_snapshots(const SnapshotRegistry& snapshots) { snapshots_ = &snapshots; }
   void set_workers(std::vector<WorkerStatistics*> workers) { workers_ = std::move(workers); }
 
   bool cancel(int32_t process) override;
@@ -26,6 +28,7 @@ class Monitor final : public ServerMonitor {
   std::vector<StatementStatistics> statement_statistics() const override;
   void reset_statistics() override;
   std::vector<LockInfo> locks() const override;
+  std::vector<SnapshotInfo> snapshots() const override;
   std::vector<int32_t> blockers(int32_t process) const override;
 
  private:
@@ -33,6 +36,7 @@ class Monitor final : public ServerMonitor {
 
   SessionRegistry& sessions_;
   LockTable& locks_;
+  const SnapshotRegistry* snapshots_ = nullptr;
   std::vector<WorkerStatistics*> workers_;
   mutable std::mutex reset_mutex_;  // guards before_reset_
   DatabaseStatistics before_reset_;

@@ -1,5 +1,6 @@
 // Rows about the server itself: the functions under pg_stat_activity and its kin.
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/arena.h"
@@ -152,28 +153,44 @@ void fill_statements(ExecutionContext& session, const Datum*, std::vector<Datum>
   }
 }
 
-// Locks on relations are told by the table's OID; that of a relation which no table has (any more)
-// by none.
-Oid table_of(const CatalogSnapshot& catalog, uint64_t relation) {
-  for (const auto& [oid, table] : catalog.tables()) {
-    if (table->relation_id.value() == relation) return oid;
+void fill_snapshots(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                    Arena& arena) {
+  for (const SnapshotInfo& snapshot : session.monitor->snapshots()) {
+    RowBuilder(values, arena)
+        .integer(static_cast<int64_t>(snapshot.boundary))
+        .integer_or_null(snapshot.process)
+        .integer(snapshot.opened)
+        .integer(snapshot.kept_versions)
+        .integer(snapshot.kept_bytes);
   }
-  return invalid_oid;
+}
+
+// The OIDs of trees: a table's for the one of its rows, an index's for the one of its entries. A
+// tree that no table has (any more) is not in it.
+std::unordered_map<uint32_t, Oid> oids_of_trees(const CatalogSnapshot& catalog) {
+  std::unordered_map<uint32_t, Oid> oids;
+  for (const auto& [oid, table] : catalog.tables()) {
+    for (const auto& index : table->indexes) oids[index->relation_id.value()] = index->oid;
+    oids[table->relation_id.value()] = oid;  // over its primary key's, which is the same tree
+  }
+  oids.erase(0);  // views have none
+  return oids;
 }
 
 void fill_locks(ExecutionContext& session, const Datum*, std::vector<Datum>& values, Arena& arena) {
+  std::unordered_map<uint32_t, Oid> oids = oids_of_trees(session.catalog->snapshot());
   for (const LockInfo& lock : session.monitor->locks()) {
     using Kind = LockInfo::Kind;
-    bool is_relation = lock.kind == Kind::relation;
     bool is_advisory = lock.kind == Kind::advisory_bigint || lock.kind == Kind::advisory_pair;
     RowBuilder row(values, arena);
-    row.text(is_advisory ? "advisory" : is_relation ? "relation" : "tuple");
+    row.text(is_advisory ? "advisory" : lock.kind == Kind::relation ? "relation" : "tuple");
     row.integer(system_oid::database_postgres);
-    row.integer_or_null(is_relation ? table_of(session.catalog->snapshot(), lock.object) : 0);
+    auto oid = oids.find(lock.relation);
+    row.integer_or_null(oid == oids.end() ? invalid_oid : oid->second);
     row.null().null().null().null();  // page, tuple, virtualxid, transactionid
     if (is_advisory) {
-      row.integer(static_cast<uint32_t>(lock.object >> 32));
-      row.integer(static_cast<uint32_t>(lock.object));
+      row.integer(static_cast<uint32_t>(lock.number >> 32));
+      row.integer(static_cast<uint32_t>(lock.number));
       row.integer(lock.kind == Kind::advisory_bigint ? 1 : 2);
     } else {
       row.null().null().null();  // classid, objid, objsubid
@@ -221,6 +238,8 @@ std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
       return std::make_unique<MonitorFunction>(procedure, fill_database);
     case 9002:
       return std::make_unique<MonitorFunction>(procedure, fill_statements);
+    case 9003:
+      return std::make_unique<MonitorFunction>(procedure, fill_snapshots);
     default:
       return nullptr;
   }

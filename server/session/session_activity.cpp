@@ -89,6 +89,7 @@ SessionInfo SessionActivity::read() const {
   }
   info.transaction_start = get(transaction_start_);
   info.pin_start = get(pin_start_);
+  info.snapshot = static_cast<uint64_t>(get(snapshot_));
   info.query_start = get(query_start_);
   info.query_id = static_cast<uint64_t>(get(query_id_));
   info.state_change = get(state_change_);

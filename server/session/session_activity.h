@@ -21,6 +21,7 @@
 #include "executor/server_monitor.h"
 #include "executor/wait_report.h"
 #include "server/limits.h"
+#include "storage/epoch/epoch.h"
 
 namespace pgsilo {
 
@@ -52,6 +53,8 @@ class SessionActivity {
   void set_transaction_start(int64_t at_us) { put(transaction_start_, at_us); }
   int64_t transaction_start() const { return get(transaction_start_); }
   void set_pin_start(int64_t at_us) { put(pin_start_, at_us); }
+  // Of the snapshot it reads; Epoch(0): it reads none.
+  void set_snapshot(Epoch boundary) { put(snapshot_, static_cast<int64_t>(boundary.value())); }
 
   // A copy, but for the process number, which the registry knows.
   SessionInfo read() const;
@@ -79,6 +82,7 @@ class SessionActivity {
   std::atomic<State> state_{State::idle};
   std::atomic<int64_t> transaction_start_{0};
   std::atomic<int64_t> pin_start_{0};
+  std::atomic<int64_t> snapshot_{0};
   std::atomic<int64_t> query_start_{0};
   std::atomic<int64_t> query_id_{0};
   std::atomic<int64_t> state_change_{0};

@@ -97,10 +97,14 @@ void SessionState::transaction_ended(bool committed) {
   if (activity.transaction_start() == 0) return;
   activity.set_transaction_start(0);
   activity.set_pin_start(0);
+  activity.set_snapshot(Epoch());
   (committed ? services.statistics.commits : services.statistics.rollbacks).add();
 }
 
-void SessionState::storage_opened() { activity.set_pin_start(context.statement_timestamp_us); }
+void SessionState::storage_opened() {
+  activity.set_pin_start(context.statement_timestamp_us);
+  activity.set_snapshot(Epoch());
+}
 
 void SessionState::run_counted(CachedText& text, std::string_view shown) {
   StatementCounters& counters = services.statistics.statements.list(text.counters, shown);

@@ -48,6 +48,7 @@ struct SessionState final : TransactionObserver {
   void transaction_started() override;
   void transaction_ended(bool committed) override;
   void storage_opened() override;
+  void snapshot_opened(Epoch boundary) override { activity.set_snapshot(boundary); }
   // `text` is about to be run, for the first time or again: what becomes of it is counted there.
   void run_counted(CachedText& text, std::string_view shown);
   uint64_t savepoint_set() override { return portals.next_number(); }

@@ -136,6 +136,7 @@ void TransactionControl::open_snapshot() {
     waits.parker->park(monotonic_us() + catalog_change_us);
   }
   observer_.storage_opened();
+  observer_.snapshot_opened(transaction_.snapshot()->boundary());
 }
 
 void TransactionControl::validate() {
@@ -156,6 +157,7 @@ void TransactionControl::become_interactive() {
 void TransactionControl::become_snapshot() {
   if (!transaction_.is_open() || transaction_.mode() != TransactionMode::one_shot) return;
   raise(transaction_.become_snapshot());
+  observer_.snapshot_opened(transaction_.snapshot()->boundary());
   note_epoch();
 }
 

@@ -47,6 +47,8 @@ class TransactionObserver {
   virtual void transaction_ended(bool committed) = 0;
   // It reads and writes from here on, and holds back the memory of what others take away.
   virtual void storage_opened() = 0;
+  // It reads a snapshot from here on.
+  virtual void snapshot_opened(Epoch boundary) = 0;
   // The transaction is about to end: portals and executions that use it must go.
   virtual void before_transaction_end() = 0;
   // The answer, given to before_rollback_to(), tells what was opened before the savepoint: that may

@@ -149,6 +149,28 @@ OldVersion* OldVersions::take_needless(Shard& shard, size_t bucket, Epoch until,
   return needless;
 }
 
+// One bucket at a time, as sweep() does.
+std::vector<OldVersions::Kept> OldVersions::kept_for(std::span<const Epoch> boundaries) const {
+  std::vector<Kept> kept(boundaries.size());
+  for (size_t at = 0; at < shard_count; ++at) {
+    const Shard& shard = shards_[at];
+    if (count(at) == 0) continue;
+    for (size_t i = 0; i < shard.buckets.load(std::memory_order_relaxed); ++i) {
+      std::lock_guard lock(shard.latch);
+      if (i >= shard.buckets.load(std::memory_order_relaxed)) break;  // shrunk
+      const OldVersion* version = shard.many != nullptr ? shard.many[i] : shard.single;
+      for (; version != nullptr; version = version->next) {
+        for (size_t j = 0; j < boundaries.size(); ++j) {
+          if (!version->covers(boundaries[j])) continue;
+          ++kept[j].versions;
+          kept[j].bytes += memory_of(version);
+        }
+      }
+    }
+  }
+  return kept;
+}
+
 size_t OldVersions::count() const {
   size_t sum = 0;
   for (size_t i = 0; i < shard_count; ++i) sum += count(i);

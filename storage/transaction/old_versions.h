@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "storage/epoch/epoch.h"
 #include "storage/record/memory_account.h"
@@ -69,6 +70,13 @@ class OldVersions {
     return shards_[shard].versions.load(std::memory_order_relaxed);
   }
   size_t bytes() const { return account_.bytes(); }
+  // What is kept for each of `boundaries`, for monitoring: looks at every version. A version that
+  // several of them cover counts for each.
+  struct Kept {
+    size_t versions = 0;
+    size_t bytes = 0;
+  };
+  std::vector<Kept> kept_for(std::span<const Epoch> boundaries) const;
 
   static constexpr size_t shard_count = 1024;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/clock.h"
 
 namespace pgsilo {
 
@@ -11,12 +12,14 @@ SnapshotRegistry::~SnapshotRegistry() { PGSILO_CHECK(boundaries_.empty()); }
 Epoch SnapshotRegistry::open() {
   std::lock_guard lock(mutex_);
   boundaries_.reserve(boundaries_.size() + 1);
+  opened_us_.reserve(opened_us_.size() + 1);
   // Until the boundary is known every version is worth keeping and nothing may go.
   newest_.store(any, std::memory_order_seq_cst);
   oldest_.store(0, std::memory_order_seq_cst);
   // Whoever advances E between the stores and this only makes the boundary later.
   Epoch boundary(epochs_.advance().value() - 1);
   boundaries_.push_back(boundary);  // boundaries ascend as E does
+  opened_us_.push_back(unix_time_us());
   publish_bounds();
   return boundary;
 }
@@ -25,6 +28,7 @@ void SnapshotRegistry::close(Epoch boundary) {
   std::lock_guard lock(mutex_);
   auto found = std::find(boundaries_.begin(), boundaries_.end(), boundary);
   PGSILO_CHECK(found != boundaries_.end());
+  opened_us_.erase(opened_us_.begin() + (found - boundaries_.begin()));
   boundaries_.erase(found);
   publish_bounds();
   // A commit that saw the boundary and keeps a version for it has read E before this advance.
@@ -40,6 +44,20 @@ void SnapshotRegistry::publish_bounds() {
 size_t SnapshotRegistry::open_count() const {
   std::lock_guard lock(mutex_);
   return boundaries_.size();
+}
+
+std::vector<SnapshotRegistry::Entry> SnapshotRegistry::list() const {
+  std::vector<Entry> entries;
+  std::vector<Epoch> boundaries;
+  {
+    std::lock_guard lock(mutex_);
+    boundaries = boundaries_;
+    for (size_t i = 0; i < boundaries_.size(); ++i)
+      entries.push_back({boundaries_[i], opened_us_[i], {}});
+  }
+  std::vector<OldVersions::Kept> kept = versions_.kept_for(boundaries);
+  for (size_t i = 0; i < entries.size(); ++i) entries[i].kept = kept[i];
+  return entries;
 }
 
 bool SnapshotRegistry::sweep_shards(unsigned thread_index) {

@@ -41,8 +41,15 @@ class SnapshotRegistry {
   // For those who take away what was deleted or dropped in some epoch: if that is not after this
   // one, no snapshot sees what was there before, nor will any.
   Epoch oldest() const { return Epoch(oldest_.load(std::memory_order_seq_cst)); }
-  // For monitoring: a moment's number.
+  // For monitoring: a moment's number, and a moment's list, oldest first. The list looks at every
+  // version that is kept; those that only closed snapshots saw are in no entry.
   size_t open_count() const;
+  struct Entry {
+    Epoch boundary;
+    int64_t opened_us = 0;  // Unix time
+    OldVersions::Kept kept;
+  };
+  std::vector<Entry> list() const;
 
   OldVersions& versions() { return versions_; }
   const OldVersions& versions() const { return versions_; }
@@ -64,8 +71,10 @@ class SnapshotRegistry {
   std::atomic<uint64_t> oldest_{any};
   std::atomic<size_t> unswept_{0};  // shards; written under mutex_
   alignas(64) mutable std::mutex mutex_;
-  std::vector<Epoch> boundaries_;  // open, ascending; guarded by mutex_
-  Epoch sweep_after_;              // guarded by mutex_
+  // Open, ascending, and since when; guarded by mutex_.
+  std::vector<Epoch> boundaries_;
+  std::vector<int64_t> opened_us_;
+  Epoch sweep_after_;  // guarded by mutex_
   OldVersions versions_;
 };
 

@@ -177,6 +177,51 @@ class OwnMonitoringTest : public MonitoringTest {
   }
 };
 
+TEST_F(OwnMonitoringTest, RowLocksNameTheTreeOfTheRow) {
+  observer.client().ask(query("alter table monitoring_test add unique (v, id)"));
+  RawClient rival;
+  rival.start();
+  const std::string names =
+      "string_agg(relation::regclass::text, ' ' order by relation) filter (where locktype = "
+      "'tuple')";
+  ASSERT_EQ(client.ask(query("begin; select v from monitoring_test where id = 1 for update")),
+            "CTDCZT");
+  EXPECT_EQ(locks(names, client), "monitoring_test");
+  rival.send(query("delete from monitoring_test where id = 1"));  // a one-shot
+  observer.await(rival, "wait_event_type = 'Lock'");
+  EXPECT_EQ(locks(names, rival), "monitoring_test");
+  ASSERT_EQ(client.ask(query("delete from monitoring_test where id = 1")), "CZT");
+  EXPECT_EQ(locks(names, client), "monitoring_test monitoring_test_v_id_key");
+  ASSERT_EQ(client.ask(query("commit")), "CZI");
+  EXPECT_EQ(rival.answer(), "CZI");
+}
+
+TEST_F(OwnMonitoringTest, SnapshotsAndWhatTheyKeep) {
+  const std::string mine = " from pgsilo_snapshots where pid = " + std::to_string(client.process);
+  auto told = [&](const std::string& expression) {
+    return observer.client().first_value("select " + expression + mine);
+  };
+  EXPECT_EQ(told("count(*)"), "0");
+  ASSERT_EQ(client.ask(query("begin isolation level serializable read only deferrable; "
+                             "select v from monitoring_test")),
+            "CTDDCZT");
+  EXPECT_EQ(told("concat_ws(' ', count(*), sum(kept_versions), sum(kept_bytes))"), "1 0 0");
+  EXPECT_EQ(told("min(boundary_epoch) > 0 and max(opened) <= clock_timestamp() and min(opened) >= "
+                 "(select xact_start from pg_stat_activity a where a.pid = " +
+                 std::to_string(client.process) + ")"),
+            "t");
+  // The first change of a row keeps what it was, the second keeps nothing.
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(observer.client().ask(query("update monitoring_test set v = v + 1 where id = 1")),
+              "CZI");
+  }
+  ASSERT_EQ(observer.client().ask(query("delete from monitoring_test where id = 2")), "CZI");
+  EXPECT_EQ(told("sum(kept_versions)"), "2");
+  EXPECT_EQ(told("sum(kept_bytes) > 0"), "t");
+  ASSERT_EQ(client.ask(query("commit")), "CZI");
+  EXPECT_EQ(told("count(*)"), "0");
+}
+
 TEST_F(OwnMonitoringTest, AgeOfThePin) {
   EXPECT_EQ(seen("pin_start is null"), "t");
   ASSERT_EQ(client.ask(query("begin")), "CZT");
