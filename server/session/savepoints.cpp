@@ -53,6 +53,15 @@ std::string_view TransactionControl::rollback_to_savepoint(std::string_view name
   return "ROLLBACK";
 }
 
+TransactionControl::StatementMark TransactionControl::mark_statement() {
+  return {transaction_.mark(), catalog_.mark()};
+}
+
+void TransactionControl::unwind_statement(const StatementMark& mark) {
+  transaction_.rollback_to(mark.storage);
+  catalog_.rollback_to(mark.catalog);
+}
+
 void TransactionControl::unwind_to_newest() {
   const Savepoint& savepoint = savepoints_.back();
   observer_.before_rollback_to(savepoint.observed);

@@ -199,6 +199,16 @@ void StatementRunner::start(Portal& portal) {
   portal.execution = state_.executions.take(portal.plan, state_.context, portal.parameters);
 }
 
+// CREATE TABLE AS: what it makes must be unmade before it can run again.
+std::optional<TransactionControl::StatementMark> StatementRunner::mark_creation(
+    const Portal& portal) {
+  if (state_.transactions.state() != TransactionControl::State::block ||
+      ast::try_as<ast::CreateTableAsStmt>(portal.statement->node) == nullptr) {
+    return std::nullopt;
+  }
+  return state_.transactions.mark_statement();
+}
+
 // In a block. What has left the server cannot run again, nor what a client sent and we have read.
 bool StatementRunner::may_restart(const Portal& portal, const Reply::Position& begin,
                                   CommandId before) const {
@@ -208,7 +218,8 @@ bool StatementRunner::may_restart(const Portal& portal, const Reply::Position& b
     return false;
   }
   StatementKind kind = portal.plan == nullptr ? StatementKind::utility : portal.plan->kind();
-  return (kind == StatementKind::query || kind == StatementKind::dml) &&
+  bool creates = ast::try_as<ast::CreateTableAsStmt>(portal.statement->node) != nullptr;
+  return (kind == StatementKind::query || kind == StatementKind::dml || creates) &&
          state_.reply.can_return_to(begin);
 }
 
@@ -247,12 +258,15 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
   ReferentialActions::Mark references = state_.references.mark();
   retry_.reset();
   state_.transactions.open();
+  std::optional<TransactionControl::StatementMark> creation = mark_creation(portal);
   for (;;) {
     // Until this has changed, what failed was no statement of the transaction yet.
     CommandId before = state_.transactions.storage().command();
     TransactionStatus conflict;
     try {
-      return run_once(portal, row_limit);
+      Outcome outcome = run_once(portal, row_limit);
+      if (creation) state_.transactions.release_statement(*creation);
+      return outcome;
     } catch (const TransactionConflict& caught) {
       conflict = caught.status();
       if (conflict == TransactionStatus::deadlock || !may_restart(portal, begin, before)) throw;
@@ -272,6 +286,7 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
     }
     portal.execution.reset();
     state_.references.rollback_to(references);
+    if (creation) state_.transactions.unwind_statement(*creation);
     restart(begin, conflict);
     portal.state = Portal::State::ready;
   }

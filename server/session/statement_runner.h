@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,6 +56,7 @@ class StatementRunner {
   void describe(PreparedStatement& statement);
   Outcome run_plan(Portal& portal, uint64_t row_limit);
   Outcome run_once(Portal& portal, uint64_t row_limit);
+  std::optional<TransactionControl::StatementMark> mark_creation(const Portal& portal);
   bool may_restart(const Portal& portal, const Reply::Position& begin, CommandId before) const;
   void restart(const Reply::Position& begin, TransactionStatus conflict);
   void count_rows(const ExecutablePlan& plan, uint64_t rows);

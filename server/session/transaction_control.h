@@ -97,6 +97,15 @@ class TransactionControl {
 
   // BEGIN, COMMIT, ROLLBACK and their kin; the answer is the command tag.
   std::string_view run(const ast::TransactionStmt& statement);
+  // Of a block: a savepoint without a name around one statement that changes the catalog and may
+  // run again. Nobody else's marks come or go before it is released, or the transaction fails.
+  struct StatementMark {
+    Transaction::Mark storage;
+    CatalogView::Mark catalog;
+  };
+  StatementMark mark_statement();
+  void unwind_statement(const StatementMark& mark);
+  void release_statement(const StatementMark& mark) { transaction_.release(mark.storage); }
   // Commits an implicit transaction (idle: nothing). Throws TransactionConflict, after which the
   // transaction is rolled back.
   void commit_implicit();

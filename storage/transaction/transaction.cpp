@@ -157,6 +157,7 @@ void Transaction::rollback_to(const Mark& mark) {
   mark_depth_ = mark.depth;
   abandon_load();
   writes_.rollback_to(mark.versions);
+  statement_wrote_direct_ = false;  // only into relations made since, which go
   dropped_.resize(mark.dropped);
   while (private_relations_.size() > mark.relations) {
     Relation* relation = private_relations_.back().relation;

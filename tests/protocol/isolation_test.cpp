@@ -2,6 +2,7 @@
 // what a block may read again before its client sees 40001.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -165,6 +166,33 @@ TEST_F(IsolationTest, NobodyUnderReadCommittedMeets40001) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(one.column("select sum(v) from isolation_test"),
             std::to_string(clients * rounds) + " ");
+}
+
+// What it had made of the table is unmade first: the catalog's rows, the rows that went in.
+TEST_F(IsolationTest, CreateTableAsRunsAgainInsideTheServer) {
+  for (std::string level : {"read committed", "serializable"}) {
+    begin(one, level);
+    if (level == "read committed") {
+      EXPECT_EQ(one.ask(query("create table made_before (a int)")), "CZT");
+      EXPECT_EQ(one.ask(query("insert into made_before values (1)")), "CZT");
+    }
+    one.send(
+        query("create table made_test as select id, v from isolation_test "
+              "where pg_sleep(0.1) is not null"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    EXPECT_EQ(other.ask(query("update isolation_test set v = v + 10")), "CZI");
+    EXPECT_EQ(summary(one.read_answer()), "CZT");
+    // All of one moment, and all of one run.
+    EXPECT_EQ(one.column("select count(*) from made_test"), "4 ");
+    EXPECT_EQ(one.column("select count(distinct v) from made_test"), "1 ");
+    EXPECT_EQ(one.ask(query("insert into made_test values (9, 9)")), "CZT");
+    EXPECT_EQ(one.ask(query("savepoint a; drop table made_test; rollback to a")), "CCCZT");
+    EXPECT_EQ(one.column("select count(*) from made_test"), "5 ");
+    EXPECT_EQ(one.ask(query("commit")), "CZI");
+    EXPECT_EQ(other.column("select count(*) from made_test"), "5 ");
+    EXPECT_EQ(other.column("select count(*) from pg_class where relname = 'made_test'"), "1 ");
+    other.ask(query("drop table if exists made_test, made_before"));
+  }
 }
 
 // What failed before it began is no reason to undo the statement before it.
