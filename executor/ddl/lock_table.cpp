@@ -6,6 +6,7 @@
 #include "catalog/catalog_view.h"
 #include "executor/execution_state.h"
 #include "executor/transaction_status.h"
+#include "planner/binder/query_binder.h"
 #include "planner/plan/transaction_plan.h"
 #include "sql/ast/utility.h"
 #include "sql/sql_error.h"
@@ -34,8 +35,29 @@ const TableDescriptor& find_lockable(const CatalogView& catalog, const ast::Rang
     throw SqlError(sqlstate::undefined_table, concat("relation \"", shown, "\" does not exist"));
   }
   if (table->kind == RelationKind::sequence) throw not_lockable(name, "sequences");
-  if (table->kind == RelationKind::view) throw_unsupported("LOCK TABLE of a view");
   return *table;
+}
+
+// The tables that a view reads, those of views in it and of subqueries among them.
+std::vector<ast::RangeVar> tables_of_view(ExecutionState& state, const TableDescriptor& view) {
+  Arena memory;
+  TypeContext types = state.session.types;
+  types.arena = &memory;
+  StatementBinding binding{.arena = memory,
+                           .catalog = *state.session.catalog,
+                           .text = {},
+                           .database_name = state.session.database_name,
+                           .types = types,
+                           .parameters = {},
+                           .tables = {}};
+  bind_view_query(binding, view, -1);
+  std::vector<ast::RangeVar> names;
+  for (const TableDescriptor* table : binding.tables) {
+    names.emplace_back();
+    names.back().schema_name = table->schema_name;
+    names.back().name = table->name;
+  }
+  return names;
 }
 
 class LockTableCommand final : public UtilityCommand {
@@ -60,6 +82,11 @@ class LockTableCommand final : public UtilityCommand {
     for (;;) {
       std::shared_ptr<const CatalogSnapshot> owner = catalog.shared_snapshot();
       const TableDescriptor& table = find_lockable(catalog, name);
+      if (table.kind == RelationKind::view) {
+        // It has no rows of its own, and its definition cannot change.
+        for (const ast::RangeVar& read : tables_of_view(state, table)) lock(state, read);
+        return;
+      }
       lock(state, name, *table.relation);
       // Who reads a snapshot is in nobody's way.
       if (state.transaction().mode() == TransactionMode::snapshot || is_current(table)) return;

@@ -73,6 +73,24 @@ TEST_F(LockTableTest, TheTableOfConflictsIsPostgreSQLs) {
   }
 }
 
+TEST_F(LockTableTest, AViewStandsForTheTablesItReads) {
+  EXPECT_EQ(one.ask(query("begin; lock table pg_stat_database in exclusive mode")), "CCZT");
+  EXPECT_EQ(observer.client().first_value(
+                "select count(*) from pg_locks where relation = 'pg_database'::regclass and mode = "
+                "'ExclusiveLock' and granted and pid = " +
+                std::to_string(one.process)),
+            "1");
+  other.ask(query("begin"));
+  EXPECT_EQ(other.ask(query("lock table pg_locks in share mode nowait")), "CZT");  // no table
+  other.send(query("lock table pg_stat_activity in share mode nowait"));
+  std::vector<Message> answer = other.read_answer();
+  ASSERT_GE(answer.size(), 2u);
+  const Message& error = answer[answer.size() - 2];
+  EXPECT_EQ(field(error, 'C'), "55P03");
+  EXPECT_EQ(field(error, 'M'), "could not obtain lock on relation \"pg_database\"");
+  one.ask(query("rollback"));
+}
+
 // What statements take by themselves: outside of a block, and in one.
 TEST_F(LockTableTest, HoldsOffStatements) {
   struct Statement {
