@@ -28,7 +28,6 @@ constexpr UnsupportedFeatureInfo features[] = {
     {UnsupportedFeature::type_of_column, "%TYPE"},
     {UnsupportedFeature::view_query, "reading a view"},
     {UnsupportedFeature::select_into, "SELECT INTO inside another statement"},
-    {UnsupportedFeature::two_with_clauses, "WITH on both INSERT and its query"},
     {UnsupportedFeature::nested_set_returning,
      "a set-returning function inside another's argument"},
     {UnsupportedFeature::set_returning_over_groups,

@@ -29,7 +29,6 @@ enum class UnsupportedFeature : uint8_t {
   type_of_column,
   view_query,
   select_into,
-  two_with_clauses,
   nested_set_returning,
   set_returning_over_groups,
   explain_format,

@@ -24,7 +24,7 @@ Indexes unique_indexes(const TableDescriptor& table) {
 }
 
 // The column that an element of the inference list names, also in parentheses; 0: an expression.
-int16_t inferred_column(Scope& scope, const ast::IndexElement& element) {
+int16_t inferred_column(Scope& scope, const ast::IndexElement& element, int32_t target_location) {
   std::string_view name = element.column;
   const auto* reference = ast::try_as<ast::ColumnRef>(element.expression);
   if (name.empty() && reference != nullptr && reference->fields.size() == 1)
@@ -35,7 +35,8 @@ int16_t inferred_column(Scope& scope, const ast::IndexElement& element) {
   }
   const ColumnDescriptor* column = scope.items[0].table->find_column(name);
   if (column == nullptr) {
-    throw SqlError(sqlstate::undefined_column, concat("column \"", name, "\" does not exist"));
+    throw SqlError(sqlstate::undefined_column, concat("column \"", name, "\" does not exist"))
+        .at(scope.position(target_location));
   }
   return column->number;
 }
@@ -46,7 +47,7 @@ Indexes inferred_indexes(Scope& scope, const ast::OnConflict& clause,
                          const TableDescriptor& table) {
   std::vector<int16_t> wanted;
   for (const ast::IndexElement& element : clause.inference)
-    wanted.push_back(inferred_column(scope, element));
+    wanted.push_back(inferred_column(scope, element, clause.target_location));
   bind_condition(scope, clause.inference_where, ExpressionPlace::where, "WHERE");
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
@@ -91,11 +92,12 @@ Indexes arbiters(Scope& scope, const ast::OnConflict& clause, const TableDescrip
 
 }  // namespace
 
-const BoundConflict* bind_conflict(StatementBinding& binding, const ast::InsertStmt& statement,
+const BoundConflict* bind_conflict(Scope& with, const ast::InsertStmt& statement,
                                    const TableDescriptor& table) {
+  StatementBinding& binding = with.binding;
   const ast::OnConflict& clause = *statement.on_conflict;
   Arena& arena = binding.arena;
-  Scope scope(binding, nullptr);
+  Scope scope(binding, &with);
   add_table(scope, *statement.relation, &table);
   auto* conflict = arena.make<BoundConflict>();
   conflict->arbiters = arena.copy_span(arbiters(scope, clause, table));

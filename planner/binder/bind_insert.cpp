@@ -7,7 +7,6 @@
 #include "planner/binder/modification_target.h"
 #include "planner/binder/query_binder.h"
 #include "planner/bound/make_expression.h"
-#include "planner/unsupported_features.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -110,11 +109,11 @@ Row bind_row(Scope& scope, const ast::InsertStmt& statement, std::span<const Tar
 
 // Several rows of VALUES as a relation; its columns are as many target columns as the rows have
 // values.
-BoundQuery* bind_rows(StatementBinding& binding, const ast::InsertStmt& statement,
+BoundQuery* bind_rows(Scope& with, const ast::InsertStmt& statement,
                       std::span<const TargetColumn> targets) {
-  Scope scope(binding, nullptr);
+  StatementBinding& binding = with.binding;
+  Scope scope(binding, &with);
   Arena& arena = binding.arena;
-  bind_with(scope, statement.with);
   const auto& lists = statement.source->values_lists;
   auto rows = arena.make_span<ExpressionList>(lists.size());
   for (size_t i = 0; i < lists.size(); ++i) {
@@ -183,19 +182,13 @@ bool is_plain_values(const ast::SelectStmt& source) {
          source.limit_offset == nullptr && source.with == nullptr && source.locking.empty();
 }
 
-// The statement's own WITH belongs to its source.
-BoundQuery* bind_source(StatementBinding& binding, const ast::InsertStmt& statement) {
-  if (statement.with == nullptr) return bind_query(binding, *statement.source, nullptr, false);
-  if (statement.source->with != nullptr) throw_unsupported(UnsupportedFeature::two_with_clauses);
-  ast::SelectStmt source = *statement.source;
-  source.with = statement.with;
-  return bind_query(binding, source, nullptr, false);
-}
-
 }  // namespace
 
 BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt& statement) {
   Arena& arena = binding.arena;
+  // Around everything else, which has no column of it in sight.
+  Scope with(binding, nullptr);
+  bind_with(with, statement.with);
   auto* insert = arena.make<BoundModification>();
   insert->kind = PlanKind::insert;
   insert->table = &find_modified_table(binding, *statement.relation);
@@ -204,18 +197,17 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
   Row given;
   if (statement.source != nullptr && is_plain_values(*statement.source)) {
     if (statement.source->values_lists.size() == 1) {
-      Scope scope(binding, nullptr);
-      bind_with(scope, statement.with);
+      Scope scope(binding, &with);
       given = bind_row(scope, statement, targets, statement.source->values_lists[0],
                        ExpressionPlace::values_single);
     } else {
-      BoundQuery* rows = bind_rows(binding, statement, targets);
+      BoundQuery* rows = bind_rows(with, statement, targets);
       insert->source = rows;
       for (int32_t i = 0; i < rows->visible_targets; ++i)
         given.push_back(rows->targets[i].expression);
     }
   } else if (statement.source != nullptr) {
-    BoundQuery* source = bind_source(binding, statement);
+    BoundQuery* source = bind_query(binding, *statement.source, &with, false);
     insert->source = source;
     given = source_columns(binding, statement, targets, *source);
   }
@@ -229,8 +221,8 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
   insert->values = values;
   rest_on_referenced_tables(binding, table, {});
   insert->checks = bind_checks(binding, table);
-  if (statement.on_conflict != nullptr) insert->conflict = bind_conflict(binding, statement, table);
-  Scope scope(binding, nullptr);
+  if (statement.on_conflict != nullptr) insert->conflict = bind_conflict(with, statement, table);
+  Scope scope(binding, &with);
   add_table(scope, *statement.relation, &table);
   insert->alias = scope.relations[0]->alias;
   insert->returning = bind_returning(scope, statement.returning);

@@ -10,8 +10,9 @@ namespace pgsilo {
 struct ColumnDescriptor;
 
 BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt& statement);
-// Of an INSERT with ON CONFLICT. Throws 42P10, 42704 and what expressions throw.
-const BoundConflict* bind_conflict(StatementBinding& binding, const ast::InsertStmt& statement,
+// Of an INSERT with ON CONFLICT, inside the scope of its WITH. Throws 42P10, 42704 and what
+// expressions throw.
+const BoundConflict* bind_conflict(Scope& with, const ast::InsertStmt& statement,
                                    const TableDescriptor& table);
 BoundModification* bind_update(StatementBinding& binding, const ast::UpdateStmt& statement);
 BoundModification* bind_delete(StatementBinding& binding, const ast::DeleteStmt& statement);

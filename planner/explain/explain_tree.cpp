@@ -347,14 +347,23 @@ class TreeMaker {
     add_child(made, *node.child, "Outer");
   }
 
-  static void describe_conflict(ExplainedNode& made, const InsertNode& node) {
+  void describe_conflict(ExplainedNode& made, const InsertNode& node) {
     if (node.conflict == nullptr) return;
     made.add("Conflict Resolution", node.conflict->updates ? "UPDATE" : "NOTHING");
-    if (node.conflict->any_index) return;
-    ExplainedProperty arbiters{"Conflict Arbiter Indexes", {}, true};
-    for (const IndexDescriptor* index : node.conflict->arbiters)
-      arbiters.values.push_back(quote_identifier(index->name));
-    made.properties.push_back(std::move(arbiters));
+    if (!node.conflict->any_index) {
+      ExplainedProperty arbiters{"Conflict Arbiter Indexes", {}, true};
+      for (const IndexDescriptor* index : node.conflict->arbiters)
+        arbiters.values.push_back(quote_identifier(index->name));
+      made.properties.push_back(std::move(arbiters));
+    }
+    if (node.conflict->condition == nullptr) return;
+    // Over the row that is there and the proposed one.
+    auto width = static_cast<int32_t>(node.table->columns.size());
+    auto column = [&](int32_t slot) {
+      return concat(slot < width ? quote_identifier(node.alias) : "excluded", ".",
+                    quote_identifier(node.table->columns[slot % width].name));
+    };
+    made.add("Conflict Filter", deparse(context_, *node.conflict->condition, column));
   }
 
   // Conditions of a scan show their own columns without a name before them.

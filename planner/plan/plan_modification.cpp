@@ -119,8 +119,11 @@ class ModificationPlanner {
     std::vector<int32_t> not_null;
     plan_change(*action, conflict.assignments, rows, not_null);
     action->not_null_columns = context_.arena().copy_span(not_null);
-    if (conflict.where != nullptr)
-      action->condition = ExpressionPlacer(context_, rows).place(fold(conflict.where));
+    const BoundExpression* condition = conflict.where == nullptr ? nullptr : fold(conflict.where);
+    auto* known = condition == nullptr ? nullptr : try_as<ConstantExpression>(condition);
+    bool is_true = known != nullptr && !known->value.null && known->value.as_bool();
+    if (condition != nullptr && !is_true)
+      action->condition = ExpressionPlacer(context_, rows).place(condition);
     return action;
   }
 
