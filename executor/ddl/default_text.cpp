@@ -31,10 +31,14 @@ DefaultText define_default(DdlRun& run, std::string_view text) {
     return false;
   });
   for (const auto& [location, oid] : named) {
-    Token literal = Lexer(parsed, location).next();
+    Lexer lexer(parsed, location);
+    Token literal = lexer.next();
     PGSILO_CHECK(literal.kind == TokenKind::string || literal.kind == TokenKind::other_string);
-    made.text.replace(literal.start - prefix.size(), literal.end - literal.start,
-                      concat("'", oid, "'"));
+    uint32_t end = literal.end;
+    Token behind = lexer.next();  // U&'...' UESCAPE '!' is one literal
+    if (behind.kind == TokenKind::identifier && is_key_word(lexer.text(behind), "uescape"))
+      end = lexer.next().end;
+    made.text.replace(literal.start - prefix.size(), end - literal.start, concat("'", oid, "'"));
     if (std::find(made.sequences.begin(), made.sequences.end(), oid) == made.sequences.end())
       made.sequences.push_back(oid);
   }
