@@ -5,10 +5,12 @@
 
 #include "base/arena.h"
 #include "base/check.h"
+#include "catalog/builtin/builtin.h"
 #include "catalog/builtin/system_views.h"
 #include "catalog/catalog_rows.h"
 #include "catalog/catalog_writer.h"
 #include "catalog/descriptor_builder.h"
+#include "sql/types/array.h"
 #include "storage/transaction/transaction.h"
 
 namespace pgsilo {
@@ -82,6 +84,9 @@ class Bootstrap {
     access_methods();
     collations();
     tablespaces();
+    roles();
+    for (const BuiltinProcedure& procedure : all_procedures())
+      writer_.insert(rows_.procedure(procedure));
     for (const TypeInfo& type : all_types()) writer_.insert(rows_.builtin_type(type));
     for (const SystemTableInfo& info : all_system_tables()) system_table(descriptor_of(info));
     for (const SystemView& view : all_system_views()) system_table(descriptor_of(view));
@@ -100,20 +105,26 @@ class Bootstrap {
 
   void database(Oid oid, std::string_view name, bool is_template, bool allows_connections) {
     constexpr int encoding_utf8 = 6;
-    writer_.insert(row(system_oid::pg_database)
-                       .set_int(pg_database_oid, oid)
-                       .set(pg_database_datname, name)
-                       .set_int(pg_database_datdba, system_oid::role_postgres)
-                       .set_int(pg_database_encoding, encoding_utf8)
-                       .set_char(pg_database_datlocprovider, 'c')
-                       .set_bool(pg_database_datistemplate, is_template)
-                       .set_bool(pg_database_datallowconn, allows_connections)
-                       .set_int(pg_database_datconnlimit, -1)
-                       .set_int(pg_database_datfrozenxid, 0)
-                       .set_int(pg_database_datminmxid, 0)
-                       .set_int(pg_database_dattablespace, tablespace_default)
-                       .set(pg_database_datcollate, std::string_view("C.UTF-8"))
-                       .set(pg_database_datctype, std::string_view("C.UTF-8")));
+    // As initdb leaves them: everybody may connect to the templates, only their owner create there.
+    const Datum template_rights[] = {Datum::of_bytes("=c/postgres"),
+                                     Datum::of_bytes("postgres=CTc/postgres")};
+    writer_.insert(
+        row(system_oid::pg_database)
+            .set_int(pg_database_oid, oid)
+            .set(pg_database_datname, name)
+            .set_int(pg_database_datdba, system_oid::role_postgres)
+            .set_int(pg_database_encoding, encoding_utf8)
+            .set_char(pg_database_datlocprovider, 'c')
+            .set_bool(pg_database_datistemplate, is_template)
+            .set_bool(pg_database_datallowconn, allows_connections)
+            .set_int(pg_database_datconnlimit, -1)
+            .set_int(pg_database_datfrozenxid, 0)
+            .set_int(pg_database_datminmxid, 0)
+            .set_int(pg_database_dattablespace, tablespace_default)
+            .set(pg_database_datcollate, std::string_view("C.UTF-8"))
+            .set(pg_database_datctype, std::string_view("C.UTF-8"))
+            .set(pg_database_datacl,
+                 is_template ? make_array(type_oid::aclitem, template_rights, arena_) : Datum()));
   }
 
   void databases() {
@@ -177,6 +188,29 @@ class Bootstrap {
                          .set_int(pg_tablespace_oid, tablespace.oid)
                          .set(pg_tablespace_spcname, tablespace.name)
                          .set_int(pg_tablespace_spcowner, system_oid::role_postgres));
+    }
+  }
+
+  void roles() {
+    struct Role {
+      Oid oid;
+      std::string_view name;
+      bool is_superuser;
+    };
+    constexpr Role known[] = {{system_oid::role_postgres, "postgres", true},
+                              {system_oid::role_database_owner, "pg_database_owner", false}};
+    for (const Role& role : known) {
+      writer_.insert(row(system_oid::pg_authid)
+                         .set_int(pg_authid_oid, role.oid)
+                         .set(pg_authid_rolname, role.name)
+                         .set_bool(pg_authid_rolsuper, role.is_superuser)
+                         .set_bool(pg_authid_rolinherit, true)
+                         .set_bool(pg_authid_rolcreaterole, role.is_superuser)
+                         .set_bool(pg_authid_rolcreatedb, role.is_superuser)
+                         .set_bool(pg_authid_rolcanlogin, role.is_superuser)
+                         .set_bool(pg_authid_rolreplication, role.is_superuser)
+                         .set_bool(pg_authid_rolbypassrls, role.is_superuser)
+                         .set_int(pg_authid_rolconnlimit, -1));
     }
   }
 

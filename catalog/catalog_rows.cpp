@@ -44,7 +44,8 @@ SystemRow CatalogRows::empty_class(Oid oid, std::string_view name, const TableDe
       .set_int(pg_class_reltoastrelid, 0)
       .set_bool(pg_class_relhasindex, false)
       .set_bool(pg_class_relisshared,
-                table.oid == system_oid::pg_database || table.oid == system_oid::pg_tablespace)
+                table.oid == system_oid::pg_database || table.oid == system_oid::pg_tablespace ||
+                    table.oid == system_oid::pg_authid || table.oid == system_oid::pg_auth_members)
       .set_char(pg_class_relpersistence, static_cast<char>(table.persistence))
       .set_int(pg_class_relchecks, 0)
       .set_bool(pg_class_relhasrules, false)
@@ -269,6 +270,33 @@ SystemRow CatalogRows::dependency(system_oid::Table catalog, Oid object, Oid rel
       .set_int(pg_depend_refobjid, relation)
       .set_int(pg_depend_refobjsubid, column)
       .set_char(pg_depend_deptype, type);
+  return to;
+}
+
+SystemRow CatalogRows::procedure(const BuiltinProcedure& procedure) {
+  std::vector<Oid> arguments(procedure.argument_types().begin(), procedure.argument_types().end());
+  SystemRow to = row(system_oid::pg_proc);
+  to.set_int(pg_proc_oid, procedure.oid)
+      .set(pg_proc_proname, procedure.name)
+      .set_int(pg_proc_pronamespace, system_oid::schema_pg_catalog)
+      .set_int(pg_proc_proowner, system_oid::role_postgres)
+      .set_int(pg_proc_prolang, system_oid::language_internal)
+      .set_float(pg_proc_procost, 1)
+      .set_float(pg_proc_prorows, procedure.returns_set ? 1000 : 0)
+      .set_int(pg_proc_provariadic, procedure.variadic)
+      .set_int(pg_proc_prosupport, 0)
+      .set_char(pg_proc_prokind, procedure.kind)
+      .set_bool(pg_proc_prosecdef, false)
+      .set_bool(pg_proc_proleakproof, false)
+      .set_bool(pg_proc_proisstrict, procedure.strict)
+      .set_bool(pg_proc_proretset, procedure.returns_set)
+      .set_char(pg_proc_provolatile, procedure.volatility)
+      .set_char(pg_proc_proparallel, 's')
+      .set_int(pg_proc_pronargs, procedure.argument_count)
+      .set_int(pg_proc_pronargdefaults, procedure.default_count)
+      .set_int(pg_proc_prorettype, procedure.result)
+      .set(pg_proc_proargtypes, oids(arguments))
+      .set(pg_proc_prosrc, procedure.name);
   return to;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "catalog/builtin/builtin.h"
 #include "catalog/descriptors.h"
 #include "catalog/system_row.h"
 
@@ -30,6 +31,7 @@ class CatalogRows {
   SystemRow row_type(const TableDescriptor& table);
   SystemRow array_type(const TableDescriptor& table, std::string_view name);
   SystemRow builtin_type(const TypeInfo& type);
+  SystemRow procedure(const BuiltinProcedure& procedure);
   SystemRow schema(const SchemaDescriptor& schema, Oid owner);
 
  private:

@@ -45,6 +45,7 @@ inline constexpr Oid schema_pg_catalog = 11;
 inline constexpr Oid schema_pg_toast = 99;
 inline constexpr Oid schema_public = 2200;
 inline constexpr Oid schema_information_schema = 13207;
+inline constexpr Oid language_internal = 12;
 inline constexpr Oid role_postgres = 10;
 inline constexpr Oid role_database_owner = 6171;
 inline constexpr Oid access_method_heap = 2;

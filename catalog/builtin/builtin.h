@@ -56,6 +56,9 @@ struct BuiltinCast {
   CastMethod method;
 };
 
+// array[subscript], of our own: PostgreSQL has an expression for it instead.
+inline constexpr Oid array_element_procedure = 9010;
+
 // All procedures of a name, by OID; empty when there is none.
 std::span<const BuiltinProcedure> find_procedures(std::string_view name);
 // Null when there is none.

@@ -1,11 +1,17 @@
-// Expressions that the catalog keeps (defaults, checks) as PostgreSQL shows them.
+// What the catalog keeps, as PostgreSQL shows it: expressions (defaults, checks), indexes and
+// constraints as SQL.
+#include "base/byte_buffer.h"
+#include "catalog/catalog_snapshot.h"
 #include "catalog/catalog_view.h"
+#include "executor/catalog_names.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/execution_context.h"
 #include "executor/functions/function.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
 #include "planner/explain/deparse.h"
+#include "sql/types/text.h"
+#include "sql/types/type.h"
 
 namespace pgsilo::functions {
 namespace {
@@ -23,13 +29,9 @@ const BoundExpression* bind(StatementBinding& binding, const TableDescriptor* ta
   return bind_expression(scope, parse_expression(binding, text), ExpressionPlace::none);
 }
 
-// pg_get_expr(): null where there is no such table (any more); 0 is for expressions without
-// columns. Pretty or not is one here.
-Datum expression_text(EvalContext& context, const Datum* a) {
+std::string shown_expression(EvalContext& context, const TableDescriptor* table,
+                             std::string_view text, bool pretty) {
   ExecutionContext& session = *context.execution;
-  auto oid = static_cast<Oid>(a[1].i64);
-  const TableDescriptor* table = session.catalog->find_table(oid);
-  if (table == nullptr && oid != invalid_oid) return Datum();
   Arena memory;
   TypeContext types = *context.types;
   types.arena = &memory;
@@ -40,16 +42,188 @@ Datum expression_text(EvalContext& context, const Datum* a) {
                            .types = types,
                            .parameters = {},
                            .tables = {}};
-  const BoundExpression* expression = bind(binding, table, a[0].bytes());
+  const BoundExpression* expression = bind(binding, table, text);
   DeparseContext names;
   names.types = &types;
-  std::string text = deparse(names, *expression, [&](int32_t slot) {
-    return quote_identifier(table->columns[static_cast<size_t>(slot)].name);
+  names.pretty = pretty;
+  names.definition = true;
+  return deparse(names, *expression, [&](int32_t slot) {
+    const std::string& name = table->columns[static_cast<size_t>(slot)].name;
+    return std::string(quote_identifier(name, memory));
   });
+}
+
+Datum copied(EvalContext& context, std::string_view text) {
   return Datum::of_bytes(context.arena->copy_string(text));
 }
 
-constexpr FunctionEntry entries[] = {{1716, expression_text}, {2509, expression_text}};
+// pg_get_expr(): null where there is no such table (any more); 0 is for expressions without
+// columns.
+Datum expression_text(EvalContext& context, const Datum* a, bool pretty) {
+  auto oid = static_cast<Oid>(a[1].i64);
+  const TableDescriptor* table = context.execution->catalog->find_table(oid);
+  if (table == nullptr && oid != invalid_oid) return Datum();
+  return copied(context, shown_expression(context, table, a[0].bytes(), pretty));
+}
+Datum expression(EvalContext& context, const Datum* a) {
+  return expression_text(context, a, false);
+}
+Datum pretty_expression(EvalContext& context, const Datum* a) {
+  return expression_text(context, a, a[2].as_bool());
+}
+
+std::string quoted(EvalContext& context, std::string_view name) {
+  return std::string(quote_identifier(name, *context.arena));
+}
+
+// With its schema where the search path does not find it.
+std::string relation_name(EvalContext& context, Oid oid) {
+  ByteBuffer name;
+  type_info(type_oid::regclass).print(Datum::of_int(oid), name, *context.types);
+  return std::string(name.view());
+}
+
+std::string column_list(EvalContext& context, const TableDescriptor& table,
+                        std::span<const int16_t> numbers) {
+  std::string text = "(";
+  for (int16_t number : numbers) {
+    text += concat(text.size() > 1 ? ", " : "",
+                   quoted(context, table.columns[static_cast<size_t>(number) - 1].name));
+  }
+  return text + ")";
+}
+
+std::string index_columns(EvalContext& context, const TableDescriptor& table,
+                          const IndexDescriptor& index) {
+  std::string text;
+  for (const IndexColumn& column : index.columns) {
+    text += concat(text.empty() ? "" : ", ",
+                   quoted(context, table.columns[static_cast<size_t>(column.number) - 1].name));
+    if (column.descending) text += " DESC";
+    if (column.nulls_first != column.descending)
+      text += column.nulls_first ? " NULLS FIRST" : " NULLS LAST";
+  }
+  return text;
+}
+
+// fillfactor='70'
+std::string option_list(EvalContext& context, std::span<const std::string> options) {
+  std::string text;
+  for (std::string_view option : options) {
+    size_t equals = std::min(option.find('='), option.size());
+    std::string_view value = option.substr(std::min(equals + 1, option.size()));
+    text += concat(text.empty() ? "" : ", ", quoted(context, option.substr(0, equals)), "=",
+                   quote_literal(value, *context.arena));
+  }
+  return text;
+}
+
+// `column`: 0 for the whole statement, else that column of the index alone.
+Datum index_text(EvalContext& context, Oid oid, int64_t column, bool pretty) {
+  const TableDescriptor* table = nullptr;
+  const IndexDescriptor* index = context.execution->catalog->snapshot().find_index(oid, &table);
+  if (index == nullptr) return Datum();
+  if (column != 0) {
+    if (column < 0 || column > static_cast<int64_t>(index->columns.size()))
+      return Datum::of_bytes("");
+    int16_t number = index->columns[static_cast<size_t>(column) - 1].number;
+    return copied(context, quoted(context, table->columns[static_cast<size_t>(number) - 1].name));
+  }
+  std::string text = concat(
+      "CREATE ", index->unique ? "UNIQUE " : "", "INDEX ", quoted(context, index->name), " ON ",
+      pretty ? relation_name(context, table->oid) : qualified_name(table->schema_name, table->name),
+      " USING btree (", index_columns(context, *table, *index), ")");
+  if (index->nulls_not_distinct) text += " NULLS NOT DISTINCT";
+  if (!index->options.empty()) text += concat(" WITH (", option_list(context, index->options), ")");
+  return copied(context, text);
+}
+Datum index_definition(EvalContext& context, const Datum* a) {
+  return index_text(context, static_cast<Oid>(a[0].i64), 0, false);
+}
+Datum index_part(EvalContext& context, const Datum* a) {
+  return index_text(context, static_cast<Oid>(a[0].i64), a[1].i64, a[2].as_bool());
+}
+
+std::string_view action_text(ReferentialAction action) {
+  switch (action) {
+    case ReferentialAction::no_action:
+      return {};
+    case ReferentialAction::restrict:
+      return "RESTRICT";
+    case ReferentialAction::cascade:
+      return "CASCADE";
+    case ReferentialAction::set_null:
+      return "SET NULL";
+    case ReferentialAction::set_default:
+      return "SET DEFAULT";
+  }
+  return {};
+}
+
+std::string foreign_key_text(EvalContext& context, const TableDescriptor& table,
+                             const ConstraintDescriptor& constraint) {
+  const ForeignKeyDescriptor& key = *constraint.foreign_key;
+  const TableDescriptor* referenced = context.execution->catalog->find_table(key.referenced_table);
+  std::string text = concat("FOREIGN KEY ", column_list(context, table, constraint.columns),
+                            " REFERENCES ", relation_name(context, key.referenced_table));
+  if (referenced != nullptr) text += column_list(context, *referenced, key.referenced_columns);
+  if (key.match == ReferentialMatch::full) text += " MATCH FULL";
+  if (key.on_update != ReferentialAction::no_action)
+    text += concat(" ON UPDATE ", action_text(key.on_update));
+  if (key.on_delete != ReferentialAction::no_action)
+    text += concat(" ON DELETE ", action_text(key.on_delete));
+  if (!key.on_delete_columns.empty())
+    text += concat(" ", column_list(context, table, key.on_delete_columns));
+  return text;
+}
+
+std::string constraint_text(EvalContext& context, const TableDescriptor& table,
+                            const ConstraintDescriptor& constraint, bool pretty) {
+  switch (constraint.type) {
+    case ConstraintType::check:
+      return concat("CHECK (", shown_expression(context, &table, constraint.check_text, pretty),
+                    ")");
+    case ConstraintType::foreign_key:
+      return foreign_key_text(context, table, constraint);
+    case ConstraintType::primary_key:
+      return concat("PRIMARY KEY ", column_list(context, table, constraint.columns));
+    case ConstraintType::unique: {
+      const IndexDescriptor* index = table.find_index(constraint.index);
+      bool nulls_are_equal = index != nullptr && index->nulls_not_distinct;
+      return concat("UNIQUE ", nulls_are_equal ? "NULLS NOT DISTINCT " : "",
+                    column_list(context, table, constraint.columns));
+    }
+  }
+  return {};
+}
+
+Datum constraint_definition(EvalContext& context, Oid oid, bool pretty) {
+  for (const auto& [table_oid, table] : context.execution->catalog->snapshot().tables()) {
+    const ConstraintDescriptor* constraint = table->find_constraint(oid);
+    if (constraint == nullptr) continue;
+    std::string text = constraint_text(context, *table, *constraint, pretty);
+    if (constraint->deferrable) text += " DEFERRABLE";
+    if (constraint->initially_deferred) text += " INITIALLY DEFERRED";
+    if (!constraint->validated) text += " NOT VALID";
+    return copied(context, text);
+  }
+  return Datum();
+}
+Datum constraint_definition(EvalContext& context, const Datum* a) {
+  return constraint_definition(context, static_cast<Oid>(a[0].i64), false);
+}
+Datum pretty_constraint_definition(EvalContext& context, const Datum* a) {
+  return constraint_definition(context, static_cast<Oid>(a[0].i64), a[1].as_bool());
+}
+
+constexpr FunctionEntry entries[] = {
+    {1387, constraint_definition},
+    {1643, index_definition},
+    {1716, expression},
+    {2507, index_part},
+    {2508, pretty_constraint_definition},
+    {2509, pretty_expression},
+};
 
 }  // namespace
 

@@ -29,7 +29,7 @@ ScalarFunction find_function(Oid procedure) {
   static const std::vector<FunctionEntry> entries = joined<FunctionEntry>(
       {comparison(), integer(), floating_point(), numeric(), conversion(), text(), pattern(),
        date_time(), text_format(), date_format(), date_reading(), number_format(), session(),
-       monitoring(), sequence(), definition_text(), advisory_lock()});
+       monitoring(), sequence(), definition_text(), catalog_objects(), array(), advisory_lock()});
   const FunctionEntry* entry = find_entry(entries, procedure);
   return entry == nullptr ? nullptr : entry->function;
 }

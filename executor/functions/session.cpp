@@ -9,6 +9,7 @@
 #include "catalog/catalog_snapshot.h"
 #include "catalog/catalog_view.h"
 #include "catalog/descriptors.h"
+#include "catalog/system_tables.h"
 #include "executor/execution_context.h"
 #include "executor/functions/function.h"
 #include "executor/wait_report.h"
@@ -23,8 +24,6 @@ namespace pgsilo::functions {
 namespace {
 
 using std::string_view;
-
-constexpr Oid owner_oid = 10;  // every object belongs to the bootstrap superuser
 
 Datum copied(EvalContext& context, string_view text) {
   return Datum::of_bytes(context.arena->copy_string(text));
@@ -89,7 +88,8 @@ Datum encoding_name(EvalContext&, const Datum* a) {
 }
 Datum is_in_recovery(EvalContext&, const Datum*) { return Datum::of_bool(false); }
 Datum user_name(EvalContext& context, const Datum* a) {
-  if (a[0].i64 == owner_oid) return Datum::of_bytes("postgres");
+  if (a[0].i64 == system_oid::role_postgres) return Datum::of_bytes("postgres");
+  if (a[0].i64 == system_oid::role_database_owner) return Datum::of_bytes("pg_database_owner");
   return copied(context, concat("unknown (OID=", a[0].i64, ")"));
 }
 

@@ -121,6 +121,13 @@ class TimestampSeries final : public SetFunction {
   bool rising_ = true;
 };
 
+// Of what there is none: ancestors of partitions.
+class EmptySet final : public SetFunction {
+ public:
+  void start(RowContext&, const Datum*) override {}
+  bool next(RowContext&, Datum*) override { return false; }
+};
+
 }  // namespace
 
 std::unique_ptr<SetFunction> make_set_function(Oid procedure) {
@@ -137,6 +144,8 @@ std::unique_ptr<SetFunction> make_set_function(Oid procedure) {
     case 938:
     case 939:
       return std::make_unique<TimestampSeries>(procedure == 939);
+    case 3425:
+      return std::make_unique<EmptySet>();
     default:
       return make_monitor_function(procedure);
   }

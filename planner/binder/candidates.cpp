@@ -120,6 +120,22 @@ const Candidate* assume_same_type(std::span<const Oid> actual, std::vector<Candi
   return found;
 }
 
+// anyelement and anyarray stand for one type and its arrays.
+bool elements_agree(std::span<const Oid> actual, const Candidate& candidate) {
+  Oid chosen = invalid_oid;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    Oid declared = candidate.arguments[i];
+    bool is_array = declared == type_oid::anyarray;
+    if (!is_array && declared != type_oid::anyelement && declared != type_oid::anynonarray)
+      continue;
+    if (actual[i] == type_oid::unknown) continue;
+    Oid element = is_array ? type_info(actual[i]).element : actual[i];
+    if (chosen != invalid_oid && element != chosen) return false;
+    chosen = element;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Candidate> matching_candidates(std::span<const Oid> actual,
@@ -128,7 +144,7 @@ std::vector<Candidate> matching_candidates(std::span<const Oid> actual,
     for (size_t i = 0; i < actual.size(); ++i) {
       if (!can_coerce(actual[i], candidate.arguments[i], CoercionContext::implicit)) return true;
     }
-    return false;
+    return !elements_agree(actual, candidate);
   });
   return candidates;
 }

@@ -30,7 +30,9 @@ bool allows(CoercionContext context, CastContext needed) {
   return false;
 }
 
+// int2vector and oidvector are arrays, too.
 Oid array_element(Oid type) {
+  if (type == type_oid::int2vector || type == type_oid::oidvector) return type_info(type).element;
   const TypeInfo* info = find_type(type);
   return info != nullptr && is_array_type(*info) ? info->element : invalid_oid;
 }
@@ -38,7 +40,9 @@ Oid array_element(Oid type) {
 // Arrays convert by their text form where their elements convert.
 CoercionPath find_array_path(Oid source, Oid target, CoercionContext context) {
   Oid source_element = array_element(source);
-  Oid target_element = array_element(target);
+  // Nothing becomes one of the vectors, or they would catch what should go to ordinary arrays.
+  bool is_vector = target == type_oid::int2vector || target == type_oid::oidvector;
+  Oid target_element = is_vector ? invalid_oid : array_element(target);
   if (source_element == invalid_oid || target_element == invalid_oid) return {};
   CoercionPath element = find_coercion_path(source_element, target_element, context);
   if (element.method == CoercionMethod::none || element.method == CoercionMethod::relabel)

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "catalog/builtin/builtin.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/column_reference.h"
 #include "planner/binder/expression_families.h"
@@ -105,13 +106,33 @@ const BoundExpression* bind_sql_value(Scope& scope, const ast::SqlValueFunction&
   throw_unsupported(feature, scope.position(node->location));
 }
 
-[[noreturn]] void bind_indirection(Scope& scope, const ast::Indirection& node) {
-  auto kind = node.steps.front().kind;
-  bool is_field =
-      kind == ast::IndirectionStep::Kind::field || kind == ast::IndirectionStep::Kind::star;
-  unsupported(scope,
-              is_field ? UnsupportedFeature::composite_type : UnsupportedFeature::array_subscript,
-              &node);
+// array[subscript]. Arrays have one dimension; slices are not supported.
+const BoundExpression* bind_indirection(Scope& scope, const ast::Indirection& node) {
+  using Kind = ast::IndirectionStep::Kind;
+  Kind kind = node.steps.front().kind;
+  if (kind == Kind::field || kind == Kind::star)
+    unsupported(scope, UnsupportedFeature::composite_type, &node);
+  const BoundExpression* array = bind_expression(scope, node.argument);
+  const TypeInfo& type = type_info(array->type);
+  if (type.element == invalid_oid || type.typlen >= 0) {
+    throw SqlError(sqlstate::datatype_mismatch,
+                   concat("cannot subscript type ", type_name(array->type),
+                          " because it does not support subscripting"))
+        .at(scope.position(array->location));
+  }
+  if (kind == Kind::slice || node.steps.size() > 1)
+    unsupported(scope, UnsupportedFeature::array_subscript, &node);
+  const BoundExpression* given = bind_expression(scope, node.steps.front().upper);
+  const BoundExpression* subscript =
+      coerce_to_target(scope.binding, given, type_oid::int4, no_typmod, CoercionContext::assignment,
+                       CallForm::implicit_cast, -1);
+  if (subscript == nullptr) {
+    throw SqlError(sqlstate::datatype_mismatch, "array subscript must have type integer")
+        .at(scope.position(given->location));
+  }
+  const BoundExpression* arguments[] = {array, subscript};
+  return make_call(scope.arena(), *find_procedure(array_element_procedure), type.element,
+                   scope.arena().copy_span(arguments), node.location);
 }
 
 }  // namespace
@@ -184,7 +205,7 @@ const BoundExpression* bind_expression(Scope& scope, const ast::Node* node) {
     case ast::NodeKind::sql_value_function:
       return bind_sql_value(scope, *ast::as<ast::SqlValueFunction>(node));
     case ast::NodeKind::indirection:
-      bind_indirection(scope, *ast::as<ast::Indirection>(node));
+      return bind_indirection(scope, *ast::as<ast::Indirection>(node));
     case ast::NodeKind::set_to_default:
       throw SqlError(sqlstate::syntax_error, "DEFAULT is not allowed in this context")
           .at(scope.position(node->location));

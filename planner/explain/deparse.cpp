@@ -4,6 +4,7 @@
 #include "catalog/builtin/builtin.h"
 #include "planner/binder/binding.h"
 #include "planner/explain/deparse_constant.h"
+#include "planner/explain/deparse_pretty.h"
 
 namespace pgsilo {
 
@@ -63,15 +64,16 @@ class Deparser {
         return boolean(*as<BooleanExpression>(&e));
       case ExpressionKind::null_test: {
         auto* test = as<NullTestExpression>(&e);
-        return concat("(", text(*test->argument, true),
-                      test->is_not_null ? " IS NOT NULL)" : " IS NULL)");
+        return enclosed(concat(part(*test->argument, true, e),
+                               test->is_not_null ? " IS NOT NULL" : " IS NULL"));
       }
       case ExpressionKind::boolean_test:
         return boolean_test(*as<BooleanTestExpression>(&e));
       case ExpressionKind::distinct_from: {
         auto* test = as<DistinctFromExpression>(&e);
-        return concat(test->negated ? "(NOT (" : "(", text(*test->left, true), " IS DISTINCT FROM ",
-                      text(*test->right, true), test->negated ? "))" : ")");
+        std::string distinct = enclosed(
+            concat(part(*test->left, true, e), " IS DISTINCT FROM ", part(*test->right, true, e)));
+        return test->negated ? enclosed(concat("NOT ", distinct)) : distinct;
       }
       case ExpressionKind::case_when:
         return case_when(*as<CaseExpression>(&e));
@@ -120,6 +122,16 @@ class Deparser {
   }
 
  private:
+  // What stands between parentheses unless they are left to whoever encloses it.
+  std::string enclosed(std::string text) const {
+    return context_.pretty ? text : concat("(", text, ")");
+  }
+  // An expression inside of `parent`.
+  std::string part(const BoundExpression& e, bool show_implicit, const BoundExpression& parent) {
+    bool alone = !context_.pretty || stands_alone(e, &parent);
+    return alone ? text(e, show_implicit) : concat("(", text(e, show_implicit), ")");
+  }
+
   std::string parameter(const ExecutionParameterExpression& e) {
     auto known = context_.parameters.find(e.index);
     return known != context_.parameters.end() ? known->second : concat("$", e.index);
@@ -134,8 +146,10 @@ class Deparser {
 
   std::string cast(const BoundExpression& argument, const BoundExpression& result, CallForm form,
                    bool show_implicit) {
-    if (form == CallForm::implicit_cast && !show_implicit) return text(argument, show_implicit);
-    return concat("(", text(argument, show_implicit), ")::", type_name(result.type, result.typmod));
+    if (form == CallForm::implicit_cast && !show_implicit)
+      return part(argument, show_implicit, result);
+    return concat(enclosed(part(argument, show_implicit, result)),
+                  "::", type_name(result.type, result.typmod));
   }
 
   std::string typmod_coercion(const TypmodCoercionExpression& e, bool show_implicit) {
@@ -144,8 +158,11 @@ class Deparser {
     if (auto* relabel = try_as<RelabelExpression>(argument)) argument = relabel->argument;
     if (auto* conversion = try_as<IoConversionExpression>(argument))
       argument = conversion->argument;
-    return cast(*argument, e, e.explicit_cast ? CallForm::explicit_cast : CallForm::implicit_cast,
-                show_implicit);
+    CallForm form = e.explicit_cast ? CallForm::explicit_cast : CallForm::implicit_cast;
+    bool is_twice = context_.pretty && argument != e.argument && !stands_alone(*e.argument, &e);
+    std::string shown = cast(*argument, e, form, show_implicit);
+    if (!is_twice || (form == CallForm::implicit_cast && !show_implicit)) return shown;
+    return concat("((", text(*argument, show_implicit), "))::", type_name(e.type, e.typmod));
   }
 
   std::string call(const CallExpression& e, bool show_implicit) {
@@ -154,9 +171,9 @@ class Deparser {
         const BuiltinOperator* op = find_operator(e.operator_oid);
         std::string_view name = op == nullptr ? std::string_view("?") : op->name;
         if (e.arguments.size() == 1)
-          return concat("(", name, " ", text(*e.arguments[0], true), ")");
-        return concat("(", text(*e.arguments[0], true), " ", name, " ", text(*e.arguments[1], true),
-                      ")");
+          return enclosed(concat(name, " ", part(*e.arguments[0], true, e)));
+        return enclosed(
+            concat(part(*e.arguments[0], true, e), " ", name, " ", part(*e.arguments[1], true, e)));
       }
       case CallForm::explicit_cast:
       case CallForm::implicit_cast:
@@ -164,24 +181,30 @@ class Deparser {
       case CallForm::function:
         break;
     }
+    if (e.procedure == array_element_procedure) {
+      bool is_column = e.arguments[0]->kind == ExpressionKind::slot;
+      std::string array = text(*e.arguments[0], true);
+      return concat(is_column ? array : concat("(", array, ")"), "[", text(*e.arguments[1], true),
+                    "]");
+    }
     return concat(procedure_name(e.procedure), "(", list(e.arguments), ")");
   }
 
   std::string boolean(const BooleanExpression& e) {
-    if (e.op == BooleanOperator::not_) return concat("(NOT ", text(*e.arguments[0], false), ")");
-    std::string result = "(";
+    if (e.op == BooleanOperator::not_)
+      return enclosed(concat("NOT ", part(*e.arguments[0], false, e)));
+    std::string result;
     for (size_t i = 0; i < e.arguments.size(); ++i) {
       if (i != 0) result += e.op == BooleanOperator::and_ ? " AND " : " OR ";
-      result += text(*e.arguments[i], false);
+      result += part(*e.arguments[i], false, e);
     }
-    return result + ")";
+    return enclosed(result);
   }
 
   std::string boolean_test(const BooleanTestExpression& e) {
-    static constexpr std::string_view names[] = {" IS TRUE)",    " IS NOT TRUE)",
-                                                 " IS FALSE)",   " IS NOT FALSE)",
-                                                 " IS UNKNOWN)", " IS NOT UNKNOWN)"};
-    return concat("(", text(*e.argument, false), names[static_cast<size_t>(e.test)]);
+    static constexpr std::string_view names[] = {
+        " IS TRUE", " IS NOT TRUE", " IS FALSE", " IS NOT FALSE", " IS UNKNOWN", " IS NOT UNKNOWN"};
+    return enclosed(concat(part(*e.argument, false, e), names[static_cast<size_t>(e.test)]));
   }
 
   std::string case_when(const CaseExpression& e) {
@@ -205,18 +228,19 @@ class Deparser {
 
   std::string in_list(const InListExpression& e) {
     const BuiltinOperator* op = find_operator(e.operator_oid);
-    std::string items = deparse_array(e.items, context_.types);
+    std::string items;
+    if (!context_.definition) items = deparse_array(e.items, context_.types);
     if (items.empty()) items = concat("ARRAY[", list(e.items), "]");
-    return concat("(", text(*e.operand, true), " ",
-                  op == nullptr ? std::string_view("?") : op->name, e.negated ? " ALL (" : " ANY (",
-                  items, "))");
+    return enclosed(concat(part(*e.operand, true, e), " ",
+                           op == nullptr ? std::string_view("?") : op->name,
+                           e.negated ? " ALL (" : " ANY (", items, ")"));
   }
 
   std::string array_comparison(const ArrayComparisonExpression& e) {
     const BuiltinOperator* op = find_operator(e.operator_oid);
-    return concat("(", text(*e.operand, true), " ",
-                  op == nullptr ? std::string_view("?") : op->name, e.is_all ? " ALL (" : " ANY (",
-                  text(*e.array, true), "))");
+    return enclosed(concat(part(*e.operand, true, e), " ",
+                           op == nullptr ? std::string_view("?") : op->name,
+                           e.is_all ? " ALL (" : " ANY (", part(*e.array, true, e), ")"));
   }
 
   std::string subplan(const SubplanExpression& e) {

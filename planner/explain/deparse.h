@@ -19,6 +19,8 @@ struct DeparseContext {
   TypeContext* types = nullptr;               // prints constants
   std::map<int32_t, std::string> parameters;  // execution parameter -> what it stands for
   bool qualified = false;
+  bool pretty = false;      // without the parentheses that are not needed
+  bool definition = false;  // as it was written: a list of values is an array of theirs
 };
 
 // `slot_text` gives the text of an input row's slot.

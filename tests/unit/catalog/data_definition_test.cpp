@@ -1,6 +1,9 @@
 // Definitions one at a time: what they write, what they refuse.
 #include "catalog/data_definition.h"
 
+#include "base/arena.h"
+#include "sql/types/array.h"
+#include "sql/types/type.h"
 #include "tests/unit/catalog/data_definition_fixture.h"
 
 namespace pgsilo::testing {
@@ -25,9 +28,12 @@ TEST_F(DataDefinitionTest, SystemKeysAreTheDescriptorsKeys) {
   for (const SystemTable& system : engine_.catalog.system_tables().all()) {
     const TableDescriptor& table = *session_.view.find_table(system.info().oid);
     std::vector<Datum> values;
+    Arena arena;
     for (const ColumnDescriptor& column : table.columns) {
-      values.push_back(type_info(column.type).by_reference ? Datum::of_bytes("x")
-                                                           : Datum::of_int(column.number));
+      const TypeInfo& type = type_info(column.type);
+      values.push_back(type.category == 'A' ? make_array(type.element, {}, arena)
+                       : type.by_reference  ? Datum::of_bytes("x")
+                                            : Datum::of_int(column.number));
     }
     for (const auto& index : table.indexes) {
       ByteBuffer by_descriptor;

@@ -26,6 +26,18 @@ TEST_F(BinderErrors, NamesThatAreTwo) {
             "42701 at 19: column \"a\" specified more than once");
 }
 
+TEST_F(BinderErrors, ColumnsThatOnConflictDoesNotFind) {
+  EXPECT_EQ(error("insert into t (a) values (1) on conflict (x) do nothing"),
+            "42703 at 42: column \"x\" does not exist");
+}
+
+TEST_F(BinderErrors, SubscriptsThatDoNotFit) {
+  EXPECT_EQ(error("select a[1] from t"),
+            "42804 at 8: cannot subscript type integer because it does not support subscripting");
+  EXPECT_EQ(error("select (array[1])[true]"),
+            "42804 at 19: array subscript must have type integer");
+}
+
 TEST_F(BinderErrors, TypesThatDoNotFit) {
   EXPECT_EQ(error("select a from t where c = 1"),
             "42883 at 25: operator does not exist: text = integer");

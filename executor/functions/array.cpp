@@ -1,0 +1,65 @@
+// Parts, bounds and order of arrays.
+#include "sql/types/array.h"
+
+#include "catalog/builtin/builtin.h"
+#include "executor/functions/function.h"
+#include "sql/sql_error.h"
+#include "sql/types/type.h"
+
+namespace pgsilo::functions {
+namespace {
+
+Datum element(EvalContext&, const Datum* a) { return array_element(a[0], a[1].i64); }
+
+// Null where there is no such dimension.
+Datum lower_bound(EvalContext&, const Datum* a) {
+  ArrayReader array(a[0]);
+  return a[1].i64 == 1 && array.count() != 0 ? Datum::of_int(array.lower_bound()) : Datum();
+}
+Datum upper_bound(EvalContext&, const Datum* a) {
+  ArrayReader array(a[0]);
+  if (a[1].i64 != 1 || array.count() == 0) return Datum();
+  return Datum::of_int(int64_t{array.lower_bound()} + array.count() - 1);
+}
+
+// Of arrays of one type.
+const TypeInfo& array_of(const Datum& array) {
+  return type_info(type_info(ArrayReader(array).element()).array);
+}
+bool are_equal(const Datum* a) {
+  const TypeInfo& type = array_of(a[0]);
+  if (type.equal != nullptr) return type.equal(a[0], a[1]);
+  throw SqlError(
+      sqlstate::undefined_function,
+      concat("could not identify an equality operator for type ", format_type(type.element)));
+}
+int order_of(const Datum* a) {
+  const TypeInfo& type = array_of(a[0]);
+  if (type.compare != nullptr) return type.compare(a[0], a[1]);
+  throw SqlError(
+      sqlstate::undefined_function,
+      concat("could not identify a comparison function for type ", format_type(type.element)));
+}
+Datum equal(EvalContext&, const Datum* a) { return Datum::of_bool(are_equal(a)); }
+Datum not_equal(EvalContext&, const Datum* a) { return Datum::of_bool(!are_equal(a)); }
+Datum less(EvalContext&, const Datum* a) { return Datum::of_bool(order_of(a) < 0); }
+Datum less_equal(EvalContext&, const Datum* a) { return Datum::of_bool(order_of(a) <= 0); }
+Datum greater(EvalContext&, const Datum* a) { return Datum::of_bool(order_of(a) > 0); }
+Datum greater_equal(EvalContext&, const Datum* a) { return Datum::of_bool(order_of(a) >= 0); }
+Datum order(EvalContext&, const Datum* a) {
+  int sign = order_of(a);
+  return Datum::of_int(sign < 0 ? -1 : sign > 0 ? 1 : 0);
+}
+
+constexpr FunctionEntry entries[] = {
+    {2091, lower_bound}, {2092, upper_bound}, {array_element_procedure, element},
+    {744, equal},        {390, not_equal},    {391, less},
+    {393, less_equal},   {392, greater},      {396, greater_equal},
+    {382, order},
+};
+
+}  // namespace
+
+std::span<const FunctionEntry> array() { return entries; }
+
+}  // namespace pgsilo::functions

@@ -1,0 +1,89 @@
+// What tools ask about objects of the catalog: whether their names are enough to find them, and how
+// functions are called.
+#include <algorithm>
+#include <string>
+
+#include "catalog/builtin/builtin.h"
+#include "catalog/catalog_snapshot.h"
+#include "catalog/catalog_view.h"
+#include "executor/execution_context.h"
+#include "executor/functions/function.h"
+#include "sql/sql_error.h"
+#include "sql/types/type.h"
+
+namespace pgsilo::functions {
+namespace {
+
+Datum copied(EvalContext& context, std::string_view text) {
+  return Datum::of_bytes(context.arena->copy_string(text));
+}
+
+// pg_catalog, where built-in types and functions are, is always searched.
+Datum type_is_visible(EvalContext& context, const Datum* a) {
+  auto oid = static_cast<Oid>(a[0].i64);
+  if (find_type(oid) != nullptr) return Datum::of_bool(true);
+  const CatalogView& catalog = *context.execution->catalog;
+  for (const auto& [table_oid, table] : catalog.snapshot().tables()) {
+    if (table->row_type != oid && table->array_type != oid) continue;
+    const TableDescriptor* found = catalog.find_table({}, table->name);
+    return Datum::of_bool(found != nullptr && found->oid == table_oid);
+  }
+  return Datum();
+}
+
+Datum function_is_visible(EvalContext&, const Datum* a) {
+  return find_procedure(static_cast<Oid>(a[0].i64)) != nullptr ? Datum::of_bool(true) : Datum();
+}
+
+// As in a definition: "VARIADIC \"any\"", "integer DEFAULT 0", "OUT pid integer".
+Datum function_arguments(EvalContext& context, const Datum* a) {
+  const BuiltinProcedure* procedure = find_procedure(static_cast<Oid>(a[0].i64));
+  if (procedure == nullptr) return Datum();
+  std::string text;
+  for (size_t i = 0; i < procedure->argument_count; ++i) {
+    if (i != 0) text += ", ";
+    if (procedure->variadic != 0 && i + 1 == procedure->argument_count) text += "VARIADIC ";
+    text += format_type(procedure->arguments[i]);
+    std::string_view value = procedure_default_text(procedure->oid, i);
+    if (!value.empty()) text += concat(" DEFAULT ", value);
+  }
+  for (const BuiltinRowColumn& column : row_columns(procedure->oid)) {
+    text += concat(text.empty() ? "OUT " : ", OUT ", column.name, " ", format_type(column.type));
+  }
+  return copied(context, text);
+}
+
+Datum function_result(EvalContext& context, const Datum* a) {
+  const BuiltinProcedure* procedure = find_procedure(static_cast<Oid>(a[0].i64));
+  if (procedure == nullptr) return Datum();
+  return copied(context,
+                concat(procedure->returns_set ? "SETOF " : "", format_type(procedure->result)));
+}
+
+// What a publication could publish: permanent tables of the user's.
+Datum relation_is_publishable(EvalContext& context, const Datum* a) {
+  const TableDescriptor* table = context.execution->catalog->find_table(static_cast<Oid>(a[0].i64));
+  if (table == nullptr) return Datum();
+  return Datum::of_bool(table->kind == RelationKind::table && !table->is_system() &&
+                        table->persistence == RelationPersistence::permanent);
+}
+
+// Where a tablespace's files are: those that every database has, are in its directory.
+Datum tablespace_location(EvalContext&, const Datum*) { return Datum::of_bytes(""); }
+
+// Of objects that there are none of: triggers, extended statistics.
+Datum definition_of_none(EvalContext&, const Datum*) { return Datum(); }
+
+constexpr FunctionEntry entries[] = {
+    {1662, definition_of_none},  // pg_get_triggerdef
+    {2730, definition_of_none},  // and pretty
+    {6174, definition_of_none},  // pg_get_statisticsobjdef_columns
+    {2080, type_is_visible},    {2081, function_is_visible}, {2162, function_arguments},
+    {2165, function_result},    {3778, tablespace_location}, {6121, relation_is_publishable},
+};
+
+}  // namespace
+
+std::span<const FunctionEntry> catalog_objects() { return entries; }
+
+}  // namespace pgsilo::functions
