@@ -60,6 +60,7 @@ class LoggedEngine {
   EpochManager& epochs() { return *epochs_; }
   RelationDirectory& relations() { return relations_; }
   WorkerContext& worker(unsigned index) { return *workers_[index]; }
+  const WaitSettings& waits() const { return settings_; }
 
  private:
   class SteppingParker final : public Parker {
