@@ -1,4 +1,6 @@
 // ALTER TABLE: its commands one after the other, each on what the one before left.
+#include <algorithm>
+
 #include "executor/ddl/foreign_key.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/table_definition.h"
@@ -61,19 +63,51 @@ class AlterTable final : public DdlCommand {
  public:
   using DdlCommand::DdlCommand;
   std::string_view tag() const override {
-    return syntax<ast::AlterTableStmt>().object_kind == ast::ObjectKind::index ? "ALTER INDEX"
-                                                                               : "ALTER TABLE";
+    switch (syntax<ast::AlterTableStmt>().object_kind) {
+      case ast::ObjectKind::index:
+        return "ALTER INDEX";
+      case ast::ObjectKind::sequence:
+        return "ALTER SEQUENCE";
+      default:
+        return "ALTER TABLE";
+    }
   }
 
  private:
   void execute(DdlRun& run) const override {
     const auto& syntax = this->syntax<ast::AlterTableStmt>();
-    if (syntax.object_kind != ast::ObjectKind::table) throw_unsupported("ALTER INDEX");
+    if (syntax.object_kind == ast::ObjectKind::index) throw_unsupported("ALTER INDEX");
+    // All kinds of relations have owners.
+    if (std::all_of(syntax.commands.begin(), syntax.commands.end(), [](const auto& each) {
+          return each.kind == ast::AlterTableKind::change_owner;
+        })) {
+      return change_owner(run, syntax);
+    }
+    if (syntax.object_kind == ast::ObjectKind::sequence)
+      throw_unsupported("ALTER SEQUENCE ... SET LOGGED or UNLOGGED");
     const TableDescriptor* table = run.find_table(*syntax.relation, syntax.missing_ok);
     if (table == nullptr) return;
     run.refuse_pending_events(*table, tag());
     Oid oid = table->oid;
     for (const ast::AlterTableCommand& command : syntax.commands) apply(run, oid, command);
+  }
+
+  static void change_owner(DdlRun& run, const ast::AlterTableStmt& syntax) {
+    const TableDescriptor* relation = run.find_relation(*syntax.relation, syntax.missing_ok);
+    if (relation == nullptr) return;
+    if (syntax.object_kind == ast::ObjectKind::sequence &&
+        relation->kind != RelationKind::sequence) {
+      throw SqlError(sqlstate::wrong_object_type,
+                     concat("\"", relation->name, "\" is not a sequence"));
+    }
+    for (const ast::AlterTableCommand& command : syntax.commands) check_owner(command.name);
+  }
+  // Everything belongs to the one role that can own something, and stays there.
+  static void check_owner(std::string_view role) {
+    bool is_own = role.empty() || role == "postgres";  // CURRENT_USER and its kin have no name
+    if (is_own) return;
+    if (role == "pg_database_owner") throw_unsupported("ALTER TABLE ... OWNER TO another role");
+    throw SqlError(sqlstate::undefined_object, concat("role \"", role, "\" does not exist"));
   }
 
   static void apply(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
@@ -123,7 +157,7 @@ class AlterTable final : public DdlCommand {
       case ast::AlterTableKind::set_unlogged:
         throw_unsupported("ALTER TABLE ... SET UNLOGGED");
       case ast::AlterTableKind::change_owner:
-        throw_unsupported("ALTER TABLE ... OWNER TO");
+        return check_owner(command.name);
       case ast::AlterTableKind::unsupported:
         throw_unsupported(command.feature);
     }

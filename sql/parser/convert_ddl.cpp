@@ -417,7 +417,7 @@ AlterTableCommand TreeConverter::alter_table_command(const PgQuery__AlterTableCm
 
 const Node* TreeConverter::alter_table(const PgQuery__AlterTableStmt& from) {
   ObjectKind kind = object_kind_of(from.objtype);
-  if (kind != ObjectKind::table && kind != ObjectKind::index)
+  if (kind != ObjectKind::table && kind != ObjectKind::index && kind != ObjectKind::sequence)
     return unsupported_statement(alter_feature_of(from.objtype));
   auto* to = make<AlterTableStmt>();
   to->relation = range_var(from.relation);

@@ -136,8 +136,6 @@ std::string_view TreeConverter::alter_feature_of(PgQuery__ObjectType type) {
       return "ALTER VIEW";
     case PG_QUERY__OBJECT_TYPE__OBJECT_MATVIEW:
       return "ALTER MATERIALIZED VIEW";
-    case PG_QUERY__OBJECT_TYPE__OBJECT_SEQUENCE:
-      return "ALTER SEQUENCE ... OWNER TO";
     case PG_QUERY__OBJECT_TYPE__OBJECT_FOREIGN_TABLE:
       return "ALTER FOREIGN TABLE";
     case PG_QUERY__OBJECT_TYPE__OBJECT_TYPE:
