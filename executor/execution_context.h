@@ -119,6 +119,9 @@ struct ExecutionContext {
       nullptr;  // the session's view of the catalog, its own uncommitted DDL included
   int64_t transaction_timestamp_us = 0;  // now(): microseconds since 2000-01-01 00:00 UTC
   bool read_only = false;                // functions that write fail
+  // Statements keep others from writing the tables that they use: the last resort of those whose
+  // reads are beaten again and again.
+  bool keeps_writers_out = false;
 
   // --- per statement ---
   int64_t statement_timestamp_us = 0;

@@ -84,7 +84,9 @@ void ExecutionState::use_table(const TableDescriptor& table, TableUse use) {
   if (table.record.record != nullptr) {
     check(transaction().use_descriptor(table.record.record, table.record.tid));
   }
-  if (table.relation != nullptr) check(transaction().lock_relation(*table.relation, lock_of(use)));
+  if (table.relation == nullptr) return;
+  if (session.keeps_writers_out && !nested) check(transaction().keep_writers_out(*table.relation));
+  check(transaction().lock_relation(*table.relation, lock_of(use)));
 }
 
 void ExecutionState::close() {

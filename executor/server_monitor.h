@@ -85,8 +85,9 @@ struct StatementStatistics {
   uint64_t id = 0;
   std::string text;
   int64_t calls = 0;
-  int64_t retries = 0;   // aborted runs after which the server ran it again by itself
-  int64_t failures = 0;  // those told to the client as 40001 or 40P01
+  int64_t retries = 0;         // aborted runs after which the server ran it again by itself
+  int64_t failures = 0;        // those told to the client as 40001 or 40P01
+  int64_t exclusive_runs = 0;  // that kept writers out of their tables
   AbortCounters aborts;
 };
 

@@ -19,22 +19,30 @@ LockTag tag_of(const Datum* a) {
 }
 
 template <int keys, LockMode mode, Scope scope>
+bool gain(ExecutionContext& session, const Datum* a, WaitPolicy policy) {
+  TransactionStatus status = session.advisory_locks->lock(tag_of<keys>(a), mode, scope, policy,
+                                                          session.transaction->waits());
+  if (status == TransactionStatus::lock_not_available && policy == WaitPolicy::no_wait)
+    return false;
+  if (status != TransactionStatus::ok) raise_transaction_status(status);
+  return true;
+}
+
+template <int keys, LockMode mode, Scope scope>
 Datum lock(EvalContext& context, const Datum* a) {
   ExecutionContext& session = *context.execution;
-  TransactionStatus status = session.advisory_locks->lock(
-      tag_of<keys>(a), mode, scope, WaitPolicy::wait, session.transaction->waits());
-  if (status != TransactionStatus::ok) raise_transaction_status(status);
+  if (session.transaction->keeps_writers_out()) {
+    // Its holder may be one of them.
+    if (gain<keys, mode, scope>(session, a, WaitPolicy::no_wait)) return Datum::of_int(0);
+    session.transaction->let_writers_in();
+  }
+  gain<keys, mode, scope>(session, a, WaitPolicy::wait);
   return Datum::of_int(0);
 }
 
 template <int keys, LockMode mode, Scope scope>
 Datum try_lock(EvalContext& context, const Datum* a) {
-  ExecutionContext& session = *context.execution;
-  TransactionStatus status = session.advisory_locks->lock(
-      tag_of<keys>(a), mode, scope, WaitPolicy::no_wait, session.transaction->waits());
-  if (status == TransactionStatus::lock_not_available) return Datum::of_bool(false);
-  if (status != TransactionStatus::ok) raise_transaction_status(status);
-  return Datum::of_bool(true);
+  return Datum::of_bool(gain<keys, mode, scope>(*context.execution, a, WaitPolicy::no_wait));
 }
 
 template <int keys, LockMode mode>

@@ -149,7 +149,8 @@ void fill_statements(ExecutionContext& session, const Datum*, std::vector<Datum>
         .integer(aborts.unique)
         .integer(aborts.relation)
         .integer(aborts.intent)
-        .integer(aborts.deadlock);
+        .integer(aborts.deadlock)
+        .integer(statement.exclusive_runs);
   }
 }
 

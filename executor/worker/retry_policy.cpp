@@ -4,9 +4,14 @@
 
 namespace pgsilo {
 
-int64_t RetryPolicy::next_delay_us() {
+int64_t RetryPolicy::next_delay_us(TransactionStatus conflict) {
   ++failures_;
-  if (failures_ <= immediate_retries) return 0;
+  if (conflict == TransactionStatus::conflict_record ||
+      conflict == TransactionStatus::conflict_node ||
+      conflict == TransactionStatus::conflict_unique)
+    ++beaten_;
+  // While writers are kept out nobody is met whom a pause would avoid.
+  if (failures_ <= immediate_retries || keeps_writers_out()) return 0;
   uint32_t doublings = std::min<uint32_t>(failures_ - immediate_retries - 1, 16);
   int64_t bound_us = std::min(first_delay_us << doublings, longest_delay_us);
   // xorshift64: rivals need different numbers, not good ones.

@@ -1,9 +1,13 @@
-// How long a one-shot that met a conflict waits before it runs again: not at all at first (the
-// other one is most likely done), then a random time that grows with the number of failures, so
-// that rivals stop meeting. Thread safety: none; one per session.
+// What becomes of a statement that has met a conflict and runs again. At first at once, for the
+// other one is most likely done; then after a random time that grows with the number of failures,
+// so that rivals stop meeting. If that does not help, a one-shot takes intents as it goes; and
+// whose reads are beaten all the same keeps writers out (docs/commit_protocol.md, Nobody starves).
+// Thread safety: none; one per session.
 #pragma once
 
 #include <cstdint>
+
+#include "storage/transaction/abort_reason.h"
 
 namespace pgsilo {
 
@@ -12,18 +16,30 @@ class RetryPolicy {
   explicit RetryPolicy(uint64_t seed) : random_state_(seed | 1) {}
 
   // A new statement: no failure yet.
-  void reset() { failures_ = 0; }
+  void reset() { failures_ = beaten_ = 0; }
   // The statement has failed once more; microseconds to wait before the next run, 0 for at once.
-  int64_t next_delay_us();
+  int64_t next_delay_us(TransactionStatus conflict);
   uint32_t failures() const { return failures_; }
+  // Of the next run.
+  bool takes_intents() const { return failures_ >= failures_before_intents; }
+  bool keeps_writers_out() const {
+    return beaten_ >= beaten_before_exclusion &&
+           (beaten_ - beaten_before_exclusion) % (2 * exclusive_runs) < exclusive_runs;
+  }
 
   static constexpr uint32_t immediate_retries = 3;
   static constexpr int64_t first_delay_us = 20;
   static constexpr int64_t longest_delay_us = 5000;
+  static constexpr uint32_t failures_before_intents = 8;
+  static constexpr uint32_t beaten_before_exclusion = 12;
+  // So often in a row: what beats them is then outside of what can be kept from them. Others get
+  // as many runs of theirs before it is tried again.
+  static constexpr uint32_t exclusive_runs = 8;
 
  private:
   uint64_t random_state_;
   uint32_t failures_ = 0;
+  uint32_t beaten_ = 0;  // of those, because of what it had read
 };
 
 }  // namespace pgsilo

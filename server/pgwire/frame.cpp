@@ -37,6 +37,11 @@ uint32_t max_length(char type) {
 
 }  // namespace
 
+bool frame_is_here(const Connection& connection) {
+  std::string_view input = connection.unread();
+  return input.size() >= header_bytes && input.size() > load_be32(input.data() + 1);
+}
+
 bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us,
                 const std::atomic<bool>* also_stop) {
   if (!connection.fill(header_bytes, deadline_us, also_stop)) return false;

@@ -19,6 +19,9 @@ struct Frame {
   size_t total_bytes = 0;  // to consume
 };
 
+// Whether the next message has arrived, so that read_frame() does not park.
+bool frame_is_here(const Connection& connection);
+
 // (parks) Reads the next message without consuming it. False: end of input, the session is to stop,
 // `also_stop` (if given) is up, or the deadline passed; what has arrived stays unread. Throws a
 // fatal 08P01 when the type is unknown or the length is not possible; nothing is allocated for a

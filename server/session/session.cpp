@@ -132,6 +132,7 @@ bool Session::serve_message() {
   Frame frame;
   try {
     int64_t deadline_us = idle_deadline_us();
+    if (!frame_is_here(state_.connection)) state_.transactions.let_writers_in();
     if (!read_frame(state_.connection, &frame, deadline_us)) {
       if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
       return false;
@@ -322,6 +323,7 @@ void Session::ready() {
     state_.running_again = false;
     retry_.reset();
     state_.transactions.set_careful(false);
+    state_.transactions.set_keeps_writers_out(false);
     state_.transactions.set_reads_snapshot(false);
   }
   if (state_.portals.empty()) state_.statement_memory.reset();

@@ -6,9 +6,6 @@
 namespace pgsilo {
 namespace {
 
-// After so many conflicts a one-shot takes intent locks as it goes.
-constexpr uint32_t failures_before_care = 8;
-
 bool is_retryable(SqlState state) {
   return state == sqlstate::serialization_failure || state == sqlstate::deadlock_detected;
 }
@@ -55,6 +52,7 @@ void Session::output_is_full() {
   has_read_much();  // what has left cannot be taken back: from here on no conflict may come
   answer_begins();
   state_.transactions.validate();
+  state_.transactions.let_writers_in();  // who wait for a client otherwise
   state_.reply.rest_on(state_.transactions.newest_epoch());
   state_.reply.release();
   if (!state_.connection.wait_for_backlog(limits::output_backlog_bytes, Parker::no_deadline,
@@ -122,10 +120,11 @@ bool Session::may_run_again(TransactionStatus conflict) {
 void Session::run_again(TransactionStatus conflict) {
   bool only_reads = reads_alone();
   state_.transactions.abandon_for_retry(conflict);
-  int64_t delay_us = retry_.next_delay_us();
+  int64_t delay_us = retry_.next_delay_us(conflict);
+  state_.transactions.set_careful(retry_.takes_intents());
+  state_.keep_writers_out(retry_.keeps_writers_out());
   if (delay_us > 0) state_.interrupts.sleep(delay_us);
   state_.interrupts.check();
-  state_.transactions.set_careful(retry_.failures() >= failures_before_care);
   state_.transactions.advisory_locks().undo();
   if (conflict == TransactionStatus::deadlock) state_.transactions.advisory_locks().settle();
   state_.transactions.set_reads_snapshot(only_reads && retry_.failures() >=

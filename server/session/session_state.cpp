@@ -113,6 +113,11 @@ void SessionState::run_counted(CachedText& text, std::string_view shown) {
   if (!running_again) counters.calls.add();
 }
 
+void SessionState::keep_writers_out(bool keeps) {
+  transactions.set_keeps_writers_out(keeps);
+  if (keeps && counted != nullptr) counted->exclusive_runs.add();
+}
+
 void SessionState::apply_settings() {
   if (applied_generation_ == settings.generation()) return;
   applied_generation_ = settings.generation();

@@ -51,6 +51,8 @@ struct SessionState final : TransactionObserver {
   void snapshot_opened(Epoch boundary) override { activity.set_snapshot(boundary); }
   // `text` is about to be run, for the first time or again: what becomes of it is counted there.
   void run_counted(CachedText& text, std::string_view shown);
+  // Whether the run that follows keeps writers out of its tables; if so, it is counted.
+  void keep_writers_out(bool keeps);
   uint64_t savepoint_set() override { return portals.next_number(); }
   void before_rollback_to(uint64_t savepoint) override { portals.remove_since(savepoint); }
   // Brings contexts up to date after settings changed. Cheap when they did not.

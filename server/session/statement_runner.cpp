@@ -22,13 +22,16 @@ bool same_columns(std::span<const ResultColumn> left, std::span<const ResultColu
 }
 
 // What a statement of a block does with advisory locks stands when it has ended; what was done
-// before it is not undone with it.
+// before it is not undone with it. Writers that it kept out may come in.
 class StandingLocks {
  public:
   explicit StandingLocks(TransactionControl& transactions) : transactions_(transactions) {
     settle();
   }
-  ~StandingLocks() { settle(); }
+  ~StandingLocks() {
+    settle();
+    if (transactions_.in_block()) transactions_.set_keeps_writers_out(false);
+  }
   StandingLocks(const StandingLocks&) = delete;
   StandingLocks& operator=(const StandingLocks&) = delete;
 
@@ -232,7 +235,8 @@ void StatementRunner::restart(const Reply::Position& begin, TransactionStatus co
                   retry_.failures() >= limits::serializable_statement_restarts;
   state_.reply.return_to(begin);
   if (status != TransactionStatus::ok || gives_up) raise_transaction_status(conflict);
-  int64_t delay_us = retry_.next_delay_us();
+  int64_t delay_us = retry_.next_delay_us(conflict);
+  state_.keep_writers_out(retry_.keeps_writers_out());
   if (delay_us > 0) state_.interrupts.sleep(delay_us);
   state_.interrupts.check();
   state_.transactions.advisory_locks().undo();

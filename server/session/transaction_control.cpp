@@ -342,6 +342,7 @@ void TransactionControl::commit_implicit() {
 }
 
 void TransactionControl::fail(SqlState reason) {
+  set_keeps_writers_out(false);
   if (state_ == State::failed) return;
   // A one-shot that was to run again, and may not.
   if (state_ == State::idle) {
@@ -369,6 +370,7 @@ void TransactionControl::fail(SqlState reason) {
 }
 
 void TransactionControl::abandon() {
+  set_keeps_writers_out(false);
   if (state_ == State::idle) return;
   rollback_storage();
   finish(false);
@@ -379,8 +381,10 @@ void TransactionControl::abandon_for_retry(TransactionStatus conflict) {
   TransactionStatus waited = TransactionStatus::ok;
   if (conflict == TransactionStatus::must_wait) {
     waited = transaction_.wait_for_intent();
-  } else if (transaction_.is_open()) {
+  } else if (conflict == TransactionStatus::deadlock) {
     transaction_.abort();
+  } else if (transaction_.is_open()) {
+    transaction_.abort_to_run_again();
   }
   if (state_ != State::idle) leave(false);
   raise(waited);

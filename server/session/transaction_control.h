@@ -93,6 +93,13 @@ class TransactionControl {
   // What the next one-shot runs as: after many conflicts it takes intent locks as it goes, or, if
   // it only reads, reads a snapshot.
   void set_careful(bool careful) { careful_ = careful; }
+  // The last resort: the statements that follow keep writers out of the tables that they use. False
+  // lets them in, at once.
+  void set_keeps_writers_out(bool keeps) {
+    context_.keeps_writers_out = keeps;
+    if (!keeps) let_writers_in();
+  }
+  void let_writers_in() { transaction_.let_writers_in(); }
   void set_reads_snapshot(bool reads) { reads_snapshot_ = reads; }
 
   // BEGIN, COMMIT, ROLLBACK and their kin; the answer is the command tag.

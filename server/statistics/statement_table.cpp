@@ -47,6 +47,7 @@ void StatementTable::add_to(Sums& sums) const {
     sum.calls += counters->calls.value();
     sum.retries += counters->retries.value();
     sum.failures += counters->failures.value();
+    sum.exclusive_runs += counters->exclusive_runs.value();
     sum.aborts.record += aborts(TransactionStatus::conflict_record);
     sum.aborts.node += aborts(TransactionStatus::conflict_node);
     sum.aborts.lock += aborts(TransactionStatus::conflict_lock);

@@ -30,6 +30,7 @@ struct StatementCounters {
   Counter calls;
   Counter retries;
   Counter failures;
+  Counter exclusive_runs;
   std::array<Counter, transaction_status_count> aborts;
   // False: the table has forgotten it, what is counted here is not seen.
   std::atomic<bool> listed{true};

@@ -45,7 +45,8 @@ TransactionStatus Transaction::commit() {
     roll_back();
     // The record or gate to wait for stays protected until wait_for_intent() or the next begin() or
     // abort().
-    end(/*keep_pin=*/status == TransactionStatus::must_wait);
+    end(/*keep_pin=*/status == TransactionStatus::must_wait,
+        /*keep_writers_out=*/is_conflict(status));
     return status;
   }
   if (!placeholders_.empty()) clean_placeholders();

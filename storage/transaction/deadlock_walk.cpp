@@ -42,7 +42,7 @@ void DeadlockWalk::look_at(LockOwner* owner, Wait& wait, std::vector<LockOwner*>
     std::lock_guard guard(owner->latch_);
     wait = owner->wait_;
   }
-  if (wait.lasts) targets = table_.blockers_of(*owner, wait.tag, waiters_too_);
+  if (wait.lasts && !wait.is_brief) targets = table_.blockers_of(*owner, wait.tag, waiters_too_);
 }
 
 // The wait has not ended since it was seen, so that its owner has released nothing; and it is for

@@ -30,6 +30,7 @@ struct LockTable::Waiter {
   LockHolder* holder;  // taken when granted, unless the owner holds another mode
   bool granted = false;
   bool ready = true;      // its turn may come
+  bool is_brief = false;  // WaitSettings
   LockModes before = {};  // once granted: what the owner held until then
   int64_t since_us = 0;   // Unix time
   Waiter* next = nullptr;

@@ -29,10 +29,10 @@ void drop_intent(const Record* record) { const_cast<Record*>(record)->tid_word()
 
 // ---- LockOwner ----
 
-void LockOwner::begin_wait(LockTag tag) {
+void LockOwner::begin_wait(LockTag tag, bool is_brief) {
   int64_t now_us = unix_time_us();
   std::lock_guard guard(latch_);
-  wait_ = {true, tag, wait_.number + 1, now_us};
+  wait_ = {true, tag, wait_.number + 1, now_us, is_brief};
 }
 
 void LockOwner::end_wait() {
@@ -165,7 +165,7 @@ TransactionStatus LockTable::enter_queue(LockOwner& owner, LockTag tag, Waiter& 
     return TransactionStatus::lock_not_available;
   } else {
     queue->append(&waiter);
-    owner.begin_wait(tag);
+    owner.begin_wait(tag, waiter.is_brief);
     waiter.since_us = owner.wait_.since_us;
   }
   queue->publish();

@@ -86,6 +86,7 @@ struct WaitSettings {
   const std::atomic<bool>* cancelled = nullptr;  // who sets it also unparks the parker
   int64_t lock_timeout_us = 0;                   // 0: none
   int64_t deadlock_timeout_us = 1000000;
+  bool is_brief = false;  // lock_timeout ends the wait so soon that it is part of no deadlock
 };
 
 enum class WaitPolicy : uint8_t {
@@ -121,6 +122,7 @@ class LockOwner {
   LockModes modes_of(const Relation* relation) const;
   bool excludes(const Relation* relation) const;  // in mode access exclusive
   bool excludes_any() const { return excluded_ != 0; }
+  bool keeps_writers_out() const { return kept_ != 0; }
   size_t lock_count() const { return locks_.size(); }
   // f(tag, modes held before) for each time since lock_count() was `since` that a lock was gained
   // or strengthened.
@@ -139,17 +141,19 @@ class LockOwner {
   struct Wait {
     bool lasts = false;
     LockTag tag = {};
-    uint64_t number = 0;   // grows with every wait that begins or ends
-    int64_t since_us = 0;  // Unix time
+    uint64_t number = 0;    // grows with every wait that begins or ends
+    int64_t since_us = 0;   // Unix time
+    bool is_brief = false;  // WaitSettings
   };
   // A lock on a relation. A weak one that is only noted here becomes one that is held in the
   // lock's queue when somebody wants a strong one.
   struct RelationHold {
     Relation* relation = nullptr;
     LockMode mode = LockMode::none;
-    bool queued = false;  // under the latch
+    bool queued = false;             // under the latch
+    bool keeps_writers_out = false;  // LockTable::keep_writers_out()
   };
-  void begin_wait(LockTag tag);
+  void begin_wait(LockTag tag, bool is_brief);
   void end_wait();
   LockModes modes_of(const Relation& relation, bool queued) const;  // under the latch
   bool note(Relation& relation, LockMode mode);
@@ -165,6 +169,7 @@ class LockOwner {
   std::vector<Grant> locks_;
   std::vector<RelationHold> relations_;  // in order of acquisition; only the owner adds and removes
   uint32_t excluded_ = 0;                // of those, in mode access exclusive
+  uint32_t kept_ = 0;                    // of those, only to keep writers out
   LockQueue* spare_queues_ = nullptr;
   LockHolder* spare_holders_ = nullptr;
   LockOwner* next_free_ = nullptr;
@@ -231,6 +236,14 @@ class LockTable {
   void release_relations(LockOwner& owner);
   // But the `keep` oldest, and those of relations that the owner excludes others from.
   void release_relations_since(LockOwner& owner, size_t keep);
+  // The last resort against being beaten (docs/commit_protocol.md): nobody else changes the
+  // relation until let_writers_in() or release_relations(). Waits for those who are at it for a
+  // short while: lock_timeout if that was not enough. Else as lock_relation().
+  TransactionStatus keep_writers_out(LockOwner& owner, Relation& relation, EpochManager& epochs,
+                                     const WaitSettings& settings);
+  void let_writers_in(LockOwner& owner);
+  // All but what keep_writers_out() has gained.
+  void release_relations_but_kept(LockOwner& owner);
 
  private:
   friend class DeadlockWalk;
@@ -257,6 +270,7 @@ class LockTable {
   void move_all_notes(Relation& relation);
   void reduce_relation(LockOwner& owner, Relation& relation);
   void drop_relations(LockOwner& owner, size_t keep);
+  static size_t gather(LockOwner& owner, bool kept);
   // Whom a waiter waits for: holders, and, if told so, those who wait before it.
   std::vector<LockOwner*> blockers_of(const LockOwner& owner, LockTag tag, bool waiters_too) const;
   static void list_owner(LockOwner& owner, std::vector<LockEntry>& entries);

@@ -17,6 +17,9 @@ namespace pgsilo {
 
 namespace {
 constexpr int64_t poll_interval_us = 1000;
+// So long at most does who keeps writers out wait for those who write already, while newcomers wait
+// for him.
+constexpr int64_t longest_wait_for_writers_us = 50000;
 
 bool is_weak(LockMode mode) { return mode <= LockMode::row_exclusive; }
 }  // namespace
@@ -99,6 +102,7 @@ TransactionStatus LockTable::gain_strong(LockOwner& owner, Relation& relation, L
   Waiter waiter{&owner, mode, settings.parker, take_spare(owner)};
   // Its place in the queue comes first, and raises the gate; its turn not before it is ready.
   waiter.ready = false;
+  waiter.is_brief = settings.is_brief;
   TransactionStatus status = enter_queue(owner, tag, waiter, policy);
   PGSILO_DCHECK(status == TransactionStatus::must_wait);  // who has the mode does not come here
   try {
@@ -202,7 +206,7 @@ void LockTable::drop_relations(LockOwner& owner, size_t keep) {
 
 void LockTable::release_relations(LockOwner& owner) {
   drop_relations(owner, 0);
-  owner.excluded_ = 0;
+  owner.excluded_ = owner.kept_ = 0;
 }
 
 void LockTable::release_relations_since(LockOwner& owner, size_t keep) {
@@ -214,6 +218,44 @@ void LockTable::release_relations_since(LockOwner& owner, size_t keep) {
     }
   }
   drop_relations(owner, keep);
+}
+
+TransactionStatus LockTable::keep_writers_out(LockOwner& owner, Relation& relation,
+                                              EpochManager& epochs, const WaitSettings& settings) {
+  constexpr LockMode mode = LockMode::share_row_exclusive;
+  if (owner.modes_of(&relation).covers(mode)) return TransactionStatus::ok;
+  WaitSettings brief = settings;
+  brief.is_brief = true;
+  brief.lock_timeout_us = longest_wait_for_writers_us;
+  TransactionStatus status = lock_relation(owner, relation, mode, WaitPolicy::wait, epochs, brief);
+  if (status != TransactionStatus::ok) return status;
+  std::lock_guard guard(owner.latch_);
+  owner.relations_.back().keeps_writers_out = true;
+  ++owner.kept_;
+  return status;
+}
+
+// Puts the holds that keep writers out (`kept`) or the other ones first, each in the order they
+// had, so that positions of savepoints stay true. How many they are.
+size_t LockTable::gather(LockOwner& owner, bool kept) {
+  std::lock_guard guard(owner.latch_);
+  auto& holds = owner.relations_;
+  size_t first = 0;
+  for (size_t i = 0; i < holds.size(); ++i) {
+    if (holds[i].keeps_writers_out == kept) std::swap(holds[first++], holds[i]);
+  }
+  return first;
+}
+
+void LockTable::let_writers_in(LockOwner& owner) {
+  if (owner.kept_ == 0) return;
+  drop_relations(owner, gather(owner, /*kept=*/false));
+  owner.kept_ = 0;
+}
+
+void LockTable::release_relations_but_kept(LockOwner& owner) {
+  drop_relations(owner, gather(owner, /*kept=*/true));
+  owner.excluded_ = 0;
 }
 
 }  // namespace pgsilo

@@ -226,11 +226,27 @@ TransactionStatus Transaction::lock_relation(Relation& relation, LockMode mode, 
     if (relation.is_private() || mode_ == TransactionMode::snapshot) return TransactionStatus::ok;
     const EngineParts& parts = worker_.parts();
     if (mode_ == TransactionMode::interactive || mode > LockMode::row_exclusive) {
-      return parts.locks.lock_relation(owner_, relation, mode, policy, parts.epochs, settings_);
+      return gain_lock(policy, [&](WaitPolicy how) {
+        return parts.locks.lock_relation(owner_, relation, mode, how, parts.epochs, settings_);
+      });
     }
     if (!relation.gate().stops(mode) || owner_.modes_of(&relation).covers(mode))
       return TransactionStatus::ok;
     return must_wait_for(LockTag::of(relation), mode);
+  });
+}
+
+TransactionStatus Transaction::keep_writers_out(Relation& relation) {
+  return guarded(worker_, [&] {
+    PGSILO_DCHECK(mode_ != TransactionMode::one_shot);
+    if (relation.is_private() || mode_ == TransactionMode::snapshot) return TransactionStatus::ok;
+    const EngineParts& parts = worker_.parts();
+    TransactionStatus status =
+        parts.locks.keep_writers_out(owner_, relation, parts.epochs, settings_);
+    return status == TransactionStatus::lock_timeout ||
+                   status == TransactionStatus::lock_not_available
+               ? TransactionStatus::ok
+               : status;
   });
 }
 
@@ -247,6 +263,11 @@ void Transaction::roll_back() {
 void Transaction::abort() {
   if (open_) roll_back();
   end(/*keep_pin=*/false);
+}
+
+void Transaction::abort_to_run_again() {
+  if (open_) roll_back();
+  end(/*keep_pin=*/false, /*keep_writers_out=*/true);
 }
 
 TransactionStatus Transaction::wait_for_intent() {
@@ -285,7 +306,7 @@ void Transaction::clean_placeholders() {
   placeholders_.clear();
 }
 
-void Transaction::end(bool keep_pin) {
+void Transaction::end(bool keep_pin, bool keep_writers_out) {
   open_ = false;
   reads_.clear();
   nodes_.clear();
@@ -297,8 +318,9 @@ void Transaction::end(bool keep_pin) {
   private_relations_.clear();
   dropped_.clear();
   if (owner_.holds_any()) {
-    worker_.parts().locks.release_locks(owner_);
-    worker_.parts().locks.release_relations(owner_);
+    LockTable& locks = worker_.parts().locks;
+    locks.release_locks(owner_);
+    keep_writers_out ? locks.release_relations_but_kept(owner_) : locks.release_relations(owner_);
   }
   snapshot_.reset();
   if (!keep_pin) pin_.reset();

@@ -22,8 +22,9 @@
 // A snapshot transaction only reads: what was there at one moment (snapshot.h), whatever happens
 // meanwhile. It takes no lock, waits for nobody, meets no conflict and holds up nobody.
 //
-// A one-shot that keeps failing is run again as interactive: it takes intents as it goes. If node
-// conflicts are the cause (queue tables, max + 1), lock_relation_exclusively() is the last resort.
+// A one-shot that keeps failing is run again as interactive: it takes intents as it goes. What it
+// only reads can still be beaten (queue tables, max + 1, long scans): keep_writers_out() is the
+// last resort.
 //
 // Visibility. A statement sees the writes of statements that began before it, not its own
 // (begin_statement() gives each a command id). Constraint checks (insert) see everything.
@@ -248,6 +249,13 @@ class Transaction {
   TransactionStatus share_relation(Relation& relation) {
     return lock_relation(relation, LockMode::row_exclusive);
   }
+  // Interactive, the last resort of a statement whose reads are beaten again and again: nobody else
+  // changes the relation until let_writers_in() or the end of the transaction. Who keeps writers
+  // out waits for nobody: if an operation has to wait for a lock it lets them in first. ok, though
+  // writers that were at it may not have ended in a short while; cancelled, out_of_memory.
+  TransactionStatus keep_writers_out(Relation& relation);
+  void let_writers_in() { worker_.parts().locks.let_writers_in(owner_); }
+  bool keeps_writers_out() const { return owner_.keeps_writers_out(); }
   // DDL: nobody else uses it.
   TransactionStatus lock_relation_exclusively(Relation& relation) {
     return lock_relation(relation, LockMode::access_exclusive);
@@ -258,6 +266,9 @@ class Transaction {
   // are found before anything is locked.
   TransactionStatus commit();
   void abort();
+  // As abort(), but writers that are kept out (also by a run whose commit() has failed) stay out
+  // for the run that follows: until it ends, or let_writers_in().
+  void abort_to_run_again();
   // After must_wait of a one-shot: aborts, then waits without holding anything. ok: begin(one_shot)
   // and run again; the lock waited for is kept for that run. Otherwise lock_timeout, cancelled,
   // ...: nothing is held.
@@ -334,9 +345,22 @@ class Transaction {
   TransactionStatus write(const RowRef& row, std::string_view new_row, bool tombstone,
                           LockMode lock);
   TransactionStatus claim(Record* record, const Relation& relation, LockMode mode, LockMode* held);
+  // `gain(policy)` gains a lock. Who keeps writers out lets them in before he waits for it: they
+  // may hold it and wait for him.
+  template <typename Gain>
+  TransactionStatus gain_lock(WaitPolicy policy, Gain gain) {
+    if (policy == WaitPolicy::wait && keeps_writers_out()) [[unlikely]] {
+      TransactionStatus status = gain(WaitPolicy::no_wait);
+      if (status != TransactionStatus::lock_not_available) return status;
+      let_writers_in();
+    }
+    return gain(policy);
+  }
   TransactionStatus lock_record(const Record* record, RelationId relation, RowLock lock) {
-    return worker_.parts().locks.acquire(owner_, LockTag::of(record, relation), lock.mode,
-                                         lock.policy, settings_);
+    return gain_lock(lock.policy, [&](WaitPolicy policy) {
+      return worker_.parts().locks.acquire(owner_, LockTag::of(record, relation), lock.mode, policy,
+                                           settings_);
+    });
   }
   bool is_current(const Record* record, Tid expected) const;
   TransactionStatus check_size(std::string_view row) const;
@@ -375,7 +399,7 @@ class Transaction {
   // the end
   void roll_back();
   void clean_placeholders();
-  void end(bool keep_pin);
+  void end(bool keep_pin, bool keep_writers_out = false);
 
   WorkerContext& worker_;
   const WaitSettings& settings_;

@@ -402,15 +402,37 @@ TEST(WorkerTest, SocketsWakeTheirFiber) {
 TEST(RetryPolicyTest, BacksOffWithinItsBounds) {
   RetryPolicy policy(7);
   for (uint32_t i = 0; i < RetryPolicy::immediate_retries; ++i) {
-    EXPECT_EQ(policy.next_delay_us(), 0);
+    EXPECT_EQ(policy.next_delay_us(TransactionStatus::must_wait), 0);
   }
   for (int i = 0; i < 100; ++i) {
-    int64_t delay_us = policy.next_delay_us();
+    int64_t delay_us = policy.next_delay_us(TransactionStatus::must_wait);
     EXPECT_GT(delay_us, 0);
     EXPECT_LE(delay_us, RetryPolicy::longest_delay_us);
   }
   policy.reset();
-  EXPECT_EQ(policy.next_delay_us(), 0);
+  EXPECT_EQ(policy.next_delay_us(TransactionStatus::must_wait), 0);
+}
+
+// Waits for locks are no reason, however many; and it ends, though it did not help.
+TEST(RetryPolicyTest, WhoseReadsAreBeatenKeepsWritersOutForSomeRuns) {
+  RetryPolicy policy(7);
+  for (int i = 0; i < 100; ++i) policy.next_delay_us(TransactionStatus::must_wait);
+  for (uint32_t i = 1; i < RetryPolicy::beaten_before_exclusion; ++i) {
+    policy.next_delay_us(TransactionStatus::conflict_node);
+    EXPECT_FALSE(policy.keeps_writers_out());
+  }
+  for (int round = 0; round < 3; ++round) {
+    for (uint32_t i = 0; i < RetryPolicy::exclusive_runs; ++i) {
+      EXPECT_EQ(policy.next_delay_us(TransactionStatus::conflict_record), 0);
+      EXPECT_TRUE(policy.keeps_writers_out());
+    }
+    for (uint32_t i = 0; i < RetryPolicy::exclusive_runs; ++i) {
+      EXPECT_GT(policy.next_delay_us(TransactionStatus::conflict_unique), 0);
+      EXPECT_FALSE(policy.keeps_writers_out());
+    }
+  }
+  policy.reset();
+  EXPECT_FALSE(policy.keeps_writers_out());
 }
 
 }  // namespace

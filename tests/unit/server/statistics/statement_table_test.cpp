@@ -34,6 +34,7 @@ TEST(StatementTable, SumsTheTablesOfSeveralWorkers) {
     StatementCounters& counters = table.list(kept, "commit");
     counters.calls.add(3);
     counters.retries.add();
+    counters.exclusive_runs.add();
     counters.aborts[static_cast<size_t>(TransactionStatus::conflict_node)].add();
     counters.aborts[static_cast<size_t>(TransactionStatus::must_wait)].add(2);
     table.add_to(sums);
@@ -42,6 +43,7 @@ TEST(StatementTable, SumsTheTablesOfSeveralWorkers) {
   const StatementStatistics& sum = sums.begin()->second;
   EXPECT_EQ(sum.calls, 6);
   EXPECT_EQ(sum.retries, 2);
+  EXPECT_EQ(sum.exclusive_runs, 2);
   EXPECT_EQ(sum.aborts.node, 2);
   EXPECT_EQ(sum.aborts.intent, 4);
   EXPECT_EQ(sum.aborts.record, 0);
