@@ -15,6 +15,9 @@
 
 namespace pgsilo {
 
+// Where threads may be switched. `waiting`: the caller can go on only after another made a step.
+void schedule_point(bool waiting);
+
 class Interleaver {
  public:
   struct Program {

@@ -1,0 +1,303 @@
+// Two or three sessions with a few locks each, under every schedule with a bounded number of
+// preemptions: nobody holds what conflicts with another's, nobody is forgotten in a queue, a
+// deadlock has one victim and what is none has none, and nothing is left at the end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/epoch/epoch_manager.h"
+#include "storage/relation/relation.h"
+#include "storage/transaction/lock_list.h"
+#include "storage/transaction/record_lock.h"
+#include "tests/model/interleaver.h"
+#include "tests/model/model_parker.h"
+
+namespace pgsilo {
+namespace {
+
+using enum LockMode;
+using enum TransactionStatus;
+
+enum class Target : uint8_t { advisory_a, advisory_b, advisory_c, record, relation };
+constexpr size_t target_count = 5;
+
+struct Step {
+  enum class Kind : uint8_t {
+    acquire,
+    acquire_now,  // NOWAIT
+    keep_out,     // LockTable::keep_writers_out()
+    let_in,
+    write,  // a one-shot's commit that writes the relation, if its gate lets it
+    cancel  // the wait of thread `other`
+  } kind;
+  Target target = Target::advisory_a;
+  LockMode mode = none;
+  int other = 0;
+};
+
+Step lock(Target target, LockMode mode) { return {Step::Kind::acquire, target, mode}; }
+Step lock_now(Target target, LockMode mode) { return {Step::Kind::acquire_now, target, mode}; }
+Step keep_out() { return {Step::Kind::keep_out, Target::relation, share_row_exclusive}; }
+Step let_in() { return {Step::Kind::let_in, Target::relation}; }
+Step write() { return {Step::Kind::write, Target::relation, row_exclusive}; }
+Step cancel(int thread) { return {Step::Kind::cancel, Target::advisory_a, none, thread}; }
+
+struct Scenario {
+  const char* name;
+  std::vector<std::vector<Step>> threads;
+  int most_deadlocks = 0;
+  std::vector<TransactionStatus> others = {};  // beside ok and deadlock
+  // Somebody may have to wait until a time has passed: for a look at the graph, or a poll.
+  bool takes_time = false;
+};
+
+class LockProgram : public Interleaver::Program {
+ public:
+  explicit LockProgram(const Scenario& scenario) : scenario_(scenario) {
+    for (size_t i = 0; i < scenario.threads.size(); ++i) {
+      sessions_.push_back(std::make_unique<Session>(*this));
+      sessions_.back()->settings.parker = &sessions_.back()->parker;
+      sessions_.back()->settings.cancelled = &sessions_.back()->cancelled;
+    }
+    record_ = relation_.records().create("key", 8, reclaimer_handle_);
+  }
+  ~LockProgram() override {
+    for (auto& session : sessions_) locks_.return_owner(session->owner);
+    relation_.records().destroy(record_, reclaimer_handle_);
+  }
+
+  void run_thread(int index) override {
+    Session& session = *sessions_[index];
+    for (const Step& step : scenario_.threads[index]) {
+      TransactionStatus status = perform(session, step);
+      session.statuses.push_back(status);
+      if (status != ok && status != lock_not_available) break;
+    }
+    // What it has is not relied on any more when it begins to give it back.
+    session.held = {};
+    locks_.release_locks(session.owner);
+    locks_.release_relations(session.owner);
+    session.parker.end();
+  }
+
+  std::string verdict() override {
+    if (!wrong_.empty()) return wrong_;
+    if (!scenario_.takes_time && time_.has_passed()) return "somebody was not woken";
+    int deadlocks = 0;
+    for (const auto& session : sessions_) {
+      for (TransactionStatus status : session->statuses) {
+        deadlocks += status == deadlock;
+        if (status == ok || status == deadlock) continue;
+        const auto& others = scenario_.others;
+        if (std::find(others.begin(), others.end(), status) == others.end())
+          return "ended with " + std::string(name_of(status));
+      }
+    }
+    if (deadlocks > scenario_.most_deadlocks) return "a victim too many";
+    if (!locks_.list().empty()) return "a lock is left";
+    if (record_->tid_word().load().has_intent()) return "the intent bit is left";
+    if (relation_.gate().stops(access_exclusive)) return "the gate is left";
+    return "";
+  }
+
+ private:
+  struct Session {
+    explicit Session(LockProgram& program)
+        : parker(program.time_), owner(program.locks_.take_owner()), slot(program.epochs_) {}
+    ModelParker parker;
+    std::atomic<bool> cancelled = false;
+    WaitSettings settings = {};
+    LockOwner& owner;
+    CommitSlot slot;
+    bool writes = false;  // between its look at the gate and its end
+    std::array<LockModes, target_count> held = {};
+    std::vector<TransactionStatus> statuses = {};
+  };
+
+  LockTag tag_of(Target target) {
+    if (target == Target::record) return LockTag::of(record_);
+    return LockTag::advisory(static_cast<int64_t>(target));
+  }
+
+  TransactionStatus perform(Session& session, const Step& step) {
+    switch (step.kind) {
+      case Step::Kind::cancel:
+        sessions_[step.other]->cancelled = true;
+        sessions_[step.other]->parker.unpark();
+        return ok;
+      case Step::Kind::let_in:
+        held(session, step.target).remove(share_row_exclusive);
+        locks_.let_writers_in(session.owner);
+        return ok;
+      case Step::Kind::keep_out: {
+        TransactionStatus status =
+            locks_.keep_writers_out(session.owner, relation_, epochs_, session.settings);
+        if (status == ok) hold(session, step);
+        return status;
+      }
+      case Step::Kind::write:
+        return write_as_one_shot(session);
+      default:
+        break;
+    }
+    WaitPolicy policy = step.kind == Step::Kind::acquire ? WaitPolicy::wait : WaitPolicy::no_wait;
+    TransactionStatus status = step.target == Target::relation
+                                   ? locks_.lock_relation(session.owner, relation_, step.mode,
+                                                          policy, epochs_, session.settings)
+                                   : locks_.acquire(session.owner, tag_of(step.target), step.mode,
+                                                    policy, session.settings);
+    if (status == ok) hold(session, step);
+    return status;
+  }
+
+  // As Commit::attempt() does. One that is stopped is over: here it does not wait.
+  TransactionStatus write_as_one_shot(Session& session) {
+    session.slot.enter();
+    static_cast<void>(session.slot.serialization_epoch());
+    if (!relation_.gate().stops(row_exclusive)) {
+      session.writes = true;
+      schedule_point(false);
+      look_for_conflicts();
+      session.writes = false;
+    }
+    session.slot.leave();
+    return ok;
+  }
+
+  LockModes& held(Session& session, Target target) {
+    return session.held[static_cast<size_t>(target)];
+  }
+  void hold(Session& session, const Step& step) {
+    held(session, step.target) |= step.mode;
+    look_for_conflicts();
+    if (step.target == Target::record && !record_->tid_word().load().has_intent())
+      wrong_ = "a lock on a record without its bit";
+  }
+  void look_for_conflicts() {
+    for (const auto& one : sessions_) {
+      for (const auto& other : sessions_) {
+        if (one == other) continue;
+        for (size_t i = 0; i < target_count; ++i) {
+          one->held[i].visit([&](LockMode mode) {
+            if (other->held[i].conflicts_with(mode)) wrong_ = "two hold what conflicts";
+          });
+        }
+        const LockModes& relation = one->held[static_cast<size_t>(Target::relation)];
+        if (other->writes && relation.conflicts_with(row_exclusive))
+          wrong_ = "a one-shot commits behind a lock";
+      }
+    }
+  }
+
+  const Scenario& scenario_;
+  ModelTime time_;
+  EpochManager epochs_{Epoch(1)};
+  Reclaimer reclaimer_;
+  ReclaimerHandle reclaimer_handle_{reclaimer_};
+  Relation relation_{RelationId(1), {}, false};
+  Record* record_ = nullptr;
+  // One shard: where else a tag would lie depends on an address, and runs must be alike.
+  LockTable locks_{1};
+  std::vector<std::unique_ptr<Session>> sessions_;
+  std::string wrong_;
+};
+
+std::vector<Scenario> scenarios() {
+  constexpr Target a = Target::advisory_a, b = Target::advisory_b, c = Target::advisory_c;
+  constexpr Target record = Target::record, relation = Target::relation;
+  return {
+      {"OneAfterTheOther", {{lock(a, exclusive)}, {lock(a, exclusive)}, {lock(a, exclusive)}}},
+      {"SharersAndOneAlone", {{lock(a, share)}, {lock(a, exclusive)}, {lock(a, share)}}},
+      {"AnUpgradeGoesFirst", {{lock(a, share), lock(a, exclusive)}, {lock(a, exclusive)}}},
+      {"TwoUpgrades",
+       {{lock(a, share), lock(a, exclusive)}, {lock(a, share), lock(a, exclusive)}},
+       1,
+       {},
+       true},
+      {"CrossedLocks",
+       {{lock(a, exclusive), lock(b, exclusive)}, {lock(b, exclusive), lock(a, exclusive)}},
+       1,
+       {},
+       true},
+      {"ACycleOfThree",
+       {{lock(a, exclusive), lock(b, exclusive)},
+        {lock(b, exclusive), lock(c, exclusive)},
+        {lock(c, exclusive), lock(a, exclusive)}},
+       1,
+       {},
+       true},
+      // The third waits for the second only because that one came first.
+      {"ACycleThroughTheOrderOfWaiting",
+       {{lock(a, share), lock(b, exclusive)},
+        {lock(a, exclusive)},
+        {lock(b, exclusive), lock(a, share)}},
+       0,
+       {},
+       true},
+      {"AWaitIsCancelled",
+       {{lock(a, exclusive)}, {lock(a, exclusive)}, {cancel(1)}},
+       0,
+       {cancelled}},
+      // The third waits only for the one whose wait is cancelled, and the first for the third.
+      {"ACancelledWaitLetsOthersPass",
+       {{lock(a, share), cancel(1), lock(b, exclusive)},
+        {lock(a, exclusive)},
+        {lock(b, exclusive), lock(a, share)}},
+       0,
+       {cancelled}},
+      {"WhoDoesNotWait",
+       {{lock(a, exclusive)}, {lock_now(a, exclusive)}, {lock(a, share)}},
+       0,
+       {lock_not_available}},
+      {"RowLocks", {{lock(record, update)}, {lock(record, key_share), lock(record, update)}}},
+      {"TheIntentBitComesAndGoes",
+       {{lock(record, no_key_update)}, {lock(record, key_share)}, {lock(record, update)}}},
+      {"WeakAndStrong",
+       {{lock(relation, row_exclusive)},
+        {lock(relation, share_row_exclusive)},
+        {lock(relation, row_exclusive)}}},
+      {"TwoStrongOnes",
+       {{lock(relation, row_exclusive), lock(relation, access_exclusive)},
+        {lock(relation, access_exclusive)}}},
+      {"OneShotsAndALock", {{write(), write()}, {lock(relation, share)}}, 0, {}, true},
+      {"TwoOneShotsAndALock",
+       {{write()}, {write()}, {lock(relation, access_exclusive)}},
+       0,
+       {},
+       true},
+      {"WritersAreKeptOut",
+       {{keep_out(), let_in()}, {lock(relation, row_exclusive)}, {write()}},
+       0,
+       {lock_timeout},
+       true},
+      {"TwoKeepWritersOut",
+       {{lock(relation, row_exclusive), keep_out()}, {lock(relation, row_exclusive), keep_out()}},
+       0,
+       {lock_timeout},
+       true},
+  };
+}
+
+class LockQueueInterleavingTest : public ::testing::TestWithParam<Scenario> {};
+
+TEST_P(LockQueueInterleavingTest, HoldsUnderEverySchedule) {
+  const Scenario& scenario = GetParam();
+  const char* wanted = std::getenv("PGSILO_PREEMPTIONS");
+  int preemptions = wanted != nullptr ? std::atoi(wanted) : 4;
+  if (scenario.threads.size() > 2) --preemptions;
+  Interleaver interleaver(static_cast<int>(scenario.threads.size()), preemptions,
+                          [&] { return new LockProgram(scenario); });
+  EXPECT_EQ(interleaver.explore(), "");
+  EXPECT_GT(interleaver.runs(), 50u);
+  RecordProperty("runs", static_cast<int>(interleaver.runs()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, LockQueueInterleavingTest, ::testing::ValuesIn(scenarios()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace pgsilo
