@@ -6,8 +6,11 @@
 #include "base/check.h"
 #include "catalog/bootstrap.h"
 #include "catalog/catalog_loader.h"
+#include "catalog/catalog_view.h"
 #include "catalog/catalog_writer.h"
+#include "catalog/data_definition.h"
 #include "sql/sql_error.h"
+#include "sql/types/type_context.h"
 #include "storage/epoch/reclaimer.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/transaction/transaction.h"
@@ -49,7 +52,30 @@ bool Catalog::open(WorkerContext& worker) {
   bool empty = CatalogLoader(tables_, relations_, worker.reclaimer()).is_empty();
   if (empty) bootstrap_catalog(tables_, relations_, worker);
   set_snapshot(CatalogLoader(tables_, relations_, worker.reclaimer()).load(version() + 1));
+  discard_invalid_indexes(worker);
   return empty;
+}
+
+void Catalog::discard_invalid_indexes(WorkerContext& worker) {
+  std::shared_ptr<const CatalogSnapshot> found = snapshot();
+  WaitSettings nobody_else;
+  Transaction transaction(worker, nobody_else);
+  CatalogView view(*this);
+  TypeContext types;
+  for (const auto& [oid, table] : found->tables()) {
+    for (const auto& index : table->indexes) {
+      if (index->valid) continue;
+      transaction.begin(TransactionMode::one_shot);
+      view.refresh();
+      TransactionStatus status =
+          DataDefinition(view, transaction, types).discard_index(oid, index->oid);
+      if (status == TransactionStatus::ok) status = view.before_commit(transaction);
+      if (status == TransactionStatus::ok) status = transaction.commit();
+      // Alone, nothing but a machine without memory or disk gets here.
+      PGSILO_CHECK(status == TransactionStatus::ok);
+      view.committed(worker);
+    }
+  }
 }
 
 std::shared_ptr<const CatalogSnapshot> Catalog::snapshot() const {

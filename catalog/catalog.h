@@ -59,7 +59,7 @@ class Catalog {
   std::vector<RelationId> live_relations(ReclaimerHandle& handle) const;
   // Commits the bootstrap rows if the database is empty (then true: the caller waits until they are
   // durable) and loads the snapshot; creates the trees of live relations that are missing (UNLOGGED
-  // ones after a crash).
+  // ones after a crash). Indexes whose building was cut short are dropped.
   bool open(WorkerContext& worker);
 
   std::shared_ptr<const CatalogSnapshot> snapshot() const;
@@ -87,6 +87,7 @@ class Catalog {
   const SystemTables& system_tables() const { return tables_; }
 
  private:
+  void discard_invalid_indexes(WorkerContext& worker);
   void reserve_oids(WorkerContext& worker);
   TransactionStatus try_reserve_oids(Transaction& transaction, Oid* first);
   void set_snapshot(std::shared_ptr<const CatalogSnapshot> snapshot);

@@ -112,7 +112,7 @@ void CatalogLoader::read_classes() {
     if (table->kind == RelationKind::view) table->relation_id = RelationId(oid);
     table->relation = relation_of(table->relation_id, persistence);
     table->options = texts_of(row.get(pg_class_reloptions));
-    table->record = record;
+    table->record = table->type_record = record;
     by_oid_[oid] = std::move(table);
   });
 }
@@ -167,6 +167,7 @@ void CatalogLoader::read_indexes() {
     index->unique = row.boolean(pg_index_indisunique);
     index->primary = row.boolean(pg_index_indisprimary);
     index->nulls_not_distinct = row.boolean(pg_index_indnullsnotdistinct);
+    index->valid = row.boolean(pg_index_indisvalid);
     std::vector<int16_t> columns = numbers_of(row.get(pg_index_indkey));
     std::vector<int16_t> options = numbers_of(row.get(pg_index_indoption));
     for (size_t i = 0; i < columns.size(); ++i) {
@@ -205,10 +206,13 @@ void CatalogLoader::read_constraints() {
   });
 }
 
-void CatalogLoader::read_array_types() {
-  for_each_row(system_oid::pg_type, [&](const RowReader& row, CatalogRecord) {
+void CatalogLoader::read_row_types() {
+  for_each_row(system_oid::pg_type, [&](const RowReader& row, CatalogRecord record) {
     Oid relation = row.oid(pg_type_typrelid);
-    if (relation != invalid_oid) by_oid_.at(relation)->array_type = row.oid(pg_type_typarray);
+    if (relation == invalid_oid) return;
+    TableDescriptor& table = *by_oid_.at(relation);
+    table.array_type = row.oid(pg_type_typarray);
+    table.type_record = record;
   });
 }
 
@@ -281,7 +285,7 @@ std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
   read_defaults();
   read_indexes();
   read_constraints();
-  read_array_types();
+  read_row_types();
   read_sequences();
   read_dependencies();
   for (auto& [oid, table] : by_oid_) {

@@ -34,7 +34,7 @@ class CatalogLoader {
   void read_defaults();
   void read_indexes();
   void read_constraints();
-  void read_array_types();
+  void read_row_types();
   void read_sequences();
   void read_dependencies();
   struct SequenceRow {

@@ -184,7 +184,7 @@ SystemRow CatalogRows::index(const TableDescriptor& table, const IndexDescriptor
       .set_bool(pg_index_indisexclusion, false)
       .set_bool(pg_index_indimmediate, true)
       .set_bool(pg_index_indisclustered, false)
-      .set_bool(pg_index_indisvalid, true)
+      .set_bool(pg_index_indisvalid, index.valid)
       .set_bool(pg_index_indcheckxmin, false)
       .set_bool(pg_index_indisready, true)
       .set_bool(pg_index_indislive, true)

@@ -107,18 +107,27 @@ void CatalogView::remove_schema(Oid oid) {
   schema_changes_.push_back({{oid, {}}, true});
 }
 
-// The descriptor with the record that its committed pg_class row now is.
-std::shared_ptr<const TableDescriptor> CatalogView::with_record(
-    const TableDescriptor& table) const {
-  const SystemTable& classes = catalog_->system_tables().table(system_oid::pg_class);
-  Datum oid = Datum::of_int(table.oid);
+CatalogRecord CatalogView::committed_record(system_oid::Table of, Oid oid) const {
+  const SystemTable& table = catalog_->system_tables().table(of);
+  Datum value = Datum::of_int(oid);
   ByteBuffer key;
-  classes.primary_key().encode_prefix({&oid, 1}, key);
-  Relation* relation = catalog_->relations().find(classes.relation_id());
+  table.primary_key().encode_prefix({&value, 1}, key);
+  Relation* relation = catalog_->relations().find(table.relation_id());
   Record* record = relation->tree().get(key.view()).record;
   PGSILO_CHECK(record != nullptr);
+  return {record, record->tid_word().load().tid()};
+}
+
+// The descriptor with the records that its committed rows now are.
+std::shared_ptr<const TableDescriptor> CatalogView::with_record(
+    const TableDescriptor& table) const {
   auto complete = std::make_shared<TableDescriptor>(table);
-  complete->record = {record, record->tid_word().load().tid()};
+  complete->record = committed_record(system_oid::pg_class, table.oid);
+  if (table.row_type == invalid_oid) {
+    complete->type_record = complete->record;
+  } else if (table.type_record.record == nullptr) {
+    complete->type_record = committed_record(system_oid::pg_type, table.row_type);
+  }
   if (table.sequence != nullptr) table.sequence->state->created_in(complete->record.tid.epoch());
   return complete;
 }

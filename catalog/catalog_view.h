@@ -95,6 +95,7 @@ class CatalogView {
     SchemaDescriptor schema;
     bool dropped = false;
   };
+  CatalogRecord committed_record(system_oid::Table of, Oid oid) const;
   std::shared_ptr<const TableDescriptor> with_record(const TableDescriptor& table) const;
   bool is_replaced(size_t change) const;
   void end_change();

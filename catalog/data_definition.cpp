@@ -37,6 +37,21 @@ TransactionStatus DataDefinition::create_index(Oid table, const IndexDefinition&
   return run([&](DefinitionSteps& steps) { steps.create_index(table, definition, if_not_exists); });
 }
 
+TransactionStatus DataDefinition::begin_index(Oid table, const IndexDefinition& definition,
+                                              bool if_not_exists, Oid* index) {
+  return run([&](DefinitionSteps& steps) {
+    *index = steps.begin_index(table, definition, if_not_exists);
+  });
+}
+
+TransactionStatus DataDefinition::finish_index(Oid table, Oid index) {
+  return run([&](DefinitionSteps& steps) { steps.finish_index(table, index); });
+}
+
+TransactionStatus DataDefinition::discard_index(Oid table, Oid index) {
+  return run([&](DefinitionSteps& steps) { steps.discard_index(table, index); });
+}
+
 TransactionStatus DataDefinition::add_key(Oid table, const IndexDefinition& definition) {
   return run([&](DefinitionSteps& steps) { steps.add_key(table, definition); });
 }

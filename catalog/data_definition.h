@@ -8,9 +8,10 @@
 // cannot commit (Transaction's rules).
 //
 // Every operation that touches an existing table takes its relation's exclusive lock (DDL waits for
-// those who share it) and rewrites the table's pg_class row, so that OCC decides it against
-// everything that rests on the old descriptor. The new descriptors are visible to the transaction's
-// later statements at once and to others when CatalogView::committed() published them.
+// those who share it; a new index only for those who write) and rewrites the rows of the catalog
+// that others rest on (descriptors.h), so that OCC decides it against them. The new descriptors are
+// visible to the transaction's later statements at once and to others when CatalogView::committed()
+// published them.
 //
 // Thread safety: none; the session's fiber.
 #pragma once
@@ -159,8 +160,19 @@ class DataDefinition {
   TransactionStatus drop_indexes(std::span<const ObjectName> names, bool if_exists,
                                  bool cascade = false);
 
-  // Builds the index from the table's rows. 23505 if they are not unique.
+  // Builds the index from the table's rows, which nobody writes until the transaction ends. 23505
+  // if they are not unique.
   TransactionStatus create_index(Oid table, const IndexDefinition& definition, bool if_not_exists);
+  // The same in steps, each the whole of a transaction, while others write (docs/index_build.md):
+  // an index that is not valid yet (*index 0: there is one of the name already, and that is no
+  // error); all rows have their entries now; it came to nothing.
+  TransactionStatus begin_index(Oid table, const IndexDefinition& definition, bool if_not_exists,
+                                Oid* index);
+  TransactionStatus finish_index(Oid table, Oid index);
+  TransactionStatus discard_index(Oid table, Oid index);
+  // 23505: another row has the key of this one, which a unique index is to be made of.
+  [[noreturn]] void raise_not_unique(const TableDescriptor& table, const IndexDescriptor& index,
+                                     std::string_view row);
   // PRIMARY KEY, UNIQUE. A primary key moves the rows into a new primary tree and rebuilds every
   // index.
   TransactionStatus add_key(Oid table, const IndexDefinition& definition);

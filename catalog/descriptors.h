@@ -1,8 +1,10 @@
 // What the catalog knows about a table, digested from its rows in pg_class, pg_attribute, pg_index,
 // pg_constraint and pg_attrdef. A descriptor never changes; DDL makes new ones. Who plans against
-// one or writes rows through one holds a CatalogSnapshot that contains it, and puts `record` with
-// `tid` into the transaction's read set: every change of a table, its indexes or constraints
-// rewrites the table's pg_class row, so OCC decides DDL against everything else.
+// one or writes rows through one holds a CatalogSnapshot that contains it, and rests on a record of
+// the catalog (in its read set, or under a lock): every change of a table, its indexes or
+// constraints rewrites the table's row of pg_class, on which those rest who write rows, and all but
+// a new index that of its row type in pg_type, on which those rest who only read. So OCC decides
+// DDL against everything else.
 //
 // Thread safety: immutable once published.
 #pragma once
@@ -82,6 +84,9 @@ struct IndexDescriptor {
   bool unique = false;
   bool primary = false;
   bool nulls_not_distinct = false;
+  // False: it is being built (docs/index_build.md). Changes of rows keep it, no query uses it, and
+  // rows may have no entry yet.
+  bool valid = true;
   Oid constraint = invalid_oid;  // the PRIMARY KEY or UNIQUE constraint it serves, or 0
   std::vector<std::string> options;
 
@@ -167,7 +172,8 @@ struct TableDescriptor {
   std::vector<ConstraintDescriptor> constraints;       // by oid
   std::vector<IncomingReference> referenced_by;        // by constraint
   std::vector<std::string> options;                    // reloptions: "fillfactor=90"
-  CatalogRecord record;                                // its pg_class row
+  CatalogRecord record;                                // its row of pg_class: who writes rows
+  CatalogRecord type_record;                           // its row type's of pg_type: who reads
   std::shared_ptr<const SequenceDescriptor> sequence;  // kind sequence: what it is; else null
 
   bool is_system() const { return oid < 16384; }

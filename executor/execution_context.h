@@ -127,6 +127,10 @@ struct ExecutionContext {
   int64_t statement_timestamp_us = 0;
   CopySource* copy_source = nullptr;  // only needed for kind copy_in
   CopySink* copy_sink = nullptr;      // only needed for kind copy_out
+  // Of a definition (DDL): nothing came before it in its transaction, and nothing will come after
+  // it. So it may commit what it does by itself, in several transactions.
+  bool is_alone = false;
+  bool has_committed = false;  // it has done so, and must not run again
 
   // Called at row boundaries. Raises 57014 when cancellation was requested and a conflict when the
   // transaction's reads turn out not to fit together after a pause.

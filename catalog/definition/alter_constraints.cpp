@@ -124,7 +124,6 @@ void DefinitionSteps::rename_relation(Oid oid, std::string_view new_name) {
     return;
   }
   move_array_type(old_table.schema, new_name);
-  writer_.update(rows_.row_type(*draft.table));
   std::string array_name = array_type_name(old_table.schema, new_name);
   writer_.update(rows_.array_type(*draft.table, array_name));
   finish(std::move(draft));

@@ -1,4 +1,4 @@
-// CREATE TABLE, CREATE INDEX, DROP TABLE, DROP INDEX, TRUNCATE.
+// CREATE TABLE, DROP TABLE, DROP INDEX, TRUNCATE.
 #include <algorithm>
 
 #include "catalog/definition/definition_steps.h"
@@ -141,23 +141,6 @@ void DefinitionSteps::insert_table_rows(const TableDescriptor& table) {
   for (const ConstraintDescriptor& constraint : table.constraints) {
     writer_.insert(rows_.constraint(table, constraint));
   }
-}
-
-void DefinitionSteps::create_index(Oid oid, const IndexDefinition& from, bool if_not_exists) {
-  if (!from.name.empty() && if_not_exists && name_taken(table_of(oid).schema, from.name)) {
-    notice(sqlstate::duplicate_table,
-           concat("relation \"", from.name, "\" already exists, skipping"));
-    return;
-  }
-  Draft draft = draft_of(lock_table(oid));
-  std::vector<std::string> taken;
-  std::shared_ptr<IndexDescriptor> index = make_index(*draft.table, from, taken);
-  give_new_tree(*draft.table, *index);
-  Oid index_oid = index->oid;
-  draft.indexes.push_back(std::move(index));
-  const TableDescriptor& table = finish(std::move(draft));
-  insert_index_rows(table, *table.find_index(index_oid));
-  build_index(table, index_oid);
 }
 
 bool DefinitionSteps::skip_missing_schema(std::string_view schema, bool if_exists) {

@@ -25,14 +25,13 @@ const TableDescriptor& DefinitionSteps::table_of(Oid oid) {
   return *table;
 }
 
-const TableDescriptor& DefinitionSteps::lock_table(Oid oid) {
+const TableDescriptor& DefinitionSteps::lock_table(Oid oid, std::initializer_list<LockMode> modes) {
   const TableDescriptor& table = table_of(oid);
   if (table.is_system()) {
     throw SqlError(sqlstate::insufficient_privilege,
                    concat("permission denied: \"", table.name, "\" is a system catalog"));
   }
-  if (!table.relation->is_private())
-    require_ok(transaction_.lock_relation_exclusively(*table.relation));
+  for (LockMode mode : modes) require_ok(transaction_.lock_relation(*table.relation, mode));
   if (table.record.record != nullptr) {
     require_ok(transaction_.use_descriptor(table.record.record, table.record.tid));
   }
@@ -49,10 +48,14 @@ DefinitionSteps::Draft DefinitionSteps::draft_of(const TableDescriptor& table) {
   return draft;
 }
 
-const TableDescriptor& DefinitionSteps::finish(Draft draft) {
+const TableDescriptor& DefinitionSteps::finish(Draft draft, Concerns concerns) {
   complete_descriptor(*draft.table, std::move(draft.indexes), draft.dropped_widths);
   draft.table->record = {};
   writer_.update(rows_.class_of(*draft.table));
+  if (concerns == Concerns::everybody) {
+    draft.table->type_record = {};
+    if (draft.table->row_type != invalid_oid) writer_.update(rows_.row_type(*draft.table));
+  }
   Oid oid = draft.table->oid;
   view_.put_table(std::move(draft.table));
   return table_of(oid);

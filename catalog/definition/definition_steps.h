@@ -29,6 +29,9 @@ class DefinitionSteps {
   void drop_indexes(std::span<const DataDefinition::ObjectName> names, bool if_exists,
                     bool cascade);
   void create_index(Oid table, const IndexDefinition& from, bool if_not_exists);
+  Oid begin_index(Oid table, const IndexDefinition& from, bool if_not_exists);
+  void finish_index(Oid table, Oid index);
+  void discard_index(Oid table, Oid index);
   void add_key(Oid table, const IndexDefinition& from);
   void add_check(Oid table, const CheckDefinition& from, RowTransform* check);
   Oid add_foreign_key(Oid table, const ForeignKeyDefinition& from);
@@ -71,11 +74,14 @@ class DefinitionSteps {
   };
 
   // --- definition_steps.cpp ---
-  // Locks the table against everybody else and copies its descriptor. Refuses system tables.
-  const TableDescriptor& lock_table(Oid oid);
+  // Locks the table (against everybody else, unless told otherwise). Refuses system tables.
+  const TableDescriptor& lock_table(Oid oid, std::initializer_list<LockMode> modes = {
+                                                 LockMode::access_exclusive});
   Draft draft_of(const TableDescriptor& table);
-  // Completes the draft, rewrites its pg_class row and shows it to the transaction.
-  const TableDescriptor& finish(Draft draft);
+  // Who has to notice a change: see CatalogRecord in descriptors.h.
+  enum class Concerns : uint8_t { everybody, writers };
+  // Completes the draft, rewrites the rows that others rest on and shows it to the transaction.
+  const TableDescriptor& finish(Draft draft, Concerns concerns = Concerns::everybody);
   // The same for a draft that was given new trees: the pg_class rows of its indexes change too.
   const TableDescriptor& finish_with_new_trees(Draft draft);
   const TableDescriptor& table_of(Oid oid);
@@ -92,6 +98,13 @@ class DefinitionSteps {
   // True, with a notice, if there is no such schema and that is no error.
   bool skip_missing_schema(std::string_view schema, bool if_exists);
   bool name_taken(Oid schema, std::string_view name) const;
+
+  // --- create_index.cpp ---
+  // False, with a notice, if there is something of that name and that is no error.
+  bool may_create_index(Oid table, const IndexDefinition& from, bool if_not_exists);
+  // With an empty tree, which others cannot see yet.
+  const IndexDescriptor& add_index(const TableDescriptor& table, const IndexDefinition& from,
+                                   bool valid);
 
   // --- create_drop.cpp ---
   // To a table that is being created, with its sequence.
@@ -203,7 +216,7 @@ class DefinitionSteps {
   void for_each_row(const TableDescriptor& table,
                     const std::function<void(std::string_view key, std::string_view row)>& visit,
                     ReadPurpose purpose = ReadPurpose::plain);
-  // Fills the new tree of an index from the table's rows.
+  // Fills the new tree of an index from the rows of the table, which nobody else can change.
   void build_index(const TableDescriptor& table, Oid index);
   // Copies the rows of `old_table` into the new trees of `table` (already complete) and fills all
   // its indexes.
@@ -221,8 +234,6 @@ class DefinitionSteps {
   void insert_entry(const TableDescriptor& table, const IndexDescriptor& index,
                     std::string_view row, std::string_view primary_key, ByteBuffer& key,
                     const Rejection& rejection);
-  [[noreturn]] void throw_not_unique(const TableDescriptor& table, const IndexDescriptor& index,
-                                     std::string_view row);
   // New trees for the table and all its indexes; the old ones go.
   void give_new_trees(Draft& draft);
   void give_new_tree(const TableDescriptor& table, IndexDescriptor& index);

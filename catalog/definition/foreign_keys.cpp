@@ -49,7 +49,7 @@ const IndexDescriptor& unique_index_over(const TableDescriptor& table,
     std::vector<int16_t> has;
     for (const IndexColumn& column : index->columns) has.push_back(column.number);
     std::sort(has.begin(), has.end());
-    if (index->unique && has == wanted) return *index;
+    if (index->unique && index->valid && has == wanted) return *index;
   }
   throw SqlError(sqlstate::invalid_foreign_key,
                  concat("there is no unique constraint matching given keys for referenced table \"",

@@ -39,8 +39,8 @@ void DefinitionSteps::require_loaded(TransactionStatus status, const Rejection& 
   require_ok(status);
 }
 
-void DefinitionSteps::throw_not_unique(const TableDescriptor& table, const IndexDescriptor& index,
-                                       std::string_view row) {
+void DataDefinition::raise_not_unique(const TableDescriptor& table, const IndexDescriptor& index,
+                                      std::string_view row) {
   std::string names;
   ByteBuffer values;
   Arena padding;
@@ -55,7 +55,7 @@ void DefinitionSteps::throw_not_unique(const TableDescriptor& table, const Index
     if (value.null) {
       values.append("null");
     } else {
-      type_info(column.type).print(value, values, definition_.types_);
+      type_info(column.type).print(value, values, types_);
     }
   }
   throw SqlError(sqlstate::unique_violation,
@@ -72,14 +72,17 @@ void DefinitionSteps::build_index(const TableDescriptor& table, Oid oid) {
     RowBuffer buffer(memory);
     RowRef row;
     require_ok(transaction_.get(*table.relation, entry.row, buffer, &row));
-    throw_not_unique(table, index, row.row);
+    definition_.raise_not_unique(table, index, row.row);
   };
   ByteBuffer key;
-  for_each_row(table, [&](std::string_view primary_key, std::string_view row) {
-    key.clear();
-    index.key.encode_entry(table.layout, row, primary_key, key);
-    load(*index.relation, key.view(), primary_key, rejection);
-  });
+  for_each_row(
+      table,
+      [&](std::string_view primary_key, std::string_view row) {
+        key.clear();
+        index.key.encode_entry(table.layout, row, primary_key, key);
+        load(*index.relation, key.view(), primary_key, rejection);
+      },
+      ReadPurpose::passing);
   finish_load(rejection);
 }
 
@@ -92,7 +95,7 @@ void DefinitionSteps::insert_entry(const TableDescriptor& table, const IndexDesc
   index.key.encode_entry(table.layout, row, primary_key, key);
   if (!index.unique) return load(*index.relation, key.view(), primary_key, rejection);
   TransactionStatus status = transaction_.insert(*index.relation, key.view(), primary_key);
-  if (status == TransactionStatus::duplicate_key) throw_not_unique(table, index, row);
+  if (status == TransactionStatus::duplicate_key) definition_.raise_not_unique(table, index, row);
   require_ok(status);
 }
 
@@ -106,7 +109,7 @@ void DefinitionSteps::rewrite_rows(const TableDescriptor& old_table, const Table
   ByteBuffer entry;
   Arena padding;
   Rejection rejection = [&](const RejectedRow& rejected) {
-    if (primary != nullptr) throw_not_unique(table, *primary, rejected.row);
+    if (primary != nullptr) definition_.raise_not_unique(table, *primary, rejected.row);
   };
   for_each_row(old_table, [&](std::string_view, std::string_view old_row) {
     std::string_view row = old_row;

@@ -199,10 +199,26 @@ void TableWriter::insert_entry(const IndexDescriptor& index, std::span<const Dat
   raise_transaction_status(status);
 }
 
+// Whether the index, which is being built, has the row's entry (its key is in entry_) already.
+// Whoever has locked the row need not register that it has none: as long as he has the lock nobody
+// adds it (Transaction::share_reads).
+bool TableWriter::has_entry(const IndexDescriptor& index, std::string_view primary_key) {
+  bool has_lock = transaction().mode() == TransactionMode::interactive;
+  if (has_lock) Transaction::read_behind_locks();
+  RowRef found;
+  TransactionStatus status =
+      transaction().get(*index.relation, entry_.view(), entry_buffer_, &found,
+                        has_lock ? ReadPurpose::peek : ReadPurpose::plain);
+  if (status == TransactionStatus::not_found) return false;
+  check(status);
+  return found.row == primary_key;  // of a unique index it may be another row's
+}
+
 void TableWriter::remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
                                std::string_view primary_key) {
   entry_.clear();
   index.key.encode_entry(row, primary_key, entry_);
+  if (!index.valid && !has_entry(index, primary_key)) return;
   RowRef found;
   TransactionStatus status =
       transaction().get(*index.relation, entry_.view(), entry_buffer_, &found);

@@ -1,7 +1,7 @@
 // The one place where rows of tables are written: the primary tree and every secondary index stay
-// in step, NOT NULL and uniqueness hold. INSERT, UPDATE, DELETE and COPY use it; CREATE INDEX
-// builds with it. Thread safety: none; one statement. Invariant (I9): after each call that returns,
-// every visible row has exactly its index entries.
+// in step, NOT NULL and uniqueness hold. INSERT, UPDATE, DELETE and COPY use it. Thread safety:
+// none; one statement. Invariant (I9): after each call that returns, every visible row has exactly
+// its index entries; of an index that is being built it may have none.
 #pragma once
 
 #include <cstdint>
@@ -59,14 +59,12 @@ class TableWriter {
   [[noreturn]] void raise_check_violation(std::span<const Datum> row,
                                           std::string_view constraint) const;
 
-  // Adds the entry of a stored row to an index that is being built.
-  void insert_entry(const IndexDescriptor& index, std::span<const Datum> row,
-                    std::string_view primary_key);
-
   const TableDescriptor& table() const { return table_; }
 
  private:
   Transaction& transaction() const;
+  void insert_entry(const IndexDescriptor& index, std::span<const Datum> row,
+                    std::string_view primary_key);
   void encode(std::span<const Datum> row);
   void insert_primary(std::span<const Datum> row);
   TransactionStatus try_insert(const IndexDescriptor* index, std::span<const Datum> row,
@@ -81,6 +79,7 @@ class TableWriter {
   void encode_primary_key(std::span<const Datum> row);
   void remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
                     std::string_view primary_key);
+  bool has_entry(const IndexDescriptor& index, std::string_view primary_key);
   bool update_row(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
                   std::span<const IndexDescriptor* const> indexes, bool changes_primary_key,
                   bool* moves);

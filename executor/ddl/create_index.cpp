@@ -1,3 +1,4 @@
+#include "executor/ddl/index_build.h"
 #include "executor/ddl/table_definition.h"
 
 namespace pgsilo {
@@ -71,6 +72,11 @@ class CreateIndex final : public DdlCommand {
                                : element.nulls == ast::NullsOrder::first;
       index.columns.push_back(std::move(column));
     }
+    // A unique index that is being built fails writers, which they must have been told of:
+    // CONCURRENTLY does (decisions/index-builds.md).
+    bool may_fail_writers = index.unique && !syntax.concurrently;
+    if (run.state().session.is_alone && !may_fail_writers)
+      return build_index_beside_writers(run, table->oid, index, syntax.if_not_exists);
     run.finish(run.definition().create_index(table->oid, index, syntax.if_not_exists));
   }
 };

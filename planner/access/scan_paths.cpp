@@ -69,6 +69,7 @@ void JoinSearch::add_index_paths(int32_t relation, RelationSet outer,
   const TableDescriptor& table = *query_.relations[relation]->table;
   double table_size = table_rows(statement_, table);
   for (const auto& index : table.indexes) {
+    if (!index->valid) continue;
     IndexMatch match = match_index(statement_.arena, query_, relation, *index, clauses);
     bool wants_order = outer.empty() && !goal_.wanted_order.empty();
     std::optional<ScanDirection> direction;

@@ -122,6 +122,7 @@ class MinMax {
     OrderKey wanted{column, greatest, greatest};
     const TableDescriptor& table = *query_.relations[0]->table;
     return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
+      if (!index->valid) return false;
       IndexMatch match = match_index(arena_, query_, 0, *index, clauses);
       return match_order(query_, 0, match, {&wanted, 1}).has_value();
     });

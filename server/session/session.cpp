@@ -137,9 +137,10 @@ bool Session::serve_message() {
       if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
       return false;
     }
-    in_query_ = static_cast<FrontendMessage>(frame.type) == FrontendMessage::query;
-    ends_answer_ = in_query_ || static_cast<FrontendMessage>(frame.type) == FrontendMessage::sync;
-    replays_messages_ |= !in_query_;
+    state_.in_query = static_cast<FrontendMessage>(frame.type) == FrontendMessage::query;
+    ends_answer_ =
+        state_.in_query || static_cast<FrontendMessage>(frame.type) == FrontendMessage::sync;
+    replays_messages_ |= !state_.in_query;
     state_.connection.consume(frame.total_bytes);
     dispatch(frame);
     // The block ended inside of a pipeline: what follows is another transaction.
@@ -164,8 +165,8 @@ void Session::dispatch(const Frame& frame) {
   auto type = static_cast<FrontendMessage>(frame.type);
   message_ = type;
   if (skips_to_sync_ && type != FrontendMessage::sync && type != FrontendMessage::terminate) return;
-  bool runs = in_query_ || type == FrontendMessage::execute || type == FrontendMessage::parse ||
-              type == FrontendMessage::bind;
+  bool runs = state_.in_query || type == FrontendMessage::execute ||
+              type == FrontendMessage::parse || type == FrontendMessage::bind;
   if (runs || state_.transactions.state() == TransactionControl::State::idle)
     state_.transactions.set_clock();
   if (runs && !state_.running_again) {

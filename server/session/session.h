@@ -99,7 +99,6 @@ class Session final : public OutputValve, public LongReader {
   bool replays_messages_ = false;  // the replay point lies before messages that are no Query
   bool skips_to_sync_ = false;
   bool executed_ = false;     // a portal was run since the last Sync
-  bool in_query_ = false;     // the message that runs is a simple query
   bool ends_answer_ = false;  // it is answered with ReadyForQuery, also when it fails
   FrontendMessage message_ = FrontendMessage::sync;  // that was dispatched last
   bool more_statements_ = false;                     // of the query follow the one that runs

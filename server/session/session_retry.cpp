@@ -30,7 +30,7 @@ void Session::give_up_replay() {
 // past that is not before its begin will do (docs/snapshots.md).
 bool Session::reads_alone() const {
   if (!state_.only_reads || state_.transactions.in_block()) return false;
-  if (in_query_) return !more_statements_;
+  if (state_.in_query) return !more_statements_;
   std::string_view next = state_.connection.unread();
   return message_ == FrontendMessage::sync ||
          (!next.empty() && static_cast<FrontendMessage>(next.front()) == FrontendMessage::sync);
@@ -109,7 +109,8 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
 }
 
 bool Session::may_run_again(TransactionStatus conflict) {
-  if (!can_replay_ || state_.transactions.in_block()) return false;
+  if (!can_replay_ || state_.transactions.is_bound() || state_.transactions.in_block())
+    return false;
   const AdvisoryLocks& locks = state_.transactions.advisory_locks();
   if (!locks.can_undo()) return false;
   // The victim of a deadlock must let go of what others wait for.

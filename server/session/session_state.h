@@ -78,6 +78,7 @@ struct SessionState final : TransactionObserver {
   RowWriter rows;
   CopyInStream copy_in;
   CopyOutStream copy_out;
+  bool in_query = false;                       // the message that runs is a simple query
   bool running_again = false;                  // a one-shot, after a conflict
   bool only_reads = true;                      // the transaction's statements so far
   std::shared_ptr<StatementCounters> counted;  // of the statement that ran last; null: none yet

@@ -21,6 +21,15 @@ bool same_columns(std::span<const ResultColumn> left, std::span<const ResultColu
                     });
 }
 
+// CREATE or DROP INDEX CONCURRENTLY; empty: neither.
+std::string_view concurrent_command(const ast::Node* node) {
+  const auto* create = ast::try_as<ast::CreateIndexStmt>(node);
+  if (create != nullptr && create->concurrently) return "CREATE INDEX CONCURRENTLY";
+  const auto* drop = ast::try_as<ast::DropStmt>(node);
+  if (drop != nullptr && drop->concurrently) return "DROP INDEX CONCURRENTLY";
+  return {};
+}
+
 // What a statement of a block does with advisory locks stands when it has ended; what was done
 // before it is not undone with it. Writers that it kept out may come in.
 class StandingLocks {
@@ -189,6 +198,31 @@ void StatementRunner::check_permitted(const PreparedStatement& statement,
   }
 }
 
+// Outside of a block, with nothing before it.
+bool StatementRunner::begins_transaction(const PreparedStatement& statement) const {
+  TransactionControl& transactions = state_.transactions;
+  return transactions.state() == TransactionControl::State::implicit && !transactions.is_bound() &&
+         transactions.storage().command() == 0 && statement.text->syntax->statements.size() == 1;
+}
+
+// Nothing follows: a query ends here, or Sync has arrived.
+bool StatementRunner::is_last() const {
+  std::string_view next = state_.connection.unread();
+  return state_.in_query ||
+         (!next.empty() && static_cast<FrontendMessage>(next.front()) == FrontendMessage::sync);
+}
+
+// What must not be in a block commits at once, whatever follows.
+void StatementRunner::start_definition(const PreparedStatement& statement) {
+  std::string_view concurrent = concurrent_command(statement.node);
+  bool is_first = begins_transaction(statement);
+  if (!concurrent.empty() && !is_first) {
+    throw SqlError(sqlstate::active_sql_transaction,
+                   concat(concurrent, " cannot run inside a transaction block"));
+  }
+  state_.context.is_alone = is_first && (is_last() || !concurrent.empty());
+}
+
 void StatementRunner::start(Portal& portal) {
   PreparedStatement& statement = *portal.statement;
   revalidate(statement);
@@ -199,6 +233,7 @@ void StatementRunner::start(Portal& portal) {
   bool is_past = state_.transactions.storage().mode() == TransactionMode::snapshot;
   if (is_past && !state_.settings.modes().read_only && !portal.plan->only_reads())
     raise_transaction_status(TransactionStatus::conflict_record);
+  if (portal.plan->kind() == StatementKind::ddl) start_definition(statement);
   portal.execution = state_.executions.take(portal.plan, state_.context, portal.parameters);
 }
 
@@ -306,6 +341,10 @@ StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_
   RunStatus status = portal.execution->run(state_.rows, row_limit);
   tag_ = portal.execution->command_tag();
   count_rows(*portal.plan, portal.execution->rows_processed());
+  if (state_.context.has_committed) {
+    state_.context.has_committed = false;
+    state_.transactions.become_interactive();
+  }
   if (status == RunStatus::suspended) {
     portal.state = Portal::State::suspended;
     return {true, tag_};

@@ -61,6 +61,9 @@ class StatementRunner {
   void restart(const Reply::Position& begin, TransactionStatus conflict);
   void count_rows(const ExecutablePlan& plan, uint64_t rows);
   void start(Portal& portal);
+  bool begins_transaction(const PreparedStatement& statement) const;
+  bool is_last() const;
+  void start_definition(const PreparedStatement& statement);
   void check_permitted(const PreparedStatement& statement, const ExecutablePlan& plan) const;
 
   SessionState& state_;

@@ -87,6 +87,8 @@ class TransactionControl {
   // The first byte is about to leave: from here on conflicts are the client's. Throws
   // TransactionConflict.
   void become_interactive();
+  // It has come to that: the transaction cannot run again.
+  bool is_bound() const { return interactive_; }
   // An implicit transaction that only reads, and to which nothing will be added, reads a snapshot
   // from here on. Throws TransactionConflict.
   void become_snapshot();

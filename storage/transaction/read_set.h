@@ -60,7 +60,11 @@ class ReadSet {
   bool has_existence() const {  // or references
     return (kinds_ & (bit(ReadKind::existence) | bit(ReadKind::reference))) != 0;
   }
-  bool has_references() const { return (kinds_ & bit(ReadKind::reference)) != 0; }
+  // Whether the locks of others on what was read matter to a one-shot.
+  bool minds_locks() const { return (kinds_ & (bit(ReadKind::reference) | shared_bit)) != 0; }
+  // From here until clear(): those of every record (Transaction::share_reads).
+  void share() { kinds_ |= shared_bit; }
+  bool is_shared() const { return (kinds_ & shared_bit) != 0; }
   const ReadEntry* begin() const { return entries_.data(); }
   const ReadEntry* end() const { return entries_.data() + entries_.size(); }
   // Forgets those from `size` on.
@@ -71,6 +75,7 @@ class ReadSet {
  private:
   std::vector<ReadEntry> entries_;
   static constexpr uint32_t bit(ReadKind kind) { return 1u << static_cast<unsigned>(kind); }
+  static constexpr uint32_t shared_bit = 1u << 4;
   uint32_t kinds_ = 0;  // that were added since the last clear()
 };
 

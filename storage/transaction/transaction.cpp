@@ -211,7 +211,7 @@ TransactionStatus Transaction::drop_relation(Relation& relation) {
 
 TransactionStatus Transaction::use_descriptor(const Record* catalog_record, Tid tid) {
   return guarded(worker_, [&] {
-    if (mode_ == TransactionMode::snapshot) return check_descriptor(catalog_record, tid);
+    if (mode_ == TransactionMode::snapshot) return check_past_descriptor(catalog_record, tid);
     if (writes_.find(catalog_record) != nullptr)
       return TransactionStatus::ok;  // our own uncommitted DDL
     reads_.add(catalog_record, TidWord::present(tid), ReadKind::version);
@@ -219,6 +219,11 @@ TransactionStatus Transaction::use_descriptor(const Record* catalog_record, Tid 
     return catalog_record->tid_word().load().tid() == tid ? TransactionStatus::ok
                                                           : TransactionStatus::conflict_record;
   });
+}
+
+TransactionStatus Transaction::check_descriptor(const Record* catalog_record, Tid tid) const {
+  return catalog_record->tid_word().load().tid() == tid ? TransactionStatus::ok
+                                                        : TransactionStatus::conflict_record;
 }
 
 TransactionStatus Transaction::lock_relation(Relation& relation, LockMode mode, WaitPolicy policy) {

@@ -76,6 +76,7 @@ enum class ReadPurpose : uint8_t {
   conflicting,  // as for_update, of what an insert has met (ON CONFLICT): that it has gone is no
                 // answer; self_modified if the running statement has written it
   passing,      // plain, but not registered: only what lock_row() then locks is (SKIP LOCKED)
+  rows,         // a scan's: the rows it delivers are registered, not that there are no others
   existence,    // only that there is a row matters: other versions of it do not disturb
   referenced,   // as existence, and it must stay until the commit (foreign keys). Own writes of the
                 // running statement count. Interactive: takes the intent lock; a one-shot waits for
@@ -242,6 +243,13 @@ class Transaction {
   // The transaction rests on this version of a catalog record. Snapshot: conflict_record if another
   // version was there.
   TransactionStatus use_descriptor(const Record* catalog_record, Tid tid);
+  // Interactive: conflict_record if the catalog record has another version. Not registered: the
+  // relation's lock, taken before, keeps it.
+  TransactionStatus check_descriptor(const Record* catalog_record, Tid tid) const;
+  // One-shot: what it reads of `relation` nobody may be about to change. If somebody has locked a
+  // row of that against LockMode::for_share, it is he who comes first: commit answers must_wait
+  // (index builds).
+  TransactionStatus share_reads(Relation& relation);
   // Interactive: holds the relation's lock in `mode` until the end (idempotent). One-shot: takes
   // none of the modes up to row exclusive; must_wait if somebody has or wants what conflicts.
   TransactionStatus lock_relation(Relation& relation, LockMode mode,
@@ -328,7 +336,7 @@ class Transaction {
                                     RowLock lock);
   TransactionStatus read_base(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row,
                               CommandId command, bool registered);
-  TransactionStatus check_descriptor(const Record* catalog_record, Tid tid) const;
+  TransactionStatus check_past_descriptor(const Record* catalog_record, Tid tid) const;
   TransactionStatus read_snapshot(Relation& relation, Record* record, RowBuffer& buffer,
                                   RowRef* row) const;
   static TransactionStatus peek(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row);
@@ -387,7 +395,7 @@ class Transaction {
   TransactionStatus validate_disturbed(const ReadEntry& entry, TidWord word, bool in_commit);
   bool entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const;
   TransactionStatus validate_references();
-  TransactionStatus admit_reference(const Record* record);
+  TransactionStatus admit(const Record* record, LockMode mode);
   bool refresh_existence(size_t first);
   void forget_reads(size_t first);
   bool statement_is_covered() const;

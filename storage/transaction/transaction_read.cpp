@@ -177,7 +177,7 @@ TransactionStatus Transaction::read_snapshot(Relation& relation, Record* record,
   return TransactionStatus::ok;
 }
 
-TransactionStatus Transaction::check_descriptor(const Record* catalog_record, Tid tid) const {
+TransactionStatus Transaction::check_past_descriptor(const Record* catalog_record, Tid tid) const {
   TidWord word = catalog_record->tid_word().load();
   const OldVersion* version = nullptr;
   if (word.tid().epoch() > snapshot_->boundary()) {
@@ -209,8 +209,9 @@ TransactionStatus Transaction::read_existence(Relation& relation, Record* record
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
   bool registered = registers(relation);
   if (refers && registered && !word.is_absent()) {
-    TransactionStatus status =
-        mode_ == TransactionMode::one_shot ? admit_reference(record) : TransactionStatus::ok;
+    TransactionStatus status = mode_ == TransactionMode::one_shot
+                                   ? admit(record, LockMode::key_share)
+                                   : TransactionStatus::ok;
     if (status != TransactionStatus::ok) return status;
     if (std::find(referenced_.begin(), referenced_.end(), &relation) == referenced_.end())
       append(referenced_, &relation);

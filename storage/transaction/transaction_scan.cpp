@@ -19,8 +19,9 @@ TransactionScan::TransactionScan(Transaction& transaction, Relation& relation,
       buffer_(buffer),
       command_(transaction.command()),
       registers_(purpose != ReadPurpose::passing && transaction.registers(relation)),
+      registers_nodes_(registers_ && purpose != ReadPurpose::rows),
       registrar_(&transaction),
-      cursor_(relation.tree(), range, direction, registers_ ? &registrar_ : nullptr) {}
+      cursor_(relation.tree(), range, direction, registers_nodes_ ? &registrar_ : nullptr) {}
 
 TransactionStatus TransactionScan::next(RowRef* row) {
   return guarded(transaction_.worker_, [&] { return next_or_throw(row); });
@@ -49,7 +50,7 @@ TransactionStatus TransactionScan::next_or_throw(RowRef* row) {
     if (status == TransactionStatus::not_found) continue;
     // Obsolete: it is leaving the node we copied it from, whose version cannot validate any more.
     transaction_.help_unhook(relation_, record);
-    if (registers_) return TransactionStatus::conflict_node;
+    if (registers_nodes_) return TransactionStatus::conflict_node;
   }
 }
 

@@ -18,8 +18,8 @@ namespace pgsilo {
 
 class TransactionScan {
  public:
-  // The bounds' bytes and `buffer` outlive the scan. `purpose`: plain, or passing, which registers
-  // nothing.
+  // The bounds' bytes and `buffer` outlive the scan. `purpose`: plain; rows, which registers no
+  // node; or passing, which registers nothing.
   TransactionScan(Transaction& transaction, Relation& relation, const KeyRange& range,
                   ScanDirection direction, RowBuffer& buffer,
                   ReadPurpose purpose = ReadPurpose::plain);
@@ -44,7 +44,8 @@ class TransactionScan {
   Relation& relation_;
   RowBuffer& buffer_;
   const CommandId command_;
-  const bool registers_;
+  const bool registers_;        // records
+  const bool registers_nodes_;  // as well
   Registrar registrar_;
   ScanCursor cursor_;
 };

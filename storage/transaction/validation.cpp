@@ -1,6 +1,8 @@
 // Validation: Silo's phase 2, and the same check outside commit (docs/commit_protocol.md).
 #include <algorithm>
 
+#include "base/append.h"
+#include "base/check.h"
 #include "storage/index/index_tree.h"
 #include "storage/record/backoff.h"
 #include "storage/transaction/transaction.h"
@@ -114,7 +116,7 @@ inline TransactionStatus Transaction::validate_entries(const ReadEntry* at, cons
 }
 
 TransactionStatus Transaction::validate_reads(bool in_commit, const Part& since) {
-  if (in_commit && reads_.has_references()) {
+  if (in_commit && reads_.minds_locks()) {
     TransactionStatus status = validate_references();
     if (status != TransactionStatus::ok) return status;
   }
@@ -161,15 +163,28 @@ TransactionStatus Transaction::validate_many(bool in_commit, const Part& since) 
 TransactionStatus Transaction::validate_references() {
   if (mode_ == TransactionMode::interactive) return TransactionStatus::ok;
   for (const ReadEntry& entry : reads_) {
-    if (entry.kind() != ReadKind::reference) continue;
-    TransactionStatus status = admit_reference(entry.record);
+    LockMode mode = LockMode::none;
+    if (entry.kind() == ReadKind::reference) mode = LockMode::key_share;
+    if (entry.kind() == ReadKind::version && reads_.is_shared()) mode = LockMode::for_share;
+    if (mode == LockMode::none) continue;
+    TransactionStatus status = admit(entry.record, mode);
     if (status != TransactionStatus::ok) return status;
   }
   return TransactionStatus::ok;
 }
 
-TransactionStatus Transaction::admit_reference(const Record* record) {
-  constexpr LockMode mode = LockMode::key_share;
+// As validate_references(): who has locked a row may have looked for what we are about to make of
+// it, and found nothing.
+TransactionStatus Transaction::share_reads(Relation& relation) {
+  return guarded(worker_, [&] {
+    PGSILO_DCHECK(open_ && mode_ == TransactionMode::one_shot);
+    append(referenced_, &relation);
+    reads_.share();
+    return TransactionStatus::ok;
+  });
+}
+
+TransactionStatus Transaction::admit(const Record* record, LockMode mode) {
   if (!record->tid_word().load_for_validation().has_intent() ||
       worker_.parts().locks.admits(owner_, record, mode)) {
     return TransactionStatus::ok;

@@ -47,6 +47,13 @@ std::vector<Occupation> occupations() {
        query("create table interrupt_made as select g from generate_series(1, 1000000000000) g "
              "where g < 0"),
        runs},
+      {"IndexBehindWriters", query("create index interrupt_index on interrupt_test (v)"),
+       "wait_event_type = 'Lock'"},
+      {"IndexBehindARow", query("create index interrupt_index on interrupt_rows (v)"),
+       "wait_event_type = 'Lock'", false},
+      {"IndexBuild", query("create index interrupt_index on interrupt_many (v)"), runs, false},
+      {"UniqueIndexBuild", query("create unique index interrupt_index on interrupt_many (v)"), runs,
+       false},
       {"StalledCopyIn", query("copy interrupt_test from stdin"), "wait_event = 'ClientRead'", false,
        "G"},
       {"StalledInsideOfCopyData",
@@ -67,20 +74,35 @@ class InterruptTest : public testing::TestWithParam<Occupation> {
  protected:
   void SetUp() override {
     if (runs_on_postgres() && !GetParam().on_postgres) GTEST_SKIP();
-    client().ask(query("drop table if exists interrupt_test, interrupt_made"));
-    ASSERT_EQ(client().ask(query("create table interrupt_test (id int primary key, v int)")),
-              "CZI");
-    ASSERT_EQ(client().ask(query("insert into interrupt_test values (1, 0)")), "CZI");
+    client().ask(query(drop));
+    for (const char* table : {"interrupt_test", "interrupt_rows"}) {
+      std::string name = table;
+      ASSERT_EQ(client().ask(query("create table " + name + " (id int primary key, v int)")),
+                "CZI");
+      ASSERT_EQ(client().ask(query("insert into " + name + " values (1, 0)")), "CZI");
+    }
+    if (GetParam().message.find("interrupt_many") != std::string::npos) {
+      ASSERT_EQ(client().ask(query("create table interrupt_many as select g as v from "
+                                   "generate_series(1, 300000) g")),
+                "CZI");
+    }
     holder.start();
     ASSERT_EQ(holder.ask(query("begin")), "CZT");
+    ASSERT_EQ(holder.ask(query("select v from interrupt_rows for update")), "TDCZT");
     ASSERT_EQ(holder.ask(query("update interrupt_test set v = 5 where id = 1")), "CZT");
     victim.start();
   }
   void TearDown() override {
     if (IsSkipped()) return;
+    // Nothing of what was begun is left.
+    EXPECT_EQ(client().first_value("select count(*) from pg_class where relname in "
+                                   "('interrupt_made', 'interrupt_index')"),
+              "0");
     holder.ask(query("rollback"));
-    client().ask(query("drop table if exists interrupt_test, interrupt_made"));
+    client().ask(query(drop));
   }
+  const std::string drop =
+      "drop table if exists interrupt_test, interrupt_rows, interrupt_many, interrupt_made";
   RawClient& client() { return observer.client(); }
   void begin() {
     victim.send(GetParam().message);

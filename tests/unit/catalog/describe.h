@@ -33,7 +33,8 @@ inline void describe_table(const TableDescriptor& table, std::ostream& out) {
   out << table.schema_name << "." << table.name << " oid " << table.oid << " types "
       << table.row_type << " " << table.array_type << " kind " << static_cast<char>(table.kind)
       << static_cast<char>(table.persistence) << " relation " << table.relation_id.value()
-      << " record " << table.record.record << " " << table.record.tid.value() << "\n";
+      << " record " << table.record.record << " " << table.record.tid.value() << " type record "
+      << table.type_record.record << " " << table.type_record.tid.value() << "\n";
   for (const std::string& option : table.options) out << "  option " << option << "\n";
   for (const ColumnDescriptor& column : table.columns) {
     out << "  column " << column.number << " " << column.name << " " << column.type << "("
@@ -58,8 +59,8 @@ inline void describe_table(const TableDescriptor& table, std::ostream& out) {
   for (const auto& index : table.indexes) {
     out << "  index " << index->oid << " of " << index->table_oid << " " << index->name
         << " relation " << index->relation_id.value() << " " << index->relation
-        << (index->primary ? " primary" : "") << (index->unique ? " unique" : "") << " constraint "
-        << index->constraint << " ";
+        << (index->valid ? "" : " not valid") << (index->primary ? " primary" : "")
+        << (index->unique ? " unique" : "") << " constraint " << index->constraint << " ";
     describe_key(index->key, out);
     for (const std::string& option : index->options) out << " " << option;
     out << "\n";

@@ -1,0 +1,271 @@
+#include "executor/ddl/index_build.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+
+#include "base/clock.h"
+#include "base/parker.h"
+#include "executor/transaction_status.h"
+#include "executor/worker/retry_policy.h"
+#include "sql/sql_error.h"
+#include "storage/relation/relation.h"
+#include "storage/transaction/transaction_scan.h"
+
+namespace pgsilo {
+
+namespace {
+
+// Rows of one transaction. More make it fail more often, fewer cost more; at a microsecond or two
+// for each row it is about a slice of its worker.
+constexpr size_t most_rows = 256;
+// How long a build that has failed waits for whoever is changing the table's definition.
+constexpr int64_t discard_patience_us = 5000000;
+
+TransactionStatus commit_changes(CatalogView& view, Transaction& transaction) {
+  TransactionStatus status = view.before_commit(transaction);
+  if (status == TransactionStatus::ok) status = transaction.commit();
+  if (status == TransactionStatus::ok) view.committed(transaction.worker());
+  return status;
+}
+
+class IndexBuild {
+ public:
+  IndexBuild(DdlRun& run, Oid table)
+      : run_(run),
+        context_(run.state().session),
+        transaction_(run.state().transaction()),
+        table_oid_(table),
+        retry_(static_cast<uint64_t>(monotonic_ns())) {}
+
+  void run(const IndexDefinition& definition, bool if_not_exists);
+
+ private:
+  TransactionStatus commit();
+  void settle(TransactionStatus failure);
+  template <typename Step>
+  bool attempt(Step step);
+  const IndexDescriptor& index_of(const TableDescriptor*& table);
+  void fill();
+  TransactionStatus add_entries();
+  TransactionStatus add_entry(const TableDescriptor& table, const IndexDescriptor& index,
+                              const RowRef& row);
+  void finish();
+  void discard();
+  bool try_discard(CatalogView& view, Transaction& transaction);
+  void resume_statement();
+
+  DdlRun& run_;
+  ExecutionContext& context_;
+  Transaction& transaction_;  // the statement's, used for one after the other
+  const Oid table_oid_;
+  Oid index_oid_ = invalid_oid;
+  std::string name_;
+  RetryPolicy retry_;
+  Epoch newest_epoch_;
+  // Where the next batch begins: behind this key of this tree.
+  RelationId tree_;
+  std::string position_;  // empty: at the first row
+  // The batch that runs.
+  size_t rows_ = most_rows;
+  std::string last_key_;
+  bool at_end_ = false;
+  Arena memory_;
+  ByteBuffer entry_;
+};
+
+TransactionStatus IndexBuild::commit() {
+  TransactionStatus status = commit_changes(run_.catalog(), transaction_);
+  newest_epoch_ = std::max(newest_epoch_, transaction_.newest_epoch());
+  return status;
+}
+
+// After a transaction that may run again; throws if it may not, or if the wait before that ends
+// badly.
+void IndexBuild::settle(TransactionStatus failure) {
+  run_.catalog().forget_local();
+  if (failure == TransactionStatus::must_wait)
+    return require_ok_status(transaction_.wait_for_intent());
+  transaction_.abort();
+  if (!is_conflict(failure)) raise_transaction_status(failure);
+  int64_t delay_us = retry_.next_delay_us();
+  if (delay_us > 0) context_.parker->park(monotonic_us() + delay_us);
+}
+
+// A transaction of its own. False: it has to run again.
+template <typename Step>
+bool IndexBuild::attempt(Step step) {
+  transaction_.begin(TransactionMode::one_shot);
+  context_.check_budget();
+  run_.catalog().refresh();
+  TransactionStatus status = step();
+  if (status == TransactionStatus::ok) status = commit();
+  if (status == TransactionStatus::ok) {
+    retry_.reset();
+    return true;
+  }
+  settle(status);
+  return false;
+}
+
+// As they are now. Others may change the table, empty it, or drop the index.
+const IndexDescriptor& IndexBuild::index_of(const TableDescriptor*& table) {
+  table = run_.catalog().find_table(table_oid_);
+  const IndexDescriptor* index = table == nullptr ? nullptr : table->find_index(index_oid_);
+  if (index != nullptr) return *index;
+  throw SqlError(sqlstate::object_not_in_prerequisite_state,
+                 concat("index \"", name_, "\" was dropped while it was being built"));
+}
+
+void IndexBuild::run(const IndexDefinition& definition, bool if_not_exists) {
+  run_.finish(run_.definition().begin_index(table_oid_, definition, if_not_exists, &index_oid_));
+  if (index_oid_ == invalid_oid) return;
+  const TableDescriptor* table = nullptr;
+  name_ = index_of(table).name;
+  require_ok_status(commit());
+  std::exception_ptr failure;
+  try {
+    fill();
+    finish();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  // Behind the handler, for this waits.
+  if (failure != nullptr) discard();
+  resume_statement();
+  if (failure != nullptr) std::rethrow_exception(failure);
+  context_.has_committed = true;
+}
+
+// The session finds its transaction open, as it left it; its answer waits for what was committed.
+void IndexBuild::resume_statement() {
+  transaction_.begin(TransactionMode::one_shot);
+  require_ok_status(transaction_.begin_statement());
+  transaction_.rest_on(newest_epoch_);
+}
+
+void IndexBuild::fill() {
+  while (!at_end_) {
+    if (attempt([this] { return add_entries(); })) {
+      position_.swap(last_key_);
+      rows_ = std::min(2 * rows_, most_rows);
+    } else {
+      at_end_ = false;
+      rows_ = std::max<size_t>(rows_ / 2, 1);
+    }
+  }
+}
+
+// The entries of the next rows, each as it is when the transaction commits and nobody is about to
+// change it.
+TransactionStatus IndexBuild::add_entries() {
+  const TableDescriptor* table = nullptr;
+  const IndexDescriptor& index = index_of(table);
+  if (table->relation_id != tree_) {  // the first one, or the table was emptied or rewritten
+    tree_ = table->relation_id;
+    position_.clear();
+  }
+  require_ok_status(transaction_.begin_statement());
+  TransactionStatus status = transaction_.use_descriptor(table->record.record, table->record.tid);
+  if (status == TransactionStatus::ok)
+    status = transaction_.lock_relation(*table->relation, LockMode::row_share);
+  if (status == TransactionStatus::ok) status = transaction_.share_reads(*table->relation);
+  if (status != TransactionStatus::ok) return status;
+  memory_.reset();
+  RowBuffer buffer(memory_);
+  KeyRange behind;
+  if (!position_.empty()) behind.lower = KeyBound::exclusive(position_);
+  TransactionScan scan(transaction_, *table->relation, behind, ScanDirection::forward, buffer,
+                       ReadPurpose::rows);
+  last_key_ = position_;
+  RowRef row;
+  for (size_t count = 0; count < rows_; ++count) {
+    status = scan.next(&row);
+    if (status == TransactionStatus::ok) status = add_entry(*table, index, row);
+    if (status != TransactionStatus::ok) break;
+    last_key_ = row.key();
+  }
+  at_end_ = status == TransactionStatus::not_found;
+  return at_end_ ? TransactionStatus::ok : status;
+}
+
+TransactionStatus IndexBuild::add_entry(const TableDescriptor& table, const IndexDescriptor& index,
+                                        const RowRef& row) {
+  entry_.clear();
+  index.key.encode_entry(table.layout, row.row, row.key(), entry_);
+  TransactionStatus status = transaction_.insert(*index.relation, entry_.view(), row.key());
+  if (status != TransactionStatus::duplicate_key) return status;
+  // Whoever wrote the row since the index is there has made its entry as well.
+  if (!index.unique) return TransactionStatus::ok;
+  Arena memory;
+  RowBuffer buffer(memory);
+  RowRef there;
+  status = transaction_.get(*index.relation, entry_.view(), buffer, &there, ReadPurpose::plain);
+  if (status != TransactionStatus::ok || there.row == row.key()) return status;
+  status = transaction_.validate();
+  newest_epoch_ = std::max(newest_epoch_, transaction_.newest_epoch());
+  if (status == TransactionStatus::ok) run_.definition().raise_not_unique(table, index, row.row);
+  return status;
+}
+
+void IndexBuild::finish() {
+  while (!attempt([this] {
+    const TableDescriptor* table = nullptr;
+    index_of(table);
+    return run_.definition().finish_index(table_oid_, index_oid_);
+  })) {
+  }
+}
+
+// Whatever ended the build does not end this.
+void IndexBuild::discard() {
+  transaction_.abort();
+  CatalogView& view = run_.catalog();
+  view.forget_local();
+  static constexpr std::atomic<bool> never{false};
+  WaitSettings waits = transaction_.waits();
+  waits.cancelled = &never;
+  waits.lock_timeout_us = discard_patience_us;
+  Transaction transaction(transaction_.worker(), waits);
+  CatalogView own_view(view.catalog());
+  int64_t deadline_us = monotonic_us() + discard_patience_us;
+  while (!try_discard(own_view, transaction)) {
+    if (monotonic_us() < deadline_us) continue;
+    context_.notices->notice(SqlError(Severity::warning, sqlstate::warning,
+                                      concat("invalid index \"", name_, "\" could not be dropped"))
+                                 .hint("Drop it by DROP INDEX."));
+    return;
+  }
+}
+
+bool IndexBuild::try_discard(CatalogView& view, Transaction& transaction) {
+  transaction.begin(TransactionMode::one_shot);
+  view.refresh();
+  const TableDescriptor* table = view.find_table(table_oid_);
+  if (table == nullptr || table->find_index(index_oid_) == nullptr) {
+    transaction.abort();
+    return true;
+  }
+  DataDefinition definition(view, transaction, context_.types);
+  TransactionStatus status = definition.discard_index(table_oid_, index_oid_);
+  if (status == TransactionStatus::ok) status = commit_changes(view, transaction);
+  newest_epoch_ = std::max(newest_epoch_, transaction.newest_epoch());
+  if (status == TransactionStatus::ok) return true;
+  view.forget_local();
+  if (status == TransactionStatus::must_wait) {
+    static_cast<void>(transaction.wait_for_intent());
+  } else {
+    transaction.abort();
+    context_.parker->park(monotonic_us() + RetryPolicy::longest_delay_us);
+  }
+  return false;
+}
+
+}  // namespace
+
+void build_index_beside_writers(DdlRun& run, Oid table, const IndexDefinition& definition,
+                                bool if_not_exists) {
+  IndexBuild(run, table).run(definition, if_not_exists);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,314 @@
+// CREATE INDEX beside sessions that read and write the table (docs/index_build.md). A row that
+// somebody has locked holds up the build, but nobody else.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/protocol/monitoring_support.h"
+
+namespace pgsilo::protocol_test {
+namespace {
+
+constexpr const char* why_not_there = "its builds do not wait for locked rows";
+
+// Rows 1 to 1000, v = 10 * id. An index build comes as far as row 500, which `holder` has locked.
+class IndexBuildTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (RawClient* client : {&builder, &holder, &writer}) client->start();
+    writer.ask(query("drop table if exists build_test"));
+    writer.ask(query("create table build_test (id int primary key, v int, w text)"));
+    writer.ask(
+        query("insert into build_test select i, 10 * i, 'w' from generate_series(1, 1000) i"));
+  }
+  void TearDown() override {
+    for (RawClient* client : {&builder, &holder, &writer}) client->ask(query("rollback"));
+    writer.ask(query("drop table if exists build_test"));
+  }
+
+  // Sends the statement and waits until it waits for row 500. PostgreSQL's build would not.
+  void stall(const std::string& sql = "create index build_v on build_test (v)") {
+    holder.ask(query("begin"));
+    ASSERT_EQ(holder.ask(query("select v from build_test where id = 500 for update")), "TDCZT");
+    builder.send(query(sql));
+    await_wait(builder);
+  }
+  void await_wait(const RawClient& client) { observer.await(client, "wait_event_type = 'Lock'"); }
+  // The index agrees with the table: as many rows come by the one as by the other, and the same.
+  void expect_agreement() {
+    EXPECT_EQ(builder.first_value(valid), "t");
+    EXPECT_NE(builder.column("explain select id from build_test where v = 70").find("build_v"),
+              std::string::npos);
+    EXPECT_EQ(
+        builder.first_value("select count(*) from build_test a where not exists (select 1 from"
+                            " build_test b where b.v = a.v and b.id = a.id)"),
+        "0");
+    builder.ask(query("set enable_seqscan = off"));
+    std::string by_index = builder.first_value(
+        "select sum(id) || ' ' || count(*) from build_test where v >= -1000000");
+    builder.ask(query("reset enable_seqscan"));
+    EXPECT_EQ(by_index, builder.first_value("select sum(id) || ' ' || count(*) from build_test"));
+  }
+
+  const std::string valid =
+      "select indisvalid from pg_index where indexrelid = (select oid from pg_class where relname "
+      "= "
+      "'build_v')";
+  const std::string count = "select count(*) from pg_class where relname = 'build_v'";
+  RawClient builder, holder, writer;
+  Observer observer;
+};
+
+TEST_F(IndexBuildTest, ReadersAndWritersGoOn) {
+  if (runs_on_postgres()) GTEST_SKIP() << why_not_there;
+  stall();
+  EXPECT_EQ(writer.first_value("select v from build_test where id = 7"), "70");
+  EXPECT_EQ(writer.ask(query("insert into build_test values (1001, 7), (250000, 8), (-1, 9)")),
+            "CZI");
+  for (const char* id : {"7", "600"}) {  // one row has its entry already, the other has not
+    std::string row(id);
+    EXPECT_EQ(writer.ask(query("update build_test set v = -v where id = " + row)), "CZI");
+    EXPECT_EQ(writer.ask(query("delete from build_test where id = 1 + " + row)), "CZI");
+    EXPECT_EQ(writer.ask(query("update build_test set id = -" + row + " where id = 2 + " + row)),
+              "CZI");
+    EXPECT_EQ(writer.ask(query("update build_test set w = 'x' where id = 3 + " + row)), "CZI");
+  }
+  EXPECT_EQ(holder.ask(query("rollback")), "CZI");
+  EXPECT_EQ(builder.answer(), "CZI");
+  expect_agreement();
+}
+
+// Blocks as well, at every level, and none of them meets a conflict.
+TEST_F(IndexBuildTest, BlocksGoOn) {
+  if (runs_on_postgres()) GTEST_SKIP() << why_not_there;
+  for (const char* level : {"serializable", "read committed"}) {
+    stall();
+    writer.ask(query("begin isolation level " + std::string(level)));
+    for (const char* id : {"20", "700"}) {
+      std::string row(id);
+      EXPECT_EQ(writer.ask(query("update build_test set v = v + 1 where id = " + row)), "CZT");
+      EXPECT_EQ(writer.ask(query("update build_test set v = v + 1 where id = " + row)), "CZT");
+      EXPECT_EQ(writer.ask(query("delete from build_test where id = 1 + " + row)), "CZT");
+      EXPECT_EQ(writer.ask(query("insert into build_test values (100000 + " + row + ", 3)")),
+                "CZT");
+    }
+    EXPECT_EQ(writer.ask(query("savepoint s")), "CZT");
+    EXPECT_EQ(writer.ask(query("update build_test set v = 0 where id > 800")), "CZT");
+    EXPECT_EQ(writer.ask(query("rollback to s")), "CZT");
+    // Now the build waits for this block.
+    EXPECT_EQ(holder.ask(query("rollback")), "CZI");
+    await_wait(builder);
+    EXPECT_EQ(writer.ask(query("update build_test set v = 1 where id = 21")), "CZT");
+    EXPECT_EQ(writer.ask(query("commit")), "CZI");
+    EXPECT_EQ(builder.answer(), "CZI");
+    expect_agreement();
+    EXPECT_EQ(writer.ask(query("drop index build_v")), "CZI");
+    EXPECT_EQ(writer.ask(query("delete from build_test where id > 100000")), "CZI");
+  }
+}
+
+TEST_F(IndexBuildTest, IsNotUsedBeforeItIsValid) {
+  if (runs_on_postgres()) GTEST_SKIP() << why_not_there;
+  stall("create unique index concurrently build_v on build_test (v)");
+  EXPECT_EQ(writer.first_value(valid), "f");
+  EXPECT_EQ(writer.column("explain select id from build_test where v = 7").find("build_v"),
+            std::string::npos);
+  EXPECT_EQ(writer.first_value("select max(v) from build_test"), "10000");
+  // Nor does it decide conflicts.
+  EXPECT_EQ(writer.ask(query("insert into build_test values (1, 1) on conflict (v) do nothing")),
+            "E(42P10)ZI");
+  EXPECT_EQ(holder.ask(query("rollback")), "CZI");
+  EXPECT_EQ(builder.answer(), "CZI");
+  expect_agreement();
+}
+
+// Who has read the table is not disturbed; who has written it is waited for.
+TEST_F(IndexBuildTest, BlocksThatWereThereBefore) {
+  holder.ask(query("begin isolation level serializable"));
+  EXPECT_EQ(holder.ask(query("select v from build_test where id = 1")), "TDCZT");
+  EXPECT_EQ(builder.ask(query("create index build_v on build_test (v)")), "CZI");
+  EXPECT_EQ(holder.ask(query("select v from build_test where id = 2")), "TDCZT");
+  EXPECT_EQ(holder.ask(query("update build_test set v = 5 where id = 3")), "CZT");
+  EXPECT_EQ(holder.ask(query("commit")), "CZI");
+  expect_agreement();
+  EXPECT_EQ(builder.ask(query("drop index build_v")), "CZI");
+  for (const char* level : {"serializable", "read committed"}) {
+    holder.ask(query("begin isolation level " + std::string(level)));
+    EXPECT_EQ(holder.ask(query("update build_test set v = 6 where id = 3")), "CZT");
+    builder.send(query("create index build_v on build_test (v)"));
+    await_wait(builder);
+    EXPECT_EQ(writer.first_value("select v from build_test where id = 3"), "5");
+    EXPECT_EQ(holder.ask(query("update build_test set v = 7 where id = 4")), "CZT");
+    EXPECT_EQ(holder.ask(query("rollback")), "CZI");
+    EXPECT_EQ(builder.answer(), "CZI");
+    expect_agreement();
+    EXPECT_EQ(builder.ask(query("drop index build_v")), "CZI");
+  }
+}
+
+TEST_F(IndexBuildTest, ABlockKeepsWritersOutAndLetsReadersIn) {
+  builder.ask(query("begin"));
+  EXPECT_EQ(builder.ask(query("update build_test set v = 1 where id = 1")), "CZT");
+  EXPECT_EQ(builder.ask(query("create index build_v on build_test (v)")), "CZT");
+  EXPECT_EQ(builder.ask(query("update build_test set v = 2 where id = 2")), "CZT");
+  EXPECT_EQ(writer.first_value("select v from build_test where id = 1"), "10");
+  EXPECT_EQ(writer.first_value("select v from build_test where id = 5 for share"), "50");
+  EXPECT_EQ(writer.first_value("select mode from pg_locks where mode = 'ShareLock'"), "ShareLock");
+  writer.send(query("update build_test set v = 3 where id = 3"));
+  await_wait(writer);
+  EXPECT_EQ(builder.ask(query("commit")), "CZI");
+  EXPECT_EQ(writer.answer(), "CZI");
+  expect_agreement();
+  builder.ask(query("drop index build_v"));
+  builder.ask(query("begin"));
+  EXPECT_EQ(builder.ask(query("create index build_v on build_test (v)")), "CZT");
+  builder.ask(query("rollback"));
+  EXPECT_EQ(builder.first_value(count), "0");
+}
+
+TEST_F(IndexBuildTest, ConcurrentlyStandsAlone) {
+  for (const char* sql : {"create index concurrently build_v on build_test (v)",
+                          "drop index concurrently if exists build_v"}) {
+    builder.ask(query("begin"));
+    EXPECT_EQ(builder.ask(query(sql)), "E(25001)ZE");
+    builder.ask(query("rollback"));
+    EXPECT_EQ(builder.ask(query(std::string("select 1; ") + sql)), "TDCE(25001)ZI");
+  }
+  EXPECT_EQ(builder.ask(query("create index concurrently build_v on build_test (v)")), "CZI");
+  expect_agreement();
+  EXPECT_EQ(builder.ask(query("drop index concurrently build_v")), "CZI");
+  EXPECT_EQ(builder.ask(parse("", "create index concurrently build_v on build_test (v)") +
+                        bind("", "") + execute() + sync()),
+            "12CZI");
+  expect_agreement();
+}
+
+// What is in one transaction with others is undone with them; CONCURRENTLY is not.
+TEST_F(IndexBuildTest, InAPipelineAndInOneQuery) {
+  auto call = [](const std::string& sql) { return parse("", sql) + bind("", "") + execute(); };
+  std::string fails = "insert into build_test values (1)";
+  std::string create = "create index build_v on build_test (v)";
+  EXPECT_EQ(builder.ask(call(create) + call(fails) + sync()), "12C12E(23505)ZI");
+  EXPECT_EQ(builder.first_value(count), "0");
+  EXPECT_EQ(builder.ask(query(create + "; " + fails)), "CE(23505)ZI");
+  EXPECT_EQ(builder.first_value(count), "0");
+  EXPECT_EQ(builder.ask(call("create index concurrently build_v on build_test (v)") + call(fails) +
+                        sync()),
+            "12C12E(23505)ZI");
+  expect_agreement();
+}
+
+TEST_F(IndexBuildTest, DuplicatesFailTheBuild) {
+  writer.ask(query("update build_test set v = 30 where id in (3, 900)"));
+  for (const char* how : {"", "concurrently "}) {
+    builder.send(query("create unique index " + std::string(how) + "build_v on build_test (v)"));
+    for (const Message& each : builder.read_answer()) {
+      if (each.type != 'E') continue;
+      EXPECT_EQ(field(each, 'C'), "23505");
+      EXPECT_EQ(field(each, 'M'), "could not create unique index \"build_v\"");
+      EXPECT_EQ(field(each, 'D'), "Key (v)=(30) is duplicated.");
+    }
+    // PostgreSQL leaves what CONCURRENTLY has begun.
+    if (runs_on_postgres()) builder.ask(query("drop index if exists build_v"));
+    EXPECT_EQ(builder.first_value(count), "0");
+  }
+  writer.ask(query("update build_test set v = 9000 where id = 900"));
+  EXPECT_EQ(builder.ask(query("create unique index build_v on build_test (v)")), "CZI");
+  expect_agreement();
+}
+
+// While a unique index is being built beside writers it holds for them; a row that has no entry yet
+// may meet theirs.
+TEST_F(IndexBuildTest, DuplicatesOfWriters) {
+  if (runs_on_postgres()) GTEST_SKIP() << why_not_there;
+  std::string sql = "create unique index concurrently build_v on build_test (v)";
+  stall(sql);
+  EXPECT_EQ(writer.ask(query("insert into build_test values (2000, 70)")), "E(23505)ZI");
+  EXPECT_EQ(writer.ask(query("update build_test set v = 70 where id = 8")), "E(23505)ZI");
+  // Nobody knows of row 900 yet; and who takes it away takes no other row's entry.
+  EXPECT_EQ(writer.ask(query("insert into build_test values (2000, 9000)")), "CZI");
+  EXPECT_EQ(writer.ask(query("update build_test set v = -9 where id = 900")), "CZI");
+  EXPECT_EQ(writer.ask(query("insert into build_test values (2001, 9000)")), "E(23505)ZI");
+  EXPECT_EQ(holder.ask(query("rollback")), "CZI");
+  EXPECT_EQ(builder.answer(), "CZI");
+  expect_agreement();
+  EXPECT_EQ(builder.ask(query("drop index build_v")), "CZI");
+  stall(sql);
+  EXPECT_EQ(writer.ask(query("insert into build_test values (3000, 9500)")), "CZI");
+  EXPECT_EQ(holder.ask(query("rollback")), "CZI");
+  EXPECT_EQ(builder.answer(), "E(23505)ZI");
+  EXPECT_EQ(builder.first_value(count), "0");
+}
+
+TEST_F(IndexBuildTest, TheTableChangesMeanwhile) {
+  if (runs_on_postgres()) GTEST_SKIP() << why_not_there;
+  for (const char* change :
+       {"alter table build_test add x int default 3", "alter table build_test alter w type varchar",
+        "alter table build_test alter v type bigint", "alter table build_test rename v to u",
+        "create index on build_test (w)", "alter index build_v rename to b",
+        "truncate build_test"}) {
+    // The next batch waits for the definition, the one that comes back finds what it has become.
+    writer.ask(query("begin"));
+    writer.ask(query("lock table build_test in access exclusive mode"));
+    builder.send(query("create index build_v on build_test (v)"));
+    await_wait(builder);
+    writer.ask(query("rollback"));
+    EXPECT_EQ(builder.answer(), "CZI");
+    EXPECT_EQ(builder.ask(query("drop index build_v")), "CZI");
+    stall();
+    writer.send(query(std::string(change)));
+    await_wait(writer);
+    EXPECT_EQ(holder.ask(query("rollback")), "CZI");
+    EXPECT_EQ(writer.answer(), "CZI") << change;
+    EXPECT_EQ(builder.answer(), "CZI") << change;
+    builder.ask(query("alter index b rename to build_v"));
+    builder.ask(query("alter table build_test rename u to v"));
+    expect_agreement();
+    EXPECT_EQ(builder.ask(query("drop index build_v")), "CZI");
+  }
+}
+
+TEST_F(IndexBuildTest, TheIndexIsDroppedMeanwhile) {
+  if (runs_on_postgres()) GTEST_SKIP() << why_not_there;
+  for (const char* drop : {"drop index build_v", "alter table build_test drop v"}) {
+    stall();
+    writer.send(query(drop));
+    await_wait(writer);
+    EXPECT_EQ(holder.ask(query("rollback")), "CZI");
+    EXPECT_EQ(writer.answer(), "CZI");
+    EXPECT_EQ(builder.answer(), "E(55000)ZI");
+    EXPECT_EQ(builder.first_value(count), "0");
+  }
+}
+
+// Whatever ends it, the name is free again, also beside a block that has written the index.
+TEST_F(IndexBuildTest, ABuildThatEndsEarlyLeavesNothing) {
+  if (runs_on_postgres()) GTEST_SKIP() << why_not_there;
+  for (const char* level : {"serializable", "read committed"}) {
+    stall();
+    writer.ask(query("begin isolation level " + std::string(level)));
+    EXPECT_EQ(writer.ask(query("update build_test set v = 5 where id in (5, 600)")), "CZT");
+    EXPECT_EQ(observer.cancel(builder), "t");
+    EXPECT_EQ(builder.answer(), "E(57014)ZI");
+    EXPECT_EQ(builder.first_value(count), "0");
+    EXPECT_EQ(writer.ask(query("update build_test set v = 6 where id in (5, 600)")), "CZT");
+    EXPECT_EQ(writer.ask(query("commit")), "CZI");
+    holder.ask(query("rollback"));
+    EXPECT_EQ(builder.ask(query("create index build_v on build_test (v)")), "CZI");
+    expect_agreement();
+    EXPECT_EQ(builder.ask(query("drop index build_v")), "CZI");
+  }
+}
+
+// The builder waits for a block that then wants to change the table: one of them must give up.
+TEST_F(IndexBuildTest, ABlockThatIsWaitedForLocksTheTable) {
+  if (runs_on_postgres()) GTEST_SKIP() << why_not_there;
+  stall();
+  EXPECT_EQ(holder.ask(query("alter table build_test add x int")), "CZT");
+  EXPECT_EQ(holder.ask(query("commit")), "CZI");
+  EXPECT_EQ(builder.answer(), "CZI");
+  expect_agreement();
+}
+
+}  // namespace
+}  // namespace pgsilo::protocol_test
