@@ -201,6 +201,8 @@ TransactionStatus IndexBuild::add_entry(const TableDescriptor& table, const Inde
   RowBuffer buffer(memory);
   RowRef there;
   status = transaction_.get(*index.relation, entry_.view(), buffer, &there, ReadPurpose::plain);
+  // It has gone since, or this very batch has made it: a smaller one will tell.
+  if (status == TransactionStatus::not_found) return TransactionStatus::conflict_record;
   if (status != TransactionStatus::ok || there.row == row.key()) return status;
   status = transaction_.validate();
   newest_epoch_ = std::max(newest_epoch_, transaction_.newest_epoch());

@@ -199,8 +199,11 @@ TEST_F(IndexBuildTest, InAPipelineAndInOneQuery) {
 }
 
 TEST_F(IndexBuildTest, DuplicatesFailTheBuild) {
-  writer.ask(query("update build_test set v = 30 where id in (3, 900)"));
-  for (const char* how : {"", "concurrently "}) {
+  for (const char* how : {"", "concurrently ", "concurrently  "}) {
+    // Far from each other, and in one batch.
+    const char* other = std::string_view(how).ends_with("  ") ? "5" : "900";
+    writer.ask(query("update build_test set v = 10 * id where id > 3"));
+    writer.ask(query("update build_test set v = 30 where id = " + std::string(other)));
     builder.send(query("create unique index " + std::string(how) + "build_v on build_test (v)"));
     for (const Message& each : builder.read_answer()) {
       if (each.type != 'E') continue;
@@ -212,7 +215,7 @@ TEST_F(IndexBuildTest, DuplicatesFailTheBuild) {
     if (runs_on_postgres()) builder.ask(query("drop index if exists build_v"));
     EXPECT_EQ(builder.first_value(count), "0");
   }
-  writer.ask(query("update build_test set v = 9000 where id = 900"));
+  writer.ask(query("update build_test set v = 10 * id where id > 3"));
   EXPECT_EQ(builder.ask(query("create unique index build_v on build_test (v)")), "CZI");
   expect_agreement();
 }

@@ -54,12 +54,11 @@ class IndexBuildStress : public ::testing::Test {
     }
     if (status != ok) return status;
     std::string entry = entry_of(old.row, key);
-    bool goes = row == "0";
+    bool goes = row == "0", moves = goes || entry != entry_of(row, key);
     status = goes ? session.transaction.remove(old)
                   : session.transaction.update(old, row, LockMode::no_key_update);
-    if (status == ok && entry != entry_of(row, key)) status = remove_entry(session, entry);
-    if (status == ok && !goes && entry != entry_of(row, key))
-      status = session.insert(*entries, entry_of(row, key), key);
+    if (status == ok && moves) status = remove_entry(session, entry);
+    if (status == ok && moves && !goes) status = session.insert(*entries, entry_of(row, key), key);
     return status;
   }
   void write(TestSession& session, Random& random) {
