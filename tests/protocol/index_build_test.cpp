@@ -146,6 +146,35 @@ TEST_F(IndexBuildTest, BlocksThatWereThereBefore) {
   }
 }
 
+// A statement that does not know the index and has locked no row yet: that of a block is waited
+// for, a one-shot runs again.
+TEST_F(IndexBuildTest, AStatementUnderWay) {
+  const std::string change =
+      "update build_test set v = -v where w = 'slow' and pg_advisory_xact_lock(5) is not null";
+  writer.ask(query("update build_test set w = 'slow' where id in (7, 600)"));
+  holder.ask(query("select pg_advisory_lock(5)"));
+  writer.ask(query("begin"));
+  writer.send(query(change));
+  await_wait(writer);
+  builder.send(query("create index build_v on build_test (v)"));
+  await_wait(builder);
+  holder.ask(query("select pg_advisory_unlock(5)"));
+  EXPECT_EQ(writer.answer(), "CZT");
+  EXPECT_TRUE(builder.is_silent());
+  EXPECT_EQ(writer.ask(query("commit")), "CZI");
+  EXPECT_EQ(builder.answer(), "CZI");
+  expect_agreement();
+  if (runs_on_postgres()) return;
+  EXPECT_EQ(builder.ask(query("drop index build_v")), "CZI");
+  holder.ask(query("select pg_advisory_lock(5)"));
+  writer.send(query(change));
+  await_wait(writer);
+  EXPECT_EQ(builder.ask(query("create index build_v on build_test (v)")), "CZI");
+  holder.ask(query("select pg_advisory_unlock(5)"));
+  EXPECT_EQ(writer.answer(), "CZI");
+  expect_agreement();
+}
+
 TEST_F(IndexBuildTest, ABlockKeepsWritersOutAndLetsReadersIn) {
   builder.ask(query("begin"));
   EXPECT_EQ(builder.ask(query("update build_test set v = 1 where id = 1")), "CZT");
