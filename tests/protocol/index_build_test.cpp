@@ -222,6 +222,7 @@ TEST_F(IndexBuildTest, InAPipelineAndInOneQuery) {
   EXPECT_EQ(builder.first_value(count), "0");
   EXPECT_EQ(builder.ask(query(create + "; " + fails)), "CE(23505)ZI");
   EXPECT_EQ(builder.first_value(count), "0");
+  if (runs_on_postgres()) GTEST_SKIP() << "it leaves an invalid index";
   EXPECT_EQ(builder.ask(call("create index concurrently build_v on build_test (v)") + call(fails) +
                         sync()),
             "12C12E(23505)ZI");
