@@ -88,7 +88,7 @@ void IndexBuild::settle(TransactionStatus failure) {
     return require_ok_status(transaction_.wait_for_intent());
   transaction_.abort();
   if (!is_conflict(failure)) raise_transaction_status(failure);
-  int64_t delay_us = retry_.next_delay_us();
+  int64_t delay_us = retry_.next_delay_us(failure);
   if (delay_us > 0) context_.parker->park(monotonic_us() + delay_us);
 }
 
