@@ -45,13 +45,13 @@ TransactionStatus Transaction::commit() {
     roll_back();
     // The record or gate to wait for stays protected until wait_for_intent() or the next begin() or
     // abort().
-    end(/*keep_pin=*/status == TransactionStatus::must_wait,
-        /*keep_writers_out=*/is_conflict(status));
+    bool waits = status == TransactionStatus::must_wait;
+    end(waits ? Keep::pin : is_conflict(status) ? Keep::writers_out : Keep::nothing);
     return status;
   }
   if (!placeholders_.empty()) clean_placeholders();
   for (Relation* relation : dropped_) worker_.drop_relation(relation->id());
-  end(/*keep_pin=*/false);
+  end(Keep::nothing);
   return status;
 }
 

@@ -267,12 +267,12 @@ void Transaction::roll_back() {
 
 void Transaction::abort() {
   if (open_) roll_back();
-  end(/*keep_pin=*/false);
+  end(Keep::nothing);
 }
 
 void Transaction::abort_to_run_again() {
   if (open_) roll_back();
-  end(/*keep_pin=*/false, /*keep_writers_out=*/true);
+  end(Keep::writers_out);
 }
 
 TransactionStatus Transaction::wait_for_intent() {
@@ -280,7 +280,7 @@ TransactionStatus Transaction::wait_for_intent() {
   LockTag lock = met_lock_;
   LockMode mode = met_mode_;
   if (open_) roll_back();
-  end(/*keep_pin=*/true);
+  end(Keep::pin);
   const EngineParts& parts = worker_.parts();
   TransactionStatus status =
       lock.is_relation() ? parts.locks.lock_relation(owner_, *lock.relation(), mode,
@@ -288,7 +288,7 @@ TransactionStatus Transaction::wait_for_intent() {
                          : parts.locks.acquire(owner_, lock, mode, WaitPolicy::wait, settings_);
   if (status == TransactionStatus::conflict_record)
     status = TransactionStatus::ok;  // unhooked meanwhile: run again
-  if (status != TransactionStatus::ok) end(/*keep_pin=*/false);
+  if (status != TransactionStatus::ok) end(Keep::nothing);
   return status;
 }
 
@@ -311,7 +311,7 @@ void Transaction::clean_placeholders() {
   placeholders_.clear();
 }
 
-void Transaction::end(bool keep_pin, bool keep_writers_out) {
+void Transaction::end(Keep keep) {
   open_ = false;
   reads_.clear();
   nodes_.clear();
@@ -325,10 +325,11 @@ void Transaction::end(bool keep_pin, bool keep_writers_out) {
   if (owner_.holds_any()) {
     LockTable& locks = worker_.parts().locks;
     locks.release_locks(owner_);
-    keep_writers_out ? locks.release_relations_but_kept(owner_) : locks.release_relations(owner_);
+    keep == Keep::writers_out ? locks.release_relations_but_kept(owner_)
+                              : locks.release_relations(owner_);
   }
   snapshot_.reset();
-  if (!keep_pin) pin_.reset();
+  if (keep != Keep::pin) pin_.reset();
 }
 
 }  // namespace pgsilo

@@ -407,7 +407,8 @@ class Transaction {
   // the end
   void roll_back();
   void clean_placeholders();
-  void end(bool keep_pin, bool keep_writers_out = false);
+  enum class Keep : uint8_t { nothing, pin, writers_out };
+  void end(Keep keep);
 
   WorkerContext& worker_;
   const WaitSettings& settings_;
