@@ -79,6 +79,17 @@ TEST_F(ReferenceTest, AOneShotWaitsForWhoHasLockedTheRowAgainstIt) {
   other.transaction.abort();
 }
 
+// Who has locked the row alone holds nothing that keeps others from having the table to themselves.
+TEST_F(ReferenceTest, ABlockFailsIfAnotherHasTheTableToHimself) {
+  main.begin(TransactionMode::interactive);
+  ASSERT_EQ(refer(main, parents), ok);
+  ASSERT_EQ(main.insert(children, "c", "p"), ok);
+  other.begin(TransactionMode::interactive);
+  ASSERT_EQ(other.transaction.lock_relation_exclusively(parents), ok);
+  EXPECT_EQ(main.commit(), conflict_relation);
+  other.transaction.abort();
+}
+
 TEST_F(ReferenceTest, WeakerLocksAreNoneOfItsBusiness) {
   for (LockMode mode : {LockMode::key_share, LockMode::share, LockMode::no_key_update}) {
     other.begin(TransactionMode::interactive);
