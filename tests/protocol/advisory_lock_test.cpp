@@ -3,9 +3,9 @@
 
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "tests/protocol/crowd.h"
 #include "tests/protocol/monitoring_support.h"
 
 namespace pgsilo::protocol_test {
@@ -313,35 +313,24 @@ TEST_F(AdvisoryRetryTest, AnUnlockBeforeAWaitStands) {
 // Of several sessions with conflicts of all kinds: the lock makes a critical section.
 TEST_F(AdvisoryRetryTest, OneAtATime) {
   constexpr int clients = 6, rounds = 40;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < clients; ++i) {
-    threads.emplace_back([] {
-      RawClient client;
-      client.start();
-      for (int round = 0; round < rounds; ++round) {
-        bool in_block = round % 3 == 0;
-        std::string lock = in_block ? "pg_advisory_xact_lock(9)" : "pg_advisory_lock(9)";
-        if (in_block) client.ask(query("begin isolation level read committed"));
-        // It reads what the others change.
-        client.first_value("select concat(" + lock + ") from advisory_test where id = 2");
-        std::string v = client.first_value("select v from advisory_test where id = 2");
-        std::string next = std::to_string(std::stoi(v) + 1);
-        std::string said =
-            client.ask(query("update advisory_test set v = " + next + " where id = 2"));
-        if (said != (in_block ? "CZT" : "CZI")) {
-          ADD_FAILURE() << said;
-          return;
-        }
-        if (in_block) {
-          client.ask(query("commit"));
-        } else if (call(client, "advisory_unlock(9)") != "t") {
-          ADD_FAILURE() << "not held";
-          return;
-        }
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  hammer(clients, rounds, [](RawClient& client, int, int round) {
+    bool in_block = round % 3 == 0;
+    std::string lock = in_block ? "pg_advisory_xact_lock(9)" : "pg_advisory_lock(9)";
+    if (in_block) client.ask(query("begin isolation level read committed"));
+    // It reads what the others change.
+    client.first_value("select concat(" + lock + ") from advisory_test where id = 2");
+    std::string v = client.first_value("select v from advisory_test where id = 2");
+    std::string next = std::to_string(std::stoi(v) + 1);
+    std::string said = client.ask(query("update advisory_test set v = " + next + " where id = 2"));
+    bool is_done = said == (in_block ? "CZT" : "CZI");
+    EXPECT_TRUE(is_done) << said;
+    if (in_block) {
+      client.ask(query("commit"));
+    } else {
+      EXPECT_EQ(call(client, "advisory_unlock(9)"), "t") << "not held";
+    }
+    return is_done;
+  });
   EXPECT_EQ(one.first_value("select v from advisory_test where id = 2"),
             std::to_string(clients * rounds));
   EXPECT_EQ(one.first_value("select count(*) from pg_locks where locktype = 'advisory'"), "0");

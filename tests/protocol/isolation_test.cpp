@@ -4,9 +4,9 @@
 
 #include <chrono>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "tests/protocol/crowd.h"
 #include "tests/protocol/raw_client.h"
 
 namespace pgsilo::protocol_test {
@@ -143,27 +143,20 @@ TEST_F(IsolationTest, AFetchedPortalUnderReadCommittedSeesOneState) {
 
 TEST_F(IsolationTest, NobodyUnderReadCommittedMeets40001) {
   constexpr int clients = 6, rounds = 40;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < clients; ++i) {
-    threads.emplace_back([i] {
-      RawClient client;
-      client.start();
-      std::string id = std::to_string(1 + i % 4);
-      for (int round = 0; round < rounds; ++round) {
-        client.ask(query("begin isolation level read committed"));
-        EXPECT_EQ(client.ask(query("select sum(v), count(*) from isolation_test")), "TDCZT");
-        EXPECT_EQ(client.ask(query("update isolation_test set v = v + 1 where id = " + id)), "CZT");
-        EXPECT_EQ(client.ask(query("insert into isolation_test select max(id) + 1 + " +
-                                   std::to_string(i) +
-                                   ", 0 from isolation_test "
-                                   "on conflict do nothing")),
-                  "CZT");
-        EXPECT_EQ(client.ask(query("select count(*) from isolation_test where v > 0")), "TDCZT");
-        EXPECT_EQ(client.ask(query("commit")), "CZI");
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  hammer(clients, rounds, [](RawClient& client, int i, int) {
+    std::string id = std::to_string(1 + i % 4);
+    client.ask(query("begin isolation level read committed"));
+    EXPECT_EQ(client.ask(query("select sum(v), count(*) from isolation_test")), "TDCZT");
+    EXPECT_EQ(client.ask(query("update isolation_test set v = v + 1 where id = " + id)), "CZT");
+    EXPECT_EQ(
+        client.ask(query("insert into isolation_test select max(id) + 1 + " + std::to_string(i) +
+                         ", 0 from isolation_test "
+                         "on conflict do nothing")),
+        "CZT");
+    EXPECT_EQ(client.ask(query("select count(*) from isolation_test where v > 0")), "TDCZT");
+    EXPECT_EQ(client.ask(query("commit")), "CZI");
+    return !::testing::Test::HasFailure();
+  });
   EXPECT_EQ(one.column("select sum(v) from isolation_test"),
             std::to_string(clients * rounds) + " ");
 }
@@ -238,21 +231,14 @@ TEST_F(IsolationTest, ReadCommittedForgetsWhatCopyHasRead) {
 // The first statement of a block is like a transaction of its own, also at our default level.
 TEST_F(IsolationTest, ABlocksFirstStatementRunsAgainInsideTheServer) {
   constexpr int clients = 6, rounds = 40;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < clients; ++i) {
-    threads.emplace_back([] {
-      RawClient client;
-      client.start();
-      for (int round = 0; round < rounds; ++round) {
-        client.ask(query("begin"));
-        EXPECT_EQ(client.ask(query("update isolation_test a set v = a.v + 1 "
-                                   "from isolation_test b where a.id = b.id and b.id = 1")),
-                  "CZT");
-        EXPECT_EQ(client.ask(query("commit")), "CZI");
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  hammer(clients, rounds, [](RawClient& client, int, int) {
+    client.ask(query("begin"));
+    EXPECT_EQ(client.ask(query("update isolation_test a set v = a.v + 1 "
+                               "from isolation_test b where a.id = b.id and b.id = 1")),
+              "CZT");
+    EXPECT_EQ(client.ask(query("commit")), "CZI");
+    return !::testing::Test::HasFailure();
+  });
   EXPECT_EQ(one.column("select v from isolation_test where id = 1"),
             std::to_string(clients * rounds) + " ");
 }

@@ -4,8 +4,8 @@
 
 #include <atomic>
 #include <functional>
-#include <thread>
 
+#include "tests/protocol/crowd.h"
 #include "tests/protocol/monitoring_support.h"
 #include "tests/protocol/raw_client.h"
 
@@ -27,22 +27,12 @@ class RetryTest : public ::testing::Test {
   // Every client sends `bytes(client, round)` and must get `answer`.
   void hammer(const std::function<std::string(int, int)>& bytes, const std::string& preparation,
               const std::string& answer) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < clients; ++i) {
-      threads.emplace_back([&, i] {
-        RawClient client;
-        client.start();
-        if (!preparation.empty()) client.ask(preparation);
-        for (int round = 0; round < rounds; ++round) {
-          std::string said = client.ask(bytes(i, round));
-          if (said != answer) {
-            ADD_FAILURE() << said;
-            return;
-          }
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    protocol_test::hammer(clients, rounds, [&](RawClient& client, int index, int round) {
+      if (round == 0 && !preparation.empty()) client.ask(preparation);
+      std::string said = client.ask(bytes(index, round));
+      EXPECT_EQ(said, answer);
+      return said == answer;
+    });
   }
   RawClient control;
 };
@@ -140,30 +130,21 @@ std::string extended(const std::string& sql) {
 // not run again, whatever the statement behind it meets.
 TEST_F(RetryTest, ABlockOfAPipelineRunsOnce) {
   std::atomic<int> blocks = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < clients; ++i) {
-    threads.emplace_back([&blocks] {
-      RawClient client;
-      client.start();
-      for (int round = 0; round < rounds; ++round) {
-        std::string said = client.ask(
-            extended("begin") + extended("select v from retry_test where id = 2") +
-            extended("update retry_test set v = v + 1 where id = 1") + extended("commit") +
-            extended("update retry_test set v = v + 1 where id = 2") + sync());
-        if (said == "12C12DC12C12C12CZI") {
-          ++blocks;
-          continue;
-        }
-        // The block failed, at its COMMIT or before.
-        if (said.ends_with("E(40001)ZE")) said = client.ask(query("rollback"));
-        if (said != "CZI" && !said.ends_with("E(40001)ZI")) {
-          ADD_FAILURE() << said;
-          return;
-        }
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  protocol_test::hammer(clients, rounds, [&blocks](RawClient& client, int, int) {
+    std::string said =
+        client.ask(extended("begin") + extended("select v from retry_test where id = 2") +
+                   extended("update retry_test set v = v + 1 where id = 1") + extended("commit") +
+                   extended("update retry_test set v = v + 1 where id = 2") + sync());
+    if (said == "12C12DC12C12C12CZI") {
+      ++blocks;
+      return true;
+    }
+    // The block failed, at its COMMIT or before.
+    if (said.ends_with("E(40001)ZE")) said = client.ask(query("rollback"));
+    bool failed = said == "CZI" || said.ends_with("E(40001)ZI");
+    EXPECT_TRUE(failed) << said;
+    return failed;
+  });
   EXPECT_GT(blocks, 0);
   EXPECT_EQ(control.first_value("select v from retry_test where id = 1"), std::to_string(blocks));
   EXPECT_EQ(control.first_value("select v from retry_test where id = 2"), std::to_string(blocks));
@@ -194,27 +175,13 @@ TEST_F(RetryTest, AConflictMetByCommitIsToldAndEndsTheBlock) {
 }
 
 TEST_F(RetryTest, BlocksOnOneRowQueueUp) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < clients; ++i) {
-    threads.emplace_back([] {
-      RawClient client;
-      client.start();
-      for (int round = 0; round < rounds; ++round) {
-        client.ask(query("begin"));
-        std::string said = client.ask(query("update retry_test set v = v + 1 where id = 1"));
-        if (said != "CZT") {
-          ADD_FAILURE() << said;
-          return;
-        }
-        said = client.ask(query("commit"));
-        if (said != "CZI") {
-          ADD_FAILURE() << said;
-          return;
-        }
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  protocol_test::hammer(clients, rounds, [](RawClient& client, int, int) {
+    client.ask(query("begin"));
+    std::string said = client.ask(query("update retry_test set v = v + 1 where id = 1"));
+    said += client.ask(query("commit"));
+    EXPECT_EQ(said, "CZTCZI");
+    return said == "CZTCZI";
+  });
   EXPECT_EQ(control.first_value("select v from retry_test where id = 1"),
             std::to_string(clients * rounds));
 }

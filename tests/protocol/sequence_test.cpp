@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/protocol/crowd.h"
 #include "tests/protocol/raw_client.h"
 
 namespace pgsilo::protocol_test {
@@ -34,18 +35,11 @@ class SequenceTest : public ::testing::Test {
   using Body = std::function<std::string(RawClient&, int client, int round)>;
   static std::vector<int64_t> gather(const Body& body) {
     std::vector<std::vector<int64_t>> found(clients);
-    std::vector<std::thread> threads;
-    for (int i = 0; i < clients; ++i) {
-      threads.emplace_back([&, i] {
-        RawClient client;
-        client.start();
-        for (int round = 0; round < rounds; ++round) {
-          std::string value = body(client, i, round);
-          if (!value.empty()) found[i].push_back(std::stoll(value));
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    hammer(clients, rounds, [&](RawClient& client, int index, int round) {
+      std::string value = body(client, index, round);
+      if (!value.empty()) found[index].push_back(std::stoll(value));
+      return true;
+    });
     std::vector<int64_t> all;
     for (const auto& of_client : found) all.insert(all.end(), of_client.begin(), of_client.end());
     std::sort(all.begin(), all.end());

@@ -4,9 +4,9 @@
 
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "tests/protocol/crowd.h"
 #include "tests/protocol/raw_client.h"
 
 namespace pgsilo::protocol_test {
@@ -27,22 +27,15 @@ class UpsertTest : public ::testing::Test {
   void TearDown() override { control.ask(query("drop table if exists upsert_test")); }
   // Every client sends the queries of each round, one after the other; none may fail.
   static void hammer(const std::function<std::vector<std::string>(int, int)>& queries) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < clients; ++i) {
-      threads.emplace_back([&, i] {
-        RawClient client;
-        client.start();
-        for (int round = 0; round < rounds; ++round) {
-          for (const std::string& sql : queries(i, round)) {
-            std::string said = client.ask(query(sql));
-            if (said.find('E') == std::string::npos) continue;
-            ADD_FAILURE() << sql << ": " << said;
-            return;
-          }
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    protocol_test::hammer(clients, rounds, [&](RawClient& client, int index, int round) {
+      for (const std::string& sql : queries(index, round)) {
+        std::string said = client.ask(query(sql));
+        if (said.find('E') == std::string::npos) continue;
+        ADD_FAILURE() << sql << ": " << said;
+        return false;
+      }
+      return true;
+    });
   }
   static std::string add_to(int id) {
     return "insert into upsert_test values (" + std::to_string(id) +
