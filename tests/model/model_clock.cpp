@@ -1,7 +1,7 @@
 // The clock of the kernels under test: the model's while a program runs, else the machine's.
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+#include <ctime>
 
 #include "tests/model/model_parker.h"
 

@@ -10,7 +10,6 @@
 namespace pgsilo {
 namespace {
 
-using testing::TestSession;
 using enum TransactionStatus;
 
 class SnapshotLifeTest : public SnapshotTest {};
