@@ -1,5 +1,6 @@
-// vector.push_back(item) for hot paths: growing is left out of line, so that the caller needs no
-// room for it. Throws std::bad_alloc and has then changed nothing. Thread safety: the vector's.
+// Vectors on hot paths. append() is vector.push_back(item) with growing left out of line, so that
+// the caller needs no room for it; it throws std::bad_alloc and has then changed nothing. Thread
+// safety: the vector's.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +21,13 @@ inline void append(std::vector<T>& items, const T& item) {
     grow(items);
   if (items.size() == items.capacity()) __builtin_unreachable();  // push_back() need not look again
   items.push_back(item);
+}
+
+// Empties the vector and gives its memory back, which `items = {}` does not: that assigns an empty
+// list.
+template <typename T>
+[[gnu::noinline]] void free_memory(std::vector<T>& items) {
+  std::vector<T>().swap(items);
 }
 
 }  // namespace pgsilo

@@ -1,6 +1,7 @@
 #include "storage/transaction/commit.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/append.h"
 #include "base/check.h"
@@ -18,6 +19,14 @@ void pause_briefly() {
 #elif defined(__aarch64__)
   asm volatile("isb");
 #endif
+}
+
+// It is committed: the memory of what nobody names any more may stay until the next start.
+[[gnu::noinline]] void drop_for_good(WorkerContext& worker, const Relation& relation) {
+  try {
+    worker.drop_relation(relation.id());
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 }  // namespace
@@ -50,7 +59,7 @@ TransactionStatus Transaction::commit() {
     return status;
   }
   if (!placeholders_.empty()) clean_placeholders();
-  for (Relation* relation : dropped_) worker_.drop_relation(relation->id());
+  for (Relation* relation : dropped_) drop_for_good(worker_, *relation);
   end(Keep::nothing);
   return status;
 }
@@ -258,6 +267,9 @@ void Commit::dispose_of_payloads() {
       entry.relation->records().retire(entry.replaced, worker_.reclaimer());
     entry.spare = entry.replaced = nullptr;
   }
+  constexpr size_t ordinary = 4096;
+  if (transaction_.redo_.capacity() > ordinary) [[unlikely]]
+    free_memory(transaction_.redo_);
 }
 
 }  // namespace pgsilo

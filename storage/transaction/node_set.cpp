@@ -42,13 +42,22 @@ void NodeSet::truncate(size_t size) {
   index_.truncate(nodes_.size(), node_at());
 }
 
+namespace {
+// Out of line, so that clearing an ordinary set needs no frame. The index is large only with the
+// nodes.
+[[gnu::noinline]] void free_large(std::vector<NodeRef>& nodes, PointerIndex& index) {
+  index.clear();
+  free_memory(nodes);
+}
+}  // namespace
+
 void NodeSet::clear() {
   constexpr size_t ordinary = 4096;
-  if (nodes_.capacity() > ordinary) nodes_ = {};
   nodes_.clear();
-  index_.clear();
   begin_statement();
   part_begin_ = 0;
+  if (nodes_.capacity() > ordinary) [[unlikely]]
+    free_large(nodes_, index_);
 }
 
 }  // namespace pgsilo

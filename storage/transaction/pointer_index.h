@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/append.h"
 #include "base/hash.h"
 
 namespace pgsilo {
@@ -56,7 +57,7 @@ class PointerIndex {
   }
   // Everything is gone. Keeps the memory of ordinary sizes.
   void clear() {
-    if (slots_.size() > ordinary) slots_ = {};
+    if (slots_.size() > ordinary) free_memory(slots_);
   }
 
  private:

@@ -4,9 +4,10 @@ namespace pgsilo {
 
 void ReadSet::clear() {
   constexpr size_t ordinary = 4096;
-  if (entries_.capacity() > ordinary) entries_ = {};
   entries_.clear();
   kinds_ = 0;
+  if (entries_.capacity() > ordinary) [[unlikely]]
+    free_memory(entries_);
 }
 
 }  // namespace pgsilo

@@ -4,6 +4,7 @@
 #include <bit>
 #include <new>
 
+#include "base/append.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -279,7 +280,7 @@ void LockTable::release_locks(LockOwner& owner, size_t keep) {
   if (keep != 0) return;
   constexpr size_t ordinary = 4096;
   if (owner.locks_.capacity() <= ordinary) return;
-  owner.locks_ = {};
+  free_memory(owner.locks_);
   free_spares(owner);
 }
 

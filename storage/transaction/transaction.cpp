@@ -11,6 +11,19 @@
 
 namespace pgsilo {
 
+namespace {
+
+// Of what is rolled back, which cannot fail.
+[[gnu::noinline]] void drop_private(WorkerContext& worker, const Relation& relation) {
+  try {
+    worker.parts().relations.drop(relation.id(), worker.reclaimer());
+  } catch (const std::bad_alloc&) {
+    // Nobody names it: its memory stays until the next start.
+  }
+}
+
+}  // namespace
+
 Transaction::Transaction(WorkerContext& worker, const WaitSettings& settings)
     : worker_(worker), settings_(settings), owner_(worker.parts().locks.take_owner()) {}
 
@@ -165,7 +178,7 @@ void Transaction::rollback_to(const Mark& mark) {
     private_rows_.forget(*relation);
     std::erase_if(placeholders_,
                   [relation](const Placeholder& each) { return each.relation == relation; });
-    worker_.parts().relations.drop(relation->id(), worker_.reclaimer());
+    drop_private(worker_, *relation);
   }
 }
 
@@ -259,9 +272,8 @@ TransactionStatus Transaction::keep_writers_out(Relation& relation) {
 
 void Transaction::roll_back() {
   abandon_load();
-  for (const PrivateRelation& created : private_relations_) {
-    worker_.parts().relations.drop(created.relation->id(), worker_.reclaimer());
-  }
+  for (const PrivateRelation& created : private_relations_)
+    drop_private(worker_, *created.relation);
   clean_placeholders();
 }
 
@@ -295,6 +307,7 @@ TransactionStatus Transaction::wait_for_intent() {
 // Placeholders of inserts that did not come about: of an aborted transaction, rolled back to a
 // mark, or deleted again.
 void Transaction::clean_placeholders() {
+  if (placeholders_.empty()) return;
   for (const Placeholder& placeholder : placeholders_) {
     try {
       UnhookResult result =
@@ -308,6 +321,9 @@ void Transaction::clean_placeholders() {
       // the next insert.
     }
   }
+  constexpr size_t ordinary = 4096;
+  if (placeholders_.capacity() > ordinary) [[unlikely]]
+    free_memory(placeholders_);
   placeholders_.clear();
 }
 

@@ -86,12 +86,14 @@ void WriteSet::merge_runs(size_t run, Parker* parker) {
 
 void WriteSet::clear() {
   constexpr size_t ordinary = 4096;
+  constexpr size_t ordinary_bytes = size_t{1} << 20;
+  // Of rows that were rolled back no version is left.
+  if (!versions_.empty() || arena_.bytes_reserved() > ordinary_bytes) arena_.reset();
   if (versions_.capacity() > ordinary) {
-    entries_ = {};
-    versions_ = {};
-    order_ = {};
+    free_memory(entries_);
+    free_memory(versions_);
+    free_memory(order_);
   }
-  if (!versions_.empty()) arena_.reset();
   entries_.clear();
   versions_.clear();
   index_.clear();
