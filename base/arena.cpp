@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/memory_budget.h"
+
 namespace pgsilo {
 
 namespace {
@@ -26,6 +28,8 @@ void* Arena::allocate_slow(size_t bytes, size_t align) {
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
   size_t needed = sizeof(Block) + align + bytes;
   size_t block_bytes = std::max(next_block_bytes_, needed);
+  if (subject_to_ == ArenaLimit::memory_limit && block_bytes > free_block_bytes)
+    require_room(block_bytes);
   auto* block = static_cast<Block*>(std::malloc(block_bytes));
   if (block == nullptr) throw std::bad_alloc();
   *block = {blocks_, block_bytes};

@@ -1,5 +1,6 @@
 // A bump allocator: many small allocations, one release. Objects in it are trivially destructible.
-// Thread safety: none; one owner.
+// A limited one asks before it takes more than a little (base/memory_budget.h): for what grows with
+// the rows that a statement looks at. Thread safety: none; one owner.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +15,20 @@
 
 namespace pgsilo {
 
+enum class ArenaLimit : uint8_t { none, memory_limit };
+
 class Arena {
  public:
   explicit Arena(size_t first_block_bytes = 4096) : next_block_bytes_(first_block_bytes) {}
+  // Blocks longer than this must be admitted by the thread's MemoryBudget, if `limit` says so.
+  static constexpr size_t free_block_bytes = size_t{256} << 10;
+  explicit Arena(ArenaLimit limit) : subject_to_(limit) {}
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Uninitialised memory, valid until reset() or destruction. Throws std::bad_alloc.
+  // Uninitialised memory, valid until reset() or destruction. Throws std::bad_alloc; a limited
+  // arena MemoryLimitReached, which is one.
   void* allocate(size_t bytes, size_t align = alignof(std::max_align_t)) {
     uintptr_t start = (cursor_ + (align - 1)) & ~(uintptr_t{align} - 1);
     if (start + bytes > limit_ || start < cursor_) return allocate_slow(bytes, align);
@@ -75,8 +82,9 @@ class Arena {
   uintptr_t cursor_ = 0;
   uintptr_t limit_ = 0;
   Block* blocks_ = nullptr;
-  size_t next_block_bytes_;
+  size_t next_block_bytes_ = 4096;
   size_t bytes_reserved_ = 0;
+  ArenaLimit subject_to_ = ArenaLimit::none;
 };
 
 }  // namespace pgsilo

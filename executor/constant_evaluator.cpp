@@ -1,15 +1,22 @@
 #include "executor/constant_evaluator.h"
 
+#include "base/arena.h"
 #include "executor/expression/standalone_expression.h"
+#include "sql/memory_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
 
 Datum ExecutorConstantEvaluator::evaluate(const BoundExpression& expression, Arena& arena) {
   StandaloneExpression program(expression, 0, types_, nullptr);
-  Datum value = program.evaluate({}, arena);
   const TypeInfo* type = find_type(expression.type);
-  return type == nullptr ? value : copy_datum(value, *type, arena);
+  if (type == nullptr) return program.evaluate({}, arena);
+  // What it takes on the way does not stay with the plan.
+  Arena scratch(ArenaLimit::memory_limit);
+  Datum value = program.evaluate({}, scratch);
+  bool is_long = type->by_reference && !value.null && value.length > Arena::free_block_bytes;
+  if (is_long) require_memory(value.length);
+  return copy_datum(value, *type, arena);
 }
 
 }  // namespace pgsilo

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "executor/transaction_status.h"
+#include "sql/memory_error.h"
 #include "storage/transaction/transaction.h"
 
 namespace pgsilo {
@@ -11,9 +12,10 @@ void ExecutionContext::check_budget() {
   if (cancel_requested != nullptr && cancel_requested->load(std::memory_order_relaxed)) {
     raise_transaction_status(TransactionStatus::cancelled);
   }
+  if (transaction != nullptr) admit_bookkeeping();
   if (time_budget == nullptr || !time_budget->yield_if_spent() || transaction == nullptr) return;
   if (long_reader != nullptr && transaction->registered_reads() >= much_read)
-    long_reader->has_read_much();
+    static_cast<void>(long_reader->read_snapshot());
   // Reads that do not fit together must not keep a loop going for ever. But looking at all reads so
   // far after every slice would make a long scan quadratic: between two validations lies a multiple
   // of what the last one took.
@@ -23,6 +25,20 @@ void ExecutionContext::check_budget() {
   if (status != TransactionStatus::ok) raise_transaction_status(status);
   int64_t ended_us = monotonic_us();
   validate_after_us_ = ended_us + validation_rest_factor * (ended_us - started_us);
+}
+
+// What the transaction remembers of the rows it has seen. Who only reads can do without; the others
+// go on with the reserve.
+void ExecutionContext::admit_bookkeeping() {
+  constexpr size_t step = 64 << 10;
+  size_t bytes = transaction->bookkeeping_bytes();
+  if (bytes < admitted_bytes_) admitted_bytes_ = 0;  // another transaction, or a part unwound
+  if (bytes < admitted_bytes_ + step) return;
+  if (!memory_admits(bytes - admitted_bytes_)) {
+    if (long_reader != nullptr && long_reader->read_snapshot()) return;
+    require_memory(bytes - admitted_bytes_, MemoryPurpose::upkeep);
+  }
+  admitted_bytes_ = bytes;
 }
 
 }  // namespace pgsilo

@@ -15,6 +15,7 @@ namespace pgsilo {
 
 class AdvisoryLocks;
 class CatalogView;
+class MemoryPromise;
 class Parker;
 class ReferentialActions;
 class SequenceSession;
@@ -69,14 +70,14 @@ class TimeBudget {
   virtual bool yield_if_spent() = 0;
 };
 
-// Told by a statement that it has read much: it may go on at a snapshot, which registers nothing
-// (docs/snapshots.md). Throws TransactionConflict.
+// Asked by a statement that has read much, or that has no memory left to remember what it reads.
 class LongReader {
  public:
-  virtual void has_read_much() = 0;
-
- protected:
-  ~LongReader() = default;
+  virtual ~LongReader() = default;
+  // The statement only reads, alone in its transaction: it goes on at a snapshot, which remembers
+  // nothing (docs/snapshots.md). False: it cannot. Throws TransactionConflict. May suspend the
+  // fiber.
+  virtual bool read_snapshot() = 0;
 };
 
 // A notice or warning for the client: an SqlError whose severity is not an error.
@@ -104,6 +105,7 @@ struct ExecutionContext {
   SequenceSession* sequences = nullptr;                 // values taken, currval()
   ReferentialActions* references = nullptr;             // needed where tables have foreign keys
   AdvisoryLocks* advisory_locks = nullptr;
+  MemoryPromise* memory_promise = nullptr;  // null: nobody counts
   RandomState random;
   std::string database_name;
   std::string user_name;          // current_user
@@ -147,7 +149,9 @@ struct ExecutionContext {
 
  private:
   static constexpr int64_t validation_rest_factor = 20;
+  void admit_bookkeeping();
   uint32_t rows_until_check_ = rows_per_check;
+  size_t admitted_bytes_ = 0;  // of the transaction's sets
   int64_t validate_after_us_ = 0;
 };
 

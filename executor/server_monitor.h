@@ -91,6 +91,19 @@ struct StatementStatistics {
   AbortCounters aborts;
 };
 
+// In bytes; docs/memory.md tells what each counts.
+struct MemoryInfo {
+  int64_t limit = 0;    // memory_limit
+  int64_t reserve = 0;  // above it, for what must go on
+  int64_t used = 0;
+  int64_t mapped = 0;          // the pages that what is used lies in
+  int64_t promised = 0;        // to open transactions, for their commit
+  int64_t to_reclaim = 0;      // waits for readers to be gone
+  int64_t old_versions = 0;    // rows kept for snapshots
+  int64_t refusals = 0;        // requests that memory_limit refused
+  int64_t sessions_ended = 0;  // idle ones that kept memory from being freed
+};
+
 class ServerMonitor {
  public:
   virtual ~ServerMonitor() = default;
@@ -103,6 +116,7 @@ class ServerMonitor {
   virtual DatabaseStatistics database_statistics() const = 0;
   virtual std::vector<StatementStatistics> statement_statistics() const = 0;
   virtual void reset_statistics() = 0;
+  virtual MemoryInfo memory() const = 0;
   virtual std::vector<LockInfo> locks() const = 0;
   virtual std::vector<SnapshotInfo> snapshots() const = 0;
   // Who holds what the session waits for, or waits for it before that session.

@@ -70,6 +70,10 @@ Database::~Database() = default;
 bool Database::open(std::string* why) {
   raise_descriptor_limit();
   settings_.set_internal("data_directory", directory_);
+  if (settings_.value("memory_limit").integer == 0) {
+    settings_.set_internal("memory_limit",
+                           std::to_string(ServerMemory::default_limit_bytes() >> 20) + "MB");
+  }
   if (!prepare_directory(why) || !lock_directory(why) || !open_log(why) || !recover(why))
     return false;
   make_workers();
@@ -159,6 +163,10 @@ void Database::make_workers() {
   std::vector<int> cpus = usable_cpus();
   bool pinned = settings_.value("worker_pinning").integer != 0;
   bool may_help = wal_->workers() > 1;
+  auto limit_megabytes = static_cast<size_t>(settings_.value("memory_limit").integer);
+  memory_ = std::make_unique<ServerMemory>(limit_megabytes << 20, wal_->workers(), reclaimer_,
+                                           *snapshots_, sessions_);
+  monitor_.set_memory(*memory_);
   WorkerHome::Parts parts{
       .engine = {*epochs_, *durable_, reclaimer_, relations_, locks_, *snapshots_,
                  may_help ? &helpers_ : nullptr},
@@ -167,6 +175,7 @@ void Database::make_workers() {
       .sessions = sessions_,
       .settings = settings_,
       .monitor = monitor_,
+      .memory = memory_->ceiling(),
   };
   for (unsigned i = 0; i < wal_->workers(); ++i) {
     WorkerOptions options;

@@ -20,6 +20,7 @@
 #include "server/helping_workers.h"
 #include "server/monitor.h"
 #include "server/net/listener.h"
+#include "server/server_memory.h"
 #include "server/session/session_registry.h"
 #include "server/settings/settings.h"
 #include "server/worker_home.h"
@@ -75,6 +76,7 @@ class Database final : ConnectionTaker {
   std::unique_ptr<SnapshotRegistry> snapshots_;
   std::unique_ptr<Catalog> catalog_;
   SessionRegistry sessions_;
+  std::unique_ptr<ServerMemory> memory_;
   Monitor monitor_{sessions_, locks_};
   HelpingWorkers helpers_;
   std::vector<std::unique_ptr<WorkerHome>> workers_;

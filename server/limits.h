@@ -12,6 +12,9 @@ inline constexpr uint32_t max_small_message_bytes = 10000;
 inline constexpr uint32_t max_message_bytes = (uint32_t{1} << 30) - 2;
 inline constexpr uint32_t max_startup_bytes = 10000;
 
+// Longer ones are read only while memory_limit admits them.
+inline constexpr uint32_t free_message_bytes = uint32_t{256} << 10;
+
 // A connection's input buffer: what it starts with and shrinks back to, and how much one read asks
 // for at most.
 inline constexpr size_t input_buffer_bytes = size_t{8} << 10;
@@ -31,6 +34,10 @@ inline constexpr uint32_t serializable_statement_restarts = 16;
 
 // A one-shot that only reads and has met so many conflicts reads a snapshot.
 inline constexpr uint32_t read_failures_before_snapshot = 4;
+
+// Sessions that idle in a transaction are ended for the memory that they keep from being freed only
+// where that is more than this part of memory_limit.
+inline constexpr size_t held_back_fraction = 64;
 
 // What pg_stat_activity keeps of a query's text. [PostgreSQL: track_activity_query_size]
 inline constexpr size_t shown_query_bytes = 1024;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/clock.h"
+#include "server/server_memory.h"
 #include "server/session/session_registry.h"
 #include "sql/types/date_time.h"
 #include "storage/transaction/lock_list.h"
@@ -95,6 +96,8 @@ void Monitor::reset_statistics() {
   before_reset_.reset_time = in_postgres_time(unix_time_us());
   for (WorkerStatistics* worker : workers_) worker->statements.clear();
 }
+
+MemoryInfo Monitor::memory() const { return memory_->info(); }
 
 std::vector<LockInfo> Monitor::locks() const {
   std::unordered_map<const LockOwner*, int32_t> processes = sessions_.lock_owners();

@@ -11,6 +11,7 @@
 namespace pgsilo {
 
 class LockTable;
+class ServerMemory;
 class SessionRegistry;
 class SnapshotRegistry;
 
@@ -18,6 +19,8 @@ class Monitor final : public ServerMonitor {
  public:
   Monitor(SessionRegistry& sessions, LockTable& locks);
   void set_snapshots(const SnapshotRegistry& snapshots) { snapshots_ = &snapshots; }
+  // What memory() asks; before the first session.
+  void set_memory(const ServerMemory& memory) { memory_ = &memory; }
   void set_workers(std::vector<WorkerStatistics*> workers) { workers_ = std::move(workers); }
 
   bool cancel(int32_t process) override;
@@ -27,6 +30,7 @@ class Monitor final : public ServerMonitor {
   DatabaseStatistics database_statistics() const override;
   std::vector<StatementStatistics> statement_statistics() const override;
   void reset_statistics() override;
+  MemoryInfo memory() const override;
   std::vector<LockInfo> locks() const override;
   std::vector<SnapshotInfo> snapshots() const override;
   std::vector<int32_t> blockers(int32_t process) const override;
@@ -37,6 +41,7 @@ class Monitor final : public ServerMonitor {
   SessionRegistry& sessions_;
   LockTable& locks_;
   const SnapshotRegistry* snapshots_ = nullptr;
+  const ServerMemory* memory_ = nullptr;
   std::vector<WorkerStatistics*> workers_;
   mutable std::mutex reset_mutex_;  // guards before_reset_
   DatabaseStatistics before_reset_;

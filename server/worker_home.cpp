@@ -1,5 +1,10 @@
 #include "server/worker_home.h"
 
+#include <unistd.h>
+
+#include <exception>
+#include <new>
+
 #include "server/session/session.h"
 
 namespace pgsilo {
@@ -14,8 +19,13 @@ struct Arrival {
 
 void run_session(void* argument) {
   std::unique_ptr<Arrival> arrival(static_cast<Arrival*>(argument));
-  Session session(arrival->services, *arrival->fiber, arrival->descriptor);
-  session.run();
+  try {
+    Session session(arrival->services, *arrival->fiber, arrival->descriptor);
+    session.run();
+  } catch (const std::exception&) {
+    // There was no memory (or no room in epoll) for it: its connection is closed, its transaction
+    // rolled back.
+  }
 }
 
 class AdoptTask final : public WorkerTask {
@@ -23,9 +33,13 @@ class AdoptTask final : public WorkerTask {
   AdoptTask(const SessionServices& services, int descriptor)
       : services_(services), descriptor_(descriptor) {}
   void run(Worker& worker) override {
-    auto arrival = std::make_unique<Arrival>(Arrival{services_, descriptor_});
-    Arrival* kept = arrival.release();
-    kept->fiber = &worker.spawn(run_session, kept);
+    try {
+      auto arrival = std::make_unique<Arrival>(Arrival{services_, descriptor_});
+      arrival->fiber = &worker.spawn(run_session, arrival.get());
+      static_cast<void>(arrival.release());  // the fiber's
+    } catch (const std::bad_alloc&) {
+      close(descriptor_);  // no memory for another session
+    }
   }
 
  private:
@@ -41,8 +55,9 @@ WorkerHome::WorkerHome(const WorkerOptions& options, const Parts& parts)
       index_(static_cast<unsigned>(options.index)),
       worker_(options),
       storage_(parts.engine, parts.wal.worker_log(index_)),
-      services_{worker_,        storage_,       plans_,        parts.catalog,
-                parts.sessions, parts.settings, parts.monitor, statistics_} {
+      memory_(parts.memory, index_),
+      services_{worker_,        storage_,      plans_,      parts.catalog, parts.sessions,
+                parts.settings, parts.monitor, statistics_, memory_} {
   worker_.commit_queue().set_service(this);
   worker_.set_chores(this);
   wal_.set_listener(index_, this);
@@ -51,7 +66,10 @@ WorkerHome::WorkerHome(const WorkerOptions& options, const Parts& parts)
 WorkerHome::~WorkerHome() { wal_.set_listener(index_, nullptr); }
 
 void WorkerHome::start() {
-  thread_ = std::thread([this] { worker_.run(); });
+  thread_ = std::thread([this] {
+    MemoryBudget::Use use(memory_);
+    worker_.run();
+  });
 }
 
 void WorkerHome::join() { thread_.join(); }

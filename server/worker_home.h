@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/memory_budget.h"
 #include "executor/plan_cache.h"
 #include "executor/worker/worker.h"
 #include "server/session/session_services.h"
@@ -25,6 +26,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
     SessionRegistry& sessions;
     const ServerSettings& settings;
     ServerMonitor& monitor;
+    MemoryCeiling& memory;
   };
   WorkerHome(const WorkerOptions& options, const Parts& parts);
   ~WorkerHome() override;
@@ -57,6 +59,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
   const unsigned index_;
   Worker worker_;
   WorkerContext storage_;
+  MemoryBudget memory_;
   PlanCache plans_;
   WorkerStatistics statistics_;
   SessionServices services_;

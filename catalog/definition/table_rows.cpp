@@ -1,6 +1,7 @@
 // A table's rows while its definition changes: building indexes, moving rows into new trees.
 #include "base/byte_order.h"
 #include "catalog/definition/definition_steps.h"
+#include "sql/memory_error.h"
 #include "sql/sql_error.h"
 #include "storage/relation/relation.h"
 #include "storage/transaction/transaction_scan.h"
@@ -27,6 +28,8 @@ void DefinitionSteps::for_each_row(
 
 void DefinitionSteps::load(Relation& relation, std::string_view key, std::string_view row,
                            const Rejection& rejection) {
+  constexpr size_t each_record = 512;  // in its tree and in the log, beside its bytes
+  require_memory(2 * (key.size() + row.size()) + each_record);
   require_loaded(transaction_.load(relation, key, row), rejection);
 }
 

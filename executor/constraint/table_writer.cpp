@@ -6,10 +6,18 @@
 #include "executor/execution_context.h"
 #include "executor/execution_state.h"
 #include "executor/transaction_status.h"
+#include "sql/memory_error.h"
 #include "sql/sql_error.h"
+#include "storage/limits.h"
 #include "storage/relation/relation.h"
 
 namespace pgsilo {
+
+namespace {
+// What one record written takes beside its bytes: in its tree, in the transaction, in the log. More
+// than it is.
+constexpr size_t each_record = 512;
+}  // namespace
 
 TableWriter::TableWriter(ExecutionState& state, const TableDescriptor& table,
                          const RowChanges& changes)
@@ -32,6 +40,28 @@ Transaction& TableWriter::transaction() const { return *context_.transaction; }
 void TableWriter::check(TransactionStatus status) {
   if (status != TransactionStatus::ok) [[unlikely]]
     raise_transaction_status(status);
+}
+
+// Before a row with its entries is added; key_ and row_ hold it. There will be three copies: in the
+// tree, in the write set, in the log.
+void TableWriter::admit_insert() {
+  size_t bytes = key_.size() + row_.size();
+  size_t entry = std::min(bytes, max_key_bytes) + each_record;
+  require_memory(3 * bytes + each_record + secondary_.size() * 3 * entry);
+  cover_commit();
+}
+
+// What fits into the row's place goes on with the reserve.
+void TableWriter::admit_update(const RowRef& old) {
+  MemoryPurpose purpose =
+      old.record->fits(row_.size()) ? MemoryPurpose::upkeep : MemoryPurpose::growth;
+  require_memory(3 * row_.size() + each_record, purpose);
+  cover_commit();
+}
+
+void TableWriter::cover_commit() {
+  if (context_.memory_promise != nullptr)
+    context_.memory_promise->cover(transaction().commit_bytes());
 }
 
 void TableWriter::encode_primary_key(std::span<const Datum> row) {
@@ -61,6 +91,7 @@ void TableWriter::encode(std::span<const Datum> row) {
 
 void TableWriter::insert(std::span<const Datum> row) {
   encode(row);
+  admit_insert();
   insert_primary(row);
   for (const IndexDescriptor* index : secondary_) insert_entry(*index, row, key_.view());
   if (watch_ != nullptr) watch_->inserted(row, key_.view(), /*may_change=*/false);
@@ -95,6 +126,7 @@ const IndexDescriptor* TableWriter::insert_all(std::span<const Datum> row, bool 
 const IndexDescriptor* TableWriter::insert_unless_conflict(
     std::span<const Datum> row, std::span<const IndexDescriptor* const> arbiters, bool updates) {
   encode(row);
+  admit_insert();
   Transaction::Mark mark;
   if (unique_secondary_) mark = transaction().mark();
   const IndexDescriptor* met = insert_all(row, !updates, mark);
@@ -178,6 +210,7 @@ bool TableWriter::find_conflicting(const IndexDescriptor& index, std::span<const
 void TableWriter::load(std::span<const Datum> row) {
   if (!may_load_) return insert(row);
   encode(row);
+  admit_insert();
   check(transaction().load(*table_.relation, key_.view(), row_.view()));
   for (const IndexDescriptor* index : secondary_) {
     new_entry_.clear();
@@ -251,6 +284,7 @@ bool TableWriter::update_row(const RowRef& old, std::span<const Datum> old_row,
                              bool changes_primary_key, bool* moves) {
   row_.clear();
   table_.layout.encode(new_row, row_);
+  admit_update(old);
   if (changes_primary_key) {
     encode_primary_key(new_row);
     *moves = key_.view() != old.key();
@@ -268,6 +302,7 @@ bool TableWriter::update_row(const RowRef& old, std::span<const Datum> old_row,
     index->key.encode_entry(old_row, old.key(), entry_);
     index->key.encode_entry(new_row, old.key(), new_entry_);
     if (entry_.view() == new_entry_.view()) continue;
+    require_memory(3 * (new_entry_.size() + old.key().size()) + each_record);
     remove_entry(*index, old_row, old.key());
     insert_entry(*index, new_row, old.key());
   }
@@ -291,6 +326,7 @@ bool TableWriter::changes_unique_key(std::span<const Datum> old_row, std::span<c
 // row.
 bool TableWriter::move(const RowRef& old, std::span<const Datum> old_row,
                        std::span<const Datum> new_row) {
+  admit_insert();
   if (!remove_row(old, old_row)) return false;
   insert_primary(new_row);
   for (const IndexDescriptor* index : secondary_) insert_entry(*index, new_row, key_.view());
@@ -304,6 +340,8 @@ bool TableWriter::remove(const RowRef& old, std::span<const Datum> old_row) {
 }
 
 bool TableWriter::remove_row(const RowRef& old, std::span<const Datum> old_row) {
+  require_memory((1 + secondary_.size()) * each_record, MemoryPurpose::upkeep);
+  cover_commit();
   TransactionStatus status = transaction().remove(old);
   if (status == TransactionStatus::self_modified) return false;
   check(status);

@@ -88,6 +88,9 @@ class TableWriter {
   [[noreturn]] void raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const;
   std::string failing_row(std::span<const Datum> row) const;
   static void check(TransactionStatus status);
+  void admit_insert();
+  void admit_update(const RowRef& old);
+  void cover_commit();
 
   ExecutionContext& context_;
   const TableDescriptor& table_;

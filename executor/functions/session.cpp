@@ -146,50 +146,6 @@ Datum table_is_visible(EvalContext& context, const Datum* a) {
   return Datum::of_bool(found != nullptr && found->oid == oid);
 }
 
-// Bytes of memory. An index has a tree of its own but for the primary key's, which is the table's.
-Datum relation_size(EvalContext& context, const Datum* a) {
-  const CatalogView& catalog = *context.execution->catalog;
-  auto oid = static_cast<Oid>(a[0].i64);
-  if (const TableDescriptor* table = catalog.find_table(oid); table != nullptr) {
-    if (table->kind == RelationKind::view) return Datum::of_int(0);
-    return Datum::of_int(static_cast<int64_t>(table->relation->memory_bytes()));
-  }
-  const IndexDescriptor* index = catalog.snapshot().find_index(oid);
-  if (index == nullptr || index->relation == nullptr) return Datum();
-  return Datum::of_int(static_cast<int64_t>(index->relation->memory_bytes()));
-}
-Datum total_relation_size(EvalContext& context, const Datum* a) {
-  const TableDescriptor* table = context.execution->catalog->find_table(static_cast<Oid>(a[0].i64));
-  if (table == nullptr || table->kind == RelationKind::view) return relation_size(context, a);
-  auto total = static_cast<int64_t>(table->relation->memory_bytes());
-  for (const auto& index : table->indexes) {
-    if (!index->is_primary_tree()) total += static_cast<int64_t>(index->relation->memory_bytes());
-  }
-  return Datum::of_int(total);
-}
-
-// "10 kB": the unit grows when ten thousand of it are reached; halves round away from zero.
-Datum pretty_size(EvalContext& context, const Datum* a) {
-  constexpr const char* units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
-  int64_t size = a[0].i64;
-  auto magnitude = [](int64_t value) {
-    return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-  };
-  if (magnitude(size) < 10 * 1024) return copied(context, concat(size, " bytes"));
-  int64_t halves = size / 512;  // of a kB
-  size_t unit = 1;
-  while (magnitude(halves) >= 2 * 10 * 1024 - 1 && unit + 1 < std::size(units)) {
-    halves /= 1024;
-    ++unit;
-  }
-  int64_t rounded = (halves + (halves < 0 ? -1 : 1)) / 2;
-  return copied(context, concat(rounded, " ", units[unit]));
-}
-Datum pretty_numeric_size(EvalContext& context, const Datum* a) {
-  Datum size = Datum::of_int(numeric_to_integer(a[0], 8));
-  return pretty_size(context, &size);
-}
-
 Datum column_size(EvalContext& context, const Datum* a) {
   const TypeInfo& type = type_info(context.call->argument_types[0]);
   if (!type.by_reference) return Datum::of_int(type.typlen);
@@ -219,11 +175,6 @@ constexpr FunctionEntry entries[] = {
     {3495, find_object<type_oid::regclass>},
     {3493, find_object<type_oid::regtype>},
     {2079, table_is_visible},
-    {2325, relation_size},
-    {2997, relation_size},  // pg_table_size
-    {2286, total_relation_size},
-    {2288, pretty_size},
-    {3166, pretty_numeric_size},
     {1269, column_size},
     {1215, no_description},
 };

@@ -132,7 +132,7 @@ class Grouping final : public Operator {
   AggregateRun aggregates_;
   RowHashTable groups_;
   Scratch scratch_;
-  Arena group_memory_;  // plain and sorted: of the present group
+  Arena group_memory_{ArenaLimit::memory_limit};  // plain and sorted: of the present group
   std::vector<Datum> keys_;
   std::vector<Datum*> order_;  // groups in the order they came
   size_t position_ = 0;

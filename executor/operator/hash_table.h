@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/memory_budget.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -56,7 +57,8 @@ class RowHashTable {
   HashedRow* next_match(HashedRow* row, const Datum* keys) const {
     return match(row->next, keys, row->hash);
   }
-  // A row with room for `datums` Datums, of which the caller fills in all.
+  // A row with room for `datums` Datums, of which the caller fills in all. Throws
+  // MemoryLimitReached.
   HashedRow* add(uint64_t hash, size_t datums) {
     if (count_ >= buckets_.size()) grow();
     auto* row = static_cast<HashedRow*>(
@@ -84,7 +86,10 @@ class RowHashTable {
     return row;
   }
   void grow() {
-    std::vector<HashedRow*> old(buckets_.empty() ? 16 : buckets_.size() * 2, nullptr);
+    size_t size = buckets_.empty() ? 16 : buckets_.size() * 2;
+    if (size > Arena::free_block_bytes / sizeof(HashedRow*))
+      require_room(size * sizeof(HashedRow*));
+    std::vector<HashedRow*> old(size, nullptr);
     old.swap(buckets_);
     for (HashedRow* row : old) {
       while (row != nullptr) {
@@ -100,7 +105,7 @@ class RowHashTable {
   const KeyTypes& types_;
   std::vector<HashedRow*> buckets_;
   size_t count_ = 0;
-  Arena arena_;
+  Arena arena_{ArenaLimit::memory_limit};
 };
 
 }  // namespace pgsilo

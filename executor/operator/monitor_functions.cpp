@@ -10,6 +10,7 @@
 #include "catalog/system_tables.h"
 #include "executor/execution_context.h"
 #include "executor/operator/set_function.h"
+#include "executor/relation_memory.h"
 #include "executor/server_monitor.h"
 
 namespace pgsilo {
@@ -202,6 +203,33 @@ void fill_locks(ExecutionContext& session, const Datum*, std::vector<Datum>& val
   }
 }
 
+void fill_relation_memory(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                          Arena& arena) {
+  auto add = [&](const TableDescriptor& table, Oid oid, std::string_view name, RelationKind kind,
+                 const RelationMemory& memory) {
+    RowBuilder row(values, arena);
+    row.integer(oid).text(table.schema_name).text(name);
+    row.integer(static_cast<int64_t>(kind)).integer(memory.rows);
+    row.integer(static_cast<int64_t>(memory.row_bytes));
+    row.integer(static_cast<int64_t>(memory.tree_bytes));
+  };
+  for (const auto& [oid, table] : session.catalog->snapshot().tables()) {
+    if (table->kind != RelationKind::table) continue;
+    add(*table, oid, table->name, table->kind, memory_of(*table));
+    for (const auto& index : table->indexes)
+      add(*table, index->oid, index->name, RelationKind::index, memory_of(*table, *index));
+  }
+}
+
+void fill_memory(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                 Arena& arena) {
+  MemoryInfo info = session.monitor->memory();
+  RowBuilder row(values, arena);
+  row.integer(info.limit).integer(info.reserve).integer(info.used).integer(info.mapped);
+  row.integer(info.promised).integer(info.to_reclaim).integer(info.old_versions);
+  row.integer(info.refusals).integer(info.sessions_ended);
+}
+
 // All rows are made when the scan begins.
 class MonitorFunction final : public SetFunction {
  public:
@@ -241,6 +269,10 @@ std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
       return std::make_unique<MonitorFunction>(procedure, fill_statements);
     case 9003:
       return std::make_unique<MonitorFunction>(procedure, fill_snapshots);
+    case 9004:
+      return std::make_unique<MonitorFunction>(procedure, fill_memory);
+    case 9005:
+      return std::make_unique<MonitorFunction>(procedure, fill_relation_memory);
     default:
       return nullptr;
   }

@@ -48,7 +48,7 @@ class Scratch {
 
  private:
   ExecutionState& state_;
-  Arena arena_;
+  Arena arena_{ArenaLimit::memory_limit};
 };
 
 }  // namespace pgsilo

@@ -2,10 +2,12 @@
 // keep. Thread safety: none; one operator.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include "base/arena.h"
+#include "base/memory_budget.h"
 #include "executor/row_shape.h"
 
 namespace pgsilo {
@@ -15,7 +17,12 @@ class RowStore {
  public:
   explicit RowStore(const RowShape& shape) : shape_(shape) {}
 
-  void append(const Datum* file) { rows_.push_back(shape_.save(file, arena_)); }
+  // Throws MemoryLimitReached, as replace_last().
+  void append(const Datum* file) {
+    if (rows_.size() == rows_.capacity()) [[unlikely]]
+      grow();
+    rows_.push_back(shape_.save(file, arena_));
+  }
   // Takes the last row's place; the memory of its by-reference values is kept until clear().
   void replace_last(const Datum* file) { shape_.save_to(file, rows_.back(), arena_); }
   size_t size() const { return rows_.size(); }
@@ -28,9 +35,16 @@ class RowStore {
   }
 
  private:
+  void grow() {
+    size_t capacity = std::max<size_t>(64, 2 * rows_.capacity());
+    if (capacity > Arena::free_block_bytes / sizeof(Datum*))
+      require_room(capacity * sizeof(Datum*));
+    rows_.reserve(capacity);
+  }
+
   const RowShape& shape_;
   std::vector<Datum*> rows_;
-  Arena arena_;
+  Arena arena_{ArenaLimit::memory_limit};
 };
 
 }  // namespace pgsilo

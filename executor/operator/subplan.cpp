@@ -97,7 +97,7 @@ Datum SubplanRun::any_or_all() {
 }
 
 Datum SubplanRun::array(Arena& results) {
-  Arena kept;
+  Arena kept(ArenaLimit::memory_limit);
   std::vector<Datum> values;
   while (plan_->next()) {
     state_.session.maybe_yield();

@@ -16,7 +16,12 @@
 namespace pgsilo {
 
 Connection::Connection(Worker& worker, int descriptor) : worker_(worker), descriptor_(descriptor) {
-  worker_.watch(descriptor_, *this);
+  try {
+    worker_.watch(descriptor_, *this);
+  } catch (...) {
+    close(descriptor_);
+    throw;
+  }
 }
 
 Connection::~Connection() {
@@ -80,6 +85,16 @@ bool Connection::fill(size_t bytes, int64_t deadline_us, const std::atomic<bool>
     waits_for_input_ = true;
     park(WaitEvent::client_read, deadline_us);
     waits_for_input_ = false;
+  }
+  return true;
+}
+
+bool Connection::discard(size_t bytes, int64_t deadline_us) {
+  while (bytes != 0) {
+    if (cursor_ == end_ && !fill(1, deadline_us)) return false;
+    size_t gone = std::min(bytes, end_ - cursor_);
+    consume(gone);
+    bytes -= gone;
   }
   return true;
 }

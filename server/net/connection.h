@@ -57,6 +57,9 @@ class Connection final : public IoHandler, public DurableWaiter {
   // Moves past `bytes` unread bytes. They stay readable until the next fill(), or as long as a
   // replay point is set.
   void consume(size_t bytes) { cursor_ += bytes; }
+  // (parks) The same for bytes that may still be on their way, which nobody wants. No replay point
+  // is set. False: as fill().
+  bool discard(size_t bytes, int64_t deadline_us);
   // From here on input is kept, until drop_replay_point().
   void set_replay_point() {
     replay_ = cursor_;

@@ -167,7 +167,11 @@ void Listener::accept_all(int descriptor) {
       // Replies are whole when they are sent. A Unix socket has no such option.
       int on = 1;
       setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-      taker_.take(accepted);
+      try {
+        taker_.take(accepted);
+      } catch (const std::bad_alloc&) {
+        ::close(accepted);
+      }
     } else if (errno == EMFILE || errno == ENFILE) {
       drop_one(descriptor);
     } else if (errno != EINTR && errno != ECONNABORTED) {

@@ -1,6 +1,9 @@
 #include "server/pgwire/frame.h"
 
+#include <new>
+
 #include "base/byte_order.h"
+#include "base/memory_budget.h"
 #include "server/limits.h"
 #include "server/net/connection.h"
 #include "server/pgwire/protocol.h"
@@ -57,8 +60,19 @@ bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us,
     throw SqlError(Severity::fatal, sqlstate::protocol_violation, "invalid message length");
   }
   frame->total_bytes = size_t{1} + length;
-  if (!connection.fill(frame->total_bytes, deadline_us, also_stop)) return false;
   frame->type = type;
+  frame->refused = false;
+  try {
+    bool is_long = length > limits::free_message_bytes;
+    if (is_long && connection.unread().size() < frame->total_bytes && !memory_admits(length)) {
+      frame->refused = true;
+    } else if (!connection.fill(frame->total_bytes, deadline_us, also_stop)) {
+      return false;
+    }
+  } catch (const std::bad_alloc&) {
+    frame->refused = true;
+  }
+  if (frame->refused) return true;
   frame->body = connection.unread().substr(header_bytes, length - 4);
   return true;
 }

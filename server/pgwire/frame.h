@@ -17,6 +17,7 @@ struct Frame {
   char type = '\0';
   std::string_view body;   // in the connection's buffer, until it reads again
   size_t total_bytes = 0;  // to consume
+  bool refused = false;    // there is no memory for the body: it is empty, and not read yet
 };
 
 // Whether the next message has arrived, so that read_frame() does not park.

@@ -9,6 +9,7 @@
 #include "server/session/reply.h"
 #include "server/session/session_interrupts.h"
 #include "server/session/transaction_control.h"
+#include "sql/memory_error.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
 
@@ -40,6 +41,7 @@ bool CopyInStream::read(std::string_view* piece) {
       interrupts_.check();
       throw lost_client();
     }
+    if (frame.refused) throw memory_limit_error();
     delivered_bytes_ = frame.total_bytes;
     switch (static_cast<FrontendMessage>(frame.type)) {
       case FrontendMessage::copy_data:

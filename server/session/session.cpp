@@ -9,6 +9,7 @@
 #include "server/pgwire/message_reader.h"
 #include "server/session/session_registry.h"
 #include "server/statistics/worker_statistics.h"
+#include "sql/memory_error.h"
 #include "sql/types/date_time.h"
 #include "sql/types/text.h"
 
@@ -60,7 +61,13 @@ Session::Session(const SessionServices& services, WorkerFiber& fiber, int descri
 Session::~Session() { leave(); }
 
 void Session::run() {
-  if (start()) serve();
+  try {
+    if (start()) serve();
+  } catch (const std::bad_alloc&) {
+    // Not even an error could be told for want of memory. What follows is outside of the handler,
+    // for it may park.
+    state_.connection.give_up();
+  }
   leave();
   constexpr int64_t farewell_us = 5000000;
   state_.connection.drain(monotonic_us() + farewell_us);
@@ -114,6 +121,8 @@ void Session::end_by_timeout() {
   if (state_.interrupts.transaction_expired())
     return say_goodbye(SessionInterrupts::transaction_timeout_error());
   bool in_transaction = state_.transactions.state() != TransactionControl::State::idle;
+  if (in_transaction && state_.interrupts.idling_ends().load(std::memory_order_acquire))
+    return say_goodbye(SessionInterrupts::memory_error());
   say_goodbye(in_transaction ? fatal(sqlstate::idle_in_transaction_session_timeout,
                                      "terminating connection due to idle-in-transaction timeout")
                              : fatal(sqlstate::idle_session_timeout,
@@ -133,7 +142,10 @@ bool Session::serve_message() {
   try {
     int64_t deadline_us = idle_deadline_us();
     if (!frame_is_here(state_.connection)) state_.transactions.let_writers_in();
-    if (!read_frame(state_.connection, &frame, deadline_us)) {
+    bool in_transaction = state_.transactions.state() != TransactionControl::State::idle;
+    state_.interrupts.begin_idling();
+    if (!read_frame(state_.connection, &frame, deadline_us,
+                    in_transaction ? &state_.interrupts.idling_ends() : nullptr)) {
       if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
       return false;
     }
@@ -141,8 +153,12 @@ bool Session::serve_message() {
     ends_answer_ =
         state_.in_query || static_cast<FrontendMessage>(frame.type) == FrontendMessage::sync;
     replays_messages_ |= !state_.in_query;
-    state_.connection.consume(frame.total_bytes);
-    dispatch(frame);
+    if (frame.refused) {
+      if (!refuse(frame)) return false;
+    } else {
+      state_.connection.consume(frame.total_bytes);
+      dispatch(frame);
+    }
     // The block ended inside of a pipeline: what follows is another transaction.
     if (state_.transactions.state() == TransactionControl::State::idle &&
         state_.reply.holds_output()) {
@@ -154,11 +170,27 @@ bool Session::serve_message() {
     conflict = caught.status();
   } catch (const SqlError& caught) {
     error = caught;
+  } catch (const MemoryLimitReached&) {
+    error = memory_limit_error();
   } catch (const std::bad_alloc&) {
     error = SqlError(sqlstate::out_of_memory, "out of memory");
   }
   if (error) recover(*error, conflict ? &*conflict : nullptr);
   return !ended_;
+}
+
+// A message too long for the memory there is: it is thrown away as it comes. False: the session is
+// over.
+bool Session::refuse(const Frame& frame) {
+  give_up_replay();
+  if (!state_.connection.discard(frame.total_bytes, state_.interrupts.transaction_deadline_us())) {
+    if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
+    return false;
+  }
+  // What is left of a COPY that failed has been told already.
+  if (!skips_to_sync_ && static_cast<FrontendMessage>(frame.type) != FrontendMessage::copy_data)
+    throw memory_limit_error();
+  return true;
 }
 
 void Session::dispatch(const Frame& frame) {

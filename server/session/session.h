@@ -33,7 +33,7 @@ class Session final : public OutputValve, public LongReader {
  public:
   // Takes the descriptor over; ends with it closed.
   Session(const SessionServices& services, WorkerFiber& fiber, int descriptor);
-  ~Session();
+  ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -53,6 +53,7 @@ class Session final : public OutputValve, public LongReader {
   int64_t idle_deadline_us() const;
   void end_by_timeout();
   void wait_for_reader();
+  bool refuse(const Frame& frame);
   void dispatch(const Frame& frame);
   void run_query(std::string_view text);
   bool run_normalized(std::string_view text);
@@ -74,7 +75,7 @@ class Session final : public OutputValve, public LongReader {
   bool reads_alone() const;
   void answer_begins() override;
   void output_is_full() override;
-  void has_read_much() override;
+  bool read_snapshot() override;
   // The failure of the message that was dispatched last.
   void recover(const SqlError& error, const TransactionStatus* conflict);
   bool may_run_again(TransactionStatus conflict);

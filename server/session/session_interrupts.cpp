@@ -19,6 +19,12 @@ void SessionInterrupts::request_termination() {
   request_cancel();
 }
 
+bool SessionInterrupts::request_end_of_idling() {
+  if (idling_ends_.exchange(true, std::memory_order_release)) return false;
+  fiber_.unpark();
+  return true;
+}
+
 void SessionInterrupts::begin_command(int64_t statement_timeout_ms) {
   if (expired_ == Expired::transaction) return;
   expired_ = Expired::nothing;
@@ -78,6 +84,13 @@ SqlError SessionInterrupts::termination_error() {
 SqlError SessionInterrupts::transaction_timeout_error() {
   return SqlError(Severity::fatal, sqlstate::transaction_timeout,
                   "terminating connection due to transaction timeout");
+}
+
+SqlError SessionInterrupts::memory_error() {
+  SqlError error(Severity::fatal, sqlstate::out_of_memory,
+                 "terminating connection because the server is short of memory");
+  error.amend().detail = "The session was idle in a transaction that kept memory from being freed.";
+  return error;
 }
 
 void SessionInterrupts::check_deadline() {

@@ -2,8 +2,8 @@
 // statement and of the transaction, an order to end. Also the session's Parker (every wait ends
 // when the statement must) and its time budget (long statements give way). Time limits are
 // deadlines that waits and yields look at: nobody keeps a timer. Thread safety: request_cancel(),
-// request_termination() and unpark() from any thread while the session lives; the rest in its
-// fiber.
+// request_termination(), request_end_of_idling() and unpark() from any thread while the session
+// lives; the rest in its fiber.
 #pragma once
 
 #include <atomic>
@@ -30,10 +30,19 @@ class SessionInterrupts final : public Parker, public TimeBudget {
 
   void request_cancel();
   void request_termination();
+  // Ends the session if it idles in a transaction: others need the memory that it holds back.
+  // False: it has been asked before.
+  bool request_end_of_idling();
 
   // The flag that running statements poll.
   const std::atomic<bool>& cancelled() const { return cancelled_; }
   const std::atomic<bool>& terminating() const { return terminating_; }
+  // Whether idling in a transaction is to end; asked for since begin_idling().
+  const std::atomic<bool>& idling_ends() const { return idling_ends_; }
+  void begin_idling() {
+    if (idling_ends_.load(std::memory_order_relaxed))
+      idling_ends_.store(false, std::memory_order_relaxed);
+  }
   bool is_terminating() const { return terminating_.load(std::memory_order_relaxed); }
 
   // A message from the client is about to be handled: older cancel requests came too late. 0: no
@@ -61,6 +70,7 @@ class SessionInterrupts final : public Parker, public TimeBudget {
   // FATAL: what a session that waited for its client ends with, if terminated or out of time.
   static SqlError termination_error();
   static SqlError transaction_timeout_error();
+  static SqlError memory_error();
 
   void park(int64_t deadline_us = no_deadline) override;
   void unpark() override { fiber_.unpark(); }
@@ -78,6 +88,7 @@ class SessionInterrupts final : public Parker, public TimeBudget {
   LockOwner* locks_ = nullptr;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> terminating_{false};
+  std::atomic<bool> idling_ends_{false};
   // Why cancelled_ is up, unless somebody asked.
   enum class Expired : uint8_t { nothing, statement, transaction };
   Expired expired_ = Expired::nothing;

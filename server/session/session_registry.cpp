@@ -52,6 +52,19 @@ bool SessionRegistry::terminate(int32_t process) {
   return true;
 }
 
+bool SessionRegistry::end_oldest_idle_pin() {
+  std::lock_guard lock(mutex_);
+  int64_t oldest = INT64_MAX;
+  SessionInterrupts* session = nullptr;
+  for (const auto& [process, entry] : sessions_) {
+    int64_t pinned = entry.activity->idle_pin_start();
+    if (pinned == 0 || pinned >= oldest) continue;
+    oldest = pinned;
+    session = entry.session;
+  }
+  return session != nullptr && session->request_end_of_idling();
+}
+
 bool SessionRegistry::has(int32_t process) const {
   std::lock_guard lock(mutex_);
   return sessions_.contains(process);

@@ -29,6 +29,9 @@ class SessionRegistry {
   // By those who may: false when there is no such session.
   bool cancel(int32_t process);
   bool terminate(int32_t process);
+  // Ends the session that idles in a transaction and has kept memory from being freed for longest,
+  // unless it gets something to do before it notices. False: there is none.
+  bool end_oldest_idle_pin();
   bool has(int32_t process) const;
   // By process number.
   std::vector<SessionInfo> list() const;

@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/memory_budget.h"
 #include "server/limits.h"
 #include "server/session/session.h"
 #include "server/statistics/worker_statistics.h"
@@ -43,13 +44,16 @@ void Session::answer_begins() {
   give_up_replay();
 }
 
-void Session::has_read_much() {
-  if (can_replay_ && reads_alone()) state_.transactions.become_snapshot();
+bool Session::read_snapshot() {
+  if (!can_replay_ || !reads_alone()) return false;
+  state_.transactions.become_snapshot();
+  return state_.transactions.storage().mode() == TransactionMode::snapshot;
 }
 
 void Session::output_is_full() {
   state_.interrupts.check();
-  has_read_much();  // what has left cannot be taken back: from here on no conflict may come
+  // What has left cannot be taken back: from here on no conflict may come.
+  static_cast<void>(read_snapshot());
   answer_begins();
   state_.transactions.validate();
   state_.transactions.let_writers_in();  // who wait for a client otherwise
@@ -61,7 +65,7 @@ void Session::output_is_full() {
     throw SqlError(Severity::fatal, sqlstate::connection_failure, "connection to client lost");
   }
   // Each validation looks at all reads so far: pieces that grow keep the sum of them linear.
-  state_.reply.raise_limit();
+  if (memory_admits(limits::largest_held_output_bytes)) state_.reply.raise_limit();
 }
 
 void Session::recover(const SqlError& error, const TransactionStatus* conflict) {

@@ -5,6 +5,7 @@
 namespace pgsilo {
 
 class Catalog;
+class MemoryBudget;
 class PlanCache;
 class ServerMonitor;
 class ServerSettings;
@@ -22,6 +23,7 @@ struct SessionServices {
   const ServerSettings& settings;
   ServerMonitor& monitor;
   WorkerStatistics& statistics;
+  MemoryBudget& memory;
 };
 
 }  // namespace pgsilo

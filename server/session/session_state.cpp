@@ -57,6 +57,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
       connection(given.worker, descriptor),
       settings(given.settings),
       reply(connection, settings, valve),
+      memory_promise(&given.memory),
       transactions(given.storage, given.catalog, settings, context, waits, *this),
       rows(reply),
       copy_in(connection, reply, transactions, interrupts),
@@ -74,6 +75,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
   context.wait_report = &activity.wait_report();
   context.monitor = &services.monitor;
   context.cancel_requested = &interrupts.cancelled();
+  context.memory_promise = &memory_promise;
   context.types.arena = &statement_memory;
   context.copy_source = &copy_in;
   context.copy_sink = &copy_out;

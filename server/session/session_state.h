@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "catalog/sequence/sequence_session.h"
 #include "executor/constraint/referential_actions.h"
 #include "executor/execution.h"
@@ -67,8 +68,9 @@ struct SessionState final : TransactionObserver {
   Settings settings;
   Reply reply;
   ExecutionContext context;
+  MemoryPromise memory_promise;  // of the open transaction
   WaitSettings waits;
-  Arena statement_memory;  // context.types.arena
+  Arena statement_memory{ArenaLimit::memory_limit};  // context.types.arena
   TransactionControl transactions;
   SequenceSession sequences;
   ReferentialActions references{context};

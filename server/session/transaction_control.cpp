@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/memory_budget.h"
 #include "base/parker.h"
 #include "executor/transaction_status.h"
 #include "sql/sql_error.h"
@@ -281,7 +282,7 @@ void TransactionControl::commit_storage() {
   }
   note_epoch();
   if (status == TransactionStatus::ok) {
-    catalog_.committed(transaction_.worker());
+    while (!publish_catalog()) context_.parker->park(monotonic_us() + catalog_change_us);
     release_advisory_locks();
     return;
   }
@@ -289,6 +290,16 @@ void TransactionControl::commit_storage() {
   // never leaves one open.
   finish(false);
   raise_transaction_status(status);
+}
+
+// False: there was no memory. What is committed must be seen, so it is tried again.
+bool TransactionControl::publish_catalog() {
+  try {
+    catalog_.committed(transaction_.worker());
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 // What fails in COMMIT ends the block; a transaction without one may run again.
@@ -310,6 +321,7 @@ void TransactionControl::rollback_storage() {
     transaction_.abort();
     note_epoch();
   }
+  context_.memory_promise->clear();
   release_advisory_locks();
 }
 
@@ -321,6 +333,7 @@ void TransactionControl::release_advisory_locks() {
 
 void TransactionControl::leave(bool committed) {
   savepoints_.clear();
+  context_.memory_promise->clear();
   context_.references->forget_transaction();
   advisory_locks_.end_transaction();
   if (!committed) catalog_.forget_local();

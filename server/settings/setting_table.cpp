@@ -28,6 +28,7 @@ constexpr auto user = SettingContext::user;
 constexpr auto none = SettingUnit::none;
 constexpr auto kilobytes = SettingUnit::kilobytes;
 constexpr auto blocks = SettingUnit::blocks;
+constexpr auto megabytes = SettingUnit::megabytes;
 constexpr auto milliseconds = SettingUnit::milliseconds;
 constexpr auto seconds = SettingUnit::seconds;
 
@@ -200,6 +201,8 @@ const SettingDefinition table[] = {
             "There are no prepared transactions."),
     integer("max_stack_depth", user, "2048", kilobytes, 100, 2147483647,
             "Accepted; stacks are of fixed size."),
+    integer("memory_limit", server, "0", megabytes, 0, 2147483647,
+            "Memory above which data may not grow; 0: two thirds of the memory there is."),
     choice("password_encryption", user, "scram-sha-256", password_encryption_choices,
            "Accepted; there are no passwords."),
     choice("plan_cache_mode", user, "auto", plan_cache_modes, "Accepted; plans are generic."),

@@ -49,8 +49,9 @@ class IndexTree {
 
   RelationId relation() const { return relation_; }
   RecordAllocator& records() { return records_; }
-  // Bytes of nodes, records and payloads.
+  // Bytes of nodes, records and payloads; of one of both: records with payloads, nodes.
   size_t memory_bytes() const { return account_.bytes(); }
+  size_t memory_bytes(MemoryKind kind) const { return account_.bytes(kind); }
 
   // The record of `key` or null. `node` is the border node that answers for the key and the version
   // under which it was read: a transaction registers it when there is no record.

@@ -16,18 +16,18 @@ inline constexpr size_t node_bytes = sizeof(BorderNode);
 inline void* allocate_node_memory(MemoryAccount& account, unsigned thread_index) {
   void* memory = std::aligned_alloc(alignof(Node), node_bytes);
   if (memory == nullptr) throw std::bad_alloc();
-  account.add(thread_index, node_bytes);
+  account.add(thread_index, node_bytes, MemoryKind::nodes);
   return memory;
 }
 
 inline void free_node_memory(void* memory, MemoryAccount& account, unsigned thread_index) {
-  account.subtract(thread_index, node_bytes);
+  account.subtract(thread_index, node_bytes, MemoryKind::nodes);
   std::free(memory);
 }
 
 // `node` is unlinked and marked deleted.
 inline void retire_node(Node* node, MemoryAccount& account, ReclaimerHandle& handle) {
-  account.subtract(handle.index(), node_bytes);
+  account.subtract(handle.index(), node_bytes, MemoryKind::nodes);
   handle.retire(node, [](void* memory) { std::free(memory); }, node_bytes);
 }
 

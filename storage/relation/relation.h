@@ -72,6 +72,7 @@ class Relation {
   }
   // Nodes, records and payloads.
   size_t memory_bytes() const { return tree_.memory_bytes(); }
+  size_t memory_bytes(MemoryKind kind) const { return tree_.memory_bytes(kind); }
 
  private:
   static constexpr unsigned book_count = 16;

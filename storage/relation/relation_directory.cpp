@@ -95,8 +95,9 @@ void RelationDirectory::drop(RelationId id, ReclaimerHandle& handle) {
     relations_.erase(found);
     cell(id).store(nullptr, std::memory_order_release);
   }
-  // The account of the tree counts its memory until it is freed: not the reclaimer's.
-  handle.retire(dropped.release(), &became_unreachable, 0);
+  // Its tree's account is in no list any more, so its bytes count as the reclaimer's.
+  size_t bytes = dropped->relation.front()->memory_bytes();
+  handle.retire(dropped.release(), &became_unreachable, bytes);
 }
 
 void RelationDirectory::became_unreachable(void* object) {

@@ -298,6 +298,12 @@ class Transaction {
     return !writes_.empty() || !private_relations_.empty() || !dropped_.empty();
   }
   WorkerContext& worker() { return worker_; }
+  // About how much memory its sets take, rows in the write set included, and how much its commit
+  // will need besides. Rounded up: lists that double have room left.
+  size_t bookkeeping_bytes() const {
+    return reads_.size() * 32 + nodes_.size() * 48 + writes_.size() * 192 + writes_.row_bytes();
+  }
+  size_t commit_bytes() const { return writes_.size() * 160 + writes_.row_bytes(); }
 
   // Limits of one transaction (transaction_too_large). They bound the time for which the records of
   // one commit are locked: about half a second per million (bench/commit_benchmark,

@@ -243,6 +243,23 @@ TEST_F(IndexTreeTest, AccountsForItsMemory) {
   EXPECT_GT(user_.handle().pending_bytes(), 1000 * (sizeof(Record) + 16));
 }
 
+// What the parts of a tree take adds up, and agrees with what is in it.
+TEST_F(IndexTreeTest, MemoryIsCountedByKind) {
+  auto rows = [this] { return tree_.memory_bytes(MemoryKind::rows); };
+  auto nodes = [this] { return tree_.memory_bytes(MemoryKind::nodes); };
+  EXPECT_EQ(rows(), 0u);
+  for (uint64_t i = 0; i < 1000; ++i) user_.insert(big_endian(i * 7919 % 1000));
+  EXPECT_EQ(rows(), 1000 * (sizeof(Record) + 8 + 8));
+  IndexTree::Shape all = shape();
+  EXPECT_EQ(nodes(), (all.border_nodes + all.interior_nodes) * sizeof(BorderNode));
+  EXPECT_EQ(tree_.memory_bytes(), rows() + nodes());
+  for (uint64_t i = 0; i < 1000; i += 2) user_.remove(big_endian(i));
+  user_.rest();
+  EXPECT_EQ(rows(), 500 * (sizeof(Record) + 8 + 8));
+  all = shape();
+  EXPECT_EQ(nodes(), (all.border_nodes + all.interior_nodes) * sizeof(BorderNode));
+}
+
 // Node sets (Silo 4.6): what an absent key and an insert report.
 
 TEST_F(IndexTreeTest, AnAbsentKeyIsGuardedByItsNode) {

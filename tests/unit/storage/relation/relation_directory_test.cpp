@@ -45,6 +45,8 @@ TEST(RelationDirectory, ADroppedRelationLivesAsLongAsAPin) {
     EXPECT_EQ(directory.find(relation.id()), nullptr);
     handle.reclaim();
     EXPECT_FALSE(directory.reclaim_dropped(10, handle));
+    EXPECT_EQ(reclaimer.pending_bytes(),
+              relation.memory_bytes());  // that is what the pin holds back
     EXPECT_NE(relation.tree().get("999").record, nullptr);
   }
   handle.reclaim();

@@ -1,0 +1,260 @@
+// A server at its memory_limit: what grows fails with 53200, everything else goes on, and memory
+// comes back. Runs beside a server of its own (PGSILO_FLAGS: a small memory_limit).
+#include <gtest/gtest.h>
+#include <libpq-fe.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace pgsilo::memory_test {
+namespace {
+
+class Client {
+ public:
+  Client() : connection_(PQconnectdb(""), PQfinish) {
+    EXPECT_EQ(PQstatus(connection_.get()), CONNECTION_OK) << PQerrorMessage(connection_.get());
+    PQsetNoticeProcessor(
+        connection_.get(),
+        [](void* told, const char* text) { static_cast<std::string*>(told)->append(text); },
+        &told_);
+  }
+  // The SQLSTATE; empty: it was good.
+  std::string run(const std::string& sql) { return keep(PQexec(connection_.get(), sql.c_str())); }
+  std::string run(const std::string& sql, const std::string& parameter) {
+    const char* values[] = {parameter.c_str()};
+    return keep(
+        PQexecParams(connection_.get(), sql.c_str(), 1, nullptr, values, nullptr, nullptr, 0));
+  }
+  std::string value(const std::string& sql) {
+    EXPECT_EQ(run(sql), "") << sql << ": " << message();
+    if (PQntuples(result_.get()) == 0) return "no row";
+    return PQgetvalue(result_.get(), 0, 0);
+  }
+  long long number(const std::string& sql) { return std::stoll(value(sql)); }
+  std::string message() const { return PQresultErrorMessage(result_.get()); }
+  std::string detail() const {
+    const char* text = PQresultErrorField(result_.get(), PG_DIAG_MESSAGE_DETAIL);
+    return text == nullptr ? "" : text;
+  }
+  // What came without being asked for: libpq hands out the last words of a session in several ways.
+  std::string last_words() const { return told_ + message() + PQerrorMessage(connection_.get()); }
+  PGconn* connection() { return connection_.get(); }
+
+ private:
+  std::string keep(PGresult* result) {
+    result_.reset(result);
+    const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (state != nullptr) return state;
+    return PQstatus(connection_.get()) == CONNECTION_OK ? "" : "lost";
+  }
+
+  std::string told_;
+  std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;
+  std::unique_ptr<PGresult, decltype(&PQclear)> result_{nullptr, PQclear};
+};
+
+bool comes_true(const std::function<bool()>& condition) {
+  for (int round = 0; round < 1000; ++round) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
+
+class MemoryLimitTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    drop();
+    must("create table filled (id int primary key, payload text)");
+    free_at_begin_ = free_bytes();
+  }
+  void TearDown() override { drop(); }
+
+  void drop() {
+    for (const char* table : {"filled", "filled_copy", "filled_too"})
+      must(std::string("drop table if exists ") + table);
+    EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }));
+  }
+  void must(const std::string& sql) {
+    ASSERT_EQ(client.run(sql), "") << sql << ": " << client.message();
+  }
+  long long free_bytes() { return client.number("select memory_limit - used from pgsilo_memory"); }
+  static std::string insert(int first, int rows) {
+    return "insert into filled select g, repeat(g::text || ' ', 40) from generate_series(" +
+           std::to_string(first) + ", " + std::to_string(first + rows - 1) + ") g";
+  }
+  // Until a statement is refused; returns its SQLSTATE.
+  std::string fill(Client& by) {
+    for (;; rows += batch) {
+      std::string state = by.run(insert(rows, batch));
+      if (!state.empty()) return state;
+      if (rows > 10000000) return "never";
+    }
+  }
+  void remove_half(Client& by) const {
+    for (int first = 0; first < rows / 2; first += 5000) {
+      EXPECT_EQ(by.run("delete from filled where id between " + std::to_string(first) + " and " +
+                       std::to_string(first + 4999)),
+                "")
+          << by.message();
+    }
+  }
+  bool inserts_again(Client& by) {
+    return comes_true([&] {
+      std::string state = by.run(insert(rows, batch));
+      EXPECT_TRUE(state.empty() || state == "53200") << state;
+      if (state.empty()) rows += batch;
+      return state.empty();
+    });
+  }
+
+  static constexpr int batch = 500;
+  Client client;
+  int rows = 0;  // in the table, numbered from 0
+  long long free_at_begin_ = 0;
+};
+
+TEST_F(MemoryLimitTest, GrowthIsRefusedAndTheRestGoesOn) {
+  ASSERT_EQ(fill(client), "53200");
+  EXPECT_EQ(client.message().find("ERROR:  out of memory"), 0u) << client.message();
+  EXPECT_NE(client.detail().find("memory_limit is "), std::string::npos) << client.detail();
+  EXPECT_GT(rows, 10 * batch);
+  Client other;
+  for (Client* each : {&client, &other}) {
+    EXPECT_EQ(each->number("select count(*) from filled"), rows);
+    EXPECT_EQ(each->value("select length(payload) from filled where id = 7"), "80");
+    EXPECT_EQ(each->value("select id from filled order by id desc limit 1"),
+              std::to_string(rows - 1));
+    EXPECT_EQ(each->run(insert(rows, batch)), "53200");
+    EXPECT_EQ(each->run("create table filled_copy as select * from filled"), "53200");
+    EXPECT_EQ(each->run("create index on filled (payload)"), "53200");
+    // The new rows do not fit into the places of the old ones.
+    EXPECT_EQ(each->run("update filled set payload = payload || payload where id < 2000"), "53200");
+  }
+  EXPECT_EQ(client.run("update filled set payload = upper(payload) where id < 2000"), "")
+      << client.message();
+  EXPECT_EQ(client.run("create table filled_too (a int)"), "") << client.message();
+  EXPECT_EQ(client.run("drop table filled_too"), "");
+
+  // DELETE that looks at everything, in a block, and piece by piece; then there is room again.
+  EXPECT_EQ(other.run("begin"), "");
+  EXPECT_EQ(other.run("delete from filled where id % 100 = 0"), "") << other.message();
+  EXPECT_EQ(other.run("commit"), "");
+  remove_half(other);
+  EXPECT_TRUE(inserts_again(client));
+  EXPECT_TRUE(inserts_again(other));
+
+  ASSERT_EQ(fill(client), "53200");
+  EXPECT_EQ(client.run("truncate filled"), "") << client.message();
+  EXPECT_EQ(client.number("select count(*) from filled"), 0);
+  EXPECT_TRUE(inserts_again(other));
+}
+
+TEST_F(MemoryLimitTest, CopyIsRefused) {
+  std::string row = "\t" + std::string(900, 'x') + "\n";
+  ASSERT_EQ(client.run("copy filled from stdin"), "");
+  std::string piece;
+  for (int i = 0; i < 200000; ++i) piece += std::to_string(i) + row;
+  ASSERT_EQ(PQputCopyData(client.connection(), piece.data(), static_cast<int>(piece.size())), 1);
+  ASSERT_EQ(PQputCopyEnd(client.connection(), nullptr), 1);
+  std::unique_ptr<PGresult, decltype(&PQclear)> end(PQgetResult(client.connection()), PQclear);
+  EXPECT_STREQ(PQresultErrorField(end.get(), PG_DIAG_SQLSTATE), "53200");
+  EXPECT_EQ(PQgetResult(client.connection()), nullptr);
+  EXPECT_EQ(client.number("select count(*) from filled"), 0);
+  EXPECT_TRUE(inserts_again(client));
+}
+
+TEST_F(MemoryLimitTest, ALongTransactionGivesBackWhatItTook) {
+  must("begin");
+  ASSERT_EQ(fill(client), "53200");
+  EXPECT_EQ(client.run("select 1"), "25P02");
+  must("rollback");
+  EXPECT_EQ(client.number("select count(*) from filled"), 0);
+  EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }));
+  rows = 0;
+  EXPECT_TRUE(inserts_again(client));
+}
+
+TEST_F(MemoryLimitTest, WhatWasWrittenCanBeCommitted) {
+  must("begin");
+  std::string state;
+  for (;; rows += batch) {
+    must("savepoint s");
+    state = client.run(insert(rows, batch));
+    if (!state.empty()) break;
+    must("release s");
+  }
+  EXPECT_EQ(state, "53200");
+  must("rollback to s");
+  EXPECT_GT(client.number("select promised from pgsilo_memory"), rows * 80LL);
+  must("commit");
+  EXPECT_EQ(client.number("select promised from pgsilo_memory"), 0);
+  EXPECT_EQ(client.number("select count(*) from filled"), rows);
+}
+
+TEST_F(MemoryLimitTest, BigResultsOnTheirWayAreRefused) {
+  const std::string many = "(select g, md5(g::text) m from generate_series(1, 3000000) g) s";
+  EXPECT_EQ(client.run("select * from " + many + " order by m, g offset 2999999"), "53200");
+  EXPECT_EQ(client.run("select count(*) from (select m, count(*) from " + many +
+                       " group by m offset 0) q"),
+            "53200");
+  EXPECT_EQ(client.run("select count(*) from " + many +
+                       " join (select g h, md5(g::text) n from generate_series(1, 3000000) g) t on "
+                       "m = n"),
+            "53200");
+  EXPECT_EQ(client.run("select length(string_agg(m, '')) from " + many +
+                       " join "
+                       "generate_series(1, 3) x on true"),
+            "53200");
+  EXPECT_EQ(client.run("select length(repeat('x', 500000000))"), "53200");
+  // Small ones are not, and nothing of the big ones stays.
+  EXPECT_EQ(client.value("select g from generate_series(1, 1000) g order by g desc limit 1"),
+            "1000");
+  EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }));
+}
+
+TEST_F(MemoryLimitTest, LongMessagesAreRefused) {
+  std::string parameter(300 << 20, 'x');
+  EXPECT_EQ(client.run("select length($1)", parameter), "53200");
+  EXPECT_EQ(client.value("select 1"), "1");
+  EXPECT_EQ(client.run("select length('" + parameter + "')"), "53200");
+  EXPECT_EQ(client.value("select 2"), "2");
+  parameter.resize(1 << 20);
+  EXPECT_EQ(client.run("select length($1)", parameter), "");
+}
+
+TEST_F(MemoryLimitTest, WhoIdlesInATransactionMakesRoom) {
+  ASSERT_EQ(fill(client), "53200");
+  Client idle, younger;
+  EXPECT_EQ(idle.run("begin"), "");
+  EXPECT_EQ(idle.number("select count(*) from filled where id = 1"), 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(younger.run("begin"), "");
+  EXPECT_EQ(younger.number("select 1 from filled where id = 1"), 1);
+  remove_half(client);
+  // Nothing of it can be freed while they read. Who asks for room has the oldest of them ended, and
+  // the next one if that did not help.
+  EXPECT_TRUE(inserts_again(client));
+  EXPECT_GE(client.number("select sessions_ended from pgsilo_memory"), 1);
+  EXPECT_NE(idle.run("select 1"), "");
+  EXPECT_NE(idle.last_words().find(
+                "FATAL:  terminating connection because the server is short of memory"),
+            std::string::npos)
+      << idle.last_words();
+  EXPECT_EQ(PQstatus(idle.connection()), CONNECTION_BAD);
+}
+
+TEST_F(MemoryLimitTest, TheLimitIsShown) {
+  EXPECT_EQ(client.value(
+                "select current_setting('memory_limit') = pg_size_pretty(memory_limit) or "
+                "current_setting('memory_limit') = replace(pg_size_pretty(memory_limit), ' ', '') "
+                "from pgsilo_memory"),
+            "t");
+  EXPECT_EQ(client.run("set memory_limit = '1GB'"), "55P02");
+}
+
+}  // namespace
+}  // namespace pgsilo::memory_test
