@@ -8,6 +8,7 @@
 #include "base/parker.h"
 #include "executor/transaction_status.h"
 #include "executor/worker/retry_policy.h"
+#include "sql/memory_error.h"
 #include "sql/sql_error.h"
 #include "storage/relation/relation.h"
 #include "storage/transaction/transaction_scan.h"
@@ -193,6 +194,8 @@ TransactionStatus IndexBuild::add_entry(const TableDescriptor& table, const Inde
                                         const RowRef& row) {
   entry_.clear();
   index.key.encode_entry(table.layout, row.row, row.key(), entry_);
+  // In the tree, in the write set, in the log; with their headers.
+  require_memory(3 * (entry_.size() + row.key().size()) + 2 * sizeof(Record) + sizeof(WriteEntry));
   TransactionStatus status = transaction_.insert(*index.relation, entry_.view(), row.key());
   if (status != TransactionStatus::duplicate_key) return status;
   // Whoever wrote the row since the index is there has made its entry as well.

@@ -52,8 +52,9 @@ std::vector<Occupation> occupations() {
       {"IndexBehindARow", query("create index interrupt_index on interrupt_rows (v)"),
        "wait_event_type = 'Lock'", false},
       {"IndexBuild", query("create index interrupt_index on interrupt_many (v)"), runs, false},
-      {"UniqueIndexBuild", query("create unique index interrupt_index on interrupt_many (v)"), runs,
-       false},
+      // It is loaded in bulk, and waits for who helps.
+      {"UniqueIndexBuild", query("create unique index interrupt_index on interrupt_many (v)"),
+       "state = 'active'", false},
       {"StalledCopyIn", query("copy interrupt_test from stdin"), "wait_event = 'ClientRead'", false,
        "G"},
       {"StalledInsideOfCopyData",
