@@ -22,7 +22,7 @@ void BackgroundShare::look_for_contention(const Turn& turn) {
     contended_until_us_ = turn.ended_us + pause_us_;
     pause_us_ = std::min(2 * pause_us_, longest_pause_us);
   } else if (looked_us_ >= window_us) {
-    pause_us_ = first_pause_us;
+    pause_us_ = std::max(pause_us_ / 2, first_pause_us);
   }
   if (contended || looked_us_ >= window_us) looked_us_ = kept_us_ = 0;
 }

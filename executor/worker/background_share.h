@@ -38,9 +38,10 @@ class BackgroundShare {
 
   // The CPUs are contended if turns of `window_us` together were kept from running for more than
   // `tolerated_us`. They are taken for contended for `first_pause_us` then, for twice as long each
-  // time that they still are.
-  static constexpr int64_t window_us = 20'000;
-  static constexpr int64_t tolerated_us = 2'000;
+  // time that they still are, and for half as long after each window in which they were not: the
+  // kernel may leave a thread alone on its CPU for long while others crowd on the next.
+  static constexpr int64_t window_us = 100'000;
+  static constexpr int64_t tolerated_us = 3'000;
   static constexpr int64_t first_pause_us = 1'000'000;
   static constexpr int64_t longest_pause_us = 16'000'000;
 

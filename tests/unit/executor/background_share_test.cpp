@@ -39,7 +39,7 @@ TEST_F(BackgroundShareTest, OthersHaveTheirShareFirst) {
 
 TEST_F(BackgroundShareTest, DoesNotRestOnAFreeMachine) {
   for (int i = 0; i < 10000; ++i) {
-    turn(5);  // less than a tenth
+    turn(2);  // of a hundred
     ASSERT_TRUE(due_when_idle());
   }
 }
@@ -80,8 +80,10 @@ TEST_F(BackgroundShareTest, LooksForContentionAgain) {
     EXPECT_TRUE(due_when_idle()) << i;
     pause_us = std::min(2 * pause_us, BackgroundShare::longest_pause_us);
   }
-  // A window without it: the next time it is met the first pause comes first.
-  for (int64_t us = 0; us <= BackgroundShare::window_us; us += turn_us) turn(0);
+  // Each window without it halves what the next pause would have been.
+  for (; pause_us > BackgroundShare::first_pause_us; pause_us /= 2) {
+    for (int64_t us = 0; us < BackgroundShare::window_us; us += turn_us) turn(0);
+  }
   meet_contention();
   now_us += BackgroundShare::first_pause_us;
   turn(0);
