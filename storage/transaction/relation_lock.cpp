@@ -196,7 +196,7 @@ void LockTable::drop_relations(LockOwner& owner, size_t keep) {
       std::lock_guard guard(owner.latch_);
       auto& holds = owner.relations_;
       while (holds.size() > keep && !holds.back().queued) holds.pop_back();
-      if (holds.size() == keep) return;
+      if (holds.size() <= keep) return;
       gone = holds.back();
       holds.pop_back();
     }

@@ -156,6 +156,8 @@ TransactionStatus Transaction::become_interactive() {
 
 Transaction::Mark Transaction::mark() {
   PGSILO_DCHECK(bulk_load_ == nullptr);
+  // What is kept goes before the mark does, which counts the locks.
+  if (keeps_writers_out()) let_writers_in();
   ++mark_depth_;
   return {writes_.mark(),
           static_cast<uint32_t>(private_relations_.size()),
@@ -243,6 +245,8 @@ TransactionStatus Transaction::lock_relation(Relation& relation, LockMode mode, 
   return guarded(worker_, [&] {
     if (relation.is_private() || mode_ == TransactionMode::snapshot) return TransactionStatus::ok;
     const EngineParts& parts = worker_.parts();
+    // A lock of its own, which stays to the end, is none that is kept.
+    if (mode > LockMode::row_exclusive && keeps_writers_out()) let_writers_in();
     if (mode_ == TransactionMode::interactive || mode > LockMode::row_exclusive) {
       return gain_lock(policy, [&](WaitPolicy how) {
         return parts.locks.lock_relation(owner_, relation, mode, how, parts.epochs, settings_);

@@ -155,5 +155,29 @@ TEST_F(KeepWritersOutTest, OtherLocksStayWhereSavepointsLookForThem) {
   EXPECT_EQ(main.commit(), ok);
 }
 
+// A mark counts the locks before it: what goes earlier than the mark is not among them.
+TEST_F(KeepWritersOutTest, AMarkLetsThemIn) {
+  main.begin(TransactionMode::interactive);
+  ASSERT_EQ(main.transaction.share_relation(second), ok);
+  ASSERT_EQ(main.transaction.keep_writers_out(relation), ok);
+  Transaction::Mark mark = main.transaction.mark();
+  EXPECT_FALSE(is_closed(relation));
+  main.transaction.let_writers_in();
+  main.transaction.rollback_to(mark);
+  main.transaction.release_locks_since(mark);
+  EXPECT_EQ(uses(second), 1u);
+  EXPECT_EQ(main.commit(), ok);
+}
+
+TEST_F(KeepWritersOutTest, ALockOfTheSameModeStays) {
+  main.begin(TransactionMode::interactive);
+  ASSERT_EQ(main.transaction.keep_writers_out(relation), ok);
+  ASSERT_EQ(main.transaction.lock_relation(relation, LockMode::share_row_exclusive), ok);
+  main.transaction.let_writers_in();
+  EXPECT_TRUE(is_closed(relation));
+  EXPECT_EQ(main.commit(), ok);
+  EXPECT_FALSE(is_closed(relation));
+}
+
 }  // namespace
 }  // namespace pgsilo
