@@ -1,6 +1,7 @@
 #include "server/session/statement_runner.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "base/large_stack.h"
 #include "executor/constant_evaluator.h"
@@ -301,7 +302,8 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
   for (;;) {
     // Until this has changed, what failed was no statement of the transaction yet.
     CommandId before = state_.transactions.storage().command();
-    TransactionStatus conflict;
+    TransactionStatus conflict = TransactionStatus::ok;
+    std::exception_ptr error_told;
     try {
       Outcome outcome = run_once(portal, row_limit);
       if (creation) state_.transactions.release_statement(*creation);
@@ -317,10 +319,14 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
           said.state == sqlstate::query_canceled || !may_restart(portal, begin, before)) {
         throw;
       }
+      error_told = std::current_exception();
+    }
+    // Behind the handler, for a long validation gives way.
+    if (error_told != nullptr) {
       conflict = state_.transactions.storage().validate();
       if (conflict == TransactionStatus::ok) {
         state_.transactions.storage().forget_failed_statement();
-        throw;
+        std::rethrow_exception(error_told);
       }
     }
     portal.execution.reset();
