@@ -359,6 +359,7 @@ void TransactionControl::fail(SqlState reason) {
   if (state_ == State::failed) return;
   // A one-shot that was to run again, and may not.
   if (state_ == State::idle) {
+    transaction_.abort();
     advisory_locks_.settle();
     return observer_.transaction_ended(false);
   }
@@ -384,7 +385,7 @@ void TransactionControl::fail(SqlState reason) {
 
 void TransactionControl::abandon() {
   set_keeps_writers_out(false);
-  if (state_ == State::idle) return;
+  if (state_ == State::idle) return transaction_.abort();
   rollback_storage();
   finish(false);
 }

@@ -184,6 +184,13 @@ class TimeLimitTest : public testing::Test {
     EXPECT_EQ(client.read().type, '\0');
     return words;
   }
+  static void block_a_row(RawClient& block) {
+    block.start();
+    block.ask(query("drop table if exists interrupt_test"));
+    ASSERT_EQ(block.ask(query("create table interrupt_test (id int primary key, v int)")), "CZI");
+    ASSERT_EQ(block.ask(query("insert into interrupt_test values (1, 0)")), "CZI");
+    ASSERT_EQ(block.ask(query("begin; update interrupt_test set v = 1")), "CCZT");
+  }
   Observer observer;
   RawClient client;
 };
@@ -251,13 +258,6 @@ class TransactionTimeoutTest : public TimeLimitTest {
     TimeLimitTest::SetUp();
   }
   // A table of one row, which `block` holds.
-  static void block_a_row(RawClient& block) {
-    block.start();
-    block.ask(query("drop table if exists interrupt_test"));
-    ASSERT_EQ(block.ask(query("create table interrupt_test (id int primary key, v int)")), "CZI");
-    ASSERT_EQ(block.ask(query("insert into interrupt_test values (1, 0)")), "CZI");
-    ASSERT_EQ(block.ask(query("begin; update interrupt_test set v = 1")), "CCZT");
-  }
   static constexpr const char* words = "25P04 terminating connection due to transaction timeout";
 };
 
@@ -320,6 +320,23 @@ TEST_F(TransactionTimeoutTest, EndsWithAOneShotThatGaveUpWaiting) {
   EXPECT_TRUE(client.is_silent(400));
   EXPECT_EQ(client.ask(query("select 1")), "TDCZI");
   EXPECT_EQ(block.ask(query("rollback; drop table interrupt_test")), "CCZI");
+}
+
+// The lock that it has waited for is its own by then, kept for the next run.
+TEST_F(TimeLimitTest, AOneShotBetweenItsWaitAndItsNextRun) {
+  RawClient block;
+  block_a_row(block);
+  std::string me = number(client.process);
+  for (int round = 0; round < 100; ++round) {
+    if (round > 0) block.ask(query("begin; update interrupt_test set v = 1"));
+    client.send(query("update interrupt_test set v = 0"));
+    observer.await(client, "wait_event_type = 'Lock'");
+    EXPECT_EQ(block.ask(query("commit; select pg_cancel_backend(" + me + ")")), "CTDCZI");
+    client.answer();  // an error, unless it has been quick
+    observer.await(client, "state = 'idle'");
+    EXPECT_EQ(block.first_value("select count(*) from pg_locks where pid = " + me), "0");
+  }
+  EXPECT_EQ(block.ask(query("drop table interrupt_test")), "CZI");
 }
 
 TEST_F(TransactionTimeoutTest, CountsFromTheFirstRunOfAOneShot) {
