@@ -83,18 +83,21 @@ LockMode lock_of(TableUse use) {
 // Who has locked a table to write it keeps everybody from changing it, and goes on to write it as
 // it was then; but not as it was before (docs/index_build.md).
 void ExecutionState::use_table(const TableDescriptor& table, TableUse use) {
+  const CatalogRecord& row = table.record;
+  const CatalogRecord& type = table.type_record;
   bool writes = use == TableUse::write;
   bool locks = writes && transaction().mode() == TransactionMode::interactive;
-  const CatalogRecord& rests_on = writes && !locks ? table.record : table.type_record;
-  if (rests_on.record != nullptr)
-    check(transaction().use_descriptor(rests_on.record, rests_on.tid));
+  if (writes && !locks && row.record != nullptr) {
+    check(transaction().use_written_descriptor({row.record, row.tid}, {type.record, type.tid}));
+  } else if (type.record != nullptr) {
+    check(transaction().use_descriptor(type.record, type.tid));
+  }
   if (table.relation != nullptr) {
     if (session.keeps_writers_out && !nested)
       check(transaction().keep_writers_out(*table.relation));
     check(transaction().lock_relation(*table.relation, lock_of(use)));
   }
-  if (locks && table.record.record != nullptr)
-    check(transaction().check_descriptor(table.record.record, table.record.tid));
+  if (locks && row.record != nullptr) check(transaction().check_descriptor(row.record, row.tid));
 }
 
 void ExecutionState::close() {

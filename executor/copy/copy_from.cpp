@@ -152,8 +152,6 @@ class CopyFromRun {
 
   void run() {
     state_.session.copy_source->begin(static_cast<uint32_t>(columns_.size()));
-    // What was a one-shot is none any more, and takes its locks.
-    use_tables(state_, table_);
     try {
       std::string_view line;
       for (bool first = true; read(&line); first = false) {

@@ -258,7 +258,8 @@ bool StatementRunner::may_restart(const Portal& portal, const Reply::Position& b
   }
   StatementKind kind = portal.plan == nullptr ? StatementKind::utility : portal.plan->kind();
   bool creates = ast::try_as<ast::CreateTableAsStmt>(portal.statement->node) != nullptr;
-  return (kind == StatementKind::query || kind == StatementKind::dml || creates) &&
+  return (kind == StatementKind::query || kind == StatementKind::dml ||
+          kind == StatementKind::copy_in || creates) &&
          state_.reply.can_return_to(begin);
 }
 

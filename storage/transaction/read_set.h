@@ -55,6 +55,10 @@ class ReadSet {
   void replace(uint32_t index, TidWord word) {
     entries_[index] = ReadEntry::of(entries_[index].record, word, entries_[index].kind());
   }
+  // Version `word` of another record takes the place of what was read.
+  void exchange(uint32_t index, const Record* record, TidWord word) {
+    entries_[index] = ReadEntry::of(record, word, ReadKind::version);
+  }
   const ReadEntry& operator[](uint32_t index) const { return entries_[index]; }
   size_t size() const { return entries_.size(); }
   bool has_existence() const {  // or references

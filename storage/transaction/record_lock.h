@@ -130,7 +130,8 @@ class LockOwner {
   void visit_locks(size_t since, F f) const {
     for (size_t i = since; i < locks_.size(); ++i) f(locks_[i].tag, locks_[i].before);
   }
-  size_t relation_count() const { return relations_.size(); }
+  // But for those that only keep writers out: they come and go at any time.
+  size_t relation_count() const { return relations_.size() - kept_; }
   // What it waits for just now: any thread may ask.
   enum class WaitsFor : uint8_t { nothing, record, relation, advisory };
   WaitsFor waits_for();
@@ -234,7 +235,8 @@ class LockTable {
                                   WaitPolicy policy, EpochManager& epochs,
                                   const WaitSettings& settings);
   void release_relations(LockOwner& owner);
-  // But the `keep` oldest, and those of relations that the owner excludes others from.
+  // But the `keep` oldest (LockOwner::relation_count()), and those of relations that the owner
+  // excludes others from. Lets writers in.
   void release_relations_since(LockOwner& owner, size_t keep);
   // The last resort against being beaten (docs/commit_protocol.md): nobody else changes the
   // relation until let_writers_in() or release_relations(). Waits for those who are at it for a

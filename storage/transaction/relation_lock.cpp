@@ -210,6 +210,7 @@ void LockTable::release_relations(LockOwner& owner) {
 }
 
 void LockTable::release_relations_since(LockOwner& owner, size_t keep) {
+  let_writers_in(owner);
   if (owner.excludes_any()) {
     std::lock_guard guard(owner.latch_);
     auto& holds = owner.relations_;

@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "base/append.h"
 #include "base/check.h"
 #include "storage/relation/relation.h"
 #include "storage/relation/relation_directory.h"
@@ -136,28 +137,49 @@ TransactionStatus Transaction::become_interactive() {
   if (mode_ != TransactionMode::one_shot) return TransactionStatus::ok;
   TransactionStatus status = validate();
   mode_ = TransactionMode::interactive;
-  for (WriteEntry* entry = writes_.begin();
-       status == TransactionStatus::ok && entry != writes_.end(); ++entry) {
-    if (entry->held >= entry->needed() || !registers(*entry->relation)) continue;
-    status = lock_record(entry->record, entry->relation->id(), {entry->needed()});
-    if (status != TransactionStatus::ok) break;
-    entry->held = entry->needed();
-    if (entry->newest->tombstone) worker_.parts().locks.note_removal(owner_, entry->record);
-  }
-  for (uint32_t i = 0; status == TransactionStatus::ok && i < reads_.size(); ++i) {
-    if (reads_[i].kind() == ReadKind::reference)
-      status = lock_record(reads_[i].record, RelationId(), {LockMode::key_share});
-  }
+  if (status == TransactionStatus::ok) status = take_later_locks();
+  if (status == TransactionStatus::ok) status = take_intents();
   // Waiting for a lock may have changed what was read.
   return status == TransactionStatus::ok ? validate() : status;
+}
+
+// Those of relations, and behind them what they keep is looked at once more.
+TransactionStatus Transaction::take_later_locks() {
+  for (const LaterLock& lock : later_locks_) {
+    TransactionStatus status = lock_relation(*lock.relation, lock.mode);
+    if (status != TransactionStatus::ok) return status;
+  }
+  later_locks_.clear();
+  for (const LaterRead& read : later_reads_) {
+    const ReadEntry& row = reads_[read.index];
+    TransactionStatus status = check_descriptor(row.record, row.tid());
+    if (status != TransactionStatus::ok) return status;
+    reads_.exchange(read.index, read.version.record, TidWord::present(read.version.tid));
+  }
+  later_reads_.clear();
+  return TransactionStatus::ok;
+}
+
+TransactionStatus Transaction::take_intents() {
+  for (WriteEntry& entry : writes_) {
+    if (entry.held >= entry.needed() || !registers(*entry.relation)) continue;
+    TransactionStatus status = lock_record(entry.record, entry.relation->id(), {entry.needed()});
+    if (status != TransactionStatus::ok) return status;
+    entry.held = entry.needed();
+    if (entry.newest->tombstone) worker_.parts().locks.note_removal(owner_, entry.record);
+  }
+  for (const ReadEntry& read : reads_) {
+    if (read.kind() != ReadKind::reference) continue;
+    TransactionStatus status = lock_record(read.record, RelationId(), {LockMode::key_share});
+    if (status != TransactionStatus::ok) return status;
+  }
+  return TransactionStatus::ok;
 }
 
 // ---- savepoints ----
 
 Transaction::Mark Transaction::mark() {
   PGSILO_DCHECK(bulk_load_ == nullptr);
-  // What is kept goes before the mark does, which counts the locks.
-  if (keeps_writers_out()) let_writers_in();
   ++mark_depth_;
   return {writes_.mark(),
           static_cast<uint32_t>(private_relations_.size()),
@@ -236,6 +258,16 @@ TransactionStatus Transaction::use_descriptor(const Record* catalog_record, Tid 
   });
 }
 
+TransactionStatus Transaction::use_written_descriptor(CatalogVersion row, CatalogVersion lasting) {
+  PGSILO_DCHECK(mode_ == TransactionMode::one_shot);
+  return guarded(worker_, [&] {
+    // What it has written itself is not read, and has no version yet.
+    if (lasting.record != nullptr && writes_.find(row.record) == nullptr)
+      append(later_reads_, LaterRead{static_cast<uint32_t>(reads_.size()), lasting});
+    return use_descriptor(row.record, row.tid);
+  });
+}
+
 TransactionStatus Transaction::check_descriptor(const Record* catalog_record, Tid tid) const {
   return catalog_record->tid_word().load().tid() == tid ? TransactionStatus::ok
                                                         : TransactionStatus::conflict_record;
@@ -252,9 +284,10 @@ TransactionStatus Transaction::lock_relation(Relation& relation, LockMode mode, 
         return parts.locks.lock_relation(owner_, relation, mode, how, parts.epochs, settings_);
       });
     }
-    if (!relation.gate().stops(mode) || owner_.modes_of(&relation).covers(mode))
-      return TransactionStatus::ok;
-    return must_wait_for(LockTag::of(relation), mode);
+    if (relation.gate().stops(mode) && !owner_.modes_of(&relation).covers(mode))
+      return must_wait_for(LockTag::of(relation), mode);
+    append(later_locks_, LaterLock{&relation, mode});
+    return TransactionStatus::ok;
   });
 }
 
@@ -270,6 +303,12 @@ TransactionStatus Transaction::keep_writers_out(Relation& relation) {
                ? TransactionStatus::ok
                : status;
   });
+}
+
+// Of a run that has ended, they were all that was held.
+void Transaction::let_writers_in() {
+  worker_.parts().locks.let_writers_in(owner_);
+  if (!open_ && !owner_.holds_any()) pin_.reset();
 }
 
 // ---- the end ----
@@ -342,6 +381,8 @@ void Transaction::end(Keep keep) {
   placeholders_.clear();
   private_relations_.clear();
   dropped_.clear();
+  later_locks_.clear();
+  later_reads_.clear();
   if (owner_.holds_any()) {
     LockTable& locks = worker_.parts().locks;
     locks.release_locks(owner_);
@@ -349,7 +390,8 @@ void Transaction::end(Keep keep) {
                               : locks.release_relations(owner_);
   }
   snapshot_.reset();
-  if (keep != Keep::pin) pin_.reset();
+  // It protects the relations of locks that are kept.
+  if (keep != Keep::pin && !keeps_writers_out()) pin_.reset();
 }
 
 }  // namespace pgsilo

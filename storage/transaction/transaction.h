@@ -91,6 +91,12 @@ struct RowLock {
   WaitPolicy policy = WaitPolicy::wait;
 };
 
+// A version of a record of the catalog.
+struct CatalogVersion {
+  const Record* record = nullptr;
+  Tid tid;
+};
+
 // A row as a statement saw it.
 struct RowRef {
   static constexpr uint32_t not_registered = UINT32_MAX;
@@ -131,8 +137,8 @@ class Transaction {
   uint64_t number() const { return number_; }
   const WaitSettings& waits() const { return settings_; }
   // A one-shot whose first bytes left the server is one no longer (engine.md item 7). Its reads so
-  // far must be valid: the status is that of validate(). Records already written get their intent
-  // locks.
+  // far must be valid: the status is that of validate(). Relations that it uses get their locks,
+  // records already written their intent locks.
   TransactionStatus become_interactive();
 
   // The command id of a new statement. Streams private rows written so far, so it may fail as
@@ -243,6 +249,9 @@ class Transaction {
   // The transaction rests on this version of a catalog record. Snapshot: conflict_record if another
   // version was there.
   TransactionStatus use_descriptor(const Record* catalog_record, Tid tid);
+  // One-shot that writes a relation: as use_descriptor() of `row`, until it becomes interactive.
+  // Then the relation's lock keeps that, and it rests on `lasting`.
+  TransactionStatus use_written_descriptor(CatalogVersion row, CatalogVersion lasting);
   // Interactive: conflict_record if the catalog record has another version. Not registered: the
   // relation's lock, taken before, keeps it.
   TransactionStatus check_descriptor(const Record* catalog_record, Tid tid) const;
@@ -251,7 +260,8 @@ class Transaction {
   // (index builds).
   TransactionStatus share_reads(Relation& relation);
   // Interactive: holds the relation's lock in `mode` until the end (idempotent). One-shot: takes
-  // none of the modes up to row exclusive; must_wait if somebody has or wants what conflicts.
+  // none of the modes up to row exclusive before it becomes interactive; must_wait if somebody has
+  // or wants what conflicts.
   TransactionStatus lock_relation(Relation& relation, LockMode mode,
                                   WaitPolicy policy = WaitPolicy::wait);
   TransactionStatus share_relation(Relation& relation) {
@@ -262,7 +272,7 @@ class Transaction {
   // out waits for nobody: if an operation has to wait for a lock it lets them in first. ok, though
   // writers that were at it may not have ended in a short while; cancelled, out_of_memory.
   TransactionStatus keep_writers_out(Relation& relation);
-  void let_writers_in() { worker_.parts().locks.let_writers_in(owner_); }
+  void let_writers_in();
   bool keeps_writers_out() const { return owner_.keeps_writers_out(); }
   // DDL: nobody else uses it.
   TransactionStatus lock_relation_exclusively(Relation& relation) {
@@ -324,6 +334,16 @@ class Transaction {
   struct Placeholder {
     Relation* relation;
     Record* record;
+  };
+  // What becomes of a one-shot when it becomes interactive: it takes a lock, or rests on something
+  // else than on one of its reads.
+  struct LaterLock {
+    Relation* relation;
+    LockMode mode;
+  };
+  struct LaterRead {
+    uint32_t index;
+    CatalogVersion version;
   };
 
   // reading
@@ -391,6 +411,8 @@ class Transaction {
                               bool answers);
   TransactionStatus found_live(Record* record, TidWord word);
   TransactionStatus must_wait_for(LockTag lock, LockMode mode);
+  TransactionStatus take_later_locks();
+  TransactionStatus take_intents();
   // validation
   TransactionStatus validate_reads(bool in_commit, const Part& since);
   TransactionStatus validate_entries(const ReadEntry* at, const ReadEntry* end, bool in_commit);
@@ -424,7 +446,9 @@ class Transaction {
   bool open_ = false;
   uint64_t number_ = 0;
   std::shared_ptr<const Snapshot> snapshot_;
-  std::optional<Pin> pin_;  // while open, and from wait_for_intent() to the next begin()
+  // While open, and while a lock is held for the next begin(): wait_for_intent(),
+  // abort_to_run_again().
+  std::optional<Pin> pin_;
   CommandId command_ = 0;
   CommandId last_command_ = 0;
   uint32_t mark_depth_ = 0;
@@ -437,6 +461,8 @@ class Transaction {
   std::vector<Placeholder> placeholders_;  // created by this transaction
   std::vector<PrivateRelation> private_relations_;
   std::vector<Relation*> dropped_;
+  std::vector<LaterLock> later_locks_;
+  std::vector<LaterRead> later_reads_;
   std::vector<RedoEntry> redo_;
   NodeChanges changes_;
   // What earlier validations of this transaction cover (end_statement): so many reads and nodes

@@ -6,9 +6,6 @@
 namespace pgsilo::protocol_test {
 namespace {
 
-std::string copy_data(std::string_view bytes) { return message('d', bytes); }
-std::string copy_done() { return message('c'); }
-
 class CopyTest : public ::testing::Test {
  protected:
   void SetUp() override {

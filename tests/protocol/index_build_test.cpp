@@ -147,6 +147,38 @@ TEST_F(IndexBuildTest, BlocksThatWereThereBefore) {
   }
 }
 
+// What cannot run again meets no conflict either: COPY, and what has begun to answer.
+TEST_F(IndexBuildTest, StatementsWhoseAnswerHasBegun) {
+  if (runs_on_postgres()) GTEST_SKIP() << why_not_there;
+  for (const char* where : {"", "begin", "begin isolation level read committed"}) {
+    bool in_block = *where != '\0';
+    std::string state = in_block ? "ZT" : "ZI";
+    stall();
+    if (in_block) writer.ask(query(where));
+    writer.send(query("copy build_test from stdin"));
+    EXPECT_EQ(writer.read().type, 'G');
+    holder.ask(query("rollback"));
+    EXPECT_EQ(builder.answer(), "CZI") << where;
+    EXPECT_EQ(writer.ask(copy_data("2001\t7\ta\n") + copy_done()), "C" + state) << where;
+    if (in_block) {
+      EXPECT_EQ(writer.ask(query("commit")), "CZI");
+    }
+    expect_agreement();
+    EXPECT_EQ(writer.ask(query("drop index build_v; delete from build_test where id = 2001")),
+              "CCZI");
+  }
+  stall();
+  // More than what is held back, so that the client has the first part of it before the end.
+  writer.send(
+      query("update build_test set v = v + 1 where id <= 100 returning "
+            "repeat('x', 500000)"));
+  EXPECT_EQ(writer.read().type, 'T');
+  holder.ask(query("rollback"));
+  EXPECT_EQ(builder.answer(), "CZI");
+  EXPECT_TRUE(writer.answer().ends_with("DCZI"));
+  expect_agreement();
+}
+
 // A statement that does not know the index and has locked no row yet: that of a block is waited
 // for, a one-shot runs again.
 TEST_F(IndexBuildTest, AStatementUnderWay) {

@@ -32,6 +32,8 @@ std::string execute(std::string_view portal = {}, int limit = 0);
 std::string close_message(char kind, std::string_view name);
 inline std::string sync() { return message('S'); }
 inline std::string flush() { return message('H'); }
+inline std::string copy_data(std::string_view bytes) { return message('d', bytes); }
+inline std::string copy_done() { return message('c'); }
 
 class RawClient {
  public:

@@ -25,6 +25,8 @@ class KeepWritersOutTest : public ::testing::Test {
     for (const LockEntry& entry : engine.locks.list()) count += entry.relation == of.id();
     return count;
   }
+  // The memory that it may look at, relations of others' included, stays there.
+  bool is_pinned() { return main.worker.reclaimer().oldest_pin() != nullptr; }
   static bool is_closed(Relation& relation) {
     return relation.gate().stops(LockMode::row_exclusive);
   }
@@ -68,8 +70,10 @@ TEST_F(KeepWritersOutTest, TheyStayOutForTheRunThatFollows) {
     } else {
       EXPECT_EQ(main.transaction.validate(), conflict_record);
     }
+    EXPECT_TRUE(is_pinned());
     main.transaction.abort_to_run_again();
     EXPECT_TRUE(is_closed(relation));
+    EXPECT_TRUE(is_pinned());
     EXPECT_EQ(uses(relation), 1u);
     main.begin(TransactionMode::interactive);
     ASSERT_EQ(main.transaction.keep_writers_out(relation), ok);
@@ -80,13 +84,17 @@ TEST_F(KeepWritersOutTest, TheyStayOutForTheRunThatFollows) {
 }
 
 TEST_F(KeepWritersOutTest, WhoDoesNotRunAgainLetsThemIn) {
-  main.begin(TransactionMode::interactive);
-  ASSERT_EQ(main.transaction.keep_writers_out(relation), ok);
-  main.transaction.abort_to_run_again();
-  EXPECT_TRUE(is_closed(relation));
-  main.transaction.abort();
-  EXPECT_FALSE(is_closed(relation));
-  EXPECT_FALSE(main.transaction.keeps_writers_out());
+  for (bool aborts : {true, false}) {
+    main.begin(TransactionMode::interactive);
+    ASSERT_EQ(main.transaction.keep_writers_out(relation), ok);
+    main.transaction.abort_to_run_again();
+    EXPECT_TRUE(is_closed(relation));
+    EXPECT_TRUE(is_pinned());
+    aborts ? main.transaction.abort() : main.transaction.let_writers_in();
+    EXPECT_FALSE(is_closed(relation));
+    EXPECT_FALSE(is_pinned());
+    EXPECT_FALSE(main.transaction.keeps_writers_out());
+  }
 }
 
 // Who is at it already is waited for shortly: newcomers wait behind us.
@@ -155,18 +163,24 @@ TEST_F(KeepWritersOutTest, OtherLocksStayWhereSavepointsLookForThem) {
   EXPECT_EQ(main.commit(), ok);
 }
 
-// A mark counts the locks before it: what goes earlier than the mark is not among them.
-TEST_F(KeepWritersOutTest, AMarkLetsThemIn) {
-  main.begin(TransactionMode::interactive);
-  ASSERT_EQ(main.transaction.share_relation(second), ok);
-  ASSERT_EQ(main.transaction.keep_writers_out(relation), ok);
-  Transaction::Mark mark = main.transaction.mark();
-  EXPECT_FALSE(is_closed(relation));
-  main.transaction.let_writers_in();
-  main.transaction.rollback_to(mark);
-  main.transaction.release_locks_since(mark);
-  EXPECT_EQ(uses(second), 1u);
-  EXPECT_EQ(main.commit(), ok);
+// INSERT ... ON CONFLICT marks each row: a mark counts none of what goes earlier than it.
+TEST_F(KeepWritersOutTest, AMarkDoesNotLetThemIn) {
+  Relation& third = engine.create_relation();
+  for (bool goes_earlier : {true, false}) {
+    main.begin(TransactionMode::interactive);
+    ASSERT_EQ(main.transaction.keep_writers_out(relation), ok);
+    ASSERT_EQ(main.transaction.share_relation(second), ok);
+    Transaction::Mark mark = main.transaction.mark();
+    EXPECT_TRUE(is_closed(relation));
+    ASSERT_EQ(main.transaction.share_relation(third), ok);
+    if (goes_earlier) main.transaction.let_writers_in();
+    main.transaction.rollback_to(mark);
+    main.transaction.release_locks_since(mark);
+    EXPECT_FALSE(is_closed(relation));
+    EXPECT_EQ(uses(second), 1u);
+    EXPECT_EQ(uses(third), 0u);
+    EXPECT_EQ(main.commit(), ok);
+  }
 }
 
 TEST_F(KeepWritersOutTest, ALockOfTheSameModeStays) {

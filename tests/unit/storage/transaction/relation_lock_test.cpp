@@ -34,6 +34,46 @@ class RelationLockTest : public ::testing::Test {
   Relation& relation = engine.create_relation();
 };
 
+TEST_F(RelationLockTest, AOneShotThatBecomesInteractiveTakesThem) {
+  main.begin();
+  ASSERT_EQ(main.transaction.share_relation(relation), ok);
+  EXPECT_EQ(uses(relation), 0u);
+  ASSERT_EQ(main.transaction.become_interactive(), ok);
+  EXPECT_EQ(uses(relation), 1u);
+  EXPECT_EQ(main.commit(), ok);
+  EXPECT_EQ(uses(relation), 0u);
+}
+
+// Of the table that it writes, the lock keeps all that others must not change, so what they may
+// change does not disturb it; before the lock was there it did.
+TEST_F(RelationLockTest, AOneShotThatBecomesInteractiveRestsOnTheLock) {
+  Relation& catalog = engine.create_relation();
+  auto descriptor = [&](std::string_view key) {
+    TestSession reader(engine);
+    reader.begin();
+    EXPECT_EQ(reader.get(catalog, key), ok);
+    return CatalogVersion{reader.row.record, reader.row.tid};
+  };
+  enum class Changed { row, type, row_before };
+  for (Changed changed : {Changed::row, Changed::type, Changed::row_before}) {
+    main.store(catalog, "row", "0");
+    main.store(catalog, "type", "0");
+    main.begin();
+    ASSERT_EQ(main.transaction.use_written_descriptor(descriptor("row"), descriptor("type")), ok);
+    ASSERT_EQ(main.transaction.share_relation(relation), ok);
+    ASSERT_EQ(main.put(relation, "a", "1"), ok);
+    if (changed == Changed::row_before) {
+      other.store(catalog, "row", "1");
+      EXPECT_EQ(main.transaction.become_interactive(), conflict_record);
+      main.transaction.abort();
+      continue;
+    }
+    ASSERT_EQ(main.transaction.become_interactive(), ok);
+    other.store(catalog, changed == Changed::row ? "row" : "type", "1");
+    EXPECT_EQ(main.commit(), changed == Changed::row ? ok : conflict_record);
+  }
+}
+
 TEST_F(RelationLockTest, DdlWaitsForSharersAndKeepsNewOnesOut) {
   main.begin(TransactionMode::interactive);
   ASSERT_EQ(main.transaction.share_relation(relation), ok);
