@@ -1,6 +1,7 @@
 #include "storage/transaction/commit.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "base/append.h"
@@ -171,10 +172,13 @@ TransactionStatus Commit::lock(WriteEntry& entry) {
       return entry.base_absent ? TransactionStatus::conflict_unique
                                : TransactionStatus::conflict_record;
     }
-    if (++rounds == lock_patience) return TransactionStatus::conflict_lock;
+    if (++rounds == Transaction::lock_patience) return TransactionStatus::conflict_lock;
   }
   entry.locked = true;
   newest_locked_ = std::max(newest_locked_, seen.tid());
+  const PatchedRow* patched = entry.newest->patched;
+  if (patched != nullptr && patched->base != seen.tid() && !renew(entry)) [[unlikely]]
+    return TransactionStatus::conflict_record;
   if (!seen.has_intent() || entry.held >= entry.needed()) return TransactionStatus::ok;
   if (worker_.parts().locks.admits(transaction_.owner_, entry.record, entry.needed()))
     return TransactionStatus::ok;
@@ -183,6 +187,17 @@ TransactionStatus Commit::lock(WriteEntry& entry) {
   if (!transaction_.registers(*entry.relation)) return TransactionStatus::ok;
   return transaction_.must_wait_for(LockTag::of(entry.record, entry.relation->id()),
                                     entry.needed());
+}
+
+// Makes the row that is installed of the one that is there now. False: that is of another size, or
+// cannot be changed so; who runs again finds out.
+bool Commit::renew(const WriteEntry& entry) {
+  std::span<char> row(entry.newest->row, entry.newest->row_bytes);
+  if (entry.record->tid_word().load().is_absent()) return false;
+  std::string_view base = entry.record->quiet_row();
+  if (base.size() != row.size()) return false;
+  std::memcpy(row.data(), base.data(), base.size());
+  return apply_patches(entry.newest->patched->patches, row);
 }
 
 // A gate that was raised before we read our epoch is seen here; who raises it later waits for us

@@ -26,13 +26,12 @@ class Commit {
 
  private:
   enum class Attempt : uint8_t { done, failed, epoch_exhausted, lacks_room };
-  static constexpr int lock_patience =
-      256;  // pauses before a lock held by another counts as a conflict
 
   TransactionStatus prepare();
   Attempt attempt();
   TransactionStatus lock_writes();
   TransactionStatus lock(WriteEntry& entry);
+  static bool renew(const WriteEntry& entry);
   TransactionStatus check_gates();
   Tid newest_tid() const;
   void install(Tid tid);

@@ -61,9 +61,13 @@ class ReadSet {
   }
   const ReadEntry& operator[](uint32_t index) const { return entries_[index]; }
   size_t size() const { return entries_.size(); }
-  bool has_existence() const {  // or references
-    return (kinds_ & (bit(ReadKind::existence) | bit(ReadKind::reference))) != 0;
+  // Whether some accept newer versions.
+  bool has_flexible() const {
+    return (kinds_ & (bit(ReadKind::existence) | bit(ReadKind::reference) | partial_bit)) != 0;
   }
+  // Some are in PartialReads as well.
+  void note_partial() { kinds_ |= partial_bit; }
+  bool has_partial() const { return (kinds_ & partial_bit) != 0; }
   // Whether the locks of others on what was read matter to a one-shot.
   bool minds_locks() const { return (kinds_ & (bit(ReadKind::reference) | shared_bit)) != 0; }
   // From here until clear(): those of every record (Transaction::share_reads).
@@ -80,6 +84,7 @@ class ReadSet {
   std::vector<ReadEntry> entries_;
   static constexpr uint32_t bit(ReadKind kind) { return 1u << static_cast<unsigned>(kind); }
   static constexpr uint32_t shared_bit = 1u << 4;
+  static constexpr uint32_t partial_bit = 1u << 5;
   uint32_t kinds_ = 0;  // that were added since the last clear()
 };
 

@@ -77,6 +77,7 @@ TransactionStatus Transaction::become_snapshot() {
     // now, behind it.
     if (status == TransactionStatus::ok) status = validate_reads(/*in_commit=*/false, {});
     if (status != TransactionStatus::ok) return status;
+    partial_reads_.clear();
     reads_.clear();
     nodes_.clear();
     statement_reads_ = statement_nodes_ = 0;
@@ -138,7 +139,9 @@ TransactionStatus Transaction::become_interactive() {
   TransactionStatus status = validate();
   mode_ = TransactionMode::interactive;
   if (status == TransactionStatus::ok) status = take_later_locks();
-  if (status == TransactionStatus::ok) status = take_intents();
+  if (status == TransactionStatus::ok) status = guarded(worker_, [this] { return take_intents(); });
+  // They rest on whole rows from here on.
+  partial_reads_.clear();
   // Waiting for a lock may have changed what was read.
   return status == TransactionStatus::ok ? validate() : status;
 }
@@ -162,6 +165,7 @@ TransactionStatus Transaction::take_later_locks() {
 
 TransactionStatus Transaction::take_intents() {
   for (WriteEntry& entry : writes_) {
+    if (entry.newest->patched != nullptr) rest_on_base(entry);
     if (entry.held >= entry.needed() || !registers(*entry.relation)) continue;
     TransactionStatus status = lock_record(entry.record, entry.relation->id(), {entry.needed()});
     if (status != TransactionStatus::ok) return status;
@@ -372,6 +376,8 @@ void Transaction::clean_placeholders() {
 
 void Transaction::end(Keep keep) {
   open_ = false;
+  if (reads_.has_partial()) [[unlikely]]
+    partial_reads_.clear();
   reads_.clear();
   nodes_.clear();
   writes_.clear();

@@ -40,6 +40,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -49,9 +50,12 @@
 #include "storage/transaction/abort_reason.h"
 #include "storage/transaction/bulk_load.h"
 #include "storage/transaction/node_set.h"
+#include "storage/transaction/partial_reads.h"
+#include "storage/transaction/partial_row.h"
 #include "storage/transaction/private_rows.h"
 #include "storage/transaction/read_set.h"
 #include "storage/transaction/record_lock.h"
+#include "storage/transaction/row_ref.h"
 #include "storage/transaction/snapshot.h"
 #include "storage/transaction/worker_context.h"
 #include "storage/transaction/write_set.h"
@@ -67,45 +71,6 @@ enum class TransactionMode : uint8_t { one_shot, interactive, snapshot };
 enum class Isolation : uint8_t {
   serializable,    // strictly: in real-time order
   read_committed,  // what one statement reads fits together; commit looks at nothing it read
-};
-
-enum class ReadPurpose : uint8_t {
-  plain,
-  for_update,   // interactive: takes the record's intent lock before it reads (UPDATE, DELETE,
-                // SELECT FOR UPDATE/SHARE by key)
-  conflicting,  // as for_update, of what an insert has met (ON CONFLICT): that it has gone is no
-                // answer; self_modified if the running statement has written it
-  passing,      // plain, but not registered: only what lock_row() then locks is (SKIP LOCKED)
-  rows,         // a scan's: the rows it delivers are registered, not that there are no others
-  existence,    // only that there is a row matters: other versions of it do not disturb
-  referenced,   // as existence, and it must stay until the commit (foreign keys). Own writes of the
-                // running statement count. Interactive: takes the intent lock; a one-shot waits for
-                // who has locked the row against that
-  peek,         // neither locked nor validated, own writes of this statement included: what follows
-                // must find out
-};
-
-// How much of a record's intent lock a reader takes, and whether it waits for that.
-struct RowLock {
-  LockMode mode = LockMode::update;
-  WaitPolicy policy = WaitPolicy::wait;
-};
-
-// A version of a record of the catalog.
-struct CatalogVersion {
-  const Record* record = nullptr;
-  Tid tid;
-};
-
-// A row as a statement saw it.
-struct RowRef {
-  static constexpr uint32_t not_registered = UINT32_MAX;
-  Relation* relation = nullptr;
-  Record* record = nullptr;  // null: the key has no record; what follows is empty
-  std::string_view row;      // in the caller's buffer, or (own write) in the transaction
-  Tid tid;                   // of the version seen; of the base version for an own write
-  uint32_t read_index = not_registered;
-  std::string_view key() const { return record->key(); }
 };
 
 class Transaction {
@@ -187,6 +152,10 @@ class Transaction {
   // ok or not_found. `row` and `buffer` are set if ok.
   TransactionStatus get(Relation& relation, std::string_view key, RowBuffer& buffer, RowRef* row,
                         ReadPurpose purpose = ReadPurpose::plain, RowLock lock = {});
+  // As a plain get(), of a row of which only the bytes of `used` matter: a one-shot does not mind
+  // other versions that have the same ones.
+  TransactionStatus get_partial(Relation& relation, std::string_view key, RowBuffer& buffer,
+                                RowRef* row, std::span<const RowRange> used);
   // The row of `primary` that the secondary entry `entry` leads to. An entry's payload is the
   // primary key.
   TransactionStatus get_via_entry(Relation& primary, const RowRef& entry, RowBuffer& buffer,
@@ -218,6 +187,10 @@ class Transaction {
                            LockMode lock = LockMode::no_key_update) {
     return write(row, new_row, /*tombstone=*/false, lock);
   }
+  // As update(), where `patches` are all that makes `new_row` of the row that was read: a one-shot
+  // makes them of the version that is there when it commits.
+  TransactionStatus update_partial(const RowRef& row, std::string_view new_row,
+                                   std::span<const RowPatch> patches);
   TransactionStatus remove(const RowRef& row) {
     return write(row, {}, /*tombstone=*/true, LockMode::update);
   }
@@ -324,6 +297,8 @@ class Transaction {
  private:
   // Long work of a commit and of validations outside of one looks up after so many records.
   static constexpr size_t records_per_pause = 4096;
+  // So many pauses inside commit before another's lock counts as a conflict.
+  static constexpr int lock_patience = 256;
   friend class TransactionScan;
   friend class Commit;
 
@@ -378,6 +353,16 @@ class Transaction {
   // writing
   TransactionStatus write(const RowRef& row, std::string_view new_row, bool tombstone,
                           LockMode lock);
+  TransactionStatus write_version(const RowRef& row, WriteEntry* entry, std::string_view new_row,
+                                  bool tombstone, LockMode lock, std::span<const RowPatch> patches);
+  // What the transaction has written of the record, which is about to be read or written again.
+  WriteEntry* own_write(const Record* record) {
+    WriteEntry* entry = writes_.find(record);
+    if (entry != nullptr && entry->newest->patched != nullptr) [[unlikely]]
+      rest_on_base(*entry);
+    return entry;
+  }
+  void rest_on_base(WriteEntry& entry);
   TransactionStatus claim(Record* record, const Relation& relation, LockMode mode, LockMode* held);
   // `gain(policy)` gains a lock. Who keeps writers out lets them in before he waits for it: they
   // may hold it and wait for him.
@@ -425,6 +410,8 @@ class Transaction {
   TransactionStatus validate_references();
   TransactionStatus admit(const Record* record, LockMode mode);
   bool refresh_existence(size_t first);
+  bool refresh_partial_reads(size_t first, bool in_commit);
+  bool look_again(const PartialReads::Read& read, bool in_commit, TidWord* word) const;
   void forget_reads(size_t first);
   bool statement_is_covered() const;
   void note_validated();
@@ -453,6 +440,7 @@ class Transaction {
   CommandId last_command_ = 0;
   uint32_t mark_depth_ = 0;
   ReadSet reads_;
+  PartialReads partial_reads_;
   NodeSet nodes_;
   WriteSet writes_;
   PrivateRows private_rows_;

@@ -28,7 +28,7 @@ bool Transaction::registers(const Relation& relation) const {
     RowLock lock) {
   if (mode_ == TransactionMode::snapshot) [[unlikely]]
     return read_snapshot(relation, record, buffer, row);
-  WriteEntry* own = writes_.find(record);
+  WriteEntry* own = own_write(record);
   if (purpose != ReadPurpose::plain) [[unlikely]]
     return get_for_purpose(relation, record, own, buffer, row, purpose, lock);
   if (own != nullptr) [[unlikely]] {
@@ -41,6 +41,21 @@ bool Transaction::registers(const Relation& relation) const {
 TransactionStatus Transaction::get(Relation& relation, std::string_view key, RowBuffer& buffer,
                                    RowRef* row, ReadPurpose purpose, RowLock lock) {
   return guarded(worker_, [&] { return get_by_key(relation, key, buffer, row, purpose, lock); });
+}
+
+TransactionStatus Transaction::get_partial(Relation& relation, std::string_view key,
+                                           RowBuffer& buffer, RowRef* row,
+                                           std::span<const RowRange> used) {
+  return guarded(worker_, [&] {
+    TransactionStatus status = get_by_key(relation, key, buffer, row, ReadPurpose::plain, {});
+    bool is_partial = status == TransactionStatus::ok && mode_ == TransactionMode::one_shot &&
+                      row->read_index != RowRef::not_registered;
+    if (is_partial) {
+      partial_reads_.add(row->read_index, row->row, used);
+      reads_.note_partial();
+    }
+    return status;
+  });
 }
 
 TransactionStatus Transaction::get_by_key(Relation& relation, std::string_view key,

@@ -38,7 +38,7 @@ TransactionStatus TransactionScan::next_or_throw(RowRef* row) {
       if (status == TransactionStatus::ok) return status;
       continue;
     }
-    WriteEntry* entry = transaction_.writes_.find(record);
+    WriteEntry* entry = transaction_.own_write(record);
     const PendingVersion* version =
         entry == nullptr ? nullptr : Transaction::visible_version(*entry, command_);
     if (version != nullptr) {

@@ -38,33 +38,57 @@ TransactionStatus Transaction::check_size(std::string_view row) const {
   return TransactionStatus::ok;
 }
 
+[[gnu::always_inline]] inline TransactionStatus Transaction::write_version(
+    const RowRef& row, WriteEntry* entry, std::string_view new_row, bool tombstone, LockMode lock,
+    std::span<const RowPatch> patches) {
+  PGSILO_DCHECK(open_ && mode_ != TransactionMode::snapshot && row.record != nullptr);
+  TransactionStatus status = check_size(new_row);
+  if (status != TransactionStatus::ok) return status;
+  if (entry != nullptr && entry->newest->command >= command_)
+    return TransactionStatus::self_modified;
+  LockMode held = entry == nullptr ? LockMode::none : entry->held;
+  if (registers(*row.relation) && held < lock) {
+    PGSILO_DCHECK(entry != nullptr || (row.read_index != RowRef::not_registered &&
+                                       reads_[row.read_index].kind() == ReadKind::version));
+    status = claim(row.record, *row.relation, lock, &held);
+    if (status != TransactionStatus::ok) return status;
+    // Commit would find out as well; now less is lost.
+    if (entry == nullptr && patches.empty() && !is_current(row.record, row.tid))
+      return TransactionStatus::conflict_record;
+  }
+  WriteEntry& written = writes_.add(entry, row.record, *row.relation, /*base_absent=*/false,
+                                    new_row, tombstone, command_, lock);
+  written.held = held;
+  if (!patches.empty()) writes_.set_patched(written, row.tid, patches);
+  if (tombstone && held == LockMode::update) worker_.parts().locks.note_removal(owner_, row.record);
+  return TransactionStatus::ok;
+}
+
 TransactionStatus Transaction::write(const RowRef& row, std::string_view new_row, bool tombstone,
                                      LockMode lock) {
   return guarded(worker_, [&] {
-    PGSILO_DCHECK(open_ && mode_ != TransactionMode::snapshot && row.record != nullptr);
-    TransactionStatus status = check_size(new_row);
-    if (status != TransactionStatus::ok) return status;
-    WriteEntry* entry = writes_.find(row.record);
-    if (entry != nullptr && entry->newest->command >= command_)
-      return TransactionStatus::self_modified;
-    LockMode held = entry == nullptr ? LockMode::none : entry->held;
-    if (registers(*row.relation) && held < lock) {
-      PGSILO_DCHECK(entry != nullptr || (row.read_index != RowRef::not_registered &&
-                                         reads_[row.read_index].kind() == ReadKind::version));
-      status = claim(row.record, *row.relation, lock, &held);
-      if (status != TransactionStatus::ok) return status;
-      // Commit would find out as well; now less is lost.
-      if (entry == nullptr && !is_current(row.record, row.tid))
-        return TransactionStatus::conflict_record;
-    }
-    writes_
-        .add(entry, row.record, *row.relation, /*base_absent=*/false, new_row, tombstone, command_,
-             lock)
-        .held = held;
-    if (tombstone && held == LockMode::update)
-      worker_.parts().locks.note_removal(owner_, row.record);
-    return TransactionStatus::ok;
+    WriteEntry* entry = own_write(row.record);
+    // What is written as a whole, or goes, is used as a whole.
+    if (reads_.has_partial() && partial_reads_.contains(row.read_index)) [[unlikely]]
+      reads_.add(row.record, TidWord::present(row.tid), ReadKind::version);
+    return write_version(row, entry, new_row, tombstone, lock, {});
   });
+}
+
+TransactionStatus Transaction::update_partial(const RowRef& row, std::string_view new_row,
+                                              std::span<const RowPatch> patches) {
+  bool is_partial = mode_ == TransactionMode::one_shot && writes_.find(row.record) == nullptr;
+  if (!is_partial) return update(row, new_row);
+  return guarded(worker_, [&] {
+    return write_version(row, nullptr, new_row, /*tombstone=*/false, LockMode::no_key_update,
+                         patches);
+  });
+}
+
+// What it has made of a row's parts is used: it rests on the version that it was made of.
+void Transaction::rest_on_base(WriteEntry& entry) {
+  reads_.add(entry.record, TidWord::present(entry.newest->patched->base), ReadKind::version);
+  entry.newest->patched = nullptr;
 }
 
 // Before a write of a record that takes `mode` of its intent lock.
@@ -204,7 +228,7 @@ TransactionStatus Transaction::hook_placeholder(Relation& relation, std::string_
 // Makes `row` the row of `record` if there is none. conflict_record if the record is obsolete.
 TransactionStatus Transaction::insert_at(Relation& relation, Record* record, std::string_view row,
                                          bool answers) {
-  if (WriteEntry* entry = writes_.find(record)) {
+  if (WriteEntry* entry = own_write(record)) {
     if (!entry->newest->tombstone) return TransactionStatus::duplicate_key;
     writes_.add(entry, record, relation, entry->base_absent, row, /*tombstone=*/false, command_,
                 LockMode::update);

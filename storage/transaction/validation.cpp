@@ -1,5 +1,6 @@
 // Validation: Silo's phase 2, and the same check outside commit (docs/commit_protocol.md).
 #include <algorithm>
+#include <new>
 
 #include "base/append.h"
 #include "base/check.h"
@@ -52,6 +53,7 @@ void Transaction::forget_reads(size_t first) {
     newest_forgotten_ = std::max(newest_forgotten_, tid);
   }
   reads_.truncate(first);
+  partial_reads_.truncate(first);
 }
 
 TransactionStatus Transaction::end_part(const Part& part) {
@@ -102,6 +104,42 @@ bool Transaction::refresh_existence(size_t first) {
   return true;
 }
 
+// So do reads of parts, of a newer version with the same bytes.
+bool Transaction::refresh_partial_reads(size_t first, bool in_commit) {
+  for (const PartialReads::Read& read : partial_reads_) {
+    if (read.index < first) continue;
+    const ReadEntry& entry = reads_[read.index];
+    TidWord word = entry.record->tid_word().load_for_validation();
+    if (entry.is_undisturbed(word)) continue;
+    const WriteEntry* written = in_commit ? writes_.find(entry.record) : nullptr;
+    bool own_lock = written != nullptr && written->locked;
+    if (own_lock && word.tid() == entry.tid()) continue;
+    if (!(own_lock ? !word.is_absent() && read.agrees_with(entry.record->quiet_row())
+                   : look_again(read, in_commit, &word)))
+      return false;
+    reads_.replace(read.index, word);
+    note_epoch(word.tid());
+  }
+  return true;
+}
+
+// Whether the row that `read` is about has the bytes still; *word is its version then. Others'
+// locks are short, but inside commit they may wait for ours.
+bool Transaction::look_again(const PartialReads::Read& read, bool in_commit, TidWord* word) const {
+  const Record& record = *reads_[read.index].record;
+  try {
+    Arena arena;
+    RowBuffer buffer(arena);
+    Backoff backoff;
+    for (int rounds = 0; !record.try_read(buffer, *word); backoff.pause()) {
+      if (in_commit && ++rounds == lock_patience) return false;
+    }
+    return !word->is_obsolete() && !word->is_absent() && read.agrees_with(buffer.bytes());
+  } catch (const std::bad_alloc&) {
+    return false;  // inside of commit nothing may throw; the next run will tell
+  }
+}
+
 inline TransactionStatus Transaction::validate_entries(const ReadEntry* at, const ReadEntry* end,
                                                        bool in_commit) {
   for (; at != end; ++at) {
@@ -120,8 +158,10 @@ TransactionStatus Transaction::validate_reads(bool in_commit, const Part& since)
     TransactionStatus status = validate_references();
     if (status != TransactionStatus::ok) return status;
   }
-  if (reads_.has_existence() && !refresh_existence(since.reads))
+  if (reads_.has_flexible() &&
+      !(refresh_existence(since.reads) && refresh_partial_reads(since.reads, in_commit))) {
     return TransactionStatus::conflict_record;
+  }
   if (reads_.size() >= records_per_pause || nodes_.size() >= records_per_pause) [[unlikely]]
     return validate_many(in_commit, since);
   TransactionStatus status =

@@ -15,7 +15,7 @@ WriteEntry& WriteSet::add(WriteEntry* entry, Record* record, Relation& relation,
   if (versions_.size() == versions_.capacity()) grow(versions_);
   auto* version = static_cast<PendingVersion*>(
       arena_.allocate(sizeof(PendingVersion), alignof(PendingVersion)));
-  std::string_view copy = tombstone ? std::string_view() : arena_.copy_string(row);
+  std::span<char> copy = arena_.copy_span(tombstone ? std::string_view() : row);
   if (entry == nullptr) {
     index_.prepare(entries_.size(), record_at());
     append(entries_,

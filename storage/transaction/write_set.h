@@ -11,12 +11,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/arena.h"
 #include "storage/record/record.h"
 #include "storage/relation/lock_mode.h"
+#include "storage/transaction/partial_row.h"
 #include "storage/transaction/pointer_index.h"
 
 namespace pgsilo {
@@ -28,12 +30,14 @@ using CommandId = uint32_t;
 
 struct PendingVersion {
   PendingVersion* older;
-  const char* row;
+  char* row;
   uint32_t row_bytes;
   CommandId command;
   uint32_t entry;
   bool tombstone;
   LockMode needed;  // of the record's intent lock, by this version and the older ones
+  // Not null: the only version of its record, which may be made anew from a newer base.
+  const PatchedRow* patched = nullptr;
 
   std::string_view bytes() const { return {row, row_bytes}; }
 };
@@ -76,6 +80,11 @@ class WriteSet {
   // changed nothing. Returns the entry.
   WriteEntry& add(WriteEntry* entry, Record* record, Relation& relation, bool base_absent,
                   std::string_view row, bool tombstone, CommandId command, LockMode needed);
+
+  // The version that add() has just made, of a record without another. Throws std::bad_alloc.
+  void set_patched(WriteEntry& entry, Tid base, std::span<const RowPatch> patches) {
+    entry.newest->patched = PatchedRow::make(arena_, base, patches);
+  }
 
   // Number of versions written so far; rollback_to() forgets those written since.
   uint32_t mark() const { return static_cast<uint32_t>(versions_.size()); }

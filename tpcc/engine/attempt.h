@@ -60,6 +60,18 @@ class Attempt {
     copy(place->row, row);
     return true;
   }
+  // Of which only some bytes matter, and are changed.
+  template <typename Row, size_t numbers>
+  bool read_partial(Relation& table, const Key<numbers>& key, std::span<const RowRange> used,
+                    Row* row, RowRef* place) {
+    if (!note(transaction_.get_partial(table, key.view(), buffer_, place, used))) return false;
+    copy(place->row, row);
+    return true;
+  }
+  template <typename Row>
+  bool update_partial(const RowRef& place, const Row& row, const RowPatch& patch) {
+    return note(transaction_.update_partial(place, bytes_of(row), {&patch, 1}));
+  }
   // By way of a secondary entry.
   template <typename Row>
   bool follow(const RowRef& entry, Relation& table, Row* row, RowRef* place) {

@@ -39,16 +39,24 @@ bool add_line(Attempt& attempt, Tables& tables, const NewOrderInput& input, uint
 TransactionStatus new_order(Attempt& attempt, Tables& tables, const NewOrderInput& input,
                             Screen* screen) {
   const auto w = input.warehouse, d = input.district, c = input.customer;
-  const Warehouse* warehouse;
-  if (!attempt.read(tables.warehouses, Key(w), &warehouse)) return attempt.status();
-  int64_t tax = warehouse->tax;
+  constexpr RowRange warehouse_used[] = {PGSILO_TPCC_RANGE(Warehouse, tax)};
+  constexpr RowRange district_used[] = {PGSILO_TPCC_RANGE(District, tax),
+                                        PGSILO_TPCC_RANGE(District, next_order)};
+  Warehouse warehouse;
+  RowRef place;
+  if (!attempt.read_partial(tables.warehouses, Key(w), warehouse_used, &warehouse, &place))
+    return attempt.status();
+  int64_t tax = warehouse.tax;
 
   District district;
-  RowRef place;
-  if (!attempt.read(tables.districts, Key(w, d), &district, &place)) return attempt.status();
+  if (!attempt.read_partial(tables.districts, Key(w, d), district_used, &district, &place))
+    return attempt.status();
   uint32_t order = district.next_order++;
   tax += district.tax;
-  if (!attempt.update(place, district)) return attempt.status();
+  if (!attempt.update_partial(place, district,
+                              RowPatch::add(PGSILO_TPCC_RANGE(District, next_order), 1))) {
+    return attempt.status();
+  }
 
   const Customer* customer;
   if (!attempt.read(tables.customers, Key(w, d, c), &customer)) return attempt.status();

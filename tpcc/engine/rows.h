@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "base/check.h"
+#include "storage/transaction/partial_row.h"
 
 namespace pgsilo::tpcc {
 
@@ -124,6 +125,10 @@ struct PGSILO_TPCC_ROW Stock {
 
   size_t row_bytes() const { return sizeof *this - sizeof data.bytes + data.size; }
 };
+
+// A column of a row.
+#define PGSILO_TPCC_RANGE(row, column) \
+  (RowRange{offsetof(row, column), static_cast<uint32_t>(sizeof(row::column))})
 
 #undef PGSILO_TPCC_ROW
 

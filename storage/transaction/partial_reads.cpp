@@ -1,0 +1,54 @@
+#include "storage/transaction/partial_reads.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/append.h"
+#include "base/check.h"
+
+namespace pgsilo {
+
+bool PartialReads::Read::agrees_with(std::string_view row) const {
+  const char* expected = bytes;
+  for (RowRange range : ranges) {
+    if (size_t{range.offset} + range.bytes > row.size() ||
+        std::memcmp(row.data() + range.offset, expected, range.bytes) != 0) {
+      return false;
+    }
+    expected += range.bytes;
+  }
+  return true;
+}
+
+bool PartialReads::contains(uint32_t index) const {
+  return !reads_.empty() && index <= reads_.back().index &&
+         std::any_of(reads_.begin(), reads_.end(),
+                     [index](const Read& read) { return read.index == index; });
+}
+
+void PartialReads::add(uint32_t index, std::string_view row, std::span<const RowRange> ranges) {
+  size_t size = 0;
+  for (RowRange range : ranges) {
+    PGSILO_DCHECK(size_t{range.offset} + range.bytes <= row.size());
+    size += range.bytes;
+  }
+  char* bytes = static_cast<char*>(arena_.allocate(size, 1));
+  append(reads_, Read{index, arena_.copy_span(ranges), bytes});
+  for (RowRange range : ranges) {
+    std::memcpy(bytes, row.data() + range.offset, range.bytes);
+    bytes += range.bytes;
+  }
+}
+
+void PartialReads::truncate(size_t size) {
+  while (!reads_.empty() && reads_.back().index >= size) reads_.pop_back();
+}
+
+void PartialReads::clear() {
+  constexpr size_t ordinary = 4096;
+  if (reads_.capacity() > ordinary) free_memory(reads_);
+  reads_.clear();
+  arena_.reset();
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,43 @@
+// The reads of a transaction that need only some bytes of their rows to stay as they are, with
+// those bytes: when another version is there, they are compared (docs/hot_records.md). Each goes
+// with an entry of the read set, of kind partial. Thread safety: none; one transaction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "storage/transaction/partial_row.h"
+
+namespace pgsilo {
+
+class PartialReads {
+ public:
+  struct Read {
+    uint32_t index;  // in the read set
+    std::span<const RowRange> ranges;
+    const char* bytes;  // of the ranges, one behind the other
+
+    bool agrees_with(std::string_view row) const;
+  };
+
+  // Of `row`, which has the ranges, their bytes are needed. Throws std::bad_alloc.
+  void add(uint32_t index, std::string_view row, std::span<const RowRange> ranges);
+  // Whether the read set's entry is of such a read.
+  bool contains(uint32_t index) const;
+  bool empty() const { return reads_.empty(); }
+  const Read* begin() const { return reads_.data(); }
+  const Read* end() const { return reads_.data() + reads_.size(); }
+  // Forgets those of entries from `size` on.
+  void truncate(size_t size);
+  void clear();
+
+ private:
+  std::vector<Read> reads_;  // in the order of their entries
+  Arena arena_;
+};
+
+}  // namespace pgsilo
