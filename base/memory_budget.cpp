@@ -68,7 +68,8 @@ bool MemoryCeiling::grant(size_t bytes, MemoryPurpose purpose, Share* share) {
       *share = share_;
       return true;
     }
-    *share = share_;
+    // Of a measurement that he has a share of already he keeps what is left of it.
+    if (share->measurement != share_.measurement) *share = share_;
   }
   refusals_.fetch_add(1, std::memory_order_relaxed);
   if (measured && purpose == MemoryPurpose::growth && relief_ != nullptr) relief_->relieve();

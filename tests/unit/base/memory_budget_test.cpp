@@ -92,6 +92,20 @@ TEST_F(MemoryBudgetTest, WhoWasRefusedAsksAgainLater) {
   EXPECT_EQ(measurements, before + 1);
 }
 
+// Between measurements a worker takes at most its share, however often it is refused meanwhile.
+TEST_F(MemoryBudgetTest, ARefusalGivesNoShareBack) {
+  MemoryCeiling ceiling(80 * megabyte, 2, measure);
+  MemoryBudget budget(ceiling, 0);
+  used_bytes = 60 * megabyte;
+  EXPECT_FALSE(budget.admits(30 * megabyte));
+  EXPECT_TRUE(budget.admits(6 * megabyte));  // of the ten that are its share
+  EXPECT_FALSE(budget.admits(30 * megabyte));
+  EXPECT_EQ(measurements, 1);
+  used_bytes += 6 * megabyte;
+  EXPECT_TRUE(budget.admits(5 * megabyte));
+  EXPECT_EQ(measurements, 2);
+}
+
 TEST_F(MemoryBudgetTest, HolesInPagesCountFromAQuarterMore) {
   MemoryCeiling ceiling(80 * megabyte, 1, measure);
   MemoryBudget budget(ceiling, 0);
