@@ -37,7 +37,7 @@ class IndexBuild {
         context_(run.state().session),
         transaction_(run.state().transaction()),
         table_oid_(table),
-        retry_(static_cast<uint64_t>(monotonic_ns())) {}
+        retry_(static_cast<uint64_t>(monotonic_ns()), LastResort::none) {}
 
   void run(const IndexDefinition& definition, bool if_not_exists);
 

@@ -11,9 +11,13 @@
 
 namespace pgsilo {
 
+// Of whose reads are beaten all the same.
+enum class LastResort : uint8_t { none, keep_writers_out };
+
 class RetryPolicy {
  public:
-  explicit RetryPolicy(uint64_t seed) : random_state_(seed | 1) {}
+  explicit RetryPolicy(uint64_t seed, LastResort last_resort = LastResort::keep_writers_out)
+      : random_state_(seed | 1), last_resort_(last_resort) {}
 
   // A new statement: no failure yet.
   void reset() { failures_ = beaten_ = 0; }
@@ -23,7 +27,7 @@ class RetryPolicy {
   // Of the next run.
   bool takes_intents() const { return failures_ >= failures_before_intents; }
   bool keeps_writers_out() const {
-    return beaten_ >= beaten_before_exclusion &&
+    return last_resort_ == LastResort::keep_writers_out && beaten_ >= beaten_before_exclusion &&
            (beaten_ - beaten_before_exclusion) % (2 * exclusive_runs) < exclusive_runs;
   }
 
@@ -38,6 +42,7 @@ class RetryPolicy {
 
  private:
   uint64_t random_state_;
+  const LastResort last_resort_;
   uint32_t failures_ = 0;
   uint32_t beaten_ = 0;  // of those, because of what it had read
 };

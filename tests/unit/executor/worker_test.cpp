@@ -435,5 +435,16 @@ TEST(RetryPolicyTest, WhoseReadsAreBeatenKeepsWritersOutForSomeRuns) {
   EXPECT_FALSE(policy.keeps_writers_out());
 }
 
+// An index build lets writers write: it has nothing but pauses.
+TEST(RetryPolicyTest, WithoutALastResortItAlwaysPauses) {
+  RetryPolicy policy(7, LastResort::none);
+  for (uint32_t i = 0; i < RetryPolicy::immediate_retries; ++i)
+    policy.next_delay_us(TransactionStatus::conflict_record);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_GT(policy.next_delay_us(TransactionStatus::conflict_record), 0);
+    EXPECT_FALSE(policy.keeps_writers_out());
+  }
+}
+
 }  // namespace
 }  // namespace pgsilo
