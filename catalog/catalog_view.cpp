@@ -1,9 +1,12 @@
 #include "catalog/catalog_view.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/byte_buffer.h"
 #include "base/check.h"
+#include "base/clock.h"
+#include "base/parker.h"
 #include "catalog/sequence/sequence_state.h"
 #include "storage/relation/relation.h"
 #include "storage/relation/relation_directory.h"
@@ -161,29 +164,51 @@ TransactionStatus CatalogView::before_commit(Transaction& transaction) {
   return status;
 }
 
+void CatalogView::publish(WorkerContext& worker) {
+  Pin pin(worker.reclaimer());
+  std::vector<CatalogChange> changes;
+  for (size_t i = 0; i < changes_.size(); ++i) {
+    if (is_replaced(i)) continue;
+    changes.push_back({changes_[i].oid,
+                       changes_[i].table != nullptr ? with_record(*changes_[i].table) : nullptr});
+  }
+  std::vector<SchemaDescriptor> new_schemas;
+  std::vector<Oid> dropped_schemas;
+  for (const SchemaChange& change : schema_changes_) {
+    if (change.dropped) {
+      dropped_schemas.push_back(change.schema.oid);
+    } else {
+      new_schemas.push_back(change.schema);
+    }
+  }
+  catalog_->publish(changes, new_schemas, dropped_schemas);
+}
+
+// What is done is forgotten before the next step may fail.
 void CatalogView::committed(WorkerContext& worker) {
   if (has_local_changes()) {
-    Pin pin(worker.reclaimer());
-    std::vector<CatalogChange> changes;
-    for (size_t i = 0; i < changes_.size(); ++i) {
-      if (is_replaced(i)) continue;
-      changes.push_back({changes_[i].oid,
-                         changes_[i].table != nullptr ? with_record(*changes_[i].table) : nullptr});
-    }
-    std::vector<SchemaDescriptor> new_schemas;
-    std::vector<Oid> dropped_schemas;
-    for (const SchemaChange& change : schema_changes_) {
-      if (change.dropped) {
-        dropped_schemas.push_back(change.schema.oid);
-      } else {
-        new_schemas.push_back(change.schema);
-      }
-    }
-    catalog_->publish(changes, new_schemas, dropped_schemas);
+    publish(worker);
+    forget_changes();
   }
   // Only now: whoever pins from here on finds a snapshot without them.
-  for (RelationId id : dropped_relations_) worker.drop_relation(id);
-  forget_local();
+  while (!dropped_relations_.empty()) {
+    worker.drop_relation(dropped_relations_.back());
+    dropped_relations_.pop_back();
+  }
+  end_change();
+}
+
+void CatalogView::committed(WorkerContext& worker, Parker& parker) {
+  auto is_done = [&] {
+    try {
+      committed(worker);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  };
+  // Behind the handler, for this waits.
+  while (!is_done()) parker.park(monotonic_us() + change_poll_us);
 }
 
 void CatalogView::end_change() {
@@ -191,13 +216,16 @@ void CatalogView::end_change() {
   changing_ = false;
 }
 
-void CatalogView::forget_local() {
-  end_change();
-  if (!has_local_changes() && dropped_relations_.empty()) return;
+void CatalogView::forget_changes() {
   changes_.clear();
   schema_changes_.clear();
-  dropped_relations_.clear();
   snapshot_ = catalog_->snapshot();
+}
+
+void CatalogView::forget_local() {
+  end_change();
+  if (has_local_changes()) forget_changes();
+  dropped_relations_.clear();
 }
 
 CatalogView::Mark CatalogView::mark() const {

@@ -13,6 +13,7 @@
 
 namespace pgsilo {
 
+class Parker;
 class Transaction;
 class WorkerContext;
 
@@ -75,8 +76,13 @@ class CatalogView {
   TransactionStatus before_commit(Transaction& transaction);
   // The storage transaction has committed: publishes its changes to everybody and drops the trees
   // they left behind. Called at once after Transaction::commit(), without parking in between.
-  // Nothing to do, nothing done.
+  // Nothing to do, nothing done. Throws std::bad_alloc: what is committed must be seen, so it is
+  // called again; what was done is not done again.
   void committed(WorkerContext& worker);
+  // The same, called again after a while as long as there is no memory. Throws nothing.
+  void committed(WorkerContext& worker, Parker& parker);
+  // How long to wait for a change of the catalog: about what it takes to commit and publish one.
+  static constexpr int64_t change_poll_us = 200;
   // The transaction was rolled back (or its commit failed): its own changes are forgotten.
   void forget_local();
 
@@ -98,6 +104,8 @@ class CatalogView {
   CatalogRecord committed_record(system_oid::Table of, Oid oid) const;
   std::shared_ptr<const TableDescriptor> with_record(const TableDescriptor& table) const;
   bool is_replaced(size_t change) const;
+  void publish(WorkerContext& worker);
+  void forget_changes();
   void end_change();
 
   Catalog* catalog_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <new>
 
 #include "base/clock.h"
 #include "base/parker.h"
@@ -23,10 +24,11 @@ constexpr size_t most_rows = 256;
 // How long a build that has failed waits for whoever is changing the table's definition.
 constexpr int64_t discard_patience_us = 5000000;
 
-TransactionStatus commit_changes(CatalogView& view, Transaction& transaction) {
+// Throws nothing once it has committed.
+TransactionStatus commit_changes(CatalogView& view, Transaction& transaction, Parker& parker) {
   TransactionStatus status = view.before_commit(transaction);
   if (status == TransactionStatus::ok) status = transaction.commit();
-  if (status == TransactionStatus::ok) view.committed(transaction.worker());
+  if (status == TransactionStatus::ok) view.committed(transaction.worker(), parker);
   return status;
 }
 
@@ -54,6 +56,7 @@ class IndexBuild {
   void finish();
   void discard();
   bool try_discard(CatalogView& view, Transaction& transaction);
+  TransactionStatus run_discard(CatalogView& view, Transaction& transaction);
   void resume_statement();
 
   DdlRun& run_;
@@ -76,7 +79,7 @@ class IndexBuild {
 };
 
 TransactionStatus IndexBuild::commit() {
-  TransactionStatus status = commit_changes(run_.catalog(), transaction_);
+  TransactionStatus status = commit_changes(run_.catalog(), transaction_, *context_.parker);
   newest_epoch_ = std::max(newest_epoch_, transaction_.newest_epoch());
   return status;
 }
@@ -243,17 +246,14 @@ void IndexBuild::discard() {
   }
 }
 
+// False: it has to run again.
 bool IndexBuild::try_discard(CatalogView& view, Transaction& transaction) {
-  transaction.begin(TransactionMode::one_shot);
-  view.refresh();
-  const TableDescriptor* table = view.find_table(table_oid_);
-  if (table == nullptr || table->find_index(index_oid_) == nullptr) {
-    transaction.abort();
-    return true;
+  TransactionStatus status = TransactionStatus::conflict_record;
+  try {
+    status = run_discard(view, transaction);
+  } catch (const std::bad_alloc&) {
+    // To whoever has to try again it is as good as a conflict.
   }
-  DataDefinition definition(view, transaction, context_.types);
-  TransactionStatus status = definition.discard_index(table_oid_, index_oid_);
-  if (status == TransactionStatus::ok) status = commit_changes(view, transaction);
   newest_epoch_ = std::max(newest_epoch_, transaction.newest_epoch());
   if (status == TransactionStatus::ok) return true;
   view.forget_local();
@@ -264,6 +264,20 @@ bool IndexBuild::try_discard(CatalogView& view, Transaction& transaction) {
     context_.parker->park(monotonic_us() + RetryPolicy::longest_delay_us);
   }
   return false;
+}
+
+TransactionStatus IndexBuild::run_discard(CatalogView& view, Transaction& transaction) {
+  transaction.begin(TransactionMode::one_shot);
+  view.refresh();
+  const TableDescriptor* table = view.find_table(table_oid_);
+  if (table == nullptr || table->find_index(index_oid_) == nullptr) {
+    transaction.abort();
+    return TransactionStatus::ok;
+  }
+  DataDefinition definition(view, transaction, context_.types);
+  TransactionStatus status = definition.discard_index(table_oid_, index_oid_);
+  return status == TransactionStatus::ok ? commit_changes(view, transaction, *context_.parker)
+                                         : status;
 }
 
 }  // namespace

@@ -12,9 +12,6 @@
 namespace pgsilo {
 namespace {
 
-// About what it takes to commit and publish a change of the catalog.
-constexpr int64_t catalog_change_us = 200;
-
 int64_t now_in_postgres_us() {
   return unix_time_us() - postgres_epoch_unix_seconds * usecs_per_second;
 }
@@ -134,7 +131,7 @@ void TransactionControl::open_snapshot() {
     transaction_.abort();
     const WaitSettings& waits = transaction_.waits();
     if (waits.cancelled->load(std::memory_order_acquire)) raise(TransactionStatus::cancelled);
-    waits.parker->park(monotonic_us() + catalog_change_us);
+    waits.parker->park(monotonic_us() + CatalogView::change_poll_us);
   }
   observer_.storage_opened();
   observer_.snapshot_opened(transaction_.snapshot()->boundary());
@@ -282,7 +279,7 @@ void TransactionControl::commit_storage() {
   }
   note_epoch();
   if (status == TransactionStatus::ok) {
-    while (!publish_catalog()) context_.parker->park(monotonic_us() + catalog_change_us);
+    catalog_.committed(transaction_.worker(), *context_.parker);
     release_advisory_locks();
     return;
   }
@@ -290,16 +287,6 @@ void TransactionControl::commit_storage() {
   // never leaves one open.
   finish(false);
   raise_transaction_status(status);
-}
-
-// False: there was no memory. What is committed must be seen, so it is tried again.
-bool TransactionControl::publish_catalog() {
-  try {
-    catalog_.committed(transaction_.worker());
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
 }
 
 // What fails in COMMIT ends the block; a transaction without one may run again.

@@ -164,7 +164,6 @@ class TransactionControl {
   void finish(bool committed);
   void chain();
   void commit_storage();
-  bool publish_catalog();
   void settle_deferred_constraints();
   void rollback_storage();
   void release_advisory_locks();

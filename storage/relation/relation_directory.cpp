@@ -87,6 +87,7 @@ void RelationDirectory::drop(RelationId id, ReclaimerHandle& handle) {
   auto dropped = std::make_unique<Dropped>();
   dropped->directory = this;
   dropped->relation.emplace_back();
+  handle.reserve(1);  // nothing fails once it is out of the directory
   {
     std::lock_guard lock(mutex_);
     auto found = relations_.find(id);

@@ -41,7 +41,7 @@ class RelationDirectory {
   RelationId id_floor() const;
 
   // Takes the relation out of the directory. Its memory is freed in pieces by reclaim_dropped()
-  // once no pin can reach it.
+  // once no pin can reach it. Throws std::bad_alloc, and has done nothing then.
   void drop(RelationId id, ReclaimerHandle& handle);
   // Frees `records` records and a few of dropped relations; returns whether there is more to do.
   // Workers call it when idle.

@@ -1,5 +1,6 @@
 // Definitions inside transactions: what they see of each other, abort, conflicts.
 #include "tests/unit/catalog/data_definition_fixture.h"
+#include "tests/unit/catalog/failing_memory.h"
 
 namespace pgsilo::testing {
 namespace {
@@ -106,6 +107,44 @@ TEST_F(DefinitionTransactionTest, WritersThatRestOnTheOldDescriptorConflict) {
   ASSERT_EQ(writer.insert(*old.relation, "k", "row"), TransactionStatus::ok);
   define([&](DataDefinition& d) { return d.create_index(oid(), index({"balance"}), false); });
   EXPECT_EQ(writer.commit(), TransactionStatus::conflict_record);
+}
+
+// Whichever allocation fails behind the commit, the changes are published once and whole.
+TEST_F(DefinitionTransactionTest, WithoutMemoryWhatIsCommittedIsPublishedOnce) {
+  class Patience final : public Parker {
+   public:
+    void park(int64_t) override { ++parked; }
+    void unpark() override {}
+    int parked = 0;
+  };
+  const std::vector<DataDefinition::ObjectName> accounts_only = {{"", "accounts"}};
+  bool has_failed = true;
+  size_t successes = 0;
+  for (; has_failed; ++successes) {
+    create_accounts();
+    std::vector<RelationId> trees = {table().relation->id()};
+    for (const auto& index : table().indexes) {
+      if (!index->primary) trees.push_back(index->relation->id());
+    }
+    session_.begin();
+    DataDefinition definition(session_.view, session_.transaction, types_);
+    ASSERT_EQ(definition.drop_tables(accounts_only, false), TransactionStatus::ok);
+    ASSERT_EQ(session_.view.before_commit(session_.transaction), TransactionStatus::ok);
+    ASSERT_EQ(session_.transaction.commit(), TransactionStatus::ok);
+    uint64_t version = engine_.catalog.version();
+    Patience patience;
+    {
+      FailingMemory memory(successes);
+      session_.view.committed(session_.worker, patience);
+      has_failed = memory.has_failed();
+    }
+    EXPECT_EQ(patience.parked, has_failed ? 1 : 0) << successes;
+    EXPECT_EQ(engine_.catalog.version(), version + 1) << successes;
+    EXPECT_FALSE(engine_.catalog.is_changing()) << successes;
+    for (RelationId tree : trees) EXPECT_EQ(engine_.relations.find(tree), nullptr) << successes;
+    expect_rows_agree();
+  }
+  EXPECT_GT(successes, 5u);  // of them some behind the publishing
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+#include <cstdlib>
+#include <new>
+
+#include "tests/unit/catalog/failing_memory.h"
+
+namespace pgsilo::testing {
+
+namespace {
+enum class Failure : unsigned char { none, ahead, past };
+thread_local Failure failure = Failure::none;
+thread_local size_t successes_left = 0;
+
+bool fails_now() {
+  if (failure != Failure::ahead || successes_left-- != 0) return false;
+  failure = Failure::past;
+  return true;
+}
+}  // namespace
+
+FailingMemory::FailingMemory(size_t successes) {
+  successes_left = successes;
+  failure = Failure::ahead;
+}
+FailingMemory::~FailingMemory() { failure = Failure::none; }
+bool FailingMemory::has_failed() const { return failure == Failure::past; }
+
+}  // namespace pgsilo::testing
+
+// The other forms without an alignment call these.
+void* operator new(size_t bytes) {
+  void* memory = pgsilo::testing::fails_now() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
