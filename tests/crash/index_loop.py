@@ -6,21 +6,11 @@ usage: index_loop.py PGSILO_BINARY [--runs 5] [--rows 60000] [--clients 3] [--se
 Each run goes on with the data directory of the run before. After a restart the index is not there, or it is valid and agrees
 with its table; one whose creation was acknowledged is there; and if it is not, its name is free.
 """
-import argparse
-import os
 import random
-import signal
-import shutil
 import subprocess
-import sys
 import time
 
-from sigkill_loop import PROGRAMS, Bed
-
-
-def psql(bed, name, **streams):
-    return subprocess.Popen([f"{PROGRAMS}/psql", "-X", "-A", "-t", "-q", "-h", bed.root, "-p", bed.port, "-U", "postgres", "-f",
-                             name, "postgres"], stderr=subprocess.DEVNULL, **streams)
+from kill_bed import fail, loop
 
 
 def start_writers(bed, options):
@@ -37,7 +27,7 @@ def start_writers(bed, options):
                     f"INSERT INTO item VALUES ({row}, {value}) ON CONFLICT DO NOTHING;\n",
                     f"BEGIN; UPDATE item SET v = {value} WHERE id = {row}; ROLLBACK;\n",
                 ]))
-        writers.append(psql(bed, name, stdout=subprocess.DEVNULL))
+        writers.append(bed.psql(name, stdout=subprocess.DEVNULL))
     return writers
 
 
@@ -48,19 +38,14 @@ def build_and_kill(bed, options):
         file.write("CREATE INDEX made ON item (v);\n\\echo built\n")
     writers = start_writers(bed, options)
     time.sleep(0.1)
-    builder = psql(bed, name, stdout=subprocess.PIPE, text=True)
+    builder = bed.psql(name, stdout=subprocess.PIPE, text=True)
     time.sleep(random.uniform(0, options.patience))
-    os.kill(bed.process.pid, signal.SIGKILL)
-    bed.process.wait()
+    bed.kill()
     for writer in writers:
         writer.wait()
     # psql goes on behind what failed.
     said = builder.communicate()[0]
     return "built" in said and builder.returncode == 0
-
-
-def fail(message):
-    sys.exit(f"index_loop: {message}")
 
 
 def check(bed, run, acknowledged):
@@ -83,40 +68,21 @@ def check(bed, run, acknowledged):
     return bool(found)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("binary")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--rows", type=int, default=60000)
-    parser.add_argument("--clients", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--flags", default="")
-    options = parser.parse_args()
-    random.seed(options.seed)
-    print(f"seed {options.seed}", flush=True)
-    bed = Bed(options)
-    try:
-        bed.start()
-        bed.sql("CREATE TABLE item (id int PRIMARY KEY, v int)")
-        bed.sql(f"INSERT INTO item SELECT i, i % 1000 FROM generate_series(1, {options.rows}) i")
-        began = time.time()
-        bed.sql("CREATE INDEX made ON item (v)")
-        options.patience = 3 * (time.time() - began)
-        bed.sql("DROP INDEX made")
-        for run in range(1, options.runs + 1):
-            acknowledged = build_and_kill(bed, options)
-            bed.start()
-            there = check(bed, run, acknowledged)
-            print(f"run {run}: {'acknowledged' if acknowledged else 'cut short'}, {'valid' if there else 'none'}", flush=True)
-        bed.process.terminate()
-        if bed.process.wait() != 0:
-            fail("the server did not stop cleanly")
-        print(f"{options.runs} passed, 0 failed")
-    finally:
-        if bed.process and bed.process.poll() is None:
-            bed.process.kill()
-        shutil.rmtree(bed.root, ignore_errors=True)
+def prepare(bed):
+    bed.sql("CREATE TABLE item (id int PRIMARY KEY, v int)")
+    bed.sql(f"INSERT INTO item SELECT i, i % 1000 FROM generate_series(1, {bed.options.rows}) i")
+    began = time.time()
+    bed.sql("CREATE INDEX made ON item (v)")
+    bed.options.patience = 3 * (time.time() - began)
+    bed.sql("DROP INDEX made")
+
+
+def run(bed, number):
+    acknowledged = build_and_kill(bed, bed.options)
+    bed.start()
+    there = check(bed, number, acknowledged)
+    return f"{'acknowledged' if acknowledged else 'cut short'}, {'valid' if there else 'none'}"
 
 
 if __name__ == "__main__":
-    main()
+    loop(__doc__, {"runs": 5, "rows": 60000, "clients": 3}, prepare, run)

@@ -9,16 +9,10 @@ output. Over all lives of the server:
   - after a restart the next value lies behind all that were told before;
   - a row numbered by a serial column and acknowledged is there, under that number.
 """
-import argparse
-import os
 import random
-import signal
-import shutil
-import subprocess
-import sys
 import time
 
-from sigkill_loop import PROGRAMS, Bed
+from kill_bed import fail, loop
 
 SEQUENCES = ["plain", "cached", "restarted"]
 
@@ -47,9 +41,7 @@ class Load:
                 file.write(statements(client))
             self.files.append(f"{base}.out")
             with open(f"{base}.out", "w") as output:
-                self.processes.append(subprocess.Popen(
-                    [f"{PROGRAMS}/psql", "-X", "-A", "-t", "-q", "-h", bed.root, "-p", bed.port, "-U", "postgres", "-f",
-                     f"{base}.sql", "postgres"], stdout=output, stderr=subprocess.DEVNULL))
+                self.processes.append(bed.psql(f"{base}.sql", stdout=output))
 
     def told(self):
         """(name, value) for every value that a client was told."""
@@ -61,10 +53,6 @@ class Load:
                     words = line.split()
                     if line.endswith("\n") and len(words) == 2:
                         yield words[0], int(words[1])
-
-
-def fail(message):
-    sys.exit(f"sequence_loop: {message}")
 
 
 def check(bed, run, told, seen):
@@ -83,49 +71,29 @@ def check(bed, run, told, seen):
         seen[name].add(value)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("binary")
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1)
-    parser.add_argument("--clients", type=int, default=6)
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--flags", default="")
-    options = parser.parse_args()
-    random.seed(options.seed)
-    print(f"seed {options.seed}", flush=True)
-    bed = Bed(options)
-    try:
-        bed.start()
-        bed.sql("CREATE SEQUENCE plain")
-        bed.sql("CREATE SEQUENCE cached CACHE 20")
-        bed.sql("CREATE SEQUENCE restarted")
-        bed.sql("CREATE TABLE numbered (id bigserial PRIMARY KEY, client int)")
-        seen = {name: set() for name in SEQUENCES + ["row"]}
-        for run in range(1, options.runs + 1):
-            # A new state, values of which a definition's own transaction has taken.
-            start = max(seen["restarted"], default=0) + 1000
-            first = bed.sql(f"BEGIN; ALTER SEQUENCE restarted RESTART WITH {start}; SELECT nextval('restarted'); COMMIT")
-            seen["restarted"].add(int([line[0] for line in first if line[0].isdigit()][0]))
-            load = Load(bed, run, options.clients)
-            time.sleep(options.seconds * random.uniform(0.3, 1.5))
-            os.kill(bed.process.pid, signal.SIGKILL)
-            bed.process.wait()
-            told = list(load.told())
-            bed.start()
-            check(bed, run, told, seen)
-            if not told:
-                fail(f"run {run}: nobody was told anything")
-            print(f"run {run}: {len(told)} values told, none twice", flush=True)
-        bed.process.terminate()
-        if bed.process.wait() != 0:
-            fail("the server did not stop cleanly")
-        print(f"{options.runs} passed, 0 failed")
-    finally:
-        if bed.process and bed.process.poll() is None:
-            bed.process.kill()
-        shutil.rmtree(bed.root, ignore_errors=True)
+def prepare(bed):
+    bed.sql("CREATE SEQUENCE plain")
+    bed.sql("CREATE SEQUENCE cached CACHE 20")
+    bed.sql("CREATE SEQUENCE restarted")
+    bed.sql("CREATE TABLE numbered (id bigserial PRIMARY KEY, client int)")
+
+
+def run(bed, number, seen):
+    # A new state, values of which a definition's own transaction has taken.
+    start = max(seen["restarted"], default=0) + 1000
+    first = bed.sql(f"BEGIN; ALTER SEQUENCE restarted RESTART WITH {start}; SELECT nextval('restarted'); COMMIT")
+    seen["restarted"].add(int([line[0] for line in first if line[0].isdigit()][0]))
+    load = Load(bed, number, bed.options.clients)
+    time.sleep(bed.options.seconds * random.uniform(0.3, 1.5))
+    bed.kill()
+    told = list(load.told())
+    bed.start()
+    check(bed, number, told, seen)
+    if not told:
+        fail(f"run {number}: nobody was told anything")
+    return f"{len(told)} values told, none twice"
 
 
 if __name__ == "__main__":
-    main()
+    seen_values = {name: set() for name in SEQUENCES + ["row"]}  # in all runs
+    loop(__doc__, {"runs": 3, "seconds": 1.0, "clients": 6}, prepare, lambda bed, number: run(bed, number, seen_values))
