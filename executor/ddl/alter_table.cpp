@@ -63,14 +63,7 @@ class AlterTable final : public DdlCommand {
  public:
   using DdlCommand::DdlCommand;
   std::string_view tag() const override {
-    switch (syntax<ast::AlterTableStmt>().object_kind) {
-      case ast::ObjectKind::index:
-        return "ALTER INDEX";
-      case ast::ObjectKind::sequence:
-        return "ALTER SEQUENCE";
-      default:
-        return "ALTER TABLE";
-    }
+    return alter_tag(syntax<ast::AlterTableStmt>().object_kind);
   }
 
  private:

@@ -80,4 +80,15 @@ const TableDescriptor& DdlRun::table(Oid oid) {
   return *table;
 }
 
+std::string_view alter_tag(ast::ObjectKind kind) {
+  switch (kind) {
+    case ast::ObjectKind::index:
+      return "ALTER INDEX";
+    case ast::ObjectKind::sequence:
+      return "ALTER SEQUENCE";
+    default:
+      return "ALTER TABLE";
+  }
+}
+
 }  // namespace pgsilo

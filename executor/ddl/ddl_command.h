@@ -76,6 +76,9 @@ class DdlCommand : public UtilityCommand {
   std::shared_ptr<const PlannedStatement> planned_;
 };
 
+// Of ALTER with that word behind it: "ALTER INDEX".
+std::string_view alter_tag(ast::ObjectKind kind);
+
 using PlannedOwner = std::shared_ptr<const PlannedStatement>;
 std::unique_ptr<const UtilityCommand> make_create_table(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_table_as(const PlannedOwner& planned);

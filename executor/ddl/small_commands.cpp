@@ -43,16 +43,7 @@ class CreateSchema final : public DdlCommand {
 class Rename final : public DdlCommand {
  public:
   using DdlCommand::DdlCommand;
-  std::string_view tag() const override {
-    switch (syntax<ast::RenameStmt>().object_kind) {
-      case ast::ObjectKind::index:
-        return "ALTER INDEX";
-      case ast::ObjectKind::sequence:
-        return "ALTER SEQUENCE";
-      default:
-        return "ALTER TABLE";
-    }
-  }
+  std::string_view tag() const override { return alter_tag(syntax<ast::RenameStmt>().object_kind); }
 
  private:
   void execute(DdlRun& run) const override {
