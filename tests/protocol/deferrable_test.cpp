@@ -197,6 +197,16 @@ TEST_F(DeferrableDdlTest, ItNeitherWaitsForDdlNorHoldsItUp) {
   EXPECT_EQ(reader.column("select sum(v) from deferrable_new"), "42P01 ");
 }
 
+// Nobody is in its way: not even who has changed the table since.
+TEST_F(DeferrableDdlTest, LocksATableAsItWas) {
+  begin();
+  EXPECT_EQ(reader.column("select 1"), "1 ");
+  change("alter table deferrable_test add column w int default 7");
+  reader.ask(query("set local statement_timeout = '5s'"));
+  EXPECT_EQ(reader.ask(query("lock table deferrable_test in access share mode")), "CZT");
+  EXPECT_EQ(reader.ask(query("select w from deferrable_test")), "E(42703)ZE");
+}
+
 // What pg_class says and what names mean are from one moment.
 TEST_F(DeferrableDdlTest, WhileTablesComeAndGo) {
   std::atomic<bool> stop = false;

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/protocol/crowd.h"
+#include "tests/protocol/monitoring_support.h"
 #include "tests/protocol/raw_client.h"
 
 namespace pgsilo::protocol_test {
@@ -339,6 +341,43 @@ TEST_F(ForeignKeyTest, AConstraintIsAddedAndValidatedBesideWriters) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(orphans(), "0 ");
+}
+
+// The scan for children is beaten round for round: then writers have to wait.
+TEST_F(ForeignKeyTest, WritersThatNeverStopDoNotKeepAParent) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it takes no such lock";
+  ask("insert into fk_child select i, 1 from generate_series(1, 100000) i");
+  Crowd crowd(8, [](RawClient& client, int index) {
+    std::string row = std::to_string(100 + 5000 * index);
+    EXPECT_EQ(client.ask(query("update fk_child set pid = 3 - pid where id = " + row)), "CZI");
+  });
+  bool has_locked = false;
+  for (int i = 0; i < 100 && !has_locked && !HasFailure(); ++i) {
+    crowd.await(10);
+    ask_in_block(one, "serializable", "delete from fk_parent where id = 9");
+    has_locked = one.first_value(
+                     "select count(*) from pg_locks where mode = 'ShareRowExclusiveLock' and "
+                     "relation = 'fk_child'::regclass and granted") == "1";
+    one.ask(query("rollback"));
+  }
+  EXPECT_TRUE(has_locked);
+}
+
+// Behind the scan and then before it: in our server a row that is not checked cannot move.
+TEST_F(ForeignKeyTest, NoRowEscapesValidation) {
+  ask("alter table fk_child drop constraint fk_child_pid_fkey");
+  ask("insert into fk_child select i, 1 from generate_series(1, 20000) i");
+  ask("insert into fk_child values (30000, 77)");
+  ask("alter table fk_child add constraint late foreign key (pid) references fk_parent not valid");
+  Crowd mover(1, [](RawClient& client, int) {
+    std::string said =
+        client.ask(query("update fk_child set id = -id where id in (-30000, 30000)"));
+    EXPECT_EQ(said, runs_on_postgres() ? "CZI" : "E(23503)ZI");
+  });
+  for (int i = 0; i < 30; ++i) {
+    mover.await(2);
+    EXPECT_EQ(other.ask(query("alter table fk_child validate constraint late")), "E(23503)ZI");
+  }
 }
 
 }  // namespace
