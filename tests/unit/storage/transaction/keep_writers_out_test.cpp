@@ -3,27 +3,19 @@
 
 #include <thread>
 
-#include "storage/transaction/lock_list.h"
-#include "tests/unit/storage/transaction/test_engine.h"
+#include "tests/unit/storage/transaction/two_sessions.h"
 
 namespace pgsilo {
 namespace {
 
-using testing::TestEngine;
-using testing::TestSession;
+using testing::TwoSessionsTest;
 using enum TransactionStatus;
 
-class KeepWritersOutTest : public ::testing::Test {
+class KeepWritersOutTest : public TwoSessionsTest {
  protected:
   void SetUp() override {
     main.store(relation, "a", "0");
     main.store(second, "a", "0");
-  }
-  // How many modes of the relation's lock are held or wanted.
-  size_t uses(const Relation& of) {
-    size_t count = 0;
-    for (const LockEntry& entry : engine.locks.list()) count += entry.relation == of.id();
-    return count;
   }
   // The memory that it may look at, relations of others' included, stays there.
   bool is_pinned() { return main.worker.reclaimer().oldest_pin() != nullptr; }
@@ -31,9 +23,6 @@ class KeepWritersOutTest : public ::testing::Test {
     return relation.gate().stops(LockMode::row_exclusive);
   }
 
-  TestEngine engine;
-  TestSession main{engine};
-  TestSession other{engine};
   Relation& relation = engine.create_relation();
   Relation& second = engine.create_relation();
 };

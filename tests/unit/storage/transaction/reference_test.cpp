@@ -1,16 +1,16 @@
 // Rows that are referred to (foreign keys): who may take them away meanwhile.
 #include <gtest/gtest.h>
 
-#include "tests/unit/storage/transaction/test_engine.h"
+#include "tests/unit/storage/transaction/two_sessions.h"
 
 namespace pgsilo {
 namespace {
 
-using testing::TestEngine;
 using testing::TestSession;
+using testing::TwoSessionsTest;
 using enum TransactionStatus;
 
-class ReferenceTest : public ::testing::Test {
+class ReferenceTest : public TwoSessionsTest {
  protected:
   void SetUp() override { main.store(parents, "p", "0"); }
 
@@ -23,9 +23,6 @@ class ReferenceTest : public ::testing::Test {
                                    ReadPurpose::for_update, {mode, WaitPolicy::no_wait});
   }
 
-  TestEngine engine;
-  TestSession main{engine};
-  TestSession other{engine};
   Relation& parents = engine.create_relation();
   Relation& children = engine.create_relation();
 };

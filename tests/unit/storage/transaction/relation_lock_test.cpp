@@ -4,33 +4,22 @@
 #include <atomic>
 #include <thread>
 
-#include "storage/transaction/lock_list.h"
-#include "tests/unit/storage/transaction/test_engine.h"
+#include "tests/unit/storage/transaction/two_sessions.h"
 
 namespace pgsilo {
 namespace {
 
-using testing::TestEngine;
 using testing::TestSession;
+using testing::TwoSessionsTest;
 using enum TransactionStatus;
 
-class RelationLockTest : public ::testing::Test {
+class RelationLockTest : public TwoSessionsTest {
  protected:
   void SetUp() override {
     main.store(relation, "a", "0");
     main.store(relation, "b", "0");
   }
 
-  // How many hold or want a lock on the relation.
-  size_t uses(const Relation& of) {
-    size_t count = 0;
-    for (const LockEntry& entry : engine.locks.list()) count += entry.relation == of.id();
-    return count;
-  }
-
-  TestEngine engine;
-  TestSession main{engine};
-  TestSession other{engine};
   Relation& relation = engine.create_relation();
 };
 
