@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -341,6 +342,22 @@ TEST_F(ForeignKeyTest, AConstraintIsAddedAndValidatedBesideWriters) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(orphans(), "0 ");
+}
+
+// What refers to the first parent has gone; nothing new may come while that of the others goes.
+TEST_F(ForeignKeyTest, WhoCascadesHoldsOffNewReferences) {
+  ask("drop table fk_child");
+  ask("create table fk_weak (id int primary key, pid int references fk_parent on delete cascade)");
+  ask("insert into fk_weak select i, 9 from generate_series(1, 20000) i");
+  for (int i = 0; i < 40; ++i) {
+    one.send(query("delete from fk_parent where id < 9"));
+    std::this_thread::sleep_for(std::chrono::microseconds(400 * i));
+    other.ask(query("insert into fk_weak values (-1, 1)"));
+    EXPECT_EQ(one.answer(), "CZI");
+    EXPECT_EQ(orphans("fk_weak"), "0 ");
+    ask("delete from fk_weak where id = -1");
+    ask("insert into fk_parent select i, 100 + i, 0 from generate_series(1, 8) i");
+  }
 }
 
 // The scan for children is beaten round for round: then writers have to wait.
