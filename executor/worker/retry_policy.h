@@ -1,10 +1,12 @@
 // What becomes of a statement that has met a conflict and runs again. At first at once, for the
 // other one is most likely done; then after a random time that grows with the number of failures,
-// so that rivals stop meeting. If that does not help, a one-shot takes intents as it goes; and
-// whose reads are beaten all the same keeps writers out (docs/commit_protocol.md, Nobody starves).
+// so that rivals stop meeting. If that does not help, or the failed run was a large one, a one-shot
+// takes intents as it goes; and whose reads are beaten all the same keeps writers out
+// (docs/commit_protocol.md, Nobody starves).
 // Thread safety: none; one per session.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "storage/transaction/abort_reason.h"
@@ -20,12 +22,17 @@ class RetryPolicy {
       : random_state_(seed | 1), last_resort_(last_resort) {}
 
   // A new statement: no failure yet.
-  void reset() { failures_ = beaten_ = 0; }
+  void reset() {
+    failures_ = beaten_ = 0;
+    lost_much_ = false;
+  }
   // The statement has failed once more; microseconds to wait before the next run, 0 for at once.
   int64_t next_delay_us(TransactionStatus conflict);
+  // The run that has failed had written so many records, those of indexes counted.
+  void note_lost(size_t records) { lost_much_ |= records >= large_run_records; }
   uint32_t failures() const { return failures_; }
   // Of the next run.
-  bool takes_intents() const { return failures_ >= failures_before_intents; }
+  bool takes_intents() const { return lost_much_ || failures_ >= failures_before_intents; }
   bool keeps_writers_out() const {
     return last_resort_ == LastResort::keep_writers_out && beaten_ >= beaten_before_exclusion &&
            (beaten_ - beaten_before_exclusion) % (2 * exclusive_runs) < exclusive_runs;
@@ -35,6 +42,8 @@ class RetryPolicy {
   static constexpr int64_t first_delay_us = 20;
   static constexpr int64_t longest_delay_us = 5000;
   static constexpr uint32_t failures_before_intents = 8;
+  // Who has lost so much, some 50 ms of work, takes intents from its next run on.
+  static constexpr size_t large_run_records = 50'000;
   static constexpr uint32_t beaten_before_exclusion = 12;
   // So often in a row: what beats them is then outside of what can be kept from them. Others get
   // as many runs of theirs before it is tried again.
@@ -45,6 +54,7 @@ class RetryPolicy {
   const LastResort last_resort_;
   uint32_t failures_ = 0;
   uint32_t beaten_ = 0;  // of those, because of what it had read
+  bool lost_much_ = false;
 };
 
 }  // namespace pgsilo

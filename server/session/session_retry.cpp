@@ -124,6 +124,7 @@ bool Session::may_run_again(TransactionStatus conflict) {
 // Back to the replay point. The waits come first: when one of them fails, its error is the answer.
 void Session::run_again(TransactionStatus conflict) {
   bool only_reads = reads_alone();
+  retry_.note_lost(state_.transactions.storage().written_records());
   state_.transactions.abandon_for_retry(conflict);
   int64_t delay_us = retry_.next_delay_us(conflict);
   state_.transactions.set_careful(retry_.takes_intents());

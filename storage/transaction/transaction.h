@@ -277,6 +277,8 @@ class Transaction {
   size_t registered_reads() const { return reads_.size() + nodes_.size(); }
   // Of the last commit that wrote.
   Tid commit_tid() const { return commit_tid_; }
+  // Of the open transaction, or of the one whose commit() has just failed.
+  size_t written_records() const { return open_ ? writes_.size() : lost_records_; }
   bool has_writes() const {
     return !writes_.empty() || !private_relations_.empty() || !dropped_.empty();
   }
@@ -467,6 +469,7 @@ class Transaction {
   bool statement_began_interactive_ = false;
   bool statement_wrote_direct_ = false;  // rows that are not in the write set
   Tid newest_forgotten_;                 // of reads that are no longer in the read set
+  size_t lost_records_ = 0;  // written by the last run whose commit failed
   std::vector<Relation*> referenced_;    // whose rows were read as ReadPurpose::referenced
   // What must_wait is about, and what we wanted of it.
   LockTag met_lock_;

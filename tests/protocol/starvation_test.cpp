@@ -2,6 +2,7 @@
 // (docs/commit_protocol.md, Nobody starves). Without that those here would never end.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -147,6 +148,31 @@ TEST_F(StarvationTest, AnIdleBlockHoldsUpNobody) {
   ASSERT_EQ(block.ask(query("commit")), "CZI");
   EXPECT_EQ(slow_client.answer(), "CZI");
   crowd.stop();
+}
+
+// Who has written very much does not lose it again and again before it locks what it writes. The
+// small ones change rows that it comes to at its end.
+TEST_F(StarvationTest, ALargeUpdateBesideSmallOnes) {
+  constexpr int rows = 80000, quiet = 60000;
+  expect(control,
+         "insert into starvation_test select i, 0 from generate_series(21, " +
+             std::to_string(rows) + ") i",
+         "CZI");
+  std::atomic<int> next = 0;
+  Crowd crowd(4, [&next](RawClient& client, int) {
+    int id = quiet + 1 + next++ * 7919 % (rows - quiet);
+    expect(client, "update starvation_test set v = v + 1 where id = " + std::to_string(id), "CZI");
+  });
+  crowd.await(writers);
+  const std::string of_it =
+      " from pgsilo_stat_statements where query like 'update starvation_test set v = v - %'";
+  for (int i = 0; i < 20 && control.first_value("select sum(retries) > 0" + of_it) != "t"; ++i)
+    expect(slow_client, "update starvation_test set v = v - 1", "CZI");
+  crowd.stop();
+  EXPECT_EQ(control.first_value("select sum(retries) > 0" + of_it), "t") << "it was never beaten";
+  // What it comes to before is quiet: it has written enough when it is beaten.
+  EXPECT_EQ(control.first_value("select sum(retries) <= 2" + of_it), "t")
+      << control.first_value("select sum(retries)" + of_it);
 }
 
 }  // namespace

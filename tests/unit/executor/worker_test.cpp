@@ -413,6 +413,27 @@ TEST(RetryPolicyTest, BacksOffWithinItsBounds) {
   EXPECT_EQ(policy.next_delay_us(TransactionStatus::must_wait), 0);
 }
 
+TEST(RetryPolicyTest, TakesIntentsAfterManyFailuresOrALargeOne) {
+  RetryPolicy policy(7);
+  for (uint32_t i = 0; i < RetryPolicy::failures_before_intents; ++i) {
+    EXPECT_FALSE(policy.takes_intents());
+    policy.note_lost(RetryPolicy::large_run_records - 1);
+    policy.next_delay_us(TransactionStatus::conflict_record);
+  }
+  EXPECT_TRUE(policy.takes_intents());
+  policy.reset();
+  EXPECT_FALSE(policy.takes_intents());
+  policy.note_lost(RetryPolicy::large_run_records);
+  policy.next_delay_us(TransactionStatus::conflict_record);
+  EXPECT_TRUE(policy.takes_intents());
+  // Also if it is beaten early when it runs again.
+  policy.note_lost(0);
+  policy.next_delay_us(TransactionStatus::conflict_record);
+  EXPECT_TRUE(policy.takes_intents());
+  policy.reset();
+  EXPECT_FALSE(policy.takes_intents());
+}
+
 // Waits for locks are no reason, however many; and it ends, though it did not help.
 TEST(RetryPolicyTest, WhoseReadsAreBeatenKeepsWritersOutForSomeRuns) {
   RetryPolicy policy(7);

@@ -99,5 +99,17 @@ TEST_F(LargeTransactionTest, CommitsAll) {
   for (int i = 0; i < rows; ++i) ASSERT_EQ(session.read(relation, key(i)), "1");
 }
 
+// Who runs it again looks at how much was lost.
+TEST_F(LargeTransactionTest, TellsWhatItLost) {
+  for (bool in_commit : {true, false}) {
+    session.begin();
+    update_all();
+    rival.store(relation, key(0), "2");
+    EXPECT_EQ(in_commit ? session.commit() : session.transaction.validate(), conflict_record);
+    EXPECT_EQ(session.transaction.written_records(), rows);
+    session.transaction.abort();
+  }
+}
+
 }  // namespace
 }  // namespace pgsilo
