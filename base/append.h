@@ -1,18 +1,22 @@
 // Vectors on hot paths. append() is vector.push_back(item) with growing left out of line, so that
-// the caller needs no room for it; it throws std::bad_alloc and has then changed nothing. Thread
-// safety: the vector's.
+// the caller needs no room for it; it throws std::bad_alloc and has then changed nothing. No vector
+// grows beyond max_listed: their users count positions in 32 bits. Thread safety: the vector's.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
 namespace pgsilo {
 
+inline constexpr size_t max_listed = size_t{1} << 31;
+
+// What a full vector's capacity becomes, in items: doubled, of a large one (1 MB) half as much
+// again, if memory_limit's reserve has room for it. Throws std::bad_alloc.
+size_t grown_capacity(size_t capacity, size_t item_bytes);
+
 template <typename T>
 [[gnu::noinline]] void grow(std::vector<T>& items) {
-  constexpr size_t first = 16;
-  items.reserve(std::max(first, 2 * items.capacity()));
+  items.reserve(grown_capacity(items.capacity(), sizeof(T)));
 }
 
 template <typename T>

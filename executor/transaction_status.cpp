@@ -49,9 +49,6 @@ void raise_transaction_status(TransactionStatus status) {
     case TransactionStatus::row_too_long:
       throw SqlError(sqlstate::program_limit_exceeded,
                      concat("row size exceeds the maximum of ", max_row_bytes, " bytes"));
-    case TransactionStatus::transaction_too_large:
-      throw SqlError(sqlstate::program_limit_exceeded,
-                     "transaction changes too many rows: split it into smaller ones");
     case TransactionStatus::duplicate_key:
       throw SqlError(sqlstate::unique_violation, "duplicate key value violates unique constraint");
     case TransactionStatus::ok:

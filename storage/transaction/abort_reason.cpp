@@ -23,7 +23,6 @@ std::string_view name_of(TransactionStatus status) {
       "out_of_memory",
       "key_too_long",
       "row_too_long",
-      "transaction_too_large",
   };
   return names[static_cast<size_t>(status)];
 }

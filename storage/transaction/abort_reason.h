@@ -33,15 +33,14 @@ enum class [[nodiscard]] TransactionStatus : uint8_t {
   lock_not_available,  // 55P03: NOWAIT (or SKIP LOCKED: skip the row)
   cancelled,           // 57014: the wait was cancelled
   // Limits.
-  no_log_space,           // 53100
-  out_of_memory,          // 53200
-  key_too_long,           // 54000: index row size exceeds the maximum
-  row_too_long,           // 54000
-  transaction_too_large,  // 54000: limits in storage/transaction/transaction.h
+  no_log_space,   // 53100
+  out_of_memory,  // 53200
+  key_too_long,   // 54000: index row size exceeds the maximum
+  row_too_long,   // 54000
 };
 
 inline constexpr size_t transaction_status_count =
-    static_cast<size_t>(TransactionStatus::transaction_too_large) + 1;
+    static_cast<size_t>(TransactionStatus::row_too_long) + 1;
 
 // The enumerator's name.
 std::string_view name_of(TransactionStatus status);

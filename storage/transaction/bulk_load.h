@@ -47,7 +47,7 @@ class BulkLoad final : public SharedWork, public std::enable_shared_from_this<Bu
   BulkLoad(WorkSharing& sharing, const WaitSettings& settings);
 
   // Copies key and row. ok; or how this or an earlier row failed: duplicate_key (rejected()),
-  // out_of_memory, no_log_space, transaction_too_large, cancelled. After a failure only cancel() is
+  // out_of_memory, no_log_space, cancelled. After a failure only cancel() is
   // left. Throws std::bad_alloc.
   TransactionStatus add(WorkerContext& worker, const WaitSettings& settings, Relation& relation,
                         std::string_view key, std::string_view row);

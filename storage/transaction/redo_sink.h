@@ -39,7 +39,6 @@ enum class [[nodiscard]] ReserveResult : uint8_t {
   ok,
   must_wait,  // no free buffer now: wait_for_buffer(), try again
   no_space,   // the log device is full: 53100
-  too_large,  // more than the log can ever take in one record
 };
 
 class RedoSink {

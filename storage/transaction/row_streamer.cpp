@@ -18,8 +18,6 @@ TransactionStatus reserve_log(RedoSink& sink, size_t entries, size_t bytes,
         return TransactionStatus::ok;
       case ReserveResult::no_space:
         return TransactionStatus::no_log_space;
-      case ReserveResult::too_large:
-        return TransactionStatus::transaction_too_large;
       case ReserveResult::must_wait:
         break;
     }

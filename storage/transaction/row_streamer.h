@@ -39,8 +39,7 @@ class RowStreamer {
   bool empty() const { return items_.empty(); }
   // Whether clear() has anything to do.
   bool in_use() const { return !loads_.empty() || bytes_ != 0; }
-  // Gives the slice the first TID of the worker above `floor`. ok, cancelled, no_log_space,
-  // transaction_too_large.
+  // Gives the slice the first TID of the worker above `floor`. ok, cancelled, no_log_space.
   TransactionStatus stream(WorkerContext& worker, const WaitSettings& settings, Tid floor = Tid());
   // The relation is dropped: its rows of the slice are not streamed.
   void forget(const Relation& relation);
@@ -67,8 +66,8 @@ class RowStreamer {
   NodeChanges changes_;
 };
 
-// Reserves log space, waiting for buffers. ok, no_log_space, transaction_too_large, cancelled. No
-// lock may be held.
+// Reserves log space, waiting for buffers. ok, no_log_space, cancelled. No lock may be
+// held.
 TransactionStatus reserve_log(RedoSink& sink, size_t entries, size_t bytes,
                               const WaitSettings& settings);
 

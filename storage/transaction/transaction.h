@@ -253,8 +253,8 @@ class Transaction {
   }
 
   // --- the end ---
-  // ok, or aborted with the status returned. no_log_space, out_of_memory and transaction_too_large
-  // are found before anything is locked.
+  // ok, or aborted with the status returned. no_log_space and out_of_memory are found before
+  // anything is locked.
   TransactionStatus commit();
   void abort();
   // As abort(), but writers that are kept out (also by a run whose commit() has failed) stay out
@@ -283,18 +283,13 @@ class Transaction {
     return !writes_.empty() || !private_relations_.empty() || !dropped_.empty();
   }
   WorkerContext& worker() { return worker_; }
-  // About how much memory its sets take, rows in the write set included, and how much its commit
-  // will need besides. Rounded up: lists that double have room left.
+  // About how much memory its sets and locks take, rows in the write set included, and how much its
+  // commit will need besides. Rounded up: lists that double have room left.
   size_t bookkeeping_bytes() const {
-    return reads_.size() * 32 + nodes_.size() * 48 + writes_.size() * 192 + writes_.row_bytes();
+    return reads_.size() * 32 + nodes_.size() * 48 + writes_.size() * 192 + writes_.row_bytes() +
+           owner_.lock_count() * 160;
   }
-  size_t commit_bytes() const { return writes_.size() * 160 + writes_.row_bytes(); }
-
-  // Limits of one transaction (transaction_too_large). They bound the time for which the records of
-  // one commit are locked: about half a second per million (bench/commit_benchmark,
-  // BM_LargeCommit).
-  static constexpr size_t max_written_records = size_t{4} << 20;
-  static constexpr size_t max_written_bytes = size_t{2} << 30;
+  size_t commit_bytes() const { return writes_.size() * 144 + writes_.row_bytes(); }
 
  private:
   // Long work of a commit and of validations outside of one looks up after so many records.
@@ -384,7 +379,6 @@ class Transaction {
     });
   }
   bool is_current(const Record* record, Tid expected) const;
-  TransactionStatus check_size(std::string_view row) const;
   bool inserts_directly(const Relation& relation) const;
   TransactionStatus insert_row(Relation& relation, std::string_view key, std::string_view row,
                                bool answers);
@@ -469,13 +463,13 @@ class Transaction {
   bool statement_began_interactive_ = false;
   bool statement_wrote_direct_ = false;  // rows that are not in the write set
   Tid newest_forgotten_;                 // of reads that are no longer in the read set
-  size_t lost_records_ = 0;  // written by the last run whose commit failed
   std::vector<Relation*> referenced_;    // whose rows were read as ReadPurpose::referenced
   // What must_wait is about, and what we wanted of it.
   LockTag met_lock_;
   LockMode met_mode_ = LockMode::none;
   Epoch newest_epoch_;
   Tid commit_tid_;
+  size_t lost_records_ = 0;  // written by the last run whose commit failed
 };
 
 }  // namespace pgsilo

@@ -29,28 +29,18 @@ TransactionStatus Transaction::must_wait_for(LockTag lock, LockMode mode) {
   return TransactionStatus::must_wait;
 }
 
-TransactionStatus Transaction::check_size(std::string_view row) const {
-  if (row.size() > max_row_bytes) return TransactionStatus::row_too_long;
-  if (writes_.size() >= max_written_records ||
-      writes_.row_bytes() + row.size() > max_written_bytes) {
-    return TransactionStatus::transaction_too_large;
-  }
-  return TransactionStatus::ok;
-}
-
 [[gnu::always_inline]] inline TransactionStatus Transaction::write_version(
     const RowRef& row, WriteEntry* entry, std::string_view new_row, bool tombstone, LockMode lock,
     std::span<const RowPatch> patches) {
   PGSILO_DCHECK(open_ && mode_ != TransactionMode::snapshot && row.record != nullptr);
-  TransactionStatus status = check_size(new_row);
-  if (status != TransactionStatus::ok) return status;
+  if (new_row.size() > max_row_bytes) return TransactionStatus::row_too_long;
   if (entry != nullptr && entry->newest->command >= command_)
     return TransactionStatus::self_modified;
   LockMode held = entry == nullptr ? LockMode::none : entry->held;
   if (registers(*row.relation) && held < lock) {
     PGSILO_DCHECK(entry != nullptr || (row.read_index != RowRef::not_registered &&
                                        reads_[row.read_index].kind() == ReadKind::version));
-    status = claim(row.record, *row.relation, lock, &held);
+    TransactionStatus status = claim(row.record, *row.relation, lock, &held);
     if (status != TransactionStatus::ok) return status;
     // Commit would find out as well; now less is lost.
     if (entry == nullptr && patches.empty() && !is_current(row.record, row.tid))
@@ -119,12 +109,11 @@ TransactionStatus Transaction::insert_row(Relation& relation, std::string_view k
                                           std::string_view row, bool answers) {
   PGSILO_DCHECK(open_ && mode_ != TransactionMode::snapshot);
   if (key.size() > max_key_bytes) return TransactionStatus::key_too_long;
-  TransactionStatus status = check_size(row);
-  if (status != TransactionStatus::ok) return status;
+  if (row.size() > max_row_bytes) return TransactionStatus::row_too_long;
   if (inserts_directly(relation)) return insert_private(relation, key, row);
   for (;;) {
     Record* record = nullptr;
-    status = hook_placeholder(relation, key, row, &record);
+    TransactionStatus status = hook_placeholder(relation, key, row, &record);
     if (status != TransactionStatus::ok) return status;
     status = insert_at(relation, record, row, answers);
     if (status != TransactionStatus::conflict_record) return status;

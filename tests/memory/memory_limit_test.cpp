@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "base/sanitizers.h"
+
 namespace pgsilo::memory_test {
 namespace {
 
@@ -151,6 +153,22 @@ TEST_F(MemoryLimitTest, GrowthIsRefusedAndTheRestGoesOn) {
   EXPECT_EQ(client.run("truncate filled"), "") << client.message();
   EXPECT_EQ(client.number("select count(*) from filled"), 0);
   EXPECT_TRUE(inserts_again(other));
+}
+
+// The reserve of 40 MB is enough for what is remembered of so many rows, and of no more than half
+// as many again: that is refused, and leaves nothing behind.
+TEST_F(MemoryLimitTest, OneStatementDeletesWhatTheReserveCanRemember) {
+#if defined(PGSILO_ASAN) || defined(PGSILO_TSAN)
+  GTEST_SKIP() << "the sanitizers' allocators count other sizes";
+#endif
+  ASSERT_EQ(fill(client), "53200");
+  ASSERT_GT(rows, 250000);
+  EXPECT_EQ(client.run("delete from filled where id < 210000"), "53200");
+  EXPECT_NE(client.message().find("ERROR:  out of memory"), std::string::npos);
+  EXPECT_EQ(client.number("select count(*) from filled"), rows);
+  EXPECT_EQ(client.run("delete from filled where id < 140000"), "") << client.message();
+  EXPECT_EQ(client.number("select count(*) from filled"), rows - 140000);
+  EXPECT_TRUE(inserts_again(client));
 }
 
 TEST_F(MemoryLimitTest, CopyIsRefused) {

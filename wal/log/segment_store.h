@@ -63,8 +63,6 @@ class SegmentStore {
   // Whether reserve_long() would say something else than preparing.
   bool long_decided(size_t bytes) const;
   void release_long(size_t bytes);
-  // More than could ever be promised.
-  bool can_never_hold(size_t bytes) const { return bytes > max_long_bytes; }
 
   // The next empty segment; there is one (the promise above).
   Segment take();
@@ -78,8 +76,6 @@ class SegmentStore {
   uint64_t prepared() const { return prepared_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr size_t max_long_bytes = size_t{8} << 30;
-
   FileResult open_segment(uint64_t number, Segment* segment);
   FileResult write_zeros(const std::string& path);
   // Redo bytes -> bytes of segments that certainly hold them.

@@ -10,9 +10,12 @@
 namespace pgsilo {
 namespace {
 
-// Bytes of a long append's records: each entry might get a record of its own.
-size_t long_bytes(size_t entries, size_t bytes) {
-  return record_bytes(entries, bytes) + entries * log_format::record_header_bytes;
+// Bytes of a long append's records. One ends where the next entry would make it longer than
+// `ring_record_bytes`: two that follow each other are longer than that together, but for a header.
+size_t long_bytes(size_t entries, size_t bytes, size_t ring_record_bytes) {
+  size_t all = record_bytes(entries, bytes);
+  size_t pairs = all / (ring_record_bytes - log_format::record_header_bytes);
+  return all + std::min(entries, 2 * pairs + 2) * log_format::record_header_bytes;
 }
 
 }  // namespace
@@ -44,8 +47,7 @@ ReserveResult WorkerLog::reserve(size_t entries, size_t bytes) {
 }
 
 ReserveResult WorkerLog::reserve_long(size_t entries, size_t bytes) {
-  size_t capacity = wanted_bytes_ = long_bytes(entries, bytes);
-  if (segments_.can_never_hold(capacity)) return ReserveResult::too_large;
+  size_t capacity = wanted_bytes_ = long_bytes(entries, bytes, ring_record_bytes_);
   if (long_published_.load(std::memory_order_acquire) != nullptr) return ReserveResult::must_wait;
   auto reserved = std::make_unique<LongAppend>();
   reserved->bytes.reset(new char[capacity]);

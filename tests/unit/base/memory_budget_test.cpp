@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/append.h"
 #include "base/arena.h"
 
 namespace pgsilo {
@@ -189,6 +190,22 @@ TEST_F(MemoryBudgetTest, LimitedArenasAskForLongBlocks) {
 TEST_F(MemoryBudgetTest, NothingIsLimitedInOtherThreads) {
   EXPECT_EQ(MemoryBudget::current(), nullptr);
   EXPECT_TRUE(memory_admits(SIZE_MAX / 4));
+}
+
+// Lists that remember ask before they grow by much, and have positions of 32 bits.
+TEST_F(MemoryBudgetTest, LongListsGrowByHalfAsFarAsTheReserveAdmits) {
+  EXPECT_EQ(grown_capacity(0, 8), 16u);
+  EXPECT_EQ(grown_capacity(1000, 8), 2000u);
+  EXPECT_EQ(grown_capacity(megabyte, 8), megabyte * 3 / 2);
+  EXPECT_EQ(grown_capacity(max_listed - 1, 8), max_listed);
+  EXPECT_THROW(grown_capacity(max_listed, 8), std::bad_alloc);
+  used_bytes = 110 * megabyte;  // above the limit: what is left is 15 MB of the reserve
+  MemoryCeiling ceiling(100 * megabyte, 1, measure);
+  MemoryBudget budget(ceiling, 0);
+  MemoryBudget::Use use(budget);
+  EXPECT_EQ(grown_capacity(megabyte, 8), megabyte * 3 / 2);
+  EXPECT_THROW(grown_capacity(megabyte, 8), MemoryLimitReached);
+  EXPECT_EQ(grown_capacity(1000, 8), 2000u);
 }
 
 }  // namespace

@@ -105,7 +105,30 @@ TEST(WorkerLog, ALongTransactionWithoutSpaceIsToldOnce) {
   EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000), ReserveResult::must_wait);
   parts.keeper->run_once();
   EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000), ReserveResult::ok);
-  EXPECT_EQ(parts.logs[0]->reserve(1, size_t{9} << 30), ReserveResult::too_large);
+}
+
+// However the entries' lengths fall, their records fit into what was reserved.
+TEST(WorkerLog, LongTransactionsOfManyEntriesFit) {
+  const std::string text(3000, 'x');
+  for (size_t longest : {size_t{1}, size_t{40}, text.size()}) {
+    LogParts parts(1, 1);
+    std::vector<RedoEntry> entries;
+    size_t bytes = 0;
+    for (size_t i = 0; bytes < 300'000; ++i) {
+      std::string_view row(text.data(), i % longest);
+      entries.push_back({.relation = RelationId(1), .tombstone = false, .key = "key", .row = row});
+      bytes += 3 + row.size();
+    }
+    while (parts.logs[0]->reserve(entries.size(), bytes) == ReserveResult::must_wait)
+      ASSERT_TRUE(parts.stores[0]->prepare_one().ok());
+    parts.slots[0]->enter();
+    Epoch epoch = parts.slots[0]->serialization_epoch();
+    parts.logs[0]->append(Tid(epoch, 1), entries);
+    parts.slots[0]->leave();
+    EXPECT_TRUE(parts.step(0, epoch));
+    EXPECT_FALSE(parts.logs[0]->has_records());
+    EXPECT_GT(parts.loggers[0]->bytes_written(), bytes);
+  }
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 // and 15).
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <string>
 
+#include "base/byte_order.h"
+#include "base/sanitizers.h"
 #include "tests/unit/storage/transaction/test_engine.h"
 
 namespace pgsilo {
@@ -97,6 +100,35 @@ TEST_F(LargeTransactionTest, CommitsAll) {
   EXPECT_EQ(session.commit(), ok);
   session.begin();
   for (int i = 0; i < rows; ++i) ASSERT_EQ(session.read(relation, key(i)), "1");
+}
+
+// No number of rows is too many (once there was a limit of four million).
+TEST(HugeTransactionTest, IsLimitedByMemoryOnly) {
+#if defined(PGSILO_ASAN) || defined(PGSILO_TSAN)
+  GTEST_SKIP() << "it needs minutes and many gigabytes";
+#endif
+  constexpr uint32_t many = 4'200'000;
+  TestEngine engine;
+  Relation& relation = engine.create_relation();
+  TestSession session(engine), other(engine);
+  auto key = [](uint32_t number) {
+    std::array<char, 4> bytes;
+    store_be32(bytes.data(), number);
+    return bytes;
+  };
+  session.begin();
+  for (uint32_t i = 0; i < many; ++i) {
+    auto bytes = key(i);
+    ASSERT_EQ(session.insert(relation, {bytes.data(), bytes.size()}, ""), ok);
+  }
+  EXPECT_EQ(session.transaction.written_records(), many);
+  ASSERT_EQ(session.commit(), ok);
+  EXPECT_EQ(relation.row_count(), many);
+  other.begin();
+  for (uint32_t i : {0U, 4U << 20, many - 1}) {
+    auto bytes = key(i);
+    EXPECT_EQ(other.get(relation, {bytes.data(), bytes.size()}), ok);
+  }
 }
 
 // Who runs it again looks at how much was lost.
