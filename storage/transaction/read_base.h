@@ -7,6 +7,12 @@
 
 namespace pgsilo {
 
+inline bool Transaction::reads_past(const Relation& relation, ReadPurpose purpose) const {
+  return snapshot_ != nullptr && !relation.is_private() &&
+         (mode_ == TransactionMode::snapshot || purpose == ReadPurpose::plain ||
+          purpose == ReadPurpose::rows || purpose == ReadPurpose::passing);
+}
+
 // conflict_record if the record is obsolete.
 inline TransactionStatus Transaction::read_base(Relation& relation, Record* record,
                                                 RowBuffer& buffer, RowRef* row, CommandId command,

@@ -89,6 +89,30 @@ TransactionStatus Transaction::become_snapshot() {
   });
 }
 
+TransactionStatus Transaction::begin_statement_snapshot() {
+  return guarded(worker_, [this] {
+    if (snapshot_ != nullptr || mode_ != TransactionMode::interactive ||
+        isolation_ != Isolation::read_committed || !statement_runs_ ||
+        !statement_began_interactive_) {
+      return TransactionStatus::ok;
+    }
+    std::shared_ptr<const Snapshot> snapshot;
+    TransactionStatus status = Snapshot::open(worker_.parts().snapshots, settings_, &snapshot);
+    // As in become_snapshot(). What it has written nobody else has changed since.
+    if (status == TransactionStatus::ok) status = validate();
+    if (status != TransactionStatus::ok) return status;
+    forget_statement_reads();
+    note_validated();
+    snapshot_ = std::move(snapshot);
+    rest_on(snapshot_->boundary());
+    return status;
+  });
+}
+
+void Transaction::end_statement_snapshot() {
+  if (mode_ == TransactionMode::interactive) snapshot_.reset();
+}
+
 TransactionStatus Transaction::begin_statement() {
   return guarded(worker_, [this] {
     PGSILO_DCHECK(open_);
@@ -125,6 +149,7 @@ TransactionStatus Transaction::show_private_rows() {
 TransactionStatus Transaction::restart_statement() {
   return guarded(worker_, [this] {
     PGSILO_DCHECK(open_ && mode_ == TransactionMode::interactive);
+    end_statement_snapshot();
     if (statement_wrote_direct_ || bulk_load_ != nullptr || !nodes_.forget_statement())
       return TransactionStatus::conflict_record;
     mark_depth_ = statement_depth_;

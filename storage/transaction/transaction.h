@@ -91,7 +91,13 @@ class Transaction {
   // so far is still so: then it was so at the boundary, too. ok; else the status of validate() or
   // of begin_snapshot().
   TransactionStatus become_snapshot();
-  // Null in other modes.
+  // READ COMMITTED, interactive: the running statement goes on at a new snapshot, with this
+  // transaction's own writes, if what it has read so far is still so. It registers no plain read
+  // any more, so nobody can beat it; what it locks it reads in the present. Until the statement
+  // ends, or end_statement_snapshot(). Others than these: ok, and nothing has changed.
+  TransactionStatus begin_statement_snapshot();
+  void end_statement_snapshot();
+  // Null while the present is read.
   const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
   bool is_open() const { return open_; }
   TransactionMode mode() const { return mode_; }
@@ -141,6 +147,7 @@ class Transaction {
   void forget_failed_statement() {
     if (mode_ == TransactionMode::interactive && statement_runs_ &&
         isolation_ == Isolation::read_committed) {
+      end_statement_snapshot();
       forget_statement_reads();
     }
   }
@@ -320,6 +327,8 @@ class Transaction {
 
   // reading
   bool registers(const Relation& relation) const;
+  // Whether this is read at the snapshot. What is locked, or only looked at, is of the present.
+  bool reads_past(const Relation& relation, ReadPurpose purpose) const;
   static bool locks(ReadPurpose purpose) {
     return purpose == ReadPurpose::for_update || purpose == ReadPurpose::conflicting ||
            purpose == ReadPurpose::referenced;
@@ -336,7 +345,7 @@ class Transaction {
                               CommandId command, bool registered);
   TransactionStatus check_past_descriptor(const Record* catalog_record, Tid tid) const;
   TransactionStatus read_snapshot(Relation& relation, Record* record, RowBuffer& buffer,
-                                  RowRef* row) const;
+                                  RowRef* row, CommandId command);
   static TransactionStatus peek(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row);
   TransactionStatus read_existence(Relation& relation, Record* record, RowRef* row,
                                    ReadPurpose purpose);

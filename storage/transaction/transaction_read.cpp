@@ -26,8 +26,8 @@ bool Transaction::registers(const Relation& relation) const {
 [[gnu::always_inline]] inline TransactionStatus Transaction::get_record(
     Relation& relation, Record* record, RowBuffer& buffer, RowRef* row, ReadPurpose purpose,
     RowLock lock) {
-  if (mode_ == TransactionMode::snapshot) [[unlikely]]
-    return read_snapshot(relation, record, buffer, row);
+  if (reads_past(relation, purpose)) [[unlikely]]
+    return read_snapshot(relation, record, buffer, row, command_);
   WriteEntry* own = own_write(record);
   if (purpose != ReadPurpose::plain) [[unlikely]]
     return get_for_purpose(relation, record, own, buffer, row, purpose, lock);
@@ -67,7 +67,7 @@ TransactionStatus Transaction::get_by_key(Relation& relation, std::string_view k
       *row = {};
       bool answers = purpose != ReadPurpose::conflicting && purpose != ReadPurpose::peek &&
                      purpose != ReadPurpose::passing;
-      if (answers && registers(relation) && !nodes_.add(found.node))
+      if (answers && snapshot_ == nullptr && registers(relation) && !nodes_.add(found.node))
         return TransactionStatus::conflict_node;
       return TransactionStatus::not_found;
     }
@@ -173,11 +173,16 @@ TransactionStatus Transaction::own_row(Relation& relation, Record* record,
   return TransactionStatus::ok;
 }
 
-// The row that `record` had at the snapshot's boundary: present versions of later epochs have left
+// The row that `record` had at the snapshot's boundary, or that this transaction has made of it
+// since it locked it, which was before. Present versions of later epochs have left
 // theirs in the registry. An obsolete record had none, for no snapshot sees what was there before
 // (docs/snapshots.md).
 TransactionStatus Transaction::read_snapshot(Relation& relation, Record* record, RowBuffer& buffer,
-                                             RowRef* row) const {
+                                             RowRef* row, CommandId command) {
+  if (const WriteEntry* own = writes_.find(record)) {
+    if (const PendingVersion* version = visible_version(*own, command))
+      return own_row(relation, record, *version, row);
+  }
   *row = {};
   TidWord word = record->tid_word().load();
   if (word.tid().epoch() <= snapshot_->boundary()) word = record->stable_read(buffer);

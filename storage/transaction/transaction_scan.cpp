@@ -7,7 +7,7 @@
 namespace pgsilo {
 
 void TransactionScan::Registrar::observe(NodeRef node) {
-  if (transaction_->mode() == TransactionMode::snapshot) return;  // it has become one
+  if (transaction_->snapshot_ != nullptr) return;  // it reads, or goes on at, one
   if (!transaction_->nodes_.add(node)) conflict_ = true;
 }
 
@@ -33,8 +33,8 @@ TransactionStatus TransactionScan::next_or_throw(RowRef* row) {
     if (registrar_.conflict()) return TransactionStatus::conflict_node;
     if (record == nullptr) return TransactionStatus::not_found;
     TransactionStatus status = TransactionStatus::not_found;
-    if (transaction_.mode() == TransactionMode::snapshot) [[unlikely]] {
-      status = transaction_.read_snapshot(relation_, record, buffer_, row);
+    if (transaction_.reads_past(relation_, ReadPurpose::plain)) [[unlikely]] {
+      status = transaction_.read_snapshot(relation_, record, buffer_, row, command_);
       if (status == TransactionStatus::ok) return status;
       continue;
     }

@@ -3,7 +3,7 @@
 //   TransactionScan scan(transaction, relation, range, ScanDirection::forward, buffer);
 //   while ((status = scan.next(&row)) == TransactionStatus::ok) ...     // ends with not_found
 //
-// Registers every node it crosses and every record it meets, absent ones too (I6); in a snapshot
+// Registers every node it crosses and every record it meets, absent ones too (I6); at a snapshot
 // none. Sees the
 // transaction's writes of earlier commands, not those of the running one. A row's bytes are valid
 // until the next call; its key as long as the transaction. The caller may write, yield and run

@@ -36,6 +36,7 @@ TransactionStatus Transaction::end_statement(bool changes_catalog) {
     TransactionStatus status = validate();
     if (status != TransactionStatus::ok) return status;
   }
+  end_statement_snapshot();
   statement_runs_ = false;
   if (isolation_ == Isolation::read_committed && !changes_catalog) forget_statement_reads();
   note_validated();
