@@ -59,9 +59,19 @@ struct ExecutionRun {
     return false;
   }
 
+  // READ COMMITTED: once a part of the answer has left, no conflict may come. Who only reads goes
+  // on at a snapshot then; who writes or locks rows has to be at its end, as PostgreSQL is when it
+  // begins to send what RETURNING returns.
+  bool answers_at_its_end() {
+    const Transaction& transaction = state.transaction();
+    return !state.plan->read_only() && state.plan->returns_rows() &&
+           transaction.mode() == TransactionMode::interactive &&
+           transaction.isolation() == Isolation::read_committed;
+  }
+
   // To the end, whatever the limit; what it returns may wait.
   bool run_whole(ResultSink& sink, uint64_t limit) {
-    if (limit == UINT64_MAX) {
+    if (limit == UINT64_MAX && !answers_at_its_end()) {
       pull(sink, limit);
       end();
       return true;

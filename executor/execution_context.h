@@ -74,9 +74,9 @@ class TimeBudget {
 class LongReader {
  public:
   virtual ~LongReader() = default;
-  // The statement only reads, alone in its transaction: it goes on at a snapshot, which remembers
-  // nothing (docs/snapshots.md). False: it cannot. Throws TransactionConflict. May suspend the
-  // fiber.
+  // The statement only reads, alone in its transaction or under READ COMMITTED: it goes on at a
+  // snapshot, which remembers nothing (docs/snapshots.md). False: it cannot. Throws
+  // TransactionConflict. May suspend the fiber.
   virtual bool read_snapshot() = 0;
 };
 
@@ -124,6 +124,8 @@ struct ExecutionContext {
   // Statements keep others from writing the tables that they use: the last resort of those whose
   // reads are beaten again and again.
   bool keeps_writers_out = false;
+  // Statements that may_read_past do so from their beginning: their reads were beaten before.
+  bool prefers_past = false;
 
   // --- per statement ---
   int64_t statement_timestamp_us = 0;
@@ -133,6 +135,9 @@ struct ExecutionContext {
   // it. So it may commit what it does by itself, in several transactions.
   bool is_alone = false;
   bool has_committed = false;  // it has done so, and must not run again
+  // Under READ COMMITTED: what it reads may be of a moment since it began. It writes nothing, or
+  // only inserts into a table that the transaction has made.
+  bool may_read_past = false;
 
   // Called at row boundaries. Raises 57014 when cancellation was requested and a conflict when the
   // transaction's reads turn out not to fit together after a pause.

@@ -7,6 +7,7 @@
 #include "executor/operator/subplan.h"
 #include "executor/transaction_status.h"
 #include "planner/plan/transaction_plan.h"
+#include "storage/relation/relation.h"
 
 namespace pgsilo {
 
@@ -64,6 +65,31 @@ void ExecutionState::begin_statement() {
     if (planned.tables[i]->kind != RelationKind::sequence)
       use_table(*planned.tables[i], planned.table_uses[i]);
   }
+  if (nested) return;
+  // Behind the locks of tables, for their definitions are of the present.
+  bool for_good = inserts_for_good();
+  bool only_reads = planned.kind == PlannedKind::query && planned.read_only;
+  session.may_read_past = only_reads || for_good;
+  if ((for_good || (only_reads && session.prefers_past)) && session.long_reader != nullptr)
+    static_cast<void>(session.long_reader->read_snapshot());
+}
+
+bool ExecutionState::inserts_for_good() {
+  const PlannedStatement& planned = *compiled.planned;
+  if (planned.kind != PlannedKind::insert ||
+      transaction().isolation() != Isolation::read_committed) {
+    return false;
+  }
+  bool inserts = false;
+  bool reads = false;
+  for (size_t i = 0; i < planned.tables.size(); ++i) {
+    const Relation* relation = planned.tables[i]->relation;
+    if (relation == nullptr) continue;
+    bool is_target = planned.table_uses[i] == TableUse::write;
+    inserts |= is_target && relation->is_private();
+    reads |= !is_target && !relation->is_private();
+  }
+  return inserts && reads;
 }
 
 namespace {

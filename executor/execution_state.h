@@ -43,6 +43,8 @@ struct ExecutionState {
   void start(std::span<const Datum> parameters);
   // The command id, and the descriptors that the transaction now rests on.
   void begin_statement();
+  // Whether it reads, and what it inserts could not be unwound if its reads were beaten.
+  bool inserts_for_good();
   // The transaction rests on this table's descriptor, and has what lock `use` needs.
   void use_table(const TableDescriptor& table, TableUse use);
   // Lets go of everything that needs the transaction.

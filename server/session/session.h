@@ -76,6 +76,7 @@ class Session final : public OutputValve, public LongReader {
   void answer_begins() override;
   void output_is_full() override;
   bool read_snapshot() override;
+  bool read_statement_snapshot();
   // The failure of the message that was dispatched last.
   void recover(const SqlError& error, const TransactionStatus* conflict);
   bool may_run_again(TransactionStatus conflict);

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/memory_budget.h"
+#include "executor/transaction_status.h"
 #include "server/limits.h"
 #include "server/session/session.h"
 #include "server/statistics/worker_statistics.h"
@@ -44,7 +45,22 @@ void Session::answer_begins() {
   give_up_replay();
 }
 
+// READ COMMITTED, in a block: the statement that runs sees one moment since it began, the
+// transaction's own writes included.
+bool Session::read_statement_snapshot() {
+  Transaction& transaction = state_.transactions.storage();
+  if (!state_.context.may_read_past || transaction.snapshot() != nullptr)
+    return transaction.snapshot() != nullptr;
+  TransactionStatus status = transaction.begin_statement_snapshot();
+  if (status != TransactionStatus::ok) raise_transaction_status(status);
+  if (transaction.snapshot() == nullptr) return false;
+  state_.snapshot_opened(transaction.snapshot()->boundary());
+  return true;
+}
+
 bool Session::read_snapshot() {
+  if (state_.transactions.state() == TransactionControl::State::block)
+    return read_statement_snapshot();
   if (!can_replay_ || !reads_alone()) return false;
   state_.transactions.become_snapshot();
   return state_.transactions.storage().mode() == TransactionMode::snapshot;

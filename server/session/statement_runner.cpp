@@ -32,24 +32,30 @@ std::string_view concurrent_command(const ast::Node* node) {
 }
 
 // What a statement of a block does with advisory locks stands when it has ended; what was done
-// before it is not undone with it. Writers that it kept out may come in.
-class StandingLocks {
+// before it is not undone with it. Writers that it kept out may come in, and a snapshot that only
+// it has read is let go of.
+class StatementScope {
  public:
-  explicit StandingLocks(TransactionControl& transactions) : transactions_(transactions) {
+  explicit StatementScope(SessionState& state) : state_(state), transactions_(state.transactions) {
     settle();
   }
-  ~StandingLocks() {
+  ~StatementScope() {
     settle();
-    if (transactions_.in_block()) transactions_.set_keeps_writers_out(false);
+    if (!transactions_.in_block()) return;
+    transactions_.set_keeps_writers_out(false);
+    state_.context.prefers_past = false;
+    transactions_.storage().end_statement_snapshot();
+    if (transactions_.storage().snapshot() == nullptr) state_.snapshot_opened(Epoch());
   }
-  StandingLocks(const StandingLocks&) = delete;
-  StandingLocks& operator=(const StandingLocks&) = delete;
+  StatementScope(const StatementScope&) = delete;
+  StatementScope& operator=(const StatementScope&) = delete;
 
  private:
   void settle() {
     if (transactions_.state() == TransactionControl::State::block)
       transactions_.advisory_locks().settle();
   }
+  SessionState& state_;
   TransactionControl& transactions_;
 };
 
@@ -258,9 +264,9 @@ bool StatementRunner::may_restart(const Portal& portal, const Reply::Position& b
   }
   StatementKind kind = portal.plan == nullptr ? StatementKind::utility : portal.plan->kind();
   bool creates = ast::try_as<ast::CreateTableAsStmt>(portal.statement->node) != nullptr;
-  return (kind == StatementKind::query || kind == StatementKind::dml ||
-          kind == StatementKind::copy_in || creates) &&
-         state_.reply.can_return_to(begin);
+  bool answers = kind == StatementKind::query || kind == StatementKind::dml ||
+                 kind == StatementKind::copy_in || kind == StatementKind::copy_out;
+  return (answers || creates) && state_.reply.can_return_to(begin);
 }
 
 // A statement of a block met a conflict. If only its own reads are beaten it runs again, with the
@@ -274,6 +280,7 @@ void StatementRunner::restart(const Reply::Position& begin, TransactionStatus co
   if (status != TransactionStatus::ok || gives_up) raise_transaction_status(conflict);
   int64_t delay_us = retry_.next_delay_us(conflict);
   state_.keep_writers_out(retry_.keeps_writers_out());
+  state_.context.prefers_past = retry_.failures() >= limits::read_failures_before_snapshot;
   if (delay_us > 0) state_.interrupts.sleep(delay_us);
   state_.interrupts.check();
   state_.transactions.advisory_locks().undo();
@@ -293,7 +300,7 @@ void StatementRunner::count_rows(const ExecutablePlan& plan, uint64_t rows) {
 }
 
 StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_limit) {
-  StandingLocks standing(state_.transactions);
+  StatementScope scope(state_);
   if (portal.state == Portal::State::suspended) return run_once(portal, row_limit);
   Reply::Position begin = state_.reply.position();
   ReferentialActions::Mark references = state_.references.mark();

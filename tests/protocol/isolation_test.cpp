@@ -188,6 +188,62 @@ TEST_F(IsolationTest, CreateTableAsRunsAgainInsideTheServer) {
   }
 }
 
+TEST_F(IsolationTest, CopyToRunsAgainInsideTheServer) {
+  for (std::string from : {"(select v from isolation_test where pg_sleep(0.1) is not null)",
+                           "(update isolation_test set v = v where id > 0 and pg_sleep(0.1) is not "
+                           "null returning v)"}) {
+    begin(one, "read committed");
+    one.send(query("copy " + from + " to stdout"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    EXPECT_EQ(
+        other.ask(query(from.starts_with("(select") ? "update isolation_test set v = v + 10"
+                                                    : "insert into isolation_test values (-1, 0)")),
+        "CZI");
+    std::vector<Message> answer = one.read_answer();
+    EXPECT_EQ(summary(answer), "HddddcCZT");
+    for (const Message& message : answer) {
+      if (message.type != 'd') continue;
+      EXPECT_EQ(message.body, answer[1].body);  // all of one moment
+    }
+    EXPECT_EQ(one.ask(query("commit")), "CZI");
+  }
+}
+
+// Its rows went in for good, so it reads what nobody can change: a moment since it began.
+TEST_F(IsolationTest, InsertIntoATableOfTheBlockReadsOneMoment) {
+  for (int round = 0; round < 3; ++round) {
+    begin(one, "read committed");
+    EXPECT_EQ(one.ask(query("create table made_test (id int primary key, v int)")), "CZT");
+    EXPECT_EQ(one.ask(query("insert into made_test values (100, 0)")), "CZT");
+    EXPECT_EQ(one.ask(query("update isolation_test set v = 3 where id = 1")), "CZT");
+    EXPECT_EQ(one.ask(query("delete from isolation_test where id = 2")), "CZT");
+    EXPECT_EQ(one.ask(query("insert into isolation_test values (50, 3)")), "CZT");
+    one.send(
+        query("insert into made_test select t.id, t.v from isolation_test t, made_test m "
+              "where pg_sleep(0.1) is not null"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    EXPECT_EQ(other.ask(query("update isolation_test set v = v + 10 where id in (3, 4); "
+                              "insert into isolation_test values (60 + " +
+                              std::to_string(round) + ", 7)")),
+              "CCZI");
+    EXPECT_EQ(summary(one.read_answer()), "CZT");
+    // With what the block itself had done.
+    EXPECT_EQ(one.column("select v from made_test where id in (1, 2, 50, 100) order by id"),
+              "3 3 0 ");
+    EXPECT_EQ(one.column("select count(distinct v) from made_test where id in (3, 4)"), "1 ");
+    EXPECT_EQ(one.column("select count(*) from made_test where id > 50 and id < 100"),
+              std::to_string(round) + " ");
+    // The statement after it sees the present again.
+    EXPECT_EQ(one.column("select count(*) from isolation_test where id > 50"),
+              std::to_string(round + 1) + " ");
+    EXPECT_EQ(one.ask(query("commit")), "CZI");
+    EXPECT_EQ(other.column("select count(*) from made_test"), std::to_string(5 + round) + " ");
+    EXPECT_EQ(other.ask(query("drop table made_test; delete from isolation_test where id = 50; "
+                              "insert into isolation_test values (2, 0)")),
+              "CCCZI");
+  }
+}
+
 // What failed before it began is no reason to undo the statement before it.
 TEST_F(IsolationTest, AnErrorBeforeAStatementBeginsLeavesTheOneBeforeAlone) {
   begin(one, "serializable");

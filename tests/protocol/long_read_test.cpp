@@ -1,5 +1,5 @@
 // Statements outside of a block that only read, however long they are, meet no 40001: they go on in
-// a snapshot before they fail.
+// a snapshot before they fail. So do those of READ COMMITTED blocks, before their answer leaves.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -49,11 +49,25 @@ class LongReadTest : public ::testing::Test {
       });
     }
   }
+  // Adds rows everywhere, and takes them away.
+  void start_inserter() {
+    writers_.emplace_back([this] {
+      RawClient client;
+      client.start();
+      for (int n = 0; !stop_; ++n) {
+        std::string id = std::to_string(-1 - n % 10);
+        client.ask(query("insert into long_read_test values (" + id + ", 0)"));
+        client.ask(query("delete from long_read_test where id = " + id));
+      }
+    });
+  }
   void stop_writers() {
     stop_ = true;
     for (std::thread& thread : writers_) thread.join();
     writers_.clear();
+    stop_ = false;
   }
+  void begin() { EXPECT_EQ(reader.ask(query("begin isolation level read committed")), "CZT"); }
   // The summary of an answer with the number of its rows instead of each.
   static std::string shape(const std::vector<Message>& messages) {
     std::string shape;
@@ -137,6 +151,62 @@ TEST_F(LongReadTest, LongScans) {
       "'select sum(t.v) from long_read_test t%'");
   // Four times at most (limits::read_failures_before_snapshot), then comes a snapshot.
   EXPECT_LE(std::stoi(retries), 4 * rounds);
+}
+
+TEST_F(LongReadTest, BlocksUnderReadCommitted) {
+  start_writers();
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
+    begin();
+    EXPECT_EQ(ask(query("select id, v from long_read_test")), "T" + whole + "CZT");
+    EXPECT_EQ(sum_of_last(), rows);
+    EXPECT_EQ(ask(query("copy long_read_test to stdout")), "H" + whole + "cCZT");
+    EXPECT_EQ(sum_of_last(), rows);
+    EXPECT_EQ(ask(parse("", "select random(), v from long_read_test where id > $1") +
+                  bind("", "", {"0"}) + execute() + sync()),
+              "12" + whole + "CZT");
+    EXPECT_EQ(sum_of_last(), rows);
+    EXPECT_EQ(ask(query("commit")), "CZI");
+  }
+}
+
+TEST_F(LongReadTest, BlocksUnderReadCommittedSeeTheirOwnWrites) {
+  start_writers();
+  for (int round = 0; round < 5 && !HasFailure(); ++round) {
+    begin();
+    // Rows that the writers leave alone.
+    EXPECT_EQ(ask(query("update long_read_test set v = v + 6 where id = 500; "
+                        "update long_read_test set v = 9, id = -5 where id = 600; "
+                        "delete from long_read_test where id = 700; savepoint a; "
+                        "update long_read_test set v = 1000 where id in (500, 800); "
+                        "insert into long_read_test values (-9, 1000); rollback to a; "
+                        "insert into long_read_test values (-6, 100)")),
+              "CCCCCCCCZT");
+    EXPECT_EQ(ask(query("select id, v from long_read_test")), "T" + whole + "CZT");
+    EXPECT_EQ(sum_of_last(), rows + 6 + 8 - 1 + 100);
+    // By an index, forth and back.
+    EXPECT_EQ(ask(query("select id, v from long_read_test where id < 15000 order by id desc")),
+              "T(14999)CZT");
+    if (!runs_on_postgres()) {
+      EXPECT_EQ(reader.column("select count(*) from pgsilo_snapshots"), "0 ");
+    }
+    EXPECT_EQ(ask(query("rollback")), "CZI");
+  }
+}
+
+TEST_F(LongReadTest, WhatAlsoWritesOrLocksUnderReadCommittedAnswersAtItsEnd) {
+  start_inserter();
+  for (int round = 0; round < 10 && !HasFailure(); ++round) {
+    begin();
+    EXPECT_EQ(ask(query("select id, v from long_read_test where id > 0 or v = 1 for update")),
+              "T" + whole + "CZT");
+    EXPECT_EQ(ask(query("update long_read_test set v = 1 where id > 0 or v = 1 returning id, v")),
+              "T" + whole + "CZT");
+    EXPECT_EQ(sum_of_last(), rows);
+    EXPECT_EQ(ask(query("copy (update long_read_test set v = 1 where v = 1 returning id, v) "
+                        "to stdout")),
+              "H" + whole + "cCZT");
+    EXPECT_EQ(ask(query("commit")), "CZI");
+  }
 }
 
 TEST_F(LongReadTest, WhatFollowsInTheTransactionIsNotOfThePast) {
