@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "catalog/catalog.h"
+#include "catalog/default_node.h"
 #include "catalog/descriptor_builder.h"
 #include "catalog/sequence/sequence_state.h"
 #include "sql/types/array.h"
@@ -150,7 +151,7 @@ void CatalogLoader::read_defaults() {
     ColumnDescriptor& column =
         table.columns.at(static_cast<size_t>(row.int2(pg_attrdef_adnum)) - 1);
     column.default_oid = row.oid(pg_attrdef_oid);
-    column.default_text = row.text(pg_attrdef_adbin);
+    column.default_text = parse_default_node(row.text(pg_attrdef_adbin)).expression;
     defaults_[column.default_oid] = &column;
   });
 }

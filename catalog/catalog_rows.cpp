@@ -1,6 +1,7 @@
 #include "catalog/catalog_rows.h"
 
 #include "catalog/builtin/type_functions.h"
+#include "catalog/default_node.h"
 #include "sql/sql_error.h"
 #include "sql/types/array.h"
 
@@ -242,7 +243,8 @@ SystemRow CatalogRows::default_expression(const TableDescriptor& table,
   to.set_int(pg_attrdef_oid, column.default_oid)
       .set_int(pg_attrdef_adrelid, table.oid)
       .set_int(pg_attrdef_adnum, column.number)
-      .set(pg_attrdef_adbin, std::string_view(column.default_text));
+      .set(pg_attrdef_adbin,
+           arena_.copy_string(print_default_node({table.oid, column.number, column.default_text})));
   return to;
 }
 

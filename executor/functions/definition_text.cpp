@@ -3,6 +3,7 @@
 #include "base/byte_buffer.h"
 #include "catalog/catalog_snapshot.h"
 #include "catalog/catalog_view.h"
+#include "catalog/default_node.h"
 #include "executor/catalog_names.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/execution_context.h"
@@ -16,17 +17,26 @@
 namespace pgsilo::functions {
 namespace {
 
+// The column that the default is of, as it is now; null: none.
+const ColumnDescriptor* find_column(const CatalogView& catalog, const DefaultNode& node) {
+  const TableDescriptor* table = catalog.find_table(node.table);
+  if (table == nullptr || node.column < 1 ||
+      static_cast<size_t>(node.column) > table->columns.size()) {
+    return nullptr;
+  }
+  const ColumnDescriptor& column = table->columns[static_cast<size_t>(node.column) - 1];
+  return column.default_text == node.expression ? &column : nullptr;
+}
+
 // A default is shown as what its column gets.
 const BoundExpression* bind(StatementBinding& binding, const TableDescriptor* table,
                             std::string_view text) {
+  DefaultNode node = parse_default_node(text);
+  if (const ColumnDescriptor* column = find_column(binding.catalog, node))
+    return bind_column_default(binding, *column);
   Scope scope(binding, nullptr);
-  if (table != nullptr) {
-    for (const ColumnDescriptor& column : table->columns) {
-      if (column.default_text == text) return bind_column_default(binding, column);
-    }
-    add_columns(scope, TableShape::of(*table));
-  }
-  return bind_expression(scope, parse_expression(binding, text), ExpressionPlace::none);
+  if (table != nullptr) add_columns(scope, TableShape::of(*table));
+  return bind_expression(scope, parse_expression(binding, node.expression), ExpressionPlace::none);
 }
 
 std::string shown_expression(EvalContext& context, const TableDescriptor* table,
