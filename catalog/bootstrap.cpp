@@ -57,7 +57,7 @@ TableDescriptor descriptor_of(const SystemTableInfo& info) {
 TableDescriptor descriptor_of(const SystemView& view) {
   TableDescriptor table;
   table.oid = view.oid;
-  table.schema = system_oid::schema_pg_catalog;
+  table.schema = view.schema;
   table.name = view.name;
   table.row_type = view.row_type;
   table.array_type = view.array_type;

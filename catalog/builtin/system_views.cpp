@@ -4,8 +4,8 @@ namespace pgsilo {
 namespace {
 
 constexpr SystemView views[] = {
-#define SYSTEM_VIEW(oid, name, row_type, array_type, definition) \
-  {oid, #name, row_type, array_type, definition},
+#define SYSTEM_VIEW(oid, schema, name, row_type, array_type, definition) \
+  {oid, schema, #name, row_type, array_type, definition},
 #define SYSTEM_VIEW_COLUMN(view, name, type)
 #include "catalog/builtin/system_views.def"
 #undef SYSTEM_VIEW
@@ -13,7 +13,7 @@ constexpr SystemView views[] = {
 };
 
 constexpr SystemViewColumn columns[] = {
-#define SYSTEM_VIEW(oid, name, row_type, array_type, definition)
+#define SYSTEM_VIEW(oid, schema, name, row_type, array_type, definition)
 #define SYSTEM_VIEW_COLUMN(view, name, type) {#view, #name, type},
 #include "catalog/builtin/system_views.def"
 #undef SYSTEM_VIEW

@@ -18,6 +18,7 @@ struct SystemViewColumn {
 
 struct SystemView {
   Oid oid;
+  Oid schema;
   std::string_view name;
   Oid row_type;
   Oid array_type;
