@@ -18,12 +18,14 @@ void Session::set_replay_point() {
   state_.connection.set_replay_point();
   state_.statements.set_replay_point();
   can_replay_ = true;
+  state_.transactions.set_can_replay(true);
   replays_messages_ = false;
   first_statement_ = 0;
 }
 
 void Session::give_up_replay() {
   can_replay_ = false;
+  state_.transactions.set_can_replay(false);
   state_.running_again = false;
   state_.connection.drop_replay_point();
 }

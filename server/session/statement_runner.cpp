@@ -357,6 +357,7 @@ StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_
   count_rows(*portal.plan, portal.execution->rows_processed());
   if (state_.context.has_committed) {
     state_.context.has_committed = false;
+    state_.transactions.bind();
     state_.transactions.become_interactive();
   }
   if (status == RunStatus::suspended) {

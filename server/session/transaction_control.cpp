@@ -98,7 +98,7 @@ void TransactionControl::open() {
 void TransactionControl::open_storage() {
   if (transaction_.is_open() && !opened_in_vain()) return;
   if (reads_snapshot()) return open_snapshot();
-  bool interactive = state_ == State::block || careful_ || interactive_;
+  bool interactive = state_ == State::block || careful_ || interactive_ || !can_replay_;
   // READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
   bool weak = settings_.modes().isolation >= IsolationLevel::read_committed;
   transaction_.begin(interactive ? TransactionMode::interactive : TransactionMode::one_shot,
@@ -145,11 +145,16 @@ void TransactionControl::validate() {
 }
 
 void TransactionControl::become_interactive() {
+  if (transaction_.is_open() && transaction_.mode() != TransactionMode::interactive) {
+    raise(transaction_.become_interactive());
+    note_epoch();
+  }
+  bind();
+}
+
+void TransactionControl::bind() {
   interactive_ = true;
   advisory_locks_.settle();
-  if (!transaction_.is_open() || transaction_.mode() == TransactionMode::interactive) return;
-  raise(transaction_.become_interactive());
-  note_epoch();
 }
 
 void TransactionControl::become_snapshot() {
@@ -304,10 +309,8 @@ void TransactionControl::settle_deferred_constraints() {
 
 void TransactionControl::rollback_storage() {
   observer_.before_transaction_end();
-  if (transaction_.is_open()) {
-    transaction_.abort();
-    note_epoch();
-  }
+  if (transaction_.is_open()) note_epoch();
+  transaction_.abort();  // what it has kept for this run, too
   context_.memory_promise->clear();
   release_advisory_locks();
 }

@@ -85,13 +85,17 @@ class TransactionControl {
   // fit together.
   void validate();
   // The first byte is about to leave: from here on conflicts are the client's. Throws
-  // TransactionConflict.
+  // TransactionConflict, and may then run again.
   void become_interactive();
-  // It has come to that: the transaction cannot run again.
+  // It cannot run again.
+  void bind();
+  // It has come to that.
   bool is_bound() const { return interactive_; }
   // An implicit transaction that only reads, and to which nothing will be added, reads a snapshot
   // from here on. Throws TransactionConflict.
   void become_snapshot();
+  // Whether implicit transactions may run again. Those that may not run as interactive.
+  void set_can_replay(bool can) { can_replay_ = can; }
   // What the next one-shot runs as: after many conflicts it takes intent locks as it goes, or, if
   // it only reads, reads a snapshot.
   void set_careful(bool careful) { careful_ = careful; }
@@ -181,6 +185,7 @@ class TransactionControl {
   State state_ = State::idle;
   std::vector<Savepoint> savepoints_;  // oldest first; only in blocks
   bool careful_ = false;
+  bool can_replay_ = true;
   bool reads_snapshot_ = false;  // the next implicit transaction
   bool interactive_ = false;     // this implicit transaction cannot run again
   uint64_t newest_epoch_ = 0;    // of the transactions before

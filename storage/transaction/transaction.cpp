@@ -2,6 +2,7 @@
 // commit have files of their own.
 #include "storage/transaction/transaction.h"
 
+#include <algorithm>
 #include <new>
 
 #include "base/append.h"
@@ -171,10 +172,13 @@ TransactionStatus Transaction::become_interactive() {
   return status == TransactionStatus::ok ? validate() : status;
 }
 
-// Those of relations, and behind them what they keep is looked at once more.
+// Those of relations, and behind them what they keep is looked at once more. Late as it is, it does
+// not wait with the locks that it has: it waits as a one-shot and runs again.
 TransactionStatus Transaction::take_later_locks() {
   for (const LaterLock& lock : later_locks_) {
-    TransactionStatus status = lock_relation(*lock.relation, lock.mode);
+    TransactionStatus status = lock_relation(*lock.relation, lock.mode, WaitPolicy::no_wait);
+    if (status == TransactionStatus::lock_not_available)
+      return must_wait_for(LockTag::of(*lock.relation), lock.mode);
     if (status != TransactionStatus::ok) return status;
   }
   later_locks_.clear();
@@ -315,7 +319,10 @@ TransactionStatus Transaction::lock_relation(Relation& relation, LockMode mode, 
     }
     if (relation.gate().stops(mode) && !owner_.modes_of(&relation).covers(mode))
       return must_wait_for(LockTag::of(relation), mode);
-    append(later_locks_, LaterLock{&relation, mode});
+    bool known = std::any_of(later_locks_.begin(), later_locks_.end(), [&](const LaterLock& lock) {
+      return lock.relation == &relation && lock.mode == mode;
+    });
+    if (!known) append(later_locks_, LaterLock{&relation, mode});
     return TransactionStatus::ok;
   });
 }

@@ -109,7 +109,7 @@ class Transaction {
   const WaitSettings& waits() const { return settings_; }
   // A one-shot whose first bytes left the server is one no longer (engine.md item 7). Its reads so
   // far must be valid: the status is that of validate(). Relations that it uses get their locks,
-  // records already written their intent locks.
+  // records already written their intent locks. must_wait: it should wait for one as a one-shot.
   TransactionStatus become_interactive();
 
   // The command id of a new statement. Streams private rows written so far, so it may fail as

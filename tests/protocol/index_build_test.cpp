@@ -167,6 +167,17 @@ TEST_F(IndexBuildTest, StatementsWhoseAnswerHasBegun) {
     EXPECT_EQ(writer.ask(query("drop index build_v; delete from build_test where id = 2001")),
               "CCZI");
   }
+  // A build that has come and gone before the answer begins: the statement runs again.
+  holder.ask(query("select pg_advisory_lock(5)"));
+  writer.send(
+      query("update build_test set v = v + 1 where id <= 100 and pg_advisory_xact_lock(5) "
+            "is not null returning repeat('x', 500000)"));
+  await_wait(writer);
+  EXPECT_EQ(builder.ask(query("create index build_v on build_test (v)")), "CZI");
+  holder.ask(query("select pg_advisory_unlock(5)"));
+  EXPECT_TRUE(writer.answer().ends_with("DCZI"));
+  expect_agreement();
+  EXPECT_EQ(builder.ask(query("drop index build_v")), "CZI");
   stall();
   // More than what is held back, so that the client has the first part of it before the end.
   writer.send(

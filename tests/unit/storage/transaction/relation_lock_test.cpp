@@ -33,6 +33,20 @@ TEST_F(RelationLockTest, AOneShotThatBecomesInteractiveTakesThem) {
   EXPECT_EQ(uses(relation), 0u);
 }
 
+// It may hold what the other one waits for, and has nothing that it could not do again.
+TEST_F(RelationLockTest, AOneShotThatBecomesInteractiveWaitsAsAOneShot) {
+  main.begin();
+  ASSERT_EQ(main.transaction.share_relation(relation), ok);
+  other.begin(TransactionMode::interactive);
+  ASSERT_EQ(other.transaction.lock_relation(relation, LockMode::share), ok);
+  EXPECT_EQ(main.transaction.become_interactive(), must_wait);
+  std::thread waiter([&] { EXPECT_EQ(main.transaction.wait_for_intent(), ok); });
+  while (engine.locks.waiters(LockTag::of(relation)) == 0) std::this_thread::yield();
+  EXPECT_EQ(other.commit(), ok);
+  waiter.join();
+  main.transaction.abort();
+}
+
 // Of the table that it writes, the lock keeps all that others must not change, so what they may
 // change does not disturb it; before the lock was there it did.
 TEST_F(RelationLockTest, AOneShotThatBecomesInteractiveRestsOnTheLock) {
