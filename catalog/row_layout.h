@@ -24,12 +24,14 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "sql/types/datum.h"
 #include "sql/types/type.h"
+#include "storage/transaction/partial_row.h"
 
 namespace pgsilo {
 
@@ -91,6 +93,11 @@ class RowLayout {
     if (ends_at < shape.ends_bytes) end = variable + load<uint32_t>(ends + ends_at);
     return Datum::of_bytes({begin, end});
   }
+
+  // Of rows that have all columns: where their number and their null bits are, and a column of
+  // fixed width (none: of another).
+  RowRange header_range() const;
+  std::optional<RowRange> fixed_range(size_t index) const;
 
   // All columns, as get(); out.size() == column_count(). Dropped columns come as null.
   void decode(std::string_view row, std::span<Datum> out, Arena& padding) const;

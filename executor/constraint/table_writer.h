@@ -17,6 +17,7 @@
 
 namespace pgsilo {
 
+class PartialUpdate;
 class ReferenceWatch;
 struct ExecutionContext;
 struct ExecutionState;
@@ -48,9 +49,11 @@ class TableWriter {
   void finish_load();
   // Changes a row of this transaction's reads. False: this very statement has changed it before.
   // `indexes`: those whose entries may change; with `changes_primary_key` all are looked at.
-  // `old_row` is read only where there are any, or where the table has foreign keys.
+  // `old_row` is read only where there are any, or where the table has foreign keys. `partial`: if
+  // not null, what the change uses and changes of the row.
   bool update(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
-              std::span<const IndexDescriptor* const> indexes, bool changes_primary_key);
+              std::span<const IndexDescriptor* const> indexes, bool changes_primary_key,
+              const PartialUpdate* partial = nullptr);
   bool remove(const RowRef& old, std::span<const Datum> old_row);
 
   // 23502 for a null in one of `columns` (0-based).
@@ -82,7 +85,8 @@ class TableWriter {
   bool has_entry(const IndexDescriptor& index, std::string_view primary_key);
   bool update_row(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
                   std::span<const IndexDescriptor* const> indexes, bool changes_primary_key,
-                  bool* moves);
+                  const PartialUpdate* partial, bool* moves);
+  TransactionStatus update_encoded(const RowRef& old, LockMode lock, const PartialUpdate* partial);
   bool remove_row(const RowRef& old, std::span<const Datum> old_row);
   bool move(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row);
   [[noreturn]] void raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const;
@@ -100,6 +104,7 @@ class TableWriter {
   bool may_load_;                  // no row can be rejected
   ByteBuffer key_;
   ByteBuffer row_;
+  std::vector<RowPatch> patches_;
   ByteBuffer entry_;
   ByteBuffer new_entry_;
   Arena entry_memory_;

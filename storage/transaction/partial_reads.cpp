@@ -21,8 +21,7 @@ bool PartialReads::Read::agrees_with(std::string_view row) const {
 }
 
 bool PartialReads::contains(uint32_t index) const {
-  return !reads_.empty() && index <= reads_.back().index &&
-         std::any_of(reads_.begin(), reads_.end(),
+  return std::any_of(reads_.begin(), reads_.end(),
                      [index](const Read& read) { return read.index == index; });
 }
 
@@ -32,6 +31,7 @@ void PartialReads::add(uint32_t index, std::string_view row, std::span<const Row
     PGSILO_DCHECK(size_t{range.offset} + range.bytes <= row.size());
     size += range.bytes;
   }
+  scratch_.reserve(row.size());
   char* bytes = static_cast<char*>(arena_.allocate(size, 1));
   append(reads_, Read{index, arena_.copy_span(ranges), bytes});
   for (RowRange range : ranges) {
@@ -41,7 +41,7 @@ void PartialReads::add(uint32_t index, std::string_view row, std::span<const Row
 }
 
 void PartialReads::truncate(size_t size) {
-  while (!reads_.empty() && reads_.back().index >= size) reads_.pop_back();
+  std::erase_if(reads_, [size](const Read& read) { return read.index >= size; });
 }
 
 void PartialReads::clear() {
@@ -49,6 +49,7 @@ void PartialReads::clear() {
   if (reads_.capacity() > ordinary) free_memory(reads_);
   reads_.clear();
   arena_.reset();
+  scratch_ = RowBuffer(arena_);
 }
 
 }  // namespace pgsilo

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "storage/record/row_buffer.h"
 #include "storage/transaction/partial_row.h"
 
 namespace pgsilo {
@@ -26,6 +27,8 @@ class PartialReads {
 
   // Of `row`, which has the ranges, their bytes are needed. Throws std::bad_alloc.
   void add(uint32_t index, std::string_view row, std::span<const RowRange> ranges);
+  // Has room for each of the rows, as it was, so that commit need not allocate to read it again.
+  RowBuffer& scratch() { return scratch_; }
   // Whether the read set's entry is of such a read.
   bool contains(uint32_t index) const;
   bool empty() const { return reads_.empty(); }
@@ -36,8 +39,9 @@ class PartialReads {
   void clear();
 
  private:
-  std::vector<Read> reads_;  // in the order of their entries
+  std::vector<Read> reads_;
   Arena arena_;
+  RowBuffer scratch_{arena_};
 };
 
 }  // namespace pgsilo

@@ -159,15 +159,14 @@ class Transaction {
   // ok or not_found. `row` and `buffer` are set if ok.
   TransactionStatus get(Relation& relation, std::string_view key, RowBuffer& buffer, RowRef* row,
                         ReadPurpose purpose = ReadPurpose::plain, RowLock lock = {});
-  // As a plain get(), of a row of which only the bytes of `used` matter: a one-shot does not mind
-  // other versions that have the same ones.
-  TransactionStatus get_partial(Relation& relation, std::string_view key, RowBuffer& buffer,
-                                RowRef* row, std::span<const RowRange> used);
   // The row of `primary` that the secondary entry `entry` leads to. An entry's payload is the
   // primary key.
   TransactionStatus get_via_entry(Relation& primary, const RowRef& entry, RowBuffer& buffer,
                                   RowRef* row, ReadPurpose purpose = ReadPurpose::plain,
                                   RowLock lock = {});
+  // Of a row that a plain read has delivered only the bytes of `used` matter: a one-shot does not
+  // mind other versions that have the same ones. ok, out_of_memory.
+  TransactionStatus narrow_read(const RowRef& row, std::span<const RowRange> used);
   // Interactive: takes the intent lock on a row that a scan of the running statement delivered;
   // one-shot: ok. If the row was changed meanwhile, the statement's read is replaced: row_changed
   // (`row` and `buffer` hold the new version: evaluate the condition again) or not_found.
@@ -416,7 +415,7 @@ class Transaction {
   TransactionStatus admit(const Record* record, LockMode mode);
   bool refresh_existence(size_t first);
   bool refresh_partial_reads(size_t first, bool in_commit);
-  bool look_again(const PartialReads::Read& read, bool in_commit, TidWord* word) const;
+  bool look_again(const PartialReads::Read& read, bool in_commit, TidWord* word);
   void forget_reads(size_t first);
   bool statement_is_covered() const;
   void note_validated();

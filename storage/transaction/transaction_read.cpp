@@ -43,18 +43,14 @@ TransactionStatus Transaction::get(Relation& relation, std::string_view key, Row
   return guarded(worker_, [&] { return get_by_key(relation, key, buffer, row, purpose, lock); });
 }
 
-TransactionStatus Transaction::get_partial(Relation& relation, std::string_view key,
-                                           RowBuffer& buffer, RowRef* row,
-                                           std::span<const RowRange> used) {
+TransactionStatus Transaction::narrow_read(const RowRef& row, std::span<const RowRange> used) {
+  bool is_base = row.read_index != RowRef::not_registered;
+  if (mode_ != TransactionMode::one_shot || !is_base) return TransactionStatus::ok;
   return guarded(worker_, [&] {
-    TransactionStatus status = get_by_key(relation, key, buffer, row, ReadPurpose::plain, {});
-    bool is_partial = status == TransactionStatus::ok && mode_ == TransactionMode::one_shot &&
-                      row->read_index != RowRef::not_registered;
-    if (is_partial) {
-      partial_reads_.add(row->read_index, row->row, used);
-      reads_.note_partial();
-    }
-    return status;
+    PGSILO_DCHECK(reads_[row.read_index].record == row.record);
+    partial_reads_.add(row.read_index, row.row, used);
+    reads_.note_partial();
+    return TransactionStatus::ok;
   });
 }
 

@@ -49,7 +49,8 @@ TransactionStatus Transaction::must_wait_for(LockTag lock, LockMode mode) {
   WriteEntry& written = writes_.add(entry, row.record, *row.relation, /*base_absent=*/false,
                                     new_row, tombstone, command_, lock);
   written.held = held;
-  if (!patches.empty()) writes_.set_patched(written, row.tid, patches);
+  if (!patches.empty() && row.read_index != RowRef::not_registered)
+    writes_.set_patched(written, row.tid, patches);
   if (tombstone && held == LockMode::update) worker_.parts().locks.note_removal(owner_, row.record);
   return TransactionStatus::ok;
 }

@@ -126,18 +126,17 @@ bool Transaction::refresh_partial_reads(size_t first, bool in_commit) {
 
 // Whether the row that `read` is about has the bytes still; *word is its version then. Others'
 // locks are short, but inside commit they may wait for ours.
-bool Transaction::look_again(const PartialReads::Read& read, bool in_commit, TidWord* word) const {
+bool Transaction::look_again(const PartialReads::Read& read, bool in_commit, TidWord* word) {
   const Record& record = *reads_[read.index].record;
   try {
-    Arena arena;
-    RowBuffer buffer(arena);
+    RowBuffer& buffer = partial_reads_.scratch();
     Backoff backoff;
     for (int rounds = 0; !record.try_read(buffer, *word); backoff.pause()) {
       if (in_commit && ++rounds == lock_patience) return false;
     }
     return !word->is_obsolete() && !word->is_absent() && read.agrees_with(buffer.bytes());
   } catch (const std::bad_alloc&) {
-    return false;  // inside of commit nothing may throw; the next run will tell
+    return false;  // the row has grown, so that it is another one anyhow
   }
 }
 

@@ -64,9 +64,7 @@ class Attempt {
   template <typename Row, size_t numbers>
   bool read_partial(Relation& table, const Key<numbers>& key, std::span<const RowRange> used,
                     Row* row, RowRef* place) {
-    if (!note(transaction_.get_partial(table, key.view(), buffer_, place, used))) return false;
-    copy(place->row, row);
-    return true;
+    return read(table, key, row, place) && note(transaction_.narrow_read(*place, used));
   }
   template <typename Row>
   bool update_partial(const RowRef& place, const Row& row, const RowPatch& patch) {

@@ -1,0 +1,149 @@
+// One row that many change at once: who changes other columns disturbs nobody
+// (docs/hot_records.md).
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/protocol/crowd.h"
+#include "tests/protocol/monitoring_support.h"
+
+namespace pgsilo::protocol_test {
+namespace {
+
+class HotRecordTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (RawClient* client : {&slow, &other}) client->start();
+    other.ask(query("drop table if exists hot_test"));
+    ASSERT_EQ(other.ask(query("create table hot_test (id int primary key, small smallint, n int, "
+                              "big bigint, name text, limited int check (limited < 1000), k int)")),
+              "CZI");
+    ASSERT_EQ(other.ask(query("create index on hot_test (k)")), "CZI");
+    ASSERT_EQ(other.ask(query("insert into hot_test values (1, 1, 1, 1, 'one', 1, 1)")), "CZI");
+  }
+  void TearDown() override { other.ask(query("drop table if exists hot_test")); }
+
+  // Runs it with a pause in its middle, in which the row is changed. Whether it ran more than once.
+  bool is_beaten(const std::string& assignments, const std::string& change,
+                 const std::string& where = "id = 1") {
+    if (!runs_on_postgres()) other.first_value("select pg_stat_reset()");
+    std::string pause = ", small = case when pg_advisory_xact_lock(7) is not null then 5 end";
+    other.ask(query("select pg_advisory_lock(7)"));
+    slow.send(query("update hot_test set " + assignments + pause + " where " + where));
+    observer.await(slow, "wait_event_type = 'Lock'");
+    EXPECT_EQ(other.ask(query(change)), "CZI") << change;
+    EXPECT_EQ(other.first_value("select pg_advisory_unlock(7)"), "t");
+    EXPECT_EQ(slow.answer(), "CZI") << assignments;
+    return other.first_value(
+               "select sum(retries) > 0 from pgsilo_stat_statements where query "
+               "like 'update hot_test set %small%'") == "t";
+  }
+  std::string row() {
+    return other.first_value(
+        "select concat_ws(' ', small, n, big, name, limited, k) from hot_test where id = 1");
+  }
+  RawClient slow, other;
+  Observer observer;
+};
+
+TEST_F(HotRecordTest, ChangesOfOtherColumns) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it has no such statistics, and locks the row";
+  EXPECT_FALSE(is_beaten("n = n + 10", "update hot_test set big = 5, name = 'two' where id = 1"));
+  EXPECT_EQ(row(), "5 11 5 two 1 1");
+  EXPECT_FALSE(is_beaten("big = n", "update hot_test set limited = 7 where id = 1"));
+  EXPECT_EQ(row(), "5 11 11 two 7 1");
+  EXPECT_FALSE(is_beaten("n = 3", "update hot_test set name = 'six' where id = 1",
+                         "id = 1 and limited = 7"));
+  EXPECT_EQ(row(), "5 3 11 six 7 1");
+}
+
+TEST_F(HotRecordTest, SumsGrowTogether) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it has no such statistics, and locks the row";
+  EXPECT_FALSE(is_beaten("n = n + 10", "update hot_test set n = n + 5 where id = 1"));
+  EXPECT_FALSE(is_beaten("n = 100 + n", "update hot_test set n = n - 1 where id = 1"));
+  EXPECT_FALSE(is_beaten("big = big - 7::smallint", "update hot_test set big = 50 where id = 1"));
+  EXPECT_EQ(row(), "5 115 43 one 1 1");
+}
+
+// What it uses, however it does.
+TEST_F(HotRecordTest, ChangesOfWhatIsUsed) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it has no such statistics, and locks the row";
+  const std::string change = "update hot_test set n = 9, limited = 8, name = 'new' where id = 1";
+  EXPECT_TRUE(is_beaten("big = n", change));
+  EXPECT_EQ(row(), "5 9 9 new 8 1");
+  other.ask(query("update hot_test set n = 1, limited = 1"));
+  EXPECT_TRUE(is_beaten("n = n * 2", change));
+  EXPECT_EQ(row(), "5 18 9 new 8 1");
+  other.ask(query("update hot_test set n = 1, limited = 1"));
+  EXPECT_TRUE(is_beaten("n = n + n", change));
+  EXPECT_EQ(row(), "5 18 9 new 8 1");
+  other.ask(query("update hot_test set n = 1, limited = 1"));
+  EXPECT_TRUE(is_beaten("limited = limited + 1", change));  // for its CHECK
+  EXPECT_EQ(row(), "5 9 9 new 9 1");
+  EXPECT_TRUE(is_beaten("n = 4", "update hot_test set limited = 2", "id = 1 and limited > 1"));
+  EXPECT_EQ(row(), "5 4 9 new 2 1");
+  EXPECT_TRUE(is_beaten("k = k + 1", "update hot_test set n = 1"));  // for its index
+  EXPECT_EQ(row(), "5 1 9 new 2 2");
+  EXPECT_TRUE(is_beaten("n = n + 1", "update hot_test set big = null"));  // for the null
+  EXPECT_EQ(row(), "5 2 new 2 2");
+  EXPECT_TRUE(is_beaten("n = n + 1", "update hot_test set name = 'longer'"));  // for the size
+  EXPECT_EQ(row(), "5 3 longer 2 2");
+}
+
+TEST_F(HotRecordTest, ASumThatOverflowsByThen) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it locks the row";
+  other.ask(query("select pg_advisory_lock(7)"));
+  slow.send(
+      query("update hot_test set n = n + 10, small = case when pg_advisory_xact_lock(7) is "
+            "not null then 5 end where id = 1"));
+  observer.await(slow, "wait_event_type = 'Lock'");
+  EXPECT_EQ(other.ask(query("update hot_test set n = 2147483640 where id = 1")), "CZI");
+  other.first_value("select pg_advisory_unlock(7)");
+  EXPECT_EQ(slow.answer(), "E(22003)ZI");
+  EXPECT_EQ(row(), "1 2147483640 1 one 1 1");
+}
+
+// What a transaction that cannot run again changes it locks.
+TEST_F(HotRecordTest, BehindACommitInTheSameQuery) {
+  ASSERT_EQ(other.ask(query("begin; update hot_test set n = 2 where id = 1")), "CCZT");
+  ASSERT_EQ(slow.ask(query("begin")), "CZT");
+  slow.send(query("commit; update hot_test set n = n + 1 where id = 1"));
+  observer.await(slow, "wait_event_type = 'Lock'");
+  ASSERT_EQ(other.ask(query("commit")), "CZI");
+  EXPECT_EQ(slow.answer(), "CCZI");
+  EXPECT_EQ(row(), "1 3 1 one 1 1");
+}
+
+// Many at once, one-shots, pipelines and blocks: every sum is right in the end.
+TEST_F(HotRecordTest, ACrowd) {
+  const int clients = 12, rounds = 300;
+  hammer(clients, rounds, [](RawClient& client, int index, int) {
+    auto call = [](const std::string& sql) { return parse("", sql) + bind("", "") + execute(); };
+    std::string answer, expected = "CZI";
+    switch (index % 4) {
+      case 0:
+        answer = client.ask(query("update hot_test set n = n + 1 where id = 1"));
+        break;
+      case 1:
+        answer = client.ask(query("update hot_test set big = big - 2 where id = 1 and k = 1"));
+        break;
+      case 2:
+        answer =
+            client.ask(call("update hot_test set n = n + 1, limited = limited where id = 1") +
+                       call("update hot_test set n = n - 1, big = big + 2 where id = 1") + sync());
+        expected = "12C12CZI";
+        break;
+      default:
+        client.ask(query("begin isolation level read committed"));
+        client.ask(query("update hot_test set small = small + 1 where id = 1"));
+        client.ask(query("update hot_test set small = small - 1, name = 'x' where id = 1"));
+        answer = client.ask(query("commit"));
+    }
+    EXPECT_EQ(answer, expected) << index;
+    return answer == expected;
+  });
+  EXPECT_EQ(row(), "1 " + std::to_string(1 + clients / 4 * rounds) + " 1 x 1 1");
+}
+
+}  // namespace
+}  // namespace pgsilo::protocol_test
