@@ -80,6 +80,7 @@ void ReferentialActions::settle_deferred() {
 // A statement of the transaction; under READ COMMITTED no conflict of it is the client's.
 void ReferentialActions::settle_pending() {
   Transaction& transaction = *context_.transaction;
+  context_.may_read_past = false;  // that was of the statement before
   Mark before = mark();
   for (;;) {
     try {

@@ -6,15 +6,19 @@
 
 namespace pgsilo {
 
+inline void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");
+#endif
+}
+
 class Backoff {
  public:
   void pause() {
     if (++rounds_ <= patient_rounds) {
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#elif defined(__aarch64__)
-      asm volatile("isb");
-#endif
+      pause_briefly();
     } else {
       sched_yield();
     }

@@ -30,6 +30,7 @@ class RowBuffer {
     if (row_words(bytes) > capacity_words_) grow(row_words(bytes));
     return words_;
   }
+  size_t capacity_bytes() const { return capacity_words_ * 8; }
   void set_size(size_t bytes) { size_ = bytes; }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "base/append.h"
 #include "base/check.h"
+#include "storage/record/backoff.h"
 #include "storage/relation/relation.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/transaction/transaction_guard.h"
@@ -13,14 +14,6 @@
 namespace pgsilo {
 
 namespace {
-
-void pause_briefly() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("isb");
-#endif
-}
 
 // It is committed: the memory of what nobody names any more may stay until the next start.
 [[gnu::noinline]] void drop_for_good(WorkerContext& worker, const Relation& relation) {

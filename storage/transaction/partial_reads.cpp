@@ -20,7 +20,7 @@ bool PartialReads::Read::agrees_with(std::string_view row) const {
   return true;
 }
 
-bool PartialReads::contains(uint32_t index) const {
+bool PartialReads::find(uint32_t index) const {
   return std::any_of(reads_.begin(), reads_.end(),
                      [index](const Read& read) { return read.index == index; });
 }
@@ -33,6 +33,7 @@ void PartialReads::add(uint32_t index, std::string_view row, std::span<const Row
   }
   scratch_.reserve(row.size());
   char* bytes = static_cast<char*>(arena_.allocate(size, 1));
+  newest_ = std::max(newest_, index);
   append(reads_, Read{index, arena_.copy_span(ranges), bytes});
   for (RowRange range : ranges) {
     std::memcpy(bytes, row.data() + range.offset, range.bytes);
@@ -48,6 +49,7 @@ void PartialReads::clear() {
   constexpr size_t ordinary = 4096;
   if (reads_.capacity() > ordinary) free_memory(reads_);
   reads_.clear();
+  newest_ = 0;
   arena_.reset();
   scratch_ = RowBuffer(arena_);
 }

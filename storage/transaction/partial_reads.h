@@ -30,8 +30,8 @@ class PartialReads {
   // Has room for each of the rows, as it was, so that commit need not allocate to read it again.
   RowBuffer& scratch() { return scratch_; }
   // Whether the read set's entry is of such a read.
-  bool contains(uint32_t index) const;
-  bool empty() const { return reads_.empty(); }
+  bool contains(uint32_t index) const { return index <= newest_ && find(index); }
+  size_t size() const { return reads_.size(); }
   const Read* begin() const { return reads_.data(); }
   const Read* end() const { return reads_.data() + reads_.size(); }
   // Forgets those of entries from `size` on.
@@ -39,9 +39,12 @@ class PartialReads {
   void clear();
 
  private:
+  bool find(uint32_t index) const;
+
   std::vector<Read> reads_;
   Arena arena_;
   RowBuffer scratch_{arena_};
+  uint32_t newest_ = 0;  // no entry behind this one is of such a read
 };
 
 }  // namespace pgsilo

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/append.h"
+#include "base/check.h"
 #include "storage/record/record.h"
 #include "storage/record/tid_word.h"
 
@@ -76,7 +77,10 @@ class ReadSet {
   const ReadEntry* begin() const { return entries_.data(); }
   const ReadEntry* end() const { return entries_.data() + entries_.size(); }
   // Forgets those from `size` on.
-  void truncate(size_t size) { entries_.resize(size); }
+  void truncate(size_t size) {
+    PGSILO_DCHECK(size <= entries_.size());
+    entries_.resize(size);
+  }
   // Keeps the memory of ordinary transactions, gives that of giant ones back.
   void clear();
 

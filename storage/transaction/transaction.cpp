@@ -94,7 +94,7 @@ TransactionStatus Transaction::begin_statement_snapshot() {
   return guarded(worker_, [this] {
     if (snapshot_ != nullptr || mode_ != TransactionMode::interactive ||
         isolation_ != Isolation::read_committed || !statement_runs_ ||
-        !statement_began_interactive_) {
+        !statement_began_interactive_ || in_part_) {
       return TransactionStatus::ok;
     }
     std::shared_ptr<const Snapshot> snapshot;
@@ -119,6 +119,7 @@ TransactionStatus Transaction::begin_statement() {
     PGSILO_DCHECK(open_);
     forget_failed_statement();
     statement_runs_ = true;
+    in_part_ = false;
     command_ = ++last_command_;
     statement_reads_ = reads_.size();
     statement_nodes_ = nodes_.size();

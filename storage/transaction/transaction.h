@@ -94,7 +94,7 @@ class Transaction {
   // READ COMMITTED, interactive: the running statement goes on at a new snapshot, with this
   // transaction's own writes, if what it has read so far is still so. It registers no plain read
   // any more, so nobody can beat it; what it locks it reads in the present. Until the statement
-  // ends, or end_statement_snapshot(). Others than these: ok, and nothing has changed.
+  // ends, or end_statement_snapshot(). Others than these, and parts: ok, and nothing has changed.
   TransactionStatus begin_statement_snapshot();
   void end_statement_snapshot();
   // Null while the present is read.
@@ -126,6 +126,7 @@ class Transaction {
     size_t nodes = 0;
   };
   Part begin_part() {
+    in_part_ = true;
     nodes_.begin_part();
     return {reads_.size(), nodes_.size()};
   }
@@ -293,7 +294,7 @@ class Transaction {
   // commit will need besides. Rounded up: lists that double have room left.
   size_t bookkeeping_bytes() const {
     return reads_.size() * 32 + nodes_.size() * 48 + writes_.size() * 192 + writes_.row_bytes() +
-           owner_.lock_count() * 160;
+           owner_.lock_count() * 160 + partial_reads_.size() * 256;
   }
   size_t commit_bytes() const { return writes_.size() * 144 + writes_.row_bytes(); }
 
@@ -466,6 +467,7 @@ class Transaction {
   size_t statement_nodes_ = 0;
   uint32_t statement_versions_ = 0;
   uint32_t statement_depth_ = 0;  // mark_depth_, likewise
+  bool in_part_ = false;          // of the statement
   bool statement_runs_ = false;   // it has begun, and neither ended nor been followed by another
   // It began as a part of an interactive transaction: with locks where a one-shot only registers.
   bool statement_began_interactive_ = false;

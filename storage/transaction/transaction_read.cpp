@@ -47,7 +47,8 @@ TransactionStatus Transaction::narrow_read(const RowRef& row, std::span<const Ro
   bool is_base = row.read_index != RowRef::not_registered;
   if (mode_ != TransactionMode::one_shot || !is_base) return TransactionStatus::ok;
   return guarded(worker_, [&] {
-    PGSILO_DCHECK(reads_[row.read_index].record == row.record);
+    PGSILO_DCHECK(reads_[row.read_index].record == row.record &&
+                  writes_.find(row.record) == nullptr);
     partial_reads_.add(row.read_index, row.row, used);
     reads_.note_partial();
     return TransactionStatus::ok;

@@ -58,7 +58,9 @@ void Transaction::forget_reads(size_t first) {
 }
 
 TransactionStatus Transaction::end_part(const Part& part) {
+  in_part_ = false;
   return guarded(worker_, [&] {
+    PGSILO_DCHECK(part.reads <= reads_.size() && part.nodes <= nodes_.size());
     TransactionStatus status = validate_reads(/*in_commit=*/false, part);
     if (!nodes_.forget_part())
       return status == TransactionStatus::ok ? status : TransactionStatus::conflict_lock;
@@ -124,19 +126,20 @@ bool Transaction::refresh_partial_reads(size_t first, bool in_commit) {
   return true;
 }
 
-// Whether the row that `read` is about has the bytes still; *word is its version then. Others'
-// locks are short, but inside commit they may wait for ours.
+// Whether the row that `read` is about has the bytes still; *word is its version then. Who has
+// locked it may wait for us, or have lost its CPU: it is waited for shortly.
 bool Transaction::look_again(const PartialReads::Read& read, bool in_commit, TidWord* word) {
   const Record& record = *reads_[read.index].record;
   try {
     RowBuffer& buffer = partial_reads_.scratch();
-    Backoff backoff;
-    for (int rounds = 0; !record.try_read(buffer, *word); backoff.pause()) {
-      if (in_commit && ++rounds == lock_patience) return false;
+    // Inside commit nothing allocates.
+    if (in_commit && record.quiet_row().size() > buffer.capacity_bytes()) return false;
+    for (int rounds = 0; !record.try_read(buffer, *word); pause_briefly()) {
+      if (++rounds == lock_patience) return false;
     }
     return !word->is_obsolete() && !word->is_absent() && read.agrees_with(buffer.bytes());
   } catch (const std::bad_alloc&) {
-    return false;  // the row has grown, so that it is another one anyhow
+    return false;  // the row has grown; the next run will tell
   }
 }
 

@@ -397,5 +397,21 @@ TEST_F(ForeignKeyTest, NoRowEscapesValidation) {
   }
 }
 
+// A COMMIT that looks for rows that refer, through more of them than a long read waits for before
+// it goes on at a snapshot.
+TEST_F(ForeignKeyTest, ACommitThatReadsMuch) {
+  ask("create table fk_weak (id int primary key, pid int references fk_parent deferrable "
+      "initially deferred)");
+  ask("insert into fk_weak select i, 1 from generate_series(1, 150000) i");
+  for (const char* end : {"set constraints all immediate", "commit"}) {
+    ask_in_block(one, "read committed", "insert into fk_weak values (0, 1)");
+    EXPECT_EQ(one.ask(query("delete from fk_parent where id in (2, 3)")), "CZT");
+    EXPECT_EQ(one.ask(query("select 1")), "TDCZT");
+    EXPECT_EQ(one.ask(query(end)), *end == 'c' ? "CZI" : "CZT");
+    one.ask(query("rollback"));
+  }
+  EXPECT_EQ(orphans("fk_weak"), "0 ");
+}
+
 }  // namespace
 }  // namespace pgsilo::protocol_test
