@@ -68,6 +68,11 @@ void ExecutionState::begin_statement() {
   if (nested) return;
   // Behind the locks of tables, for their definitions are of the present.
   bool for_good = inserts_for_good();
+  // The rows that it locks it looks at in the present, where it can be beaten.
+  if (for_good && !planned.lock_clause.empty()) {
+    transaction().keep_inserts_undoable();
+    for_good = false;
+  }
   bool only_reads = planned.kind == PlannedKind::query && planned.read_only;
   session.may_read_past = only_reads || for_good;
   if ((for_good || (only_reads && session.prefers_past)) && session.long_reader != nullptr)

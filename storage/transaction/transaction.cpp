@@ -126,6 +126,7 @@ TransactionStatus Transaction::begin_statement() {
     nodes_.begin_statement();
     statement_versions_ = writes_.mark();
     statement_depth_ = mark_depth_;
+    statement_inserts_directly_ = true;
     statement_wrote_direct_ = false;
     statement_began_interactive_ = mode_ == TransactionMode::interactive;
     return private_relations_.empty() ? TransactionStatus::ok : show_private_rows();
@@ -204,7 +205,8 @@ TransactionStatus Transaction::take_intents() {
   }
   for (const ReadEntry& read : reads_) {
     if (read.kind() != ReadKind::reference) continue;
-    TransactionStatus status = lock_record(read.record, RelationId(), {LockMode::key_share});
+    TransactionStatus status =
+        lock_record(read.record, referenced_relation_of(read.record), {LockMode::key_share});
     if (status != TransactionStatus::ok) return status;
   }
   return TransactionStatus::ok;

@@ -118,6 +118,9 @@ class Transaction {
   // The running statement goes on: what follows sees what it has written so far (foreign keys'
   // checks and actions). As begin_statement() it may fail.
   TransactionStatus continue_statement();
+  // The running statement may have to run again: what it inserts into relations that are private to
+  // the transaction can be unwound as well.
+  void keep_inserts_undoable() { statement_inserts_directly_ = false; }
   // What the running statement reads behind locks that keep others from adding to it (foreign keys'
   // actions): end_part() looks whether it was true at one moment, and forgets it. conflict_record,
   // conflict_node, conflict_unique: it was not; it may be read again. Any other: it may not.
@@ -389,6 +392,7 @@ class Transaction {
   }
   bool is_current(const Record* record, Tid expected) const;
   bool inserts_directly(const Relation& relation) const;
+  bool keeps_absence(ReadPurpose purpose) const;
   TransactionStatus insert_row(Relation& relation, std::string_view key, std::string_view row,
                                bool answers);
   TransactionStatus insert_private(Relation& relation, std::string_view key, std::string_view row);
@@ -414,6 +418,7 @@ class Transaction {
   bool entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const;
   TransactionStatus validate_references();
   TransactionStatus admit(const Record* record, LockMode mode);
+  RelationId referenced_relation_of(const Record* record) const;
   bool refresh_existence(size_t first);
   bool refresh_partial_reads(size_t first, bool in_commit);
   bool look_again(const PartialReads::Read& read, bool in_commit, TidWord* word);
@@ -471,9 +476,10 @@ class Transaction {
   bool statement_runs_ = false;   // it has begun, and neither ended nor been followed by another
   // It began as a part of an interactive transaction: with locks where a one-shot only registers.
   bool statement_began_interactive_ = false;
-  bool statement_wrote_direct_ = false;  // rows that are not in the write set
-  Tid newest_forgotten_;                 // of reads that are no longer in the read set
-  std::vector<Relation*> referenced_;    // whose rows were read as ReadPurpose::referenced
+  bool statement_inserts_directly_ = true;  // where it may: rows that are not in the write set
+  bool statement_wrote_direct_ = false;     // such rows
+  Tid newest_forgotten_;                    // of reads that are no longer in the read set
+  std::vector<Relation*> referenced_;       // whose rows were read as ReadPurpose::referenced
   // What must_wait is about, and what we wanted of it.
   LockTag met_lock_;
   LockMode met_mode_ = LockMode::none;

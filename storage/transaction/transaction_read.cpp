@@ -62,15 +62,28 @@ TransactionStatus Transaction::get_by_key(Relation& relation, std::string_view k
     IndexTree::Found found = relation.tree().get(key);
     if (found.record == nullptr) {
       *row = {};
-      bool answers = purpose != ReadPurpose::conflicting && purpose != ReadPurpose::peek &&
-                     purpose != ReadPurpose::passing;
-      if (answers && snapshot_ == nullptr && registers(relation) && !nodes_.add(found.node))
-        return TransactionStatus::conflict_node;
+      bool registered = keeps_absence(purpose) && snapshot_ == nullptr && registers(relation);
+      if (registered && !nodes_.add(found.node)) return TransactionStatus::conflict_node;
       return TransactionStatus::not_found;
     }
     TransactionStatus status = get_record(relation, found.record, buffer, row, purpose, lock);
     if (status != TransactionStatus::conflict_record || !is_obsolete(found.record)) return status;
     help_unhook(relation, found.record);
+  }
+}
+
+// That there is no row is an answer, and must stay true. Not that there is none to refer to, under
+// READ COMMITTED: that is said of the moment of the look, so that it can always be said.
+bool Transaction::keeps_absence(ReadPurpose purpose) const {
+  switch (purpose) {
+    case ReadPurpose::conflicting:
+    case ReadPurpose::passing:
+    case ReadPurpose::peek:
+      return false;
+    case ReadPurpose::referenced:
+      return mode_ != TransactionMode::interactive || isolation_ != Isolation::read_committed;
+    default:
+      return true;
   }
 }
 
@@ -226,16 +239,16 @@ TransactionStatus Transaction::read_existence(Relation& relation, Record* record
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
   bool registered = registers(relation);
   if (refers && registered && !word.is_absent()) {
+    if (std::find(referenced_.begin(), referenced_.end(), &relation) == referenced_.end())
+      append(referenced_, &relation);
     TransactionStatus status = mode_ == TransactionMode::one_shot
                                    ? admit(record, LockMode::key_share)
                                    : TransactionStatus::ok;
     if (status != TransactionStatus::ok) return status;
-    if (std::find(referenced_.begin(), referenced_.end(), &relation) == referenced_.end())
-      append(referenced_, &relation);
   }
   note_epoch(word.tid());
   uint32_t index = RowRef::not_registered;
-  if (registered) {
+  if (registered && (!word.is_absent() || keeps_absence(purpose))) {
     ReadKind kind = refers ? ReadKind::reference : ReadKind::existence;
     index = reads_.add(record, word, word.is_absent() ? ReadKind::version : kind);
   }

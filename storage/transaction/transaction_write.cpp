@@ -164,7 +164,7 @@ void Transaction::abandon_load() {
 // Private rows are not in the write set and cannot be unwound to a mark that is newer than their
 // relation.
 bool Transaction::inserts_directly(const Relation& relation) const {
-  if (!relation.is_private()) return false;
+  if (!relation.is_private() || !statement_inserts_directly_) return false;
   auto created = std::find_if(
       private_relations_.begin(), private_relations_.end(),
       [&](const PrivateRelation& candidate) { return candidate.relation == &relation; });

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "storage/index/index_tree.h"
 #include "storage/record/backoff.h"
+#include "storage/relation/relation.h"
 #include "storage/transaction/transaction.h"
 #include "storage/transaction/transaction_guard.h"
 
@@ -232,7 +233,16 @@ TransactionStatus Transaction::admit(const Record* record, LockMode mode) {
       worker_.parts().locks.admits(owner_, record, mode)) {
     return TransactionStatus::ok;
   }
-  return must_wait_for(LockTag::of(record), mode);
+  return must_wait_for(LockTag::of(record, referenced_relation_of(record)), mode);
+}
+
+// For who looks at the lock from outside: reads do not say where they were.
+RelationId Transaction::referenced_relation_of(const Record* record) const {
+  auto holds = [record](const Relation* relation) {
+    return relation->tree().get(record->key()).record == record;
+  };
+  auto found = std::find_if(referenced_.begin(), referenced_.end(), holds);
+  return found == referenced_.end() ? RelationId() : (*found)->id();
 }
 
 // A read whose record is locked, by us or another, or changed.

@@ -244,6 +244,26 @@ TEST_F(IsolationTest, InsertIntoATableOfTheBlockReadsOneMoment) {
   }
 }
 
+// The rows that it locks are of the present, so it may have to look again.
+TEST_F(IsolationTest, InsertIntoATableOfTheBlockLocksRowsThatOthersChange) {
+  begin(one, "read committed");
+  EXPECT_EQ(one.ask(query("create table made_test (id int primary key, v int)")), "CZT");
+  EXPECT_EQ(one.ask(query("insert into made_test values (100, 0)")), "CZT");
+  one.send(
+      query("insert into made_test select id, v from isolation_test "
+            "order by pg_sleep(0.05) is null, id for update"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(120));
+  EXPECT_EQ(other.ask(query("update isolation_test set v = 5 where id = 3")), "CZI");
+  EXPECT_EQ(summary(one.read_answer()), "CZT");
+  EXPECT_EQ(one.column("select v from made_test order by id"), "0 0 5 0 0 ");
+  other.send(query("update isolation_test set v = 6 where id = 3"));
+  EXPECT_TRUE(other.is_silent());
+  EXPECT_EQ(one.ask(query("commit")), "CZI");
+  EXPECT_EQ(summary(other.read_answer()), "CZI");
+  EXPECT_EQ(other.column("select count(*) from made_test"), "5 ");
+  EXPECT_EQ(other.ask(query("drop table made_test")), "CZI");
+}
+
 // What failed before it began is no reason to undo the statement before it.
 TEST_F(IsolationTest, AnErrorBeforeAStatementBeginsLeavesTheOneBeforeAlone) {
   begin(one, "serializable");
