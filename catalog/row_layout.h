@@ -31,7 +31,7 @@
 
 #include "sql/types/datum.h"
 #include "sql/types/type.h"
-#include "storage/transaction/partial_row.h"
+#include "storage/record/row_range.h"
 
 namespace pgsilo {
 

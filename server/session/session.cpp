@@ -258,7 +258,8 @@ void Session::run_query(std::string_view text) {
   for (size_t i = first_statement_; i < count; ++i) {
     more_statements_ = i + 1 < count;
     run_statement(parsed, i);
-    if (state_.transactions.state() == TransactionControl::State::idle && can_replay_) {
+    if (state_.transactions.state() == TransactionControl::State::idle &&
+        state_.transactions.can_replay()) {
       // What has ended must not run again: the next run begins behind it.
       release();
       state_.statements.set_replay_point();

@@ -97,7 +97,6 @@ class Session final : public OutputValve, public LongReader {
   // How it ended, for pg_stat_database.
   enum class End : uint8_t { client_lost, asked_for, fatal, killed };
   End end_ = End::client_lost;
-  bool can_replay_ = false;
   bool replays_messages_ = false;  // the replay point lies before messages that are no Query
   bool skips_to_sync_ = false;
   bool executed_ = false;     // a portal was run since the last Sync

@@ -17,14 +17,12 @@ bool is_retryable(SqlState state) {
 void Session::set_replay_point() {
   state_.connection.set_replay_point();
   state_.statements.set_replay_point();
-  can_replay_ = true;
   state_.transactions.set_can_replay(true);
   replays_messages_ = false;
   first_statement_ = 0;
 }
 
 void Session::give_up_replay() {
-  can_replay_ = false;
   state_.transactions.set_can_replay(false);
   state_.running_again = false;
   state_.connection.drop_replay_point();
@@ -42,12 +40,12 @@ bool Session::reads_alone() const {
 
 // The answer has begun to leave, or part of it is committed: it cannot be taken back any more.
 void Session::answer_begins() {
-  if (!can_replay_) return;
+  if (!state_.transactions.can_replay()) return;
   state_.transactions.become_interactive();
   give_up_replay();
 }
 
-// READ COMMITTED, in a block: the statement that runs sees one moment since it began, the
+// READ COMMITTED, of statements that may run again alone: the one that runs sees one moment since it began, the
 // transaction's own writes included.
 bool Session::read_statement_snapshot() {
   Transaction& transaction = state_.transactions.storage();
@@ -61,9 +59,8 @@ bool Session::read_statement_snapshot() {
 }
 
 bool Session::read_snapshot() {
-  if (state_.transactions.state() == TransactionControl::State::block)
-    return read_statement_snapshot();
-  if (!can_replay_ || !reads_alone()) return false;
+  if (state_.transactions.restarts_statements()) return read_statement_snapshot();
+  if (!state_.transactions.can_replay() || !reads_alone()) return false;
   state_.transactions.become_snapshot();
   return state_.transactions.storage().mode() == TransactionMode::snapshot;
 }
@@ -131,8 +128,7 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
 }
 
 bool Session::may_run_again(TransactionStatus conflict) {
-  if (!can_replay_ || state_.transactions.is_bound() || state_.transactions.in_block())
-    return false;
+  if (!state_.transactions.may_run_again() || state_.transactions.in_block()) return false;
   const AdvisoryLocks& locks = state_.transactions.advisory_locks();
   if (!locks.can_undo()) return false;
   // The victim of a deadlock must let go of what others wait for.

@@ -31,7 +31,7 @@ std::string_view concurrent_command(const ast::Node* node) {
   return {};
 }
 
-// What a statement of a block does with advisory locks stands when it has ended; what was done
+// What a statement that may run again alone does with advisory locks stands when it has ended; what was done
 // before it is not undone with it. Writers that it kept out may come in, and a snapshot that only
 // it has read is let go of.
 class StatementScope {
@@ -41,7 +41,7 @@ class StatementScope {
   }
   ~StatementScope() {
     settle();
-    if (!transactions_.in_block()) return;
+    if (!transactions_.in_block() && transactions_.may_run_again()) return;
     transactions_.set_keeps_writers_out(false);
     state_.context.prefers_past = false;
     transactions_.storage().end_statement_snapshot();
@@ -52,8 +52,7 @@ class StatementScope {
 
  private:
   void settle() {
-    if (transactions_.state() == TransactionControl::State::block)
-      transactions_.advisory_locks().settle();
+    if (transactions_.restarts_statements()) transactions_.advisory_locks().settle();
   }
   SessionState& state_;
   TransactionControl& transactions_;
@@ -208,7 +207,7 @@ void StatementRunner::check_permitted(const PreparedStatement& statement,
 // Outside of a block, with nothing before it.
 bool StatementRunner::begins_transaction(const PreparedStatement& statement) const {
   TransactionControl& transactions = state_.transactions;
-  return transactions.state() == TransactionControl::State::implicit && !transactions.is_bound() &&
+  return transactions.state() == TransactionControl::State::implicit && !transactions.runs_once() &&
          transactions.storage().command() == 0 && statement.text->syntax->statements.size() == 1;
 }
 
@@ -247,17 +246,17 @@ void StatementRunner::start(Portal& portal) {
 // CREATE TABLE AS: what it makes must be unmade before it can run again.
 std::optional<TransactionControl::StatementMark> StatementRunner::mark_creation(
     const Portal& portal) {
-  if (state_.transactions.state() != TransactionControl::State::block ||
+  if (!state_.transactions.restarts_statements() ||
       ast::try_as<ast::CreateTableAsStmt>(portal.statement->node) == nullptr) {
     return std::nullopt;
   }
   return state_.transactions.mark_statement();
 }
 
-// In a block. What has left the server cannot run again, nor what a client sent and we have read.
+// What has left the server cannot run again, nor what a client sent and we have read.
 bool StatementRunner::may_restart(const Portal& portal, const Reply::Position& begin,
                                   CommandId before) const {
-  if (state_.transactions.state() != TransactionControl::State::block ||
+  if (!state_.transactions.restarts_statements() ||
       state_.transactions.storage().command() == before ||
       !state_.transactions.advisory_locks().can_undo()) {
     return false;
@@ -357,7 +356,7 @@ StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_
   count_rows(*portal.plan, portal.execution->rows_processed());
   if (state_.context.has_committed) {
     state_.context.has_committed = false;
-    state_.transactions.bind();
+    state_.transactions.forbid_rerun();
     state_.transactions.become_interactive();
   }
   if (status == RunStatus::suspended) {

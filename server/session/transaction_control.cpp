@@ -98,7 +98,7 @@ void TransactionControl::open() {
 void TransactionControl::open_storage() {
   if (transaction_.is_open() && !opened_in_vain()) return;
   if (reads_snapshot()) return open_snapshot();
-  bool interactive = state_ == State::block || careful_ || interactive_ || !can_replay_;
+  bool interactive = state_ == State::block || careful_ || !may_run_again();
   // READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
   bool weak = settings_.modes().isolation >= IsolationLevel::read_committed;
   transaction_.begin(interactive ? TransactionMode::interactive : TransactionMode::one_shot,
@@ -149,11 +149,11 @@ void TransactionControl::become_interactive() {
     raise(transaction_.become_interactive());
     note_epoch();
   }
-  bind();
+  forbid_rerun();
 }
 
-void TransactionControl::bind() {
-  interactive_ = true;
+void TransactionControl::forbid_rerun() {
+  runs_once_ = true;
   advisory_locks_.settle();
 }
 
@@ -329,7 +329,7 @@ void TransactionControl::leave(bool committed) {
   if (!committed) catalog_.forget_local();
   catalog_.release();
   settings_.end_transaction(committed);
-  interactive_ = false;
+  runs_once_ = false;
   state_ = State::idle;
 }
 

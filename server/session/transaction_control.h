@@ -87,10 +87,16 @@ class TransactionControl {
   // The first byte is about to leave: from here on conflicts are the client's. Throws
   // TransactionConflict, and may then run again.
   void become_interactive();
-  // It cannot run again.
-  void bind();
-  // It has come to that.
-  bool is_bound() const { return interactive_; }
+  // The transaction must not run again.
+  void forbid_rerun();
+  bool runs_once() const { return runs_once_; }
+  // Whether one that has begun behind the replay point may.
+  bool can_replay() const { return can_replay_; }
+  bool may_run_again() const { return can_replay_ && !runs_once_; }
+  // A statement that meets a conflict may run again alone: in a block, and where the whole may not.
+  bool restarts_statements() const {
+    return state_ == State::block || (state_ == State::implicit && !may_run_again());
+  }
   // An implicit transaction that only reads, and to which nothing will be added, reads a snapshot
   // from here on. Throws TransactionConflict.
   void become_snapshot();
@@ -187,7 +193,7 @@ class TransactionControl {
   bool careful_ = false;
   bool can_replay_ = true;
   bool reads_snapshot_ = false;  // the next implicit transaction
-  bool interactive_ = false;     // this implicit transaction cannot run again
+  bool runs_once_ = false;       // this implicit transaction
   uint64_t newest_epoch_ = 0;    // of the transactions before
 };
 

@@ -11,7 +11,7 @@
 //
 // Thread safety
 // - key() never changes.
-// - try_read(), read(): any thread under a pin.
+// - try_read(), stable_read(), try_compare(): any thread under a pin.
 // - fits(): any thread; once true it stays true, for capacity never shrinks.
 // - link(): any thread under a pin. set_link(): the holder of the lock bit.
 // - install*(): the holder of the record's lock bit, once per lock.
@@ -22,11 +22,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/check.h"
 #include "storage/record/row_buffer.h"
 #include "storage/record/row_copy.h"
+#include "storage/record/row_range.h"
 #include "storage/record/tid_word.h"
 
 namespace pgsilo {
@@ -67,6 +69,15 @@ class Record {
     if (!try_read(buffer, seen)) [[unlikely]]
       seen = stable_read_patiently(buffer);
     return seen;
+  }
+
+  // One attempt, as try_read(), but the row stays where it is: whether the record has one that
+  // contains `ranges`, with the bytes `expected` in them, one range behind the other.
+  [[nodiscard]] bool try_compare(std::span<const RowRange> ranges, const char* expected,
+                                 TidWord& seen, bool& equal) const;
+  // The same of a record whose lock the caller holds.
+  bool compare_locked(std::span<const RowRange> ranges, const char* expected) const {
+    return !tid_word_.load().is_absent() && contains(ranges, expected);
   }
 
   // The row as it lies in memory, of a present record that nobody writes meanwhile.
@@ -124,6 +135,7 @@ class Record {
     return reinterpret_cast<const uint64_t*>(this + 1) + row_words(key_bytes_);
   }
   TidWord stable_read_patiently(RowBuffer& buffer) const;
+  bool contains(std::span<const RowRange> ranges, const char* expected) const;
   void write_row(std::string_view row, ExternalPayload* external);
   // Of a record that nobody else can find yet.
   void write_first_row(std::string_view row);

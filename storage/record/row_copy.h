@@ -38,6 +38,23 @@ inline void copy_racing_row_out(uint64_t* to, const uint64_t* from, size_t words
   });
 }
 
+// Whether `bytes` bytes from `offset` on of a row that may be changing are those at `expected`.
+inline bool equals_racing_row(const uint64_t* row, size_t offset, size_t bytes,
+                              const char* expected) {
+  while (bytes > 0) {
+    uint64_t word;
+    copy_racing_row_out(&word, row + offset / 8, 1);
+    size_t begin = offset % 8;
+    size_t length = bytes < 8 - begin ? bytes : 8 - begin;
+    if (std::memcmp(reinterpret_cast<const char*>(&word) + begin, expected, length) != 0)
+      return false;
+    offset += length;
+    expected += length;
+    bytes -= length;
+  }
+  return true;
+}
+
 // Copies `bytes` bytes of private memory into a row that others may be reading.
 inline void copy_racing_row_in(uint64_t* to, const void* from, size_t bytes) {
   const char* source = static_cast<const char*>(from);

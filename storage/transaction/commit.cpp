@@ -45,7 +45,6 @@ TransactionStatus Transaction::commit() {
     });
   }
   if (status != TransactionStatus::ok) {
-    lost_records_ = writes_.size();
     roll_back();
     // The record or gate to wait for stays protected until wait_for_intent() or the next begin() or
     // abort().

@@ -8,18 +8,6 @@
 
 namespace pgsilo {
 
-bool PartialReads::Read::agrees_with(std::string_view row) const {
-  const char* expected = bytes;
-  for (RowRange range : ranges) {
-    if (size_t{range.offset} + range.bytes > row.size() ||
-        std::memcmp(row.data() + range.offset, expected, range.bytes) != 0) {
-      return false;
-    }
-    expected += range.bytes;
-  }
-  return true;
-}
-
 bool PartialReads::find(uint32_t index) const {
   return std::any_of(reads_.begin(), reads_.end(),
                      [index](const Read& read) { return read.index == index; });
@@ -31,10 +19,10 @@ void PartialReads::add(uint32_t index, std::string_view row, std::span<const Row
     PGSILO_DCHECK(size_t{range.offset} + range.bytes <= row.size());
     size += range.bytes;
   }
-  scratch_.reserve(row.size());
   char* bytes = static_cast<char*>(arena_.allocate(size, 1));
   newest_ = std::max(newest_, index);
   append(reads_, Read{index, arena_.copy_span(ranges), bytes});
+  copied_bytes_ += size + ranges.size_bytes();
   for (RowRange range : ranges) {
     std::memcpy(bytes, row.data() + range.offset, range.bytes);
     bytes += range.bytes;
@@ -51,7 +39,7 @@ void PartialReads::clear() {
   reads_.clear();
   newest_ = 0;
   arena_.reset();
-  scratch_ = RowBuffer(arena_);
+  copied_bytes_ = 0;
 }
 
 }  // namespace pgsilo

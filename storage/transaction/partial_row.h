@@ -8,14 +8,10 @@
 #include <string_view>
 
 #include "base/arena.h"
+#include "storage/record/row_range.h"
 #include "storage/record/tid_word.h"
 
 namespace pgsilo {
-
-struct RowRange {
-  uint32_t offset = 0;
-  uint32_t bytes = 0;
-};
 
 // A change that depends on nothing of the row but what it changes, and not on the row's size.
 struct RowPatch {

@@ -52,19 +52,30 @@ class ReadSet {
     kinds_ |= bit(kind);
     return static_cast<uint32_t>(entries_.size() - 1);
   }
-  // A read of the running statement that was repeated after its record was locked.
-  void replace(uint32_t index, TidWord word) {
+  // Another version of the record takes the place of the one that was read: it will do as well, or
+  // it was read again.
+  void refresh(uint32_t index, TidWord word) {
     entries_[index] = ReadEntry::of(entries_[index].record, word, entries_[index].kind());
   }
   // Version `word` of another record takes the place of what was read.
   void exchange(uint32_t index, const Record* record, TidWord word) {
     entries_[index] = ReadEntry::of(record, word, ReadKind::version);
   }
+  // All that matters of what was read is that there is a row.
+  void weaken(uint32_t index) {
+    const ReadEntry& entry = entries_[index];
+    entries_[index] =
+        ReadEntry::of(entry.record, TidWord::present(entry.tid()), ReadKind::existence);
+    kinds_ |= bit(ReadKind::existence);
+  }
   const ReadEntry& operator[](uint32_t index) const { return entries_[index]; }
   size_t size() const { return entries_.size(); }
   // Whether some accept newer versions.
   bool has_flexible() const {
     return (kinds_ & (bit(ReadKind::existence) | bit(ReadKind::reference) | partial_bit)) != 0;
+  }
+  bool has_existence() const {
+    return (kinds_ & (bit(ReadKind::existence) | bit(ReadKind::reference))) != 0;
   }
   // Some are in PartialReads as well.
   void note_partial() { kinds_ |= partial_bit; }
@@ -89,7 +100,7 @@ class ReadSet {
   static constexpr uint32_t bit(ReadKind kind) { return 1u << static_cast<unsigned>(kind); }
   static constexpr uint32_t shared_bit = 1u << 4;
   static constexpr uint32_t partial_bit = 1u << 5;
-  uint32_t kinds_ = 0;  // that were added since the last clear()
+  uint32_t kinds_ = 0;  // bits of what was added and said since the last clear()
 };
 
 }  // namespace pgsilo

@@ -118,16 +118,15 @@ TransactionStatus Transaction::begin_statement() {
   return guarded(worker_, [this] {
     PGSILO_DCHECK(open_);
     forget_failed_statement();
-    statement_runs_ = true;
     in_part_ = false;
+    statement_runs_ = statement_inserts_directly_ = true;
+    statement_wrote_direct_ = false;
     command_ = ++last_command_;
     statement_reads_ = reads_.size();
     statement_nodes_ = nodes_.size();
     nodes_.begin_statement();
     statement_versions_ = writes_.mark();
     statement_depth_ = mark_depth_;
-    statement_inserts_directly_ = true;
-    statement_wrote_direct_ = false;
     statement_began_interactive_ = mode_ == TransactionMode::interactive;
     return private_relations_.empty() ? TransactionStatus::ok : show_private_rows();
   });
@@ -160,56 +159,6 @@ TransactionStatus Transaction::restart_statement() {
     reads_.truncate(statement_reads_);
     return validate();
   });
-}
-
-TransactionStatus Transaction::become_interactive() {
-  if (mode_ != TransactionMode::one_shot) return TransactionStatus::ok;
-  TransactionStatus status = validate();
-  mode_ = TransactionMode::interactive;
-  if (status == TransactionStatus::ok) status = take_later_locks();
-  if (status == TransactionStatus::ok) status = guarded(worker_, [this] { return take_intents(); });
-  // They rest on whole rows from here on.
-  partial_reads_.clear();
-  // Waiting for a lock may have changed what was read.
-  return status == TransactionStatus::ok ? validate() : status;
-}
-
-// Those of relations, and behind them what they keep is looked at once more. Late as it is, it does
-// not wait with the locks that it has: it waits as a one-shot and runs again.
-TransactionStatus Transaction::take_later_locks() {
-  for (const LaterLock& lock : later_locks_) {
-    TransactionStatus status = lock_relation(*lock.relation, lock.mode, WaitPolicy::no_wait);
-    if (status == TransactionStatus::lock_not_available)
-      return must_wait_for(LockTag::of(*lock.relation), lock.mode);
-    if (status != TransactionStatus::ok) return status;
-  }
-  later_locks_.clear();
-  for (const LaterRead& read : later_reads_) {
-    const ReadEntry& row = reads_[read.index];
-    TransactionStatus status = check_descriptor(row.record, row.tid());
-    if (status != TransactionStatus::ok) return status;
-    reads_.exchange(read.index, read.version.record, TidWord::present(read.version.tid));
-  }
-  later_reads_.clear();
-  return TransactionStatus::ok;
-}
-
-TransactionStatus Transaction::take_intents() {
-  for (WriteEntry& entry : writes_) {
-    if (entry.newest->patched != nullptr) rest_on_base(entry);
-    if (entry.held >= entry.needed() || !registers(*entry.relation)) continue;
-    TransactionStatus status = lock_record(entry.record, entry.relation->id(), {entry.needed()});
-    if (status != TransactionStatus::ok) return status;
-    entry.held = entry.needed();
-    if (entry.newest->tombstone) worker_.parts().locks.note_removal(owner_, entry.record);
-  }
-  for (const ReadEntry& read : reads_) {
-    if (read.kind() != ReadKind::reference) continue;
-    TransactionStatus status =
-        lock_record(read.record, referenced_relation_of(read.record), {LockMode::key_share});
-    if (status != TransactionStatus::ok) return status;
-  }
-  return TransactionStatus::ok;
 }
 
 // ---- savepoints ----
@@ -353,6 +302,7 @@ void Transaction::let_writers_in() {
 // ---- the end ----
 
 void Transaction::roll_back() {
+  lost_records_ = writes_.size();
   abandon_load();
   for (const PrivateRelation& created : private_relations_)
     drop_private(worker_, *created.relation);

@@ -44,11 +44,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
 #include "base/parker.h"
 #include "storage/record/ordered_load.h"
 #include "storage/record/row_buffer.h"
 #include "storage/transaction/abort_reason.h"
 #include "storage/transaction/bulk_load.h"
+#include "storage/transaction/later_uses.h"
 #include "storage/transaction/node_set.h"
 #include "storage/transaction/partial_reads.h"
 #include "storage/transaction/partial_row.h"
@@ -129,6 +131,7 @@ class Transaction {
     size_t nodes = 0;
   };
   Part begin_part() {
+    PGSILO_DCHECK(mode_ == TransactionMode::interactive);  // no indexes of reads are kept
     in_part_ = true;
     nodes_.begin_part();
     return {reads_.size(), nodes_.size()};
@@ -287,7 +290,7 @@ class Transaction {
   size_t registered_reads() const { return reads_.size() + nodes_.size(); }
   // Of the last commit that wrote.
   Tid commit_tid() const { return commit_tid_; }
-  // Of the open transaction, or of the one whose commit() has just failed.
+  // Of the open transaction, or of the one that was rolled back last.
   size_t written_records() const { return open_ ? writes_.size() : lost_records_; }
   bool has_writes() const {
     return !writes_.empty() || !private_relations_.empty() || !dropped_.empty();
@@ -296,10 +299,18 @@ class Transaction {
   // About how much memory its sets and locks take, rows in the write set included, and how much its
   // commit will need besides. Rounded up: lists that double have room left.
   size_t bookkeeping_bytes() const {
-    return reads_.size() * 32 + nodes_.size() * 48 + writes_.size() * 192 + writes_.row_bytes() +
-           owner_.lock_count() * 160 + partial_reads_.size() * 256;
+    return reads_.size() * bytes_per_read + nodes_.size() * 48 + writes_.size() * bytes_per_write +
+           writes_.row_bytes() + owner_.lock_count() * 160 + partial_reads_.bytes();
   }
-  size_t commit_bytes() const { return writes_.size() * 144 + writes_.row_bytes(); }
+  size_t commit_bytes() const {
+    return writes_.size() * commit_bytes_per_write + writes_.row_bytes();
+  }
+  // Of a record that is read and deleted, both together.
+  static constexpr size_t bytes_per_read = 32;
+  static constexpr size_t bytes_per_write = 192;
+  static constexpr size_t commit_bytes_per_write = 144;
+  static constexpr size_t bytes_per_removal =
+      bytes_per_read + bytes_per_write + commit_bytes_per_write;
 
  private:
   // Long work of a commit and of validations outside of one looks up after so many records.
@@ -316,16 +327,6 @@ class Transaction {
   struct Placeholder {
     Relation* relation;
     Record* record;
-  };
-  // What becomes of a one-shot when it becomes interactive: it takes a lock, or rests on something
-  // else than on one of its reads.
-  struct LaterLock {
-    Relation* relation;
-    LockMode mode;
-  };
-  struct LaterRead {
-    uint32_t index;
-    CatalogVersion version;
   };
 
   // reading
@@ -372,6 +373,7 @@ class Transaction {
     return entry;
   }
   void rest_on_base(WriteEntry& entry);
+  bool rests_on_part(const RowRef& row) const;
   TransactionStatus claim(Record* record, const Relation& relation, LockMode mode, LockMode* held);
   // `gain(policy)` gains a lock. Who keeps writers out lets them in before he waits for it: they
   // may hold it and wait for him.
@@ -419,9 +421,11 @@ class Transaction {
   TransactionStatus validate_references();
   TransactionStatus admit(const Record* record, LockMode mode);
   RelationId referenced_relation_of(const Record* record) const;
-  bool refresh_existence(size_t first);
-  bool refresh_partial_reads(size_t first, bool in_commit);
-  bool look_again(const PartialReads::Read& read, bool in_commit, TidWord* word);
+  TransactionStatus refresh_reads(size_t first, bool in_commit);
+  TransactionStatus refresh_existence(size_t first);
+  TransactionStatus refresh_partial_reads(size_t first, bool in_commit);
+  static TransactionStatus look_again(const Record& record, const PartialReads::Read& read,
+                                      bool in_commit, TidWord* word);
   void forget_reads(size_t first);
   bool statement_is_covered() const;
   void note_validated();
@@ -474,18 +478,18 @@ class Transaction {
   uint32_t statement_depth_ = 0;  // mark_depth_, likewise
   bool in_part_ = false;          // of the statement
   bool statement_runs_ = false;   // it has begun, and neither ended nor been followed by another
-  // It began as a part of an interactive transaction: with locks where a one-shot only registers.
-  bool statement_began_interactive_ = false;
   bool statement_inserts_directly_ = true;  // where it may: rows that are not in the write set
   bool statement_wrote_direct_ = false;     // such rows
-  Tid newest_forgotten_;                    // of reads that are no longer in the read set
-  std::vector<Relation*> referenced_;       // whose rows were read as ReadPurpose::referenced
+  // It began as a part of an interactive transaction: with locks where a one-shot only registers.
+  bool statement_began_interactive_ = false;
+  Tid newest_forgotten_;               // of reads that are no longer in the read set
+  std::vector<Relation*> referenced_;  // whose rows were read as ReadPurpose::referenced
   // What must_wait is about, and what we wanted of it.
   LockTag met_lock_;
   LockMode met_mode_ = LockMode::none;
   Epoch newest_epoch_;
   Tid commit_tid_;
-  size_t lost_records_ = 0;  // written by the last run whose commit failed
+  size_t lost_records_ = 0;  // written by the transaction that was rolled back last
 };
 
 }  // namespace pgsilo

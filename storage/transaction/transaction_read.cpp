@@ -49,8 +49,12 @@ TransactionStatus Transaction::narrow_read(const RowRef& row, std::span<const Ro
   return guarded(worker_, [&] {
     PGSILO_DCHECK(reads_[row.read_index].record == row.record &&
                   writes_.find(row.record) == nullptr);
-    partial_reads_.add(row.read_index, row.row, used);
-    reads_.note_partial();
+    if (used.empty()) {
+      reads_.weaken(row.read_index);
+    } else {
+      partial_reads_.add(row.read_index, row.row, used);
+      reads_.note_partial();
+    }
     return TransactionStatus::ok;
   });
 }
@@ -280,7 +284,7 @@ TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, RowLock 
       return TransactionStatus::ok;
     }
     if (row->read_index < statement_reads_) return TransactionStatus::conflict_record;
-    if (registered) reads_.replace(row->read_index, word);
+    if (registered) reads_.refresh(row->read_index, word);
     note_epoch(word.tid());
     if (word.is_absent()) return TransactionStatus::not_found;
     row->row = buffer.bytes();

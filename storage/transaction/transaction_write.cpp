@@ -46,11 +46,14 @@ TransactionStatus Transaction::must_wait_for(LockTag lock, LockMode mode) {
     if (entry == nullptr && patches.empty() && !is_current(row.record, row.tid))
       return TransactionStatus::conflict_record;
   }
+  const PatchedRow* patched = nullptr;
+  if (!patches.empty() && row.read_index != RowRef::not_registered) [[unlikely]]
+    patched = writes_.copy_patches(row.tid, patches);
   WriteEntry& written = writes_.add(entry, row.record, *row.relation, /*base_absent=*/false,
                                     new_row, tombstone, command_, lock);
   written.held = held;
-  if (!patches.empty() && row.read_index != RowRef::not_registered)
-    writes_.set_patched(written, row.tid, patches);
+  if (patched != nullptr) [[unlikely]]
+    written.newest->patched = patched;
   if (tombstone && held == LockMode::update) worker_.parts().locks.note_removal(owner_, row.record);
   return TransactionStatus::ok;
 }
@@ -60,15 +63,21 @@ TransactionStatus Transaction::write(const RowRef& row, std::string_view new_row
   return guarded(worker_, [&] {
     WriteEntry* entry = own_write(row.record);
     // What is written as a whole, or goes, is used as a whole.
-    if (reads_.has_partial() && partial_reads_.contains(row.read_index)) [[unlikely]]
+    if (reads_.has_flexible() && rests_on_part(row)) [[unlikely]]
       reads_.add(row.record, TidWord::present(row.tid), ReadKind::version);
     return write_version(row, entry, new_row, tombstone, lock, {});
   });
 }
 
+bool Transaction::rests_on_part(const RowRef& row) const {
+  if (row.read_index == RowRef::not_registered) return false;
+  return reads_[row.read_index].accepts_newer() || partial_reads_.contains(row.read_index);
+}
+
 TransactionStatus Transaction::update_partial(const RowRef& row, std::string_view new_row,
                                               std::span<const RowPatch> patches) {
-  bool is_partial = mode_ == TransactionMode::one_shot && writes_.find(row.record) == nullptr;
+  bool is_partial =
+      mode_ == TransactionMode::one_shot && !patches.empty() && writes_.find(row.record) == nullptr;
   if (!is_partial) return update(row, new_row);
   return guarded(worker_, [&] {
     return write_version(row, nullptr, new_row, /*tombstone=*/false, LockMode::no_key_update,

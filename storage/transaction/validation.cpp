@@ -1,6 +1,5 @@
 // Validation: Silo's phase 2, and the same check outside commit (docs/commit_protocol.md).
 #include <algorithm>
-#include <new>
 
 #include "base/append.h"
 #include "base/check.h"
@@ -93,55 +92,64 @@ bool Transaction::entry_validates(const ReadEntry& entry, TidWord word, bool own
   return entry.accepts_newer() && word.counts_as_present();
 }
 
+TransactionStatus Transaction::refresh_reads(size_t first, bool in_commit) {
+  TransactionStatus status = TransactionStatus::ok;
+  if (reads_.has_existence()) status = refresh_existence(first);
+  if (status == TransactionStatus::ok && reads_.has_partial())
+    status = refresh_partial_reads(first, in_commit);
+  return status;
+}
+
 // Existence reads accept newer versions: they read again, at the beginning of validation, before
 // anything else is checked.
-bool Transaction::refresh_existence(size_t first) {
+TransactionStatus Transaction::refresh_existence(size_t first) {
   for (auto i = static_cast<uint32_t>(first); i < reads_.size(); ++i) {
     const ReadEntry& entry = reads_[i];
     if (!entry.accepts_newer()) continue;
     TidWord word = entry.record->tid_word().load_for_validation();
     if (word.tid() == entry.tid()) continue;
-    if (!word.counts_as_present()) return false;
-    reads_.replace(i, word);
+    if (!word.counts_as_present()) return TransactionStatus::conflict_record;
+    reads_.refresh(i, word);
     note_epoch(word.tid());
   }
-  return true;
+  return TransactionStatus::ok;
 }
 
 // So do reads of parts, of a newer version with the same bytes.
-bool Transaction::refresh_partial_reads(size_t first, bool in_commit) {
+TransactionStatus Transaction::refresh_partial_reads(size_t first, bool in_commit) {
   for (const PartialReads::Read& read : partial_reads_) {
     if (read.index < first) continue;
     const ReadEntry& entry = reads_[read.index];
     TidWord word = entry.record->tid_word().load_for_validation();
     if (entry.is_undisturbed(word)) continue;
     const WriteEntry* written = in_commit ? writes_.find(entry.record) : nullptr;
-    bool own_lock = written != nullptr && written->locked;
-    if (own_lock && word.tid() == entry.tid()) continue;
-    if (!(own_lock ? !word.is_absent() && read.agrees_with(entry.record->quiet_row())
-                   : look_again(read, in_commit, &word)))
-      return false;
-    reads_.replace(read.index, word);
+    TransactionStatus status = TransactionStatus::ok;
+    if (written == nullptr || !written->locked)
+      status = look_again(*entry.record, read, in_commit, &word);
+    else if (word.tid() != entry.tid() && !entry.record->compare_locked(read.ranges, read.bytes))
+      status = TransactionStatus::conflict_record;
+    if (status != TransactionStatus::ok) return status;
+    reads_.refresh(read.index, word);
     note_epoch(word.tid());
   }
-  return true;
+  return TransactionStatus::ok;
 }
 
-// Whether the row that `read` is about has the bytes still; *word is its version then. Who has
-// locked it may wait for us, or have lost its CPU: it is waited for shortly.
-bool Transaction::look_again(const PartialReads::Read& read, bool in_commit, TidWord* word) {
-  const Record& record = *reads_[read.index].record;
-  try {
-    RowBuffer& buffer = partial_reads_.scratch();
-    // Inside commit nothing allocates.
-    if (in_commit && record.quiet_row().size() > buffer.capacity_bytes()) return false;
-    for (int rounds = 0; !record.try_read(buffer, *word); pause_briefly()) {
-      if (++rounds == lock_patience) return false;
+// Whether the row has the bytes still; *word is its version then. Who has locked it in commit may
+// wait for us, so that a commit waits for him only shortly.
+TransactionStatus Transaction::look_again(const Record& record, const PartialReads::Read& read,
+                                          bool in_commit, TidWord* word) {
+  bool equal = false;
+  Backoff backoff;
+  for (int rounds = 0; !record.try_compare(read.ranges, read.bytes, *word, equal);) {
+    if (!in_commit) {
+      backoff.pause();
+      continue;
     }
-    return !word->is_obsolete() && !word->is_absent() && read.agrees_with(buffer.bytes());
-  } catch (const std::bad_alloc&) {
-    return false;  // the row has grown; the next run will tell
+    if (++rounds == lock_patience) return TransactionStatus::conflict_lock;
+    pause_briefly();
   }
+  return equal ? TransactionStatus::ok : TransactionStatus::conflict_record;
 }
 
 inline TransactionStatus Transaction::validate_entries(const ReadEntry* at, const ReadEntry* end,
@@ -162,9 +170,9 @@ TransactionStatus Transaction::validate_reads(bool in_commit, const Part& since)
     TransactionStatus status = validate_references();
     if (status != TransactionStatus::ok) return status;
   }
-  if (reads_.has_flexible() &&
-      !(refresh_existence(since.reads) && refresh_partial_reads(since.reads, in_commit))) {
-    return TransactionStatus::conflict_record;
+  if (reads_.has_flexible()) [[unlikely]] {
+    TransactionStatus status = refresh_reads(since.reads, in_commit);
+    if (status != TransactionStatus::ok) return status;
   }
   if (reads_.size() >= records_per_pause || nodes_.size() >= records_per_pause) [[unlikely]]
     return validate_many(in_commit, since);

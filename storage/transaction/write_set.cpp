@@ -37,6 +37,14 @@ WriteEntry& WriteSet::add(WriteEntry* entry, Record* record, Relation& relation,
   return *entry;
 }
 
+const PatchedRow* WriteSet::copy_patches(Tid base, std::span<const RowPatch> patches) {
+  const PatchedRow* copy = PatchedRow::make(arena_, base, patches);
+  row_bytes_ += sizeof(PatchedRow) + patches.size_bytes();
+  for (const RowPatch& patch : patches)
+    if (patch.kind == RowPatch::Kind::set) row_bytes_ += patch.range.bytes;
+  return copy;
+}
+
 void WriteSet::rollback_to(uint32_t mark) {
   while (versions_.size() > mark) {
     PendingVersion* version = versions_.back();

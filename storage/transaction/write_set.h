@@ -65,6 +65,7 @@ class WriteSet {
  public:
   bool empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
+  // Of the rows, and of patches, those taken back included.
   size_t row_bytes() const { return row_bytes_; }
   WriteEntry* begin() { return entries_.data(); }
   WriteEntry* end() { return entries_.data() + entries_.size(); }
@@ -81,10 +82,8 @@ class WriteSet {
   WriteEntry& add(WriteEntry* entry, Record* record, Relation& relation, bool base_absent,
                   std::string_view row, bool tombstone, CommandId command, LockMode needed);
 
-  // The version that add() has just made, of a record without another. Throws std::bad_alloc.
-  void set_patched(WriteEntry& entry, Tid base, std::span<const RowPatch> patches) {
-    entry.newest->patched = PatchedRow::make(arena_, base, patches);
-  }
+  // For PendingVersion::patched. Throws std::bad_alloc.
+  const PatchedRow* copy_patches(Tid base, std::span<const RowPatch> patches);
 
   // Number of versions written so far; rollback_to() forgets those written since.
   uint32_t mark() const { return static_cast<uint32_t>(versions_.size()); }

@@ -264,6 +264,23 @@ TEST_F(IsolationTest, InsertIntoATableOfTheBlockLocksRowsThatOthersChange) {
   EXPECT_EQ(other.ask(query("drop table made_test")), "CZI");
 }
 
+// Behind a COMMIT there is no way back for the whole; its statements may run again alone, and see
+// one moment.
+TEST_F(IsolationTest, BehindACommitInTheSameQuery) {
+  EXPECT_EQ(one.ask(query("set default_transaction_isolation = 'read committed'")), "CZI");
+  for (std::string statement :
+       {"create table made_test (id int, v int); insert into made_test select id, v",
+        "create table made_test as select id, v"}) {
+    EXPECT_EQ(one.ask(query("begin")), "CZT");
+    one.send(query("commit; " + statement + " from isolation_test where pg_sleep(0.05) is not null"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    EXPECT_EQ(other.ask(query("update isolation_test set v = v + 1")), "CZI");
+    EXPECT_TRUE(summary(one.read_answer()).ends_with("CZI"));
+    EXPECT_EQ(other.column("select count(distinct v) from made_test"), "1 ");
+    EXPECT_EQ(other.ask(query("drop table made_test")), "CZI");
+  }
+}
+
 // What failed before it began is no reason to undo the statement before it.
 TEST_F(IsolationTest, AnErrorBeforeAStatementBeginsLeavesTheOneBeforeAlone) {
   begin(one, "serializable");

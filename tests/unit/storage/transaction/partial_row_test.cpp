@@ -1,8 +1,10 @@
 // Reads of some bytes of a row, and changes of some (docs/hot_records.md).
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <climits>
 #include <cstring>
+#include <thread>
 
 #include "tests/unit/storage/transaction/test_engine.h"
 
@@ -195,8 +197,8 @@ TEST_F(PartialRowTest, WhatCannotBeMadeOfTheNewRowConflicts) {
 
 // Who uses what it has made rests on the version that it was made of.
 TEST_F(PartialRowTest, WhatIsUsedMayNotBeMadeAnew) {
-  enum class Use { read, scan, peek, write, add, become_interactive };
-  for (Use use : {Use::read, Use::scan, Use::peek, Use::write, Use::add, Use::become_interactive}) {
+  enum class Use { read, scan, peek, write, add };
+  for (Use use : {Use::read, Use::scan, Use::peek, Use::write, Use::add}) {
     for (bool disturbed : {false, true}) {
       store(Row());
       main.begin();
@@ -217,30 +219,67 @@ TEST_F(PartialRowTest, WhatIsUsedMayNotBeMadeAnew) {
       if (use == Use::add) {
         EXPECT_EQ(add(main, 0), ok);
       }
-      if (use == Use::become_interactive) {
-        EXPECT_EQ(main.transaction.become_interactive(), ok);
-      }
-      if (disturbed && use != Use::become_interactive) add_and_commit(other, 1);
-      bool fails = disturbed && use != Use::become_interactive;
-      EXPECT_EQ(main.commit(), fails ? conflict_record : ok) << static_cast<int>(use);
-      EXPECT_EQ(stored().count, fails ? 1 : 10) << static_cast<int>(use);
+      if (disturbed) add_and_commit(other, 1);
+      EXPECT_EQ(main.commit(), disturbed ? conflict_record : ok) << static_cast<int>(use);
+      EXPECT_EQ(stored().count, disturbed ? 1 : 10) << static_cast<int>(use);
     }
   }
 }
 
 // Nor may the whole row be made of what was only used in part.
 TEST_F(PartialRowTest, AWholeRowRestsOnAllOfIt) {
-  for (bool removes : {false, true}) {
+  enum class Use { update, patch_nothing, remove };
+  for (Use use : {Use::update, Use::patch_nothing, Use::remove}) {
+    for (size_t used : {0, 1}) {
+      main.begin();
+      ASSERT_EQ(read(main, {&name_range, used}), ok);
+      Row row = row_of(main.row.row);
+      Transaction& t = main.transaction;
+      ASSERT_EQ(use == Use::update          ? t.update(main.row, bytes_of(row))
+                : use == Use::patch_nothing ? t.update_partial(main.row, bytes_of(row), {})
+                                            : t.remove(main.row),
+                ok);
+      add_and_commit(other, 1);
+      EXPECT_EQ(main.commit(), conflict_record);
+    }
+  }
+  EXPECT_EQ(stored().count, 6);
+}
+
+// In its place or outside of it, the bytes before its end are where they were.
+TEST_F(PartialRowTest, TheRowMayGrow) {
+  for (bool writes : {false, true}) {
     main.begin();
     ASSERT_EQ(read(main, {&name_range, 1}), ok);
-    Row row = row_of(main.row.row);
-    ASSERT_EQ(removes ? main.transaction.remove(main.row)
-                      : main.transaction.update(main.row, bytes_of(row)),
-              ok);
-    add_and_commit(other, 1);
-    EXPECT_EQ(main.commit(), conflict_record);
+    if (writes) {
+      ASSERT_EQ(main.insert(relation, "new", "row"), ok);
+    }
+    Row row{.count = 1};
+    other.store(relation, "k", std::string(bytes_of(row)) + std::string(200, 'x'));
+    EXPECT_EQ(main.commit(), ok);
+    other.drop(relation, "k");
+    store(Row());
   }
-  EXPECT_EQ(stored().count, 2);
+}
+
+// Whoever has locked it is waited for; but he may wait for what a commit has locked.
+TEST_F(PartialRowTest, ALockedRow) {
+  main.begin();
+  ASSERT_EQ(read(main, {&name_range, 1}), ok);
+  AtomicTidWord& word = main.row.record->tid_word();
+  TidWord seen;
+  ASSERT_TRUE(word.try_lock(LockPurpose::update, seen));
+  std::thread holder([&word] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    word.unlock();
+  });
+  EXPECT_EQ(main.transaction.validate(), ok);
+  EXPECT_FALSE(word.load().is_locked());
+  holder.join();
+  ASSERT_EQ(main.insert(relation, "new", "row"), ok);
+  ASSERT_TRUE(word.try_lock(LockPurpose::update, seen));
+  EXPECT_EQ(main.commit(), conflict_lock);
+  word.unlock();
 }
 
 TEST_F(PartialRowTest, BecomingInteractiveItRestsOnWholeRows) {
