@@ -45,7 +45,7 @@ class Modify : public Operator {
   void open() override { child_->open(); }
   // Changes rows until one is to be returned; false when all are done.
   bool next() final {
-    while (child_->next()) {
+    while (!is_done_ && child_->next()) {
       state_.session.maybe_yield();
       scratch_.begin_row();
       if (!change()) continue;
@@ -73,6 +73,7 @@ class Modify : public Operator {
   std::unique_ptr<Operator> child_;
   TableWriter writer_;
   Scratch scratch_;
+  bool is_done_ = false;  // without looking at rows
 
  private:
   Arena lock_memory_;

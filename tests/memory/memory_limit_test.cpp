@@ -41,6 +41,7 @@ class Client {
     const char* text = PQresultErrorField(result_.get(), PG_DIAG_MESSAGE_DETAIL);
     return text == nullptr ? "" : text;
   }
+  std::string tag() const { return PQcmdStatus(result_.get()); }
   // What came without being asked for: libpq hands out the last words of a session in several ways.
   std::string last_words() const { return told_ + message() + PQerrorMessage(connection_.get()); }
   PGconn* connection() { return connection_.get(); }
@@ -169,6 +170,21 @@ TEST_F(MemoryLimitTest, OneStatementDeletesWhatTheReserveCanRemember) {
   EXPECT_EQ(client.run("delete from filled where id < 140000"), "") << client.message();
   EXPECT_EQ(client.number("select count(*) from filled"), rows - 140000);
   EXPECT_TRUE(inserts_again(client));
+}
+
+// However many, if it is all of them: the table gets new trees. Not one that rows of others refer
+// to, nor in a block, which would keep the table to itself.
+TEST_F(MemoryLimitTest, OneStatementDeletesAllRows) {
+  must("create index on filled (id)");
+  ASSERT_EQ(fill(client), "53200");
+  Client other;
+  EXPECT_EQ(client.run("delete from filled"), "") << client.message();
+  EXPECT_EQ(client.tag(), "DELETE " + std::to_string(rows));
+  EXPECT_EQ(other.number("select count(*) from filled"), 0);
+  EXPECT_EQ(client.run("delete from filled"), "");
+  EXPECT_EQ(client.tag(), "DELETE 0");
+  EXPECT_TRUE(inserts_again(other));
+  EXPECT_EQ(other.number("select count(*) from filled"), batch);
 }
 
 TEST_F(MemoryLimitTest, CopyIsRefused) {
