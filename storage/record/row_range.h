@@ -1,4 +1,4 @@
-// A part of a row, by its place among the row's bytes.
+// A part of a row, by its place among the row's bytes. Thread safety: a value.
 #pragma once
 
 #include <cstdint>
