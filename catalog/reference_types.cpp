@@ -4,14 +4,11 @@
 #include <iterator>
 
 #include "catalog/builtin/builtin.h"
+#include "sql/types/type.h"
 
 namespace pgsilo {
 
 namespace {
-
-bool is_integer(Oid type) {
-  return type == type_oid::int2 || type == type_oid::int4 || type == type_oid::int8;
-}
 
 // Types that one of PostgreSQL's B-tree operator families compares with each other.
 bool is_of_one_family(Oid left, Oid right) {
@@ -29,7 +26,8 @@ bool is_of_one_family(Oid left, Oid right) {
 
 ReferenceTypes reference_types(Oid referring, Oid referenced) {
   if (referring == referenced) return {};
-  if (is_integer(referring) && is_integer(referenced)) return {ReferenceConversion::integer};
+  if (is_integer_type(referring) && is_integer_type(referenced))
+    return {ReferenceConversion::integer};
   const BuiltinCast* cast = find_cast(referring, referenced);
   if (cast != nullptr && cast->context == CastContext::implicit) {
     if (cast->method == CastMethod::binary) return {};

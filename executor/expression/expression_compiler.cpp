@@ -315,12 +315,6 @@ void ExpressionCompiler::compile_in_list(const InListExpression& expression, Reg
   for (size_t jump : ends) land(jump);
 }
 
-namespace {
-bool is_plain_integer(Oid type) {
-  return type == type_oid::int2 || type == type_oid::int4 || type == type_oid::int8;
-}
-}  // namespace
-
 bool ExpressionCompiler::compile_constant_set(const InListExpression& expression, Register operand,
                                               Register target) {
   constexpr size_t least_items = 8;
@@ -330,8 +324,7 @@ bool ExpressionCompiler::compile_constant_set(const InListExpression& expression
   if (info.hash == nullptr || info.equal == nullptr) return false;
   for (const BoundExpression* item : expression.items) {
     if (item->kind != ExpressionKind::constant) return false;
-    if (item->type != type && !(is_plain_integer(type) && is_plain_integer(item->type)))
-      return false;
+    if (item->type != type && !(is_integer_type(type) && is_integer_type(item->type))) return false;
   }
   Arena& arena = plan_.statement().arena;
   size_t slot_count = 16;

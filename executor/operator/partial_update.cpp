@@ -13,16 +13,12 @@ namespace pgsilo {
 
 namespace {
 
-bool is_integer(Oid type) {
-  return type == type_oid::int2 || type == type_oid::int4 || type == type_oid::int8;
-}
-
 // Below the casts from one integer type to another.
 const BoundExpression* without_casts(const BoundExpression* value) {
   const auto* call = try_as<CallExpression>(value);
   bool casts = call != nullptr && call->form == CallForm::implicit_cast &&
-               call->arguments.size() == 1 && is_integer(call->type) &&
-               is_integer(call->arguments[0]->type);
+               call->arguments.size() == 1 && is_integer_type(call->type) &&
+               is_integer_type(call->arguments[0]->type);
   return casts ? without_casts(call->arguments[0]) : value;
 }
 
@@ -108,9 +104,9 @@ class PartialUpdate::Analysis {
   // What an assignment adds to its column or subtracts from it; null: it does something else.
   const BoundExpression* summand_of(const ColumnAssignment& assignment) const {
     auto column = static_cast<size_t>(assignment.column);
-    if (!is_integer(table_.columns[column].type)) return nullptr;
+    if (!is_integer_type(table_.columns[column].type)) return nullptr;
     const auto* sum = try_as<CallExpression>(without_casts(assignment.value));
-    if (sum == nullptr || !is_integer(sum->type) || sum->arguments.size() != 2) return nullptr;
+    if (sum == nullptr || !is_integer_type(sum->type) || sum->arguments.size() != 2) return nullptr;
     const BuiltinOperator* op = find_operator(sum->operator_oid);
     if (op == nullptr) return nullptr;
     auto is_column = [&](const BoundExpression* argument) {

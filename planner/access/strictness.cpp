@@ -83,11 +83,8 @@ bool is_hashable_equality(const CallExpression& call) {
     return false;
   if (left == right) return true;
   // Integers hash alike in all widths, and so do floats.
-  auto is_integer = [](Oid type) {
-    return type == type_oid::int2 || type == type_oid::int4 || type == type_oid::int8;
-  };
   auto is_float = [](Oid type) { return type == type_oid::float4 || type == type_oid::float8; };
-  return (is_integer(left->oid) && is_integer(right->oid)) ||
+  return (is_integer_type(left->oid) && is_integer_type(right->oid)) ||
          (is_float(left->oid) && is_float(right->oid));
 }
 

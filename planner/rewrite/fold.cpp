@@ -88,8 +88,8 @@ class Folder {
   static bool is_stable_text(const IoConversionExpression& cast) {
     for (Oid type : {cast.type, cast.argument->type}) {
       const TypeInfo& info = type_info(type);
-      bool fixed = info.category == 'B' || info.category == 'S' || type == type_oid::int2 ||
-                   type == type_oid::int4 || type == type_oid::int8 || type == type_oid::numeric;
+      bool fixed = info.category == 'B' || info.category == 'S' || is_integer_type(type) ||
+                   type == type_oid::numeric;
       if (!fixed) return false;
     }
     return true;

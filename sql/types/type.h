@@ -108,6 +108,11 @@ void format_type(Oid oid, int32_t typmod, ByteBuffer& out);
 // The same without a modifier, as messages name types: "character" where the above says "bpchar".
 std::string format_type(Oid oid);
 
+// smallint, integer, bigint.
+inline bool is_integer_type(Oid type) {
+  return type == type_oid::int2 || type == type_oid::int4 || type == type_oid::int8;
+}
+
 // Not for int2vector and oidvector, which PostgreSQL does not print as arrays.
 inline bool is_array_type(const TypeInfo& type) { return type.category == 'A' && type.array == 0; }
 
