@@ -108,10 +108,10 @@ RowRange RowLayout::header_range() const {
   return {0, static_cast<uint32_t>(header_bytes + bitmap_bytes(columns_.size()))};
 }
 
-std::optional<RowRange> RowLayout::fixed_range(size_t index) const {
+RowRange RowLayout::fixed_range(size_t index) const {
   const Place& place = places_[index];
-  if (place.form == Form::variable) return std::nullopt;
-  return RowRange{header_range().bytes + place.offset, place.width};
+  PGSILO_DCHECK(place.form != Form::variable);
+  return {header_range().bytes + place.offset, place.width};
 }
 
 Datum RowLayout::pad(Datum value, int32_t length, Arena& padding) {

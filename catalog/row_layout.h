@@ -24,7 +24,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -94,10 +93,10 @@ class RowLayout {
     return Datum::of_bytes({begin, end});
   }
 
-  // Of rows that have all columns: where their number and their null bits are, and a column of
-  // fixed width (none: of another).
+  // Of rows that have all columns: where their number and their null bits are, and a column;
+  // precondition: it has a fixed width.
   RowRange header_range() const;
-  std::optional<RowRange> fixed_range(size_t index) const;
+  RowRange fixed_range(size_t index) const;
 
   // All columns, as get(); out.size() == column_count(). Dropped columns come as null.
   void decode(std::string_view row, std::span<Datum> out, Arena& padding) const;

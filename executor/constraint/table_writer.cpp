@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "executor/constraint/reference_events.h"
+#include "executor/constraint/row_patches.h"
 #include "executor/execution_context.h"
 #include "executor/execution_state.h"
-#include "executor/operator/partial_update.h"
 #include "executor/transaction_status.h"
 #include "sql/memory_error.h"
 #include "sql/sql_error.h"
@@ -272,9 +272,9 @@ void TableWriter::remove_entry(const IndexDescriptor& index, std::span<const Dat
 bool TableWriter::update(const RowRef& old, std::span<const Datum> old_row,
                          std::span<const Datum> new_row,
                          std::span<const IndexDescriptor* const> indexes, bool changes_primary_key,
-                         const PartialUpdate* partial) {
+                         const RowPatches* patches) {
   bool moves = false;
-  if (!update_row(old, old_row, new_row, indexes, changes_primary_key, partial, &moves))
+  if (!update_row(old, old_row, new_row, indexes, changes_primary_key, patches, &moves))
     return false;
   if (watch_ != nullptr) watch_->updated(old_row, new_row, moves ? key_.view() : old.key(), moves);
   return true;
@@ -282,11 +282,11 @@ bool TableWriter::update(const RowRef& old, std::span<const Datum> old_row,
 
 // To what is in row_.
 TransactionStatus TableWriter::update_encoded(const RowRef& old, LockMode lock,
-                                              const PartialUpdate* partial) {
-  bool splits = partial != nullptr && transaction().mode() == TransactionMode::one_shot &&
-                partial->split(old.row, row_.view(), &patches_);
+                                              const RowPatches* patches) {
+  bool splits = patches != nullptr && transaction().mode() == TransactionMode::one_shot &&
+                patches->split(old.row, row_.view(), &patches_);
   if (!splits) return transaction().update(old, row_.view(), lock);
-  TransactionStatus status = transaction().narrow_read(old, partial->used());
+  TransactionStatus status = transaction().narrow_read(old, patches->used());
   return status == TransactionStatus::ok ? transaction().update_partial(old, row_.view(), patches_)
                                          : status;
 }
@@ -294,7 +294,7 @@ TransactionStatus TableWriter::update_encoded(const RowRef& old, LockMode lock,
 bool TableWriter::update_row(const RowRef& old, std::span<const Datum> old_row,
                              std::span<const Datum> new_row,
                              std::span<const IndexDescriptor* const> indexes,
-                             bool changes_primary_key, const PartialUpdate* partial, bool* moves) {
+                             bool changes_primary_key, const RowPatches* patches, bool* moves) {
   row_.clear();
   table_.layout.encode(new_row, row_);
   admit_update(old);
@@ -305,7 +305,7 @@ bool TableWriter::update_row(const RowRef& old, std::span<const Datum> old_row,
   }
   LockMode lock =
       changes_unique_key(old_row, new_row, indexes) ? LockMode::update : LockMode::no_key_update;
-  TransactionStatus status = update_encoded(old, lock, partial);
+  TransactionStatus status = update_encoded(old, lock, patches);
   if (status == TransactionStatus::self_modified) return false;
   check(status);
   for (const IndexDescriptor* index : indexes) {

@@ -17,8 +17,8 @@
 
 namespace pgsilo {
 
-class PartialUpdate;
 class ReferenceWatch;
+class RowPatches;
 struct ExecutionContext;
 struct ExecutionState;
 struct RowChanges;
@@ -49,11 +49,11 @@ class TableWriter {
   void finish_load();
   // Changes a row of this transaction's reads. False: this very statement has changed it before.
   // `indexes`: those whose entries may change; with `changes_primary_key` all are looked at.
-  // `old_row` is read only where there are any, or where the table has foreign keys. `partial`: if
+  // `old_row` is read only where there are any, or where the table has foreign keys. `patches`: if
   // not null, what the change uses and changes of the row.
   bool update(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
               std::span<const IndexDescriptor* const> indexes, bool changes_primary_key,
-              const PartialUpdate* partial = nullptr);
+              const RowPatches* patches = nullptr);
   bool remove(const RowRef& old, std::span<const Datum> old_row);
 
   // 23502 for a null in one of `columns` (0-based).
@@ -85,8 +85,8 @@ class TableWriter {
   bool has_entry(const IndexDescriptor& index, std::string_view primary_key);
   bool update_row(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
                   std::span<const IndexDescriptor* const> indexes, bool changes_primary_key,
-                  const PartialUpdate* partial, bool* moves);
-  TransactionStatus update_encoded(const RowRef& old, LockMode lock, const PartialUpdate* partial);
+                  const RowPatches* patches, bool* moves);
+  TransactionStatus update_encoded(const RowRef& old, LockMode lock, const RowPatches* patches);
   bool remove_row(const RowRef& old, std::span<const Datum> old_row);
   bool move(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row);
   [[noreturn]] void raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const;

@@ -1,5 +1,7 @@
+#include <optional>
+
+#include "executor/constraint/row_patches.h"
 #include "executor/operator/modify.h"
-#include "executor/operator/partial_update.h"
 #include "executor/operator/table_scan.h"
 
 namespace pgsilo {
@@ -10,7 +12,7 @@ struct CompiledUpdate final : CompiledModify {
   ExpressionProgram assignments;
   std::vector<const IndexDescriptor*> changed_indexes;
   bool changes_primary_key = false;
-  std::unique_ptr<const PartialUpdate> partial;  // null: it takes rows as a whole
+  std::optional<RowPatches> patches;  // none: it takes rows as a whole
   // Nobody asks for the old row when no key can change.
   bool needs_old_row() const {
     return changes_primary_key || !changed_indexes.empty() || table->has_foreign_keys();
@@ -35,7 +37,8 @@ class Update final : public Modify {
     update_.assignments.evaluate(registers(), state_.rows);
     check_row(update_.not_null_columns);
     return writer_.update(ref, old_row_, new_row, update_.changed_indexes,
-                          update_.changes_primary_key, update_.partial.get());
+                          update_.changes_primary_key,
+                          update_.patches ? &*update_.patches : nullptr);
   }
 
   const CompiledUpdate& update_;
@@ -62,7 +65,7 @@ CompiledOperator* compile_update(const UpdateNode& node, PlanCompiler& plan) {
   made->assignments = plan.row_into(values, made->child->output, targets);
   made->changed_indexes.assign(node.changed_indexes.begin(), node.changed_indexes.end());
   made->changes_primary_key = node.changes_primary_key;
-  made->partial = PartialUpdate::of(node);
+  if (node.partial != nullptr) made->patches.emplace(*node.partial, node.table->layout);
   return plan.add(std::move(made));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "catalog/descriptors.h"
+#include "planner/access/partial_update.h"
 #include "planner/bound/make_expression.h"
 #include "planner/plan/expression_placer.h"
 #include "planner/plan/make_plan.h"
@@ -63,6 +64,7 @@ class ModificationPlanner {
     update->old_row_slots = old_row_slots(child.layout);
     update->row_handle_slot = child.layout.find_row_handle(0);
     finish(*update, child.node, child.layout);
+    update->partial = find_partial_update(context_.arena(), *update);
     return update;
   }
 

@@ -430,12 +430,25 @@ struct InsertNode : ModifyNode {
   const ConflictAction* conflict = nullptr;
 };
 
+struct ColumnChange {
+  int32_t column = 0;  // index into the table's columns
+  bool adds = false;   // SET x = x + ... or x - ... of an integer: it only grows
+};
+
+// All that an UPDATE of one row rests on and does, in columns of fixed width. That the row has all
+// its columns, and which of them are null, it rests on in any case.
+struct PartialUpdate {
+  std::span<const int32_t> used_columns;  // indexes into the table's columns, ascending
+  std::span<const ColumnChange> changes;  // one per assignment, in their order
+};
+
 // The child's row holds the whole old row: old_row_slots[i] is table column i (-1 for dropped
 // ones). A row that comes twice is changed once.
 struct UpdateNode : ModifyNode, RowChange {
   static constexpr PlanKind plan_kind = PlanKind::update;
   std::span<const int32_t> old_row_slots;
   int32_t row_handle_slot = 0;
+  const PartialUpdate* partial = nullptr;  // null: it uses rows as a whole
 };
 
 // old_row_slots as in UpdateNode: index entries are found through it.

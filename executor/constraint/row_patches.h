@@ -1,23 +1,20 @@
-// An UPDATE of one row by its key, taken apart into what it uses of the row and what it changes
-// (docs/hot_records.md), so that others may change the rest of it meanwhile. SET x = x + ... does
-// not use x. Thread safety: immutable.
+// What a partial update (planner/access/partial_update.h) uses of a row and changes of it, in terms
+// of the row's bytes. Thread safety: immutable.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "catalog/row_layout.h"
 #include "planner/plan/plan_node.h"
 #include "storage/transaction/partial_row.h"
 
 namespace pgsilo {
 
-class PartialUpdate {
+class RowPatches {
  public:
-  // Null: it uses the row as a whole, for its keys may change, or columns of variable width are
-  // among those that matter.
-  static std::unique_ptr<const PartialUpdate> of(const UpdateNode& node);
+  RowPatches(const PartialUpdate& update, const RowLayout& layout);
 
   // Of the encoded rows, null bits included.
   std::span<const RowRange> used() const { return used_; }
@@ -31,9 +28,8 @@ class PartialUpdate {
     RowRange range;
     bool adds = false;
   };
-  class Analysis;
 
-  std::vector<RowRange> used_;
+  std::vector<RowRange> used_;  // the header first
   std::vector<Change> changes_;
 };
 

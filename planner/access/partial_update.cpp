@@ -1,8 +1,7 @@
-#include "executor/operator/partial_update.h"
+#include "planner/access/partial_update.h"
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
+#include <vector>
 
 #include "catalog/builtin/builtin.h"
 #include "catalog/descriptors.h"
@@ -22,17 +21,8 @@ const BoundExpression* without_casts(const BoundExpression* value) {
   return casts ? without_casts(call->arguments[0]) : value;
 }
 
-int64_t load_integer(const char* at, uint32_t bytes) {
-  int64_t value = 0;
-  std::memcpy(&value, at, bytes);
-  int unused_bits = 64 - 8 * static_cast<int>(bytes);
-  return static_cast<int64_t>(static_cast<uint64_t>(value) << unused_bits) >> unused_bits;
-}
-
-}  // namespace
-
 // Which columns matter.
-class PartialUpdate::Analysis {
+class Analysis {
  public:
   Analysis(const UpdateNode& node, const PointGetNode& scan)
       : table_(*node.table),
@@ -42,8 +32,7 @@ class PartialUpdate::Analysis {
     for (const ColumnAssignment& assignment : assignments_) {
       const BoundExpression* summand = summand_of(assignment);
       use(summand != nullptr ? summand : assignment.value);
-      changes_.push_back(
-          {range_of(static_cast<size_t>(assignment.column)), /*adds=*/summand != nullptr});
+      changes_.push_back({assignment.column, /*adds=*/summand != nullptr});
     }
   }
   // Slots of the scan's row; null: nothing.
@@ -58,27 +47,28 @@ class PartialUpdate::Analysis {
     if (matters) use(&condition, table_.columns.size());
   }
 
-  // Null: it cannot be said by ranges.
-  std::unique_ptr<PartialUpdate> result() {
-    auto made = std::make_unique<PartialUpdate>();
-    made->used_.push_back(table_.layout.header_range());
+  const PartialUpdate* result(Arena& arena) const {
+    std::vector<int32_t> used;
     for (size_t i = 0; i < used_.size(); ++i) {
-      if (!used_[i]) continue;
-      made->used_.push_back(range_of(i));
+      if (used_[i]) used.push_back(static_cast<int32_t>(i));
     }
-    made->changes_ = std::move(changes_);
-    return all_fixed_ ? std::move(made) : nullptr;
+    auto is_fixed = [this](int32_t column) {
+      return table_.layout.column(static_cast<size_t>(column)).width != 0;
+    };
+    bool all_fixed = !uses_handle_ && std::all_of(used.begin(), used.end(), is_fixed) &&
+                     std::all_of(changes_.begin(), changes_.end(),
+                                 [&](const ColumnChange& each) { return is_fixed(each.column); });
+    if (!all_fixed) return nullptr;
+    auto* made = arena.make<PartialUpdate>();
+    made->used_columns = arena.copy_span(used);
+    made->changes = arena.copy_span(changes_);
+    return made;
   }
 
  private:
   bool is_assigned(int32_t column) const {
     return std::any_of(assignments_.begin(), assignments_.end(),
                        [column](const ColumnAssignment& each) { return each.column == column; });
-  }
-  RowRange range_of(size_t column) {
-    std::optional<RowRange> range = table_.layout.fixed_range(column);
-    all_fixed_ &= range.has_value();
-    return range.value_or(RowRange());
   }
   // Slots up to `new_columns` are those of the new row, the others the scan's.
   void use(const BoundExpression* expression, size_t new_columns) {
@@ -91,6 +81,7 @@ class PartialUpdate::Analysis {
       return false;
     });
   }
+  // Of the scan; behind the columns is the row handle.
   size_t column_of(size_t slot) const {
     return slot < scan_.table_columns.size() ? static_cast<size_t>(scan_.table_columns[slot])
                                              : used_.size();
@@ -99,7 +90,7 @@ class PartialUpdate::Analysis {
     if (column < used_.size())
       used_[column] = true;
     else
-      all_fixed_ = false;  // no column of the row
+      uses_handle_ = true;
   }
   // What an assignment adds to its column or subtracts from it; null: it does something else.
   const BoundExpression* summand_of(const ColumnAssignment& assignment) const {
@@ -123,45 +114,22 @@ class PartialUpdate::Analysis {
   const PointGetNode& scan_;
   std::span<const ColumnAssignment> assignments_;
   std::vector<bool> used_;
-  std::vector<Change> changes_;
-  bool all_fixed_ = true;
+  bool uses_handle_ = false;
+  std::vector<ColumnChange> changes_;
 };
 
-std::unique_ptr<const PartialUpdate> PartialUpdate::of(const UpdateNode& node) {
+}  // namespace
+
+const PartialUpdate* find_partial_update(Arena& arena, const UpdateNode& node) {
   const auto* scan = try_as<PointGetNode>(node.child);
   bool keeps_keys =
       !node.changes_primary_key && node.changed_indexes.empty() && !node.table->has_foreign_keys();
   // What is returned is used.
-  if (scan == nullptr || !keeps_keys || !node.columns.empty()) return nullptr;
+  if (scan == nullptr || !keeps_keys || !node.returning.empty()) return nullptr;
   Analysis analysis(node, *scan);
   analysis.use(scan->filter);
   for (const CheckConstraint& check : node.checks) analysis.check(*check.condition);
-  return analysis.result();
-}
-
-bool PartialUpdate::split(std::string_view old_row, std::string_view new_row,
-                          std::vector<RowPatch>* patches) const {
-  const RowRange header = used_.front();
-  if (old_row.size() != new_row.size() ||
-      old_row.substr(0, header.bytes) != new_row.substr(0, header.bytes)) {
-    return false;
-  }
-  patches->clear();
-  for (const Change& change : changes_) {
-    const char* to = new_row.data() + change.range.offset;
-    if (!change.adds) {
-      patches->push_back(RowPatch::set(change.range, to));
-      continue;
-    }
-    int64_t summand;
-    const char* from = old_row.data() + change.range.offset;
-    if (__builtin_sub_overflow(load_integer(to, change.range.bytes),
-                               load_integer(from, change.range.bytes), &summand)) {
-      return false;
-    }
-    patches->push_back(RowPatch::add(change.range, summand));
-  }
-  return true;
+  return analysis.result(arena);
 }
 
 }  // namespace pgsilo
