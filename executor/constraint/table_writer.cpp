@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "executor/constraint/reference_events.h"
 #include "executor/constraint/row_patches.h"
 #include "executor/execution_context.h"
@@ -269,67 +270,70 @@ void TableWriter::remove_entry(const IndexDescriptor& index, std::span<const Dat
   check(transaction().remove(found));
 }
 
-bool TableWriter::update(const RowRef& old, std::span<const Datum> old_row,
-                         std::span<const Datum> new_row,
-                         std::span<const IndexDescriptor* const> indexes, bool changes_primary_key,
-                         const RowPatches* patches) {
+bool TableWriter::update(const RowUpdate& update) {
   bool moves = false;
-  if (!update_row(old, old_row, new_row, indexes, changes_primary_key, patches, &moves))
-    return false;
-  if (watch_ != nullptr) watch_->updated(old_row, new_row, moves ? key_.view() : old.key(), moves);
+  if (!update_row(update, &moves)) return false;
+  if (watch_ != nullptr) {
+    std::string_view key = moves ? key_.view() : update.old.key();
+    watch_->updated(update.old_row, update.new_row, key, moves);
+  }
+  return true;
+}
+
+bool TableWriter::update_row(const RowUpdate& update, bool* moves) {
+  row_.clear();
+  table_.layout.encode(update.new_row, row_);
+  admit_update(update.old);
+  if (update.changes_primary_key) {
+    encode_primary_key(update.new_row);
+    *moves = key_.view() != update.old.key();
+    if (*moves) return move(update);
+  }
+  TransactionStatus status = update_encoded(update);
+  if (status == TransactionStatus::self_modified) return false;
+  check(status);
+  update_entries(update);
   return true;
 }
 
 // To what is in row_.
-TransactionStatus TableWriter::update_encoded(const RowRef& old, LockMode lock,
-                                              const RowPatches* patches) {
+TransactionStatus TableWriter::update_encoded(const RowUpdate& update) {
+  const RowPatches* patches = update.patches;
   bool splits = patches != nullptr && transaction().mode() == TransactionMode::one_shot &&
-                patches->split(old.row, row_.view(), &patches_);
-  if (!splits) return transaction().update(old, row_.view(), lock);
-  TransactionStatus status = transaction().narrow_read(old, patches->used());
-  return status == TransactionStatus::ok ? transaction().update_partial(old, row_.view(), patches_)
-                                         : status;
+                patches->split(update.old.row, row_.view(), &patches_);
+  if (!splits) {
+    LockMode lock = changes_unique_key(update) ? LockMode::update : LockMode::no_key_update;
+    return transaction().update(update.old, row_.view(), lock);
+  }
+  PGSILO_DCHECK(update.indexes.empty());  // it locks as a change of no key does
+  TransactionStatus status = transaction().narrow_read(update.old, patches->used());
+  return status == TransactionStatus::ok
+             ? transaction().update_partial(update.old, row_.view(), patches_)
+             : status;
 }
 
-bool TableWriter::update_row(const RowRef& old, std::span<const Datum> old_row,
-                             std::span<const Datum> new_row,
-                             std::span<const IndexDescriptor* const> indexes,
-                             bool changes_primary_key, const RowPatches* patches, bool* moves) {
-  row_.clear();
-  table_.layout.encode(new_row, row_);
-  admit_update(old);
-  if (changes_primary_key) {
-    encode_primary_key(new_row);
-    *moves = key_.view() != old.key();
-    if (*moves) return move(old, old_row, new_row);
-  }
-  LockMode lock =
-      changes_unique_key(old_row, new_row, indexes) ? LockMode::update : LockMode::no_key_update;
-  TransactionStatus status = update_encoded(old, lock, patches);
-  if (status == TransactionStatus::self_modified) return false;
-  check(status);
-  for (const IndexDescriptor* index : indexes) {
+void TableWriter::update_entries(const RowUpdate& update) {
+  std::string_view primary_key = update.old.key();
+  for (const IndexDescriptor* index : update.indexes) {
     if (index->is_primary_tree()) continue;
     entry_.clear();
     new_entry_.clear();
-    index->key.encode_entry(old_row, old.key(), entry_);
-    index->key.encode_entry(new_row, old.key(), new_entry_);
+    index->key.encode_entry(update.old_row, primary_key, entry_);
+    index->key.encode_entry(update.new_row, primary_key, new_entry_);
     if (entry_.view() == new_entry_.view()) continue;
-    require_memory(3 * (new_entry_.size() + old.key().size()) + each_record);
-    remove_entry(*index, old_row, old.key());
-    insert_entry(*index, new_row, old.key());
+    require_memory(3 * (new_entry_.size() + primary_key.size()) + each_record);
+    remove_entry(*index, update.old_row, primary_key);
+    insert_entry(*index, update.new_row, primary_key);
   }
-  return true;
 }
 
-bool TableWriter::changes_unique_key(std::span<const Datum> old_row, std::span<const Datum> new_row,
-                                     std::span<const IndexDescriptor* const> indexes) {
-  for (const IndexDescriptor* index : indexes) {
+bool TableWriter::changes_unique_key(const RowUpdate& update) {
+  for (const IndexDescriptor* index : update.indexes) {
     if (!index->unique || index->is_primary_tree()) continue;
     entry_.clear();
     new_entry_.clear();
-    index->key.encode_columns(old_row, entry_);
-    index->key.encode_columns(new_row, new_entry_);
+    index->key.encode_columns(update.old_row, entry_);
+    index->key.encode_columns(update.new_row, new_entry_);
     if (entry_.view() != new_entry_.view()) return true;
   }
   return false;
@@ -337,12 +341,11 @@ bool TableWriter::changes_unique_key(std::span<const Datum> old_row, std::span<c
 
 // The row gets another primary key: it is a new record with new entries. key_ and row_ hold the new
 // row.
-bool TableWriter::move(const RowRef& old, std::span<const Datum> old_row,
-                       std::span<const Datum> new_row) {
+bool TableWriter::move(const RowUpdate& update) {
   admit_insert();
-  if (!remove_row(old, old_row)) return false;
-  insert_primary(new_row);
-  for (const IndexDescriptor* index : secondary_) insert_entry(*index, new_row, key_.view());
+  if (!remove_row(update.old, update.old_row)) return false;
+  insert_primary(update.new_row);
+  for (const IndexDescriptor* index : secondary_) insert_entry(*index, update.new_row, key_.view());
   return true;
 }
 

@@ -23,6 +23,19 @@ struct ExecutionContext;
 struct ExecutionState;
 struct RowChanges;
 
+// A row of this transaction's reads that becomes another.
+struct RowUpdate {
+  const RowRef& old;
+  // All columns; read only where there are any `indexes`, or where the table has foreign keys.
+  std::span<const Datum> old_row;
+  std::span<const Datum> new_row;
+  // Those whose entries may change; with `changes_primary_key` all are looked at.
+  std::span<const IndexDescriptor* const> indexes;
+  bool changes_primary_key = false;
+  // What it uses and changes of the row; null: the row as a whole. Only if no key changes.
+  const RowPatches* patches = nullptr;
+};
+
 class TableWriter {
  public:
   // Both outlive the writer; the session's transaction may change between statements.
@@ -47,13 +60,8 @@ class TableWriter {
   void load(std::span<const Datum> row);
   // Everything loaded is written.
   void finish_load();
-  // Changes a row of this transaction's reads. False: this very statement has changed it before.
-  // `indexes`: those whose entries may change; with `changes_primary_key` all are looked at.
-  // `old_row` is read only where there are any, or where the table has foreign keys. `patches`: if
-  // not null, what the change uses and changes of the row.
-  bool update(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
-              std::span<const IndexDescriptor* const> indexes, bool changes_primary_key,
-              const RowPatches* patches = nullptr);
+  // False: this very statement has changed the row before.
+  bool update(const RowUpdate& update);
   bool remove(const RowRef& old, std::span<const Datum> old_row);
 
   // 23502 for a null in one of `columns` (0-based).
@@ -76,19 +84,17 @@ class TableWriter {
                                     const Transaction::Mark& mark);
   const IndexDescriptor* find_arbiter(std::span<const IndexDescriptor* const> arbiters,
                                       std::span<const Datum> row, bool updates);
-  bool changes_unique_key(std::span<const Datum> old_row, std::span<const Datum> new_row,
-                          std::span<const IndexDescriptor* const> indexes);
+  bool changes_unique_key(const RowUpdate& update);
   bool encode_unique(const IndexDescriptor& index, std::span<const Datum> row);
   void encode_primary_key(std::span<const Datum> row);
   void remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
                     std::string_view primary_key);
   bool has_entry(const IndexDescriptor& index, std::string_view primary_key);
-  bool update_row(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row,
-                  std::span<const IndexDescriptor* const> indexes, bool changes_primary_key,
-                  const RowPatches* patches, bool* moves);
-  TransactionStatus update_encoded(const RowRef& old, LockMode lock, const RowPatches* patches);
+  bool update_row(const RowUpdate& update, bool* moves);
+  TransactionStatus update_encoded(const RowUpdate& update);
+  void update_entries(const RowUpdate& update);
   bool remove_row(const RowRef& old, std::span<const Datum> old_row);
-  bool move(const RowRef& old, std::span<const Datum> old_row, std::span<const Datum> new_row);
+  bool move(const RowUpdate& update);
   [[noreturn]] void raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const;
   std::string failing_row(std::span<const Datum> row) const;
   static void check(TransactionStatus status);

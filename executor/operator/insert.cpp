@@ -63,8 +63,11 @@ class Insert final : public Modify {
     for (size_t i = 0; i < action.assigned_columns.size(); ++i)
       at(action.assigned_columns[i]) = at(action.assigned_values[i]);
     check_row(action.not_null_columns);
-    return writer_.update(existing, old_row, new_row, action.changed_indexes,
-                          action.changes_primary_key);
+    return writer_.update({.old = existing,
+                           .old_row = old_row,
+                           .new_row = new_row,
+                           .indexes = action.changed_indexes,
+                           .changes_primary_key = action.changes_primary_key});
   }
 
   const CompiledInsert& insert_;

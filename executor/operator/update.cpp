@@ -36,9 +36,12 @@ class Update final : public Modify {
     if (update_.needs_old_row()) std::copy(new_row.begin(), new_row.end(), old_row_.begin());
     update_.assignments.evaluate(registers(), state_.rows);
     check_row(update_.not_null_columns);
-    return writer_.update(ref, old_row_, new_row, update_.changed_indexes,
-                          update_.changes_primary_key,
-                          update_.patches ? &*update_.patches : nullptr);
+    return writer_.update({.old = ref,
+                           .old_row = old_row_,
+                           .new_row = new_row,
+                           .indexes = update_.changed_indexes,
+                           .changes_primary_key = update_.changes_primary_key,
+                           .patches = update_.patches ? &*update_.patches : nullptr});
   }
 
   const CompiledUpdate& update_;
