@@ -11,6 +11,7 @@
 namespace pgsilo {
 
 struct SystemViewColumn {
+  Oid view_schema;
   std::string_view view;
   std::string_view name;
   Oid type;
