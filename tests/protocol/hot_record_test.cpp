@@ -10,6 +10,8 @@
 namespace pgsilo::protocol_test {
 namespace {
 
+std::string call(const std::string& sql) { return parse("", sql) + bind("", "") + execute(); }
+
 class HotRecordTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -23,16 +25,17 @@ class HotRecordTest : public ::testing::Test {
   }
   void TearDown() override { other.ask(query("drop table if exists hot_test")); }
 
+  static std::string paused_update(const std::string& assignments,
+                                   const std::string& where = "id = 1") {
+    return "update hot_test set " + assignments + ", small = case when " + pause +
+           " is not null then 5 end where " + where;
+  }
   // Runs it with a pause in its middle, in which the row is changed. Whether it ran more than once.
   bool is_beaten(const std::string& assignments, const std::string& change,
                  const std::string& where = "id = 1") {
     if (!runs_on_postgres()) other.first_value("select pg_stat_reset()");
-    std::string pause = ", small = case when pg_advisory_xact_lock(7) is not null then 5 end";
-    other.ask(query("select pg_advisory_lock(7)"));
-    slow.send(query("update hot_test set " + assignments + pause + " where " + where));
-    observer.await(slow, "wait_event_type = 'Lock'");
-    EXPECT_EQ(other.ask(query(change)), "CZI") << change;
-    EXPECT_EQ(other.first_value("select pg_advisory_unlock(7)"), "t");
+    while_paused(slow, query(paused_update(assignments, where)),
+                 [&] { EXPECT_EQ(other.ask(query(change)), "CZI") << change; });
     EXPECT_EQ(slow.answer(), "CZI") << assignments;
     return other.first_value(
                "select sum(retries) > 0 from pgsilo_stat_statements where query "
@@ -92,13 +95,9 @@ TEST_F(HotRecordTest, ChangesOfWhatIsUsed) {
 
 TEST_F(HotRecordTest, ASumThatOverflowsByThen) {
   if (runs_on_postgres()) GTEST_SKIP() << "it locks the row";
-  other.ask(query("select pg_advisory_lock(7)"));
-  slow.send(
-      query("update hot_test set n = n + 10, small = case when pg_advisory_xact_lock(7) is "
-            "not null then 5 end where id = 1"));
-  observer.await(slow, "wait_event_type = 'Lock'");
-  EXPECT_EQ(other.ask(query("update hot_test set n = 2147483640 where id = 1")), "CZI");
-  other.first_value("select pg_advisory_unlock(7)");
+  while_paused(slow, query(paused_update("n = n + 10")), [&] {
+    EXPECT_EQ(other.ask(query("update hot_test set n = 2147483640 where id = 1")), "CZI");
+  });
   EXPECT_EQ(slow.answer(), "E(22003)ZI");
   EXPECT_EQ(row(), "1 2147483640 1 one 1 1");
 }
@@ -107,8 +106,7 @@ TEST_F(HotRecordTest, ASumThatOverflowsByThen) {
 TEST_F(HotRecordTest, BehindACommitInTheSameQuery) {
   ASSERT_EQ(other.ask(query("begin; update hot_test set n = 2 where id = 1")), "CCZT");
   ASSERT_EQ(slow.ask(query("begin")), "CZT");
-  slow.send(query("commit; update hot_test set n = n + 1 where id = 1"));
-  observer.await(slow, "wait_event_type = 'Lock'");
+  observer.send_blocked(slow, query("commit; update hot_test set n = n + 1 where id = 1"));
   ASSERT_EQ(other.ask(query("commit")), "CZI");
   EXPECT_EQ(slow.answer(), "CCZI");
   EXPECT_EQ(row(), "1 3 1 one 1 1");
@@ -118,7 +116,6 @@ TEST_F(HotRecordTest, BehindACommitInTheSameQuery) {
 TEST_F(HotRecordTest, ACrowd) {
   const int clients = 12, rounds = 300;
   hammer(clients, rounds, [](RawClient& client, int index, int) {
-    auto call = [](const std::string& sql) { return parse("", sql) + bind("", "") + execute(); };
     std::string answer, expected = "CZI";
     switch (index % 4) {
       case 0:

@@ -30,10 +30,8 @@ class IndexBuildTest : public ::testing::Test {
   void stall(const std::string& sql = "create index build_v on build_test (v)") {
     holder.ask(query("begin"));
     ASSERT_EQ(holder.ask(query("select v from build_test where id = 500 for update")), "TDCZT");
-    builder.send(query(sql));
-    await_wait(builder);
+    observer.send_blocked(builder, query(sql));
   }
-  void await_wait(const RawClient& client) { observer.await(client, "wait_event_type = 'Lock'"); }
   // The index agrees with the table: every value is found by it, and every row once.
   void expect_agreement() {
     EXPECT_EQ(builder.first_value(valid), "t");
@@ -98,7 +96,7 @@ TEST_F(IndexBuildTest, BlocksGoOn) {
     EXPECT_EQ(writer.ask(query("rollback to s")), "CZT");
     // Now the build waits for this block.
     EXPECT_EQ(holder.ask(query("rollback")), "CZI");
-    await_wait(builder);
+    observer.await(builder, "wait_event_type = 'Lock'");
     EXPECT_EQ(writer.ask(query("update build_test set v = 1 where id = 21")), "CZT");
     EXPECT_EQ(writer.ask(query("commit")), "CZI");
     EXPECT_EQ(builder.answer(), "CZI");
@@ -136,8 +134,7 @@ TEST_F(IndexBuildTest, BlocksThatWereThereBefore) {
   for (const char* level : {"serializable", "read committed"}) {
     holder.ask(query("begin isolation level " + std::string(level)));
     EXPECT_EQ(holder.ask(query("update build_test set v = 6 where id = 3")), "CZT");
-    builder.send(query("create index build_v on build_test (v)"));
-    await_wait(builder);
+    observer.send_blocked(builder, query("create index build_v on build_test (v)"));
     EXPECT_EQ(writer.first_value("select v from build_test where id = 3"), "5");
     EXPECT_EQ(holder.ask(query("update build_test set v = 7 where id = 4")), "CZT");
     EXPECT_EQ(holder.ask(query("rollback")), "CZI");
@@ -168,13 +165,11 @@ TEST_F(IndexBuildTest, StatementsWhoseAnswerHasBegun) {
               "CCZI");
   }
   // A build that has come and gone before the answer begins: the statement runs again.
-  holder.ask(query("select pg_advisory_lock(5)"));
-  writer.send(
-      query("update build_test set v = v + 1 where id <= 100 and pg_advisory_xact_lock(5) "
-            "is not null returning repeat('x', 500000)"));
-  await_wait(writer);
-  EXPECT_EQ(builder.ask(query("create index build_v on build_test (v)")), "CZI");
-  holder.ask(query("select pg_advisory_unlock(5)"));
+  while_paused(
+      writer,
+      query("update build_test set v = v + 1 where id <= 100 and " + pause +
+            " is not null returning repeat('x', 500000)"),
+      [&] { EXPECT_EQ(builder.ask(query("create index build_v on build_test (v)")), "CZI"); });
   EXPECT_TRUE(writer.answer().ends_with("DCZI"));
   expect_agreement();
   EXPECT_EQ(builder.ask(query("drop index build_v")), "CZI");
@@ -198,10 +193,8 @@ TEST_F(IndexBuildTest, AStatementUnderWay) {
   writer.ask(query("update build_test set w = 'slow' where id in (7, 600)"));
   holder.ask(query("select pg_advisory_lock(5)"));
   writer.ask(query("begin"));
-  writer.send(query(change));
-  await_wait(writer);
-  builder.send(query("create index build_v on build_test (v)"));
-  await_wait(builder);
+  observer.send_blocked(writer, query(change));
+  observer.send_blocked(builder, query("create index build_v on build_test (v)"));
   holder.ask(query("select pg_advisory_unlock(5)"));
   EXPECT_EQ(writer.answer(), "CZT");
   EXPECT_TRUE(builder.is_silent());
@@ -211,8 +204,7 @@ TEST_F(IndexBuildTest, AStatementUnderWay) {
   if (runs_on_postgres()) return;
   EXPECT_EQ(builder.ask(query("drop index build_v")), "CZI");
   holder.ask(query("select pg_advisory_lock(5)"));
-  writer.send(query(change));
-  await_wait(writer);
+  observer.send_blocked(writer, query(change));
   EXPECT_EQ(builder.ask(query("create index build_v on build_test (v)")), "CZI");
   holder.ask(query("select pg_advisory_unlock(5)"));
   EXPECT_EQ(writer.answer(), "CZI");
@@ -227,8 +219,7 @@ TEST_F(IndexBuildTest, ABlockKeepsWritersOutAndLetsReadersIn) {
   EXPECT_EQ(writer.first_value("select v from build_test where id = 1"), "10");
   EXPECT_EQ(writer.first_value("select v from build_test where id = 5 for share"), "50");
   EXPECT_EQ(writer.first_value("select mode from pg_locks where mode = 'ShareLock'"), "ShareLock");
-  writer.send(query("update build_test set v = 3 where id = 3"));
-  await_wait(writer);
+  observer.send_blocked(writer, query("update build_test set v = 3 where id = 3"));
   EXPECT_EQ(builder.ask(query("commit")), "CZI");
   EXPECT_EQ(writer.answer(), "CZI");
   expect_agreement();
@@ -327,14 +318,12 @@ TEST_F(IndexBuildTest, TheTableChangesMeanwhile) {
     // The next batch waits for the definition, the one that comes back finds what it has become.
     writer.ask(query("begin"));
     writer.ask(query("lock table build_test in access exclusive mode"));
-    builder.send(query("create index build_v on build_test (v)"));
-    await_wait(builder);
+    observer.send_blocked(builder, query("create index build_v on build_test (v)"));
     writer.ask(query("rollback"));
     EXPECT_EQ(builder.answer(), "CZI");
     EXPECT_EQ(builder.ask(query("drop index build_v")), "CZI");
     stall();
-    writer.send(query(std::string(change)));
-    await_wait(writer);
+    observer.send_blocked(writer, query(std::string(change)));
     EXPECT_EQ(holder.ask(query("rollback")), "CZI");
     EXPECT_EQ(writer.answer(), "CZI") << change;
     EXPECT_EQ(builder.answer(), "CZI") << change;
@@ -349,8 +338,7 @@ TEST_F(IndexBuildTest, TheIndexIsDroppedMeanwhile) {
   if (runs_on_postgres()) GTEST_SKIP() << why_not_there;
   for (const char* drop : {"drop index build_v", "alter table build_test drop v"}) {
     stall();
-    writer.send(query(drop));
-    await_wait(writer);
+    observer.send_blocked(writer, query(drop));
     EXPECT_EQ(holder.ask(query("rollback")), "CZI");
     EXPECT_EQ(writer.answer(), "CZI");
     EXPECT_EQ(builder.answer(), "E(55000)ZI");

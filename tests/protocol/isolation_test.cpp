@@ -2,11 +2,12 @@
 // what a block may read again before its client sees 40001.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/protocol/crowd.h"
+#include "tests/protocol/monitoring_support.h"
 #include "tests/protocol/raw_client.h"
 
 namespace pgsilo::protocol_test {
@@ -169,11 +170,11 @@ TEST_F(IsolationTest, CreateTableAsRunsAgainInsideTheServer) {
       EXPECT_EQ(one.ask(query("create table made_before (a int)")), "CZT");
       EXPECT_EQ(one.ask(query("insert into made_before values (1)")), "CZT");
     }
-    one.send(
-        query("create table made_test as select id, v from isolation_test "
-              "where pg_sleep(0.1) is not null"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
-    EXPECT_EQ(other.ask(query("update isolation_test set v = v + 10")), "CZI");
+    while_paused(
+        one,
+        query("create table made_test as select id, v from isolation_test where " + pause +
+              " is not null"),
+        [&] { EXPECT_EQ(other.ask(query("update isolation_test set v = v + 10")), "CZI"); });
     EXPECT_EQ(summary(one.read_answer()), "CZT");
     // All of one moment, and all of one run.
     EXPECT_EQ(one.column("select count(*) from made_test"), "4 ");
@@ -189,16 +190,15 @@ TEST_F(IsolationTest, CreateTableAsRunsAgainInsideTheServer) {
 }
 
 TEST_F(IsolationTest, CopyToRunsAgainInsideTheServer) {
-  for (std::string from : {"(select v from isolation_test where pg_sleep(0.1) is not null)",
-                           "(update isolation_test set v = v where id > 0 and pg_sleep(0.1) is not "
-                           "null returning v)"}) {
+  const std::pair<std::string, std::string> copies[] = {
+      {"select v from isolation_test where " + pause + " is not null",
+       "update isolation_test set v = v + 10"},
+      {"update isolation_test set v = v where id > 0 and " + pause + " is not null returning v",
+       "insert into isolation_test values (-1, 0)"}};
+  for (const auto& [from, change] : copies) {
     begin(one, "read committed");
-    one.send(query("copy " + from + " to stdout"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
-    EXPECT_EQ(
-        other.ask(query(from.starts_with("(select") ? "update isolation_test set v = v + 10"
-                                                    : "insert into isolation_test values (-1, 0)")),
-        "CZI");
+    while_paused(one, query("copy (" + from + ") to stdout"),
+                 [&] { EXPECT_EQ(other.ask(query(change)), "CZI"); });
     std::vector<Message> answer = one.read_answer();
     EXPECT_EQ(summary(answer), "HddddcCZT");
     for (const Message& message : answer) {
@@ -218,14 +218,17 @@ TEST_F(IsolationTest, InsertIntoATableOfTheBlockReadsOneMoment) {
     EXPECT_EQ(one.ask(query("update isolation_test set v = 3 where id = 1")), "CZT");
     EXPECT_EQ(one.ask(query("delete from isolation_test where id = 2")), "CZT");
     EXPECT_EQ(one.ask(query("insert into isolation_test values (50, 3)")), "CZT");
-    one.send(
-        query("insert into made_test select t.id, t.v from isolation_test t, made_test m "
-              "where pg_sleep(0.1) is not null"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
-    EXPECT_EQ(other.ask(query("update isolation_test set v = v + 10 where id in (3, 4); "
-                              "insert into isolation_test values (60 + " +
-                              std::to_string(round) + ", 7)")),
-              "CCZI");
+    while_paused(one,
+                 query("insert into made_test select t.id, t.v from isolation_test t, made_test m "
+                       "where t.id <> 3 or " +
+                       pause + " is not null"),
+                 [&] {
+                   EXPECT_EQ(
+                       other.ask(query("update isolation_test set v = v + 10 where id in (3, 4); "
+                                       "insert into isolation_test values (60 + " +
+                                       std::to_string(round) + ", 7)")),
+                       "CCZI");
+                 });
     EXPECT_EQ(summary(one.read_answer()), "CZT");
     // With what the block itself had done.
     EXPECT_EQ(one.column("select v from made_test where id in (1, 2, 50, 100) order by id"),
@@ -249,11 +252,13 @@ TEST_F(IsolationTest, InsertIntoATableOfTheBlockLocksRowsThatOthersChange) {
   begin(one, "read committed");
   EXPECT_EQ(one.ask(query("create table made_test (id int primary key, v int)")), "CZT");
   EXPECT_EQ(one.ask(query("insert into made_test values (100, 0)")), "CZT");
-  one.send(
+  // All are read, none is locked.
+  while_paused(
+      one,
       query("insert into made_test select id, v from isolation_test "
-            "order by pg_sleep(0.05) is null, id for update"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(120));
-  EXPECT_EQ(other.ask(query("update isolation_test set v = 5 where id = 3")), "CZI");
+            "order by id = 4 and " +
+            pause + " is null, id for update"),
+      [&] { EXPECT_EQ(other.ask(query("update isolation_test set v = 5 where id = 3")), "CZI"); });
   EXPECT_EQ(summary(one.read_answer()), "CZT");
   EXPECT_EQ(one.column("select v from made_test order by id"), "0 0 5 0 0 ");
   other.send(query("update isolation_test set v = 6 where id = 3"));

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -16,7 +17,7 @@ namespace pgsilo::protocol_test {
 // PostgreSQL, which passes these tests too, lacks some of what they look at.
 inline bool runs_on_postgres() { return std::getenv("PGSILO_LOG") == nullptr; }
 
-// Looks at other sessions, and at nothing else, from one of its own.
+// Looks at other sessions from one of its own, which does nothing else.
 class Observer {
  public:
   Observer() { client_.start(); }
@@ -34,6 +35,11 @@ class Observer {
     }
     ADD_FAILURE() << "never: " << condition << "; it is "
                   << column(session, "concat_ws(' ', state, wait_event_type, wait_event, query)");
+  }
+  // Sends the message and waits until the session waits for a lock.
+  void send_blocked(RawClient& session, const std::string& bytes) {
+    session.send(bytes);
+    await(session, "wait_event_type = 'Lock'");
   }
   void await_end(int process) {
     std::string sql =
@@ -55,5 +61,19 @@ class Observer {
  private:
   RawClient client_;
 };
+
+// Where a statement evaluates this, while_paused() makes it wait; it is not null.
+inline const std::string pause = "pg_advisory_xact_lock(77)";
+
+// Sends the message and calls `action` while the session waits at `pause`. It goes on then; its
+// answer is the caller's to read.
+inline void while_paused(RawClient& session, const std::string& bytes,
+                         const std::function<void()>& action) {
+  Observer observer;
+  observer.client().first_value("select pg_advisory_lock(77)");
+  observer.send_blocked(session, bytes);
+  action();
+  EXPECT_EQ(observer.client().first_value("select pg_advisory_unlock(77)"), "t");
+}
 
 }  // namespace pgsilo::protocol_test
