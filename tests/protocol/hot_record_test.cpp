@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "tests/protocol/crowd.h"
 #include "tests/protocol/monitoring_support.h"
@@ -100,6 +101,126 @@ TEST_F(HotRecordTest, ASumThatOverflowsByThen) {
   });
   EXPECT_EQ(slow.answer(), "E(22003)ZI");
   EXPECT_EQ(row(), "1 2147483640 1 one 1 1");
+}
+
+// In the answers of subqueries too.
+TEST_F(HotRecordTest, WhatSubqueriesUse) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it has no such statistics, and locks the row";
+  other.ask(query("drop table if exists hot_other"));
+  other.ask(query("create table hot_other (id int primary key, v int)"));
+  other.ask(query("insert into hot_other values (1, 100), (2, 200)"));
+  const std::string set = "big = (select v from hot_other o where o.id = hot_test.n)";
+  EXPECT_FALSE(is_beaten(set, "update hot_test set limited = 2 where id = 1"));
+  EXPECT_EQ(row(), "5 1 100 one 2 1");
+  EXPECT_TRUE(is_beaten(set, "update hot_test set n = 2 where id = 1"));
+  EXPECT_EQ(row(), "5 2 200 one 2 1");
+  const std::string where =
+      "id = 1 and (select v from hot_other o where o.id = hot_test.limited) = 200";
+  EXPECT_FALSE(is_beaten("n = 3", "update hot_test set big = 7 where id = 1", where));
+  EXPECT_EQ(row(), "5 3 7 one 2 1");
+  EXPECT_TRUE(is_beaten("n = 4", "update hot_test set limited = 1 where id = 1", where));
+  EXPECT_EQ(row(), "5 3 7 one 1 1");
+  // The row itself, found once more.
+  EXPECT_TRUE(is_beaten("big = (select h.n from hot_test h where h.id = 1)",
+                        "update hot_test set n = 8 where id = 1"));
+  EXPECT_EQ(row(), "5 8 8 one 1 1");
+  other.ask(query("drop table hot_other"));
+}
+
+// It has fewer columns until somebody writes it.
+TEST_F(HotRecordTest, ARowOlderThanAColumn) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it has no such statistics, and locks the row";
+  ASSERT_EQ(other.ask(query("alter table hot_test add late int default 3")), "CZI");
+  const std::string change = "update hot_test set big = 7 where id = 1";
+  EXPECT_TRUE(is_beaten("n = n + 1, late = late + 1", change));
+  EXPECT_EQ(row(), "5 2 7 one 1 1");
+  EXPECT_FALSE(is_beaten("n = n + 1, late = late + 1", change));
+  EXPECT_EQ(row(), "5 3 7 one 1 1");
+  EXPECT_EQ(other.first_value("select late from hot_test"), "5");
+  ASSERT_EQ(other.ask(query("alter table hot_test add later int default 4")), "CZI");
+  EXPECT_TRUE(is_beaten("n = later", "update hot_test set later = 9 where id = 1"));
+  EXPECT_EQ(row(), "5 9 7 one 1 1");
+}
+
+TEST_F(HotRecordTest, ByASecondUniqueKey) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it has no such statistics, and locks the row";
+  ASSERT_EQ(other.ask(query("create unique index on hot_test (limited)")), "CZI");
+  EXPECT_FALSE(is_beaten("n = n + 10", "update hot_test set n = n + 5, big = 7 where limited = 1",
+                         "limited = 1"));
+  EXPECT_EQ(row(), "5 16 7 one 1 1");
+  // It is not its key any more.
+  EXPECT_TRUE(
+      is_beaten("n = n + 10", "update hot_test set limited = 2 where id = 1", "limited = 1"));
+  EXPECT_EQ(row(), "5 16 7 one 2 1");
+}
+
+TEST_F(HotRecordTest, WithForeignKeys) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it has no such statistics, and locks the row";
+  other.ask(query("drop table if exists hot_other"));
+  other.ask(query("create table hot_other (id int primary key)"));
+  other.ask(query("insert into hot_other values (1), (2)"));
+  ASSERT_EQ(other.ask(query("alter table hot_test add foreign key (limited) references hot_other")),
+            "CZI");
+  // It refers to another row by then, or to none.
+  EXPECT_TRUE(is_beaten("n = n + 10", "update hot_test set limited = 2 where id = 1"));
+  EXPECT_EQ(row(), "5 11 1 one 2 1");
+  EXPECT_EQ(other.ask(query("delete from hot_other where id = 2")), "E(23503)ZI");
+  EXPECT_TRUE(is_beaten("limited = k", "update hot_test set k = 2 where id = 1"));
+  EXPECT_EQ(row(), "5 11 1 one 2 2");
+  // That it is referred to does not matter: that is its key.
+  other.ask(
+      query("alter table hot_test drop constraint hot_test_limited_fkey; drop table "
+            "hot_other; create table hot_other (id int references hot_test)"));
+  EXPECT_FALSE(is_beaten("n = n + 10", "update hot_test set big = 7 where id = 1"));
+  EXPECT_EQ(row(), "5 21 7 one 2 2");
+  EXPECT_FALSE(is_beaten("n = n + 10", "insert into hot_other values (1)"));
+  EXPECT_EQ(row(), "5 31 7 one 2 2");
+  other.ask(query("drop table hot_other"));
+}
+
+// It is the row that is installed.
+TEST_F(HotRecordTest, WhatIsReturned) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it locks the row";
+  while_paused(slow, query(paused_update("n = n + 10") + " returning n"), [&] {
+    EXPECT_EQ(other.ask(query("update hot_test set n = n + 5 where id = 1")), "CZI");
+  });
+  EXPECT_EQ(first_column(slow.read_answer()), "16 ");
+  EXPECT_EQ(row(), "5 16 1 one 1 1");
+}
+
+// Once something of its answer has left the server it cannot run again: it has its row for itself,
+// as it is by then.
+TEST_F(HotRecordTest, TurnsInteractiveAtAFlush) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it locks the row";
+  while_paused(
+      slow, call("update hot_test set n = n + 10 where id = 1") + call("select " + pause) + flush(),
+      [&] {
+        EXPECT_EQ(other.ask(query("update hot_test set n = n + 5, big = 7 where id = 1")), "CZI");
+      });
+  for (char expected : std::string("12C12DC")) EXPECT_EQ(slow.read().type, expected);
+  observer.send_blocked(other, query("update hot_test set n = n + 100 where id = 1"));
+  slow.send(call("select n from hot_test") + call("update hot_test set n = n + 1 where id = 1") +
+            sync());
+  EXPECT_EQ(first_column(slow.read_answer()), "16 ");
+  EXPECT_EQ(other.answer(), "CZI");
+  EXPECT_EQ(row(), "1 117 7 one 1 1");
+}
+
+TEST_F(HotRecordTest, TurnsInteractiveByALongAnswer) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it locks the row";
+  const int rows = 20;
+  while_paused(slow,
+               query("update hot_test set n = n + 10, big = limited where id = 1; select " + pause +
+                     "; select repeat('x', 500000) from generate_series(1, " +
+                     std::to_string(rows) + "); select n from hot_test"),
+               [&] {
+                 EXPECT_EQ(other.ask(query("update hot_test set n = n + 5, k = 9 where id = 1")),
+                           "CZI");
+               });
+  std::vector<Message> answer = slow.read_answer();
+  ASSERT_EQ(answer.size(), rows + 10u);
+  EXPECT_EQ(row_values(answer[rows + 7])[0], "16");
+  EXPECT_EQ(row(), "1 16 1 one 1 9");
 }
 
 // What a transaction that cannot run again changes it locks.
