@@ -20,6 +20,10 @@ std::string Operation::text() const {
       return "set a savepoint";
     case Kind::back:
       return "rolled back to the savepoint";
+    case Kind::change:
+      return "changed " + where + " to v" + std::to_string(version);
+    case Kind::attempt:
+      return "may have changed " + std::to_string(key) + " to v" + std::to_string(version);
     case Kind::write:
       break;
   }
@@ -76,7 +80,7 @@ void Recorder::commit() {
 void Recorder::abort() {
   for (size_t i = acknowledged_; i < open_.operations.size(); ++i) {
     const Operation& operation = open_.operations[i];
-    if (operation.kind == Operation::Kind::write && operation.version != no_version)
+    if (operation.kind != Operation::Kind::read && operation.version != no_version)
       open_.withdrawn.push_back(operation.version);
   }
   open_.operations.resize(acknowledged_);

@@ -8,11 +8,16 @@
 //
 // A transaction's observations count from the moment the client was told of them: those of a
 // transaction that is rolled back later too (engine.md, I10), its writes then not.
+//
+// A write whose answer does not tell what it replaced (an UPDATE without RETURNING) is noted as a
+// change. Its version must be stored with what its writer had read, so that others find that beside
+// it (Findings).
 // Thread safety: a Recorder belongs to one thread; the rest is plain data.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -29,9 +34,11 @@ inline constexpr int any_attribute = -1;
 struct Operation {
   enum class Kind : uint8_t {
     read,     // `version` under `key`
-    absent,   // nothing (with that attribute) under `key`
+    absent,   // nothing (with that attribute) under the keys `key` to `last`
     present,  // some row (with that attribute) under one of the keys `key` to `last`
     write,    // `version` with that attribute under `key`; no_version: the row was deleted
+    change,   // `version` under `key`, in place of what others will find
+    attempt,  // the same, or `last` was absent; the answer was lost
     mark,     // a savepoint
     back,     // what was written since the last savepoint was undone; it stays
   };
@@ -58,6 +65,11 @@ struct Transaction {
 
 using History = std::vector<Transaction>;
 
+struct Row {
+  Key key;
+  Version version;
+};
+
 // The histories that a stress test makes: PGSILO_HISTORIES, or 1, from seed PGSILO_HISTORY_SEED, or
 // 0, on.
 struct Seeds {
@@ -65,6 +77,24 @@ struct Seeds {
   uint64_t end;
 };
 Seeds seeds_wanted();
+
+// What was found beside versions of what their writers had read.
+class Findings {
+ public:
+  // `reads`: no_version for what was absent.
+  void add(Version version, std::vector<Row> reads);
+  void add(const Findings& others);
+  // Puts before each write the reads that were found beside its version, and writes in place of
+  // changes. What does not fit: empty, two tales of one version, or a change that was committed and
+  // nobody found.
+  std::string complete(History* history) const;
+
+ private:
+  std::string complete(Transaction* transaction) const;
+
+  std::map<Version, std::vector<Row>> reads_;
+  std::string contradiction_;
+};
 
 // The notes of one client thread. A version that was taken and not written is nobody's.
 class Recorder {
@@ -79,19 +109,24 @@ class Recorder {
   void absent(Key key, int attribute = any_attribute) {
     add({Operation::Kind::absent, key, key, no_version, attribute});
   }
+  void all_absent(Key first, Key last) { add({Operation::Kind::absent, first, last}); }
   void present(Key first, Key last, int attribute = any_attribute) {
     add({Operation::Kind::present, first, last, no_version, attribute});
   }
   // Rows with this attribute under the keys `first` to `last`, and no others.
-  struct Row {
-    Key key;
-    Version version;
-  };
+  using Row = history::Row;
   void scanned(Key first, Key last, int attribute, std::span<const Row> rows);
   void write(Key key, Version version, int attribute) {
     add({Operation::Kind::write, key, key, version, attribute});
   }
   void erase(Key key) { add({Operation::Kind::write, key, key}); }
+  void change(Key key, Version version) { add({Operation::Kind::change, key, key, version}); }
+  // `row`: what must be there for the change to happen.
+  void attempt(Key key, Version version, Key row) {
+    add({Operation::Kind::attempt, key, row, version});
+  }
+  // Beside the version, which somebody wrote, stood what its writer had read.
+  void found(Version version, std::vector<Row> reads) { findings_.add(version, std::move(reads)); }
 
   // After an answer: the notes so far are what the client was told.
   void acknowledge();
@@ -107,6 +142,7 @@ class Recorder {
   void settle(const std::set<Version>& notes);
 
   const History& history() const { return history_; }
+  const Findings& findings() const { return findings_; }
   size_t committed() const { return committed_; }
 
  private:
@@ -126,6 +162,7 @@ class Recorder {
   };
   std::vector<Doubtful> doubtful_;
   History history_;
+  Findings findings_;
 };
 
 }  // namespace pgsilo::history

@@ -22,7 +22,8 @@ TransactionEffects::TransactionEffects(const Transaction& transaction) {
         observe(operation.key, operation.version);
         break;
       case Operation::Kind::absent:
-        find_absent(operation.key, operation.attribute);
+        for (Key key = operation.key; key <= operation.last; ++key)
+          find_absent(key, operation.attribute);
         break;
       case Operation::Kind::present:
         meet(operation);
@@ -30,6 +31,9 @@ TransactionEffects::TransactionEffects(const Transaction& transaction) {
       case Operation::Kind::write:
         write(operation);
         break;
+      case Operation::Kind::change:
+      case Operation::Kind::attempt:
+        PGSILO_CHECK(false);  // it is not complete (Findings)
       case Operation::Kind::mark:
         marks_.push_back({writes_, intermediate_.size()});
         break;

@@ -1,32 +1,19 @@
-// Random statements for histories (tests/history), each with what its answer tells, on a table with
-// an ordinary and one with a unique index. Thread safety: one thread each.
+// Random statements for histories (tests/history), each with what its answer tells, on the tables
+// of history_table_support.h. Thread safety: one thread each.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/random.h"
 #include "tests/history/history.h"
-#include "tests/stress/server/server_support.h"
+#include "tests/stress/server/history_table_support.h"
 
 namespace pgsilo::server_stress {
-
-// The key of row `id` in a history is first + id.
-struct Table {
-  const char* name;
-  history::Key first;
-  int keys;
-  int attributes;
-  bool unique;
-  history::Key last() const { return first + keys - 1; }
-};
-
-// The tables, and one for notes of transactions that might end without an answer.
-void create_history_tables(Client& client);
-// What these tables hold, as transactions of their own.
-void read_history_tables(Client& client, history::Recorder& recorder);
 
 // A statement, and what its answer tells.
 struct Statement {
@@ -34,7 +21,7 @@ struct Statement {
   std::vector<int64_t> parameters;
   std::function<void(const Answer&)> note;                 // when it succeeded
   std::function<void(const Answer&)> note_duplicate = {};  // 23505
-  // Of an INSERT: what it did if nobody said so, but it was committed.
+  // Of some: what it did if nobody said so, but it was committed.
   std::function<void()> note_unanswered = {};
 
   std::vector<std::string> texts() const {
@@ -57,13 +44,19 @@ struct Statement {
 
 class Author {
  public:
-  Author(history::Recorder& recorder, uint64_t seed) : recorder_(recorder), random_(seed) {}
+  Author(history::Recorder& recorder, int thread, uint64_t seed)
+      : recorder_(recorder), thread_(thread), random_(seed) {}
 
   uint64_t random(uint64_t bound) { return random_.below(bound); }
-  Statement statement();
+  // Outside of a block a part may be changed without a word about what it was.
+  Statement statement(bool in_block);
   Statement query();
-  // Does one thing or fails.
-  Statement plain_insert();
+  // Whose effect is known, or will be found, if it was committed without an answer.
+  Statement plain_statement();
+  // A query of the row whose part was changed so; before it is answered there is no other such
+  // change (history_table_support.h).
+  std::optional<Statement> reading_back();
+  void has_read_back() { changed_.reset(); }
 
  private:
   const Table& any_table();
@@ -71,7 +64,7 @@ class Author {
   int any_attribute_of(const Table& table);
   int64_t versions_for(const Table& table);
   Statement query(const Table& table);
-  Statement by_key(const Table& table);
+  Statement by_key(const Table& table, int id, const char* lock);
   Statement range(const Table& table);
   Statement by_attribute(const Table& table);
   Statement exists(const Table& table);
@@ -80,13 +73,24 @@ class Author {
   Statement insert_or_update(const Table& table);
   Statement update(const Table& table);
   Statement update_by_attribute(const Table& table);
+  Statement change_part(const Table& table, bool returning);
+  Statement add_to_tally(const Table& table);
   Statement remove(const Table& table);
   Statement remove_by_attribute(const Table& table);
   void note_alone(const Table& table, history::Key key, int attribute);
   void note_duplicate(const Table& table, const Answer& answer, history::Key key, int attribute);
 
+  std::string now_or_later(const std::string& value);
+
   history::Recorder& recorder_;
+  const int thread_;
   Random random_;
+  struct Place {
+    const Table* table;
+    int id;
+  };
+  std::optional<Place> changed_;
+  std::map<history::Key, int> bits_used_;  // of its own
 };
 
 }  // namespace pgsilo::server_stress

@@ -28,6 +28,20 @@ void Reporter::transaction() {
       endangered_ ? endangered_query() : alone();
   }
   if (endangered_ && client_.lost()) reconnect();
+  read_back();
+}
+
+// Without an answer the question is asked again.
+void Reporter::read_back() {
+  while (!::testing::Test::HasFailure()) {
+    std::optional<Statement> query = author_.reading_back();
+    if (!query) return;
+    recorder_.begin();
+    bool good = note(*query, run(*query), /*may_conflict=*/false) == Told::done;
+    good ? recorder_.commit() : recorder_.abort();
+    if (good) author_.has_read_back();
+    if (endangered_ && client_.lost()) reconnect();
+  }
 }
 
 void Reporter::reconnect() {
@@ -35,9 +49,10 @@ void Reporter::reconnect() {
   publish();
 }
 
-std::vector<Statement> Reporter::statements() {
+std::vector<Statement> Reporter::statements(bool in_block) {
   std::vector<Statement> made;
-  for (uint64_t left = 1 + author_.random(4); left > 0; --left) made.push_back(author_.statement());
+  for (uint64_t left = 1 + author_.random(4); left > 0; --left)
+    made.push_back(author_.statement(in_block));
   return made;
 }
 
@@ -92,7 +107,7 @@ void Reporter::block() {
 // False if the block has failed.
 bool Reporter::statements_of_block() {
   bool savepoint = false;
-  for (const Statement& statement : statements()) {
+  for (const Statement& statement : statements(/*in_block=*/true)) {
     if (author_.random(4) == 0) {
       if (!command("SAVEPOINT here")) return false;
       recorder_.mark();
@@ -155,7 +170,7 @@ void Reporter::one_shot(const std::vector<Statement>& statements,
 }
 
 void Reporter::alone() {
-  std::vector<Statement> one{author_.statement()};
+  std::vector<Statement> one{author_.statement(/*in_block=*/false)};
   recorder_.begin();
   std::vector<Answer> answers;
   answers.push_back(run(one.front()));
@@ -163,7 +178,7 @@ void Reporter::alone() {
 }
 
 void Reporter::together() {
-  std::vector<Statement> several = statements();
+  std::vector<Statement> several = statements(/*in_block=*/false);
   std::string text;
   for (const Statement& statement : several) text += statement.literal() + ";";
   recorder_.begin();
@@ -171,7 +186,7 @@ void Reporter::together() {
 }
 
 void Reporter::pipeline() {
-  std::vector<Statement> several = statements();
+  std::vector<Statement> several = statements(/*in_block=*/false);
   std::vector<Client::Call> calls;
   for (const Statement& statement : several) calls.push_back({statement.sql, statement.texts()});
   recorder_.begin();
@@ -186,13 +201,13 @@ void Reporter::endangered_query() {
   good ? recorder_.commit() : recorder_.abort();
 }
 
-// Without an answer its note tells whether its inserts happened.
+// Without an answer its note tells whether what it does happened.
 void Reporter::endangered_together() {
   std::vector<Statement> several;
   Version mark = recorder_.new_version();
   std::string text = note_of(mark);
   for (uint64_t left = 1 + author_.random(3); left > 0; --left) {
-    several.push_back(author_.random(2) == 0 ? author_.query() : author_.plain_insert());
+    several.push_back(author_.random(2) == 0 ? author_.query() : author_.plain_statement());
     text += ";" + several.back().literal();
   }
   recorder_.begin();

@@ -24,7 +24,7 @@ class Reporter {
       : client_(server),
         thread_(thread),
         recorder_(thread),
-        author_(recorder_, seed),
+        author_(recorder_, thread, seed),
         processes_(processes),
         endangered_(processes != nullptr) {
     if (endangered_) publish();
@@ -40,7 +40,7 @@ class Reporter {
 
   void publish() { processes_->publish(static_cast<size_t>(thread_), client_); }
   void reconnect();
-  std::vector<Statement> statements();
+  std::vector<Statement> statements(bool in_block);
   Answer run(const Statement& statement);
   Told note(const Statement& statement, const Answer& answer, bool may_conflict);
   // Whether a statement without data was executed.
@@ -58,6 +58,7 @@ class Reporter {
   void one_shot(const std::vector<Statement>& statements, const std::vector<Answer>& answers);
   void endangered_query();
   void endangered_together();
+  void read_back();
 
   Client client_;
   const int thread_;

@@ -19,7 +19,7 @@ using history::Verdict;
 using history::Version;
 
 constexpr int rounds = sanitized ? 250 : 1000;
-constexpr int clients = 6;
+constexpr int clients = history_clients;
 
 std::set<Version> notes(Client& client) {
   Answer answer = client.must("SELECT version FROM note");
@@ -64,13 +64,17 @@ void check_history(uint64_t seed, Disturbance disturbance) {
   Recorder last(clients);
   read_history_tables(client, last);
   History all = last.history();
+  history::Findings findings = last.findings();
   std::set<Version> left = notes(client);
   for (const auto& reporter : reporters) {
     reporter->settle(left);
     committed_in_all += reporter->recorder().committed();
     const History& part = reporter->recorder().history();
     all.insert(all.end(), part.begin(), part.end());
+    findings.add(reporter->recorder().findings());
   }
+  EXPECT_EQ(findings.complete(&all), "") << "seed " << seed;
+  if (::testing::Test::HasFailure()) return;
   Verdict verdict = HistoryChecker(all).check();
   EXPECT_EQ(verdict.violation, "") << "seed " << seed;
   EXPECT_GT(verdict.edges, 100u);
@@ -93,6 +97,46 @@ TEST(SqlHistoryStress, AnswersBesideDefinitionsHaveOneSerialOrder) {
 
 TEST(SqlHistoryStress, AnswersBesideCancelsAndKillsHaveOneSerialOrder) {
   check_histories(Disturbance::ended_sessions);
+}
+
+// SQL that changes a part of item 1.
+std::string change_of_item(int part, bool uses, const std::string& version) {
+  std::string sql = change_of_part(history_tables[0], part, uses, version);
+  return sql.replace(sql.find("$1"), 2, "1");
+}
+
+// Changes part a with a pause, in which something else is done. How often it ran again.
+int64_t retries(Client& slow, Client& other, bool uses, const std::string& beside) {
+  other.must("SELECT pg_stat_reset()");
+  other.must("SELECT pg_advisory_lock(7)");
+  std::string sql =
+      change_of_item(0, uses, "CASE WHEN pg_advisory_xact_lock(7) IS NOT NULL THEN 2 END");
+  EXPECT_EQ(PQsendQuery(slow.connection(), sql.c_str()), 1);
+  std::string waits = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+  while (other.must(waits).number(0, 0) == 0 && !::testing::Test::HasFailure()) {
+  }
+  other.must(beside);
+  other.must("SELECT pg_advisory_unlock(7)");
+  EXPECT_EQ(Answer(PQgetResult(slow.connection())).tag(), "UPDATE 1");
+  while (Answer(PQgetResult(slow.connection()))) {
+  }
+  return other.must("SELECT sum(retries) FROM pgsilo_stat_statements").number(0, 0);
+}
+
+// The changes in the histories go the way of docs/hot_records.md.
+TEST(SqlHistoryStress, ChangesOfPartsRestOnWhatTheyUse) {
+  InProcessServer server;
+  Client slow(server), other(server);
+  create_history_tables(other);
+  other.must("INSERT INTO item (id, attribute, version) VALUES (1, 1, 1)");
+  EXPECT_EQ(retries(slow, other, /*uses=*/false, change_of_item(1, false, "3")), 0);
+  EXPECT_EQ(retries(slow, other, false, "UPDATE item SET tally = tally + 1 WHERE id = 1"), 0);
+  EXPECT_GT(retries(slow, other, /*uses=*/true, change_of_item(1, false, "4")), 0);
+  EXPECT_GT(retries(slow, other, false, change_of_item(0, false, "5")), 0);
+  Answer row = other.must(
+      "SELECT a1 >> 32, a2 >> 32, a3 >> 32, a3 & 15, b1 >> 32, b2 >> 32, tally FROM item");
+  const int64_t expected[] = {2, 5, 2, 4, 4, 3, 1};
+  for (int column = 0; column < 7; ++column) EXPECT_EQ(row.number(0, column), expected[column]);
 }
 
 }  // namespace
