@@ -13,15 +13,11 @@ std::string text_of(const std::vector<Row>& reads) {
   return text;
 }
 
-bool same(const std::vector<Row>& left, const std::vector<Row>& right) {
-  return text_of(left) == text_of(right);
-}
-
 }  // namespace
 
 void Findings::add(Version version, std::vector<Row> reads) {
   auto [found, added] = reads_.try_emplace(version, std::move(reads));
-  if (!added && !same(found->second, reads)) {
+  if (!added && found->second != reads) {
     contradiction_ = "v" + std::to_string(version) + " was made of" + text_of(found->second) +
                      " and of" + text_of(reads);
   }

@@ -68,6 +68,7 @@ using History = std::vector<Transaction>;
 struct Row {
   Key key;
   Version version;
+  bool operator==(const Row&) const = default;
 };
 
 // The histories that a stress test makes: PGSILO_HISTORIES, or 1, from seed PGSILO_HISTORY_SEED, or
