@@ -40,19 +40,25 @@ void LoggedEngine::SteppingParker::park(int64_t) {
   for (unsigned i = 0; i < engine_.wal_->workers(); ++i) engine_.wal_->try_step(i);
 }
 
-bool LoggedEngine::start() {
+bool LoggedEngine::recover() {
   wal_ = Wal::open(files_, clock_, directory_, options_, &why_);
-  if (wal_ == nullptr || !wal_->recover(relations_, reclaimer_, nullptr, &recovered_, &why_))
-    return false;
+  return wal_ != nullptr && wal_->recover(relations_, reclaimer_, nullptr, &recovered_, &why_);
+}
+
+bool LoggedEngine::begin() {
   epochs_ = std::make_unique<EpochManager>(recovered_.first_epoch);
   durable_ = std::make_unique<DurableEpoch>(recovered_.durable_epoch);
   if (!wal_->start(*epochs_, *durable_, &why_)) return false;
   snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
-  EngineParts parts{*epochs_, *durable_, reclaimer_, relations_, locks_, *snapshots_};
   for (unsigned i = 0; i < options_.workers; ++i) {
-    workers_.push_back(std::make_unique<WorkerContext>(parts, wal_->worker_log(i)));
+    sinks_.push_back(std::make_unique<Sink>(wal_->worker_log(i)));
+    workers_.push_back(std::make_unique<WorkerContext>(parts(), *sinks_[i]));
   }
   return true;
+}
+
+void LoggedEngine::disconnect_log() {
+  for (const auto& sink : sinks_) sink->disconnect();
 }
 
 TransactionStatus LoggedEngine::write(Transaction& transaction, const WriteOperation& operation) {

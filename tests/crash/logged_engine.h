@@ -43,8 +43,11 @@ class LoggedEngine {
   LoggedEngine(const LoggedEngine&) = delete;
   LoggedEngine& operator=(const LoggedEngine&) = delete;
 
-  // Opens, recovers, starts. False: why().
-  bool start();
+  // Opens, recovers, starts. False: why(). The parts, in this order, for those who do something in
+  // between; nothing is written before begin(), a new database's identity apart.
+  bool start() { return recover() && begin(); }
+  bool recover();
+  bool begin();
   const std::string& why() const { return why_; }
   const RecoveryResult& recovered() const { return recovered_; }
 
@@ -53,12 +56,17 @@ class LoggedEngine {
   TransactionStatus status() const { return status_; }
   // The rows there are now.
   Content content();
+  // From now on commits reach no log, nor wait for one: of what still runs, to end it.
+  void disconnect_log();
   // One step of worker's logger, as an idle worker that waits for `epoch` would run it.
   void step(unsigned worker, Epoch epoch);
 
   Wal& wal() { return *wal_; }
   EpochManager& epochs() { return *epochs_; }
   RelationDirectory& relations() { return relations_; }
+  Reclaimer& reclaimer() { return reclaimer_; }
+  EngineParts parts() { return {*epochs_, *durable_, reclaimer_, relations_, locks_, *snapshots_}; }
+  RedoSink& sink(unsigned worker) { return *sinks_[worker]; }
   WorkerContext& worker(unsigned index) { return *workers_[index]; }
   const WaitSettings& waits() const { return settings_; }
 
@@ -71,6 +79,24 @@ class LoggedEngine {
 
    private:
     LoggedEngine& engine_;
+  };
+  // A worker's log, as long as it is connected.
+  class Sink final : public RedoSink {
+   public:
+    explicit Sink(RedoSink& log) : log_(&log) {}
+    void disconnect() { log_ = nullptr; }
+    ReserveResult reserve(size_t entries, size_t bytes) override {
+      return log_ == nullptr ? ReserveResult::ok : log_->reserve(entries, bytes);
+    }
+    void wait_for_buffer(Parker& parker, int64_t deadline_us) override {
+      if (log_ != nullptr) log_->wait_for_buffer(parker, deadline_us);
+    }
+    void append(Tid tid, std::span<const RedoEntry> entries) override {
+      if (log_ != nullptr) log_->append(tid, entries);
+    }
+
+   private:
+    RedoSink* log_;
   };
   TransactionStatus write(Transaction& transaction, const WriteOperation& operation);
 
@@ -89,6 +115,7 @@ class LoggedEngine {
   std::unique_ptr<SnapshotRegistry> snapshots_;
   std::unique_ptr<DurableEpoch> durable_;
   std::unique_ptr<Wal> wal_;
+  std::vector<std::unique_ptr<Sink>> sinks_;
   std::vector<std::unique_ptr<WorkerContext>> workers_;
   SteppingParker parker_{*this};
   WaitSettings settings_;

@@ -6,42 +6,12 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/arena.h"
-#include "base/byte_buffer.h"
 #include "catalog/catalog.h"
-#include "storage/record/row_buffer.h"
 #include "storage/relation/relation.h"
+#include "tests/index_agreement.h"
 
 namespace pgsilo::server_stress {
 namespace {
-
-// The rows that are there: deleted ones may wait to be unhooked.
-template <typename Visit>
-void for_each_row(Relation& relation, Visit visit) {
-  Arena arena;
-  RowBuffer buffer(arena);
-  relation.tree().for_each([&](Record* record) {
-    TidWord word = record->stable_read(buffer);
-    if (!word.is_absent() && !word.is_obsolete()) visit(record->key(), buffer.bytes());
-  });
-}
-
-void check_index(const TableDescriptor& table, const IndexDescriptor& index) {
-  Arena arena;
-  RowBuffer found(arena);
-  size_t rows = 0, entries = 0;
-  for_each_row(*table.relation, [&](std::string_view key, std::string_view row) {
-    ++rows;
-    ByteBuffer entry;
-    index.key.encode_entry(table.layout, row, key, entry);
-    Record* record = index.relation->tree().get(entry.view()).record;
-    ASSERT_NE(record, nullptr) << index.name;
-    ASSERT_FALSE(record->stable_read(found).is_absent()) << index.name;
-    EXPECT_EQ(found.bytes(), key) << index.name;
-  });
-  for_each_row(*index.relation, [&](std::string_view, std::string_view) { ++entries; });
-  EXPECT_EQ(entries, rows) << index.name;
-}
 
 std::vector<const char*> pointers(const std::vector<std::string>& texts) {
   std::vector<const char*> pointers;
@@ -96,7 +66,7 @@ void InProcessServer::stop_and_check() {
     for (const auto& index : table->indexes) {
       if (index->is_primary_tree()) continue;
       EXPECT_EQ(index->relation->tree().check(), "") << index->name;
-      check_index(*table, *index);
+      EXPECT_EQ(index_disagreement(*table, *index), "");
       ++checked;
     }
   }

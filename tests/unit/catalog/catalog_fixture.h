@@ -17,7 +17,9 @@ struct CatalogSession : TestSession {
   explicit CatalogSession(CatalogEngine& engine)
       : TestSession(engine), opened(open(engine.catalog, worker)), view(engine.catalog) {}
   CatalogSession(CatalogEngine& engine, RedoSink& sink)
-      : TestSession(engine, sink), opened(open(engine.catalog, worker)), view(engine.catalog) {}
+      : CatalogSession(engine.parts(), engine.catalog, sink) {}
+  CatalogSession(const EngineParts& parts, Catalog& catalog, RedoSink& sink)
+      : TestSession(parts, sink), opened(open(catalog, worker)), view(catalog) {}
 
   void begin(TransactionMode mode = TransactionMode::one_shot) {
     TestSession::begin(mode);

@@ -1,4 +1,4 @@
-// SQL over the real planner, catalog and storage, without server and log: statements in, text out.
+// SQL over the real planner, catalog and storage, without a server: statements in, text out.
 #pragma once
 
 #include <cstdio>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/byte_buffer.h"
+#include "base/large_stack.h"
 #include "catalog/sequence/sequence_session.h"
 #include "executor/constant_evaluator.h"
 #include "executor/executable_plan.h"
@@ -80,15 +81,10 @@ class TextResult final : public ResultSink {
 
 class SqlSession final : public CatalogSession, private NoticeSink {
  public:
-  explicit SqlSession(CatalogEngine& engine) : CatalogSession(engine) {
-    context.transaction = &transaction;
-    context.catalog = &view;
-    context.notices = this;
-    context.sequences = &sequences;
-    context.database_name = "postgres";
-    context.user_name = context.session_user_name = "postgres";
-    context.types.arena = &arena;
-    view.refresh();
+  explicit SqlSession(CatalogEngine& engine) : CatalogSession(engine) { prepare(); }
+  SqlSession(const EngineParts& parts, Catalog& catalog, RedoSink& sink)
+      : CatalogSession(parts, catalog, sink) {
+    prepare();
   }
 
   // Runs statements, each as a transaction of its own unless begin_block() was called. The rows of
@@ -108,8 +104,9 @@ class SqlSession final : public CatalogSession, private NoticeSink {
     return answer;
   }
 
-  void begin_block(TransactionMode mode = TransactionMode::interactive) {
-    transaction.begin(mode);
+  void begin_block(TransactionMode mode = TransactionMode::interactive,
+                   Isolation isolation = Isolation::serializable) {
+    transaction.begin(mode, isolation);
     in_block = true;
   }
   std::string commit_block() {
@@ -145,7 +142,7 @@ class SqlSession final : public CatalogSession, private NoticeSink {
     request.declared_parameter_types = parameter_types;
     request.statistics = &statistics;
     request.database_name = context.database_name;
-    return compile(plan_statement(request));
+    return run_on_large_stack([&] { return compile(plan_statement(request)); });
   }
 
   SequenceSession sequences;
@@ -154,6 +151,17 @@ class SqlSession final : public CatalogSession, private NoticeSink {
   bool in_block = false;
 
  private:
+  void prepare() {
+    context.transaction = &transaction;
+    context.catalog = &view;
+    context.notices = this;
+    context.sequences = &sequences;
+    context.database_name = "postgres";
+    context.user_name = context.session_user_name = "postgres";
+    context.types.arena = &arena;
+    view.refresh();
+  }
+
   void notice(const SqlError& notice) override { notices.push_back(notice.diagnostic().message); }
 
   std::string run_one(const ast::Node& node, std::string_view sql,

@@ -104,8 +104,9 @@ struct TestEngine {
 // A worker with one session.
 struct TestSession {
   explicit TestSession(TestEngine& engine) : TestSession(engine, null_sink) {}
-  TestSession(TestEngine& engine, RedoSink& sink)
-      : worker(engine.parts(), sink), transaction(worker, settings), buffer(arena) {
+  TestSession(TestEngine& engine, RedoSink& sink) : TestSession(engine.parts(), sink) {}
+  TestSession(const EngineParts& parts, RedoSink& sink)
+      : worker(parts, sink), transaction(worker, settings), buffer(arena) {
     settings.parker = &parker;
   }
 
