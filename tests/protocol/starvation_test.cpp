@@ -128,6 +128,23 @@ TEST_F(StarvationTest, AStatementOfABlockUnderReadCommitted) {
   crowd.stop();
 }
 
+// Who waits for what its client sends keeps nobody out, though what it has read is beaten then.
+TEST_F(StarvationTest, ACopyThatWaitsForItsClient) {
+  Crowd crowd(writers, [](RawClient& client, int) {
+    expect(client, "insert into starvation_test select max(id) + 1, 0 from starvation_test", "CZI");
+  });
+  crowd.await(writers);
+  run_until_excluding([&] {
+    slow_client.send(
+        query("insert into starvation_log " + slow + "; copy starvation_log from stdin"));
+    EXPECT_EQ(slow_client.read().type, 'C');
+    EXPECT_EQ(slow_client.read().type, 'G');
+    crowd.await(10 * writers);
+    EXPECT_EQ(slow_client.ask(copy_done()), "E(40001)ZI");
+  });
+  crowd.stop();
+}
+
 // A block that has written the table and then does nothing stands in the way of who wants to keep
 // writers out. It is waited for shortly, so that all others go on; and nobody is told of a
 // deadlock.
