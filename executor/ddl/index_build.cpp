@@ -24,6 +24,14 @@ constexpr size_t most_rows = 256;
 // How long a build that has failed waits for whoever is changing the table's definition.
 constexpr int64_t discard_patience_us = 5000000;
 
+// How a build that has failed waits: whatever ended it does not end this.
+WaitSettings discard_waits(WaitSettings waits) {
+  static constexpr std::atomic<bool> never{false};
+  waits.cancelled = &never;
+  waits.lock_timeout_us = discard_patience_us;
+  return waits;
+}
+
 // Throws nothing once it has committed.
 TransactionStatus commit_changes(CatalogView& view, Transaction& transaction, Parker& parker) {
   TransactionStatus status = view.before_commit(transaction);
@@ -39,7 +47,10 @@ class IndexBuild {
         context_(run.state().session),
         transaction_(run.state().transaction()),
         table_oid_(table),
-        retry_(static_cast<uint64_t>(monotonic_ns()), LastResort::none) {}
+        retry_(static_cast<uint64_t>(monotonic_ns()), LastResort::none),
+        discard_waits_(discard_waits(transaction_.waits())),
+        discard_transaction_(transaction_.worker(), discard_waits_),
+        discard_view_(run.catalog().catalog()) {}
 
   void run(const IndexDefinition& definition, bool if_not_exists);
 
@@ -55,8 +66,8 @@ class IndexBuild {
                               const RowRef& row);
   void finish();
   void discard();
-  bool try_discard(CatalogView& view, Transaction& transaction);
-  TransactionStatus run_discard(CatalogView& view, Transaction& transaction);
+  bool try_discard();
+  TransactionStatus run_discard();
   void resume_statement();
 
   DdlRun& run_;
@@ -76,6 +87,10 @@ class IndexBuild {
   bool at_end_ = false;
   Arena memory_;
   ByteBuffer entry_;
+  // Of discard(), made before there is anything to discard: later there may be no memory.
+  const WaitSettings discard_waits_;
+  Transaction discard_transaction_;
+  CatalogView discard_view_;
 };
 
 TransactionStatus IndexBuild::commit() {
@@ -225,19 +240,11 @@ void IndexBuild::finish() {
   }
 }
 
-// Whatever ended the build does not end this.
 void IndexBuild::discard() {
   transaction_.abort();
-  CatalogView& view = run_.catalog();
-  view.forget_local();
-  static constexpr std::atomic<bool> never{false};
-  WaitSettings waits = transaction_.waits();
-  waits.cancelled = &never;
-  waits.lock_timeout_us = discard_patience_us;
-  Transaction transaction(transaction_.worker(), waits);
-  CatalogView own_view(view.catalog());
+  run_.catalog().forget_local();
   int64_t deadline_us = monotonic_us() + discard_patience_us;
-  while (!try_discard(own_view, transaction)) {
+  while (!try_discard()) {
     if (monotonic_us() < deadline_us) continue;
     context_.notices->notice(SqlError(Severity::warning, sqlstate::warning,
                                       concat("invalid index \"", name_, "\" could not be dropped"))
@@ -247,16 +254,17 @@ void IndexBuild::discard() {
 }
 
 // False: it has to run again.
-bool IndexBuild::try_discard(CatalogView& view, Transaction& transaction) {
+bool IndexBuild::try_discard() {
+  Transaction& transaction = discard_transaction_;
   TransactionStatus status = TransactionStatus::conflict_record;
   try {
-    status = run_discard(view, transaction);
+    status = run_discard();
   } catch (const std::bad_alloc&) {
     // To whoever has to try again it is as good as a conflict.
   }
   newest_epoch_ = std::max(newest_epoch_, transaction.newest_epoch());
   if (status == TransactionStatus::ok) return true;
-  view.forget_local();
+  discard_view_.forget_local();
   if (status == TransactionStatus::must_wait) {
     static_cast<void>(transaction.wait_for_intent());
   } else {
@@ -266,7 +274,9 @@ bool IndexBuild::try_discard(CatalogView& view, Transaction& transaction) {
   return false;
 }
 
-TransactionStatus IndexBuild::run_discard(CatalogView& view, Transaction& transaction) {
+TransactionStatus IndexBuild::run_discard() {
+  CatalogView& view = discard_view_;
+  Transaction& transaction = discard_transaction_;
   transaction.begin(TransactionMode::one_shot);
   view.refresh();
   const TableDescriptor* table = view.find_table(table_oid_);
