@@ -45,8 +45,8 @@ void Session::answer_begins() {
   give_up_replay();
 }
 
-// READ COMMITTED, of statements that may run again alone: the one that runs sees one moment since it began, the
-// transaction's own writes included.
+// READ COMMITTED, of statements that may run again alone: the one that runs sees one moment since
+// it began, the transaction's own writes included.
 bool Session::read_statement_snapshot() {
   Transaction& transaction = state_.transactions.storage();
   if (!state_.context.may_read_past || transaction.snapshot() != nullptr)

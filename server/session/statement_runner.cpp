@@ -31,9 +31,9 @@ std::string_view concurrent_command(const ast::Node* node) {
   return {};
 }
 
-// What a statement that may run again alone does with advisory locks stands when it has ended; what was done
-// before it is not undone with it. Writers that it kept out may come in, and a snapshot that only
-// it has read is let go of.
+// What a statement that may run again alone does with advisory locks stands when it has ended; what
+// was done before it is not undone with it. Writers that it kept out may come in, and a snapshot
+// that only it has read is let go of.
 class StatementScope {
  public:
   explicit StatementScope(SessionState& state) : state_(state), transactions_(state.transactions) {

@@ -47,9 +47,9 @@ DEFECTS = {  # name: (file, text, what takes its place)
         "    bits_.fetch_xor((old & ~TidWord::intent_bit) ^ installed, std::memory_order_release);\n",
         "    static_cast<void>(old);\n    bits_.store(installed, std::memory_order_release);\n"),
     "partial reads not compared": (
-        "storage/transaction/partial_reads.cpp",
-        "std::memcmp(row.data() + range.offset, expected, range.bytes) != 0",
-        "std::memcmp(row.data() + range.offset, expected, 0) != 0"),
+        "storage/record/record.cpp",
+        "!equals_racing_row(row, range.offset, range.bytes, expected)",
+        "!equals_racing_row(row, range.offset, 0, expected)"),
     "old row installed with the patches": (
         "storage/transaction/commit.cpp",
         "  std::memcpy(row.data(), base.data(), base.size());\n",

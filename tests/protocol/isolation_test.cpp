@@ -277,9 +277,11 @@ TEST_F(IsolationTest, BehindACommitInTheSameQuery) {
        {"create table made_test (id int, v int); insert into made_test select id, v",
         "create table made_test as select id, v"}) {
     EXPECT_EQ(one.ask(query("begin")), "CZT");
-    one.send(query("commit; " + statement + " from isolation_test where pg_sleep(0.05) is not null"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(120));
-    EXPECT_EQ(other.ask(query("update isolation_test set v = v + 1")), "CZI");
+    std::string all =
+        "commit; " + statement + " from isolation_test where " + pause + " is not null";
+    while_paused(one, query(all), [&] {
+      EXPECT_EQ(other.ask(query("update isolation_test set v = v + 1")), "CZI");
+    });
     EXPECT_TRUE(summary(one.read_answer()).ends_with("CZI"));
     EXPECT_EQ(other.column("select count(distinct v) from made_test"), "1 ");
     EXPECT_EQ(other.ask(query("drop table made_test")), "CZI");
