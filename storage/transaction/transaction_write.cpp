@@ -38,8 +38,10 @@ TransactionStatus Transaction::must_wait_for(LockTag lock, LockMode mode) {
     return TransactionStatus::self_modified;
   LockMode held = entry == nullptr ? LockMode::none : entry->held;
   if (registers(*row.relation) && held < lock) {
-    PGSILO_DCHECK(entry != nullptr || (row.read_index != RowRef::not_registered &&
-                                       reads_[row.read_index].kind() == ReadKind::version));
+    // A write replaces a version that validation holds to, or only a part that it rests on.
+    PGSILO_DCHECK(entry != nullptr ||
+                  (row.read_index != RowRef::not_registered &&
+                   (reads_[row.read_index].kind() == ReadKind::version || rests_on_part(row))));
     TransactionStatus status = claim(row.record, *row.relation, lock, &held);
     if (status != TransactionStatus::ok) return status;
     // Commit would find out as well; now less is lost.
