@@ -2,10 +2,10 @@
 // Silo uses it. A trie of B+-trees: each layer is a B+-tree over one 8-byte slice of the keys, and
 // an entry for several keys that share a slice and go on behind it leads to a further layer.
 //
-// Thread safety: get, insert, remove, refs and scans may run at once from any threads, each under a
-// Pin of the handle it passes (or of its thread). Readers write no shared memory. Writers lock only
-// the nodes they change, for some dozen instructions, never across an allocation. Construction,
-// destruction, dismantle, for_each and check are for one thread alone.
+// Thread safety: get, insert, remove, refs, separators and scans may run at once from any threads,
+// each under a Pin of the handle it passes (or of its thread). Readers write no shared memory.
+// Writers lock only the nodes they change, for some dozen instructions, never across an allocation.
+// Construction, destruction, dismantle, for_each and check are for one thread alone.
 //
 // What it leaves to the caller: whether a record's row exists (TID word), node sets, log. The tree
 // owns the records that are in it: its destructor frees them.
@@ -78,6 +78,10 @@ class IndexTree {
   // and the destructor may be called. True when nothing is left. Throws std::bad_alloc, then what
   // is left is as before.
   bool dismantle(size_t records, ReclaimerHandle& handle);
+
+  // At most `wanted` keys, ascending, that cut the tree into ranges of about the same size, as far
+  // as its upper nodes tell: any keys are right, these share out work well. Throws std::bad_alloc.
+  std::vector<std::string> separators(size_t wanted) const;
 
   // Every record in order. One thread alone.
   template <typename Visit>

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_order.h"
 #include "storage/limits.h"
 #include "tests/unit/storage/index/tree_fixture.h"
 
@@ -327,6 +328,48 @@ TEST_F(IndexTreeTest, OwnInsertsCanBeFixedUp) {
     ASSERT_FALSE(copy.valid());
     ASSERT_TRUE(set.apply(changes));
   }
+}
+
+// The largest number of keys between two neighbours of `separators`.
+size_t largest_piece(const std::vector<std::string>& keys,
+                     const std::vector<std::string>& separators) {
+  std::vector<size_t> pieces(separators.size() + 1);
+  for (const std::string& key : keys) {
+    auto after = std::upper_bound(separators.begin(), separators.end(), key);
+    ++pieces[static_cast<size_t>(after - separators.begin())];
+  }
+  return *std::max_element(pieces.begin(), pieces.end());
+}
+
+TEST_F(IndexTreeTest, SeparatorsCutTheTreeIntoRangesOfAboutTheSameSize) {
+  EXPECT_TRUE(tree_.separators(7).empty());
+  std::vector<std::string> keys;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    std::string key(8, '\0');
+    store_be64(key.data(), random());
+    keys.push_back(std::move(key));
+  }
+  for (const std::string& key : keys) ASSERT_TRUE(user_.insert(key));
+  EXPECT_TRUE(tree_.separators(0).empty());
+  for (size_t wanted : {1, 7, 100}) {
+    std::vector<std::string> separators = tree_.separators(wanted);
+    EXPECT_EQ(separators.size(), wanted);
+    EXPECT_TRUE(std::is_sorted(separators.begin(), separators.end()));
+    EXPECT_LE(largest_piece(keys, separators), 4 * keys.size() / (wanted + 1));
+  }
+}
+
+TEST_F(IndexTreeTest, SeparatorsOfKeysWithCommonPrefixesLieInTheirLayers) {
+  std::vector<std::string> keys;
+  for (int i = 0; i < 20000; ++i) {
+    std::string number = std::to_string(100000 + i);
+    keys.push_back("a prefix of two slices, and more: " + number);
+  }
+  for (const std::string& key : keys) ASSERT_TRUE(user_.insert(key));
+  std::vector<std::string> separators = tree_.separators(7);
+  EXPECT_EQ(separators.size(), 7u);
+  EXPECT_LE(largest_piece(keys, separators), keys.size() / 2);
 }
 
 }  // namespace
