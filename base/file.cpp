@@ -78,8 +78,10 @@ std::string parent_path(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-FileResult replace_file(FileSystem& files, const std::string& path, const std::string& content) {
+FileResult replace_file(FileSystem& files, const std::string& path, const std::string& content,
+                        bool* replaced) {
   std::string temporary = path + ".new";
+  if (replaced != nullptr) *replaced = false;
   FileResult result = files.remove(temporary);
   if (!result.ok() && result.status != FileStatus::not_found) return result;
   std::unique_ptr<File> file;
@@ -87,6 +89,7 @@ FileResult replace_file(FileSystem& files, const std::string& path, const std::s
   if (result.ok()) result = file->write_at(content.data(), content.size(), 0);
   if (result.ok()) result = file->sync_data();
   if (result.ok()) result = files.rename(temporary, path);
+  if (replaced != nullptr) *replaced = result.ok();
   if (result.ok()) result = files.sync_directory(parent_path(path));
   return result;
 }

@@ -109,8 +109,10 @@ std::string join_path(const std::string& directory, const std::string& name);
 std::string parent_path(const std::string& path);
 
 // Writes a small file so that after a crash it has the old content or the new, never a mixture:
-// temporary file, sync, rename, sync of the directory.
-FileResult replace_file(FileSystem& files, const std::string& path, const std::string& content);
+// temporary file, sync, rename, sync of the directory. `*replaced`, if not null: whether the rename
+// was done; if it was and the result is a failure, either may be found after a crash.
+FileResult replace_file(FileSystem& files, const std::string& path, const std::string& content,
+                        bool* replaced = nullptr);
 // The whole content of a small file.
 FileResult read_whole_file(FileSystem& files, const std::string& path, std::string* content);
 

@@ -43,8 +43,6 @@ std::unique_ptr<const UtilityCommand> make_utility_command(
       throw_unsupported("COMMENT");
     case ast::NodeKind::lock_stmt:
       return make_lock_table(planned);
-    case ast::NodeKind::checkpoint_stmt:
-      throw_unsupported("CHECKPOINT");
     case ast::NodeKind::set_constraints_stmt:
       throw_unsupported("SET CONSTRAINTS");
     case ast::NodeKind::unsupported_stmt:

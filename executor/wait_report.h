@@ -18,6 +18,7 @@ enum class WaitEvent : uint8_t {
   log_sync,    // the answer is ready, the log not yet durable
   pg_sleep,
   retry_delay,          // before a one-shot that met conflicts runs again
+  checkpoint_done,      // that it has asked for
   backend_termination,  // of another session, by pg_terminate_backend(pid, timeout)
 };
 

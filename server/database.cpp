@@ -47,7 +47,7 @@ class ProgressPrinter final : public RecoveryListener {
  public:
   void on_progress(const RecoveryProgress& progress) override {
     if (progress.bytes_total == 0) return;
-    std::fprintf(stderr, "pgsilo: recovering the log: %.0f%% of %.1f MB, %.0f MB/s, %.0f s left\n",
+    std::fprintf(stderr, "pgsilo: recovering: %.0f%% of %.1f MB, %.0f MB/s, %.0f s left\n",
                  progress.percent(), static_cast<double>(progress.bytes_total) / 1e6,
                  progress.bytes_per_second / 1e6, progress.seconds_left);
   }
@@ -131,8 +131,23 @@ bool Database::open_log(std::string* why) {
   options.workers =
       static_cast<unsigned>(threads == 0 ? static_cast<int64_t>(usable_cpus().size()) : threads);
   options.accept_data_loss = settings_.value("recovery_accept_data_loss").integer != 0;
+  set_checkpoint_options(&options);
   wal_ = Wal::open(*files_, clock_, directory_, options, why);
   return wal_ != nullptr;
+}
+
+void Database::set_checkpoint_options(WalOptions* options) const {
+  std::vector<std::string> directories =
+      split_commas(settings_.value("checkpoint_directories").text);
+  if (!directories.empty()) options->checkpoint_directories = directories;
+  int64_t threads = settings_.value("checkpoint_threads").integer;
+  options->checkpoint_threads = static_cast<unsigned>(
+      threads == 0 ? static_cast<int64_t>(options->checkpoint_directories.size()) : threads);
+  options->checkpoints = {
+      .timeout_us = settings_.value("checkpoint_timeout").integer * 1'000'000,
+      .max_log_bytes = static_cast<uint64_t>(settings_.value("max_wal_size").integer) << 20,
+      .completion_target = settings_.value("checkpoint_completion_target").real,
+  };
 }
 
 bool Database::recover(std::string* why) {

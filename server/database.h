@@ -54,6 +54,7 @@ class Database final : ConnectionTaker {
   bool prepare_directory(std::string* why);
   bool lock_directory(std::string* why);
   bool open_log(std::string* why);
+  void set_checkpoint_options(WalOptions* options) const;
   bool recover(std::string* why);
   void make_workers();
   bool listen(std::string* why);

@@ -6,217 +6,34 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "storage/epoch/durable_epoch.h"
 #include "storage/epoch/epoch_manager.h"
 #include "storage/relation/relation_directory.h"
-#include "wal/layout/control_file.h"
-#include "wal/layout/log_directory.h"
-#include "wal/log/group_commit.h"
-#include "wal/log/logger.h"
-#include "wal/log/segment_keeper.h"
-#include "wal/log/segment_store.h"
-#include "wal/log/worker_log.h"
-#include "wal/recovery/log_analyzer.h"
-#include "wal/recovery/recovery_meter.h"
 #include "wal/recovery/replay.h"
+#include "wal/wal_state.h"
 
 namespace pgsilo {
-
-// One log directory with its logger.
-struct LogUnit {
-  std::unique_ptr<LogDirectory> directory;
-  std::unique_ptr<SegmentStore> segments;
-  std::unique_ptr<Logger> logger;
-};
-
-struct Wal::State {
-  State(FileSystem& files, const Clock& clock, std::string directory, WalOptions options)
-      : files(files), clock(clock), directory(std::move(directory)), options(std::move(options)) {}
-
-  FileSystem& files;
-  const Clock& clock;
-  std::string directory;
-  WalOptions options;
-  std::unique_ptr<File> lock;
-  ControlFile control;
-  bool new_database = false;
-  LogAnalysis analysis;
-  Epoch first_epoch;
-  RelationDirectory* relations = nullptr;
-  Reclaimer* reclaimer = nullptr;
-
-  EpochManager* epochs = nullptr;
-  DurableEpoch* durable = nullptr;
-  // In the order in which they are built; logs outlive loggers.
-  std::vector<LogUnit> units;
-  std::vector<std::unique_ptr<WorkerLog>> logs;
-  std::unique_ptr<GroupCommit> commit;
-  std::unique_ptr<SegmentKeeper> keeper;
-  bool threads = false;
-
-  Logger& logger_of(unsigned worker) { return *units[worker % units.size()].logger; }
-  bool may_initialise(std::string* why) const;
-  bool open_logs(std::string* why);
-  bool find_named_logs(std::string* why);
-  bool save_control(std::string* why);
-  bool prepare_stores(std::string* why);
-  void build_loggers();
-  Incarnation next_incarnation() const;
-};
-
 namespace {
 
-std::string options_fault(const WalOptions& options) {
-  if (options.log_directories.empty()) return "log_directories names no directory";
-  if (options.log_directories.size() > log_format::max_loggers)
-    return "log_directories names more than 64 directories";
-  if (options.workers == 0) return "there must be a worker";
-  if (options.buffer_bytes < (size_t{64} << 10) ||
-      (options.buffer_bytes & (options.buffer_bytes - 1)) != 0) {
-    return "a log buffer's size must be a power of two of at least 64 KiB";
-  }
-  if (options.segment_bytes < log_format::min_segment_bytes ||
-      options.segment_bytes % log_format::segment_granule != 0) {
-    return "a log segment's size must be a multiple of 64 KiB of at least 256 KiB";
-  }
-  return "";
-}
-
-bool read_control(FileSystem& files, const std::string& directory, ControlFile* control,
-                  bool* missing, std::string* why) {
-  std::string path = join_path(directory, control_file_name);
-  *missing = false;
-  switch (read_control_file(files, directory, control)) {
-    case ControlRead::ok:
-      return true;
-    case ControlRead::missing:
-      *missing = true;
-      return true;
-    case ControlRead::unreadable:
-      *why = "could not read control file \"" + path + "\"";
-      return false;
-    case ControlRead::damaged:
-      *why = "control file \"" + path + "\" is damaged";
-      return false;
-    case ControlRead::other_version:
-      *why = "control file \"" + path + "\" was written by another version of pgsilo";
-      return false;
+bool names_checkpoint_file(const ControlFile& control, const std::string& directory,
+                           const std::string& name) {
+  const CheckpointManifest& checkpoint = control.checkpoint;
+  for (uint32_t i = 0; i < checkpoint.files.size(); ++i) {
+    CheckpointFileIdentity identity{control.database, checkpoint.number, i};
+    if (checkpoint.files[i].directory == directory && identity.name() == name) return true;
   }
   return false;
 }
 
 }  // namespace
 
-std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
-                               const std::string& data_directory, const WalOptions& options,
-                               std::string* why) {
-  *why = options_fault(options);
-  if (!why->empty()) return nullptr;
-  std::unique_ptr<State> state(new State(files, clock, data_directory, options));
-  FileResult result = files.create_directory(data_directory);
-  if (result.ok()) result = files.sync_directory(parent_path(data_directory));
-  if (!result.ok() && result.status != FileStatus::already_exists) {
-    *why = "could not create directory \"" + data_directory + "\": " + result.text();
-    return nullptr;
-  }
-  state->lock = lock_data_directory(files, data_directory, why);
-  if (state->lock == nullptr) return nullptr;
-  if (!read_control(files, data_directory, &state->control, &state->new_database, why))
-    return nullptr;
-  if (!state->open_logs(why)) return nullptr;
-  return std::unique_ptr<Wal>(new Wal(std::move(state)));
-}
-
 Wal::Wal(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Wal::~Wal() {
   if (state_->keeper == nullptr) return;
+  state_->checkpointer->stop();
   for (LogUnit& unit : state_->units) unit.logger->stop();
   state_->keeper->stop();
-}
-
-bool Wal::State::may_initialise(std::string* why) const {
-  std::vector<std::string> names;
-  FileResult result = files.list(directory, &names);
-  if (!result.ok()) {
-    *why = "could not read directory \"" + directory + "\": " + result.text();
-    return false;
-  }
-  if (std::find(names.begin(), names.end(), "PG_VERSION") == names.end()) return true;
-  *why = "directory \"" + directory +
-         "\" holds a database of PostgreSQL\nHint: Load a dump of it into an empty directory.";
-  return false;
-}
-
-bool Wal::State::open_logs(std::string* why) {
-  if (new_database && !may_initialise(why)) return false;
-  for (const std::string& name : options.log_directories) {
-    LogUnit unit;
-    unit.directory = std::make_unique<LogDirectory>(files, join_path(directory, name));
-    if (!unit.directory->open(why)) return false;
-    for (const LogUnit& other : units) {
-      bool same = unit.directory->has_identity() && unit.directory->log() == other.directory->log();
-      if (!same && unit.directory->path() != other.directory->path()) continue;
-      *why = "log directories \"" + other.directory->path() + "\" and \"" + unit.directory->path() +
-             "\" are the same";
-      return false;
-    }
-    units.push_back(std::move(unit));
-  }
-  if (new_database) {
-    for (const LogUnit& unit : units) {
-      if (!unit.directory->has_identity()) continue;
-      // Initialisation may have been cut short before the control file was there; then no segment
-      // was.
-      std::vector<uint64_t> segments;
-      FileResult result = unit.directory->list_segments(&segments);
-      if (!result.ok() || !segments.empty()) {
-        *why = "log directory \"" + unit.directory->path() + "\" belongs to a database, but \"" +
-               directory + "\" has no control file";
-        return false;
-      }
-      control.database = unit.directory->database();
-    }
-    if (control.database == Uuid{}) control.database = Uuid::generate();
-  }
-  if (!find_named_logs(why)) return false;
-  for (LogUnit& unit : units) {
-    if (!unit.directory->has_identity() && !unit.directory->initialise(control.database, why)) {
-      return false;
-    }
-  }
-  // From here on there is a database, before there is a segment.
-  return !new_database || save_control(why);
-}
-
-bool Wal::State::save_control(std::string* why) {
-  FileResult result = write_control_file(files, directory, control);
-  if (result.ok()) return true;
-  *why = "could not write control file in \"" + directory + "\": " + result.text();
-  return false;
-}
-
-// Every log that an incarnation named is here, and no other database's.
-bool Wal::State::find_named_logs(std::string* why) {
-  for (const LogUnit& unit : units) {
-    if (!unit.directory->has_identity() || unit.directory->database() == control.database) continue;
-    *why = "log directory \"" + unit.directory->path() + "\" belongs to another database (" +
-           unit.directory->database().text() + ", not " + control.database.text() + ")";
-    return false;
-  }
-  for (const Incarnation& incarnation : control.incarnations) {
-    for (const LogIdentity& log : incarnation.logs) {
-      bool found = std::any_of(units.begin(), units.end(), [&](const LogUnit& unit) {
-        return unit.directory->log() == log.log;
-      });
-      if (found) continue;
-      *why = "log directory \"" + log.path + "\" (" + log.log.text() +
-             ") is missing: part of the database's log is in it\nHint: Name it in log_directories.";
-      return false;
-    }
-  }
-  return true;
 }
 
 bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryListener* listener,
@@ -232,21 +49,42 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryLi
   result->clean_shutdown =
       !state.control.incarnations.empty() && state.control.incarnations.back().clean;
   RecoveryMeter meter(state.clock, listener);
+  const CheckpointManifest& checkpoint = state.control.checkpoint;
+  if (!open_checkpoint(state.files, state.directory, state.control.database, checkpoint,
+                       &state.checkpoint_files, why)) {
+    return false;
+  }
+  meter.expect(checkpoint.bytes());
   AnalyzerOptions options{.threads = threads, .accept_data_loss = state.options.accept_data_loss};
   if (!analyze_logs(state.files, directories, options, meter, &state.control, &state.analysis, why))
     return false;
-  ReplayCounts counts;
-  if (!replay_logs(state.files, state.analysis, threads, relations, reclaimer, meter, &counts, why))
-    return false;
+  if (!state.restore(threads, meter, result, why)) return false;
   meter.report(true);
-  result->records = counts.records;
-  result->entries = counts.entries;
   result->log_bytes = state.analysis.replay_bytes;
-  result->new_database = counts.entries == 0;
+  result->checkpoint_bytes = checkpoint.bytes();
+  result->new_database = result->entries == 0 && !checkpoint.exists();
   result->data_loss = state.analysis.data_loss;
   state.first_epoch = next(state.analysis.largest_seen);
   result->first_epoch = state.first_epoch;
   result->durable_epoch = state.analysis.largest_seen;
+  return true;
+}
+
+// The checkpoint's rows, then what the logs say of them.
+bool Wal::State::restore(unsigned threads, RecoveryMeter& meter, RecoveryResult* result,
+                         std::string* why) {
+  meter.expect_only(control.checkpoint.bytes() + analysis.replay_bytes);
+  relations->raise_id_floor(RelationId(control.checkpoint.relation_id_floor));
+  if (!load_checkpoint(files, checkpoint_files, threads, *relations, *reclaimer, meter,
+                       &result->checkpoint_rows, why)) {
+    return false;
+  }
+  checkpoint_files.clear();
+  ReplayCounts counts;
+  if (!replay_logs(files, analysis, threads, *relations, *reclaimer, meter, &counts, why))
+    return false;
+  result->records = counts.records;
+  result->entries = counts.entries;
   return true;
 }
 
@@ -277,6 +115,7 @@ bool Wal::State::prepare_stores(std::string* why) {
                               .ring_bytes = options.buffer_bytes * workers,
                               .workers = workers,
                               .spare_segments = options.spare_segments,
+                              .retired_bytes = options.checkpoints.max_log_bytes / units.size(),
                               .direct = options.sync_method == LogSyncMethod::direct};
     unit.segments = std::make_unique<SegmentStore>(files, store);
     FileResult result = unit.directory->remove_unfinished_segments();
@@ -323,6 +162,47 @@ void Wal::State::build_loggers() {
   for (Logger* logger : loggers) logger->connect(loggers, keeper.get());
 }
 
+void Wal::State::build_checkpointer() {
+  CheckpointParts parts{
+      .files = files,
+      .epochs = *epochs,
+      .commit = *commit,
+      .relations = *relations,
+      .reclaimer = *reclaimer,
+      .data_directory = directory,
+      .directories = options.checkpoint_directories,
+      .database = control.database,
+      .incarnation = control.last_incarnation,
+      .logs = {},
+      .walkers = std::max(1u, options.checkpoint_threads),
+  };
+  for (const LogUnit& unit : units)
+    parts.logs.push_back({unit.directory->log(), unit.logger.get()});
+  checkpointer = std::make_unique<Checkpointer>(
+      std::move(parts), clock, control, *keeper,
+      Checkpointer::Options{.schedule = options.checkpoints,
+                            .log_bytes_before = analysis.replay_bytes});
+  keeper->set_listener(checkpointer.get());
+}
+
+// Files that the control file does not name: of a checkpoint that was not completed, or of one that
+// was replaced. What cannot be removed does no harm.
+void Wal::State::remove_stale_checkpoints() {
+  std::vector<std::string> directories = options.checkpoint_directories;
+  for (const CheckpointFile& file : control.checkpoint.files) directories.push_back(file.directory);
+  for (const std::string& name : directories) {
+    std::vector<std::string> names;
+    std::string path = join_path(directory, name);
+    if (!files.list(path, &names).ok()) continue;
+    for (const std::string& file : names) {
+      if (!is_checkpoint_file_name(file, control.database) ||
+          names_checkpoint_file(control, name, file))
+        continue;
+      static_cast<void>(files.remove(join_path(path, file)));
+    }
+  }
+}
+
 bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   State& state = *state_;
   PGSILO_CHECK(epochs.current() >= state.first_epoch && durable.get() < epochs.current());
@@ -333,6 +213,15 @@ bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   state.control.last_incarnation = state.control.incarnations.back().number;
   if (!state.save_control(why)) return false;
   state.build_loggers();
+  state.build_checkpointer();
+  // From here on what the control file does not name may go.
+  state.remove_stale_checkpoints();
+  for (LogUnit& unit : state.units) {
+    for (const LogCut& cut : state.control.checkpoint.cuts) {
+      if (cut.log != unit.directory->log()) continue;
+      static_cast<void>(unit.segments->retire_below(cut.segment));
+    }
+  }
   return true;
 }
 
@@ -340,12 +229,18 @@ void Wal::start_threads() {
   state_->threads = true;
   state_->keeper->start();
   for (LogUnit& unit : state_->units) unit.logger->start();
+  state_->checkpointer->start();
 }
 
 void Wal::stop() {
   State& state = *state_;
   Epoch last = state.epochs->current();
   wait_durable(0, last);
+  state.checkpointer->stop();
+  std::string why;
+  // If it fails, the next start replays the log.
+  if (state.options.checkpoint_at_stop && state.checkpointer->is_due())
+    static_cast<void>(state.checkpointer->run_now(CheckpointReason::shutdown, &why));
   for (LogUnit& unit : state.units) unit.logger->stop();
   state.keeper->stop();
   state.threads = false;
@@ -355,7 +250,6 @@ void Wal::stop() {
   for (Epoch data : state.commit->last_data(Epoch(UINT64_MAX)))
     PGSILO_CHECK(data <= incarnation.durable);
   // If it fails, the next start takes it for a crash: nothing is lost.
-  std::string why;
   static_cast<void>(state.save_control(&why));
 }
 
@@ -387,6 +281,8 @@ void Wal::wait_durable(unsigned worker, Epoch epoch) {
 }
 
 void Wal::prepare_segments() { state_->keeper->run_once(); }
+
+Checkpointer& Wal::checkpointer() { return *state_->checkpointer; }
 
 WalStatus Wal::status() const {
   WalStatus status;

@@ -1,35 +1,44 @@
-// The log of a database, whole: its directories, recovery, the loggers, and what workers ask of it.
-// The composition root uses it so:
+// The log of a database, whole: its directories, recovery, the loggers, checkpoints, and what
+// workers ask of it. The composition root uses it so:
 //
 //   std::string why;
-//   auto wal = Wal::open(files, clock, data_directory, options, &why);      locks the directory;
-//   null: `why` is for the user RecoveryResult recovered; if (!wal->recover(relations, reclaimer,
-//   progress, &recovered, &why)) ... stop: `why` EpochManager epochs(recovered.first_epoch);
+//   auto wal = Wal::open(files, clock, data_directory, options, &why);
+//     locks the directory; null: `why` is for the user
+//   RecoveryResult recovered;
+//   if (!wal->recover(relations, reclaimer, progress, &recovered, &why)) ... stop: `why`
+//   EpochManager epochs(recovered.first_epoch);
 //   DurableEpoch durable(recovered.durable_epoch);
-//   ... read the catalog from the recovered trees; wal->drop_relations_unless(named, context) ...
-//   if (!wal->start(epochs, durable, &why)) ... stop                        the first write of this
-//   incarnation wal->start_threads(); WorkerContext worker(parts, wal->worker_log(i));
-//   wal->set_listener(i, listener); ... wal->stop(); workers are quiet; makes everything durable
+//   ... read the catalog from the recovered trees ...
+//   wal->drop_relations_unless(named, context);
+//   if (!wal->start(epochs, durable, &why)) ... stop
+//     the first write of this incarnation
+//   wal->start_threads();
+//   WorkerContext worker(parts, wal->worker_log(i));
+//   wal->set_listener(i, listener);
+//   ...
+//   wal->stop();
+//     workers are quiet; makes everything durable
 //
 // Group commit, as a worker sees it (engine.md item 1):
-//   request_durable(i, epoch, wake)   a reply of worker i rests on `epoch`. One atomic operation
-//   when D covers it or it was asked for
-//                                     before. LoggerWake::now also wakes the logger thread if it
-//                                     sleeps (one system call); LoggerWake::later is for a worker
-//                                     that is going to call try_step() itself when it has nothing
-//                                     else to do; whoever keeps busy instead calls wake_logger(i).
-//   try_step(i)                       an idle worker runs its logger's step: write, sync, publish
-//   D, tell the others. DurableListener::on_durable       D reached the smallest epoch that worker
-//   i had asked for; called again each time D moves as
-//                                     long as it has asked for more. From any thread; wakes the
-//                                     worker.
+//   request_durable(i, epoch, wake)
+//     A reply of worker i rests on `epoch`. One atomic operation when D covers it or it was asked
+//     for before. LoggerWake::now also wakes the logger thread if it sleeps (one system call);
+//     LoggerWake::later is for a worker that is going to call try_step() itself when it has nothing
+//     else to do; whoever keeps busy instead calls wake_logger(i).
+//   try_step(i)
+//     An idle worker runs its logger's step: write, sync, publish D, tell the others.
+//   DurableListener::on_durable
+//     D reached the smallest epoch that worker i had asked for; called again each time D moves as
+//     long as it has asked for more. From any thread; wakes the worker.
 //
 // Thread safety: worker_log(i), request_durable(i), try_step(i), wake_logger(i): the thread of
 // worker i. durable_epoch(), status(): any thread. The rest: one thread, in the order above.
-// Nothing starts a thread but start_threads(). Invariants: D1 to D3 of durability.md. No write
-// happens to any file before start(), so that recovery may be killed and repeated; except that the
-// directory of a new database is initialised by open(). Failures: a write or sync of the log that
-// fails stops the process with a message (item 10); lack of space does not.
+// Nothing starts a thread but start_threads().
+// Invariants: D1 to D5 of durability.md. No write happens to any file before start(), so that
+// recovery may be killed and repeated; except that the directory of a new database is initialised
+// by open().
+// Failures: a write or sync of the log that fails stops the process with a message (item 10); lack
+// of space does not.
 #pragma once
 
 #include <cstddef>
@@ -40,9 +49,11 @@
 
 #include "storage/epoch/epoch.h"
 #include "storage/transaction/redo_sink.h"
+#include "wal/checkpoint/checkpoint_pace.h"
 
 namespace pgsilo {
 
+class Checkpointer;
 class Clock;
 class DurableEpoch;
 class EpochManager;
@@ -69,6 +80,12 @@ struct WalOptions {
   LogSyncMethod sync_method = LogSyncMethod::direct;
   // What nobody waits for becomes durable after about this long.
   int64_t flush_after_us = 40'000;
+  // Relative ones lie in the data directory. Checkpoints' files are shared out among them.
+  std::vector<std::string> checkpoint_directories = {"checkpoint"};
+  unsigned checkpoint_threads = 1;
+  CheckpointSchedule checkpoints;
+  // Whether a clean stop makes one, so that the next start replays nothing.
+  bool checkpoint_at_stop = true;
   // Threads of recovery; 0: one per CPU.
   unsigned recovery_threads = 0;
   // The setting `recovery_accept_data_loss`: start from the newest consistent state before damage
@@ -102,7 +119,9 @@ struct RecoveryResult {
   Epoch first_epoch;    // what EpochManager starts with: above every epoch in any file
   uint64_t records = 0;
   uint64_t entries = 0;
-  uint64_t log_bytes = 0;     // replayed
+  uint64_t log_bytes = 0;  // replayed
+  uint64_t checkpoint_rows = 0;
+  uint64_t checkpoint_bytes = 0;
   bool new_database = false;  // nothing was ever committed durably
   bool clean_shutdown = false;
   std::string data_loss;  // with accept_data_loss: what was given up, else empty
@@ -172,6 +191,8 @@ class Wal {
   void prepare_segments();
 
   WalStatus status() const;
+  // After start().
+  Checkpointer& checkpointer();
 
  private:
   struct State;

@@ -69,6 +69,8 @@ WaitName name_of(WaitEvent event) {
       return {"Timeout", "PgSleep"};
     case WaitEvent::retry_delay:
       return {"Timeout", "RetryDelay"};
+    case WaitEvent::checkpoint_done:
+      return {"IPC", "CheckpointDone"};
     case WaitEvent::backend_termination:
       return {"IPC", "BackendTermination"};
   }

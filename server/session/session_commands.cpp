@@ -7,6 +7,7 @@
 #include "server/session/setting_statement.h"
 #include "sql/ast/ast.h"
 #include "sql/ast/make_node.h"
+#include "wal/checkpoint/checkpointer.h"
 
 namespace pgsilo {
 namespace {
@@ -137,7 +138,7 @@ StatementRunner::Outcome SessionCommands::run(Portal& portal, uint64_t row_limit
     case Kind::set_constraints_stmt:
       return {false, set_constraints(*ast::as<ast::SetConstraintsStmt>(node))};
     case Kind::checkpoint_stmt:
-      throw_unsupported("CHECKPOINT");
+      return {false, checkpoint()};
     case Kind::declare_cursor_stmt:
       throw_unsupported("DECLARE CURSOR");
     case Kind::fetch_stmt:
@@ -147,6 +148,21 @@ StatementRunner::Outcome SessionCommands::run(Portal& portal, uint64_t row_limit
     default:
       throw_unsupported(ast::as<ast::UnsupportedStmt>(node)->feature);
   }
+}
+
+// Waits for a checkpoint that begins now; others may be asked for and run before.
+std::string_view SessionCommands::checkpoint() {
+  Checkpointer& checkpointer = state_.services.checkpointer;
+  CheckpointRequest request(checkpointer, state_.interrupts);
+  WaitScope waits(state_.context.wait_report, WaitEvent::checkpoint_done);
+  std::string why;
+  CheckpointOutcome outcome;
+  while ((outcome = request.outcome(&why)) == CheckpointOutcome::pending) {
+    state_.interrupts.park();
+    state_.context.check_budget();
+  }
+  if (outcome == CheckpointOutcome::done) return "CHECKPOINT";
+  throw SqlError(sqlstate::internal_error, "checkpoint request failed").detail(why);
 }
 
 std::string_view SessionCommands::set_constraints(const ast::SetConstraintsStmt& statement) {

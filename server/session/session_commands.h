@@ -24,6 +24,7 @@ class SessionCommands {
   StatementRunner::Outcome run(Portal& portal, uint64_t row_limit);
 
  private:
+  std::string_view checkpoint();
   std::string_view set_constraints(const ast::SetConstraintsStmt& statement);
   std::string_view show(const ast::ShowStmt& statement);
   std::string_view prepare(const Portal& portal, const ast::PrepareStmt& statement);

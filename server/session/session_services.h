@@ -5,6 +5,7 @@
 namespace pgsilo {
 
 class Catalog;
+class Checkpointer;
 class MemoryBudget;
 class PlanCache;
 class ServerMonitor;
@@ -19,6 +20,7 @@ struct SessionServices {
   WorkerContext& storage;
   PlanCache& plans;
   Catalog& catalog;
+  Checkpointer& checkpointer;
   SessionRegistry& sessions;
   const ServerSettings& settings;
   ServerMonitor& monitor;

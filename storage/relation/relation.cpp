@@ -26,6 +26,11 @@ void Relation::raise_row_id_floor(uint64_t id) {
   }
 }
 
+uint64_t Relation::row_id_floor() const {
+  uint64_t next = next_range_.load(std::memory_order_relaxed);
+  return next == 1 ? 0 : next * row_id_range - 1;
+}
+
 int64_t Relation::row_count() const {
   int64_t sum = 0;
   for (const Book& book : books_) sum += book.rows.load(std::memory_order_relaxed);

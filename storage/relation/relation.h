@@ -51,6 +51,8 @@ class Relation {
   uint64_t next_row_id(unsigned worker);
   // No id up to `id` will be given out. Before the relation takes inserts.
   void raise_row_id_floor(uint64_t id);
+  // The largest id that may have been given out; 0: none was.
+  uint64_t row_id_floor() const;
 
   // Entries of a secondary tree may remember the records they lead to (Record::link_of), but only
   // of one primary tree: a rewritten table keeps none of the old links alive, whatever became of

@@ -21,6 +21,7 @@ WalOptions LoggedEngine::small_options() {
   options.buffer_bytes = size_t{64} << 10;
   options.segment_bytes = size_t{256} << 10;
   options.spare_segments = 1;
+  options.checkpoints.max_log_bytes = size_t{512} << 10;
   options.recovery_threads = 1;
   return options;
 }

@@ -9,6 +9,7 @@
 #include "base/file_simulated.h"
 #include "base/random.h"
 #include "tests/crash/logged_engine.h"
+#include "wal/checkpoint/checkpointer.h"
 
 namespace pgsilo {
 namespace {
@@ -47,11 +48,15 @@ class Campaign {
   }
   uint64_t transactions() const { return transactions_; }
   uint64_t lost() const { return lost_; }
+  uint64_t checkpoints() const { return checkpoints_; }
 
  private:
   void arm() {
     // Often early, so that initialisation and recovery are hit too.
-    uint64_t step = files_.steps() + 1 + random_.below(random_.one_in(3) ? 25 : 160);
+    uint64_t step = files_.steps() + 1 +
+                    random_.below(random_.one_in(3)   ? 25
+                                  : random_.one_in(3) ? 500
+                                                      : 160);
     if (options_.kill) {
       files_.kill_at(step);
     } else {
@@ -67,6 +72,8 @@ class Campaign {
     wal.log_directories.clear();
     for (unsigned i = 0; i < options_.logs; ++i)
       wal.log_directories.push_back("wal" + std::to_string(i));
+    if (random_.one_in(2)) wal.checkpoint_directories = {"checkpoint", "more"};
+    wal.checkpoint_threads = 1 + static_cast<unsigned>(random_.below(3));
     std::string fault;
     working_ = false;
     LoggedEngine engine(files_, "/data", wal);
@@ -79,6 +86,7 @@ class Campaign {
       }
       fault = check_recovered(engine);
       if (fault.empty()) work(engine);
+      if (fault.empty() && random_.one_in(3)) engine.wal().stop();
       if (fault.empty()) files_.cut_power();
     } catch (const SimulatedPowerCut&) {
     }
@@ -112,6 +120,8 @@ class Campaign {
 
   void work(LoggedEngine& engine) {
     working_ = true;
+    // Now and then whole ones, one after the other.
+    checkpoint_rarity_ = random_.one_in(4) ? 1 : 4;
     for (;;) {
       unsigned worker = static_cast<unsigned>(random_.below(engine.wal().workers()));
       std::vector<WriteOperation> operations = random_operations();
@@ -126,6 +136,7 @@ class Campaign {
       if (random_.one_in(3)) engine.step(worker, *epoch);
       if (random_.one_in(8)) engine.wal().prepare_segments();
       if (random_.one_in(5)) engine.epochs().advance();
+      if (random_.one_in(checkpoint_rarity_) && engine.wal().checkpointer().step()) ++checkpoints_;
       note_acknowledged(engine);
       if (random_.one_in(300)) return;
     }
@@ -172,6 +183,8 @@ class Campaign {
   Content base_;                    // as last recovered
   std::vector<Committed> history_;  // since then
   size_t acknowledged_ = 0;
+  unsigned checkpoint_rarity_ = 3;
+  uint64_t checkpoints_ = 0;
   bool working_ = false;  // this life has checked what was recovered and commits
   uint64_t transactions_ = 0;
   uint64_t lost_ = 0;
@@ -188,17 +201,19 @@ void run_campaign(CampaignOptions options, uint64_t share) {
   uint64_t databases =
       std::max<uint64_t>(1, setting("PGSILO_POWER_CUTS", 200) / lives_per_database / share);
   uint64_t seed = setting("PGSILO_SEED", 1);
-  uint64_t transactions = 0, lost = 0;
+  uint64_t transactions = 0, lost = 0, checkpoints = 0;
   for (uint64_t i = 0; i < databases; ++i) {
     Campaign campaign(seed + i, options);
     std::string fault = campaign.run(lives_per_database);
     ASSERT_EQ(fault, "") << "PGSILO_SEED=" << seed + i;
     transactions += campaign.transactions();
     lost += campaign.lost();
+    checkpoints += campaign.checkpoints();
   }
   // Else the campaign shows nothing.
   EXPECT_GT(transactions, databases);
   EXPECT_GT(lost, 0u);
+  EXPECT_GT(checkpoints, 0u);
 }
 
 TEST(PowerCut, OneLog) { run_campaign({}, 4); }

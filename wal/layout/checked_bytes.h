@@ -51,13 +51,18 @@ class CheckedReader {
   explicit CheckedReader(std::string_view bytes) : bytes_(bytes), rest_(bytes) {}
   // Looks at magic, version and checksum; before the fields. The version is looked at first:
   // another one may have another checksum.
-  Head head(uint32_t magic, uint32_t version) {
+  Head head(uint32_t magic, uint32_t version) { return head(magic, version, version); }
+  Head head(uint32_t magic, uint32_t oldest, uint32_t newest) {
     u64();
     if (u32() != magic) return Head::damaged;
-    if (u32() != version) return rest_ok_ ? Head::other_version : Head::damaged;
+    version_ = u32();
+    if (!rest_ok_) return Head::damaged;
+    if (version_ < oldest || version_ > newest) return Head::other_version;
     bool matches = load_le64(bytes_.data()) == checksum64(bytes_.data() + 8, bytes_.size() - 8);
     return matches ? Head::ok : Head::damaged;
   }
+  // After head(), unless it said damaged.
+  uint32_t version() const { return version_; }
   uint32_t u32() { return take(4) ? load_le32(taken_) : 0; }
   uint64_t u64() { return take(8) ? load_le64(taken_) : 0; }
   Uuid uuid() {
@@ -86,6 +91,7 @@ class CheckedReader {
   std::string_view bytes_;
   std::string_view rest_;
   const char* taken_ = nullptr;
+  uint32_t version_ = 0;
   bool rest_ok_ = true;
 };
 

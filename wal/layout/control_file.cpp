@@ -8,7 +8,8 @@ namespace pgsilo {
 namespace {
 
 constexpr uint32_t control_magic = 0x54435350;  // "PSCT"
-constexpr uint32_t control_version = 3;
+constexpr uint32_t oldest_version = 3;          // knew no checkpoints
+constexpr uint32_t control_version = 4;
 constexpr uint32_t closed_flag = 1;
 constexpr uint32_t clean_flag = 2;
 
@@ -49,33 +50,37 @@ ControlRead read_control_file(FileSystem& files, const std::string& directory,
   if (result.status == FileStatus::not_found) return ControlRead::missing;
   if (!result.ok()) return ControlRead::unreadable;
   CheckedReader reader(content);
-  switch (reader.head(control_magic, control_version)) {
+  switch (reader.head(control_magic, oldest_version, control_version)) {
     case CheckedReader::Head::ok:
       break;
     case CheckedReader::Head::damaged:
       return ControlRead::damaged;
     case CheckedReader::Head::other_version:
+      control->version = reader.version();
       return ControlRead::other_version;
   }
   *control = ControlFile{};
+  control->version = reader.version();
   control->database = reader.uuid();
   control->last_incarnation = reader.u64();
   uint32_t count = reader.u32();
   for (uint32_t i = 0; i < count && reader.ok(); ++i) {
     control->incarnations.push_back(read_incarnation(reader));
   }
+  if (control->version >= 4) control->checkpoint = read_manifest(reader);
   return reader.complete() ? ControlRead::ok : ControlRead::damaged;
 }
 
 FileResult write_control_file(FileSystem& files, const std::string& directory,
-                              const ControlFile& control) {
+                              const ControlFile& control, bool* replaced) {
   CheckedWriter writer(control_magic, control_version);
   writer.uuid(control.database);
   writer.u64(control.last_incarnation);
   writer.u32(static_cast<uint32_t>(control.incarnations.size()));
   for (const Incarnation& incarnation : control.incarnations)
     write_incarnation(writer, incarnation);
-  return replace_file(files, join_path(directory, control_file_name), writer.finish());
+  write_manifest(writer, control.checkpoint);
+  return replace_file(files, join_path(directory, control_file_name), writer.finish(), replaced);
 }
 
 }  // namespace pgsilo

@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "storage/epoch/epoch.h"
+#include "wal/checkpoint/checkpoint_manifest.h"
 
 namespace pgsilo {
 
@@ -35,6 +36,8 @@ struct ControlFile {
   Uuid database;
   uint64_t last_incarnation = 0;          // numbers are never used again
   std::vector<Incarnation> incarnations;  // ascending; all that may have records in some log
+  CheckpointManifest checkpoint;          // the one that counts, if there is one
+  uint32_t version = 0;                   // of the file that was read
 };
 
 inline constexpr char control_file_name[] = "pgsilo.control";
@@ -43,8 +46,9 @@ inline constexpr char lock_file_name[] = "pgsilo.lock";
 enum class ControlRead : uint8_t { ok, missing, unreadable, damaged, other_version };
 ControlRead read_control_file(FileSystem& files, const std::string& directory,
                               ControlFile* control);
-// Atomically and durably.
+// Atomically and durably. `*replaced`, if not null: whether the new one is there, be it durably or
+// not; a failure behind that point leaves open which one a restart will find.
 FileResult write_control_file(FileSystem& files, const std::string& directory,
-                              const ControlFile& control);
+                              const ControlFile& control, bool* replaced = nullptr);
 
 }  // namespace pgsilo

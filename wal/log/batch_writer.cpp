@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "base/check.h"
 
@@ -17,11 +16,7 @@ BatchWriter::BatchWriter(SegmentStore& segments, Uuid log, uint64_t incarnation)
       log_(log),
       incarnation_(incarnation),
       max_payload_(log_format::max_payload_bytes(segments.segment_bytes())),
-      block_(
-          static_cast<char*>(::operator new[](log_format::max_block_bytes(segments.segment_bytes()),
-                                              std::align_val_t{file_block_bytes}))) {}
-
-BatchWriter::~BatchWriter() { ::operator delete[](block_, std::align_val_t{file_block_bytes}); }
+      block_(allocate_aligned(log_format::max_block_bytes(segments.segment_bytes()))) {}
 
 void BatchWriter::note_epoch(std::string_view record) {
   block_epoch_ = std::max(block_epoch_, peek_record(record)->tid.epoch());
@@ -67,8 +62,8 @@ void BatchWriter::write_block(BlockHeader header, const BatchTrailer* trailer) {
   header.recorded_durable = recorded_;
   header.largest_epoch = segment_epoch_;
   BlockPlace place{.log = log_, .segment = segment_.number, .offset = offset_};
-  PGSILO_CHECK(seal_block(block_, place, header, payload_bytes_, trailer) == bytes);
-  FileResult result = segment_.file->write_at(block_, bytes, offset_);
+  PGSILO_CHECK(seal_block(block_.get(), place, header, payload_bytes_, trailer) == bytes);
+  FileResult result = segment_.file->write_at(block_.get(), bytes, offset_);
   if (!result.ok()) fail("write", result);
   offset_ += bytes;
   bytes_written_ += bytes;
@@ -82,7 +77,7 @@ void BatchWriter::make_room(size_t bytes) {
     if (segment_.bytes - offset_ >= bytes) return;
     sync_segment();
   }
-  segment_ = segments_.take();
+  segment_ = segments_.take(next_number_);
   PGSILO_CHECK(segment_.bytes >= bytes);
   offset_ = 0;
   segment_epoch_ = Epoch(0);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/aligned_bytes.h"
 #include "base/random.h"
 #include "storage/epoch/epoch.h"
 #include "wal/log/log_format.h"
@@ -20,7 +21,6 @@ namespace pgsilo {
 class BatchWriter {
  public:
   BatchWriter(SegmentStore& segments, Uuid log, uint64_t incarnation);
-  ~BatchWriter();
 
   // What trailers on disk prove durable now; goes into the blocks to come.
   void begin_batch(Epoch recorded) { recorded_ = recorded; }
@@ -33,7 +33,7 @@ class BatchWriter {
   uint64_t bytes_written() const { return bytes_written_; }
 
  private:
-  char* payload() { return block_ + log_format::block_header_bytes; }
+  char* payload() { return block_.get() + log_format::block_header_bytes; }
   void note_epoch(std::string_view record);
   void write_block(BlockHeader header, const BatchTrailer* trailer);
   void make_room(size_t bytes);
@@ -44,7 +44,7 @@ class BatchWriter {
   const Uuid log_;
   const uint64_t incarnation_;
   const size_t max_payload_;
-  char* const block_;
+  const AlignedBytes block_;
   size_t payload_bytes_ = 0;
   Epoch block_epoch_;  // the largest in the block being filled
   Epoch recorded_;

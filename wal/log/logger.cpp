@@ -71,7 +71,9 @@ void Logger::write_batch(const BatchTrailer& trailer) {
   bytes_.store(writer_.bytes_written(), std::memory_order_relaxed);
   parts_.commit.batch_synced(parts_.index, trailer);
   for (WorkerLog* log : parts_.logs) log->batch_written();
-  if (parts_.segments.wants_segments()) keeper_->wake();
+  uint64_t segment = parts_.segments.position().segment;
+  bool new_segment = std::exchange(last_segment_, segment) != segment;
+  if (new_segment || parts_.segments.wants_segments()) keeper_->wake();
 }
 
 // Requests are left: the epoch was not complete, they came during the step, or another log is

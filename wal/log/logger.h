@@ -88,6 +88,7 @@ class Logger {
   std::vector<Logger*> peers_;
   SegmentKeeper* keeper_ = nullptr;
   BatchWriter writer_;
+  uint64_t last_segment_ = 0;  // that a batch ended in
   alignas(64) std::atomic<bool> stepping_{false};
   std::atomic<bool> drain_{false};
   std::atomic<uint64_t> batches_{0};

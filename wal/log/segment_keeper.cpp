@@ -31,6 +31,14 @@ void SegmentKeeper::wake() {
   changed_.notify_one();
 }
 
+void SegmentKeeper::complain(const char* what, const SegmentStore& segments,
+                             const FileResult& result) {
+  if (complained_) return;
+  std::fprintf(stderr, "pgsilo: could not %s a log segment in \"%s\": %s\n", what,
+               segments.directory().c_str(), result.text().c_str());
+  complained_ = true;
+}
+
 bool SegmentKeeper::run_once() {
   bool all = true;
   for (Logger* logger : loggers_) {
@@ -42,15 +50,14 @@ bool SegmentKeeper::run_once() {
         complained_ = false;
         continue;
       }
-      if (!complained_) {
-        std::fprintf(stderr, "pgsilo: could not prepare a log segment in \"%s\": %s\n",
-                     segments.directory().c_str(), result.text().c_str());
-      }
-      complained_ = true;
+      complain("prepare", segments, result);
       all = false;
       break;
     }
+    FileResult result = segments.remove_surplus();
+    if (!result.ok()) complain("remove", segments, result);
   }
+  if (listener_ != nullptr) listener_->log_has_grown();
   return all;
 }
 

@@ -1,4 +1,5 @@
-// Keeps prepared segments ahead of every logger, on a thread of its own or by calls.
+// Keeps prepared segments ahead of every logger, removes retired ones that are too many, and tells
+// that the log has grown; on a thread of its own or by calls.
 // Thread safety: wake(): any thread. start(), stop(): the owner. run_once(): the thread, or the
 // owner while there is none. When the device is full it tries again every second, so that service
 // resumes by itself.
@@ -12,6 +13,17 @@
 namespace pgsilo {
 
 class Logger;
+class SegmentStore;
+struct FileResult;
+
+// Wants to know that segments fill up (checkpoints).
+class LogGrowthListener {
+ public:
+  virtual void log_has_grown() = 0;
+
+ protected:
+  ~LogGrowthListener() = default;
+};
 
 class SegmentKeeper {
  public:
@@ -19,6 +31,8 @@ class SegmentKeeper {
   explicit SegmentKeeper(std::vector<Logger*> loggers) : loggers_(std::move(loggers)) {}
   ~SegmentKeeper() { stop(); }
 
+  // Before start(). Told whenever a segment was begun. Null: nobody.
+  void set_listener(LogGrowthListener* listener) { listener_ = listener; }
   void start();
   void stop();
   void wake();
@@ -26,9 +40,11 @@ class SegmentKeeper {
   bool run_once();
 
  private:
+  void complain(const char* what, const SegmentStore& segments, const FileResult& result);
   void run();
 
   const std::vector<Logger*> loggers_;
+  LogGrowthListener* listener_ = nullptr;
   bool complained_ = false;
   std::thread thread_;
   std::mutex mutex_;

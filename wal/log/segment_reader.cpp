@@ -32,10 +32,7 @@ FileResult SegmentReader::open(uint64_t limit) {
   if (result_.status == FileStatus::unsupported) result_ = files_.open(path_, {}, &file_);
   if (result_.ok()) result_ = file_->size(&bytes_);
   limit_ = std::min(limit, bytes_);
-  if (result_.ok()) {
-    window_.reset(
-        static_cast<char*>(::operator new[](window_capacity, std::align_val_t{file_block_bytes})));
-  }
+  if (result_.ok()) window_ = allocate_aligned(window_capacity);
   return result_;
 }
 

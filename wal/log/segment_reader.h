@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 
+#include "base/aligned_bytes.h"
 #include "base/file.h"
 #include "wal/log/log_format.h"
 
@@ -35,11 +35,6 @@ class SegmentReader {
   bool met_foreign_block() const { return met_foreign_block_; }
 
  private:
-  struct AlignedDelete {
-    void operator()(char* bytes) const {
-      ::operator delete[](bytes, std::align_val_t{file_block_bytes});
-    }
-  };
   // The window covers [offset, offset + wanted) as far as the file goes.
   bool fill(uint64_t offset, size_t wanted);
 
@@ -52,7 +47,7 @@ class SegmentReader {
   uint64_t limit_ = 0;  // of reading
   FileResult result_;
   bool met_foreign_block_ = false;
-  std::unique_ptr<char[], AlignedDelete> window_;
+  AlignedBytes window_;
   uint64_t window_start_ = 0;
   size_t window_bytes_ = 0;
 };

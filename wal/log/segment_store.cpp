@@ -4,20 +4,11 @@
 #include <cstring>
 #include <utility>
 
+#include "base/aligned_bytes.h"
 #include "base/check.h"
 #include "wal/log/log_format.h"
 
 namespace pgsilo {
-namespace {
-
-struct AlignedDelete {
-  void operator()(char* bytes) const {
-    ::operator delete[](bytes, std::align_val_t{file_block_bytes});
-  }
-};
-
-}  // namespace
-
 SegmentStore::SegmentStore(FileSystem& files, SegmentStoreOptions options)
     : files_(files), options_(std::move(options)) {
   PGSILO_CHECK(options_.segment_bytes >= log_format::min_segment_bytes &&
@@ -112,9 +103,16 @@ void SegmentStore::release_long(size_t bytes) {
   update_state();
 }
 
-Segment SegmentStore::take() {
+SegmentStore::Position SegmentStore::position() const {
+  std::lock_guard lock(mutex_);
+  if (position_.segment != 0) return position_;
+  return {ready_.empty() ? next_number_ : ready_.front().number, 0};
+}
+
+Segment SegmentStore::take(uint64_t first_block) {
   std::lock_guard lock(mutex_);
   PGSILO_CHECK(!ready_.empty());  // what was reserved fits
+  position_ = {ready_.front().number, first_block};
   Segment segment = std::move(ready_.front());
   ready_.pop_front();
   current_free_ = segment.bytes;
@@ -140,15 +138,10 @@ FileResult SegmentStore::prepare_one() {
     std::lock_guard lock(mutex_);
     number = next_number_;
   }
-  std::string unfinished = join_path(options_.directory, unfinished_segment_name(number));
-  std::string finished = join_path(options_.directory, segment_name(number));
   Segment segment;
-  FileResult result = write_zeros(unfinished);
-  if (result.ok()) result = files_.rename(unfinished, finished);
+  FileResult result = make_segment(number);
   if (result.ok()) result = files_.sync_directory(options_.directory);
   if (result.ok()) result = open_segment(number, &segment);
-  if (!result.ok())
-    (void)files_.remove(unfinished);  // gives back what space it took; the failure is reported
 
   std::lock_guard lock(mutex_);
   device_full_ = result.status == FileStatus::no_space;
@@ -162,6 +155,63 @@ FileResult SegmentStore::prepare_one() {
   return result;
 }
 
+// An empty segment under its name: a retired one of the right size, or a new one.
+FileResult SegmentStore::make_segment(uint64_t number) {
+  std::string finished = join_path(options_.directory, segment_name(number));
+  while (std::optional<uint64_t> retired = take_retired()) {
+    std::string path = join_path(options_.directory, segment_name(*retired));
+    std::unique_ptr<File> file;
+    uint64_t bytes = 0;
+    FileResult result = files_.open(path, {}, &file);
+    if (result.ok()) result = file->size(&bytes);
+    if (result.ok() && bytes == options_.segment_bytes) return files_.rename(path, finished);
+    if (result.ok()) result = files_.remove(path);
+    if (!result.ok() && result.status != FileStatus::not_found) return result;
+  }
+  std::string unfinished = join_path(options_.directory, unfinished_segment_name(number));
+  FileResult result = write_zeros(unfinished);
+  if (result.ok()) result = files_.rename(unfinished, finished);
+  if (!result.ok())
+    (void)files_.remove(unfinished);  // gives back what space it took; the failure is reported
+  return result;
+}
+
+std::optional<uint64_t> SegmentStore::take_retired() {
+  std::lock_guard lock(mutex_);
+  if (retired_.empty()) return std::nullopt;
+  uint64_t number = retired_.front();
+  retired_.pop_front();
+  return number;
+}
+
+FileResult SegmentStore::retire_below(uint64_t number) {
+  std::vector<std::string> names;
+  FileResult result = files_.list(options_.directory, &names);
+  std::vector<uint64_t> numbers;
+  for (const std::string& name : names) {
+    std::optional<uint64_t> segment = parse_segment_name(name);
+    if (segment && *segment < number) numbers.push_back(*segment);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  std::lock_guard lock(mutex_);
+  retired_.assign(numbers.begin(), numbers.end());
+  return result;
+}
+
+FileResult SegmentStore::remove_surplus() {
+  for (;;) {
+    std::optional<uint64_t> number;
+    {
+      std::lock_guard lock(mutex_);
+      if (retired_.size() * options_.segment_bytes <= options_.retired_bytes) return {};
+    }
+    number = take_retired();
+    if (!number) return {};
+    FileResult result = files_.remove(join_path(options_.directory, segment_name(*number)));
+    if (!result.ok() && result.status != FileStatus::not_found) return result;
+  }
+}
+
 FileResult SegmentStore::write_zeros(const std::string& path) {
   std::unique_ptr<File> file;
   FileResult result =
@@ -173,8 +223,7 @@ FileResult SegmentStore::write_zeros(const std::string& path) {
   if (result.ok()) result = file->allocate(options_.segment_bytes);
   if (!result.ok()) return result;
   size_t piece = std::min<size_t>(options_.segment_bytes, size_t{1} << 20);
-  std::unique_ptr<char[], AlignedDelete> zeros(
-      static_cast<char*>(::operator new[](piece, std::align_val_t{file_block_bytes})));
+  AlignedBytes zeros = allocate_aligned(piece);
   std::memset(zeros.get(), 0, piece);
   for (size_t at = 0; at < options_.segment_bytes && result.ok(); at += piece) {
     result = file->write_at(zeros.get(), std::min(piece, options_.segment_bytes - at), at);

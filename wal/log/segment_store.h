@@ -1,6 +1,8 @@
 // The segments of one log directory: those written to, and empty ones prepared ahead, so that the
-// commit path neither creates nor grows a file. Preparing: written full of zeros under a temporary
-// name, synced, renamed, the directory synced, opened for the log.
+// commit path neither creates nor grows a file. Preparing: a retired one, which no recovery reads
+// any more, gets the next number; while there is none, a new one is written full of zeros under a
+// temporary name and synced. Then the directory is synced, and the segment is opened for the log.
+// What a retired one holds belongs to another segment number and offset, and never counts.
 //
 // Space (durability.md item 10). What rings hold and may still take is promised to fit: while less
 // than `low_water` bytes plus what long appends reserved are free in the current and the prepared
@@ -17,6 +19,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,7 +46,8 @@ struct SegmentStoreOptions {
   size_t ring_bytes = 0;  // of all workers that log here
   unsigned workers = 0;
   unsigned spare_segments = 0;
-  bool direct = true;  // else written through the page cache
+  uint64_t retired_bytes = 0;  // of retired segments that are kept to be used again
+  bool direct = true;          // else written through the page cache
 };
 
 class SegmentStore {
@@ -64,8 +68,17 @@ class SegmentStore {
   bool long_decided(size_t bytes) const;
   void release_long(size_t bytes);
 
-  // The next empty segment; there is one (the promise above).
-  Segment take();
+  // Where the log stands: the segment being written and the number of its first block, or those of
+  // the next one while there is none. Everything logged from now on lies there or behind.
+  struct Position {
+    uint64_t segment = 0;
+    uint64_t block = 0;
+  };
+  Position position() const;
+
+  // The next empty segment; there is one (the promise above). `first_block`: the number of the
+  // first block that goes into it.
+  Segment take(uint64_t first_block);
   // The writer has used the current segment up to `used` of `bytes`.
   void consumed(uint64_t used, uint64_t bytes);
 
@@ -73,11 +86,17 @@ class SegmentStore {
   bool wants_segments() const;
   // Prepares one segment. no_space: state() becomes exhausted until a later call succeeds.
   FileResult prepare_one();
+  // Nobody reads segments below `number` any more.
+  FileResult retire_below(uint64_t number);
+  // Removes retired segments that are more than are kept. As prepare_one(): one thread at a time.
+  FileResult remove_surplus();
   uint64_t prepared() const { return prepared_.load(std::memory_order_relaxed); }
 
  private:
   FileResult open_segment(uint64_t number, Segment* segment);
   FileResult write_zeros(const std::string& path);
+  FileResult make_segment(uint64_t number);
+  std::optional<uint64_t> take_retired();
   // Redo bytes -> bytes of segments that certainly hold them.
   size_t worst_case(size_t redo_bytes) const;
   uint64_t free_bytes() const;    // with mutex_
@@ -91,7 +110,9 @@ class SegmentStore {
   std::atomic<uint64_t> prepared_{0};
   mutable std::mutex mutex_;
   std::deque<Segment> ready_;
+  std::deque<uint64_t> retired_;  // ascending
   uint64_t next_number_ = 1;
+  Position position_;  // of the current segment; 0: there is none
   uint64_t current_free_ = 0;
   uint64_t long_reserved_ = 0;
   uint64_t long_wanted_ = 0;   // of a long append that did not fit yet

@@ -52,6 +52,11 @@ class Analyzer {
         scans_(logs.size()) {}
 
   bool run() {
+    const CheckpointManifest& checkpoint = control_.checkpoint;
+    std::erase_if(control_.incarnations, [&](const Incarnation& incarnation) {
+      return incarnation.number < checkpoint.incarnation;
+    });
+    analysis_.largest_seen = checkpoint.ended;
     if (!list_segments() || !scan_segments() || !know_all_incarnations()) return false;
     size_t kept = 0;
     bool lost = false;
@@ -88,12 +93,16 @@ class Analyzer {
         return fail("could not read log directory \"" + logs_[log]->path() +
                     "\": " + result.text());
       }
+      // A gap is damage, also one between the cut and the first segment that is there.
+      const LogCut* cut = cut_of(logs_[log]->log());
+      uint64_t expected = cut == nullptr ? 0 : cut->segment;
       for (uint64_t number : numbers) {
-        if (!scans_[log].empty() && number != scans_[log].back().number + 1 &&
-            !options_.accept_data_loss) {
-          return fail("log segment \"" + logs_[log]->segment_path(scans_[log].back().number + 1) +
-                      "\" is missing" + std::string(accept_hint));
+        if (cut != nullptr && number < cut->segment) continue;
+        if (expected != 0 && number != expected && !options_.accept_data_loss) {
+          return fail("log segment \"" + logs_[log]->segment_path(expected) + "\" is missing" +
+                      std::string(accept_hint));
         }
+        expected = number + 1;
         scans_[log].push_back({});
         scans_[log].back().number = number;
         jobs_.push_back({log, scans_[log].size() - 1});
@@ -169,8 +178,26 @@ class Analyzer {
     return index;  // there is one: Wal::open checked
   }
 
+  // Null: the log is read from its first segment on.
+  const LogCut* cut_of(const Uuid& log) const {
+    for (const LogCut& cut : control_.checkpoint.cuts) {
+      if (cut.log == log) return &cut;
+    }
+    return nullptr;
+  }
+
+  bool made_checkpoint(const Incarnation& incarnation) const {
+    return control_.checkpoint.exists() && incarnation.number == control_.checkpoint.incarnation;
+  }
+
+  // The first epoch of which the logs are needed.
+  Epoch first_needed(const Incarnation& incarnation) const {
+    return made_checkpoint(incarnation) ? control_.checkpoint.begun : incarnation.first_epoch;
+  }
+
   IncarnationParts collect(const Incarnation& incarnation) {
     IncarnationParts parts;
+    if (made_checkpoint(incarnation)) parts.recorded = control_.checkpoint.recorded;
     for (const LogIdentity& identity : incarnation.logs) {
       size_t directory = directory_of(identity.log);
       parts.files_missing |= scans_[directory].empty();
@@ -185,8 +212,9 @@ class Analyzer {
     LogPart part;
     part.directory = &directory;
     part.end_path = directory.path();
-    part.reaches = Epoch(incarnation.first_epoch.value() - 1);
-    uint64_t expected = 0;
+    part.reaches = Epoch(first_needed(incarnation).value() - 1);
+    const LogCut* cut = made_checkpoint(incarnation) ? cut_of(directory.log()) : nullptr;
+    uint64_t expected = cut == nullptr ? 0 : cut->block;
     for (const SegmentScan& scan : scans) {
       for (const BlockRun& run : scan.runs) {
         if (run.incarnation != incarnation.number) continue;
@@ -201,7 +229,8 @@ class Analyzer {
         part.prefix.push_back({&scan, &run});
         part.end_path = scan.path;
         part.end_offset = run.end;
-        if (!run.trailers.empty()) part.reaches = run.trailers.back().complete;
+        if (!run.trailers.empty())
+          part.reaches = std::max(part.reaches, run.trailers.back().complete);
       }
     }
     return part;
@@ -215,8 +244,8 @@ class Analyzer {
     return true;
   }
 
-  static Epoch readable(const Incarnation& incarnation, const IncarnationParts& parts) {
-    Epoch durable = Epoch(incarnation.first_epoch.value() - 1);
+  Epoch readable(const Incarnation& incarnation, const IncarnationParts& parts) const {
+    Epoch durable = Epoch(first_needed(incarnation).value() - 1);
     for (const LogPart& part : parts.logs) {
       for (const LogPart::Piece& piece : part.prefix) {
         for (const BatchTrailer& trailer : piece.run->trailers) {
@@ -280,6 +309,7 @@ class Analyzer {
                           .log = part.directory->log(),
                           .begin = 0,
                           .end = 0,
+                          .first = first_needed(incarnation),
                           .durable = incarnation.durable};
         for (size_t i = 0; i + 1 < piece.run->splits.size(); ++i) {
           range.begin = piece.run->splits[i];
@@ -296,9 +326,11 @@ class Analyzer {
     }
   }
 
-  // A long record whose end is missing was in the torn end of the log and is left out.
+  // A long record whose end is missing was in the torn end of the log and is left out; so is one
+  // whose beginning lies before the cut.
   void add_piece(LongRecord& open, const ReplayRange& range, const PieceRef& ref) {
     if (ref.piece_offset == 0) open = {.pieces = {}, .total = ref.piece_total};
+    if (open.pieces.empty() && ref.piece_offset != 0) return;
     open.pieces.push_back(range);
     if (ref.piece_offset + ref.payload_bytes == ref.piece_total)
       analysis_.long_records.push_back(std::move(open));
@@ -308,6 +340,7 @@ class Analyzer {
     analysis_.next_segment.assign(logs_.size(), 1);
     analysis_.empty_segments.resize(logs_.size());
     for (size_t log = 0; log < logs_.size(); ++log) {
+      if (const LogCut* cut = cut_of(logs_[log]->log())) analysis_.next_segment[log] = cut->segment;
       for (const SegmentScan& scan : scans_[log]) {
         if (!scan.runs.empty() || !scan.result.ok()) analysis_.next_segment[log] = scan.number + 1;
       }

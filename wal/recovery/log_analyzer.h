@@ -8,6 +8,10 @@
 // then a log has lost what it once held: data loss. A gap above every recorded D is the torn end of
 // the last batch.
 //
+// With a checkpoint, what is older counts no more: of the incarnation that made it, each log begins
+// with the block that its cut names, and holds all that is needed of the epochs before the
+// checkpoint; incarnations before that one have nothing in the logs that is needed.
+//
 // Thread safety: one call at a time; uses `threads` threads inside.
 #pragma once
 
@@ -25,13 +29,14 @@ class FileSystem;
 class LogDirectory;
 class RecoveryMeter;
 
-// Blocks [begin, end) of a segment whose records with epochs up to `durable` count.
+// Blocks [begin, end) of a segment whose records with epochs from `first` to `durable` count.
 struct ReplayRange {
   std::string path;
   uint64_t segment = 0;
   Uuid log;
   uint64_t begin = 0;
   uint64_t end = 0;
+  Epoch first;
   Epoch durable;
 };
 
@@ -59,7 +64,7 @@ struct AnalyzerOptions {
 };
 
 // Closes the incarnations of `control` that are open: sets their `durable`, drops those without
-// records. False: `why`.
+// records and those that its checkpoint covers. False: `why`.
 bool analyze_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
                   const AnalyzerOptions& options, RecoveryMeter& meter, ControlFile* control,
                   LogAnalysis* analysis, std::string* why);

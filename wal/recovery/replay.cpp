@@ -86,7 +86,7 @@ class Replayer {
       std::optional<BlockView> block = reader.next(at, at + log_format::block_unit);
       if (!block) return fail_range(range, at);
       if (block->header.kind == BlockKind::records) {
-        if (!replay_records(thread, block->payload, range.durable)) return fail_range(range, at);
+        if (!replay_records(thread, block->payload, range)) return fail_range(range, at);
       }
       at += block->bytes;
     }
@@ -106,14 +106,15 @@ class Replayer {
       bytes.append(block->payload);
     }
     const ReplayRange& first = record.pieces.front();
-    if (!replay_records(thread, bytes, first.durable)) fail_range(first, first.begin);
+    if (!replay_records(thread, bytes, first)) fail_range(first, first.begin);
   }
 
-  bool replay_records(Thread& thread, std::string_view payload, Epoch durable) {
+  bool replay_records(Thread& thread, std::string_view payload, const ReplayRange& range) {
     while (!payload.empty()) {
       std::optional<RecordHeader> header = peek_record(payload);
       if (!header) return false;
-      if (header->tid.epoch() <= durable &&
+      Epoch epoch = header->tid.epoch();
+      if (epoch >= range.first && epoch <= range.durable &&
           !replay_record(thread, payload.substr(0, header->bytes)))
         return false;
       payload.remove_prefix(header->bytes);

@@ -1,0 +1,75 @@
+#include "wal/checkpoint/checkpoint_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace pgsilo {
+
+CheckpointFileWriter::CheckpointFileWriter(FileSystem& files, const std::string& base,
+                                           std::string directory, CheckpointFileIdentity identity)
+    : files_(files),
+      directory_(std::move(directory)),
+      path_(join_path(join_path(base, directory_), identity.name())),
+      identity_(identity) {}
+
+FileResult CheckpointFileWriter::create() {
+  OpenFlags flags{.write = true, .create = true, .exclusive = true, .direct = true};
+  FileResult result = files_.open(path(), flags, &file_);
+  if (result.status != FileStatus::unsupported) return result;
+  flags.direct = false;
+  result = files_.open(path(), flags, &file_);
+  if (result.status != FileStatus::already_exists) return result;
+  // Left by the attempt to open it for direct I/O.
+  flags.exclusive = false;
+  return files_.open(path(), flags, &file_);
+}
+
+void CheckpointFileWriter::make_room(size_t bytes) {
+  if (capacity_ - buffered_ >= bytes) return;
+  size_t capacity = std::max(2 * write_bytes, checkpoint_format::round_up(buffered_ + bytes));
+  AlignedBytes larger = allocate_aligned(capacity);
+  if (buffered_ != 0) std::memcpy(larger.get(), buffer_.get(), buffered_);
+  buffer_ = std::move(larger);
+  capacity_ = capacity;
+}
+
+FileResult CheckpointFileWriter::append(const CheckpointBlockBuilder& block) {
+  make_room(block.sealed_bytes());
+  footer_.blocks.push_back(block.seal(buffer_.get() + buffered_, identity_, bytes()));
+  buffered_ += footer_.blocks.back().bytes;
+  return buffered_ >= write_bytes ? flush() : FileResult{};
+}
+
+FileResult CheckpointFileWriter::flush() {
+  if (buffered_ == 0) return {};
+  FileResult result = file_->write_at(buffer_.get(), buffered_, written_);
+  written_ += buffered_;
+  buffered_ = 0;
+  if (result.ok() && written_ - synced_ >= sync_bytes) {
+    result = file_->sync_data();
+    synced_ = written_;
+  }
+  return result;
+}
+
+FileResult CheckpointFileWriter::finish(std::vector<RowIdFloor> row_ids) {
+  footer_.row_ids = std::move(row_ids);
+  std::string footer = encode_footer(footer_, identity_);
+  description_ = {.directory = directory_,
+                  .footer_offset = bytes(),
+                  .footer_bytes = footer.size(),
+                  .bytes = bytes() + checkpoint_format::round_up(footer.size())};
+  make_room(checkpoint_format::round_up(footer.size()));
+  std::memset(buffer_.get() + buffered_, 0, checkpoint_format::round_up(footer.size()));
+  std::memcpy(buffer_.get() + buffered_, footer.data(), footer.size());
+  buffered_ += checkpoint_format::round_up(footer.size());
+  FileResult result = flush();
+  if (result.ok()) result = file_->sync_data();
+  file_.reset();
+  buffer_.reset();
+  capacity_ = 0;
+  return result;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,115 @@
+// A checkpoint's bytes (docs/checkpoints.md): files of blocks, each with rows of one relation in
+// the order of their keys, and a footer that lists the blocks. Thread safety: plain functions and
+// values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "base/strong_id.h"
+#include "storage/record/tid_word.h"
+
+namespace pgsilo {
+
+namespace checkpoint_format {
+inline constexpr uint32_t block_magic = 0x42435350;   // "PSCB"
+inline constexpr uint32_t footer_magic = 0x46435350;  // "PSCF"
+inline constexpr uint16_t version = 1;
+inline constexpr size_t block_unit = 4096;
+inline constexpr size_t block_header_bytes = 64;
+inline constexpr size_t entry_header_bytes = 14;
+// A block is closed when it holds so many bytes; a row that is longer has a block of its own.
+inline constexpr size_t block_raw_bytes = size_t{256} << 10;
+
+constexpr size_t round_up(size_t bytes) { return (bytes + block_unit - 1) & ~(block_unit - 1); }
+}  // namespace checkpoint_format
+
+// Whose file it is: covered by every checksum, so that a block counts nowhere else.
+struct CheckpointFileIdentity {
+  Uuid database;
+  uint64_t checkpoint = 0;
+  uint32_t file = 0;
+
+  std::string name() const;
+};
+
+// What the footer says of a block.
+struct CheckpointBlock {
+  RelationId relation;
+  uint32_t records = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;  // on disk, padding included
+  uint64_t checksum = 0;
+  std::string first_key;
+};
+
+// Largest hidden row id of a relation that has them: rows that are gone tell it no more.
+struct RowIdFloor {
+  RelationId relation;
+  uint64_t floor = 0;
+};
+
+struct CheckpointFooter {
+  std::vector<CheckpointBlock> blocks;
+  std::vector<RowIdFloor> row_ids;
+};
+
+// Collects the entries of one block.
+class CheckpointBlockBuilder {
+ public:
+  void begin(RelationId relation);
+  // Keys ascend. Throws std::bad_alloc.
+  void add(Tid tid, std::string_view key, std::string_view row);
+  bool empty() const { return records_ == 0; }
+  bool full() const { return entries_.size() >= checkpoint_format::block_raw_bytes; }
+  uint32_t records() const { return records_; }
+  // The most that seal() may write.
+  size_t sealed_bytes() const {
+    return checkpoint_format::round_up(checkpoint_format::block_header_bytes + entries_.size());
+  }
+  // Writes the whole block to `to`, which has room for sealed_bytes(), and describes it.
+  CheckpointBlock seal(char* to, const CheckpointFileIdentity& identity, uint64_t offset) const;
+
+ private:
+  RelationId relation_;
+  uint32_t records_ = 0;
+  std::string first_key_;
+  std::string entries_;
+};
+
+struct CheckpointEntry {
+  Tid tid;
+  std::string_view key;
+  std::string_view row;
+};
+
+// Reads the entries of one block.
+class CheckpointBlockReader {
+ public:
+  // `bytes` are those that the footer names. False: they are not that block, undamaged.
+  bool open(std::string_view bytes, const CheckpointFileIdentity& identity,
+            const CheckpointBlock& block);
+  // False at the end or where the bytes are malformed; then damaged() tells which.
+  bool next(CheckpointEntry* entry);
+  bool damaged() const { return damaged_; }
+
+ private:
+  std::string_view rest_;
+  uint32_t left_ = 0;
+  bool damaged_ = false;
+};
+
+std::string encode_footer(const CheckpointFooter& footer, const CheckpointFileIdentity& identity);
+// None: damaged, of another file, or of another version.
+std::optional<CheckpointFooter> decode_footer(std::string_view bytes,
+                                              const CheckpointFileIdentity& identity);
+
+// Whether a file of this name is a checkpoint's of that database.
+bool is_checkpoint_file_name(std::string_view name, const Uuid& database);
+
+}  // namespace pgsilo

@@ -1,0 +1,372 @@
+#include "wal/checkpoint/checkpointer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "base/parker.h"
+#include "wal/log/logger.h"
+
+namespace pgsilo {
+namespace {
+
+// Between two looks whether what is waited for has come.
+constexpr auto short_wait = std::chrono::milliseconds(1);
+constexpr auto longest_rest = std::chrono::milliseconds(20);
+// After a failure.
+constexpr int64_t retry_after_us = 10'000'000;
+
+}  // namespace
+
+struct Checkpointer::Attempt {
+  enum class Phase : uint8_t { settling, walking, finishing, becoming_durable };
+
+  Attempt(const CheckpointParts& parts, uint64_t number, CheckpointReason reason,
+          CheckpointPace pace)
+      : run(parts, number), reason(reason), pace(pace) {}
+
+  CheckpointRun run;
+  const CheckpointReason reason;
+  const CheckpointPace pace;
+  Phase phase = Phase::settling;
+  int64_t begun_us = 0;
+  uint64_t log_bytes_at_begin = 0;
+  unsigned walkers_done = 0;
+};
+
+Checkpointer::Checkpointer(CheckpointParts parts, const Clock& clock, ControlFile& control,
+                           SegmentKeeper& keeper, Options options)
+    : parts_(std::move(parts)),
+      clock_(clock),
+      control_(control),
+      keeper_(keeper),
+      options_(options),
+      last_number_(control.checkpoint.number),
+      last_begun_us_(clock.now_us()) {}
+
+Checkpointer::~Checkpointer() { stop(); }
+
+uint64_t Checkpointer::log_bytes() const {
+  uint64_t bytes = options_.log_bytes_before;
+  for (const CheckpointedLog& log : parts_.logs) bytes += log.logger->bytes_written();
+  return bytes;
+}
+
+// --- one attempt ---
+
+void Checkpointer::begin(CheckpointReason reason) {
+  int64_t now = clock_.now_us();
+  attempt_ = std::make_unique<Attempt>(parts_, ++last_number_, reason,
+                                       CheckpointPace(options_.schedule, now));
+  attempt_->begun_us = now;
+  attempt_->log_bytes_at_begin = log_bytes();
+  {
+    std::lock_guard lock(mutex_);
+    for (CheckpointRequest* request : requests_) request->begun_ = true;
+    status_.running = true;
+    status_.planned_bytes = status_.walked_bytes = 0;
+  }
+  attempt_->run.begin();
+}
+
+// A piece of the attempt. False: it has to wait for others. Afterwards there may be no attempt.
+bool Checkpointer::advance() {
+  try {
+    return advance_phase();
+  } catch (const std::bad_alloc&) {
+    fail("out of memory");
+    return true;
+  }
+}
+
+bool Checkpointer::advance_phase() {
+  CheckpointRun& run = attempt_->run;
+  FileResult result;
+  switch (attempt_->phase) {
+    case Attempt::Phase::settling: {
+      if (!run.settled()) return false;
+      result = run.open_files();
+      std::lock_guard lock(mutex_);
+      status_.planned_bytes = run.walk().planned_bytes();
+      break;
+    }
+    case Attempt::Phase::walking: {
+      CheckpointWalker& walker = run.walker(attempt_->walkers_done);
+      if (walker.step()) return true;
+      result = walker.result();
+      if (result.ok() && ++attempt_->walkers_done < run.walkers()) return true;
+      break;
+    }
+    case Attempt::Phase::finishing:
+      result = run.finish_files();
+      break;
+    case Attempt::Phase::becoming_durable:
+      if (!run.durable()) return false;
+      complete();
+      return true;
+  }
+  if (result.ok()) {
+    attempt_->phase = static_cast<Attempt::Phase>(static_cast<int>(attempt_->phase) + 1);
+  } else {
+    fail(result.text());
+  }
+  return true;
+}
+
+void Checkpointer::complete() {
+  CheckpointManifest before = control_.checkpoint;
+  std::vector<Incarnation> incarnations = control_.incarnations;
+  const CheckpointManifest& manifest = attempt_->run.manifest();
+  control_.checkpoint = manifest;
+  std::erase_if(control_.incarnations, [&](const Incarnation& incarnation) {
+    return incarnation.number < manifest.incarnation;
+  });
+  bool replaced = false;
+  FileResult result = write_control_file(parts_.files, parts_.data_directory, control_, &replaced);
+  if (!result.ok() && replaced) {
+    std::fprintf(stderr,
+                 "pgsilo: could not sync the directory \"%s\" of the control file: %s\n"
+                 "pgsilo: stopping: which checkpoint counts is uncertain, and only a restart finds "
+                 "out\n",
+                 parts_.data_directory.c_str(), result.text().c_str());
+    std::abort();
+  }
+  if (!result.ok()) {
+    control_.checkpoint = std::move(before);
+    control_.incarnations = std::move(incarnations);
+    fail(result.text());
+    return;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    ++status_.made;
+    if (attempt_->reason == CheckpointReason::time) ++status_.made_by_time;
+    status_.last_number = manifest.number;
+    status_.last_reason = attempt_->reason;
+    status_.last_unix_time_us = manifest.unix_time_us;
+    status_.last_us = clock_.now_us() - attempt_->begun_us;
+    status_.last_records = manifest.records;
+    status_.last_bytes = manifest.bytes();
+    status_.last_failure.clear();
+  }
+  log_bytes_at_begin_ = attempt_->log_bytes_at_begin;
+  last_begun_us_ = attempt_->begun_us;
+  attempt_.reset();
+  tidy(before);
+  answer("");
+}
+
+// What the control file names no more may go. What cannot be removed is removed by the next start.
+void Checkpointer::tidy(const CheckpointManifest& before) {
+  for (size_t i = 0; i < before.files.size(); ++i) {
+    CheckpointFileIdentity identity{parts_.database, before.number, static_cast<uint32_t>(i)};
+    std::string directory = join_path(parts_.data_directory, before.files[i].directory);
+    static_cast<void>(parts_.files.remove(join_path(directory, identity.name())));
+  }
+  for (size_t i = 0; i < parts_.logs.size(); ++i) {
+    static_cast<void>(
+        parts_.logs[i].logger->segments().retire_below(control_.checkpoint.cuts[i].segment));
+  }
+  keeper_.wake();
+}
+
+void Checkpointer::fail(const std::string& why) {
+  attempt_->run.abandon();
+  attempt_.reset();
+  retry_at_us_ = clock_.now_us() + retry_after_us;
+  std::fprintf(stderr, "pgsilo: could not make a checkpoint: %s\n", why.c_str());
+  {
+    std::lock_guard lock(mutex_);
+    ++status_.failed;
+    status_.last_failure = why;
+  }
+  answer(why);
+}
+
+void Checkpointer::answer(const std::string& failure) {
+  std::lock_guard lock(mutex_);
+  status_.running = false;
+  for (CheckpointRequest* request : requests_) {
+    if (!request->begun_) continue;
+    request->outcome_ = failure.empty() ? CheckpointOutcome::done : CheckpointOutcome::failed;
+    request->failure_ = failure;
+    request->parker_.unpark();
+  }
+  std::erase_if(requests_, [](const CheckpointRequest* request) { return request->begun_; });
+  urgent_.store(!requests_.empty(), std::memory_order_relaxed);
+}
+
+// --- by steps, or whole ---
+
+bool Checkpointer::step() {
+  if (attempt_ == nullptr) begin(CheckpointReason::request);
+  uint64_t before = control_.checkpoint.number;
+  advance();
+  return control_.checkpoint.number != before;
+}
+
+bool Checkpointer::run_now(CheckpointReason reason, std::string* why) {
+  return make(reason, /*paced=*/false, why);
+}
+
+bool Checkpointer::make(CheckpointReason reason, bool paced, std::string* why) {
+  uint64_t before = control_.checkpoint.number;
+  begin(reason);
+  while (attempt_ != nullptr) {
+    if (paced && interrupted()) {
+      attempt_->run.abandon();
+      attempt_.reset();
+      answer("the server is shutting down");
+      break;
+    }
+    bool walks = attempt_->phase == Attempt::Phase::walking;
+    if (walks && (paced || attempt_->run.walkers() > 1)) {
+      walk_on_all_threads(paced);
+    } else if (!advance()) {
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, short_wait, [this] { return interrupted(); });
+    }
+  }
+  if (control_.checkpoint.number != before) return true;
+  *why = status().last_failure;
+  return false;
+}
+
+// Leaves the end of the walk to advance(), which finds every walker at its end.
+void Checkpointer::walk_on_all_threads(bool paced) {
+  CheckpointRun& run = attempt_->run;
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < run.walkers(); ++i)
+    others.emplace_back([this, &run, i, paced] { walk_whole(run.walker(i), paced); });
+  walk_whole(run.walker(0), paced);
+  for (std::thread& other : others) other.join();
+  for (unsigned i = 0; i < run.walkers() && attempt_ != nullptr && !interrupted(); ++i) advance();
+}
+
+void Checkpointer::walk_whole(CheckpointWalker& walker, bool paced) {
+  try {
+    while (walker.step()) {
+      if (!paced) continue;
+      if (interrupted()) return;
+      rest();
+    }
+  } catch (const std::bad_alloc&) {
+    // Met again by advance(), which gives the checkpoint up; or memory is there again.
+  }
+}
+
+void Checkpointer::rest() {
+  const Attempt& attempt = *attempt_;
+  const CheckpointWalk& walk = attempt.run.walk();
+  {
+    std::lock_guard lock(mutex_);
+    status_.walked_bytes = walk.walked_bytes();
+  }
+  auto hurries = [this] { return interrupted() || urgent_.load(std::memory_order_relaxed); };
+  while (attempt.pace.should_rest(clock_.now_us(), log_bytes() - attempt.log_bytes_at_begin,
+                                  walk.walked_bytes(), walk.planned_bytes())) {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, longest_rest, hurries)) return;
+  }
+}
+
+// --- the thread ---
+
+void Checkpointer::start() {
+  stopping_.store(false, std::memory_order_relaxed);
+  thread_ = std::thread([this] { run(); });
+}
+
+void Checkpointer::stop() {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    stopping_.store(true, std::memory_order_relaxed);
+  }
+  changed_.notify_all();
+  thread_.join();
+  stopping_.store(false, std::memory_order_relaxed);
+}
+
+void Checkpointer::log_has_grown() {
+  {
+    std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Checkpointer::run() {
+  CheckpointReason reason;
+  std::string why;
+  while (wait_for_reason(&reason)) make(reason, /*paced=*/true, &why);
+  {
+    std::lock_guard lock(mutex_);
+    for (CheckpointRequest* request : requests_) request->begun_ = true;
+  }
+  answer("the server is shutting down");
+}
+
+bool Checkpointer::has_request() const {
+  return std::any_of(requests_.begin(), requests_.end(),
+                     [](const CheckpointRequest* request) { return !request->begun_; });
+}
+
+bool Checkpointer::wait_for_reason(CheckpointReason* reason) {
+  const CheckpointSchedule& schedule = options_.schedule;
+  std::unique_lock lock(mutex_);
+  while (!interrupted()) {
+    woken_ = false;
+    if (has_request()) {
+      *reason = CheckpointReason::request;
+      return true;
+    }
+    int64_t now = clock_.now_us();
+    int64_t due = std::max(last_begun_us_ + schedule.timeout_us, retry_at_us_);
+    uint64_t grown = log_bytes() - log_bytes_at_begin_;
+    if (now >= retry_at_us_ && grown >= schedule.trigger_log_bytes()) {
+      *reason = CheckpointReason::log_volume;
+      return true;
+    }
+    if (now >= due && grown != 0) {
+      *reason = CheckpointReason::time;
+      return true;
+    }
+    if (now >= due) due = now + schedule.timeout_us;
+    changed_.wait_for(lock, std::chrono::microseconds(due - now),
+                      [this] { return woken_ || interrupted() || has_request(); });
+  }
+  return false;
+}
+
+// --- those who ask ---
+
+CheckpointRequest::CheckpointRequest(Checkpointer& checkpointer, Parker& parker)
+    : checkpointer_(checkpointer), parker_(parker) {
+  {
+    std::lock_guard lock(checkpointer_.mutex_);
+    checkpointer_.requests_.push_back(this);
+    checkpointer_.urgent_.store(true, std::memory_order_relaxed);
+  }
+  checkpointer_.changed_.notify_all();
+}
+
+CheckpointRequest::~CheckpointRequest() {
+  std::lock_guard lock(checkpointer_.mutex_);
+  std::erase(checkpointer_.requests_, this);
+}
+
+CheckpointOutcome CheckpointRequest::outcome(std::string* why) const {
+  std::lock_guard lock(checkpointer_.mutex_);
+  *why = failure_;
+  return outcome_;
+}
+
+CheckpointStatus Checkpointer::status() const {
+  std::lock_guard lock(mutex_);
+  return status_;
+}
+
+}  // namespace pgsilo

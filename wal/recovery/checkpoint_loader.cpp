@@ -1,0 +1,261 @@
+#include "wal/recovery/checkpoint_loader.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <new>
+
+#include "base/aligned_bytes.h"
+#include "base/byte_order.h"
+#include "storage/index/index_tree.h"
+#include "storage/relation/relation_directory.h"
+#include "wal/recovery/parallel.h"
+#include "wal/recovery/recovery_meter.h"
+
+namespace pgsilo {
+namespace {
+
+// What a thread takes at once, on disk.
+constexpr uint64_t share_bytes = uint64_t{8} << 20;
+
+FileResult open_to_read(FileSystem& files, const std::string& path, std::unique_ptr<File>* file) {
+  FileResult result = files.open(path, {.direct = true}, file);
+  return result.status == FileStatus::unsupported ? files.open(path, {}, file) : result;
+}
+
+// Exactly `bytes` bytes at `offset`, both multiples of the block unit.
+FileResult read_exactly(File& file, char* to, uint64_t bytes, uint64_t offset) {
+  size_t got = 0;
+  FileResult result = file.read_at(to, bytes, offset, &got);
+  if (result.ok() && got != bytes) result.status = FileStatus::failed;
+  return result;
+}
+
+// A block and the file it lies in.
+struct PlacedBlock {
+  uint32_t file;
+  const CheckpointBlock* block;
+};
+
+class Loader {
+ public:
+  Loader(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
+         RelationDirectory& relations, Reclaimer& reclaimer, RecoveryMeter& meter)
+      : files_(files),
+        opened_(opened),
+        relations_(relations),
+        reclaimer_(reclaimer),
+        meter_(meter) {}
+
+  bool run(unsigned threads, uint64_t* records, std::string* why) {
+    share_out();
+    create_relations();
+    run_jobs(
+        shares_.size(), threads,
+        [this] {
+          auto thread = std::make_shared<Thread>(reclaimer_);
+          return [this, thread](size_t share) { load_share(*thread, share); };
+        },
+        [this] { meter_.report(); });
+    *records = records_.load(std::memory_order_relaxed);
+    *why = why_;
+    return why_.empty();
+  }
+
+ private:
+  struct Thread {
+    explicit Thread(Reclaimer& reclaimer) : handle(reclaimer) {}
+    ReclaimerHandle handle;
+    std::vector<std::unique_ptr<File>> files;  // by number; null: not opened yet
+    AlignedBytes buffer;
+    uint64_t capacity = 0;
+    NodeChanges changes;
+  };
+  struct Share {
+    size_t begin;  // in blocks_
+    size_t end;
+  };
+
+  // All blocks in the order of their keys, cut into shares of one relation each.
+  void share_out() {
+    for (uint32_t file = 0; file < opened_.size(); ++file) {
+      for (const CheckpointBlock& block : opened_[file].footer.blocks)
+        blocks_.push_back({file, &block});
+    }
+    std::sort(blocks_.begin(), blocks_.end(), [](const PlacedBlock& a, const PlacedBlock& b) {
+      if (a.block->relation != b.block->relation) return a.block->relation < b.block->relation;
+      return a.block->first_key < b.block->first_key;
+    });
+    uint64_t bytes = share_bytes;
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+      bool follows = i != 0 && blocks_[i - 1].block->relation == blocks_[i].block->relation;
+      if (!follows || bytes >= share_bytes) {
+        shares_.push_back({i, i});
+        bytes = 0;
+      }
+      shares_.back().end = i + 1;
+      bytes += blocks_[i].block->bytes;
+    }
+  }
+
+  void create_relations() {
+    for (const OpenedCheckpointFile& file : opened_) {
+      for (const RowIdFloor& floor : file.footer.row_ids) {
+        relations_.get_or_create(floor.relation, RelationOptions{}).raise_row_id_floor(floor.floor);
+      }
+    }
+  }
+
+  void fail(const std::string& why) {
+    std::lock_guard lock(mutex_);
+    if (why_.empty()) why_ = why;
+  }
+
+  bool failed() {
+    std::lock_guard lock(mutex_);
+    return !why_.empty();
+  }
+
+  void load_share(Thread& thread, size_t number) {
+    const Share& share = shares_[number];
+    try {
+      Relation& relation =
+          relations_.get_or_create(blocks_[share.begin].block->relation, RelationOptions{});
+      Pin pin(thread.handle);
+      TreeAppender appender(relation.tree());
+      for (size_t i = share.begin; i < share.end && !failed(); ++i)
+        load_block(thread, blocks_[i], relation, appender);
+    } catch (const std::bad_alloc&) {
+      fail("out of memory: the database is larger than the memory there is");
+    }
+  }
+
+  void load_block(Thread& thread, const PlacedBlock& placed, Relation& relation,
+                  TreeAppender& appender) {
+    const OpenedCheckpointFile& from = opened_[placed.file];
+    FileResult result = read(thread, placed);
+    if (!result.ok()) {
+      fail("could not read checkpoint file \"" + from.path + "\" at offset " +
+           std::to_string(placed.block->offset) + ": " + result.text());
+      return;
+    }
+    CheckpointBlockReader reader;
+    std::string_view bytes(thread.buffer.get(), placed.block->bytes);
+    bool sound = reader.open(bytes, from.identity, *placed.block);
+    if (sound) insert_all(thread, reader, relation, appender);
+    if (!sound || reader.damaged()) {
+      fail("checkpoint file \"" + from.path + "\" is damaged at offset " +
+           std::to_string(placed.block->offset));
+    }
+    meter_.add(placed.block->bytes);
+  }
+
+  FileResult read(Thread& thread, const PlacedBlock& placed) {
+    thread.files.resize(opened_.size());
+    std::unique_ptr<File>& file = thread.files[placed.file];
+    if (file == nullptr) {
+      FileResult result = open_to_read(files_, opened_[placed.file].path, &file);
+      if (!result.ok()) return result;
+    }
+    if (thread.capacity < placed.block->bytes) {
+      thread.buffer = allocate_aligned(placed.block->bytes);
+      thread.capacity = placed.block->bytes;
+    }
+    return read_exactly(*file, thread.buffer.get(), placed.block->bytes, placed.block->offset);
+  }
+
+  // The keys are nowhere yet, and come in their order.
+  void insert_all(Thread& thread, CheckpointBlockReader& reader, Relation& relation,
+                  TreeAppender& appender) {
+    RecordAllocator& allocator = relation.records();
+    CheckpointEntry entry;
+    int64_t rows = 0;
+    std::string_view last_key;
+    while (reader.next(&entry)) {
+      Record* fresh = allocator.create_filled(entry.key, entry.row, entry.tid, thread.handle);
+      Record* existing = nullptr;
+      try {
+        existing = appender.append(fresh, thread.handle, thread.changes);
+      } catch (...) {
+        allocator.destroy(fresh, thread.handle);
+        throw;
+      }
+      if (existing != nullptr) {
+        allocator.destroy(fresh, thread.handle);
+        fail("a checkpoint holds a key twice");
+        return;
+      }
+      ++rows;
+      last_key = entry.key;
+    }
+    if (last_key.size() == sizeof(uint64_t))
+      relation.raise_row_id_floor(load_be64(last_key.data()));
+    relation.add_rows(thread.handle.index(), rows);
+    records_.fetch_add(static_cast<uint64_t>(rows), std::memory_order_relaxed);
+  }
+
+  FileSystem& files_;
+  const std::vector<OpenedCheckpointFile>& opened_;
+  RelationDirectory& relations_;
+  Reclaimer& reclaimer_;
+  RecoveryMeter& meter_;
+  std::vector<PlacedBlock> blocks_;
+  std::vector<Share> shares_;
+  std::atomic<uint64_t> records_{0};
+  std::mutex mutex_;
+  std::string why_;
+};
+
+bool open_file(FileSystem& files, const CheckpointFile& file, OpenedCheckpointFile* opened,
+               std::string* why) {
+  std::unique_ptr<File> handle;
+  FileResult result = open_to_read(files, opened->path, &handle);
+  uint64_t bytes = 0;
+  if (result.ok()) result = handle->size(&bytes);
+  uint64_t padded = checkpoint_format::round_up(file.footer_bytes);
+  if (result.ok() && (bytes < file.bytes || file.footer_offset + padded > bytes)) {
+    *why = "checkpoint file \"" + opened->path + "\" is too short";
+    return false;
+  }
+  AlignedBytes footer;
+  if (result.ok()) {
+    footer = allocate_aligned(padded);
+    result = read_exactly(*handle, footer.get(), padded, file.footer_offset);
+  }
+  if (!result.ok()) {
+    *why = "could not read checkpoint file \"" + opened->path + "\": " + result.text();
+    return false;
+  }
+  std::optional<CheckpointFooter> decoded =
+      decode_footer(std::string_view(footer.get(), file.footer_bytes), opened->identity);
+  if (!decoded) {
+    *why = "checkpoint file \"" + opened->path + "\" is damaged at offset " +
+           std::to_string(file.footer_offset);
+    return false;
+  }
+  opened->footer = std::move(*decoded);
+  return true;
+}
+
+}  // namespace
+
+bool open_checkpoint(FileSystem& files, const std::string& data_directory, const Uuid& database,
+                     const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
+                     std::string* why) {
+  for (uint32_t i = 0; i < manifest.files.size(); ++i) {
+    const CheckpointFile& file = manifest.files[i];
+    OpenedCheckpointFile& next = opened->emplace_back();
+    next.identity = {database, manifest.number, i};
+    next.path = join_path(join_path(data_directory, file.directory), next.identity.name());
+    if (!open_file(files, file, &next, why)) return false;
+  }
+  return true;
+}
+
+bool load_checkpoint(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
+                     unsigned threads, RelationDirectory& relations, Reclaimer& reclaimer,
+                     RecoveryMeter& meter, uint64_t* records, std::string* why) {
+  return Loader(files, opened, relations, reclaimer, meter).run(threads, records, why);
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,38 @@
+// Recovery's first part where there is a checkpoint: its rows into trees, on all threads. Blocks
+// hold contiguous keys of one relation, and a thread takes some that follow each other, so that
+// most rows go in behind the one before. Thread safety: one call at a time; uses `threads` threads
+// inside. Nobody else uses the relations meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "wal/checkpoint/checkpoint_format.h"
+#include "wal/checkpoint/checkpoint_manifest.h"
+
+namespace pgsilo {
+
+class FileSystem;
+class Reclaimer;
+class RecoveryMeter;
+class RelationDirectory;
+
+// A file of the checkpoint, its footer read and found sound.
+struct OpenedCheckpointFile {
+  CheckpointFileIdentity identity;
+  std::string path;
+  CheckpointFooter footer;
+};
+
+// Reads the footers. False: `why` names the file that is missing, damaged or another's.
+bool open_checkpoint(FileSystem& files, const std::string& data_directory, const Uuid& database,
+                     const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
+                     std::string* why);
+
+// False: `why`; a block is damaged or memory ran out.
+bool load_checkpoint(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
+                     unsigned threads, RelationDirectory& relations, Reclaimer& reclaimer,
+                     RecoveryMeter& meter, uint64_t* records, std::string* why);
+
+}  // namespace pgsilo

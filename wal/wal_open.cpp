@@ -1,0 +1,154 @@
+// Opening a data directory: whose it is, what it consists of, and that nobody else uses it.
+#include <algorithm>
+
+#include "wal/wal_state.h"
+
+namespace pgsilo {
+namespace {
+
+std::string options_fault(const WalOptions& options) {
+  if (options.log_directories.empty()) return "log_directories names no directory";
+  if (options.log_directories.size() > log_format::max_loggers)
+    return "log_directories names more than 64 directories";
+  if (options.workers == 0) return "there must be a worker";
+  if (options.buffer_bytes < (size_t{64} << 10) ||
+      (options.buffer_bytes & (options.buffer_bytes - 1)) != 0) {
+    return "a log buffer's size must be a power of two of at least 64 KiB";
+  }
+  if (options.segment_bytes < log_format::min_segment_bytes ||
+      options.segment_bytes % log_format::segment_granule != 0) {
+    return "a log segment's size must be a multiple of 64 KiB of at least 256 KiB";
+  }
+  return "";
+}
+
+bool read_control(FileSystem& files, const std::string& directory, ControlFile* control,
+                  bool* missing, std::string* why) {
+  std::string path = join_path(directory, control_file_name);
+  *missing = false;
+  switch (read_control_file(files, directory, control)) {
+    case ControlRead::ok:
+      return true;
+    case ControlRead::missing:
+      *missing = true;
+      return true;
+    case ControlRead::unreadable:
+      *why = "could not read control file \"" + path + "\"";
+      return false;
+    case ControlRead::damaged:
+      *why = "control file \"" + path + "\" is damaged";
+      return false;
+    case ControlRead::other_version:
+      *why = "control file \"" + path + "\" has format version " +
+             std::to_string(control->version) + ", which this version of pgsilo does not know";
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
+                               const std::string& data_directory, const WalOptions& options,
+                               std::string* why) {
+  *why = options_fault(options);
+  if (!why->empty()) return nullptr;
+  std::unique_ptr<State> state(new State(files, clock, data_directory, options));
+  FileResult result = files.create_directory(data_directory);
+  if (result.ok()) result = files.sync_directory(parent_path(data_directory));
+  if (!result.ok() && result.status != FileStatus::already_exists) {
+    *why = "could not create directory \"" + data_directory + "\": " + result.text();
+    return nullptr;
+  }
+  state->lock = lock_data_directory(files, data_directory, why);
+  if (state->lock == nullptr) return nullptr;
+  if (!read_control(files, data_directory, &state->control, &state->new_database, why))
+    return nullptr;
+  if (!state->open_logs(why)) return nullptr;
+  return std::unique_ptr<Wal>(new Wal(std::move(state)));
+}
+
+bool Wal::State::may_initialise(std::string* why) const {
+  std::vector<std::string> names;
+  FileResult result = files.list(directory, &names);
+  if (!result.ok()) {
+    *why = "could not read directory \"" + directory + "\": " + result.text();
+    return false;
+  }
+  if (std::find(names.begin(), names.end(), "PG_VERSION") == names.end()) return true;
+  *why = "directory \"" + directory +
+         "\" holds a database of PostgreSQL\nHint: Load a dump of it into an empty directory.";
+  return false;
+}
+
+bool Wal::State::open_logs(std::string* why) {
+  if (new_database && !may_initialise(why)) return false;
+  for (const std::string& name : options.log_directories) {
+    LogUnit unit;
+    unit.directory = std::make_unique<LogDirectory>(files, join_path(directory, name));
+    if (!unit.directory->open(why)) return false;
+    for (const LogUnit& other : units) {
+      bool same = unit.directory->has_identity() && unit.directory->log() == other.directory->log();
+      if (!same && unit.directory->path() != other.directory->path()) continue;
+      *why = "log directories \"" + other.directory->path() + "\" and \"" + unit.directory->path() +
+             "\" are the same";
+      return false;
+    }
+    units.push_back(std::move(unit));
+  }
+  if (new_database) {
+    for (const LogUnit& unit : units) {
+      if (!unit.directory->has_identity()) continue;
+      // Initialisation may have been cut short before the control file was there; then no segment
+      // was.
+      std::vector<uint64_t> segments;
+      FileResult result = unit.directory->list_segments(&segments);
+      if (!result.ok() || !segments.empty()) {
+        *why = "log directory \"" + unit.directory->path() + "\" belongs to a database, but \"" +
+               directory + "\" has no control file";
+        return false;
+      }
+      control.database = unit.directory->database();
+    }
+    if (control.database == Uuid{}) control.database = Uuid::generate();
+  }
+  if (!find_named_logs(why)) return false;
+  for (LogUnit& unit : units) {
+    if (!unit.directory->has_identity() && !unit.directory->initialise(control.database, why)) {
+      return false;
+    }
+  }
+  // From here on there is a database, before there is a segment.
+  return !new_database || save_control(why);
+}
+
+bool Wal::State::save_control(std::string* why) {
+  FileResult result = write_control_file(files, directory, control);
+  if (result.ok()) return true;
+  *why = "could not write control file in \"" + directory + "\": " + result.text();
+  return false;
+}
+
+// Every log that an incarnation named is here, and no other database's.
+bool Wal::State::find_named_logs(std::string* why) {
+  for (const LogUnit& unit : units) {
+    if (!unit.directory->has_identity() || unit.directory->database() == control.database) continue;
+    *why = "log directory \"" + unit.directory->path() + "\" belongs to another database (" +
+           unit.directory->database().text() + ", not " + control.database.text() + ")";
+    return false;
+  }
+  for (const Incarnation& incarnation : control.incarnations) {
+    for (const LogIdentity& log : incarnation.logs) {
+      bool found = std::any_of(units.begin(), units.end(), [&](const LogUnit& unit) {
+        return unit.directory->log() == log.log;
+      });
+      if (found) continue;
+      *why = "log directory \"" + log.path + "\" (" + log.log.text() +
+             ") is missing: part of the database's log is in it\nHint: Name it in log_directories.";
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace pgsilo

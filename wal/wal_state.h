@@ -1,0 +1,71 @@
+// The parts of a Wal, for the files that implement it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "wal/checkpoint/checkpointer.h"
+#include "wal/layout/control_file.h"
+#include "wal/layout/log_directory.h"
+#include "wal/log/group_commit.h"
+#include "wal/log/logger.h"
+#include "wal/log/segment_keeper.h"
+#include "wal/log/segment_store.h"
+#include "wal/log/worker_log.h"
+#include "wal/recovery/checkpoint_loader.h"
+#include "wal/recovery/log_analyzer.h"
+#include "wal/recovery/recovery_meter.h"
+#include "wal/wal.h"
+
+namespace pgsilo {
+
+// One log directory with its logger.
+struct LogUnit {
+  std::unique_ptr<LogDirectory> directory;
+  std::unique_ptr<SegmentStore> segments;
+  std::unique_ptr<Logger> logger;
+};
+
+struct Wal::State {
+  State(FileSystem& files, const Clock& clock, std::string directory, WalOptions options)
+      : files(files), clock(clock), directory(std::move(directory)), options(std::move(options)) {}
+
+  FileSystem& files;
+  const Clock& clock;
+  std::string directory;
+  WalOptions options;
+  std::unique_ptr<File> lock;
+  ControlFile control;
+  bool new_database = false;
+  std::vector<OpenedCheckpointFile> checkpoint_files;
+  LogAnalysis analysis;
+  Epoch first_epoch;
+  RelationDirectory* relations = nullptr;
+  Reclaimer* reclaimer = nullptr;
+
+  EpochManager* epochs = nullptr;
+  DurableEpoch* durable = nullptr;
+  // In the order in which they are built; logs outlive loggers.
+  std::vector<LogUnit> units;
+  std::vector<std::unique_ptr<WorkerLog>> logs;
+  std::unique_ptr<GroupCommit> commit;
+  std::unique_ptr<SegmentKeeper> keeper;
+  std::unique_ptr<Checkpointer> checkpointer;
+  bool threads = false;
+
+  Logger& logger_of(unsigned worker) { return *units[worker % units.size()].logger; }
+  bool may_initialise(std::string* why) const;
+  bool open_logs(std::string* why);
+  bool find_named_logs(std::string* why);
+  bool save_control(std::string* why);
+  bool prepare_stores(std::string* why);
+  void build_loggers();
+  void build_checkpointer();
+  void remove_stale_checkpoints();
+  bool restore(unsigned threads, RecoveryMeter& meter, RecoveryResult* result, std::string* why);
+  Incarnation next_incarnation() const;
+};
+
+}  // namespace pgsilo
