@@ -4,75 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
 #include <thread>
 
 #include "base/arena.h"
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/parker.h"
 #include "base/random.h"
-#include "storage/epoch/durable_epoch.h"
-#include "storage/epoch/epoch_manager.h"
 #include "storage/record/row_buffer.h"
-#include "storage/relation/relation_directory.h"
-#include "storage/transaction/transaction.h"
-#include "wal/wal.h"
+#include "tests/stress/wal/threaded_database.h"
 
 namespace pgsilo {
 namespace {
 
-class SleepingParker final : public Parker, public DurableListener {
- public:
-  void park(int64_t) override {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return token_; });
-    token_ = false;
-  }
-  void unpark() override {
-    std::lock_guard lock(mutex_);
-    token_ = true;
-    changed_.notify_one();
-  }
-  void on_durable(Epoch) override { unpark(); }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool token_ = false;
-};
-
-struct Database {
-  Database(const std::string& directory, const WalOptions& options) : files(posix_file_system()) {
-    std::string why;
-    wal = Wal::open(*files, clock, directory, options, &why);
-    EXPECT_NE(wal, nullptr) << why;
-    EXPECT_TRUE(wal->recover(relations, reclaimer, nullptr, &recovered, &why)) << why;
-    epochs = std::make_unique<EpochManager>(recovered.first_epoch);
-    snapshots = std::make_unique<SnapshotRegistry>(*epochs);
-    durable = std::make_unique<DurableEpoch>(recovered.durable_epoch);
-    EXPECT_TRUE(wal->start(*epochs, *durable, &why)) << why;
-    wal->start_threads();
-  }
-  EngineParts parts() { return {*epochs, *durable, reclaimer, relations, locks, *snapshots}; }
-
-  std::unique_ptr<FileSystem> files;
-  MonotonicClock clock;
-  RelationDirectory relations;
-  Reclaimer reclaimer;
-  LockTable locks;
-  RecoveryResult recovered;
-  std::unique_ptr<EpochManager> epochs;
-  std::unique_ptr<SnapshotRegistry> snapshots;
-  std::unique_ptr<DurableEpoch> durable;
-  std::unique_ptr<Wal> wal;
-};
-
 struct WorkerRun {
-  Database& database;
+  ThreadedDatabase& database;
   unsigned index;
   int transactions;
   LoggerWake wake;
@@ -124,7 +69,7 @@ void run(unsigned workers, unsigned logs, int transactions, LogSyncMethod method
   options.log_directories.clear();
   for (unsigned i = 0; i < logs; ++i) options.log_directories.push_back("wal" + std::to_string(i));
   {
-    Database database(directory, options);
+    ThreadedDatabase database(directory, options);
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < workers; ++i) {
       threads.emplace_back(
@@ -135,7 +80,7 @@ void run(unsigned workers, unsigned logs, int transactions, LogSyncMethod method
     database.wal->stop();
     EXPECT_GE(database.durable->get(), Epoch(1));
   }
-  Database database(directory, options);
+  ThreadedDatabase database(directory, options);
   EXPECT_TRUE(database.recovered.clean_shutdown);
   for (unsigned i = 0; i < workers; ++i) {
     Relation* relation = database.relations.find(RelationId(1 + i));
@@ -159,7 +104,7 @@ TEST(LogStress, WhatNobodyWaitsForBecomesDurable) {
   options.segment_bytes = size_t{512} << 10;
   options.flush_after_us = 1000;
   {
-    Database database(directory, options);
+    ThreadedDatabase database(directory, options);
     WorkerContext worker(database.parts(), database.wal->worker_log(0));
     WaitSettings settings;
     for (int i = 0; i < 5; ++i) {
