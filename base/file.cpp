@@ -81,6 +81,7 @@ std::string parent_path(const std::string& path) {
 FileResult replace_file(FileSystem& files, const std::string& path, const std::string& content,
                         bool* replaced) {
   std::string temporary = path + ".new";
+  std::string directory = parent_path(path);
   if (replaced != nullptr) *replaced = false;
   FileResult result = files.remove(temporary);
   if (!result.ok() && result.status != FileStatus::not_found) return result;
@@ -90,7 +91,7 @@ FileResult replace_file(FileSystem& files, const std::string& path, const std::s
   if (result.ok()) result = file->sync_data();
   if (result.ok()) result = files.rename(temporary, path);
   if (replaced != nullptr) *replaced = result.ok();
-  if (result.ok()) result = files.sync_directory(parent_path(path));
+  if (result.ok()) result = files.sync_directory(directory);
   return result;
 }
 

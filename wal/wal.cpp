@@ -13,19 +13,6 @@
 #include "wal/wal_state.h"
 
 namespace pgsilo {
-namespace {
-
-bool names_checkpoint_file(const ControlFile& control, const std::string& directory,
-                           const std::string& name) {
-  const CheckpointManifest& checkpoint = control.checkpoint;
-  for (uint32_t i = 0; i < checkpoint.files.size(); ++i) {
-    CheckpointFileIdentity identity{control.database, checkpoint.number, i};
-    if (checkpoint.files[i].directory == directory && identity.name() == name) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 Wal::Wal(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
@@ -50,8 +37,8 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryLi
       !state.control.incarnations.empty() && state.control.incarnations.back().clean;
   RecoveryMeter meter(state.clock, listener);
   const CheckpointManifest& checkpoint = state.control.checkpoint;
-  if (!open_checkpoint(state.files, state.directory, state.control.database, checkpoint,
-                       &state.checkpoint_files, why)) {
+  if (!open_checkpoint(state.files, state.directory, state.options.checkpoint_directories,
+                       state.control.database, checkpoint, &state.checkpoint_files, why)) {
     return false;
   }
   meter.expect(checkpoint.bytes());
@@ -84,7 +71,7 @@ bool Wal::State::restore(unsigned threads, RecoveryMeter& meter, RecoveryResult*
   if (!replay_logs(files, analysis, threads, *relations, *reclaimer, meter, &counts, why))
     return false;
   result->records = counts.records;
-  result->entries = counts.entries;
+  result->entries = replayed_entries = counts.entries;
   return true;
 }
 
@@ -119,6 +106,7 @@ bool Wal::State::prepare_stores(std::string* why) {
                               .direct = options.sync_method == LogSyncMethod::direct};
     unit.segments = std::make_unique<SegmentStore>(files, store);
     FileResult result = unit.directory->remove_unfinished_segments();
+    retire_segments(unit);
     if (result.ok())
       result = unit.segments->open(analysis.next_segment[i], analysis.empty_segments[i]);
     while (result.ok() && unit.segments->wants_segments()) result = unit.segments->prepare_one();
@@ -181,26 +169,47 @@ void Wal::State::build_checkpointer() {
   checkpointer = std::make_unique<Checkpointer>(
       std::move(parts), clock, control, *keeper,
       Checkpointer::Options{.schedule = options.checkpoints,
-                            .log_bytes_before = analysis.replay_bytes});
+                            .log_bytes_before = replayed_entries == 0 ? 0 : analysis.replay_bytes});
   keeper->set_listener(checkpointer.get());
 }
 
-// Files that the control file does not name: of a checkpoint that was not completed, or of one that
-// was replaced. What cannot be removed does no harm.
+bool Wal::State::open_checkpoint_directories(std::string* why) {
+  for (const std::string& name : options.checkpoint_directories) {
+    checkpoint_directories.push_back(std::make_unique<CheckpointDirectory>(files, directory, name));
+    if (!checkpoint_directories.back()->open(why)) return false;
+  }
+  return true;
+}
+
+// Those of checkpoints that were not completed, or were replaced: of any number but that of the one
+// that counts, wherever its files are found. What cannot be removed does no harm.
 void Wal::State::remove_stale_checkpoints() {
-  std::vector<std::string> directories = options.checkpoint_directories;
-  for (const CheckpointFile& file : control.checkpoint.files) directories.push_back(file.directory);
-  for (const std::string& name : directories) {
+  std::string kept =
+      CheckpointFileIdentity{control.database, control.checkpoint.number, 0}.name_of_checkpoint();
+  for (const auto& checkpoints : checkpoint_directories) {
     std::vector<std::string> names;
-    std::string path = join_path(directory, name);
-    if (!files.list(path, &names).ok()) continue;
-    for (const std::string& file : names) {
-      if (!is_checkpoint_file_name(file, control.database) ||
-          names_checkpoint_file(control, name, file))
-        continue;
-      static_cast<void>(files.remove(join_path(path, file)));
+    if (!files.list(checkpoints->path(), &names).ok()) continue;
+    for (const std::string& name : names) {
+      bool stale = is_checkpoint_file_name(name, control.database) && !name.starts_with(kept);
+      if (stale) static_cast<void>(files.remove(join_path(checkpoints->path(), name)));
     }
   }
+}
+
+void Wal::State::retire_segments(const LogUnit& unit) const {
+  for (const LogCut& cut : control.checkpoint.cuts) {
+    if (cut.log == unit.directory->log())
+      static_cast<void>(unit.segments->retire_below(cut.segment));
+  }
+}
+
+// An earlier process may have replaced the control file and died before its directory was synced.
+// What the one before names is removed only when this one is sure to be found.
+bool Wal::State::make_control_durable(std::string* why) {
+  FileResult result = files.sync_directory(directory);
+  if (result.ok()) return true;
+  *why = "could not sync directory \"" + directory + "\": " + result.text();
+  return false;
 }
 
 bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
@@ -208,20 +217,15 @@ bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   PGSILO_CHECK(epochs.current() >= state.first_epoch && durable.get() < epochs.current());
   state.epochs = &epochs;
   state.durable = &durable;
+  if (!state.make_control_durable(why) || !state.open_checkpoint_directories(why)) return false;
+  // The device may be full of what nobody needs.
+  state.remove_stale_checkpoints();
   if (!state.prepare_stores(why)) return false;
   state.control.incarnations.push_back(state.next_incarnation());
   state.control.last_incarnation = state.control.incarnations.back().number;
   if (!state.save_control(why)) return false;
   state.build_loggers();
   state.build_checkpointer();
-  // From here on what the control file does not name may go.
-  state.remove_stale_checkpoints();
-  for (LogUnit& unit : state.units) {
-    for (const LogCut& cut : state.control.checkpoint.cuts) {
-      if (cut.log != unit.directory->log()) continue;
-      static_cast<void>(unit.segments->retire_below(cut.segment));
-    }
-  }
   return true;
 }
 

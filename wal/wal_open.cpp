@@ -138,6 +138,7 @@ bool Wal::State::find_named_logs(std::string* why) {
     return false;
   }
   for (const Incarnation& incarnation : control.incarnations) {
+    if (!needs_log(control, incarnation)) continue;
     for (const LogIdentity& log : incarnation.logs) {
       bool found = std::any_of(units.begin(), units.end(), [&](const LogUnit& unit) {
         return unit.directory->log() == log.log;

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "wal/checkpoint/checkpointer.h"
+#include "wal/layout/checkpoint_directory.h"
 #include "wal/layout/control_file.h"
 #include "wal/layout/log_directory.h"
 #include "wal/log/group_commit.h"
@@ -39,8 +40,10 @@ struct Wal::State {
   std::unique_ptr<File> lock;
   ControlFile control;
   bool new_database = false;
+  std::vector<std::unique_ptr<CheckpointDirectory>> checkpoint_directories;
   std::vector<OpenedCheckpointFile> checkpoint_files;
   LogAnalysis analysis;
+  uint64_t replayed_entries = 0;
   Epoch first_epoch;
   RelationDirectory* relations = nullptr;
   Reclaimer* reclaimer = nullptr;
@@ -63,7 +66,10 @@ struct Wal::State {
   bool prepare_stores(std::string* why);
   void build_loggers();
   void build_checkpointer();
+  bool open_checkpoint_directories(std::string* why);
   void remove_stale_checkpoints();
+  void retire_segments(const LogUnit& unit) const;
+  bool make_control_durable(std::string* why);
   bool restore(unsigned threads, RecoveryMeter& meter, RecoveryResult* result, std::string* why);
   Incarnation next_incarnation() const;
 };

@@ -9,6 +9,8 @@ pgbench's transaction log. After the restart, for every client:
   - the numbers in history are 1..k without a hole, and k is what was acknowledged or, for a commit whose answer the
     kill cut off, one more;
 and over all clients the balances of accounts, tellers and branches each sum to the deltas in history.
+Beside the load a client asks for one checkpoint after the other, and others make, index, change, empty and drop tables
+of their own: each is found as one of its statements left it, whatever is asked for it.
 """
 import glob
 import random
@@ -33,6 +35,48 @@ INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, :bid, :a
 INSERT INTO acknowledged VALUES (:run, :client_id, :n, :delta);
 END;
 """
+
+CHECKPOINTS = r"""
+\sleep :pause ms
+CHECKPOINT;
+"""
+
+SCRATCH_CLIENTS = 2
+SCRATCH_SCRIPT = r"""
+DROP TABLE IF EXISTS scratch_:client_id;
+CREATE TABLE scratch_:client_id AS SELECT i AS id, 2 * i AS twice FROM generate_series(1, 3000) i;
+CREATE INDEX scratch_index_:client_id ON scratch_:client_id (twice);
+BEGIN;
+TRUNCATE scratch_:client_id;
+INSERT INTO scratch_:client_id SELECT i, 2 * i FROM generate_series(1, 2000) i;
+COMMIT;
+UPDATE scratch_:client_id SET twice = twice + 1 WHERE id % 2 = 0;
+DELETE FROM scratch_:client_id WHERE id > 1000;
+"""
+# (rows, sum of twice) after its statements; while it is there.
+SCRATCH_STATES = {(3000, 3000 * 3001), (2000, 2000 * 2001), (2000, 2000 * 2001 + 1000), (1000, 1000 * 1001 + 500)}
+
+
+def start_script(bed, name, clients, *more):
+    return subprocess.Popen([f"{PROGRAMS}/pgbench", "-n", *bed.address(), "-f", f"{bed.root}/{name}", "-c", str(clients),
+                             "-T", "60", *more, "postgres"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def start_disturbances(bed):
+    return [start_script(bed, "checkpoints", 1, "-D", f"pause={random.choice([0, 50, 300])}"),
+            start_script(bed, "scratch", SCRATCH_CLIENTS)]
+
+
+def check_scratch(bed):
+    there = {name for (name,) in bed.sql("SELECT relname FROM pg_class WHERE relname LIKE 'scratch%'")}
+    for client in range(SCRATCH_CLIENTS):
+        if f"scratch_{client}" not in there:
+            continue
+        by_table, by_index = (
+            tuple(int(number) for number in bed.sql(f"SELECT count(*), coalesce(sum(twice), 0) FROM scratch_{client} {where}")[0])
+            for where in ("", "WHERE twice > 0"))
+        if by_table not in SCRATCH_STATES or by_table != by_index:
+            fail(f"scratch_{client} has (rows, sum) {by_table}, by its index {by_index}")
 
 
 def start_load(bed, run):
@@ -78,16 +122,21 @@ def prepare(bed):
     if done.returncode != 0:
         fail(f"pgbench -i: {done.stderr}")
     bed.sql("CREATE TABLE acknowledged (run int, client int, n int, delta int, PRIMARY KEY (run, client, n))")
-    with open(f"{bed.root}/script", "w") as file:
-        file.write(SCRIPT)
+    for name, script in ("script", SCRIPT), ("checkpoints", CHECKPOINTS), ("scratch", SCRATCH_SCRIPT):
+        with open(f"{bed.root}/{name}", "w") as file:
+            file.write(script)
 
 
 def run(bed, number):
     client = start_load(bed, number)
+    disturbances = start_disturbances(bed)
     time.sleep(bed.options.seconds * random.uniform(0.3, 1.5))
     bed.kill()
     _, errors = client.communicate()
+    for disturbance in disturbances:
+        disturbance.wait()
     bed.start()
+    check_scratch(bed)
     transactions = check(bed, number, acknowledged_in(bed, number))
     if transactions == 0:
         fail(f"run {number}: nothing was committed: {errors[-500:]}")

@@ -43,10 +43,16 @@ std::string database_name(const Uuid& database) {
 
 }  // namespace
 
+std::string CheckpointFileIdentity::name_of_checkpoint() const {
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "-%016" PRIx64 "-", checkpoint);
+  return database_name(database).append(digits);
+}
+
 std::string CheckpointFileIdentity::name() const {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "-%016" PRIx64 "-%04" PRIx32, checkpoint, file);
-  return database_name(database).append(digits).append(file_suffix);
+  char digits[8];
+  std::snprintf(digits, sizeof digits, "%04" PRIx32, file & 0xffff);
+  return name_of_checkpoint().append(digits).append(file_suffix);
 }
 
 bool is_checkpoint_file_name(std::string_view name, const Uuid& database) {

@@ -36,6 +36,8 @@ struct CheckpointFileIdentity {
   uint32_t file = 0;
 
   std::string name() const;
+  // What the names of all files of the checkpoint begin with.
+  std::string name_of_checkpoint() const;
 };
 
 // What the footer says of a block.

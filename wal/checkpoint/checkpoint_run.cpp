@@ -37,13 +37,10 @@ FileResult CheckpointRun::open_files() {
   std::vector<std::vector<CheckpointFileWriter*>> shares(parts_.walkers);
   for (unsigned i = 0; i < files; ++i) {
     const std::string& directory = parts_.directories[i % parts_.directories.size()];
-    FileResult result = parts_.files.create_directory(directory_path(directory));
-    if (result.ok()) result = parts_.files.sync_directory(parent_path(directory_path(directory)));
-    if (!result.ok() && result.status != FileStatus::already_exists) return result;
     CheckpointFileIdentity identity{parts_.database, manifest_.number, i};
     writers_.push_back(std::make_unique<CheckpointFileWriter>(parts_.files, parts_.data_directory,
                                                               directory, identity));
-    result = writers_.back()->create();
+    FileResult result = writers_.back()->create();
     if (!result.ok()) return result;
     shares[i % parts_.walkers].push_back(writers_.back().get());
   }

@@ -39,7 +39,7 @@ struct CheckpointParts {
   RelationDirectory& relations;
   Reclaimer& reclaimer;
   std::string data_directory;
-  std::vector<std::string> directories;  // as configured
+  std::vector<std::string> directories;  // as configured; they are there
   Uuid database;
   uint64_t incarnation = 0;
   std::vector<CheckpointedLog> logs;

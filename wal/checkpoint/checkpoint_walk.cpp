@@ -1,6 +1,7 @@
 #include "wal/checkpoint/checkpoint_walk.h"
 
-#include <algorithm>
+#include <cerrno>
+#include <new>
 
 #include "storage/index/scan_cursor.h"
 #include "storage/record/record.h"
@@ -40,15 +41,23 @@ bool CheckpointWalker::step() {
     begun_ = false;
     if (range_ == nullptr) return false;
   }
-  fill_block();
-  if (block_.empty()) return true;
-  CheckpointFileWriter& file = *files_[turn_];
-  turn_ = (turn_ + 1) % files_.size();
-  result_ = file.append(block_);
+  try {
+    write_some();
+  } catch (const std::bad_alloc&) {
+    result_ = {FileStatus::failed, ENOMEM};
+  }
   return result_.ok();
 }
 
-// Ends with the range, or when the block is full.
+void CheckpointWalker::write_some() {
+  fill_block();
+  if (block_.empty()) return;
+  CheckpointFileWriter& file = *files_[turn_];
+  turn_ = (turn_ + 1) % files_.size();
+  result_ = file.append(block_);
+}
+
+// Ends with the range, when the block is full, or after many records without a row for it.
 void CheckpointWalker::fill_block() {
   block_.begin(range_->relation);
   uint64_t walked = 0;
@@ -69,7 +78,9 @@ void CheckpointWalker::fill_block() {
     if (!range_->upper.empty()) keys.upper = KeyBound::exclusive(range_->upper);
     ScanCursor cursor(relation->tree(), keys, ScanDirection::forward, nullptr);
     const Record* record = nullptr;
-    while (!block_.full() && (record = cursor.next()) != nullptr) {
+    for (int looked = 0; looked < most_records && !block_.full(); ++looked) {
+      record = cursor.next();
+      if (record == nullptr) break;
       if (collect(*record)) walked += record->key().size() + row_.bytes().size();
     }
     if (record == nullptr) {

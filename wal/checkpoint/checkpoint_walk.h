@@ -77,11 +77,16 @@ class CheckpointWalker {
                    std::vector<CheckpointFileWriter*> files)
       : walk_(walk), handle_(reclaimer), files_(std::move(files)) {}
 
-  // Writes about a block. False: nothing is left, or result() is a failure. Throws std::bad_alloc.
+  // Writes about a block. False: nothing is left, or it failed: then for good, for rows may be
+  // missing.
   bool step();
   const FileResult& result() const { return result_; }
 
  private:
+  // Records looked at under one pin.
+  static constexpr int most_records = 20'000;
+
+  void write_some();
   void fill_block();
   bool collect(const Record& record);
 

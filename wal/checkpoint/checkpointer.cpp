@@ -1,10 +1,13 @@
 #include "wal/checkpoint/checkpointer.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <new>
+#include <utility>
 
 #include "base/parker.h"
 #include "wal/log/logger.h"
@@ -56,29 +59,34 @@ uint64_t Checkpointer::log_bytes() const {
 
 // --- one attempt ---
 
+// Throws std::bad_alloc, then there is no attempt.
 void Checkpointer::begin(CheckpointReason reason) {
   int64_t now = clock_.now_us();
-  attempt_ = std::make_unique<Attempt>(parts_, ++last_number_, reason,
-                                       CheckpointPace(options_.schedule, now));
-  attempt_->begun_us = now;
-  attempt_->log_bytes_at_begin = log_bytes();
+  auto attempt = std::make_unique<Attempt>(parts_, ++last_number_, reason,
+                                           CheckpointPace(options_.schedule, now));
+  attempt->begun_us = now;
+  attempt->log_bytes_at_begin = log_bytes();
   {
+    // Before the epoch: what they asked for is in it.
     std::lock_guard lock(mutex_);
     for (CheckpointRequest* request : requests_) request->begun_ = true;
     status_.running = true;
     status_.planned_bytes = status_.walked_bytes = 0;
   }
-  attempt_->run.begin();
+  attempt->run.begin();
+  attempt_ = std::move(attempt);
 }
 
-// A piece of the attempt. False: it has to wait for others. Afterwards there may be no attempt.
-bool Checkpointer::advance() {
+// A piece of the attempt, which is begun if there is none. False: it has to wait for others.
+// Afterwards there may be no attempt.
+bool Checkpointer::advance(CheckpointReason reason) {
   try {
-    return advance_phase();
+    if (attempt_ != nullptr) return advance_phase();
+    begin(reason);
   } catch (const std::bad_alloc&) {
-    fail("out of memory");
-    return true;
+    fail({FileStatus::failed, ENOMEM});
   }
+  return true;
 }
 
 bool Checkpointer::advance_phase() {
@@ -110,21 +118,20 @@ bool Checkpointer::advance_phase() {
   if (result.ok()) {
     attempt_->phase = static_cast<Attempt::Phase>(static_cast<int>(attempt_->phase) + 1);
   } else {
-    fail(result.text());
+    fail(result);
   }
   return true;
 }
 
+// From the moment when the control file names it there is no way back.
 void Checkpointer::complete() {
-  CheckpointManifest before = control_.checkpoint;
-  std::vector<Incarnation> incarnations = control_.incarnations;
   const CheckpointManifest& manifest = attempt_->run.manifest();
-  control_.checkpoint = manifest;
-  std::erase_if(control_.incarnations, [&](const Incarnation& incarnation) {
-    return incarnation.number < manifest.incarnation;
-  });
+  ControlFile control = control_;
+  control.checkpoint = manifest;
+  std::erase_if(control.incarnations,
+                [&](const Incarnation& incarnation) { return !needs_log(control, incarnation); });
   bool replaced = false;
-  FileResult result = write_control_file(parts_.files, parts_.data_directory, control_, &replaced);
+  FileResult result = write_control_file(parts_.files, parts_.data_directory, control, &replaced);
   if (!result.ok() && replaced) {
     std::fprintf(stderr,
                  "pgsilo: could not sync the directory \"%s\" of the control file: %s\n"
@@ -133,29 +140,32 @@ void Checkpointer::complete() {
                  parts_.data_directory.c_str(), result.text().c_str());
     std::abort();
   }
-  if (!result.ok()) {
-    control_.checkpoint = std::move(before);
-    control_.incarnations = std::move(incarnations);
-    fail(result.text());
-    return;
-  }
-  {
-    std::lock_guard lock(mutex_);
-    ++status_.made;
-    if (attempt_->reason == CheckpointReason::time) ++status_.made_by_time;
-    status_.last_number = manifest.number;
-    status_.last_reason = attempt_->reason;
-    status_.last_unix_time_us = manifest.unix_time_us;
-    status_.last_us = clock_.now_us() - attempt_->begun_us;
-    status_.last_records = manifest.records;
-    status_.last_bytes = manifest.bytes();
-    status_.last_failure.clear();
-  }
+  if (!result.ok()) return fail(result);
+  std::swap(control_, control);
+  note_success();
   log_bytes_at_begin_ = attempt_->log_bytes_at_begin;
   last_begun_us_ = attempt_->begun_us;
   attempt_.reset();
-  tidy(before);
+  try {
+    tidy(control.checkpoint);
+  } catch (const std::bad_alloc&) {
+    // The next start does it.
+  }
   answer("");
+}
+
+void Checkpointer::note_success() {
+  const CheckpointManifest& manifest = control_.checkpoint;
+  std::lock_guard lock(mutex_);
+  ++status_.made;
+  if (attempt_->reason == CheckpointReason::time) ++status_.made_by_time;
+  status_.last_number = manifest.number;
+  status_.last_reason = attempt_->reason;
+  status_.last_unix_time_us = manifest.unix_time_us;
+  status_.last_us = clock_.now_us() - attempt_->begun_us;
+  status_.last_records = manifest.records;
+  status_.last_bytes = manifest.bytes();
+  status_.last_failure.clear();
 }
 
 // What the control file names no more may go. What cannot be removed is removed by the next start.
@@ -172,10 +182,13 @@ void Checkpointer::tidy(const CheckpointManifest& before) {
   keeper_.wake();
 }
 
-void Checkpointer::fail(const std::string& why) {
-  attempt_->run.abandon();
+void Checkpointer::fail(const FileResult& result) {
+  if (attempt_ != nullptr) attempt_->run.abandon();
   attempt_.reset();
-  retry_at_us_ = clock_.now_us() + retry_after_us;
+  // Without space what is kept for later goes, and it is tried again at once.
+  bool freed = result.status == FileStatus::no_space && remove_retired();
+  retry_at_us_ = clock_.now_us() + (freed ? 0 : retry_after_us);
+  std::string why = result.text();
   std::fprintf(stderr, "pgsilo: could not make a checkpoint: %s\n", why.c_str());
   {
     std::lock_guard lock(mutex_);
@@ -183,6 +196,12 @@ void Checkpointer::fail(const std::string& why) {
     status_.last_failure = why;
   }
   answer(why);
+}
+
+bool Checkpointer::remove_retired() {
+  bool any = false;
+  for (const CheckpointedLog& log : parts_.logs) any |= log.logger->segments().remove_retired();
+  return any;
 }
 
 void Checkpointer::answer(const std::string& failure) {
@@ -201,9 +220,8 @@ void Checkpointer::answer(const std::string& failure) {
 // --- by steps, or whole ---
 
 bool Checkpointer::step() {
-  if (attempt_ == nullptr) begin(CheckpointReason::request);
   uint64_t before = control_.checkpoint.number;
-  advance();
+  advance(CheckpointReason::request);
   return control_.checkpoint.number != before;
 }
 
@@ -213,7 +231,7 @@ bool Checkpointer::run_now(CheckpointReason reason, std::string* why) {
 
 bool Checkpointer::make(CheckpointReason reason, bool paced, std::string* why) {
   uint64_t before = control_.checkpoint.number;
-  begin(reason);
+  advance(reason);
   while (attempt_ != nullptr) {
     if (paced && interrupted()) {
       attempt_->run.abandon();
@@ -224,7 +242,7 @@ bool Checkpointer::make(CheckpointReason reason, bool paced, std::string* why) {
     bool walks = attempt_->phase == Attempt::Phase::walking;
     if (walks && (paced || attempt_->run.walkers() > 1)) {
       walk_on_all_threads(paced);
-    } else if (!advance()) {
+    } else if (!advance(reason)) {
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, short_wait, [this] { return interrupted(); });
     }
@@ -234,27 +252,37 @@ bool Checkpointer::make(CheckpointReason reason, bool paced, std::string* why) {
   return false;
 }
 
-// Leaves the end of the walk to advance(), which finds every walker at its end.
+// Leaves the end of the walk to advance(), which finds every walker at its end. Threads that cannot
+// be had are done without: walkers share what there is to walk.
 void Checkpointer::walk_on_all_threads(bool paced) {
   CheckpointRun& run = attempt_->run;
   std::vector<std::thread> others;
-  for (unsigned i = 1; i < run.walkers(); ++i)
-    others.emplace_back([this, &run, i, paced] { walk_whole(run.walker(i), paced); });
+  try {
+    others.reserve(run.walkers());
+    for (unsigned i = 1; i < run.walkers(); ++i)
+      others.emplace_back([this, &run, i, paced] { walk_whole(run.walker(i), paced); });
+  } catch (const std::exception&) {
+  }
   walk_whole(run.walker(0), paced);
   for (std::thread& other : others) other.join();
-  for (unsigned i = 0; i < run.walkers() && attempt_ != nullptr && !interrupted(); ++i) advance();
+  CheckpointReason reason = attempt_->reason;
+  for (unsigned i = 0; i < run.walkers() && attempt_ != nullptr && !interrupted(); ++i)
+    advance(reason);
 }
 
 void Checkpointer::walk_whole(CheckpointWalker& walker, bool paced) {
-  try {
-    while (walker.step()) {
-      if (!paced) continue;
-      if (interrupted()) return;
-      rest();
-    }
-  } catch (const std::bad_alloc&) {
-    // Met again by advance(), which gives the checkpoint up; or memory is there again.
+  while (walker.step()) {
+    if (!paced) continue;
+    if (interrupted()) return;
+    rest();
   }
+}
+
+// Whether writers wait for log space, which the checkpoint will free.
+bool Checkpointer::log_is_short() const {
+  return std::any_of(parts_.logs.begin(), parts_.logs.end(), [](const CheckpointedLog& log) {
+    return log.logger->segments().state() == LogSpace::exhausted;
+  });
 }
 
 void Checkpointer::rest() {
@@ -265,7 +293,8 @@ void Checkpointer::rest() {
     status_.walked_bytes = walk.walked_bytes();
   }
   auto hurries = [this] { return interrupted() || urgent_.load(std::memory_order_relaxed); };
-  while (attempt.pace.should_rest(clock_.now_us(), log_bytes() - attempt.log_bytes_at_begin,
+  while (!log_is_short() &&
+         attempt.pace.should_rest(clock_.now_us(), log_bytes() - attempt.log_bytes_at_begin,
                                   walk.walked_bytes(), walk.planned_bytes())) {
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, longest_rest, hurries)) return;
@@ -326,7 +355,8 @@ bool Checkpointer::wait_for_reason(CheckpointReason* reason) {
     int64_t now = clock_.now_us();
     int64_t due = std::max(last_begun_us_ + schedule.timeout_us, retry_at_us_);
     uint64_t grown = log_bytes() - log_bytes_at_begin_;
-    if (now >= retry_at_us_ && grown >= schedule.trigger_log_bytes()) {
+    bool pressed = grown >= schedule.trigger_log_bytes() || (grown != 0 && log_is_short());
+    if (now >= retry_at_us_ && pressed) {
       *reason = CheckpointReason::log_volume;
       return true;
     }

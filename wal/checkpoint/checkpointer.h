@@ -111,15 +111,17 @@ class Checkpointer final : public LogGrowthListener {
   bool wait_for_reason(CheckpointReason* reason);
   bool make(CheckpointReason reason, bool paced, std::string* why);
   void begin(CheckpointReason reason);
-  bool advance();
+  bool advance(CheckpointReason reason);
   bool advance_phase();
   void walk_on_all_threads(bool paced);
-  void end_walk();
   void walk_whole(CheckpointWalker& walker, bool paced);
   void rest();
   void complete();
+  void note_success();
   void tidy(const CheckpointManifest& before);
-  void fail(const std::string& why);
+  void fail(const FileResult& result);
+  bool remove_retired();
+  bool log_is_short() const;
   void answer(const std::string& failure);
   bool has_request() const;  // with mutex_
   uint64_t log_bytes() const;

@@ -43,6 +43,13 @@ Incarnation read_incarnation(CheckedReader& from) {
 
 }  // namespace
 
+bool needs_log(const ControlFile& control, const Incarnation& incarnation) {
+  const CheckpointManifest& checkpoint = control.checkpoint;
+  if (!checkpoint.exists() || incarnation.number > checkpoint.incarnation) return true;
+  if (incarnation.number < checkpoint.incarnation) return false;
+  return !incarnation.closed || incarnation.durable >= checkpoint.begun;
+}
+
 ControlRead read_control_file(FileSystem& files, const std::string& directory,
                               ControlFile* control) {
   std::string content;

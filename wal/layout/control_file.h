@@ -40,6 +40,9 @@ struct ControlFile {
   uint32_t version = 0;                   // of the file that was read
 };
 
+// Whether a recovery needs anything that the incarnation logged: not what the checkpoint holds.
+bool needs_log(const ControlFile& control, const Incarnation& incarnation);
+
 inline constexpr char control_file_name[] = "pgsilo.control";
 inline constexpr char lock_file_name[] = "pgsilo.lock";
 

@@ -212,6 +212,15 @@ FileResult SegmentStore::remove_surplus() {
   }
 }
 
+bool SegmentStore::remove_retired() {
+  bool any = false;
+  while (std::optional<uint64_t> number = take_retired()) {
+    FileResult result = files_.remove(join_path(options_.directory, segment_name(*number)));
+    any |= result.ok();
+  }
+  return any;
+}
+
 FileResult SegmentStore::write_zeros(const std::string& path) {
   std::unique_ptr<File> file;
   FileResult result =

@@ -90,6 +90,8 @@ class SegmentStore {
   FileResult retire_below(uint64_t number);
   // Removes retired segments that are more than are kept. As prepare_one(): one thread at a time.
   FileResult remove_surplus();
+  // Removes all of them: the device is full. Whether there were any.
+  bool remove_retired();
   uint64_t prepared() const { return prepared_.load(std::memory_order_relaxed); }
 
  private:

@@ -206,6 +206,11 @@ class Loader {
   std::string why_;
 };
 
+bool is_there(FileSystem& files, const std::string& path) {
+  std::unique_ptr<File> file;
+  return files.open(path, {}, &file).ok();
+}
+
 bool open_file(FileSystem& files, const CheckpointFile& file, OpenedCheckpointFile* opened,
                std::string* why) {
   std::unique_ptr<File> handle;
@@ -239,7 +244,8 @@ bool open_file(FileSystem& files, const CheckpointFile& file, OpenedCheckpointFi
 
 }  // namespace
 
-bool open_checkpoint(FileSystem& files, const std::string& data_directory, const Uuid& database,
+bool open_checkpoint(FileSystem& files, const std::string& data_directory,
+                     const std::vector<std::string>& directories, const Uuid& database,
                      const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
                      std::string* why) {
   for (uint32_t i = 0; i < manifest.files.size(); ++i) {
@@ -247,6 +253,11 @@ bool open_checkpoint(FileSystem& files, const std::string& data_directory, const
     OpenedCheckpointFile& next = opened->emplace_back();
     next.identity = {database, manifest.number, i};
     next.path = join_path(join_path(data_directory, file.directory), next.identity.name());
+    for (const std::string& directory : directories) {
+      if (is_there(files, next.path)) break;
+      std::string path = join_path(join_path(data_directory, directory), next.identity.name());
+      if (is_there(files, path)) next.path = path;
+    }
     if (!open_file(files, file, &next, why)) return false;
   }
   return true;

@@ -25,8 +25,10 @@ struct OpenedCheckpointFile {
   CheckpointFooter footer;
 };
 
-// Reads the footers. False: `why` names the file that is missing, damaged or another's.
-bool open_checkpoint(FileSystem& files, const std::string& data_directory, const Uuid& database,
+// Reads the footers. A file that is not where the manifest says is looked for in `directories`,
+// those that are configured now. False: `why` names the file that is missing, damaged or another's.
+bool open_checkpoint(FileSystem& files, const std::string& data_directory,
+                     const std::vector<std::string>& directories, const Uuid& database,
                      const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
                      std::string* why);
 

@@ -52,11 +52,10 @@ class Analyzer {
         scans_(logs.size()) {}
 
   bool run() {
-    const CheckpointManifest& checkpoint = control_.checkpoint;
-    std::erase_if(control_.incarnations, [&](const Incarnation& incarnation) {
-      return incarnation.number < checkpoint.incarnation;
+    std::erase_if(control_.incarnations, [this](const Incarnation& incarnation) {
+      return !needs_log(control_, incarnation);
     });
-    analysis_.largest_seen = checkpoint.ended;
+    analysis_.largest_seen = control_.checkpoint.ended;
     if (!list_segments() || !scan_segments() || !know_all_incarnations()) return false;
     size_t kept = 0;
     bool lost = false;
@@ -159,6 +158,7 @@ class Analyzer {
         for (const BlockRun& run : scan.runs) {
           analysis_.largest_seen = std::max(analysis_.largest_seen, run.largest_seen);
           bool known =
+              run.incarnation <= control_.checkpoint.incarnation ||
               std::any_of(control_.incarnations.begin(), control_.incarnations.end(),
                           [&](const Incarnation& i) { return i.number == run.incarnation; });
           if (!known) {
@@ -270,6 +270,13 @@ class Analyzer {
     if (durable < known && !*lost) {
       std::string message = describe_loss(incarnation, parts, known, durable);
       if (!options_.accept_data_loss) return fail(message);
+      // Rows that changed while it was made are in the logs only, in whichever version.
+      if (made_checkpoint(incarnation) &&
+          durable < std::min(control_.checkpoint.recorded, control_.checkpoint.ended)) {
+        return fail(message +
+                    "\nDetail: The checkpoint cannot be used without them, and there is none "
+                    "before it.");
+      }
       analysis_.data_loss = message;
       *lost = true;
       incarnation.durable = durable;

@@ -1,0 +1,32 @@
+#include "wal/layout/checkpoint_directory.h"
+
+namespace pgsilo {
+namespace {
+
+constexpr char lock_name[] = "checkpoint.lock";
+
+}  // namespace
+
+bool CheckpointDirectory::failed(const char* what, const FileResult& result,
+                                 std::string* why) const {
+  *why = std::string("could not ") + what + " checkpoint directory \"" + path_ +
+         "\": " + result.text();
+  return false;
+}
+
+bool CheckpointDirectory::open(std::string* why) {
+  FileResult result = files_.create_directory(path_);
+  if (!result.ok() && result.status != FileStatus::already_exists)
+    return failed("create", result, why);
+  // Whoever made it may not have come to this.
+  result = files_.sync_directory(parent_path(path_));
+  if (!result.ok()) return failed("sync the parent of", result, why);
+  result = files_.open(join_path(path_, lock_name), {.write = true, .create = true}, &lock_);
+  if (result.ok()) result = lock_->try_lock();
+  if (result.ok()) return true;
+  if (result.status != FileStatus::locked) return failed("lock", result, why);
+  *why = "checkpoint directory \"" + path_ + "\" is named twice, or in use by another server";
+  return false;
+}
+
+}  // namespace pgsilo
