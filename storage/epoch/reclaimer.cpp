@@ -62,8 +62,10 @@ size_t Reclaimer::pending_bytes() const {
   return bytes;
 }
 
-ReclaimerHandle::ReclaimerHandle(Reclaimer& reclaimer)
-    : reclaimer_(reclaimer), cell_(reclaimer.take_cell()) {}
+// The cell last: making the lists may throw, and then nobody would give it back.
+ReclaimerHandle::ReclaimerHandle(Reclaimer& reclaimer) : reclaimer_(reclaimer) {
+  cell_ = reclaimer.take_cell();
+}
 
 ReclaimerHandle::~ReclaimerHandle() {
   PGSILO_CHECK(oldest_ == nullptr);

@@ -144,7 +144,7 @@ class ReclaimerHandle {
   inline void announce_first(Pin* pin);
 
   Reclaimer& reclaimer_;
-  Reclaimer::Cell* cell_;
+  Reclaimer::Cell* cell_ = nullptr;
   std::vector<Reclaimer::Retired> open_;
   size_t open_bytes_ = 0;
   std::deque<Reclaimer::Batch> closed_;  // stamps ascend
