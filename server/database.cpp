@@ -9,9 +9,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <future>
 #include <thread>
 
 #include "base/limits.h"
+#include "server/not_serving.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -43,16 +45,6 @@ std::vector<std::string> split_commas(std::string_view text) {
   return words;
 }
 
-class ProgressPrinter final : public RecoveryListener {
- public:
-  void on_progress(const RecoveryProgress& progress) override {
-    if (progress.bytes_total == 0) return;
-    std::fprintf(stderr, "pgsilo: recovering: %.0f%% of %.1f MB, %.0f MB/s, %.0f s left\n",
-                 progress.percent(), static_cast<double>(progress.bytes_total) / 1e6,
-                 progress.bytes_per_second / 1e6, progress.seconds_left);
-  }
-};
-
 void raise_descriptor_limit() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -62,8 +54,12 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-Database::Database(ServerSettings settings, std::string directory)
-    : settings_(std::move(settings)), directory_(std::move(directory)), listener_(*this) {}
+Database::Database(ServerSettings settings, std::string directory,
+                   std::unique_ptr<FileSystem> files)
+    : settings_(std::move(settings)),
+      directory_(std::move(directory)),
+      files_(std::move(files)),
+      listener_(*this) {}
 
 Database::~Database() = default;
 
@@ -74,8 +70,10 @@ bool Database::open(std::string* why) {
     settings_.set_internal("memory_limit",
                            std::to_string(ServerMemory::default_limit_bytes() >> 20) + "MB");
   }
-  if (!prepare_directory(why) || !lock_directory(why) || !open_log(why) || !recover(why))
-    return false;
+  if (!prepare_directory(why) || !lock_directory(why) || !listen(why)) return false;
+  doorkeeper_.say(starting_up());
+  doorkeeper_.open();
+  if (!open_log(why) || !recover(why)) return false;
   make_workers();
   // The first start writes the rows of the catalog itself; they are durable before anybody can see
   // them.
@@ -123,7 +121,6 @@ bool Database::lock_directory(std::string* why) {
 }
 
 bool Database::open_log(std::string* why) {
-  files_ = posix_file_system();
   WalOptions options;
   std::vector<std::string> directories = split_commas(settings_.value("log_directories").text);
   if (!directories.empty()) options.log_directories = directories;
@@ -154,7 +151,7 @@ bool Database::recover(std::string* why) {
   catalog_ = std::make_unique<Catalog>(relations_);
   ReclaimerHandle handle(reclaimer_);
   catalog_->create_system_relations();
-  ProgressPrinter progress;
+  RecoveryAnnouncer progress(doorkeeper_);
   RecoveryResult recovered;
   if (!wal_->recover(relations_, reclaimer_, &progress, &recovered, why)) return false;
   if (!recovered.data_loss.empty())
@@ -251,13 +248,12 @@ bool Database::listen(std::string* why) {
   return false;
 }
 
-bool Database::start(std::string* why) {
-  if (!listen(why)) return false;
+void Database::start() {
   wal_->start_threads();
+  for (int descriptor : doorkeeper_.hand_over()) take(descriptor);
   listener_.watch(workers_[0]->worker());
   for (auto& worker : workers_) worker->start();
   running_ = true;
-  return true;
 }
 
 // Round robin: sessions come and go in numbers too large for anything cleverer to matter.
@@ -266,15 +262,37 @@ void Database::take(int descriptor) {
   next_worker_ = (next_worker_ + 1) % workers_.size();
 }
 
+// Whoever connects from now on is told so; who came before has reached a worker.
+void Database::close_door() {
+  class Leave final : public WorkerTask {
+   public:
+    Leave(Listener& listener, std::promise<void>& left) : listener_(listener), left_(left) {}
+    void run(Worker& worker) override {
+      listener_.unwatch(worker);
+      left_.set_value();
+    }
+
+   private:
+    Listener& listener_;
+    std::promise<void>& left_;
+  };
+  std::promise<void> left;
+  workers_[0]->worker().post(std::make_unique<Leave>(listener_, left));
+  left.get_future().wait();
+  doorkeeper_.say(shutting_down());
+  doorkeeper_.open();
+}
+
 void Database::stop() {
   if (!running_) return;
   running_ = false;
-  // From now on whoever connects is told to go at once.
   sessions_.terminate_all();
+  close_door();
   for (auto& worker : workers_) worker->worker().request_stop();
   for (auto& worker : workers_) worker->join();
-  listener_.close();
   wal_->stop();
+  doorkeeper_.close();
+  listener_.close();
   directory_lock_.release();
 }
 

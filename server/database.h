@@ -1,8 +1,8 @@
 // The composition root: builds, connects, starts and stops every part of the server.
 //
 //   Database database(settings, directory);
-//   if (!database.open(&why)) ...           recovery, catalog; nobody can connect yet
-//   if (!database.start(&why)) ...          workers, loggers, listening sockets
+//   if (!database.open(&why)) ...           sockets, recovery, catalog; clients are told to wait
+//   database.start();                       workers, loggers: clients are served
 //   ...
 //   database.stop();                        sessions end, everything is durable
 //
@@ -19,6 +19,7 @@
 #include "catalog/catalog.h"
 #include "server/helping_workers.h"
 #include "server/monitor.h"
+#include "server/net/doorkeeper.h"
 #include "server/net/listener.h"
 #include "server/server_memory.h"
 #include "server/session/session_registry.h"
@@ -35,14 +36,16 @@ namespace pgsilo {
 
 class Database final : ConnectionTaker {
  public:
-  Database(ServerSettings settings, std::string directory);
+  // `files`: where its data lie; the process's own file system but in tests.
+  Database(ServerSettings settings, std::string directory,
+           std::unique_ptr<FileSystem> files = posix_file_system());
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
   // False: `why` is for the user (a second line is a hint).
   bool open(std::string* why);
-  bool start(std::string* why);
+  void start();
   void stop();
   // For the ready line: where to connect.
   std::string address() const;
@@ -57,6 +60,7 @@ class Database final : ConnectionTaker {
   void set_checkpoint_options(WalOptions* options) const;
   bool recover(std::string* why);
   void make_workers();
+  void close_door();
   bool listen(std::string* why);
   bool listen_addresses(std::vector<std::string>* addresses, std::string* why) const;
   std::string lock_text() const;
@@ -82,6 +86,7 @@ class Database final : ConnectionTaker {
   HelpingWorkers helpers_;
   std::vector<std::unique_ptr<WorkerHome>> workers_;
   Listener listener_;
+  Doorkeeper doorkeeper_{listener_};
   size_t next_worker_ = 0;
   bool running_ = false;
 };

@@ -19,6 +19,11 @@ inline constexpr uint32_t free_message_bytes = uint32_t{256} << 10;
 // for at most.
 inline constexpr size_t input_buffer_bytes = size_t{8} << 10;
 inline constexpr size_t max_read_bytes = size_t{256} << 10;
+// Who has not said who he is by then is gone. [PostgreSQL: authentication_timeout]
+inline constexpr int64_t authentication_timeout_us = 60'000'000;
+// So many who have said nothing yet may wait while the server starts or stops.
+inline constexpr size_t clients_at_closed_door = 100;
+
 // Output that may leave but does not, because the client does not read: above this its fiber waits.
 inline constexpr size_t output_backlog_bytes = size_t{256} << 10;
 // Buffers larger than this are given back when they are empty.

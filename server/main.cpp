@@ -60,7 +60,8 @@ int serve(const Options& options, ServerSettings settings) {
   let_freed_memory_go_back();
   Database database(std::move(settings), options.data_directory);
   std::string why;
-  if (!database.open(&why) || !database.start(&why)) return fail(why);
+  if (!database.open(&why)) return fail(why);
+  database.start();
   std::printf("pgsilo ready: %s (%zu workers)\n", database.address().c_str(),
               database.worker_count());
   std::fflush(stdout);

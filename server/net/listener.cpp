@@ -65,6 +65,9 @@ void LockFile::release() {
 
 // --- Listener ---
 
+Listener::Listener(ConnectionTaker& taker)
+    : taker_(taker), reserve_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
+
 Listener::~Listener() {
   close();
   if (reserve_ >= 0) ::close(reserve_);
@@ -143,8 +146,11 @@ bool Listener::open_tcp(const std::string& address, int port, std::string* why) 
 }
 
 void Listener::watch(Worker& worker) {
-  reserve_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   for (int descriptor : descriptors_) worker.watch(descriptor, *this);
+}
+
+void Listener::unwatch(Worker& worker) {
+  for (int descriptor : descriptors_) worker.unwatch(descriptor);
 }
 
 void Listener::close() {
@@ -157,10 +163,10 @@ void Listener::close() {
 
 // The event does not say which socket it was.
 void Listener::on_io(bool, bool, bool) {
-  for (int descriptor : descriptors_) accept_all(descriptor);
+  for (int descriptor : descriptors_) accept_all(descriptor, taker_);
 }
 
-void Listener::accept_all(int descriptor) {
+void Listener::accept_all(int descriptor, ConnectionTaker& taker) {
   for (;;) {
     int accepted = accept4(descriptor, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (accepted >= 0) {
@@ -168,7 +174,7 @@ void Listener::accept_all(int descriptor) {
       int on = 1;
       setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       try {
-        taker_.take(accepted);
+        taker.take(accepted);
       } catch (const std::bad_alloc&) {
         ::close(accepted);
       }

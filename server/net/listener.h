@@ -1,7 +1,7 @@
 // Listening sockets: a Unix socket `DIR/.s.PGSQL.PORT` with its lock file, and loopback TCP.
 // Accepted connections are handed to a ConnectionTaker; accepting runs in a worker's loop, so no
-// thread is needed for it. Thread safety: open and close by one thread; on_io on the worker that
-// watches.
+// thread is needed for it. While no worker serves, a Doorkeeper accepts. Thread safety: open and
+// close by one thread; on_io on the worker that watches, accept_all by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -39,7 +39,7 @@ class LockFile {
 
 class Listener final : public IoHandler {
  public:
-  explicit Listener(ConnectionTaker& taker) : taker_(taker) {}
+  explicit Listener(ConnectionTaker& taker);
   ~Listener();
 
   // Each opens sockets; false: `why` says what PostgreSQL would say, hint in a second line.
@@ -48,6 +48,11 @@ class Listener final : public IoHandler {
   bool open_tcp(const std::string& address, int port, std::string* why);
   // Starts accepting in the worker's loop; on its own thread or before it runs.
   void watch(Worker& worker);
+  // Ends that; on the worker's thread.
+  void unwatch(Worker& worker);
+  const std::vector<int>& descriptors() const { return descriptors_; }
+  // Takes in whoever waits at the socket.
+  void accept_all(int descriptor, ConnectionTaker& taker);
   // No more connections. On the worker's thread or after it has stopped.
   void close();
 
@@ -56,7 +61,6 @@ class Listener final : public IoHandler {
   const std::string& unix_path() const { return unix_path_; }
 
  private:
-  void accept_all(int descriptor);
   void drop_one(int descriptor);
 
   ConnectionTaker& taker_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/byte_order.h"
+#include "server/limits.h"
 #include "server/pgwire/message_reader.h"
 #include "server/pgwire/protocol.h"
 #include "sql/limits.h"
@@ -52,6 +54,19 @@ bool is_true(std::string_view value) {
 }
 
 }  // namespace
+
+bool StartupPacket::asks_for_encryption() const {
+  return version == ssl_request_code || version == gssenc_request_code;
+}
+
+std::optional<StartupPacket> find_startup_packet(std::string_view input) {
+  if (input.size() < 4) return std::nullopt;
+  uint32_t length = load_be32(input.data());
+  if (length < 8 || length > limits::max_startup_bytes)
+    fatal(sqlstate::protocol_violation, "invalid length of startup packet");
+  if (input.size() < length) return std::nullopt;
+  return StartupPacket{load_be32(input.data() + 4), input.substr(8, length - 8), length};
+}
 
 std::vector<std::pair<std::string, std::string>> parse_startup_options(std::string_view options) {
   std::vector<std::pair<std::string, std::string>> settings;

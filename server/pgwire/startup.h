@@ -1,14 +1,31 @@
-// The first packet of a connection: what kind it is, and the parameters of a StartupMessage.
+// The first packets of a connection: what kind they are, and the parameters of a StartupMessage.
 // Thread safety: pure functions. Views point into the packet.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace pgsilo {
+
+struct StartupPacket {
+  uint32_t version = 0;  // or the code of a request
+  std::string_view body;
+  size_t total_bytes = 0;  // of the input
+
+  bool asks_for_encryption() const;
+};
+
+// What a client may ask before it says who it is: each kind of encryption once.
+inline constexpr int max_encryption_requests = 2;
+
+// The packet that `input` begins with; none: more of it has to come. Throws 08P01 when the length
+// is not possible.
+std::optional<StartupPacket> find_startup_packet(std::string_view input);
 
 struct StartupParameters {
   uint32_t minor_version = 0;

@@ -27,6 +27,7 @@
 
 namespace pgsilo {
 
+struct StartupPacket;
 struct StartupParameters;
 
 class Session final : public OutputValve, public LongReader {
@@ -42,7 +43,7 @@ class Session final : public OutputValve, public LongReader {
  private:
   // session_start.cpp
   bool start();
-  bool read_startup_packet(uint32_t* version, std::string_view* body);
+  std::optional<StartupPacket> read_startup_packet();
   void begin_session(const StartupParameters& parameters);
   void introduce(std::string_view user);
   void send_parameters();

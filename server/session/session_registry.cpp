@@ -10,18 +10,31 @@
 
 namespace pgsilo {
 
-bool SessionRegistry::add(SessionInterrupts& session, const SessionActivity& activity, size_t limit,
-                          int32_t* process, int32_t* secret) {
+SessionRegistry::Arrival::Arrival(SessionRegistry& registry, SessionInterrupts& session)
+    : registry_(registry), session_(session) {
+  std::lock_guard lock(registry_.mutex_);
+  registry_.arriving_.insert(&session);
+  if (registry_.terminating_) session.request_termination();
+}
+
+SessionRegistry::Arrival::~Arrival() {
+  std::lock_guard lock(registry_.mutex_);
+  registry_.arriving_.erase(&session_);
+}
+
+SessionRegistry::Admission SessionRegistry::add(SessionInterrupts& session,
+                                                const SessionActivity& activity, size_t limit,
+                                                int32_t* process, int32_t* secret) {
   PGSILO_CHECK(getrandom(secret, sizeof *secret, 0) == sizeof *secret);
   std::lock_guard lock(mutex_);
-  if (sessions_.size() >= limit) return false;
+  if (terminating_) return Admission::closing;
+  if (sessions_.size() >= limit) return Admission::full;
   do {
     last_process_ = last_process_ == INT32_MAX ? 1 : last_process_ + 1;
   } while (sessions_.contains(last_process_));
   *process = last_process_;
   sessions_.emplace(*process, Entry{&session, &activity, *secret});
-  if (terminating_) session.request_termination();
-  return true;
+  return Admission::admitted;
 }
 
 void SessionRegistry::remove(int32_t process) {
@@ -97,6 +110,7 @@ void SessionRegistry::terminate_all() {
   std::lock_guard lock(mutex_);
   terminating_ = true;
   for (auto& [process, entry] : sessions_) entry.session->request_termination();
+  for (SessionInterrupts* session : arriving_) session->request_termination();
 }
 
 size_t SessionRegistry::size() const {

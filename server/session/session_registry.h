@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "executor/server_monitor.h"
@@ -18,10 +19,23 @@ class SessionInterrupts;
 
 class SessionRegistry {
  public:
-  // Takes the session in and gives it a process number and a secret. False: `limit` sessions are
-  // there already.
-  bool add(SessionInterrupts& session, const SessionActivity& activity, size_t limit,
-           int32_t* process, int32_t* secret);
+  // A client that has not yet said who it is. It is no session, but terminate_all() ends it, too.
+  class Arrival {
+   public:
+    Arrival(SessionRegistry& registry, SessionInterrupts& session);
+    ~Arrival();
+    Arrival(const Arrival&) = delete;
+    Arrival& operator=(const Arrival&) = delete;
+
+   private:
+    SessionRegistry& registry_;
+    SessionInterrupts& session_;
+  };
+  // full: `limit` sessions are there already. closing: terminate_all() has been called.
+  enum class Admission : uint8_t { admitted, full, closing };
+  // Takes the session in and gives it a process number and a secret.
+  Admission add(SessionInterrupts& session, const SessionActivity& activity, size_t limit,
+                int32_t* process, int32_t* secret);
   // Before the session goes away.
   void remove(int32_t process);
   // CancelRequest: nothing happens when the pair is wrong.
@@ -36,7 +50,7 @@ class SessionRegistry {
   // By process number.
   std::vector<SessionInfo> list() const;
   std::unordered_map<const LockOwner*, int32_t> lock_owners() const;
-  // Every session, and every one added from now on, is to end.
+  // Every session is to end, and none is admitted from now on.
   void terminate_all();
   size_t size() const;
 
@@ -49,6 +63,7 @@ class SessionRegistry {
   mutable std::mutex mutex_;
   std::unordered_map<int32_t, Entry> sessions_;
   int32_t last_process_ = 0;
+  std::unordered_set<SessionInterrupts*> arriving_;
   bool terminating_ = false;
 };
 

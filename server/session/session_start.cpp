@@ -3,6 +3,7 @@
 #include "base/byte_order.h"
 #include "base/clock.h"
 #include "server/limits.h"
+#include "server/not_serving.h"
 #include "server/pgwire/startup.h"
 #include "server/session/session.h"
 #include "server/session/session_registry.h"
@@ -10,27 +11,26 @@
 #include "server/version.h"
 
 namespace pgsilo {
-namespace {
-
-constexpr int64_t authentication_timeout_us = 60'000'000;
-
-}  // namespace
 
 // The first packets, up to ReadyForQuery. False: no session came of it.
 bool Session::start() {
   std::optional<SqlError> error;
+  SessionRegistry::Arrival arrival(state_.services.sessions, state_.interrupts);
   try {
-    uint32_t version = 0;
-    std::string_view body;
-    if (!read_startup_packet(&version, &body)) return false;
-    if (version == cancel_request_code) {
+    std::optional<StartupPacket> packet = read_startup_packet();
+    if (!packet) {
+      if (!state_.interrupts.is_terminating()) return false;
+      throw shutting_down();
+    }
+    std::string_view body = packet->body;
+    if (packet->version == cancel_request_code) {
       if (body.size() == 8) {
         state_.services.sessions.cancel(static_cast<int32_t>(load_be32(body.data())),
                                         static_cast<int32_t>(load_be32(body.data() + 4)));
       }
       return false;
     }
-    begin_session(parse_startup(version, body));
+    begin_session(parse_startup(packet->version, body));
   } catch (const SqlError& caught) {
     error = caught;
   }
@@ -40,24 +40,18 @@ bool Session::start() {
   return false;
 }
 
-// Answers requests for encryption with "no" on the way.
-bool Session::read_startup_packet(uint32_t* version, std::string_view* body) {
+// Answers requests for encryption with "no" on the way. None: the client went, stayed silent for
+// too long, or the session is to end.
+std::optional<StartupPacket> Session::read_startup_packet() {
   Connection& connection = state_.connection;
-  int64_t deadline_us = monotonic_us() + authentication_timeout_us;
+  int64_t deadline_us = monotonic_us() + limits::authentication_timeout_us;
   for (int requests = 0;; ++requests) {
-    if (!connection.fill(4, deadline_us)) return false;
-    uint32_t length = load_be32(connection.unread().data());
-    if (length < 8 || length > limits::max_startup_bytes) {
-      throw SqlError(sqlstate::protocol_violation, "invalid length of startup packet");
+    std::optional<StartupPacket> packet;
+    while (!(packet = find_startup_packet(connection.unread()))) {
+      if (!connection.fill(connection.unread().size() + 1, deadline_us)) return std::nullopt;
     }
-    if (!connection.fill(length, deadline_us)) return false;
-    std::string_view packet = connection.unread().substr(0, length);
-    *version = load_be32(packet.data() + 4);
-    *body = packet.substr(8);
-    connection.consume(length);
-    bool encryption = *version == ssl_request_code || *version == gssenc_request_code;
-    // Each of the two may be asked for once.
-    if (!encryption || requests == 2) return true;
+    connection.consume(packet->total_bytes);
+    if (!packet->asks_for_encryption() || requests == max_encryption_requests) return packet;
     state_.reply.buffer().append('N');
     state_.reply.release();
   }
@@ -67,9 +61,14 @@ void Session::begin_session(const StartupParameters& parameters) {
   auto limit = static_cast<size_t>(state_.services.settings.value("max_connections").integer);
   int32_t secret = 0;
   introduce(parameters.user);
-  if (!state_.services.sessions.add(state_.interrupts, state_.activity, limit, &process_,
-                                    &secret)) {
-    throw SqlError(sqlstate::too_many_connections, "sorry, too many clients already");
+  switch (
+      state_.services.sessions.add(state_.interrupts, state_.activity, limit, &process_, &secret)) {
+    case SessionRegistry::Admission::admitted:
+      break;
+    case SessionRegistry::Admission::full:
+      throw SqlError(sqlstate::too_many_connections, "sorry, too many clients already");
+    case SessionRegistry::Admission::closing:
+      throw shutting_down();
   }
   registered_ = true;
   state_.services.statistics.sessions.add();

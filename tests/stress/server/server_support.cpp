@@ -48,8 +48,8 @@ void InProcessServer::start() {
   settings.set("deadlock_timeout", "10ms");
   database_ = std::make_unique<Database>(std::move(settings), directory_ + "/data");
   std::string why;
-  bool started = database_->open(&why) && database_->start(&why);
-  ASSERT_TRUE(started) << why;
+  ASSERT_TRUE(database_->open(&why)) << why;
+  database_->start();
 }
 
 void InProcessServer::restart() {
