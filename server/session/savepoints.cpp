@@ -68,7 +68,7 @@ void TransactionControl::unwind_to_newest() {
   transaction_.rollback_to(savepoint.storage);
   advisory_locks_.rollback_to(savepoint.locks);
   advisory_locks_.settle();
-  note_epoch();
+  awaited_.keep();
   catalog_.rollback_to(savepoint.catalog);
   context_.references->rollback_to(savepoint.references);
   settings_.rollback_to(savepoint.settings);

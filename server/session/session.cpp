@@ -337,7 +337,7 @@ void Session::flush() {
 }
 
 void Session::release() {
-  state_.reply.rest_on(state_.transactions.newest_epoch());
+  state_.reply.rest_on(state_.transactions.awaited_epoch());
   state_.reply.release();
 }
 

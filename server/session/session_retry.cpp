@@ -72,7 +72,7 @@ void Session::output_is_full() {
   answer_begins();
   state_.transactions.validate();
   state_.transactions.let_writers_in();  // who wait for a client otherwise
-  state_.reply.rest_on(state_.transactions.newest_epoch());
+  state_.reply.rest_on(state_.transactions.awaited_epoch());
   state_.reply.release();
   if (!state_.connection.wait_for_backlog(limits::output_backlog_bytes, Parker::no_deadline,
                                           &state_.interrupts.cancelled())) {
@@ -165,7 +165,7 @@ void Session::count_abort(TransactionStatus status) {
 
 void Session::fail(const SqlError& error) {
   state_.transactions.fail(error.diagnostic().state);
-  state_.reply.rest_on(state_.transactions.newest_epoch());
+  state_.reply.rest_on(state_.transactions.awaited_epoch());
   state_.reply.error(error);
   skips_to_sync_ = !ends_answer_;
   if (ends_answer_) ready();
@@ -176,7 +176,7 @@ void Session::say_goodbye(const SqlError& error) {
   end_ = error.state() == sqlstate::admin_shutdown ? End::killed : End::fatal;
   state_.transactions.abandon();
   state_.reply.error(error);
-  state_.reply.rest_on(state_.transactions.newest_epoch());
+  state_.reply.rest_on(state_.transactions.awaited_epoch());
   state_.reply.release();
 }
 

@@ -64,10 +64,6 @@ void TransactionControl::raise(TransactionStatus status) {
   if (status != TransactionStatus::ok) raise_transaction_status(status);
 }
 
-void TransactionControl::note_epoch() {
-  newest_epoch_ = std::max(newest_epoch_, transaction_.newest_epoch().value());
-}
-
 void TransactionControl::start(State state) {
   state_ = state;
   settings_.start_transaction();
@@ -97,6 +93,7 @@ void TransactionControl::open() {
 
 void TransactionControl::open_storage() {
   if (transaction_.is_open() && !opened_in_vain()) return;
+  awaited_.begin();
   if (reads_snapshot()) return open_snapshot();
   bool interactive = state_ == State::block || careful_ || !may_run_again();
   // READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
@@ -141,13 +138,13 @@ void TransactionControl::validate() {
   // In a failed block nothing is read: its errors rest on nothing.
   if (!transaction_.is_open() || state_ == State::failed) return;
   raise(transaction_.validate());
-  note_epoch();
+  awaited_.keep();
 }
 
 void TransactionControl::become_interactive() {
   if (transaction_.is_open() && transaction_.mode() != TransactionMode::interactive) {
     raise(transaction_.become_interactive());
-    note_epoch();
+    awaited_.keep();
   }
   forbid_rerun();
 }
@@ -161,7 +158,7 @@ void TransactionControl::become_snapshot() {
   if (!transaction_.is_open() || transaction_.mode() != TransactionMode::one_shot) return;
   raise(transaction_.become_snapshot());
   observer_.snapshot_opened(transaction_.snapshot()->boundary());
-  note_epoch();
+  awaited_.keep();
 }
 
 std::string_view TransactionControl::run(const ast::TransactionStmt& statement) {
@@ -276,13 +273,14 @@ void TransactionControl::commit_storage() {
   if (!transaction_.is_open()) return release_advisory_locks();
   observer_.before_transaction_end();
   settle_deferred_constraints();
+  bool waits = awaited_.is_wanted() || catalog_.has_local_changes();
   TransactionStatus status = catalog_.before_commit(transaction_);
   if (status == TransactionStatus::ok) {
     status = transaction_.commit();
   } else {
     transaction_.abort();
   }
-  note_epoch();
+  awaited_.end(waits);
   if (status == TransactionStatus::ok) {
     catalog_.committed(transaction_.worker(), *context_.parker);
     release_advisory_locks();
@@ -309,7 +307,7 @@ void TransactionControl::settle_deferred_constraints() {
 
 void TransactionControl::rollback_storage() {
   observer_.before_transaction_end();
-  if (transaction_.is_open()) note_epoch();
+  if (transaction_.is_open()) awaited_.end(awaited_.is_wanted());
   transaction_.abort();  // what it has kept for this run, too
   context_.memory_promise->clear();
   release_advisory_locks();

@@ -19,7 +19,6 @@
 // are unwound the executions that saw them are gone (TransactionObserver).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +30,7 @@
 #include "executor/constraint/referential_actions.h"
 #include "executor/execution_context.h"
 #include "server/pgwire/protocol.h"
+#include "server/session/awaited_epoch.h"
 #include "server/settings/settings.h"
 #include "sql/ast/utility.h"
 #include "sql/sqlstate.h"
@@ -136,11 +136,8 @@ class TransactionControl {
   // what ended the wait.
   void abandon_for_retry(TransactionStatus conflict);
 
-  // The newest epoch that anything done so far rests on, by the open transaction too: the answers
-  // inside a block wait like any other.
-  uint64_t newest_epoch() const {
-    return std::max(newest_epoch_, transaction_.newest_epoch().value());
-  }
+  // What an answer that leaves now waits for, inside of a block like any other.
+  uint64_t awaited_epoch() const { return awaited_.get(); }
 
   static IsolationLevel parse_isolation(std::string_view name);
 
@@ -177,7 +174,6 @@ class TransactionControl {
   void settle_deferred_constraints();
   void rollback_storage();
   void release_advisory_locks();
-  void note_epoch();
   void warn(SqlState state, std::string_view message);
   void raise(TransactionStatus status);
 
@@ -187,6 +183,7 @@ class TransactionControl {
   CatalogView catalog_;
   CatalogNames names_{catalog_};  // for reg* values
   Transaction transaction_;
+  AwaitedEpoch awaited_{settings_, transaction_};
   AdvisoryLocks advisory_locks_;
   State state_ = State::idle;
   std::vector<Savepoint> savepoints_;  // oldest first; only in blocks
@@ -194,7 +191,6 @@ class TransactionControl {
   bool can_replay_ = true;
   bool reads_snapshot_ = false;  // the next implicit transaction
   bool runs_once_ = false;       // this implicit transaction
-  uint64_t newest_epoch_ = 0;    // of the transactions before
 };
 
 }  // namespace pgsilo

@@ -249,7 +249,7 @@ const SettingDefinition table[] = {
             "Accepted for PostgreSQL's sake."),
     boolean("synchronize_seqscans", user, "on", "Accepted for PostgreSQL's sake."),
     choice("synchronous_commit", user, "on", synchronous_commit_choices,
-           "Accepted; every acknowledged transaction is durable."),
+           "Off: answers do not wait for the log; the others are alike."),
     integer("tcp_keepalives_count", user, "0", none, 0, 2147483647,
             "Accepted; the system's value is used."),
     integer("tcp_keepalives_idle", user, "0", seconds, 0, 2147483647,

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 """Kills the server with SIGKILL under a pgbench load, restarts it, and compares what is there with what was acknowledged.
 
-usage: sigkill_loop.py PGSILO_BINARY [--runs 3] [--seconds 2] [--scale 1] [--clients 8] [--seed N] [--flags "..."]
+usage: sigkill_loop.py PGSILO_BINARY [--runs 3] [--seconds 2] [--scale 1] [--clients 8] [--hasty 4] [--seed N] [--flags "..."]
 
 Each run goes on with the data directory of the run before. The load is pgbench's tpcb-like transaction, which also
 writes the client's own running number into the history row. What was acknowledged is noted outside the server, in
 pgbench's transaction log. After the restart, for every client:
   - the numbers in history are 1..k without a hole, and k is what was acknowledged or, for a commit whose answer the
     kill cut off, one more;
-and over all clients the balances of accounts, tellers and branches each sum to the deltas in history.
+As many clients as --hasty says do the same with synchronous_commit = off, on the same rows. They may lose their newest
+transactions, and nothing else: their numbers have no hole either. And over all clients the balances of accounts,
+tellers and branches each sum to the deltas in history.
 Beside the load a client asks for one checkpoint after the other, and others make, index, change, empty and drop tables
 of their own: each is found as one of its statements left it, whatever is asked for it.
 """
 import glob
+import os
 import random
 import re
 import subprocess
@@ -79,16 +82,17 @@ def check_scratch(bed):
             fail(f"scratch_{client} has (rows, sum) {by_table}, by its index {by_index}")
 
 
-def start_load(bed, run):
+def start_load(bed, run, clients, setting):
     return subprocess.Popen([f"{PROGRAMS}/pgbench", "-n", *bed.address(), "-f", f"{bed.root}/script",
                              "-M", random.choice(["simple", "extended", "prepared"]),
-                             "-s", str(bed.options.scale), "-c", str(bed.options.clients), "-j", "1", "-T", "60",
+                             "-s", str(bed.options.scale), "-c", str(clients), "-j", "1", "-T", "60",
                              "-D", "n=0", "-D", f"run={run}", "-l", "--log-prefix", f"{bed.root}/run{run}",
-                             "postgres"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                             "postgres"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                            env=dict(os.environ, PGOPTIONS=f"-c synchronous_commit={setting}"))
 
 
-def acknowledged_in(bed, run):
-    counts = dict.fromkeys(range(bed.options.clients), 0)
+def acknowledged_in(bed, run, clients):
+    counts = dict.fromkeys(range(clients), 0)
     for name in glob.glob(f"{bed.root}/run{run}.*"):
         with open(name) as file:
             for line in file:
@@ -97,7 +101,8 @@ def acknowledged_in(bed, run):
     return counts
 
 
-def check(bed, run, acknowledged):
+def check(bed, run, acknowledged, may_lose):
+    """How many transactions there are, and how many of those acknowledged have gone."""
     present = {client: (0, 0, 0) for client in acknowledged}
     for client, count, low, high in bed.sql(f"SELECT client, count(*), min(n), max(n) FROM acknowledged "
                                             f"WHERE run = {run} GROUP BY client"):
@@ -106,14 +111,18 @@ def check(bed, run, acknowledged):
         count, low, high = present[client]
         if count != high or (count > 0 and low != 1):
             fail(f"run {run} client {client}: {count} rows, numbers {low}..{high}: a hole")
-        if high not in (acked, acked + 1):
+        if high > acked + 1 or (high < acked and not may_lose):
             fail(f"run {run} client {client}: {acked} acknowledged, {high} present")
+    return (sum(high for _, _, high in present.values()),
+            sum(max(0, acked - present[client][2]) for client, acked in acknowledged.items()))
+
+
+def check_sums(bed, run):
     sums = bed.sql("SELECT (SELECT sum(abalance) FROM pgbench_accounts), (SELECT sum(tbalance) FROM pgbench_tellers), "
                    "(SELECT sum(bbalance) FROM pgbench_branches), (SELECT coalesce(sum(delta), 0) FROM pgbench_history), "
                    "(SELECT coalesce(sum(delta), 0) FROM acknowledged)")[0]
     if len(set(sums)) != 1:
         fail(f"run {run}: balances disagree: {sums}")
-    return sum(high for _, _, high in present.values())
 
 
 def prepare(bed):
@@ -128,20 +137,26 @@ def prepare(bed):
 
 
 def run(bed, number):
-    client = start_load(bed, number)
+    clients, hasty = bed.options.clients, bed.options.hasty
+    loads = [start_load(bed, number, clients, "on")]
+    if hasty:
+        loads.append(start_load(bed, -number, hasty, "off"))
     disturbances = start_disturbances(bed)
     time.sleep(bed.options.seconds * random.uniform(0.3, 1.5))
     bed.kill()
-    _, errors = client.communicate()
+    errors = [load.communicate()[1] for load in loads]
     for disturbance in disturbances:
         disturbance.wait()
     bed.start()
     check_scratch(bed)
-    transactions = check(bed, number, acknowledged_in(bed, number))
-    if transactions == 0:
-        fail(f"run {number}: nothing was committed: {errors[-500:]}")
-    return f"{transactions} transactions, all acknowledged ones there, no other"
+    transactions, _ = check(bed, number, acknowledged_in(bed, number, clients), may_lose=False)
+    hasty_ones, lost = check(bed, -number, acknowledged_in(bed, -number, hasty), may_lose=True)
+    check_sums(bed, number)
+    if transactions == 0 or (hasty and hasty_ones == 0):
+        fail(f"run {number}: nothing was committed: {errors[0][-500:]}")
+    return (f"{transactions} transactions, all acknowledged ones there, no other; {hasty_ones} that did not wait, "
+            f"{lost} of them lost")
 
 
 if __name__ == "__main__":
-    loop(__doc__, {"runs": 3, "seconds": 2.0, "scale": 1, "clients": 8}, prepare, run)
+    loop(__doc__, {"runs": 3, "seconds": 2.0, "scale": 1, "clients": 8, "hasty": 4}, prepare, run)

@@ -1,87 +1,18 @@
 #include "server/net/doorkeeper.h"
 
 #include <gtest/gtest.h>
-#include <libpq-fe.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include <cstring>
-#include <filesystem>
-#include <future>
 #include <string>
+#include <thread>
 
-#include "base/byte_order.h"
-#include "server/database.h"
 #include "server/not_serving.h"
 #include "server/pgwire/protocol.h"
+#include "tests/unit/server/server_support.h"
 
 namespace pgsilo {
 namespace {
 
-using ConnectionPointer = std::unique_ptr<PGconn, decltype(&PQfinish)>;
-
-class TestDirectory {
- public:
-  TestDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "pgsilo-door.XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TestDirectory() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-  std::string address() const {
-    return "host=" + path_ + " port=5432 user=postgres dbname=postgres";
-  }
-
- private:
-  std::string path_;
-};
-
-std::string be32(uint32_t value) {
-  char bytes[4];
-  store_be32(bytes, value);
-  return {bytes, 4};
-}
-
-std::string startup_packet() {
-  std::string body = be32(protocol_version_3) + std::string("user\0ann\0\0", 10);
-  return be32(static_cast<uint32_t>(body.size() + 4)) + body;
-}
-
-// A client's end of a connection to the Unix socket in `directory`.
-class RawClient {
- public:
-  explicit RawClient(const TestDirectory& directory) {
-    descriptor_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::strcpy(address.sun_path, (directory.path() + "/.s.PGSQL.5432").c_str());
-    EXPECT_EQ(connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  }
-  ~RawClient() { close(descriptor_); }
-  RawClient(const RawClient&) = delete;
-  RawClient& operator=(const RawClient&) = delete;
-
-  void send(std::string_view bytes) {
-    EXPECT_EQ(write(descriptor_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
-  }
-  char read_byte() {
-    char byte = '\0';
-    return read(descriptor_, &byte, 1) == 1 ? byte : '\0';
-  }
-  // To the end of the connection.
-  std::string read_all() {
-    std::string all;
-    for (char buffer[512];;) {
-      ssize_t count = read(descriptor_, buffer, sizeof buffer);
-      if (count <= 0) return all;
-      all.append(buffer, static_cast<size_t>(count));
-    }
-  }
-
- private:
-  int descriptor_;
-};
+using namespace server_test;
 
 class NoTaker final : public ConnectionTaker {
  public:
@@ -173,61 +104,6 @@ TEST_F(DoorkeeperTest, AnswersTheSilentWhenItCloses) {
   EXPECT_TRUE(tells_to_wait(silent.read_all()));
 }
 
-// Where a disk stops until it may go on: once, when a file of that name is opened.
-struct Gate {
-  std::string suffix;
-  std::atomic<bool> closed{true};
-  std::promise<void> reached{};
-  std::promise<void> goes_on{};
-
-  void pass(const std::string& path) {
-    if (!path.ends_with(suffix) || !closed.exchange(false)) return;
-    reached.set_value();
-    goes_on.get_future().wait();
-  }
-};
-
-class GatedFileSystem final : public FileSystem {
- public:
-  explicit GatedFileSystem(Gate& gate) : gate_(gate) {}
-
-  FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
-    gate_.pass(path);
-    return files_->open(path, flags, file);
-  }
-  FileResult rename(const std::string& from, const std::string& to) override {
-    return files_->rename(from, to);
-  }
-  FileResult remove(const std::string& path) override { return files_->remove(path); }
-  FileResult create_directory(const std::string& path) override {
-    return files_->create_directory(path);
-  }
-  FileResult list(const std::string& directory, std::vector<std::string>* names) override {
-    return files_->list(directory, names);
-  }
-  FileResult sync_directory(const std::string& directory) override {
-    return files_->sync_directory(directory);
-  }
-
- private:
-  std::unique_ptr<FileSystem> files_ = posix_file_system();
-  Gate& gate_;
-};
-
-ServerSettings settings_in(const TestDirectory& directory) {
-  ServerSettings settings;
-  settings.set("unix_socket_directories", directory.path());
-  settings.set("listen_addresses", "");
-  settings.set("worker_threads", "2");
-  return settings;
-}
-
-std::string one_value(PGconn* connection, const char* sql) {
-  std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection, sql), PQclear);
-  return PQntuples(result.get()) == 1 ? PQgetvalue(result.get(), 0, 0)
-                                      : PQresultErrorMessage(result.get());
-}
-
 TEST(StartingServerTest, TellsClientsSoAndThenServesWhoWaits) {
   TestDirectory directory;
   std::string why;
@@ -235,18 +111,18 @@ TEST(StartingServerTest, TellsClientsSoAndThenServesWhoWaits) {
     Database before(settings_in(directory), directory.path() + "/data");
     ASSERT_TRUE(before.open(&why)) << why;
     before.start();
-    ConnectionPointer client(PQconnectdb(directory.address().c_str()), PQfinish);
+    ConnectionPointer client = connect_to(directory);
     one_value(client.get(), "create table t as select 42 as a");
     before.stop();
   }
-  Gate gate{.suffix = ".segment"};
-  Database database(settings_in(directory), directory.path() + "/data",
-                    std::make_unique<GatedFileSystem>(gate));
+  Gate gate(Gate::At::open, ".segment");
+  gate.close();
+  Database database(settings_in(directory), directory.path() + "/data", gated_file_system(gate));
   std::thread opener([&] { ASSERT_TRUE(database.open(&why)) << why; });
-  gate.reached.get_future().wait();
+  gate.wait_until_reached();
 
   EXPECT_EQ(PQping(directory.address().c_str()), PQPING_REJECT);
-  ConnectionPointer early(PQconnectdb(directory.address().c_str()), PQfinish);
+  ConnectionPointer early = connect_to(directory);
   EXPECT_NE(
       std::string(PQerrorMessage(early.get())).find("FATAL:  the database system is starting up"),
       std::string::npos)
@@ -264,13 +140,13 @@ TEST(StartingServerTest, TellsClientsSoAndThenServesWhoWaits) {
   EXPECT_EQ(patient.read_byte(), 'N');
   std::string packet = startup_packet();
   patient.send(packet.substr(0, 10));
-  gate.goes_on.set_value();
+  gate.open();
   opener.join();
   database.start();
   patient.send(packet.substr(10));
   EXPECT_EQ(patient.read_byte(), 'R');
 
-  ConnectionPointer client(PQconnectdb(directory.address().c_str()), PQfinish);
+  ConnectionPointer client = connect_to(directory);
   EXPECT_EQ(one_value(client.get(), "select a from t"), "42");
   database.stop();
 }
@@ -288,7 +164,7 @@ TEST(StartingServerTest, TellsHowFarRecoveryIs) {
                          .bytes_per_second = 10e6,
                          .seconds_left = 9});
   keeper.open();
-  ConnectionPointer client(PQconnectdb(directory.address().c_str()), PQfinish);
+  ConnectionPointer client = connect_to(directory);
   EXPECT_NE(std::string(PQerrorMessage(client.get()))
                 .find("starting up\nDETAIL:  Recovering the log: 30.0 of 120.0 MB (25%), 10 MB/s, "
                       "9 s left.\n"),
@@ -300,28 +176,27 @@ TEST(StartingServerTest, TellsHowFarRecoveryIs) {
 TEST(StoppingServerTest, TellsClientsSo) {
   TestDirectory directory;
   std::string why;
-  Gate gate{.suffix = "pgsilo.control.new", .closed = false};
-  Database database(settings_in(directory), directory.path() + "/data",
-                    std::make_unique<GatedFileSystem>(gate));
+  Gate gate(Gate::At::open, "pgsilo.control.new");
+  Database database(settings_in(directory), directory.path() + "/data", gated_file_system(gate));
   ASSERT_TRUE(database.open(&why)) << why;
   database.start();
-  ConnectionPointer busy(PQconnectdb(directory.address().c_str()), PQfinish);
+  ConnectionPointer busy = connect_to(directory);
   RawClient silent(directory);
   silent.send(startup_packet().substr(0, 5));
   EXPECT_EQ(one_value(busy.get(), "select 1"), "1");
-  gate.closed = true;
+  gate.close();
   std::thread stopper([&] { database.stop(); });
-  gate.reached.get_future().wait();
+  gate.wait_until_reached();
 
   // Who has said nothing was not waited for.
   EXPECT_NE(silent.read_all().find("the database system is shutting down"), std::string::npos);
   EXPECT_EQ(PQping(directory.address().c_str()), PQPING_REJECT);
-  ConnectionPointer late(PQconnectdb(directory.address().c_str()), PQfinish);
+  ConnectionPointer late = connect_to(directory);
   EXPECT_NE(
       std::string(PQerrorMessage(late.get())).find("FATAL:  the database system is shutting down"),
       std::string::npos)
       << PQerrorMessage(late.get());
-  gate.goes_on.set_value();
+  gate.open();
   stopper.join();
 }
 
