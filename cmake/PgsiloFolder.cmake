@@ -1,7 +1,8 @@
-# pgsilo_folder(NAME DEP...): the static library of one top-level folder, from every .cpp file in it.
+# pgsilo_folder(NAME DEP...): the static library of one top-level folder, from every .cpp file in it but those of programs,
+# main.cpp and *_main.cpp.
 function(pgsilo_folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
-  list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/server/main.cpp)
+  list(FILTER sources EXCLUDE REGEX "[/_]main\\.cpp$")
   if(sources)
     add_library(${name} STATIC ${sources})
     target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})

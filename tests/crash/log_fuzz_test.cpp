@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "tests/crash/logged_engine.h"
 #include "wal/log/log_format.h"
+#include "wal/tool/log_dump.h"
 
 namespace pgsilo {
 namespace {
@@ -100,6 +101,19 @@ class FuzzedLog {
     return outcome;
   }
 
+  // pgsilo-dump-log goes over everything; whether it names a damaged place.
+  bool dump() {
+    std::FILE* out = std::fopen("/dev/null", "w");
+    LogDump dump(disk_, {.blocks = true}, out);
+    for (const char* log : {"/data/wal0/", "/data/wal1/"}) {
+      for (uint64_t number = 1; !disk_.content(log + segment_name(number)).empty(); ++number)
+        EXPECT_TRUE(dump.dump_file(log + segment_name(number)).ok());
+    }
+    dump.finish();
+    std::fclose(out);
+    return dump.damaged_places() != 0;
+  }
+
   const std::string& why() const { return why_; }
 
  private:
@@ -113,19 +127,23 @@ class FuzzedLog {
 TEST(LogFuzz, DamageIsRefusedOrCostsOnlyTheEnd) {
   const char* setting = std::getenv("PGSILO_FUZZ");
   int rounds = setting == nullptr ? 150 : std::atoi(setting);
-  int started = 0, refused = 0;
+  int started = 0, refused = 0, named = 0;
   for (int seed = 1; seed <= rounds; ++seed) {
     FuzzedLog log(static_cast<uint64_t>(seed));
     ASSERT_NO_FATAL_FAILURE(log.write());
+    ASSERT_FALSE(log.dump());
     log.damage();
+    bool damaged = log.dump();
     int outcome = log.start(false);
     ASSERT_NE(outcome, -1) << "seed " << seed << ": " << log.why();
     ++(outcome == 1 ? started : refused);
+    named += damaged ? 1 : 0;
     ASSERT_EQ(log.start(true), 1) << "seed " << seed << ": " << log.why();
     ASSERT_EQ(log.start(false), 1) << "seed " << seed << ": " << log.why();
   }
   EXPECT_GT(started, rounds / 20);
   EXPECT_GT(refused, rounds / 20);
+  EXPECT_GT(named, rounds / 20);
 }
 
 }  // namespace

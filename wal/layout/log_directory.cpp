@@ -71,6 +71,10 @@ bool LogDirectory::lock(std::string* why) {
 }
 
 bool LogDirectory::open(std::string* why) {
+  return read_identity(why) && (!has_identity_ || lock(why));
+}
+
+bool LogDirectory::read_identity(std::string* why) {
   std::string path = join_path(path_, identity_name);
   std::string content;
   FileResult result = read_whole_file(files_, path, &content);
@@ -89,7 +93,7 @@ bool LogDirectory::open(std::string* why) {
     return false;
   }
   has_identity_ = true;
-  return lock(why);
+  return true;
 }
 
 bool LogDirectory::initialise(const Uuid& database, std::string* why) {

@@ -17,8 +17,9 @@ class LogDirectory {
  public:
   LogDirectory(FileSystem& files, std::string path) : files_(files), path_(std::move(path)) {}
 
-  // Reads the identity and locks the directory; `has_identity()` tells whether there was one.
-  // False: `why`.
+  // Reads the identity; `has_identity()` tells whether there was one. False: `why`.
+  bool read_identity(std::string* why);
+  // The same, and locks the directory.
   bool open(std::string* why);
   // Makes it a log directory of `database`; it is missing or empty.
   bool initialise(const Uuid& database, std::string* why);

@@ -115,6 +115,15 @@ size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size
   return total;
 }
 
+std::optional<BlockClaim> read_claim(std::string_view bytes) {
+  if (bytes.size() < block_unit || load_le32(bytes.data() + at_magic) != block_magic)
+    return std::nullopt;
+  BlockPlace place{.log = {.high = load_le64(bytes.data() + at_log), .low = 0},
+                   .segment = load_le64(bytes.data() + at_segment),
+                   .offset = load_le64(bytes.data() + at_offset)};
+  return BlockClaim{.place = place, .intact = intact_content(bytes) != 0};
+}
+
 bool is_foreign_block(std::string_view bytes, const Uuid& log) {
   return intact_content(bytes) != 0 && load_le64(bytes.data() + at_log) != short_identity(log);
 }

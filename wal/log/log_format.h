@@ -95,6 +95,14 @@ struct BlockView {
 size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size_t payload_bytes,
                   const BatchTrailer* trailer);
 
+// What the block that begins at `bytes` says of its own place, whole or not; none: no block begins
+// there. Of the log's identity a block tells only as much as open_block() compares.
+struct BlockClaim {
+  BlockPlace place;
+  bool intact = false;
+};
+std::optional<BlockClaim> read_claim(std::string_view bytes);
+
 // Whether an undamaged block of another log is at the start of `bytes`: then the file is in the
 // wrong directory.
 bool is_foreign_block(std::string_view bytes, const Uuid& log);
