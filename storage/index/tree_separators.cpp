@@ -21,6 +21,8 @@ std::optional<InteriorCopy> copy_interior(const InteriorNode* node) {
     if (version.is_deleted()) return std::nullopt;
     InteriorCopy copy;
     int count = node->count();
+    copy.keys.reserve(static_cast<size_t>(count));
+    copy.children.reserve(static_cast<size_t>(count) + 1);
     for (int i = 0; i < count; ++i) copy.keys.push_back(node->key(i));
     for (int i = 0; i <= count; ++i) copy.children.push_back(node->child(i));
     if (node->version().unchanged_since(version)) return copy;
@@ -56,6 +58,7 @@ class Separators {
     keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
     if (keys_.size() <= wanted_) return std::move(keys_);
     std::vector<std::string> spread;
+    spread.reserve(wanted_);
     for (size_t i = 0; i < wanted_; ++i)
       spread.push_back(std::move(keys_[(2 * i + 1) * keys_.size() / (2 * wanted_)]));
     return spread;
