@@ -9,6 +9,7 @@
 #include "storage/epoch/durable_epoch.h"
 #include "storage/epoch/epoch_manager.h"
 #include "storage/relation/relation_directory.h"
+#include "wal/recovery/inspection.h"
 #include "wal/recovery/replay.h"
 #include "wal/wal_state.h"
 
@@ -23,16 +24,25 @@ Wal::~Wal() {
   state_->keeper->stop();
 }
 
+std::vector<LogDirectory*> Wal::State::log_directories() const {
+  std::vector<LogDirectory*> directories;
+  directories.reserve(units.size());
+  for (const LogUnit& unit : units) directories.push_back(unit.directory.get());
+  return directories;
+}
+
+unsigned Wal::State::recovery_threads() const {
+  if (options.recovery_threads != 0) return options.recovery_threads;
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
 bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryListener* listener,
                   RecoveryResult* result, std::string* why) {
   State& state = *state_;
   state.relations = &relations;
   state.reclaimer = &reclaimer;
-  unsigned threads = state.options.recovery_threads;
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<LogDirectory*> directories;
-  directories.reserve(state.units.size());
-  for (const LogUnit& unit : state.units) directories.push_back(unit.directory.get());
+  unsigned threads = state.recovery_threads();
+  std::vector<LogDirectory*> directories = state.log_directories();
   result->clean_shutdown =
       !state.control.incarnations.empty() && state.control.incarnations.back().clean;
   RecoveryMeter meter(state.clock, listener);
@@ -73,6 +83,17 @@ bool Wal::State::restore(unsigned threads, RecoveryMeter& meter, RecoveryResult*
   result->records = counts.records;
   result->entries = replayed_entries = counts.entries;
   return true;
+}
+
+bool Wal::inspect(RecoveryListener* listener, RecoveryReport* report, std::string* why) {
+  const State& state = *state_;
+  report->new_database = state.new_database;
+  if (state.new_database) return true;
+  RecoveryMeter meter(state.clock, listener);
+  bool sound = inspect_logs(state.files, state.log_directories(), state.control,
+                            state.recovery_threads(), meter, report, why);
+  meter.report(true);
+  return sound;
 }
 
 void Wal::drop_relations_unless(RelationPredicate named, void* context) {

@@ -60,6 +60,7 @@ class EpochManager;
 class FileSystem;
 class Reclaimer;
 class RelationDirectory;
+struct RecoveryReport;
 
 enum class LogSyncMethod : uint8_t {
   direct,     // O_DIRECT|O_DSYNC: fastest where measured (docs/decisions); falls back to fdatasync
@@ -91,6 +92,9 @@ struct WalOptions {
   // The setting `recovery_accept_data_loss`: start from the newest consistent state before damage
   // instead of refusing.
   bool accept_data_loss = false;
+  // For inspect(): a database is looked for, none is made, and nothing is locked but the logs; the
+  // caller holds the data directory's lock (hold_data_directory()). There need be no log.
+  bool read_only = false;
 };
 
 struct RecoveryProgress {
@@ -159,6 +163,10 @@ class Wal {
   // which file is damaged or missing.
   bool recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryListener* listener,
                RecoveryResult* result, std::string* why);
+  // What recover() would find and replay, without memory for it: every block and record is read and
+  // checked. False: `why`, the words with which recover() refuses; `report` then tells what there
+  // would be with accept_data_loss, as far as that can be told.
+  bool inspect(RecoveryListener* listener, RecoveryReport* report, std::string* why);
   // Drops the recovered relations for which `named` is false: created by transactions that did not
   // become durable, or dropped.
   using RelationPredicate = bool (*)(RelationId relation, void* context);

@@ -7,7 +7,8 @@ namespace pgsilo {
 namespace {
 
 std::string options_fault(const WalOptions& options) {
-  if (options.log_directories.empty()) return "log_directories names no directory";
+  if (options.log_directories.empty() && !options.read_only)
+    return "log_directories names no directory";
   if (options.log_directories.size() > log_format::max_loggers)
     return "log_directories names more than 64 directories";
   if (options.workers == 0) return "there must be a worker";
@@ -54,18 +55,22 @@ std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
   *why = options_fault(options);
   if (!why->empty()) return nullptr;
   std::unique_ptr<State> state(new State(files, clock, data_directory, options));
-  FileResult result = files.create_directory(data_directory);
-  if (result.ok()) result = files.sync_directory(parent_path(data_directory));
-  if (!result.ok() && result.status != FileStatus::already_exists) {
-    *why = "could not create directory \"" + data_directory + "\": " + result.text();
-    return nullptr;
-  }
-  state->lock = lock_data_directory(files, data_directory, why);
-  if (state->lock == nullptr) return nullptr;
+  if (!options.read_only && !state->take_directory(why)) return nullptr;
   if (!read_control(files, data_directory, &state->control, &state->new_database, why))
     return nullptr;
   if (!state->open_logs(why)) return nullptr;
   return std::unique_ptr<Wal>(new Wal(std::move(state)));
+}
+
+bool Wal::State::take_directory(std::string* why) {
+  FileResult result = files.create_directory(directory);
+  if (result.ok()) result = files.sync_directory(parent_path(directory));
+  if (!result.ok() && result.status != FileStatus::already_exists) {
+    *why = "could not create directory \"" + directory + "\": " + result.text();
+    return false;
+  }
+  lock = lock_data_directory(files, directory, why);
+  return lock != nullptr;
 }
 
 bool Wal::State::may_initialise(std::string* why) const {
@@ -113,6 +118,7 @@ bool Wal::State::open_logs(std::string* why) {
     if (control.database == Uuid{}) control.database = Uuid::generate();
   }
   if (!find_named_logs(why)) return false;
+  if (options.read_only) return true;
   for (LogUnit& unit : units) {
     if (!unit.directory->has_identity() && !unit.directory->initialise(control.database, why)) {
       return false;

@@ -59,6 +59,9 @@ struct Wal::State {
   bool threads = false;
 
   Logger& logger_of(unsigned worker) { return *units[worker % units.size()].logger; }
+  std::vector<LogDirectory*> log_directories() const;
+  unsigned recovery_threads() const;
+  bool take_directory(std::string* why);
   bool may_initialise(std::string* why) const;
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);

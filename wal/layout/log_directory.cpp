@@ -21,6 +21,21 @@ bool failed(std::string* why, const std::string& what, const std::string& path,
   return false;
 }
 
+bool take_lock(File& file, const std::string& directory, std::string* why) {
+  FileResult result = file.try_lock();
+  if (result.ok()) return true;
+  if (result.status != FileStatus::locked)
+    return failed(why, "lock file", join_path(directory, lock_file_name), result);
+  char holder[16] = {};
+  size_t got = 0;
+  std::string pid =
+      file.read_at(holder, sizeof holder, 0, &got).ok() ? std::string(holder, got) : "";
+  while (!pid.empty() && (pid.back() == ' ' || pid.back() == '\n')) pid.pop_back();
+  *why = "data directory \"" + directory + "\" is in use by another server" +
+         (pid.empty() ? std::string() : " (process " + pid + ")");
+  return false;
+}
+
 }  // namespace
 
 std::unique_ptr<File> lock_data_directory(FileSystem& files, const std::string& directory,
@@ -32,21 +47,7 @@ std::unique_ptr<File> lock_data_directory(FileSystem& files, const std::string& 
     failed(why, "open lock file", path, result);
     return nullptr;
   }
-  result = file->try_lock();
-  if (result.status == FileStatus::locked) {
-    char holder[16] = {};
-    size_t got = 0;
-    std::string pid =
-        file->read_at(holder, sizeof holder, 0, &got).ok() ? std::string(holder, got) : "";
-    while (!pid.empty() && (pid.back() == ' ' || pid.back() == '\n')) pid.pop_back();
-    *why = "data directory \"" + directory + "\" is in use by another server" +
-           (pid.empty() ? std::string() : " (process " + pid + ")");
-    return nullptr;
-  }
-  if (!result.ok()) {
-    failed(why, "lock file", path, result);
-    return nullptr;
-  }
+  if (!take_lock(*file, directory, why)) return nullptr;
   // For the message above; its width is fixed, so that a shorter number leaves nothing of a longer
   // one.
   std::string pid = std::to_string(getpid());
@@ -57,6 +58,15 @@ std::unique_ptr<File> lock_data_directory(FileSystem& files, const std::string& 
     return nullptr;
   }
   return file;
+}
+
+bool hold_data_directory(FileSystem& files, const std::string& directory,
+                         std::unique_ptr<File>* lock, std::string* why) {
+  std::string path = join_path(directory, lock_file_name);
+  FileResult result = files.open(path, {}, lock);
+  if (result.status == FileStatus::not_found) return true;
+  if (!result.ok()) return failed(why, "open lock file", path, result);
+  return take_lock(**lock, directory, why);
 }
 
 bool LogDirectory::lock(std::string* why) {

@@ -49,5 +49,9 @@ class LogDirectory {
 // Null: `why`.
 std::unique_ptr<File> lock_data_directory(FileSystem& files, const std::string& directory,
                                           std::string* why);
+// The same for one who writes nothing, not even who he is. No file and true: no server has ever
+// locked the directory. False: `why`.
+bool hold_data_directory(FileSystem& files, const std::string& directory,
+                         std::unique_ptr<File>* lock, std::string* why);
 
 }  // namespace pgsilo

@@ -66,7 +66,9 @@ class Analyzer {
                     std::to_string(incarnation.number) + " of the server logged there" +
                     accept_hint);
       }
+      analysis_.incarnations.push_back(report_on(incarnation, parts));
       if (!decide(incarnation, parts, &lost)) return false;
+      analysis_.incarnations.back().durable = incarnation.durable;
       if (!parts.has_blocks) continue;
       add_ranges(incarnation, parts);
       control_.incarnations[kept++] = incarnation;
@@ -256,6 +258,33 @@ class Analyzer {
     return durable;
   }
 
+  static IncarnationReport report_on(const Incarnation& incarnation,
+                                     const IncarnationParts& parts) {
+    IncarnationReport report{.number = incarnation.number,
+                             .first_epoch = incarnation.first_epoch,
+                             .closed = incarnation.closed,
+                             .clean = incarnation.clean,
+                             .recorded = {},
+                             .readable = {},
+                             .durable = {},
+                             .logs = {}};
+    for (const LogPart& part : parts.logs) {
+      LogReport log;
+      log.log = part.directory->log();
+      log.path = part.directory->path();
+      log.reaches = part.reaches;
+      log.end_path = part.end_path;
+      log.end_offset = part.end_offset;
+      log.gap = part.gap;
+      for (const LogPart::Piece& piece : part.prefix) {
+        log.blocks += piece.run->next_number - piece.run->first_number;
+        log.bytes += piece.run->end - piece.run->begin;
+      }
+      report.logs.push_back(std::move(log));
+    }
+    return report;
+  }
+
   // Which epochs of the incarnation count. After `*lost`, none of the later incarnations': they
   // rest on what was lost.
   bool decide(Incarnation& incarnation, const IncarnationParts& parts, bool* lost) {
@@ -267,6 +296,8 @@ class Analyzer {
                       : parts.recorded;
     if (incarnation.closed && incarnation.durable < incarnation.first_epoch)
       known = durable;  // nothing of it counts
+    analysis_.incarnations.back().readable = durable;
+    analysis_.incarnations.back().recorded = known;
     if (durable < known && !*lost) {
       std::string message = describe_loss(incarnation, parts, known, durable);
       if (!options_.accept_data_loss) return fail(message);
@@ -312,6 +343,7 @@ class Analyzer {
       LongRecord open;
       for (const LogPart::Piece& piece : part.prefix) {
         ReplayRange range{.path = piece.scan->path,
+                          .incarnation = incarnation.number,
                           .segment = piece.scan->number,
                           .log = part.directory->log(),
                           .begin = 0,

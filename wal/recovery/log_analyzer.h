@@ -21,6 +21,7 @@
 
 #include "storage/epoch/epoch.h"
 #include "wal/layout/control_file.h"
+#include "wal/recovery/recovery_report.h"
 #include "wal/recovery/segment_scan.h"
 
 namespace pgsilo {
@@ -32,12 +33,15 @@ class RecoveryMeter;
 // Blocks [begin, end) of a segment whose records with epochs from `first` to `durable` count.
 struct ReplayRange {
   std::string path;
+  uint64_t incarnation = 0;
   uint64_t segment = 0;
   Uuid log;
   uint64_t begin = 0;
   uint64_t end = 0;
   Epoch first;
   Epoch durable;
+
+  bool counts(Epoch epoch) const { return first <= epoch && epoch <= durable; }
 };
 
 // A record too long for one block: its pieces, in order.
@@ -56,6 +60,9 @@ struct LogAnalysis {
   std::vector<uint64_t> next_segment;
   std::vector<std::vector<uint64_t>> empty_segments;
   std::string data_loss;  // with accept_data_loss
+  // All that the control file names, in its order, up to the one that was refused; without counts
+  // of records.
+  std::vector<IncarnationReport> incarnations;
 };
 
 struct AnalyzerOptions {

@@ -7,9 +7,9 @@
 
 #include "base/file.h"
 #include "storage/relation/relation_directory.h"
-#include "wal/log/segment_reader.h"
 #include "wal/recovery/parallel.h"
 #include "wal/recovery/record_restorer.h"
+#include "wal/recovery/record_walk.h"
 #include "wal/recovery/recovery_meter.h"
 
 namespace pgsilo {
@@ -63,63 +63,10 @@ class Replayer {
     return !why_.empty();
   }
 
-  void run_job(Thread& thread, size_t job) {
-    if (failed()) return;
-    try {
-      Pin pin(thread.restorer.handle());
-      size_t long_records = analysis_.long_records.size();
-      if (job < long_records) {
-        replay_long(thread, analysis_.long_records[job]);
-      } else {
-        replay_range(thread, analysis_.ranges[job - long_records]);
-      }
-    } catch (const std::bad_alloc&) {
-      fail("out of memory: the database is larger than the memory there is");
-    }
-    thread.restorer.handle().reclaim();
-  }
-
-  void replay_range(Thread& thread, const ReplayRange& range) {
-    SegmentReader reader(files_, range.path, range.segment, range.log);
-    if (!reader.open(range.end).ok()) return fail_range(range, range.begin);
-    for (uint64_t at = range.begin; at < range.end;) {
-      std::optional<BlockView> block = reader.next(at, at + log_format::block_unit);
-      if (!block) return fail_range(range, at);
-      if (block->header.kind == BlockKind::records) {
-        if (!replay_records(thread, block->payload, range)) return fail_range(range, at);
-      }
-      at += block->bytes;
-    }
-    meter_.add(range.end - range.begin);
-  }
-
-  void replay_long(Thread& thread, const LongRecord& record) {
-    std::string bytes;
-    bytes.reserve(record.total);
-    for (const ReplayRange& piece : record.pieces) {
-      SegmentReader reader(files_, piece.path, piece.segment, piece.log);
-      if (!reader.open(piece.end).ok()) return fail_range(piece, piece.begin);
-      std::optional<BlockView> block =
-          reader.next(piece.begin, piece.begin + log_format::block_unit);
-      if (!block || block->header.piece_offset != bytes.size())
-        return fail_range(piece, piece.begin);
-      bytes.append(block->payload);
-    }
-    const ReplayRange& first = record.pieces.front();
-    if (!replay_records(thread, bytes, first)) fail_range(first, first.begin);
-  }
-
-  bool replay_records(Thread& thread, std::string_view payload, const ReplayRange& range) {
-    while (!payload.empty()) {
-      std::optional<RecordHeader> header = peek_record(payload);
-      if (!header) return false;
-      Epoch epoch = header->tid.epoch();
-      if (epoch >= range.first && epoch <= range.durable &&
-          !replay_record(thread, payload.substr(0, header->bytes)))
-        return false;
-      payload.remove_prefix(header->bytes);
-    }
-    return true;
+  auto replay_what_counts(Thread& thread, const ReplayRange& range) {
+    return [this, &thread, &range](const RecordHeader& header, std::string_view record) {
+      return !range.counts(header.tid.epoch()) || replay_record(thread, record);
+    };
   }
 
   bool replay_record(Thread& thread, std::string_view record) {
@@ -133,9 +80,25 @@ class Replayer {
     return !reader.damaged();
   }
 
-  void fail_range(const ReplayRange& range, uint64_t offset) {
-    fail("log file \"" + range.path + "\" changed at offset " + std::to_string(offset) +
-         " while it was being read");
+  void run_job(Thread& thread, size_t job) {
+    if (failed()) return;
+    try {
+      Pin pin(thread.restorer.handle());
+      size_t long_records = analysis_.long_records.size();
+      std::string why;
+      if (job < long_records) {
+        const LongRecord& record = analysis_.long_records[job];
+        auto replay = replay_what_counts(thread, record.pieces.front());
+        if (!walk_long_record(files_, record, replay, &why)) fail(why);
+      } else {
+        const ReplayRange& range = analysis_.ranges[job - long_records];
+        if (!walk_range(files_, range, replay_what_counts(thread, range), &why)) fail(why);
+        meter_.add(range.end - range.begin);
+      }
+    } catch (const std::bad_alloc&) {
+      fail("out of memory: the database is larger than the memory there is");
+    }
+    thread.restorer.handle().reclaim();
   }
 
   // Pins of all threads' handles: a record that two of them hold as a tombstone is freed only at

@@ -1,0 +1,123 @@
+#include "wal/recovery/inspection.h"
+
+#include <mutex>
+#include <new>
+
+#include "base/file.h"
+#include "storage/transaction/redo_sink.h"
+#include "wal/recovery/log_analyzer.h"
+#include "wal/recovery/parallel.h"
+#include "wal/recovery/record_walk.h"
+#include "wal/recovery/recovery_meter.h"
+
+namespace pgsilo {
+namespace {
+
+struct RecordCounts {
+  uint64_t records = 0;
+  uint64_t entries = 0;
+  uint64_t ignored = 0;
+};
+
+// Replay's place: counts what that would restore.
+class RecordChecker {
+ public:
+  RecordChecker(FileSystem& files, const LogAnalysis& analysis, RecoveryMeter& meter,
+                RecoveryReport& report)
+      : files_(files), analysis_(analysis), meter_(meter), report_(report) {}
+
+  bool run(unsigned threads, std::string* why) {
+    run_jobs(
+        analysis_.long_records.size() + analysis_.ranges.size(), threads,
+        [this] { return [this](size_t job) { run_job(job); }; }, [this] { meter_.report(); });
+    if (!why_.empty()) *why = why_;
+    return why_.empty();
+  }
+
+ private:
+  static auto counter(const ReplayRange& range, RecordCounts& counts) {
+    return [&range, &counts](const RecordHeader& header, std::string_view record) {
+      bool matters = range.counts(header.tid.epoch());
+      ++(matters ? counts.records : counts.ignored);
+      RecordReader reader(record);
+      for (RedoEntry entry; reader.next(&entry);) counts.entries += matters ? 1 : 0;
+      // Replay does not look into what does not count.
+      return !matters || !reader.damaged();
+    };
+  }
+
+  void run_job(size_t job) {
+    size_t long_records = analysis_.long_records.size();
+    bool is_long = job < long_records;
+    const ReplayRange& range =
+        is_long ? analysis_.long_records[job].pieces.front() : analysis_.ranges[job - long_records];
+    RecordCounts counts;
+    std::string why;
+    try {
+      if (is_long) {
+        walk_long_record(files_, analysis_.long_records[job], counter(range, counts), &why);
+      } else {
+        walk_range(files_, range, counter(range, counts), &why);
+        meter_.add(range.end - range.begin);
+      }
+    } catch (const std::bad_alloc&) {
+      why = "out of memory";
+    }
+    add(range, counts, why);
+  }
+
+  void add(const ReplayRange& range, const RecordCounts& counts, const std::string& why) {
+    std::lock_guard lock(mutex_);
+    if (why_.empty()) why_ = why;
+    report_.records += counts.records;
+    report_.entries += counts.entries;
+    for (IncarnationReport& incarnation : report_.incarnations) {
+      if (incarnation.number != range.incarnation) continue;
+      for (LogReport& log : incarnation.logs) {
+        if (log.log != range.log) continue;
+        log.records += counts.records;
+        log.entries += counts.entries;
+        log.ignored_records += counts.ignored;
+      }
+    }
+  }
+
+  FileSystem& files_;
+  const LogAnalysis& analysis_;
+  RecoveryMeter& meter_;
+  RecoveryReport& report_;
+  std::mutex mutex_;
+  std::string why_;
+};
+
+}  // namespace
+
+bool inspect_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
+                  const ControlFile& control, unsigned threads, RecoveryMeter& meter,
+                  RecoveryReport* report, std::string* why) {
+  report->database = control.database;
+  report->last_incarnation = control.last_incarnation;
+  AnalyzerOptions options{.threads = threads, .accept_data_loss = false};
+  // Analysis closes incarnations.
+  ControlFile closed = control;
+  LogAnalysis analysis;
+  bool sound = analyze_logs(files, logs, options, meter, &closed, &analysis, why);
+  if (!sound) {
+    options.accept_data_loss = true;
+    closed = control;
+    analysis = {};
+    std::string nothing_left;
+    if (!analyze_logs(files, logs, options, meter, &closed, &analysis, &nothing_left)) return false;
+  }
+  report->incarnations = analysis.incarnations;
+  report->replay_bytes = analysis.replay_bytes;
+  report->first_epoch = next(analysis.largest_seen);
+  std::string changed;
+  if (!RecordChecker(files, analysis, meter, *report).run(threads, &changed) && sound) {
+    *why = changed;
+    return false;
+  }
+  return sound;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,23 @@
+// Recovery without its result: both passes over the logs, with trees for nothing. Thread safety:
+// one call at a time; uses `threads` threads inside.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "wal/layout/control_file.h"
+#include "wal/recovery/recovery_report.h"
+
+namespace pgsilo {
+
+class FileSystem;
+class LogDirectory;
+class RecoveryMeter;
+
+// False: `why`, as analyze_logs() and replay_logs() say it; the report is then of what they would
+// make of it with accept_data_loss, or empty if they refuse that, too.
+bool inspect_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
+                  const ControlFile& control, unsigned threads, RecoveryMeter& meter,
+                  RecoveryReport* report, std::string* why);
+
+}  // namespace pgsilo
