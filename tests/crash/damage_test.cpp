@@ -1,11 +1,12 @@
 // What recovery refuses and what it takes for a torn end (durability.md items 1, 3, 4, 10), on a
-// simulated disk.
+// simulated disk. Before each start pgsilo-verify must tell the same.
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
 #include "base/file_simulated.h"
 #include "tests/crash/logged_engine.h"
+#include "tests/crash/verified.h"
 #include "wal/log/log_format.h"
 
 namespace pgsilo {
@@ -42,13 +43,26 @@ class Damage : public ::testing::Test {
   // Restarts; the number of rows, or -1 with why_.
   int restart(const WalOptions& options) {
     disk_.restart();
+    verified_ = verify(disk_, options.log_directories);
     LoggedEngine engine(disk_, "/data", options);
     bool started = engine.start();
     why_ = engine.why();
     data_loss_ = engine.recovered().data_loss;
+    if (!options.accept_data_loss && verified_like_start_) compare(started, engine.recovered());
     int rows = started ? static_cast<int>(engine.content().size()) : -1;
     disk_.cut_power();
     return rows;
+  }
+
+  void compare(bool started, const RecoveryResult& recovered) {
+    EXPECT_EQ(verified_.verdict, started ? Verdict::sound : Verdict::damaged) << verified_.why;
+    EXPECT_EQ(verified_.why, why_);
+    if (!started) return;
+    std::string counts = "would replay " + std::to_string(recovered.log_bytes) +
+                         " bytes: " + std::to_string(recovered.records) + " records, " +
+                         std::to_string(recovered.entries) + " entries; new epochs begin at " +
+                         std::to_string(recovered.first_epoch.value());
+    EXPECT_NE(verified_.text.find(counts), std::string::npos) << verified_.text << counts;
   }
 
   static std::string log_path(unsigned log, const std::string& name = first_segment) {
@@ -61,6 +75,8 @@ class Damage : public ::testing::Test {
   SimulatedFileSystem disk_{11};
   std::string why_;
   std::string data_loss_;
+  Verified verified_;
+  bool verified_like_start_ = true;
 };
 
 TEST_F(Damage, NothingIsWrong) {
@@ -183,9 +199,13 @@ TEST_F(Damage, AnotherVersionIsRefused) {
 
 TEST_F(Damage, AMissingLogDirectoryIsRefused) {
   commit(options(2), 6);
+  verified_like_start_ = false;
   EXPECT_EQ(restart(options(1)), -1);
   EXPECT_NE(why_.find("wal1"), std::string::npos) << why_;
   EXPECT_NE(why_.find("is missing"), std::string::npos) << why_;
+  // It needs no setting to find a log.
+  EXPECT_EQ(verified_.verdict, Verdict::sound) << verified_.why;
+  verified_like_start_ = true;
   EXPECT_EQ(restart(options(2)), 6) << why_;
 }
 
@@ -247,6 +267,7 @@ TEST_F(Damage, AForeignLogDirectoryIsRefused) {
 TEST_F(Damage, TheSameDirectoryTwiceIsRefused) {
   WalOptions twice = options(1);
   twice.log_directories.push_back("wal0");
+  verified_like_start_ = false;  // there is no directory yet
   EXPECT_EQ(restart(twice), -1);
   EXPECT_NE(why_.find("are the same"), std::string::npos) << why_;
 }

@@ -1,6 +1,7 @@
 // Random damage to the files of a log: a start refuses it with a reason or finds a prefix of what
 // was committed, cut at an epoch's end. Never anything else, and with recovery_accept_data_loss
-// always the latter. PGSILO_FUZZ sets the number of rounds (150).
+// always the latter. pgsilo-verify says before what the start will do, in its words. PGSILO_FUZZ
+// sets the number of rounds (150).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include "base/file_simulated.h"
 #include "base/random.h"
 #include "tests/crash/logged_engine.h"
+#include "tests/crash/verified.h"
 #include "wal/log/log_format.h"
 #include "wal/tool/log_dump.h"
 
@@ -86,9 +88,14 @@ class FuzzedLog {
   int start(bool accept) {
     WalOptions options = options_;
     options.accept_data_loss = accept;
+    Verified verified = verify(disk_, options.log_directories);
     LoggedEngine engine(disk_, "/data", options);
     bool started = engine.start();
     why_ = engine.why();
+    if (!accept) {
+      EXPECT_EQ(verified.verdict, started ? Verdict::sound : Verdict::damaged);
+      EXPECT_EQ(verified.why, why_);
+    }
     int outcome = 0;
     if (started) {
       Content content = engine.content();

@@ -1,0 +1,61 @@
+#include "wal/tool/verify.h"
+
+#include "base/file_read_only.h"
+#include "wal/layout/control_file.h"
+#include "wal/layout/log_directory.h"
+#include "wal/recovery/recovery_report.h"
+#include "wal/tool/log_places.h"
+#include "wal/tool/recovery_text.h"
+
+namespace pgsilo {
+namespace {
+
+// A directory without a log says nothing; if there should be one, recovery misses it.
+std::vector<std::string> existing_logs(FileSystem& files, const VerifyOptions& options,
+                                       const ControlFile& control) {
+  std::vector<std::string> logs;
+  for (const std::string& path :
+       find_log_directories(files, options.data_directory, control, options.log_directories)) {
+    LogDirectory directory(files, path);
+    std::string why;
+    if (!directory.read_identity(&why) || directory.has_identity()) logs.push_back(path);
+  }
+  return logs;
+}
+
+}  // namespace
+
+Verdict verify_data_directory(FileSystem& files, const Clock& clock, const VerifyOptions& options,
+                              RecoveryListener* listener, std::FILE* out, std::string* why) {
+  ReadOnlyFileSystem untouched(files);
+  const std::string& directory = options.data_directory;
+  std::vector<std::string> names;
+  FileResult result = untouched.list(directory, &names);
+  if (!result.ok()) {
+    *why = "could not read directory \"" + directory + "\": " + result.text();
+    return Verdict::unreadable;
+  }
+  std::unique_ptr<File> lock;
+  if (!hold_data_directory(untouched, directory, &lock, why)) return Verdict::unreadable;
+
+  // If it cannot be read, recovery says why.
+  ControlFile control;
+  static_cast<void>(read_control_file(untouched, directory, &control));
+  WalOptions wal_options;
+  wal_options.log_directories = existing_logs(untouched, options, control);
+  wal_options.recovery_threads = options.threads;
+  wal_options.read_only = true;
+  std::unique_ptr<Wal> wal = Wal::open(untouched, clock, directory, wal_options, why);
+  if (wal == nullptr) return Verdict::damaged;
+  RecoveryReport report;
+  bool sound = wal->inspect(listener, &report, why);
+  if (report.new_database) {
+    *why = "directory \"" + directory + "\" holds no database";
+    return Verdict::unreadable;
+  }
+  bool told = sound || !report.incarnations.empty();
+  if (told && out != nullptr) std::fputs(recovery_text(untouched, report, sound).c_str(), out);
+  return sound ? Verdict::sound : Verdict::damaged;
+}
+
+}  // namespace pgsilo

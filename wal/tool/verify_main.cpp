@@ -1,0 +1,143 @@
+// pgsilo-verify: checks a data directory without a server (docs/tools.md).
+#include <getopt.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "wal/tool/number_range.h"
+#include "wal/tool/verify.h"
+
+namespace {
+
+using namespace pgsilo;
+
+constexpr char program[] = "pgsilo-verify";
+constexpr char help[] =
+    "pgsilo-verify checks a data directory of pgsilo and tells what a start would recover.\n"
+    "\n"
+    "Usage:\n"
+    "  pgsilo-verify [OPTION]... DATADIR\n"
+    "\n"
+    "Options:\n"
+    "  -L, --log-directory=DIR      a log that is not where the control file has it; may be given\n"
+    "                               repeatedly; relative ones lie in the data directory\n"
+    "  -j, --jobs=N                 threads (default: one per CPU)\n"
+    "  -P, --progress               show how far it is\n"
+    "  -q, --quiet                  no report, errors only\n"
+    "  -?, --help                   show this help, then exit\n"
+    "\n"
+    "No server may run on the directory meanwhile. Nothing in it is changed.\n"
+    "Exit status: 0 if it is sound; 1 if a start would refuse it, with the start's words; 2 after "
+    "a\n"
+    "wrong command line, or if there is no database that can be read.\n";
+
+struct CommandLine {
+  VerifyOptions verify;
+  bool progress = false;
+  bool quiet = false;
+  bool help = false;
+};
+
+class ProgressPrinter final : public RecoveryListener {
+ public:
+  void on_progress(const RecoveryProgress& progress) override {
+    std::fprintf(stderr, "%s: %llu of %llu kB (%.0f%%)\n", program,
+                 static_cast<unsigned long long>(progress.bytes_done >> 10),
+                 static_cast<unsigned long long>(progress.bytes_total >> 10), progress.percent());
+  }
+};
+
+// The first line says what is wrong, the others more of it.
+void complain(const std::string& why) {
+  size_t line = why.find('\n');
+  std::fprintf(stderr, "%s: error: %s\n", program, why.substr(0, line).c_str());
+  while (line != std::string::npos) {
+    size_t from = line + 1;
+    line = why.find('\n', from);
+    std::fprintf(stderr, "%s: %s\n", program, why.substr(from, line - from).c_str());
+  }
+}
+
+bool wrong(const std::string& what) {
+  complain(what + "\nTry \"" + program + " --help\" for more information.");
+  return false;
+}
+
+bool read_option(int option, const char* value, CommandLine* line) {
+  uint64_t threads = 0;
+  switch (option) {
+    case 'L':
+      line->verify.log_directories.emplace_back(value);
+      return true;
+    case 'j':
+      if (!parse_number(value, &threads) || threads == 0 || threads > 4096)
+        return wrong("option --jobs wants a number of threads, not \"" + std::string(value) + "\"");
+      line->verify.threads = static_cast<unsigned>(threads);
+      return true;
+    case 'P':
+      line->progress = true;
+      return true;
+    case 'q':
+      line->quiet = true;
+      return true;
+    case 'h':
+      line->help = true;
+      return true;
+    default:
+      std::fprintf(stderr, "Try \"%s --help\" for more information.\n", program);
+      return false;
+  }
+}
+
+bool read_command_line(int count, char** words, CommandLine* line) {
+  static const option options[] = {{"log-directory", required_argument, nullptr, 'L'},
+                                   {"jobs", required_argument, nullptr, 'j'},
+                                   {"progress", no_argument, nullptr, 'P'},
+                                   {"quiet", no_argument, nullptr, 'q'},
+                                   {"help", no_argument, nullptr, 'h'},
+                                   {nullptr, 0, nullptr, 0}};
+  line->help = count > 1 && std::string(words[1]) == "-?";
+  while (!line->help) {
+    int option = getopt_long(count, words, "L:j:Pq", options, nullptr);
+    if (option == -1) break;
+    if (!read_option(option, optarg, line)) return false;
+  }
+  if (line->help) return true;
+  if (optind + 1 != count) return wrong("one data directory must be named");
+  line->verify.data_directory = words[optind];
+  return true;
+}
+
+Verdict verify(const CommandLine& line, std::string* why) {
+  std::unique_ptr<FileSystem> files = posix_file_system();
+  MonotonicClock clock;
+  ProgressPrinter progress;
+  return verify_data_directory(*files, clock, line.verify, line.progress ? &progress : nullptr,
+                               line.quiet ? nullptr : stdout, why);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  CommandLine line;
+  if (!read_command_line(count, words, &line)) return static_cast<int>(Verdict::unreadable);
+  if (line.help) {
+    std::fputs(help, stdout);
+    return 0;
+  }
+  std::string why;
+  Verdict verdict = Verdict::unreadable;
+  try {
+    verdict = verify(line, &why);
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  std::fflush(stdout);
+  if (verdict != Verdict::sound) complain(why);
+  if (verdict == Verdict::damaged) complain("the data directory is damaged: a start would refuse");
+  return static_cast<int>(verdict);
+}
