@@ -90,10 +90,26 @@ bool Wal::inspect(RecoveryListener* listener, RecoveryReport* report, std::strin
   report->new_database = state.new_database;
   if (state.new_database) return true;
   RecoveryMeter meter(state.clock, listener);
-  bool sound = inspect_logs(state.files, state.log_directories(), state.control,
-                            state.recovery_threads(), meter, report, why);
+  const CheckpointManifest& manifest = state.control.checkpoint;
+  std::vector<OpenedCheckpointFile> checkpoint;
+  if (!open_checkpoint(state.files, state.directory, state.options.checkpoint_directories,
+                       state.control.database, manifest, &checkpoint, why)) {
+    return false;
+  }
+  unsigned threads = state.recovery_threads();
+  meter.expect(manifest.bytes());
+  report->checkpoint.number = manifest.number;
+  report->checkpoint.begun = manifest.begun;
+  report->checkpoint.bytes = manifest.bytes();
+  std::string broken;
+  bool whole =
+      inspect_checkpoint(state.files, checkpoint, threads, meter, &report->checkpoint, &broken);
+  bool sound = inspect_logs(state.files, state.log_directories(), state.control, threads, meter,
+                            report, why);
+  // recover() loads the checkpoint when it has analyzed the logs.
+  if (sound && !whole) *why = broken;
   meter.report(true);
-  return sound;
+  return sound && whole;
 }
 
 void Wal::drop_relations_unless(RelationPredicate named, void* context) {

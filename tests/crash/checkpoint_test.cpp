@@ -9,6 +9,7 @@
 
 #include "base/file_simulated.h"
 #include "tests/crash/logged_engine.h"
+#include "tests/crash/verified.h"
 #include "tests/unit/catalog/failing_memory.h"
 #include "wal/checkpoint/checkpointer.h"
 #include "wal/log/log_format.h"
@@ -65,14 +66,26 @@ class CheckpointTest : public ::testing::Test {
   // Starts again; false: why_.
   bool restart(const WalOptions& options) {
     disk_.restart();
+    Verified verified = verify(disk_, options.log_directories, options.checkpoint_directories);
     LoggedEngine engine(disk_, "/data", options);
     bool started = engine.start();
     why_ = engine.why();
+    if (!options.accept_data_loss) compare(verified, started, engine.recovered());
     if (started) {
       EXPECT_EQ(engine.content(), content_);
     }
     disk_.cut_power();
     return started;
+  }
+
+  void compare(const Verified& verified, bool started, const RecoveryResult& recovered) {
+    EXPECT_EQ(verified.verdict, started ? Verdict::sound : Verdict::damaged);
+    EXPECT_EQ(verified.why, why_);
+    if (!started || recovered.checkpoint_bytes == 0) return;
+    std::string rows = ", " + std::to_string(recovered.checkpoint_rows) + " rows to load\n";
+    EXPECT_NE(verified.text.find(rows), std::string::npos) << verified.text << rows;
+    std::string log = " would replay " + std::to_string(recovered.log_bytes) + " bytes: ";
+    EXPECT_NE(verified.text.find(log), std::string::npos) << verified.text << log;
   }
 
   // After a cut: the disk is there again.

@@ -147,7 +147,9 @@ def main():
         check_sound(tools, data, "mended")
         bed.start()
         bed.stop()
-        check_sound(tools, data, "after a clean shutdown")
+        report = check_sound(tools, data, "after a clean shutdown")
+        if " rows to load\n" not in report or "would replay 0 bytes: 0 records, 0 entries" not in report:
+            fail(f"after a clean shutdown there is a checkpoint, and nothing to replay:\n{report}")
         check_command_lines(tools, data)
         print("1 passed, 0 failed")
     finally:

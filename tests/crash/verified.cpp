@@ -38,15 +38,15 @@ class WatchedFileSystem final : public FileSystem {
 };
 
 std::map<std::string, std::string> contents(SimulatedFileSystem& disk,
-                                            const std::vector<std::string>& logs) {
+                                            std::vector<std::string> directories) {
   std::map<std::string, std::string> found;
-  std::vector<std::string> directories = {"/data"};
-  for (const std::string& log : logs) directories.push_back(join_path("/data", log));
-  for (const std::string& directory : directories) {
+  directories.emplace_back("/data");
+  for (const std::string& name : directories) {
+    std::string directory = join_path("/data", name);
     std::vector<std::string> names;
     if (!disk.list(directory, &names).ok()) continue;
-    for (const std::string& name : names) {
-      std::string path = join_path(directory, name);
+    for (const std::string& file : names) {
+      std::string path = join_path(directory, file);
       found[path] = disk.content(path);
     }
   }
@@ -55,20 +55,26 @@ std::map<std::string, std::string> contents(SimulatedFileSystem& disk,
 
 }  // namespace
 
-Verified verify(SimulatedFileSystem& disk, const std::vector<std::string>& logs) {
-  std::map<std::string, std::string> before = contents(disk, logs);
+Verified verify(SimulatedFileSystem& disk, const std::vector<std::string>& logs,
+                const std::vector<std::string>& checkpoints) {
+  std::vector<std::string> directories = logs;
+  directories.insert(directories.end(), checkpoints.begin(), checkpoints.end());
+  std::map<std::string, std::string> before = contents(disk, directories);
   Verified verified;
   char* text = nullptr;
   size_t bytes = 0;
   std::FILE* out = open_memstream(&text, &bytes);
   MonotonicClock clock;
-  VerifyOptions options{.data_directory = "/data", .log_directories = logs, .threads = 1};
+  VerifyOptions options{.data_directory = "/data",
+                        .log_directories = logs,
+                        .checkpoint_directories = checkpoints,
+                        .threads = 1};
   WatchedFileSystem watched(disk);
   verified.verdict = verify_data_directory(watched, clock, options, nullptr, out, &verified.why);
   std::fclose(out);
   verified.text.assign(text, bytes);
   std::free(text);
-  EXPECT_TRUE(contents(disk, logs) == before);
+  EXPECT_TRUE(contents(disk, directories) == before);
   return verified;
 }
 

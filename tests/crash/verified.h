@@ -15,8 +15,9 @@ struct Verified {
   std::string text;  // the report
 };
 
-// Verifies /data; fails the test if that changes any file in it or in `logs`, which are named as in
-// log_directories, or if it asks for a change of any other.
-Verified verify(SimulatedFileSystem& disk, const std::vector<std::string>& logs);
+// Verifies /data; fails the test if that changes any file in it, in `logs` or in
+// `checkpoints`, which are named as in the settings, or if it asks for a change of any other.
+Verified verify(SimulatedFileSystem& disk, const std::vector<std::string>& logs,
+                const std::vector<std::string>& checkpoints = {"checkpoint"});
 
 }  // namespace pgsilo

@@ -166,7 +166,8 @@ TEST_F(Verify, ItKeepsAServerOut) {
   Intruder intruder(disk_);
   MonotonicClock clock;
   std::string why;
-  VerifyOptions options{.data_directory = "/data", .log_directories = {}, .threads = 1};
+  VerifyOptions options{
+      .data_directory = "/data", .log_directories = {}, .checkpoint_directories = {}, .threads = 1};
   EXPECT_EQ(verify_data_directory(disk_, clock, options, &intruder, nullptr, &why), Verdict::sound);
   EXPECT_NE(intruder.why.find("data directory \"/data\" is in use"), std::string::npos)
       << intruder.why;
@@ -204,7 +205,8 @@ TEST_F(Verify, ACopyIsItself) {
   disk_.corrupt(segment, 100, "?");
   MonotonicClock clock;
   std::string why;
-  VerifyOptions options{.data_directory = "/copy", .log_directories = {}, .threads = 1};
+  VerifyOptions options{
+      .data_directory = "/copy", .log_directories = {}, .checkpoint_directories = {}, .threads = 1};
   EXPECT_EQ(verify_data_directory(disk_, clock, options, nullptr, nullptr, &why), Verdict::sound)
       << why;
   options.data_directory = "/data";

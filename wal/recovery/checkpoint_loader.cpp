@@ -9,6 +9,7 @@
 #include "base/byte_order.h"
 #include "storage/index/index_tree.h"
 #include "storage/relation/relation_directory.h"
+#include "wal/recovery/checkpoint_blocks.h"
 #include "wal/recovery/parallel.h"
 #include "wal/recovery/recovery_meter.h"
 
@@ -17,25 +18,6 @@ namespace {
 
 // What a thread takes at once, on disk.
 constexpr uint64_t share_bytes = uint64_t{8} << 20;
-
-FileResult open_to_read(FileSystem& files, const std::string& path, std::unique_ptr<File>* file) {
-  FileResult result = files.open(path, {.direct = true}, file);
-  return result.status == FileStatus::unsupported ? files.open(path, {}, file) : result;
-}
-
-// Exactly `bytes` bytes at `offset`, both multiples of the block unit.
-FileResult read_exactly(File& file, char* to, uint64_t bytes, uint64_t offset) {
-  size_t got = 0;
-  FileResult result = file.read_at(to, bytes, offset, &got);
-  if (result.ok() && got != bytes) result.status = FileStatus::failed;
-  return result;
-}
-
-// A block and the file it lies in.
-struct PlacedBlock {
-  uint32_t file;
-  const CheckpointBlock* block;
-};
 
 class Loader {
  public:
@@ -53,7 +35,7 @@ class Loader {
     run_jobs(
         shares_.size(), threads,
         [this] {
-          auto thread = std::make_shared<Thread>(reclaimer_);
+          auto thread = std::make_shared<Thread>(files_, opened_, reclaimer_);
           return [this, thread](size_t share) { load_share(*thread, share); };
         },
         [this] { meter_.report(); });
@@ -64,11 +46,10 @@ class Loader {
 
  private:
   struct Thread {
-    explicit Thread(Reclaimer& reclaimer) : handle(reclaimer) {}
+    Thread(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened, Reclaimer& reclaimer)
+        : handle(reclaimer), blocks(files, opened) {}
     ReclaimerHandle handle;
-    std::vector<std::unique_ptr<File>> files;  // by number; null: not opened yet
-    AlignedBytes buffer;
-    uint64_t capacity = 0;
+    CheckpointBlocks blocks;
     NodeChanges changes;
   };
   struct Share {
@@ -78,14 +59,7 @@ class Loader {
 
   // All blocks in the order of their keys, cut into shares of one relation each.
   void share_out() {
-    for (uint32_t file = 0; file < opened_.size(); ++file) {
-      for (const CheckpointBlock& block : opened_[file].footer.blocks)
-        blocks_.push_back({file, &block});
-    }
-    std::sort(blocks_.begin(), blocks_.end(), [](const PlacedBlock& a, const PlacedBlock& b) {
-      if (a.block->relation != b.block->relation) return a.block->relation < b.block->relation;
-      return a.block->first_key < b.block->first_key;
-    });
+    blocks_ = blocks_by_key(opened_);
     uint64_t bytes = share_bytes;
     for (size_t i = 0; i < blocks_.size(); ++i) {
       bool follows = i != 0 && blocks_[i - 1].block->relation == blocks_[i].block->relation;
@@ -132,36 +106,13 @@ class Loader {
 
   void load_block(Thread& thread, const PlacedBlock& placed, Relation& relation,
                   TreeAppender& appender) {
-    const OpenedCheckpointFile& from = opened_[placed.file];
-    FileResult result = read(thread, placed);
-    if (!result.ok()) {
-      fail("could not read checkpoint file \"" + from.path + "\" at offset " +
-           std::to_string(placed.block->offset) + ": " + result.text());
-      return;
-    }
     CheckpointBlockReader reader;
-    std::string_view bytes(thread.buffer.get(), placed.block->bytes);
-    bool sound = reader.open(bytes, from.identity, *placed.block);
+    std::string why;
+    bool sound = thread.blocks.read(placed.file, *placed.block, &reader, &why);
     if (sound) insert_all(thread, reader, relation, appender);
-    if (!sound || reader.damaged()) {
-      fail("checkpoint file \"" + from.path + "\" is damaged at offset " +
-           std::to_string(placed.block->offset));
-    }
+    if (reader.damaged()) why = damaged_checkpoint(opened_[placed.file].path, placed.block->offset);
+    if (!why.empty()) fail(why);
     meter_.add(placed.block->bytes);
-  }
-
-  FileResult read(Thread& thread, const PlacedBlock& placed) {
-    thread.files.resize(opened_.size());
-    std::unique_ptr<File>& file = thread.files[placed.file];
-    if (file == nullptr) {
-      FileResult result = open_to_read(files_, opened_[placed.file].path, &file);
-      if (!result.ok()) return result;
-    }
-    if (thread.capacity < placed.block->bytes) {
-      thread.buffer = allocate_aligned(placed.block->bytes);
-      thread.capacity = placed.block->bytes;
-    }
-    return read_exactly(*file, thread.buffer.get(), placed.block->bytes, placed.block->offset);
   }
 
   // The keys are nowhere yet, and come in their order.
@@ -214,7 +165,7 @@ bool is_there(FileSystem& files, const std::string& path) {
 bool open_file(FileSystem& files, const CheckpointFile& file, OpenedCheckpointFile* opened,
                std::string* why) {
   std::unique_ptr<File> handle;
-  FileResult result = open_to_read(files, opened->path, &handle);
+  FileResult result = open_checkpoint_file(files, opened->path, &handle);
   uint64_t bytes = 0;
   if (result.ok()) result = handle->size(&bytes);
   uint64_t padded = checkpoint_format::round_up(file.footer_bytes);
@@ -234,8 +185,7 @@ bool open_file(FileSystem& files, const CheckpointFile& file, OpenedCheckpointFi
   std::optional<CheckpointFooter> decoded =
       decode_footer(std::string_view(footer.get(), file.footer_bytes), opened->identity);
   if (!decoded) {
-    *why = "checkpoint file \"" + opened->path + "\" is damaged at offset " +
-           std::to_string(file.footer_offset);
+    *why = damaged_checkpoint(opened->path, file.footer_offset);
     return false;
   }
   opened->footer = std::move(*decoded);

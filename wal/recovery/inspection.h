@@ -1,4 +1,4 @@
-// Recovery without its result: both passes over the logs, with trees for nothing. Thread safety:
+// Recovery without its result: what it reads, with trees for nothing. Thread safety:
 // one call at a time; uses `threads` threads inside.
 #pragma once
 
@@ -13,11 +13,17 @@ namespace pgsilo {
 class FileSystem;
 class LogDirectory;
 class RecoveryMeter;
+struct OpenedCheckpointFile;
 
 // False: `why`, as analyze_logs() and replay_logs() say it; the report is then of what they would
 // make of it with accept_data_loss, or empty if they refuse that, too.
 bool inspect_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
                   const ControlFile& control, unsigned threads, RecoveryMeter& meter,
                   RecoveryReport* report, std::string* why);
+
+// The blocks of a checkpoint. False: `why`, as load_checkpoint() says it.
+bool inspect_checkpoint(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
+                        unsigned threads, RecoveryMeter& meter, CheckpointReport* report,
+                        std::string* why);
 
 }  // namespace pgsilo

@@ -38,10 +38,20 @@ struct IncarnationReport {
   std::vector<LogReport> logs;
 };
 
+struct CheckpointReport {
+  uint64_t number = 0;  // 0: there is none
+  Epoch begun;          // what was committed before is in it; the logs are read from there on
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  uint64_t blocks = 0;
+  uint64_t records = 0;  // to be loaded
+};
+
 struct RecoveryReport {
   bool new_database = false;  // there is none yet, and nothing else to tell
   Uuid database;
   uint64_t last_incarnation = 0;
+  CheckpointReport checkpoint;
   std::vector<IncarnationReport> incarnations;
   uint64_t replay_bytes = 0;
   uint64_t records = 0;  // to be replayed

@@ -69,11 +69,21 @@ std::string text_of(FileSystem& files, const IncarnationReport& incarnation) {
   return text;
 }
 
+std::string text_of(const CheckpointReport& checkpoint) {
+  if (checkpoint.number == 0) return "checkpoint: none\n";
+  return "checkpoint " + std::to_string(checkpoint.number) +
+         ", of what was committed before epoch " + epoch(checkpoint.begun) + ": " +
+         number(checkpoint.files, "file") + ", " + number(checkpoint.bytes, "byte") + ", " +
+         number(checkpoint.blocks, "block") + ", " + number(checkpoint.records, "row") +
+         " to load\n";
+}
+
 }  // namespace
 
 std::string recovery_text(FileSystem& files, const RecoveryReport& report, bool sound) {
   std::string text = "database " + report.database.text() + ", last start " +
                      std::to_string(report.last_incarnation) + "\n";
+  text += text_of(report.checkpoint);
   for (const IncarnationReport& incarnation : report.incarnations)
     text += text_of(files, incarnation);
   text += sound ? "recovery" : "recovery with recovery_accept_data_loss=on";

@@ -43,6 +43,7 @@ Verdict verify_data_directory(FileSystem& files, const Clock& clock, const Verif
   static_cast<void>(read_control_file(untouched, directory, &control));
   WalOptions wal_options;
   wal_options.log_directories = existing_logs(untouched, options, control);
+  wal_options.checkpoint_directories = options.checkpoint_directories;
   wal_options.recovery_threads = options.threads;
   wal_options.read_only = true;
   std::unique_ptr<Wal> wal = Wal::open(untouched, clock, directory, wal_options, why);
@@ -53,7 +54,7 @@ Verdict verify_data_directory(FileSystem& files, const Clock& clock, const Verif
     *why = "directory \"" + directory + "\" holds no database";
     return Verdict::unreadable;
   }
-  bool told = sound || !report.incarnations.empty();
+  bool told = sound || !report.incarnations.empty() || report.checkpoint.number != 0;
   if (told && out != nullptr) std::fputs(recovery_text(untouched, report, sound).c_str(), out);
   return sound ? Verdict::sound : Verdict::damaged;
 }

@@ -25,6 +25,8 @@ constexpr char help[] =
     "Options:\n"
     "  -L, --log-directory=DIR      a log that is not where the control file has it; may be given\n"
     "                               repeatedly; relative ones lie in the data directory\n"
+    "  -C, --checkpoint-directory=DIR\n"
+    "                               the same for files of checkpoints\n"
     "  -j, --jobs=N                 threads (default: one per CPU)\n"
     "  -P, --progress               show how far it is\n"
     "  -q, --quiet                  no report, errors only\n"
@@ -73,6 +75,9 @@ bool read_option(int option, const char* value, CommandLine* line) {
     case 'L':
       line->verify.log_directories.emplace_back(value);
       return true;
+    case 'C':
+      line->verify.checkpoint_directories.emplace_back(value);
+      return true;
     case 'j':
       if (!parse_number(value, &threads) || threads == 0 || threads > 4096)
         return wrong("option --jobs wants a number of threads, not \"" + std::string(value) + "\"");
@@ -95,6 +100,7 @@ bool read_option(int option, const char* value, CommandLine* line) {
 
 bool read_command_line(int count, char** words, CommandLine* line) {
   static const option options[] = {{"log-directory", required_argument, nullptr, 'L'},
+                                   {"checkpoint-directory", required_argument, nullptr, 'C'},
                                    {"jobs", required_argument, nullptr, 'j'},
                                    {"progress", no_argument, nullptr, 'P'},
                                    {"quiet", no_argument, nullptr, 'q'},
@@ -102,7 +108,7 @@ bool read_command_line(int count, char** words, CommandLine* line) {
                                    {nullptr, 0, nullptr, 0}};
   line->help = count > 1 && std::string(words[1]) == "-?";
   while (!line->help) {
-    int option = getopt_long(count, words, "L:j:Pq", options, nullptr);
+    int option = getopt_long(count, words, "L:C:j:Pq", options, nullptr);
     if (option == -1) break;
     if (!read_option(option, optarg, line)) return false;
   }

@@ -1,0 +1,84 @@
+#include <mutex>
+#include <new>
+
+#include "wal/recovery/checkpoint_blocks.h"
+#include "wal/recovery/inspection.h"
+#include "wal/recovery/parallel.h"
+#include "wal/recovery/recovery_meter.h"
+
+namespace pgsilo {
+namespace {
+
+// The loader's place: counts the rows that it would load.
+class BlockChecker {
+ public:
+  BlockChecker(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
+               RecoveryMeter& meter)
+      : files_(files), opened_(opened), meter_(meter), blocks_(blocks_by_key(opened)) {}
+
+  bool run(unsigned threads, CheckpointReport* report, std::string* why) {
+    run_jobs(
+        blocks_.size(), threads,
+        [this] {
+          auto reader = std::make_shared<CheckpointBlocks>(files_, opened_);
+          return [this, reader](size_t block) { check(*reader, block); };
+        },
+        [this] { meter_.report(); });
+    report->files = opened_.size();
+    report->blocks = blocks_.size();
+    report->records = records_;
+    *why = why_;
+    return why_.empty();
+  }
+
+ private:
+  void check(CheckpointBlocks& blocks, size_t number) {
+    const PlacedBlock& placed = blocks_[number];
+    uint64_t records = 0;
+    std::string why;
+    try {
+      CheckpointBlockReader reader;
+      if (blocks.read(placed.file, *placed.block, &reader, &why) &&
+          !count(reader, number, &records))
+        why = "a checkpoint holds a key twice";
+      if (reader.damaged())
+        why = damaged_checkpoint(opened_[placed.file].path, placed.block->offset);
+    } catch (const std::bad_alloc&) {
+      why = "out of memory";
+    }
+    meter_.add(placed.block->bytes);
+    std::lock_guard lock(mutex_);
+    records_ += records;
+    if (why_.empty()) why_ = why;
+  }
+
+  // False: a key comes twice, here or as the next block's first one.
+  bool count(CheckpointBlockReader& reader, size_t number, uint64_t* records) const {
+    std::string_view last;
+    for (CheckpointEntry entry; reader.next(&entry); ++*records) {
+      if (*records != 0 && entry.key == last) return false;
+      last = entry.key;
+    }
+    if (number + 1 == blocks_.size() || *records == 0) return true;
+    const CheckpointBlock& following = *blocks_[number + 1].block;
+    return following.relation != blocks_[number].block->relation || following.first_key != last;
+  }
+
+  FileSystem& files_;
+  const std::vector<OpenedCheckpointFile>& opened_;
+  RecoveryMeter& meter_;
+  const std::vector<PlacedBlock> blocks_;
+  std::mutex mutex_;
+  uint64_t records_ = 0;
+  std::string why_;
+};
+
+}  // namespace
+
+bool inspect_checkpoint(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
+                        unsigned threads, RecoveryMeter& meter, CheckpointReport* report,
+                        std::string* why) {
+  return BlockChecker(files, opened, meter).run(threads, report, why);
+}
+
+}  // namespace pgsilo
