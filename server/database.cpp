@@ -127,6 +127,10 @@ bool Database::open_log(std::string* why) {
   int64_t threads = settings_.value("worker_threads").integer;
   options.workers =
       static_cast<unsigned>(threads == 0 ? static_cast<int64_t>(usable_cpus().size()) : threads);
+  options.compress = settings_.value("wal_compression").text != "off";
+  options.sync_method = settings_.value("wal_sync_method").text == "fdatasync"
+                            ? LogSyncMethod::fdatasync
+                            : LogSyncMethod::direct;
   options.accept_data_loss = settings_.value("recovery_accept_data_loss").integer != 0;
   set_checkpoint_options(&options);
   wal_ = Wal::open(*files_, clock_, directory_, options, why);

@@ -179,7 +179,8 @@ void Wal::State::build_loggers() {
                                                .logs = own,
                                                .log = units[i].directory->log(),
                                                .incarnation = control.incarnations.back().number,
-                                               .flush_after_us = options.flush_after_us});
+                                               .flush_after_us = options.flush_after_us,
+                                               .compress = options.compress});
     for (WorkerLog* log : own) log->set_logger(*units[i].logger);
     loggers.push_back(units[i].logger.get());
   }
@@ -330,6 +331,7 @@ WalStatus Wal::status() const {
   for (const LogUnit& unit : state_->units) {
     status.syncs += unit.logger->batches();
     status.bytes_written += unit.logger->bytes_written();
+    status.bytes_saved += unit.logger->bytes_saved();
     status.segments_prepared += unit.segments->prepared();
     status.out_of_space |= unit.segments->state() == LogSpace::exhausted;
   }

@@ -79,6 +79,9 @@ struct WalOptions {
   // Empty segments kept ready ahead of each logger.
   unsigned spare_segments = 2;
   LogSyncMethod sync_method = LogSyncMethod::direct;
+  // The setting `wal_compression`: blocks of the log are compressed with lz4 where that saves a
+  // unit. What is there already is read either way.
+  bool compress = false;
   // What nobody waits for becomes durable after about this long.
   int64_t flush_after_us = 40'000;
   // Relative ones lie in the data directory. Checkpoints' files are shared out among them.
@@ -146,6 +149,7 @@ enum class LoggerWake : uint8_t { now, later };
 struct WalStatus {
   uint64_t syncs = 0;          // batches written
   uint64_t bytes_written = 0;  // to segments, padding included
+  uint64_t bytes_saved = 0;    // by compression
   uint64_t segments_prepared = 0;
   bool out_of_space = false;  // writers get 53100
 };

@@ -206,4 +206,8 @@ void require_standard_strings(std::string& value) {
   if (value != "on") throw_unsupported("standard_conforming_strings = off");
 }
 
+void canonicalize_wal_compression(std::string& value) {
+  if (value == "on") value = "lz4";
+}
+
 }  // namespace pgsilo

@@ -18,6 +18,7 @@ void canonicalize_application_name(std::string& value);
 void canonicalize_name_list(std::string& value);  // search_path
 void canonicalize_role(std::string& value);
 void require_standard_strings(std::string& value);
+void canonicalize_wal_compression(std::string& value);  // "on" is a method
 
 // From the canonical form "ISO, MDY".
 void read_date_style(std::string_view canonical, DateStyle* style, DateOrder* order);

@@ -18,6 +18,9 @@ Choice password_encryption_choices[] = {"md5", "scram-sha-256"};
 Choice plan_cache_modes[] = {"auto", "force_generic_plan", "force_custom_plan"};
 Choice replication_roles[] = {"origin", "replica", "local"};
 Choice synchronous_commit_choices[] = {"local", "remote_write", "remote_apply", "on", "off"};
+// As a build of PostgreSQL has them that knows only lz4, and this platform.
+Choice wal_compression_methods[] = {"lz4", "on", "off"};
+Choice wal_sync_methods[] = {"fdatasync", "open_datasync"};
 Choice wal_levels[] = {"minimal", "replica", "logical"};
 Choice xmlbinary_choices[] = {"base64", "hex"};
 Choice xmloption_choices[] = {"content", "document"};
@@ -79,12 +82,14 @@ SettingDefinition real(Word name, SettingContext context, Word initial, double m
 }
 
 SettingDefinition choice(Word name, SettingContext context, Word initial,
-                         std::span<const Word> choices, Word description) {
+                         std::span<const Word> choices, Word description,
+                         Canonicalize canonicalize = nullptr) {
   return {.name = name,
           .kind = SettingKind::enumeration,
           .context = context,
           .initial = initial,
           .choices = choices,
+          .canonicalize = canonicalize,
           .description = description};
 }
 
@@ -272,7 +277,12 @@ const SettingDefinition table[] = {
     boolean("transform_null_equals", user, "off", "Accepted; x = NULL is never a null test."),
     text("unix_socket_directories", server, "/tmp", "Directory of the Unix socket."),
     integer("wal_block_size", internal, "8192", none, 8192, 8192, "Kept for clients that ask."),
+    choice("wal_compression", server, "off", wal_compression_methods,
+           "Compresses blocks of the log; on: with lz4.", canonicalize_wal_compression),
     choice("wal_level", internal, "replica", wal_levels, "Kept for clients that ask."),
+    choice(
+        "wal_sync_method", server, "open_datasync", wal_sync_methods,
+        "How the log is made durable; open_datasync: past the page cache where that is possible."),
     integer("work_mem", user, "4096", kilobytes, 64, 2147483647,
             "Memory a sort or hash table should use."),
     boolean("worker_batch_scheduling", server, "on",

@@ -26,6 +26,7 @@ class FuzzedLog {
   void write() {
     prefixes_.push_back({});
     for (int life = 0; life < 2; ++life) {
+      options_.compress = random_.one_in(2);
       LoggedEngine engine(disk_, "/data", options_);
       ASSERT_TRUE(engine.start()) << engine.why();
       Epoch last;

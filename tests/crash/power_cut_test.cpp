@@ -55,6 +55,7 @@ class Campaign {
   uint64_t transactions() const { return transactions_; }
   uint64_t lost() const { return lost_; }
   uint64_t checkpoints() const { return checkpoints_; }
+  uint64_t bytes_saved() const { return bytes_saved_; }
 
  private:
   void arm() {
@@ -75,6 +76,7 @@ class Campaign {
     wal.workers = 3;
     wal.sync_method =
         options_.direct || random_.one_in(2) ? LogSyncMethod::direct : LogSyncMethod::fdatasync;
+    wal.compress = random_.one_in(2);
     wal.log_directories.clear();
     for (unsigned i = 0; i < options_.logs; ++i)
       wal.log_directories.push_back("wal" + std::to_string(i));
@@ -97,7 +99,10 @@ class Campaign {
     } catch (const SimulatedPowerCut&) {
     }
     // What the cut step still made durable counts: a client may have heard of it.
-    if (working_) note_acknowledged(engine);
+    if (working_) {
+      note_acknowledged(engine);
+      bytes_saved_ += engine.wal().status().bytes_saved;
+    }
     return fault;
   }
 
@@ -171,7 +176,11 @@ class Campaign {
         if (random_.one_in(60)) bytes = random_.below(40'000);
         if (random_.one_in(400)) bytes = random_.below(200'000);
         std::string row = std::to_string(transactions_) + ":" + std::to_string(i) + ":";
-        row.append(bytes, static_cast<char>('a' + random_.below(26)));
+        if (random_.one_in(3)) {  // what compression does nothing for
+          for (size_t at = 0; at < bytes; ++at) row += static_cast<char>(random_.next());
+        } else {
+          row.append(bytes, static_cast<char>('a' + random_.below(26)));
+        }
         operation.row = std::move(row);
       }
       // One write per key: the next one of the same key would be a later command on the same row.
@@ -191,7 +200,8 @@ class Campaign {
   size_t acknowledged_ = 0;
   unsigned checkpoint_rarity_ = 3;
   uint64_t checkpoints_ = 0;
-  bool working_ = false;  // this life has checked what was recovered and commits
+  uint64_t bytes_saved_ = 0;  // by compression
+  bool working_ = false;      // this life has checked what was recovered and commits
   uint64_t transactions_ = 0;
   uint64_t lost_ = 0;
 };
@@ -207,7 +217,7 @@ void run_campaign(CampaignOptions options, uint64_t share) {
   uint64_t databases =
       std::max<uint64_t>(1, setting("PGSILO_POWER_CUTS", 200) / lives_per_database / share);
   uint64_t seed = setting("PGSILO_SEED", 1);
-  uint64_t transactions = 0, lost = 0, checkpoints = 0;
+  uint64_t transactions = 0, lost = 0, checkpoints = 0, bytes_saved = 0;
   for (uint64_t i = 0; i < databases; ++i) {
     Campaign campaign(seed + i, options);
     std::string fault = campaign.run(lives_per_database);
@@ -215,11 +225,13 @@ void run_campaign(CampaignOptions options, uint64_t share) {
     transactions += campaign.transactions();
     lost += campaign.lost();
     checkpoints += campaign.checkpoints();
+    bytes_saved += campaign.bytes_saved();
   }
   // Else the campaign shows nothing.
   EXPECT_GT(transactions, databases);
   EXPECT_GT(lost, 0u);
   EXPECT_GT(checkpoints, 0u);
+  EXPECT_GT(bytes_saved, 0u);
 }
 
 TEST(PowerCut, OneLog) { run_campaign({}, 4); }

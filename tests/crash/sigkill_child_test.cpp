@@ -126,19 +126,20 @@ class Committer {
   Arena arena_;
 };
 
-WalOptions real_options(unsigned logs) {
+WalOptions real_options(unsigned logs, bool compress) {
   WalOptions options = LoggedEngine::small_options();
   options.workers = workers;
   options.segment_bytes = size_t{1} << 20;
+  options.compress = compress;
   options.recovery_threads = 2;
   options.log_directories.clear();
   for (unsigned i = 0; i < logs; ++i) options.log_directories.push_back("wal" + std::to_string(i));
   return options;
 }
 
-[[noreturn]] void child(const std::string& directory, unsigned logs, int notes) {
+[[noreturn]] void child(const std::string& directory, unsigned logs, bool compress, int notes) {
   std::unique_ptr<FileSystem> files = posix_file_system();
-  LoggedEngine engine(*files, directory, real_options(logs));
+  LoggedEngine engine(*files, directory, real_options(logs, compress));
   PGSILO_CHECK(engine.start());
   engine.wal().start_threads();
   Content content = engine.content();
@@ -172,12 +173,13 @@ void run_lives(unsigned logs) {
   Random random(static_cast<uint64_t>(getpid()));
   uint64_t acknowledged[workers] = {};
   for (int life = 0; life < lives; ++life) {
+    bool compress = life % 2 == 0;
     int notes[2];
     ASSERT_EQ(pipe(notes), 0);
     pid_t pid = fork();
     if (pid == 0) {
       close(notes[0]);
-      child(directory, logs, notes[1]);
+      child(directory, logs, compress, notes[1]);
     }
     close(notes[1]);
     // The first note says that the child is at work; then any moment will do.
@@ -197,7 +199,7 @@ void run_lives(unsigned logs) {
     ASSERT_EQ(waitpid(pid, &status, 0), pid);
     ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
     std::unique_ptr<FileSystem> files = posix_file_system();
-    LoggedEngine engine(*files, directory, real_options(logs));
+    LoggedEngine engine(*files, directory, real_options(logs, compress));
     ASSERT_TRUE(engine.start()) << engine.why();
     check_content(engine.content(), acknowledged);
   }

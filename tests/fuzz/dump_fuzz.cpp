@@ -24,6 +24,7 @@ std::string sealed(std::string_view bytes, const BlockPlace& place) {
     header.piece_offset = static_cast<unsigned char>(bytes[1]);
     header.piece_total = header.piece_offset + bytes.size() - static_cast<size_t>(bytes[2] & 1);
   }
+  if (bytes.size() > 2 && bytes[0] % 4 >= 2) header.compression = BlockCompression::lz4;
   bytes.remove_prefix(std::min<size_t>(bytes.size(), 3));
   std::string block(log_format::round_up(log_format::block_header_bytes + bytes.size()), '\0');
   std::copy(bytes.begin(), bytes.end(), block.data() + log_format::block_header_bytes);

@@ -11,12 +11,14 @@ namespace pgsilo {
 
 using log_format::block_header_bytes;
 
-BatchWriter::BatchWriter(SegmentStore& segments, Uuid log, uint64_t incarnation)
+BatchWriter::BatchWriter(SegmentStore& segments, Uuid log, uint64_t incarnation, bool compress)
     : segments_(segments),
       log_(log),
       incarnation_(incarnation),
       max_payload_(log_format::max_payload_bytes(segments.segment_bytes())),
-      block_(allocate_aligned(log_format::max_block_bytes(segments.segment_bytes()))) {}
+      block_(allocate_aligned(log_format::max_block_bytes(segments.segment_bytes()))) {
+  if (compress) packer_.emplace(log_format::max_block_bytes(segments.segment_bytes()));
+}
 
 void BatchWriter::note_epoch(std::string_view record) {
   block_epoch_ = std::max(block_epoch_, peek_record(record)->tid.epoch());
@@ -51,22 +53,34 @@ void BatchWriter::end_batch(const BatchTrailer& trailer) {
   sync_segment();
 }
 
+BatchWriter::Content BatchWriter::pack_payload(size_t trailer_bytes) {
+  if (packer_) {
+    if (size_t packed = packer_->pack({payload(), payload_bytes_}, trailer_bytes))
+      return {packer_->block(), packed, BlockCompression::lz4};
+  }
+  return {block_.get(), payload_bytes_, BlockCompression::none};
+}
+
 void BatchWriter::write_block(BlockHeader header, const BatchTrailer* trailer) {
   size_t trailer_size =
       trailer == nullptr ? 0 : log_format::trailer_bytes(trailer->last_data.size());
-  size_t bytes = log_format::round_up(block_header_bytes + payload_bytes_ + trailer_size);
+  size_t around = block_header_bytes + trailer_size;
+  Content content = pack_payload(trailer_size);
+  size_t bytes = log_format::round_up(around + content.stored_bytes);
   make_room(bytes);
   segment_epoch_ = std::max(segment_epoch_, block_epoch_);
+  header.compression = content.compression;
   header.incarnation = incarnation_;
   header.number = next_number_++;
   header.recorded_durable = recorded_;
   header.largest_epoch = segment_epoch_;
   BlockPlace place{.log = log_, .segment = segment_.number, .offset = offset_};
-  PGSILO_CHECK(seal_block(block_.get(), place, header, payload_bytes_, trailer) == bytes);
-  FileResult result = segment_.file->write_at(block_.get(), bytes, offset_);
+  PGSILO_CHECK(seal_block(content.block, place, header, content.stored_bytes, trailer) == bytes);
+  FileResult result = segment_.file->write_at(content.block, bytes, offset_);
   if (!result.ok()) fail("write", result);
   offset_ += bytes;
   bytes_written_ += bytes;
+  bytes_saved_ += log_format::round_up(around + payload_bytes_) - bytes;
   segments_.consumed(offset_, segment_.bytes);
   payload_bytes_ = 0;
   block_epoch_ = Epoch(0);

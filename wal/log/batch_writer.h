@@ -1,18 +1,21 @@
-// Packs records into blocks and writes them to the current segment; a batch ends in a trailer and a
-// sync. Thread safety: none; the logger's step. One write is in flight at a time. Invariants: a
-// synced block is never written again; blocks follow each other without gaps but at segment ends;
-// when end_batch() returns, every byte of the batch is below its file's synced_end() (durability.md
-// item 13). A write or sync that fails ends the process (item 10).
+// Packs records into blocks, compressed if that is wanted, and writes them to the current segment;
+// a batch ends in a trailer and a sync. Thread safety: none; the logger's step. One write is in
+// flight at a time. Invariants: a synced block is never written again; blocks follow each other
+// without gaps but at segment ends; when end_batch() returns, every byte of the batch is below its
+// file's synced_end() (durability.md item 13). A write or sync that fails ends the process (item
+// 10).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/aligned_bytes.h"
 #include "base/random.h"
 #include "storage/epoch/epoch.h"
+#include "wal/log/block_payload.h"
 #include "wal/log/log_format.h"
 #include "wal/log/segment_store.h"
 
@@ -20,7 +23,7 @@ namespace pgsilo {
 
 class BatchWriter {
  public:
-  BatchWriter(SegmentStore& segments, Uuid log, uint64_t incarnation);
+  BatchWriter(SegmentStore& segments, Uuid log, uint64_t incarnation, bool compress);
 
   // What trailers on disk prove durable now; goes into the blocks to come.
   void begin_batch(Epoch recorded) { recorded_ = recorded; }
@@ -31,10 +34,19 @@ class BatchWriter {
   void end_batch(const BatchTrailer& trailer);
 
   uint64_t bytes_written() const { return bytes_written_; }
+  // By which compression made blocks shorter.
+  uint64_t bytes_saved() const { return bytes_saved_; }
 
  private:
   char* payload() { return block_.get() + log_format::block_header_bytes; }
   void note_epoch(std::string_view record);
+  // The block to write: the one that was filled, or that with its payload compressed.
+  struct Content {
+    char* block;
+    size_t stored_bytes;
+    BlockCompression compression;
+  };
+  Content pack_payload(size_t trailer_bytes);
   void write_block(BlockHeader header, const BatchTrailer* trailer);
   void make_room(size_t bytes);
   void sync_segment();
@@ -53,6 +65,8 @@ class BatchWriter {
   Epoch segment_epoch_;
   uint64_t next_number_ = 0;
   uint64_t bytes_written_ = 0;
+  uint64_t bytes_saved_ = 0;
+  std::optional<PayloadPacker> packer_;
 };
 
 }  // namespace pgsilo

@@ -19,11 +19,12 @@ constexpr size_t at_checksum = 0;
 constexpr size_t at_magic = 8;
 constexpr size_t at_version = 12;
 constexpr size_t at_kind = 14;
+constexpr size_t at_compression = 15;
 constexpr size_t at_incarnation = 16;
 constexpr size_t at_segment = 24;
 constexpr size_t at_offset = 32;
 constexpr size_t at_number = 40;
-constexpr size_t at_payload_bytes = 48;
+constexpr size_t at_stored_bytes = 48;
 constexpr size_t at_trailer_bytes = 52;
 constexpr size_t at_recorded_durable = 56;
 constexpr size_t at_largest_epoch = 64;
@@ -41,13 +42,29 @@ uint64_t short_identity(const Uuid& log) { return log.high ^ log.low; }
 size_t intact_content(std::string_view bytes) {
   if (bytes.size() < block_unit) return 0;
   const char* block = bytes.data();
-  if (load_le32(block + at_magic) != block_magic || load_le16(block + at_version) != version)
+  uint16_t block_version = load_le16(block + at_version);
+  if (load_le32(block + at_magic) != block_magic || block_version < oldest_version ||
+      block_version > version) {
     return 0;
-  uint64_t content = uint64_t{block_header_bytes} + load_le32(block + at_payload_bytes) +
+  }
+  uint64_t content = uint64_t{block_header_bytes} + load_le32(block + at_stored_bytes) +
                      load_le32(block + at_trailer_bytes);
   if (content > bytes.size()) return 0;
   bool right = load_le64(block + at_checksum) == checksum64(block + at_magic, content - at_magic);
   return right ? content : 0;
+}
+
+BlockCompression newest_compression(uint16_t block_version) {
+  return block_version < first_compressed_version ? BlockCompression::none : BlockCompression::lz4;
+}
+
+// Uncompressed bytes of a payload that lies in a block as `stored`; none: no writer made it.
+std::optional<size_t> payload_size(BlockCompression compression, std::string_view stored) {
+  if (compression == BlockCompression::none) return stored.size();
+  if (stored.size() < raw_size_bytes) return std::nullopt;
+  size_t bytes = load_le32(stored.data());
+  if (bytes > max_payload_bytes(SIZE_MAX)) return std::nullopt;
+  return bytes;
 }
 
 void write_trailer(char* to, const BatchTrailer& trailer) {
@@ -89,27 +106,28 @@ std::string number_name(uint64_t number, std::string_view suffix) {
 
 }  // namespace
 
-size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size_t payload_bytes,
+size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size_t stored_bytes,
                   const BatchTrailer* trailer) {
   size_t trailer_size =
       trailer == nullptr ? 0 : log_format::trailer_bytes(trailer->last_data.size());
-  size_t content = block_header_bytes + payload_bytes + trailer_size;
+  size_t content = block_header_bytes + stored_bytes + trailer_size;
   size_t total = round_up(content);
   store_le32(block + at_magic, block_magic);
   store_le16(block + at_version, version);
-  store_le16(block + at_kind, static_cast<uint16_t>(header.kind));
+  block[at_kind] = static_cast<char>(header.kind);
+  block[at_compression] = static_cast<char>(header.compression);
   store_le64(block + at_incarnation, header.incarnation);
   store_le64(block + at_segment, place.segment);
   store_le64(block + at_offset, place.offset);
   store_le64(block + at_number, header.number);
-  store_le32(block + at_payload_bytes, static_cast<uint32_t>(payload_bytes));
+  store_le32(block + at_stored_bytes, static_cast<uint32_t>(stored_bytes));
   store_le32(block + at_trailer_bytes, static_cast<uint32_t>(trailer_size));
   store_le64(block + at_recorded_durable, header.recorded_durable.value());
   store_le64(block + at_largest_epoch, header.largest_epoch.value());
   store_le64(block + at_piece_offset, header.piece_offset);
   store_le64(block + at_piece_total, header.piece_total);
   store_le64(block + at_log, short_identity(place.log));
-  if (trailer != nullptr) write_trailer(block + block_header_bytes + payload_bytes, *trailer);
+  if (trailer != nullptr) write_trailer(block + block_header_bytes + stored_bytes, *trailer);
   std::memset(block + content, 0, total - content);
   store_le64(block + at_checksum, checksum64(block + at_magic, content - at_magic));
   return total;
@@ -137,29 +155,32 @@ std::optional<BlockView> open_block(std::string_view bytes, const BlockPlace& pl
       load_le64(block + at_offset) != place.offset) {
     return std::nullopt;
   }
-  uint64_t payload = load_le32(block + at_payload_bytes);
+  uint64_t stored = load_le32(block + at_stored_bytes);
   uint64_t trailer = load_le32(block + at_trailer_bytes);
   BlockView view;
-  uint16_t kind = load_le16(block + at_kind);
-  if (kind != static_cast<uint16_t>(BlockKind::records) &&
-      kind != static_cast<uint16_t>(BlockKind::piece)) {
-    return std::nullopt;
-  }
-  view.header = {.kind = static_cast<BlockKind>(kind),
+  auto kind = static_cast<BlockKind>(block[at_kind]);
+  auto compression = static_cast<BlockCompression>(block[at_compression]);
+  if (kind != BlockKind::records && kind != BlockKind::piece) return std::nullopt;
+  if (compression > newest_compression(load_le16(block + at_version))) return std::nullopt;
+  view.header = {.kind = kind,
+                 .compression = compression,
                  .incarnation = load_le64(block + at_incarnation),
                  .number = load_le64(block + at_number),
                  .recorded_durable = Epoch(load_le64(block + at_recorded_durable)),
                  .largest_epoch = Epoch(load_le64(block + at_largest_epoch)),
                  .piece_offset = load_le64(block + at_piece_offset),
                  .piece_total = load_le64(block + at_piece_total),
-                 .payload_bytes = static_cast<uint32_t>(payload),
+                 .stored_bytes = static_cast<uint32_t>(stored),
                  .trailer_bytes = static_cast<uint32_t>(trailer)};
   view.segment = place.segment;
   view.offset = place.offset;
   view.bytes = round_up(content);
-  view.payload = bytes.substr(block_header_bytes, payload);
+  view.stored = bytes.substr(block_header_bytes, stored);
+  std::optional<size_t> payload = payload_size(compression, view.stored);
+  if (!payload) return std::nullopt;
+  view.payload_bytes = *payload;
   if (trailer != 0) {
-    view.trailer = read_trailer(bytes.substr(block_header_bytes + payload, trailer));
+    view.trailer = read_trailer(bytes.substr(block_header_bytes + stored, trailer));
     if (!view.trailer) return std::nullopt;
   }
   return view;

@@ -20,11 +20,14 @@ namespace pgsilo {
 
 namespace log_format {
 inline constexpr uint32_t block_magic = 0x474c5350;  // "PSLG"
-inline constexpr uint16_t version = 1;
+inline constexpr uint16_t version = 2;
+inline constexpr uint16_t oldest_version = 1;
+inline constexpr uint16_t first_compressed_version = 2;
 // Blocks begin and end at multiples of this: no device writes less, so that a synced block is never
 // rewritten in part.
 inline constexpr size_t block_unit = 4096;
 inline constexpr size_t block_header_bytes = 96;
+inline constexpr size_t raw_size_bytes = 4;  // before a compressed payload
 inline constexpr size_t record_header_bytes = 16;
 inline constexpr size_t entry_header_bytes = 10;
 inline constexpr size_t trailer_fixed_bytes = 16;
@@ -58,6 +61,8 @@ enum class BlockKind : uint8_t {
   piece = 2,    // part of one long record
 };
 
+enum class BlockCompression : uint8_t { none = 0, lz4 = 1 };
+
 // "Everything of my workers up to `complete` is in my log; to know that all of `complete` is
 // durable, check that each logger's own last trailer reaches last_data[that logger]" (durability.md
 // item 1).
@@ -69,13 +74,14 @@ struct BatchTrailer {
 
 struct BlockHeader {
   BlockKind kind = BlockKind::records;
+  BlockCompression compression = BlockCompression::none;
   uint64_t incarnation = 0;
   uint64_t number = 0;     // of the log in this incarnation, from 0, without gaps
   Epoch recorded_durable;  // D that trailers on disk proved when the block was submitted
   Epoch largest_epoch;     // in this segment so far, this block included
   uint64_t piece_offset = 0;
-  uint64_t piece_total = 0;  // bytes of the long record
-  uint32_t payload_bytes = 0;
+  uint64_t piece_total = 0;    // bytes of the long record
+  uint32_t stored_bytes = 0;   // of the payload, as it lies in the block
   uint32_t trailer_bytes = 0;  // 0: the batch goes on
 };
 
@@ -84,15 +90,16 @@ struct BlockView {
   BlockHeader header;
   uint64_t segment = 0;
   uint64_t offset = 0;
-  size_t bytes = 0;  // on disk, padding included
-  std::string_view payload;
+  size_t bytes = 0;          // on disk, padding included
+  std::string_view stored;   // the payload, perhaps compressed: PayloadReader
+  size_t payload_bytes = 0;  // uncompressed
   std::optional<BatchTrailer> trailer;
 };
 
 // Writes header, trailer, padding and checksum around a payload that lies at block +
-// block_header_bytes already; the sizes in `header` are set from the arguments. Returns the block's
-// bytes; `block` has room for them.
-size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size_t payload_bytes,
+// block_header_bytes already, compressed as `header` says; the sizes in it are set from the
+// arguments. Returns the block's bytes; `block` has room for them.
+size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size_t stored_bytes,
                   const BatchTrailer* trailer);
 
 // What the block that begins at `bytes` says of its own place, whole or not; none: no block begins

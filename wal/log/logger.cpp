@@ -17,7 +17,8 @@ constexpr int64_t longest_retry_us = 5000;
 }  // namespace
 
 Logger::Logger(Parts parts)
-    : parts_(std::move(parts)), writer_(parts_.segments, parts_.log, parts_.incarnation) {}
+    : parts_(std::move(parts)),
+      writer_(parts_.segments, parts_.log, parts_.incarnation, parts_.compress) {}
 
 void Logger::connect(std::vector<Logger*> peers, SegmentKeeper* keeper) {
   peers_ = std::move(peers);
@@ -69,6 +70,7 @@ void Logger::write_batch(const BatchTrailer& trailer) {
   writer_.end_batch(trailer);
   batches_.fetch_add(1, std::memory_order_relaxed);
   bytes_.store(writer_.bytes_written(), std::memory_order_relaxed);
+  saved_.store(writer_.bytes_saved(), std::memory_order_relaxed);
   parts_.commit.batch_synced(parts_.index, trailer);
   for (WorkerLog* log : parts_.logs) log->batch_written();
   uint64_t segment = parts_.segments.position().segment;

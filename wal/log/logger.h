@@ -45,6 +45,7 @@ class Logger {
     Uuid log;
     uint64_t incarnation;
     int64_t flush_after_us;
+    bool compress;
   };
   explicit Logger(Parts parts);
   ~Logger() { stop(); }
@@ -73,6 +74,7 @@ class Logger {
   SegmentStore& segments() { return parts_.segments; }
   uint64_t batches() const { return batches_.load(std::memory_order_relaxed); }
   uint64_t bytes_written() const { return bytes_.load(std::memory_order_relaxed); }
+  uint64_t bytes_saved() const { return saved_.load(std::memory_order_relaxed); }
 
  private:
   bool has_work() const;
@@ -93,6 +95,7 @@ class Logger {
   std::atomic<bool> drain_{false};
   std::atomic<uint64_t> batches_{0};
   std::atomic<uint64_t> bytes_{0};
+  std::atomic<uint64_t> saved_{0};
 
   alignas(64) std::atomic<bool> idle_{false};  // the thread sleeps without a limit
   std::atomic<bool> asleep_{false};

@@ -52,12 +52,14 @@ class RecordChecker {
     const ReplayRange& range =
         is_long ? analysis_.long_records[job].pieces.front() : analysis_.ranges[job - long_records];
     RecordCounts counts;
+    PayloadReader payloads;
     std::string why;
     try {
       if (is_long) {
-        walk_long_record(files_, analysis_.long_records[job], counter(range, counts), &why);
+        walk_long_record(files_, analysis_.long_records[job], payloads, counter(range, counts),
+                         &why);
       } else {
-        walk_range(files_, range, counter(range, counts), &why);
+        walk_range(files_, range, payloads, counter(range, counts), &why);
         meter_.add(range.end - range.begin);
       }
     } catch (const std::bad_alloc&) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "wal/log/block_payload.h"
 #include "wal/log/segment_reader.h"
 #include "wal/recovery/log_analyzer.h"
 
@@ -31,14 +32,17 @@ bool walk_payload(std::string_view payload, Visit& visit) {
 
 // The whole records of a range. False: `why`.
 template <typename Visit>
-bool walk_range(FileSystem& files, const ReplayRange& range, Visit visit, std::string* why) {
+bool walk_range(FileSystem& files, const ReplayRange& range, PayloadReader& payloads, Visit visit,
+                std::string* why) {
   SegmentReader reader(files, range.path, range.segment, range.log);
   if (!reader.open(range.end).ok()) return fail_range(range, range.begin, why);
   for (uint64_t at = range.begin; at < range.end;) {
     std::optional<BlockView> block = reader.next(at, at + log_format::block_unit);
     if (!block) return fail_range(range, at, why);
-    if (block->header.kind == BlockKind::records && !walk_payload(block->payload, visit))
-      return fail_range(range, at, why);
+    if (block->header.kind == BlockKind::records) {
+      std::optional<std::string_view> payload = payloads.read(*block);
+      if (!payload || !walk_payload(*payload, visit)) return fail_range(range, at, why);
+    }
     at += block->bytes;
   }
   return true;
@@ -46,7 +50,8 @@ bool walk_range(FileSystem& files, const ReplayRange& range, Visit visit, std::s
 
 // One long record. False: `why`.
 template <typename Visit>
-bool walk_long_record(FileSystem& files, const LongRecord& record, Visit visit, std::string* why) {
+bool walk_long_record(FileSystem& files, const LongRecord& record, PayloadReader& payloads,
+                      Visit visit, std::string* why) {
   std::string bytes;
   bytes.reserve(record.total);
   for (const ReplayRange& piece : record.pieces) {
@@ -55,7 +60,9 @@ bool walk_long_record(FileSystem& files, const LongRecord& record, Visit visit, 
     std::optional<BlockView> block = reader.next(piece.begin, piece.begin + log_format::block_unit);
     if (!block || block->header.piece_offset != bytes.size())
       return fail_range(piece, piece.begin, why);
-    bytes.append(block->payload);
+    std::optional<std::string_view> payload = payloads.read(*block);
+    if (!payload) return fail_range(piece, piece.begin, why);
+    bytes.append(*payload);
   }
   const ReplayRange& first = record.pieces.front();
   return walk_payload(bytes, visit) || fail_range(first, first.begin, why);

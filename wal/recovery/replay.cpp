@@ -50,6 +50,7 @@ class Replayer {
   struct Thread {
     Thread(RelationDirectory& relations, Reclaimer& reclaimer) : restorer(relations, reclaimer) {}
     RecordRestorer restorer;
+    PayloadReader payloads;
     ReplayCounts counts;
   };
 
@@ -89,10 +90,11 @@ class Replayer {
       if (job < long_records) {
         const LongRecord& record = analysis_.long_records[job];
         auto replay = replay_what_counts(thread, record.pieces.front());
-        if (!walk_long_record(files_, record, replay, &why)) fail(why);
+        if (!walk_long_record(files_, record, thread.payloads, replay, &why)) fail(why);
       } else {
         const ReplayRange& range = analysis_.ranges[job - long_records];
-        if (!walk_range(files_, range, replay_what_counts(thread, range), &why)) fail(why);
+        if (!walk_range(files_, range, thread.payloads, replay_what_counts(thread, range), &why))
+          fail(why);
         meter_.add(range.end - range.begin);
       }
     } catch (const std::bad_alloc&) {

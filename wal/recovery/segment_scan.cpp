@@ -30,8 +30,8 @@ void add_block(BlockRun& run, const BlockView& block) {
   run.next_number = block.header.number + 1;
   note_epochs(run, block);
   if (block.header.kind == BlockKind::piece) {
-    run.pieces.push_back({block.offset, block.bytes, block.payload.size(),
-                          block.header.piece_offset, block.header.piece_total});
+    run.pieces.push_back({block.offset, block.bytes, block.payload_bytes, block.header.piece_offset,
+                          block.header.piece_total});
   }
   if (block.trailer) run.trailers.push_back(*block.trailer);
 }

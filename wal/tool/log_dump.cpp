@@ -86,12 +86,15 @@ void LogDump::dump_block(const BlockView& block) {
   if (options_.statistics) statistics_.add_block(block);
   bool show = options_.blocks && !options_.statistics;
   if (show) dump_header(block);
-  if (block.header.kind == BlockKind::piece) {
-    add_piece(block);
+  std::optional<std::string_view> payload = payloads_.read(block);
+  if (!payload) {
+    damaged(path_, block.offset, "a payload that cannot be decompressed");
+  } else if (block.header.kind == BlockKind::piece) {
+    add_piece(block, *payload);
   } else {
     drop_open_record("the rest is missing");
     dump_payload({&path_, number_, block.offset + block_header_bytes, block.header.incarnation},
-                 block.payload);
+                 *payload);
   }
   if (show && block.trailer) dump_trailer(block);
 }
@@ -102,9 +105,11 @@ void LogDump::dump_header(const BlockView& block) {
   line_ += ", block: " + std::to_string(header.number) +
            ", incarnation: " + std::to_string(header.incarnation) +
            ", bytes: " + std::to_string(block.bytes) +
-           ", payload: " + std::to_string(header.payload_bytes) +
+           ", payload: " + std::to_string(block.payload_bytes) +
            ", recorded D: " + std::to_string(header.recorded_durable.value()) +
            ", largest epoch: " + std::to_string(header.largest_epoch.value());
+  if (header.compression == BlockCompression::lz4)
+    line_ += ", lz4: " + std::to_string(header.stored_bytes);
   if (header.kind == BlockKind::piece) {
     line_ += ", piece at: " + std::to_string(header.piece_offset) + " of " +
              std::to_string(header.piece_total);
@@ -113,7 +118,7 @@ void LogDump::dump_header(const BlockView& block) {
 }
 
 void LogDump::dump_trailer(const BlockView& block) {
-  begin_line(number_, block.offset + block_header_bytes + block.payload.size());
+  begin_line(number_, block.offset + block_header_bytes + block.stored.size());
   line_ += ", trailer complete: " + std::to_string(block.trailer->complete.value());
   line_ += ", last data:";
   for (Epoch epoch : block.trailer->last_data) line_ += " " + std::to_string(epoch.value());
@@ -165,7 +170,7 @@ void LogDump::dump_entry(const Place& place, Tid tid, const RedoEntry& entry) {
   end_line();
 }
 
-void LogDump::add_piece(const BlockView& block) {
+void LogDump::add_piece(const BlockView& block, std::string_view payload) {
   const BlockHeader& header = block.header;
   if (header.piece_offset == 0) {
     drop_open_record("the rest is missing");
@@ -175,7 +180,7 @@ void LogDump::add_piece(const BlockView& block) {
     drop_open_record("the rest is missing");
     return incomplete(path_, block.offset + block_header_bytes, "the beginning is missing");
   }
-  open_record_.append(block.payload);
+  open_record_.append(payload);
   if (open_record_.size() < header.piece_total) return;
   std::string record = std::move(open_record_);
   open_record_.clear();

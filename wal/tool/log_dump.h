@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "wal/log/block_payload.h"
 #include "wal/log/log_format.h"
 #include "wal/tool/dump_statistics.h"
 
@@ -61,7 +62,7 @@ class LogDump {
   void dump_payload(Place place, std::string_view payload);
   void dump_record(const Place& place, std::string_view record);
   void dump_entry(const Place& place, Tid tid, const RedoEntry& entry);
-  void add_piece(const BlockView& block);
+  void add_piece(const BlockView& block, std::string_view payload);
   void drop_open_record(std::string_view why);
   FileResult dump_tail(uint64_t offset);
   void begin_line(uint64_t segment, uint64_t offset);
@@ -77,6 +78,7 @@ class LogDump {
   std::string path_;  // of the segment at hand
   uint64_t number_ = 0;
   std::string line_;
+  PayloadReader payloads_;
   std::string open_record_;  // pieces so far, if any
   Place open_place_;         // of the first
   std::string open_path_;

@@ -56,12 +56,14 @@ struct WorkerRun {
   }
 };
 
-void run(unsigned workers, unsigned logs, int transactions, LogSyncMethod method) {
+void run(unsigned workers, unsigned logs, int transactions, LogSyncMethod method,
+         bool compress = false) {
   char name[] = "/tmp/pgsilo_stress_XXXXXX";
   std::string directory = mkdtemp(name);
   WalOptions options;
   options.workers = workers;
   options.sync_method = method;
+  options.compress = compress;
   options.buffer_bytes = size_t{64} << 10;
   options.segment_bytes = size_t{512} << 10;
   options.flush_after_us = 2000;
@@ -93,6 +95,7 @@ void run(unsigned workers, unsigned logs, int transactions, LogSyncMethod method
 
 TEST(LogStress, OneLog) { run(3, 1, 600, LogSyncMethod::direct); }
 TEST(LogStress, TwoLogs) { run(4, 2, 400, LogSyncMethod::direct); }
+TEST(LogStress, TwoLogsCompressed) { run(4, 2, 400, LogSyncMethod::direct, true); }
 TEST(LogStress, ThroughThePageCache) { run(2, 1, 400, LogSyncMethod::fdatasync); }
 
 // Nobody waits: the logger makes it durable by itself, and then sleeps.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/file_simulated.h"
+#include "wal/log/block_payload.h"
 #include "wal/tool/number_range.h"
 #include "wal/tool/printable.h"
 
@@ -129,6 +130,36 @@ log: wal, segment: 0000000000000001, offset: 4096, block: 1, incarnation: 1, )"
             R"(bytes: 4096, payload: 60, recorded D: 2, largest epoch: 3
 log: wal, segment: 0000000000000001, offset: 4252, trailer complete: 3, last data: 3
 )");
+}
+
+// Offsets go on as if the block's payload were not compressed.
+TEST_F(LogDumpTest, LooksIntoCompressedBlocks) {
+  std::string payload = record(Tid(Epoch(5), 0), {row(7, "long", std::string(9000, 'x'))}) +
+                        record(Tid(Epoch(5), 1), {row(8, "short", "r")});
+  PayloadPacker packer(log_format::max_block_bytes(1 << 20));
+  size_t stored = packer.pack(payload, log_format::trailer_bytes(1));
+  ASSERT_GT(stored, 0u);
+  BlockHeader header;
+  header.compression = BlockCompression::lz4;
+  add_block({packer.block() + log_format::block_header_bytes, stored}, header);
+  write_segment();
+  std::string printed = dump({.relation = RelationId(8), .blocks = true});
+  EXPECT_NE(printed.find("bytes: 4096, payload: " + std::to_string(payload.size()) +
+                         ", recorded D: 1, largest epoch: 2, lz4: " + std::to_string(stored)),
+            std::string::npos)
+      << printed;
+  EXPECT_NE(printed.find("offset: 9126, tid: 5.1, relation: 8, key: \"short\", row: \"r\""),
+            std::string::npos)
+      << printed;
+}
+
+TEST_F(LogDumpTest, NamesWhatCannotBeDecompressed) {
+  BlockHeader header;
+  header.compression = BlockCompression::lz4;
+  add_block(std::string("\x10\0\0\0 no lz4", 11), header);
+  write_segment();
+  EXPECT_NE(dump().find("offset 0: a payload that cannot be decompressed"), std::string::npos);
+  EXPECT_EQ(damaged_places_, 1u);
 }
 
 TEST_F(LogDumpTest, TakesOutWhatIsWanted) {

@@ -40,7 +40,7 @@ TEST(LogFormat, BlockComesBackWhole) {
   EXPECT_EQ(view->header.number, 6u);
   EXPECT_EQ(view->header.recorded_durable, Epoch(7));
   EXPECT_EQ(view->header.largest_epoch, Epoch(8));
-  EXPECT_EQ(view->payload, "payload");
+  EXPECT_EQ(view->stored, "payload");
   ASSERT_TRUE(view->trailer.has_value());
   EXPECT_EQ(view->trailer->complete, Epoch(9));
   EXPECT_EQ(view->trailer->last_data, trailer.last_data);
@@ -53,7 +53,7 @@ TEST(LogFormat, BlockWithoutTrailer) {
   std::optional<BlockView> view = open_block(block, place);
   ASSERT_TRUE(view.has_value());
   EXPECT_FALSE(view->trailer.has_value());
-  EXPECT_EQ(view->payload, std::string(5000, 'p'));
+  EXPECT_EQ(view->stored, std::string(5000, 'p'));
 }
 
 TEST(LogFormat, BlockCountsOnlyWhereItBelongs) {

@@ -20,7 +20,7 @@ inline constexpr size_t test_segment_bytes = size_t{256} << 10;
 inline constexpr size_t test_buffer_bytes = size_t{64} << 10;
 
 struct LogParts {
-  explicit LogParts(unsigned workers, unsigned loggers) {
+  explicit LogParts(unsigned workers, unsigned loggers, bool compress = false) {
     EXPECT_TRUE(disk.create_directory("/log").ok());
     for (unsigned i = 0; i < loggers; ++i) {
       std::string directory = "/log/" + std::to_string(i);
@@ -55,7 +55,8 @@ struct LogParts {
                                                                      .logs = own,
                                                                      .log = {1, i},
                                                                      .incarnation = 1,
-                                                                     .flush_after_us = 1000}));
+                                                                     .flush_after_us = 1000,
+                                                                     .compress = compress}));
       for (WorkerLog* log : own) log->set_logger(*this->loggers.back());
       peers.push_back(this->loggers.back().get());
     }

@@ -93,6 +93,29 @@ TEST_F(SettingsTest, RefusalsAreAsPostgreSqlWordsThem) {
   EXPECT_EQ(set("a.1b", "x"), "42602: invalid configuration parameter name \"a.1b\"");
 }
 
+TEST(ServerSettingsTest, TheLogsSettingsHaveTheNamesOfPostgreSql) {
+  auto spelled = [](std::string_view name, std::string_view value) {
+    return parse_setting(setting_definitions()[static_cast<size_t>(find_setting(name))], value)
+        .text;
+  };
+  EXPECT_EQ(spelled("wal_compression", "LZ4"), "lz4");
+  EXPECT_EQ(spelled("wal_compression", "on"), "lz4");
+  EXPECT_EQ(spelled("wal_compression", "true"), "lz4");
+  EXPECT_EQ(spelled("wal_compression", "0"), "off");
+  EXPECT_EQ(spelled("wal_sync_method", "fdatasync"), "fdatasync");
+  EXPECT_EQ(spelled("wal_sync_method", "open_datasync"), "open_datasync");
+  for (std::string_view method : {"pglz", "zstd", "gzip"}) {
+    EXPECT_EQ(
+        failure([&] { spelled("wal_compression", method); }),
+        "22023: invalid value for parameter \"wal_compression\": \"" + std::string(method) + "\"");
+  }
+  for (std::string_view method : {"fsync", "open_sync", "fsync_writethrough", "on"}) {
+    EXPECT_EQ(
+        failure([&] { spelled("wal_sync_method", method); }),
+        "22023: invalid value for parameter \"wal_sync_method\": \"" + std::string(method) + "\"");
+  }
+}
+
 TEST_F(SettingsTest, SetFollowsTheTransaction) {
   settings.start_transaction();
   set("work_mem", "1MB");
