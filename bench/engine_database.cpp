@@ -27,7 +27,8 @@ void SleepingParker::unpark() {
   changed_.notify_one();
 }
 
-EngineDatabase::EngineDatabase(const std::string& log_directory, unsigned workers) {
+EngineDatabase::EngineDatabase(const std::string& log_directory, unsigned workers,
+                               bool compress_log) {
   if (log_directory.empty()) {
     epochs_ = std::make_unique<EpochManager>(Epoch(1));
     snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
@@ -37,6 +38,7 @@ EngineDatabase::EngineDatabase(const std::string& log_directory, unsigned worker
   files_ = posix_file_system();
   WalOptions options;
   options.workers = workers;
+  options.compress = compress_log;
   std::string why;
   wal_ = Wal::open(*files_, clock_, log_directory, options, &why);
   bool ok = wal_ != nullptr && wal_->recover(relations_, reclaimer_, nullptr, &recovered_, &why);

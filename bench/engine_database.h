@@ -34,7 +34,7 @@ class EngineDatabase {
  public:
   // `log_directory` empty: no log; then every epoch is taken for durable as soon as it is complete.
   // A directory that holds a database is recovered. A failure ends the process with a message.
-  EngineDatabase(const std::string& log_directory, unsigned workers);
+  EngineDatabase(const std::string& log_directory, unsigned workers, bool compress_log = false);
   ~EngineDatabase();  // with a log: everything is durable, shut down cleanly
 
   EngineParts parts() { return {*epochs_, *durable_, reclaimer_, relations_, locks_, *snapshots_}; }

@@ -74,6 +74,7 @@ EngineRunOptions::EngineRunOptions(Arguments& arguments)
       transactions(arguments.number("--transactions", 0)),
       seed(arguments.number("--seed", 1)),
       log(arguments.text("--log", "")),
+      compress_log(arguments.text("--compression", "off") != "off"),
       clients(std::max<uint64_t>(1, arguments.number("--clients", 2048))) {}
 
 bool refuse_to_load(const EngineRunOptions& options) {
@@ -110,6 +111,7 @@ WorkerCounts EngineRun::run() {
         std::make_unique<MeasuredWorker>(*workers_[i], workload_.types().size(), options_, stop));
     clients.push_back(workload_.client(i));
   }
+  uint64_t logged_before = logged_bytes();
   int64_t started = monotonic_us();
   if (options_.transactions == 0) database_.start_clock();
   std::vector<std::thread> threads = start_pinned(
@@ -124,11 +126,15 @@ WorkerCounts EngineRun::run() {
 
   WorkerCounts total(workload_.types().size());
   for (const auto& worker : measured) total.add(worker->counts());
-  report(total, seconds);
+  report(total, seconds, logged_bytes() - logged_before);
   return total;
 }
 
-void EngineRun::report(const WorkerCounts& counts, double seconds) const {
+uint64_t EngineRun::logged_bytes() const {
+  return database_.wal() == nullptr ? 0 : database_.wal()->status().bytes_written;
+}
+
+void EngineRun::report(const WorkerCounts& counts, double seconds, uint64_t logged_bytes) const {
   std::string name(workload_.name());
   uint64_t answered = sum(counts.committed) + sum(counts.rolled_back);
   double rate = static_cast<double>(answered) / seconds;
@@ -141,12 +147,15 @@ void EngineRun::report(const WorkerCounts& counts, double seconds) const {
               static_cast<double>(answered) / cpu_seconds);
   std::printf("latency%s: p50 %.1f, p99 %.1f, p999 %.1f us\n", logged ? " until durable" : "", p50,
               p99, p999);
+  double bytes_each = static_cast<double>(logged_bytes) / static_cast<double>(answered);
+  if (logged) std::printf("log: %.0f bytes for each transaction\n", bytes_each);
   std::string line =
       "result benchmark=" + name + " workers=" + std::to_string(options_.threads) +
       " logged=" + (logged ? "1" : "0") + " seconds=" + std::to_string(seconds) +
       " transactions=" + std::to_string(answered) + " per_second=" + std::to_string(rate) +
       " cpu_seconds=" + std::to_string(cpu_seconds) + " p50_us=" + std::to_string(p50) +
-      " p99_us=" + std::to_string(p99) + " p999_us=" + std::to_string(p999);
+      " p99_us=" + std::to_string(p99) + " p999_us=" + std::to_string(p999) +
+      " log_bytes=" + std::to_string(bytes_each);
   for (size_t i = 0; i < counts.committed.size(); ++i) {
     std::string type(workload_.types()[i]);
     std::printf("  %-14s %10llu committed %8llu rolled back\n", type.c_str(),

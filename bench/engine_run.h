@@ -60,6 +60,7 @@ struct EngineRunOptions {
       "  --transactions N   or how many, all workers together: repeatable to the instruction\n"
       "  --seed N           of the inputs (1)\n"
       "  --log DIRECTORY    with the log in this directory, which must be new\n"
+      "  --compression WHAT  of the log: off or lz4 (off)\n"
       "  --clients N        with the log: how many transactions of a worker wait for durability\n"
       "                     before it does (2048)\n";
 
@@ -68,6 +69,7 @@ struct EngineRunOptions {
   uint64_t transactions;  // 0: by time
   uint64_t seed;
   std::string log;
+  bool compress_log;
   uint64_t clients;
 };
 
@@ -85,7 +87,8 @@ class EngineRun {
   Transaction& transaction() { return workers_.front()->transaction; }
 
  private:
-  void report(const WorkerCounts& counts, double seconds) const;
+  void report(const WorkerCounts& counts, double seconds, uint64_t logged_bytes) const;
+  uint64_t logged_bytes() const;  // so far
 
   EngineDatabase& database_;
   EngineWorkload& workload_;

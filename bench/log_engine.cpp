@@ -1,7 +1,9 @@
 // The engine with its log, without SQL: usage: log_engine DIRECTORY [WORKERS [TRANSACTIONS [LOGS
-// [WINDOW]]]]. Each worker commits small transactions (three updates and an insert, as pgbench's)
-// and lets at most WINDOW of them wait for durability at a time, as a worker with that many clients
-// would; then the database is recovered with 1 and with all CPUs.
+// [WINDOW [COMPRESSION [NOISE]]]]]]. Each worker commits small transactions (three updates and an
+// insert, as pgbench's) and lets at most WINDOW of them wait for durability at a time, as a worker
+// with that many clients would; of each row NOISE percent (0) are random bytes, the rest the same
+// ones everywhere; COMPRESSION is off (so by itself) or lz4. Then the database is recovered with 1
+// and with all CPUs.
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -96,7 +98,14 @@ void put(Transaction& transaction, Relation& relation, uint64_t key, const std::
   PGSILO_CHECK(status == TransactionStatus::ok);
 }
 
-void work(Database& database, unsigned index, uint64_t transactions, size_t window) {
+struct Load {
+  unsigned workers;
+  uint64_t transactions;
+  size_t window;
+  size_t noise;
+};
+
+void work(Database& database, unsigned index, const Load& load) {
   EngineParts parts{*database.epochs,   *database.durable, database.reclaimer,
                     database.relations, database.locks,    *database.snapshots};
   WorkerContext worker(parts, database.wal->worker_log(index));
@@ -110,19 +119,24 @@ void work(Database& database, unsigned index, uint64_t transactions, size_t wind
       database.relations.get_or_create(RelationId(2 + 2 * index), RelationOptions{});
   Random random(index);
   std::string row(96, 'r');
+  auto next_row = [&]() -> const std::string& {
+    for (size_t at = 0; at < row.size() * load.noise / 100; ++at)
+      row[at] = static_cast<char>(random.next());
+    return row;
+  };
   Arena arena;
   std::deque<Epoch> waiting;
-  for (uint64_t i = 0; i < transactions; ++i) {
+  for (uint64_t i = 0; i < load.transactions / load.workers; ++i) {
     arena.reset();
     RowBuffer buffer(arena);
     transaction.begin(TransactionMode::one_shot);
     for (int update = 0; update < 3; ++update)
-      put(transaction, rows, random.below(accounts), row, buffer);
-    put(transaction, history, i, row, buffer);
+      put(transaction, rows, random.below(accounts), next_row(), buffer);
+    put(transaction, history, i, next_row(), buffer);
     if (transaction.commit() != TransactionStatus::ok) continue;
     waiting.push_back(transaction.newest_epoch());
     worker.housekeep();
-    if (waiting.size() < window) continue;
+    if (waiting.size() < load.window) continue;
     database.wal->request_durable(index, waiting.back(), LoggerWake::later);
     while (!waiting.empty()) {
       if (database.durable->covers(waiting.front())) {
@@ -135,29 +149,34 @@ void work(Database& database, unsigned index, uint64_t transactions, size_t wind
   database.wal->set_listener(index, nullptr);
 }
 
-void run(const std::string& directory, unsigned workers, uint64_t transactions, unsigned logs,
-         size_t window) {
+void run(const std::string& directory, const Load& load, unsigned logs, bool compress) {
   WalOptions options;
-  options.workers = workers;
+  options.workers = load.workers;
+  options.compress = compress;
+  // All of the log is to be there for recovery.
+  options.checkpoints.max_log_bytes = UINT64_MAX;
+  options.checkpoint_at_stop = false;
   options.log_directories.clear();
   for (unsigned i = 0; i < logs; ++i) options.log_directories.push_back("wal" + std::to_string(i));
   {
     Database database(directory, options);
     int64_t started = monotonic_us();
     std::vector<std::thread> threads;
-    threads.reserve(workers);
-    for (unsigned i = 0; i < workers; ++i) {
-      threads.emplace_back([&, i] { work(database, i, transactions / workers, window); });
+    threads.reserve(load.workers);
+    for (unsigned i = 0; i < load.workers; ++i) {
+      threads.emplace_back([&, i] { work(database, i, load); });
     }
     for (std::thread& thread : threads) thread.join();
     database.wal->stop();
     double seconds = static_cast<double>(monotonic_us() - started) / 1e6;
     WalStatus status = database.wal->status();
     std::printf(
-        "%u workers, %u logs, window %zu: %.0f transactions/s, %.0f syncs/s, %.1f MB/s of log\n",
-        workers, logs, window, static_cast<double>(transactions) / seconds,
+        "%u workers, %u logs, window %zu: %.0f transactions/s, %.0f syncs/s, %.1f MB/s of log, "
+        "%.0f bytes each\n",
+        load.workers, logs, load.window, static_cast<double>(load.transactions) / seconds,
         static_cast<double>(status.syncs) / seconds,
-        static_cast<double>(status.bytes_written) / seconds / 1e6);
+        static_cast<double>(status.bytes_written) / seconds / 1e6,
+        static_cast<double>(status.bytes_written) / static_cast<double>(load.transactions));
   }
   for (unsigned threads : {1u, std::thread::hardware_concurrency()}) {
     options.recovery_threads = threads;
@@ -178,7 +197,11 @@ int main(int argc, char** argv) {
   auto number = [&](int index, uint64_t fallback) {
     return argc > index ? std::strtoull(argv[index], nullptr, 10) : fallback;
   };
-  pgsilo::run(argv[1], static_cast<unsigned>(number(2, 1)), number(3, 1'000'000),
-              static_cast<unsigned>(number(4, 1)), number(5, 32));
+  pgsilo::Load load{.workers = static_cast<unsigned>(number(2, 1)),
+                    .transactions = number(3, 1'000'000),
+                    .window = number(5, 32),
+                    .noise = number(7, 0)};
+  bool compress = argc > 6 && std::string_view(argv[6]) != "off";
+  pgsilo::run(argv[1], load, static_cast<unsigned>(number(4, 1)), compress);
   return 0;
 }

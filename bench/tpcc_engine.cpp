@@ -74,7 +74,7 @@ bool rolled_back_as_meant(const WorkerCounts& counts) {
 bool run(const EngineRunOptions& options, const tpcc::Scale& scale) {
   bool ok = true;
   {
-    EngineDatabase database(options.log, options.threads);
+    EngineDatabase database(options.log, options.threads, options.compress_log);
     if (!database.is_new()) return refuse_to_load(options);
     tpcc::Tables tables(database.relations());
     TpccWorkload workload(tables, scale, options.seed);

@@ -109,7 +109,7 @@ uint64_t sum_of_counters(Transaction& transaction, Relation& records) {
 }
 
 bool run(const EngineRunOptions& options, uint64_t keys) {
-  EngineDatabase database(options.log, options.threads);
+  EngineDatabase database(options.log, options.threads, options.compress_log);
   if (!database.is_new()) return refuse_to_load(options);
   Relation& records = database.relations().get_or_create(RelationId(1), {});
   YcsbWorkload workload(records, keys, options.seed);
