@@ -9,7 +9,7 @@
 #include <deque>
 #include <vector>
 
-#include "bench/latency.h"
+#include "base/latency_histogram.h"
 #include "storage/epoch/epoch.h"
 #include "storage/transaction/abort_reason.h"
 

@@ -46,6 +46,7 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryLi
   result->clean_shutdown =
       !state.control.incarnations.empty() && state.control.incarnations.back().clean;
   RecoveryMeter meter(state.clock, listener);
+  int64_t started_us = state.clock.now_us();
   const CheckpointManifest& checkpoint = state.control.checkpoint;
   if (!open_checkpoint(state.files, state.directory, state.options.checkpoint_directories,
                        state.control.database, checkpoint, &state.checkpoint_files, why)) {
@@ -55,6 +56,7 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryLi
   AnalyzerOptions options{.threads = threads, .accept_data_loss = state.options.accept_data_loss};
   if (!analyze_logs(state.files, directories, options, meter, &state.control, &state.analysis, why))
     return false;
+  result->analysis_us = state.clock.now_us() - started_us;
   if (!state.restore(threads, meter, result, why)) return false;
   meter.report(true);
   result->log_bytes = state.analysis.replay_bytes;
@@ -71,15 +73,19 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryLi
 bool Wal::State::restore(unsigned threads, RecoveryMeter& meter, RecoveryResult* result,
                          std::string* why) {
   meter.expect_only(control.checkpoint.bytes() + analysis.replay_bytes);
+  int64_t started_us = clock.now_us();
   relations->raise_id_floor(RelationId(control.checkpoint.relation_id_floor));
   if (!load_checkpoint(files, checkpoint_files, threads, *relations, *reclaimer, meter,
                        &result->checkpoint_rows, why)) {
     return false;
   }
   checkpoint_files.clear();
+  int64_t loaded_us = clock.now_us();
   ReplayCounts counts;
   if (!replay_logs(files, analysis, threads, *relations, *reclaimer, meter, &counts, why))
     return false;
+  result->load_us = loaded_us - started_us;
+  result->replay_us = clock.now_us() - loaded_us;
   result->records = counts.records;
   result->entries = replayed_entries = counts.entries;
   return true;
@@ -328,12 +334,23 @@ Checkpointer& Wal::checkpointer() { return *state_->checkpointer; }
 
 WalStatus Wal::status() const {
   WalStatus status;
+  status.current_epoch = state_->epochs->current();
+  status.durable_epoch = state_->durable->get();
   for (const LogUnit& unit : state_->units) {
-    status.syncs += unit.logger->batches();
-    status.bytes_written += unit.logger->bytes_written();
-    status.bytes_saved += unit.logger->bytes_saved();
+    LogStatus log = unit.logger->status();
+    log.prepared_segments = unit.segments->ready();
+    log.retired_segments = unit.segments->retired();
+    // Some may be prepared, taken or removed meanwhile.
+    std::vector<uint64_t> segments;
+    size_t others = log.prepared_segments + log.retired_segments;
+    if (unit.directory->list_segments(&segments).ok() && segments.size() > others)
+      log.live_segments = segments.size() - others;
+    status.syncs += log.syncs;
+    status.bytes_written += log.bytes_written;
+    status.bytes_saved += log.bytes_saved;
     status.segments_prepared += unit.segments->prepared();
     status.out_of_space |= unit.segments->state() == LogSpace::exhausted;
+    status.logs.push_back(std::move(log));
   }
   return status;
 }

@@ -45,6 +45,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/epoch/epoch.h"
@@ -129,6 +130,9 @@ struct RecoveryResult {
   uint64_t log_bytes = 0;  // replayed
   uint64_t checkpoint_rows = 0;
   uint64_t checkpoint_bytes = 0;
+  int64_t analysis_us = 0;
+  int64_t load_us = 0;  // of the checkpoint
+  int64_t replay_us = 0;
   bool new_database = false;  // nothing was ever committed durably
   bool clean_shutdown = false;
   std::string data_loss;  // with accept_data_loss: what was given up, else empty
@@ -145,6 +149,28 @@ class DurableListener {
 
 enum class LoggerWake : uint8_t { now, later };
 
+// One log directory since the start.
+struct LogStatus {
+  std::string directory;
+  uint64_t live_segments = 0;      // with blocks in them
+  uint64_t prepared_segments = 0;  // empty ones at hand
+  uint64_t retired_segments = 0;   // that no recovery reads; kept to be used again
+  uint64_t records = 0;
+  uint64_t record_bytes = 0;   // of these, without what blocks add
+  uint64_t writes = 0;         // system calls
+  uint64_t bytes_written = 0;  // to segments, padding included
+  uint64_t bytes_saved = 0;    // by compression
+  uint64_t syncs = 0;          // batches made durable, by a sync or by writes that need none
+  int64_t write_us = 0;        // of writes that a sync follows
+  int64_t sync_us = 0;         // of syncs and of writes that need none
+  double mean_sync_us = 0;     // what a batch waited for the device, and its distribution
+  double median_sync_us = 0;
+  double p99_sync_us = 0;
+  double max_sync_us = 0;
+  uint64_t buffer_waits = 0;  // commits that waited for room in the buffers
+  std::string_view space;     // ample, preparing, exhausted (writers get 53100)
+};
+
 // Moments' figures for views and tests.
 struct WalStatus {
   uint64_t syncs = 0;          // batches written
@@ -152,6 +178,9 @@ struct WalStatus {
   uint64_t bytes_saved = 0;    // by compression
   uint64_t segments_prepared = 0;
   bool out_of_space = false;  // writers get 53100
+  Epoch current_epoch;
+  Epoch durable_epoch;
+  std::vector<LogStatus> logs;
 };
 
 class Wal {

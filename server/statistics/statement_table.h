@@ -16,8 +16,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/counter.h"
 #include "executor/server_monitor.h"
-#include "server/statistics/counter.h"
 #include "storage/transaction/abort_reason.h"
 
 namespace pgsilo {

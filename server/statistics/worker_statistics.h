@@ -2,8 +2,8 @@
 // asks. Thread safety: the worker adds; anybody reads.
 #pragma once
 
+#include "base/counter.h"
 #include "executor/server_monitor.h"
-#include "server/statistics/counter.h"
 #include "server/statistics/statement_table.h"
 
 namespace pgsilo {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/clock.h"
 
 namespace pgsilo {
 
@@ -20,8 +21,10 @@ BatchWriter::BatchWriter(SegmentStore& segments, Uuid log, uint64_t incarnation,
   if (compress) packer_.emplace(log_format::max_block_bytes(segments.segment_bytes()));
 }
 
-void BatchWriter::note_epoch(std::string_view record) {
+void BatchWriter::note(std::string_view record) {
   block_epoch_ = std::max(block_epoch_, peek_record(record)->tid.epoch());
+  counters_.records.add();
+  counters_.record_bytes.add(record.size());
 }
 
 bool BatchWriter::add(std::string_view record) {
@@ -29,17 +32,19 @@ bool BatchWriter::add(std::string_view record) {
   if (payload_bytes_ + record.size() > max_payload_) write_block(BlockHeader{}, nullptr);
   std::memcpy(payload() + payload_bytes_, record.data(), record.size());
   payload_bytes_ += record.size();
-  note_epoch(record);
+  note(record);
   return true;
 }
 
 void BatchWriter::write_long(std::string_view record) {
   if (payload_bytes_ != 0) write_block(BlockHeader{}, nullptr);
+  note(record);
+  Epoch epoch = block_epoch_;
   for (size_t at = 0; at < record.size(); at += max_payload_) {
     std::string_view piece = record.substr(at, max_payload_);
     std::memcpy(payload(), piece.data(), piece.size());
     payload_bytes_ = piece.size();
-    note_epoch(record);
+    block_epoch_ = epoch;
     BlockHeader header;
     header.kind = BlockKind::piece;
     header.piece_offset = at;
@@ -51,6 +56,10 @@ void BatchWriter::write_long(std::string_view record) {
 void BatchWriter::end_batch(const BatchTrailer& trailer) {
   write_block(BlockHeader{}, &trailer);
   sync_segment();
+  counters_.batches.add();
+  counters_.batch_latency.add(batch_ns_);
+  counters_.longest_batch_ns.raise_to(static_cast<uint64_t>(batch_ns_));
+  batch_ns_ = 0;
 }
 
 BatchWriter::Content BatchWriter::pack_payload(size_t trailer_bytes) {
@@ -76,14 +85,24 @@ void BatchWriter::write_block(BlockHeader header, const BatchTrailer* trailer) {
   header.largest_epoch = segment_epoch_;
   BlockPlace place{.log = log_, .segment = segment_.number, .offset = offset_};
   PGSILO_CHECK(seal_block(content.block, place, header, content.stored_bytes, trailer) == bytes);
+  int64_t started_ns = monotonic_ns();
   FileResult result = segment_.file->write_at(content.block, bytes, offset_);
   if (!result.ok()) fail("write", result);
   offset_ += bytes;
-  bytes_written_ += bytes;
-  bytes_saved_ += log_format::round_up(around + payload_bytes_) - bytes;
+  bool durable = segment_.file->synced_end() >= offset_;
+  count_time(durable ? counters_.sync_ns : counters_.write_ns, started_ns);
+  counters_.writes.add();
+  counters_.bytes.add(bytes);
+  counters_.bytes_saved.add(log_format::round_up(around + payload_bytes_) - bytes);
   segments_.consumed(offset_, segment_.bytes);
   payload_bytes_ = 0;
   block_epoch_ = Epoch(0);
+}
+
+void BatchWriter::count_time(Counter& counter, int64_t started_ns) {
+  int64_t passed_ns = monotonic_ns() - started_ns;
+  counter.add(static_cast<uint64_t>(passed_ns));
+  batch_ns_ += passed_ns;
 }
 
 void BatchWriter::make_room(size_t bytes) {
@@ -99,8 +118,10 @@ void BatchWriter::make_room(size_t bytes) {
 
 void BatchWriter::sync_segment() {
   if (segment_.file->synced_end() < offset_) {
+    int64_t started_ns = monotonic_ns();
     FileResult result = segment_.file->sync_data();
     if (!result.ok()) fail("sync", result);
+    count_time(counters_.sync_ns, started_ns);
   }
   PGSILO_CHECK(segment_.file->synced_end() >= offset_);
 }

@@ -1,9 +1,9 @@
 // Packs records into blocks, compressed if that is wanted, and writes them to the current segment;
-// a batch ends in a trailer and a sync. Thread safety: none; the logger's step. One write is in
-// flight at a time. Invariants: a synced block is never written again; blocks follow each other
-// without gaps but at segment ends; when end_batch() returns, every byte of the batch is below its
-// file's synced_end() (durability.md item 13). A write or sync that fails ends the process (item
-// 10).
+// a batch ends in a trailer and a sync. Thread safety: none; the logger's step. counters(): any
+// thread. One write is in flight at a time. Invariants: a synced block is never written again;
+// blocks follow each other without gaps but at segment ends; when end_batch() returns, every byte
+// of the batch is below its file's synced_end() (durability.md item 13). A write or sync that fails
+// ends the process (item 10).
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "storage/epoch/epoch.h"
 #include "wal/log/block_payload.h"
+#include "wal/log/log_counters.h"
 #include "wal/log/log_format.h"
 #include "wal/log/segment_store.h"
 
@@ -33,13 +34,11 @@ class BatchWriter {
   void write_long(std::string_view record);
   void end_batch(const BatchTrailer& trailer);
 
-  uint64_t bytes_written() const { return bytes_written_; }
-  // By which compression made blocks shorter.
-  uint64_t bytes_saved() const { return bytes_saved_; }
+  const LogCounters& counters() const { return counters_; }
 
  private:
   char* payload() { return block_.get() + log_format::block_header_bytes; }
-  void note_epoch(std::string_view record);
+  void note(std::string_view record);
   // The block to write: the one that was filled, or that with its payload compressed.
   struct Content {
     char* block;
@@ -49,6 +48,7 @@ class BatchWriter {
   Content pack_payload(size_t trailer_bytes);
   void write_block(BlockHeader header, const BatchTrailer* trailer);
   void make_room(size_t bytes);
+  void count_time(Counter& counter, int64_t started_ns);
   void sync_segment();
   [[noreturn]] void fail(const char* what, const FileResult& result) const;
 
@@ -64,8 +64,8 @@ class BatchWriter {
   uint64_t offset_ = 0;  // of the next block in segment_
   Epoch segment_epoch_;
   uint64_t next_number_ = 0;
-  uint64_t bytes_written_ = 0;
-  uint64_t bytes_saved_ = 0;
+  LogCounters counters_;
+  int64_t batch_ns_ = 0;  // that the batch has waited for the device
   std::optional<PayloadPacker> packer_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "wal/log/segment_keeper.h"
 #include "wal/log/worker_log.h"
+#include "wal/wal.h"
 
 namespace pgsilo {
 namespace {
@@ -13,6 +14,18 @@ namespace {
 // How long the thread waits when a step could do nothing because an epoch is not complete yet.
 constexpr int64_t first_retry_us = 20;
 constexpr int64_t longest_retry_us = 5000;
+
+std::string_view name_of(LogSpace space) {
+  switch (space) {
+    case LogSpace::ample:
+      break;
+    case LogSpace::preparing:
+      return "preparing";
+    case LogSpace::exhausted:
+      return "exhausted";
+  }
+  return "ample";
+}
 
 }  // namespace
 
@@ -68,9 +81,6 @@ void Logger::write_batch(const BatchTrailer& trailer) {
     }
   }
   writer_.end_batch(trailer);
-  batches_.fetch_add(1, std::memory_order_relaxed);
-  bytes_.store(writer_.bytes_written(), std::memory_order_relaxed);
-  saved_.store(writer_.bytes_saved(), std::memory_order_relaxed);
   parts_.commit.batch_synced(parts_.index, trailer);
   for (WorkerLog* log : parts_.logs) log->batch_written();
   uint64_t segment = parts_.segments.position().segment;
@@ -95,6 +105,35 @@ void Logger::drain() {
 }
 
 void Logger::want_segments() { keeper_->wake(); }
+
+LogStatus Logger::status() const {
+  auto number = [](const Counter& counter) { return static_cast<uint64_t>(counter.value()); };
+  const LogCounters& counters = writer_.counters();
+  double longest_us = static_cast<double>(counters.longest_batch_ns.value()) / 1000;
+  auto share_us = [&](double share) {
+    return std::min(counters.batch_latency.percentile_us(share), longest_us);
+  };
+  LogStatus status{.directory = parts_.segments.directory(),
+                   .records = number(counters.records),
+                   .record_bytes = number(counters.record_bytes),
+                   .writes = number(counters.writes),
+                   .bytes_written = number(counters.bytes),
+                   .bytes_saved = number(counters.bytes_saved),
+                   .syncs = number(counters.batches),
+                   .write_us = counters.write_ns.value() / 1000,
+                   .sync_us = counters.sync_ns.value() / 1000,
+                   .median_sync_us = share_us(0.5),
+                   .p99_sync_us = share_us(0.99),
+                   .max_sync_us = longest_us,
+                   .space = name_of(parts_.segments.state())};
+  // A batch that is under way counts in the sum already.
+  if (status.syncs != 0) {
+    auto sum_us = static_cast<double>(status.write_us + status.sync_us);
+    status.mean_sync_us = std::min(sum_us / static_cast<double>(status.syncs), longest_us);
+  }
+  for (const WorkerLog* log : parts_.logs) status.buffer_waits += number(log->buffer_waits());
+  return status;
+}
 
 void Logger::space_changed() {
   for (WorkerLog* log : parts_.logs) log->wake_waiters();

@@ -31,6 +31,7 @@
 
 namespace pgsilo {
 
+struct LogStatus;
 class SegmentKeeper;
 class WorkerLog;
 
@@ -72,9 +73,10 @@ class Logger {
   void space_changed();
 
   SegmentStore& segments() { return parts_.segments; }
-  uint64_t batches() const { return batches_.load(std::memory_order_relaxed); }
-  uint64_t bytes_written() const { return bytes_.load(std::memory_order_relaxed); }
-  uint64_t bytes_saved() const { return saved_.load(std::memory_order_relaxed); }
+  const LogCounters& counters() const { return writer_.counters(); }
+  uint64_t bytes_written() const { return static_cast<uint64_t>(counters().bytes.value()); }
+  // But for the numbers of segments. Any thread.
+  LogStatus status() const;
 
  private:
   bool has_work() const;
@@ -93,9 +95,6 @@ class Logger {
   uint64_t last_segment_ = 0;  // that a batch ended in
   alignas(64) std::atomic<bool> stepping_{false};
   std::atomic<bool> drain_{false};
-  std::atomic<uint64_t> batches_{0};
-  std::atomic<uint64_t> bytes_{0};
-  std::atomic<uint64_t> saved_{0};
 
   alignas(64) std::atomic<bool> idle_{false};  // the thread sleeps without a limit
   std::atomic<bool> asleep_{false};

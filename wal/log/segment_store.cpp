@@ -126,6 +126,16 @@ void SegmentStore::consumed(uint64_t used, uint64_t bytes) {
   update_state();
 }
 
+size_t SegmentStore::retired() const {
+  std::lock_guard lock(mutex_);
+  return retired_.size();
+}
+
+size_t SegmentStore::ready() const {
+  std::lock_guard lock(mutex_);
+  return ready_.size();
+}
+
 bool SegmentStore::wants_segments() const {
   std::lock_guard lock(mutex_);
   uint64_t spare = uint64_t{options_.spare_segments} * options_.segment_bytes;

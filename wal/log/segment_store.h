@@ -93,6 +93,10 @@ class SegmentStore {
   // Removes all of them: the device is full. Whether there were any.
   bool remove_retired();
   uint64_t prepared() const { return prepared_.load(std::memory_order_relaxed); }
+  // Empty ones at hand; any thread.
+  size_t ready() const;
+  // Retired segments that are kept.
+  size_t retired() const;
 
  private:
   FileResult open_segment(uint64_t number, Segment* segment);

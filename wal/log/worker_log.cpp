@@ -79,6 +79,7 @@ void WorkerLog::wait_for_buffer(Parker& parker, int64_t deadline_us) {
   waiter_count_.fetch_add(1, std::memory_order_acq_rel);
   if (!can_reserve(wanted)) {
     logger_->drain();
+    buffer_waits_.add();
     parker.park(deadline_us);
   }
   waiter_count_.fetch_sub(1, std::memory_order_relaxed);

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/counter.h"
 #include "storage/epoch/epoch.h"
 #include "storage/transaction/redo_sink.h"
 #include "wal/log/log_buffer.h"
@@ -63,6 +64,8 @@ class WorkerLog final : public RedoSink {
   void wake_waiters();
   // Published and not taken, in any epoch. seq_cst, as LogBuffer::publish().
   bool has_records() const;
+  // How often somebody waited for room in the buffer; any thread.
+  const Counter& buffer_waits() const { return buffer_waits_; }
 
   // The last epoch <= `completed` in which this worker appended, 0 for none; a later one where that
   // was too long ago to be remembered.
@@ -89,6 +92,7 @@ class WorkerLog final : public RedoSink {
   std::array<std::atomic<uint64_t>, remembered_epochs> epochs_{};
   std::atomic<uint64_t> epoch_count_{0};
 
+  Counter buffer_waits_;
   std::atomic<uint32_t> waiter_count_{0};
   std::mutex waiters_mutex_;
   std::vector<Parker*> waiters_;

@@ -38,8 +38,29 @@ TEST(GroupCommit, OneSyncForABatch) {
   Epoch last;
   for (int i = 0; i < 100; ++i) last = parts.append(static_cast<unsigned>(i % 3));
   EXPECT_TRUE(parts.step(0, last));
-  EXPECT_EQ(parts.loggers[0]->batches(), 1u);
-  EXPECT_EQ(parts.loggers[0]->bytes_written(), log_format::block_unit);
+  EXPECT_EQ(parts.loggers[0]->counters().batches.value(), 1);
+  EXPECT_EQ(parts.loggers[0]->counters().bytes.value(), int64_t{log_format::block_unit});
+}
+
+TEST(GroupCommit, CountsWhatItWrites) {
+  LogParts parts(2, 1);
+  parts.append(0, 100);
+  Epoch last = parts.append(1, 200);
+  EXPECT_TRUE(parts.step(0, last));
+  EXPECT_TRUE(parts.step(0, parts.append(0, 100)));
+  LogStatus status = parts.loggers[0]->status();
+  EXPECT_EQ(status.directory, "/log/0");
+  EXPECT_EQ(status.records, 3u);
+  EXPECT_EQ(status.record_bytes, 400 + 3 * record_bytes(1, 1));
+  EXPECT_EQ(status.writes, 2u);
+  EXPECT_EQ(status.syncs, 2u);
+  EXPECT_EQ(status.bytes_written, 2 * log_format::block_unit);
+  EXPECT_EQ(status.buffer_waits, 0u);
+  EXPECT_EQ(status.space, "ample");
+  EXPECT_GT(status.max_sync_us, 0);
+  EXPECT_LE(status.mean_sync_us, status.max_sync_us);
+  EXPECT_LE(status.median_sync_us, status.p99_sync_us);
+  EXPECT_LE(status.p99_sync_us, status.max_sync_us);
 }
 
 TEST(GroupCommit, TellsAgainWhoAskedForMore) {
@@ -82,7 +103,7 @@ TEST(GroupCommit, ReadersNeedNoWrite) {
   Epoch current = parts.epochs.current();
   EXPECT_TRUE(parts.step(0, current));
   EXPECT_GE(parts.durable.get(), current);
-  EXPECT_EQ(parts.loggers[0]->batches(), 0u);
+  EXPECT_EQ(parts.loggers[0]->counters().batches.value(), 0);
   EXPECT_LT(parts.commit->recorded(),
             current);  // no trailer says so: it must not go to disk either
 }
@@ -92,7 +113,7 @@ TEST(GroupCommit, AnIdleLoggerHoldsNobodyBack) {
   Epoch epoch = parts.append(0);
   EXPECT_TRUE(parts.step(0, epoch));
   EXPECT_GE(parts.durable.get(), epoch);
-  EXPECT_EQ(parts.loggers[1]->batches(), 0u);
+  EXPECT_EQ(parts.loggers[1]->counters().batches.value(), 0);
 }
 
 TEST(GroupCommit, ABusyLoggerHoldsEverybodyBack) {

@@ -57,7 +57,7 @@ TEST(WorkerLog, LongTransactionsGoBesideTheRing) {
   parts.append(0, 50);
   EXPECT_TRUE(parts.step(0, epoch));
   EXPECT_FALSE(parts.logs[0]->has_records());
-  EXPECT_GT(parts.loggers[0]->bytes_written(), 200'000u);
+  EXPECT_GT(parts.loggers[0]->counters().bytes.value(), 200'000);
 }
 
 TEST(WorkerLog, WithoutSpaceWritersAreToldAndLaterServedAgain) {
@@ -127,7 +127,7 @@ TEST(WorkerLog, LongTransactionsOfManyEntriesFit) {
     parts.slots[0]->leave();
     EXPECT_TRUE(parts.step(0, epoch));
     EXPECT_FALSE(parts.logs[0]->has_records());
-    EXPECT_GT(parts.loggers[0]->bytes_written(), bytes);
+    EXPECT_GT(parts.loggers[0]->counters().bytes.value(), static_cast<int64_t>(bytes));
   }
 }
 

@@ -1,4 +1,4 @@
-// A count that one thread keeps and any thread reads.
+// A count that one thread at a time keeps and any thread reads.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,11 @@ class Counter {
   // The owner. No read-modify-write that others would have to wait for.
   void add(uint64_t count = 1) {
     count_.store(count_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  }
+  // For the largest of something.
+  void raise_to(uint64_t value) {
+    if (value > count_.load(std::memory_order_relaxed))
+      count_.store(value, std::memory_order_relaxed);
   }
   int64_t value() const { return static_cast<int64_t>(count_.load(std::memory_order_relaxed)); }
 
