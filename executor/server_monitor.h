@@ -104,6 +104,48 @@ struct MemoryInfo {
   int64_t sessions_ended = 0;  // idle ones that kept memory from being freed
 };
 
+// What all loggers have written.
+struct LogStatistics {
+  int64_t records = 0;
+  int64_t record_bytes = 0;
+  int64_t buffer_waits = 0;
+  int64_t writes = 0;
+  int64_t syncs = 0;
+  double write_ms = 0;
+  double sync_ms = 0;
+  int64_t reset_time = 0;
+};
+
+// One log directory, since the start. Times are those that a batch waited for the device.
+struct LogInfo {
+  std::string directory;
+  int64_t live_segments = 0;
+  int64_t prepared_segments = 0;
+  int64_t bytes_written = 0;
+  int64_t syncs = 0;
+  double mean_sync_ms = 0;
+  double median_sync_ms = 0;
+  double p99_sync_ms = 0;
+  double max_sync_ms = 0;
+  uint64_t current_epoch = 0;  // of the database
+  uint64_t durable_epoch = 0;  // likewise
+  std::string space;
+};
+
+// What the server found when it started.
+struct RecoveryInfo {
+  int64_t started = 0;  // when recovery began
+  bool new_database = false;
+  bool clean_shutdown = false;
+  int64_t log_bytes = 0;  // replayed
+  int64_t records = 0;
+  int64_t entries = 0;
+  double analysis_seconds = 0;
+  double replay_seconds = 0;
+  uint64_t durable_epoch = 0;
+  std::string data_loss;  // what was given up
+};
+
 class ServerMonitor {
  public:
   virtual ~ServerMonitor() = default;
@@ -117,6 +159,11 @@ class ServerMonitor {
   virtual std::vector<StatementStatistics> statement_statistics() const = 0;
   virtual void reset_statistics() = 0;
   virtual MemoryInfo memory() const = 0;
+  virtual LogStatistics log_statistics() const = 0;
+  // They begin anew.
+  virtual void reset_log_statistics() = 0;
+  virtual std::vector<LogInfo> logs() const = 0;
+  virtual RecoveryInfo recovery() const = 0;
   virtual std::vector<LockInfo> locks() const = 0;
   virtual std::vector<SnapshotInfo> snapshots() const = 0;
   // Who holds what the session waits for, or waits for it before that session.

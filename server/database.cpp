@@ -172,6 +172,7 @@ bool Database::recover(std::string* why) {
   epochs_ = std::make_unique<EpochManager>(recovered.first_epoch);
   snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
   monitor_.set_snapshots(*snapshots_);
+  monitor_.set_log(*wal_, recovered);
   return wal_->start(*epochs_, *durable_, why);
 }
 

@@ -9,6 +9,7 @@
 #include "storage/transaction/lock_list.h"
 #include "storage/transaction/record_lock.h"
 #include "storage/transaction/snapshot_registry.h"
+#include "wal/wal.h"
 
 namespace pgsilo {
 namespace {
@@ -95,6 +96,78 @@ void Monitor::reset_statistics() {
   before_reset_ = counted();
   before_reset_.reset_time = in_postgres_time(unix_time_us());
   for (WorkerStatistics* worker : workers_) worker->statements.clear();
+}
+
+void Monitor::set_log(const Wal& wal, const RecoveryResult& recovered) {
+  wal_ = &wal;
+  int64_t now = in_postgres_time(unix_time_us());
+  log_before_reset_.reset_time = now;
+  recovery_ = {.started = now - recovered.analysis_us - recovered.replay_us,
+               .new_database = recovered.new_database,
+               .clean_shutdown = recovered.clean_shutdown,
+               .log_bytes = static_cast<int64_t>(recovered.log_bytes),
+               .records = static_cast<int64_t>(recovered.records),
+               .entries = static_cast<int64_t>(recovered.entries),
+               .analysis_seconds = static_cast<double>(recovered.analysis_us) / 1e6,
+               .replay_seconds = static_cast<double>(recovered.replay_us) / 1e6,
+               .durable_epoch = recovered.durable_epoch.value(),
+               .data_loss = recovered.data_loss};
+}
+
+LogStatistics Monitor::logged() const {
+  LogStatistics sum;
+  for (const LogStatus& log : wal_->status().logs) {
+    sum.records += static_cast<int64_t>(log.records);
+    sum.record_bytes += static_cast<int64_t>(log.record_bytes);
+    sum.buffer_waits += static_cast<int64_t>(log.buffer_waits);
+    sum.writes += static_cast<int64_t>(log.writes);
+    sum.syncs += static_cast<int64_t>(log.syncs);
+    sum.write_ms += static_cast<double>(log.write_us) / 1000;
+    sum.sync_ms += static_cast<double>(log.sync_us) / 1000;
+  }
+  return sum;
+}
+
+LogStatistics Monitor::log_statistics() const {
+  std::lock_guard lock(reset_mutex_);
+  LogStatistics since = logged();
+  const LogStatistics& before = log_before_reset_;
+  since.records -= before.records;
+  since.record_bytes -= before.record_bytes;
+  since.buffer_waits -= before.buffer_waits;
+  since.writes -= before.writes;
+  since.syncs -= before.syncs;
+  since.write_ms -= before.write_ms;
+  since.sync_ms -= before.sync_ms;
+  since.reset_time = before.reset_time;
+  return since;
+}
+
+void Monitor::reset_log_statistics() {
+  std::lock_guard lock(reset_mutex_);
+  log_before_reset_ = logged();
+  log_before_reset_.reset_time = in_postgres_time(unix_time_us());
+}
+
+std::vector<LogInfo> Monitor::logs() const {
+  WalStatus status = wal_->status();
+  std::vector<LogInfo> infos;
+  infos.reserve(status.logs.size());
+  for (const LogStatus& log : status.logs) {
+    infos.push_back({.directory = log.directory,
+                     .live_segments = static_cast<int64_t>(log.live_segments),
+                     .prepared_segments = static_cast<int64_t>(log.prepared_segments),
+                     .bytes_written = static_cast<int64_t>(log.bytes_written),
+                     .syncs = static_cast<int64_t>(log.syncs),
+                     .mean_sync_ms = log.mean_sync_us / 1000,
+                     .median_sync_ms = log.median_sync_us / 1000,
+                     .p99_sync_ms = log.p99_sync_us / 1000,
+                     .max_sync_ms = log.max_sync_us / 1000,
+                     .current_epoch = status.current_epoch.value(),
+                     .durable_epoch = status.durable_epoch.value(),
+                     .space = std::string(log.space)});
+  }
+  return infos;
 }
 
 MemoryInfo Monitor::memory() const { return memory_->info(); }

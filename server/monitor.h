@@ -1,5 +1,5 @@
 // What statements may ask about the server, answered from its parts. Thread safety: as
-// ServerMonitor; set_snapshots() and set_workers() before the first session.
+// ServerMonitor; the setters before the first session.
 #pragma once
 
 #include <mutex>
@@ -14,6 +14,8 @@ class LockTable;
 class ServerMemory;
 class SessionRegistry;
 class SnapshotRegistry;
+class Wal;
+struct RecoveryResult;
 
 class Monitor final : public ServerMonitor {
  public:
@@ -21,6 +23,8 @@ class Monitor final : public ServerMonitor {
   void set_snapshots(const SnapshotRegistry& snapshots) { snapshots_ = &snapshots; }
   // What memory() asks; before the first session.
   void set_memory(const ServerMemory& memory) { memory_ = &memory; }
+  // What logs() and their kin ask, and what they found; before the first session.
+  void set_log(const Wal& wal, const RecoveryResult& recovered);
   void set_workers(std::vector<WorkerStatistics*> workers) { workers_ = std::move(workers); }
 
   bool cancel(int32_t process) override;
@@ -31,20 +35,28 @@ class Monitor final : public ServerMonitor {
   std::vector<StatementStatistics> statement_statistics() const override;
   void reset_statistics() override;
   MemoryInfo memory() const override;
+  LogStatistics log_statistics() const override;
+  void reset_log_statistics() override;
+  std::vector<LogInfo> logs() const override;
+  RecoveryInfo recovery() const override { return recovery_; }
   std::vector<LockInfo> locks() const override;
   std::vector<SnapshotInfo> snapshots() const override;
   std::vector<int32_t> blockers(int32_t process) const override;
 
  private:
   DatabaseStatistics counted() const;
+  LogStatistics logged() const;
 
   SessionRegistry& sessions_;
   LockTable& locks_;
   const SnapshotRegistry* snapshots_ = nullptr;
   const ServerMemory* memory_ = nullptr;
+  const Wal* wal_ = nullptr;
+  RecoveryInfo recovery_;
   std::vector<WorkerStatistics*> workers_;
-  mutable std::mutex reset_mutex_;  // guards before_reset_
+  mutable std::mutex reset_mutex_;  // guards what follows
   DatabaseStatistics before_reset_;
+  LogStatistics log_before_reset_;
 };
 
 }  // namespace pgsilo

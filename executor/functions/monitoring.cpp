@@ -73,11 +73,22 @@ Datum reset_statistics(EvalContext& context, const Datum*) {
   return Datum::of_int(0);
 }
 
+// Of PostgreSQL's targets only the log is counted here.
+Datum reset_shared_statistics(EvalContext& context, const Datum* a) {
+  std::string_view target = a[0].bytes();
+  if (target == "wal") {
+    context.execution->monitor->reset_log_statistics();
+  } else if (target != "archiver" && target != "bgwriter" && target != "recovery_prefetch") {
+    throw SqlError(sqlstate::invalid_parameter_value,
+                   concat("unrecognized reset target: \"", target, "\""))
+        .hint("Target must be \"archiver\", \"bgwriter\", \"recovery_prefetch\", or \"wal\".");
+  }
+  return Datum::of_int(0);
+}
+
 constexpr FunctionEntry entries[] = {
-    {2171, cancel_backend},
-    {2096, terminate_backend},
-    {2561, blocking_pids},
-    {2274, reset_statistics},
+    {2171, cancel_backend},   {2096, terminate_backend},       {2561, blocking_pids},
+    {2274, reset_statistics}, {3775, reset_shared_statistics},
 };
 
 }  // namespace

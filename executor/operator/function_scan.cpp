@@ -118,11 +118,13 @@ CompiledOperator* compile_function_scan(const FunctionScanNode& node, PlanCompil
   made->output = plan.new_register_list(node.columns.size());
   for (size_t i = 0; i < node.calls.size(); ++i) {
     CompiledFunction& function = made->functions.emplace_back();
-    if (!node.returns_set[i]) {
+    const auto* call = try_as<CallExpression>(node.calls[i]);
+    // A function that returns a record is a set of one.
+    bool is_record = call != nullptr && !row_columns(call->procedure).empty();
+    if (!node.returns_set[i] && !is_record) {
       function.value = plan.expression(node.calls[i], {});
       continue;
     }
-    const auto* call = as<CallExpression>(node.calls[i]);
     function.set_procedure = call->procedure;
     const BuiltinProcedure* known = find_procedure(call->procedure);
     if (make_set_function(call->procedure) == nullptr)

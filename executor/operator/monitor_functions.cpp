@@ -12,6 +12,7 @@
 #include "executor/operator/set_function.h"
 #include "executor/relation_memory.h"
 #include "executor/server_monitor.h"
+#include "sql/types/numeric.h"
 
 namespace pgsilo {
 namespace {
@@ -23,6 +24,8 @@ class RowBuilder {
 
   RowBuilder& null() { return put(Datum()); }
   RowBuilder& integer(int64_t value) { return put(Datum::of_int(value)); }
+  RowBuilder& real(double value) { return put(Datum::of_float(value)); }
+  RowBuilder& numeric(int64_t value) { return put(numeric_from_integer(value, arena_)); }
   RowBuilder& boolean(bool value) { return put(Datum::of_bool(value)); }
   RowBuilder& text(std::string_view value) {
     return put(Datum::of_bytes(arena_.copy_string(value)));
@@ -232,6 +235,39 @@ void fill_memory(ExecutionContext& session, const Datum*, std::vector<Datum>& va
   row.integer(info.refusals).integer(info.sessions_ended);
 }
 
+void fill_log_statistics(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                         Arena& arena) {
+  LogStatistics all = session.monitor->log_statistics();
+  RowBuilder row(values, arena);
+  row.integer(all.records).integer(0).numeric(all.record_bytes).integer(all.buffer_waits);
+  row.integer(all.writes).integer(all.syncs).real(all.write_ms).real(all.sync_ms);
+  row.integer(all.reset_time);
+}
+
+void fill_logs(ExecutionContext& session, const Datum*, std::vector<Datum>& values, Arena& arena) {
+  for (const LogInfo& log : session.monitor->logs()) {
+    RowBuilder row(values, arena);
+    row.text(log.directory).integer(log.live_segments).integer(log.prepared_segments);
+    row.integer(log.bytes_written).integer(log.syncs);
+    row.real(log.mean_sync_ms).real(log.median_sync_ms).real(log.p99_sync_ms);
+    row.real(log.max_sync_ms);
+    row.integer(static_cast<int64_t>(log.current_epoch));
+    row.integer(static_cast<int64_t>(log.durable_epoch));
+    row.text(log.space);
+  }
+}
+
+void fill_recovery(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                   Arena& arena) {
+  RecoveryInfo info = session.monitor->recovery();
+  RowBuilder row(values, arena);
+  row.integer(info.started).boolean(info.new_database).boolean(info.clean_shutdown);
+  row.null().null().null().null();  // of a checkpoint
+  row.integer(info.log_bytes).integer(info.records).integer(info.entries);
+  row.real(info.analysis_seconds).real(info.replay_seconds);
+  row.integer(static_cast<int64_t>(info.durable_epoch)).text_or_null(info.data_loss);
+}
+
 // All rows are made when the scan begins.
 class MonitorFunction final : public SetFunction {
  public:
@@ -261,6 +297,8 @@ class MonitorFunction final : public SetFunction {
 
 std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
   switch (procedure) {
+    case 1136:
+      return std::make_unique<MonitorFunction>(procedure, fill_log_statistics);
     case 1371:
       return std::make_unique<MonitorFunction>(procedure, fill_locks);
     case 2022:
@@ -275,6 +313,10 @@ std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
       return std::make_unique<MonitorFunction>(procedure, fill_memory);
     case 9005:
       return std::make_unique<MonitorFunction>(procedure, fill_relation_memory);
+    case 9006:
+      return std::make_unique<MonitorFunction>(procedure, fill_logs);
+    case 9007:
+      return std::make_unique<MonitorFunction>(procedure, fill_recovery);
     default:
       return nullptr;
   }
