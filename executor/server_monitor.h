@@ -137,7 +137,11 @@ struct RecoveryInfo {
   int64_t started = 0;  // when recovery began
   bool new_database = false;
   bool clean_shutdown = false;
-  int64_t log_bytes = 0;  // replayed
+  uint64_t checkpoint = 0;  // its number; 0: there was none
+  int64_t checkpoint_bytes = 0;
+  int64_t checkpoint_records = 0;
+  double checkpoint_seconds = 0;  // of loading it
+  int64_t log_bytes = 0;          // replayed
   int64_t records = 0;
   int64_t entries = 0;
   double analysis_seconds = 0;

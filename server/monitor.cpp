@@ -102,9 +102,13 @@ void Monitor::set_log(const Wal& wal, const RecoveryResult& recovered) {
   wal_ = &wal;
   int64_t now = in_postgres_time(unix_time_us());
   log_before_reset_.reset_time = now;
-  recovery_ = {.started = now - recovered.analysis_us - recovered.replay_us,
+  recovery_ = {.started = now - recovered.analysis_us - recovered.load_us - recovered.replay_us,
                .new_database = recovered.new_database,
                .clean_shutdown = recovered.clean_shutdown,
+               .checkpoint = recovered.checkpoint,
+               .checkpoint_bytes = static_cast<int64_t>(recovered.checkpoint_bytes),
+               .checkpoint_records = static_cast<int64_t>(recovered.checkpoint_rows),
+               .checkpoint_seconds = static_cast<double>(recovered.load_us) / 1e6,
                .log_bytes = static_cast<int64_t>(recovered.log_bytes),
                .records = static_cast<int64_t>(recovered.records),
                .entries = static_cast<int64_t>(recovered.entries),

@@ -60,6 +60,7 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryLi
   if (!state.restore(threads, meter, result, why)) return false;
   meter.report(true);
   result->log_bytes = state.analysis.replay_bytes;
+  result->checkpoint = checkpoint.number;
   result->checkpoint_bytes = checkpoint.bytes();
   result->new_database = result->entries == 0 && !checkpoint.exists();
   result->data_loss = state.analysis.data_loss;
@@ -241,10 +242,11 @@ void Wal::State::remove_stale_checkpoints() {
 }
 
 void Wal::State::retire_segments(const LogUnit& unit) const {
+  uint64_t first_needed = 0;
   for (const LogCut& cut : control.checkpoint.cuts) {
-    if (cut.log == unit.directory->log())
-      static_cast<void>(unit.segments->retire_below(cut.segment));
+    if (cut.log == unit.directory->log()) first_needed = cut.segment;
   }
+  static_cast<void>(unit.segments->retire_below(first_needed));
 }
 
 // An earlier process may have replaced the control file and died before its directory was synced.
@@ -340,11 +342,7 @@ WalStatus Wal::status() const {
     LogStatus log = unit.logger->status();
     log.prepared_segments = unit.segments->ready();
     log.retired_segments = unit.segments->retired();
-    // Some may be prepared, taken or removed meanwhile.
-    std::vector<uint64_t> segments;
-    size_t others = log.prepared_segments + log.retired_segments;
-    if (unit.directory->list_segments(&segments).ok() && segments.size() > others)
-      log.live_segments = segments.size() - others;
+    log.live_segments = unit.segments->live();
     status.syncs += log.syncs;
     status.bytes_written += log.bytes_written;
     status.bytes_saved += log.bytes_saved;

@@ -127,7 +127,8 @@ struct RecoveryResult {
   Epoch first_epoch;    // what EpochManager starts with: above every epoch in any file
   uint64_t records = 0;
   uint64_t entries = 0;
-  uint64_t log_bytes = 0;  // replayed
+  uint64_t log_bytes = 0;   // replayed
+  uint64_t checkpoint = 0;  // its number; 0: there was none
   uint64_t checkpoint_rows = 0;
   uint64_t checkpoint_bytes = 0;
   int64_t analysis_us = 0;

@@ -262,7 +262,12 @@ void fill_recovery(ExecutionContext& session, const Datum*, std::vector<Datum>& 
   RecoveryInfo info = session.monitor->recovery();
   RowBuilder row(values, arena);
   row.integer(info.started).boolean(info.new_database).boolean(info.clean_shutdown);
-  row.null().null().null().null();  // of a checkpoint
+  if (info.checkpoint != 0) {
+    row.integer(static_cast<int64_t>(info.checkpoint)).integer(info.checkpoint_bytes);
+    row.integer(info.checkpoint_records).real(info.checkpoint_seconds);
+  } else {
+    row.null().null().null().null();
+  }
   row.integer(info.log_bytes).integer(info.records).integer(info.entries);
   row.real(info.analysis_seconds).real(info.replay_seconds);
   row.integer(static_cast<int64_t>(info.durable_epoch)).text_or_null(info.data_loss);

@@ -103,7 +103,7 @@ TEST_F(Verify, RecordsAreReadAsRecoveryReadsThem) {
   ASSERT_TRUE(view && view->trailer);
   BatchTrailer trailer = *view->trailer;
   ++block[log_format::block_header_bytes + 4];  // entries of the record
-  seal_block(block.data(), place, view->header, view->payload.size(), &trailer);
+  seal_block(block.data(), place, view->header, view->stored.size(), &trailer);
   disk_.corrupt(segment, 4096, block);
   Verified verified = verify(disk_, {"wal"});
   EXPECT_EQ(verified.verdict, Verdict::damaged);

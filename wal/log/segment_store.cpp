@@ -126,6 +126,13 @@ void SegmentStore::consumed(uint64_t used, uint64_t bytes) {
   update_state();
 }
 
+uint64_t SegmentStore::live() const {
+  uint64_t current = position().segment;
+  std::lock_guard lock(mutex_);
+  uint64_t end = position_.segment == 0 ? current : position_.segment + 1;
+  return first_live_ == 0 || first_live_ > end ? 0 : end - first_live_;
+}
+
 size_t SegmentStore::retired() const {
   std::lock_guard lock(mutex_);
   return retired_.size();
@@ -198,12 +205,19 @@ FileResult SegmentStore::retire_below(uint64_t number) {
   std::vector<std::string> names;
   FileResult result = files_.list(options_.directory, &names);
   std::vector<uint64_t> numbers;
+  uint64_t first_live = UINT64_MAX;
   for (const std::string& name : names) {
     std::optional<uint64_t> segment = parse_segment_name(name);
-    if (segment && *segment < number) numbers.push_back(*segment);
+    if (!segment) continue;
+    if (*segment >= number) {
+      first_live = std::min(first_live, *segment);
+    } else {
+      numbers.push_back(*segment);
+    }
   }
   std::sort(numbers.begin(), numbers.end());
   std::lock_guard lock(mutex_);
+  first_live_ = first_live == UINT64_MAX ? next_number_ : first_live;
   retired_.assign(numbers.begin(), numbers.end());
   return result;
 }

@@ -95,6 +95,8 @@ class SegmentStore {
   uint64_t prepared() const { return prepared_.load(std::memory_order_relaxed); }
   // Empty ones at hand; any thread.
   size_t ready() const;
+  // Segments that a recovery would read.
+  uint64_t live() const;
   // Retired segments that are kept.
   size_t retired() const;
 
@@ -117,6 +119,7 @@ class SegmentStore {
   mutable std::mutex mutex_;
   std::deque<Segment> ready_;
   std::deque<uint64_t> retired_;  // ascending
+  uint64_t first_live_ = 0;       // number; 0: not known yet
   uint64_t next_number_ = 1;
   Position position_;  // of the current segment; 0: there is none
   uint64_t current_free_ = 0;
