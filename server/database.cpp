@@ -144,6 +144,7 @@ void Database::set_checkpoint_options(WalOptions* options) const {
   int64_t threads = settings_.value("checkpoint_threads").integer;
   options->checkpoint_threads = static_cast<unsigned>(
       threads == 0 ? static_cast<int64_t>(options->checkpoint_directories.size()) : threads);
+  options->compress_checkpoints = settings_.value("checkpoint_compression").text == "lz4";
   options->checkpoints = {
       .timeout_us = settings_.value("checkpoint_timeout").integer * 1'000'000,
       .max_log_bytes = static_cast<uint64_t>(settings_.value("max_wal_size").integer) << 20,

@@ -208,6 +208,7 @@ void Wal::State::build_checkpointer() {
       .incarnation = control.last_incarnation,
       .logs = {},
       .walkers = std::max(1u, options.checkpoint_threads),
+      .compress = options.compress_checkpoints,
   };
   for (const LogUnit& unit : units)
     parts.logs.push_back({unit.directory->log(), unit.logger.get()});

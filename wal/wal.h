@@ -89,6 +89,7 @@ struct WalOptions {
   std::vector<std::string> checkpoint_directories = {"checkpoint"};
   unsigned checkpoint_threads = 1;
   CheckpointSchedule checkpoints;
+  bool compress_checkpoints = false;
   // Whether a clean stop makes one, so that the next start replays nothing.
   bool checkpoint_at_stop = true;
   // Threads of recovery; 0: one per CPU.

@@ -12,6 +12,7 @@ Choice message_levels[] = {"debug5", "debug4", "debug3",  "debug2", "debug1",
                            "log",    "notice", "warning", "error"};
 Choice isolation_levels[] = {"serializable", "repeatable read", "read committed",
                              "read uncommitted"};
+Choice checkpoint_compression_methods[] = {"off", "lz4"};
 Choice interval_styles[] = {"postgres", "postgres_verbose", "sql_standard", "iso_8601"};
 Choice log_statement_choices[] = {"none", "ddl", "mod", "all"};
 Choice password_encryption_choices[] = {"md5", "scram-sha-256"};
@@ -113,6 +114,8 @@ const SettingDefinition table[] = {
     boolean("check_function_bodies", user, "on", "Checks routine bodies when routines are made."),
     real("checkpoint_completion_target", server, "0.9", 0, 1,
          "Share of the time between checkpoints over which one is spread."),
+    choice("checkpoint_compression", server, "off", checkpoint_compression_methods,
+           "Compresses blocks of checkpoints."),
     text("checkpoint_directories", server, "checkpoint",
          "Directories of checkpoints' files, separated by commas."),
     integer("checkpoint_threads", server, "0", none, 0, 64,

@@ -81,6 +81,7 @@ class Campaign {
     for (unsigned i = 0; i < options_.logs; ++i)
       wal.log_directories.push_back("wal" + std::to_string(i));
     if (random_.one_in(2)) wal.checkpoint_directories = {"checkpoint", "more"};
+    wal.compress_checkpoints = random_.one_in(2);
     wal.checkpoint_threads = 1 + static_cast<unsigned>(random_.below(3));
     std::string fault;
     working_ = false;

@@ -7,11 +7,14 @@
 namespace pgsilo {
 
 CheckpointFileWriter::CheckpointFileWriter(FileSystem& files, const std::string& base,
-                                           std::string directory, CheckpointFileIdentity identity)
+                                           std::string directory, CheckpointFileIdentity identity,
+                                           bool compress)
     : files_(files),
       directory_(std::move(directory)),
       path_(join_path(join_path(base, directory_), identity.name())),
-      identity_(identity) {}
+      identity_(identity) {
+  if (compress) compressor_.emplace();
+}
 
 FileResult CheckpointFileWriter::create() {
   OpenFlags flags{.write = true, .create = true, .exclusive = true, .direct = true};
@@ -36,7 +39,8 @@ void CheckpointFileWriter::make_room(size_t bytes) {
 
 FileResult CheckpointFileWriter::append(const CheckpointBlockBuilder& block) {
   make_room(block.sealed_bytes());
-  footer_.blocks.push_back(block.seal(buffer_.get() + buffered_, identity_, bytes()));
+  Compressor* compressor = compressor_ ? &*compressor_ : nullptr;
+  footer_.blocks.push_back(block.seal(buffer_.get() + buffered_, identity_, bytes(), compressor));
   buffered_ += footer_.blocks.back().bytes;
   return buffered_ >= write_bytes ? flush() : FileResult{};
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/aligned_bytes.h"
@@ -22,7 +23,7 @@ class CheckpointFileWriter {
 
   // `directory` as it is to be named in the manifest: a relative one lies in `base`.
   CheckpointFileWriter(FileSystem& files, const std::string& base, std::string directory,
-                       CheckpointFileIdentity identity);
+                       CheckpointFileIdentity identity, bool compress);
 
   FileResult create();
   FileResult append(const CheckpointBlockBuilder& block);
@@ -46,6 +47,7 @@ class CheckpointFileWriter {
   const std::string path_;
   const CheckpointFileIdentity identity_;
   std::unique_ptr<File> file_;
+  std::optional<Compressor> compressor_;
   AlignedBytes buffer_;
   size_t capacity_ = 0;
   size_t buffered_ = 0;

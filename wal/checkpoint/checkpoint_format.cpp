@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 #include "base/byte_order.h"
 #include "base/checksum.h"
@@ -30,6 +31,7 @@ constexpr size_t at_reserved = 60;
 static_assert(at_reserved + 4 == block_header_bytes);
 
 constexpr uint16_t not_compressed = 0;
+constexpr uint16_t lz4 = 1;
 constexpr std::string_view file_suffix = ".checkpoint";
 
 uint64_t short_identity(const Uuid& database) { return database.high ^ database.low; }
@@ -78,12 +80,24 @@ void CheckpointBlockBuilder::add(Tid tid, std::string_view key, std::string_view
   ++records_;
 }
 
+// Behind the header; the bytes it took.
+size_t CheckpointBlockBuilder::store_entries(char* to, Compressor* compressor) const {
+  size_t worthwhile = sealed_bytes() - block_unit;
+  if (compressor != nullptr && worthwhile > block_header_bytes) {
+    std::span<char> room(to + block_header_bytes, worthwhile - block_header_bytes);
+    if (size_t packed = compressor->compress(entries_, room)) return packed;
+  }
+  std::memcpy(to + block_header_bytes, entries_.data(), entries_.size());
+  return entries_.size();
+}
+
 CheckpointBlock CheckpointBlockBuilder::seal(char* to, const CheckpointFileIdentity& identity,
-                                             uint64_t offset) const {
-  size_t content = block_header_bytes + entries_.size();
+                                             uint64_t offset, Compressor* compressor) const {
+  size_t stored = store_entries(to, compressor);
+  size_t content = block_header_bytes + stored;
   store_le32(to + at_magic, block_magic);
   store_le16(to + at_version, version);
-  store_le16(to + at_compression, not_compressed);
+  store_le16(to + at_compression, stored == entries_.size() ? not_compressed : lz4);
   store_le64(to + at_checkpoint, identity.checkpoint);
   store_le64(to + at_database, short_identity(identity.database));
   store_le64(to + at_offset, offset);
@@ -91,9 +105,8 @@ CheckpointBlock CheckpointBlockBuilder::seal(char* to, const CheckpointFileIdent
   store_le32(to + at_relation, relation_.value());
   store_le32(to + at_records, records_);
   store_le32(to + at_raw_bytes, static_cast<uint32_t>(entries_.size()));
-  store_le32(to + at_stored_bytes, static_cast<uint32_t>(entries_.size()));
+  store_le32(to + at_stored_bytes, static_cast<uint32_t>(stored));
   store_le32(to + at_reserved, 0);
-  std::memcpy(to + block_header_bytes, entries_.data(), entries_.size());
   std::memset(to + content, 0, round_up(content) - content);
   uint64_t checksum = checksum64(to + at_magic, content - at_magic);
   store_le64(to + at_checksum, checksum);
@@ -122,11 +135,20 @@ bool CheckpointBlockReader::open(std::string_view bytes, const CheckpointFileIde
                  load_le64(at + at_offset) == block.offset &&
                  load_le32(at + at_relation) == block.relation.value() &&
                  load_le32(at + at_records) == block.records;
-  if (!belongs || load_le16(at + at_compression) != not_compressed) return false;
-  rest_ = bytes.substr(block_header_bytes, stored);
   left_ = block.records;
   damaged_ = false;
-  return true;
+  return belongs && unpack(bytes.substr(block_header_bytes, stored), load_le32(at + at_raw_bytes),
+                           load_le16(at + at_compression));
+}
+
+bool CheckpointBlockReader::unpack(std::string_view stored, uint32_t raw_bytes,
+                                   uint16_t compression) {
+  rest_ = stored;
+  if (compression == not_compressed) return stored.size() == raw_bytes;
+  if (compression != lz4) return false;
+  unpacked_.resize(raw_bytes);
+  rest_ = unpacked_;
+  return decompress(stored, unpacked_);
 }
 
 bool CheckpointBlockReader::next(CheckpointEntry* entry) {

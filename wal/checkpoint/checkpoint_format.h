@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/compression.h"
 #include "base/random.h"
 #include "base/strong_id.h"
 #include "storage/record/tid_word.h"
@@ -74,10 +75,14 @@ class CheckpointBlockBuilder {
   size_t sealed_bytes() const {
     return checkpoint_format::round_up(checkpoint_format::block_header_bytes + entries_.size());
   }
-  // Writes the whole block to `to`, which has room for sealed_bytes(), and describes it.
-  CheckpointBlock seal(char* to, const CheckpointFileIdentity& identity, uint64_t offset) const;
+  // Writes the whole block to `to`, which has room for sealed_bytes(), and describes it. Compressed
+  // if there is a compressor and the block gets shorter by a unit.
+  CheckpointBlock seal(char* to, const CheckpointFileIdentity& identity, uint64_t offset,
+                       Compressor* compressor) const;
 
  private:
+  size_t store_entries(char* to, Compressor* compressor) const;
+
   RelationId relation_;
   uint32_t records_ = 0;
   std::string first_key_;
@@ -93,7 +98,8 @@ struct CheckpointEntry {
 // Reads the entries of one block.
 class CheckpointBlockReader {
  public:
-  // `bytes` are those that the footer names. False: they are not that block, undamaged.
+  // `bytes` are those that the footer names. False: they are not that block, undamaged. Throws
+  // std::bad_alloc.
   bool open(std::string_view bytes, const CheckpointFileIdentity& identity,
             const CheckpointBlock& block);
   // False at the end or where the bytes are malformed; then damaged() tells which.
@@ -101,6 +107,9 @@ class CheckpointBlockReader {
   bool damaged() const { return damaged_; }
 
  private:
+  bool unpack(std::string_view stored, uint32_t raw_bytes, uint16_t compression);
+
+  std::string unpacked_;
   std::string_view rest_;
   uint32_t left_ = 0;
   bool damaged_ = false;

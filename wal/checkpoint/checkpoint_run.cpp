@@ -38,8 +38,8 @@ FileResult CheckpointRun::open_files() {
   for (unsigned i = 0; i < files; ++i) {
     const std::string& directory = parts_.directories[i % parts_.directories.size()];
     CheckpointFileIdentity identity{parts_.database, manifest_.number, i};
-    writers_.push_back(std::make_unique<CheckpointFileWriter>(parts_.files, parts_.data_directory,
-                                                              directory, identity));
+    writers_.push_back(std::make_unique<CheckpointFileWriter>(
+        parts_.files, parts_.data_directory, directory, identity, parts_.compress));
     FileResult result = writers_.back()->create();
     if (!result.ok()) return result;
     shares[i % parts_.walkers].push_back(writers_.back().get());

@@ -44,6 +44,7 @@ struct CheckpointParts {
   uint64_t incarnation = 0;
   std::vector<CheckpointedLog> logs;
   unsigned walkers = 1;  // files are shared out among them
+  bool compress = false;
 };
 
 class CheckpointRun {

@@ -14,10 +14,12 @@ struct Sealed {
   CheckpointBlock block;
 };
 
-Sealed seal(const CheckpointBlockBuilder& builder, uint64_t offset = 8192) {
+Sealed seal(const CheckpointBlockBuilder& builder, uint64_t offset = 8192,
+            Compressor* compressor = nullptr) {
   Sealed sealed;
   sealed.bytes.assign(builder.sealed_bytes(), '?');
-  sealed.block = builder.seal(sealed.bytes.data(), identity, offset);
+  sealed.block = builder.seal(sealed.bytes.data(), identity, offset, compressor);
+  sealed.bytes.resize(sealed.block.bytes);
   EXPECT_EQ(sealed.block.bytes % checkpoint_format::block_unit, 0u);
   return sealed;
 }
@@ -51,6 +53,29 @@ TEST(CheckpointFormat, ABlockComesBack) {
   EXPECT_EQ(entry.row.size(), 300'000u);
   EXPECT_FALSE(reader.next(&entry));
   EXPECT_FALSE(reader.damaged());
+}
+
+TEST(CheckpointFormat, ABlockIsCompressedWhereThatMakesItShorter) {
+  Compressor compressor;
+  Sealed packed = seal(three_rows(), 8192, &compressor);
+  EXPECT_EQ(packed.bytes.size(), checkpoint_format::block_unit);
+  CheckpointBlockReader reader;
+  ASSERT_TRUE(reader.open(packed.bytes, identity, packed.block));
+  CheckpointEntry entry;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reader.next(&entry));
+  EXPECT_EQ(entry.row, std::string(300'000, 'r'));
+  EXPECT_FALSE(reader.next(&entry));
+  EXPECT_FALSE(reader.damaged());
+  for (size_t at = 0; at < 1000; at += 7) {
+    std::string flipped = packed.bytes;
+    flipped[at] = static_cast<char>(flipped[at] ^ 1);
+    EXPECT_FALSE(reader.open(flipped, identity, packed.block)) << at;
+  }
+  // One unit cannot become shorter.
+  CheckpointBlockBuilder one;
+  one.begin(RelationId(7));
+  one.add(Tid(Epoch(5), 1), "key", std::string(1000, 'r'));
+  EXPECT_EQ(seal(one, 0, &compressor).bytes.size(), seal(one, 0).bytes.size());
 }
 
 TEST(CheckpointFormat, ABlockCountsOnlyWhereItBelongs) {
