@@ -48,6 +48,11 @@ class Server:
             command = ["taskset", "-c", "0"] + command
         return subprocess.run(command + ["postgres"], capture_output=True, text=True)
 
+    def query(self, text):
+        """The first value of the answer, as text."""
+        return subprocess.run([f"{PROGRAMS}/psql", "-X", "-A", "-t", "-h", self.sockets, "-p", str(self.port), "-U", "postgres",
+                               "-c", text, "postgres"], capture_output=True, text=True, check=True).stdout.strip()
+
     def cpu_seconds(self):
         """User and system time of the process and of its live and reaped children."""
         total = 0.0
@@ -70,10 +75,11 @@ def build(*targets):
     subprocess.run([f"{ROOT}/scripts/build", "release", *targets], check=True)
 
 
-def start_pgsilo(directory, binary=f"{ROOT}/build/release/bin/pgsilo"):
+def start_pgsilo(directory, binary=f"{ROOT}/build/release/bin/pgsilo", *settings):
     server = Server("pgsilo", directory, 6001)
     log = open(f"{directory}/log", "w")
-    process = subprocess.Popen([binary, "-D", f"{directory}/data", "-p", "6001", "-k", directory], stdout=log, stderr=log)
+    process = subprocess.Popen([binary, "-D", f"{directory}/data", "-p", "6001", "-k", directory, *settings],
+                               stdout=log, stderr=log)
     server.pid, server.process = process.pid, process
     server.wait_until_ready()
     return server
