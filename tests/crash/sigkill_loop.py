@@ -136,12 +136,22 @@ def prepare(bed):
             file.write(script)
 
 
+def wait_for_commits(bed, runs):
+    """A kill before anything was committed shows little; on a busy machine that takes a while."""
+    for run in runs:
+        for _ in range(300):
+            if bed.sql(f"SELECT count(*) FROM acknowledged WHERE run = {run}")[0][0] != "0":
+                break
+            time.sleep(0.1)
+
+
 def run(bed, number):
     clients, hasty = bed.options.clients, bed.options.hasty
     loads = [start_load(bed, number, clients, "on")]
     if hasty:
         loads.append(start_load(bed, -number, hasty, "off"))
     disturbances = start_disturbances(bed)
+    wait_for_commits(bed, [number, -number] if hasty else [number])
     time.sleep(bed.options.seconds * random.uniform(0.3, 1.5))
     bed.kill()
     errors = [load.communicate()[1] for load in loads]
