@@ -70,13 +70,12 @@ void CheckpointBlockBuilder::begin(RelationId relation) {
 void CheckpointBlockBuilder::add(Tid tid, std::string_view key, std::string_view row) {
   if (records_ == 0) first_key_ = key;
   size_t at = entries_.size();
-  entries_.resize(at + entry_header_bytes + key.size() + row.size());
+  entries_.resize(at + entry_header_bytes);
   char* to = entries_.data() + at;
   store_le64(to, tid.value());
   store_le32(to + 8, static_cast<uint32_t>(row.size()));
   store_le16(to + 12, static_cast<uint16_t>(key.size()));
-  std::memcpy(to + entry_header_bytes, key.data(), key.size());
-  std::memcpy(to + entry_header_bytes + key.size(), row.data(), row.size());
+  entries_.append(key).append(row);
   ++records_;
 }
 
