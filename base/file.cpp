@@ -1,11 +1,12 @@
 #include "base/file.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace pgsilo {
 
-std::string FileResult::text() const {
+const char* FileResult::words() const {
   if (error_number != 0) return std::strerror(error_number);
   switch (status) {
     case FileStatus::ok:
@@ -73,9 +74,29 @@ std::string join_path(const std::string& directory, const std::string& name) {
 }
 
 std::string parent_path(const std::string& path) {
-  size_t slash = path.find_last_of('/');
+  size_t last = path.find_last_not_of('/');
+  size_t slash = path.find_last_of('/', last);
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+FileResult make_directory(FileSystem& files, const std::string& path) {
+  FileResult made = files.create_directory(path);
+  bool found = made.status == FileStatus::already_exists;
+  if (!made.ok() && !found) return made;
+  FileResult synced = files.sync_directory(parent_path(path));
+  // What lies in a directory that we may not read, or on a file system without syncs, is not ours
+  // to keep.
+  bool foreign = synced.error_number == EACCES || synced.status == FileStatus::unsupported;
+  return found && foreign ? FileResult{} : synced;
+}
+
+FileResult make_directories(FileSystem& files, const std::string& path, std::string* part) {
+  for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    *part = path.substr(0, slash);
+    FileResult result = make_directory(files, *part);
+    if (!result.ok() || slash == std::string::npos) return result;
+  }
 }
 
 FileResult replace_file(FileSystem& files, const std::string& path, const std::string& content,
@@ -89,8 +110,12 @@ FileResult replace_file(FileSystem& files, const std::string& path, const std::s
   result = files.open(temporary, {.write = true, .create = true, .exclusive = true}, &file);
   if (result.ok()) result = file->write_at(content.data(), content.size(), 0);
   if (result.ok()) result = file->sync_data();
-  if (result.ok()) result = files.rename(temporary, path);
-  if (replaced != nullptr) *replaced = result.ok();
+  bool written = result.ok();
+  file.reset();
+  if (written) result = files.rename(temporary, path);
+  // A network file system may say of a rename that it has done that it failed.
+  if (replaced != nullptr)
+    *replaced = written && (result.ok() || !files.open(temporary, {}, &file).ok());
   if (result.ok()) result = files.sync_directory(directory);
   return result;
 }

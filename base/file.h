@@ -33,8 +33,9 @@ struct [[nodiscard]] FileResult {
   FileStatus status = FileStatus::ok;
   int error_number = 0;  // errno; 0 if unknown
   bool ok() const { return status == FileStatus::ok; }
-  // "No space left on device"; for messages.
-  std::string text() const;
+  // "No space left on device"; for messages. words() needs no memory.
+  const char* words() const;
+  std::string text() const { return words(); }
 };
 
 class File {
@@ -105,12 +106,17 @@ std::unique_ptr<FileSystem> posix_file_system();
 
 // "a/b": `name` inside `directory`, or `name` itself if it is absolute.
 std::string join_path(const std::string& directory, const std::string& name);
-// The directory part of a path; "." if there is none.
+// The directory part of a path, slashes at its end apart; "." if there is none.
 std::string parent_path(const std::string& path);
 
+// Makes the directory, whose parent is there. Also if it is there already, its name is durable
+// afterwards: whoever made it may not have come to the sync.
+FileResult make_directory(FileSystem& files, const std::string& path);
+// The same with all of its parents. A failure: at `*part` of the path.
+FileResult make_directories(FileSystem& files, const std::string& path, std::string* part);
 // Writes a small file so that after a crash it has the old content or the new, never a mixture:
 // temporary file, sync, rename, sync of the directory. `*replaced`, if not null: whether the rename
-// was done; if it was and the result is a failure, either may be found after a crash.
+// was done, or may have been; if so and the result is a failure, either may be found after a crash.
 FileResult replace_file(FileSystem& files, const std::string& path, const std::string& content,
                         bool* replaced = nullptr);
 // The whole content of a small file.

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
+#include <utility>
 
 #include "base/file.h"
 
@@ -41,8 +43,15 @@ FileResult checked(int result) { return result == 0 ? FileResult{} : failure(err
 
 class PosixFile final : public File {
  public:
-  PosixFile(int descriptor, bool synchronous) : File(synchronous), descriptor_(descriptor) {}
-  ~PosixFile() override { ::close(descriptor_); }
+  explicit PosixFile(bool synchronous) : File(synchronous) {}
+  ~PosixFile() override {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  FileResult open(const std::string& path, int mode) {
+    descriptor_ = retry_interrupted([&] { return ::open(path.c_str(), mode, 0600); });
+    return descriptor_ < 0 ? failure(errno) : FileResult{};
+  }
 
   FileResult size(uint64_t* bytes) override {
     struct stat info;
@@ -83,7 +92,7 @@ class PosixFile final : public File {
   // Not repeated, not even after EINTR: a sync that failed once has failed (durability.md item 10).
   FileResult do_sync() override { return checked(::fdatasync(descriptor_)); }
 
-  const int descriptor_;
+  int descriptor_ = -1;
 };
 
 class PosixFileSystem final : public FileSystem {
@@ -94,11 +103,11 @@ class PosixFileSystem final : public FileSystem {
     if (flags.exclusive) mode |= O_EXCL;
     if (flags.direct) mode |= O_DIRECT;
     if (flags.synchronous) mode |= O_DSYNC;
-    int descriptor =
-        retry_interrupted([&] { return ::open(path.c_str(), mode | O_CLOEXEC, 0600); });
-    if (descriptor < 0) return failure(errno);
-    *file = std::make_unique<PosixFile>(descriptor, flags.synchronous);
-    return {};
+    // First: nobody would close the descriptor if there were no memory for it.
+    auto opened = std::make_unique<PosixFile>(flags.synchronous);
+    FileResult result = opened->open(path, mode | O_CLOEXEC);
+    if (result.ok()) *file = std::move(opened);
+    return result;
   }
 
   FileResult rename(const std::string& from, const std::string& to) override {
@@ -111,17 +120,16 @@ class PosixFileSystem final : public FileSystem {
 
   FileResult list(const std::string& directory, std::vector<std::string>* names) override {
     names->clear();
-    DIR* handle = ::opendir(directory.c_str());
+    auto close = [](DIR* handle) { ::closedir(handle); };
+    std::unique_ptr<DIR, decltype(close)> handle(::opendir(directory.c_str()), close);
     if (handle == nullptr) return failure(errno);
     errno = 0;
-    while (const dirent* entry = ::readdir(handle)) {
+    while (const dirent* entry = ::readdir(handle.get())) {
       std::string name = entry->d_name;
       if (name != "." && name != "..") names->push_back(std::move(name));
       errno = 0;
     }
-    int error = errno;
-    ::closedir(handle);
-    return error == 0 ? FileResult{} : failure(error);
+    return errno == 0 ? FileResult{} : failure(errno);
   }
 
   FileResult sync_directory(const std::string& directory) override {

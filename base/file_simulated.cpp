@@ -209,6 +209,11 @@ void SimulatedFileSystem::lose_power() {
     for (size_t i = 0; i < kept; ++i) apply(disk_names_, changes[i]);
   }
   unsynced_names_.clear();
+  // Ascending: a directory comes before what is in it.
+  std::erase_if(disk_names_, [this](const auto& entry) {
+    std::string directory = parent_path(entry.first);
+    return directory != "/" && directory != "." && !disk_names_.contains(directory);
+  });
   names_ = disk_names_;
   for (auto& [path, node] : names_) {
     if (node->disk.size() < node->cache.size() && random_.one_in(2))
@@ -268,12 +273,12 @@ FileResult SimulatedFileSystem::rename(const std::string& from, const std::strin
   std::lock_guard lock(mutex_);
   bool cut = false;
   FileResult result = begin_step(&cut);
-  if (!result.ok()) return result;
+  if (!result.ok() && !fail_late_) return result;
   auto found = names_.find(from);
   if (found == names_.end()) return {FileStatus::not_found, ENOENT};
   change_names({.removed = from, .added = to, .node = found->second});
   if (cut) die();
-  return {};
+  return result;
 }
 
 FileResult SimulatedFileSystem::remove(const std::string& path) {

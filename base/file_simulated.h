@@ -5,12 +5,12 @@
 // the operations since its last sync, in order. Every write, sync, allocation, creation, rename,
 // removal and directory sync is a numbered step, from 1. At the step chosen by cut_power_at() the
 // operation reaches the caches at most, then the power fails: each dirty sector is kept or lost by
-// a coin of its own, a prefix of each directory's operations is kept, and SimulatedPowerCut is
-// thrown; so it is by every later operation until restart(). kill_at() ends the process instead:
-// caches survive, and the next power cut may still lose what nobody synced. A sync that fails
-// leaves pages that look clean: buffered reads see them, the disk does not have them, later syncs
-// skip them. Files opened `direct` read what the disk would return; files opened `synchronous` sync
-// each write as part of its step.
+// a coin of its own, a prefix of each directory's operations is kept, what a lost directory held is
+// lost, and SimulatedPowerCut is thrown; so it is by every later operation until restart().
+// kill_at() ends the process instead: caches survive, and the next power cut may still lose what
+// nobody synced. A sync that fails leaves pages that look clean: buffered reads see them, the disk
+// does not have them, later syncs skip them. Files opened `direct` read what the disk would return;
+// files opened `synchronous` sync each write as part of its step.
 //
 // Thread safety: any thread; one lock.
 #pragma once
@@ -45,6 +45,12 @@ class SimulatedFileSystem final : public FileSystem {
   void fail_at(uint64_t step, FileResult result) {
     fail_at_ = step;
     failure_ = result;
+    fail_late_ = false;
+  }
+  // That step, a rename, is done and then fails.
+  void fail_late_at(uint64_t step, FileResult result) {
+    fail_at(step, result);
+    fail_late_ = true;
   }
   // That step, if it is a write, transfers only a part and says so.
   void short_write_at(uint64_t step) { short_write_at_ = step; }
@@ -117,6 +123,7 @@ class SimulatedFileSystem final : public FileSystem {
   uint64_t kill_at_ = 0;
   uint64_t fail_at_ = 0;
   FileResult failure_;
+  bool fail_late_ = false;  // done all the same, if it is a rename
   uint64_t short_write_at_ = 0;
   uint64_t capacity_ = UINT64_MAX;
   bool syncs_lie_ = false;

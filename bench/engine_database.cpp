@@ -27,21 +27,20 @@ void SleepingParker::unpark() {
   changed_.notify_one();
 }
 
-EngineDatabase::EngineDatabase(const std::string& log_directory, unsigned workers,
-                               bool compress_log) {
-  if (log_directory.empty()) {
+EngineDatabase::EngineDatabase(const EngineLogOptions& log, unsigned workers,
+                               RecoveryListener* listener) {
+  if (!log.logged()) {
     epochs_ = std::make_unique<EpochManager>(Epoch(1));
     snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
     durable_ = std::make_unique<DurableEpoch>();
     return;
   }
-  files_ = posix_file_system();
-  WalOptions options;
+  WalOptions options = log.wal;
   options.workers = workers;
-  options.compress = compress_log;
   std::string why;
-  wal_ = Wal::open(*files_, clock_, log_directory, options, &why);
-  bool ok = wal_ != nullptr && wal_->recover(relations_, reclaimer_, nullptr, &recovered_, &why);
+  wal_ = Wal::open(files_, clock_, log.directory, options, &why);
+  bool ok =
+      wal_ != nullptr && wal_->recover(relations_, reclaimer_, {}, listener, &recovered_, &why);
   if (ok) {
     epochs_ = std::make_unique<EpochManager>(recovered_.first_epoch);
     snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);

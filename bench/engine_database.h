@@ -6,12 +6,12 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/parker.h"
+#include "bench/engine_log_options.h"
+#include "bench/fatal_file_system.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/transaction/transaction.h"
 #include "wal/wal.h"
@@ -32,9 +32,11 @@ class SleepingParker final : public Parker, public DurableListener {
 
 class EngineDatabase {
  public:
-  // `log_directory` empty: no log; then every epoch is taken for durable as soon as it is complete.
-  // A directory that holds a database is recovered. A failure ends the process with a message.
-  EngineDatabase(const std::string& log_directory, unsigned workers, bool compress_log = false);
+  // Without a log every epoch is taken for durable as soon as it is complete. A directory that
+  // holds a database is recovered. A failure ends the process with a message.
+  // `listener` is told of recovery's progress; it may be null.
+  EngineDatabase(const EngineLogOptions& log, unsigned workers,
+                 RecoveryListener* listener = nullptr);
   ~EngineDatabase();  // with a log: everything is durable, shut down cleanly
 
   EngineParts parts() { return {*epochs_, *durable_, reclaimer_, relations_, locks_, *snapshots_}; }
@@ -42,7 +44,11 @@ class EngineDatabase {
   DurableEpoch& durable() { return *durable_; }
   Wal* wal() { return wal_.get(); }  // null: no log
   RedoSink& sink(unsigned worker);
-  bool is_new() const { return recovered_.entries == 0; }
+  bool is_new() const { return recovered_.entries == 0 && recovered_.checkpoint == 0; }
+  const RecoveryResult& recovered() const { return recovered_; }
+
+  // With a log: the process is killed when it is about to complete the `checkpoints`th from now on.
+  void die_in_checkpoint(uint64_t checkpoints) { files_.arm(checkpoints); }
 
   // Without a log: begins the next epoch. By one thread at a time: that of start_clock(), or a
   // worker that counts its transactions.
@@ -53,7 +59,7 @@ class EngineDatabase {
   void stop_clock();
 
  private:
-  std::unique_ptr<FileSystem> files_;
+  FatalFileSystem files_{posix_file_system()};
   MonotonicClock clock_;
   RelationDirectory relations_;
   Reclaimer reclaimer_;

@@ -8,13 +8,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bench/engine_database.h"
+#include "bench/engine_log_options.h"
 #include "bench/measured_worker.h"
+#include "bench/run_series.h"
+#include "bench/run_watch.h"
 
 namespace pgsilo {
 
@@ -39,19 +43,6 @@ class EngineWorkload {
   virtual std::unique_ptr<EngineClient> client(unsigned worker) = 0;
 };
 
-// --NAME VALUE pairs.
-class Arguments {
- public:
-  Arguments(int argc, char** argv) : words_(argv + 1, argv + argc) {}
-  std::string text(std::string_view name, std::string_view otherwise);
-  uint64_t number(std::string_view name, uint64_t otherwise);
-  // Ends the process with `usage` if an option was not asked for.
-  void finish(const char* usage) const;
-
- private:
-  std::vector<std::string> words_;  // those not yet asked for
-};
-
 struct EngineRunOptions {
   explicit EngineRunOptions(Arguments& arguments);
   static constexpr const char* usage =
@@ -59,18 +50,21 @@ struct EngineRunOptions {
       "  --seconds N        how long (10)\n"
       "  --transactions N   or how many, all workers together: repeatable to the instruction\n"
       "  --seed N           of the inputs (1)\n"
-      "  --log DIRECTORY    with the log in this directory, which must be new\n"
-      "  --compression WHAT  of the log: off or lz4 (off)\n"
       "  --clients N        with the log: how many transactions of a worker wait for durability\n"
-      "                     before it does (2048)\n";
+      "                     before it does (2048); 0: any number, none of which asks for a sync\n"
+      "  --series FILE      what each 100 ms were like, as CSV (run_series.h); with --seconds\n"
+      "  --kill-in-checkpoint N  with the log: one checkpoint of what was loaded; then the "
+      "process\n"
+      "                     kills itself when the Nth one after it is about to be complete\n";
 
   unsigned threads;
   uint64_t seconds;
   uint64_t transactions;  // 0: by time
   uint64_t seed;
-  std::string log;
-  bool compress_log;
+  EngineLogOptions log;
   uint64_t clients;
+  std::string series;           // empty: none
+  uint64_t kill_in_checkpoint;  // 0: none
 };
 
 // Says that there is a database in the log's directory already; false.
@@ -87,13 +81,14 @@ class EngineRun {
   Transaction& transaction() { return workers_.front()->transaction; }
 
  private:
-  void report(const WorkerCounts& counts, double seconds, uint64_t logged_bytes) const;
-  uint64_t logged_bytes() const;  // so far
+  void report(const WorkerCounts& counts, double seconds, const LogWork& log) const;
+  std::string write_series() const;
 
   EngineDatabase& database_;
   EngineWorkload& workload_;
   const EngineRunOptions options_;
   std::vector<std::unique_ptr<EngineWorker>> workers_;
+  std::optional<RunSeries> series_;
 };
 
 }  // namespace pgsilo

@@ -22,6 +22,7 @@
 #include "base/parker.h"
 #include "base/random.h"
 #include "storage/relation/relation_directory.h"
+#include "storage/relation/system_relations.h"
 #include "storage/transaction/transaction.h"
 #include "wal/wal.h"
 
@@ -55,7 +56,7 @@ struct Database {
     std::string why;
     wal = Wal::open(*files, clock, directory, options, &why);
     int64_t started = monotonic_us();
-    bool ok = wal != nullptr && wal->recover(relations, reclaimer, nullptr, &recovered, &why);
+    bool ok = wal != nullptr && wal->recover(relations, reclaimer, {}, nullptr, &recovered, &why);
     recovery_us = monotonic_us() - started;
     epochs = std::make_unique<EpochManager>(recovered.first_epoch);
     snapshots = std::make_unique<SnapshotRegistry>(*epochs);
@@ -114,9 +115,11 @@ void work(Database& database, unsigned index, const Load& load) {
   WaitSettings settings;
   settings.parker = &parker;
   Transaction transaction(worker, settings);
-  Relation& rows = database.relations.get_or_create(RelationId(1 + 2 * index), RelationOptions{});
-  Relation& history =
-      database.relations.get_or_create(RelationId(2 + 2 * index), RelationOptions{});
+  auto table = [&](uint32_t number) -> Relation& {
+    return database.relations.get_or_create(RelationId(first_user_relation.value() + number), {});
+  };
+  Relation& rows = table(2 * index);
+  Relation& history = table(2 * index + 1);
   Random random(index);
   std::string row(96, 'r');
   auto next_row = [&]() -> const std::string& {

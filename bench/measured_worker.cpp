@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "bench/engine_run.h"
+#include "bench/run_series.h"
 
 namespace pgsilo {
 
@@ -30,9 +31,10 @@ void WorkerCounts::add(const WorkerCounts& other) {
 }
 
 MeasuredWorker::MeasuredWorker(EngineWorker& worker, size_t types, const EngineRunOptions& options,
-                               const std::atomic<bool>& stop)
+                               const std::atomic<bool>& stop, WorkerSeries* series)
     : worker_(worker),
       stop_(stop),
+      series_(series),
       quota_(options.transactions / options.threads),
       clients_(options.clients),
       counts_(types) {}
@@ -52,7 +54,12 @@ void MeasuredWorker::run_transactions(EngineClient& client) {
       if (unanswered_.size() >= clients_) answer_down_to(clients_ - 1);
     } else {
       counts_.latency.add(now_ns - start_ns);
-      if (quota_ != 0) count_epoch();
+      if (quota_ != 0) {
+        count_epoch();
+      } else if (series_ != nullptr) {
+        series_->note_commit(now_ns);
+        series_->note_answer(start_ns, now_ns);
+      }
     }
     start_ns = now_ns;
   }
@@ -91,8 +98,10 @@ bool MeasuredWorker::run_one(EngineClient& client) {
 
 // What rests on durable epochs alone, as many reads do, has its answer at once.
 void MeasuredWorker::wait_for_log(Epoch epoch, int64_t start_ns, int64_t now_ns) {
+  if (series_ != nullptr) series_->note_commit(now_ns);
   if (worker_.database.durable().covers(epoch)) {
     counts_.latency.add(now_ns - start_ns);
+    if (series_ != nullptr) series_->note_answer_at_once(now_ns);
   } else {
     unanswered_.push_back({epoch, start_ns});
     newest_ = std::max(newest_, epoch);  // a read may rest on an older epoch than those before it
@@ -103,8 +112,11 @@ void MeasuredWorker::wait_for_log(Epoch epoch, int64_t start_ns, int64_t now_ns)
 // asked to sync; the others go on meanwhile.
 void MeasuredWorker::answer(int64_t now_ns) {
   Epoch durable = worker_.database.durable().get();
-  for (; !unanswered_.empty() && unanswered_.front().epoch <= durable; unanswered_.pop_front())
-    counts_.latency.add(now_ns - unanswered_.front().start_ns);
+  for (; !unanswered_.empty() && unanswered_.front().epoch <= durable; unanswered_.pop_front()) {
+    int64_t start_ns = unanswered_.front().start_ns;
+    counts_.latency.add(now_ns - start_ns);
+    if (series_ != nullptr) series_->note_answer(start_ns, now_ns);
+  }
   if (2 * unanswered_.size() < clients_ || asked_ > durable) return;
   asked_ = newest_;
   worker_.database.wal()->request_durable(worker_.index, asked_, LoggerWake::now);

@@ -18,6 +18,7 @@ namespace pgsilo {
 class EngineClient;
 struct EngineRunOptions;
 struct EngineWorker;
+class WorkerSeries;
 
 struct WorkerCounts {
   explicit WorkerCounts(size_t types) : committed(types), rolled_back(types) {}
@@ -32,9 +33,9 @@ struct WorkerCounts {
 
 class MeasuredWorker {
  public:
-  // Runs until `stop`, or its share of a number of transactions.
+  // Runs until `stop`, or its share of a number of transactions. `series` may be null.
   MeasuredWorker(EngineWorker& worker, size_t types, const EngineRunOptions& options,
-                 const std::atomic<bool>& stop);
+                 const std::atomic<bool>& stop, WorkerSeries* series);
 
   [[gnu::noinline]] void run_transactions(EngineClient& client);
   const WorkerCounts& counts() const { return counts_; }
@@ -54,6 +55,7 @@ class MeasuredWorker {
 
   EngineWorker& worker_;
   const std::atomic<bool>& stop_;
+  WorkerSeries* const series_;
   const uint64_t quota_;  // 0: until stop
   const size_t clients_;
   uint64_t done_ = 0;

@@ -11,6 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAMS = "/usr/lib/postgresql/15/bin"
 PROGRAM = os.path.basename(sys.argv[0])
 TICK = os.sysconf("SC_CLK_TCK")
+POLL_SECONDS = 0.1  # while a server starts
 
 
 def children(pid):
@@ -30,11 +31,11 @@ class Server:
         self.name, self.sockets, self.port, self.pid = name, sockets, port, 0
 
     def wait_until_ready(self):
-        for _ in range(600):
+        for _ in range(int(60 / POLL_SECONDS)):
             if subprocess.run([f"{PROGRAMS}/psql", "-X", "-h", self.sockets, "-p", str(self.port), "-U", "postgres",
                                "-c", "select 1", "postgres"], capture_output=True).returncode == 0:
                 return
-            time.sleep(0.1)
+            time.sleep(POLL_SECONDS)
         sys.exit(f"{PROGRAM}: {self.name} did not start")
 
     def pin(self, processors):
@@ -64,6 +65,13 @@ class Server:
             total += sum(int(fields[i]) for i in ((11, 12, 13, 14) if child == self.pid else (11, 12))) / TICK
         return total
 
+    def kill(self):
+        """As a crash does it."""
+        for pid in [self.pid] + children(self.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
     def stop(self):
         # To the server itself: runuser in front of PostgreSQL does not pass every signal on.
         with contextlib.suppress(ProcessLookupError):
@@ -85,14 +93,22 @@ def start_pgsilo(directory, binary=f"{ROOT}/build/release/bin/pgsilo", *settings
     return server
 
 
+def as_postgres():
+    return ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
+
+
 def start_postgres(directory):
-    server = Server("postgres", directory, 6002)
     owner = pwd.getpwnam("postgres")
     os.chown(directory, owner.pw_uid, owner.pw_gid)
-    prefix = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-    subprocess.run(prefix + [f"{PROGRAMS}/initdb", "-D", f"{directory}/data", "-U", "postgres", "-A", "trust",
+    subprocess.run(as_postgres() + [f"{PROGRAMS}/initdb", "-D", f"{directory}/data", "-U", "postgres", "-A", "trust",
                              "-E", "UTF8", "--locale=C.UTF-8"], check=True, capture_output=True)
-    process = subprocess.Popen(prefix + [f"{PROGRAMS}/postgres", "-D", f"{directory}/data", "-k", directory, "-p", "6002",
+    return run_postgres(directory)
+
+
+def run_postgres(directory):
+    """On a database that start_postgres() has made."""
+    server = Server("postgres", directory, 6002)
+    process = subprocess.Popen(as_postgres() + [f"{PROGRAMS}/postgres", "-D", f"{directory}/data", "-k", directory, "-p", "6002",
                                          "-c", "listen_addresses=", "-c", "shared_buffers=2GB", "-c", "max_wal_size=8GB"],
                                stdout=open(f"{directory}/log", "w"), stderr=subprocess.STDOUT)
     server.process = process

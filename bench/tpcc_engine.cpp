@@ -74,7 +74,7 @@ bool rolled_back_as_meant(const WorkerCounts& counts) {
 bool run(const EngineRunOptions& options, const tpcc::Scale& scale) {
   bool ok = true;
   {
-    EngineDatabase database(options.log, options.threads, options.compress_log);
+    EngineDatabase database(options.log, options.threads);
     if (!database.is_new()) return refuse_to_load(options);
     tpcc::Tables tables(database.relations());
     TpccWorkload workload(tables, scale, options.seed);
@@ -84,7 +84,7 @@ bool run(const EngineRunOptions& options, const tpcc::Scale& scale) {
     ok &= rolled_back_as_meant(engine_run.run());
     ok &= is_consistent(engine_run.transaction(), tables, scale, "after the run");
   }
-  if (options.log.empty()) return ok;
+  if (!options.log.logged()) return ok;
   EngineDatabase database(options.log, options.threads);
   tpcc::Tables tables(database.relations());
   EngineWorker worker(database, 0);
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
   scale.warehouses = static_cast<uint32_t>(arguments.number("--warehouses", options.threads));
   scale.items = static_cast<uint32_t>(arguments.number("--items", scale.items));
   scale.customers = static_cast<uint32_t>(arguments.number("--customers", scale.customers));
-  arguments.finish(usage);
+  arguments.finish({usage, EngineRunOptions::usage, EngineLogOptions::usage});
   if (scale.warehouses == 0 || scale.items == 0 || scale.customers == 0) {
     std::fprintf(stderr, "there must be warehouses, items and customers\n");
     return 2;

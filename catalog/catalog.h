@@ -5,10 +5,9 @@
 // Start-up
 //   Catalog catalog(relations);
 //   catalog.create_system_relations();            // before recovery: their trees have fixed ids
-//   ... recovery fills the trees of relations ...
+//   ... recovery fills their trees, then those that live_relations() names ...
 //   catalog.open(worker);                         // bootstraps an empty database, then loads the
 //   snapshot
-//   ... relations that are not in live_relations() are forgotten ...
 //
 // Thread safety: snapshot(), version() and allocate_oid() from any thread; publish() takes a mutex
 // (DDL only); start-up is for one thread alone.
@@ -25,6 +24,7 @@
 #include "catalog/catalog_snapshot.h"
 #include "catalog/system_tables.h"
 #include "sql/types/type_oid.h"
+#include "storage/relation/system_relations.h"
 #include "storage/transaction/abort_reason.h"
 
 namespace pgsilo {
@@ -42,7 +42,7 @@ struct CatalogChange {
 
 class Catalog {
  public:
-  static constexpr Oid first_user_oid = 16384;
+  static constexpr Oid first_user_oid = first_user_relation.value();
   // Where sequences stand (sequence/sequence_state.h); not visible to SQL.
   static constexpr RelationId sequence_states{2};
 
@@ -51,11 +51,9 @@ class Catalog {
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;
 
-  // Relations of the catalog itself have ids below first_user_oid.
-  static bool is_system_relation(RelationId id) { return id.value() < first_user_oid; }
   void create_system_relations();
-  // Recovery wants to know which user relations the catalog's rows name, before or without open():
-  // reads the system relations' trees. Sorted ascending.
+  // Recovery wants to know which user relations the catalog's rows name, before open(): reads the
+  // system relations' trees. Sorted ascending.
   std::vector<RelationId> live_relations(ReclaimerHandle& handle) const;
   // Commits the bootstrap rows if the database is empty (then true: the caller waits until they are
   // durable) and loads the snapshot; creates the trees of live relations that are missing (UNLOGGED

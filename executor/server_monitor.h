@@ -150,6 +150,40 @@ struct RecoveryInfo {
   std::string data_loss;  // what was given up
 };
 
+// All checkpoints that were completed.
+struct CheckpointStatistics {
+  int64_t timed = 0;
+  int64_t requested = 0;
+  int64_t bytes = 0;
+  double write_ms = 0;
+  double sync_ms = 0;
+  int64_t reset_time = 0;
+};
+
+// One checkpoint: the one that runs, or one of the last.
+struct CheckpointRow {
+  int64_t number = 0;
+  std::string_view state;
+  std::string_view cause;
+  std::string_view phase;  // empty: it is complete
+  int64_t started = 0;
+  int64_t ended = 0;  // 0: it runs
+  int64_t rows = 0;
+  int64_t bytes = 0;  // of its files; 0: not known yet
+  int64_t planned_bytes = 0;
+  int64_t walked_bytes = 0;
+  double settle_ms = 0;
+  double write_ms = 0;
+  double sync_ms = 0;
+  double log_wait_ms = 0;
+  double total_ms = 0;
+  uint64_t begun_epoch = 0;
+  uint64_t ended_epoch = 0;  // 0: it is not complete
+  int64_t log_bytes = 0;
+  int64_t retired_log_bytes = 0;
+  std::string failure;
+};
+
 class ServerMonitor {
  public:
   virtual ~ServerMonitor() = default;
@@ -168,6 +202,10 @@ class ServerMonitor {
   virtual void reset_log_statistics() = 0;
   virtual std::vector<LogInfo> logs() const = 0;
   virtual RecoveryInfo recovery() const = 0;
+  virtual CheckpointStatistics checkpoint_statistics() const = 0;
+  // They begin anew.
+  virtual void reset_checkpoint_statistics() = 0;
+  virtual std::vector<CheckpointRow> checkpoints() const = 0;
   virtual std::vector<LockInfo> locks() const = 0;
   virtual std::vector<SnapshotInfo> snapshots() const = 0;
   // Who holds what the session waits for, or waits for it before that session.

@@ -89,14 +89,10 @@ bool Database::prepare_directory(std::string* why) {
     return false;
   }
   // Missing parents are made, as initdb does.
-  for (size_t slash = directory_.find('/', 1);; slash = directory_.find('/', slash + 1)) {
-    std::string part = directory_.substr(0, slash);
-    if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) {
-      *why = "could not create directory \"" + part + "\": " + std::strerror(errno);
-      return false;
-    }
-    if (slash == std::string::npos) return true;
-  }
+  std::string part;
+  FileResult result = make_directories(*files_, directory_, &part);
+  if (!result.ok()) *why = "could not create directory \"" + part + "\": " + result.text();
+  return result.ok();
 }
 
 std::string Database::lock_text() const {
@@ -145,6 +141,7 @@ void Database::set_checkpoint_options(WalOptions* options) const {
   options->checkpoint_threads = static_cast<unsigned>(
       threads == 0 ? static_cast<int64_t>(options->checkpoint_directories.size()) : threads);
   options->compress_checkpoints = settings_.value("checkpoint_compression").text == "lz4";
+  options->announce_checkpoints = settings_.value("log_checkpoints").integer != 0;
   options->checkpoints = {
       .timeout_us = settings_.value("checkpoint_timeout").integer * 1'000'000,
       .max_log_bytes = static_cast<uint64_t>(settings_.value("max_wal_size").integer) << 20,
@@ -158,17 +155,10 @@ bool Database::recover(std::string* why) {
   catalog_->create_system_relations();
   RecoveryAnnouncer progress(doorkeeper_);
   RecoveryResult recovered;
-  if (!wal_->recover(relations_, reclaimer_, &progress, &recovered, why)) return false;
+  auto live = [&] { return catalog_->live_relations(handle); };
+  if (!wal_->recover(relations_, reclaimer_, live, &progress, &recovered, why)) return false;
   if (!recovered.data_loss.empty())
     std::fprintf(stderr, "pgsilo: WARNING: %s\n", recovered.data_loss.c_str());
-  std::vector<RelationId> live = catalog_->live_relations(handle);
-  wal_->drop_relations_unless(
-      [](RelationId relation, void* context) {
-        const auto& named = *static_cast<const std::vector<RelationId>*>(context);
-        return Catalog::is_system_relation(relation) ||
-               std::binary_search(named.begin(), named.end(), relation);
-      },
-      &live);
   durable_ = std::make_unique<DurableEpoch>(recovered.durable_epoch);
   epochs_ = std::make_unique<EpochManager>(recovered.first_epoch);
   snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
 
 #include "base/sanitizers.h"
@@ -94,6 +95,8 @@ int main(int argument_count, char** arguments) {
   }
   try {
     return serve(options, std::move(settings));
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory");
   } catch (const std::exception& error) {
     return fail(error.what());
   }

@@ -9,6 +9,7 @@
 #include "storage/transaction/lock_list.h"
 #include "storage/transaction/record_lock.h"
 #include "storage/transaction/snapshot_registry.h"
+#include "wal/checkpoint/checkpoint_history.h"
 #include "wal/wal.h"
 
 namespace pgsilo {
@@ -30,6 +31,24 @@ std::string_view name_of(LockMode mode) {
                                                      "AccessExclusiveLock"};
   return names[static_cast<size_t>(mode)];
 }
+
+std::string_view name_of(CheckpointInfo::State state) {
+  constexpr std::array<std::string_view, 3> names = {"running", "complete", "failed"};
+  return names[static_cast<size_t>(state)];
+}
+
+std::string_view name_of(CheckpointReason reason) {
+  constexpr std::array<std::string_view, 4> names = {"time", "wal", "request", "shutdown"};
+  return names[static_cast<size_t>(reason)];
+}
+
+std::string_view name_of(CheckpointPhase phase) {
+  constexpr std::array<std::string_view, checkpoint_phases> names = {"settling", "writing",
+                                                                     "syncing", "log wait"};
+  return names[static_cast<size_t>(phase)];
+}
+
+double milliseconds(int64_t us) { return static_cast<double>(us) / 1000; }
 
 LockInfo::Kind kind_of(const LockEntry& entry) {
   switch (entry.tag.kind) {
@@ -101,7 +120,7 @@ void Monitor::reset_statistics() {
 void Monitor::set_log(const Wal& wal, const RecoveryResult& recovered) {
   wal_ = &wal;
   int64_t now = in_postgres_time(unix_time_us());
-  log_before_reset_.reset_time = now;
+  log_before_reset_.reset_time = checkpoints_before_reset_.reset_time = now;
   recovery_ = {.started = now - recovered.analysis_us - recovered.load_us - recovered.replay_us,
                .new_database = recovered.new_database,
                .clean_shutdown = recovered.clean_shutdown,
@@ -172,6 +191,62 @@ std::vector<LogInfo> Monitor::logs() const {
                      .space = std::string(log.space)});
   }
   return infos;
+}
+
+CheckpointStatistics Monitor::checkpointed() const {
+  CheckpointStatus status = wal_->checkpoints().status();
+  return {.timed = static_cast<int64_t>(status.made_by_time),
+          .requested = static_cast<int64_t>(status.made - status.made_by_time),
+          .bytes = static_cast<int64_t>(status.bytes),
+          .write_ms = milliseconds(status.walk_us),
+          .sync_ms = milliseconds(status.sync_us)};
+}
+
+CheckpointStatistics Monitor::checkpoint_statistics() const {
+  std::lock_guard lock(reset_mutex_);
+  CheckpointStatistics since = checkpointed();
+  const CheckpointStatistics& before = checkpoints_before_reset_;
+  since.timed -= before.timed;
+  since.requested -= before.requested;
+  since.bytes -= before.bytes;
+  since.write_ms -= before.write_ms;
+  since.sync_ms -= before.sync_ms;
+  since.reset_time = before.reset_time;
+  return since;
+}
+
+void Monitor::reset_checkpoint_statistics() {
+  std::lock_guard lock(reset_mutex_);
+  checkpoints_before_reset_ = checkpointed();
+  checkpoints_before_reset_.reset_time = in_postgres_time(unix_time_us());
+}
+
+std::vector<CheckpointRow> Monitor::checkpoints() const {
+  std::vector<CheckpointRow> rows;
+  for (CheckpointInfo& info : wal_->checkpoints().list()) {
+    bool complete = info.state == CheckpointInfo::State::complete;
+    rows.push_back({.number = static_cast<int64_t>(info.number),
+                    .state = name_of(info.state),
+                    .cause = name_of(info.reason),
+                    .phase = complete ? std::string_view() : name_of(info.phase),
+                    .started = in_postgres_time(info.started_unix_us),
+                    .ended = info.ended_unix_us == 0 ? 0 : in_postgres_time(info.ended_unix_us),
+                    .rows = static_cast<int64_t>(info.records),
+                    .bytes = static_cast<int64_t>(info.bytes),
+                    .planned_bytes = static_cast<int64_t>(info.planned_bytes),
+                    .walked_bytes = static_cast<int64_t>(info.walked_bytes),
+                    .settle_ms = milliseconds(info.us(CheckpointPhase::settling)),
+                    .write_ms = milliseconds(info.us(CheckpointPhase::walking)),
+                    .sync_ms = milliseconds(info.us(CheckpointPhase::finishing)),
+                    .log_wait_ms = milliseconds(info.us(CheckpointPhase::becoming_durable)),
+                    .total_ms = milliseconds(info.total_us),
+                    .begun_epoch = info.begun.value(),
+                    .ended_epoch = info.ended.value(),
+                    .log_bytes = static_cast<int64_t>(info.log_bytes),
+                    .retired_log_bytes = static_cast<int64_t>(info.retired_log_bytes),
+                    .failure = std::move(info.failure)});
+  }
+  return rows;
 }
 
 MemoryInfo Monitor::memory() const { return memory_->info(); }

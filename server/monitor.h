@@ -39,6 +39,9 @@ class Monitor final : public ServerMonitor {
   void reset_log_statistics() override;
   std::vector<LogInfo> logs() const override;
   RecoveryInfo recovery() const override { return recovery_; }
+  CheckpointStatistics checkpoint_statistics() const override;
+  void reset_checkpoint_statistics() override;
+  std::vector<CheckpointRow> checkpoints() const override;
   std::vector<LockInfo> locks() const override;
   std::vector<SnapshotInfo> snapshots() const override;
   std::vector<int32_t> blockers(int32_t process) const override;
@@ -46,6 +49,7 @@ class Monitor final : public ServerMonitor {
  private:
   DatabaseStatistics counted() const;
   LogStatistics logged() const;
+  CheckpointStatistics checkpointed() const;
 
   SessionRegistry& sessions_;
   LockTable& locks_;
@@ -57,6 +61,7 @@ class Monitor final : public ServerMonitor {
   mutable std::mutex reset_mutex_;  // guards what follows
   DatabaseStatistics before_reset_;
   LogStatistics log_before_reset_;
+  CheckpointStatistics checkpoints_before_reset_;
 };
 
 }  // namespace pgsilo

@@ -33,16 +33,16 @@ std::vector<LogDirectory*> Wal::State::log_directories() const {
 
 unsigned Wal::State::recovery_threads() const {
   if (options.recovery_threads != 0) return options.recovery_threads;
-  return std::max(1u, std::thread::hardware_concurrency());
+  // While one waits for the disk, another may compute.
+  return 2 * std::max(1u, std::thread::hardware_concurrency());
 }
 
-bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryListener* listener,
-                  RecoveryResult* result, std::string* why) {
+bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, const LiveRelations& live,
+                  RecoveryListener* listener, RecoveryResult* result, std::string* why) {
   State& state = *state_;
   state.relations = &relations;
   state.reclaimer = &reclaimer;
   unsigned threads = state.recovery_threads();
-  std::vector<LogDirectory*> directories = state.log_directories();
   result->clean_shutdown =
       !state.control.incarnations.empty() && state.control.incarnations.back().clean;
   RecoveryMeter meter(state.clock, listener);
@@ -53,13 +53,16 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryLi
     return false;
   }
   meter.expect(checkpoint.bytes());
-  AnalyzerOptions options{.threads = threads, .accept_data_loss = state.options.accept_data_loss};
-  if (!analyze_logs(state.files, directories, options, meter, &state.control, &state.analysis, why))
-    return false;
+  const ControlFile before = state.control;
+  if (!state.analyze(threads, meter, why)) return false;
   result->analysis_us = state.clock.now_us() - started_us;
-  if (!state.restore(threads, meter, result, why)) return false;
+  if (!state.restore(live, threads, meter, result, why)) {
+    state.explain(before, threads, why);
+    return false;
+  }
   meter.report(true);
   result->log_bytes = state.analysis.replay_bytes;
+  result->trusted_segments = state.analysis.trusted_segments;
   result->checkpoint = checkpoint.number;
   result->checkpoint_bytes = checkpoint.bytes();
   result->new_database = result->entries == 0 && !checkpoint.exists();
@@ -70,26 +73,64 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryLi
   return true;
 }
 
-// The checkpoint's rows, then what the logs say of them.
-bool Wal::State::restore(unsigned threads, RecoveryMeter& meter, RecoveryResult* result,
-                         std::string* why) {
-  meter.expect_only(control.checkpoint.bytes() + analysis.replay_bytes);
-  int64_t started_us = clock.now_us();
+// Trusting no segment if trust leads nowhere; or for the words' sake.
+bool Wal::State::analyze(unsigned threads, RecoveryMeter& meter, std::string* why) {
+  const ControlFile before = control;
+  AnalyzerOptions whole{.threads = threads, .accept_data_loss = options.accept_data_loss};
+  AnalyzerOptions trusting = whole;
+  trusting.scan_all = options.accept_data_loss;
+  if (analyze_logs(files, log_directories(), trusting, meter, &control, &analysis, why))
+    return true;
+  if (trusting.scan_all) return false;
+  control = before;
+  analysis = {};
+  return analyze_logs(files, log_directories(), whole, meter, &control, &analysis, why);
+}
+
+// Why a restore failed that trusted segments: what a first pass over all of them says, if it fails.
+void Wal::State::explain(ControlFile before, unsigned threads, std::string* why) {
+  if (analysis.trusted_segments == 0) return;
+  RecoveryMeter meter(clock, nullptr);
+  LogAnalysis whole;
+  std::string first;
+  if (!analyze_logs(files, log_directories(), {.threads = threads}, meter, &before, &whole, &first))
+    *why = first;
+}
+
+bool Wal::State::restore(const LiveRelations& live, unsigned threads, RecoveryMeter& meter,
+                         RecoveryResult* result, std::string* why) {
+  meter.expect_only(control.checkpoint.bytes() + analysis.system_bytes + analysis.replay_bytes);
   relations->raise_id_floor(RelationId(control.checkpoint.relation_id_floor));
-  if (!load_checkpoint(files, checkpoint_files, threads, *relations, *reclaimer, meter,
-                       &result->checkpoint_rows, why)) {
-    return false;
-  }
-  checkpoint_files.clear();
-  int64_t loaded_us = clock.now_us();
   ReplayCounts counts;
-  if (!replay_logs(files, analysis, threads, *relations, *reclaimer, meter, &counts, why))
+  if (!restore_pass(RestoredRelations::of_system(), threads, meter, result, &counts, why))
     return false;
-  result->load_us = loaded_us - started_us;
-  result->replay_us = clock.now_us() - loaded_us;
+  // This one reads them all again.
+  counts = {};
+  if (!restore_pass(RestoredRelations::of_users(live), threads, meter, result, &counts, why))
+    return false;
+  checkpoint_files.clear();
+  analysis.largest_seen = std::max(analysis.largest_seen, counts.largest_seen);
+  analysis.replay_bytes = counts.bytes;
   result->records = counts.records;
   result->entries = replayed_entries = counts.entries;
   return true;
+}
+
+// The checkpoint's rows, then what the logs say of them.
+bool Wal::State::restore_pass(const RestoredRelations& restored, unsigned threads,
+                              RecoveryMeter& meter, RecoveryResult* result, ReplayCounts* counts,
+                              std::string* why) {
+  int64_t started_us = clock.now_us();
+  if (!load_checkpoint(files, checkpoint_files, restored, threads, *relations, *reclaimer, meter,
+                       &result->checkpoint_rows, why)) {
+    return false;
+  }
+  int64_t loaded_us = clock.now_us();
+  result->load_us += loaded_us - started_us;
+  bool replayed =
+      replay_logs(files, analysis, restored, threads, *relations, *reclaimer, meter, counts, why);
+  result->replay_us += clock.now_us() - loaded_us;
+  return replayed;
 }
 
 bool Wal::inspect(RecoveryListener* listener, RecoveryReport* report, std::string* why) {
@@ -117,14 +158,6 @@ bool Wal::inspect(RecoveryListener* listener, RecoveryReport* report, std::strin
   if (sound && !whole) *why = broken;
   meter.report(true);
   return sound && whole;
-}
-
-void Wal::drop_relations_unless(RelationPredicate named, void* context) {
-  ReclaimerHandle handle(*state_->reclaimer);
-  Pin pin(handle);
-  for (Relation* relation : state_->relations->list()) {
-    if (!named(relation->id(), context)) state_->relations->drop(relation->id(), handle);
-  }
 }
 
 Incarnation Wal::State::next_incarnation() const {
@@ -215,7 +248,8 @@ void Wal::State::build_checkpointer() {
   checkpointer = std::make_unique<Checkpointer>(
       std::move(parts), clock, control, *keeper,
       Checkpointer::Options{.schedule = options.checkpoints,
-                            .log_bytes_before = replayed_entries == 0 ? 0 : analysis.replay_bytes});
+                            .log_bytes_before = replayed_entries == 0 ? 0 : analysis.replay_bytes,
+                            .announce = options.announce_checkpoints});
   keeper->set_listener(checkpointer.get());
 }
 
@@ -334,6 +368,7 @@ void Wal::wait_durable(unsigned worker, Epoch epoch) {
 void Wal::prepare_segments() { state_->keeper->run_once(); }
 
 Checkpointer& Wal::checkpointer() { return *state_->checkpointer; }
+const CheckpointHistory& Wal::checkpoints() const { return state_->checkpointer->history(); }
 
 WalStatus Wal::status() const {
   WalStatus status;

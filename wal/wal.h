@@ -5,11 +5,10 @@
 //   auto wal = Wal::open(files, clock, data_directory, options, &why);
 //     locks the directory; null: `why` is for the user
 //   RecoveryResult recovered;
-//   if (!wal->recover(relations, reclaimer, progress, &recovered, &why)) ... stop: `why`
+//   if (!wal->recover(relations, reclaimer, live, progress, &recovered, &why)) ... stop: `why`
+//     the catalog's relations first; `live` is called then
 //   EpochManager epochs(recovered.first_epoch);
 //   DurableEpoch durable(recovered.durable_epoch);
-//   ... read the catalog from the recovered trees ...
-//   wal->drop_relations_unless(named, context);
 //   if (!wal->start(epochs, durable, &why)) ... stop
 //     the first write of this incarnation
 //   wal->start_threads();
@@ -43,17 +42,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/strong_id.h"
 #include "storage/epoch/epoch.h"
 #include "storage/transaction/redo_sink.h"
 #include "wal/checkpoint/checkpoint_pace.h"
 
 namespace pgsilo {
 
+class CheckpointHistory;
 class Checkpointer;
 class Clock;
 class DurableEpoch;
@@ -90,9 +92,11 @@ struct WalOptions {
   unsigned checkpoint_threads = 1;
   CheckpointSchedule checkpoints;
   bool compress_checkpoints = false;
+  // The setting `log_checkpoints`: says on stderr when one begins and what it was.
+  bool announce_checkpoints = false;
   // Whether a clean stop makes one, so that the next start replays nothing.
   bool checkpoint_at_stop = true;
-  // Threads of recovery; 0: one per CPU.
+  // Threads of recovery; 0: two per CPU.
   unsigned recovery_threads = 0;
   // The setting `recovery_accept_data_loss`: start from the newest consistent state before damage
   // instead of refusing.
@@ -128,8 +132,9 @@ struct RecoveryResult {
   Epoch first_epoch;    // what EpochManager starts with: above every epoch in any file
   uint64_t records = 0;
   uint64_t entries = 0;
-  uint64_t log_bytes = 0;   // replayed
-  uint64_t checkpoint = 0;  // its number; 0: there was none
+  uint64_t log_bytes = 0;         // replayed
+  uint64_t trusted_segments = 0;  // of the log: read only once, as they were replayed
+  uint64_t checkpoint = 0;        // its number; 0: there was none
   uint64_t checkpoint_rows = 0;
   uint64_t checkpoint_bytes = 0;
   int64_t analysis_us = 0;
@@ -185,6 +190,10 @@ struct WalStatus {
   std::vector<LogStatus> logs;
 };
 
+// The user relations that the restored catalog's rows name, ascending. Empty: there is no catalog,
+// and all are restored.
+using LiveRelations = std::function<std::vector<RelationId>()>;
+
 class Wal {
  public:
   static std::unique_ptr<Wal> open(FileSystem& files, const Clock& clock,
@@ -194,18 +203,15 @@ class Wal {
   Wal(const Wal&) = delete;
   Wal& operator=(const Wal&) = delete;
 
-  // Replays the log into `relations`, which are empty. `listener` may be null. False: `why` says
-  // which file is damaged or missing.
-  bool recover(RelationDirectory& relations, Reclaimer& reclaimer, RecoveryListener* listener,
-               RecoveryResult* result, std::string* why);
+  // Loads the checkpoint and replays the log into `relations`, which are empty; user relations only
+  // if they are among `live`. `listener` may be null. False: `why` says which file is damaged or
+  // missing.
+  bool recover(RelationDirectory& relations, Reclaimer& reclaimer, const LiveRelations& live,
+               RecoveryListener* listener, RecoveryResult* result, std::string* why);
   // What recover() would find and replay, without memory for it: every block and record is read and
   // checked. False: `why`, the words with which recover() refuses; `report` then tells what there
   // would be with accept_data_loss, as far as that can be told.
   bool inspect(RecoveryListener* listener, RecoveryReport* report, std::string* why);
-  // Drops the recovered relations for which `named` is false: created by transactions that did not
-  // become durable, or dropped.
-  using RelationPredicate = bool (*)(RelationId relation, void* context);
-  void drop_relations_unless(RelationPredicate named, void* context);
 
   // Durably records what was recovered and that a new incarnation begins. Both outlive the Wal.
   bool start(EpochManager& epochs, DurableEpoch& durable, std::string* why);
@@ -236,6 +242,7 @@ class Wal {
   WalStatus status() const;
   // After start().
   Checkpointer& checkpointer();
+  const CheckpointHistory& checkpoints() const;
 
  private:
   struct State;

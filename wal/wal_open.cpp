@@ -63,9 +63,8 @@ std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
 }
 
 bool Wal::State::take_directory(std::string* why) {
-  FileResult result = files.create_directory(directory);
-  if (result.ok()) result = files.sync_directory(parent_path(directory));
-  if (!result.ok() && result.status != FileStatus::already_exists) {
+  FileResult result = make_directory(files, directory);
+  if (!result.ok()) {
     *why = "could not create directory \"" + directory + "\": " + result.text();
     return false;
   }

@@ -18,9 +18,12 @@
 #include "wal/recovery/checkpoint_loader.h"
 #include "wal/recovery/log_analyzer.h"
 #include "wal/recovery/recovery_meter.h"
+#include "wal/recovery/restored_relations.h"
 #include "wal/wal.h"
 
 namespace pgsilo {
+
+struct ReplayCounts;
 
 // One log directory with its logger.
 struct LogUnit {
@@ -73,7 +76,12 @@ struct Wal::State {
   void remove_stale_checkpoints();
   void retire_segments(const LogUnit& unit) const;
   bool make_control_durable(std::string* why);
-  bool restore(unsigned threads, RecoveryMeter& meter, RecoveryResult* result, std::string* why);
+  bool restore(const LiveRelations& live, unsigned threads, RecoveryMeter& meter,
+               RecoveryResult* result, std::string* why);
+  bool restore_pass(const RestoredRelations& restored, unsigned threads, RecoveryMeter& meter,
+                    RecoveryResult* result, ReplayCounts* counts, std::string* why);
+  bool analyze(unsigned threads, RecoveryMeter& meter, std::string* why);
+  void explain(ControlFile before, unsigned threads, std::string* why);
   Incarnation next_incarnation() const;
 };
 

@@ -73,12 +73,14 @@ Datum reset_statistics(EvalContext& context, const Datum*) {
   return Datum::of_int(0);
 }
 
-// Of PostgreSQL's targets only the log is counted here.
+// Of PostgreSQL's targets these two are counted here.
 Datum reset_shared_statistics(EvalContext& context, const Datum* a) {
   std::string_view target = a[0].bytes();
   if (target == "wal") {
     context.execution->monitor->reset_log_statistics();
-  } else if (target != "archiver" && target != "bgwriter" && target != "recovery_prefetch") {
+  } else if (target == "bgwriter") {
+    context.execution->monitor->reset_checkpoint_statistics();
+  } else if (target != "archiver" && target != "recovery_prefetch") {
     throw SqlError(sqlstate::invalid_parameter_value,
                    concat("unrecognized reset target: \"", target, "\""))
         .hint("Target must be \"archiver\", \"bgwriter\", \"recovery_prefetch\", or \"wal\".");
@@ -86,9 +88,56 @@ Datum reset_shared_statistics(EvalContext& context, const Datum* a) {
   return Datum::of_int(0);
 }
 
+CheckpointStatistics checkpoints(const EvalContext& context) {
+  return context.execution->monitor->checkpoint_statistics();
+}
+
+Datum timed_checkpoints(EvalContext& context, const Datum*) {
+  return Datum::of_int(checkpoints(context).timed);
+}
+
+Datum requested_checkpoints(EvalContext& context, const Datum*) {
+  return Datum::of_int(checkpoints(context).requested);
+}
+
+// PostgreSQL's measure, so that times block_size it is what was written.
+Datum checkpoint_buffers(EvalContext& context, const Datum*) {
+  constexpr int64_t block_bytes = 8192;
+  return Datum::of_int(checkpoints(context).bytes / block_bytes);
+}
+
+Datum checkpoint_write_time(EvalContext& context, const Datum*) {
+  return Datum::of_float(checkpoints(context).write_ms);
+}
+
+Datum checkpoint_sync_time(EvalContext& context, const Datum*) {
+  return Datum::of_float(checkpoints(context).sync_ms);
+}
+
+Datum checkpoint_reset_time(EvalContext& context, const Datum*) {
+  return Datum::of_int(checkpoints(context).reset_time);
+}
+
+// There is no cache of pages, whose buffers somebody could write or allocate.
+Datum no_buffers(EvalContext&, const Datum*) { return Datum::of_int(0); }
+
 constexpr FunctionEntry entries[] = {
-    {2171, cancel_backend},   {2096, terminate_backend},       {2561, blocking_pids},
-    {2274, reset_statistics}, {3775, reset_shared_statistics},
+    {2171, cancel_backend},
+    {2096, terminate_backend},
+    {2561, blocking_pids},
+    {2274, reset_statistics},
+    {3775, reset_shared_statistics},
+    {2769, timed_checkpoints},
+    {2770, requested_checkpoints},
+    {2771, checkpoint_buffers},
+    {2772, no_buffers},
+    {2773, no_buffers},
+    {2775, no_buffers},
+    {2859, no_buffers},
+    {3063, no_buffers},
+    {3075, checkpoint_reset_time},
+    {3160, checkpoint_write_time},
+    {3161, checkpoint_sync_time},
 };
 
 }  // namespace

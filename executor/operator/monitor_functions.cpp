@@ -273,6 +273,28 @@ void fill_recovery(ExecutionContext& session, const Datum*, std::vector<Datum>& 
   row.integer(static_cast<int64_t>(info.durable_epoch)).text_or_null(info.data_loss);
 }
 
+void fill_checkpoints(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                      Arena& arena) {
+  for (const CheckpointRow& checkpoint : session.monitor->checkpoints()) {
+    RowBuilder row(values, arena);
+    row.integer(checkpoint.number).text(checkpoint.state).text(checkpoint.cause);
+    row.text_or_null(checkpoint.phase).integer(checkpoint.started);
+    row.integer_or_null(checkpoint.ended).integer(checkpoint.rows);
+    row.integer_or_null(checkpoint.bytes);
+    row.integer(checkpoint.planned_bytes).integer(checkpoint.walked_bytes);
+    row.real(checkpoint.settle_ms).real(checkpoint.write_ms).real(checkpoint.sync_ms);
+    row.real(checkpoint.log_wait_ms).real(checkpoint.total_ms);
+    row.integer_or_null(static_cast<int64_t>(checkpoint.begun_epoch));
+    if (checkpoint.ended_epoch != 0) {
+      row.integer(static_cast<int64_t>(checkpoint.ended_epoch));
+      row.integer(checkpoint.log_bytes).integer(checkpoint.retired_log_bytes);
+    } else {
+      row.null().null().null();
+    }
+    row.text_or_null(checkpoint.failure);
+  }
+}
+
 // All rows are made when the scan begins.
 class MonitorFunction final : public SetFunction {
  public:
@@ -322,6 +344,8 @@ std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
       return std::make_unique<MonitorFunction>(procedure, fill_logs);
     case 9007:
       return std::make_unique<MonitorFunction>(procedure, fill_recovery);
+    case 9008:
+      return std::make_unique<MonitorFunction>(procedure, fill_checkpoints);
     default:
       return nullptr;
   }

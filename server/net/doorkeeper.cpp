@@ -7,7 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
+#include <exception>
+#include <new>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -33,8 +34,9 @@ void Doorkeeper::open() {
   if (!watch(stop_event_)) return;
   for (int descriptor : listener_.descriptors()) static_cast<void>(watch(descriptor));
   try {
+    clients_.reserve(patience_.clients);
     thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // As above: nobody is answered.
   }
 }
@@ -148,6 +150,8 @@ bool Doorkeeper::look(Client& client) {
     }
   } catch (const SqlError& error) {
     tell(client, error);
+  } catch (const std::bad_alloc&) {
+    // As tell().
   }
   let_go(client);
   return false;
@@ -161,11 +165,14 @@ void Doorkeeper::answer(const Client& client) {
   let_go(client);
 }
 
-// Room for one message is in every new socket.
+// Room for one message is in every new socket. Without memory nothing is told.
 void Doorkeeper::tell(const Client& client, const SqlError& error) {
-  ByteBuffer message;
-  MessageWriter(message).diagnostic(error.diagnostic());
-  static_cast<void>(send(client.descriptor, message.data(), message.size(), MSG_NOSIGNAL));
+  try {
+    ByteBuffer message;
+    MessageWriter(message).diagnostic(error.diagnostic());
+    static_cast<void>(send(client.descriptor, message.data(), message.size(), MSG_NOSIGNAL));
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 // A TCP socket that is closed with unread bytes in it takes back what it has sent.

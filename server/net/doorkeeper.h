@@ -40,8 +40,8 @@ class Doorkeeper final : ConnectionTaker {
 
   // What clients are told from now on; FATAL.
   void say(const SqlError& refusal);
-  // Begins to accept at the listener's sockets. Where there is no descriptor or thread for it,
-  // clients wait in the sockets' queues instead.
+  // Begins to accept at the listener's sockets. Where there is no descriptor, thread or memory for
+  // it, clients wait in the sockets' queues instead.
   void open();
   // Ends that. The descriptors of those who have not been answered yet are the caller's.
   std::vector<int> hand_over();
@@ -72,7 +72,7 @@ class Doorkeeper final : ConnectionTaker {
   std::thread thread_;
   int epoll_ = -1;
   int stop_event_ = -1;
-  std::vector<Client> clients_;  // in the order in which they came
+  std::vector<Client> clients_;  // in the order in which they came; has room for all
   std::mutex mutex_;             // guards refusal_
   SqlError refusal_{Severity::fatal, sqlstate::cannot_connect_now, ""};
 };

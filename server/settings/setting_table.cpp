@@ -191,6 +191,7 @@ const SettingDefinition table[] = {
     text("lc_time", user, "C.UTF-8", "Format of dates and times."),
     text("listen_addresses", server, "localhost", "Addresses to listen on: loopback only."),
     integer("lock_timeout", user, "0", milliseconds, 0, 2147483647, "Longest wait for a lock."),
+    boolean("log_checkpoints", server, "on", "Logs each checkpoint."),
     text("log_directories", server, "",
          "Directories of the log, one logger each; empty: inside the data directory."),
     integer("log_min_duration_statement", user, "-1", milliseconds, -1, 2147483647,

@@ -1,6 +1,7 @@
 #include "storage/epoch/reclaimer.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace pgsilo {
@@ -23,6 +24,12 @@ Reclaimer::~Reclaimer() {
     delete cell;
     cell = following;
   }
+}
+
+size_t Reclaimer::Batch::bytes() const {
+  size_t bytes = 0;
+  for (const Retired& retired : objects) bytes += retired.bytes;
+  return bytes;
 }
 
 Reclaimer::Cell* Reclaimer::take_cell() {
@@ -69,21 +76,33 @@ ReclaimerHandle::ReclaimerHandle(Reclaimer& reclaimer) : reclaimer_(reclaimer) {
 
 ReclaimerHandle::~ReclaimerHandle() {
   PGSILO_CHECK(oldest_ == nullptr);
-  reclaim_slow(SIZE_MAX);
-  close_open_batch();
-  if (!closed_.empty()) {
-    std::lock_guard guard(reclaimer_.orphans_mutex_);
-    for (Reclaimer::Batch& batch : closed_) reclaimer_.orphans_.push_back(std::move(batch));
-    reclaimer_.orphans_bytes_.fetch_add(pending_bytes(), std::memory_order_relaxed);
+  try {
+    reclaim_slow(SIZE_MAX);
+    close_open_batch();
+  } catch (const std::bad_alloc&) {  // the lists are as they were
+  }
+  try {
+    leave_orphans();
+  } catch (const std::bad_alloc&) {  // nobody can be told of the rest
   }
   cell_->pending_bytes.store(0, std::memory_order_relaxed);
   cell_->taken.store(false, std::memory_order_release);  // pairs with the exchange in take_cell()
 }
 
+void ReclaimerHandle::leave_orphans() {
+  if (closed_.empty()) return;
+  std::lock_guard guard(reclaimer_.orphans_mutex_);
+  for (Reclaimer::Batch& batch : closed_) {
+    size_t bytes = batch.bytes();
+    reclaimer_.orphans_.push_back(std::move(batch));
+    reclaimer_.orphans_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+}
+
 void ReclaimerHandle::close_open_batch() {
   if (open_.empty()) return;
-  closed_.push_back({0, std::move(open_)});
-  open_.clear();
+  closed_.emplace_back();
+  closed_.back().objects.swap(open_);
   open_bytes_ = 0;
   // Release: the unlinks happen-before every pin that reads the new generation. seq_cst: precedes
   // the scan.
@@ -93,10 +112,16 @@ void ReclaimerHandle::close_open_batch() {
 void ReclaimerHandle::adopt_orphans() {
   std::unique_lock guard(reclaimer_.orphans_mutex_, std::try_to_lock);
   if (!guard.owns_lock()) return;
-  add_pending(reclaimer_.orphans_bytes_.load(std::memory_order_relaxed));
-  reclaimer_.orphans_bytes_.store(0, std::memory_order_relaxed);
-  for (Reclaimer::Batch& batch : reclaimer_.orphans_) closed_.push_back(std::move(batch));
-  reclaimer_.orphans_.clear();
+  std::deque<Reclaimer::Batch>& orphans = reclaimer_.orphans_;
+  try {
+    for (; !orphans.empty(); orphans.pop_front()) {
+      size_t bytes = orphans.front().bytes();
+      closed_.push_back(std::move(orphans.front()));
+      reclaimer_.orphans_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+      add_pending(bytes);
+    }
+  } catch (const std::bad_alloc&) {  // the rest another time
+  }
   std::sort(closed_.begin(), closed_.end(),
             [](const auto& a, const auto& b) { return a.stamp < b.stamp; });
 }

@@ -79,6 +79,7 @@ class Reclaimer {
   struct Batch {
     uint64_t stamp;
     std::vector<Retired> objects;
+    size_t bytes() const;
   };
   struct alignas(64) Cell {
     std::atomic<uint64_t> announced{idle};
@@ -100,7 +101,8 @@ class Reclaimer {
 class ReclaimerHandle {
  public:
   explicit ReclaimerHandle(Reclaimer& reclaimer);
-  // No pin is open. What cannot be freed yet is left to the others.
+  // No pin is open. What cannot be freed yet is left to the others; lost if there is no memory to
+  // list it.
   ~ReclaimerHandle();
   ReclaimerHandle(const ReclaimerHandle&) = delete;
   ReclaimerHandle& operator=(const ReclaimerHandle&) = delete;
@@ -140,6 +142,7 @@ class ReclaimerHandle {
   }
   void close_open_batch();
   void adopt_orphans();
+  void leave_orphans();
   size_t reclaim_slow(size_t budget);
   inline void announce_first(Pin* pin);
 

@@ -24,6 +24,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,15 @@ class IndexTree {
     NodeRef node;
   };
   Found get(std::string_view key) const;
+  // Brings what get() of each will read into the cache, all at once instead of node by node: for
+  // who knows several keys ahead. At most max_lookups. The caller is pinned.
+  struct Lookup {
+    const IndexTree* tree;
+    std::string_view key;
+  };
+  static constexpr size_t max_lookups = 16;
+  static void prefetch(std::span<const Lookup> lookups);
+
   // True if the node still is at that version and is not being changed: the node set's check in
   // commit.
   static bool validates(NodeRef ref) { return ref.node->version().validates(ref.version); }

@@ -61,6 +61,10 @@ class AtomicNodeVersion {
   AtomicNodeVersion(bool border, bool root)
       : bits_((border ? NodeVersion::border_bit : 0) | (root ? NodeVersion::root_bit : 0)) {}
 
+  // Constant; of a node that may be changing, too.
+  bool is_border() const {
+    return (bits_.load(std::memory_order_relaxed) & NodeVersion::border_bit) != 0;
+  }
   // The version, as soon as nobody is changing the node. Pairs with end_change(): who sees a
   // version sees all its stores.
   NodeVersion stable() const {

@@ -308,28 +308,122 @@ TEST_F(CheckpointTest, EveryCallMayFail) {
   }
 }
 
-// Memory may fail at any of its allocations: given up or complete, never without rows.
+// What the control file names is never removed, also where a rename that is said to have failed was
+// done.
+TEST_F(CheckpointTest, ARenameOfTheControlFileMayBeDoneAndFail) {
+  LoggedEngine engine(disk_, "/data", options());
+  ASSERT_TRUE(engine.start()) << engine.why();
+  change_rows(engine);
+  ASSERT_TRUE(make_checkpoint(engine));
+  change_rows(engine);
+  uint64_t before = disk_.steps();
+  ASSERT_TRUE(make_checkpoint(engine));
+  uint64_t rename = disk_.steps() - before - 2;  // then come a sync and a removal
+  change_rows(engine);
+  disk_.fail_late_at(disk_.steps() + rename, {FileStatus::failed, EIO});
+  EXPECT_DEATH(make_checkpoint(engine), "which checkpoint counts is uncertain");
+  disk_.fail_at(disk_.steps() + rename, {FileStatus::failed, EIO});
+  EXPECT_FALSE(make_checkpoint(engine));
+  disk_.cut_power();
+  EXPECT_TRUE(restart(options())) << why_;
+}
+
+// Memory may fail at any of its allocations, once or from there on: given up or complete, never
+// without rows.
 TEST_F(CheckpointTest, EveryAllocationMayFail) {
+  using testing::FailingMemory;
   WalOptions wal = options();
   wal.checkpoint_threads = 2;
-  bool failed = true;
-  int given_up = 0;
-  for (size_t successes = 0; failed; ++successes) {
-    disk_.restart();
-    LoggedEngine engine(disk_, "/data", wal);
-    ASSERT_TRUE(engine.start()) << engine.why();
-    if (content_.empty()) change_rows(engine);
-    bool made = false;
-    {
-      testing::FailingMemory memory(successes);
-      made = make_checkpoint(engine);
-      failed = memory.has_failed();
+  for (auto fails : {FailingMemory::Fails::once, FailingMemory::Fails::for_good}) {
+    bool failed = true;
+    int given_up = 0;
+    for (size_t successes = 0; failed; ++successes) {
+      disk_.restart();
+      LoggedEngine engine(disk_, "/data", wal);
+      ASSERT_TRUE(engine.start()) << engine.why();
+      if (content_.empty()) change_rows(engine);
+      bool made = false;
+      {
+        FailingMemory memory(successes, fails);
+        made = make_checkpoint(engine);
+        failed = memory.has_failed();
+      }
+      if (!made) ++given_up;
+      // Commits go on, and so do checkpoints.
+      std::vector<WriteOperation> one{{1, "after", std::to_string(successes)}};
+      std::optional<Epoch> epoch = engine.commit(0, one);
+      ASSERT_TRUE(epoch.has_value());
+      apply_writes(content_, one);
+      engine.wal().wait_durable(0, *epoch);
+      ASSERT_TRUE(make_checkpoint(engine));
+      disk_.cut_power();
+      ASSERT_TRUE(restart(wal)) << successes << ": " << why_;
     }
-    if (!made) ++given_up;
-    disk_.cut_power();
-    ASSERT_TRUE(restart(wal)) << successes << ": " << why_;
+    EXPECT_GT(given_up, 10);
   }
-  EXPECT_GT(given_up, 10);
+}
+
+// Also if there was no memory to begin it; and for the answer.
+TEST_F(CheckpointTest, WhoAskedIsToldWhenMemoryFails) {
+  using testing::FailingMemory;
+  class NoParker final : public Parker {
+   public:
+    void park(int64_t) override {}
+    void unpark() override { ++unparked; }
+    int unparked = 0;
+  };
+  LoggedEngine engine(disk_, "/data", options());
+  ASSERT_TRUE(engine.start()) << engine.why();
+  change_rows(engine);
+  for (auto fails : {FailingMemory::Fails::once, FailingMemory::Fails::for_good}) {
+    NoParker parker;
+    CheckpointRequest request(engine.wal().checkpointer(), parker);
+    {
+      FailingMemory memory(0, fails);
+      EXPECT_FALSE(engine.wal().checkpointer().step());
+      EXPECT_TRUE(memory.has_failed());
+    }
+    std::string why;
+    EXPECT_EQ(request.outcome(&why), CheckpointOutcome::failed);
+    EXPECT_EQ(why,
+              fails == FailingMemory::Fails::once ? "Cannot allocate memory" : "out of memory");
+    EXPECT_EQ(parker.unparked, 1);
+    EXPECT_EQ(engine.wal().checkpointer().history().last().failure, why);
+    FailingMemory memory(0, fails);
+    std::string told;
+    EXPECT_FALSE(engine.wal().checkpointer().run_now(CheckpointReason::shutdown, &told));
+    EXPECT_EQ(told, why);
+  }
+  EXPECT_TRUE(make_checkpoint(engine));
+}
+
+// What users store may look like a block of another database's log, wherever blocks begin. It is
+// found when segments are used again: behind what they hold now.
+TEST_F(CheckpointTest, StoredBytesAreNotTakenForAnotherLog) {
+  std::string unit(log_format::block_unit, '\0');
+  BlockPlace elsewhere{.log = {.high = 77, .low = 88}, .segment = 1, .offset = 0};
+  seal_block(unit.data(), elsewhere, BlockHeader{}, 1, nullptr);
+  unit.resize(log_format::block_header_bytes + 1);  // coprime to the unit of blocks
+  std::string row;
+  while (row.size() < 200'000) row += unit;
+  {
+    LoggedEngine engine(disk_, "/data", options());
+    ASSERT_TRUE(engine.start()) << engine.why();
+    for (int i = 0; i < 30; ++i) {
+      std::vector<WriteOperation> operations{{1, "key" + std::to_string(i % 5), row}};
+      std::optional<Epoch> epoch = engine.commit(0, operations);
+      ASSERT_TRUE(epoch.has_value());
+      apply_writes(content_, operations);
+      engine.wal().wait_durable(0, *epoch);
+      engine.wal().prepare_segments();
+      if (i % 5 == 4) {
+        ASSERT_TRUE(make_checkpoint(engine));
+      }
+    }
+    change_rows(engine);
+    disk_.cut_power();
+  }
+  EXPECT_TRUE(restart(options())) << why_;
 }
 
 // What changed while it was made is in the logs only. Without that part there is no state to start

@@ -8,6 +8,8 @@
 #include "base/random.h"
 #include "tests/crash/logged_engine.h"
 #include "tests/crash/verified.h"
+#include "tests/unit/catalog/failing_memory.h"
+#include "wal/checkpoint/checkpointer.h"
 #include "wal/log/log_format.h"
 
 namespace pgsilo {
@@ -172,6 +174,24 @@ TEST_F(Damage, UnreadableSegmentsAreRefused) {
   disk_.fail_reads_of(log_path(0));
   EXPECT_EQ(restart(options()), -1);
   EXPECT_NE(why_.find("could not read log segment"), std::string::npos) << why_;
+}
+
+// The server makes its directory before it opens the log; and it may be killed before the sync.
+TEST_F(Damage, AFoundDirectoryIsKept) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    SimulatedFileSystem disk(seed);
+    ASSERT_TRUE(disk.create_directory("/data").ok());
+    {
+      LoggedEngine engine(disk, "/data", options());
+      ASSERT_TRUE(engine.start()) << engine.why();
+      engine.wal().wait_durable(0, *engine.commit(0, {{1, "key", "row"}}));
+      disk.cut_power();
+    }
+    disk.restart();
+    LoggedEngine engine(disk, "/data", options());
+    ASSERT_TRUE(engine.start()) << engine.why();
+    EXPECT_EQ(engine.content().size(), 1u) << seed;
+  }
 }
 
 TEST_F(Damage, DamagedControlFileIsRefused) {
@@ -388,6 +408,91 @@ TEST_P(FullDevice, WritersAreRefusedWithoutSpaceAndReadersGoOn) {
   engine.wal().wait_durable(0, *epoch);
   disk_.cut_power();
   EXPECT_EQ(restart(small), committed + 1) << why_;
+}
+
+// Any call may fail with which a segment is prepared: a new one, or a retired one that is used
+// again.
+TEST_F(Damage, WritersAreRefusedWhileNoSegmentCanBePreparedAndReadersGoOn) {
+  WalOptions small = options();
+  int committed = 0;
+  auto commit_row = [&](LoggedEngine& engine) {
+    std::string key = "key" + std::to_string(committed);
+    std::optional<Epoch> epoch = engine.commit(0, {{1, key, std::string(8000, 'x')}});
+    if (!epoch) return false;
+    ++committed;
+    engine.wal().wait_durable(0, *epoch);
+    return true;
+  };
+  for (bool retired : {false, true}) {
+    int refused = 0;
+    for (uint64_t step = 1;; ++step) {
+      disk_.restart();
+      LoggedEngine engine(disk_, "/data", small);
+      ASSERT_TRUE(engine.start()) << engine.why();
+      if (retired) {
+        while (!engine.wal().checkpointer().step()) {
+        }
+      }
+      auto space = [&] { return engine.wal().status().logs[0].space; };
+      while (space() == "ample") ASSERT_TRUE(commit_row(engine));
+      disk_.fail_at(disk_.steps() + step, {FileStatus::failed, EIO});
+      engine.wal().prepare_segments();
+      if (space() == "ample") break;  // nothing that mattered failed
+      ++refused;
+      EXPECT_EQ(space(), "exhausted") << step;
+      if (space() != "exhausted") break;  // or it waits for ever
+      EXPECT_FALSE(commit_row(engine)) << step;
+      EXPECT_EQ(engine.status(), TransactionStatus::no_log_space);
+      EXPECT_EQ(engine.content().size(), static_cast<size_t>(committed));
+      engine.wal().prepare_segments();
+      ASSERT_TRUE(commit_row(engine)) << step;
+      disk_.cut_power();
+      ASSERT_EQ(restart(small), committed) << step << ": " << why_;
+    }
+    EXPECT_GE(refused, retired ? 2 : 5);
+  }
+}
+
+TEST_F(Damage, WritersAreRefusedWhileThereIsNoMemoryForASegment) {
+  WalOptions small = options();
+  bool failed = true;
+  int committed = 0;
+  int refused = 0;
+  auto commit_row = [&](LoggedEngine& engine) {
+    std::string key = "key" + std::to_string(committed);
+    std::optional<Epoch> epoch = engine.commit(0, {{1, key, std::string(8000, 'x')}});
+    if (!epoch) return false;
+    ++committed;
+    engine.wal().wait_durable(0, *epoch);
+    return true;
+  };
+  for (size_t successes = 0; failed; successes += 1 + successes / 8) {
+    disk_.restart();
+    LoggedEngine engine(disk_, "/data", small);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    auto space = [&] { return engine.wal().status().logs[0].space; };
+    // More than are kept will be retired.
+    for (int i = 0; i < 150; ++i) ASSERT_TRUE(commit_row(engine));
+    while (!engine.wal().checkpointer().step()) {
+    }
+    while (space() == "ample") ASSERT_TRUE(commit_row(engine));
+    {
+      testing::FailingMemory memory(successes, testing::FailingMemory::Fails::for_good);
+      engine.wal().prepare_segments();
+      failed = memory.has_failed();
+    }
+    if (space() != "ample") {
+      ++refused;
+      ASSERT_EQ(space(), "exhausted") << successes;
+      EXPECT_FALSE(commit_row(engine)) << successes;
+      EXPECT_EQ(engine.status(), TransactionStatus::no_log_space);
+    }
+    engine.wal().prepare_segments();
+    ASSERT_TRUE(commit_row(engine)) << successes;
+    disk_.cut_power();
+    ASSERT_EQ(restart(small), committed) << successes << ": " << why_;
+  }
+  EXPECT_GT(refused, 5);
 }
 
 }  // namespace

@@ -62,7 +62,6 @@ class IndexCampaign {
     wal.workers = sessions;
     wal.log_directories.clear();
     for (uint64_t i = 0; i < logs_; ++i) wal.log_directories.push_back("wal" + std::to_string(i));
-    wal.spare_segments = 4;  // a new catalog must find room
     LoggedDatabase database(files_, "/data", wal);
     fault_.clear();
     building_ = 0;

@@ -13,8 +13,7 @@ namespace {
 constexpr int turns_to_end = 1'000'000;
 
 bool is_named(RelationId relation, const std::vector<RelationId>& live) {
-  return Catalog::is_system_relation(relation) ||
-         std::binary_search(live.begin(), live.end(), relation);
+  return is_system_relation(relation) || std::binary_search(live.begin(), live.end(), relation);
 }
 
 }  // namespace
@@ -32,20 +31,19 @@ LoggedDatabase::~LoggedDatabase() {
 
 bool LoggedDatabase::start() {
   catalog_.create_system_relations();
-  if (!engine_.recover()) return false;
+  auto live = [this] {
+    ReclaimerHandle handle(engine_.reclaimer());
+    return catalog_.live_relations(handle);
+  };
+  if (!engine_.recover(live)) return false;
   note_unfinished();
-  ReclaimerHandle handle(engine_.reclaimer());
-  std::vector<RelationId> live = catalog_.live_relations(handle);
-  engine_.wal().drop_relations_unless(
-      [](RelationId relation, void* named) {
-        return is_named(relation, *static_cast<const std::vector<RelationId>*>(named));
-      },
-      &live);
   if (!engine_.begin()) return false;
   // The first one opens the catalog.
   for (unsigned i = 0; i < engine_.wal().workers(); ++i) {
     sessions_.push_back(
         std::make_unique<testing::SqlSession>(engine_.parts(), catalog_, engine_.sink(i)));
+    // Outside of a fiber, who waits for the log writes it.
+    sessions_.back()->settings.parker = engine_.waits().parker;
   }
   if (sessions_[0]->opened) engine_.wal().wait_durable(0, engine_.epochs().current());
   return true;

@@ -41,9 +41,10 @@ void LoggedEngine::SteppingParker::park(int64_t) {
   for (unsigned i = 0; i < engine_.wal_->workers(); ++i) engine_.wal_->try_step(i);
 }
 
-bool LoggedEngine::recover() {
+bool LoggedEngine::recover(const LiveRelations& live) {
   wal_ = Wal::open(files_, clock_, directory_, options_, &why_);
-  return wal_ != nullptr && wal_->recover(relations_, reclaimer_, nullptr, &recovered_, &why_);
+  return wal_ != nullptr &&
+         wal_->recover(relations_, reclaimer_, live, nullptr, &recovered_, &why_);
 }
 
 bool LoggedEngine::begin() {

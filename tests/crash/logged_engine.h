@@ -46,7 +46,7 @@ class LoggedEngine {
   // Opens, recovers, starts. False: why(). The parts, in this order, for those who do something in
   // between; nothing is written before begin(), a new database's identity apart.
   bool start() { return recover() && begin(); }
-  bool recover();
+  bool recover(const LiveRelations& live = {});
   bool begin();
   const std::string& why() const { return why_; }
   const RecoveryResult& recovered() const { return recovered_; }

@@ -1,4 +1,4 @@
-// Data directories of the format before: opened, gone on with, and never mistaken by what wrote
+// Data directories of the formats before: opened, gone on with, and never mistaken by what wrote
 // them.
 #include <gtest/gtest.h>
 
@@ -38,8 +38,9 @@ class OlderFormat : public ::testing::Test {
     disk_.restart();
   }
 
-  // Version 1 had the same header, with a byte of zero where compression is now.
-  int make_old() {
+  // Version 1 had the same header, with a byte of zero where compression is now; version 2 had one
+  // where the flags are; version 3 knew one flag.
+  int make_old(int version) {
     int blocks = 0;
     std::vector<std::string> names;
     EXPECT_TRUE(disk_.list("/data/wal", &names).ok());
@@ -50,9 +51,10 @@ class OlderFormat : public ::testing::Test {
       for (size_t at = 0; at < content.size(); at += log_format::block_unit) {
         char* block = content.data() + at;
         if (load_le32(block + 8) != log_format::block_magic) continue;
-        EXPECT_EQ(load_le16(block + 12), 2);
-        EXPECT_EQ(block[15], 0);
-        store_le16(block + 12, 1);
+        EXPECT_EQ(block[12], 4);
+        EXPECT_TRUE(version > 1 || block[15] == 0);
+        block[12] = static_cast<char>(version);
+        block[13] = static_cast<char>(version < 3 ? 0 : block[13] & 1);
         size_t bytes =
             log_format::block_header_bytes + load_le32(block + 48) + load_le32(block + 52);
         store_le64(block, checksum64(block + 8, bytes - 8));
@@ -61,7 +63,7 @@ class OlderFormat : public ::testing::Test {
       disk_.corrupt(path, 0, content);
     }
     std::string control = disk_.content(control_path);
-    store_le32(control.data() + 12, 4);
+    store_le32(control.data() + 12, static_cast<uint32_t>(version) + 3);
     store_le64(control.data(), checksum64(control.data() + 8, control.size() - 8));
     disk_.corrupt(control_path, 0, control);
     return blocks;
@@ -73,18 +75,35 @@ class OlderFormat : public ::testing::Test {
 
 TEST_F(OlderFormat, IsReadAndGoneOnWithCompressed) {
   ASSERT_NO_FATAL_FAILURE(write(false, 0));
-  EXPECT_GT(make_old(), 15);
+  EXPECT_GT(make_old(1), 15);
   ASSERT_NO_FATAL_FAILURE(write(true, 12));
   ASSERT_NO_FATAL_FAILURE(write(false, 24));
   ASSERT_NO_FATAL_FAILURE(write(true, 36));
 }
 
+TEST_F(OlderFormat, ItsBlocksDoNotTellWhetherTheyHoldCatalogRows) {
+  ASSERT_NO_FATAL_FAILURE(write(false, 0));
+  ASSERT_NO_FATAL_FAILURE(write(true, 12));
+  EXPECT_GT(make_old(2), 20);
+  ASSERT_NO_FATAL_FAILURE(write(false, 24));
+  ASSERT_NO_FATAL_FAILURE(write(true, 36));
+}
+
+TEST_F(OlderFormat, ItsSegmentsDoNotTellOfTheOneBefore) {
+  ASSERT_NO_FATAL_FAILURE(write(false, 0));
+  ASSERT_NO_FATAL_FAILURE(write(true, 12));
+  EXPECT_GT(make_old(3), 20);
+  ASSERT_NO_FATAL_FAILURE(write(false, 24));
+  ASSERT_NO_FATAL_FAILURE(write(true, 36));
+}
+
 // A server that knows version 1 only must not take compressed blocks for a torn end of the log. It
-// refuses by the control file, whose version it does not know.
+// refuses by the control file, whose version it does not know. So do those that know versions 2 and
+// 3.
 TEST_F(OlderFormat, ItsServersRefuseWhatMayBeCompressed) {
   for (bool compress : {false, true}) {
     ASSERT_NO_FATAL_FAILURE(write(compress, compress ? 12 : 0));
-    EXPECT_GE(load_le32(disk_.content(control_path).data() + 12), 5u);
+    EXPECT_GE(load_le32(disk_.content(control_path).data() + 12), 7u);
   }
 }
 

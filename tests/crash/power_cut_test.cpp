@@ -8,6 +8,7 @@
 
 #include "base/file_simulated.h"
 #include "base/random.h"
+#include "storage/relation/system_relations.h"
 #include "tests/crash/logged_engine.h"
 #include "tests/crash/verified.h"
 #include "wal/checkpoint/checkpointer.h"
@@ -23,6 +24,7 @@ struct Committed {
 struct CampaignOptions {
   unsigned logs = 1;
   bool direct = true;
+  bool long_logs = false;  // of rows of users' relations, seldom checkpoints
   bool kill =
       false;  // the process dies, not the power; now and then the power fails right afterwards
   bool syncs_lie = false;  // a build that forgets to sync
@@ -56,14 +58,16 @@ class Campaign {
   uint64_t lost() const { return lost_; }
   uint64_t checkpoints() const { return checkpoints_; }
   uint64_t bytes_saved() const { return bytes_saved_; }
+  uint64_t trusted_segments() const { return trusted_segments_; }
 
  private:
   void arm() {
     // Often early, so that initialisation and recovery are hit too.
+    uint64_t late = options_.long_logs ? 1000 : 160;
     uint64_t step = files_.steps() + 1 +
                     random_.below(random_.one_in(3)   ? 25
                                   : random_.one_in(3) ? 500
-                                                      : 160);
+                                                      : late);
     if (options_.kill) {
       files_.kill_at(step);
     } else {
@@ -88,6 +92,7 @@ class Campaign {
     LoggedEngine engine(files_, "/data", wal);
     try {
       if (!engine.start()) return "refused to start: " + engine.why();
+      trusted_segments_ += engine.recovered().trusted_segments;
       if (options_.kill && random_.one_in(2)) {
         fault = check_recovered(engine);
         if (fault.empty()) files_.cut_power();
@@ -133,7 +138,7 @@ class Campaign {
   void work(LoggedEngine& engine) {
     working_ = true;
     // Now and then whole ones, one after the other.
-    checkpoint_rarity_ = random_.one_in(4) ? 1 : 4;
+    checkpoint_rarity_ = random_.one_in(4) ? 1 : options_.long_logs ? 200 : 4;
     for (;;) {
       unsigned worker = static_cast<unsigned>(random_.below(engine.wal().workers()));
       std::vector<WriteOperation> operations = random_operations();
@@ -169,12 +174,13 @@ class Campaign {
     std::vector<WriteOperation> operations;
     size_t count = 1 + random_.below(random_.one_in(10) ? 40 : 4);
     for (size_t i = 0; i < count; ++i) {
-      WriteOperation operation{.relation = static_cast<uint32_t>(1 + random_.below(3)),
+      uint32_t first = options_.long_logs ? first_user_relation.value() : 1;
+      WriteOperation operation{.relation = first + static_cast<uint32_t>(random_.below(3)),
                                .key = "key" + std::to_string(random_.below(60)),
                                .row = std::nullopt};
       if (!random_.one_in(3)) {
         size_t bytes = random_.below(200);
-        if (random_.one_in(60)) bytes = random_.below(40'000);
+        if (random_.one_in(options_.long_logs ? 2 : 60)) bytes = random_.below(40'000);
         if (random_.one_in(400)) bytes = random_.below(200'000);
         std::string row = std::to_string(transactions_) + ":" + std::to_string(i) + ":";
         if (random_.one_in(3)) {  // what compression does nothing for
@@ -201,8 +207,9 @@ class Campaign {
   size_t acknowledged_ = 0;
   unsigned checkpoint_rarity_ = 3;
   uint64_t checkpoints_ = 0;
-  uint64_t bytes_saved_ = 0;  // by compression
-  bool working_ = false;      // this life has checked what was recovered and commits
+  uint64_t bytes_saved_ = 0;       // by compression
+  uint64_t trusted_segments_ = 0;  // by recoveries
+  bool working_ = false;           // this life has checked what was recovered and commits
   uint64_t transactions_ = 0;
   uint64_t lost_ = 0;
 };
@@ -218,7 +225,7 @@ void run_campaign(CampaignOptions options, uint64_t share) {
   uint64_t databases =
       std::max<uint64_t>(1, setting("PGSILO_POWER_CUTS", 200) / lives_per_database / share);
   uint64_t seed = setting("PGSILO_SEED", 1);
-  uint64_t transactions = 0, lost = 0, checkpoints = 0, bytes_saved = 0;
+  uint64_t transactions = 0, lost = 0, checkpoints = 0, bytes_saved = 0, trusted = 0;
   for (uint64_t i = 0; i < databases; ++i) {
     Campaign campaign(seed + i, options);
     std::string fault = campaign.run(lives_per_database);
@@ -227,17 +234,20 @@ void run_campaign(CampaignOptions options, uint64_t share) {
     lost += campaign.lost();
     checkpoints += campaign.checkpoints();
     bytes_saved += campaign.bytes_saved();
+    trusted += campaign.trusted_segments();
   }
   // Else the campaign shows nothing.
   EXPECT_GT(transactions, databases);
   EXPECT_GT(lost, 0u);
   EXPECT_GT(checkpoints, 0u);
   EXPECT_GT(bytes_saved, 0u);
+  EXPECT_EQ(trusted > 0, options.long_logs);
 }
 
 TEST(PowerCut, OneLog) { run_campaign({}, 4); }
 TEST(PowerCut, OneLogThroughThePageCache) { run_campaign({.direct = false}, 4); }
 TEST(PowerCut, ThreeLogs) { run_campaign({.logs = 3}, 4); }
+TEST(PowerCut, LongLogs) { run_campaign({.logs = 2, .long_logs = true}, 4); }
 TEST(PowerCut, ProcessKilledAndThenThePower) { run_campaign({.direct = false, .kill = true}, 4); }
 
 // The campaign notices what it is there for.

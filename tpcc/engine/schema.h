@@ -6,6 +6,7 @@
 
 #include "base/strong_id.h"
 #include "storage/relation/relation_directory.h"
+#include "storage/relation/system_relations.h"
 
 namespace pgsilo::tpcc {
 
@@ -26,7 +27,9 @@ class Tables {
   explicit Tables(RelationDirectory& directory) : directory_(directory) {}
 
  private:
-  Relation& table(uint32_t id) { return directory_.get_or_create(RelationId(id), {}); }
+  Relation& table(uint32_t number) {
+    return directory_.get_or_create(RelationId(first_user_relation.value() + number), {});
+  }
   RelationDirectory& directory_;
 
  public:

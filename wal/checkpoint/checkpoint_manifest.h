@@ -30,7 +30,7 @@ struct LogCut {
 };
 
 struct CheckpointManifest {
-  uint64_t number = 0;       // 0: there is no checkpoint; numbers are never used again
+  uint64_t number = 0;       // 0: there is no checkpoint; no other one that ever counted has it
   uint64_t incarnation = 0;  // that made it: everything older is in it whole
   Epoch begun;               // e_l: what was committed before is in the files
   Epoch ended;               // e_h: what the walk left out has an epoch up to this

@@ -51,6 +51,13 @@ FileResult CheckpointRun::open_files() {
   return {};
 }
 
+FileResult CheckpointRun::walk_failure() const {
+  for (const auto& walker : walkers_) {
+    if (!walker->result().ok()) return walker->result();
+  }
+  return {};
+}
+
 FileResult CheckpointRun::finish_files() {
   walkers_.clear();
   for (size_t i = 0; i < writers_.size(); ++i) {
@@ -88,7 +95,12 @@ bool CheckpointRun::durable() {
 void CheckpointRun::abandon() {
   walkers_.clear();
   // What cannot be removed now is removed by the next start.
-  for (const auto& writer : writers_) static_cast<void>(parts_.files.remove(writer->path()));
+  for (const auto& writer : writers_) {
+    try {
+      static_cast<void>(parts_.files.remove(writer->path()));
+    } catch (const std::bad_alloc&) {
+    }
+  }
   writers_.clear();
 }
 

@@ -57,12 +57,14 @@ class CheckpointRun {
   FileResult open_files();
   unsigned walkers() const { return static_cast<unsigned>(walkers_.size()); }
   CheckpointWalker& walker(unsigned index) { return *walkers_[index]; }
+  // Why the walk was given up; no walker runs.
+  FileResult walk_failure() const;
   // Every walker has come to its end.
   FileResult finish_files();
   bool durable();
   // Once durable() has said so.
   const CheckpointManifest& manifest() const { return manifest_; }
-  // Removes its files.
+  // Removes its files. Needs no memory.
   void abandon();
 
   // After begin().

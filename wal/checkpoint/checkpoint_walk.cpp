@@ -13,6 +13,11 @@ namespace {
 // A row this long leaves its buffer behind.
 constexpr size_t kept_buffer_bytes = size_t{1} << 20;
 
+// About what planned_bytes() counts for it.
+size_t bytes_in_memory(const Record& record, std::string_view row) {
+  return sizeof(Record) + round_up_to_words(record.key().size()) + round_up_to_words(row.size());
+}
+
 }  // namespace
 
 void CheckpointWalk::plan(ReclaimerHandle& handle) {
@@ -46,6 +51,7 @@ bool CheckpointWalker::step() {
   } catch (const std::bad_alloc&) {
     result_ = {FileStatus::failed, ENOMEM};
   }
+  if (!result_.ok()) walk_.give_up();
   return result_.ok();
 }
 
@@ -81,7 +87,7 @@ void CheckpointWalker::fill_block() {
     for (int looked = 0; looked < most_records && !block_.full(); ++looked) {
       record = cursor.next();
       if (record == nullptr) break;
-      if (collect(*record)) walked += record->key().size() + row_.bytes().size();
+      if (collect(*record)) walked += bytes_in_memory(*record, row_.bytes());
     }
     if (record == nullptr) {
       range_ = nullptr;

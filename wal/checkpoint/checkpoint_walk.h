@@ -45,9 +45,14 @@ class CheckpointWalk {
     return index < ranges_.size() ? &ranges_[index] : nullptr;
   }
 
+  // A walker failed: the others need not go on.
+  void give_up() { given_up_.store(true, std::memory_order_relaxed); }
+  bool given_up() const { return given_up_.load(std::memory_order_relaxed); }
+
   RelationDirectory& relations() { return relations_; }
   Epoch begun() const { return begun_; }
-  // What plan() found there to be, in memory; and how much of it has been walked.
+  // What plan() found there to be, in memory; and how much of it has been walked: rows that are
+  // left out do not count.
   uint64_t planned_bytes() const { return planned_bytes_; }
   uint64_t walked_bytes() const { return walked_bytes_.load(std::memory_order_relaxed); }
   uint64_t records() const { return records_.load(std::memory_order_relaxed); }
@@ -66,6 +71,7 @@ class CheckpointWalk {
   std::vector<RowIdFloor> row_ids_;
   uint64_t planned_bytes_ = 0;
   std::atomic<size_t> next_{0};
+  std::atomic<bool> given_up_{false};
   std::atomic<uint64_t> walked_bytes_{0};
   std::atomic<uint64_t> records_{0};
 };

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/parker.h"
+#include "wal/checkpoint/checkpoint_announcement.h"
 #include "wal/log/logger.h"
 
 namespace pgsilo {
@@ -24,8 +25,6 @@ constexpr int64_t retry_after_us = 10'000'000;
 }  // namespace
 
 struct Checkpointer::Attempt {
-  enum class Phase : uint8_t { settling, walking, finishing, becoming_durable };
-
   Attempt(const CheckpointParts& parts, uint64_t number, CheckpointReason reason,
           CheckpointPace pace)
       : run(parts, number), reason(reason), pace(pace) {}
@@ -33,7 +32,7 @@ struct Checkpointer::Attempt {
   CheckpointRun run;
   const CheckpointReason reason;
   const CheckpointPace pace;
-  Phase phase = Phase::settling;
+  CheckpointPhase phase = CheckpointPhase::settling;
   int64_t begun_us = 0;
   uint64_t log_bytes_at_begin = 0;
   unsigned walkers_done = 0;
@@ -47,7 +46,8 @@ Checkpointer::Checkpointer(CheckpointParts parts, const Clock& clock, ControlFil
       keeper_(keeper),
       options_(options),
       last_number_(control.checkpoint.number),
-      last_begun_us_(clock.now_us()) {}
+      last_begun_us_(clock.now_us()),
+      history_(clock) {}
 
 Checkpointer::~Checkpointer() { stop(); }
 
@@ -59,21 +59,22 @@ uint64_t Checkpointer::log_bytes() const {
 
 // --- one attempt ---
 
-// Throws std::bad_alloc, then there is no attempt.
+// Throws std::bad_alloc, then there is no attempt, and those who asked are to hear of it.
 void Checkpointer::begin(CheckpointReason reason) {
-  int64_t now = clock_.now_us();
-  auto attempt = std::make_unique<Attempt>(parts_, ++last_number_, reason,
-                                           CheckpointPace(options_.schedule, now));
-  attempt->begun_us = now;
-  attempt->log_bytes_at_begin = log_bytes();
   {
     // Before the epoch: what they asked for is in it.
     std::lock_guard lock(mutex_);
     for (CheckpointRequest* request : requests_) request->begun_ = true;
-    status_.running = true;
-    status_.planned_bytes = status_.walked_bytes = 0;
   }
+  history_.begin(++last_number_, reason);
+  if (options_.announce) announce_checkpoint(reason);
+  int64_t now = clock_.now_us();
+  auto attempt = std::make_unique<Attempt>(parts_, last_number_, reason,
+                                           CheckpointPace(options_.schedule, now));
+  attempt->begun_us = now;
+  attempt->log_bytes_at_begin = log_bytes();
   attempt->run.begin();
+  history_.note(attempt->run.walk());
   attempt_ = std::move(attempt);
 }
 
@@ -93,30 +94,35 @@ bool Checkpointer::advance_phase() {
   CheckpointRun& run = attempt_->run;
   FileResult result;
   switch (attempt_->phase) {
-    case Attempt::Phase::settling: {
+    case CheckpointPhase::settling:
       if (!run.settled()) return false;
       result = run.open_files();
-      std::lock_guard lock(mutex_);
-      status_.planned_bytes = run.walk().planned_bytes();
+      history_.note(run.walk());
       break;
-    }
-    case Attempt::Phase::walking: {
+    case CheckpointPhase::walking: {
+      if (run.walk().given_up()) {
+        result = run.walk_failure();
+        break;
+      }
       CheckpointWalker& walker = run.walker(attempt_->walkers_done);
-      if (walker.step()) return true;
+      bool more = walker.step();
+      history_.note(run.walk());
+      if (more) return true;
       result = walker.result();
       if (result.ok() && ++attempt_->walkers_done < run.walkers()) return true;
       break;
     }
-    case Attempt::Phase::finishing:
+    case CheckpointPhase::finishing:
       result = run.finish_files();
       break;
-    case Attempt::Phase::becoming_durable:
+    case CheckpointPhase::becoming_durable:
       if (!run.durable()) return false;
       complete();
       return true;
   }
   if (result.ok()) {
-    attempt_->phase = static_cast<Attempt::Phase>(static_cast<int>(attempt_->phase) + 1);
+    history_.phase_ended();
+    attempt_->phase = static_cast<CheckpointPhase>(static_cast<int>(attempt_->phase) + 1);
   } else {
     fail(result);
   }
@@ -134,7 +140,7 @@ void Checkpointer::complete() {
   FileResult result = write_control_file(parts_.files, parts_.data_directory, control, &replaced);
   if (!result.ok() && replaced) {
     std::fprintf(stderr,
-                 "pgsilo: could not sync the directory \"%s\" of the control file: %s\n"
+                 "pgsilo: could not make the control file in \"%s\" durable: %s\n"
                  "pgsilo: stopping: which checkpoint counts is uncertain, and only a restart finds "
                  "out\n",
                  parts_.data_directory.c_str(), result.text().c_str());
@@ -142,75 +148,73 @@ void Checkpointer::complete() {
   }
   if (!result.ok()) return fail(result);
   std::swap(control_, control);
-  note_success();
+  history_.phase_ended();
+  uint64_t distance = attempt_->log_bytes_at_begin - log_bytes_at_begin_;
   log_bytes_at_begin_ = attempt_->log_bytes_at_begin;
   last_begun_us_ = attempt_->begun_us;
   attempt_.reset();
+  uint64_t retired = 0;
   try {
-    tidy(control.checkpoint);
+    retired = tidy(control.checkpoint);
   } catch (const std::bad_alloc&) {
     // The next start does it.
   }
+  history_.complete(control_.checkpoint, distance, retired);
+  if (options_.announce) announce_end(history_.last());
   answer("");
 }
 
-void Checkpointer::note_success() {
-  const CheckpointManifest& manifest = control_.checkpoint;
-  std::lock_guard lock(mutex_);
-  ++status_.made;
-  if (attempt_->reason == CheckpointReason::time) ++status_.made_by_time;
-  status_.last_number = manifest.number;
-  status_.last_reason = attempt_->reason;
-  status_.last_unix_time_us = manifest.unix_time_us;
-  status_.last_us = clock_.now_us() - attempt_->begun_us;
-  status_.last_records = manifest.records;
-  status_.last_bytes = manifest.bytes();
-  status_.last_failure.clear();
-}
-
 // What the control file names no more may go. What cannot be removed is removed by the next start.
-void Checkpointer::tidy(const CheckpointManifest& before) {
+// The bytes of the segments that are retired by it.
+uint64_t Checkpointer::tidy(const CheckpointManifest& before) {
   for (size_t i = 0; i < before.files.size(); ++i) {
     CheckpointFileIdentity identity{parts_.database, before.number, static_cast<uint32_t>(i)};
     std::string directory = join_path(parts_.data_directory, before.files[i].directory);
     static_cast<void>(parts_.files.remove(join_path(directory, identity.name())));
   }
+  uint64_t retired = 0;
   for (size_t i = 0; i < parts_.logs.size(); ++i) {
-    static_cast<void>(
-        parts_.logs[i].logger->segments().retire_below(control_.checkpoint.cuts[i].segment));
+    SegmentStore& segments = parts_.logs[i].logger->segments();
+    uint64_t newly = 0;
+    static_cast<void>(segments.retire_below(control_.checkpoint.cuts[i].segment, &newly));
+    retired += newly * segments.segment_bytes();
   }
   keeper_.wake();
+  return retired;
 }
 
+// Memory may be what has failed, and fail on: needs none.
 void Checkpointer::fail(const FileResult& result) {
-  if (attempt_ != nullptr) attempt_->run.abandon();
-  attempt_.reset();
+  give_up(result.words());
   // Without space what is kept for later goes, and it is tried again at once.
   bool freed = result.status == FileStatus::no_space && remove_retired();
   retry_at_us_ = clock_.now_us() + (freed ? 0 : retry_after_us);
-  std::string why = result.text();
-  std::fprintf(stderr, "pgsilo: could not make a checkpoint: %s\n", why.c_str());
-  {
-    std::lock_guard lock(mutex_);
-    ++status_.failed;
-    status_.last_failure = why;
-  }
+}
+
+void Checkpointer::give_up(const char* why) {
+  if (attempt_ != nullptr) attempt_->run.abandon();
+  attempt_.reset();
+  std::fprintf(stderr, "pgsilo: could not make a checkpoint: %s\n", why);
+  history_.fail(why);
   answer(why);
 }
 
 bool Checkpointer::remove_retired() {
   bool any = false;
-  for (const CheckpointedLog& log : parts_.logs) any |= log.logger->segments().remove_retired();
+  try {
+    for (const CheckpointedLog& log : parts_.logs) any |= log.logger->segments().remove_retired();
+  } catch (const std::bad_alloc&) {  // what has gone has gone
+  }
   return any;
 }
 
-void Checkpointer::answer(const std::string& failure) {
+void Checkpointer::answer(const char* failure) {
   std::lock_guard lock(mutex_);
-  status_.running = false;
+  bool done = *failure == '\0';
   for (CheckpointRequest* request : requests_) {
     if (!request->begun_) continue;
-    request->outcome_ = failure.empty() ? CheckpointOutcome::done : CheckpointOutcome::failed;
-    request->failure_ = failure;
+    request->outcome_ = done ? CheckpointOutcome::done : CheckpointOutcome::failed;
+    assign_or_out_of_memory(&request->failure_, failure);
     request->parker_.unpark();
   }
   std::erase_if(requests_, [](const CheckpointRequest* request) { return request->begun_; });
@@ -234,12 +238,10 @@ bool Checkpointer::make(CheckpointReason reason, bool paced, std::string* why) {
   advance(reason);
   while (attempt_ != nullptr) {
     if (paced && interrupted()) {
-      attempt_->run.abandon();
-      attempt_.reset();
-      answer("the server is shutting down");
+      give_up("the server is shutting down");
       break;
     }
-    bool walks = attempt_->phase == Attempt::Phase::walking;
+    bool walks = attempt_->phase == CheckpointPhase::walking;
     if (walks && (paced || attempt_->run.walkers() > 1)) {
       walk_on_all_threads(paced);
     } else if (!advance(reason)) {
@@ -248,7 +250,7 @@ bool Checkpointer::make(CheckpointReason reason, bool paced, std::string* why) {
     }
   }
   if (control_.checkpoint.number != before) return true;
-  *why = status().last_failure;
+  history_.tell_failure(why);
   return false;
 }
 
@@ -266,12 +268,15 @@ void Checkpointer::walk_on_all_threads(bool paced) {
   walk_whole(run.walker(0), paced);
   for (std::thread& other : others) other.join();
   CheckpointReason reason = attempt_->reason;
-  for (unsigned i = 0; i < run.walkers() && attempt_ != nullptr && !interrupted(); ++i)
+  // A walker that failed ends the attempt, and `run` with it.
+  for (unsigned i = 0; attempt_ != nullptr && i < run.walkers() && !interrupted(); ++i)
     advance(reason);
 }
 
 void Checkpointer::walk_whole(CheckpointWalker& walker, bool paced) {
   while (walker.step()) {
+    history_.note(attempt_->run.walk());
+    if (attempt_->run.walk().given_up()) return;
     if (!paced) continue;
     if (interrupted()) return;
     rest();
@@ -288,12 +293,8 @@ bool Checkpointer::log_is_short() const {
 void Checkpointer::rest() {
   const Attempt& attempt = *attempt_;
   const CheckpointWalk& walk = attempt.run.walk();
-  {
-    std::lock_guard lock(mutex_);
-    status_.walked_bytes = walk.walked_bytes();
-  }
   auto hurries = [this] { return interrupted() || urgent_.load(std::memory_order_relaxed); };
-  while (!log_is_short() &&
+  while (!log_is_short() && !walk.given_up() &&
          attempt.pace.should_rest(clock_.now_us(), log_bytes() - attempt.log_bytes_at_begin,
                                   walk.walked_bytes(), walk.planned_bytes())) {
     std::unique_lock lock(mutex_);
@@ -365,6 +366,7 @@ bool Checkpointer::wait_for_reason(CheckpointReason* reason) {
       return true;
     }
     if (now >= due) due = now + schedule.timeout_us;
+    if (pressed) due = std::min(due, retry_at_us_);
     changed_.wait_for(lock, std::chrono::microseconds(due - now),
                       [this] { return woken_ || interrupted() || has_request(); });
   }
@@ -392,11 +394,6 @@ CheckpointOutcome CheckpointRequest::outcome(std::string* why) const {
   std::lock_guard lock(checkpointer_.mutex_);
   *why = failure_;
   return outcome_;
-}
-
-CheckpointStatus Checkpointer::status() const {
-  std::lock_guard lock(mutex_);
-  return status_;
 }
 
 }  // namespace pgsilo

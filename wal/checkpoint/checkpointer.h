@@ -8,8 +8,8 @@
 // stay as they are, nothing is lost, and it is tried again. Only if nobody can tell which of two
 // control files the disk has, the process stops.
 //
-// Thread safety: log_has_grown(), status(), CheckpointRequest: any thread. start(), stop(), step(),
-// run_now(): the owner; step() and run_now() while there is no thread.
+// Thread safety: log_has_grown(), history(), status(), CheckpointRequest: any thread. start(),
+// stop(), step(), run_now(): the owner; step() and run_now() while there is no thread.
 #pragma once
 
 #include <atomic>
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "wal/checkpoint/checkpoint_history.h"
 #include "wal/checkpoint/checkpoint_pace.h"
 #include "wal/checkpoint/checkpoint_run.h"
 #include "wal/layout/control_file.h"
@@ -30,25 +31,6 @@
 namespace pgsilo {
 
 class Parker;
-
-enum class CheckpointReason : uint8_t { time, log_volume, request, shutdown };
-
-// Of the last one that counts, of the one that runs, and sums, for views.
-struct CheckpointStatus {
-  uint64_t made = 0;
-  uint64_t made_by_time = 0;  // the rest: asked for by somebody or by the log's volume
-  uint64_t failed = 0;
-  uint64_t last_number = 0;
-  CheckpointReason last_reason = CheckpointReason::time;
-  uint64_t last_unix_time_us = 0;  // when it began
-  int64_t last_us = 0;
-  uint64_t last_records = 0;
-  uint64_t last_bytes = 0;
-  bool running = false;
-  uint64_t planned_bytes = 0;  // rows in memory
-  uint64_t walked_bytes = 0;
-  std::string last_failure;  // empty: the last one succeeded
-};
 
 enum class CheckpointOutcome : uint8_t { pending, done, failed };
 
@@ -82,6 +64,7 @@ class Checkpointer final : public LogGrowthListener {
     CheckpointSchedule schedule;
     // Log bytes of earlier starts that a recovery would read.
     uint64_t log_bytes_before = 0;
+    bool announce = false;  // beginnings and ends, on stderr
   };
   // `control` is the Wal's and is changed here only while the checkpointer runs.
   Checkpointer(CheckpointParts parts, const Clock& clock, ControlFile& control,
@@ -101,7 +84,8 @@ class Checkpointer final : public LogGrowthListener {
   // Whether something was logged since the last one began.
   bool is_due() const { return log_bytes() != log_bytes_at_begin_; }
 
-  CheckpointStatus status() const;
+  CheckpointStatus status() const { return history_.status(); }
+  const CheckpointHistory& history() const { return history_; }
 
  private:
   friend class CheckpointRequest;
@@ -117,12 +101,12 @@ class Checkpointer final : public LogGrowthListener {
   void walk_whole(CheckpointWalker& walker, bool paced);
   void rest();
   void complete();
-  void note_success();
-  void tidy(const CheckpointManifest& before);
+  uint64_t tidy(const CheckpointManifest& before);
   void fail(const FileResult& result);
+  void give_up(const char* why);
   bool remove_retired();
   bool log_is_short() const;
-  void answer(const std::string& failure);
+  void answer(const char* failure);
   bool has_request() const;  // with mutex_
   uint64_t log_bytes() const;
   bool interrupted() const { return stopping_.load(std::memory_order_relaxed); }
@@ -132,7 +116,7 @@ class Checkpointer final : public LogGrowthListener {
   ControlFile& control_;
   SegmentKeeper& keeper_;
   const Options options_;
-  uint64_t last_number_;  // numbers are never used again
+  uint64_t last_number_;  // since the start, or of the one that counts
 
   std::unique_ptr<Attempt> attempt_;  // that runs
   uint64_t log_bytes_at_begin_ = 0;   // of the last that counts
@@ -146,7 +130,7 @@ class Checkpointer final : public LogGrowthListener {
   std::condition_variable changed_;
   bool woken_ = false;
   std::vector<CheckpointRequest*> requests_;
-  CheckpointStatus status_;
+  CheckpointHistory history_;
 };
 
 }  // namespace pgsilo

@@ -15,12 +15,8 @@ bool CheckpointDirectory::failed(const char* what, const FileResult& result,
 }
 
 bool CheckpointDirectory::open(std::string* why) {
-  FileResult result = files_.create_directory(path_);
-  if (!result.ok() && result.status != FileStatus::already_exists)
-    return failed("create", result, why);
-  // Whoever made it may not have come to this.
-  result = files_.sync_directory(parent_path(path_));
-  if (!result.ok()) return failed("sync the parent of", result, why);
+  FileResult result = make_directory(files_, path_);
+  if (!result.ok()) return failed("create", result, why);
   result = files_.open(join_path(path_, lock_name), {.write = true, .create = true}, &lock_);
   if (result.ok()) result = lock_->try_lock();
   if (result.ok()) return true;

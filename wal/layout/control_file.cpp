@@ -9,7 +9,9 @@ namespace {
 
 constexpr uint32_t control_magic = 0x54435350;  // "PSCT"
 constexpr uint32_t oldest_version = 3;          // knew no checkpoints
-constexpr uint32_t control_version = 5;         // 4: logs are not compressed
+// 4: logs are not compressed; 5: blocks do not tell whether they hold catalog rows; 6: nor segments
+// whether the one before does.
+constexpr uint32_t control_version = 7;
 constexpr uint32_t closed_flag = 1;
 constexpr uint32_t clean_flag = 2;
 

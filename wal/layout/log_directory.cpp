@@ -107,12 +107,8 @@ bool LogDirectory::read_identity(std::string* why) {
 }
 
 bool LogDirectory::initialise(const Uuid& database, std::string* why) {
-  FileResult result = files_.create_directory(path_);
-  if (!result.ok() && result.status != FileStatus::already_exists) {
-    return failed(why, "create log directory", path_, result);
-  }
-  result = files_.sync_directory(parent_path(path_));
-  if (!result.ok()) return failed(why, "sync directory", parent_path(path_), result);
+  FileResult result = make_directory(files_, path_);
+  if (!result.ok()) return failed(why, "create log directory", path_, result);
   std::vector<uint64_t> segments;
   result = list_segments(&segments);
   if (!result.ok()) return failed(why, "read log directory", path_, result);

@@ -11,16 +11,16 @@ using log_format::block_unit;
 using log_format::raw_size_bytes;
 using log_format::round_up;
 
-size_t PayloadPacker::pack(std::string_view payload, size_t trailer_bytes) {
+std::string_view PayloadPacker::pack(std::string_view payload, size_t trailer_bytes) {
   size_t around = block_header_bytes + trailer_bytes;
   size_t worthwhile = round_up(around + payload.size()) - block_unit;
-  if (worthwhile < around + raw_size_bytes) return 0;
+  if (worthwhile < around + raw_size_bytes) return {};
   size_t room = worthwhile - around - raw_size_bytes;
-  char* to = block_.get() + block_header_bytes;
+  char* to = packed_.get();
   size_t bytes = compressor_.compress(payload, std::span(to + raw_size_bytes, room));
-  if (bytes == 0) return 0;
+  if (bytes == 0) return {};
   store_le32(to, static_cast<uint32_t>(payload.size()));
-  return raw_size_bytes + bytes;
+  return {to, raw_size_bytes + bytes};
 }
 
 std::optional<std::string_view> PayloadReader::read(const BlockView& block) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -17,17 +18,15 @@ namespace pgsilo {
 class PayloadPacker {
  public:
   // Throws std::bad_alloc.
-  explicit PayloadPacker(size_t max_block_bytes) : block_(allocate_aligned(max_block_bytes)) {}
+  explicit PayloadPacker(size_t max_block_bytes) : packed_(new char[max_block_bytes]) {}
 
-  // Compresses `payload` into block(), behind the place of the header. What it takes there; 0: the
-  // block would not be shorter by a unit.
-  size_t pack(std::string_view payload, size_t trailer_bytes);
-  // To be sealed and written instead of the block that holds the payload itself.
-  char* block() { return block_.get(); }
+  // What is to be stored instead of `payload`, until the next call; empty: the block would not be
+  // shorter by a unit.
+  std::string_view pack(std::string_view payload, size_t trailer_bytes);
 
  private:
   Compressor compressor_;
-  const AlignedBytes block_;
+  const std::unique_ptr<char[]> packed_;
 };
 
 // Of a reader. Takes memory for a payload when it meets the first compressed one.

@@ -79,9 +79,9 @@ void GroupCommit::batch_synced(unsigned logger, const BatchTrailer& trailer) {
   {
     std::lock_guard lock(mutex_);
     synced_[logger] = std::max(synced_[logger], trailer.complete);
-    // A logger that lags far behind makes the others forget some epochs between; later ones prove
-    // more anyway.
-    if (unproven_.size() == remembered_trailers) unproven_.pop_back();
+    // A logger that lags far behind makes the others forget some epochs; later ones prove more
+    // anyway.
+    if (unproven_.size() == remembered_trailers) unproven_.pop_front();
     unproven_.push_back(trailer);
     for (const BatchTrailer& candidate : unproven_) {
       if (candidate.complete > recorded_ && proves(candidate)) recorded_ = candidate.complete;

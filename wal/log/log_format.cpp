@@ -8,6 +8,7 @@
 #include "base/byte_order.h"
 #include "base/check.h"
 #include "base/checksum.h"
+#include "storage/relation/system_relations.h"
 
 namespace pgsilo {
 namespace {
@@ -18,6 +19,7 @@ using namespace log_format;
 constexpr size_t at_checksum = 0;
 constexpr size_t at_magic = 8;
 constexpr size_t at_version = 12;
+constexpr size_t at_flags = 13;
 constexpr size_t at_kind = 14;
 constexpr size_t at_compression = 15;
 constexpr size_t at_incarnation = 16;
@@ -33,29 +35,47 @@ constexpr size_t at_piece_total = 80;
 constexpr size_t at_log = 88;
 static_assert(at_log + 8 == block_header_bytes);
 
+constexpr uint8_t system_flag = 1;
+constexpr uint8_t system_before_flag = 2;
+
 constexpr std::string_view segment_suffix = ".segment";
 constexpr std::string_view unfinished_suffix = ".segment.new";
 
 uint64_t short_identity(const Uuid& log) { return log.high ^ log.low; }
 
+// Without padding, as the header says.
+uint64_t content_bytes(const char* block) {
+  return uint64_t{block_header_bytes} + load_le32(block + at_stored_bytes) +
+         load_le32(block + at_trailer_bytes);
+}
+
 // Content bytes of a block whose checksum is right; 0: there is none.
 size_t intact_content(std::string_view bytes) {
   if (bytes.size() < block_unit) return 0;
   const char* block = bytes.data();
-  uint16_t block_version = load_le16(block + at_version);
+  auto block_version = static_cast<uint8_t>(block[at_version]);
   if (load_le32(block + at_magic) != block_magic || block_version < oldest_version ||
       block_version > version) {
     return 0;
   }
-  uint64_t content = uint64_t{block_header_bytes} + load_le32(block + at_stored_bytes) +
-                     load_le32(block + at_trailer_bytes);
+  uint64_t content = content_bytes(block);
   if (content > bytes.size()) return 0;
   bool right = load_le64(block + at_checksum) == checksum64(block + at_magic, content - at_magic);
   return right ? content : 0;
 }
 
-BlockCompression newest_compression(uint16_t block_version) {
+BlockCompression newest_compression(uint8_t block_version) {
   return block_version < first_compressed_version ? BlockCompression::none : BlockCompression::lz4;
+}
+
+uint8_t known_flags(uint8_t block_version) {
+  if (block_version < first_marked_version) return 0;
+  return block_version < first_chained_version ? system_flag : system_flag | system_before_flag;
+}
+
+uint8_t flags_of(const BlockHeader& header) {
+  return static_cast<uint8_t>((header.system ? system_flag : 0) |
+                              (header.system_before ? system_before_flag : 0));
 }
 
 // Uncompressed bytes of a payload that lies in a block as `stored`; none: no writer made it.
@@ -113,7 +133,8 @@ size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size
   size_t content = block_header_bytes + stored_bytes + trailer_size;
   size_t total = round_up(content);
   store_le32(block + at_magic, block_magic);
-  store_le16(block + at_version, version);
+  block[at_version] = static_cast<char>(version);
+  block[at_flags] = static_cast<char>(flags_of(header));
   block[at_kind] = static_cast<char>(header.kind);
   block[at_compression] = static_cast<char>(header.compression);
   store_le64(block + at_incarnation, header.incarnation);
@@ -131,6 +152,11 @@ size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size
   std::memset(block + content, 0, total - content);
   store_le64(block + at_checksum, checksum64(block + at_magic, content - at_magic));
   return total;
+}
+
+size_t claimed_bytes(std::string_view bytes) {
+  if (bytes.size() < block_unit || load_le32(bytes.data() + at_magic) != block_magic) return 0;
+  return round_up(content_bytes(bytes.data()));
 }
 
 std::optional<BlockClaim> read_claim(std::string_view bytes) {
@@ -161,17 +187,23 @@ std::optional<BlockView> open_block(std::string_view bytes, const BlockPlace& pl
   auto kind = static_cast<BlockKind>(block[at_kind]);
   auto compression = static_cast<BlockCompression>(block[at_compression]);
   if (kind != BlockKind::records && kind != BlockKind::piece) return std::nullopt;
-  if (compression > newest_compression(load_le16(block + at_version))) return std::nullopt;
-  view.header = {.kind = kind,
-                 .compression = compression,
-                 .incarnation = load_le64(block + at_incarnation),
-                 .number = load_le64(block + at_number),
-                 .recorded_durable = Epoch(load_le64(block + at_recorded_durable)),
-                 .largest_epoch = Epoch(load_le64(block + at_largest_epoch)),
-                 .piece_offset = load_le64(block + at_piece_offset),
-                 .piece_total = load_le64(block + at_piece_total),
-                 .stored_bytes = static_cast<uint32_t>(stored),
-                 .trailer_bytes = static_cast<uint32_t>(trailer)};
+  auto block_version = static_cast<uint8_t>(block[at_version]);
+  auto flags = static_cast<uint8_t>(block[at_flags]);
+  if (compression > newest_compression(block_version)) return std::nullopt;
+  if ((flags & ~known_flags(block_version)) != 0) return std::nullopt;
+  view.header = {
+      .kind = kind,
+      .compression = compression,
+      .system = block_version < first_marked_version || (flags & system_flag) != 0,
+      .system_before = block_version < first_chained_version || (flags & system_before_flag) != 0,
+      .incarnation = load_le64(block + at_incarnation),
+      .number = load_le64(block + at_number),
+      .recorded_durable = Epoch(load_le64(block + at_recorded_durable)),
+      .largest_epoch = Epoch(load_le64(block + at_largest_epoch)),
+      .piece_offset = load_le64(block + at_piece_offset),
+      .piece_total = load_le64(block + at_piece_total),
+      .stored_bytes = static_cast<uint32_t>(stored),
+      .trailer_bytes = static_cast<uint32_t>(trailer)};
   view.segment = place.segment;
   view.offset = place.offset;
   view.bytes = round_up(content);
@@ -186,10 +218,20 @@ std::optional<BlockView> open_block(std::string_view bytes, const BlockPlace& pl
   return view;
 }
 
+Epoch largest_mentioned(const BlockView& block) {
+  Epoch largest = std::max(block.header.recorded_durable, block.header.largest_epoch);
+  if (!block.trailer) return largest;
+  largest = std::max(largest, block.trailer->complete);
+  for (Epoch epoch : block.trailer->last_data) largest = std::max(largest, epoch);
+  return largest;
+}
+
 size_t encode_record(char* to, Tid tid, std::span<const RedoEntry> entries) {
   char* at = to + record_header_bytes;
+  bool system = false;
   for (const RedoEntry& entry : entries) {
     PGSILO_DCHECK(!entry.tombstone || entry.row.empty());
+    system |= is_system_relation(entry.relation);
     store_le32(at, entry.relation.value());
     store_le32(at + 4, entry.tombstone ? tombstone_row : static_cast<uint32_t>(entry.row.size()));
     store_le16(at + 8, static_cast<uint16_t>(entry.key.size()));
@@ -201,7 +243,7 @@ size_t encode_record(char* to, Tid tid, std::span<const RedoEntry> entries) {
   }
   size_t bytes = static_cast<size_t>(at - to);
   store_le32(to, static_cast<uint32_t>(bytes));
-  store_le32(to + 4, static_cast<uint32_t>(entries.size()));
+  store_le32(to + 4, static_cast<uint32_t>(entries.size()) | (system ? system_mark : 0));
   store_le64(to + 8, tid.value());
   return bytes;
 }
@@ -209,7 +251,8 @@ size_t encode_record(char* to, Tid tid, std::span<const RedoEntry> entries) {
 std::optional<RecordHeader> peek_record(std::string_view bytes) {
   if (bytes.size() < record_header_bytes) return std::nullopt;
   RecordHeader header{.bytes = load_le32(bytes.data()),
-                      .entries = load_le32(bytes.data() + 4),
+                      .entries = load_le32(bytes.data() + 4) & ~system_mark,
+                      .system = (load_le32(bytes.data() + 4) & system_mark) != 0,
                       .tid = Tid::from_value(load_le64(bytes.data() + 8))};
   if (header.bytes < record_header_bytes || header.bytes > bytes.size()) return std::nullopt;
   return header;

@@ -20,9 +20,11 @@ namespace pgsilo {
 
 namespace log_format {
 inline constexpr uint32_t block_magic = 0x474c5350;  // "PSLG"
-inline constexpr uint16_t version = 2;
-inline constexpr uint16_t oldest_version = 1;
-inline constexpr uint16_t first_compressed_version = 2;
+inline constexpr uint8_t version = 4;
+inline constexpr uint8_t oldest_version = 1;
+inline constexpr uint8_t first_compressed_version = 2;
+inline constexpr uint8_t first_marked_version = 3;   // blocks tell whether they hold catalog rows
+inline constexpr uint8_t first_chained_version = 4;  // and whether the segment before does
 // Blocks begin and end at multiples of this: no device writes less, so that a synced block is never
 // rewritten in part.
 inline constexpr size_t block_unit = 4096;
@@ -32,6 +34,8 @@ inline constexpr size_t record_header_bytes = 16;
 inline constexpr size_t entry_header_bytes = 10;
 inline constexpr size_t trailer_fixed_bytes = 16;
 inline constexpr uint32_t tombstone_row = UINT32_MAX;
+// Among the number of entries: some are of system relations.
+inline constexpr uint32_t system_mark = uint32_t{1} << 31;
 inline constexpr size_t max_loggers = 64;
 inline constexpr size_t min_segment_bytes = size_t{256} << 10;
 inline constexpr size_t segment_granule = size_t{64} << 10;
@@ -75,6 +79,10 @@ struct BatchTrailer {
 struct BlockHeader {
   BlockKind kind = BlockKind::records;
   BlockCompression compression = BlockCompression::none;
+  // Holds entries of system relations, or may.
+  bool system = false;
+  // A segment's first block: so does the segment before it in this incarnation, or may.
+  bool system_before = false;
   uint64_t incarnation = 0;
   uint64_t number = 0;     // of the log in this incarnation, from 0, without gaps
   Epoch recorded_durable;  // D that trailers on disk proved when the block was submitted
@@ -96,11 +104,18 @@ struct BlockView {
   std::optional<BatchTrailer> trailer;
 };
 
+// The largest epoch that any field of its header and trailer mentions.
+Epoch largest_mentioned(const BlockView& block);
+
 // Writes header, trailer, padding and checksum around a payload that lies at block +
 // block_header_bytes already, compressed as `header` says; the sizes in it are set from the
 // arguments. Returns the block's bytes; `block` has room for them.
 size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size_t stored_bytes,
                   const BatchTrailer* trailer);
+
+// How long the block that begins at `bytes` says it is on disk, whole or not; 0: no block begins
+// there. `bytes` are a unit or more.
+size_t claimed_bytes(std::string_view bytes);
 
 // What the block that begins at `bytes` says of its own place, whole or not; none: no block begins
 // there. Of the log's identity a block tells only as much as open_block() compares.
@@ -131,6 +146,7 @@ size_t encode_record(char* to, Tid tid, std::span<const RedoEntry> entries);
 struct RecordHeader {
   uint32_t bytes = 0;  // of the whole record
   uint32_t entries = 0;
+  bool system = false;  // some are of system relations; false also where older servers wrote it
   Tid tid;
 };
 // The header at the start of `bytes`; none if they cannot hold the record.

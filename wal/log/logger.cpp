@@ -45,7 +45,15 @@ bool Logger::has_work() const {
 bool Logger::try_step() {
   if (!has_work()) return false;
   if (stepping_.exchange(true, std::memory_order_seq_cst)) return false;
-  bool progress = step();
+  bool progress = false;
+  try {
+    progress = step();
+  } catch (...) {
+    // Memory failed. Others go on with what is left to do.
+    drain_.store(true, std::memory_order_seq_cst);
+    stepping_.store(false, std::memory_order_seq_cst);
+    throw;
+  }
   stepping_.store(false, std::memory_order_seq_cst);
   if (has_work()) hand_over();
   return progress;

@@ -1,7 +1,9 @@
 #include "wal/log/segment_keeper.h"
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <new>
 
 #include "wal/log/logger.h"
 #include "wal/log/segment_store.h"
@@ -35,30 +37,42 @@ void SegmentKeeper::complain(const char* what, const SegmentStore& segments,
                              const FileResult& result) {
   if (complained_) return;
   std::fprintf(stderr, "pgsilo: could not %s a log segment in \"%s\": %s\n", what,
-               segments.directory().c_str(), result.text().c_str());
+               segments.directory().c_str(), result.words());
   complained_ = true;
 }
 
 bool SegmentKeeper::run_once() {
   bool all = true;
   for (Logger* logger : loggers_) {
-    SegmentStore& segments = logger->segments();
-    while (segments.wants_segments()) {
-      FileResult result = segments.prepare_one();
-      logger->space_changed();
-      if (result.ok()) {
-        complained_ = false;
-        continue;
-      }
-      complain("prepare", segments, result);
-      all = false;
-      break;
-    }
-    FileResult result = segments.remove_surplus();
-    if (!result.ok()) complain("remove", segments, result);
+    all &= supply(*logger);
+    remove_surplus(logger->segments());
   }
   if (listener_ != nullptr) listener_->log_has_grown();
   return all;
+}
+
+bool SegmentKeeper::supply(Logger& logger) {
+  SegmentStore& segments = logger.segments();
+  while (segments.wants_segments()) {
+    FileResult result = segments.prepare_one();
+    logger.space_changed();
+    if (!result.ok()) {
+      complain("prepare", segments, result);
+      return false;
+    }
+    complained_ = false;
+  }
+  return true;
+}
+
+void SegmentKeeper::remove_surplus(SegmentStore& segments) {
+  FileResult result;
+  try {
+    result = segments.remove_surplus();
+  } catch (const std::bad_alloc&) {
+    result = {FileStatus::failed, ENOMEM};
+  }
+  if (!result.ok()) complain("remove", segments, result);
 }
 
 void SegmentKeeper::run() {

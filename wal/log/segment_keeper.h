@@ -1,8 +1,8 @@
 // Keeps prepared segments ahead of every logger, removes retired ones that are too many, and tells
 // that the log has grown; on a thread of its own or by calls.
 // Thread safety: wake(): any thread. start(), stop(): the owner. run_once(): the thread, or the
-// owner while there is none. When the device is full it tries again every second, so that service
-// resumes by itself.
+// owner while there is none. When preparing fails (the device is full, an error of it) it tries
+// again every second, so that service resumes by itself.
 #pragma once
 
 #include <condition_variable>
@@ -36,11 +36,13 @@ class SegmentKeeper {
   void start();
   void stop();
   void wake();
-  // Prepares what is missing. False if that failed.
+  // Prepares what is missing. False if that failed, of memory too.
   bool run_once();
 
  private:
   void complain(const char* what, const SegmentStore& segments, const FileResult& result);
+  bool supply(Logger& logger);
+  void remove_surplus(SegmentStore& segments);
   void run();
 
   const std::vector<Logger*> loggers_;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/byte_order.h"
-
 namespace pgsilo {
 namespace {
 
@@ -37,10 +35,11 @@ FileResult SegmentReader::open(uint64_t limit) {
 }
 
 bool SegmentReader::fill(uint64_t offset, size_t wanted) {
-  wanted = std::min<uint64_t>(wanted, limit_ - offset);
+  wanted = std::min<uint64_t>(wanted, bytes_ - offset);
   if (offset >= window_start_ && offset + wanted <= window_start_ + window_bytes_) return true;
   window_start_ = offset;
-  size_t piece = log_format::round_up(std::min<uint64_t>(window_capacity, limit_ - offset));
+  uint64_t ahead = std::min<uint64_t>(window_capacity, limit_ - offset);
+  size_t piece = log_format::round_up(std::max<uint64_t>(wanted, ahead));
   result_ = file_->read_at(window_.get(), piece, offset, &window_bytes_);
   return result_.ok();
 }
@@ -50,13 +49,16 @@ std::optional<BlockView> SegmentReader::next(uint64_t from, uint64_t to) {
   for (uint64_t offset = from; offset + block_unit <= end; offset += block_unit) {
     if (!fill(offset, block_unit)) return std::nullopt;
     size_t at = offset - window_start_;
-    if (load_le32(window_.get() + at + 8) != log_format::block_magic) continue;
-    if (!fill(offset, longest_block)) return std::nullopt;
+    size_t claimed = claimed_bytes({window_.get() + at, window_bytes_ - at});
+    if (claimed == 0 || claimed > longest_block) continue;
+    if (!fill(offset, claimed)) return std::nullopt;
     at = offset - window_start_;
     BlockPlace place{.log = log_, .segment = number_, .offset = offset};
     std::string_view rest(window_.get() + at, window_bytes_ - at);
     if (std::optional<BlockView> block = open_block(rest, place)) return block;
-    met_foreign_block_ |= is_foreign_block(rest, log_);
+    // Elsewhere, what lies there may be what a user stored, in a block of the segment's earlier
+    // use.
+    if (offset == 0) met_foreign_block_ = is_foreign_block(rest, log_);
   }
   return std::nullopt;
 }

@@ -23,7 +23,7 @@ class SegmentReader {
   // Makes what was written to the file so far durable. For logs that may have been written to since
   // they were last synced.
   FileResult sync(uint64_t* file_bytes);
-  // Nothing at or behind `limit` will be asked for.
+  // No block that begins at or behind `limit` will be asked for.
   FileResult open(uint64_t limit = UINT64_MAX);
   uint64_t bytes() const { return bytes_; }
 
@@ -31,11 +31,13 @@ class SegmentReader {
   // block unit; none: there is none, or reading failed (result()).
   std::optional<BlockView> next(uint64_t from, uint64_t to);
   const FileResult& result() const { return result_; }
-  // It met an undamaged block of another log.
+  // An undamaged block of another log is at the segment's start, where a block's header or zeros
+  // always are: the file is in the wrong directory.
   bool met_foreign_block() const { return met_foreign_block_; }
 
  private:
-  // The window covers [offset, offset + wanted) as far as the file goes.
+  // The window covers [offset, offset + wanted) as far as the file goes, and is read ahead to the
+  // limit.
   bool fill(uint64_t offset, size_t wanted);
 
   FileSystem& files_;
@@ -44,7 +46,7 @@ class SegmentReader {
   const Uuid log_;
   std::unique_ptr<File> file_;
   uint64_t bytes_ = 0;
-  uint64_t limit_ = 0;  // of reading
+  uint64_t limit_ = 0;
   FileResult result_;
   bool met_foreign_block_ = false;
   AlignedBytes window_;

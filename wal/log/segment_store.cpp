@@ -1,7 +1,9 @@
 #include "wal/log/segment_store.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "base/aligned_bytes.h"
@@ -74,7 +76,7 @@ uint64_t SegmentStore::needed_bytes() const { return low_water_ + long_reserved_
 
 void SegmentStore::update_state() {
   LogSpace state = free_bytes() >= needed_bytes() ? LogSpace::ample
-                   : device_full_                 ? LogSpace::exhausted
+                   : cannot_prepare_              ? LogSpace::exhausted
                                                   : LogSpace::preparing;
   state_.store(state, std::memory_order_release);
 }
@@ -149,7 +151,22 @@ bool SegmentStore::wants_segments() const {
   return free_bytes() < needed_bytes() + long_wanted_ + spare;
 }
 
+// Whatever fails, writers must hear of it: they wait for this without a deadline.
 FileResult SegmentStore::prepare_one() {
+  FileResult result;
+  try {
+    result = prepare_next();
+  } catch (const std::bad_alloc&) {
+    result = {FileStatus::failed, ENOMEM};
+  }
+  std::lock_guard lock(mutex_);
+  cannot_prepare_ = !result.ok();
+  if (cannot_prepare_ && std::exchange(long_wanted_, 0) != 0) long_refused_ = true;
+  update_state();
+  return result;
+}
+
+FileResult SegmentStore::prepare_next() {
   uint64_t number = 0;
   {
     std::lock_guard lock(mutex_);
@@ -159,17 +176,13 @@ FileResult SegmentStore::prepare_one() {
   FileResult result = make_segment(number);
   if (result.ok()) result = files_.sync_directory(options_.directory);
   if (result.ok()) result = open_segment(number, &segment);
+  if (!result.ok()) return result;
 
   std::lock_guard lock(mutex_);
-  device_full_ = result.status == FileStatus::no_space;
-  if (device_full_ && std::exchange(long_wanted_, 0) != 0) long_refused_ = true;
-  if (result.ok()) {
-    ready_.push_back(std::move(segment));
-    ++next_number_;
-    prepared_.fetch_add(1, std::memory_order_relaxed);
-  }
-  update_state();
-  return result;
+  ready_.push_back(std::move(segment));
+  ++next_number_;
+  prepared_.fetch_add(1, std::memory_order_relaxed);
+  return {};
 }
 
 // An empty segment under its name: a retired one of the right size, or a new one.
@@ -201,9 +214,10 @@ std::optional<uint64_t> SegmentStore::take_retired() {
   return number;
 }
 
-FileResult SegmentStore::retire_below(uint64_t number) {
+FileResult SegmentStore::retire_below(uint64_t number, uint64_t* newly) {
   std::vector<std::string> names;
   FileResult result = files_.list(options_.directory, &names);
+  if (!result.ok()) return result;
   std::vector<uint64_t> numbers;
   uint64_t first_live = UINT64_MAX;
   for (const std::string& name : names) {
@@ -217,6 +231,8 @@ FileResult SegmentStore::retire_below(uint64_t number) {
   }
   std::sort(numbers.begin(), numbers.end());
   std::lock_guard lock(mutex_);
+  if (newly != nullptr)
+    *newly = static_cast<uint64_t>(numbers.end() - std::ranges::lower_bound(numbers, first_live_));
   first_live_ = first_live == UINT64_MAX ? next_number_ : first_live;
   retired_.assign(numbers.begin(), numbers.end());
   return result;
@@ -255,7 +271,7 @@ FileResult SegmentStore::write_zeros(const std::string& path) {
   }
   if (result.ok()) result = file->allocate(options_.segment_bytes);
   if (!result.ok()) return result;
-  size_t piece = std::min<size_t>(options_.segment_bytes, size_t{1} << 20);
+  size_t piece = std::min(options_.segment_bytes, huge_page_bytes);
   AlignedBytes zeros = allocate_aligned(piece);
   std::memset(zeros.get(), 0, piece);
   for (size_t at = 0; at < options_.segment_bytes && result.ok(); at += piece) {

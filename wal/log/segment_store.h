@@ -30,7 +30,7 @@ namespace pgsilo {
 enum class LogSpace : uint8_t {
   ample,
   preparing,  // more is being prepared: wait
-  exhausted,  // the device is full: 53100
+  exhausted,  // no segment can be had (the device is full, an error of it): 53100
 };
 
 struct Segment {
@@ -84,10 +84,12 @@ class SegmentStore {
 
   // True if segments are missing and prepare_one() should run.
   bool wants_segments() const;
-  // Prepares one segment. no_space: state() becomes exhausted until a later call succeeds.
+  // Prepares one segment. Any failure, of memory too: while more are needed, state() is exhausted
+  // until a later call succeeds.
   FileResult prepare_one();
-  // Nobody reads segments below `number` any more.
-  FileResult retire_below(uint64_t number);
+  // Nobody reads segments below `number` any more. `newly`, if not null: how many of them were live
+  // until now.
+  FileResult retire_below(uint64_t number, uint64_t* newly = nullptr);
   // Removes retired segments that are more than are kept. As prepare_one(): one thread at a time.
   FileResult remove_surplus();
   // Removes all of them: the device is full. Whether there were any.
@@ -102,6 +104,7 @@ class SegmentStore {
 
  private:
   FileResult open_segment(uint64_t number, Segment* segment);
+  FileResult prepare_next();
   FileResult write_zeros(const std::string& path);
   FileResult make_segment(uint64_t number);
   std::optional<uint64_t> take_retired();
@@ -125,8 +128,8 @@ class SegmentStore {
   uint64_t current_free_ = 0;
   uint64_t long_reserved_ = 0;
   uint64_t long_wanted_ = 0;   // of a long append that did not fit yet
-  bool long_refused_ = false;  // ... because the device is full: its owner has not heard yet
-  bool device_full_ = false;
+  bool long_refused_ = false;  // ... and cannot be prepared for: its owner has not heard yet
+  bool cannot_prepare_ = false;
 };
 
 }  // namespace pgsilo

@@ -12,6 +12,7 @@
 #include "wal/recovery/checkpoint_blocks.h"
 #include "wal/recovery/parallel.h"
 #include "wal/recovery/recovery_meter.h"
+#include "wal/recovery/restored_relations.h"
 
 namespace pgsilo {
 namespace {
@@ -22,9 +23,11 @@ constexpr uint64_t share_bytes = uint64_t{8} << 20;
 class Loader {
  public:
   Loader(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
-         RelationDirectory& relations, Reclaimer& reclaimer, RecoveryMeter& meter)
+         const RestoredRelations& restored, RelationDirectory& relations, Reclaimer& reclaimer,
+         RecoveryMeter& meter)
       : files_(files),
         opened_(opened),
+        restored_(restored),
         relations_(relations),
         reclaimer_(reclaimer),
         meter_(meter) {}
@@ -39,7 +42,7 @@ class Loader {
           return [this, thread](size_t share) { load_share(*thread, share); };
         },
         [this] { meter_.report(); });
-    *records = records_.load(std::memory_order_relaxed);
+    *records += records_.load(std::memory_order_relaxed);
     *why = why_;
     return why_.empty();
   }
@@ -57,9 +60,14 @@ class Loader {
     size_t end;
   };
 
-  // All blocks in the order of their keys, cut into shares of one relation each.
+  // The blocks in the order of their keys, cut into shares of one relation each.
   void share_out() {
     blocks_ = blocks_by_key(opened_);
+    std::erase_if(blocks_, [this](const PlacedBlock& placed) {
+      bool contained = restored_.contains(placed.block->relation);
+      if (!contained && restored_.covers(placed.block->relation)) meter_.add(placed.block->bytes);
+      return !contained;
+    });
     uint64_t bytes = share_bytes;
     for (size_t i = 0; i < blocks_.size(); ++i) {
       bool follows = i != 0 && blocks_[i - 1].block->relation == blocks_[i].block->relation;
@@ -75,7 +83,8 @@ class Loader {
   void create_relations() {
     for (const OpenedCheckpointFile& file : opened_) {
       for (const RowIdFloor& floor : file.footer.row_ids) {
-        relations_.get_or_create(floor.relation, RelationOptions{}).raise_row_id_floor(floor.floor);
+        if (restored_.contains(floor.relation))
+          relations_.get_or_create(floor.relation, {}).raise_row_id_floor(floor.floor);
       }
     }
   }
@@ -147,6 +156,7 @@ class Loader {
 
   FileSystem& files_;
   const std::vector<OpenedCheckpointFile>& opened_;
+  const RestoredRelations& restored_;
   RelationDirectory& relations_;
   Reclaimer& reclaimer_;
   RecoveryMeter& meter_;
@@ -214,9 +224,10 @@ bool open_checkpoint(FileSystem& files, const std::string& data_directory,
 }
 
 bool load_checkpoint(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
-                     unsigned threads, RelationDirectory& relations, Reclaimer& reclaimer,
-                     RecoveryMeter& meter, uint64_t* records, std::string* why) {
-  return Loader(files, opened, relations, reclaimer, meter).run(threads, records, why);
+                     const RestoredRelations& restored, unsigned threads,
+                     RelationDirectory& relations, Reclaimer& reclaimer, RecoveryMeter& meter,
+                     uint64_t* records, std::string* why) {
+  return Loader(files, opened, restored, relations, reclaimer, meter).run(threads, records, why);
 }
 
 }  // namespace pgsilo

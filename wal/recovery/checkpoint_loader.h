@@ -17,6 +17,7 @@ class FileSystem;
 class Reclaimer;
 class RecoveryMeter;
 class RelationDirectory;
+class RestoredRelations;
 
 // A file of the checkpoint, its footer read and found sound.
 struct OpenedCheckpointFile {
@@ -32,9 +33,11 @@ bool open_checkpoint(FileSystem& files, const std::string& data_directory,
                      const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
                      std::string* why);
 
-// False: `why`; a block is damaged or memory ran out.
+// Loads what `restored` contains; adds its rows to `records`. False: `why`; a block is damaged or
+// memory ran out.
 bool load_checkpoint(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
-                     unsigned threads, RelationDirectory& relations, Reclaimer& reclaimer,
-                     RecoveryMeter& meter, uint64_t* records, std::string* why);
+                     const RestoredRelations& restored, unsigned threads,
+                     RelationDirectory& relations, Reclaimer& reclaimer, RecoveryMeter& meter,
+                     uint64_t* records, std::string* why);
 
 }  // namespace pgsilo

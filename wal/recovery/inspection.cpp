@@ -7,6 +7,7 @@
 #include "storage/transaction/redo_sink.h"
 #include "wal/recovery/log_analyzer.h"
 #include "wal/recovery/parallel.h"
+#include "wal/recovery/range_walks.h"
 #include "wal/recovery/record_walk.h"
 #include "wal/recovery/recovery_meter.h"
 
@@ -24,44 +25,60 @@ class RecordChecker {
  public:
   RecordChecker(FileSystem& files, const LogAnalysis& analysis, RecoveryMeter& meter,
                 RecoveryReport& report)
-      : files_(files), analysis_(analysis), meter_(meter), report_(report) {}
+      : files_(files),
+        ranges_(analysis.ranges),
+        meter_(meter),
+        report_(report),
+        walks_(analysis.ranges) {}
 
   bool run(unsigned threads, std::string* why) {
+    auto between = [this] { meter_.report(); };
     run_jobs(
-        analysis_.long_records.size() + analysis_.ranges.size(), threads,
-        [this] { return [this](size_t job) { run_job(job); }; }, [this] { meter_.report(); });
+        ranges_.size(), threads, [this] { return [this](size_t i) { check_range(i); }; }, between);
+    long_records_ = walks_.long_records();
+    run_jobs(
+        long_records_.size(), threads,
+        [this] { return [this](size_t i) { check_long_record(i); }; }, between);
     if (!why_.empty()) *why = why_;
     return why_.empty();
   }
 
  private:
   static auto counter(const ReplayRange& range, RecordCounts& counts) {
-    return [&range, &counts](const RecordHeader& header, std::string_view record) {
-      bool matters = range.counts(header.tid.epoch());
-      ++(matters ? counts.records : counts.ignored);
-      RecordReader reader(record);
-      for (RedoEntry entry; reader.next(&entry);) counts.entries += matters ? 1 : 0;
-      // Replay does not look into what does not count.
-      return !matters || !reader.damaged();
+    return [&range, &counts](std::string_view records) {
+      return walk_records(records, [&](const RecordHeader& header, std::string_view record) {
+        bool matters = range.counts(header.tid.epoch());
+        ++(matters ? counts.records : counts.ignored);
+        RecordReader reader(record);
+        for (RedoEntry entry; reader.next(&entry);) counts.entries += matters ? 1 : 0;
+        // Replay does not look into what does not count.
+        return !matters || !reader.damaged();
+      });
     };
   }
 
-  void run_job(size_t job) {
-    size_t long_records = analysis_.long_records.size();
-    bool is_long = job < long_records;
-    const ReplayRange& range =
-        is_long ? analysis_.long_records[job].pieces.front() : analysis_.ranges[job - long_records];
+  void check_range(size_t number) {
+    const ReplayRange& range = ranges_[number];
+    check(range, [&](auto visit, PayloadReader& payloads, std::string* why) {
+      walk_range(files_, range, payloads, visit, &walks_[number], why);
+    });
+    meter_.add(range.end - range.begin);
+  }
+
+  void check_long_record(size_t number) {
+    const LongRecord& record = long_records_[number];
+    check(record.pieces.front(), [&](auto visit, PayloadReader& payloads, std::string* why) {
+      walk_long_record(files_, record, payloads, visit, why);
+    });
+  }
+
+  template <typename Walk>
+  void check(const ReplayRange& range, Walk walk) {
     RecordCounts counts;
     PayloadReader payloads;
     std::string why;
     try {
-      if (is_long) {
-        walk_long_record(files_, analysis_.long_records[job], payloads, counter(range, counts),
-                         &why);
-      } else {
-        walk_range(files_, range, payloads, counter(range, counts), &why);
-        meter_.add(range.end - range.begin);
-      }
+      walk(counter(range, counts), payloads, &why);
     } catch (const std::bad_alloc&) {
       why = "out of memory";
     }
@@ -85,9 +102,11 @@ class RecordChecker {
   }
 
   FileSystem& files_;
-  const LogAnalysis& analysis_;
+  const std::vector<ReplayRange>& ranges_;
   RecoveryMeter& meter_;
   RecoveryReport& report_;
+  RangeWalks walks_;
+  std::vector<LongRecord> long_records_;
   std::mutex mutex_;
   std::string why_;
 };
@@ -99,7 +118,7 @@ bool inspect_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
                   RecoveryReport* report, std::string* why) {
   report->database = control.database;
   report->last_incarnation = control.last_incarnation;
-  AnalyzerOptions options{.threads = threads, .accept_data_loss = false};
+  AnalyzerOptions options{.threads = threads};
   // Analysis closes incarnations.
   ControlFile closed = control;
   LogAnalysis analysis;

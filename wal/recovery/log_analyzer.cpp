@@ -8,12 +8,10 @@
 #include "wal/log/segment_reader.h"
 #include "wal/recovery/parallel.h"
 #include "wal/recovery/recovery_meter.h"
+#include "wal/recovery/segment_skim.h"
 
 namespace pgsilo {
 namespace {
-
-constexpr char accept_hint[] =
-    "\nHint: Set recovery_accept_data_loss=on to start from the newest consistent state before it.";
 
 // One incarnation's part of one log.
 struct LogPart {
@@ -75,8 +73,9 @@ class Analyzer {
     }
     control_.incarnations.resize(kept);
     std::reverse(analysis_.ranges.begin(), analysis_.ranges.end());
+    std::reverse(analysis_.system_ranges.begin(), analysis_.system_ranges.end());
     find_empty_segments();
-    meter_.expect_only(analysis_.replay_bytes);
+    meter_.expect_only(analysis_.system_bytes + analysis_.replay_bytes);
     return true;
   }
 
@@ -106,42 +105,71 @@ class Analyzer {
         expected = number + 1;
         scans_[log].push_back({});
         scans_[log].back().number = number;
-        jobs_.push_back({log, scans_[log].size() - 1});
+        segments_.push_back({log, scans_[log].size() - 1});
       }
     }
     return true;
   }
 
   bool scan_segments() {
-    // An earlier process may have left writes in the caches; they must be on disk before anything
-    // rests on them. On this thread, for the simulated disk's sake.
-    for (const Job& job : jobs_) {
-      SegmentScan& scan = scans_[job.log][job.index];
-      scan.path = logs_[job.log]->segment_path(scan.number);
-      SegmentReader reader(files_, scan.path, scan.number, logs_[job.log]->log());
+    if (!sync_segments()) return false;
+    SegmentSkim skim(files_, logs_, control_, scans_);
+    if (!options_.scan_all) skim.trust();
+    std::vector<SegmentIndex> untrusted;
+    for (const SegmentIndex& segment : segments_) {
+      if (!SegmentSkim::is_trusted(scan_of(segment))) untrusted.push_back(segment);
+    }
+    expect(untrusted);
+    scan(untrusted);
+    for (auto doubted = skim.doubt(); !doubted.empty(); doubted = skim.doubt()) scan(doubted);
+    for (const SegmentIndex& segment : segments_)
+      analysis_.trusted_segments += SegmentSkim::is_trusted(scan_of(segment)) ? 1 : 0;
+    return options_.accept_data_loss || all_readable();
+  }
+
+  SegmentScan& scan_of(const SegmentIndex& segment) { return scans_[segment.log][segment.index]; }
+
+  // An earlier process may have left writes in the caches; they must be on disk before anything
+  // rests on them. On this thread, for the simulated disk's sake.
+  bool sync_segments() {
+    for (const SegmentIndex& segment : segments_) {
+      SegmentScan& scan = scan_of(segment);
+      const LogDirectory& directory = *logs_[segment.log];
+      scan.path = directory.segment_path(scan.number);
+      SegmentReader reader(files_, scan.path, scan.number, directory.log());
       FileResult result = reader.sync(&scan.bytes);
       if (!result.ok())
         return fail("could not sync log segment \"" + scan.path + "\": " + result.text());
-      meter_.expect(2 * scan.bytes);
     }
+    return true;
+  }
+
+  void expect(const std::vector<SegmentIndex>& scanned) {
+    for (const SegmentIndex& segment : segments_) meter_.expect(scan_of(segment).bytes);
+    for (const SegmentIndex& segment : scanned) meter_.expect(scan_of(segment).bytes);
+  }
+
+  void scan(const std::vector<SegmentIndex>& segments) {
     TrailerRule rule{.keep_all = options_.accept_data_loss, .closed_at = {}};
     for (const Incarnation& incarnation : control_.incarnations) {
       if (incarnation.closed) rule.closed_at[incarnation.number] = incarnation.durable;
     }
     run_jobs(
-        jobs_.size(), options_.threads,
-        [this, &rule] {
-          return [this, &rule](size_t number) {
-            const Job& job = jobs_[number];
-            SegmentScan& scan = scans_[job.log][job.index];
-            scan = scan_segment(files_, scan.path, scan.number, logs_[job.log]->log(), rule);
+        segments.size(), options_.threads,
+        [&] {
+          return [&](size_t number) {
+            const SegmentIndex& segment = segments[number];
+            SegmentScan& scan = scan_of(segment);
+            scan = scan_segment(files_, scan.path, scan.number, logs_[segment.log]->log(), rule);
             meter_.add(scan.bytes);
           };
         },
         [this] { meter_.report(); });
-    for (const Job& job : jobs_) {
-      const SegmentScan& scan = scans_[job.log][job.index];
-      if (options_.accept_data_loss) continue;
+  }
+
+  bool all_readable() {
+    for (const SegmentIndex& segment : segments_) {
+      const SegmentScan& scan = scan_of(segment);
       if (!scan.result.ok()) {
         return fail("could not read log segment \"" + scan.path + "\": " + scan.result.text() +
                     accept_hint);
@@ -328,8 +356,7 @@ class Analyzer {
                                     [](const LogPart& p) { return p.gap; }) &&
                        part.reaches < known;
       if (!part.gap && !short_end) continue;
-      message += "log file \"" + part.end_path + "\" is damaged at offset " +
-                 std::to_string(part.end_offset) + "\n";
+      message += damaged_log(part.end_path, part.end_offset) + "\n";
     }
     return message + "Detail: Start " + std::to_string(incarnation.number) +
            " of the server had made everything up to epoch " + std::to_string(known.value()) +
@@ -340,7 +367,6 @@ class Analyzer {
 
   void add_ranges(const Incarnation& incarnation, const IncarnationParts& parts) {
     for (const LogPart& part : parts.logs) {
-      LongRecord open;
       for (const LogPart::Piece& piece : part.prefix) {
         ReplayRange range{.path = piece.scan->path,
                           .incarnation = incarnation.number,
@@ -349,30 +375,24 @@ class Analyzer {
                           .begin = 0,
                           .end = 0,
                           .first = first_needed(incarnation),
-                          .durable = incarnation.durable};
+                          .durable = incarnation.durable,
+                          .trusted = {}};
+        if (!piece.run->scanned)
+          range.trusted = {piece.run->first_number, piece.run->next_number, piece.run->end};
         for (size_t i = 0; i + 1 < piece.run->splits.size(); ++i) {
           range.begin = piece.run->splits[i];
           range.end = piece.run->splits[i + 1];
           analysis_.ranges.push_back(range);
           analysis_.replay_bytes += range.end - range.begin;
         }
-        for (const PieceRef& ref : piece.run->pieces) {
-          range.begin = ref.offset;
-          range.end = ref.offset + ref.bytes;
-          add_piece(open, range, ref);
+        for (const BlockSpan& span : piece.run->system) {
+          range.begin = span.begin;
+          range.end = span.end;
+          analysis_.system_ranges.push_back(range);
+          analysis_.system_bytes += range.end - range.begin;
         }
       }
     }
-  }
-
-  // A long record whose end is missing was in the torn end of the log and is left out; so is one
-  // whose beginning lies before the cut.
-  void add_piece(LongRecord& open, const ReplayRange& range, const PieceRef& ref) {
-    if (ref.piece_offset == 0) open = {.pieces = {}, .total = ref.piece_total};
-    if (open.pieces.empty() && ref.piece_offset != 0) return;
-    open.pieces.push_back(range);
-    if (ref.piece_offset + ref.payload_bytes == ref.piece_total)
-      analysis_.long_records.push_back(std::move(open));
   }
 
   void find_empty_segments() {
@@ -390,11 +410,6 @@ class Analyzer {
     }
   }
 
-  struct Job {
-    size_t log;
-    size_t index;
-  };
-
   FileSystem& files_;
   const std::vector<LogDirectory*>& logs_;
   const AnalyzerOptions& options_;
@@ -402,11 +417,15 @@ class Analyzer {
   ControlFile& control_;
   LogAnalysis& analysis_;
   std::string& why_;
-  std::vector<std::vector<SegmentScan>> scans_;  // by directory, ascending numbers
-  std::vector<Job> jobs_;
+  SegmentSkim::Scans scans_;
+  std::vector<SegmentIndex> segments_;  // all
 };
 
 }  // namespace
+
+std::string damaged_log(const std::string& path, uint64_t offset) {
+  return "log file \"" + path + "\" is damaged at offset " + std::to_string(offset);
+}
 
 bool analyze_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
                   const AnalyzerOptions& options, RecoveryMeter& meter, ControlFile* control,

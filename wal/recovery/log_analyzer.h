@@ -1,6 +1,6 @@
-// Recovery's first pass: reads every log, finds for each incarnation the epoch D up to which its
-// records count, and refuses what is damaged at or below an epoch that is known to have been
-// durable (durability.md items 1, 4, 6).
+// Recovery's first pass: reads every log (of a long one only what it needs: SegmentSkim), finds for
+// each incarnation the epoch D up to which its records count, and refuses what is damaged at or
+// below an epoch that is known to have been durable (durability.md items 1, 4, 6).
 //
 // For an incarnation, each log counts as far as its blocks follow each other without a gap from the
 // first one. Epoch c is durable if a trailer (c, last_data) is there and every log's last trailer
@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,15 @@ class FileSystem;
 class LogDirectory;
 class RecoveryMeter;
 
-// Blocks [begin, end) of a segment whose records with epochs from `first` to `durable` count.
+// A segment that was not scanned: it must hold these blocks.
+struct TrustedSegment {
+  uint64_t first_number = 0;
+  uint64_t next_number = 0;
+  uint64_t end = 0;  // of the file
+};
+
+// Blocks [begin, end) of a segment whose records with epochs from `first` to `durable` count. Of a
+// trusted one: those that begin there.
 struct ReplayRange {
   std::string path;
   uint64_t incarnation = 0;
@@ -40,21 +49,19 @@ struct ReplayRange {
   uint64_t end = 0;
   Epoch first;
   Epoch durable;
+  std::optional<TrustedSegment> trusted;
 
   bool counts(Epoch epoch) const { return first <= epoch && epoch <= durable; }
 };
 
-// A record too long for one block: its pieces, in order.
-struct LongRecord {
-  std::vector<ReplayRange> pieces;
-  uint64_t total = 0;
-};
-
 struct LogAnalysis {
-  Epoch largest_seen;               // in any file
+  Epoch largest_seen;               // in any file, as far as it was read
   std::vector<ReplayRange> ranges;  // newest first
-  std::vector<LongRecord> long_records;
-  uint64_t replay_bytes = 0;
+  uint64_t replay_bytes = 0;        // of `ranges`
+  uint64_t trusted_segments = 0;
+  // The blocks among them that may hold entries of system relations.
+  std::vector<ReplayRange> system_ranges;
+  uint64_t system_bytes = 0;
   // By log directory: the first segment number of the next incarnation, and which segments from
   // there on exist, without a block.
   std::vector<uint64_t> next_segment;
@@ -68,7 +75,13 @@ struct LogAnalysis {
 struct AnalyzerOptions {
   unsigned threads = 1;
   bool accept_data_loss = false;
+  bool scan_all = true;  // trusts no segment
 };
+
+// As a start says it.
+std::string damaged_log(const std::string& path, uint64_t offset);
+inline constexpr char accept_hint[] =
+    "\nHint: Set recovery_accept_data_loss=on to start from the newest consistent state before it.";
 
 // Closes the incarnations of `control` that are open: sets their `durable`, drops those without
 // records and those that its checkpoint covers. False: `why`.

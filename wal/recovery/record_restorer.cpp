@@ -1,6 +1,7 @@
 #include "wal/recovery/record_restorer.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/byte_order.h"
 #include "base/check.h"
@@ -9,20 +10,38 @@
 #include "storage/relation/relation.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/transaction/unhook_queue.h"
+#include "wal/recovery/restored_relations.h"
 
 namespace pgsilo {
 
 RecordRestorer::Known& RecordRestorer::known(RelationId id) {
   if (last_ != nullptr && id == last_id_) return *last_;
-  Known& known = known_[id.value()];
-  if (known.relation == nullptr) known.relation = &relations_.get_or_create(id, RelationOptions{});
+  auto [at, is_new] = known_.try_emplace(id.value());
+  Known& known = at->second;
+  if (is_new && restored_.contains(id)) {
+    known.relation = &relations_.get_or_create(id, RelationOptions{});
+  } else if (is_new) {
+    relations_.raise_id_floor(id);  // never given out again, for who may hold what it was
+  }
   last_id_ = id;
   last_ = &known;
   return known;
 }
 
+void RecordRestorer::restore(std::span<const TimedEntry> entries) {
+  std::array<IndexTree::Lookup, IndexTree::max_lookups> lookups;
+  size_t count = 0;
+  for (const TimedEntry& timed : entries) {
+    if (const Relation* relation = known(timed.entry.relation).relation)
+      lookups[count++] = {&relation->tree(), timed.entry.key};
+  }
+  IndexTree::prefetch(std::span(lookups).first(count));
+  for (const TimedEntry& timed : entries) restore(timed.tid, timed.entry);
+}
+
 void RecordRestorer::restore(Tid tid, const RedoEntry& entry) {
   Known& target = known(entry.relation);
+  if (target.relation == nullptr) return;
   Relation& relation = *target.relation;
   // Of tables without a key the key is the hidden row id; for others this floor means nothing.
   if (entry.key.size() == sizeof(uint64_t)) {
@@ -79,7 +98,9 @@ void RecordRestorer::overwrite(Relation& relation, Record* record, Tid tid,
 }
 
 void RecordRestorer::finish() {
-  for (auto& [id, known] : known_) known.relation->raise_row_id_floor(known.largest_row_id);
+  for (auto& [id, known] : known_) {
+    if (known.relation != nullptr) known.relation->raise_row_id_floor(known.largest_row_id);
+  }
   for (const Tombstone& tombstone : tombstones_) {
     // Adopted: a newer version came later. Busy cannot be: nobody else is here.
     (void)unhook_absent(*tombstone.relation, tombstone.record, tombstone.tid, handle_);

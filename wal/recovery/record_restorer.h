@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -17,14 +18,24 @@ namespace pgsilo {
 class Record;
 class Relation;
 class RelationDirectory;
+class RestoredRelations;
+
+struct TimedEntry {
+  Tid tid;
+  RedoEntry entry;
+};
 
 class RecordRestorer {
  public:
-  RecordRestorer(RelationDirectory& relations, Reclaimer& reclaimer)
-      : relations_(relations), handle_(reclaimer) {}
+  // Restores what `restored` contains, and nothing else.
+  RecordRestorer(const RestoredRelations& restored, RelationDirectory& relations,
+                 Reclaimer& reclaimer)
+      : restored_(restored), relations_(relations), handle_(reclaimer) {}
 
   ReclaimerHandle& handle() { return handle_; }
-  // Under a pin of handle(). Throws std::bad_alloc.
+  // Under a pin of handle(). Throws std::bad_alloc. Several at once are faster: the keys' paths are
+  // fetched together. At most IndexTree::max_lookups.
+  void restore(std::span<const TimedEntry> entries);
   void restore(Tid tid, const RedoEntry& entry);
   // All restorers are done: takes the tombstones this one made out of the trees, and tells
   // relations how large hidden row ids were.
@@ -32,7 +43,7 @@ class RecordRestorer {
 
  private:
   struct Known {
-    Relation* relation = nullptr;
+    Relation* relation = nullptr;  // null: not to be restored
     uint64_t largest_row_id = 0;
   };
   struct Tombstone {
@@ -43,6 +54,7 @@ class RecordRestorer {
   Known& known(RelationId id);
   void overwrite(Relation& relation, Record* record, Tid tid, const RedoEntry& entry);
 
+  const RestoredRelations& restored_;
   RelationDirectory& relations_;
   ReclaimerHandle handle_;
   std::unordered_map<uint32_t, Known> known_;

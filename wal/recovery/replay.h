@@ -16,15 +16,19 @@ class FileSystem;
 class Reclaimer;
 class RecoveryMeter;
 class RelationDirectory;
+class RestoredRelations;
 
 struct ReplayCounts {
   uint64_t records = 0;
   uint64_t entries = 0;
+  uint64_t bytes = 0;  // of blocks
+  Epoch largest_seen;  // that any block mentions
 };
 
-// False: `why`; the log changed since it was analyzed, or memory ran out.
-bool replay_logs(FileSystem& files, const LogAnalysis& analysis, unsigned threads,
-                 RelationDirectory& relations, Reclaimer& reclaimer, RecoveryMeter& meter,
-                 ReplayCounts* counts, std::string* why);
+// Restores what `restored` contains. `counts`: of all that was read. False: `why`; what was trusted
+// is damaged, the log changed since it was analyzed, or memory ran out.
+bool replay_logs(FileSystem& files, const LogAnalysis& analysis, const RestoredRelations& restored,
+                 unsigned threads, RelationDirectory& relations, Reclaimer& reclaimer,
+                 RecoveryMeter& meter, ReplayCounts* counts, std::string* why);
 
 }  // namespace pgsilo

@@ -8,19 +8,23 @@ namespace pgsilo {
 namespace {
 
 constexpr uint64_t split_bytes = uint64_t{1} << 20;
+// Parts of a segment that was not scanned: larger, for in each of them a reader first has to find a
+// block.
+constexpr uint64_t trusted_splits = 8;
 
 bool follows(const BlockRun& run, const BlockView& block) {
   return run.end == block.offset && run.incarnation == block.header.incarnation &&
          run.next_number == block.header.number;
 }
 
-void note_epochs(BlockRun& run, const BlockView& block) {
-  const BlockHeader& header = block.header;
-  run.recorded = std::max(run.recorded, header.recorded_durable);
-  run.largest_seen = std::max({run.largest_seen, header.recorded_durable, header.largest_epoch});
-  if (!block.trailer) return;
-  run.largest_seen = std::max(run.largest_seen, block.trailer->complete);
-  for (Epoch epoch : block.trailer->last_data) run.largest_seen = std::max(run.largest_seen, epoch);
+void add_system_block(BlockRun& run, const BlockView& block) {
+  BlockSpan span{.begin = block.offset, .end = block.offset + block.bytes};
+  bool follows = !run.system.empty() && run.system.back().end == span.begin;
+  if (follows && span.end - run.system.back().begin <= split_bytes) {
+    run.system.back().end = span.end;
+  } else {
+    run.system.push_back(span);
+  }
 }
 
 void add_block(BlockRun& run, const BlockView& block) {
@@ -28,12 +32,12 @@ void add_block(BlockRun& run, const BlockView& block) {
   if (block.offset - run.splits.back() >= split_bytes) run.splits.push_back(block.offset);
   run.end = block.offset + block.bytes;
   run.next_number = block.header.number + 1;
-  note_epochs(run, block);
-  if (block.header.kind == BlockKind::piece) {
-    run.pieces.push_back({block.offset, block.bytes, block.payload_bytes, block.header.piece_offset,
-                          block.header.piece_total});
-  }
-  if (block.trailer) run.trailers.push_back(*block.trailer);
+  run.recorded = std::max(run.recorded, block.header.recorded_durable);
+  run.largest_seen = std::max(run.largest_seen, largest_mentioned(block));
+  if (block.header.system) add_system_block(run, block);
+  if (!block.trailer) return;
+  if (run.first_complete == Epoch(0)) run.first_complete = block.trailer->complete;
+  run.trailers.push_back(*block.trailer);
 }
 
 // The last trailer stays in any case: it tells how far the log reaches.
@@ -50,6 +54,21 @@ void drop_decided_trailers(BlockRun& run, const TrailerRule& rule) {
 }
 
 }  // namespace
+
+BlockRun trusted_run(const BlockHeader& first, const BlockHeader& next, uint64_t segment_bytes) {
+  BlockRun run;
+  run.scanned = false;
+  run.incarnation = first.incarnation;
+  run.end = segment_bytes;
+  run.first_number = first.number;
+  run.next_number = next.number;
+  run.recorded = first.recorded_durable;
+  run.largest_seen = std::max(first.recorded_durable, first.largest_epoch);
+  uint64_t step = log_format::round_up(segment_bytes / trusted_splits);
+  for (uint64_t at = 0; at < segment_bytes; at += step) run.splits.push_back(at);
+  run.splits.push_back(segment_bytes);
+  return run;
+}
 
 SegmentScan scan_segment(FileSystem& files, const std::string& path, uint64_t number,
                          const Uuid& log, const TrailerRule& rule) {

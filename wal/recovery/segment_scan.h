@@ -1,5 +1,5 @@
 // What recovery's first pass finds in one segment: the runs of undamaged blocks that follow each
-// other without a gap. Thread safety: values; scan_segment() from any thread.
+// other without a gap. Thread safety: values; functions from any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,29 @@
 
 namespace pgsilo {
 
-// A block that holds part of a long record.
-struct PieceRef {
-  uint64_t offset;  // in the segment
-  uint64_t bytes;   // on disk
-  uint64_t payload_bytes;
-  uint64_t piece_offset;
-  uint64_t piece_total;
+// Offsets in a segment.
+struct BlockSpan {
+  uint64_t begin = 0;
+  uint64_t end = 0;
 };
 
 struct BlockRun {
+  // False: taken on trust of the first blocks of its segment and the next (skim_segments()), to be
+  // checked as it is replayed. It has no trailers or system blocks then, and ends with the file.
+  bool scanned = true;
   uint64_t incarnation = 0;
   uint64_t begin = 0;  // offsets in the segment
   uint64_t end = 0;
   uint64_t first_number = 0;
   uint64_t next_number = 0;
-  Epoch recorded;                // the largest D its blocks record
-  Epoch largest_seen;            // the largest epoch that any field of its blocks mentions
-  std::vector<uint64_t> splits;  // block boundaries about a megabyte apart, begin and end included
-  std::vector<PieceRef> pieces;
+  Epoch recorded;      // the largest D its blocks record
+  Epoch largest_seen;  // the largest epoch that any field of its blocks mentions
+  // Offsets about a megabyte apart, begin and end included; of blocks, if they were scanned.
+  std::vector<uint64_t> splits;
+  // Of the blocks that may hold entries of system relations, ascending, each at most about a
+  // megabyte.
+  std::vector<BlockSpan> system;
+  Epoch first_complete;  // `complete` of its first trailer; 0: it has none
   // Those that may still decide about D (TrailerRule), the last one always.
   std::vector<BatchTrailer> trailers;
 };
@@ -52,6 +56,10 @@ struct TrailerRule {
   bool keep_all = false;
   std::map<uint64_t, Epoch> closed_at;  // by incarnation
 };
+
+// The run of a segment that is not scanned: `first` is its first block's header, `next` that of the
+// segment behind it.
+BlockRun trusted_run(const BlockHeader& first, const BlockHeader& next, uint64_t segment_bytes);
 
 SegmentScan scan_segment(FileSystem& files, const std::string& path, uint64_t number,
                          const Uuid& log, const TrailerRule& rule);

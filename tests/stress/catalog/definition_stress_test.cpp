@@ -68,7 +68,7 @@ class DefinitionStress : public ::testing::Test {
     std::vector<RelationId> live = engine_.catalog.live_relations(first_.worker.reclaimer());
     std::vector<RelationId> existing;
     for (Relation* relation : engine_.relations.list()) {
-      if (!Catalog::is_system_relation(relation->id())) existing.push_back(relation->id());
+      if (!is_system_relation(relation->id())) existing.push_back(relation->id());
     }
     EXPECT_EQ(live, existing);
   }

@@ -128,6 +128,25 @@ void make_checkpoints(ThreadedDatabase& database, const std::atomic<bool>& stop,
   }
 }
 
+// What is told of them meanwhile: numbers ascend, only the last may be running, progress is never
+// taken back.
+void watch_checkpoints(ThreadedDatabase& database, const std::atomic<bool>& stop) {
+  CheckpointInfo before;
+  while (!stop.load(std::memory_order_relaxed)) {
+    std::vector<CheckpointInfo> list = database.wal->checkpoints().list();
+    for (size_t i = 1; i < list.size(); ++i) {
+      ASSERT_EQ(list[i].number, list[i - 1].number + 1);
+      ASSERT_NE(list[i - 1].state, CheckpointInfo::State::running);
+    }
+    if (!list.empty() && list.back().number == before.number) {
+      ASSERT_GE(list.back().walked_bytes, before.walked_bytes);
+      ASSERT_GE(list.back().records, before.records);
+    }
+    if (!list.empty()) before = list.back();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
 void run(unsigned logs, unsigned walkers, bool clean) {
   char name[] = "/tmp/pgsilo_stress_XXXXXX";
   std::string directory = mkdtemp(name);
@@ -152,6 +171,7 @@ void run(unsigned logs, unsigned walkers, bool clean) {
       threads.emplace_back([&database, &stop, i, seed] { Writer(database, i, seed).run(stop); });
     }
     threads.emplace_back([&] { make_checkpoints(database, stop, &made); });
+    threads.emplace_back([&] { watch_checkpoints(database, stop); });
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     stop.store(true);
     for (std::thread& thread : threads) thread.join();

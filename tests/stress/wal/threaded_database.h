@@ -46,7 +46,7 @@ struct ThreadedDatabase {
     std::string why;
     wal = Wal::open(*files, clock, directory, options, &why);
     EXPECT_NE(wal, nullptr) << why;
-    EXPECT_TRUE(wal->recover(relations, reclaimer, nullptr, &recovered, &why)) << why;
+    EXPECT_TRUE(wal->recover(relations, reclaimer, {}, nullptr, &recovered, &why)) << why;
     epochs = std::make_unique<EpochManager>(recovered.first_epoch);
     snapshots = std::make_unique<SnapshotRegistry>(*epochs);
     durable = std::make_unique<DurableEpoch>(recovered.durable_epoch);

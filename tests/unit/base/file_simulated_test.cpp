@@ -70,6 +70,33 @@ TEST_F(SimulatedDisk, ForgetsNamesOfUnsyncedDirectories) {
   EXPECT_TRUE(lost && kept);
 }
 
+// Also those that somebody made who was killed before he came to the sync.
+TEST_F(SimulatedDisk, KeepsMadeDirectories) {
+  for (int i = 0; i < 20; ++i) {
+    std::string top = "/made" + std::to_string(i);
+    ASSERT_TRUE(disk_.create_directory(top).ok());
+    std::string part;
+    ASSERT_TRUE(make_directories(disk_, top + "/a/b/", &part).ok());
+    power_cycle();
+    for (const std::string& path : {top, top + "/a", top + "/a/b"})
+      EXPECT_EQ(disk_.create_directory(path).status, FileStatus::already_exists) << path;
+  }
+  disk_.fail_at(disk_.steps() + 3, {FileStatus::failed, EIO});
+  std::string part;
+  EXPECT_FALSE(make_directories(disk_, "/x/y/z", &part).ok());
+  EXPECT_EQ(part, "/x/y");
+}
+
+// Its parent belongs to somebody else: nothing there is ours to keep.
+TEST_F(SimulatedDisk, FindsDirectoriesInUnreadableOnes) {
+  disk_.fail_at(disk_.steps() + 1, {FileStatus::failed, EACCES});
+  EXPECT_TRUE(make_directory(disk_, "/d").ok());
+  disk_.fail_at(disk_.steps() + 1, {FileStatus::failed, EIO});
+  EXPECT_FALSE(make_directory(disk_, "/d").ok());
+  disk_.fail_at(disk_.steps() + 2, {FileStatus::failed, EACCES});
+  EXPECT_FALSE(make_directory(disk_, "/new").ok());
+}
+
 TEST_F(SimulatedDisk, CutsThePowerInTheChosenStep) {
   auto file = open("/d/a");
   disk_.cut_power_at(disk_.steps() + 2);

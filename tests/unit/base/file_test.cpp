@@ -1,10 +1,15 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <vector>
+
+#include "tests/unit/catalog/failing_memory.h"
 
 namespace pgsilo {
 namespace {
@@ -88,6 +93,38 @@ TEST_F(FileTest, SaysWhatIsWrong) {
   EXPECT_EQ(files_->open(path("missing"), {}, &again).text(), "No such file or directory");
 }
 
+// One that was left open would take the number of the next.
+TEST_F(FileTest, LeavesNoDescriptorOpenWithoutMemory) {
+  const std::string name = path("a-name-that-no-string-has-room-for");
+  ASSERT_TRUE(replace_file(*files_, name, "").ok());
+  auto next_descriptor = [] {
+    int descriptor = ::open("/dev/null", O_RDONLY);
+    ::close(descriptor);
+    return descriptor;
+  };
+  int before = next_descriptor();
+  for (size_t successes = 0; successes < 4; ++successes) {
+    std::unique_ptr<File> file;
+    std::vector<std::string> names;
+    bool opened = false;
+    bool listed = false;
+    try {
+      testing::FailingMemory memory(successes);
+      opened = files_->open(name, {}, &file).ok();
+    } catch (const std::bad_alloc&) {
+    }
+    try {
+      testing::FailingMemory memory(successes);
+      listed = files_->list(directory_, &names).ok();
+    } catch (const std::bad_alloc&) {
+    }
+    EXPECT_EQ(opened, successes > 0);
+    EXPECT_EQ(listed, successes > 1);
+    file.reset();
+    EXPECT_EQ(next_descriptor(), before) << successes;
+  }
+}
+
 TEST_F(FileTest, LocksAgainstEverybodyElse) {
   std::unique_ptr<File> mine, other;
   ASSERT_TRUE(files_->open(path("lock"), {.write = true, .create = true}, &mine).ok());
@@ -113,6 +150,10 @@ TEST(Paths, AreJoinedAndSplit) {
   EXPECT_EQ(parent_path("/data/wal"), "/data");
   EXPECT_EQ(parent_path("/data"), "/");
   EXPECT_EQ(parent_path("data"), ".");
+  EXPECT_EQ(parent_path("/data/wal//"), "/data");
+  EXPECT_EQ(parent_path("/data/"), "/");
+  EXPECT_EQ(parent_path("data/"), ".");
+  EXPECT_EQ(parent_path("/"), "/");
 }
 
 }  // namespace

@@ -7,10 +7,11 @@
 namespace pgsilo::testing {
 
 // While it lives, the allocation of this thread that comes after `successes` others throws
-// std::bad_alloc; once.
+// std::bad_alloc; once, or so do all behind it.
 class FailingMemory {
  public:
-  explicit FailingMemory(size_t successes);
+  enum class Fails : unsigned char { once, for_good };
+  explicit FailingMemory(size_t successes, Fails fails = Fails::once);
   ~FailingMemory();
   FailingMemory(const FailingMemory&) = delete;
   FailingMemory& operator=(const FailingMemory&) = delete;

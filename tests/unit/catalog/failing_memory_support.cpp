@@ -9,16 +9,19 @@ namespace {
 enum class Failure : unsigned char { none, ahead, past };
 thread_local Failure failure = Failure::none;
 thread_local size_t successes_left = 0;
+thread_local bool for_good = false;
 
 bool fails_now() {
+  if (failure == Failure::past) return for_good;
   if (failure != Failure::ahead || successes_left-- != 0) return false;
   failure = Failure::past;
   return true;
 }
 }  // namespace
 
-FailingMemory::FailingMemory(size_t successes) {
+FailingMemory::FailingMemory(size_t successes, Fails fails) {
   successes_left = successes;
+  for_good = fails == Fails::for_good;
   failure = Failure::ahead;
 }
 FailingMemory::~FailingMemory() { failure = Failure::none; }

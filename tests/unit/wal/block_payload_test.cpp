@@ -28,11 +28,14 @@ std::string packed_block(std::string_view payload, const BatchTrailer* trailer =
   PayloadPacker packer(log_format::max_block_bytes(segment_bytes));
   size_t trailer_bytes =
       trailer == nullptr ? 0 : log_format::trailer_bytes(trailer->last_data.size());
-  size_t stored = packer.pack(payload, trailer_bytes);
-  if (stored == 0) return "";
+  std::string_view stored = packer.pack(payload, trailer_bytes);
+  if (stored.empty()) return "";
   BlockHeader header;
   header.compression = BlockCompression::lz4;
-  return {packer.block(), seal_block(packer.block(), place, header, stored, trailer)};
+  std::string block(log_format::max_block_bytes(segment_bytes), '\0');
+  std::memcpy(block.data() + log_format::block_header_bytes, stored.data(), stored.size());
+  block.resize(seal_block(block.data(), place, header, stored.size(), trailer));
+  return block;
 }
 
 void seal_again(std::string& block) {
@@ -106,7 +109,7 @@ TEST(BlockPayload, TheOlderVersionKnowsNoCompression) {
   block[at_compression] = 0;
   seal_again(block);
   EXPECT_TRUE(open_block(block, place).has_value());
-  block[at_version] = 3;
+  block[at_version] = 5;
   seal_again(block);
   EXPECT_FALSE(open_block(block, place).has_value());
 }

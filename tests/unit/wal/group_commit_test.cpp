@@ -128,6 +128,19 @@ TEST(GroupCommit, ABusyLoggerHoldsEverybodyBack) {
   EXPECT_GE(parts.commit->recorded(), epoch);
 }
 
+// However far it lagged, and whatever was forgotten meanwhile.
+TEST(GroupCommit, TheTrailerOfALaggardProvesWhatItReaches) {
+  LogParts parts(2, 2);
+  for (uint64_t i = 1; i <= 3000; ++i) {
+    Epoch epoch(i);
+    parts.commit->batch_synced(0, {.complete = epoch, .last_data = {epoch, epoch}});
+  }
+  EXPECT_EQ(parts.commit->recorded(), Epoch(0));
+  Epoch reached(2500);
+  parts.commit->batch_synced(1, {.complete = reached, .last_data = {reached, reached}});
+  EXPECT_EQ(parts.commit->recorded(), reached);
+}
+
 TEST(GroupCommit, EpochsTooLongAgoToRememberAreNamedTooLateNotTooEarly) {
   LogParts parts(1, 1);
   Epoch first = parts.append(0);

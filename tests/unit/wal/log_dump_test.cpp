@@ -137,16 +137,17 @@ TEST_F(LogDumpTest, LooksIntoCompressedBlocks) {
   std::string payload = record(Tid(Epoch(5), 0), {row(7, "long", std::string(9000, 'x'))}) +
                         record(Tid(Epoch(5), 1), {row(8, "short", "r")});
   PayloadPacker packer(log_format::max_block_bytes(1 << 20));
-  size_t stored = packer.pack(payload, log_format::trailer_bytes(1));
-  ASSERT_GT(stored, 0u);
+  std::string_view stored = packer.pack(payload, log_format::trailer_bytes(1));
+  ASSERT_FALSE(stored.empty());
   BlockHeader header;
   header.compression = BlockCompression::lz4;
-  add_block({packer.block() + log_format::block_header_bytes, stored}, header);
+  add_block(stored, header);
   write_segment();
   std::string printed = dump({.relation = RelationId(8), .blocks = true});
-  EXPECT_NE(printed.find("bytes: 4096, payload: " + std::to_string(payload.size()) +
-                         ", recorded D: 1, largest epoch: 2, lz4: " + std::to_string(stored)),
-            std::string::npos)
+  EXPECT_NE(
+      printed.find("bytes: 4096, payload: " + std::to_string(payload.size()) +
+                   ", recorded D: 1, largest epoch: 2, lz4: " + std::to_string(stored.size())),
+      std::string::npos)
       << printed;
   EXPECT_NE(printed.find("offset: 9126, tid: 5.1, relation: 8, key: \"short\", row: \"r\""),
             std::string::npos)

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "storage/relation/system_relations.h"
+
 namespace pgsilo {
 namespace {
 
@@ -111,6 +113,30 @@ TEST(LogFormat, RecordsComeBack) {
   RedoEntry entry;
   EXPECT_FALSE(reader.next(&entry));
   EXPECT_FALSE(reader.damaged());
+}
+
+// Recovery looks for catalog rows in what is marked, and nowhere else.
+TEST(LogFormat, RecordsAndBlocksTellWhetherTheyHoldEntriesOfSystemRelations) {
+  RedoEntry system{.relation = RelationId(16383), .tombstone = true, .key = "k", .row = ""};
+  RedoEntry user{.relation = first_user_relation, .tombstone = true, .key = "k", .row = ""};
+  Tid tid(Epoch(1), 0);
+  EXPECT_TRUE(peek_record(record(tid, {system, user}))->system);
+  EXPECT_TRUE(peek_record(record(tid, {user, system}))->system);
+  EXPECT_FALSE(peek_record(record(tid, {user, user}))->system);
+  EXPECT_EQ(peek_record(record(tid, {user, system, user}))->entries, 3u);
+  std::string marked_record = record(tid, {system});
+  RecordReader reader(marked_record);
+  RedoEntry entry;
+  EXPECT_TRUE(reader.next(&entry));
+  EXPECT_FALSE(reader.next(&entry));
+  EXPECT_FALSE(reader.damaged());
+  for (bool marked : {false, true}) {
+    std::string block(log_format::block_unit, '\0');
+    BlockHeader header;
+    header.system = marked;
+    seal_block(block.data(), place, header, 7, nullptr);
+    EXPECT_EQ(open_block(block, place)->header.system, marked);
+  }
 }
 
 TEST(LogFormat, MalformedRecordsAreNoticed) {

@@ -12,11 +12,12 @@
 #include "storage/record/record.h"
 #include "storage/record/row_buffer.h"
 #include "storage/relation/relation_directory.h"
+#include "wal/recovery/restored_relations.h"
 
 namespace pgsilo {
 namespace {
 
-constexpr RelationId relation_id(7);
+constexpr RelationId relation_id = first_user_relation;
 
 struct Change {
   Tid tid;
@@ -46,12 +47,13 @@ class RestorerTest : public ::testing::Test {
     return record->stable_read(buffer).is_absent() ? "absent" : std::string(buffer.bytes());
   }
 
+  const RestoredRelations all_ = RestoredRelations::of_users({});
   RelationDirectory relations_;  // outlives the reclaimer
   Reclaimer reclaimer_;
 };
 
 TEST_F(RestorerTest, TheLargestTidWinsInAnyOrder) {
-  RecordRestorer restorer(relations_, reclaimer_);
+  RecordRestorer restorer(all_, relations_, reclaimer_);
   restore(restorer, {Tid(Epoch(2), 0), "k", "second", false});
   restore(restorer, {Tid(Epoch(1), 9), "k", "first", false});
   EXPECT_EQ(row("k"), "second");
@@ -61,7 +63,7 @@ TEST_F(RestorerTest, TheLargestTidWinsInAnyOrder) {
 }
 
 TEST_F(RestorerTest, ADeleteSeenBeforeAnOlderInsertWins) {
-  RecordRestorer restorer(relations_, reclaimer_);
+  RecordRestorer restorer(all_, relations_, reclaimer_);
   restore(restorer, {Tid(Epoch(5), 0), "k", "", true});
   EXPECT_EQ(row("k"), "absent");
   restore(restorer, {Tid(Epoch(4), 0), "k", "older", false});
@@ -72,7 +74,7 @@ TEST_F(RestorerTest, ADeleteSeenBeforeAnOlderInsertWins) {
 }
 
 TEST_F(RestorerTest, HiddenRowIdsGoOnAboveTheLargestSeenDeletedOnesIncluded) {
-  RecordRestorer restorer(relations_, reclaimer_);
+  RecordRestorer restorer(all_, relations_, reclaimer_);
   restore(restorer, {Tid(Epoch(1), 0), std::string("\0\0\0\0\0\1\0\0", 8), "", true});
   restorer.finish();
   EXPECT_GT(relations_.find(relation_id)->next_row_id(0), uint64_t{1} << 16);
@@ -94,7 +96,7 @@ TEST_F(RestorerTest, ThreadsAgree) {
   }
   std::vector<std::unique_ptr<RecordRestorer>> restorers;
   for (int i = 0; i < threads; ++i) {
-    restorers.push_back(std::make_unique<RecordRestorer>(relations_, reclaimer_));
+    restorers.push_back(std::make_unique<RecordRestorer>(all_, relations_, reclaimer_));
   }
   std::vector<std::thread> running;
   for (int i = 0; i < threads; ++i) {

@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "tests/unit/catalog/failing_memory.h"
+
 namespace pgsilo {
 namespace {
 
@@ -96,6 +98,42 @@ TEST(Reclaimer, WhatAThreadLeavesBehindIsFreedByAnother) {
   EXPECT_EQ(reader.reclaim(), 1u);
   EXPECT_TRUE(freed);
   EXPECT_EQ(reclaimer.pending_bytes(), 0u);
+}
+
+// However many batches its lists have room for: what is left behind is freed by another, or lost
+// and counted no longer.
+TEST(Reclaimer, AThreadEndsWithoutMemory) {
+  constexpr size_t objects_per_batch = 64;
+  size_t lost = 0;
+  for (size_t batches = 0; batches < 40; ++batches) {
+    Reclaimer reclaimer;
+    size_t freed = 0;
+    auto count = [](void* object) { ++*static_cast<size_t*>(object); };
+    size_t retired = batches * objects_per_batch + 2;
+    size_t pending = 0;
+    {
+      ReclaimerHandle reader(reclaimer);
+      Pin pin(reader);
+      {
+        ReclaimerHandle earlier(reclaimer);
+        earlier.retire(&freed, count, 1);
+      }
+      std::optional<ReclaimerHandle> handle(std::in_place, reclaimer);
+      for (size_t i = 0; i < batches * objects_per_batch; ++i) {
+        handle->retire(&freed, count, 1);
+        if (i % objects_per_batch == objects_per_batch - 1) handle->reclaim();
+      }
+      handle->retire(&freed, count, 1);
+      testing::FailingMemory memory(0, testing::FailingMemory::Fails::for_good);
+      handle.reset();
+      pending = reclaimer.pending_bytes();
+      EXPECT_EQ(freed, 0u);
+    }
+    EXPECT_EQ(freed, pending) << batches;
+    EXPECT_EQ(reclaimer.pending_bytes(), 0u);
+    lost += retired - freed;
+  }
+  EXPECT_GT(lost, 0u);
 }
 
 TEST(Reclaimer, ItsDestructorFreesWhatIsLeft) {

@@ -55,6 +55,22 @@ TEST_F(IndexTreeTest, KeysOfAllLengthsAroundSliceBoundaries) {
   EXPECT_EQ(shape().layers, 5u);
 }
 
+// A hint that changes nothing, whatever is on the way.
+TEST_F(IndexTreeTest, AnyPathMayBePrefetched) {
+  std::vector<std::string> keys{"", "neither", std::string("nor\0", 4)};
+  for (int i = 0; i < 2000; ++i) keys.push_back("common prefix" + std::to_string(i * 7919 % 2000));
+  for (size_t inserted : {size_t{0}, size_t{1}, keys.size()}) {
+    for (size_t i = 3; i < inserted; ++i) user_.insert(keys[i]);
+    std::vector<IndexTree::Lookup> lookups;
+    for (const std::string& key : keys) {
+      lookups.push_back({&tree_, key});
+      IndexTree::prefetch(
+          std::span(lookups).last(std::min(lookups.size(), IndexTree::max_lookups)));
+    }
+  }
+  IndexTree::prefetch({});
+}
+
 TEST_F(IndexTreeTest, KeysOfZeroBytesOnlyDifferInLength) {
   std::vector<std::string> keys;
   for (size_t bytes = 0; bytes <= 40; ++bytes) keys.push_back(std::string(bytes, '\0'));

@@ -1,0 +1,124 @@
+// Recovery restores the catalog's relations first, and of the others only those that its rows name:
+// what was dropped, or never committed, takes no memory, and its id is never given out again.
+#include <gtest/gtest.h>
+
+#include "base/file_simulated.h"
+#include "tests/crash/logged_database.h"
+#include "wal/checkpoint/checkpointer.h"
+
+namespace pgsilo {
+namespace {
+
+class DroppedRelation : public ::testing::Test {
+ protected:
+  struct Tables {
+    RelationId gone;
+    RelationId kept;
+  };
+
+  static RelationId relation_of(LoggedDatabase& database, const std::string& table) {
+    std::string file =
+        database.session(0).run("SELECT relfilenode FROM pg_class WHERE relname = '" + table + "'");
+    return RelationId(static_cast<uint32_t>(std::stoul(file)));
+  }
+
+  static std::string rows_of(LoggedDatabase& database, const std::string& table) {
+    return database.session(0).run("SELECT count(*), sum(length(b)) FROM " + table);
+  }
+
+  static void fill(LoggedDatabase& database, const std::string& table) {
+    testing::SqlSession& session = database.session(0);
+    ASSERT_EQ(session.run("CREATE TABLE " + table + " (a int PRIMARY KEY, b text)"),
+              "CREATE TABLE");
+    ASSERT_EQ(session.run("INSERT INTO " + table +
+                          " SELECT i, repeat('x', 100) FROM generate_series(1, 500) i"),
+              "INSERT 0 500");
+  }
+
+  static void make_durable(LoggedDatabase& database) {
+    LoggedEngine& engine = database.engine();
+    engine.wal().wait_durable(0, engine.epochs().current());
+    engine.wal().prepare_segments();
+  }
+
+  static void make_checkpoint(LoggedDatabase& database) {
+    std::string why;
+    ASSERT_TRUE(database.engine().wal().checkpointer().run_now(CheckpointReason::request, &why))
+        << why;
+  }
+
+  LoggedDatabase start() { return LoggedDatabase(disk_, "/data", LoggedEngine::small_options()); }
+
+  void cut_power() {
+    disk_.cut_power();
+    disk_.restart();
+  }
+
+  // Two tables, the first of which is dropped after a checkpoint, or without one.
+  void drop_one(bool checkpoint, Tables* tables) {
+    LoggedDatabase database = start();
+    ASSERT_TRUE(database.start()) << database.why();
+    ASSERT_NO_FATAL_FAILURE(fill(database, "kept"));
+    ASSERT_NO_FATAL_FAILURE(fill(database, "gone"));
+    *tables = {relation_of(database, "gone"), relation_of(database, "kept")};
+    if (checkpoint) {
+      ASSERT_NO_FATAL_FAILURE(make_checkpoint(database));
+    }
+    ASSERT_EQ(database.session(0).run("DROP TABLE gone"), "DROP TABLE");
+    make_durable(database);
+    cut_power();
+  }
+
+  void expect_one_left(const Tables& tables, uint64_t checkpoint_rows) {
+    LoggedDatabase database = start();
+    ASSERT_TRUE(database.start()) << database.why();
+    RelationDirectory& relations = database.engine().relations();
+    EXPECT_EQ(relations.find(tables.gone), nullptr);
+    EXPECT_EQ(relations.dropped_count(), 0u);  // it was never there
+    EXPECT_GE(relations.id_floor(), tables.gone);
+    EXPECT_EQ(rows_of(database, "kept"), "500|50000");
+    EXPECT_EQ(database.disagreement(), "");
+    uint64_t loaded = database.engine().recovered().checkpoint_rows;
+    if (checkpoint_rows != 0) {
+      EXPECT_GE(loaded, checkpoint_rows);
+      EXPECT_LT(loaded, checkpoint_rows + 5000);  // the catalog's
+    }
+  }
+
+  SimulatedFileSystem disk_{11};
+};
+
+TEST_F(DroppedRelation, IsNotRestoredFromTheLog) {
+  Tables tables;
+  ASSERT_NO_FATAL_FAILURE(drop_one(false, &tables));
+  expect_one_left(tables, 0);
+}
+
+TEST_F(DroppedRelation, IsNotRestoredFromACheckpoint) {
+  Tables tables;
+  ASSERT_NO_FATAL_FAILURE(drop_one(true, &tables));
+  expect_one_left(tables, 500);
+}
+
+// Catalog rows that fit into no block are found among the pieces of long records.
+TEST_F(DroppedRelation, LongCatalogRowsComeFirstToo) {
+  std::string text(200'000, 'd');
+  {
+    LoggedDatabase database = start();
+    ASSERT_TRUE(database.start()) << database.why();
+    ASSERT_EQ(database.session(0).run("CREATE TABLE long_default (a int PRIMARY KEY, b text "
+                                      "DEFAULT '" +
+                                      text + "')"),
+              "CREATE TABLE");
+    ASSERT_EQ(database.session(0).run("INSERT INTO long_default VALUES (1)"), "INSERT 0 1");
+    make_durable(database);
+    cut_power();
+  }
+  LoggedDatabase database = start();
+  ASSERT_TRUE(database.start()) << database.why();
+  ASSERT_EQ(database.session(0).run("INSERT INTO long_default VALUES (2)"), "INSERT 0 1");
+  EXPECT_EQ(rows_of(database, "long_default"), "2|400000");
+}
+
+}  // namespace
+}  // namespace pgsilo
