@@ -93,6 +93,10 @@ class FileSystem {
   // Replaces `to` atomically. Both in one directory.
   virtual FileResult rename(const std::string& from, const std::string& to) = 0;
   virtual FileResult remove(const std::string& path) = 0;
+  // The same, for a large file beside others' writes: the space is given back in pieces, with rests
+  // between. A file system that discards what becomes free keeps the device busy with all of it at
+  // once otherwise, and who writes meanwhile waits (docs/decisions/gradual-removal.md).
+  virtual FileResult remove_gradually(const std::string& path) { return remove(path); }
   // One level; already_exists if there.
   virtual FileResult create_directory(const std::string& path) = 0;
   // Names without "." and "..", in no order.

@@ -4,14 +4,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "base/file.h"
 
 namespace pgsilo {
 namespace {
+
+// A few milliseconds of a device that discards.
+constexpr off_t piece_given_back = off_t{8} << 20;
 
 FileResult failure(int error) {
   switch (error) {
@@ -95,6 +101,20 @@ class PosixFile final : public File {
   int descriptor_ = -1;
 };
 
+// A file without a name. Failures do not matter: what is left goes when the descriptor is closed.
+void give_back_gradually(int descriptor) {
+  // A file of more names, a hard link of a backup's, keeps its content.
+  struct stat status;
+  if (::fstat(descriptor, &status) != 0 || status.st_nlink != 0) return;
+  for (off_t end = status.st_size; end > 0;) {
+    end = std::max<off_t>(0, end - piece_given_back);
+    auto began = std::chrono::steady_clock::now();
+    if (retry_interrupted([&] { return ::ftruncate(descriptor, end); }) != 0) return;
+    // The device belongs to others for most of the time.
+    std::this_thread::sleep_for(2 * (std::chrono::steady_clock::now() - began));
+  }
+}
+
 class PosixFileSystem final : public FileSystem {
  public:
   FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
@@ -114,6 +134,15 @@ class PosixFileSystem final : public FileSystem {
     return checked(::rename(from.c_str(), to.c_str()));
   }
   FileResult remove(const std::string& path) override { return checked(::unlink(path.c_str())); }
+  FileResult remove_gradually(const std::string& path) override {
+    // Held open: the name goes at once, the space as this says.
+    int descriptor = ::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    FileResult result = remove(path);
+    if (descriptor < 0) return result;
+    if (result.ok()) give_back_gradually(descriptor);
+    ::close(descriptor);
+    return result;
+  }
   FileResult create_directory(const std::string& path) override {
     return checked(::mkdir(path.c_str(), 0700));
   }

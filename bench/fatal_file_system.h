@@ -32,6 +32,9 @@ class FatalFileSystem final : public FileSystem {
     return files_->rename(from, to);
   }
   FileResult remove(const std::string& path) override { return files_->remove(path); }
+  FileResult remove_gradually(const std::string& path) override {
+    return files_->remove_gradually(path);
+  }
   FileResult create_directory(const std::string& path) override {
     return files_->create_directory(path);
   }

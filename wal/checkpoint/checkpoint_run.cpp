@@ -97,7 +97,7 @@ void CheckpointRun::abandon() {
   // What cannot be removed now is removed by the next start.
   for (const auto& writer : writers_) {
     try {
-      static_cast<void>(parts_.files.remove(writer->path()));
+      static_cast<void>(parts_.files.remove_gradually(writer->path()));
     } catch (const std::bad_alloc&) {
     }
   }

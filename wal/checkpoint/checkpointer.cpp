@@ -147,40 +147,45 @@ void Checkpointer::complete() {
     std::abort();
   }
   if (!result.ok()) return fail(result);
-  std::swap(control_, control);
+  std::swap(control_, control);  // now the one before
   history_.phase_ended();
   uint64_t distance = attempt_->log_bytes_at_begin - log_bytes_at_begin_;
   log_bytes_at_begin_ = attempt_->log_bytes_at_begin;
   last_begun_us_ = attempt_->begun_us;
   attempt_.reset();
-  uint64_t retired = 0;
-  try {
-    retired = tidy(control.checkpoint);
-  } catch (const std::bad_alloc&) {
-    // The next start does it.
-  }
-  history_.complete(control_.checkpoint, distance, retired);
+  history_.complete(control_.checkpoint, distance, retire_segments());
   if (options_.announce) announce_end(history_.last());
   answer("");
+  remove_files(control.checkpoint);
 }
 
-// What the control file names no more may go. What cannot be removed is removed by the next start.
-// The bytes of the segments that are retired by it.
-uint64_t Checkpointer::tidy(const CheckpointManifest& before) {
-  for (size_t i = 0; i < before.files.size(); ++i) {
-    CheckpointFileIdentity identity{parts_.database, before.number, static_cast<uint32_t>(i)};
-    std::string directory = join_path(parts_.data_directory, before.files[i].directory);
-    static_cast<void>(parts_.files.remove(join_path(directory, identity.name())));
-  }
+// Those that the control file needs no more; what cannot be retired is by the next start. Their
+// bytes.
+uint64_t Checkpointer::retire_segments() {
   uint64_t retired = 0;
-  for (size_t i = 0; i < parts_.logs.size(); ++i) {
-    SegmentStore& segments = parts_.logs[i].logger->segments();
-    uint64_t newly = 0;
-    static_cast<void>(segments.retire_below(control_.checkpoint.cuts[i].segment, &newly));
-    retired += newly * segments.segment_bytes();
+  try {
+    for (size_t i = 0; i < parts_.logs.size(); ++i) {
+      SegmentStore& segments = parts_.logs[i].logger->segments();
+      uint64_t newly = 0;
+      static_cast<void>(segments.retire_below(control_.checkpoint.cuts[i].segment, &newly));
+      retired += newly * segments.segment_bytes();
+    }
+  } catch (const std::bad_alloc&) {
   }
   keeper_.wake();
   return retired;
+}
+
+// Of a checkpoint that the control file names no more. What cannot be removed is by the next start.
+void Checkpointer::remove_files(const CheckpointManifest& replaced) {
+  try {
+    for (size_t i = 0; i < replaced.files.size(); ++i) {
+      CheckpointFileIdentity identity{parts_.database, replaced.number, static_cast<uint32_t>(i)};
+      std::string directory = join_path(parts_.data_directory, replaced.files[i].directory);
+      static_cast<void>(parts_.files.remove_gradually(join_path(directory, identity.name())));
+    }
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 // Memory may be what has failed, and fail on: needs none.

@@ -101,7 +101,8 @@ class Checkpointer final : public LogGrowthListener {
   void walk_whole(CheckpointWalker& walker, bool paced);
   void rest();
   void complete();
-  uint64_t tidy(const CheckpointManifest& before);
+  uint64_t retire_segments();
+  void remove_files(const CheckpointManifest& replaced);
   void fail(const FileResult& result);
   void give_up(const char* why);
   bool remove_retired();

@@ -33,6 +33,11 @@ void SegmentKeeper::wake() {
   changed_.notify_one();
 }
 
+bool SegmentKeeper::stopping() {
+  std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
 void SegmentKeeper::complain(const char* what, const SegmentStore& segments,
                              const FileResult& result) {
   if (complained_) return;
@@ -42,12 +47,18 @@ void SegmentKeeper::complain(const char* what, const SegmentStore& segments,
 }
 
 bool SegmentKeeper::run_once() {
-  bool all = true;
-  for (Logger* logger : loggers_) {
-    all &= supply(*logger);
-    remove_surplus(logger->segments());
-  }
+  bool all = supply_all();
   if (listener_ != nullptr) listener_->log_has_grown();
+  for (Logger* logger : loggers_) {
+    // One by one: that takes time, in which the log may have come to need segments.
+    while (all && !stopping() && remove_surplus(logger->segments())) all = supply_all();
+  }
+  return all;
+}
+
+bool SegmentKeeper::supply_all() {
+  bool all = true;
+  for (Logger* logger : loggers_) all &= supply(*logger);
   return all;
 }
 
@@ -65,7 +76,9 @@ bool SegmentKeeper::supply(Logger& logger) {
   return true;
 }
 
-void SegmentKeeper::remove_surplus(SegmentStore& segments) {
+// One segment. False: there is none, or it could not be removed.
+bool SegmentKeeper::remove_surplus(SegmentStore& segments) {
+  if (!segments.has_surplus()) return false;
   FileResult result;
   try {
     result = segments.remove_surplus();
@@ -73,6 +86,7 @@ void SegmentKeeper::remove_surplus(SegmentStore& segments) {
     result = {FileStatus::failed, ENOMEM};
   }
   if (!result.ok()) complain("remove", segments, result);
+  return result.ok();
 }
 
 void SegmentKeeper::run() {

@@ -41,8 +41,10 @@ class SegmentKeeper {
 
  private:
   void complain(const char* what, const SegmentStore& segments, const FileResult& result);
+  bool supply_all();
   bool supply(Logger& logger);
-  void remove_surplus(SegmentStore& segments);
+  bool remove_surplus(SegmentStore& segments);
+  bool stopping();
   void run();
 
   const std::vector<Logger*> loggers_;

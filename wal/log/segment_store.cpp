@@ -238,18 +238,16 @@ FileResult SegmentStore::retire_below(uint64_t number, uint64_t* newly) {
   return result;
 }
 
+bool SegmentStore::has_surplus() const {
+  std::lock_guard lock(mutex_);
+  return retired_.size() * options_.segment_bytes > options_.retired_bytes;
+}
+
 FileResult SegmentStore::remove_surplus() {
-  for (;;) {
-    std::optional<uint64_t> number;
-    {
-      std::lock_guard lock(mutex_);
-      if (retired_.size() * options_.segment_bytes <= options_.retired_bytes) return {};
-    }
-    number = take_retired();
-    if (!number) return {};
-    FileResult result = files_.remove(join_path(options_.directory, segment_name(*number)));
-    if (!result.ok() && result.status != FileStatus::not_found) return result;
-  }
+  std::optional<uint64_t> number = take_retired();
+  if (!number) return {};
+  FileResult result = files_.remove_gradually(join_path(options_.directory, segment_name(*number)));
+  return result.status == FileStatus::not_found ? FileResult{} : result;
 }
 
 bool SegmentStore::remove_retired() {

@@ -90,7 +90,9 @@ class SegmentStore {
   // Nobody reads segments below `number` any more. `newly`, if not null: how many of them were live
   // until now.
   FileResult retire_below(uint64_t number, uint64_t* newly = nullptr);
-  // Removes retired segments that are more than are kept. As prepare_one(): one thread at a time.
+  // Whether more retired segments are there than are kept.
+  bool has_surplus() const;
+  // Removes one of them, gradually. As prepare_one(): one thread at a time.
   FileResult remove_surplus();
   // Removes all of them: the device is full. Whether there were any.
   bool remove_retired();

@@ -46,6 +46,32 @@ TEST_F(FileTest, ReadsWhatWasWritten) {
   EXPECT_EQ(std::string(buffer, got), std::string("\0\0\0hello", 8));
 }
 
+TEST_F(FileTest, GivesSpaceBackBeforeTheLastOneClosesTheFile) {
+  std::unique_ptr<File> file;
+  ASSERT_TRUE(files_->open(path("a"), {.write = true, .create = true}, &file).ok());
+  ASSERT_TRUE(file->write_at("x", 1, 20 << 20).ok());
+  ASSERT_TRUE(files_->remove_gradually(path("a")).ok());
+  uint64_t bytes = 1;
+  ASSERT_TRUE(file->size(&bytes).ok());
+  EXPECT_EQ(bytes, 0u);
+  EXPECT_EQ(files_->open(path("a"), {}, &file).status, FileStatus::not_found);
+  EXPECT_EQ(files_->remove_gradually(path("a")).status, FileStatus::not_found);
+}
+
+TEST_F(FileTest, OtherNamesKeepTheContent) {
+  std::unique_ptr<File> file;
+  ASSERT_TRUE(files_->open(path("a"), {.write = true, .create = true}, &file).ok());
+  ASSERT_TRUE(file->write_at("x", 1, 20 << 20).ok());
+  ASSERT_EQ(link(path("a").c_str(), path("kept").c_str()), 0);
+  ASSERT_EQ(symlink(path("kept").c_str(), path("link").c_str()), 0);
+  ASSERT_TRUE(files_->remove_gradually(path("a")).ok());
+  ASSERT_TRUE(files_->remove_gradually(path("link")).ok());
+  uint64_t bytes = 0;
+  ASSERT_TRUE(file->size(&bytes).ok());
+  EXPECT_EQ(bytes, (20u << 20) + 1);
+  EXPECT_TRUE(files_->open(path("kept"), {}, &file).ok());
+}
+
 TEST_F(FileTest, KnowsWhatIsSynced) {
   std::unique_ptr<File> file;
   ASSERT_TRUE(files_->open(path("a"), {.write = true, .create = true}, &file).ok());
