@@ -23,7 +23,7 @@ enum class FileStatus : uint8_t {
   ok,
   not_found,
   already_exists,
-  no_space,     // ENOSPC, EDQUOT
+  no_space,     // ENOSPC, EDQUOT, EFBIG (RLIMIT_FSIZE)
   locked,       // somebody else holds the lock
   unsupported,  // the file system cannot do that (direct I/O)
   failed,       // everything else: EIO, EACCES, ...
@@ -84,6 +84,12 @@ struct OpenFlags {
   bool synchronous = false;  // each write is durable when it returns
 };
 
+struct DeviceSpace {
+  uint64_t device = 0;  // which it is
+  uint64_t total_bytes = 0;
+  uint64_t free_bytes = 0;  // for us
+};
+
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -103,6 +109,12 @@ class FileSystem {
   virtual FileResult list(const std::string& directory, std::vector<std::string>* names) = 0;
   // Makes creations, renames and removals in the directory durable.
   virtual FileResult sync_directory(const std::string& directory) = 0;
+  // From now on that needs no descriptor, of which there may be none by then.
+  virtual FileResult hold_directory(const std::string&) { return {}; }
+  // Of the device that the directory lies on. Where it cannot be told: unsupported.
+  virtual FileResult space(const std::string&, DeviceSpace*) {
+    return {FileStatus::unsupported, 0};
+  }
 };
 
 // The process's own file system.

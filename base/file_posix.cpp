@@ -2,12 +2,15 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -27,6 +30,7 @@ FileResult failure(int error) {
       return {FileStatus::already_exists, error};
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
       return {FileStatus::no_space, error};
     case EWOULDBLOCK:
       return {FileStatus::locked, error};
@@ -115,6 +119,30 @@ void give_back_gradually(int descriptor) {
   }
 }
 
+// A directory's descriptor.
+class OpenDirectory {
+ public:
+  explicit OpenDirectory(const std::string& path)
+      : descriptor_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+  ~OpenDirectory() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  OpenDirectory(const OpenDirectory&) = delete;
+  OpenDirectory& operator=(const OpenDirectory&) = delete;
+
+  bool is_open() const { return descriptor_ >= 0; }
+  FileResult sync() const { return checked(::fsync(descriptor_)); }
+  // Not if somebody has put another one in its place since.
+  bool is_at(const std::string& path) const {
+    struct stat own, named;
+    return ::fstat(descriptor_, &own) == 0 && ::stat(path.c_str(), &named) == 0 &&
+           own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+  }
+
+ private:
+  int descriptor_;
+};
+
 class PosixFileSystem final : public FileSystem {
  public:
   FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
@@ -162,12 +190,43 @@ class PosixFileSystem final : public FileSystem {
   }
 
   FileResult sync_directory(const std::string& directory) override {
-    int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return failure(errno);
-    FileResult result = checked(::fsync(descriptor));
-    ::close(descriptor);
-    return result;
+    if (std::shared_ptr<OpenDirectory> held = find_held(directory)) return held->sync();
+    OpenDirectory opened(directory);
+    return opened.is_open() ? opened.sync() : failure(errno);
   }
+
+  FileResult hold_directory(const std::string& directory) override {
+    auto opened = std::make_shared<OpenDirectory>(directory);
+    if (!opened->is_open()) return failure(errno);
+    std::lock_guard lock(mutex_);
+    held_[without_slashes(directory)] = std::move(opened);
+    return {};
+  }
+
+  FileResult space(const std::string& directory, DeviceSpace* space) override {
+    struct statvfs status;
+    if (retry_interrupted([&] { return ::statvfs(directory.c_str(), &status); }) != 0)
+      return failure(errno);
+    *space = {.device = status.f_fsid,
+              .total_bytes = uint64_t{status.f_blocks} * status.f_frsize,
+              .free_bytes = uint64_t{status.f_bavail} * status.f_frsize};
+    return {};
+  }
+
+ private:
+  static std::string without_slashes(const std::string& path) {
+    return path.substr(0, path.find_last_not_of('/') + 1);
+  }
+
+  std::shared_ptr<OpenDirectory> find_held(const std::string& directory) {
+    std::lock_guard lock(mutex_);
+    auto held = held_.find(without_slashes(directory));
+    if (held == held_.end() || !held->second->is_at(directory)) return nullptr;
+    return held->second;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<OpenDirectory>> held_;
 };
 
 }  // namespace

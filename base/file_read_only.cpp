@@ -58,4 +58,12 @@ FileResult ReadOnlyFileSystem::sync_directory(const std::string& directory) {
   return files_.sync_directory(directory);
 }
 
+FileResult ReadOnlyFileSystem::hold_directory(const std::string& directory) {
+  return files_.hold_directory(directory);
+}
+
+FileResult ReadOnlyFileSystem::space(const std::string& directory, DeviceSpace* space) {
+  return files_.space(directory, space);
+}
+
 }  // namespace pgsilo

@@ -24,6 +24,8 @@ class ReadOnlyFileSystem final : public FileSystem {
   FileResult create_directory(const std::string& path) override;
   FileResult list(const std::string& directory, std::vector<std::string>* names) override;
   FileResult sync_directory(const std::string& directory) override;
+  FileResult hold_directory(const std::string& directory) override;
+  FileResult space(const std::string& directory, DeviceSpace* space) override;
 
  private:
   FileSystem& files_;

@@ -320,6 +320,13 @@ FileResult SimulatedFileSystem::list(const std::string& directory,
   return {};
 }
 
+FileResult SimulatedFileSystem::space(const std::string&, DeviceSpace* space) {
+  std::lock_guard lock(mutex_);
+  uint64_t used = used_bytes();
+  *space = {.total_bytes = capacity_, .free_bytes = capacity_ - std::min(capacity_, used)};
+  return {};
+}
+
 FileResult SimulatedFileSystem::sync_directory(const std::string& directory) {
   std::lock_guard lock(mutex_);
   bool cut = false;

@@ -81,6 +81,8 @@ class SimulatedFileSystem final : public FileSystem {
   FileResult create_directory(const std::string& path) override;
   FileResult list(const std::string& directory, std::vector<std::string>* names) override;
   FileResult sync_directory(const std::string& directory) override;
+  // One device, of the capacity.
+  FileResult space(const std::string& directory, DeviceSpace* space) override;
 
  private:
   friend class SimulatedFile;

@@ -44,6 +44,12 @@ class FatalFileSystem final : public FileSystem {
   FileResult sync_directory(const std::string& directory) override {
     return files_->sync_directory(directory);
   }
+  FileResult hold_directory(const std::string& directory) override {
+    return files_->hold_directory(directory);
+  }
+  FileResult space(const std::string& directory, DeviceSpace* space) override {
+    return files_->space(directory, space);
+  }
 
  private:
   const std::unique_ptr<FileSystem> files_;

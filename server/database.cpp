@@ -1,7 +1,6 @@
 #include "server/database.h"
 
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,10 +8,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <future>
-#include <thread>
 
 #include "base/limits.h"
+#include "server/descriptor_plan.h"
+#include "server/limits.h"
 #include "server/not_serving.h"
 #include "sql/sql_error.h"
 
@@ -45,39 +44,60 @@ std::vector<std::string> split_commas(std::string_view text) {
   return words;
 }
 
-void raise_descriptor_limit() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));
-}
-
 }  // namespace
 
 Database::Database(ServerSettings settings, std::string directory,
                    std::unique_ptr<FileSystem> files)
-    : settings_(std::move(settings)),
-      directory_(std::move(directory)),
-      files_(std::move(files)),
-      listener_(*this) {}
+    : settings_(std::move(settings)), directory_(std::move(directory)), files_(std::move(files)) {}
 
 Database::~Database() = default;
 
 bool Database::open(std::string* why) {
-  raise_descriptor_limit();
+  descriptor_limit_ = raise_descriptor_limit();
+  places_at_door_ = std::min(limits::clients_at_closed_door,
+                             descriptor_limit_ / limits::door_share_of_descriptors);
   settings_.set_internal("data_directory", directory_);
   if (settings_.value("memory_limit").integer == 0) {
     settings_.set_internal("memory_limit",
                            std::to_string(ServerMemory::default_limit_bytes() >> 20) + "MB");
   }
   if (!prepare_directory(why) || !lock_directory(why) || !listen(why)) return false;
+  doorkeeper_.set_patience({.clients = places_at_door_});
   doorkeeper_.say(starting_up());
-  doorkeeper_.open();
-  if (!open_log(why) || !recover(why)) return false;
+  if (!doorkeeper_.start(why) || !open_log(why) || !recover(why)) return false;
   make_workers();
   // The first start writes the rows of the catalog itself; they are durable before anybody can see
   // them.
   if (catalog_->open(workers_[0]->storage())) wal_->wait_durable(0, epochs_->current());
+  return count_seats(why);
+}
+
+// When all files are open that a server at rest has.
+bool Database::count_seats(std::string* why) {
+  size_t directories = split_commas(settings_.value("checkpoint_directories").text).size();
+  auto threads = static_cast<size_t>(settings_.value("checkpoint_threads").integer);
+  DescriptorNeeds needs{.limit = descriptor_limit_,
+                        .in_use = descriptors_in_use(),
+                        .door = places_at_door_,
+                        .logs = wal_->status().logs.size(),
+                        .checkpoint_files = std::max({size_t{1}, directories, threads})};
+  size_t seats = seats_for_clients(needs);
+  if (seats < limits::least_seats) {
+    *why = concat(
+        "insufficient file descriptors available to start server process\nDETAIL:  "
+        "System allows ",
+        needs.limit, ", server needs at least ", least_descriptors(needs), ".");
+    return false;
+  }
+  auto sessions = static_cast<size_t>(settings_.value("max_connections").integer);
+  if (sessions > seats) {
+    std::fprintf(stderr,
+                 "pgsilo: WARNING: max_connections is %zu instead of %zu: the process may have no "
+                 "more than %zu files open\n",
+                 seats, sessions, needs.limit);
+    settings_.set_internal("max_connections", std::to_string(seats));
+  }
+  reception_.set_seats(std::min(seats, limits::sockets_per_session * sessions));
   return true;
 }
 
@@ -184,6 +204,7 @@ void Database::make_workers() {
       .settings = settings_,
       .monitor = monitor_,
       .memory = memory_->ceiling(),
+      .reception = reception_,
   };
   for (unsigned i = 0; i < wal_->workers(); ++i) {
     WorkerOptions options;
@@ -205,6 +226,7 @@ void Database::make_workers() {
   for (WorkerHome* home : homes) peers.push_back(&home->worker());
   for (WorkerHome* home : homes) home->worker().set_peers(peers);
   monitor_.set_workers(std::move(statistics));
+  reception_.set_workers(homes);
   helpers_.set_workers(std::move(homes));
 }
 
@@ -246,44 +268,17 @@ bool Database::listen(std::string* why) {
 
 void Database::start() {
   wal_->start_threads();
-  for (int descriptor : doorkeeper_.hand_over()) take(descriptor);
-  listener_.watch(workers_[0]->worker());
   for (auto& worker : workers_) worker->start();
+  doorkeeper_.let_in(reception_);
   running_ = true;
-}
-
-// Round robin: sessions come and go in numbers too large for anything cleverer to matter.
-void Database::take(int descriptor) {
-  workers_[next_worker_]->adopt(descriptor);
-  next_worker_ = (next_worker_ + 1) % workers_.size();
-}
-
-// Whoever connects from now on is told so; who came before has reached a worker.
-void Database::close_door() {
-  class Leave final : public WorkerTask {
-   public:
-    Leave(Listener& listener, std::promise<void>& left) : listener_(listener), left_(left) {}
-    void run(Worker& worker) override {
-      listener_.unwatch(worker);
-      left_.set_value();
-    }
-
-   private:
-    Listener& listener_;
-    std::promise<void>& left_;
-  };
-  std::promise<void> left;
-  workers_[0]->worker().post(std::make_unique<Leave>(listener_, left));
-  left.get_future().wait();
-  doorkeeper_.say(shutting_down());
-  doorkeeper_.open();
 }
 
 void Database::stop() {
   if (!running_) return;
   running_ = false;
   sessions_.terminate_all();
-  close_door();
+  // Whoever connects from now on is told so; who came before has reached a worker.
+  doorkeeper_.say(shutting_down());
   for (auto& worker : workers_) worker->worker().request_stop();
   for (auto& worker : workers_) worker->join();
   wal_->stop();

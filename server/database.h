@@ -21,6 +21,7 @@
 #include "server/monitor.h"
 #include "server/net/doorkeeper.h"
 #include "server/net/listener.h"
+#include "server/reception.h"
 #include "server/server_memory.h"
 #include "server/session/session_registry.h"
 #include "server/settings/settings.h"
@@ -34,7 +35,7 @@
 
 namespace pgsilo {
 
-class Database final : ConnectionTaker {
+class Database final {
  public:
   // `files`: where its data lie; the process's own file system but in tests.
   Database(ServerSettings settings, std::string directory,
@@ -60,11 +61,10 @@ class Database final : ConnectionTaker {
   void set_checkpoint_options(WalOptions* options) const;
   bool recover(std::string* why);
   void make_workers();
-  void close_door();
+  bool count_seats(std::string* why);
   bool listen(std::string* why);
   bool listen_addresses(std::vector<std::string>* addresses, std::string* why) const;
   std::string lock_text() const;
-  void take(int descriptor) override;
 
   ServerSettings settings_;
   const std::string directory_;
@@ -84,10 +84,12 @@ class Database final : ConnectionTaker {
   std::unique_ptr<ServerMemory> memory_;
   Monitor monitor_{sessions_, locks_};
   HelpingWorkers helpers_;
+  Reception reception_{sessions_};
   std::vector<std::unique_ptr<WorkerHome>> workers_;
   Listener listener_;
   Doorkeeper doorkeeper_{listener_};
-  size_t next_worker_ = 0;
+  size_t descriptor_limit_ = 0;
+  size_t places_at_door_ = 0;
   bool running_ = false;
 };
 

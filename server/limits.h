@@ -21,8 +21,20 @@ inline constexpr size_t input_buffer_bytes = size_t{8} << 10;
 inline constexpr size_t max_read_bytes = size_t{256} << 10;
 // Who has not said who he is by then is gone. [PostgreSQL: authentication_timeout]
 inline constexpr int64_t authentication_timeout_us = 60'000'000;
-// So many who have said nothing yet may wait while the server starts or stops.
+// So many who have said nothing yet may wait while the server starts or stops, or has no seat for
+// them; fewer where descriptors are few: one in so many.
 inline constexpr size_t clients_at_closed_door = 100;
+inline constexpr size_t door_share_of_descriptors = 8;
+// Descriptors that clients never get: for the control file, what else is replaced, for each log its
+// segments (more than are ready at the start), for each file of a checkpoint.
+inline constexpr size_t reserved_descriptors = 16;
+inline constexpr size_t reserved_descriptors_per_log = 8;
+inline constexpr size_t reserved_descriptors_per_checkpoint_file = 2;
+// With less than this for clients the server does not start.
+inline constexpr size_t least_seats = 8;
+// Sockets there may be for each session of max_connections, those who have not said who they are
+// included. [PostgreSQL: MaxLivePostmasterChildren]
+inline constexpr size_t sockets_per_session = 2;
 
 // Output that may leave but does not, because the client does not read: above this its fiber waits.
 inline constexpr size_t output_backlog_bytes = size_t{256} << 10;

@@ -33,6 +33,8 @@ sigset_t block_signals() {
   for (int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) sigaddset(&signals, number);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  // A file that RLIMIT_FSIZE lets grow no further is an error of the write, as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   return signals;
 }
 

@@ -16,6 +16,11 @@ SqlError shutting_down() {
                   "the database system is shutting down");
 }
 
+SqlError too_many_clients() {
+  return SqlError(Severity::fatal, sqlstate::too_many_connections,
+                  "sorry, too many clients already");
+}
+
 void RecoveryAnnouncer::on_progress(const RecoveryProgress& progress) {
   if (progress.bytes_total == 0) return;
   char text[160];

@@ -1,5 +1,6 @@
-// What clients are told while the server starts or stops: SQLSTATE 57P03 with PostgreSQL's words,
-// and how far recovery is. The same goes to the console.
+// What clients are told who are not served: while the server starts or stops, SQLSTATE 57P03 with
+// PostgreSQL's words, and how far recovery is, which goes to the console as well; or that there are
+// too many of them.
 // Thread safety: pure functions; the announcer: as RecoveryListener.
 #pragma once
 
@@ -12,6 +13,8 @@ class Doorkeeper;
 
 SqlError starting_up();
 SqlError shutting_down();
+// 53300
+SqlError too_many_clients();
 
 class RecoveryAnnouncer final : public RecoveryListener {
  public:

@@ -1,10 +1,9 @@
 #include "server/worker_home.h"
 
-#include <unistd.h>
-
 #include <exception>
 #include <new>
 
+#include "server/reception.h"
 #include "server/session/session.h"
 
 namespace pgsilo {
@@ -13,38 +12,39 @@ namespace {
 // What a session's fiber starts with.
 struct Arrival {
   SessionServices services;
-  int descriptor;
+  ClientSocket client;
   WorkerFiber* fiber = nullptr;
 };
 
 void run_session(void* argument) {
   std::unique_ptr<Arrival> arrival(static_cast<Arrival*>(argument));
   try {
-    Session session(arrival->services, *arrival->fiber, arrival->descriptor);
+    Session session(arrival->services, *arrival->fiber, arrival->client.descriptor());
     session.run();
   } catch (const std::exception&) {
-    // There was no memory (or no room in epoll) for it: its connection is closed, its transaction
-    // rolled back.
+    // There was no memory (or no room in epoll) for it.
+    say_farewell(arrival->client.descriptor(), out_of_memory_farewell());
   }
 }
 
 class AdoptTask final : public WorkerTask {
  public:
-  AdoptTask(const SessionServices& services, int descriptor)
-      : services_(services), descriptor_(descriptor) {}
+  AdoptTask(const SessionServices& services, ClientSocket client)
+      : arrival_(new Arrival{services, std::move(client)}) {}
+  ~AdoptTask() override {
+    // It came to nothing for want of memory.
+    if (arrival_ != nullptr) say_farewell(arrival_->client.descriptor(), out_of_memory_farewell());
+  }
   void run(Worker& worker) override {
     try {
-      auto arrival = std::make_unique<Arrival>(Arrival{services_, descriptor_});
-      arrival->fiber = &worker.spawn(run_session, arrival.get());
-      static_cast<void>(arrival.release());  // the fiber's
+      arrival_->fiber = &worker.spawn(run_session, arrival_.get());
+      static_cast<void>(arrival_.release());  // the fiber's
     } catch (const std::bad_alloc&) {
-      close(descriptor_);  // no memory for another session
     }
   }
 
  private:
-  SessionServices services_;
-  int descriptor_;
+  std::unique_ptr<Arrival> arrival_;
 };
 
 }  // namespace
@@ -52,6 +52,7 @@ class AdoptTask final : public WorkerTask {
 WorkerHome::WorkerHome(const WorkerOptions& options, const Parts& parts)
     : engine_(parts.engine),
       wal_(parts.wal),
+      reception_(parts.reception),
       index_(static_cast<unsigned>(options.index)),
       worker_(options),
       storage_(parts.engine, parts.wal.worker_log(index_)),
@@ -75,15 +76,26 @@ void WorkerHome::start() {
 
 void WorkerHome::join() { thread_.join(); }
 
-void WorkerHome::adopt(int descriptor) {
-  worker_.post(std::make_unique<AdoptTask>(services_, descriptor));
+void WorkerHome::adopt(ClientSocket client) {
+  worker_.post(std::make_unique<AdoptTask>(services_, std::move(client)));
 }
 
 void WorkerHome::request(uint64_t epoch) {
   wal_.request_durable(index_, Epoch(epoch), LoggerWake::later);
 }
 
-bool WorkerHome::try_step() { return wal_.try_step(index_); }
+bool WorkerHome::try_step() {
+  if (!reception_.may_leave(index_)) {
+    wal_.wake_logger(index_);
+    return false;
+  }
+  struct Away {
+    Reception& reception;
+    unsigned worker;
+    ~Away() { reception.is_back(worker); }
+  } away{reception_, index_};
+  return wal_.try_step(index_);
+}
 
 void WorkerHome::wake_log() { wal_.wake_logger(index_); }
 

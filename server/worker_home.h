@@ -10,12 +10,15 @@
 #include "base/memory_budget.h"
 #include "executor/plan_cache.h"
 #include "executor/worker/worker.h"
+#include "server/net/client_socket.h"
 #include "server/session/session_services.h"
 #include "server/statistics/worker_statistics.h"
 #include "storage/transaction/worker_context.h"
 #include "wal/wal.h"
 
 namespace pgsilo {
+
+class Reception;
 
 class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
  public:
@@ -27,6 +30,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
     const ServerSettings& settings;
     ServerMonitor& monitor;
     MemoryCeiling& memory;
+    Reception& reception;
   };
   WorkerHome(const WorkerOptions& options, const Parts& parts);
   ~WorkerHome() override;
@@ -36,8 +40,8 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
   void start();
   // After Worker::request_stop().
   void join();
-  // A new session on this connection.
-  void adopt(int descriptor);
+  // A new session on this connection. Throws std::bad_alloc when the client has been told so.
+  void adopt(ClientSocket client);
 
   Worker& worker() { return worker_; }
   WorkerContext& storage() { return storage_; }
@@ -56,6 +60,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
 
   EngineParts engine_;
   Wal& wal_;
+  Reception& reception_;
   const unsigned index_;
   Worker worker_;
   WorkerContext storage_;

@@ -59,6 +59,7 @@ std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
   if (!read_control(files, data_directory, &state->control, &state->new_database, why))
     return nullptr;
   if (!state->open_logs(why)) return nullptr;
+  if (!options.read_only && !state->hold_directories(why)) return nullptr;
   return std::unique_ptr<Wal>(new Wal(std::move(state)));
 }
 
@@ -70,6 +71,20 @@ bool Wal::State::take_directory(std::string* why) {
   }
   lock = lock_data_directory(files, directory, why);
   return lock != nullptr;
+}
+
+// What counts afterwards must not hang on a free descriptor: behind the rename of a control file a
+// sync of its directory that fails leaves open which of two counts.
+bool Wal::State::hold_directories(std::string* why) {
+  std::vector<std::string> held = {directory};
+  for (const LogUnit& unit : units) held.push_back(unit.directory->path());
+  for (const std::string& path : held) {
+    FileResult result = files.hold_directory(path);
+    if (result.ok()) continue;
+    *why = "could not open directory \"" + path + "\": " + result.text();
+    return false;
+  }
+  return true;
 }
 
 bool Wal::State::may_initialise(std::string* why) const {

@@ -65,6 +65,7 @@ struct Wal::State {
   std::vector<LogDirectory*> log_directories() const;
   unsigned recovery_threads() const;
   bool take_directory(std::string* why);
+  bool hold_directories(std::string* why);
   bool may_initialise(std::string* why) const;
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);

@@ -19,7 +19,8 @@ class DurabilityService {
   // Cheap when it was asked for before.
   virtual void request(uint64_t epoch) = 0;
   // Runs the log's next step (write and sync) on the calling thread if it is due and nobody else
-  // does. True if it ran.
+  // does. True if it ran. False also if the worker must not be inside of the device now; then the
+  // logger thread has been told.
   virtual bool try_step() = 0;
   // This worker has other things to do: the logger thread is to take the step.
   virtual void wake_log() = 0;

@@ -81,6 +81,8 @@ class Worker {
   void post(std::unique_ptr<WorkerTask> task);
   // Makes the loop go round once more: the durable epoch advanced.
   void wake();
+  // Somebody did one of these since the loop last looked.
+  bool is_called() const { return awakened_.load(std::memory_order_relaxed); }
   void request_stop();
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
 

@@ -16,18 +16,12 @@
 namespace pgsilo {
 
 Connection::Connection(Worker& worker, int descriptor) : worker_(worker), descriptor_(descriptor) {
-  try {
-    worker_.watch(descriptor_, *this);
-  } catch (...) {
-    close(descriptor_);
-    throw;
-  }
+  worker_.watch(descriptor_, *this);
 }
 
 Connection::~Connection() {
   worker_.commit_queue().forget(*this);
   worker_.unwatch(descriptor_);
-  close(descriptor_);
 }
 
 void Connection::peer(std::string* address, int32_t* port) const {

@@ -25,7 +25,7 @@ namespace pgsilo {
 
 class Connection final : public IoHandler, public DurableWaiter {
  public:
-  // Takes over the (non-blocking) descriptor.
+  // The (non-blocking) descriptor stays the caller's, who closes it afterwards.
   Connection(Worker& worker, int descriptor);
   ~Connection();
   Connection(const Connection&) = delete;

@@ -7,11 +7,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <exception>
 #include <new>
 
+#include "base/byte_order.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "server/net/client_socket.h"
+#include "server/not_serving.h"
 #include "server/pgwire/message_writer.h"
 #include "server/pgwire/protocol.h"
 #include "server/pgwire/startup.h"
@@ -20,50 +24,65 @@ namespace pgsilo {
 namespace {
 
 constexpr int events_per_poll = 64;
+// Who could not even be turned away for want of descriptors is looked for again after so long.
+constexpr int left_out_ms = 50;
 
 }  // namespace
 
 void Doorkeeper::say(const SqlError& refusal) {
   std::lock_guard lock(mutex_);
+  host_ = nullptr;
   refusal_ = refusal;
 }
 
-void Doorkeeper::open() {
+void Doorkeeper::let_in(ClientHost& host) {
+  {
+    std::lock_guard lock(mutex_);
+    host_ = &host;
+  }
+  wake();
+}
+
+bool Doorkeeper::start(std::string* why) {
+  static_cast<void>(out_of_memory_farewell());
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  stop_event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (!watch(stop_event_)) return;
-  for (int descriptor : listener_.descriptors()) static_cast<void>(watch(descriptor));
+  wake_event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  bool watching = watch(wake_event_);
+  for (int descriptor : listener_.descriptors()) watching = watching && watch(descriptor);
+  if (!watching) {
+    *why = std::string("could not watch the listening sockets: ") + std::strerror(errno);
+    return false;
+  }
   try {
     clients_.reserve(patience_.clients);
     thread_ = std::thread([this] { run(); });
-  } catch (const std::exception&) {
-    // As above: nobody is answered.
+  } catch (const std::exception& error) {
+    *why = std::string("could not start the thread that accepts clients: ") + error.what();
+    return false;
   }
+  return true;
 }
 
-void Doorkeeper::stop_thread() {
-  if (thread_.joinable()) {
-    uint64_t one = 1;
-    PGSILO_CHECK(write(stop_event_, &one, sizeof one) == sizeof one);
-    thread_.join();
-  }
-  for (int* descriptor : {&stop_event_, &epoll_}) {
-    if (*descriptor >= 0) ::close(*descriptor);
-    *descriptor = -1;
-  }
-}
-
-std::vector<int> Doorkeeper::hand_over() {
-  stop_thread();
-  std::vector<int> descriptors;
-  descriptors.reserve(clients_.size());
-  for (const Client& client : clients_) descriptors.push_back(client.descriptor);
-  clients_.clear();
-  return descriptors;
+void Doorkeeper::wake() {
+  uint64_t one = 1;
+  // Never full. Before start(): nobody has to be woken.
+  if (wake_event_ >= 0) PGSILO_CHECK(write(wake_event_, &one, sizeof one) == sizeof one);
 }
 
 void Doorkeeper::close() {
-  stop_thread();
+  if (thread_.joinable()) {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake();
+    thread_.join();
+    stopping_ = false;
+  }
+  for (int* descriptor : {&wake_event_, &epoll_}) {
+    if (*descriptor >= 0) ::close(*descriptor);
+    *descriptor = -1;
+  }
   for (const Client& client : clients_) answer(client);
   clients_.clear();
 }
@@ -74,29 +93,43 @@ bool Doorkeeper::watch(int descriptor) {
   return epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
+void Doorkeeper::unwatch(int descriptor) { epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr); }
+
 void Doorkeeper::run() {
   for (;;) {
     epoll_event events[events_per_poll];
     int count = epoll_wait(epoll_, events, events_per_poll, timeout_ms());
     PGSILO_CHECK(count >= 0 || errno == EINTR);
-    bool stops = false;
-    for (int i = 0; i < count; ++i) {
-      int descriptor = events[i].data.fd;
-      const std::vector<int>& doors = listener_.descriptors();
-      if (descriptor == stop_event_) {
-        stops = true;
-      } else if (std::find(doors.begin(), doors.end(), descriptor) != doors.end()) {
-        listener_.accept_all(descriptor, *this);
-      } else {
-        attend(descriptor);
-      }
+    for (int i = 0; i < count; ++i) handle(events[i].data.fd);
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) return;
     }
-    if (stops) return;
+    if (left_out_) accept_left_out();
     answer_silent();
   }
 }
 
+void Doorkeeper::handle(int descriptor) {
+  const std::vector<int>& doors = listener_.descriptors();
+  if (descriptor == wake_event_) {
+    show_in_waiting();
+  } else if (std::find(doors.begin(), doors.end(), descriptor) != doors.end()) {
+    left_out_ |= !listener_.accept_all(descriptor, *this);
+  } else {
+    attend(descriptor);
+  }
+}
+
+void Doorkeeper::accept_left_out() {
+  left_out_ = false;
+  for (int descriptor : listener_.descriptors()) {
+    left_out_ |= !listener_.accept_all(descriptor, *this);
+  }
+}
+
 int Doorkeeper::timeout_ms() const {
+  if (left_out_) return left_out_ms;
   if (clients_.empty()) return -1;
   int64_t left_us = clients_.front().leaves_us - monotonic_us();
   return static_cast<int>(std::max<int64_t>(0, (left_us + 999) / 1000));
@@ -111,6 +144,7 @@ void Doorkeeper::answer_silent() {
 }
 
 void Doorkeeper::take(int descriptor) {
+  if (show_in(descriptor)) return;
   Client client{descriptor, monotonic_us() + patience_.silence_us};
   if (!watch(descriptor)) return answer(client);
   if (clients_.size() == patience_.clients) {
@@ -120,11 +154,32 @@ void Doorkeeper::take(int descriptor) {
   clients_.push_back(client);
 }
 
+void Doorkeeper::turn_away(int descriptor) { answer({descriptor, 0}); }
+
 // An event of a client that went earlier in the same round finds nobody.
 void Doorkeeper::attend(int descriptor) {
   auto client = std::find_if(clients_.begin(), clients_.end(),
                              [&](const Client& each) { return each.descriptor == descriptor; });
   if (client != clients_.end() && !look(*client)) clients_.erase(client);
+}
+
+// The door was opened.
+void Doorkeeper::show_in_waiting() {
+  std::erase_if(clients_, [this](const Client& client) {
+    if (show_in(client.descriptor)) return true;
+    if (watch(client.descriptor)) return false;
+    answer(client);
+    return true;
+  });
+}
+
+// True: somebody else takes care of the client. False: it is not watched any more.
+bool Doorkeeper::show_in(int descriptor) {
+  std::lock_guard lock(mutex_);
+  if (host_ == nullptr) return false;
+  // An event of it that is not handled yet finds nobody, as in attend().
+  unwatch(descriptor);
+  return host_->take_in(descriptor);
 }
 
 // Nothing is taken out of the socket before all of a packet is there. False: the client has gone.
@@ -138,10 +193,14 @@ bool Doorkeeper::look(Client& client) {
       if (count <= 0) break;
       auto packet = find_startup_packet({input, static_cast<size_t>(count)});
       if (!packet) return true;
-      if (packet->version == cancel_request_code) break;
+      if (packet->version == cancel_request_code) {
+        cancel(packet->body);
+        break;
+      }
       if (!packet->asks_for_encryption() || client.encryption_requests == max_encryption_requests) {
         static_cast<void>(parse_startup(packet->version, packet->body));
-        answer(client);
+        // Somebody may have left meanwhile.
+        if (!show_in(client.descriptor)) answer(client);
         return false;
       }
       ++client.encryption_requests;
@@ -150,39 +209,34 @@ bool Doorkeeper::look(Client& client) {
     }
   } catch (const SqlError& error) {
     tell(client, error);
+    return false;
   } catch (const std::bad_alloc&) {
-    // As tell().
+    say_farewell(client.descriptor, out_of_memory_farewell());
   }
-  let_go(client);
+  ::close(client.descriptor);
   return false;
 }
 
-void Doorkeeper::answer(const Client& client) {
-  {
-    std::lock_guard lock(mutex_);
-    tell(client, refusal_);
-  }
-  let_go(client);
+void Doorkeeper::cancel(std::string_view request) {
+  if (request.size() != 8) return;
+  std::lock_guard lock(mutex_);
+  if (host_ == nullptr) return;
+  host_->cancel(static_cast<int32_t>(load_be32(request.data())),
+                static_cast<int32_t>(load_be32(request.data() + 4)));
 }
 
-// Room for one message is in every new socket. Without memory nothing is told.
+void Doorkeeper::answer(const Client& client) {
+  std::lock_guard lock(mutex_);
+  tell(client, host_ == nullptr ? refusal_ : too_many_clients());
+}
+
 void Doorkeeper::tell(const Client& client, const SqlError& error) {
   try {
     ByteBuffer message;
     MessageWriter(message).diagnostic(error.diagnostic());
-    static_cast<void>(send(client.descriptor, message.data(), message.size(), MSG_NOSIGNAL));
+    say_farewell(client.descriptor, {message.data(), message.size()});
   } catch (const std::bad_alloc&) {
-  }
-}
-
-// A TCP socket that is closed with unread bytes in it takes back what it has sent.
-void Doorkeeper::let_go(const Client& client) {
-  char unread[4096];
-  shutdown(client.descriptor, SHUT_WR);
-  for (size_t taken = 0; taken < limits::max_startup_bytes;) {
-    ssize_t count = recv(client.descriptor, unread, sizeof unread, 0);
-    if (count <= 0) break;
-    taken += static_cast<size_t>(count);
+    say_farewell(client.descriptor, out_of_memory_farewell());
   }
   ::close(client.descriptor);
 }

@@ -1,19 +1,22 @@
-// Answers clients while there is nobody to serve them: before recovery is done, and while the
-// server stops. Each gets one FATAL error with the words of the moment once it has said who it is.
-// Who says nothing is waited for, but not for long and not in numbers: a newcomer too many has the
-// oldest one answered unasked. Nobody who works on recovery waits for a client.
+// Accepts clients, on a thread of its own, so that nobody who works on anything else keeps a client
+// waiting at the door. While the door is open they go in, to a host. Who may not, before recovery
+// is done, while the server stops, or because there is no seat for him, gets one FATAL error with
+// the words of the moment once he has said who he is. Who says nothing is waited for, but not for
+// long and not in numbers: a newcomer too many has the oldest one answered unasked.
 //
-//   doorkeeper.say(refusal); doorkeeper.open(); ... doorkeeper.say(refusal with news) ...
-//   for (int descriptor : doorkeeper.hand_over()) ...     they are served now
-//   or: doorkeeper.close()                                they are turned away
+//   doorkeeper.say(refusal); doorkeeper.start(...); ... doorkeeper.say(refusal with news) ...
+//   doorkeeper.let_in(host)        who waits goes in, and whoever comes
+//   doorkeeper.say(refusal)        nobody goes in any more once it has returned
+//   doorkeeper.close()             those who still wait are turned away
 //
-// Thread safety: say(): any thread. The rest: one thread; a thread of its own does the work.
-// Invariant: of a client that is handed over nothing was read but requests for encryption, which
+// Thread safety: say(), let_in(): any thread. The rest: one thread; a thread of its own does the
+// work. Invariant: of a client that goes in nothing was read but requests for encryption, which
 // were answered; its next packet is whole in its socket, or yet to come.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -23,6 +26,18 @@
 #include "sql/sql_error.h"
 
 namespace pgsilo {
+
+// Where clients go when the door is open. The doorkeeper's thread.
+class ClientHost {
+ public:
+  // False: there is no seat, the descriptor is still the caller's. Else it is taken care of.
+  virtual bool take_in(int descriptor) = 0;
+  // A CancelRequest, which needs no seat.
+  virtual void cancel(int32_t process, int32_t secret) = 0;
+
+ protected:
+  ~ClientHost() = default;
+};
 
 class Doorkeeper final : ConnectionTaker {
  public:
@@ -38,13 +53,15 @@ class Doorkeeper final : ConnectionTaker {
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
-  // What clients are told from now on; FATAL.
+  // Before start().
+  void set_patience(const Patience& patience) { patience_ = patience; }
+  // Shuts the door, if it was open. What clients are told from now on; FATAL.
   void say(const SqlError& refusal);
-  // Begins to accept at the listener's sockets. Where there is no descriptor, thread or memory for
-  // it, clients wait in the sockets' queues instead.
-  void open();
-  // Ends that. The descriptors of those who have not been answered yet are the caller's.
-  std::vector<int> hand_over();
+  // Opens it. The host stays until the door is shut.
+  void let_in(ClientHost& host);
+  // Begins to accept at the listener's sockets. False: there is no descriptor, thread or memory for
+  // that.
+  bool start(std::string* why);
   // Ends that, and answers everybody.
   void close();
 
@@ -56,24 +73,34 @@ class Doorkeeper final : ConnectionTaker {
   };
 
   void run();
-  void stop_thread();
+  void handle(int descriptor);
+  void wake();
   bool watch(int descriptor);
+  void unwatch(int descriptor);
   void take(int descriptor) override;
+  void turn_away(int descriptor) override;
   int timeout_ms() const;
+  void accept_left_out();
   void answer_silent();
   void attend(int descriptor);
   bool look(Client& client);
+  void show_in_waiting();
+  bool show_in(int descriptor);
+  void cancel(std::string_view request);
   void answer(const Client& client);
   static void tell(const Client& client, const SqlError& error);
-  static void let_go(const Client& client);
 
   Listener& listener_;
-  const Patience patience_;
+  Patience patience_;
   std::thread thread_;
   int epoll_ = -1;
-  int stop_event_ = -1;
+  int wake_event_ = -1;
   std::vector<Client> clients_;  // in the order in which they came; has room for all
-  std::mutex mutex_;             // guards refusal_
+  bool left_out_ = false;        // somebody may wait at a socket for want of descriptors
+
+  std::mutex mutex_;  // guards what follows; held while the host takes somebody in
+  bool stopping_ = false;
+  ClientHost* host_ = nullptr;
   SqlError refusal_{Severity::fatal, sqlstate::cannot_connect_now, ""};
 };
 

@@ -65,8 +65,7 @@ void LockFile::release() {
 
 // --- Listener ---
 
-Listener::Listener(ConnectionTaker& taker)
-    : taker_(taker), reserve_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
+Listener::Listener() : reserve_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
 
 Listener::~Listener() {
   close();
@@ -145,14 +144,6 @@ bool Listener::open_tcp(const std::string& address, int port, std::string* why) 
   return true;
 }
 
-void Listener::watch(Worker& worker) {
-  for (int descriptor : descriptors_) worker.watch(descriptor, *this);
-}
-
-void Listener::unwatch(Worker& worker) {
-  for (int descriptor : descriptors_) worker.unwatch(descriptor);
-}
-
 void Listener::close() {
   for (int descriptor : descriptors_) ::close(descriptor);
   descriptors_.clear();
@@ -161,36 +152,30 @@ void Listener::close() {
   unix_lock_.release();
 }
 
-// The event does not say which socket it was.
-void Listener::on_io(bool, bool, bool) {
-  for (int descriptor : descriptors_) accept_all(descriptor, taker_);
-}
-
-void Listener::accept_all(int descriptor, ConnectionTaker& taker) {
+bool Listener::accept_all(int descriptor, ConnectionTaker& taker) {
   for (;;) {
     int accepted = accept4(descriptor, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (accepted >= 0) {
       // Replies are whole when they are sent. A Unix socket has no such option.
       int on = 1;
       setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-      try {
-        taker.take(accepted);
-      } catch (const std::bad_alloc&) {
-        ::close(accepted);
-      }
+      taker.take(accepted);
     } else if (errno == EMFILE || errno == ENFILE) {
-      drop_one(descriptor);
+      if (!turn_one_away(descriptor, taker)) return false;
     } else if (errno != EINTR && errno != ECONNABORTED) {
-      return;
+      return errno == EAGAIN || errno == EWOULDBLOCK;
     }
   }
 }
 
-void Listener::drop_one(int descriptor) {
-  if (reserve_ >= 0) ::close(reserve_);
-  int accepted = accept4(descriptor, nullptr, nullptr, SOCK_CLOEXEC);
-  if (accepted >= 0) ::close(accepted);
+bool Listener::turn_one_away(int descriptor, ConnectionTaker& taker) {
+  if (reserve_ < 0) reserve_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (reserve_ < 0) return false;
+  ::close(reserve_);
+  int accepted = accept4(descriptor, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (accepted >= 0) taker.turn_away(accepted);
   reserve_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  return accepted >= 0;
 }
 
 }  // namespace pgsilo

@@ -1,7 +1,6 @@
 // Listening sockets: a Unix socket `DIR/.s.PGSQL.PORT` with its lock file, and loopback TCP.
-// Accepted connections are handed to a ConnectionTaker; accepting runs in a worker's loop, so no
-// thread is needed for it. While no worker serves, a Doorkeeper accepts. Thread safety: open and
-// close by one thread; on_io on the worker that watches, accept_all by one thread at a time.
+// Accepted connections are handed to a ConnectionTaker; a Doorkeeper accepts. Thread safety: open
+// and close by one thread; accept_all by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -9,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/worker/worker.h"
-
 namespace pgsilo {
 
 class ConnectionTaker {
  public:
   // A new client; the descriptor is non-blocking and now the taker's.
   virtual void take(int descriptor) = 0;
+  // One for whom there is no descriptor to spare; as above, to be closed before it returns.
+  virtual void turn_away(int descriptor) = 0;
 
  protected:
   ~ConnectionTaker() = default;
@@ -37,33 +36,29 @@ class LockFile {
   std::string path_;
 };
 
-class Listener final : public IoHandler {
+class Listener final {
  public:
-  explicit Listener(ConnectionTaker& taker);
+  Listener();
   ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
 
   // Each opens sockets; false: `why` says what PostgreSQL would say, hint in a second line.
   bool open_unix(const std::string& directory, int port, std::string_view lock_text,
                  std::string* why);
   bool open_tcp(const std::string& address, int port, std::string* why);
-  // Starts accepting in the worker's loop; on its own thread or before it runs.
-  void watch(Worker& worker);
-  // Ends that; on the worker's thread.
-  void unwatch(Worker& worker);
   const std::vector<int>& descriptors() const { return descriptors_; }
-  // Takes in whoever waits at the socket.
-  void accept_all(int descriptor, ConnectionTaker& taker);
-  // No more connections. On the worker's thread or after it has stopped.
+  // Takes in whoever waits at the socket. False: somebody may still wait, for descriptors have run
+  // out; no event will tell of him.
+  bool accept_all(int descriptor, ConnectionTaker& taker);
+  // No more connections.
   void close();
-
-  void on_io(bool readable, bool writable, bool closed) override;
 
   const std::string& unix_path() const { return unix_path_; }
 
  private:
-  void drop_one(int descriptor);
+  bool turn_one_away(int descriptor, ConnectionTaker& taker);
 
-  ConnectionTaker& taker_;
   std::vector<int> descriptors_;
   std::string unix_path_;
   LockFile unix_lock_;

@@ -66,7 +66,7 @@ void Session::begin_session(const StartupParameters& parameters) {
     case SessionRegistry::Admission::admitted:
       break;
     case SessionRegistry::Admission::full:
-      throw SqlError(sqlstate::too_many_connections, "sorry, too many clients already");
+      throw too_many_clients();
     case SessionRegistry::Admission::closing:
       throw shutting_down();
   }

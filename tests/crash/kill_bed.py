@@ -2,6 +2,7 @@
 import argparse
 import os
 import random
+import resource
 import shutil
 import signal
 import socket
@@ -32,12 +33,17 @@ class Bed:
         self.port = free_port()
         self.root = tempfile.mkdtemp(prefix="pgsilo-kill.")
         self.process = None
+        self.limits = []  # of the server's resources: what setrlimit() takes
 
     def start(self):
+        def set_limits():
+            for limit in self.limits:
+                resource.setrlimit(*limit)
+
         self.log = open(f"{self.root}/log", "a")
         offset = os.path.getsize(f"{self.root}/log")
         self.process = subprocess.Popen([self.options.binary, "-D", f"{self.root}/data", "-p", self.port, "-k", self.root]
-                                        + self.options.flags.split(), stdout=self.log, stderr=self.log)
+                                        + self.options.flags.split(), stdout=self.log, stderr=self.log, preexec_fn=set_limits)
         for _ in range(2400):
             with open(f"{self.root}/log") as file:
                 file.seek(offset)

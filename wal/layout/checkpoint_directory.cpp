@@ -19,7 +19,10 @@ bool CheckpointDirectory::open(std::string* why) {
   if (!result.ok()) return failed("create", result, why);
   result = files_.open(join_path(path_, lock_name), {.write = true, .create = true}, &lock_);
   if (result.ok()) result = lock_->try_lock();
-  if (result.ok()) return true;
+  if (result.ok()) {
+    result = files_.hold_directory(path_);
+    return result.ok() || failed("open", result, why);
+  }
   if (result.status != FileStatus::locked) return failed("lock", result, why);
   *why = "checkpoint directory \"" + path_ + "\" is named twice, or in use by another server";
   return false;

@@ -65,6 +65,12 @@ class GatedFileSystem final : public FileSystem {
   FileResult sync_directory(const std::string& directory) override {
     return files_->sync_directory(directory);
   }
+  FileResult hold_directory(const std::string& directory) override {
+    return files_->hold_directory(directory);
+  }
+  FileResult space(const std::string& directory, DeviceSpace* space) override {
+    return files_->space(directory, space);
+  }
 
  private:
   std::unique_ptr<FileSystem> files_ = posix_file_system();

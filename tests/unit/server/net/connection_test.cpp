@@ -43,9 +43,12 @@ class ConnectionTest : public ::testing::Test {
         [](void* self) {
           auto& test = *static_cast<ConnectionTest*>(self);
           fcntl(test.ends_[0], F_SETFL, O_NONBLOCK);
-          Connection connection(test.worker_, test.ends_[0]);
-          connection.attach(*test.fiber_, test.stop_, &test.report_);
-          test.body_(connection);
+          {
+            Connection connection(test.worker_, test.ends_[0]);
+            connection.attach(*test.fiber_, test.stop_, &test.report_);
+            test.body_(connection);
+          }
+          close(test.ends_[0]);
         },
         this);
     worker_.request_stop();

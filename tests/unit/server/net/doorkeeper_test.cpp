@@ -1,9 +1,13 @@
 #include "server/net/doorkeeper.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "server/not_serving.h"
 #include "server/pgwire/protocol.h"
@@ -14,9 +18,36 @@ namespace {
 
 using namespace server_test;
 
-class NoTaker final : public ConnectionTaker {
+// With so many seats; nobody is served on them.
+class Seated final : public ClientHost {
  public:
-  void take(int descriptor) override { close(descriptor); }
+  explicit Seated(size_t seats) : seats_(seats) {}
+  ~Seated() {
+    for (int descriptor : taken_) close(descriptor);
+  }
+  bool take_in(int descriptor) override {
+    std::lock_guard lock(mutex_);
+    if (taken_.size() == seats_) return false;
+    taken_.push_back(descriptor);
+    changed_.notify_all();
+    return true;
+  }
+  void cancel(int32_t process, int32_t secret) override {
+    canceled_process = process;
+    canceled_secret = secret;
+  }
+  void wait_for_taken(size_t clients) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return taken_.size() >= clients; });
+  }
+  int canceled_process = 0;
+  int canceled_secret = 0;
+
+ private:
+  const size_t seats_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<int> taken_;
 };
 
 class DoorkeeperTest : public ::testing::Test {
@@ -28,16 +59,20 @@ class DoorkeeperTest : public ::testing::Test {
   void open(const Doorkeeper::Patience& patience) {
     keeper_ = std::make_unique<Doorkeeper>(listener_, patience);
     keeper_->say(starting_up());
-    keeper_->open();
+    std::string why;
+    ASSERT_TRUE(keeper_->start(&why)) << why;
   }
   static bool tells_to_wait(const std::string& answer) {
     return answer.starts_with('E') && answer.find("C57P03") != std::string::npos &&
            answer.find("the database system is starting up") != std::string::npos;
   }
+  static bool tells_too_many(const std::string& answer) {
+    return answer.starts_with('E') && answer.find("C53300") != std::string::npos &&
+           answer.find("sorry, too many clients already") != std::string::npos;
+  }
 
   TestDirectory directory_;
-  NoTaker taker_;
-  Listener listener_{taker_};
+  Listener listener_;
   std::unique_ptr<Doorkeeper> keeper_;
 };
 
@@ -77,6 +112,7 @@ TEST_F(DoorkeeperTest, SaysWhatElseIsWrong) {
 }
 
 TEST_F(DoorkeeperTest, TheSilentAreBoundedInNumber) {
+  Seated host(2);
   open({.clients = 2});
   RawClient first(directory_);
   RawClient second(directory_);
@@ -84,7 +120,30 @@ TEST_F(DoorkeeperTest, TheSilentAreBoundedInNumber) {
   EXPECT_TRUE(tells_to_wait(first.read_all()));
   third.send(startup_packet());
   EXPECT_TRUE(tells_to_wait(third.read_all()));
-  EXPECT_EQ(keeper_->hand_over().size(), 1u);
+  // The door opens.
+  keeper_->let_in(host);
+  RawClient last(directory_);
+  host.wait_for_taken(2);
+}
+
+TEST_F(DoorkeeperTest, TellsWhoHasNoSeatInTime) {
+  Seated host(1);
+  open({.clients = 2});
+  keeper_->let_in(host);
+  RawClient seated(directory_);
+  // One who says who he is, and silent ones, of whom two are waited for.
+  RawClient whole(directory_);
+  whole.send(startup_packet());
+  EXPECT_TRUE(tells_too_many(whole.read_all()));
+  RawClient silent(directory_);
+  RawClient second(directory_);
+  RawClient third(directory_);
+  EXPECT_TRUE(tells_too_many(silent.read_all()));
+  RawClient cancel(directory_);
+  cancel.send(be32(16) + be32(cancel_request_code) + be32(7) + be32(8));
+  EXPECT_EQ(cancel.read_all(), "");
+  EXPECT_EQ(host.canceled_process, 7);
+  EXPECT_EQ(host.canceled_secret, 8);
 }
 
 TEST_F(DoorkeeperTest, TheSilentAreBoundedInTime) {
@@ -153,8 +212,7 @@ TEST(StartingServerTest, TellsClientsSoAndThenServesWhoWaits) {
 
 TEST(StartingServerTest, TellsHowFarRecoveryIs) {
   TestDirectory directory;
-  NoTaker taker;
-  Listener listener(taker);
+  Listener listener;
   std::string why;
   ASSERT_TRUE(listener.open_unix(directory.path(), 5432, "", &why)) << why;
   Doorkeeper keeper(listener);
@@ -163,7 +221,7 @@ TEST(StartingServerTest, TellsHowFarRecoveryIs) {
                          .bytes_total = 120'000'000,
                          .bytes_per_second = 10e6,
                          .seconds_left = 9});
-  keeper.open();
+  ASSERT_TRUE(keeper.start(&why)) << why;
   ConnectionPointer client = connect_to(directory);
   EXPECT_NE(std::string(PQerrorMessage(client.get()))
                 .find("starting up\nDETAIL:  Recovering the log: 30.0 of 120.0 MB (25%), 10 MB/s, "
@@ -180,9 +238,9 @@ TEST(StoppingServerTest, TellsClientsSo) {
   Database database(settings_in(directory), directory.path() + "/data", gated_file_system(gate));
   ASSERT_TRUE(database.open(&why)) << why;
   database.start();
-  ConnectionPointer busy = connect_to(directory);
   RawClient silent(directory);
   silent.send(startup_packet().substr(0, 5));
+  ConnectionPointer busy = connect_to(directory);
   EXPECT_EQ(one_value(busy.get(), "select 1"), "1");
   gate.close();
   std::thread stopper([&] { database.stop(); });
