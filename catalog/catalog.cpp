@@ -4,11 +4,12 @@
 
 #include "base/byte_order.h"
 #include "base/check.h"
-#include "catalog/bootstrap.h"
 #include "catalog/catalog_loader.h"
+#include "catalog/catalog_upgrade.h"
 #include "catalog/catalog_view.h"
 #include "catalog/catalog_writer.h"
 #include "catalog/data_definition.h"
+#include "catalog/relation_encoding.h"
 #include "sql/sql_error.h"
 #include "sql/types/type_context.h"
 #include "storage/epoch/reclaimer.h"
@@ -18,7 +19,8 @@
 namespace pgsilo {
 
 namespace {
-// A relation of the catalog's own, not visible to SQL: key "next_oid", row 4 bytes big-endian.
+// A relation of the catalog's own, not visible to SQL: key "next_oid", row 4 bytes big-endian, and
+// what catalog_upgrade.h keeps.
 constexpr RelationId control_relation(1);
 constexpr std::string_view next_oid_key = "next_oid";
 // As PostgreSQL's VAR_OID_PREFETCH: this many may be lost by a restart.
@@ -35,6 +37,7 @@ Catalog::~Catalog() = default;
 void Catalog::create_system_relations() {
   relations_.get_or_create(control_relation, RelationOptions{});
   relations_.get_or_create(sequence_states, RelationOptions{});
+  relations_.get_or_create(relation_encodings, RelationOptions{});
   for (const SystemTable& table : tables_.all()) {
     relations_.get_or_create(table.relation_id(), RelationOptions{});
     for (const SystemTable::Index& index : table.secondary_indexes()) {
@@ -49,11 +52,11 @@ std::vector<RelationId> Catalog::live_relations(ReclaimerHandle& handle) const {
 }
 
 bool Catalog::open(WorkerContext& worker) {
-  bool empty = CatalogLoader(tables_, relations_, worker.reclaimer()).is_empty();
-  if (empty) bootstrap_catalog(tables_, relations_, worker);
+  bool committed =
+      CatalogUpgrade(tables_, relations_, *relations_.find(control_relation), worker).run();
   set_snapshot(CatalogLoader(tables_, relations_, worker.reclaimer()).load(version() + 1));
   discard_invalid_indexes(worker);
-  return empty;
+  return committed;
 }
 
 void Catalog::discard_invalid_indexes(WorkerContext& worker) {

@@ -6,8 +6,9 @@
 //   Catalog catalog(relations);
 //   catalog.create_system_relations();            // before recovery: their trees have fixed ids
 //   ... recovery fills their trees, then those that live_relations() names ...
-//   catalog.open(worker);                         // bootstraps an empty database, then loads the
-//   snapshot
+//   catalog.open(worker);                         // brings the built-in rows up to date, then
+//   loads
+//                                                 // the snapshot
 //
 // Thread safety: snapshot(), version() and allocate_oid() from any thread; publish() takes a mutex
 // (DDL only); start-up is for one thread alone.
@@ -55,9 +56,10 @@ class Catalog {
   // Recovery wants to know which user relations the catalog's rows name, before open(): reads the
   // system relations' trees. Sorted ascending.
   std::vector<RelationId> live_relations(ReclaimerHandle& handle) const;
-  // Commits the bootstrap rows if the database is empty (then true: the caller waits until they are
-  // durable) and loads the snapshot; creates the trees of live relations that are missing (UNLOGGED
-  // ones after a crash). Indexes whose building was cut short are dropped.
+  // Commits the built-in rows that the database lacks (catalog_upgrade.h; then true: the caller
+  // waits until they are durable) and loads the snapshot; creates the trees of live relations that
+  // are missing (UNLOGGED ones after a crash). Indexes whose building was cut short are dropped.
+  // Throws SqlError where this program cannot open the database.
   bool open(WorkerContext& worker);
 
   std::shared_ptr<const CatalogSnapshot> snapshot() const;

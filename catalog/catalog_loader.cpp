@@ -6,7 +6,9 @@
 #include "catalog/catalog.h"
 #include "catalog/default_node.h"
 #include "catalog/descriptor_builder.h"
+#include "catalog/relation_encoding.h"
 #include "catalog/sequence/sequence_state.h"
+#include "sql/sql_error.h"
 #include "sql/types/array.h"
 #include "storage/epoch/reclaimer.h"
 #include "storage/record/row_buffer.h"
@@ -89,6 +91,23 @@ Relation* CatalogLoader::relation_of(RelationId id, RelationPersistence persiste
   RelationOptions options;
   options.logged = persistence == RelationPersistence::permanent;
   return &relations_.get_or_create(id, options);
+}
+
+void CatalogLoader::check_encodings() {
+  Pin pin(handle_);
+  Arena arena;
+  RowBuffer buffer(arena);
+  relations_.find(relation_encodings)->tree().for_each([&](Record* record) {
+    TidWord seen = record->stable_read(buffer);
+    if (seen.is_absent() || seen.is_obsolete()) return;
+    RelationEncoding encoding = encoding_of_row(buffer.bytes());
+    if (encoding.keys <= newest_encoding.keys && encoding.rows <= newest_encoding.rows) return;
+    throw SqlError(Severity::fatal, sqlstate::feature_not_supported,
+                   concat("relation ", relation_of_encoding_key(record->key()).value(),
+                          " has encoding ", encoding.keys, " of keys and ", encoding.rows,
+                          " of rows, this program knows those up to ", newest_encoding.keys,
+                          " and ", newest_encoding.rows));
+  });
 }
 
 void CatalogLoader::read_classes() {
@@ -281,6 +300,7 @@ std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
     schema_names[schema.oid] = schema.name;
     builder.put_schema(std::move(schema));
   });
+  check_encodings();
   read_classes();
   read_attributes();
   read_defaults();

@@ -20,15 +20,18 @@ class CatalogLoader {
   CatalogLoader(const SystemTables& tables, RelationDirectory& relations, ReclaimerHandle& handle)
       : tables_(tables), relations_(relations), handle_(handle) {}
 
-  // Creates the trees of relations that the rows name and that do not exist.
+  // Creates the trees of relations that the rows name and that do not exist. Throws SqlError when
+  // the keys or rows of one have an encoding that this program does not know.
   std::shared_ptr<const CatalogSnapshot> load(uint64_t version);
   // User relations named by rows of pg_class, ascending.
   std::vector<RelationId> live_relations();
+  // A new database: not even built-in rows.
   bool is_empty();
 
  private:
   template <typename Visit>
   void for_each_row(system_oid::Table table, Visit visit);
+  void check_encodings();
   void read_classes();
   void read_attributes();
   void read_defaults();

@@ -66,10 +66,20 @@ bool Database::open(std::string* why) {
   doorkeeper_.say(starting_up());
   if (!doorkeeper_.start(why) || !open_log(why) || !recover(why)) return false;
   make_workers();
-  // The first start writes the rows of the catalog itself; they are durable before anybody can see
-  // them.
-  if (catalog_->open(workers_[0]->storage())) wal_->wait_durable(0, epochs_->current());
-  return count_seats(why);
+  return open_catalog(why) && count_seats(why);
+}
+
+// The first start of a program writes the catalog's built-in rows; they are durable before anybody
+// can see them.
+bool Database::open_catalog(std::string* why) {
+  try {
+    if (catalog_->open(workers_[0]->storage())) wal_->wait_durable(0, epochs_->current());
+    return true;
+  } catch (const SqlError& error) {
+    *why = error.diagnostic().message;
+    if (!error.diagnostic().hint.empty()) *why += "\nHINT:  " + error.diagnostic().hint;
+    return false;
+  }
 }
 
 // When all files are open that a server at rest has.

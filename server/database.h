@@ -60,6 +60,7 @@ class Database final {
   bool open_log(std::string* why);
   void set_checkpoint_options(WalOptions* options) const;
   bool recover(std::string* why);
+  bool open_catalog(std::string* why);
   void make_workers();
   bool count_seats(std::string* why);
   bool listen(std::string* why);

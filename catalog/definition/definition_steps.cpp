@@ -1,4 +1,5 @@
 #include "catalog/definition/definition_steps.h"
+#include "catalog/relation_encoding.h"
 
 #include <algorithm>
 
@@ -80,10 +81,12 @@ Relation& DefinitionSteps::new_relation(RelationPersistence persistence) {
   options.logged = persistence == RelationPersistence::permanent;
   Relation* relation = transaction_.create_relation(options);
   if (relation == nullptr) throw EngineOutcome{TransactionStatus::out_of_memory};
+  insert_encoding(transaction_, catalog_.relations(), relation->id());
   return *relation;
 }
 
 void DefinitionSteps::discard_relation(RelationId id, Relation* relation) {
+  remove_encoding(transaction_, catalog_.relations(), id);
   if (relation->is_private()) {
     require_ok(transaction_.drop_relation(*relation));
   } else {

@@ -1,17 +1,13 @@
-#include "catalog/bootstrap.h"
+#include "catalog/builtin_rows.h"
 
 #include <memory>
 #include <string>
 
-#include "base/arena.h"
-#include "base/check.h"
 #include "catalog/builtin/builtin.h"
 #include "catalog/builtin/system_views.h"
 #include "catalog/catalog_rows.h"
-#include "catalog/catalog_writer.h"
 #include "catalog/descriptor_builder.h"
 #include "sql/types/array.h"
-#include "storage/transaction/transaction.h"
 
 namespace pgsilo {
 
@@ -73,34 +69,35 @@ TableDescriptor descriptor_of(const SystemView& view) {
   return table;
 }
 
-class Bootstrap {
+class BuiltinRowMaker {
  public:
-  Bootstrap(const SystemTables& tables, RelationDirectory& relations, Transaction& transaction)
-      : tables_(tables), rows_(tables, arena_), writer_(transaction, relations, arena_) {}
+  BuiltinRowMaker(const SystemTables& tables, const BuiltinRowVisitor& visit)
+      : tables_(tables), rows_(tables, arena_), visit_(visit) {}
 
   void run() {
     schemas();
     databases();
+    roles();
     access_methods();
     collations();
     tablespaces();
-    roles();
-    for (const BuiltinProcedure& procedure : all_procedures())
-      writer_.insert(rows_.procedure(procedure));
-    for (const TypeInfo& type : all_types()) writer_.insert(rows_.builtin_type(type));
+    for (const BuiltinProcedure& procedure : all_procedures()) add(rows_.procedure(procedure));
+    for (const TypeInfo& type : all_types()) add(rows_.builtin_type(type));
     for (const SystemTableInfo& info : all_system_tables()) system_table(descriptor_of(info));
     for (const SystemView& view : all_system_views()) system_table(descriptor_of(view));
   }
 
  private:
+  void add(const SystemRow& row, RowOrigin origin = RowOrigin::program) { visit_(row, origin); }
+
   SystemRow row(system_oid::Table table) { return SystemRow(tables_.table(table)); }
 
   void schemas() {
     using namespace system_oid;
-    writer_.insert(rows_.schema({schema_pg_catalog, "pg_catalog"}, role_postgres));
-    writer_.insert(rows_.schema({schema_pg_toast, "pg_toast"}, role_postgres));
-    writer_.insert(rows_.schema({schema_public, "public"}, role_database_owner));
-    writer_.insert(rows_.schema({schema_information_schema, "information_schema"}, role_postgres));
+    add(rows_.schema({schema_pg_catalog, "pg_catalog"}, role_postgres));
+    add(rows_.schema({schema_pg_toast, "pg_toast"}, role_postgres));
+    add(rows_.schema({schema_public, "public"}, role_database_owner), RowOrigin::seed);
+    add(rows_.schema({schema_information_schema, "information_schema"}, role_postgres));
   }
 
   void database(Oid oid, std::string_view name, bool is_template, bool allows_connections) {
@@ -108,8 +105,7 @@ class Bootstrap {
     // As initdb leaves them: everybody may connect to the templates, only their owner create there.
     const Datum template_rights[] = {Datum::of_bytes("=c/postgres"),
                                      Datum::of_bytes("postgres=CTc/postgres")};
-    writer_.insert(
-        row(system_oid::pg_database)
+    add(row(system_oid::pg_database)
             .set_int(pg_database_oid, oid)
             .set(pg_database_datname, name)
             .set_int(pg_database_datdba, system_oid::role_postgres)
@@ -124,7 +120,8 @@ class Bootstrap {
             .set(pg_database_datcollate, std::string_view("C.UTF-8"))
             .set(pg_database_datctype, std::string_view("C.UTF-8"))
             .set(pg_database_datacl,
-                 is_template ? make_array(type_oid::aclitem, template_rights, arena_) : Datum()));
+                 is_template ? make_array(type_oid::aclitem, template_rights, arena_) : Datum()),
+        RowOrigin::seed);
   }
 
   void databases() {
@@ -143,11 +140,11 @@ class Bootstrap {
     constexpr Method methods[] = {{system_oid::access_method_heap, "heap", 3, 't'},
                                   {system_oid::access_method_btree, "btree", 330, 'i'}};
     for (const Method& method : methods) {
-      writer_.insert(row(system_oid::pg_am)
-                         .set_int(pg_am_oid, method.oid)
-                         .set(pg_am_amname, method.name)
-                         .set_int(pg_am_amhandler, method.handler)
-                         .set_char(pg_am_amtype, method.type));
+      add(row(system_oid::pg_am)
+              .set_int(pg_am_oid, method.oid)
+              .set(pg_am_amname, method.name)
+              .set_int(pg_am_amhandler, method.handler)
+              .set_char(pg_am_amtype, method.type));
     }
   }
 
@@ -173,7 +170,7 @@ class Bootstrap {
         to.set(pg_collation_collcollate, collation.name)
             .set(pg_collation_collctype, collation.name);
       }
-      writer_.insert(to);
+      add(to);
     }
   }
 
@@ -184,10 +181,10 @@ class Bootstrap {
     };
     constexpr Tablespace known[] = {{tablespace_default, "pg_default"}, {1664, "pg_global"}};
     for (const Tablespace& tablespace : known) {
-      writer_.insert(row(system_oid::pg_tablespace)
-                         .set_int(pg_tablespace_oid, tablespace.oid)
-                         .set(pg_tablespace_spcname, tablespace.name)
-                         .set_int(pg_tablespace_spcowner, system_oid::role_postgres));
+      add(row(system_oid::pg_tablespace)
+              .set_int(pg_tablespace_oid, tablespace.oid)
+              .set(pg_tablespace_spcname, tablespace.name)
+              .set_int(pg_tablespace_spcowner, system_oid::role_postgres));
     }
   }
 
@@ -200,35 +197,34 @@ class Bootstrap {
     constexpr Role known[] = {{system_oid::role_postgres, "postgres", true},
                               {system_oid::role_database_owner, "pg_database_owner", false}};
     for (const Role& role : known) {
-      writer_.insert(row(system_oid::pg_authid)
-                         .set_int(pg_authid_oid, role.oid)
-                         .set(pg_authid_rolname, role.name)
-                         .set_bool(pg_authid_rolsuper, role.is_superuser)
-                         .set_bool(pg_authid_rolinherit, true)
-                         .set_bool(pg_authid_rolcreaterole, role.is_superuser)
-                         .set_bool(pg_authid_rolcreatedb, role.is_superuser)
-                         .set_bool(pg_authid_rolcanlogin, role.is_superuser)
-                         .set_bool(pg_authid_rolreplication, role.is_superuser)
-                         .set_bool(pg_authid_rolbypassrls, role.is_superuser)
-                         .set_int(pg_authid_rolconnlimit, -1));
+      add(row(system_oid::pg_authid)
+              .set_int(pg_authid_oid, role.oid)
+              .set(pg_authid_rolname, role.name)
+              .set_bool(pg_authid_rolsuper, role.is_superuser)
+              .set_bool(pg_authid_rolinherit, true)
+              .set_bool(pg_authid_rolcreaterole, role.is_superuser)
+              .set_bool(pg_authid_rolcreatedb, role.is_superuser)
+              .set_bool(pg_authid_rolcanlogin, role.is_superuser)
+              .set_bool(pg_authid_rolreplication, role.is_superuser)
+              .set_bool(pg_authid_rolbypassrls, role.is_superuser)
+              .set_int(pg_authid_rolconnlimit, -1),
+          role.is_superuser ? RowOrigin::seed : RowOrigin::program);
     }
   }
 
   void system_table(const TableDescriptor& table) {
-    writer_.insert(rows_.class_of(table));
-    for (const ColumnDescriptor& column : table.columns)
-      writer_.insert(rows_.attribute(table, column));
+    add(rows_.class_of(table));
+    for (const ColumnDescriptor& column : table.columns) add(rows_.attribute(table, column));
     for (const auto& index : table.indexes) {
-      writer_.insert(rows_.class_of(table, *index));
-      for (size_t i = 0; i < index->columns.size(); ++i)
-        writer_.insert(rows_.attribute(table, *index, i));
-      writer_.insert(rows_.index(table, *index));
+      add(rows_.class_of(table, *index));
+      for (size_t i = 0; i < index->columns.size(); ++i) add(rows_.attribute(table, *index, i));
+      add(rows_.index(table, *index));
     }
     // Some row types (pg_class, pg_type ...) are among PostgreSQL's built-in types, but not among
     // ours.
-    writer_.insert(rows_.row_type(table));
+    add(rows_.row_type(table));
     std::string array_name = "_" + table.name;
-    writer_.insert(rows_.array_type(table, array_name));
+    add(rows_.array_type(table, array_name));
   }
 
   static constexpr Oid tablespace_default = 1663;
@@ -236,24 +232,13 @@ class Bootstrap {
   const SystemTables& tables_;
   Arena arena_;
   CatalogRows rows_;
-  CatalogWriter writer_;
+  const BuiltinRowVisitor& visit_;
 };
 
 }  // namespace
 
-void bootstrap_catalog(const SystemTables& tables, RelationDirectory& relations,
-                       WorkerContext& worker) {
-  WaitSettings nobody_else;
-  Transaction transaction(worker, nobody_else);
-  transaction.begin(TransactionMode::one_shot);
-  try {
-    require_ok(transaction.begin_statement());
-    Bootstrap(tables, relations, transaction).run();
-    require_ok(transaction.commit());
-  } catch (const EngineOutcome& outcome) {
-    // Alone and with an empty log, nothing but a machine without memory or disk gets here.
-    PGSILO_CHECK(outcome.status == TransactionStatus::ok);
-  }
+void visit_builtin_rows(const SystemTables& tables, const BuiltinRowVisitor& visit) {
+  BuiltinRowMaker(tables, visit).run();
 }
 
 }  // namespace pgsilo
