@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "executor/worker/timed_epoll.h"
 
 namespace pgsilo {
 namespace {
@@ -287,9 +288,7 @@ void Worker::wait_for_events() {
 
 void Worker::handle_events(int64_t timeout_us) {
   epoll_event events[events_per_poll];
-  timespec timeout{.tv_sec = timeout_us / 1000000, .tv_nsec = timeout_us % 1000000 * 1000};
-  int count =
-      epoll_pwait2(epoll_, events, events_per_poll, timeout_us < 0 ? nullptr : &timeout, nullptr);
+  int count = timed_epoll_wait(epoll_, events, timeout_us);
   PGSILO_CHECK(count >= 0 || errno == EINTR);
   for (int i = 0; i < count; ++i) {
     auto* handler = static_cast<IoHandler*>(events[i].data.ptr);
