@@ -74,6 +74,7 @@ struct SqlDiagnostic {
   std::string column;
   std::string datatype;
   std::string constraint;
+  std::string log_detail;      // for the server's log alone: of internal errors, the stack
   int position = -1;           // 1-based, in characters (not bytes) of the statement's text
   int internal_position = -1;  // the same in internal_query
 };

@@ -21,11 +21,15 @@ namespace {
 constexpr int32_t no_level = -1;
 
 // What an aggregate's arguments refer to: the nearest query any of their columns comes from, and
-// the nearest aggregate inside.
+// the query of the nearest aggregate inside. What is inside of aggregates of subqueries in the
+// arguments counts as well: it may be of this query again. And the nearest WITH query outside of
+// the arguments that is read in them.
 struct ArgumentLevels {
   int32_t column = no_level;
   int32_t aggregate = no_level;
   int32_t aggregate_location = -1;
+  int32_t cte_level = no_level;
+  const BoundCte* cte = nullptr;
 
   static void lower(int32_t& level, int32_t to) {
     if (to >= 0 && (level == no_level || to < level)) level = to;
@@ -35,15 +39,28 @@ struct ArgumentLevels {
     walk_levels(expression, 0, [&](const BoundExpression& inner, int32_t depth) {
       if (auto* column = try_as<ColumnExpression>(&inner))
         lower(this->column, column->levels_up - depth);
+      if (auto* sublink = try_as<SublinkExpression>(&inner))
+        add_with_queries(*sublink->query, depth + 1);
       auto* nested = try_as<AggregateExpression>(&inner);
       if (nested == nullptr) return true;
       int32_t level = nested->levels_up - depth;
       if (level >= 0 && (aggregate == no_level || level < aggregate))
         aggregate_location = nested->location;
       lower(aggregate, level);
-      // What is inside the nested one counts for that one only.
-      return false;
+      return true;
     });
+  }
+
+  void add_with_queries(const BoundQuery& query, int32_t depth) {
+    for (const BoundRelation* relation : query.relations) {
+      if (relation->query != nullptr) add_with_queries(*relation->query, depth + 1);
+      int32_t level = relation->cte_levels_up - depth;
+      if (relation->cte == nullptr || level < 0 || (cte != nullptr && cte_level <= level)) continue;
+      cte_level = level;
+      cte = relation->cte;
+    }
+    if (query.left != nullptr) add_with_queries(*query.left, depth + 1);
+    if (query.right != nullptr) add_with_queries(*query.right, depth + 1);
   }
 
   int32_t level() const {
@@ -90,6 +107,11 @@ void place_aggregate(Scope& scope, AggregateExpression& aggregate) {
   if (levels.aggregate != no_level && levels.aggregate == aggregate.levels_up) {
     throw SqlError(sqlstate::grouping_error, "aggregate function calls cannot be nested")
         .at(scope.position(levels.aggregate_location));
+  }
+  if (levels.cte != nullptr && levels.cte_level < aggregate.levels_up) {
+    throw SqlError(sqlstate::feature_not_supported, "outer-level aggregate cannot use a nested CTE")
+        .detail(concat("CTE \"", levels.cte->name, "\" is below the aggregate's semantic level."))
+        .at(scope.position(aggregate.location));
   }
   Scope* owner = &scope;
   for (int32_t i = 0; i < aggregate.levels_up; ++i) owner = owner->parent;

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <vector>
 
+#include "planner/bound/query_tree.h"
+#include "sql/internal_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -191,7 +193,7 @@ auto dispatch(const BoundExpression& node, F&& f) {
     case ExpressionKind::set_returning:
       return f(static_cast<const SetReturningExpression&>(node));
   }
-  PGSILO_CHECK(false);
+  PGSILO_REQUIRE(false);
 }
 
 struct Visitor {
@@ -312,8 +314,11 @@ bool equal_scalars(const BoundExpression& left, const BoundExpression& right) {
                  a.order_by, b.order_by, [](const BoundSortKey& x, const BoundSortKey& y) {
                    return x.descending == y.descending && x.nulls_first == y.nulls_first;
                  });
-    } else if constexpr (std::is_same_v<T, SublinkExpression> ||
-                         std::is_same_v<T, SubplanExpression> ||
+    } else if constexpr (std::is_same_v<T, SublinkExpression>) {
+      return a.sublink_kind == b.sublink_kind && a.column == b.column &&
+             std::ranges::equal(a.row_parameters, b.row_parameters) &&
+             equal_queries(*a.query, *b.query);
+    } else if constexpr (std::is_same_v<T, SubplanExpression> ||
                          std::is_same_v<T, CaseExpression>) {
       // Two CASE nodes with arguments have execution parameters of their own.
       if constexpr (std::is_same_v<T, CaseExpression>)

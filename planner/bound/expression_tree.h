@@ -23,8 +23,8 @@ const BoundExpression* map_children(
 // entered.
 bool contains(const BoundExpression& expression, FunctionRef<bool(const BoundExpression&)> matches);
 
-// The same computation: equal in everything but locations and names. Sublinks equal only
-// themselves.
+// The same computation: equal in everything but locations and names, queries of sublinks included.
+// Sublinks with a condition have execution parameters of their own.
 bool equal_expressions(const BoundExpression* left, const BoundExpression* right);
 
 }  // namespace pgsilo

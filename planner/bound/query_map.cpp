@@ -1,4 +1,8 @@
 // Copying bound queries with their expressions changed.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/query_tree.h"
 
@@ -8,8 +12,9 @@ namespace {
 
 class QueryMapper {
  public:
-  QueryMapper(Arena& arena, LevelMapper map, CteLevelMapper map_cte)
-      : arena_(arena), map_(map), map_cte_(map_cte) {}
+  // The nearest query that is mapped as a whole is `outermost` deep.
+  QueryMapper(Arena& arena, int32_t outermost, LevelMapper map, CteLevelMapper map_cte)
+      : arena_(arena), outermost_(outermost), map_(map), map_cte_(map_cte) {}
 
   const BoundExpression* expression(const BoundExpression* from, int32_t depth) {
     if (from == nullptr) return nullptr;
@@ -69,11 +74,26 @@ class QueryMapper {
     auto rows = arena_.copy_span(from.rows);
     for (ExpressionList& row : rows) row = list(row, depth);
     copy->rows = rows;
-    if (from.cte != nullptr) copy->cte_levels_up = map_cte_(from, depth);
+    if (from.cte == nullptr) return copy;
+    copy->cte = with_query(from.cte, depth - from.cte_levels_up);
+    copy->cte_levels_up = map_cte_(from, depth);
+    return copy;
+  }
+
+  // One copy for all references to it, if the query that has it is mapped as well.
+  BoundCte* with_query(BoundCte* from, int32_t owner_depth) {
+    if (owner_depth < outermost_) return from;
+    auto known = std::ranges::find(copies_, from, &std::pair<BoundCte*, BoundCte*>::first);
+    if (known != copies_.end()) return known->second;
+    auto* copy = arena_.make<BoundCte>(*from);
+    copy->query = query(from->query, owner_depth + 1);
+    copies_.emplace_back(from, copy);
     return copy;
   }
 
   Arena& arena_;
+  int32_t outermost_;
+  std::vector<std::pair<BoundCte*, BoundCte*>> copies_;
   LevelMapper map_;
   CteLevelMapper map_cte_;
 };
@@ -82,17 +102,17 @@ class QueryMapper {
 
 const BoundExpression* map_levels(Arena& arena, const BoundExpression* expression, int32_t depth,
                                   LevelMapper map, CteLevelMapper map_cte) {
-  return QueryMapper(arena, map, map_cte).expression(expression, depth);
+  return QueryMapper(arena, depth + 1, map, map_cte).expression(expression, depth);
 }
 
 const BoundQuery* map_levels(Arena& arena, const BoundQuery* query, int32_t depth, LevelMapper map,
                              CteLevelMapper map_cte) {
-  return QueryMapper(arena, map, map_cte).query(query, depth);
+  return QueryMapper(arena, depth, map, map_cte).query(query, depth);
 }
 
 const FromItem* map_from(Arena& arena, const FromItem* item, int32_t depth, LevelMapper map,
                          CteLevelMapper map_cte) {
-  return QueryMapper(arena, map, map_cte).shape(item, depth);
+  return QueryMapper(arena, depth + 1, map, map_cte).shape(item, depth);
 }
 
 }  // namespace pgsilo

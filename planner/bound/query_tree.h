@@ -19,6 +19,9 @@ void walk_levels(const BoundExpression& expression, int32_t depth, LevelVisitor 
 // All expressions of the query at `depth`, its subqueries' one level deeper.
 void walk_levels(const BoundQuery& query, int32_t depth, LevelVisitor visit);
 
+// The same computation: equal in everything but locations and names.
+bool equal_queries(const BoundQuery& left, const BoundQuery& right);
+
 // The query's own expressions, not those of subqueries in FROM.
 void for_each_expression(const BoundQuery& query, FunctionRef<void(const BoundExpression&)> visit);
 
@@ -28,8 +31,8 @@ using LevelMapper = FunctionRef<const BoundExpression*(const BoundExpression*, i
 // Called with a reference to a WITH query and its depth; returns its cte_levels_up from now on.
 using CteLevelMapper = FunctionRef<int32_t(const BoundRelation&, int32_t depth)>;
 
-// Copies with everything mapped that walk_levels() visits, except WITH queries themselves, which
-// are shared.
+// Copies with everything mapped that walk_levels() visits, except WITH queries of queries further
+// out, which are shared.
 const BoundExpression* map_levels(Arena& arena, const BoundExpression* expression, int32_t depth,
                                   LevelMapper map, CteLevelMapper map_cte);
 const BoundQuery* map_levels(Arena& arena, const BoundQuery* query, int32_t depth, LevelMapper map,

@@ -7,8 +7,8 @@
 
 namespace pgsilo {
 
-// As the query `by` levels further out sees it. Precondition: it reads nothing from nearer queries,
-// and has no sublinks unless by is 0.
+// As the query `by` levels further out sees it, the queries of its sublinks with it. Precondition:
+// it reads no columns and no WITH queries of nearer queries.
 const BoundExpression* lower_levels(Arena& arena, const BoundExpression* expression, int32_t by);
 
 }  // namespace pgsilo
