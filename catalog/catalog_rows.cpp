@@ -2,6 +2,7 @@
 
 #include "catalog/builtin/type_functions.h"
 #include "catalog/default_node.h"
+#include "catalog/definition/object_names.h"
 #include "sql/sql_error.h"
 #include "sql/types/array.h"
 
@@ -152,8 +153,12 @@ SystemRow CatalogRows::attribute(const TableDescriptor& table, const IndexDescri
                                  size_t position) {
   const ColumnDescriptor& column =
       table.columns[static_cast<size_t>(index.columns[position].number) - 1];
-  SystemRow to = empty_attribute(index.oid, column.name, static_cast<int16_t>(position + 1),
-                                 &type_info(column.type));
+  std::vector<std::string_view> names;
+  for (const IndexColumn& part : index.columns)
+    names.push_back(table.columns[static_cast<size_t>(part.number) - 1].name);
+  std::string_view name = arena_.copy_string(choose_column_names(names)[position]);
+  SystemRow to =
+      empty_attribute(index.oid, name, static_cast<int16_t>(position + 1), &type_info(column.type));
   to.set_int(pg_attribute_atttypmod, column.typmod)
       .set_int(pg_attribute_attcollation, column.collation);
   return to;

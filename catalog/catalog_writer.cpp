@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "sql/internal_error.h"
+#include "sql/sql_error.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/transaction/transaction.h"
 
@@ -9,7 +11,7 @@ namespace pgsilo {
 
 Relation& CatalogWriter::relation(RelationId id) {
   Relation* found = relations_.find(id);
-  PGSILO_CHECK(found != nullptr);
+  PGSILO_REQUIRE(found != nullptr);
   return *found;
 }
 
@@ -26,12 +28,27 @@ RowRef CatalogWriter::find(const SystemTable& table, std::string_view key) {
   return found;
 }
 
-void CatalogWriter::insert_entry(const SystemTable::Index& index, std::string_view entry_key,
-                                 std::string_view primary_key) {
-  TransactionStatus status =
-      transaction_.insert(relation(index.relation_id), entry_key, primary_key);
-  // Names were checked against the snapshot; so somebody took this one since.
-  if (status == TransactionStatus::duplicate_key) status = TransactionStatus::conflict_unique;
+// Names were checked against the snapshot; so somebody took this one since, or the definition wants
+// it twice, which the snapshot does not tell.
+void CatalogWriter::key_is_taken(const SystemTable& table, Relation& keys, std::string_view key) {
+  if (!transaction_.has_own_row(keys, key)) throw EngineOutcome{TransactionStatus::conflict_unique};
+  std::string_view constraint;
+  for (const SystemIndexInfo& index : all_system_indexes()) {
+    bool is_primary =
+        index.primary && index.table == table.info().oid && keys.id() == table.relation_id();
+    if (is_primary || keys.id() == RelationId(index.oid)) constraint = index.name;
+  }
+  throw SqlError(sqlstate::unique_violation,
+                 concat("duplicate key value violates unique constraint \"", constraint, "\""))
+      .table("pg_catalog", table.info().name)
+      .constraint(constraint);
+}
+
+void CatalogWriter::insert_entry(const SystemTable& table, const SystemTable::Index& index,
+                                 std::string_view entry_key, std::string_view primary_key) {
+  Relation& entries = relation(index.relation_id);
+  TransactionStatus status = transaction_.insert(entries, entry_key, primary_key);
+  if (status == TransactionStatus::duplicate_key) key_is_taken(table, entries, entry_key);
   require_ok(status);
 }
 
@@ -53,12 +70,12 @@ void CatalogWriter::insert(const SystemRow& row) {
   Relation& rows = relation(table.relation_id());
   require_ok(transaction_.share_relation(rows));
   TransactionStatus status = transaction_.insert(rows, key.view(), bytes.view());
-  if (status == TransactionStatus::duplicate_key) status = TransactionStatus::conflict_unique;
+  if (status == TransactionStatus::duplicate_key) key_is_taken(table, rows, key.view());
   require_ok(status);
   for (const SystemTable::Index& index : table.secondary_indexes()) {
     ByteBuffer entry;
     index.key.encode_entry(row.values(), key.view(), entry);
-    insert_entry(index, entry.view(), key.view());
+    insert_entry(table, index, entry.view(), key.view());
   }
 }
 
@@ -82,7 +99,7 @@ void CatalogWriter::update(const SystemRow& row) {
     index.key.encode_entry(row.values(), key.view(), new_entry);
     if (old_entry.view() == new_entry.view()) continue;
     remove_entry(index, old_entry.view());
-    insert_entry(index, new_entry.view(), key.view());
+    insert_entry(table, index, new_entry.view(), key.view());
   }
 }
 
@@ -105,7 +122,7 @@ bool CatalogWriter::find_by_index(const SystemTable& table, RelationId index,
     row->assign(found.row);
     return true;
   }
-  PGSILO_CHECK(false);
+  PGSILO_REQUIRE(false);
 }
 
 bool CatalogWriter::read(const SystemTable& table, std::initializer_list<Datum> primary_key) {

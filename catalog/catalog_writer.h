@@ -37,7 +37,8 @@ class CatalogWriter {
       : transaction_(transaction), relations_(relations), arena_(arena), buffer_(arena) {}
 
   // The row's keys are new. Another transaction that took one of them at the same time is a
-  // conflict (conflict_unique).
+  // conflict (conflict_unique). One that this transaction has taken itself is an error (23505), as
+  // in PostgreSQL: no further run would find it free.
   void insert(const SystemRow& row);
   // Replaces the row of the same primary key, which exists.
   void update(const SystemRow& row);
@@ -51,10 +52,11 @@ class CatalogWriter {
 
  private:
   Relation& relation(RelationId id);
+  [[noreturn]] void key_is_taken(const SystemTable& table, Relation& keys, std::string_view key);
   static void require_found(TransactionStatus status);
   RowRef find(const SystemTable& table, std::string_view key);
-  void insert_entry(const SystemTable::Index& index, std::string_view entry_key,
-                    std::string_view primary_key);
+  void insert_entry(const SystemTable& table, const SystemTable::Index& index,
+                    std::string_view entry_key, std::string_view primary_key);
   void remove_entry(const SystemTable::Index& index, std::string_view entry_key);
 
   Transaction& transaction_;

@@ -1,5 +1,7 @@
 #include "catalog/definition/object_names.h"
 
+#include <algorithm>
+
 #include "sql/limits.h"
 
 namespace pgsilo {
@@ -40,6 +42,20 @@ std::string join_column_names(std::span<const std::string_view> columns) {
     if (joined.size() > limits::max_identifier_bytes) break;
   }
   return std::string(clip(joined, limits::max_identifier_bytes));
+}
+
+std::vector<std::string> choose_column_names(std::span<const std::string_view> columns) {
+  std::vector<std::string> names;
+  for (std::string_view column : columns) {
+    std::string name(column);
+    for (int number = 1; std::ranges::find(names, name) != names.end(); ++number) {
+      std::string suffix = std::to_string(number);
+      name = clip(column, limits::max_identifier_bytes - suffix.size());
+      name += suffix;
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 }  // namespace pgsilo

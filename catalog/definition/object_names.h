@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pgsilo {
 
@@ -15,6 +16,10 @@ std::string make_object_name(std::string_view name1, std::string_view name2,
 
 // The columns' names joined by "_", as the middle part of an index's name.
 std::string join_column_names(std::span<const std::string_view> columns);
+
+// What the columns of an index over these are called: "a", "b"; a name that comes again has a
+// number behind it: "a1" (ChooseIndexColumnNames).
+std::vector<std::string> choose_column_names(std::span<const std::string_view> columns);
 
 // The first of label, label1, label2 ... whose name is not `taken(name)`.
 template <typename Taken>

@@ -3,6 +3,7 @@
 
 #include "catalog/definition/definition_steps.h"
 #include "catalog/definition/object_names.h"
+#include "sql/internal_error.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "storage/relation/relation.h"
@@ -147,6 +148,8 @@ std::shared_ptr<IndexDescriptor> DefinitionSteps::make_index(const TableDescript
     index->name = choose_object_name(table.name, {}, "pkey", is_taken);
   } else {
     std::string_view label = from.is_constraint ? "key" : "idx";
+    std::vector<std::string> unique_names = choose_column_names(column_names);
+    column_names.assign(unique_names.begin(), unique_names.end());
     index->name = choose_object_name(table.name, join_column_names(column_names), label, is_taken);
   }
   taken.push_back(index->name);
@@ -293,7 +296,7 @@ void DefinitionSteps::remove_table(const TableDescriptor& table) {
 void DefinitionSteps::remove_index(Draft& draft, Oid oid) {
   auto found = std::find_if(draft.indexes.begin(), draft.indexes.end(),
                             [&](const auto& index) { return index->oid == oid; });
-  PGSILO_CHECK(found != draft.indexes.end());
+  PGSILO_REQUIRE(found != draft.indexes.end());
   const IndexDescriptor& index = **found;
   remove_index_rows(index);
   if (!index.is_primary_tree()) discard_relation(index.relation_id, index.relation);

@@ -292,6 +292,8 @@ class Transaction {
   Tid commit_tid() const { return commit_tid_; }
   // Of the open transaction, or of the one that was rolled back last.
   size_t written_records() const { return open_ ? writes_.size() : lost_records_; }
+  // Whether this transaction has written the row that the key has now. Registers nothing.
+  bool has_own_row(Relation& relation, std::string_view key);
   bool has_writes() const {
     return !writes_.empty() || !private_relations_.empty() || !dropped_.empty();
   }

@@ -267,6 +267,12 @@ TransactionStatus Transaction::insert_at(Relation& relation, Record* record, std
   return TransactionStatus::ok;
 }
 
+bool Transaction::has_own_row(Relation& relation, std::string_view key) {
+  Record* record = relation.tree().get(key).record;
+  WriteEntry* entry = record == nullptr ? nullptr : own_write(record);
+  return entry != nullptr && !entry->newest->tombstone;
+}
+
 TransactionStatus Transaction::found_live(Record* record, TidWord word) {
   reads_.add(record, word, ReadKind::existence);
   note_epoch(word.tid());
