@@ -75,6 +75,9 @@ std::shared_ptr<const ExecutablePlan> compile(std::shared_ptr<const PlannedState
   compiled->planned = planned;
   if (planned->kind == PlannedKind::explain || planned->kind == PlannedKind::utility) {
     compiled->utility = make_utility_command(planned);
+    // It may hand them on to a query inside.
+    compiled->parameter_count = static_cast<uint32_t>(planned->parameter_types.size());
+    compiled->registers.resize(compiled->parameter_count);
   } else {
     PlanCompiler compiler(*compiled, *planned);
     for (const PlanNode* cte : planned->ctes) {

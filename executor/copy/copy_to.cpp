@@ -124,7 +124,7 @@ class CopyTo final : public UtilityCommand {
  public:
   explicit CopyTo(std::shared_ptr<const PlannedStatement> planned)
       : planned_(std::move(planned)), options_(CopyOptions::parse(syntax(), planned_->text)) {
-    if (planned_->inner != nullptr) query_ = compile(planned_->inner);
+    if (syntax().query != nullptr) query_ = compile_query();
   }
 
   StatementKind kind() const override { return StatementKind::copy_out; }
@@ -155,6 +155,15 @@ class CopyTo final : public UtilityCommand {
 
  private:
   const ast::CopyStmt& syntax() const { return *ast::as<ast::CopyStmt>(planned_->syntax); }
+
+  // The grammar lets two in that are neither queries nor changes of rows.
+  std::shared_ptr<const ExecutablePlan> compile_query() const {
+    if (planned_->inner != nullptr) return compile(planned_->inner);
+    bool selects_into = syntax().query->kind == ast::NodeKind::create_table_as_stmt;
+    throw SqlError(sqlstate::feature_not_supported, selects_into
+                                                        ? "COPY (SELECT INTO) is not supported"
+                                                        : "MERGE not supported in COPY");
+  }
 
   std::vector<bool> quoted_columns(const ExecutablePlan& query) const {
     std::vector<bool> chosen(query.result_columns().size());

@@ -48,12 +48,14 @@ const BoundExpression* coerce_parameter(StatementBinding& binding,
 }
 
 void check_parameters(const StatementBinding& binding) {
-  for (size_t i = 0; i < binding.parameters.types.size(); ++i) {
-    Oid type = binding.parameters.types[i];
-    if (type == invalid_oid || type == type_oid::unknown) {
-      throw SqlError(sqlstate::indeterminate_datatype,
-                     concat("could not determine data type of parameter $", i + 1));
-    }
+  require_known_types(binding.parameters.types);
+}
+
+void require_known_types(std::span<const Oid> types) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i] != invalid_oid && types[i] != type_oid::unknown) continue;
+    throw SqlError(sqlstate::indeterminate_datatype,
+                   concat("could not determine data type of parameter $", i + 1));
   }
 }
 

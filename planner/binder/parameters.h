@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "planner/bound/expression.h"
 
@@ -19,4 +20,6 @@ const BoundExpression* coerce_parameter(StatementBinding& binding,
                                         int32_t location);
 // After binding: throws 42P18 for a parameter nobody gave a type.
 void check_parameters(const StatementBinding& binding);
+// Of a statement that gives no reason to infer them from: 42P18 for the first that is not declared.
+void require_known_types(std::span<const Oid> types);
 }  // namespace pgsilo

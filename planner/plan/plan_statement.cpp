@@ -14,6 +14,7 @@
 #include "planner/plan/transaction_plan.h"
 #include "planner/unsupported_features.h"
 #include "sql/ast/utility.h"
+#include "sql/internal_error.h"
 #include "sql/types/type.h"
 #include "sql/types/type_context.h"
 
@@ -47,7 +48,7 @@ BoundStatement bind_statement(StatementBinding& binding, const ast::Node* node) 
       bound.modification = bind_delete(binding, *ast::as<ast::DeleteStmt>(node));
       break;
     default:
-      PGSILO_CHECK(false);
+      PGSILO_REQUIRE(false);
   }
   return bound;
 }
@@ -71,7 +72,8 @@ void set_result_columns(PlannedStatement& planned, const BoundStatement& bound) 
   auto columns = planned.arena.make_span<PlannedColumn>(targets.size());
   for (size_t i = 0; i < columns.size(); ++i) {
     const BoundTarget& target = targets[i];
-    if (target.expression->type == type_oid::record) {
+    Oid type = target.expression->type;
+    if (type == type_oid::record || type == type_oid::record_array) {
       throw_unsupported(UnsupportedFeature::composite_type,
                         character_position(planned.text, target.expression->location));
     }
@@ -183,8 +185,17 @@ std::shared_ptr<const PlannedStatement> plan_explain(const PlanRequest& request,
 std::shared_ptr<const PlannedStatement> plan_utility(const PlanRequest& request) {
   std::shared_ptr<PlannedStatement> planned = begin_statement(request);
   planned->kind = PlannedKind::utility;
-  planned->inner = plan_inner(request, query_inside(request.statement));
+  bool hands_on = request.statement->kind == ast::NodeKind::create_table_as_stmt;
+  PlanRequest inner = request;
+  if (!hands_on) {
+    require_known_types(request.declared_parameter_types);
+    inner.declared_parameter_types = {};
+    inner.parameters_allowed = false;
+  }
+  planned->inner = plan_inner(inner, query_inside(request.statement));
   if (planned->inner != nullptr) take_over(*planned, *planned->inner);
+  if (!hands_on)
+    planned->parameter_types = planned->arena.copy_span(request.declared_parameter_types);
   planned->one_shot = may_run_alone(request.statement);
   planned->cacheable = false;
   return planned;

@@ -6,6 +6,7 @@
 namespace pgsilo {
 
 void MessageWriter::bare(BackendMessage type) {
+  out_.reserve(5);
   out_.append(static_cast<char>(type));
   out_.append_be32(4);
 }

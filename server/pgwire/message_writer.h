@@ -1,6 +1,7 @@
 // Writes the server's messages into a buffer.
 // Thread safety: none; as the buffer.
-// Invariant: between begin() and end() the buffer holds an unfinished message; cut() drops it.
+// Invariant: between begin() and end() the buffer holds an unfinished message; cut() drops it, and
+// so must whoever goes on after an exception.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +26,17 @@ class MessageWriter {
     out_.append(static_cast<char>(type));
     out_.append_be32(0);
   }
-  void end() { out_.patch_be32(start_ + 1, static_cast<uint32_t>(out_.size() - start_ - 1)); }
-  // Gives up the message that was begun.
-  void cut() { out_.truncate(start_); }
+  void end() {
+    out_.patch_be32(start_ + 1, static_cast<uint32_t>(out_.size() - start_ - 1));
+    start_ = none;
+  }
+  // Gives up the message that was begun, if one was.
+  void cut() {
+    if (start_ < out_.size()) out_.truncate(start_);
+    start_ = none;
+  }
+  // Of the message that was begun, so far.
+  size_t unfinished_bytes() const { return out_.size() - start_; }
   ByteBuffer& buffer() { return out_; }
 
   // A message without a body.
@@ -54,8 +63,9 @@ class MessageWriter {
   }
   void field(char code, std::string_view text);
 
+  static constexpr size_t none = SIZE_MAX;
   ByteBuffer& out_;
-  size_t start_ = 0;
+  size_t start_ = none;
 };
 
 // The format of column `index` under the protocol's short forms.

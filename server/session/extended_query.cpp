@@ -18,6 +18,15 @@ void read_formats(MessageReader& reader, std::vector<WireFormat>* formats) {
   }
 }
 
+// What a client declares is taken for what it says from here on: only types that exist get further.
+// 0 leaves a type to be inferred.
+void check_declared(std::span<const Oid> types) {
+  for (Oid type : types) {
+    if (type == invalid_oid || find_type(type) != nullptr) continue;
+    throw SqlError(sqlstate::undefined_object, concat("type with OID ", type, " does not exist"));
+  }
+}
+
 // Puts the type context's arena back at the end of a scope.
 class ArenaScope {
  public:
@@ -80,6 +89,7 @@ void ExtendedQuery::parse(std::string_view body) {
                    "cannot insert multiple commands into a prepared statement");
   }
   begin(statements.empty() ? nullptr : statements[0].statement);
+  check_declared(types);
   // The unnamed statement goes first, so that an error leaves none.
   if (name.empty()) state_.statements.remove(name);
   state_.statements.add(name, runner_.prepare(std::move(parsed), 0, true));

@@ -49,7 +49,10 @@ class Reply final : public NoticeSink {
     connection_.release(epoch_);
     epoch_ = 0;
   }
-  void take_back() { connection_.discard_unreleased(); }
+  void take_back() {
+    messages_.cut();
+    connection_.discard_unreleased();
+  }
   // Where the answer stands.
   struct Position {
     uint64_t releases = 0;
@@ -58,7 +61,10 @@ class Reply final : public NoticeSink {
   Position position() const { return {releases_, connection_.unreleased_bytes()}; }
   // False: something that was said since may have left.
   bool can_return_to(const Position& position) const { return position.releases == releases_; }
-  void return_to(const Position& position) { connection_.discard_unreleased(position.bytes); }
+  void return_to(const Position& position) {
+    messages_.cut();
+    connection_.discard_unreleased(position.bytes);
+  }
   bool holds_output() const { return connection_.unreleased_bytes() != 0; }
 
   // After each row: lets output leave when too much is held.
@@ -77,7 +83,11 @@ class Reply final : public NoticeSink {
   void reset_limit() { limit_bytes_ = base_limit_bytes_; }
 
   void notice(const SqlError& notice) override;
-  void error(const SqlError& error) { messages_.diagnostic(error.diagnostic()); }
+  // In place of a message that could not be finished, if there is one.
+  void error(const SqlError& error) {
+    messages_.cut();
+    messages_.diagnostic(error.diagnostic());
+  }
 
  private:
   Connection& connection_;

@@ -3,6 +3,15 @@
 #include "sql/sql_error.h"
 
 namespace pgsilo {
+namespace {
+
+// In PostgreSQL's words: there the message is a string that cannot grow further.
+[[noreturn]] void throw_too_long() {
+  throw SqlError(sqlstate::program_limit_exceeded, "out of memory")
+      .detail(concat("A row of the result is longer than ", limits::max_message_bytes, " bytes."));
+}
+
+}  // namespace
 
 void RowWriter::prepare(std::span<const ResultColumn> columns, std::span<const WireFormat> formats,
                         const TypeContext& types) {
@@ -35,6 +44,8 @@ void RowWriter::row(std::span<const Datum> values) {
     columns_[i].print(values[i], out, *types_);
     out.patch_be32(length_at, static_cast<uint32_t>(out.size() - length_at - 4));
   }
+  if (messages.unfinished_bytes() > limits::max_message_bytes) [[unlikely]]
+    throw_too_long();
   messages.end();
   reply_.row_done();
 }

@@ -90,5 +90,26 @@ TEST(MessageWriterTest, ErrorsCarryTheirFields) {
   EXPECT_EQ(out.data()[0], 'N');
 }
 
+// What an exception has left of a message is no part of what follows.
+TEST(MessageWriterTest, AnUnfinishedMessageIsCut) {
+  ByteBuffer out;
+  MessageWriter messages(out);
+  messages.command_complete("SELECT 1");
+  std::string before(out.view());
+  messages.cut();  // nothing is unfinished
+  EXPECT_EQ(out.view(), before);
+  messages.begin(BackendMessage::data_row);
+  out.append("half of a row");
+  messages.cut();
+  EXPECT_EQ(out.view(), before);
+  // The buffer was emptied meanwhile.
+  messages.begin(BackendMessage::data_row);
+  out.clear();
+  messages.cut();
+  EXPECT_TRUE(out.empty());
+  messages.bare(BackendMessage::no_data);
+  EXPECT_EQ(out.size(), 5U);
+}
+
 }  // namespace
 }  // namespace pgsilo
