@@ -1,11 +1,14 @@
 #include "base/check.h"
 
+#include <array>
 #include <cstdio>
-#include <cstdlib>
+
+#include "base/crash_report.h"
 
 namespace pgsilo {
 void check_failed(const char* expression, const char* file, int line) noexcept {
-  std::fprintf(stderr, "pgsilo: check failed: %s at %s:%d\n", expression, file, line);
-  std::abort();
+  std::array<char, 1024> why{};
+  std::snprintf(why.data(), why.size(), "check failed: %s at %s:%d", expression, file, line);
+  stop_process(why.data());
 }
 }  // namespace pgsilo

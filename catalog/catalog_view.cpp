@@ -198,7 +198,7 @@ void CatalogView::committed(WorkerContext& worker) {
   end_change();
 }
 
-void CatalogView::committed(WorkerContext& worker, Parker& parker) {
+void CatalogView::committed(WorkerContext& worker, Parker& parker) noexcept {
   auto is_done = [&] {
     try {
       committed(worker);

@@ -79,8 +79,9 @@ class CatalogView {
   // Nothing to do, nothing done. Throws std::bad_alloc: what is committed must be seen, so it is
   // called again; what was done is not done again.
   void committed(WorkerContext& worker);
-  // The same, called again after a while as long as there is no memory. Throws nothing.
-  void committed(WorkerContext& worker, Parker& parker);
+  // The same, called again after a while as long as there is no memory. What else may be thrown
+  // stops the process: the statement is committed, and others would not see it.
+  void committed(WorkerContext& worker, Parker& parker) noexcept;
   // How long to wait for a change of the catalog: about what it takes to commit and publish one.
   static constexpr int64_t change_poll_us = 200;
   // The transaction was rolled back (or its commit failed): its own changes are forgotten.

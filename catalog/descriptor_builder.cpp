@@ -1,8 +1,8 @@
 #include "catalog/descriptor_builder.h"
 
-#include <algorithm>
+#include "sql/internal_error.h"
 
-#include "base/check.h"
+#include <algorithm>
 
 namespace pgsilo {
 
@@ -40,7 +40,7 @@ void complete_descriptor(TableDescriptor& table,
     RowColumn row_column;
     row_column.dropped = column.dropped;
     if (column.dropped) {
-      PGSILO_CHECK(i < dropped_widths.size());
+      PGSILO_REQUIRE(i < dropped_widths.size());
       row_column.width = dropped_widths[i];
     } else {
       row_column.type = &type_info(column.type);

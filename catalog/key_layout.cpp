@@ -1,7 +1,7 @@
 #include "catalog/key_layout.h"
 
 #include "base/byte_buffer.h"
-#include "base/check.h"
+#include "sql/internal_error.h"
 #include "sql/sql_error.h"
 #include "storage/limits.h"
 
@@ -14,7 +14,7 @@ KeyLayout::KeyLayout(std::vector<KeyColumn> columns, std::vector<uint16_t> colum
       unique_(unique),
       nulls_distinct_(nulls_distinct),
       may_hold_nulls_(may_hold_nulls) {
-  PGSILO_CHECK(columns_.size() == column_numbers_.size());
+  PGSILO_REQUIRE(columns_.size() == column_numbers_.size());
 }
 
 bool KeyLayout::encode_columns(const RowLayout& layout, std::string_view row,

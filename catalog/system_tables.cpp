@@ -1,6 +1,7 @@
 #include "catalog/system_tables.h"
 
-#include "base/check.h"
+#include "sql/internal_error.h"
+#include "sql/types/type.h"
 
 namespace pgsilo {
 
@@ -114,7 +115,7 @@ const SystemTable& SystemTables::table(system_oid::Table oid) const {
   for (const SystemTable& table : tables_) {
     if (table.info().oid == oid) return table;
   }
-  PGSILO_CHECK(false);
+  PGSILO_REQUIRE(false);
 }
 
 }  // namespace pgsilo

@@ -7,6 +7,11 @@
 
 namespace pgsilo {
 
+void ExecutionContext::check_client() const {
+  if (time_budget == nullptr || !time_budget->is_abandoned()) return;
+  throw SqlError(Severity::fatal, sqlstate::connection_failure, "connection to client lost");
+}
+
 void ExecutionContext::check_budget() {
   rows_until_check_ = rows_per_check;
   if (cancel_requested != nullptr && cancel_requested->load(std::memory_order_relaxed)) {

@@ -68,6 +68,8 @@ class TimeBudget {
   // Called about once per `rows_per_check` rows; returns true if the fiber was suspended in
   // between, in which case the executor validates the transaction's reads before it goes on.
   virtual bool yield_if_spent() = 0;
+  // Nobody waits for the statement's answer any more.
+  virtual bool is_abandoned() const { return false; }
 };
 
 // Asked by a statement that has read much, or that has no memory left to remember what it reads.
@@ -147,6 +149,8 @@ struct ExecutionContext {
   }
   // The slow half of maybe_yield().
   void check_budget();
+  // Before something runs again: not for a client that has gone (08006, and the session ends).
+  void check_client() const;
 
   static constexpr uint32_t rows_per_check = 128;
   // Records and nodes of one transaction.

@@ -7,6 +7,7 @@
 #include "executor/operator/subplan.h"
 #include "executor/transaction_status.h"
 #include "planner/plan/transaction_plan.h"
+#include "sql/internal_error.h"
 #include "storage/relation/relation.h"
 
 namespace pgsilo {
@@ -43,7 +44,7 @@ CteRun& ExecutionState::cte(int32_t index) {
 }
 
 void ExecutionState::start(std::span<const Datum> parameters) {
-  PGSILO_CHECK(parameters.size() == compiled.parameter_count);
+  PGSILO_REQUIRE(parameters.size() == compiled.parameter_count);
   std::copy(parameters.begin(), parameters.end(), registers.begin());
   if (memory.bytes_reserved() != 0) memory.reset();
   rows_processed = 0;

@@ -50,7 +50,7 @@ Database::Database(ServerSettings settings, std::string directory,
                    std::unique_ptr<FileSystem> files)
     : settings_(std::move(settings)), directory_(std::move(directory)), files_(std::move(files)) {}
 
-Database::~Database() = default;
+Database::~Database() { set_crash_witness(nullptr); }
 
 bool Database::open(std::string* why) {
   descriptor_limit_ = raise_descriptor_limit();
@@ -198,6 +198,7 @@ bool Database::recover(std::string* why) {
 }
 
 void Database::make_workers() {
+  set_crash_witness(&sessions_);
   std::vector<int> cpus = usable_cpus();
   bool pinned = settings_.value("worker_pinning").integer != 0;
   bool may_help = wal_->workers() > 1;
@@ -212,7 +213,7 @@ void Database::make_workers() {
       .catalog = *catalog_,
       .sessions = sessions_,
       .settings = settings_,
-      .monitor = monitor_,
+      .monitor = *asked_monitor_,
       .memory = memory_->ceiling(),
       .reception = reception_,
   };

@@ -44,6 +44,9 @@ class Database final {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
+  // Before open(): who answers what statements ask about the server, in place of the database's
+  // own. For tests, whose monitor fails as they want.
+  void set_monitor(ServerMonitor& monitor) { asked_monitor_ = &monitor; }
   // False: `why` is for the user (a second line is a hint).
   bool open(std::string* why);
   void start();
@@ -84,6 +87,7 @@ class Database final {
   SessionRegistry sessions_;
   std::unique_ptr<ServerMemory> memory_;
   Monitor monitor_{sessions_, locks_};
+  ServerMonitor* asked_monitor_ = &monitor_;
   HelpingWorkers helpers_;
   Reception reception_{sessions_};
   std::vector<std::unique_ptr<WorkerHome>> workers_;

@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "base/crash_report.h"
 #include "base/sanitizers.h"
 #include "server/database.h"
 #include "server/options.h"
@@ -59,6 +60,8 @@ void let_freed_memory_go_back() {
 }
 
 int serve(const Options& options, ServerSettings settings) {
+  install_crash_reports();
+  CrashStack crash_stack;
   sigset_t signals = block_signals();
   let_freed_memory_go_back();
   Database database(std::move(settings), options.data_directory);

@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 
+#include "base/crash_report.h"
 #include "server/reception.h"
 #include "server/session/session.h"
 
@@ -21,7 +22,7 @@ void run_session(void* argument) {
   try {
     Session session(arrival->services, *arrival->fiber, arrival->client.descriptor());
     session.run();
-  } catch (const std::exception&) {
+  } catch (...) {
     // There was no memory (or no room in epoll) for it.
     say_farewell(arrival->client.descriptor(), out_of_memory_farewell());
   }
@@ -69,6 +70,7 @@ WorkerHome::~WorkerHome() { wal_.set_listener(index_, nullptr); }
 
 void WorkerHome::start() {
   thread_ = std::thread([this] {
+    CrashStack crash_stack;
     MemoryBudget::Use use(memory_);
     worker_.run();
   });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sql/internal_error.h"
 #include "sql/sql_error.h"
 #include "storage/relation/relation.h"
 
@@ -22,7 +23,7 @@ DefinitionSteps::DefinitionSteps(DataDefinition& definition)
 const TableDescriptor& DefinitionSteps::table_of(Oid oid) {
   const TableDescriptor* table = view_.find_table(oid);
   // Whoever called resolved the name against this very view.
-  PGSILO_CHECK(table != nullptr);
+  PGSILO_REQUIRE(table != nullptr);
   return *table;
 }
 

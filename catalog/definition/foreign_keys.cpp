@@ -5,6 +5,7 @@
 #include "catalog/definition/definition_steps.h"
 #include "catalog/definition/object_names.h"
 #include "catalog/reference_types.h"
+#include "sql/internal_error.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
 
@@ -214,7 +215,7 @@ void DefinitionSteps::remove_foreign_key(Draft& draft, Oid constraint) {
 const ConstraintDescriptor& DefinitionSteps::constraint_of(const IncomingReference& reference) {
   const ConstraintDescriptor* found =
       table_of(reference.table).find_constraint(reference.constraint);
-  PGSILO_CHECK(found != nullptr);
+  PGSILO_REQUIRE(found != nullptr);
   return *found;
 }
 

@@ -11,6 +11,7 @@
 #include "executor/expression/standalone_expression.h"
 #include "executor/transaction_status.h"
 #include "planner/bound/make_expression.h"
+#include "sql/internal_error.h"
 #include "storage/relation/relation.h"
 
 namespace pgsilo {
@@ -39,7 +40,7 @@ const TableDescriptor& referenced_table(ExecutionContext& context,
                                         const ConstraintDescriptor& constraint) {
   const TableDescriptor* found =
       context.catalog->find_table(constraint.foreign_key->referenced_table);
-  PGSILO_CHECK(found != nullptr);  // it cannot be dropped before the constraint
+  PGSILO_REQUIRE(found != nullptr);  // it cannot be dropped before the constraint
   return *found;
 }
 

@@ -13,6 +13,7 @@
 #include "executor/transaction_status.h"
 #include "planner/plan/transaction_plan.h"
 #include "sql/ast/node.h"
+#include "sql/internal_error.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
@@ -62,9 +63,9 @@ ReferentialActions::~ReferentialActions() = default;
 ReferentialActions::Subject ReferentialActions::subject_of(const ReferenceEvent& event) const {
   const CatalogView& view = *context_.catalog;
   const TableDescriptor* table = view.find_table(event.reference.table);
-  PGSILO_CHECK(table != nullptr);
+  PGSILO_REQUIRE(table != nullptr);
   const ConstraintDescriptor* constraint = table->find_constraint(event.reference.constraint);
-  PGSILO_CHECK(constraint != nullptr);
+  PGSILO_REQUIRE(constraint != nullptr);
   return {*table, *constraint, *view.find_table(constraint->foreign_key->referenced_table)};
 }
 

@@ -1,6 +1,7 @@
 #include "executor/ddl/ddl_command.h"
 
 #include "executor/constraint/referential_actions.h"
+#include "sql/internal_error.h"
 
 namespace pgsilo {
 
@@ -76,7 +77,7 @@ void DdlRun::refuse_pending_events(const TableDescriptor& table, std::string_vie
 
 const TableDescriptor& DdlRun::table(Oid oid) {
   const TableDescriptor* table = catalog().find_table(oid);
-  PGSILO_CHECK(table != nullptr);
+  PGSILO_REQUIRE(table != nullptr);
   return *table;
 }
 

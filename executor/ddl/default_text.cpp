@@ -6,6 +6,7 @@
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
 #include "planner/bound/expression_tree.h"
+#include "sql/internal_error.h"
 #include "sql/parser/lexer.h"
 #include "sql/types/type.h"
 
@@ -33,7 +34,7 @@ DefaultText define_default(DdlRun& run, std::string_view text) {
   for (const auto& [location, oid] : named) {
     Lexer lexer(parsed, location);
     Token literal = lexer.next();
-    PGSILO_CHECK(literal.kind == TokenKind::string || literal.kind == TokenKind::other_string);
+    PGSILO_REQUIRE(literal.kind == TokenKind::string || literal.kind == TokenKind::other_string);
     uint32_t end = literal.end;
     Token behind = lexer.next();  // U&'...' UESCAPE '!' is one literal
     if (behind.kind == TokenKind::identifier && is_key_word(lexer.text(behind), "uescape"))

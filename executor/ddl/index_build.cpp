@@ -106,8 +106,9 @@ void IndexBuild::settle(TransactionStatus failure) {
   if (failure == TransactionStatus::must_wait)
     return require_ok_status(transaction_.wait_for_intent());
   transaction_.abort();
-  if (!is_conflict(failure)) raise_transaction_status(failure);
   int64_t delay_us = retry_.next_delay_us(failure);
+  if (!is_conflict(failure) || retry_.is_exhausted()) raise_transaction_status(failure);
+  context_.check_client();
   if (delay_us > 0) context_.parker->park(monotonic_us() + delay_us);
 }
 

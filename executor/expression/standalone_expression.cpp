@@ -7,6 +7,7 @@
 #include "executor/utility_command.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/plan/transaction_plan.h"
+#include "sql/internal_error.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -45,7 +46,7 @@ StandaloneExpression::StandaloneExpression(const BoundExpression& expression, si
 StandaloneExpression::~StandaloneExpression() = default;
 
 Datum StandaloneExpression::evaluate(std::span<const Datum> slots, Arena& arena) {
-  PGSILO_CHECK(slots.size() == impl_->slot_count);
+  PGSILO_REQUIRE(slots.size() == impl_->slot_count);
   Datum* registers = impl_->compiled.registers.data();
   std::copy(slots.begin(), slots.end(), registers + impl_->first_slot);
   TypeContext& types = *impl_->context.types;

@@ -6,6 +6,8 @@ namespace pgsilo {
 
 int64_t RetryPolicy::next_delay_us(TransactionStatus conflict) {
   ++failures_;
+  if (conflict != TransactionStatus::must_wait && conflict != TransactionStatus::deadlock)
+    ++conflicts_;
   if (conflict == TransactionStatus::conflict_record ||
       conflict == TransactionStatus::conflict_node ||
       conflict == TransactionStatus::conflict_unique)

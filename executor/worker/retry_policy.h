@@ -23,7 +23,7 @@ class RetryPolicy {
 
   // A new statement: no failure yet.
   void reset() {
-    failures_ = beaten_ = 0;
+    failures_ = conflicts_ = beaten_ = 0;
     lost_much_ = false;
   }
   // The statement has failed once more; microseconds to wait before the next run, 0 for at once.
@@ -38,6 +38,13 @@ class RetryPolicy {
            (beaten_ - beaten_before_exclusion) % (2 * exclusive_runs) < exclusive_runs;
   }
 
+  // It has failed so often that the conflict is told (40001), whatever the last resort promises: a
+  // defect, as a conflict with itself, must not run for ever. Waits for locks and deadlocks, each
+  // of which ends because others get on, count for the second number only.
+  bool is_exhausted() const { return conflicts_ >= most_conflicts || failures_ >= most_failures; }
+
+  static constexpr uint32_t most_conflicts = 1000;
+  static constexpr uint32_t most_failures = 20'000;
   static constexpr uint32_t immediate_retries = 3;
   static constexpr int64_t first_delay_us = 20;
   static constexpr int64_t longest_delay_us = 5000;
@@ -53,6 +60,7 @@ class RetryPolicy {
   uint64_t random_state_;
   const LastResort last_resort_;
   uint32_t failures_ = 0;
+  uint32_t conflicts_ = 0;
   uint32_t beaten_ = 0;  // of those, because of what it had read
   bool lost_much_ = false;
 };

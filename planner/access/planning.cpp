@@ -3,6 +3,7 @@
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
 #include "planner/rewrite/levels.h"
+#include "sql/internal_error.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
 
@@ -31,7 +32,7 @@ const BoundExpression* parameter_for(StatementPlanning& statement, ChildFrame& f
 }  // namespace
 
 const BoundExpression* QueryContext::own_parameter(const BoundExpression* expression) {
-  PGSILO_CHECK(child != nullptr);
+  PGSILO_REQUIRE(child != nullptr);
   child->depends_on_outer = true;
   return parameter_for(statement, *child, expression);
 }
@@ -42,7 +43,7 @@ const BoundExpression* QueryContext::outer_parameter(const BoundExpression* expr
   // Whatever stands between the two queries also changes with the outer row.
   for (int32_t i = 0; i < levels_up; ++i) {
     owner = owner->parent;
-    PGSILO_CHECK(owner != nullptr && owner->child != nullptr);
+    PGSILO_REQUIRE(owner != nullptr && owner->child != nullptr);
     owner->child->depends_on_outer = true;
   }
   return parameter_for(statement, *owner->child, lower_levels(arena(), expression, levels_up));

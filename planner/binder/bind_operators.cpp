@@ -9,6 +9,7 @@
 #include "planner/binder/row_comparison.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
+#include "sql/internal_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -278,7 +279,7 @@ const BoundExpression* bind_operator_expression(Scope& scope, const ast::Operato
     case ast::OperatorKind::not_between_symmetric:
       return bind_between(scope, node);
   }
-  PGSILO_CHECK(false);
+  PGSILO_REQUIRE(false);
 }
 
 }  // namespace pgsilo

@@ -5,6 +5,7 @@
 #include "planner/binder/query_binder.h"
 #include "planner/binder/row_comparison.h"
 #include "planner/bound/make_expression.h"
+#include "sql/internal_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -149,7 +150,7 @@ const BoundExpression* bind_sublink(Scope& scope, const ast::SubLink& node) {
     case ast::SubLinkKind::all:
       return bind_quantified(scope, node);
   }
-  PGSILO_CHECK(false);
+  PGSILO_REQUIRE(false);
 }
 
 }  // namespace pgsilo

@@ -7,6 +7,7 @@
 #include "planner/binder/binding.h"
 #include "planner/binder/parameters.h"
 #include "planner/bound/make_expression.h"
+#include "sql/internal_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -109,7 +110,7 @@ const BoundExpression* read_literal(StatementBinding& binding, const ConstantExp
 const BoundExpression* cast_call(StatementBinding& binding, const BoundExpression* argument,
                                  Oid target, Oid procedure, CallForm form, int32_t location) {
   const BuiltinProcedure* found = find_procedure(procedure);
-  PGSILO_CHECK(found != nullptr);
+  PGSILO_REQUIRE(found != nullptr);
   // Some cast functions also want a modifier and whether the cast is explicit.
   auto arguments = binding.arena.make_span<const BoundExpression*>(found->argument_count);
   arguments[0] = argument;

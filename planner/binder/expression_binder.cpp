@@ -10,6 +10,7 @@
 #include "planner/binder/parameters.h"
 #include "planner/bound/make_expression.h"
 #include "planner/unsupported_features.h"
+#include "sql/internal_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -90,7 +91,7 @@ SqlValueInfo sql_value_info(ast::SqlValue value) {
     case ast::SqlValue::current_schema:
       return {SqlValueKind::current_schema, type_oid::name};
   }
-  PGSILO_CHECK(false);
+  PGSILO_REQUIRE(false);
 }
 
 const BoundExpression* bind_sql_value(Scope& scope, const ast::SqlValueFunction& node) {

@@ -4,6 +4,7 @@
 #include "planner/binder/candidates.h"
 #include "planner/binder/coercion.h"
 #include "planner/bound/make_expression.h"
+#include "sql/internal_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -105,7 +106,7 @@ const BoundExpression* make_operator(StatementBinding& binding, const BuiltinOpe
                               CoercionContext::implicit, CallForm::implicit_cast, -1);
   }
   const BuiltinProcedure* procedure = find_procedure(op.procedure);
-  PGSILO_CHECK(procedure != nullptr);
+  PGSILO_REQUIRE(procedure != nullptr);
   CallExpression* call =
       make_call(binding.arena, *procedure, result, binding.arena.copy_span(operands), location);
   call->form = CallForm::infix_operator;

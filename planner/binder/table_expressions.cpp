@@ -5,6 +5,7 @@
 #include "planner/binder/modification_binder.h"
 #include "planner/binder/query_binder.h"
 #include "planner/bound/make_expression.h"
+#include "sql/internal_error.h"
 #include "sql/parser/parser.h"
 #include "sql/types/type.h"
 
@@ -32,9 +33,9 @@ class OtherText {
 
 const ast::Node* parse_expression(StatementBinding& binding, std::string_view text) {
   std::span<const ast::RawStatement> parsed = parse(concat("SELECT ", text), binding.arena);
-  PGSILO_CHECK(parsed.size() == 1 && parsed[0].statement->kind == ast::NodeKind::select_stmt);
+  PGSILO_REQUIRE(parsed.size() == 1 && parsed[0].statement->kind == ast::NodeKind::select_stmt);
   const auto* select = ast::as<ast::SelectStmt>(parsed[0].statement);
-  PGSILO_CHECK(select->targets.size() == 1);
+  PGSILO_REQUIRE(select->targets.size() == 1);
   return select->targets[0].expression;
 }
 

@@ -27,7 +27,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/check.h"
+#include "sql/internal_error.h"
 #include "sql/types/datum.h"
 #include "sql/types/type_oid.h"
 
@@ -78,7 +78,7 @@ using ExpressionList = std::span<const BoundExpression*>;
 
 template <typename T>
 const T* as(const BoundExpression* expression) {
-  PGSILO_DCHECK(expression != nullptr && expression->kind == T::expression_kind);
+  PGSILO_REQUIRE(expression != nullptr && expression->kind == T::expression_kind);
   return static_cast<const T*>(expression);
 }
 

@@ -14,6 +14,7 @@
 #include "planner/plan/plan_relation.h"
 #include "planner/plan/query_planner.h"
 #include "sql/ast/query.h"
+#include "sql/internal_error.h"
 #include "sql/sql_error.h"
 #include "sql/types/type_oid.h"
 
@@ -68,7 +69,7 @@ class JoinBuilder {
       case PathKind::hash_join:
         return build_hash_join(path);
     }
-    PGSILO_CHECK(false);
+    PGSILO_REQUIRE(false);
   }
 
  private:
@@ -225,7 +226,7 @@ class JoinBuilder {
     std::vector<NestedLoopParameter> parameters;
     for (const OuterReference& reference : frame.references) {
       int32_t slot = left.layout.find(*reference.source);
-      PGSILO_CHECK(slot >= 0);
+      PGSILO_REQUIRE(slot >= 0);
       parameters.push_back({reference.parameter, slot});
     }
     loop->parameters = context_.arena().copy_span(parameters);

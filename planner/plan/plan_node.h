@@ -28,6 +28,7 @@
 
 #include "base/scan_direction.h"
 #include "planner/bound/expression.h"
+#include "sql/internal_error.h"
 
 namespace pgsilo {
 
@@ -85,7 +86,7 @@ struct PlanNode {
 
 template <typename T>
 const T* as(const PlanNode* node) {
-  PGSILO_DCHECK(node != nullptr && node->kind == T::plan_kind);
+  PGSILO_REQUIRE(node != nullptr && node->kind == T::plan_kind);
   return static_cast<const T*>(node);
 }
 

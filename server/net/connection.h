@@ -47,6 +47,9 @@ class Connection final : public IoHandler, public DurableWaiter {
   bool broken() const { return broken_; }
   void give_up() { broken_ = true; }
   bool end_of_input() const { return end_of_input_; }
+  // It has closed its side; what it sent before may still be read. Most likely nobody reads
+  // answers.
+  bool peer_closed() const { return broken_ || peer_closed_; }
 
   // --- input: [taken by replay | unread] ---
   std::string_view unread() const { return {input_.get() + cursor_, end_ - cursor_}; }

@@ -9,6 +9,7 @@
 #include "server/pgwire/message_reader.h"
 #include "server/session/session_registry.h"
 #include "server/statistics/worker_statistics.h"
+#include "sql/internal_error.h"
 #include "sql/memory_error.h"
 #include "sql/types/date_time.h"
 #include "sql/types/text.h"
@@ -61,16 +62,33 @@ Session::Session(const SessionServices& services, WorkerFiber& fiber, int descri
 Session::~Session() { leave(); }
 
 void Session::run() {
+  std::optional<SqlError> failure;
   try {
     if (start()) serve();
   } catch (const std::bad_alloc&) {
     // Not even an error could be told for want of memory. What follows is outside of the handler,
     // for it may park.
     state_.connection.give_up();
+  } catch (...) {
+    failure = error_of_current_exception();
   }
+  if (failure) end_by_failure(*failure);
   leave();
   constexpr int64_t farewell_us = 5000000;
   state_.connection.drain(monotonic_us() + farewell_us);
+}
+
+// Something failed where no statement could be told of it: while the last one was undone, or before
+// the first.
+void Session::end_by_failure(const SqlError& error) {
+  log_internal_error(error);
+  try {
+    SqlError last_words = error;
+    last_words.amend().severity = Severity::fatal;
+    say_goodbye(last_words);
+  } catch (...) {
+    state_.connection.give_up();
+  }
 }
 
 // Nobody sees the session any more, though its last words may still wait for a slow client.
@@ -168,12 +186,8 @@ bool Session::serve_message() {
   } catch (const TransactionConflict& caught) {
     error = caught;
     conflict = caught.status();
-  } catch (const SqlError& caught) {
-    error = caught;
-  } catch (const MemoryLimitReached&) {
-    error = memory_limit_error();
-  } catch (const std::bad_alloc&) {
-    error = SqlError(sqlstate::out_of_memory, "out of memory");
+  } catch (...) {
+    error = error_of_current_exception();
   }
   if (error) recover(*error, conflict ? &*conflict : nullptr);
   return !ended_;

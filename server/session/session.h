@@ -85,6 +85,8 @@ class Session final : public OutputValve, public LongReader {
   void count_abort(TransactionStatus status);
   void fail(const SqlError& error);
   void say_goodbye(const SqlError& error);
+  void end_by_failure(const SqlError& error);
+  void log_internal_error(const SqlError& error) const;
 
   SessionState state_;
   SessionCommands commands_;

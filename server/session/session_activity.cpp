@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "sql/types/text.h"
@@ -75,6 +76,18 @@ std::string SessionActivity::read_query() const {
     text.resize(valid_text_prefix(text));
     return text;
   }
+}
+
+// The session may be about to change it, and for ever so: what is there is good enough.
+size_t SessionActivity::copy_running(std::span<char> text) const noexcept {
+  if (state_.load(std::memory_order_relaxed) == State::idle) return 0;
+  std::array<uint64_t, limits::shown_query_bytes / 8> words;
+  size_t bytes =
+      std::min<size_t>(query_bytes_.load(std::memory_order_relaxed), limits::shown_query_bytes);
+  copy_racing_row_out(words.data(), query_, row_words(bytes));
+  bytes = std::min(bytes, text.size());
+  std::memcpy(text.data(), words.data(), bytes);
+  return bytes;
 }
 
 SessionInfo SessionActivity::read() const {

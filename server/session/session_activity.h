@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -62,6 +63,11 @@ class SessionActivity {
     return idles ? get(pin_start_) : 0;
   }
 
+  // Of the query that runs, or ran last, as others see it.
+  std::string query() const { return read_query(); }
+  // The same while the process stops: into `text`, as far as it goes; nothing is waited for. Empty:
+  // nothing runs.
+  size_t copy_running(std::span<char> text) const noexcept;
   // A copy, but for the process number, which the registry knows.
   SessionInfo read() const;
 

@@ -13,6 +13,7 @@
 #include "executor/execution_context.h"
 #include "executor/wait_report.h"
 #include "executor/worker/worker_fiber.h"
+#include "server/net/connection.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -22,6 +23,8 @@ class LockOwner;
 class SessionInterrupts final : public Parker, public TimeBudget {
  public:
   explicit SessionInterrupts(WorkerFiber& fiber) : fiber_(fiber) {}
+  // Whose client it is that answers are for.
+  void watch(const Connection& connection) { connection_ = &connection; }
   // Waits for which nobody has noted a reason are storage's: for a lock if `locks` waits for one.
   void report_to(WaitReport& report, LockOwner& locks) {
     report_ = &report;
@@ -76,6 +79,9 @@ class SessionInterrupts final : public Parker, public TimeBudget {
   void unpark() override { fiber_.unpark(); }
   void give_way() override { yield_if_spent(); }
   bool yield_if_spent() override;
+  bool is_abandoned() const override {
+    return connection_ != nullptr && connection_->peer_closed();
+  }
   // Before another run: waits at least this long, but not past a cancel request.
   void sleep(int64_t duration_us);
 
@@ -84,6 +90,7 @@ class SessionInterrupts final : public Parker, public TimeBudget {
   WaitEvent storage_wait();
 
   WorkerFiber& fiber_;
+  const Connection* connection_ = nullptr;
   WaitReport* report_ = nullptr;
   LockOwner* locks_ = nullptr;
   std::atomic<bool> cancelled_{false};

@@ -3,8 +3,11 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 #include "base/check.h"
+#include "server/limits.h"
 #include "server/session/session_activity.h"
 #include "server/session/session_interrupts.h"
 
@@ -116,6 +119,19 @@ void SessionRegistry::terminate_all() {
 size_t SessionRegistry::size() const {
   std::lock_guard lock(mutex_);
   return sessions_.size();
+}
+
+// A thread that stopped while it held the mutex will not let go of it.
+void SessionRegistry::tell(int descriptor) const noexcept {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  std::array<char, limits::shown_query_bytes> text;
+  for (const auto& [process, entry] : sessions_) {
+    size_t bytes = entry.activity->copy_running(text);
+    if (bytes == 0) continue;
+    dprintf(descriptor, "pgsilo: process %d runs: %.*s\n", process, static_cast<int>(bytes),
+            text.data());
+  }
 }
 
 }  // namespace pgsilo

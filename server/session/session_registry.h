@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/crash_report.h"
 #include "executor/server_monitor.h"
 
 namespace pgsilo {
@@ -17,7 +18,7 @@ class LockOwner;
 class SessionActivity;
 class SessionInterrupts;
 
-class SessionRegistry {
+class SessionRegistry final : public CrashWitness {
  public:
   // A client that has not yet said who it is. It is no session, but terminate_all() ends it, too.
   class Arrival {
@@ -53,6 +54,8 @@ class SessionRegistry {
   // Every session is to end, and none is admitted from now on.
   void terminate_all();
   size_t size() const;
+  // What runs: a line per session that is not idle.
+  void tell(int descriptor) const noexcept override;
 
  private:
   struct Entry {

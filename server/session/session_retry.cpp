@@ -1,3 +1,5 @@
+#include <cstdio>
+
 #include "base/clock.h"
 #include "base/memory_budget.h"
 #include "executor/transaction_status.h"
@@ -119,6 +121,7 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
     state_.reply.take_back();
     reason = *ended;
   }
+  log_internal_error(reason);
   if (is_retryable(reason.state()) && state_.counted != nullptr) state_.counted->failures.add();
   if (reason.diagnostic().severity >= Severity::fatal) {
     say_goodbye(reason);
@@ -141,10 +144,12 @@ void Session::run_again(TransactionStatus conflict) {
   retry_.note_lost(state_.transactions.storage().written_records());
   state_.transactions.abandon_for_retry(conflict);
   int64_t delay_us = retry_.next_delay_us(conflict);
+  if (retry_.is_exhausted()) raise_transaction_status(conflict);
   state_.transactions.set_careful(retry_.takes_intents());
   state_.keep_writers_out(retry_.keeps_writers_out());
   if (delay_us > 0) state_.interrupts.sleep(delay_us);
   state_.interrupts.check();
+  state_.context.check_client();
   state_.transactions.advisory_locks().undo();
   if (conflict == TransactionStatus::deadlock) state_.transactions.advisory_locks().settle();
   state_.transactions.set_reads_snapshot(only_reads && retry_.failures() >=
@@ -161,6 +166,15 @@ void Session::run_again(TransactionStatus conflict) {
 void Session::count_abort(TransactionStatus status) {
   if (status == TransactionStatus::deadlock) state_.services.statistics.deadlocks.add();
   if (state_.counted != nullptr) state_.counted->aborts[static_cast<size_t>(status)].add();
+}
+
+// A mistake of ours: what is needed to find it.
+void Session::log_internal_error(const SqlError& error) const {
+  const SqlDiagnostic& said = error.diagnostic();
+  if (said.log_detail.empty()) return;
+  std::fprintf(stderr, "pgsilo: ERROR:  %.*s: %s\npgsilo: DETAIL:  %s\npgsilo: STATEMENT:  %s\n",
+               static_cast<int>(said.state.text().size()), said.state.text().data(),
+               said.message.c_str(), said.log_detail.c_str(), state_.activity.query().c_str());
 }
 
 void Session::fail(const SqlError& error) {

@@ -63,6 +63,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
       copy_in(connection, reply, transactions, interrupts),
       copy_out(reply) {
   connection.attach(interrupts, interrupts.terminating(), &activity.wait_report());
+  interrupts.watch(connection);
   interrupts.report_to(activity.wait_report(), transactions.storage().lock_owner());
   waits.parker = &interrupts;
   waits.cancelled = &interrupts.cancelled();

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "base/large_stack.h"
 #include "executor/constant_evaluator.h"
 #include "executor/transaction_status.h"
+#include "planner/binder/parameters.h"
 #include "server/limits.h"
 #include "server/session/session_commands.h"
 #include "server/statistics/worker_statistics.h"
+#include "sql/internal_error.h"
 #include "sql/types/text.h"
 
 namespace pgsilo {
@@ -133,6 +136,7 @@ void StatementRunner::describe(PreparedStatement& statement) {
     statement.result_columns.assign(columns.begin(), columns.end());
     statement.returns_rows = statement.plan->returns_rows();
   } else if (statement.node != nullptr) {
+    require_known_types(statement.declared_types);
     statement.parameter_types = statement.declared_types;
     commands_.describe(statement);
   }
@@ -278,10 +282,12 @@ void StatementRunner::restart(const Reply::Position& begin, TransactionStatus co
   state_.reply.return_to(begin);
   if (status != TransactionStatus::ok || gives_up) raise_transaction_status(conflict);
   int64_t delay_us = retry_.next_delay_us(conflict);
+  if (retry_.is_exhausted()) raise_transaction_status(conflict);
   state_.keep_writers_out(retry_.keeps_writers_out());
   state_.context.prefers_past = retry_.failures() >= limits::read_failures_before_snapshot;
   if (delay_us > 0) state_.interrupts.sleep(delay_us);
   state_.interrupts.check();
+  state_.context.check_client();
   state_.transactions.advisory_locks().undo();
 }
 
@@ -318,9 +324,12 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
     } catch (const TransactionConflict& caught) {
       conflict = caught.status();
       if (conflict == TransactionStatus::deadlock || !may_restart(portal, begin, before)) throw;
-    } catch (const SqlError& error) {
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (...) {
       // An error is an answer: what it rests on must have been true. That a wait took too long
       // rests on nothing.
+      const SqlError error = error_of_current_exception();
       const SqlDiagnostic& said = error.diagnostic();
       if (said.severity != Severity::error || said.state == sqlstate::lock_not_available ||
           said.state == sqlstate::query_canceled || !may_restart(portal, begin, before)) {

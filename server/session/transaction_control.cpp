@@ -128,6 +128,7 @@ void TransactionControl::open_snapshot() {
     transaction_.abort();
     const WaitSettings& waits = transaction_.waits();
     if (waits.cancelled->load(std::memory_order_acquire)) raise(TransactionStatus::cancelled);
+    context_.check_client();
     waits.parker->park(monotonic_us() + CatalogView::change_poll_us);
   }
   observer_.storage_opened();

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "server/settings/canonical.h"
+#include "sql/internal_error.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -117,7 +118,7 @@ void ServerSettings::set_internal(std::string_view name, std::string_view value)
 
 const SettingValue& ServerSettings::value(std::string_view name) const {
   int index = find_setting(name);
-  PGSILO_CHECK(index >= 0);
+  PGSILO_REQUIRE(index >= 0);
   return values_[static_cast<size_t>(index)];
 }
 

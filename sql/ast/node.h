@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/check.h"
+#include "sql/internal_error.h"
 
 namespace pgsilo::ast {
 
@@ -103,7 +103,7 @@ using NameList = List<std::string_view>;
 // T must be the node's type; T::node_kind says which kind that is.
 template <typename T>
 const T* as(const Node* node) {
-  PGSILO_DCHECK(node != nullptr && node->kind == T::node_kind);
+  PGSILO_REQUIRE(node != nullptr && node->kind == T::node_kind);
   return static_cast<const T*>(node);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/large_stack.h"
+#include "sql/internal_error.h"
 #include "sql/parser/lexer.h"
 #include "sql/parser/nesting.h"
 #include "sql/parser/tree_converter.h"
@@ -76,7 +77,7 @@ class ParsedTree {
     const PgQuery__ParseResult* tree =
         pg_query__parse_result__unpack(&allocator, result_.parse_tree.len,
                                        reinterpret_cast<const uint8_t*>(result_.parse_tree.data));
-    PGSILO_CHECK(tree != nullptr);
+    PGSILO_REQUIRE(tree != nullptr);
     return *tree;
   }
 

@@ -5,6 +5,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/check.h"
+#include "sql/internal_error.h"
 #include "sql/types/array.h"
 #include "sql/types/date_time.h"
 #include "sql/types/interval.h"
@@ -118,14 +119,14 @@ void encode_value(const TypeInfo& type, Datum value, ByteBuffer& out) {
     case KeyForm::none:
       break;
   }
-  PGSILO_CHECK(!"a type without a key form in a key");
+  PGSILO_REQUIRE(!"a type without a key form in a key");
 }
 
 }  // namespace
 
 void encode_key(const KeyColumn& column, Datum value, ByteBuffer& out) {
   if (value.null) {
-    PGSILO_CHECK(column.nullable);
+    PGSILO_REQUIRE(column.nullable);
     out.append(column.nulls_first ? marker_null_first : marker_null_last);
     return;
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/check.h"
+#include "sql/internal_error.h"
 #include "sql/types/type_functions.h"
 
 namespace pgsilo {
@@ -329,7 +329,7 @@ const TypeInfo* find_type_by_name(std::string_view name) {
 
 const TypeInfo& type_info(Oid oid) {
   const TypeInfo* type = find_type(oid);
-  PGSILO_CHECK(type != nullptr);
+  PGSILO_REQUIRE(type != nullptr);
   return *type;
 }
 

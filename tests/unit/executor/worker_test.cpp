@@ -482,6 +482,28 @@ TEST(RetryPolicyTest, WhoseReadsAreBeatenKeepsWritersOutForSomeRuns) {
   EXPECT_FALSE(policy.keeps_writers_out());
 }
 
+// However long somebody waits for others, that is no reason; being beaten for ever is one.
+TEST(RetryPolicyTest, IsExhaustedInTheEnd) {
+  for (LastResort last_resort : {LastResort::none, LastResort::keep_writers_out}) {
+    RetryPolicy policy(7, last_resort);
+    for (uint32_t i = 0; i < RetryPolicy::most_conflicts; ++i) {
+      EXPECT_FALSE(policy.is_exhausted());
+      policy.next_delay_us(TransactionStatus::must_wait);
+      policy.next_delay_us(TransactionStatus::deadlock);
+      policy.next_delay_us(i % 2 == 0 ? TransactionStatus::conflict_unique
+                                      : TransactionStatus::conflict_relation);
+    }
+    EXPECT_TRUE(policy.is_exhausted());
+    policy.reset();
+    EXPECT_FALSE(policy.is_exhausted());
+    for (uint32_t i = 1; i < RetryPolicy::most_failures; ++i)
+      policy.next_delay_us(TransactionStatus::must_wait);
+    EXPECT_FALSE(policy.is_exhausted());
+    policy.next_delay_us(TransactionStatus::must_wait);
+    EXPECT_TRUE(policy.is_exhausted());
+  }
+}
+
 // An index build lets writers write: it has nothing but pauses.
 TEST(RetryPolicyTest, WithoutALastResortItAlwaysPauses) {
   RetryPolicy policy(7, LastResort::none);
