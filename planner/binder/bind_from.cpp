@@ -98,7 +98,7 @@ const FromItem* bind_cte_reference(Scope& scope, const ast::RangeVar& name, Foun
 
 const FromItem* bind_view(Scope& scope, const ast::RangeVar& name, const TableDescriptor& view,
                           std::string_view alias, Items& items) {
-  BoundQuery* query = bind_view_query(scope.binding, view, scope.binding.position(name.location));
+  BoundQuery* query = bind_view_query(scope.binding, view, name.location);
   BoundRelation* relation = add_relation(scope, RangeKind::subquery, alias);
   relation->query = query;
   relation->columns = rename_columns(scope, table_columns(scope.arena(), view), name.alias, alias);
@@ -344,12 +344,13 @@ std::string dotted_name(const ast::RangeVar& name) {
 }  // namespace
 
 const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar& name) {
-  int position = binding.position(name.location);
+  // Only for errors: a text may have many statements before this one.
+  auto position = [&] { return binding.position(name.location); };
   if (!name.catalog_name.empty() && name.catalog_name != binding.database_name) {
     throw SqlError(
         sqlstate::feature_not_supported,
         concat("cross-database references are not implemented: \"", dotted_name(name), "\""))
-        .at(position);
+        .at(position());
   }
   const TableDescriptor* table = binding.catalog.find_table(name.schema_name, name.name);
   if (table == nullptr) {
@@ -357,12 +358,12 @@ const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar
       throw SqlError(sqlstate::wrong_object_type,
                      concat("cannot open relation \"", name.name, "\""))
           .detail("This operation is not supported for indexes.")
-          .at(position);
+          .at(position());
     }
     std::string shown = name.schema_name.empty() ? std::string(name.name)
                                                  : concat(name.schema_name, ".", name.name);
     throw SqlError(sqlstate::undefined_table, concat("relation \"", shown, "\" does not exist"))
-        .at(position);
+        .at(position());
   }
   // A view's definition cannot change.
   if (table->kind != RelationKind::view) binding.use_table(table);

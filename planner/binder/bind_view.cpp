@@ -7,9 +7,11 @@
 
 namespace pgsilo {
 
-BoundQuery* bind_view_query(StatementBinding& binding, const TableDescriptor& view, int position) {
+BoundQuery* bind_view_query(StatementBinding& binding, const TableDescriptor& view,
+                            int32_t location) {
   const SystemView* known = find_system_view(view.oid);
-  if (known == nullptr) throw_unsupported(UnsupportedFeature::view_query, position);
+  if (known == nullptr)
+    throw_unsupported(UnsupportedFeature::view_query, binding.position(location));
   std::span<const ast::RawStatement> statements = parse(known->definition, binding.arena);
   return bind_query(binding, *ast::as<ast::SelectStmt>(statements.front().statement), nullptr);
 }

@@ -28,7 +28,8 @@ std::span<const FromItem*> bind_from(Scope& scope, ast::NodeList from);
 int32_t add_table(Scope& scope, const ast::RangeVar& name, const TableDescriptor* table);
 const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar& name);
 // What the view is, as a query of its own.
-BoundQuery* bind_view_query(StatementBinding& binding, const TableDescriptor& view, int position);
+BoundQuery* bind_view_query(StatementBinding& binding, const TableDescriptor& view,
+                            int32_t location);
 
 // A select list or RETURNING, stars expanded.
 std::vector<BoundTarget> bind_targets(Scope& scope, ast::List<ast::Target> list,

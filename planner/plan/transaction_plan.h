@@ -60,7 +60,7 @@ struct PlannedStatement {
   PlannedKind kind = PlannedKind::utility;
   const PlanNode* root = nullptr;     // null for utility and explain
   const ast::Node* syntax = nullptr;  // the statement as parsed
-  std::string text;                   // the text positions refer to
+  std::string_view text;              // the text positions refer to
   // Materialised WITH queries, in an order in which each refers only to earlier ones.
   std::span<const PlanNode*> ctes;
   std::shared_ptr<const PlannedStatement>
@@ -121,8 +121,8 @@ class TableStatistics {
 
 struct PlanRequest {
   const ast::Node* statement = nullptr;
-  std::shared_ptr<const void> syntax_owner;  // keeps `statement` alive
-  std::string_view text;                     // what was parsed: errors point into it
+  std::shared_ptr<const void> syntax_owner;  // keeps `statement` and `text` alive
+  std::string_view text;  // what was parsed, maybe with many others: errors point into it
   CatalogView* catalog = nullptr;
   const PlannerSettings* settings = nullptr;
   // Reads literals (a literal's meaning may depend on DateStyle and time zone: then the plan is not

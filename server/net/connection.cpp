@@ -76,6 +76,7 @@ bool Connection::fill(size_t bytes, int64_t deadline_us, const std::atomic<bool>
       if (broken_ || end_of_input_) return false;
     }
     if (deadline_us != Parker::no_deadline && monotonic_us() >= deadline_us) return false;
+    give_back_input(bytes);
     waits_for_input_ = true;
     park(WaitEvent::client_read, deadline_us);
     waits_for_input_ = false;
@@ -123,30 +124,39 @@ void Connection::adapt_read_ahead(size_t count, size_t room) {
   }
 }
 
-// Room for one more byte at least. The buffer grows with what has arrived, never with what a length
-// word claims.
+// Room for a good part of a read. The buffer grows with what has arrived, never with what a length
+// word claims: by half at least, so that all that is moved until a long message (or a long replay)
+// is here is no more than a few times its length; twice at most, and less where the `bytes` that
+// must come to be unread need less.
 void Connection::make_input_room(size_t bytes) {
+  give_back_input(bytes);
+  if (capacity_ - end_ >= read_ahead_ / 2 && end_ != capacity_) return;
   size_t keep_from = has_replay_ ? replay_ : cursor_;
   size_t kept = end_ - keep_from;
-  size_t wanted = std::max(read_ahead_, kept + std::min(bytes, kept + limits::input_buffer_bytes));
-  bool shrinks = kept == 0 && capacity_ > std::max(limits::kept_buffer_bytes, read_ahead_) &&
-                 bytes <= limits::input_buffer_bytes;
-  if (end_ < capacity_ && !shrinks && (capacity_ - end_ >= read_ahead_ / 2 || keep_from == 0) &&
-      capacity_ - keep_from >= wanted) {
-    return;
-  }
-  if (wanted > capacity_ || shrinks) {
-    size_t capacity = shrinks ? read_ahead_ : std::max(wanted, 2 * kept);
+  bool slides = keep_from >= kept && capacity_ - kept >= read_ahead_;
+  if (slides) {
+    std::memmove(input_.get(), input_.get() + keep_from, kept);
+  } else {
+    size_t missing = bytes - std::min(bytes, end_ - cursor_);
+    size_t capacity = kept + std::clamp(missing, kept / 2, kept) + read_ahead_;
     auto grown = std::make_unique_for_overwrite<char[]>(capacity);
     if (kept != 0) std::memcpy(grown.get(), input_.get() + keep_from, kept);
     input_ = std::move(grown);
     capacity_ = capacity;
-  } else if (keep_from != 0) {
-    std::memmove(input_.get(), input_.get() + keep_from, kept);
   }
+  moved_input_bytes_ += kept;
   cursor_ -= keep_from;
   end_ -= keep_from;
   if (has_replay_) replay_ = 0;
+}
+
+// What a long message has left behind, where no such message is being waited for.
+void Connection::give_back_input(size_t bytes) {
+  size_t keep_from = has_replay_ ? replay_ : cursor_;
+  bool is_large = capacity_ > std::max(limits::kept_buffer_bytes, 2 * read_ahead_);
+  if (keep_from != end_ || !is_large || bytes > limits::input_buffer_bytes) return;
+  input_.reset();
+  capacity_ = end_ = cursor_ = replay_ = 0;
 }
 
 // --- output ---

@@ -72,6 +72,9 @@ class Connection final : public IoHandler, public DurableWaiter {
   // The next unread byte is the first one after the replay point.
   void rewind() { cursor_ = replay_; }
   size_t replay_bytes() const { return has_replay_ ? cursor_ - replay_ : 0; }
+  // What input costs: bytes moved to make room for more, so far, and the room there is.
+  uint64_t moved_input_bytes() const { return moved_input_bytes_; }
+  size_t input_capacity() const { return capacity_; }
 
   // --- output ---
   ByteBuffer& output() { return output_; }
@@ -102,6 +105,7 @@ class Connection final : public IoHandler, public DurableWaiter {
   bool read_some();
   void adapt_read_ahead(size_t count, size_t room);
   void make_input_room(size_t bytes);
+  void give_back_input(size_t bytes);
   void allow(uint64_t durable_epoch);
   void send_allowed();
   void shrink_output();
@@ -134,6 +138,7 @@ class Connection final : public IoHandler, public DurableWaiter {
   size_t end_ = 0;
   size_t replay_ = 0;
   bool has_replay_ = false;
+  uint64_t moved_input_bytes_ = 0;
 
   ByteBuffer output_;
   size_t sent_ = 0;

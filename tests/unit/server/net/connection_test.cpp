@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <string>
 #include <thread>
@@ -136,6 +137,66 @@ TEST_F(ConnectionTest, GoesBackToTheReplayPoint) {
   client_sends("x" + first + second);
   thread_.join();
   EXPECT_EQ(again, first + second);
+}
+
+// All that is moved to make room is no more than a few times what comes, however long it is: a
+// message that is waited for as a whole, small ones that a replay point keeps, small ones that go.
+TEST_F(ConnectionTest, MovesInputAFewTimesAtMost) {
+  constexpr size_t whole = size_t{48} << 20;
+  constexpr size_t small = 40;
+  std::array<uint64_t, 3> moved{};
+  auto take_small_ones = [](Connection& connection, size_t bytes) {
+    for (size_t taken = 0; taken + small <= bytes; taken += small) {
+      ASSERT_TRUE(connection.fill(small));
+      connection.consume(small);
+    }
+  };
+  serve([&](Connection& connection) {
+    ASSERT_TRUE(connection.fill(whole));
+    moved[0] = connection.moved_input_bytes();
+    connection.consume(whole);
+    connection.set_replay_point();
+    take_small_ones(connection, whole);
+    connection.drop_replay_point();
+    moved[1] = connection.moved_input_bytes();
+    take_small_ones(connection, whole);
+    moved[2] = connection.moved_input_bytes();
+  });
+  std::string piece(size_t{1} << 20, 'x');
+  for (size_t sent = 0; sent < moved.size() * whole; sent += piece.size()) client_sends(piece);
+  client_leaves();
+  thread_.join();
+  EXPECT_LE(moved[0], 3 * whole);
+  EXPECT_LE(moved[1] - moved[0], 3 * whole);
+  EXPECT_LE(moved[2] - moved[1], 3 * whole);  // what the replay point kept is moved once
+}
+
+TEST_F(ConnectionTest, MakesNoRoomForWhatIsOnlyClaimed) {
+  client_sends("claim");
+  client_leaves();
+  serve([&](Connection& connection) {
+    EXPECT_FALSE(connection.fill(size_t{1} << 30));
+    EXPECT_LE(connection.input_capacity(), 2 * limits::input_buffer_bytes);
+  });
+  thread_.join();
+}
+
+TEST_F(ConnectionTest, GivesBackTheRoomOfALongMessageBeforeItWaits) {
+  constexpr size_t whole = size_t{16} << 20;
+  serve([&](Connection& connection) {
+    ASSERT_TRUE(connection.fill(whole));
+    EXPECT_GE(connection.input_capacity(), whole);
+    connection.consume(whole);
+    std::thread client([&] {
+      while (report_.event.load() != WaitEvent::client_read) std::this_thread::yield();
+      EXPECT_LE(connection.input_capacity(), 2 * limits::max_read_bytes);
+      client_sends("x");
+    });
+    EXPECT_TRUE(connection.fill(1));
+    client.join();
+  });
+  client_sends(std::string(whole, 'x'));
+  thread_.join();
 }
 
 TEST_F(ConnectionTest, HoldsOutputUntilItsEpochIsDurable) {
