@@ -21,8 +21,9 @@ bool KeyLayout::encode_columns(const RowLayout& layout, std::string_view row,
                                ByteBuffer& out) const {
   size_t before = out.size();
   bool has_null = false;
+  RowLayout::Row columns(layout, row);
   for (size_t i = 0; i < columns_.size(); ++i) {
-    Datum value = layout.get_unpadded(row, column_numbers_[i]);
+    Datum value = columns.get_unpadded(column_numbers_[i]);
     has_null |= value.null;
     encode_key(columns_[i], value, out);
   }

@@ -54,7 +54,8 @@ RowLayout::Form RowLayout::form_of(const RowColumn& column) {
   }
 }
 
-RowLayout::RowLayout(std::vector<RowColumn> columns) : columns_(std::move(columns)) {
+RowLayout::RowLayout(std::vector<RowColumn> columns)
+    : columns_(std::move(columns)), column_count_(columns_.size()) {
   places_.reserve(columns_.size());
   shapes_.reserve(columns_.size() + 1);
   Shape shape;
@@ -102,6 +103,11 @@ void RowLayout::write_fixed(const Place& place, Datum value, char* at) {
     case Form::variable:
       return;
   }
+}
+
+void RowLayout::raise_later_layout(size_t stored, size_t known) {
+  throw SqlError(sqlstate::data_corrupted,
+                 concat("a row has ", stored, " columns where its table has ", known));
 }
 
 RowRange RowLayout::header_range() const {
@@ -167,8 +173,9 @@ void RowLayout::encode(std::span<const Datum> values, ByteBuffer& out) const {
 
 void RowLayout::decode(std::string_view row, std::span<Datum> out, Arena& padding) const {
   PGSILO_DCHECK(out.size() == columns_.size());
+  Row columns(*this, row);
   for (size_t i = 0; i < out.size(); ++i)
-    out[i] = columns_[i].dropped ? Datum() : get(row, i, padding);
+    out[i] = columns_[i].dropped ? Datum() : columns.get(i, padding);
 }
 
 bool RowLayout::is_valid(std::string_view row) const {

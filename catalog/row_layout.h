@@ -18,8 +18,9 @@
 // are stored as null by rows written after the drop.
 //
 // Thread safety: immutable after construction. Invariant: a row encoded under a layout stays
-// readable under every later layout of the same table (columns are only appended, types of stored
-// columns never change without a rewrite).
+// readable under every later layout of the same tree (columns are only appended, types of stored
+// columns never change without a rewrite, which makes a new tree). So of the layouts that the rows
+// of one tree have been written under the number of columns tells which is the later one.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
 #include "sql/types/datum.h"
 #include "sql/types/type.h"
 #include "storage/record/row_range.h"
@@ -62,35 +64,66 @@ class RowLayout {
   // and stored as null. Throws SqlError 54000 when the row would pass 1 GiB.
   void encode(std::span<const Datum> values, ByteBuffer& out) const;
 
-  // One column of an encoded row, of char(n) filled up in `padding`; other by-reference values
-  // point into `row`. Precondition: index < column_count().
+  // An encoded row, of which columns are to be read; both outlive it. Throws SqlError XX001 if the
+  // row was written under a later layout: nothing of it would be where this one says. Who reads
+  // beside a definition meets such rows, and what he read before has changed then: like every error
+  // this one is told only if all that was read is still true (docs/unvalidated_reads.md).
+  class Row {
+   public:
+    Row(const RowLayout& layout, std::string_view row)
+        : layout_(layout), end_(row.data() + row.size()) {
+      uint16_t stored;
+      std::memcpy(&stored, row.data(), sizeof stored);
+      if (stored > layout.column_count_) [[unlikely]]
+        raise_later_layout(stored, layout.column_count_);
+      PGSILO_DCHECK(layout.is_valid(row));
+      stored_ = stored;
+      bitmap_ = row.data() + sizeof stored;
+      fixed_ = bitmap_ + (stored + 7) / 8;
+    }
+
+    // One column, of char(n) filled up in `padding`; other by-reference values point into the row.
+    // Precondition: index < column_count().
+    Datum get(size_t index, Arena& padding) const {
+      Datum value = get_unpadded(index);
+      int32_t padded_length = layout_.places_[index].padded_length;
+      if (padded_length != 0 && !value.null) [[unlikely]]
+        return pad(value, padded_length, padding);
+      return value;
+    }
+    // The same as it is stored, for those to whom char(n)'s blanks do not matter: keys, null
+    // checks.
+    Datum get_unpadded(size_t index) const {
+      const Place& place = layout_.places_[index];
+      if (index >= stored_) [[unlikely]]
+        return layout_.columns_[index].missing;
+      if ((bitmap_[index / 8] >> (index % 8)) & 1) return Datum();
+      if (place.form != Form::variable) return read_fixed(place, fixed_ + place.offset);
+      const Shape& shape = layout_.shapes_[stored_];
+      const char* ends = fixed_ + shape.fixed_bytes;
+      const char* variable = ends + shape.ends_bytes;
+      size_t ends_at = place.offset * sizeof(uint32_t);
+      const char* begin = variable;
+      const char* end = end_;
+      if (ends_at != 0) begin += load<uint32_t>(ends + ends_at - sizeof(uint32_t));
+      if (ends_at < shape.ends_bytes) end = variable + load<uint32_t>(ends + ends_at);
+      return Datum::of_bytes({begin, end});
+    }
+
+   private:
+    const RowLayout& layout_;
+    const char* bitmap_;
+    const char* fixed_;
+    const char* end_;
+    size_t stored_;
+  };
+
+  // One column alone.
   Datum get(std::string_view row, size_t index, Arena& padding) const {
-    Datum value = get_unpadded(row, index);
-    int32_t padded_length = places_[index].padded_length;
-    if (padded_length != 0 && !value.null) [[unlikely]]
-      return pad(value, padded_length, padding);
-    return value;
+    return Row(*this, row).get(index, padding);
   }
-  // The same as it is stored, for those to whom char(n)'s blanks do not matter: keys, null checks.
   Datum get_unpadded(std::string_view row, size_t index) const {
-    uint16_t stored;
-    std::memcpy(&stored, row.data(), sizeof stored);
-    const Place& place = places_[index];
-    if (index >= stored) [[unlikely]]
-      return columns_[index].missing;
-    const char* bitmap = row.data() + sizeof stored;
-    if ((bitmap[index / 8] >> (index % 8)) & 1) return Datum();
-    const char* fixed = bitmap + (stored + 7) / 8;
-    if (place.form != Form::variable) return read_fixed(place, fixed + place.offset);
-    const Shape& shape = shapes_[stored];
-    const char* ends = fixed + shape.fixed_bytes;
-    const char* variable = ends + shape.ends_bytes;
-    size_t ends_at = place.offset * sizeof(uint32_t);
-    const char* begin = variable;
-    const char* end = row.data() + row.size();
-    if (ends_at != 0) begin += load<uint32_t>(ends + ends_at - sizeof(uint32_t));
-    if (ends_at < shape.ends_bytes) end = variable + load<uint32_t>(ends + ends_at);
-    return Datum::of_bytes({begin, end});
+    return Row(*this, row).get_unpadded(index);
   }
 
   // Of rows that have all columns: where their number and their null bits are, and a column;
@@ -130,6 +163,7 @@ class RowLayout {
     bool has_variable = false;
   };
 
+  [[noreturn, gnu::cold]] static void raise_later_layout(size_t stored, size_t known);
   static Form form_of(const RowColumn& column);
   static Datum read_fixed(const Place& place, const char* at) {
     switch (place.form) {
@@ -166,6 +200,7 @@ class RowLayout {
 
   std::vector<RowColumn> columns_;
   std::vector<Place> places_;
+  size_t column_count_ = 0;
   std::vector<Shape> shapes_;  // by number of stored columns, 0..column_count()
 };
 

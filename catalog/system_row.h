@@ -22,7 +22,8 @@ class SystemRow {
 
   // All columns from an encoded row, which must outlive this. System tables have no char(n).
   void assign(std::string_view row) {
-    for (size_t i = 0; i < values_.size(); ++i) values_[i] = table_->layout().get_unpadded(row, i);
+    RowLayout::Row columns(table_->layout(), row);
+    for (size_t i = 0; i < values_.size(); ++i) values_[i] = columns.get_unpadded(i);
   }
   // By-reference values must outlive the row.
   SystemRow& set(SystemColumn column, Datum value) {

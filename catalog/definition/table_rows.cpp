@@ -142,10 +142,11 @@ void DefinitionSteps::rewrite_rows(const TableDescriptor& old_table, const Table
 void DefinitionSteps::check_no_nulls(const TableDescriptor& table,
                                      std::span<const int16_t> columns) {
   if (columns.empty()) return;
-  for_each_row(table, [&](std::string_view, std::string_view row) {
+  for_each_row(table, [&](std::string_view, std::string_view encoded) {
+    RowLayout::Row row(table.layout, encoded);
     for (int16_t number : columns) {
       size_t at = static_cast<size_t>(number) - 1;
-      if (!table.layout.get_unpadded(row, at).null) continue;
+      if (!row.get_unpadded(at).null) continue;
       throw SqlError(sqlstate::not_null_violation,
                      concat("column \"", table.columns[at].name, "\" of relation \"", table.name,
                             "\" contains null values"))

@@ -237,6 +237,7 @@ class AlterTable final : public DdlCommand {
 
   static void set_type(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
     const ColumnDescriptor& column = find_column(run, table, command.name);
+    int16_t number = column.number;  // the descriptor may go with the first step
     BoundType type = bind_type(run.binding(), *command.column->type);
     if (column.identity != IdentityKind::none) {
       SequenceOptions options;
@@ -253,9 +254,7 @@ class AlterTable final : public DdlCommand {
       source = itself;
     }
     const BoundExpression* value = bind_column_type_change(run, shape, source, command, type);
-    ColumnTransform transform(run, *value, shape.columns.size(),
-                              static_cast<size_t>(column.number - 1));
-    int16_t number = column.number;
+    ColumnTransform transform(run, *value, shape.columns.size(), static_cast<size_t>(number - 1));
     run.finish(
         run.definition().set_column_type(table, command.name, type.type, type.typmod, &transform));
     check_foreign_keys_of(run, table, number);

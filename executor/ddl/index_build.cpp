@@ -56,6 +56,8 @@ class IndexBuild {
 
  private:
   TransactionStatus commit();
+  template <typename Step>
+  TransactionStatus run_step(Step step);
   void settle(TransactionStatus failure);
   template <typename Step>
   bool attempt(Step step);
@@ -112,13 +114,30 @@ void IndexBuild::settle(TransactionStatus failure) {
   if (delay_us > 0) context_.parker->park(monotonic_us() + delay_us);
 }
 
+// An error is an answer: what it rests on must have been true, and the row that it is about one
+// that the table's descriptor fits.
+template <typename Step>
+TransactionStatus IndexBuild::run_step(Step step) {
+  std::exception_ptr error;
+  try {
+    return step();
+  } catch (const SqlError&) {
+    error = std::current_exception();
+  }
+  // Behind the handler, for a long validation gives way.
+  TransactionStatus status = transaction_.validate();
+  newest_epoch_ = std::max(newest_epoch_, transaction_.newest_epoch());
+  if (status == TransactionStatus::ok) std::rethrow_exception(error);
+  return status;
+}
+
 // A transaction of its own. False: it has to run again.
 template <typename Step>
 bool IndexBuild::attempt(Step step) {
   transaction_.begin(TransactionMode::one_shot);
   context_.check_budget();
   run_.catalog().refresh();
-  TransactionStatus status = step();
+  TransactionStatus status = run_step(step);
   if (status == TransactionStatus::ok) status = commit();
   if (status == TransactionStatus::ok) {
     retry_.reset();
@@ -226,10 +245,7 @@ TransactionStatus IndexBuild::add_entry(const TableDescriptor& table, const Inde
   // It has gone since, or this very batch has made it: a smaller one will tell.
   if (status == TransactionStatus::not_found) return TransactionStatus::conflict_record;
   if (status != TransactionStatus::ok || there.row == row.key()) return status;
-  status = transaction_.validate();
-  newest_epoch_ = std::max(newest_epoch_, transaction_.newest_epoch());
-  if (status == TransactionStatus::ok) run_.definition().raise_not_unique(table, index, row.row);
-  return status;
+  run_.definition().raise_not_unique(table, index, row.row);
 }
 
 void IndexBuild::finish() {

@@ -47,6 +47,9 @@ class Insert final : public Modify {
       RowRef existing;
       if (writer_.find_conflicting(*met, row(), existing_buffer_, &existing))
         return update(existing);
+      // It has gone. Or what is read does not fit together, and never will: the entries of an index
+      // that others have dropped since stay as they were.
+      state_.check(state_.transaction().validate());
       state_.session.maybe_yield();
     }
   }

@@ -54,10 +54,10 @@ void raise_row_not_available(const TableDescriptor& table) {
 }
 
 void TableScanOperator::fetch(const std::vector<ColumnFetch>& columns) {
-  const RowLayout& layout = scan_.table->layout;
+  if (columns.empty()) return;
+  RowLayout::Row row(scan_.table->layout, row_.row);
   Datum* file = registers();
-  for (const ColumnFetch& column : columns)
-    file[column.target] = layout.get(row_.row, column.column, padding_);
+  for (const ColumnFetch& column : columns) file[column.target] = row.get(column.column, padding_);
 }
 
 bool TableScanOperator::passes_filter() {

@@ -90,6 +90,28 @@ TEST(RowLayoutTest, ShortRowsReadWhatIsMissing) {
   EXPECT_FALSE(before.is_valid(longer));
 }
 
+// Whoever reads beside a definition meets such rows, and none of their columns.
+TEST(RowLayoutTest, RowsOfALaterLayoutAreRefused) {
+  Arena padding;
+  RowLayout before({column(type_oid::int4), column(type_oid::text)});
+  RowLayout after({column(type_oid::int4), column(type_oid::text), column(type_oid::int8)});
+  std::string row = encode(after, {Datum::of_int(1), Datum::of_bytes("a"), Datum::of_int(2)});
+  auto is_refused = [](auto look) {
+    try {
+      look();
+    } catch (const SqlError& error) {
+      return error.state() == sqlstate::data_corrupted;
+    }
+    return false;
+  };
+  std::vector<Datum> decoded(2);
+  EXPECT_TRUE(is_refused([&] { before.get(row, 0, padding); }));
+  EXPECT_TRUE(is_refused([&] { before.get_unpadded(row, 1); }));
+  EXPECT_TRUE(is_refused([&] { before.decode(row, decoded, padding); }));
+  EXPECT_TRUE(is_refused([&] { RowLayout::Row(before, row); }));
+  EXPECT_FALSE(is_refused([&] { after.get_unpadded(row, 1); }));
+}
+
 TEST(RowLayoutTest, DroppedColumnsKeepTheirPlace) {
   Arena padding;
   RowLayout before({column(type_oid::int4), column(type_oid::text), column(type_oid::int8),
