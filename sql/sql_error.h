@@ -14,6 +14,7 @@
 #include <exception>
 #include <initializer_list>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <string_view>
 
@@ -77,14 +78,24 @@ struct SqlDiagnostic {
   std::string log_detail;      // for the server's log alone: of internal errors, the stack
   int position = -1;           // 1-based, in characters (not bytes) of the statement's text
   int internal_position = -1;  // the same in internal_query
+  std::source_location place;  // where in our sources it was made
+  std::string_view routine;    // what PostgreSQL calls that place; empty: by our function's name
 };
+
+// What the protocol calls file and routine of a report: the name of the file without its folders,
+// PostgreSQL's name of the routine where clients go by it, else that of our function, without
+// what C++ writes around it.
+std::string_view source_file(const SqlDiagnostic& diagnostic);
+std::string_view source_routine(const SqlDiagnostic& diagnostic);
 
 class SqlError : public std::exception {
  public:
-  SqlError(SqlState state, std::string message)
-      : SqlError(Severity::error, state, std::move(message)) {}
+  SqlError(SqlState state, std::string message,
+           std::source_location place = std::source_location::current())
+      : SqlError(Severity::error, state, std::move(message), place) {}
   // severity is error (the transaction fails) or fatal (the session ends too).
-  SqlError(Severity severity, SqlState state, std::string message);
+  SqlError(Severity severity, SqlState state, std::string message,
+           std::source_location place = std::source_location::current());
 
   const char* what() const noexcept override { return diagnostic_->message.c_str(); }
   const SqlDiagnostic& diagnostic() const { return *diagnostic_; }
@@ -126,6 +137,12 @@ class SqlError : public std::exception {
     return std::move(*this);
   }
 
+  // A name of PostgreSQL's by which clients recognise the error; it lives for ever.
+  SqlError&& routine(std::string_view name) && {
+    diagnostic_->routine = name;
+    return std::move(*this);
+  }
+
   // For a catch that adds what it alone knows (the position of the expression, the COPY line) and
   // rethrows with `throw;`.
   SqlDiagnostic& amend() { return *diagnostic_; }
@@ -135,6 +152,7 @@ class SqlError : public std::exception {
 };
 
 // 0A000: what we do not do, said by name: "COPY ... WHERE is not supported".
-[[noreturn]] void throw_unsupported(std::string_view feature, int position = -1);
+[[noreturn]] void throw_unsupported(std::string_view feature, int position = -1,
+                                    std::source_location place = std::source_location::current());
 
 }  // namespace pgsilo

@@ -124,6 +124,11 @@ void MessageWriter::diagnostic(const SqlDiagnostic& d) {
   field('c', d.column);
   field('d', d.datatype);
   field('n', d.constraint);
+  field('F', source_file(d));
+  out_.append('L');
+  out_.append_decimal(static_cast<int64_t>(d.place.line()));
+  out_.append('\0');
+  field('R', source_routine(d));
   out_.append('\0');
   end();
 }

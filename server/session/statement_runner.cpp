@@ -182,7 +182,8 @@ void StatementRunner::revalidate(PreparedStatement& statement) {
   std::shared_ptr<const ExecutablePlan> fresh = plan(statement, true);
   if (fresh->returns_rows() != statement.returns_rows ||
       !same_columns(fresh->result_columns(), statement.result_columns)) {
-    throw SqlError(sqlstate::feature_not_supported, "cached plan must not change result type");
+    throw SqlError(sqlstate::feature_not_supported, "cached plan must not change result type")
+        .routine("RevalidateCachedQuery");
   }
   statement.plan = std::move(fresh);
 }
