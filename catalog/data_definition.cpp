@@ -182,8 +182,8 @@ TransactionStatus DataDefinition::create_schema(std::string_view name, bool if_n
 }
 
 TransactionStatus DataDefinition::drop_schemas(std::span<const std::string_view> names,
-                                               bool if_exists) {
-  return run([&](DefinitionSteps& steps) { steps.drop_schemas(names, if_exists); });
+                                               bool if_exists, bool cascade) {
+  return run([&](DefinitionSteps& steps) { steps.drop_schemas(names, if_exists, cascade); });
 }
 
 }  // namespace pgsilo

@@ -241,7 +241,8 @@ class DataDefinition {
                                       std::string_view new_name);
 
   TransactionStatus create_schema(std::string_view name, bool if_not_exists);
-  TransactionStatus drop_schemas(std::span<const std::string_view> names, bool if_exists);
+  TransactionStatus drop_schemas(std::span<const std::string_view> names, bool if_exists,
+                                 bool cascade = false);
 
  private:
   friend class DefinitionSteps;

@@ -185,52 +185,6 @@ void DefinitionSteps::create_schema(std::string_view name, bool if_not_exists) {
   view_.put_schema(std::move(schema));
 }
 
-void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool if_exists) {
-  for (std::string_view name : names) {
-    if (skip_missing_schema(name, if_exists)) continue;
-    const SchemaDescriptor& schema = *view_.find_schema(name);
-    Oid oid = schema.oid;
-    if (oid < Catalog::first_user_oid && oid != system_oid::schema_public) {
-      throw SqlError(
-          sqlstate::dependent_objects_still_exist,
-          concat("cannot drop schema ", name, " because it is required by the database system"));
-    }
-    require_schema_empty(schema);
-    remove_row(system_oid::pg_namespace, {oid});
-    view_.remove_schema(oid);
-  }
-}
-
-// Reads all of pg_class, so that a table that somebody creates in the schema meanwhile is a
-// conflict.
-void DefinitionSteps::require_schema_empty(const SchemaDescriptor& schema) {
-  const SystemTable& classes = catalog_.system_tables().table(system_oid::pg_class);
-  require_ok(transaction_.begin_statement());
-  Arena memory;
-  RowBuffer buffer(memory);
-  TransactionScan scan(transaction_, *catalog_.relations().find(classes.relation_id()), KeyRange{},
-                       ScanDirection::forward, buffer);
-  std::string dependents;
-  RowRef row;
-  TransactionStatus status;
-  while ((status = scan.next(&row)) == TransactionStatus::ok) {
-    auto kind = static_cast<RelationKind>(classes.get(row.row, pg_class_relkind).i64);
-    if (kind == RelationKind::index ||
-        classes.get(row.row, pg_class_relnamespace).i64 != schema.oid)
-      continue;
-    if (!dependents.empty()) dependents += "\n";
-    dependents +=
-        concat(kind == RelationKind::sequence ? "sequence " : "table ", schema.name, ".",
-               classes.get(row.row, pg_class_relname).bytes(), " depends on schema ", schema.name);
-  }
-  if (status != TransactionStatus::not_found) require_ok(status);
-  if (dependents.empty()) return;
-  throw SqlError(sqlstate::dependent_objects_still_exist,
-                 concat("cannot drop schema ", schema.name, " because other objects depend on it"))
-      .detail(dependents)
-      .hint("Use DROP ... CASCADE to drop the dependent objects too.");
-}
-
 void DefinitionSteps::rest_on_schema(Oid schema) {
   const SystemTable& schemas = catalog_.system_tables().table(system_oid::pg_namespace);
   if (!writer_.read(schemas, {Datum::of_int(schema)}))

@@ -180,10 +180,14 @@ void DefinitionSteps::drop_tables(std::span<const DataDefinition::ObjectName> na
   }
   for (Oid oid : found) lock_table(oid);
   drop_dependents_of(found, cascade);
+  remove_tables(found);
+}
+
+void DefinitionSteps::remove_tables(std::span<const Oid> tables) {
   // Those that stay lose the references of those that go.
-  for (Oid oid : found) remove_references_by(oid);
+  for (Oid oid : tables) remove_references_by(oid);
   require_ok(transaction_.begin_statement());
-  for (Oid oid : found) remove_table(table_of(oid));
+  for (Oid oid : tables) remove_table(table_of(oid));
 }
 
 void DefinitionSteps::drop_indexes(std::span<const DataDefinition::ObjectName> names,

@@ -95,12 +95,9 @@ void DefinitionSteps::discard_relation(RelationId id, Relation* relation) {
   }
 }
 
-void DefinitionSteps::notice(SqlState state, std::string message) {
-  SqlDiagnostic diagnostic;
-  diagnostic.severity = Severity::notice;
-  diagnostic.state = state;
-  diagnostic.message = std::move(message);
-  definition_.notices_.push_back(std::move(diagnostic));
+void DefinitionSteps::notice(SqlState state, std::string message, std::source_location place) {
+  SqlError notice(Severity::notice, state, std::move(message), place);
+  definition_.notices_.push_back(notice.diagnostic());
 }
 
 const SchemaDescriptor& DefinitionSteps::creation_schema(std::string_view name) {

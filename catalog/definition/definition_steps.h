@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +63,7 @@ class DefinitionSteps {
                     const SequenceOptions& options);
   void drop_identity(Oid table, std::string_view name, bool if_exists);
   void create_schema(std::string_view name, bool if_not_exists);
-  void drop_schemas(std::span<const std::string_view> names, bool if_exists);
+  void drop_schemas(std::span<const std::string_view> names, bool if_exists, bool cascade);
 
  private:
   // A table being changed: a copy of its descriptor and of its indexes' (which completing takes
@@ -89,12 +90,12 @@ class DefinitionSteps {
   Relation& new_relation(RelationPersistence persistence);
   // Its rows are not needed any more: at commit, or at once if it is the transaction's own.
   void discard_relation(RelationId id, Relation* relation);
-  void notice(SqlState state, std::string message);
+  void notice(SqlState state, std::string message,
+              std::source_location place = std::source_location::current());
   const SchemaDescriptor& creation_schema(std::string_view name);
   void check_name_free(Oid schema, std::string_view name);
   // Puts the schema's row into the read set: nobody drops it meanwhile.
   void rest_on_schema(Oid schema);
-  void require_schema_empty(const SchemaDescriptor& schema);
   // True, with a notice, if there is no such schema and that is no error.
   bool skip_missing_schema(std::string_view schema, bool if_exists);
   bool name_taken(Oid schema, std::string_view name) const;
@@ -107,6 +108,8 @@ class DefinitionSteps {
                                    bool valid);
 
   // --- create_drop.cpp ---
+  // Tables that are locked and on which nothing depends any more.
+  void remove_tables(std::span<const Oid> tables);
   // To a table that is being created, with its sequence.
   void add_column_to(TableDescriptor& table, const ColumnDefinition& from);
 
@@ -199,6 +202,17 @@ class DefinitionSteps {
     std::vector<Oid> sequences;
     std::vector<IncomingReference> references;  // foreign keys of tables that stay
     std::string referenced;  // what they depend on: "table t"; empty: the table they refer to
+    // Tables and sequences that nobody has named: they depend on what is dropped.
+    struct Content {
+      Oid relation;
+      std::string schema;
+    };
+    std::vector<Content> contents;
+  };
+  // What depends on the things that go, as PostgreSQL lists it.
+  struct Dependent {
+    std::string object;
+    std::string needed;
   };
   // 2BP01 if a default that stays uses one of the sequences, or if there are references; with
   // `cascade` they go. Then the sequences go.
@@ -209,6 +223,12 @@ class DefinitionSteps {
     Oid sequence;
   };
   std::vector<DefaultUse> remaining_uses(const Dropped& dropped) const;
+  Dependent dependent(const DefaultUse& use);
+  Dependent dependent(const IncomingReference& reference, const Dropped& dropped);
+  std::vector<Dependent> dependents_of(const Dropped& dropped, std::span<const DefaultUse> uses);
+  // What a schema holds, and what refers to that.
+  void add_relations_of(const SchemaDescriptor& schema, Dropped* dropped);
+  void add_references_to(Dropped* dropped);
   const ColumnDescriptor& column_of(const DefaultUse& use);
 
   // --- table_rows.cpp ---

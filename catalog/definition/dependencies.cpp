@@ -21,11 +21,18 @@ void DefinitionSteps::drop_dependents_of(std::span<const Oid> tables, bool casca
   if (tables.size() == 1) dropped.what = concat("table ", shown_name(table_of(tables[0])));
   for (Oid table : tables) {
     for (Oid sequence : owned_sequences(table)) dropped.sequences.push_back(sequence);
+  }
+  add_references_to(&dropped);
+  drop(dropped, cascade);
+}
+
+// Of tables that stay.
+void DefinitionSteps::add_references_to(Dropped* dropped) {
+  for (Oid table : dropped->tables) {
     for (const IncomingReference& reference : table_of(table).referenced_by) {
-      if (!contains(tables, reference.table)) dropped.references.push_back(reference);
+      if (!contains(dropped->tables, reference.table)) dropped->references.push_back(reference);
     }
   }
-  drop(dropped, cascade);
 }
 
 void DefinitionSteps::drop_dependents_of(const TableDescriptor& table,
@@ -81,26 +88,57 @@ const ColumnDescriptor& DefinitionSteps::column_of(const DefaultUse& use) {
   return table_of(use.table).columns[static_cast<size_t>(use.column) - 1];
 }
 
+DefinitionSteps::Dependent DefinitionSteps::dependent(const DefaultUse& use) {
+  return {concat("default value for column ", column_of(use).name, " of table ",
+                 shown_name(table_of(use.table))),
+          concat("sequence ", shown_name(table_of(use.sequence)))};
+}
+
+DefinitionSteps::Dependent DefinitionSteps::dependent(const IncomingReference& reference,
+                                                      const Dropped& dropped) {
+  const ConstraintDescriptor& constraint = constraint_of(reference);
+  const TableDescriptor& referenced = table_of(constraint.foreign_key->referenced_table);
+  return {
+      concat("constraint ", constraint.name, " on table ", shown_name(table_of(reference.table))),
+      dropped.referenced.empty() ? concat("table ", shown_name(referenced)) : dropped.referenced};
+}
+
+// Contents come each with what depends on it.
+std::vector<DefinitionSteps::Dependent> DefinitionSteps::dependents_of(
+    const Dropped& dropped, std::span<const DefaultUse> uses) {
+  std::vector<Dependent> all;
+  for (const Dropped::Content& content : dropped.contents) {
+    const TableDescriptor& relation = table_of(content.relation);
+    bool is_sequence = relation.kind == RelationKind::sequence;
+    all.push_back({concat(is_sequence ? "sequence " : "table ", shown_name(relation)),
+                   concat("schema ", content.schema)});
+    for (const DefaultUse& use : uses) {
+      const TableDescriptor& sequence = table_of(use.sequence);
+      if (sequence.oid == relation.oid || sequence.sequence->owner_table == relation.oid)
+        all.push_back(dependent(use));
+    }
+    for (const IncomingReference& reference : dropped.references) {
+      if (constraint_of(reference).foreign_key->referenced_table == relation.oid)
+        all.push_back(dependent(reference, dropped));
+    }
+  }
+  if (!dropped.contents.empty()) return all;
+  for (const DefaultUse& use : uses) all.push_back(dependent(use));
+  for (const IncomingReference& reference : dropped.references)
+    all.push_back(dependent(reference, dropped));
+  return all;
+}
+
 void DefinitionSteps::drop(const Dropped& dropped, bool cascade) {
   std::vector<DefaultUse> uses = remaining_uses(dropped);
   std::string detail;
-  auto add = [&](const std::string& object, const std::string& needed) {
+  std::vector<Dependent> dependents = dependents_of(dropped, uses);
+  for (const Dependent& each : dependents) {
     if (!detail.empty()) detail += "\n";
-    detail +=
-        cascade ? concat("drop cascades to ", object) : concat(object, " depends on ", needed);
-  };
-  for (const DefaultUse& use : uses) {
-    add(concat("default value for column ", column_of(use).name, " of table ",
-               shown_name(table_of(use.table))),
-        concat("sequence ", shown_name(table_of(use.sequence))));
+    detail += cascade ? concat("drop cascades to ", each.object)
+                      : concat(each.object, " depends on ", each.needed);
   }
-  for (const IncomingReference& reference : dropped.references) {
-    const ConstraintDescriptor& constraint = constraint_of(reference);
-    const TableDescriptor& referenced = table_of(constraint.foreign_key->referenced_table);
-    add(concat("constraint ", constraint.name, " on table ", shown_name(table_of(reference.table))),
-        dropped.referenced.empty() ? concat("table ", shown_name(referenced)) : dropped.referenced);
-  }
-  size_t count = uses.size() + dropped.references.size();
+  size_t count = dependents.size();
   if (count != 0 && !cascade) {
     std::string what = dropped.what.empty() ? "desired object(s)" : dropped.what;
     std::string_view it = dropped.what.empty() ? "them" : "it";

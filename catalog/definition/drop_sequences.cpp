@@ -3,6 +3,7 @@
 
 #include "catalog/definition/definition_steps.h"
 #include "sql/sql_error.h"
+#include "sql/types/text.h"
 
 namespace pgsilo {
 
@@ -17,7 +18,10 @@ bool contains(std::span<const Oid> oids, Oid oid) {
 std::string DefinitionSteps::shown_name(const TableDescriptor& relation) const {
   const TableDescriptor* found = view_.find_table({}, relation.name);
   bool is_visible = found != nullptr && found->oid == relation.oid;
-  return is_visible ? relation.name : concat(relation.schema_name, ".", relation.name);
+  Arena memory;
+  std::string_view name = quote_identifier(relation.name, memory);
+  if (is_visible) return std::string(name);
+  return concat(quote_identifier(relation.schema_name, memory), ".", name);
 }
 
 void DefinitionSteps::drop_sequences(std::span<const DataDefinition::ObjectName> names,

@@ -42,7 +42,7 @@ class Drop final : public DdlCommand {
     if (syntax.object_kind == ast::ObjectKind::schema) {
       std::vector<std::string_view> names;
       for (const ast::NameList& object : syntax.objects) names.push_back(object.back());
-      return run.finish(run.definition().drop_schemas(names, syntax.missing_ok));
+      return drop_schemas(run, names);
     }
     std::vector<DataDefinition::ObjectName> names;
     for (const ast::NameList& object : syntax.objects) {
@@ -69,6 +69,20 @@ class Drop final : public DdlCommand {
       default:
         throw_unsupported(words_of(syntax.object_kind).tag);
     }
+  }
+
+  void drop_schemas(DdlRun& run, const std::vector<std::string_view>& names) const {
+    const auto& syntax = this->syntax<ast::DropStmt>();
+    for (std::string_view name : names) {
+      const SchemaDescriptor* schema = run.catalog().find_schema(name);
+      if (schema == nullptr) continue;
+      for (const auto& [oid, table] : run.catalog().snapshot().tables()) {
+        if (table->schema == schema->oid && table->kind == RelationKind::table)
+          run.refuse_pending_events(*table, "DROP TABLE");
+      }
+    }
+    run.finish(run.definition().drop_schemas(names, syntax.missing_ok,
+                                             syntax.behavior == ast::DropBehavior::cascade));
   }
 
   // Kinds of which there is no object: every name is missing, or something else's.

@@ -1,0 +1,79 @@
+// DROP SCHEMA.
+#include <algorithm>
+
+#include "catalog/definition/definition_steps.h"
+#include "sql/sql_error.h"
+#include "storage/relation/relation.h"
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/transaction_scan.h"
+
+namespace pgsilo {
+
+void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool if_exists,
+                                   bool cascade) {
+  std::vector<SchemaDescriptor> schemas;
+  for (std::string_view name : names) {
+    if (skip_missing_schema(name, if_exists)) continue;
+    const SchemaDescriptor& schema = *view_.find_schema(name);
+    Oid oid = schema.oid;
+    if (oid < Catalog::first_user_oid && oid != system_oid::schema_public) {
+      throw SqlError(
+          sqlstate::dependent_objects_still_exist,
+          concat("cannot drop schema ", name, " because it is required by the database system"));
+    }
+    bool again = std::any_of(schemas.begin(), schemas.end(),
+                             [&](const SchemaDescriptor& each) { return each.oid == oid; });
+    if (!again) schemas.push_back(schema);
+  }
+  if (schemas.empty()) return;
+  Dropped dropped;
+  if (schemas.size() == 1) dropped.what = concat("schema ", schemas[0].name);
+  // The last one is told of first, as in PostgreSQL.
+  for (auto schema = schemas.rbegin(); schema != schemas.rend(); ++schema)
+    add_relations_of(*schema, &dropped);
+  // Without CASCADE nothing is there to go, or this is an error.
+  if (cascade) {
+    for (Oid table : dropped.tables) lock_table(table);
+  }
+  add_references_to(&dropped);
+  drop(dropped, cascade);
+  remove_tables(dropped.tables);
+  for (const SchemaDescriptor& schema : schemas) {
+    remove_row(system_oid::pg_namespace, {schema.oid});
+    view_.remove_schema(schema.oid);
+  }
+}
+
+// Reads all of pg_class, so that a table that somebody creates in the schema meanwhile is a
+// conflict.
+void DefinitionSteps::add_relations_of(const SchemaDescriptor& schema, Dropped* dropped) {
+  const SystemTable& classes = catalog_.system_tables().table(system_oid::pg_class);
+  require_ok(transaction_.begin_statement());
+  Arena memory;
+  RowBuffer buffer(memory);
+  TransactionScan scan(transaction_, *catalog_.relations().find(classes.relation_id()), KeyRange{},
+                       ScanDirection::forward, buffer);
+  RowRef row;
+  TransactionStatus status;
+  while ((status = scan.next(&row)) == TransactionStatus::ok) {
+    auto kind = static_cast<RelationKind>(classes.get(row.row, pg_class_relkind).i64);
+    if (kind == RelationKind::index ||
+        classes.get(row.row, pg_class_relnamespace).i64 != schema.oid)
+      continue;
+    auto oid = static_cast<Oid>(classes.get(row.row, pg_class_oid).i64);
+    // Somebody made it since this transaction looked at the catalog.
+    const TableDescriptor* relation = view_.snapshot().find_table(oid);
+    if (relation == nullptr) throw EngineOutcome{TransactionStatus::conflict_record};
+    if (kind == RelationKind::sequence) {
+      dropped->sequences.push_back(oid);
+      // Those of columns go with their tables, without a word.
+      if (relation->sequence->owner_table != invalid_oid) continue;
+    } else {
+      dropped->tables.push_back(oid);
+    }
+    dropped->contents.push_back({oid, schema.name});
+  }
+  if (status != TransactionStatus::not_found) require_ok(status);
+}
+
+}  // namespace pgsilo
