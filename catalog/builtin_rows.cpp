@@ -194,7 +194,7 @@ class BuiltinRowMaker {
       std::string_view name;
       bool is_superuser;
     };
-    constexpr Role known[] = {{system_oid::role_postgres, "postgres", true},
+    constexpr Role known[] = {{system_oid::role_postgres, bootstrap_role_name, true},
                               {system_oid::role_database_owner, "pg_database_owner", false}};
     for (const Role& role : known) {
       add(row(system_oid::pg_authid)

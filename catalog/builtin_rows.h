@@ -3,10 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "catalog/system_row.h"
 
 namespace pgsilo {
+
+// The only role there is.
+inline constexpr std::string_view bootstrap_role_name = "postgres";
 
 // Whose word on a row is the last.
 enum class RowOrigin {

@@ -6,14 +6,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "base/limits.h"
+#include "base/server_log.h"
 #include "server/descriptor_plan.h"
 #include "server/limits.h"
 #include "server/not_serving.h"
 #include "sql/sql_error.h"
+#include "wal/layout/foreign_content.h"
 
 namespace pgsilo {
 namespace {
@@ -48,7 +49,10 @@ std::vector<std::string> split_commas(std::string_view text) {
 
 Database::Database(ServerSettings settings, std::string directory,
                    std::unique_ptr<FileSystem> files)
-    : settings_(std::move(settings)), directory_(std::move(directory)), files_(std::move(files)) {}
+    : settings_(std::move(settings)),
+      log_(settings_),
+      directory_(std::move(directory)),
+      files_(std::move(files)) {}
 
 Database::~Database() { set_crash_witness(nullptr); }
 
@@ -101,20 +105,21 @@ bool Database::count_seats(std::string* why) {
   }
   auto sessions = static_cast<size_t>(settings_.value("max_connections").integer);
   if (sessions > seats) {
-    std::fprintf(stderr,
-                 "pgsilo: WARNING: max_connections is %zu instead of %zu: the process may have no "
-                 "more than %zu files open\n",
-                 seats, sessions, needs.limit);
+    write_server_log(LogLevel::warning,
+                     concat("max_connections is ", seats, " instead of ", sessions,
+                            ": the process may have no more than ", needs.limit, " files open"));
     settings_.set_internal("max_connections", std::to_string(seats));
   }
   reception_.set_seats(std::min(seats, limits::sockets_per_session * sessions));
   return true;
 }
 
+// Nothing in it is touched before it is known to be ours, or empty.
 bool Database::prepare_directory(std::string* why) {
   struct stat status;
   if (stat(directory_.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) return true;
+    if (S_ISDIR(status.st_mode))
+      return check_data_directory(*files_, directory_, wal_options(), why);
     *why = "\"" + directory_ + "\" is not a directory";
     return false;
   }
@@ -128,7 +133,7 @@ bool Database::prepare_directory(std::string* why) {
 std::string Database::lock_text() const {
   return std::to_string(getpid()) + "\n" + directory_ + "\n" +
          std::to_string(unix_time_us() / 1000000) + "\n" + settings_.value("port").text + "\n" +
-         settings_.value("unix_socket_directories").text + "\n";
+         settings_.value("unix_socket_directories").text + "\n\n";
 }
 
 bool Database::lock_directory(std::string* why) {
@@ -146,7 +151,7 @@ bool Database::lock_directory(std::string* why) {
   return false;
 }
 
-bool Database::open_log(std::string* why) {
+WalOptions Database::wal_options() const {
   WalOptions options;
   std::vector<std::string> directories = split_commas(settings_.value("log_directories").text);
   if (!directories.empty()) options.log_directories = directories;
@@ -159,7 +164,11 @@ bool Database::open_log(std::string* why) {
                             : LogSyncMethod::direct;
   options.accept_data_loss = settings_.value("recovery_accept_data_loss").integer != 0;
   set_checkpoint_options(&options);
-  wal_ = Wal::open(*files_, clock_, directory_, options, why);
+  return options;
+}
+
+bool Database::open_log(std::string* why) {
+  wal_ = Wal::open(*files_, clock_, directory_, wal_options(), why);
   return wal_ != nullptr;
 }
 
@@ -187,8 +196,7 @@ bool Database::recover(std::string* why) {
   RecoveryResult recovered;
   auto live = [&] { return catalog_->live_relations(handle); };
   if (!wal_->recover(relations_, reclaimer_, live, &progress, &recovered, why)) return false;
-  if (!recovered.data_loss.empty())
-    std::fprintf(stderr, "pgsilo: WARNING: %s\n", recovered.data_loss.c_str());
+  if (!recovered.data_loss.empty()) write_server_log(LogLevel::warning, recovered.data_loss);
   durable_ = std::make_unique<DurableEpoch>(recovered.durable_epoch);
   epochs_ = std::make_unique<EpochManager>(recovered.first_epoch);
   snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
@@ -214,6 +222,7 @@ void Database::make_workers() {
       .sessions = sessions_,
       .settings = settings_,
       .monitor = *asked_monitor_,
+      .log = log_,
       .memory = memory_->ceiling(),
       .reception = reception_,
   };

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "catalog/catalog.h"
 #include "server/helping_workers.h"
+#include "server/log/server_log.h"
 #include "server/monitor.h"
 #include "server/net/doorkeeper.h"
 #include "server/net/listener.h"
@@ -60,6 +61,7 @@ class Database final {
  private:
   bool prepare_directory(std::string* why);
   bool lock_directory(std::string* why);
+  WalOptions wal_options() const;
   bool open_log(std::string* why);
   void set_checkpoint_options(WalOptions* options) const;
   bool recover(std::string* why);
@@ -71,6 +73,7 @@ class Database final {
   std::string lock_text() const;
 
   ServerSettings settings_;
+  ServerLog log_;
   const std::string directory_;
   LockFile directory_lock_;
   std::unique_ptr<FileSystem> files_;

@@ -62,4 +62,10 @@ inline constexpr size_t shown_query_bytes = 1024;
 inline constexpr size_t counted_statements = 1000;
 inline constexpr size_t counted_statement_bytes = 4096;
 
+// The smallest memory_limit: below it an empty server with a few sessions could do nothing.
+inline constexpr int least_memory_megabytes = 64;
+
+// What of the server's log waits to be written; more is dropped and counted.
+inline constexpr size_t queued_log_bytes = size_t{4} << 20;
+
 }  // namespace pgsilo::limits

@@ -5,9 +5,11 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "base/crash_report.h"
 #include "base/sanitizers.h"
+#include "base/server_log.h"
 #include "server/database.h"
 #include "server/options.h"
 #include "server/version.h"
@@ -20,18 +22,34 @@ namespace {
 
 using namespace pgsilo;
 
-int fail(const std::string& why) {
+constexpr int64_t last_words_us = 1'000'000;
+
+// A second line of `why` is a detail or a hint and says which.
+int fail(std::string_view why) {
   size_t line = why.find('\n');
-  std::fprintf(stderr, "pgsilo: FATAL:  %s\n", why.substr(0, line).c_str());
-  if (line != std::string::npos) std::fprintf(stderr, "pgsilo: %s\n", why.substr(line + 1).c_str());
+  std::string_view rest = line == std::string_view::npos ? "" : why.substr(line + 1);
+  std::string_view detail, hint;
+  constexpr std::string_view detail_mark = "DETAIL:  ", hint_mark = "HINT:  ";
+  if (rest.starts_with(detail_mark)) {
+    detail = rest.substr(detail_mark.size());
+  } else {
+    hint = rest.starts_with(hint_mark) ? rest.substr(hint_mark.size()) : rest;
+  }
+  write_server_log(LogLevel::fatal, why.substr(0, line), detail, hint);
+  flush_server_log(last_words_us);
   return 1;
 }
 
-// Blocked in every thread, so that only wait_for_end() takes them.
+// Blocked in every thread, so that only wait_for_end() takes them. Those that mean nothing here are
+// among them, for left alone they end a process: PostgreSQL's postmaster has a use for both users'
+// signals, and alarms and sockets' ends may come from anywhere.
 sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) sigaddset(&signals, number);
+  for (int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM,
+                     SIGPROF, SIGIO, SIGPWR, SIGTTIN, SIGTTOU}) {
+    sigaddset(&signals, number);
+  }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   // A file that RLIMIT_FSIZE lets grow no further is an error of the write, as a full disk is.
@@ -42,10 +60,26 @@ sigset_t block_signals() {
 void wait_for_end(const sigset_t& signals) {
   for (;;) {
     int number = 0;
-    if (sigwait(&signals, &number) != 0 || number == SIGHUP) continue;
-    // Immediate shutdown: what is durable is recovered at the next start.
-    if (number == SIGQUIT) std::_Exit(2);
-    return;
+    if (sigwait(&signals, &number) != 0) continue;
+    switch (number) {
+      case SIGHUP:
+        write_server_log(LogLevel::log,
+                         "received SIGHUP: there is no configuration file to reload");
+        break;
+      case SIGTERM:
+      case SIGINT:
+        // TERM does not wait for sessions to end, as PostgreSQL's "smart" shutdown does: what an
+        // operator's tools send must end a server.
+        write_server_log(LogLevel::log, "received fast shutdown request");
+        return;
+      case SIGQUIT:
+        // What is durable is recovered at the next start.
+        write_server_log(LogLevel::log, "received immediate shutdown request");
+        flush_server_log(last_words_us);
+        std::_Exit(2);
+      default:
+        break;
+    }
   }
 }
 
@@ -71,8 +105,11 @@ int serve(const Options& options, ServerSettings settings) {
   std::printf("pgsilo ready: %s (%zu workers)\n", database.address().c_str(),
               database.worker_count());
   std::fflush(stdout);
+  write_server_log(LogLevel::log, "database system is ready to accept connections");
   wait_for_end(signals);
   database.stop();
+  write_server_log(LogLevel::log, "database system is shut down");
+  flush_server_log(last_words_us);
 #if !defined(PGSILO_ASAN) && !defined(PGSILO_TSAN)
   // The system frees a database faster than destructors do.
   std::_Exit(0);
@@ -92,6 +129,9 @@ int main(int argument_count, char** arguments) {
       return 0;
     case Options::Action::print_help:
       std::fputs(help_text, stdout);
+      return 0;
+    case Options::Action::describe_config:
+      std::fputs(describe_config().c_str(), stdout);
       return 0;
     case Options::Action::fail:
       return fail(options.problem);

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/server_log.h"
 #include "server/net/doorkeeper.h"
 
 namespace pgsilo {
@@ -28,7 +29,7 @@ void RecoveryAnnouncer::on_progress(const RecoveryProgress& progress) {
                 static_cast<double>(progress.bytes_done) / 1e6,
                 static_cast<double>(progress.bytes_total) / 1e6, progress.percent(),
                 progress.bytes_per_second / 1e6, progress.seconds_left);
-  std::fprintf(stderr, "pgsilo: recovering: %s\n", text);
+  write_server_log(LogLevel::log, concat("recovering: ", text));
   SqlError refusal = starting_up();
   refusal.amend().detail = concat("Recovering the log: ", text, ".");
   doorkeeper_.say(refusal);

@@ -22,9 +22,14 @@ const char help_text[] =
     "  -k DIRECTORY       Unix-domain socket location\n"
     "  -N MAX-CONNECT     maximum number of allowed connections\n"
     "  -p PORT            port number to listen on\n"
+    "  --describe-config  list the run-time parameters with their defaults, then exit\n"
     "  --NAME=VALUE       set run-time parameter\n"
     "  -V, --version      output version information, then exit\n"
-    "  -?, --help         show this help, then exit\n";
+    "  -?, --help         show this help, then exit\n"
+    "\n"
+    "Signals: INT and TERM end the server fast, QUIT immediately. Run-time parameters are listed "
+    "by\n"
+    "--describe-config, and by SHOW ALL of a server that runs.\n";
 
 namespace {
 
@@ -71,6 +76,10 @@ void read_words(int count, char** words, Options* options, ServerSettings* setti
       options->action = Options::Action::print_version;
       return;
     }
+    if (word == "--describe-config") {
+      options->action = Options::Action::describe_config;
+      return;
+    }
     if (word == "--help" || word == "-?") {
       options->action = Options::Action::print_help;
       return;
@@ -94,6 +103,15 @@ void read_words(int count, char** words, Options* options, ServerSettings* setti
 }
 
 }  // namespace
+
+std::string describe_config() {
+  std::string text;
+  for (const SettingDefinition& each : setting_definitions()) {
+    if (each.context == SettingContext::internal) continue;
+    text += concat(each.name, "\t", each.initial, "\t", each.description, "\n");
+  }
+  return text;
+}
 
 Options read_options(int argument_count, char** arguments, ServerSettings* settings) {
   Options options;

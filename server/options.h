@@ -11,7 +11,7 @@ namespace pgsilo {
 class ServerSettings;
 
 struct Options {
-  enum class Action : unsigned char { run, print_version, print_help, fail };
+  enum class Action : unsigned char { run, print_version, print_help, describe_config, fail };
   Action action = Action::run;
   std::string problem;  // with fail: what to print
   std::string data_directory;
@@ -23,5 +23,7 @@ struct Options {
 Options read_options(int argument_count, char** arguments, ServerSettings* settings);
 
 extern const char help_text[];
+// The parameters that may be set, a line each: name, default, meaning.
+std::string describe_config();
 
 }  // namespace pgsilo

@@ -60,7 +60,8 @@ WorkerHome::WorkerHome(const WorkerOptions& options, const Parts& parts)
       memory_(parts.memory, index_),
       services_{
           worker_,        storage_,       plans_,        parts.catalog, parts.wal.checkpointer(),
-          parts.sessions, parts.settings, parts.monitor, statistics_,   memory_} {
+          parts.sessions, parts.settings, parts.monitor, parts.log,     statistics_,
+          memory_} {
   worker_.commit_queue().set_service(this);
   worker_.set_chores(this);
   wal_.set_listener(index_, this);

@@ -29,6 +29,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
     SessionRegistry& sessions;
     const ServerSettings& settings;
     ServerMonitor& monitor;
+    ServerLog& log;
     MemoryCeiling& memory;
     Reception& reception;
   };

@@ -1,6 +1,7 @@
 // Opening a data directory: whose it is, what it consists of, and that nobody else uses it.
 #include <algorithm>
 
+#include "wal/layout/foreign_content.h"
 #include "wal/wal_state.h"
 
 namespace pgsilo {
@@ -55,7 +56,10 @@ std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
   *why = options_fault(options);
   if (!why->empty()) return nullptr;
   std::unique_ptr<State> state(new State(files, clock, data_directory, options));
-  if (!options.read_only && !state->take_directory(why)) return nullptr;
+  if (!options.read_only &&
+      (!check_data_directory(files, data_directory, options, why) || !state->take_directory(why))) {
+    return nullptr;
+  }
   if (!read_control(files, data_directory, &state->control, &state->new_database, why))
     return nullptr;
   if (!state->open_logs(why)) return nullptr;
@@ -87,21 +91,7 @@ bool Wal::State::hold_directories(std::string* why) {
   return true;
 }
 
-bool Wal::State::may_initialise(std::string* why) const {
-  std::vector<std::string> names;
-  FileResult result = files.list(directory, &names);
-  if (!result.ok()) {
-    *why = "could not read directory \"" + directory + "\": " + result.text();
-    return false;
-  }
-  if (std::find(names.begin(), names.end(), "PG_VERSION") == names.end()) return true;
-  *why = "directory \"" + directory +
-         "\" holds a database of PostgreSQL\nHint: Load a dump of it into an empty directory.";
-  return false;
-}
-
 bool Wal::State::open_logs(std::string* why) {
-  if (new_database && !may_initialise(why)) return false;
   for (const std::string& name : options.log_directories) {
     LogUnit unit;
     unit.directory = std::make_unique<LogDirectory>(files, join_path(directory, name));
@@ -164,8 +154,9 @@ bool Wal::State::find_named_logs(std::string* why) {
         return unit.directory->log() == log.log;
       });
       if (found) continue;
-      *why = "log directory \"" + log.path + "\" (" + log.log.text() +
-             ") is missing: part of the database's log is in it\nHint: Name it in log_directories.";
+      *why =
+          "log directory \"" + log.path + "\" (" + log.log.text() +
+          ") is missing: part of the database's log is in it\nHINT:  Name it in log_directories.";
       return false;
     }
   }

@@ -66,7 +66,6 @@ struct Wal::State {
   unsigned recovery_threads() const;
   bool take_directory(std::string* why);
   bool hold_directories(std::string* why);
-  bool may_initialise(std::string* why) const;
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);
   bool save_control(std::string* why);

@@ -25,6 +25,12 @@ namespace {
 
 using std::string_view;
 
+#if defined(__clang__)
+#define PGSILO_COMPILER __VERSION__  // with its name
+#else
+#define PGSILO_COMPILER "gcc " __VERSION__
+#endif
+
 Datum copied(EvalContext& context, string_view text) {
   return Datum::of_bytes(context.arena->copy_string(text));
 }
@@ -33,7 +39,7 @@ Datum version(EvalContext& context, const Datum*) {
   std::string number;
   context.execution->settings->get("server_version", &number);
   return copied(context, "PostgreSQL " + number +
-                             " on x86_64-pc-linux-gnu, compiled by " __VERSION__ ", 64-bit");
+                             " on x86_64-pc-linux-gnu, compiled by " PGSILO_COMPILER ", 64-bit");
 }
 
 Datum setting(EvalContext& context, string_view name, bool missing_ok) {

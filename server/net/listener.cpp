@@ -11,8 +11,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+
+#include "sql/sql_error.h"
 
 namespace pgsilo {
 namespace {
@@ -20,6 +23,27 @@ namespace {
 constexpr int backlog = 1024;
 
 std::string system_error_text() { return std::strerror(errno); }
+
+// The last line of lock files that we write. PostgreSQL's hold no system lock: who wrote one of
+// them is asked by its number whether it is still there.
+constexpr std::string_view our_mark = "pgsilo";
+
+bool is_running(int process) {
+  return process > 0 && process != getpid() && (kill(process, 0) == 0 || errno == EPERM);
+}
+
+bool same_file(int descriptor, const std::string& path) {
+  struct stat ours, named;
+  return fstat(descriptor, &ours) == 0 && stat(path.c_str(), &named) == 0 &&
+         ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
+std::string read_some(int descriptor) {
+  std::string text(4096, '\0');
+  ssize_t bytes = pread(descriptor, text.data(), text.size(), 0);
+  text.resize(bytes > 0 ? static_cast<size_t>(bytes) : 0);
+  return text;
+}
 
 }  // namespace
 
@@ -32,20 +56,18 @@ bool LockFile::acquire(const std::string& path, int* owner) {
   for (;;) {
     descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor_ < 0) return false;
-    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      char text[32] = {};
-      if (pread(descriptor_, text, sizeof text - 1, 0) > 0) *owner = std::atoi(text);
-      ::close(descriptor_);
-      descriptor_ = -1;
+    bool locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+    std::string text = read_some(descriptor_);
+    bool ours = text.ends_with(concat(our_mark, "\n"));
+    int writer = std::atoi(text.c_str());
+    if (!locked || (!ours && is_running(writer))) {
+      *owner = writer;
+      let_go();
       return false;
     }
     // Its last owner may have removed it between our open and our lock.
-    struct stat ours, named;
-    if (fstat(descriptor_, &ours) == 0 && stat(path.c_str(), &named) == 0 &&
-        ours.st_ino == named.st_ino)
-      break;
-    ::close(descriptor_);
-    descriptor_ = -1;
+    if (same_file(descriptor_, path)) break;
+    let_go();
   }
   path_ = path;
   return true;
@@ -53,12 +75,17 @@ bool LockFile::acquire(const std::string& path, int* owner) {
 
 void LockFile::write(std::string_view text) {
   if (ftruncate(descriptor_, 0) != 0) return;
-  static_cast<void>(!pwrite(descriptor_, text.data(), text.size(), 0));
+  std::string marked = concat(text, our_mark, "\n");
+  static_cast<void>(!pwrite(descriptor_, marked.data(), marked.size(), 0));
 }
 
 void LockFile::release() {
   if (descriptor_ < 0) return;
-  unlink(path_.c_str());
+  if (same_file(descriptor_, path_)) unlink(path_.c_str());
+  let_go();
+}
+
+void LockFile::let_go() {
   ::close(descriptor_);
   descriptor_ = -1;
 }
@@ -76,34 +103,36 @@ bool Listener::open_unix(const std::string& directory, int port, std::string_vie
                          std::string* why) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  unix_path_ = directory + "/.s.PGSQL." + std::to_string(port);
-  if (unix_path_.size() >= sizeof address.sun_path) {
-    *why = "Unix-domain socket path \"" + unix_path_ + "\" is too long (maximum " +
+  std::string path = directory + "/.s.PGSQL." + std::to_string(port);
+  if (path.size() >= sizeof address.sun_path) {
+    *why = "Unix-domain socket path \"" + path + "\" is too long (maximum " +
            std::to_string(sizeof address.sun_path - 1) + " bytes)";
     return false;
   }
-  std::memcpy(address.sun_path, unix_path_.c_str(), unix_path_.size() + 1);
-  std::string lock_path = unix_path_ + ".lock";
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  std::string lock_path = path + ".lock";
   int owner = 0;
   if (!unix_lock_.acquire(lock_path, &owner)) {
     *why = owner == 0 ? "could not create lock file \"" + lock_path + "\": " + system_error_text()
                       : "lock file \"" + lock_path +
                             "\" already exists\nHINT:  Is another postmaster (PID " +
-                            std::to_string(owner) + ") using socket file \"" + unix_path_ + "\"?";
+                            std::to_string(owner) + ") using socket file \"" + path + "\"?";
     return false;
   }
   unix_lock_.write(lock_text);
   // We hold the lock: a socket that is there was left behind by a server that died.
-  unlink(unix_path_.c_str());
+  unlink(path.c_str());
   int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0 ||
       bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      chmod(unix_path_.c_str(), 0777) != 0 || listen(descriptor, backlog) != 0) {
-    *why = "could not bind Unix address \"" + unix_path_ + "\": " + system_error_text();
+      chmod(path.c_str(), 0777) != 0 || listen(descriptor, backlog) != 0) {
+    *why = "could not bind Unix address \"" + path + "\": " + system_error_text();
     if (descriptor >= 0) ::close(descriptor);
     unix_lock_.release();
     return false;
   }
+  // From here on it is ours to remove.
+  unix_path_ = path;
   descriptors_.push_back(descriptor);
   return true;
 }

@@ -21,7 +21,9 @@ class ConnectionTaker {
   ~ConnectionTaker() = default;
 };
 
-// An advisory lock on a file that dies with the process. The file's text tells people whose it is.
+// An advisory lock on a file that dies with the process. The file's text tells people whose it is,
+// and PostgreSQL by its first line. A file that names another running program and was not written
+// by us stays as it is: that program goes by the file's content alone.
 class LockFile {
  public:
   ~LockFile();
@@ -32,6 +34,8 @@ class LockFile {
   void release();
 
  private:
+  void let_go();
+
   int descriptor_ = -1;
   std::string path_;
 };

@@ -27,6 +27,13 @@ void check_declared(std::span<const Oid> types) {
   }
 }
 
+// What was known before stands nearer to the fault, and first.
+void add_context(SqlError& error, const std::string& text) {
+  std::string& context = error.amend().context;
+  if (!context.empty() && !text.empty()) context += '\n';
+  context += text;
+}
+
 // Puts the type context's arena back at the end of a scope.
 class ArenaScope {
  public:
@@ -68,6 +75,7 @@ void ExtendedQuery::begin(const ast::Node* node) {
 }
 
 void ExtendedQuery::show(const PreparedStatement& statement) {
+  state_.log.set_statement(statement.text->syntax->text);
   if (!state_.running_again)
     state_.activity.begin(statement.text->syntax, state_.context.statement_timestamp_us);
 }
@@ -81,6 +89,7 @@ void ExtendedQuery::parse(std::string_view body) {
   reader.end();
   validate_text(name);
 
+  state_.log.set_statement(text);
   if (!state_.running_again) state_.activity.begin(text, state_.context.statement_timestamp_us);
   std::shared_ptr<CachedText> parsed = runner_.parse(text, types, true);
   auto statements = parsed->syntax->statements;
@@ -94,34 +103,37 @@ void ExtendedQuery::parse(std::string_view body) {
   if (name.empty()) state_.statements.remove(name);
   state_.statements.add(name, runner_.prepare(std::move(parsed), 0, true));
   state_.reply.messages().bare(BackendMessage::parse_complete);
+  if (state_.log.wants_durations()) state_.log.parse_done(name, text);
 }
 
-Datum ExtendedQuery::read_parameter(std::string_view bytes, Oid type, WireFormat format, int number,
+Datum ExtendedQuery::read_parameter(std::string_view bytes, Oid type, WireFormat format,
                                     Portal& portal) {
   const TypeInfo& info = type_info(type);
   TypeContext& types = state_.context.types;
-  try {
-    // The message's bytes do not last: what a value may point into is copied first.
-    if (info.by_reference) bytes = portal.memory.copy_string(bytes);
-    if (format == WireFormat::text) {
-      validate_text(bytes);
-      return info.parse(bytes, no_typmod, types);
-    }
-    if (info.receive == nullptr) {
-      throw SqlError(sqlstate::undefined_function,
-                     concat("no binary input function available for type ", format_type(type)));
-    }
-    return info.receive(bytes, no_typmod, types);
-  } catch (SqlError& error) {
-    if (error.diagnostic().context.empty()) {
-      error.amend().context = concat("unnamed portal parameter $", number);
-    }
-    throw;
+  // The message's bytes do not last: what a value may point into is copied first.
+  if (info.by_reference) bytes = portal.memory.copy_string(bytes);
+  if (format == WireFormat::text) {
+    validate_text(bytes);
+    return info.parse(bytes, no_typmod, types);
   }
+  if (info.receive == nullptr) {
+    throw SqlError(sqlstate::undefined_function,
+                   concat("no binary input function available for type ", format_type(type)));
+  }
+  return info.receive(bytes, no_typmod, types);
 }
 
-void ExtendedQuery::read_parameters(MessageReader& reader, std::string_view statement_name,
-                                    Portal& portal) {
+// Which parameter it was, and a text's value as far as log_parameter_max_length_on_error lets it
+// be told.
+std::string ExtendedQuery::parameter_title(std::string_view portal_name, size_t number,
+                                           std::string_view bytes, WireFormat format) const {
+  std::string title = concat(portal_title(portal_name), " parameter $", number);
+  if (format != WireFormat::text || valid_text_prefix(bytes) != bytes.size()) return title;
+  return concat(title, " = ", quoted_parameter(bytes, state_.log.parameter_length_on_error()));
+}
+
+void ExtendedQuery::read_parameters(MessageReader& reader, std::string_view portal_name,
+                                    std::string_view statement_name, Portal& portal) {
   read_formats(reader, &parameter_formats_);
   size_t count = reader.uint16();
   const std::vector<Oid>& types = portal.statement->parameter_types;
@@ -143,9 +155,14 @@ void ExtendedQuery::read_parameters(MessageReader& reader, std::string_view stat
       if (length != -1) throw SqlError(sqlstate::protocol_violation, "invalid message format");
       continue;
     }
-    portal.parameters[i] =
-        read_parameter(reader.bytes(static_cast<size_t>(length)), types[i],
-                       format_of_column(parameter_formats_, i), static_cast<int>(i) + 1, portal);
+    std::string_view bytes = reader.bytes(static_cast<size_t>(length));
+    WireFormat format = format_of_column(parameter_formats_, i);
+    try {
+      portal.parameters[i] = read_parameter(bytes, types[i], format, portal);
+    } catch (SqlError& error) {
+      add_context(error, parameter_title(portal_name, i + 1, bytes, format));
+      throw;
+    }
   }
 }
 
@@ -158,7 +175,8 @@ void ExtendedQuery::bind(std::string_view body) {
   show(*portal->statement);
   begin(portal->statement->node);
   state_.apply_settings();
-  read_parameters(reader, statement_name, *portal);
+  portal->statement_name = statement_name;
+  read_parameters(reader, portal_name, statement_name, *portal);
   read_formats(reader, &portal->result_formats);
   reader.end();
   validate_text(portal_name);
@@ -169,8 +187,10 @@ void ExtendedQuery::bind(std::string_view body) {
                    concat("bind message has ", portal->result_formats.size(),
                           " result formats but query has ", columns, " columns"));
   }
+  Portal& bound = *portal;
   state_.portals.add(portal_name, std::move(portal));
   state_.reply.messages().bare(BackendMessage::bind_complete);
+  if (state_.log.wants_durations()) state_.log.bind_done(bound, portal_name, state_.context.types);
 }
 
 void ExtendedQuery::describe_statement(std::string_view name) {
@@ -229,12 +249,25 @@ void ExtendedQuery::execute(std::string_view body) {
   state_.run_counted(*portal->statement->text, portal->statement->text->syntax->text);
   begin(portal->statement->node);
   state_.interrupts.check();
+  if (state_.log.wants_statements() && !state_.running_again)
+    state_.log.execute(*portal, name, state_.context.types);
   StatementRunner::Outcome outcome =
-      runner_.run(portal, limit <= 0 ? 0 : static_cast<uint64_t>(limit));
+      run(portal, name, limit <= 0 ? 0 : static_cast<uint64_t>(limit));
   if (outcome.suspended) {
     state_.reply.messages().bare(BackendMessage::portal_suspended);
   } else {
     state_.reply.messages().command_complete(outcome.tag);
+  }
+  if (state_.log.wants_durations()) state_.log.execute_done(*portal, name, state_.context.types);
+}
+
+StatementRunner::Outcome ExtendedQuery::run(const std::shared_ptr<Portal>& portal,
+                                            std::string_view name, uint64_t row_limit) {
+  try {
+    return runner_.run(portal, row_limit);
+  } catch (SqlError& error) {
+    add_context(error, state_.log.parameter_context(*portal, name, state_.context.types));
+    throw;
   }
 }
 

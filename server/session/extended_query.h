@@ -31,9 +31,13 @@ class ExtendedQuery {
   void show(const PreparedStatement& statement);
   std::shared_ptr<PreparedStatement> find_statement(std::string_view name) const;
   std::shared_ptr<Portal> find_portal(std::string_view name) const;
-  void read_parameters(MessageReader& reader, std::string_view statement_name, Portal& portal);
-  Datum read_parameter(std::string_view bytes, Oid type, WireFormat format, int number,
-                       Portal& portal);
+  void read_parameters(MessageReader& reader, std::string_view portal_name,
+                       std::string_view statement_name, Portal& portal);
+  Datum read_parameter(std::string_view bytes, Oid type, WireFormat format, Portal& portal);
+  std::string parameter_title(std::string_view portal_name, size_t number, std::string_view bytes,
+                              WireFormat format) const;
+  StatementRunner::Outcome run(const std::shared_ptr<Portal>& portal, std::string_view name,
+                               uint64_t row_limit);
 
   SessionState& state_;
   StatementRunner& runner_;

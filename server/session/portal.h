@@ -26,7 +26,8 @@ struct Portal {
   Portal& operator=(const Portal&) = delete;
 
   std::shared_ptr<PreparedStatement> statement;
-  Arena memory{256};  // parameter values
+  std::string statement_name;  // as Bind called it
+  Arena memory{256};           // parameter values
   std::vector<Datum> parameters;
   std::vector<WireFormat> result_formats;
   State state = State::ready;

@@ -2,8 +2,15 @@
 
 namespace pgsilo {
 
+void Reply::error(const SqlError& error) {
+  messages_.cut();
+  log_.report(error.diagnostic());
+  messages_.diagnostic(error.diagnostic());
+}
+
 // client_min_messages orders debug5..debug1, log, notice, warning, error; INFO is always sent.
 void Reply::notice(const SqlError& notice) {
+  log_.report(notice.diagnostic());
   static const int setting = find_setting("client_min_messages");
   Severity severity = notice.diagnostic().severity;
   int64_t rank = severity == Severity::debug     ? 4

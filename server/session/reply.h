@@ -1,7 +1,8 @@
-// What a session says to its client: messages are collected in the connection's buffer and held
-// until they may leave. A reply leaves when the reads it rests on are validated (the session sees
-// to that before release()) and the log holds the newest epoch among them. What is not released can
-// be taken back when a one-shot runs again. Thread safety: none; the session's fiber.
+// What a session says to its client (and, of errors and notices, in the server's log): messages are
+// collected in the connection's buffer and held until they may leave. A reply leaves when the reads
+// it rests on are validated (the session sees to that before release()) and the log holds the
+// newest epoch among them. What is not released can be taken back when a one-shot runs again.
+// Thread safety: none; the session's fiber.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "server/limits.h"
 #include "server/net/connection.h"
 #include "server/pgwire/message_writer.h"
+#include "server/session/session_log.h"
 #include "server/settings/settings.h"
 #include "sql/sql_error.h"
 
@@ -32,9 +34,10 @@ class OutputValve {
 
 class Reply final : public NoticeSink {
  public:
-  Reply(Connection& connection, Settings& settings, OutputValve& valve)
+  Reply(Connection& connection, Settings& settings, SessionLog& log, OutputValve& valve)
       : connection_(connection),
         settings_(settings),
+        log_(log),
         valve_(valve),
         messages_(connection.output()) {}
 
@@ -84,14 +87,12 @@ class Reply final : public NoticeSink {
 
   void notice(const SqlError& notice) override;
   // In place of a message that could not be finished, if there is one.
-  void error(const SqlError& error) {
-    messages_.cut();
-    messages_.diagnostic(error.diagnostic());
-  }
+  void error(const SqlError& error);
 
  private:
   Connection& connection_;
   Settings& settings_;
+  SessionLog& log_;
   OutputValve& valve_;
   MessageWriter messages_;
   uint64_t epoch_ = 0;

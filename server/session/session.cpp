@@ -97,6 +97,7 @@ void Session::leave() {
   state_.transactions.advisory_locks().release_all();
   if (!registered_) return;
   registered_ = false;
+  state_.log.disconnection();
   state_.services.sessions.remove(process_);
   count_end();
 }
@@ -162,6 +163,7 @@ bool Session::serve_message() {
     if (!frame_is_here(state_.connection)) state_.transactions.let_writers_in();
     bool in_transaction = state_.transactions.state() != TransactionControl::State::idle;
     state_.interrupts.begin_idling();
+    state_.log.forget_statement();
     if (!read_frame(state_.connection, &frame, deadline_us,
                     in_transaction ? &state_.interrupts.idling_ends() : nullptr)) {
       if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
@@ -217,6 +219,8 @@ void Session::dispatch(const Frame& frame) {
     state_.transactions.set_clock();
   if (runs && !state_.running_again) {
     state_.interrupts.begin_command(state_.settings.value(timeouts().statement).integer);
+    state_.log.begin_message(state_.context.statement_timestamp_us +
+                             postgres_epoch_unix_seconds * usecs_per_second);
   }
   switch (type) {
     case FrontendMessage::query: {
@@ -262,9 +266,14 @@ void Session::run_query(std::string_view text) {
   state_.statements.remove({});
   state_.portals.remove({});
   more_statements_ = false;
+  state_.log.set_statement(text);
   if (!state_.running_again) state_.activity.begin(text, state_.context.statement_timestamp_us);
   if (run_normalized(text)) return end_query();
   std::shared_ptr<CachedText> parsed = runner_.parse(text, {}, false);
+  // The message does not last when COPY reads on.
+  query_syntax_ = parsed->syntax;
+  state_.log.set_statement(query_syntax_->text);
+  if (state_.log.wants_statements()) log_query(text, parsed->syntax->statements);
   if (normalized_.entry() == nullptr) state_.run_counted(*parsed, parsed->syntax->text);
   size_t count = parsed->syntax->statements.size();
   if (count == 0) state_.reply.messages().bare(BackendMessage::empty_query_response);
@@ -293,7 +302,26 @@ void Session::end_query() {
     if (state_.reply.can_return_to(before_tag_)) state_.reply.return_to(before_tag_);
     throw;
   }
+  if (state_.log.wants_durations()) state_.log.query_done(state_.log.statement());
   sync();
+}
+
+// EXECUTE counts as what it runs.
+void Session::log_query(std::string_view text, std::span<const ast::RawStatement> statements) {
+  StatementClass least = StatementClass::all;
+  std::string_view prepared;
+  for (const ast::RawStatement& each : statements) {
+    StatementClass type = statement_class(*each.statement);
+    if (const auto* execute = ast::try_as<ast::ExecuteStmt>(each.statement)) {
+      std::shared_ptr<PreparedStatement> found = state_.statements.find(execute->name);
+      if (found != nullptr && found->node != nullptr) {
+        type = statement_class(*found->node);
+        prepared = found->text->syntax->text;
+      }
+    }
+    least = std::min(least, type);
+  }
+  state_.log.query(text, least, prepared);
 }
 
 void Session::run_statement(std::shared_ptr<CachedText> text, size_t index) {
@@ -327,6 +355,8 @@ bool Session::run_normalized(std::string_view text) {
   std::shared_ptr<Portal> portal = normalized_.bind(text);
   if (normalized_.entry() != nullptr) state_.run_counted(*normalized_.entry(), normalized_.text());
   if (portal == nullptr) return false;
+  if (state_.log.wants_statements())
+    state_.log.query(text, statement_class(*portal->statement->node), {});
   state_.interrupts.check();
   run_portal(portal);
   return true;
@@ -366,6 +396,8 @@ void Session::ready() {
     give_up_replay();
   }
   state_.reply.reset_limit();
+  state_.log.forget_statement();
+  query_syntax_.reset();
   executed_ = false;
   if (state_.running_again || retry_.failures() != 0) {
     state_.running_again = false;

@@ -44,6 +44,7 @@ class Session final : public OutputValve, public LongReader {
   // session_start.cpp
   bool start();
   std::optional<StartupPacket> read_startup_packet();
+  void greet();
   void begin_session(const StartupParameters& parameters);
   void introduce(std::string_view user);
   void send_parameters();
@@ -57,6 +58,7 @@ class Session final : public OutputValve, public LongReader {
   bool refuse(const Frame& frame);
   void dispatch(const Frame& frame);
   void run_query(std::string_view text);
+  void log_query(std::string_view text, std::span<const ast::RawStatement> statements);
   bool run_normalized(std::string_view text);
   void run_statement(std::shared_ptr<CachedText> text, size_t index);
   void run_portal(const std::shared_ptr<Portal>& portal);
@@ -107,7 +109,8 @@ class Session final : public OutputValve, public LongReader {
   FrontendMessage message_ = FrontendMessage::sync;  // that was dispatched last
   bool more_statements_ = false;                     // of the query follow the one that runs
   size_t first_statement_ = 0;  // of the query at the replay point: those before it are committed
-  Reply::Position before_tag_;  // of the statement of a query that ran last
+  std::shared_ptr<const CachedText::Syntax> query_syntax_;  // of the query that was parsed last
+  Reply::Position before_tag_;         // of the statement of a query that ran last
   std::vector<std::string> reported_;  // values last told, by index into reported_settings()
   uint64_t reported_generation_ = 0;
 };

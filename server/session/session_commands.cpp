@@ -279,6 +279,8 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
     throw SqlError(sqlstate::active_sql_transaction,
                    "DISCARD ALL cannot run inside a transaction block");
   }
+  state_.settings.reset("session_authorization", false);
+  state_.settings.reset("role", false);
   state_.settings.reset_all();
   state_.statements.remove_all();
   state_.sequences.forget();

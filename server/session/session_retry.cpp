@@ -182,7 +182,11 @@ void Session::fail(const SqlError& error) {
   state_.reply.rest_on(state_.transactions.awaited_epoch());
   state_.reply.error(error);
   skips_to_sync_ = !ends_answer_;
-  if (ends_answer_) ready();
+  if (ends_answer_) return ready();
+  // As in PostgreSQL an error leaves at once, and all that was said before it: its client may read
+  // on before it sends Sync.
+  give_up_replay();
+  state_.reply.release();
 }
 
 void Session::say_goodbye(const SqlError& error) {

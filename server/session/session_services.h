@@ -8,6 +8,7 @@ class Catalog;
 class Checkpointer;
 class MemoryBudget;
 class PlanCache;
+class ServerLog;
 class ServerMonitor;
 class ServerSettings;
 class SessionRegistry;
@@ -24,6 +25,7 @@ struct SessionServices {
   SessionRegistry& sessions;
   const ServerSettings& settings;
   ServerMonitor& monitor;
+  ServerLog& log;
   WorkerStatistics& statistics;
   MemoryBudget& memory;
 };

@@ -2,6 +2,7 @@
 
 #include "base/byte_order.h"
 #include "base/clock.h"
+#include "catalog/builtin_rows.h"
 #include "server/limits.h"
 #include "server/not_serving.h"
 #include "server/pgwire/startup.h"
@@ -15,6 +16,7 @@ namespace pgsilo {
 // The first packets, up to ReadyForQuery. False: no session came of it.
 bool Session::start() {
   std::optional<SqlError> error;
+  greet();
   SessionRegistry::Arrival arrival(state_.services.sessions, state_.interrupts);
   try {
     std::optional<StartupPacket> packet = read_startup_packet();
@@ -71,6 +73,7 @@ void Session::begin_session(const StartupParameters& parameters) {
       throw shutting_down();
   }
   registered_ = true;
+  state_.log.introduce(parameters.user, parameters.database, process_);
   state_.services.statistics.sessions.add();
   MessageWriter& messages = state_.reply.messages();
   if (parameters.minor_version > 0 || !parameters.unknown_protocol_options.empty()) {
@@ -78,6 +81,10 @@ void Session::begin_session(const StartupParameters& parameters) {
   }
   // Any user is who he says he is.
   messages.authentication_ok();
+  if (parameters.user != bootstrap_role_name) {
+    throw SqlError(sqlstate::invalid_authorization_specification,
+                   concat("role \"", parameters.user, "\" does not exist"));
+  }
   if (parameters.database != "postgres") {
     throw SqlError(sqlstate::invalid_catalog_name,
                    concat("database \"", parameters.database, "\" does not exist"));
@@ -89,10 +96,19 @@ void Session::begin_session(const StartupParameters& parameters) {
   for (const auto& [name, value] : parameters.settings) state_.settings.set_at_start(name, value);
   state_.apply_settings();
 
+  state_.log.connection_authorized();
   send_parameters();
   messages.backend_key_data(process_, secret);
   messages.ready_for_query(ReadyState::idle);
   state_.reply.release();
+}
+
+// In the server's log, whoever it will turn out to be.
+void Session::greet() {
+  std::string address;
+  int32_t port = -1;
+  state_.connection.peer(&address, &port);
+  state_.log.connection_received(std::move(address), port);
 }
 
 // What pg_stat_activity says of the session for good.

@@ -21,6 +21,7 @@
 #include "server/session/row_writer.h"
 #include "server/session/session_activity.h"
 #include "server/session/session_interrupts.h"
+#include "server/session/session_log.h"
 #include "server/session/session_services.h"
 #include "server/session/transaction_control.h"
 #include "server/settings/settings.h"
@@ -66,6 +67,7 @@ struct SessionState final : TransactionObserver {
   SessionInterrupts interrupts;
   Connection connection;
   Settings settings;
+  SessionLog log;
   Reply reply;
   ExecutionContext context;
   MemoryPromise memory_promise;  // of the open transaction

@@ -107,6 +107,11 @@ void warn_local(SessionState& state, const ast::SetStmt& statement) {
                               "SET LOCAL can only be used in transaction blocks"));
 }
 
+// Who becomes another user has no role besides.
+void forget_role(SessionState& state, const ast::SetStmt& statement) {
+  if (statement.name == "session_authorization") state.settings.reset("role", statement.is_local);
+}
+
 }  // namespace
 
 std::string_view run_set_statement(SessionState& state, const ast::SetStmt& statement) {
@@ -116,16 +121,19 @@ std::string_view run_set_statement(SessionState& state, const ast::SetStmt& stat
       warn_local(state, statement);
       state.settings.set(statement.name, value_text(state, statement.name, statement.arguments),
                          statement.is_local);
+      forget_role(state, statement);
       return "SET";
     case ast::SetKind::to_default:
       warn_local(state, statement);
       state.settings.reset(statement.name, statement.is_local);
+      forget_role(state, statement);
       return "SET";
     case ast::SetKind::multi:
       set_modes(state, statement);
       return "SET";
     case ast::SetKind::reset:
       state.settings.reset(statement.name, false);
+      forget_role(state, statement);
       return "RESET";
     case ast::SetKind::reset_all:
       state.settings.reset_all();

@@ -1,5 +1,6 @@
 #include "server/settings/canonical.h"
 
+#include "catalog/builtin_rows.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
@@ -194,12 +195,13 @@ void canonicalize_name_list(std::string& value) {
 }
 
 // Roles come with authentication: until then a session is its user and nobody else.
-void canonicalize_role(std::string& value) {
-  if (lowered(value) != "none") {
-    throw SqlError(sqlstate::invalid_parameter_value,
-                   concat("role \"", value, "\" does not exist"));
-  }
-  value = "none";
+void require_role(std::string& value) {
+  if (value == bootstrap_role_name) return;
+  throw SqlError(sqlstate::invalid_parameter_value, concat("role \"", value, "\" does not exist"));
+}
+
+void require_role_or_none(std::string& value) {
+  if (value != "none") require_role(value);
 }
 
 void require_standard_strings(std::string& value) {

@@ -16,7 +16,8 @@ void canonicalize_time_zone(std::string& value);
 void canonicalize_client_encoding(std::string& value);
 void canonicalize_application_name(std::string& value);
 void canonicalize_name_list(std::string& value);  // search_path
-void canonicalize_role(std::string& value);
+void require_role(std::string& value);
+void require_role_or_none(std::string& value);
 void require_standard_strings(std::string& value);
 void canonicalize_wal_compression(std::string& value);  // "on" is a method
 

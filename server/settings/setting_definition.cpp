@@ -145,6 +145,7 @@ std::string print_integer(const SettingDefinition& definition, int64_t value) {
 
 void check_bounds(const SettingDefinition& definition, double value, std::string_view printed) {
   if (value >= definition.minimum && value <= definition.maximum) return;
+  if (value == 0 && definition.zero_is_special) return;
   std::string_view unit = unit_suffix(definition.unit);
   bool integer = definition.kind == SettingKind::integer;
   auto bound = [&](double number) {

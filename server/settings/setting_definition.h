@@ -36,12 +36,14 @@ struct SettingDefinition {
   SettingContext context = SettingContext::user;
   SettingUnit unit = SettingUnit::none;
   std::string_view initial;
-  double minimum = 0;
+  double minimum = 0;  // 0 is admitted besides if it means something of its own
   double maximum = 0;
   std::span<const std::string_view> choices = {};
   // Brings a text into its canonical form; throws SqlError when it is not acceptable.
   void (*canonicalize)(std::string& value) = nullptr;
-  bool reported = false;  // clients are told by ParameterStatus
+  bool reported = false;            // clients are told by ParameterStatus
+  bool keeps_in_reset_all = false;  // RESET ALL leaves it as it is
+  bool zero_is_special = false;
   std::string_view description;
 };
 

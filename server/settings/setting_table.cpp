@@ -1,3 +1,5 @@
+#include "catalog/builtin_rows.h"
+#include "server/limits.h"
 #include "server/settings/canonical.h"
 #include "server/settings/setting_definition.h"
 #include "server/version.h"
@@ -10,6 +12,10 @@ Choice backslash_quote_choices[] = {"safe_encoding", "on", "off"};
 Choice bytea_output_choices[] = {"hex", "escape"};
 Choice message_levels[] = {"debug5", "debug4", "debug3",  "debug2", "debug1",
                            "log",    "notice", "warning", "error"};
+// In the order of LogLevel.
+Choice log_levels[] = {"debug5", "debug4",  "debug3", "debug2", "debug1", "info",
+                       "notice", "warning", "error",  "log",    "fatal",  "panic"};
+Choice log_verbosities[] = {"terse", "default", "verbose"};
 Choice isolation_levels[] = {"serializable", "repeatable read", "read committed",
                              "read uncommitted"};
 Choice checkpoint_compression_methods[] = {"off", "lz4"};
@@ -28,8 +34,10 @@ Choice xmloption_choices[] = {"content", "document"};
 
 constexpr auto internal = SettingContext::internal;
 constexpr auto server = SettingContext::server;
+constexpr auto connection = SettingContext::connection;
 constexpr auto user = SettingContext::user;
 constexpr auto none = SettingUnit::none;
+constexpr auto bytes = SettingUnit::bytes;
 constexpr auto kilobytes = SettingUnit::kilobytes;
 constexpr auto blocks = SettingUnit::blocks;
 constexpr auto megabytes = SettingUnit::megabytes;
@@ -97,6 +105,17 @@ SettingDefinition choice(Word name, SettingContext context, Word initial,
 // Clients are told by ParameterStatus.
 SettingDefinition reported(SettingDefinition definition) {
   definition.reported = true;
+  return definition;
+}
+
+SettingDefinition or_zero(SettingDefinition definition) {
+  definition.zero_is_special = true;
+  return definition;
+}
+
+// Who one is outlasts RESET ALL.
+SettingDefinition identity(SettingDefinition definition) {
+  definition.keeps_in_reset_all = true;
   return definition;
 }
 
@@ -192,14 +211,28 @@ const SettingDefinition table[] = {
     text("listen_addresses", server, "localhost", "Addresses to listen on: loopback only."),
     integer("lock_timeout", user, "0", milliseconds, 0, 2147483647, "Longest wait for a lock."),
     boolean("log_checkpoints", server, "on", "Logs each checkpoint."),
+    boolean("log_connections", connection, "off", "Logs each connection."),
+    text("log_destination", internal, "stderr", "The server's log goes to standard error."),
     text("log_directories", server, "",
          "Directories of the log, one logger each; empty: inside the data directory."),
+    boolean("log_disconnections", connection, "off", "Logs the end of each session."),
+    boolean("log_duration", user, "off", "Logs how long each statement took."),
+    choice("log_error_verbosity", user, "default", log_verbosities,
+           "Which fields of a message the server's log has."),
+    text("log_line_prefix", server, "%m [%p] ", "Stands before each line of the server's log."),
     integer("log_min_duration_statement", user, "-1", milliseconds, -1, 2147483647,
-            "Accepted; statements are not logged."),
-    choice("log_min_messages", user, "warning", message_levels,
-           "Accepted; the server reports on standard error only."),
-    choice("log_statement", user, "none", log_statement_choices,
-           "Accepted; statements are not logged."),
+            "Logs statements that took as long; 0: all, -1: none."),
+    choice("log_min_error_statement", user, "error", log_levels,
+           "Least severity of messages in the server's log that come with their statement."),
+    choice("log_min_messages", user, "warning", log_levels,
+           "Least severity of messages in the server's log."),
+    integer("log_parameter_max_length", user, "-1", bytes, -1, 1073741823,
+            "Bytes of each parameter that are logged with a statement; -1: all."),
+    integer("log_parameter_max_length_on_error", user, "0", bytes, -1, 1073741823,
+            "Bytes of each parameter that are logged with a failure; -1: all."),
+    choice("log_statement", user, "none", log_statement_choices, "Which statements are logged."),
+    text("log_timezone", internal, "Etc/UTC", "Time zone of times in the server's log."),
+    boolean("logging_collector", internal, "off", "Files are left to who reads standard error."),
     integer("maintenance_work_mem", user, "65536", kilobytes, 1024, 2147483647,
             "Accepted; memory is bounded by the machine."),
     integer("max_connections", server, "5000", none, 1, 262143,
@@ -220,8 +253,9 @@ const SettingDefinition table[] = {
             "Accepted; stacks are of fixed size."),
     integer("max_wal_size", server, "1024", megabytes, 2, 2147483647,
             "Size of the log that checkpoints keep it below, as far as they can."),
-    integer("memory_limit", server, "0", megabytes, 0, 2147483647,
-            "Memory above which data may not grow; 0: two thirds of the memory there is."),
+    or_zero(integer("memory_limit", server, "0", megabytes, limits::least_memory_megabytes,
+                    2147483647,
+                    "Memory above which data may not grow; 0: two thirds of the memory there is.")),
     choice("password_encryption", user, "scram-sha-256", password_encryption_choices,
            "Accepted; there are no passwords."),
     choice("plan_cache_mode", user, "auto", plan_cache_modes, "Accepted; plans are generic."),
@@ -233,7 +267,7 @@ const SettingDefinition table[] = {
     integer(
         "retry_buffer_size", user, "4096", kilobytes, 64, 1048576,
         "Output of a one-shot transaction that is held back so that a conflict may be retried."),
-    text("role", user, "none", "Current role.", canonicalize_role),
+    identity(text("role", user, "none", "Current role.", require_role_or_none)),
     boolean("row_security", user, "on", "Accepted; there are no row policies."),
     text("search_path", user, "\"$user\", public", "Schemas searched for names without one.",
          canonicalize_name_list),
@@ -243,7 +277,8 @@ const SettingDefinition table[] = {
                   "Version of PostgreSQL whose behaviour this server follows.")),
     integer("server_version_num", internal, server_version_number, none, 0, 999999,
             "The same as a number."),
-    reported(text("session_authorization", internal, "", "User of the session.")),
+    identity(reported(text("session_authorization", user, bootstrap_role_name,
+                           "User of the session.", require_role))),
     choice("session_replication_role", user, "origin", replication_roles,
            "Accepted; there are no triggers."),
     integer("shared_buffers", server, "16384", blocks, 16, 1073741823,

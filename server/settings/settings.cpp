@@ -226,7 +226,11 @@ void Settings::reset_all() {
   for (size_t i = 0; i < current_.size(); ++i) {
     int index = static_cast<int>(i);
     std::string ignored;
-    if (definition(index).context != SettingContext::user || mode_text(index, &ignored)) continue;
+    const SettingDefinition& each = definition(index);
+    if (each.context != SettingContext::user || each.keeps_in_reset_all ||
+        mode_text(index, &ignored)) {
+      continue;
+    }
     if (current_[i].text != reset_[i].text) assign(index, reset_[i], false);
   }
   std::vector<std::string> names;

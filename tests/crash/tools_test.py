@@ -95,7 +95,9 @@ def start_refusal(bed):
     done = subprocess.run([bed.options.binary, "-D", f"{bed.root}/data", "-p", bed.port, "-k", bed.root, "-h", ""],
                           capture_output=True, text=True, timeout=60)
     expect(done.returncode == 1, "a damaged log was accepted", done)
-    return [line.split("FATAL:  ")[-1].removeprefix("pgsilo: ") for line in done.stderr.splitlines()]
+    # Each line begins with a time and the number of the process.
+    told = [line.split("] ", 1)[-1] for line in done.stderr.splitlines()]
+    return [line.removeprefix("FATAL:  ") for line in told if not line.startswith("LOG:  ")]
 
 
 def check_damage(tools, bed, data, lines):

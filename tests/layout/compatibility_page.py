@@ -11,7 +11,8 @@ import sys
 
 HEAD = """# What PostgreSQL has and pgsilo refuses
 
-Each of these is answered with SQLSTATE 0A000 and `<name> is not supported`. Generated from the sources by
+Each of these is answered with SQLSTATE 0A000 and `<name> is not supported`; types, catalogs, functions and settings
+that there are not are in [missing.md](missing.md). Generated from the sources by
 `tests/layout/compatibility_page.py . --write`; a test fails when it is out of date. What differs without being refused:
 
 - SERIALIZABLE is the default, and strict: in real-time order. REPEATABLE READ runs as SERIALIZABLE. Under READ COMMITTED a statement that runs by itself is serializable, and a join that meets

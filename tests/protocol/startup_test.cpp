@@ -94,6 +94,10 @@ std::string refusal(const std::string& bytes) {
 TEST(StartupProtocolTest, RefusesWhatItCannotServe) {
   EXPECT_EQ(refusal(RawClient::startup_packet({{"user", "postgres"}, {"database", "nosuchdb"}})),
             "3D000 database \"nosuchdb\" does not exist");
+  EXPECT_EQ(refusal(RawClient::startup_packet({{"user", "alice"}, {"database", "postgres"}})),
+            "28000 role \"alice\" does not exist");
+  EXPECT_EQ(refusal(RawClient::startup_packet({{"user", "alice"}, {"database", "nosuchdb"}})),
+            "28000 role \"alice\" does not exist");
   EXPECT_EQ(refusal(RawClient::startup_packet({{"database", "postgres"}})),
             "28000 no PostgreSQL user name specified in startup packet");
   EXPECT_EQ(refusal(RawClient::startup_packet(

@@ -1,6 +1,9 @@
 #include "wal/checkpoint/checkpoint_announcement.h"
 
+#include <array>
 #include <cstdio>
+
+#include "base/server_log.h"
 
 namespace pgsilo {
 namespace {
@@ -26,18 +29,22 @@ unsigned long long kilobytes(uint64_t bytes) { return bytes >> 10; }
 }  // namespace
 
 void announce_checkpoint(CheckpointReason reason) {
-  std::fprintf(stderr, "pgsilo: LOG:  checkpoint starting: %s\n", flags_of(reason));
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), "checkpoint starting: %s", flags_of(reason));
+  write_server_log(LogLevel::log, text.data());
 }
 
 void announce_end(const CheckpointInfo& checkpoint) {
-  std::fprintf(stderr,
-               "pgsilo: LOG:  checkpoint complete: wrote %llu rows (%llu kB); %llu kB of WAL "
-               "retired; write=%.3f s, sync=%.3f s, total=%.3f s; distance=%llu kB\n",
-               static_cast<unsigned long long>(checkpoint.records), kilobytes(checkpoint.bytes),
-               kilobytes(checkpoint.retired_log_bytes),
-               seconds(checkpoint.us(CheckpointPhase::walking)),
-               seconds(checkpoint.us(CheckpointPhase::finishing)), seconds(checkpoint.total_us),
-               kilobytes(checkpoint.log_bytes));
+  std::array<char, 512> text;
+  std::snprintf(text.data(), text.size(),
+                "checkpoint complete: wrote %llu rows (%llu kB); %llu kB of WAL retired; "
+                "write=%.3f s, sync=%.3f s, total=%.3f s; distance=%llu kB",
+                static_cast<unsigned long long>(checkpoint.records), kilobytes(checkpoint.bytes),
+                kilobytes(checkpoint.retired_log_bytes),
+                seconds(checkpoint.us(CheckpointPhase::walking)),
+                seconds(checkpoint.us(CheckpointPhase::finishing)), seconds(checkpoint.total_us),
+                kilobytes(checkpoint.log_bytes));
+  write_server_log(LogLevel::log, text.data());
 }
 
 }  // namespace pgsilo

@@ -1,6 +1,7 @@
 #include "wal/checkpoint/checkpointer.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "base/parker.h"
+#include "base/server_log.h"
 #include "wal/checkpoint/checkpoint_announcement.h"
 #include "wal/log/logger.h"
 
@@ -139,11 +141,10 @@ void Checkpointer::complete() {
   bool replaced = false;
   FileResult result = write_control_file(parts_.files, parts_.data_directory, control, &replaced);
   if (!result.ok() && replaced) {
-    std::fprintf(stderr,
-                 "pgsilo: could not make the control file in \"%s\" durable: %s\n"
-                 "pgsilo: stopping: which checkpoint counts is uncertain, and only a restart finds "
-                 "out\n",
-                 parts_.data_directory.c_str(), result.text().c_str());
+    log_last_words(
+        "could not make the control file in \"" + parts_.data_directory +
+            "\" durable: " + result.text(),
+        "The server stops: which checkpoint counts is uncertain, and only a restart finds out.");
     std::abort();
   }
   if (!result.ok()) return fail(result);
@@ -199,7 +200,9 @@ void Checkpointer::fail(const FileResult& result) {
 void Checkpointer::give_up(const char* why) {
   if (attempt_ != nullptr) attempt_->run.abandon();
   attempt_.reset();
-  std::fprintf(stderr, "pgsilo: could not make a checkpoint: %s\n", why);
+  std::array<char, 1024> text;
+  std::snprintf(text.data(), text.size(), "could not make a checkpoint: %s", why);
+  write_server_log(LogLevel::warning, text.data());
   history_.fail(why);
   answer(why);
 }

@@ -1,13 +1,13 @@
 #include "wal/log/batch_writer.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/server_log.h"
 
 namespace pgsilo {
 
@@ -163,11 +163,10 @@ void BatchWriter::sync_segment() {
 }
 
 void BatchWriter::fail(const char* what, uint64_t offset, const FileResult& result) const {
-  std::fprintf(stderr,
-               "pgsilo: could not %s log segment \"%s\" at offset %llu: %s\n"
-               "pgsilo: stopping: what the log holds is uncertain, and only a restart finds out\n",
-               what, segment_.path.c_str(), static_cast<unsigned long long>(offset),
-               result.text().c_str());
+  log_last_words(
+      "could not " + std::string(what) + " log segment \"" + segment_.path + "\" at offset " +
+          std::to_string(offset) + ": " + result.text(),
+      "The server stops: what the log holds is uncertain, and only a restart finds out.");
   std::abort();
 }
 

@@ -1,10 +1,12 @@
 #include "wal/log/segment_keeper.h"
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <new>
 
+#include "base/server_log.h"
 #include "wal/log/logger.h"
 #include "wal/log/segment_store.h"
 
@@ -41,8 +43,10 @@ bool SegmentKeeper::stopping() {
 void SegmentKeeper::complain(const char* what, const SegmentStore& segments,
                              const FileResult& result) {
   if (complained_) return;
-  std::fprintf(stderr, "pgsilo: could not %s a log segment in \"%s\": %s\n", what,
-               segments.directory().c_str(), result.words());
+  std::array<char, 1024> text;
+  std::snprintf(text.data(), text.size(), "could not %s a log segment in \"%s\": %s", what,
+                segments.directory().c_str(), result.words());
+  write_server_log(LogLevel::warning, text.data());
   complained_ = true;
 }
 

@@ -361,7 +361,7 @@ class Analyzer {
     return message + "Detail: Start " + std::to_string(incarnation.number) +
            " of the server had made everything up to epoch " + std::to_string(known.value()) +
            " durable; the logs can be read up to epoch " + std::to_string(durable.value()) +
-           ".\nHint: Set recovery_accept_data_loss=on to start from there, giving up what was "
+           ".\nHINT:  Set recovery_accept_data_loss=on to start from there, giving up what was "
            "committed after it.";
   }
 

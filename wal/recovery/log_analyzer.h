@@ -81,7 +81,8 @@ struct AnalyzerOptions {
 // As a start says it.
 std::string damaged_log(const std::string& path, uint64_t offset);
 inline constexpr char accept_hint[] =
-    "\nHint: Set recovery_accept_data_loss=on to start from the newest consistent state before it.";
+    "\nHINT:  Set recovery_accept_data_loss=on to start from the newest consistent state before "
+    "it.";
 
 // Closes the incarnations of `control` that are open: sets their `durable`, drops those without
 // records and those that its checkpoint covers. False: `why`.

@@ -159,7 +159,7 @@ bool has_line(const std::string& text, const std::string& form) {
       digits_gone += '#';
     }
   }
-  return digits_gone.find("pgsilo: LOG:  " + form + "\n") != std::string::npos;
+  return digits_gone.find("LOG:  " + form + "\n") != std::string::npos;
 }
 
 TEST_F(CheckpointViewsTest, LinesInTheLog) {
@@ -171,14 +171,13 @@ TEST_F(CheckpointViewsTest, LinesInTheLog) {
   told("create table t as select i from generate_series(1, 1000) i");
   told("checkpoint");
   std::string lines = ::testing::internal::GetCapturedStderr();
-  EXPECT_TRUE(
-      has_line(lines, "checkpoint starting: immediate force wait\npgsilo: LOG:  " + complete))
+  EXPECT_TRUE(has_line(lines, "checkpoint starting: immediate force wait\nLOG:  " + complete))
       << lines;
   told("insert into t values (0)");
   ::testing::internal::CaptureStderr();
   stop();
   lines = ::testing::internal::GetCapturedStderr();
-  EXPECT_TRUE(has_line(lines, "checkpoint starting: shutdown immediate\npgsilo: LOG:  " + complete))
+  EXPECT_TRUE(has_line(lines, "checkpoint starting: shutdown immediate\nLOG:  " + complete))
       << lines;
   ::testing::internal::CaptureStderr();
   start("off");
