@@ -192,11 +192,13 @@ std::string_view TransactionControl::begin_block(const ast::TransactionStmt& sta
   begin_statement();
   if (state_ == State::block) {
     warn(sqlstate::active_sql_transaction, "there is already a transaction in progress");
+    apply_modes(statement.options);
   } else {
     become_interactive();
+    // A block that fails while it begins is none.
+    apply_modes(statement.options);
     state_ = State::block;
   }
-  apply_modes(statement.options);
   return statement.transaction_kind == ast::TransactionKind::begin ? "BEGIN" : "START TRANSACTION";
 }
 

@@ -111,6 +111,15 @@ INSTANTIATE_TEST_SUITE_P(Blocks, FlushTest,
                          ::testing::Values("", "begin", "begin isolation level read committed",
                                            "begin isolation level repeatable read"));
 
+TEST(BeginTest, ABlockThatFailsWhileItBeginsIsNone) {
+  RawClient client;
+  client.start();
+  EXPECT_EQ(client.ask(query("select 1; begin isolation level repeatable read")), "TDCE(25001)ZI");
+  EXPECT_EQ(client.ask(query("select 1; begin; select 2")), "TDCCTDCZT");
+  EXPECT_EQ(client.ask(query("begin isolation level repeatable read")), "E(25001)ZE");
+  EXPECT_EQ(client.ask(query("rollback")), "CZI");
+}
+
 // What drivers go by that cache statements: pgjdbc and asyncpg heal themselves by the routine.
 TEST(ErrorFieldsTest, AChangedResultTypeIsKnownByItsRoutine) {
   RawClient client;
