@@ -82,7 +82,7 @@ TEST_P(FlushTest, AnErrorOfExecuteLeavesAfterWrites) {
 }
 
 TEST_P(FlushTest, WhatIsRightWaitsForFlush) {
-  client.send(parse("", "select 1"));
+  client.send(parse("", "select g from generate_series(1, 3) as g"));
   EXPECT_TRUE(client.is_silent());
   client.send(flush());
   EXPECT_EQ(next(1), "1");
