@@ -27,7 +27,8 @@ void put(const char* text) {
   static_cast<void>(!write(STDERR_FILENO, text, std::strlen(text)));
 }
 
-// Who comes second waits for the end, unless he is the first again: he has failed while he reported.
+// Who comes second waits for the end, unless he is the first again: he has failed while he
+// reported.
 void report(const char* why) noexcept {
   pid_t first = 0;
   if (!reporter.compare_exchange_strong(first, gettid())) {

@@ -203,6 +203,19 @@ def test_it_ends_before_during_and_behind_a_call(lab):
            *({"a": both} for both in ("oo", "on", "no", "nn")))
 
 
+def test_a_write_past_the_page_cache_ends_in_its_midst(lab):
+    program = """
+import mmap
+f = create('a', os.O_DIRECT | os.O_DSYNC)
+page = mmap.mmap(-1, 8192)
+page.write(b'n' * 8192)
+os.pwrite(f, page, 0)
+"""
+    found, said = lab.trial(program, before="f = create('a'); os.pwrite(f, b'o' * 8192, 0); os.fsync(f)",
+                            rules=[Rule(["write"], "die_during", amount=700)])
+    check(found == {"a": "n" * 8 + "o" * 8}, found, said)
+
+
 def test_a_lie_is_one(lab):
     program = "f = create('a', os.O_DSYNC); os.pwrite(f, b'n' * 512, 0); os.fsync(f); sync_directory()"
     rules = [Rule(["write", "sync", "sync_directory"], "lie", count=0)]

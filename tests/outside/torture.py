@@ -73,6 +73,17 @@ class Database:
             settings["checkpoint_directories"] = f"{disk}/checkpoint0,{disk}/checkpoint1"
         return settings
 
+    def change_layout(self):
+        """Logs may be named in another order, and there may be one more."""
+        logs = [directory for directory in self.bed.layout.get("log_directories", "").split(",") if directory]
+        if not logs or self.random.random() < 0.7:
+            return
+        if len(logs) < 4 and self.random.random() < 0.4:
+            logs.append(f"{self.machine.disk}/log{len(logs)}")
+        self.random.shuffle(logs)
+        self.bed.layout["log_directories"] = ",".join(logs)
+        self.tell(f"logs {[os.path.basename(directory) for directory in logs]}")
+
     def settings(self):
         choose = self.random.choice
         return {"worker_threads": choose([1, 2, 2, 4]), "wal_sync_method": choose(["open_datasync", "open_datasync", "fdatasync"]),
@@ -154,6 +165,7 @@ class Database:
     def start(self):
         self.keep_copy()
         status, text = self.bed.verify()
+        self.change_layout()
         try:
             self.bed.start(self.settings())
         except StartRefused as refused:

@@ -110,17 +110,16 @@ ssize_t plain_transfer(bool write, int descriptor, const iovec* parts, int count
   return syscall(write ? SYS_pwritev : SYS_preadv, descriptor, parts, count, offset, 0);
 }
 
-// How many bytes of the write are done.
-size_t bytes_granted(const Verdict& verdict, size_t bytes) {
-  switch (verdict.action) {
-    case Action::fail:
-    case Action::shorten:
-      return std::min<size_t>(bytes, verdict.amount);
-    case Action::die_during:
-      return bytes * verdict.amount / 1000;
-    default:
-      return bytes;
+// How many bytes of the write are done. Past the page cache only whole units can be.
+size_t bytes_granted(const Verdict& verdict, size_t bytes, bool direct) {
+  constexpr size_t direct_unit = 4096;
+  size_t granted = bytes;
+  if (verdict.action == Action::fail || verdict.action == Action::shorten) {
+    granted = std::min<size_t>(bytes, verdict.amount);
+  } else if (verdict.action == Action::die_during) {
+    granted = bytes * verdict.amount / 1000;
   }
+  return direct ? granted / direct_unit * direct_unit : granted;
 }
 
 uint64_t write_offset(int descriptor, const OpenFile& file, off_t offset) {
@@ -198,7 +197,7 @@ ssize_t write_any(int descriptor, const iovec* parts, int count, off_t offset, i
   if (file == nullptr) return plain_transfer(true, descriptor, parts, count, offset, flags);
   WatchedFiles& files = *WatchedFiles::instance();
   Verdict verdict = files.judge(CallKind::write, file->path);
-  size_t bytes = bytes_granted(verdict, bytes_of(parts, count));
+  size_t bytes = bytes_granted(verdict, bytes_of(parts, count), (file->flags & O_DIRECT) != 0);
   bool synchronous = ((file->flags & O_DSYNC) != 0 || (flags & (RWF_DSYNC | RWF_SYNC)) != 0) &&
                      verdict.action != Action::lie;
   std::vector<iovec> part = first_part(parts, count, bytes);
