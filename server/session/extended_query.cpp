@@ -88,6 +88,7 @@ void ExtendedQuery::parse(std::string_view body) {
   for (Oid& type : types) type = reader.uint32();
   reader.end();
   validate_text(name);
+  validate_text(text);  // before anybody else is shown it
 
   state_.log.set_statement(text);
   if (!state_.running_again) state_.activity.begin(text, state_.context.statement_timestamp_us);

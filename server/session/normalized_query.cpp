@@ -94,7 +94,6 @@ std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text) {
   bool known = find();
   std::shared_ptr<CachedText> entry = entry_;
   if (!known || entry->sharing == CachedText::Sharing::refused) return nullptr;
-  validate_text(text);
   state_.transactions.open();
   state_.refresh_catalog();
   bool usable = entry->sharing == CachedText::Sharing::shared &&

@@ -266,6 +266,7 @@ void Session::run_query(std::string_view text) {
   state_.statements.remove({});
   state_.portals.remove({});
   more_statements_ = false;
+  validate_text(text);  // before anybody else is shown it
   state_.log.set_statement(text);
   if (!state_.running_again) state_.activity.begin(text, state_.context.statement_timestamp_us);
   if (run_normalized(text)) return end_query();

@@ -70,7 +70,6 @@ std::shared_ptr<CachedText> StatementRunner::parse(std::string_view text,
   PlanCache::make_key(text, declared_types,
                       parameters_allowed ? state_.settings_key : state_.simple_settings_key, &key_);
   if (std::shared_ptr<CachedText> cached = state_.services.plans.find(key_)) return cached;
-  validate_text(text);
   std::shared_ptr<CachedText> parsed = parse_text(text, declared_types);
   state_.services.plans.insert(key_, parsed);
   return parsed;

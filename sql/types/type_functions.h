@@ -155,6 +155,11 @@ inline constexpr Functions name_functions{parse_name,    print_text,  receive_na
 // Text without an order of its own: unknown, cstring, aclitem.
 inline constexpr Functions opaque_text_functions{parse_text, print_text,  receive_text, print_text,
                                                  nullptr,    equal_bytes, hash_text};
+// What the catalog alone makes.
+Datum parse_node_tree(std::string_view text, int32_t typmod, TypeContext& ctx);
+Datum receive_node_tree(std::string_view bytes, int32_t typmod, TypeContext& ctx);
+inline constexpr Functions node_tree_functions{
+    parse_node_tree, print_text, receive_node_tree, print_text, nullptr, equal_bytes, hash_text};
 inline constexpr Modifiers varchar_modifiers{apply_varchar_typmod, make_varchar_typmod,
                                              print_length_typmod};
 inline constexpr Modifiers bpchar_modifiers{apply_bpchar_typmod, make_bpchar_typmod,

@@ -139,7 +139,7 @@ constexpr TypeInfo type_table[] = {
               oidvector_functions),
     base_type({type_oid::pg_node_tree, "pg_node_tree", "pg_node_tree", -1, false, 'b', 'Z', false,
                0, 0, 'i', 'x', 100, true, KeyForm::none},
-              opaque_text_functions),
+              node_tree_functions),
     base_type({type_oid::float4, "float4", "real", 4, true, 'b', 'N', false, 0, 1021, 'i', 'p', 0,
                false, KeyForm::float32},
               float4_functions),

@@ -51,6 +51,14 @@ Datum receive_text(std::string_view bytes, int32_t, TypeContext&) {
   return Datum::of_bytes(bytes);
 }
 
+Datum parse_node_tree(std::string_view, int32_t, TypeContext&) {
+  throw SqlError(sqlstate::feature_not_supported, "cannot accept a value of type pg_node_tree");
+}
+
+Datum receive_node_tree(std::string_view bytes, int32_t typmod, TypeContext& ctx) {
+  return parse_node_tree(bytes, typmod, ctx);
+}
+
 Datum apply_varchar_typmod(Datum value, int32_t typmod, bool explicit_cast, TypeContext&) {
   if (typmod < typmod_header) return value;
   return Datum::of_bytes(

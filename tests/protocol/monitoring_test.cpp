@@ -38,6 +38,14 @@ class MonitoringTest : public testing::Test {
   RawClient client;
 };
 
+TEST_F(MonitoringTest, BytesThatAreNoTextAreShownToNobody) {
+  EXPECT_EQ(client.ask(query("select 1")), "TDCZI");
+  EXPECT_EQ(client.ask(query("select 2 /* \xff */")), "E(22021)ZI");
+  EXPECT_EQ(seen("query"), "select 1");
+  EXPECT_EQ(client.ask(parse("", "select 3 /* \xff */") + sync()), "E(22021)ZI");
+  EXPECT_EQ(seen("query"), "select 1");
+}
+
 TEST_F(MonitoringTest, StatesOfASession) {
   ASSERT_EQ(client.ask(query("select 'first'")), "TDCZI");
   observer.await(client, "state = 'idle' and wait_event_type = 'Client'");
@@ -176,6 +184,13 @@ class OwnMonitoringTest : public MonitoringTest {
         ") from pgsilo_stat_statements where trim(replace(query, '  ', ' ')) = '" + text + "'");
   }
 };
+
+TEST_F(OwnMonitoringTest, BytesThatAreNoTextAreNotCounted) {
+  EXPECT_EQ(client.ask(query("select 1 / 0 /* no text: \xff */")), "E(22021)ZI");
+  EXPECT_EQ(observer.client().first_value(
+                "select count(*) from pgsilo_stat_statements where query like '%no ' || 'text%'"),
+            "0");
+}
 
 TEST_F(OwnMonitoringTest, RowLocksNameTheTreeOfTheRow) {
   observer.client().ask(query("alter table monitoring_test add unique (v, id)"));
