@@ -164,21 +164,20 @@ bool has_line(const std::string& text, const std::string& form) {
 
 TEST_F(CheckpointViewsTest, LinesInTheLog) {
   const std::string complete =
-      "checkpoint complete: wrote # rows (# kB); # kB of WAL retired; write=#.# s, sync=#.# s, "
+      "#-#-# #:#:#.# UTC [#] LOG:  checkpoint complete: wrote # rows (# kB); # kB of WAL retired; "
+      "write=#.# s, sync=#.# s, "
       "total=#.# s; distance=# kB";
   ::testing::internal::CaptureStderr();
   start("on");
   told("create table t as select i from generate_series(1, 1000) i");
   told("checkpoint");
   std::string lines = ::testing::internal::GetCapturedStderr();
-  EXPECT_TRUE(has_line(lines, "checkpoint starting: immediate force wait\nLOG:  " + complete))
-      << lines;
+  EXPECT_TRUE(has_line(lines, "checkpoint starting: immediate force wait\n" + complete)) << lines;
   told("insert into t values (0)");
   ::testing::internal::CaptureStderr();
   stop();
   lines = ::testing::internal::GetCapturedStderr();
-  EXPECT_TRUE(has_line(lines, "checkpoint starting: shutdown immediate\nLOG:  " + complete))
-      << lines;
+  EXPECT_TRUE(has_line(lines, "checkpoint starting: shutdown immediate\n" + complete)) << lines;
   ::testing::internal::CaptureStderr();
   start("off");
   told("checkpoint");

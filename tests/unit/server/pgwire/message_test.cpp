@@ -78,12 +78,15 @@ TEST(MessageWriterTest, DescribesColumnsInTheirFormats) {
 }
 
 TEST(MessageWriterTest, ErrorsCarryTheirFields) {
+  const std::string line = std::to_string(__LINE__ + 2);
   SqlError error =
       SqlError(sqlstate::undefined_table, "relation \"t\" does not exist").at(15).hint("make it");
   ByteBuffer out;
   MessageWriter(out).diagnostic(error.diagnostic());
   EXPECT_EQ(out.view().substr(5),
-            "SERROR\0VERROR\0C42P01\0Mrelation \"t\" does not exist\0Hmake it\0P15\0\0"s);
+            "SERROR\0VERROR\0C42P01\0Mrelation \"t\" does not exist\0Hmake it\0P15\0"
+            "Fmessage_test.cpp\0L"s +
+                line + "\0RTestBody\0\0"s);
   EXPECT_EQ(out.data()[0], 'E');
   out.clear();
   MessageWriter(out).diagnostic(SqlError(Severity::warning, sqlstate::warning, "w").diagnostic());
