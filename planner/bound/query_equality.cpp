@@ -17,11 +17,17 @@ bool equal_optional(const BoundQuery* left, const BoundQuery* right) {
   return equal_queries(*left, *right);
 }
 
+// Copies of one that was copied with the query that has it.
+bool equal_with_queries(const BoundCte* left, const BoundCte* right) {
+  if (left == right || left == nullptr || right == nullptr) return left == right;
+  return left->mode == right->mode && equal_queries(*left->query, *right->query);
+}
+
 bool equal_relations(const BoundRelation* left, const BoundRelation* right) {
   if (left == right) return true;
   return left->kind == right->kind && left->lateral == right->lateral &&
          left->table == right->table && left->distinct_rows == right->distinct_rows &&
-         left->cte == right->cte && left->cte_levels_up == right->cte_levels_up &&
+         equal_with_queries(left->cte, right->cte) && left->cte_levels_up == right->cte_levels_up &&
          left->with_ordinality == right->with_ordinality &&
          equal_lists(left->calls, right->calls) &&
          std::ranges::equal(left->returns_set, right->returns_set) &&
