@@ -154,6 +154,7 @@ SystemRow CatalogRows::attribute(const TableDescriptor& table, const IndexDescri
   const ColumnDescriptor& column =
       table.columns[static_cast<size_t>(index.columns[position].number) - 1];
   std::vector<std::string_view> names;
+  names.reserve(index.columns.size());
   for (const IndexColumn& part : index.columns)
     names.push_back(table.columns[static_cast<size_t>(part.number) - 1].name);
   std::string_view name = arena_.copy_string(choose_column_names(names)[position]);

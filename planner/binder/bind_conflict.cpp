@@ -41,8 +41,8 @@ int16_t inferred_column(Scope& scope, const ast::IndexElement& element, int32_t 
   return column->number;
 }
 
-// The unique indexes over exactly these columns, in any order, that hold for all rows. There are no
-// partial indexes and none on expressions.
+// The unique indexes over exactly these columns, in any order and number, that hold for all rows.
+// There are no partial indexes and none on expressions.
 Indexes inferred_indexes(Scope& scope, const ast::OnConflict& clause,
                          const TableDescriptor& table) {
   std::vector<int16_t> wanted;
@@ -57,6 +57,7 @@ Indexes inferred_indexes(Scope& scope, const ast::OnConflict& clause,
     columns.reserve(index->columns.size());
     for (const IndexColumn& column : index->columns) columns.push_back(column.number);
     std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
     return columns != wanted || !index->valid;
   });
   if (!matching.empty()) return matching;
