@@ -24,18 +24,21 @@ using namespace pgsilo;
 
 constexpr int64_t last_words_us = 1'000'000;
 
-// A second line of `why` is a detail or a hint and says which.
+// Lines of `why` behind the first are a detail, a hint, or first the one and then the other. They
+// say which; one that does not is a hint.
 int fail(std::string_view why) {
-  size_t line = why.find('\n');
-  std::string_view rest = line == std::string_view::npos ? "" : why.substr(line + 1);
-  std::string_view detail, hint;
   constexpr std::string_view detail_mark = "DETAIL:  ", hint_mark = "HINT:  ";
-  if (rest.starts_with(detail_mark)) {
-    detail = rest.substr(detail_mark.size());
-  } else {
-    hint = rest.starts_with(hint_mark) ? rest.substr(hint_mark.size()) : rest;
+  auto line_at = [&](size_t at) { return why.substr(at, why.find('\n', at) - at); };
+  std::string_view message = line_at(0), detail, hint;
+  for (size_t at = message.size() + 1; at < why.size(); at += line_at(at).size() + 1) {
+    std::string_view line = line_at(at);
+    if (line.starts_with(detail_mark)) {
+      detail = line.substr(detail_mark.size());
+    } else {
+      hint = line.starts_with(hint_mark) ? line.substr(hint_mark.size()) : line;
+    }
   }
-  write_server_log(LogLevel::fatal, why.substr(0, line), detail, hint);
+  write_server_log(LogLevel::fatal, message, detail, hint);
   flush_server_log(last_words_us);
   return 1;
 }

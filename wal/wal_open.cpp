@@ -56,10 +56,8 @@ std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
   *why = options_fault(options);
   if (!why->empty()) return nullptr;
   std::unique_ptr<State> state(new State(files, clock, data_directory, options));
-  if (!options.read_only &&
-      (!check_data_directory(files, data_directory, options, why) || !state->take_directory(why))) {
-    return nullptr;
-  }
+  if (!check_data_directory(files, data_directory, options, why)) return nullptr;
+  if (!options.read_only && !state->take_directory(why)) return nullptr;
   if (!read_control(files, data_directory, &state->control, &state->new_database, why))
     return nullptr;
   if (!state->open_logs(why)) return nullptr;

@@ -41,7 +41,8 @@ bool check_data_directory(FileSystem& files, const std::string& directory,
            "\" holds a database of PostgreSQL\nHINT:  Load a dump of it into an empty directory.";
     return false;
   }
-  if (contains(names, control_file_name)) return true;
+  // Nothing begins where one only looks.
+  if (options.read_only || contains(names, control_file_name)) return true;
   std::vector<std::string> ours = own_names(options);
   auto foreign = std::find_if(names.begin(), names.end(),
                               [&](const std::string& name) { return !contains(ours, name); });

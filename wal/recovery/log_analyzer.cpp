@@ -333,7 +333,7 @@ class Analyzer {
       if (made_checkpoint(incarnation) &&
           durable < std::min(control_.checkpoint.recorded, control_.checkpoint.ended)) {
         return fail(message +
-                    "\nDetail: The checkpoint cannot be used without them, and there is none "
+                    "\nDETAIL:  The checkpoint cannot be used without them, and there is none "
                     "before it.");
       }
       analysis_.data_loss = message;
@@ -358,7 +358,7 @@ class Analyzer {
       if (!part.gap && !short_end) continue;
       message += damaged_log(part.end_path, part.end_offset) + "\n";
     }
-    return message + "Detail: Start " + std::to_string(incarnation.number) +
+    return message + "DETAIL:  Start " + std::to_string(incarnation.number) +
            " of the server had made everything up to epoch " + std::to_string(known.value()) +
            " durable; the logs can be read up to epoch " + std::to_string(durable.value()) +
            ".\nHINT:  Set recovery_accept_data_loss=on to start from there, giving up what was "
