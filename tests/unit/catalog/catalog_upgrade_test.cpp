@@ -57,19 +57,18 @@ class CatalogUpgradeTest : public DataDefinitionTest {
   }
   // As a program would that has another version.
   void set_version(uint32_t version) {
-    session_.begin();
-    RowBuffer buffer(arena_);
-    RowRef row;
-    Relation& control = *engine_.relations.find(control_relation);
-    ASSERT_EQ(session_.transaction.begin_statement(), TransactionStatus::ok);
-    ASSERT_EQ(session_.transaction.get(control, "catalog_version", buffer, &row),
-              TransactionStatus::ok);
     char bytes[] = {0, 0, 0, static_cast<char>(version)};
-    ASSERT_EQ(session_.transaction.update(row, {bytes, sizeof bytes}), TransactionStatus::ok);
-    ASSERT_EQ(session_.transaction.commit(), TransactionStatus::ok);
+    change_version([&](Transaction& transaction, const RowRef& row) {
+      return transaction.update(row, {bytes, sizeof bytes});
+    });
   }
   // As databases are that were made before it was told.
   void forget_version() {
+    change_version(
+        [](Transaction& transaction, const RowRef& row) { return transaction.remove(row); });
+  }
+  template <typename Change>
+  void change_version(Change change) {
     session_.begin();
     RowBuffer buffer(arena_);
     RowRef row;
@@ -77,7 +76,7 @@ class CatalogUpgradeTest : public DataDefinitionTest {
     ASSERT_EQ(session_.transaction.begin_statement(), TransactionStatus::ok);
     ASSERT_EQ(session_.transaction.get(control, "catalog_version", buffer, &row),
               TransactionStatus::ok);
-    ASSERT_EQ(session_.transaction.remove(row), TransactionStatus::ok);
+    ASSERT_EQ(change(session_.transaction, row), TransactionStatus::ok);
     ASSERT_EQ(session_.transaction.commit(), TransactionStatus::ok);
   }
   bool open_again() {
