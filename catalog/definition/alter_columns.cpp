@@ -32,6 +32,12 @@ class NotNullTransform final : public RowTransform {
   const ColumnDescriptor& column_;
 };
 
+// Dropped columns keep a name, too: pg_attribute has no two of one table.
+bool has_attribute(const TableDescriptor& table, std::string_view name) {
+  return std::any_of(table.columns.begin(), table.columns.end(),
+                     [&](const ColumnDescriptor& column) { return column.name == name; });
+}
+
 }  // namespace
 
 void DefinitionSteps::rewrite(Draft draft, const TableDescriptor& old_table,
@@ -57,7 +63,7 @@ void DefinitionSteps::rewrite(Draft draft, const TableDescriptor& old_table,
 void DefinitionSteps::add_column(Oid oid, const ColumnDefinition& from, Datum missing,
                                  RowTransform* transform, bool if_not_exists) {
   const TableDescriptor& old_table = lock_table(oid);
-  if (old_table.find_column(from.name) != nullptr) {
+  if (has_attribute(old_table, from.name)) {
     std::string message =
         concat("column \"", from.name, "\" of relation \"", old_table.name, "\" already exists");
     if (!if_not_exists) throw SqlError(sqlstate::duplicate_column, message);
@@ -124,6 +130,15 @@ void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists
   if (column.has_default()) remove_default_rows(column);
   ColumnDescriptor gone;
   gone.name = dropped_column_name(column.number);
+  // Nobody else has taken it: no further run would find it free.
+  if (has_attribute(old_table, gone.name)) {
+    throw SqlError(sqlstate::unique_violation,
+                   "duplicate key value violates unique constraint "
+                   "\"pg_attribute_relid_attnam_index\"")
+        .detail(concat("Key (attrelid, attname)=(", oid, ", ", gone.name, ") already exists."))
+        .table("pg_catalog", "pg_attribute")
+        .constraint("pg_attribute_relid_attnam_index");
+  }
   gone.number = column.number;
   gone.dropped = true;
   column = gone;
@@ -208,7 +223,7 @@ void DefinitionSteps::rename_column(Oid oid, std::string_view name, std::string_
   const TableDescriptor& old_table = lock_table(oid);
   Draft draft = draft_of(old_table);
   ColumnDescriptor& column = column_of(draft, name);
-  if (old_table.find_column(new_name) != nullptr) {
+  if (has_attribute(old_table, new_name)) {
     throw SqlError(sqlstate::duplicate_column, concat("column \"", new_name, "\" of relation \"",
                                                       old_table.name, "\" already exists"));
   }

@@ -134,14 +134,15 @@ class QueryPlanner {
   }
 
   const PlanNode* strip_junk(const PlanNode* node) {
-    if (query_.visible_targets == static_cast<int32_t>(query_.targets.size())) return node;
+    if (query_.visible_targets == static_cast<int32_t>(node->columns.size())) return node;
     std::vector<int32_t> slots(query_.visible_targets);
     for (int32_t i = 0; i < query_.visible_targets; ++i) slots[i] = i;
     return project_slots(statement_, node, slots);
   }
 
   const PlanNode* finish_sorted(const PlacedPlan& input) {
-    const PlanNode* node = project(input, query_.targets);
+    // What is only grouped by tells no rows apart, and DISTINCT rows are ordered by what they show.
+    const PlanNode* node = project(input, query_.distinct ? visible() : query_.targets);
     if (query_.distinct) node = make_distinct_rows(statement_, node);
     SortNode* sort = make_sort(statement_, node, context_.arena().copy_span(sort_keys()));
     node = sort;
