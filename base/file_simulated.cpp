@@ -103,7 +103,8 @@ class SimulatedFile final : public File {
     std::lock_guard lock(system_.mutex_);
     check_alive();
     check_alignment(data, bytes, offset);
-    if (path_ == system_.unreadable_) return {FileStatus::failed, EIO};
+    bool fails = system_.reads_to_failure_ != 0 && --system_.reads_to_failure_ == 0;
+    if (fails || path_ == system_.unreadable_) return {FileStatus::failed, EIO};
     std::string& cache = node_->cache;
     if (offset >= cache.size()) {
       *done = 0;
@@ -174,7 +175,7 @@ void SimulatedFileSystem::restart() {
   std::lock_guard lock(mutex_);
   dead_ = false;
   ++generation_;
-  cut_at_ = kill_at_ = fail_at_ = short_write_at_ = 0;
+  cut_at_ = kill_at_ = fail_at_ = short_write_at_ = reads_to_failure_ = 0;
   for (auto& [path, node] : names_) node->locked = false;
 }
 

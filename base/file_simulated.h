@@ -62,6 +62,10 @@ class SimulatedFileSystem final : public FileSystem {
   void refuse_direct(bool refuse) { refuse_direct_ = refuse; }
   // Reads of the file fail with EIO.
   void fail_reads_of(const std::string& path) { unreadable_ = path; }
+  // The n-th read from now on, of whichever file, fails with EIO. 0: none.
+  void fail_read(uint64_t number) { reads_to_failure_ = number; }
+  // Whether that read is still to come.
+  bool read_failure_waits() const { return reads_to_failure_ != 0; }
 
   uint64_t steps() const { return step_; }
   uint64_t syncs() const { return syncs_; }
@@ -131,6 +135,7 @@ class SimulatedFileSystem final : public FileSystem {
   bool syncs_lie_ = false;
   bool refuse_direct_ = false;
   std::string unreadable_;
+  uint64_t reads_to_failure_ = 0;
   bool dead_ = false;
   uint64_t generation_ = 0;
 };

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/server_log.h"
 #include "storage/epoch/durable_epoch.h"
 #include "storage/epoch/epoch_manager.h"
 #include "storage/relation/relation_directory.h"
@@ -73,7 +74,8 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, const Live
   return true;
 }
 
-// Trusting no segment if trust leads nowhere; or for the words' sake.
+// Trusting no segment if trust leads nowhere; or for the words' sake. A call that failed is not
+// tried again: what it hid may not show the second time.
 bool Wal::State::analyze(unsigned threads, RecoveryMeter& meter, std::string* why) {
   const ControlFile before = control;
   AnalyzerOptions whole{.threads = threads, .accept_data_loss = options.accept_data_loss};
@@ -81,7 +83,7 @@ bool Wal::State::analyze(unsigned threads, RecoveryMeter& meter, std::string* wh
   trusting.scan_all = options.accept_data_loss;
   if (analyze_logs(files, log_directories(), trusting, meter, &control, &analysis, why))
     return true;
-  if (trusting.scan_all) return false;
+  if (trusting.scan_all || analysis.call_failed) return false;
   control = before;
   analysis = {};
   return analyze_logs(files, log_directories(), whole, meter, &control, &analysis, why);
@@ -188,11 +190,14 @@ bool Wal::State::prepare_stores(std::string* why) {
       result = unit.segments->open(analysis.next_segment[i], analysis.empty_segments[i]);
     while (result.ok() && unit.segments->wants_segments()) result = unit.segments->prepare_one();
     // Fewer spare ones than wanted will do for now.
-    if (!result.ok() && unit.segments->state() != LogSpace::ample) {
-      *why =
-          "could not prepare log segments in \"" + unit.directory->path() + "\": " + result.text();
+    if (result.ok()) continue;
+    std::string failure =
+        "could not prepare log segments in \"" + unit.directory->path() + "\": " + result.text();
+    if (unit.segments->state() != LogSpace::ample) {
+      *why = failure;
       return false;
     }
+    write_server_log(LogLevel::warning, failure);
   }
   return true;
 }

@@ -28,14 +28,15 @@ bool read_control(FileSystem& files, const std::string& directory, ControlFile* 
                   bool* missing, std::string* why) {
   std::string path = join_path(directory, control_file_name);
   *missing = false;
-  switch (read_control_file(files, directory, control)) {
+  FileResult failure;
+  switch (read_control_file(files, directory, control, &failure)) {
     case ControlRead::ok:
       return true;
     case ControlRead::missing:
       *missing = true;
       return true;
     case ControlRead::unreadable:
-      *why = "could not read control file \"" + path + "\"";
+      *why = "could not read control file \"" + path + "\": " + failure.text();
       return false;
     case ControlRead::damaged:
       *why = "control file \"" + path + "\" is damaged";

@@ -169,11 +169,44 @@ TEST_F(Damage, AMissingSegmentIsNamed) {
   EXPECT_EQ(restart(small), -1);
 }
 
+// The segment that a clean stop leaves has nothing in it that the checkpoint does not hold.
+TEST_F(Damage, AMissingSegmentThatNothingNeedsIsNoDamage) {
+  {
+    LoggedEngine engine(disk_, "/data", options());
+    ASSERT_TRUE(engine.start());
+    for (int i = 0; i < 5; ++i)
+      engine.wal().wait_durable(0, *engine.commit(0, {{1, "key" + std::to_string(i), "row"}}));
+    engine.wal().stop();
+    disk_.cut_power();
+  }
+  disk_.restart();
+  ASSERT_NE(disk_.content(log_path(0, "0000000000000002.segment")), "");
+  ASSERT_TRUE(disk_.remove(log_path(0)).ok());
+  ASSERT_TRUE(disk_.sync_directory("/data/wal0").ok());
+  EXPECT_EQ(restart(options()), 5) << why_;
+  disk_.restart();
+  commit(options(), 7);
+  EXPECT_EQ(restart(options()), 7) << why_;
+  disk_.restart();
+  // Now it is needed.
+  ASSERT_TRUE(disk_.remove(log_path(0)).ok());
+  ASSERT_TRUE(disk_.sync_directory("/data/wal0").ok());
+  EXPECT_EQ(restart(options()), -1);
+  EXPECT_NE(why_.find("0000000000000001.segment\" is missing"), std::string::npos) << why_;
+  WalOptions accepting = options();
+  accepting.accept_data_loss = true;
+  EXPECT_EQ(restart(accepting), 5) << why_;
+  EXPECT_NE(data_loss_.find("0000000000000001.segment\" is missing"), std::string::npos)
+      << data_loss_;
+}
+
 TEST_F(Damage, UnreadableSegmentsAreRefused) {
   commit(options(), 3);
   disk_.fail_reads_of(log_path(0));
   EXPECT_EQ(restart(options()), -1);
   EXPECT_NE(why_.find("could not read log segment"), std::string::npos) << why_;
+  EXPECT_NE(why_.find("copy the file to a sound one"), std::string::npos) << why_;
+  EXPECT_EQ(why_.find("recovery_accept_data_loss"), std::string::npos) << why_;
 }
 
 // The server makes its directory before it opens the log; and it may be killed before the sync.
@@ -199,6 +232,13 @@ TEST_F(Damage, DamagedControlFileIsRefused) {
   disk_.corrupt("/data/pgsilo.control", 40, "?");
   EXPECT_EQ(restart(options()), -1);
   EXPECT_NE(why_.find("pgsilo.control\" is damaged"), std::string::npos) << why_;
+}
+
+TEST_F(Damage, AControlFileThatCannotBeReadIsToldWithTheReason) {
+  commit(options(), 3);
+  disk_.fail_reads_of("/data/pgsilo.control");
+  EXPECT_EQ(restart(options()), -1);
+  EXPECT_EQ(why_, "could not read control file \"/data/pgsilo.control\": Input/output error");
 }
 
 TEST_F(Damage, APostgresDirectoryIsRefused) {
@@ -351,7 +391,8 @@ TEST_F(Damage, AFailedWriteOrSyncOfTheLogStopsTheProcess) {
   }
 }
 
-// Every call of a start may fail: then it says why, and the next start finds everything.
+// Every call of a start may fail: then it says why, be it in the log because it goes on, and the
+// next start finds everything.
 TEST_F(Damage, EveryCallOfAStartMayFail) {
   commit(options(2), 6);
   int failures = 0;
@@ -360,15 +401,19 @@ TEST_F(Damage, EveryCallOfAStartMayFail) {
     uint64_t before = disk_.steps();
     disk_.fail_at(before + step, step % 2 == 0 ? FileResult{FileStatus::no_space, ENOSPC}
                                                : FileResult{FileStatus::failed, EIO});
+    ::testing::internal::CaptureStderr();
+    std::string said;
     {
       LoggedEngine engine(disk_, "/data", options(2));
       if (!engine.start()) {
         ++failures;
         EXPECT_NE(engine.why(), "");
       }
+      said = engine.why() + ::testing::internal::GetCapturedStderr();
       disk_.cut_power();
     }
     if (disk_.steps() < before + step) break;  // nothing failed any more
+    EXPECT_NE(said.find("could not "), std::string::npos) << step;
     ASSERT_EQ(restart(options(2)), 6) << why_ << " step " << step;
   }
   EXPECT_GT(failures, 5);

@@ -239,6 +239,29 @@ TEST_F(LongLog, AHoleIsAcceptedOnDemandForGood) {
   EXPECT_EQ(found_, content_);
 }
 
+// Whatever is read, by whichever pass: the start ends with the reason, is not tried again in
+// silence, and does not call for giving anything up.
+TEST_F(LongLog, AReadThatFailsOnceIsTold) {
+  ASSERT_NO_FATAL_FAILURE(write(options(), 60));
+  int refused = 0;
+  for (uint64_t read = 1;; ++read) {
+    disk_.fail_read(read);
+    LoggedEngine engine(disk_, "/data", options());
+    bool started = engine.start();
+    bool failed = !disk_.read_failure_waits();
+    end();
+    if (!failed) break;
+    EXPECT_FALSE(started) << read;
+    EXPECT_NE(engine.why().find("could not read "), std::string::npos) << engine.why();
+    EXPECT_NE(engine.why().find(": Input/output error"), std::string::npos) << engine.why();
+    EXPECT_EQ(engine.why().find("recovery_accept_data_loss"), std::string::npos) << engine.why();
+    ++refused;
+  }
+  EXPECT_GT(refused, 15);
+  EXPECT_TRUE(restart(options())) << why_;
+  EXPECT_EQ(found_, content_);
+}
+
 // A mark that is wrong would hide catalog rows from the pass that is there for them.
 TEST_F(LongLog, CatalogRowsWhereNoneShouldBeAreDamage) {
   LoggedEngine engine(disk_, "/data", options());

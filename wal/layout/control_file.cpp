@@ -52,11 +52,12 @@ bool needs_log(const ControlFile& control, const Incarnation& incarnation) {
   return !incarnation.closed || incarnation.durable >= checkpoint.begun;
 }
 
-ControlRead read_control_file(FileSystem& files, const std::string& directory,
-                              ControlFile* control) {
+ControlRead read_control_file(FileSystem& files, const std::string& directory, ControlFile* control,
+                              FileResult* failure) {
   std::string content;
   FileResult result = read_whole_file(files, join_path(directory, control_file_name), &content);
   if (result.status == FileStatus::not_found) return ControlRead::missing;
+  if (failure != nullptr) *failure = result;
   if (!result.ok()) return ControlRead::unreadable;
   CheckedReader reader(content);
   switch (reader.head(control_magic, oldest_version, control_version)) {

@@ -47,8 +47,9 @@ inline constexpr char control_file_name[] = "pgsilo.control";
 inline constexpr char lock_file_name[] = "pgsilo.lock";
 
 enum class ControlRead : uint8_t { ok, missing, unreadable, damaged, other_version };
-ControlRead read_control_file(FileSystem& files, const std::string& directory,
-                              ControlFile* control);
+// `*failure`, if not null: why it is unreadable.
+ControlRead read_control_file(FileSystem& files, const std::string& directory, ControlFile* control,
+                              FileResult* failure = nullptr);
 // Atomically and durably. `*replaced`, if not null: whether the new one is there, be it durably or
 // not; a failure behind that point leaves open which one a restart will find.
 FileResult write_control_file(FileSystem& files, const std::string& directory,

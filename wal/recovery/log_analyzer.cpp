@@ -54,7 +54,8 @@ class Analyzer {
       return !needs_log(control_, incarnation);
     });
     analysis_.largest_seen = control_.checkpoint.ended;
-    if (!list_segments() || !scan_segments() || !know_all_incarnations()) return false;
+    if (!list_segments() || !scan_segments() || !bridge_gaps() || !know_all_incarnations())
+      return false;
     size_t kept = 0;
     bool lost = false;
     for (Incarnation& incarnation : control_.incarnations) {
@@ -85,23 +86,27 @@ class Analyzer {
     return false;
   }
 
+  // Nobody may try again in silence.
+  bool fail_call(const std::string& message) {
+    analysis_.call_failed = true;
+    return fail(message);
+  }
+
   bool list_segments() {
     for (size_t log = 0; log < logs_.size(); ++log) {
       std::vector<uint64_t> numbers;
       FileResult result = logs_[log]->list_segments(&numbers);
       if (!result.ok()) {
-        return fail("could not read log directory \"" + logs_[log]->path() +
-                    "\": " + result.text());
+        return fail_call("could not read log directory \"" + logs_[log]->path() +
+                         "\": " + result.text());
       }
-      // A gap is damage, also one between the cut and the first segment that is there.
+      // Also between the cut and the first segment that is there.
       const LogCut* cut = cut_of(logs_[log]->log());
       uint64_t expected = cut == nullptr ? 0 : cut->segment;
       for (uint64_t number : numbers) {
         if (cut != nullptr && number < cut->segment) continue;
-        if (expected != 0 && number != expected && !options_.accept_data_loss) {
-          return fail("log segment \"" + logs_[log]->segment_path(expected) + "\" is missing" +
-                      std::string(accept_hint));
-        }
+        if (expected != 0 && number != expected)
+          gaps_.push_back({{log, scans_[log].size()}, expected});
         expected = number + 1;
         scans_[log].push_back({});
         scans_[log].back().number = number;
@@ -115,6 +120,7 @@ class Analyzer {
     if (!sync_segments()) return false;
     SegmentSkim skim(files_, logs_, control_, scans_);
     if (!options_.scan_all) skim.trust();
+    if (!options_.accept_data_loss && !all_readable()) return false;
     std::vector<SegmentIndex> untrusted;
     for (const SegmentIndex& segment : segments_) {
       if (!SegmentSkim::is_trusted(scan_of(segment))) untrusted.push_back(segment);
@@ -138,8 +144,7 @@ class Analyzer {
       scan.path = directory.segment_path(scan.number);
       SegmentReader reader(files_, scan.path, scan.number, directory.log());
       FileResult result = reader.sync(&scan.bytes);
-      if (!result.ok())
-        return fail("could not sync log segment \"" + scan.path + "\": " + result.text());
+      if (!result.ok()) return fail_call(failed_log("sync", scan.path, result));
     }
     return true;
   }
@@ -170,14 +175,28 @@ class Analyzer {
   bool all_readable() {
     for (const SegmentIndex& segment : segments_) {
       const SegmentScan& scan = scan_of(segment);
-      if (!scan.result.ok()) {
-        return fail("could not read log segment \"" + scan.path + "\": " + scan.result.text() +
-                    accept_hint);
-      }
+      if (!scan.result.ok()) return fail_call(failed_log("read", scan.path, scan.result));
       if (scan.foreign) {
         return fail("log segment \"" + scan.path + "\" holds blocks of another log directory" +
                     accept_hint);
       }
+    }
+    return true;
+  }
+
+  // A missing segment is damage, unless the checkpoint holds everything and the log ended before
+  // it.
+  bool bridge_gaps() {
+    for (const Gap& gap : gaps_) {
+      const std::vector<SegmentScan>& scans = scans_[gap.behind.log];
+      bool empty_behind = std::all_of(
+          scans.begin() + static_cast<ptrdiff_t>(gap.behind.index), scans.end(),
+          [](const SegmentScan& scan) { return scan.result.ok() && scan.runs.empty(); });
+      if (control_.incarnations.empty() && empty_behind) continue;
+      std::string message =
+          "log segment \"" + logs_[gap.behind.log]->segment_path(gap.missing) + "\" is missing";
+      if (!options_.accept_data_loss) return fail(message + accept_hint);
+      if (analysis_.data_loss.empty()) analysis_.data_loss = message;
     }
     return true;
   }
@@ -336,7 +355,7 @@ class Analyzer {
                     "\nDETAIL:  The checkpoint cannot be used without them, and there is none "
                     "before it.");
       }
-      analysis_.data_loss = message;
+      analysis_.data_loss += (analysis_.data_loss.empty() ? "" : "\n") + message;
       *lost = true;
       incarnation.durable = durable;
     } else if (*lost) {
@@ -410,6 +429,12 @@ class Analyzer {
     }
   }
 
+  // In the numbers of a log's segments.
+  struct Gap {
+    SegmentIndex behind;  // the first one behind it
+    uint64_t missing;     // the first number in it
+  };
+
   FileSystem& files_;
   const std::vector<LogDirectory*>& logs_;
   const AnalyzerOptions& options_;
@@ -419,9 +444,16 @@ class Analyzer {
   std::string& why_;
   SegmentSkim::Scans scans_;
   std::vector<SegmentIndex> segments_;  // all
+  std::vector<Gap> gaps_;
 };
 
 }  // namespace
+
+std::string failed_log(const char* what, const std::string& path, const FileResult& result) {
+  return "could not " + std::string(what) + " log segment \"" + path + "\": " + result.text() +
+         "\nHINT:  Nothing is known to be lost: start again when the cause is gone. From a device "
+         "that fails, copy the file to a sound one first.";
+}
 
 std::string damaged_log(const std::string& path, uint64_t offset) {
   return "log file \"" + path + "\" is damaged at offset " + std::to_string(offset);

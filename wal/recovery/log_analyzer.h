@@ -28,6 +28,7 @@
 namespace pgsilo {
 
 class FileSystem;
+struct FileResult;
 class LogDirectory;
 class RecoveryMeter;
 
@@ -66,7 +67,8 @@ struct LogAnalysis {
   // there on exist, without a block.
   std::vector<uint64_t> next_segment;
   std::vector<std::vector<uint64_t>> empty_segments;
-  std::string data_loss;  // with accept_data_loss
+  std::string data_loss;     // with accept_data_loss
+  bool call_failed = false;  // refused for that: of what is on disk nothing is known
   // All that the control file names, in its order, up to the one that was refused; without counts
   // of records.
   std::vector<IncarnationReport> incarnations;
@@ -78,7 +80,9 @@ struct AnalyzerOptions {
   bool scan_all = true;  // trusts no segment
 };
 
-// As a start says it.
+// As a start says it: of bytes that are not what was written, and of a call that failed, behind
+// which they may all be.
+std::string failed_log(const char* what, const std::string& path, const FileResult& result);
 std::string damaged_log(const std::string& path, uint64_t offset);
 inline constexpr char accept_hint[] =
     "\nHINT:  Set recovery_accept_data_loss=on to start from the newest consistent state before "

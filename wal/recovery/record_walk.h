@@ -16,10 +16,12 @@ namespace pgsilo {
 
 // Between the two passes nobody else writes, and a record in a whole block is whole. What was
 // trusted may be damaged.
-inline bool fail_range(const ReplayRange& range, uint64_t offset, std::string* why) {
-  *why = range.trusted ? damaged_log(range.path, offset) + accept_hint
-                       : "log file \"" + range.path + "\" changed at offset " +
-                             std::to_string(offset) + " while it was being read";
+inline bool fail_range(const ReplayRange& range, uint64_t offset, const FileResult& read,
+                       std::string* why) {
+  *why = !read.ok()      ? failed_log("read", range.path, read)
+         : range.trusted ? damaged_log(range.path, offset) + accept_hint
+                         : "log file \"" + range.path + "\" changed at offset " +
+                               std::to_string(offset) + " while it was being read";
   return false;
 }
 
@@ -39,16 +41,16 @@ template <typename Visit>
 bool walk_range(FileSystem& files, const ReplayRange& range, PayloadReader& payloads, Visit visit,
                 RangeWalk* walk, std::string* why) {
   SegmentReader reader(files, range.path, range.segment, range.log);
-  if (!reader.open(range.end).ok()) return fail_range(range, range.begin, why);
+  if (!reader.open(range.end).ok()) return fail_range(range, range.begin, reader.result(), why);
   for (uint64_t at = range.begin; at < range.end;) {
     // Where the blocks of a trusted segment begin is still to be found.
     std::optional<BlockView> block =
         reader.next(at, range.trusted ? range.end : at + log_format::block_unit);
     if (!block && range.trusted && reader.result().ok()) return true;
-    if (!block || !walk->add(range, *block)) return fail_range(range, at, why);
+    if (!block || !walk->add(range, *block)) return fail_range(range, at, reader.result(), why);
     if (block->header.kind == BlockKind::records) {
       std::optional<std::string_view> payload = payloads.read(*block);
-      if (!payload || !visit(*payload)) return fail_range(range, at, why);
+      if (!payload || !visit(*payload)) return fail_range(range, at, reader.result(), why);
     }
     at = block->offset + block->bytes;
   }
@@ -63,16 +65,16 @@ bool walk_long_record(FileSystem& files, const LongRecord& record, PayloadReader
   bytes.reserve(record.total);
   for (const ReplayRange& piece : record.pieces) {
     SegmentReader reader(files, piece.path, piece.segment, piece.log);
-    if (!reader.open(piece.end).ok()) return fail_range(piece, piece.begin, why);
+    if (!reader.open(piece.end).ok()) return fail_range(piece, piece.begin, reader.result(), why);
     std::optional<BlockView> block = reader.next(piece.begin, piece.begin + log_format::block_unit);
     if (!block || block->header.piece_offset != bytes.size())
-      return fail_range(piece, piece.begin, why);
+      return fail_range(piece, piece.begin, reader.result(), why);
     std::optional<std::string_view> payload = payloads.read(*block);
-    if (!payload) return fail_range(piece, piece.begin, why);
+    if (!payload) return fail_range(piece, piece.begin, reader.result(), why);
     bytes.append(*payload);
   }
   const ReplayRange& first = record.pieces.front();
-  return visit(bytes) || fail_range(first, first.begin, why);
+  return visit(bytes) || fail_range(first, first.begin, FileResult{}, why);
 }
 
 }  // namespace pgsilo

@@ -10,12 +10,12 @@
 namespace pgsilo {
 namespace {
 
-// None also where it cannot be read: scanning says why.
-std::optional<BlockHeader> first_block(FileSystem& files, const SegmentScan& scan,
-                                       const Uuid& log) {
+// None also where it cannot be read: `scan` says why.
+std::optional<BlockHeader> first_block(FileSystem& files, SegmentScan& scan, const Uuid& log) {
   SegmentReader reader(files, scan.path, scan.number, log);
-  if (!reader.open(log_format::block_unit).ok()) return std::nullopt;
-  std::optional<BlockView> block = reader.next(0, log_format::block_unit);
+  std::optional<BlockView> block;
+  if (reader.open(log_format::block_unit).ok()) block = reader.next(0, log_format::block_unit);
+  scan.result = reader.result();
   return block ? std::optional(block->header) : std::nullopt;
 }
 
