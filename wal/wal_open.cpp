@@ -121,11 +121,14 @@ bool Wal::State::open_logs(std::string* why) {
     if (control.database == Uuid{}) control.database = Uuid::generate();
   }
   if (!find_named_logs(why)) return false;
-  if (options.read_only) return true;
   for (LogUnit& unit : units) {
-    if (!unit.directory->has_identity() && !unit.directory->initialise(control.database, why)) {
-      return false;
-    }
+    if (unit.directory->has_identity()) continue;
+    if (!unit.directory->is_unclaimed(why)) return false;
+    if (!options.read_only && !unit.directory->initialise(control.database, why)) return false;
+  }
+  if (options.read_only) {
+    std::erase_if(units, [](const LogUnit& unit) { return !unit.directory->has_identity(); });
+    return true;
   }
   // From here on there is a database, before there is a segment.
   return !new_database || save_control(why);

@@ -5,6 +5,7 @@ usage: tools_test.py PGSILO_BINARY     (the tools lie beside it)
 """
 import argparse
 import os
+import shutil
 import subprocess
 
 from kill_bed import Bed, fail
@@ -21,8 +22,8 @@ class Tools:
     def __init__(self, binary):
         self.directory = os.path.dirname(os.path.abspath(binary))
 
-    def run(self, name, *arguments, **environment):
-        return subprocess.run([f"{self.directory}/pgsilo-{name}", *arguments], capture_output=True, text=True,
+    def run(self, name, *arguments, cwd=None, **environment):
+        return subprocess.run([f"{self.directory}/pgsilo-{name}", *arguments], capture_output=True, text=True, cwd=cwd,
                               env={**os.environ, **environment})
 
 
@@ -90,14 +91,22 @@ def check_sound(tools, data, what):
     return done.stdout
 
 
-def start_refusal(bed):
+def start_refusal(bed, data):
     """What the server says of a directory that it refuses."""
-    done = subprocess.run([bed.options.binary, "-D", f"{bed.root}/data", "-p", bed.port, "-k", bed.root, "-h", ""],
+    done = subprocess.run([bed.options.binary, "-D", data, "-p", bed.port, "-k", bed.root, "-h", ""],
                           capture_output=True, text=True, timeout=60)
     expect(done.returncode == 1, "a damaged log was accepted", done)
     # Each line begins with a time and the number of the process.
     told = [line.split("] ", 1)[-1] for line in done.stderr.splitlines()]
     return [line.removeprefix("FATAL:  ") for line in told if not line.startswith("LOG:  ")]
+
+
+def verify_refusal(verified):
+    """What pgsilo-verify says of one that a start would refuse."""
+    expect(verified.returncode == 1, "damage not seen", verified)
+    told = [line.split(": ", 1)[1].removeprefix("error: ") for line in verified.stderr.splitlines()]
+    expect(told[-1] == "the data directory is damaged: a start would refuse", "the verdict", verified)
+    return told[:-1]
 
 
 def check_damage(tools, bed, data, lines):
@@ -113,14 +122,41 @@ def check_damage(tools, bed, data, lines):
     expect(dump.returncode == 0 and f'damaged: file "{segment}", offset {offset}: ' in dump.stdout, "dump of damage", dump)
     before = snapshot(data)
     verified = tools.run("verify", data)
-    expect(verified.returncode == 1, "damage not seen", verified)
+    told = verify_refusal(verified)
     expect(snapshot(data) == before, "something was written", verified)
-    told = [line.split(": ", 1)[1].removeprefix("error: ") for line in verified.stderr.splitlines()]
     expect(f'log file "{segment}" is damaged at offset {offset}' == told[0], "the place", verified)
-    expect(told[:-1] == start_refusal(bed), "not the words of the start", verified)
+    expect(told == start_refusal(bed, data), "not the words of the start", verified)
     with open(segment, "r+b") as file:
         file.seek(offset + 100)
         file.write(byte)
+
+
+def check_copies(tools, bed, data):
+    """A copy is judged by what lies in it, not by the original, which is sound; and however it is spelled."""
+    copy = f"{bed.root}/copy"
+    shutil.copytree(data, copy)
+    absolute = tools.run("verify", copy)
+    expect(absolute.returncode == 0 and f'log "{copy}/wal"' in absolute.stdout, "a sound copy", absolute)
+    for spelling in ["copy", "./copy", "../" + os.path.basename(bed.root) + "/copy/"]:
+        relative = tools.run("verify", spelling, cwd=bed.root)
+        expect(relative.returncode == 0, f"a sound copy as {spelling}", relative)
+        expect(relative.stdout.splitlines()[-1] == absolute.stdout.splitlines()[-1], f"a sound copy as {spelling}", relative)
+    for name, damage in [("without wal", lambda: shutil.rmtree(f"{copy}/wal")),
+                         ("with an empty wal", lambda: [os.remove(file.path) for file in os.scandir(f"{copy}/wal")]),
+                         ("without log.identity", lambda: os.remove(f"{copy}/wal/log.identity"))]:
+        shutil.rmtree(copy)
+        shutil.copytree(data, copy)
+        damage()
+        verified = tools.run("verify", copy)
+        expect(verify_refusal(verified) == start_refusal(bed, copy), f"not the words of the start: {name}", verified)
+    # What lies elsewhere is to be named; then it is found.
+    os.rename(f"{bed.root}/copy", f"{bed.root}/bare")
+    shutil.rmtree(f"{bed.root}/bare/wal")
+    shutil.copytree(f"{data}/wal", f"{bed.root}/elsewhere")
+    named = tools.run("verify", "-L", f"{bed.root}/elsewhere", f"{bed.root}/bare")
+    expect(named.returncode == 0, "a log elsewhere", named)
+    dump = tools.run("dump-log", "-D", f"{bed.root}/bare")
+    expect(dump.returncode == 1 and "name it with --log-directory" in dump.stderr, "dump of a log elsewhere", dump)
 
 
 def main():
@@ -146,6 +182,7 @@ def main():
         report = check_sound(tools, data, "after SIGKILL")
         expect("ended without a shutdown, not recovered since" in report, "after SIGKILL", busy)
         check_damage(tools, bed, data, lines)
+        check_copies(tools, bed, data)
         check_sound(tools, data, "mended")
         bed.start()
         bed.stop()

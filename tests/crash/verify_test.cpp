@@ -190,27 +190,94 @@ TEST_F(Verify, ALogWithoutItsControlFileIsDamage) {
   EXPECT_NE(verified.why.find("has no control file"), std::string::npos) << verified.why;
 }
 
-// The copy of a data directory has its logs in it, wherever the control file says that they are.
-TEST_F(Verify, ACopyIsItself) {
+class VerifyCopy : public Verify {
+ protected:
+  // What is there of /data's files, into a directory of that name.
+  void copy_to(const std::string& directory) {
+    for (const char* inside : {"", "/wal", "/checkpoint"}) {
+      ASSERT_TRUE(disk_.create_directory(directory + inside).ok());
+      std::vector<std::string> names;
+      ASSERT_TRUE(disk_.list(std::string("/data") + inside, &names).ok());
+      for (const std::string& name : names) {
+        std::string path = std::string(inside) + "/" + name;
+        std::string content = disk_.content("/data" + path);
+        if (content.empty()) continue;
+        ASSERT_TRUE(replace_file(disk_, directory + path, content).ok());
+      }
+    }
+    ASSERT_TRUE(disk_.sync_directory("/").ok());
+  }
+
+  // Without a word of where logs lie; then a start must say the same.
+  Verdict verdict(const std::string& directory) {
+    MonotonicClock clock;
+    std::string why;
+    VerifyOptions options{.data_directory = directory,
+                          .log_directories = {},
+                          .checkpoint_directories = {"checkpoint"},
+                          .threads = 1};
+    Verdict verdict = verify_data_directory(disk_, clock, options, nullptr, nullptr, &why);
+    LoggedEngine engine(disk_, directory, LoggedEngine::small_options());
+    EXPECT_EQ(engine.recover(), verdict == Verdict::sound) << engine.why();
+    EXPECT_EQ(engine.why(), why);
+    return verdict;
+  }
+
+  void remove_all(const std::string& directory) {
+    std::vector<std::string> names;
+    ASSERT_TRUE(disk_.list(directory, &names).ok());
+    for (const std::string& name : names) ASSERT_TRUE(disk_.remove(directory + "/" + name).ok());
+  }
+};
+
+// Its logs are those that lie in it, wherever the control file says that they are.
+TEST_F(VerifyCopy, IsItself) {
   commit();
   disk_.restart();
-  for (const char* directory : {"/copy", "/copy/wal"})
-    ASSERT_TRUE(disk_.create_directory(directory).ok());
-  for (const char* name : {"pgsilo.control", "wal/log.identity", "wal/0000000000000001.segment",
-                           "wal/0000000000000002.segment"}) {
-    std::string content = disk_.content(join_path("/data", name));
-    if (content.empty()) continue;
-    ASSERT_TRUE(replace_file(disk_, join_path("/copy", name), content).ok());
-  }
+  copy_to("/copy");
   disk_.corrupt(segment, 100, "?");
-  MonotonicClock clock;
-  std::string why;
-  VerifyOptions options{
-      .data_directory = "/copy", .log_directories = {}, .checkpoint_directories = {}, .threads = 1};
-  EXPECT_EQ(verify_data_directory(disk_, clock, options, nullptr, nullptr, &why), Verdict::sound)
-      << why;
-  options.data_directory = "/data";
-  EXPECT_EQ(verify_data_directory(disk_, clock, options, nullptr, nullptr, &why), Verdict::damaged);
+  EXPECT_EQ(verdict("/copy"), Verdict::sound);
+  EXPECT_EQ(verdict("/data"), Verdict::damaged);
+}
+
+TEST_F(VerifyCopy, IsNotTheOriginal) {
+  commit();
+  disk_.restart();
+  copy_to("/damaged");
+  disk_.corrupt("/damaged/wal/0000000000000001.segment", 100, "?");
+  EXPECT_EQ(verdict("/damaged"), Verdict::damaged);
+  copy_to("/empty");
+  remove_all("/empty/wal");
+  EXPECT_EQ(verdict("/empty"), Verdict::damaged);
+  copy_to("/missing");
+  remove_all("/missing/wal");
+  ASSERT_TRUE(disk_.remove("/missing/wal").ok());
+  EXPECT_EQ(verdict("/missing"), Verdict::damaged);
+  copy_to("/nobodys");
+  ASSERT_TRUE(disk_.remove("/nobodys/wal/log.identity").ok());
+  EXPECT_EQ(verdict("/nobodys"), Verdict::damaged);
+}
+
+// After a clean stop the checkpoint holds everything.
+TEST_F(VerifyCopy, MayLackALogThatNothingNeeds) {
+  {
+    LoggedEngine engine(disk_, "/data", LoggedEngine::small_options());
+    ASSERT_TRUE(engine.start()) << engine.why();
+    engine.wal().wait_durable(0, *engine.commit(0, {{1, "key", "row"}}));
+    engine.wal().stop();
+    disk_.cut_power();
+  }
+  disk_.restart();
+  copy_to("/empty");
+  remove_all("/empty/wal");
+  EXPECT_EQ(verdict("/empty"), Verdict::sound);
+  // Whose segments these are nobody knows.
+  copy_to("/nobodys");
+  ASSERT_TRUE(disk_.remove("/nobodys/wal/log.identity").ok());
+  EXPECT_EQ(verdict("/nobodys"), Verdict::damaged);
+  copy_to("/bare");
+  remove_all("/bare/checkpoint");
+  EXPECT_EQ(verdict("/bare"), Verdict::damaged);
 }
 
 }  // namespace

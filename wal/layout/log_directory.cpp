@@ -106,17 +106,20 @@ bool LogDirectory::read_identity(std::string* why) {
   return true;
 }
 
+bool LogDirectory::is_unclaimed(std::string* why) const {
+  std::vector<uint64_t> segments;
+  FileResult result = list_segments(&segments);
+  if (result.status == FileStatus::not_found) return true;
+  if (!result.ok()) return failed(why, "read log directory", path_, result);
+  if (segments.empty()) return true;
+  *why = "log directory \"" + path_ + "\" holds log segments but no file \"" + identity_name +
+         "\" that says whose they are";
+  return false;
+}
+
 bool LogDirectory::initialise(const Uuid& database, std::string* why) {
   FileResult result = make_directory(files_, path_);
   if (!result.ok()) return failed(why, "create log directory", path_, result);
-  std::vector<uint64_t> segments;
-  result = list_segments(&segments);
-  if (!result.ok()) return failed(why, "read log directory", path_, result);
-  if (!segments.empty()) {
-    *why = "log directory \"" + path_ + "\" holds log segments but no file \"" + identity_name +
-           "\" that says whose they are";
-    return false;
-  }
   database_ = database;
   log_ = Uuid::generate();
   CheckedWriter writer(identity_magic, identity_version);

@@ -21,7 +21,9 @@ class LogDirectory {
   bool read_identity(std::string* why);
   // The same, and locks the directory.
   bool open(std::string* why);
-  // Makes it a log directory of `database`; it is missing or empty.
+  // Whether it may be made one: it is missing, or holds no segment. False: `why`.
+  bool is_unclaimed(std::string* why) const;
+  // Makes it a log directory of `database`; it is unclaimed.
   bool initialise(const Uuid& database, std::string* why);
 
   const std::string& path() const { return path_; }

@@ -165,9 +165,15 @@ bool dump_all(FileSystem& files, const CommandLine& line, LogDump& dump) {
   if (read_control_file(files, line.data_directory, &control) != ControlRead::ok)
     whole = complain("could not read control file \"" +
                      join_path(line.data_directory, control_file_name) + "\"");
-  for (const std::string& directory :
-       find_log_directories(files, line.data_directory, control, line.log_directories)) {
-    if (!dump.limit_reached()) whole &= dump_directory(files, directory, dump);
+  std::vector<LogIdentity> elsewhere;
+  for (const std::string& name : find_log_directories(files, line.data_directory, control,
+                                                      line.log_directories, &elsewhere)) {
+    if (dump.limit_reached()) break;
+    whole &= dump_directory(files, join_path(line.data_directory, name), dump);
+  }
+  for (const LogIdentity& log : elsewhere) {
+    whole = complain("log \"" + log.path + "\" (" + log.log.text() +
+                     ") is not in the data directory: name it with --log-directory");
   }
   return whole;
 }

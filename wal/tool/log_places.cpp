@@ -17,18 +17,27 @@ bool may_hold(FileSystem& files, const std::string& path, const Uuid& log) {
   return directory.has_identity() && directory.log() == log;
 }
 
-std::string last_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+// The name inside of the data directory of a log that the control file has at `path`: where the
+// data directory was then is not known, so any end of the path may be it. Empty: it is not there.
+std::string name_inside(FileSystem& files, const std::string& data_directory,
+                        const LogIdentity& log) {
+  for (size_t slash = log.path.find_last_of('/');; slash = log.path.find_last_of('/', slash - 1)) {
+    std::string name = slash == std::string::npos ? log.path : log.path.substr(slash + 1);
+    if (!name.empty() && may_hold(files, join_path(data_directory, name), log.log)) return name;
+    if (slash == std::string::npos || slash == 0) return "";
+  }
+}
 
 }  // namespace
 
 std::vector<std::string> find_log_directories(FileSystem& files, const std::string& data_directory,
                                               const ControlFile& control,
-                                              const std::vector<std::string>& named) {
-  std::vector<std::string> found;
+                                              const std::vector<std::string>& named,
+                                              std::vector<LogIdentity>* elsewhere) {
+  std::vector<std::string> found = named;
   std::vector<Uuid> known;
   for (const std::string& name : named) {
-    found.push_back(join_path(data_directory, name));
-    LogDirectory directory(files, found.back());
+    LogDirectory directory(files, join_path(data_directory, name));
     std::string why;
     if (directory.read_identity(&why) && directory.has_identity()) known.push_back(directory.log());
   }
@@ -36,19 +45,15 @@ std::vector<std::string> find_log_directories(FileSystem& files, const std::stri
     for (const LogIdentity& log : incarnation.logs) {
       if (std::find(known.begin(), known.end(), log.log) != known.end()) continue;
       known.push_back(log.log);
-      for (const std::string& path : {join_path(data_directory, last_name(log.path)), log.path}) {
-        bool taken = std::find(found.begin(), found.end(), path) != found.end();
-        if (taken || !may_hold(files, path, log.log)) continue;
-        found.push_back(path);
-        break;
+      std::string name = name_inside(files, data_directory, log);
+      if (name.empty()) {
+        if (elsewhere != nullptr) elsewhere->push_back(log);
+      } else if (std::find(found.begin(), found.end(), name) == found.end()) {
+        found.push_back(name);
       }
     }
   }
-  if (found.empty()) {
-    for (const std::string& name : WalOptions().log_directories)
-      found.push_back(join_path(data_directory, name));
-  }
-  return found;
+  return found.empty() ? WalOptions().log_directories : found;
 }
 
 }  // namespace pgsilo

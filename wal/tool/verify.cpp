@@ -8,23 +8,6 @@
 #include "wal/tool/recovery_text.h"
 
 namespace pgsilo {
-namespace {
-
-// A directory without a log says nothing; if there should be one, recovery misses it.
-std::vector<std::string> existing_logs(FileSystem& files, const VerifyOptions& options,
-                                       const ControlFile& control) {
-  std::vector<std::string> logs;
-  for (const std::string& path :
-       find_log_directories(files, options.data_directory, control, options.log_directories)) {
-    LogDirectory directory(files, path);
-    std::string why;
-    if (!directory.read_identity(&why) || directory.has_identity()) logs.push_back(path);
-  }
-  return logs;
-}
-
-}  // namespace
-
 Verdict verify_data_directory(FileSystem& files, const Clock& clock, const VerifyOptions& options,
                               RecoveryListener* listener, std::FILE* out, std::string* why) {
   ReadOnlyFileSystem untouched(files);
@@ -42,7 +25,8 @@ Verdict verify_data_directory(FileSystem& files, const Clock& clock, const Verif
   ControlFile control;
   static_cast<void>(read_control_file(untouched, directory, &control));
   WalOptions wal_options;
-  wal_options.log_directories = existing_logs(untouched, options, control);
+  wal_options.log_directories =
+      find_log_directories(untouched, directory, control, options.log_directories);
   wal_options.checkpoint_directories = options.checkpoint_directories;
   wal_options.recovery_threads = options.threads;
   wal_options.read_only = true;

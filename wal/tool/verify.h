@@ -14,7 +14,8 @@ namespace pgsilo {
 
 struct VerifyOptions {
   std::string data_directory;
-  std::vector<std::string> log_directories;  // that are not where the control file has them
+  // As in the setting. Logs inside of the data directory are found without.
+  std::vector<std::string> log_directories;
   // Where files of a checkpoint are looked for that are not where the control file has them.
   std::vector<std::string> checkpoint_directories = WalOptions().checkpoint_directories;
   unsigned threads = 0;  // 0: one per CPU
