@@ -143,7 +143,8 @@ bool Database::lock_directory(std::string* why) {
     return true;
   }
   if (owner == 0) {
-    *why = "could not create lock file \"postmaster.pid\": " + std::string(std::strerror(errno));
+    *why = "could not create or read lock file \"postmaster.pid\": " +
+           std::string(std::strerror(errno));
   } else {
     *why = "lock file \"postmaster.pid\" already exists\nHINT:  Is another postmaster (PID " +
            std::to_string(owner) + ") running in data directory \"" + directory_ + "\"?";

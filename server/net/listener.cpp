@@ -38,11 +38,12 @@ bool same_file(int descriptor, const std::string& path) {
          ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
-std::string read_some(int descriptor) {
-  std::string text(4096, '\0');
-  ssize_t bytes = pread(descriptor, text.data(), text.size(), 0);
-  text.resize(bytes > 0 ? static_cast<size_t>(bytes) : 0);
-  return text;
+// False: errno says why.
+bool read_some(int descriptor, std::string* text) {
+  text->resize(4096);
+  ssize_t bytes = pread(descriptor, text->data(), text->size(), 0);
+  text->resize(bytes > 0 ? static_cast<size_t>(bytes) : 0);
+  return bytes >= 0;
 }
 
 }  // namespace
@@ -57,7 +58,14 @@ bool LockFile::acquire(const std::string& path, int* owner) {
     descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor_ < 0) return false;
     bool locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
-    std::string text = read_some(descriptor_);
+    std::string text;
+    // Whose it is cannot be told then.
+    if (!read_some(descriptor_, &text)) {
+      int error = errno;
+      let_go();
+      errno = error;
+      return false;
+    }
     bool ours = text.ends_with(concat(our_mark, "\n"));
     int writer = std::atoi(text.c_str());
     if (!locked || (!ours && is_running(writer))) {
@@ -113,10 +121,11 @@ bool Listener::open_unix(const std::string& directory, int port, std::string_vie
   std::string lock_path = path + ".lock";
   int owner = 0;
   if (!unix_lock_.acquire(lock_path, &owner)) {
-    *why = owner == 0 ? "could not create lock file \"" + lock_path + "\": " + system_error_text()
-                      : "lock file \"" + lock_path +
-                            "\" already exists\nHINT:  Is another postmaster (PID " +
-                            std::to_string(owner) + ") using socket file \"" + path + "\"?";
+    *why = owner == 0
+               ? "could not create or read lock file \"" + lock_path + "\": " + system_error_text()
+               : "lock file \"" + lock_path +
+                     "\" already exists\nHINT:  Is another postmaster (PID " +
+                     std::to_string(owner) + ") using socket file \"" + path + "\"?";
     return false;
   }
   unix_lock_.write(lock_text);
