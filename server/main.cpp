@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/crash_report.h"
+#include "base/product_version.h"
 #include "base/sanitizers.h"
 #include "base/server_log.h"
 #include "server/database.h"

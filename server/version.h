@@ -6,7 +6,6 @@
 
 namespace pgsilo {
 
-inline constexpr std::string_view product_version = "pgsilo 0.1";
 inline constexpr std::string_view server_version = "15.20 (pgsilo 0.1)";
 inline constexpr std::string_view server_version_number = "150020";
 

@@ -165,6 +165,9 @@ bool Wal::inspect(RecoveryListener* listener, RecoveryReport* report, std::strin
 Incarnation Wal::State::next_incarnation() const {
   Incarnation incarnation;
   incarnation.number = control.last_incarnation + 1;
+  incarnation.id = Uuid::generate();
+  incarnation.parent = newest_state(control);
+  incarnation.segment_bytes = options.segment_bytes;
   incarnation.first_epoch = first_epoch;
   for (const LogUnit& unit : units)
     incarnation.logs.push_back({unit.directory->log(), unit.directory->path()});
@@ -244,6 +247,7 @@ void Wal::State::build_checkpointer() {
       .directories = options.checkpoint_directories,
       .database = control.database,
       .incarnation = control.last_incarnation,
+      .incarnation_id = control.incarnations.back().id,
       .logs = {},
       .walkers = std::max(1u, options.checkpoint_threads),
       .compress = options.compress_checkpoints,

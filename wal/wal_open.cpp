@@ -1,5 +1,7 @@
 // Opening a data directory: whose it is, what it consists of, and that nobody else uses it.
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 
 #include "wal/layout/foreign_content.h"
 #include "wal/wal_state.h"
@@ -24,14 +26,42 @@ std::string options_fault(const WalOptions& options) {
   return "";
 }
 
-bool read_control(FileSystem& files, const std::string& directory, ControlFile* control,
-                  bool* missing, std::string* why) {
+std::string features(uint64_t bits) {
+  char text[19];
+  std::snprintf(text, sizeof text, "0x%" PRIx64, bits);
+  return text;
+}
+
+std::string unknown_format(const std::string& path, const ControlFile& control) {
+  std::string what = "control file \"" + path + "\" ";
+  if (control.unknown.incompatible != 0) {
+    return what + "needs features (" + features(control.unknown.incompatible) +
+           ") that this version of pgsilo does not know\nDETAIL:  It was written by " +
+           control.writer + ".";
+  }
+  return what + "has format version " + std::to_string(control.version) +
+         ", which this version of pgsilo does not know";
+}
+
+// For one who writes.
+bool can_write(const std::string& path, const ControlFile& control, std::string* why) {
+  uint64_t unknown = control.unknown.read_only_compatible;
+  if (unknown == 0) return true;
+  *why = "control file \"" + path + "\" has features (" + features(unknown) +
+         ") without which this version of pgsilo may only look at the database\nDETAIL:  It was "
+         "written by " +
+         control.writer + ".\nHINT:  Start that version, or a later one.";
+  return false;
+}
+
+bool read_control(FileSystem& files, const std::string& directory, bool read_only,
+                  ControlFile* control, bool* missing, std::string* why) {
   std::string path = join_path(directory, control_file_name);
   *missing = false;
   FileResult failure;
   switch (read_control_file(files, directory, control, &failure)) {
     case ControlRead::ok:
-      return true;
+      return read_only || can_write(path, *control, why);
     case ControlRead::missing:
       *missing = true;
       return true;
@@ -42,8 +72,7 @@ bool read_control(FileSystem& files, const std::string& directory, ControlFile* 
       *why = "control file \"" + path + "\" is damaged";
       return false;
     case ControlRead::other_version:
-      *why = "control file \"" + path + "\" has format version " +
-             std::to_string(control->version) + ", which this version of pgsilo does not know";
+      *why = unknown_format(path, *control);
       return false;
   }
   return false;
@@ -59,8 +88,10 @@ std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
   std::unique_ptr<State> state(new State(files, clock, data_directory, options));
   if (!check_data_directory(files, data_directory, options, why)) return nullptr;
   if (!options.read_only && !state->take_directory(why)) return nullptr;
-  if (!read_control(files, data_directory, &state->control, &state->new_database, why))
+  if (!read_control(files, data_directory, options.read_only, &state->control, &state->new_database,
+                    why)) {
     return nullptr;
+  }
   if (!state->open_logs(why)) return nullptr;
   if (!options.read_only && !state->hold_directories(why)) return nullptr;
   return std::unique_ptr<Wal>(new Wal(std::move(state)));

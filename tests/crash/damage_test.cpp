@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "base/byte_order.h"
+#include "base/checksum.h"
 #include "base/file_simulated.h"
 #include "base/random.h"
 #include "tests/crash/logged_engine.h"
@@ -254,6 +256,27 @@ TEST_F(Damage, AnotherVersionIsRefused) {
   disk_.corrupt("/data/pgsilo.control", 12, "\x63");
   EXPECT_EQ(restart(options()), -1);
   EXPECT_NE(why_.find("has format version 99"), std::string::npos) << why_;
+}
+
+// Feature bits of a build that is not this one; its checksum is right.
+TEST_F(Damage, AControlFileWithUnknownFeaturesIsNamedAndMayBeLookedAt) {
+  commit(options(), 3);
+  auto set_bit = [&](size_t at) {
+    std::string control = disk_.content("/data/pgsilo.control");
+    control[at] = static_cast<char>(control[at] ^ 0x40);
+    store_le64(control.data(), checksum64(control.data() + 8, control.size() - 8));
+    disk_.corrupt("/data/pgsilo.control", 0, control);
+  };
+  set_bit(28);
+  verified_like_start_ = false;
+  EXPECT_EQ(restart(options()), -1);
+  EXPECT_NE(why_.find("may only look at"), std::string::npos) << why_;
+  EXPECT_EQ(verified_.verdict, Verdict::sound) << verified_.why;
+  set_bit(36);
+  verified_like_start_ = true;
+  EXPECT_EQ(restart(options()), -1);
+  EXPECT_NE(why_.find("needs features (0x40)"), std::string::npos) << why_;
+  EXPECT_NE(why_.find("written by pgsilo"), std::string::npos) << why_;
 }
 
 // --- several logs ---

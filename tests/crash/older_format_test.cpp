@@ -6,6 +6,8 @@
 #include "base/checksum.h"
 #include "base/file_simulated.h"
 #include "tests/crash/logged_engine.h"
+#include "wal/layout/checked_bytes.h"
+#include "wal/layout/control_file.h"
 #include "wal/log/log_format.h"
 
 namespace pgsilo {
@@ -62,11 +64,32 @@ class OlderFormat : public ::testing::Test {
       }
       disk_.corrupt(path, 0, content);
     }
-    std::string control = disk_.content(control_path);
-    store_le32(control.data() + 12, static_cast<uint32_t>(version) + 3);
-    store_le64(control.data(), checksum64(control.data() + 8, control.size() - 8));
-    disk_.corrupt(control_path, 0, control);
+    make_control_old(static_cast<uint32_t>(version) + 3);
     return blocks;
+  }
+
+  // Up to version 7 all fields of the control file were fixed, and incarnations had no ids.
+  void make_control_old(uint32_t version) {
+    ControlFile control;
+    ASSERT_EQ(read_control_file(disk_, "/data", &control), ControlRead::ok);
+    ASSERT_FALSE(control.checkpoint.exists());
+    CheckedWriter old(load_le32(disk_.content(control_path).data() + 8), version);
+    old.uuid(control.database);
+    old.u64(control.last_incarnation);
+    old.u32(static_cast<uint32_t>(control.incarnations.size()));
+    for (const Incarnation& incarnation : control.incarnations) {
+      old.u64(incarnation.number);
+      old.u64(incarnation.first_epoch.value());
+      old.u32(incarnation.closed ? 1 : 0);
+      old.u64(incarnation.durable.value());
+      old.u32(static_cast<uint32_t>(incarnation.logs.size()));
+      for (const LogIdentity& log : incarnation.logs) {
+        old.uuid(log.log);
+        old.text(log.path);
+      }
+    }
+    old.u64(0);  // no checkpoint
+    ASSERT_TRUE(replace_file(disk_, control_path, old.finish()).ok());
   }
 
   SimulatedFileSystem disk_{7};
@@ -103,7 +126,7 @@ TEST_F(OlderFormat, ItsSegmentsDoNotTellOfTheOneBefore) {
 TEST_F(OlderFormat, ItsServersRefuseWhatMayBeCompressed) {
   for (bool compress : {false, true}) {
     ASSERT_NO_FATAL_FAILURE(write(compress, compress ? 12 : 0));
-    EXPECT_GE(load_le32(disk_.content(control_path).data() + 12), 7u);
+    EXPECT_GE(load_le32(disk_.content(control_path).data() + 12), 8u);
   }
 }
 

@@ -15,6 +15,7 @@ void write_manifest(CheckedWriter& to, const CheckpointManifest& manifest) {
   to.u64(manifest.number);
   if (!manifest.exists()) return;
   to.u64(manifest.incarnation);
+  to.uuid(manifest.incarnation_id);
   to.u64(manifest.begun.value());
   to.u64(manifest.ended.value());
   to.u64(manifest.recorded.value());
@@ -41,6 +42,7 @@ CheckpointManifest read_manifest(CheckedReader& from) {
   manifest.number = from.u64();
   if (!manifest.exists()) return manifest;
   manifest.incarnation = from.u64();
+  if (from.version() >= 8) manifest.incarnation_id = from.uuid();
   manifest.begun = Epoch(from.u64());
   manifest.ended = Epoch(from.u64());
   manifest.recorded = Epoch(from.u64());

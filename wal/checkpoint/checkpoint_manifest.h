@@ -32,6 +32,7 @@ struct LogCut {
 struct CheckpointManifest {
   uint64_t number = 0;       // 0: there is no checkpoint; no other one that ever counted has it
   uint64_t incarnation = 0;  // that made it: everything older is in it whole
+  Uuid incarnation_id;       // its id; null: of a format that had none
   Epoch begun;               // e_l: what was committed before is in the files
   Epoch ended;               // e_h: what the walk left out has an epoch up to this
   Epoch recorded;            // D that the logs' trailers prove; nothing follows it up to `ended`

@@ -13,6 +13,7 @@ namespace pgsilo {
 CheckpointRun::CheckpointRun(const CheckpointParts& parts, uint64_t number) : parts_(parts) {
   manifest_.number = number;
   manifest_.incarnation = parts.incarnation;
+  manifest_.incarnation_id = parts.incarnation_id;
 }
 
 void CheckpointRun::begin() {

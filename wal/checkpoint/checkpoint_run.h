@@ -42,6 +42,7 @@ struct CheckpointParts {
   std::vector<std::string> directories;  // as configured; they are there
   Uuid database;
   uint64_t incarnation = 0;
+  Uuid incarnation_id;
   std::vector<CheckpointedLog> logs;
   unsigned walkers = 1;  // files are shared out among them
   bool compress = false;

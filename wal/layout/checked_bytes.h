@@ -1,5 +1,6 @@
 // Small files of the data directory: magic, version, content, checksum. What they hold is read
-// field by field, and a field that is not there says so. Thread safety: none; one owner.
+// field by field, and a field that is not there says so; or item by item, each with a tag and its
+// length, so that a reader goes over what it does not know. Thread safety: none; one owner.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,19 @@ class CheckedWriter {
     u32(static_cast<uint32_t>(value.size()));
     bytes_.append(value);
   }
+  // What `write` writes, behind its length (u32).
+  template <typename Write>
+  void sized(Write write) {
+    size_t at = bytes_.size();
+    u32(0);
+    write();
+    store_le32(bytes_.data() + at, static_cast<uint32_t>(bytes_.size() - at - 4));
+  }
+  template <typename Write>
+  void item(uint32_t tag, Write write) {
+    u32(tag);
+    sized(write);
+  }
   std::string finish() {
     store_le64(bytes_.data(), checksum64(bytes_.data() + 8, bytes_.size() - 8));
     return bytes_;
@@ -69,15 +83,26 @@ class CheckedReader {
     uint64_t high = u64();
     return {high, u64()};
   }
-  std::string text() {
-    uint32_t size = u32();
-    return take(size) ? std::string(taken_, size) : std::string();
+  std::string text() { return std::string(text_view()); }
+  // What CheckedWriter::sized() wrote, for fields alone. What it holds behind the fields that are
+  // asked for is of a later version.
+  CheckedReader sized() {
+    CheckedReader inside(text_view());
+    inside.version_ = version_;
+    inside.rest_ok_ = rest_ok_;
+    return inside;
   }
+  // Whether there is another item; then it comes next, by u32() and sized().
+  bool has_item() const { return rest_ok_ && !rest_.empty(); }
   // Every field was there and nothing is left.
   bool complete() const { return rest_ok_ && rest_.empty(); }
   bool ok() const { return rest_ok_; }
 
  private:
+  std::string_view text_view() {
+    uint32_t size = u32();
+    return take(size) ? std::string_view(taken_, size) : std::string_view();
+  }
   bool take(size_t bytes) {
     if (!rest_ok_ || rest_.size() < bytes) {
       rest_ok_ = false;

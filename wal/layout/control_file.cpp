@@ -1,6 +1,7 @@
 #include "wal/layout/control_file.h"
 
 #include "base/file.h"
+#include "base/product_version.h"
 #include "wal/layout/checked_bytes.h"
 #include "wal/log/log_format.h"
 
@@ -9,14 +10,22 @@ namespace {
 
 constexpr uint32_t control_magic = 0x54435350;  // "PSCT"
 constexpr uint32_t oldest_version = 3;          // knew no checkpoints
-// 4: logs are not compressed; 5: blocks do not tell whether they hold catalog rows; 6: nor segments
-// whether the one before does.
-constexpr uint32_t control_version = 7;
+// Later ones say the rest in feature bits. 4: logs are not compressed; 5: blocks do not tell
+// whether they hold catalog rows; 6: nor segments whether the one before does; 7: all fields are
+// fixed.
+constexpr uint32_t control_version = 8;
+constexpr FeatureBits known_features{};
 constexpr uint32_t closed_flag = 1;
 constexpr uint32_t clean_flag = 2;
 
+enum Item : uint32_t { database_item = 1, incarnation_item = 2, checkpoint_item = 3 };
+
 void write_incarnation(CheckedWriter& to, const Incarnation& incarnation) {
   to.u64(incarnation.number);
+  to.uuid(incarnation.id);
+  to.uuid(incarnation.parent.incarnation);
+  to.u64(incarnation.parent.durable.value());
+  to.u64(incarnation.segment_bytes);
   to.u64(incarnation.first_epoch.value());
   to.u32((incarnation.closed ? closed_flag : 0) | (incarnation.clean ? clean_flag : 0));
   to.u64(incarnation.durable.value());
@@ -30,6 +39,12 @@ void write_incarnation(CheckedWriter& to, const Incarnation& incarnation) {
 Incarnation read_incarnation(CheckedReader& from) {
   Incarnation incarnation;
   incarnation.number = from.u64();
+  if (from.version() >= 8) {
+    incarnation.id = from.uuid();
+    incarnation.parent.incarnation = from.uuid();
+    incarnation.parent.durable = Epoch(from.u64());
+    incarnation.segment_bytes = from.u64();
+  }
   incarnation.first_epoch = Epoch(from.u64());
   uint32_t flags = from.u32();
   incarnation.closed = (flags & closed_flag) != 0;
@@ -43,6 +58,62 @@ Incarnation read_incarnation(CheckedReader& from) {
   return incarnation;
 }
 
+// Versions up to 7. False: damaged.
+bool read_fields(CheckedReader& from, ControlFile* control) {
+  control->database = from.uuid();
+  control->last_incarnation = from.u64();
+  uint32_t count = from.u32();
+  for (uint32_t i = 0; i < count && from.ok(); ++i)
+    control->incarnations.push_back(read_incarnation(from));
+  if (control->version >= 4) control->checkpoint = read_manifest(from);
+  return from.complete();
+}
+
+void write_header(CheckedWriter& to) {
+  to.u64(known_features.compatible);
+  to.u64(known_features.read_only_compatible);
+  to.u64(known_features.incompatible);
+  to.text(product_version);
+}
+
+bool read_header(CheckedReader header, ControlFile* control) {
+  control->unknown.compatible = header.u64() & ~known_features.compatible;
+  control->unknown.read_only_compatible = header.u64() & ~known_features.read_only_compatible;
+  control->unknown.incompatible = header.u64() & ~known_features.incompatible;
+  control->writer = header.text();
+  return header.ok();
+}
+
+// False: damaged.
+bool read_item(CheckedReader& from, ControlFile* control) {
+  uint32_t tag = from.u32();
+  CheckedReader item = from.sized();
+  switch (tag) {
+    case database_item:
+      control->database = item.uuid();
+      control->last_incarnation = item.u64();
+      break;
+    case incarnation_item:
+      control->incarnations.push_back(read_incarnation(item));
+      break;
+    case checkpoint_item:
+      control->checkpoint = read_manifest(item);
+      break;
+    default:
+      break;  // of a later version, which says in the feature bits who may go over it
+  }
+  return item.ok();
+}
+
+ControlRead read_items(CheckedReader& from, ControlFile* control) {
+  if (!read_header(from.sized(), control)) return ControlRead::damaged;
+  if (control->unknown.incompatible != 0) return ControlRead::other_version;
+  while (from.has_item()) {
+    if (!read_item(from, control)) return ControlRead::damaged;
+  }
+  return from.ok() && control->database != Uuid{} ? ControlRead::ok : ControlRead::damaged;
+}
+
 }  // namespace
 
 bool needs_log(const ControlFile& control, const Incarnation& incarnation) {
@@ -50,6 +121,15 @@ bool needs_log(const ControlFile& control, const Incarnation& incarnation) {
   if (!checkpoint.exists() || incarnation.number > checkpoint.incarnation) return true;
   if (incarnation.number < checkpoint.incarnation) return false;
   return !incarnation.closed || incarnation.durable >= checkpoint.begun;
+}
+
+HistoryPoint newest_state(const ControlFile& control) {
+  for (size_t i = control.incarnations.size(); i-- > 0;) {
+    const Incarnation& incarnation = control.incarnations[i];
+    if (incarnation.durable >= incarnation.first_epoch)
+      return {incarnation.id, incarnation.durable};
+  }
+  return {control.checkpoint.incarnation_id, control.checkpoint.recorded};
 }
 
 ControlRead read_control_file(FileSystem& files, const std::string& directory, ControlFile* control,
@@ -60,36 +140,27 @@ ControlRead read_control_file(FileSystem& files, const std::string& directory, C
   if (failure != nullptr) *failure = result;
   if (!result.ok()) return ControlRead::unreadable;
   CheckedReader reader(content);
-  switch (reader.head(control_magic, oldest_version, control_version)) {
-    case CheckedReader::Head::ok:
-      break;
-    case CheckedReader::Head::damaged:
-      return ControlRead::damaged;
-    case CheckedReader::Head::other_version:
-      control->version = reader.version();
-      return ControlRead::other_version;
-  }
+  CheckedReader::Head head = reader.head(control_magic, oldest_version, control_version);
+  if (head == CheckedReader::Head::damaged) return ControlRead::damaged;
   *control = ControlFile{};
   control->version = reader.version();
-  control->database = reader.uuid();
-  control->last_incarnation = reader.u64();
-  uint32_t count = reader.u32();
-  for (uint32_t i = 0; i < count && reader.ok(); ++i) {
-    control->incarnations.push_back(read_incarnation(reader));
-  }
-  if (control->version >= 4) control->checkpoint = read_manifest(reader);
-  return reader.complete() ? ControlRead::ok : ControlRead::damaged;
+  if (head == CheckedReader::Head::other_version) return ControlRead::other_version;
+  if (control->version >= 8) return read_items(reader, control);
+  return read_fields(reader, control) ? ControlRead::ok : ControlRead::damaged;
 }
 
 FileResult write_control_file(FileSystem& files, const std::string& directory,
                               const ControlFile& control, bool* replaced) {
   CheckedWriter writer(control_magic, control_version);
-  writer.uuid(control.database);
-  writer.u64(control.last_incarnation);
-  writer.u32(static_cast<uint32_t>(control.incarnations.size()));
+  writer.sized([&] { write_header(writer); });
+  writer.item(database_item, [&] {
+    writer.uuid(control.database);
+    writer.u64(control.last_incarnation);
+  });
   for (const Incarnation& incarnation : control.incarnations)
-    write_incarnation(writer, incarnation);
-  write_manifest(writer, control.checkpoint);
+    writer.item(incarnation_item, [&] { write_incarnation(writer, incarnation); });
+  if (control.checkpoint.exists())
+    writer.item(checkpoint_item, [&] { write_manifest(writer, control.checkpoint); });
   return replace_file(files, join_path(directory, control_file_name), writer.finish(), replaced);
 }
 

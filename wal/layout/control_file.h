@@ -1,8 +1,11 @@
 // The database's control file: which database this is, which incarnations wrote its logs, where,
 // and how far each counts (durability.md items 1, 3, 6). An incarnation is one start of the server.
 // It is entered durably, with the identities of its log directories, before it writes anything; the
-// next start enters how much of it became durable, before it writes anything itself. Thread safety:
-// values.
+// next start enters how much of it became durable, before it writes anything itself.
+//
+// What a database needs of who opens it is told in feature bits, as in ext4: who does not know a
+// compatible one may write, and drops what belongs to it; a read-only compatible one, only look; an
+// incompatible one, neither. Thread safety: values.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +26,20 @@ struct LogIdentity {
   std::string path;  // as configured when it was named; for messages
 };
 
+// A state of the database: what an incarnation and those that it rests on had committed up to an
+// epoch.
+struct HistoryPoint {
+  Uuid incarnation;  // null: none, or of a format that had no ids
+  Epoch durable;
+};
+
 struct Incarnation {
   uint64_t number = 0;
+  // Random: two copies of a database that go on apart give the same number to two incarnations.
+  // Null: of a format that had no ids.
+  Uuid id;
+  HistoryPoint parent;            // what it began with
+  uint64_t segment_bytes = 0;     // of its segments; 0: of a format that did not tell
   Epoch first_epoch;              // its commits' epochs are at or above
   bool closed = false;            // `durable` is final
   bool clean = false;             // closed by a clean shutdown
@@ -32,21 +47,38 @@ struct Incarnation {
   std::vector<LogIdentity> logs;  // by logger
 };
 
+struct FeatureBits {
+  uint64_t compatible = 0;
+  uint64_t read_only_compatible = 0;
+  uint64_t incompatible = 0;
+};
+
 struct ControlFile {
   Uuid database;
   uint64_t last_incarnation = 0;          // numbers are never used again
   std::vector<Incarnation> incarnations;  // ascending; all that may have records in some log
   CheckpointManifest checkpoint;          // the one that counts, if there is one
-  uint32_t version = 0;                   // of the file that was read
+  // Of the file that was read: its format, what of it is not known here, and who wrote it.
+  uint32_t version = 0;
+  FeatureBits unknown;
+  std::string writer;
 };
 
 // Whether a recovery needs anything that the incarnation logged: not what the checkpoint holds.
 bool needs_log(const ControlFile& control, const Incarnation& incarnation);
+// What a start that recovered this goes on from. Every incarnation is closed.
+HistoryPoint newest_state(const ControlFile& control);
 
 inline constexpr char control_file_name[] = "pgsilo.control";
 inline constexpr char lock_file_name[] = "pgsilo.lock";
 
-enum class ControlRead : uint8_t { ok, missing, unreadable, damaged, other_version };
+enum class ControlRead : uint8_t {
+  ok,  // to be written only if no read-only compatible bit is unknown
+  missing,
+  unreadable,
+  damaged,
+  other_version,  // or with an incompatible bit that is not known
+};
 // `*failure`, if not null: why it is unreadable.
 ControlRead read_control_file(FileSystem& files, const std::string& directory, ControlFile* control,
                               FileResult* failure = nullptr);
