@@ -5,7 +5,8 @@
 // of my workers up to c. Epoch c is durable if for every logger m its own last synced trailer
 // reaches last_data[m]. So an idle logger holds nobody back. D as published may run ahead of what
 // trailers on disk prove: where nobody has had data since, an epoch is durable without a write.
-// recorded() is what trailers prove; only that goes to disk.
+// recorded() is what trailers prove; only that goes to disk, and nothing is acknowledged that was
+// written later.
 //
 // Waiting. Each worker has one cell: the smallest epoch it wants to hear about, and the largest it
 // asked for. The worker sets the former by a read-modify-write and then reads D; the publisher
@@ -61,7 +62,8 @@ class GroupCommit {
   bool must_write(unsigned logger, std::span<const Epoch> last_data) const;
   // Logger `logger` has synced a batch that ends in `trailer`. Publishes D and tells who waits.
   void batch_synced(unsigned logger, const BatchTrailer& trailer);
-  // The same for an epoch for which no log needs a write. True if it is durable now.
+  // The same for an epoch for which no log needs a write: true, and it is durable now, if all data
+  // up to it is in epochs that trailers on disk prove.
   bool settle_without_write(const BatchTrailer& trailer);
 
  private:

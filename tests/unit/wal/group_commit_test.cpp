@@ -128,6 +128,27 @@ TEST(GroupCommit, ABusyLoggerHoldsEverybodyBack) {
   EXPECT_GE(parts.commit->recorded(), epoch);
 }
 
+// One log's only trailer is of a later epoch, of which the other still lacks its part: that both
+// hold what they have of the earlier one is written nowhere. A logger that looked before that later
+// epoch began must not call the earlier one durable.
+TEST(GroupCommit, WhatNoTrailerOnDiskProvesIsNotDurable) {
+  LogParts parts(2, 2);
+  Epoch epoch = parts.append(0);
+  parts.epochs.advance();
+  BatchTrailer seen{.complete = epoch, .last_data = parts.commit->last_data(epoch)};
+  ASSERT_FALSE(parts.commit->must_write(1, seen.last_data));
+  Epoch later = parts.append(0);
+  ASSERT_EQ(parts.append(1), later);
+  parts.epochs.advance();
+  parts.step(0, later);
+  EXPECT_LT(parts.commit->recorded(), epoch);
+  EXPECT_FALSE(parts.commit->settle_without_write(seen));
+  EXPECT_LT(parts.durable.get(), epoch);
+  parts.step(1, later);
+  EXPECT_GE(parts.commit->recorded(), later);
+  EXPECT_TRUE(parts.commit->settle_without_write(seen));
+}
+
 // However far it lagged, and whatever was forgotten meanwhile.
 TEST(GroupCommit, TheTrailerOfALaggardProvesWhatItReaches) {
   LogParts parts(2, 2);
