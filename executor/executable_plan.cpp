@@ -5,8 +5,10 @@
 #include "executor/compiled_statement.h"
 #include "executor/operator/cte.h"
 #include "executor/plan_compiler.h"
+#include "executor/table_statistics.h"
 #include "executor/utility_command.h"
 #include "planner/plan/transaction_plan.h"
+#include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "sql/types/type.h"
 
@@ -57,7 +59,23 @@ ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled
 
 ExecutablePlan::~ExecutablePlan() = default;
 
-bool ExecutablePlan::still_valid(const CatalogView& view) const {
+bool ExecutablePlan::cacheable() const { return compiled_->planned->cacheable; }
+
+bool ExecutablePlan::still_valid(const CatalogView& view, int64_t now_us) const {
+  return rests_on_the_same(view) && fits_sizes(now_us);
+}
+
+// Plans that do not fit any more stay unfit, so that everybody who has one takes another.
+bool ExecutablePlan::fits_sizes(int64_t now_us) const {
+  int64_t seen_us = sizes_fitted_us_.load(std::memory_order_relaxed);
+  // A clock that was set back makes no difference.
+  if (seen_us <= now_us && now_us < seen_us + limits::plan_size_check_us) return true;
+  if (!has_planned_sizes(*compiled_->planned, relation_statistics())) return false;
+  sizes_fitted_us_.store(now_us, std::memory_order_relaxed);
+  return true;
+}
+
+bool ExecutablePlan::rests_on_the_same(const CatalogView& view) const {
   if (view.version() == catalog_version_) return true;
   const PlannedStatement& planned = *compiled_->planned;
   // A name may mean something else now even if the table itself is as it was; so only plans over

@@ -3,6 +3,7 @@
 // compile(); several sessions may run one plan at once.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -61,19 +62,26 @@ class ExecutablePlan {
   bool returns_rows() const { return !result_columns_.empty() || zero_column_rows_; }
   // The catalog version the statement was planned against: equal versions are always valid.
   uint64_t catalog_version() const { return catalog_version_; }
-  // True when every descriptor the plan rests on is still the one `view` shows. Cheap when the
-  // versions agree.
-  bool still_valid(const CatalogView& view) const;
+  // True when every descriptor the plan rests on is still the one `view` shows, and its tables have
+  // about the sizes that it was made for; those are looked at once in a while (`now_us`, of any
+  // clock). Cheap when the versions agree.
+  bool still_valid(const CatalogView& view, int64_t now_us) const;
+  // False: it depends on something that is not in the key of plans that are kept.
+  bool cacheable() const;
   // For the executor's own use.
   const CompiledStatement& compiled() const { return *compiled_; }
 
  private:
+  bool rests_on_the_same(const CatalogView& view) const;
+  bool fits_sizes(int64_t now_us) const;
+
   std::unique_ptr<const CompiledStatement> compiled_;
   StatementKind kind_ = StatementKind::query;
   bool read_only_ = true;
   bool only_reads_ = false;
   bool zero_column_rows_ = false;  // SELECT FROM t
   uint64_t catalog_version_ = 0;
+  mutable std::atomic<int64_t> sizes_fitted_us_{INT64_MIN};  // when that was last seen
   std::string command_;
   std::string command_name_;
   std::vector<uint32_t> parameter_types_;

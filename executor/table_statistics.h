@@ -11,4 +11,10 @@ class RelationStatistics final : public TableStatistics {
   double row_count(const TableDescriptor& table) const override;
 };
 
+const RelationStatistics& relation_statistics();
+
+// Whether the tables still have about the sizes that the statement was planned for
+// (limits::plan_size_factor).
+bool has_planned_sizes(const PlannedStatement& planned, const TableStatistics& statistics);
+
 }  // namespace pgsilo

@@ -37,4 +37,11 @@ inline constexpr uint32_t disturbed_referential_rounds = 4;
 // A session keeps so many plans of foreign keys' actions; then it begins anew.
 inline constexpr size_t kept_referential_plans = 256;
 
+// A plan is made again when one of its tables has more than this many times the rows that it was
+// made for, or less than one in so many; with so many rows on both sides nobody minds. Whether it
+// is so is looked at no more often than this.
+inline constexpr double plan_size_factor = 2;
+inline constexpr double plan_size_slack_rows = 50;
+inline constexpr int64_t plan_size_check_us = 100'000;
+
 }  // namespace pgsilo::limits

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/large_stack.h"
 #include "catalog/catalog_view.h"
 #include "executor/constraint/key_text.h"
 #include "executor/executable_plan.h"
@@ -10,8 +9,8 @@
 #include "executor/execution_context.h"
 #include "executor/plan_cache.h"
 #include "executor/result_sink.h"
+#include "executor/statement_planner.h"
 #include "executor/transaction_status.h"
-#include "planner/plan/transaction_plan.h"
 #include "sql/ast/node.h"
 #include "sql/internal_error.h"
 #include "sql/limits.h"
@@ -243,23 +242,19 @@ ReferentialActions::Plan& ReferentialActions::plan(const Subject& subject, Refer
       types.push_back(column_at(subject.referenced, number).type);
   }
   // The plan itself need not rest on the table that is referred to.
-  if (made.plan != nullptr && made.plan->still_valid(*context_.catalog) &&
+  if (made.plan != nullptr &&
+      made.plan->still_valid(*context_.catalog, context_.statement_timestamp_us) &&
       std::equal(types.begin(), types.end(), made.plan->parameter_types().begin(),
                  made.plan->parameter_types().end())) {
     return made;
   }
   made.idle.reset();
   std::shared_ptr<CachedText> text = parse_text(query_text(subject, step, on_delete), types);
-  PlannerSettings settings;
-  PlanRequest request;
-  request.statement = text->syntax->statements[0].statement;
-  request.syntax_owner = text->syntax;
-  request.text = text->syntax->text;
-  request.catalog = context_.catalog;
-  request.settings = &settings;
-  request.types = &context_.types;
-  request.declared_parameter_types = types;
-  made.plan = run_on_large_stack([&] { return compile(plan_statement(request)); });
+  made.plan =
+      StatementPlanner(context_).prepare({.statement = text->syntax->statements[0].statement,
+                                          .owner = text->syntax,
+                                          .text = text->syntax->text,
+                                          .declared_parameter_types = types});
   return made;
 }
 

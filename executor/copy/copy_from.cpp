@@ -4,7 +4,6 @@
 
 #include "catalog/catalog_view.h"
 #include "executor/compiled_statement.h"
-#include "executor/constant_evaluator.h"
 #include "executor/constraint/reference_events.h"
 #include "executor/constraint/table_writer.h"
 #include "executor/copy/copy_command.h"
@@ -12,7 +11,7 @@
 #include "executor/copy/copy_lines.h"
 #include "executor/execution_state.h"
 #include "executor/plan_compiler.h"
-#include "planner/plan/transaction_plan.h"
+#include "executor/statement_planner.h"
 #include "sql/ast/make_node.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
@@ -28,9 +27,7 @@ namespace {
 class RowCompletion {
  public:
   RowCompletion(ExecutionState& state, const TableDescriptor& table,
-                const std::vector<size_t>& columns)
-      : types_(state.session.types) {
-    types_.arena = &arena_;
+                const std::vector<size_t>& columns) {
     planned_ = plan_insert(state, table, columns);
     const auto& insert = *as<InsertNode>(planned_->root);
     PlanCompiler compiler(compiled_, *planned_);
@@ -94,20 +91,11 @@ class RowCompletion {
     insert->columns = arena_.copy_span(targets);
     insert->overriding = ast::Overriding::system_value;  // COPY takes what it is given
     if (!columns.empty()) insert->source = select;
-    ExecutorConstantEvaluator evaluator(types_);
-    PlannerSettings settings;
-    PlanRequest request;
-    request.statement = insert;
-    request.catalog = state.session.catalog;
-    request.settings = &settings;
-    request.types = &types_;
-    request.evaluator = &evaluator;
-    request.declared_parameter_types = types;
-    return plan_statement(request);
+    return StatementPlanner(state.session)
+        .plan({.statement = insert, .declared_parameter_types = types});
   }
 
   Arena arena_;
-  TypeContext types_;
   std::shared_ptr<const PlannedStatement> planned_;
   CompiledStatement compiled_;
   Register row_ = 0;

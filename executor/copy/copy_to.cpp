@@ -4,13 +4,12 @@
 #include "base/byte_buffer.h"
 #include "catalog/catalog_view.h"
 #include "catalog/descriptors.h"
-#include "executor/constant_evaluator.h"
 #include "executor/copy/copy_command.h"
 #include "executor/copy/copy_options.h"
 #include "executor/execution.h"
 #include "executor/execution_state.h"
 #include "executor/result_sink.h"
-#include "planner/plan/transaction_plan.h"
+#include "executor/statement_planner.h"
 #include "sql/ast/make_node.h"
 #include "sql/sql_error.h"
 #include "sql/types/type.h"
@@ -216,16 +215,7 @@ class CopyTo final : public UtilityCommand {
     auto* select = ast::make_node<ast::SelectStmt>(arena);
     select->targets = arena.copy_span(targets);
     select->from = arena.copy_span(from);
-    TypeContext types = state.session.types;
-    types.arena = &arena;
-    PlannerSettings settings;
-    PlanRequest request;
-    request.statement = select;
-    request.syntax_owner = owner;
-    request.catalog = state.session.catalog;
-    request.settings = &settings;
-    request.types = &types;
-    return compile(plan_statement(request));
+    return StatementPlanner(state.session).prepare({.statement = select, .owner = owner});
   }
 
   std::shared_ptr<const PlannedStatement> planned_;

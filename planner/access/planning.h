@@ -26,7 +26,7 @@ struct OuterReference {
 struct StatementPlanning {
   Arena& arena;
   ConstantEvaluator* evaluator = nullptr;
-  const TableStatistics* statistics = nullptr;
+  const TableStatistics& statistics;
   const PlannerSettings& settings;
   int32_t execution_parameters = 0;
   int32_t subplans = 0;

@@ -21,6 +21,7 @@ constexpr double default_range = 0.005;
 constexpr double default_match = 0.005;
 constexpr double default_null = 0.005;
 constexpr double default_distinct = 200;
+// An empty table is about to be filled, if it is not full of the transaction's own rows already.
 constexpr double default_table_rows = 1000;
 constexpr double default_function_rows = 1000;
 
@@ -96,8 +97,8 @@ double in_list_selectivity(const StatementPlanning& statement, const BoundQuery&
 double clamp_rows(double rows) { return rows < 1 ? 1 : std::rint(rows); }
 
 double table_rows(const StatementPlanning& statement, const TableDescriptor& table) {
-  return statement.statistics == nullptr ? default_table_rows
-                                         : std::max(1.0, statement.statistics->row_count(table));
+  double rows = statement.statistics.row_count(table);
+  return rows == 0 ? default_table_rows : rows;
 }
 
 double distinct_values(const StatementPlanning& statement, const BoundQuery& query,

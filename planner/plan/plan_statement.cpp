@@ -27,8 +27,8 @@ std::shared_ptr<PlannedStatement> begin_statement(const PlanRequest& request) {
   planned->syntax_owner = request.syntax_owner;
   planned->syntax = request.statement;
   planned->text = request.text;
-  planned->catalog_version = request.catalog->version();
-  planned->descriptor_owners.push_back(request.catalog->shared_snapshot());
+  planned->catalog_version = request.catalog.version();
+  planned->descriptor_owners.push_back(request.catalog.shared_snapshot());
   return planned;
 }
 
@@ -89,12 +89,18 @@ bool is_plannable(const ast::Node* node) {
          node->kind == ast::NodeKind::update_stmt || node->kind == ast::NodeKind::delete_stmt;
 }
 
+std::span<const double> told_rows(PlannedStatement& planned, const TableStatistics& statistics) {
+  auto rows = planned.arena.make_span<double>(planned.tables.size());
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = statistics.row_count(*planned.tables[i]);
+  return rows;
+}
+
 std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   std::shared_ptr<PlannedStatement> planned = begin_statement(request);
-  TypeContext types = *request.types;
+  TypeContext types = request.types;
   types.arena = &planned->arena;
   StatementBinding binding{
-      planned->arena, *request.catalog, planned->text, request.database_name, types, {}, {}};
+      planned->arena, request.catalog, planned->text, request.database_name, types, {}, {}};
   binding.parameters.allowed = request.parameters_allowed;
   for (Oid type : request.declared_parameter_types) {
     binding.parameters.types.push_back(type == invalid_oid ? type_oid::unknown : type);
@@ -102,9 +108,8 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   BoundStatement bound = bind_statement(binding, request.statement);
   check_parameters(binding);
 
-  PlannerSettings defaults;
-  StatementPlanning planning{planned->arena, request.evaluator, request.statistics,
-                             request.settings != nullptr ? *request.settings : defaults};
+  StatementPlanning planning{planned->arena, &request.evaluator, request.statistics,
+                             request.settings};
   planning.execution_parameters = binding.execution_parameters;
   planned->root = bound.query != nullptr ? plan_query(planning, nullptr, *bound.query)
                                          : plan_modification(planning, *bound.modification);
@@ -117,6 +122,7 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   planned->execution_parameter_count = planning.execution_parameters;
   planned->tables = planned->arena.copy_span(binding.tables);
   planned->table_uses = planned->arena.copy_span(binding.table_uses);
+  planned->table_rows = told_rows(*planned, request.statistics);
   planned->lock_clause = binding.lock_clause;
   planned->calls_volatile = binding.calls_volatile;
   planned->read_only = planned->kind == PlannedKind::query && binding.lock_clause.empty();
@@ -157,6 +163,7 @@ void take_over(PlannedStatement& planned, const PlannedStatement& inner) {
   planned.parameter_types = inner.parameter_types;
   planned.tables = inner.tables;
   planned.table_uses = inner.table_uses;
+  planned.table_rows = inner.table_rows;
   planned.lock_clause = inner.lock_clause;
 }
 

@@ -76,6 +76,7 @@ struct PlannedStatement {
   // shows the same ones.
   std::span<const TableDescriptor*> tables;
   std::span<const TableUse> table_uses;  // of each
+  std::span<const double> table_rows;    // of each, as the statistics said
   uint64_t catalog_version = 0;          // equal versions: certainly still valid
   // Neither writes rows nor changes the catalog nor locks rows.
   bool read_only = false;
@@ -119,19 +120,20 @@ class TableStatistics {
   virtual double row_count(const TableDescriptor& table) const = 0;
 };
 
+// What has no default cannot be forgotten: the executor's statement_planner.h makes all requests.
 struct PlanRequest {
+  CatalogView& catalog;
+  // Reads literals (a literal's meaning may depend on DateStyle and time zone: then the plan is not
+  // `cacheable`). Its arena is not used.
+  TypeContext& types;
+  ConstantEvaluator& evaluator;
+  const TableStatistics& statistics;
+  const PlannerSettings& settings;
+  std::string_view database_name;  // a qualified name may begin with it
   const ast::Node* statement = nullptr;
   std::shared_ptr<const void> syntax_owner;  // keeps `statement` and `text` alive
   std::string_view text;  // what was parsed, maybe with many others: errors point into it
-  CatalogView* catalog = nullptr;
-  const PlannerSettings* settings = nullptr;
-  // Reads literals (a literal's meaning may depend on DateStyle and time zone: then the plan is not
-  // `cacheable`). Its arena is not used.
-  TypeContext* types = nullptr;
-  ConstantEvaluator* evaluator = nullptr;         // null: nothing is folded
   std::span<const Oid> declared_parameter_types;  // 0 (or unknown): to be inferred
-  const TableStatistics* statistics = nullptr;    // null: every table is taken for middle-sized
-  std::string_view database_name;                 // a qualified name may begin with it
   bool parameters_allowed = true;                 // false for simple queries: $1 is 42P02
 };
 

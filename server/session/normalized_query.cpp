@@ -97,7 +97,8 @@ std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text) {
   state_.transactions.open();
   state_.refresh_catalog();
   bool usable = entry->sharing == CachedText::Sharing::shared &&
-                entry->plans[0]->still_valid(state_.transactions.catalog());
+                entry->plans[0]->still_valid(state_.transactions.catalog(),
+                                             state_.context.statement_timestamp_us);
   if (!usable) compare(*entry, text);
   if (entry->sharing != CachedText::Sharing::shared) return nullptr;
   auto portal = std::make_shared<Portal>();

@@ -4,8 +4,7 @@
 #include <exception>
 #include <new>
 
-#include "base/large_stack.h"
-#include "executor/constant_evaluator.h"
+#include "executor/statement_planner.h"
 #include "executor/transaction_status.h"
 #include "planner/binder/parameters.h"
 #include "server/limits.h"
@@ -100,7 +99,7 @@ std::shared_ptr<PreparedStatement> StatementRunner::find_recent(const CachedText
     if (recent->text.get() != &text || recent->index != index) continue;
     state_.transactions.open();
     state_.refresh_catalog();
-    if (recent->plan->still_valid(state_.transactions.catalog())) return recent;
+    if (recent->plan->still_valid(state_.transactions.catalog(), now_us())) return recent;
   }
   return nullptr;
 }
@@ -149,26 +148,15 @@ std::shared_ptr<const ExecutablePlan> StatementRunner::plan(const PreparedStatem
   bool shared = statement.index < statement.text->plans.size();
   if (shared) {
     const auto& cached = statement.text->plans[statement.index];
-    if (cached != nullptr && cached->still_valid(view)) return cached;
+    if (cached != nullptr && cached->still_valid(view, now_us())) return cached;
   }
-  PlanRequest request;
-  request.statement = statement.node;
-  request.syntax_owner = statement.text->syntax;
-  request.text = statement.text->syntax->text;
-  request.catalog = &view;
-  request.settings = &state_.planner_settings;
-  request.types = &state_.context.types;
-  ExecutorConstantEvaluator evaluator(state_.context.types);
-  request.evaluator = &evaluator;
-  request.declared_parameter_types = statement.declared_types;
-  request.parameters_allowed = parameters_allowed;
-  bool cacheable = false;
-  auto made = run_on_large_stack([&] {
-    std::shared_ptr<const PlannedStatement> planned = plan_statement(request);
-    cacheable = planned->cacheable;
-    return compile(std::move(planned));
-  });
-  if (shared && cacheable && !view.has_local_changes())
+  StatementPlanner planner(state_.context, state_.planner_settings);
+  auto made = planner.prepare({.statement = statement.node,
+                               .owner = statement.text->syntax,
+                               .text = statement.text->syntax->text,
+                               .declared_parameter_types = statement.declared_types,
+                               .parameters_allowed = parameters_allowed});
+  if (shared && made->cacheable() && !view.has_local_changes())
     statement.text->plans[statement.index] = made;
   return made;
 }
@@ -177,7 +165,7 @@ void StatementRunner::revalidate(PreparedStatement& statement) {
   if (!statement.is_planned) return;
   state_.transactions.open();
   state_.refresh_catalog();
-  if (statement.plan->still_valid(state_.transactions.catalog())) return;
+  if (statement.plan->still_valid(state_.transactions.catalog(), now_us())) return;
   std::shared_ptr<const ExecutablePlan> fresh = plan(statement, true);
   if (fresh->returns_rows() != statement.returns_rows ||
       !same_columns(fresh->result_columns(), statement.result_columns)) {

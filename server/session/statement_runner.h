@@ -61,6 +61,7 @@ class StatementRunner {
   void restart(const Reply::Position& begin, TransactionStatus conflict);
   void count_rows(const ExecutablePlan& plan, uint64_t rows);
   void start(Portal& portal);
+  int64_t now_us() const { return state_.context.statement_timestamp_us; }
   bool begins_transaction(const PreparedStatement& statement) const;
   bool is_last() const;
   void start_definition(const PreparedStatement& statement);

@@ -2,6 +2,7 @@
 // are told apart from errors.
 #include <gtest/gtest.h>
 
+#include "sql/limits.h"
 #include "tests/unit/executor/sql_session.h"
 
 namespace pgsilo::testing {
@@ -176,14 +177,52 @@ TEST_F(Changes, MakePlansInvalid) {
   auto parsed = parse(sql, syntax);
   session.begin();
   auto plan = session.plan(*parsed[0].statement, sql);
-  EXPECT_TRUE(plan->still_valid(session.view));
+  EXPECT_TRUE(plan->still_valid(session.view, 0));
   ASSERT_EQ(session.commit(), TransactionStatus::ok);
   run("create table unrelated (a int)");
   session.view.refresh();
-  EXPECT_TRUE(plan->still_valid(session.view));
+  EXPECT_TRUE(plan->still_valid(session.view, 0));
   run("alter table t add column b int");
   session.view.refresh();
-  EXPECT_FALSE(plan->still_valid(session.view));
+  EXPECT_FALSE(plan->still_valid(session.view, 0));
+}
+
+TEST_F(Changes, OfSizeMakePlansInvalid) {
+  run("create table t (a int primary key)");
+  run("insert into t select generate_series(1, 100)");
+  Arena syntax;
+  std::string sql = "select * from t";
+  auto parsed = parse(sql, syntax);
+  constexpr int64_t later = limits::plan_size_check_us;
+  auto is_valid = [&](const ExecutablePlan& plan, int64_t now_us) {
+    session.begin();
+    session.view.refresh();
+    bool valid = plan.still_valid(session.view, now_us);
+    session.abort();
+    return valid;
+  };
+  auto make = [&] {
+    session.begin();
+    session.view.refresh();
+    auto made = session.plan(*parsed[0].statement, sql);
+    session.abort();
+    return made;
+  };
+  auto plan = make();
+  EXPECT_TRUE(is_valid(*plan, 0));
+  run("insert into t select generate_series(101, 250)");  // twice as many and the slack
+  EXPECT_TRUE(is_valid(*plan, 2 * later));
+  run("insert into t values (251)");
+  EXPECT_TRUE(is_valid(*plan, 3 * later - 1));  // nobody has looked
+  EXPECT_FALSE(is_valid(*plan, 3 * later));
+  EXPECT_FALSE(is_valid(*plan, 3 * later + 1));  // for everybody who holds it
+  plan = make();
+  EXPECT_TRUE(is_valid(*plan, 0));
+  run("delete from t where a > 101");
+  EXPECT_TRUE(is_valid(*plan, later));
+  run("delete from t where a = 101");
+  EXPECT_FALSE(is_valid(*plan, 2 * later));
+  EXPECT_FALSE(is_valid(*plan, 0));  // nor by a clock that was set back
 }
 
 TEST_F(Changes, AlterTable) {

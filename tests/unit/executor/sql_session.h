@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "base/byte_buffer.h"
-#include "base/large_stack.h"
 #include "catalog/sequence/sequence_session.h"
-#include "executor/constant_evaluator.h"
 #include "executor/executable_plan.h"
 #include "executor/execution.h"
 #include "executor/execution_context.h"
 #include "executor/result_sink.h"
-#include "executor/table_statistics.h"
+#include "executor/statement_planner.h"
 #include "executor/transaction_status.h"
-#include "planner/plan/transaction_plan.h"
 #include "sql/ast/ast.h"
 #include "sql/parser/parser.h"
 #include "sql/types/type.h"
@@ -129,20 +126,8 @@ class SqlSession final : public CatalogSession, private NoticeSink {
 
   std::shared_ptr<const ExecutablePlan> plan(const ast::Node& node, std::string_view sql,
                                              std::span<const Oid> parameter_types = {}) {
-    ExecutorConstantEvaluator evaluator(context.types);
-    RelationStatistics statistics;
-    PlannerSettings settings;
-    PlanRequest request;
-    request.statement = &node;
-    request.text = sql;
-    request.catalog = &view;
-    request.settings = &settings;
-    request.types = &context.types;
-    request.evaluator = &evaluator;
-    request.declared_parameter_types = parameter_types;
-    request.statistics = &statistics;
-    request.database_name = context.database_name;
-    return run_on_large_stack([&] { return compile(plan_statement(request)); });
+    return StatementPlanner(context).prepare(
+        {.statement = &node, .text = sql, .declared_parameter_types = parameter_types});
   }
 
   SequenceSession sequences;

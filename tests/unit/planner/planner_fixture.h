@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "catalog/descriptors.h"
-#include "executor/constant_evaluator.h"
 #include "planner/explain/explain.h"
 #include "planner/plan/plan_tree.h"
 #include "tests/unit/executor/sql_session.h"
@@ -49,23 +48,15 @@ struct Planner : ::testing::Test {
   // `types`: of $1, $2 ...
   std::shared_ptr<const PlannedStatement> plan(std::string_view sql,
                                                std::span<const Oid> types = {}) {
-    ExecutorConstantEvaluator evaluator(session.context.types);
     session.begin();
-    PlanRequest request;
-    request.statement = parse(sql, syntax_).front().statement;
-    request.text = sql;
-    request.catalog = &session.view;
-    request.settings = &settings;
-    request.types = &session.context.types;
-    request.evaluator = &evaluator;
-    request.declared_parameter_types = types;
-    request.statistics = &statistics;
-    request.database_name = "postgres";
     struct End {
       SqlSession& session;
       ~End() { session.abort(); }
     } end{session};
-    return plan_statement(request);
+    return StatementPlanner(session.context, settings, statistics)
+        .plan({.statement = parse(sql, syntax_).front().statement,
+               .text = sql,
+               .declared_parameter_types = types});
   }
 
   // As EXPLAIN (COSTS OFF) shows it.
