@@ -90,7 +90,10 @@ void CatalogLoader::for_each_row(system_oid::Table table, Visit visit) {
 Relation* CatalogLoader::relation_of(RelationId id, RelationPersistence persistence) {
   RelationOptions options;
   options.logged = persistence == RelationPersistence::permanent;
-  return &relations_.get_or_create(id, options);
+  Relation& relation = relations_.get_or_create(id, options);
+  auto encoding = encodings_.find(id);
+  relation.set_encoding(encoding == encodings_.end() ? first_encoding : encoding->second);
+  return &relation;
 }
 
 void CatalogLoader::check_encodings() {
@@ -101,12 +104,16 @@ void CatalogLoader::check_encodings() {
     TidWord seen = record->stable_read(buffer);
     if (seen.is_absent() || seen.is_obsolete()) return;
     RelationEncoding encoding = encoding_of_row(buffer.bytes());
-    if (encoding.keys <= newest_encoding.keys && encoding.rows <= newest_encoding.rows) return;
-    throw SqlError(Severity::fatal, sqlstate::feature_not_supported,
-                   concat("relation ", relation_of_encoding_key(record->key()).value(),
-                          " has encoding ", encoding.keys, " of keys and ", encoding.rows,
-                          " of rows, this program knows those up to ", newest_encoding.keys,
-                          " and ", newest_encoding.rows));
+    RelationId relation = relation_of_encoding_key(record->key());
+    if (is_known(encoding)) {
+      encodings_[relation] = encoding;
+      return;
+    }
+    throw SqlError(
+        Severity::fatal, sqlstate::feature_not_supported,
+        concat("relation ", relation.value(), " has encoding ", encoding.keys, " of keys and ",
+               encoding.rows, " of rows, this program knows those up to ", newest_encoding.keys,
+               " and ", newest_encoding.rows));
   });
 }
 

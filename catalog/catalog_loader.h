@@ -2,12 +2,14 @@
 // snapshot. For start-up, before anybody else uses the trees. Thread safety: one thread alone.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "base/strong_id.h"
 #include "catalog/catalog_snapshot.h"
+#include "catalog/relation_encoding.h"
 #include "catalog/system_tables.h"
 
 namespace pgsilo {
@@ -56,6 +58,7 @@ class CatalogLoader {
     RelationId relation;
     std::vector<std::string> options;
   };
+  std::map<RelationId, RelationEncoding> encodings_;  // those that are noted
   std::unordered_map<Oid, IndexName> index_names_;
   std::unordered_map<Oid, std::vector<std::shared_ptr<IndexDescriptor>>> indexes_;  // by table
   std::unordered_map<Oid, std::vector<uint8_t>> dropped_widths_;                    // by table

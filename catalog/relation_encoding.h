@@ -1,7 +1,4 @@
-// In which encoding the keys and the rows of a relation lie in its tree, its log and its
-// checkpoints. Whoever changes the order of keys (key_layout.h) or the layout of rows
-// (row_layout.h) adds a version: relations made before keep theirs until they are rewritten, and a
-// program that does not know a version refuses the database instead of misreading it.
+// Where the catalog keeps the encoding of each relation (storage/relation/relation_encoding.h).
 //
 // Kept in a relation of the catalog's own that SQL does not show (pg_class has PostgreSQL's columns
 // only): key relation id u32 big-endian; row version of keys u16, of rows u16, big-endian.
@@ -10,25 +7,16 @@
 // Thread safety: functions without state.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
 #include "base/strong_id.h"
+#include "storage/relation/relation_encoding.h"
 
 namespace pgsilo {
 
 class RelationDirectory;
 class Transaction;
 
-struct RelationEncoding {
-  uint16_t keys = 1;
-  uint16_t rows = 1;
-
-  bool operator==(const RelationEncoding&) const = default;
-};
-
-// What new relations get; versions up to these are known.
-inline constexpr RelationEncoding newest_encoding{};
 inline constexpr RelationId relation_encodings{3};
 
 RelationId relation_of_encoding_key(std::string_view key);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "base/check.h"
@@ -270,16 +271,17 @@ bool Wal::State::open_checkpoint_directories(std::string* why) {
   return true;
 }
 
-// Those of checkpoints that were not completed, or were replaced: of any number but that of the one
-// that counts, wherever its files are found. What cannot be removed does no harm.
+// Those of checkpoints that were not completed, or were replaced: whatever the one that counts does
+// not name, wherever its files are found. What cannot be removed does no harm.
 void Wal::State::remove_stale_checkpoints() {
-  std::string kept =
-      CheckpointFileIdentity{control.database, control.checkpoint.number, 0}.name_of_checkpoint();
+  std::set<std::string> kept;
+  for (const CheckpointFile& file : control.checkpoint.files)
+    kept.insert(file.identity(control.database).name());
   for (const auto& checkpoints : checkpoint_directories) {
     std::vector<std::string> names;
     if (!files.list(checkpoints->path(), &names).ok()) continue;
     for (const std::string& name : names) {
-      bool stale = is_checkpoint_file_name(name, control.database) && !name.starts_with(kept);
+      bool stale = is_checkpoint_file_name(name, control.database) && !kept.contains(name);
       if (stale) static_cast<void>(files.remove(join_path(checkpoints->path(), name)));
     }
   }

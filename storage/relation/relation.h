@@ -19,6 +19,7 @@
 
 #include "base/strong_id.h"
 #include "storage/index/index_tree.h"
+#include "storage/relation/relation_encoding.h"
 #include "storage/relation/relation_gate.h"
 
 namespace pgsilo {
@@ -36,6 +37,9 @@ class Relation {
 
   RelationId id() const { return tree_.relation(); }
   bool logged() const { return options_.logged; }
+  RelationEncoding encoding() const { return encoding_; }
+  // By who restores it, before anybody else uses it.
+  void set_encoding(RelationEncoding encoding) { encoding_ = encoding; }
   IndexTree& tree() { return tree_; }
   const IndexTree& tree() const { return tree_; }
   RecordAllocator& records() { return tree_.records(); }
@@ -85,6 +89,7 @@ class Relation {
   };
 
   const RelationOptions options_;
+  RelationEncoding encoding_ = newest_encoding;
   std::atomic<bool> private_;
   std::atomic<uint32_t> link_target_{0};  // set once; the links themselves are ordered by TIDs
   IndexTree tree_;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "storage/relation/system_relations.h"
+
 namespace pgsilo {
 
 CheckpointFileWriter::CheckpointFileWriter(FileSystem& files, const std::string& base,
@@ -57,13 +59,27 @@ FileResult CheckpointFileWriter::flush() {
   return result;
 }
 
+void CheckpointFileWriter::describe(std::string_view footer) {
+  description_ = {.directory = directory_,
+                  .checkpoint = identity_.checkpoint,
+                  .number = identity_.file,
+                  .incarnation = identity_.incarnation,
+                  .footer_offset = bytes(),
+                  .footer_bytes = footer.size(),
+                  .footer_checksum = checksum_of_footer(footer),
+                  .bytes = bytes() + checkpoint_format::round_up(footer.size()),
+                  .blocks = footer_.blocks.size(),
+                  .taken = {{0, footer_.blocks.size()}}};
+  for (const CheckpointBlock& block : footer_.blocks) {
+    description_.records += block.records;
+    if (is_system_relation(block.relation)) ++description_.system_blocks;
+  }
+}
+
 FileResult CheckpointFileWriter::finish(std::vector<RowIdFloor> row_ids) {
   footer_.row_ids = std::move(row_ids);
   std::string footer = encode_footer(footer_, identity_);
-  description_ = {.directory = directory_,
-                  .footer_offset = bytes(),
-                  .footer_bytes = footer.size(),
-                  .bytes = bytes() + checkpoint_format::round_up(footer.size())};
+  describe(footer);
   make_room(checkpoint_format::round_up(footer.size()));
   std::memset(buffer_.get() + buffered_, 0, checkpoint_format::round_up(footer.size()));
   std::memcpy(buffer_.get() + buffered_, footer.data(), footer.size());

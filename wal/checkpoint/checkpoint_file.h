@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/aligned_bytes.h"
 #include "base/file.h"
@@ -31,7 +32,7 @@ class CheckpointFileWriter {
   FileResult finish(std::vector<RowIdFloor> row_ids);
 
   const std::string& path() const { return path_; }
-  // After finish().
+  // After finish(); all of its blocks count.
   CheckpointFile description() const { return description_; }
   uint64_t bytes() const { return written_ + buffered_; }
 
@@ -40,6 +41,7 @@ class CheckpointFileWriter {
   static constexpr size_t write_bytes = size_t{1} << 20;
 
   FileResult flush();
+  void describe(std::string_view footer);
   void make_room(size_t bytes);
 
   FileSystem& files_;

@@ -1,5 +1,6 @@
 #include "wal/checkpoint/checkpoint_format.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -27,8 +28,15 @@ constexpr size_t at_relation = 44;
 constexpr size_t at_records = 48;
 constexpr size_t at_raw_bytes = 52;
 constexpr size_t at_stored_bytes = 56;
-constexpr size_t at_reserved = 60;
-static_assert(at_reserved + 4 == block_header_bytes);
+constexpr size_t at_key_encoding = 60;
+constexpr size_t at_row_encoding = 62;
+constexpr size_t at_header_bytes = 64;
+constexpr size_t at_reserved = 68;
+constexpr size_t at_incarnation = 72;
+constexpr size_t at_end_reserved = 88;
+static_assert(at_end_reserved + 8 == block_header_bytes);
+// Version 1 ended before its own length, and had zeros for the encodings.
+constexpr size_t first_header_bytes = at_header_bytes;
 
 constexpr uint16_t not_compressed = 0;
 constexpr uint16_t lz4 = 1;
@@ -43,35 +51,121 @@ std::string database_name(const Uuid& database) {
   return digits;
 }
 
-}  // namespace
+// --- a block's header ---
 
-std::string CheckpointFileIdentity::name_of_checkpoint() const {
-  char digits[24];
-  std::snprintf(digits, sizeof digits, "-%016" PRIx64 "-", checkpoint);
-  return database_name(database).append(digits);
+uint16_t version_of(const char* header) { return load_le16(header + at_version); }
+
+// The entries as they lie in an undamaged block; none: it is no such block.
+std::optional<std::string_view> stored_entries(std::string_view bytes) {
+  const char* at = bytes.data();
+  if (bytes.size() < block_unit || load_le32(at + at_magic) != block_magic) return std::nullopt;
+  uint16_t format = version_of(at);
+  if (format < oldest_version || format > version) return std::nullopt;
+  uint64_t header = format == oldest_version ? first_header_bytes : load_le32(at + at_header_bytes);
+  uint64_t stored = load_le32(at + at_stored_bytes);
+  if (header < first_header_bytes || header + stored > bytes.size()) return std::nullopt;
+  uint64_t checksum = checksum64(at + at_magic, header + stored - at_magic);
+  if (checksum != load_le64(at + at_checksum)) return std::nullopt;
+  return bytes.substr(header, stored);
 }
 
+// As far as the block tells it, `like` for the rest.
+CheckpointFileIdentity identity_of(const char* header, const CheckpointFileIdentity& like) {
+  CheckpointFileIdentity identity = like;
+  if (load_le64(header + at_database) != short_identity(like.database)) identity.database = {};
+  identity.checkpoint = load_le64(header + at_checkpoint);
+  identity.file = load_le32(header + at_file);
+  identity.incarnation = {};
+  if (version_of(header) != oldest_version) {
+    identity.incarnation = {load_le64(header + at_incarnation),
+                            load_le64(header + at_incarnation + 8)};
+  }
+  return identity;
+}
+
+RelationEncoding encoding_of(const char* header) {
+  if (version_of(header) == oldest_version) return first_encoding;
+  return {load_le16(header + at_key_encoding), load_le16(header + at_row_encoding)};
+}
+
+std::string_view key_of_entry(std::string_view entries, size_t at) {
+  return entries.substr(at + entry_header_bytes, load_le16(entries.data() + at + 12));
+}
+
+// --- the footer ---
+
+void write_block(CheckedWriter& to, const CheckpointBlock& block) {
+  to.u32(block.relation.value());
+  to.u32(block.records);
+  to.u64(block.offset);
+  to.u64(block.bytes);
+  to.u64(block.checksum);
+  to.text(block.first_key);
+  to.text(block.last_key);
+  to.u64(block.smallest.value());
+  to.u64(block.largest.value());
+  to.u32(block.encoding.keys | uint32_t{block.encoding.rows} << 16);
+}
+
+CheckpointBlock read_oldest_block(CheckedReader& from) {
+  CheckpointBlock block;
+  block.relation = RelationId(from.u32());
+  block.records = from.u32();
+  block.offset = from.u64();
+  block.bytes = from.u64();
+  block.checksum = from.u64();
+  block.first_key = from.text();
+  block.encoding = first_encoding;
+  return block;
+}
+
+CheckpointBlock read_block(CheckedReader& from) {
+  CheckpointBlock block = read_oldest_block(from);
+  block.last_key = from.text();
+  block.smallest = Tid::from_value(from.u64());
+  block.largest = Tid::from_value(from.u64());
+  uint32_t encoding = from.u32();
+  block.encoding = {static_cast<uint16_t>(encoding), static_cast<uint16_t>(encoding >> 16)};
+  return block;
+}
+
+CheckpointFileIdentity read_identity(CheckedReader& from, bool oldest) {
+  CheckedReader inside = oldest ? from : from.sized();
+  CheckedReader& fields = oldest ? from : inside;
+  CheckpointFileIdentity identity;
+  identity.database = fields.uuid();
+  identity.checkpoint = fields.u64();
+  identity.file = fields.u32();
+  if (!oldest) identity.incarnation = fields.uuid();
+  from.join(fields);
+  return identity;
+}
+
+}  // namespace
+
 std::string CheckpointFileIdentity::name() const {
-  char digits[8];
-  std::snprintf(digits, sizeof digits, "%04" PRIx32, file & 0xffff);
-  return name_of_checkpoint().append(digits).append(file_suffix);
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "-%016" PRIx64 "-%04" PRIx32, checkpoint, file & 0xffff);
+  return database_name(database).append(digits).append(file_suffix);
 }
 
 bool is_checkpoint_file_name(std::string_view name, const Uuid& database) {
   return name.starts_with(database_name(database) + "-") && name.ends_with(file_suffix);
 }
 
-void CheckpointBlockBuilder::begin(RelationId relation) {
+void CheckpointBlockBuilder::begin(RelationId relation, RelationEncoding encoding) {
   relation_ = relation;
+  encoding_ = encoding;
   records_ = 0;
   entries_.clear();
 }
 
 void CheckpointBlockBuilder::add(Tid tid, std::string_view key, std::string_view row) {
-  if (records_ == 0) first_key_ = key;
-  size_t at = entries_.size();
-  entries_.resize(at + entry_header_bytes);
-  char* to = entries_.data() + at;
+  smallest_ = records_ == 0 ? tid : std::min(smallest_, tid);
+  largest_ = records_ == 0 ? tid : std::max(largest_, tid);
+  last_at_ = entries_.size();
+  entries_.resize(last_at_ + entry_header_bytes);
+  char* to = entries_.data() + last_at_;
   store_le64(to, tid.value());
   store_le32(to + 8, static_cast<uint32_t>(row.size()));
   store_le16(to + 12, static_cast<uint16_t>(key.size()));
@@ -105,7 +199,13 @@ CheckpointBlock CheckpointBlockBuilder::seal(char* to, const CheckpointFileIdent
   store_le32(to + at_records, records_);
   store_le32(to + at_raw_bytes, static_cast<uint32_t>(entries_.size()));
   store_le32(to + at_stored_bytes, static_cast<uint32_t>(stored));
+  store_le16(to + at_key_encoding, encoding_.keys);
+  store_le16(to + at_row_encoding, encoding_.rows);
+  store_le32(to + at_header_bytes, block_header_bytes);
   store_le32(to + at_reserved, 0);
+  store_le64(to + at_incarnation, identity.incarnation.high);
+  store_le64(to + at_incarnation + 8, identity.incarnation.low);
+  store_le64(to + at_end_reserved, 0);
   std::memset(to + content, 0, round_up(content) - content);
   uint64_t checksum = checksum64(to + at_magic, content - at_magic);
   store_le64(to + at_checksum, checksum);
@@ -114,34 +214,32 @@ CheckpointBlock CheckpointBlockBuilder::seal(char* to, const CheckpointFileIdent
           .offset = offset,
           .bytes = round_up(content),
           .checksum = checksum,
-          .first_key = first_key_};
+          .encoding = encoding_,
+          .first_key = std::string(key_of_entry(entries_, 0)),
+          .last_key = std::string(key_of_entry(entries_, last_at_)),
+          .smallest = smallest_,
+          .largest = largest_};
 }
 
 bool CheckpointBlockReader::open(std::string_view bytes, const CheckpointFileIdentity& identity,
                                  const CheckpointBlock& block) {
+  std::optional<std::string_view> stored = stored_entries(bytes);
   const char* at = bytes.data();
-  if (bytes.size() < block_unit || load_le32(at + at_magic) != block_magic ||
-      load_le16(at + at_version) != version || load_le64(at + at_checksum) != block.checksum) {
+  if (!stored || load_le64(at + at_checksum) != block.checksum ||
+      identity_of(at, identity) != identity) {
     return false;
   }
-  uint64_t stored = load_le32(at + at_stored_bytes);
-  if (block_header_bytes + stored > bytes.size()) return false;
-  if (checksum64(at + at_magic, block_header_bytes + stored - at_magic) != block.checksum)
-    return false;
-  bool belongs = load_le64(at + at_checkpoint) == identity.checkpoint &&
-                 load_le64(at + at_database) == short_identity(identity.database) &&
-                 load_le32(at + at_file) == identity.file &&
-                 load_le64(at + at_offset) == block.offset &&
-                 load_le32(at + at_relation) == block.relation.value() &&
-                 load_le32(at + at_records) == block.records;
+  bool described = load_le64(at + at_offset) == block.offset &&
+                   load_le32(at + at_relation) == block.relation.value() &&
+                   load_le32(at + at_records) == block.records && encoding_of(at) == block.encoding;
   left_ = block.records;
   damaged_ = false;
-  return belongs && unpack(bytes.substr(block_header_bytes, stored), load_le32(at + at_raw_bytes),
-                           load_le16(at + at_compression));
+  return described && unpack(*stored, at);
 }
 
-bool CheckpointBlockReader::unpack(std::string_view stored, uint32_t raw_bytes,
-                                   uint16_t compression) {
+bool CheckpointBlockReader::unpack(std::string_view stored, const char* header) {
+  uint32_t raw_bytes = load_le32(header + at_raw_bytes);
+  uint16_t compression = load_le16(header + at_compression);
   rest_ = stored;
   if (compression == not_compressed) return stored.size() == raw_bytes;
   if (compression != lz4) return false;
@@ -172,18 +270,15 @@ bool CheckpointBlockReader::next(CheckpointEntry* entry) {
 
 std::string encode_footer(const CheckpointFooter& footer, const CheckpointFileIdentity& identity) {
   CheckedWriter writer(footer_magic, version);
-  writer.uuid(identity.database);
-  writer.u64(identity.checkpoint);
-  writer.u32(identity.file);
+  writer.sized([&] {
+    writer.uuid(identity.database);
+    writer.u64(identity.checkpoint);
+    writer.u32(identity.file);
+    writer.uuid(identity.incarnation);
+  });
   writer.u64(footer.blocks.size());
-  for (const CheckpointBlock& block : footer.blocks) {
-    writer.u32(block.relation.value());
-    writer.u32(block.records);
-    writer.u64(block.offset);
-    writer.u64(block.bytes);
-    writer.u64(block.checksum);
-    writer.text(block.first_key);
-  }
+  for (const CheckpointBlock& block : footer.blocks)
+    writer.sized([&] { write_block(writer, block); });
   writer.u64(footer.row_ids.size());
   for (const RowIdFloor& floor : footer.row_ids) {
     writer.u32(floor.relation.value());
@@ -192,25 +287,25 @@ std::string encode_footer(const CheckpointFooter& footer, const CheckpointFileId
   return writer.finish();
 }
 
+uint64_t checksum_of_footer(std::string_view footer) { return load_le64(footer.data()); }
+
 std::optional<CheckpointFooter> decode_footer(std::string_view bytes,
                                               const CheckpointFileIdentity& identity) {
   CheckedReader reader(bytes);
-  if (reader.head(footer_magic, version) != CheckedReader::Head::ok) return std::nullopt;
-  if (reader.uuid() != identity.database || reader.u64() != identity.checkpoint ||
-      reader.u32() != identity.file) {
+  if (reader.head(footer_magic, oldest_version, version) != CheckedReader::Head::ok)
     return std::nullopt;
-  }
+  bool oldest = reader.version() == oldest_version;
+  if (read_identity(reader, oldest) != identity) return std::nullopt;
   CheckpointFooter footer;
   uint64_t blocks = reader.u64();
   for (uint64_t i = 0; i < blocks && reader.ok(); ++i) {
-    CheckpointBlock block;
-    block.relation = RelationId(reader.u32());
-    block.records = reader.u32();
-    block.offset = reader.u64();
-    block.bytes = reader.u64();
-    block.checksum = reader.u64();
-    block.first_key = reader.text();
-    footer.blocks.push_back(std::move(block));
+    if (oldest) {
+      footer.blocks.push_back(read_oldest_block(reader));
+      continue;
+    }
+    CheckedReader fields = reader.sized();
+    footer.blocks.push_back(read_block(fields));
+    reader.join(fields);
   }
   uint64_t floors = reader.u64();
   for (uint64_t i = 0; i < floors && reader.ok(); ++i) {
@@ -219,6 +314,14 @@ std::optional<CheckpointFooter> decode_footer(std::string_view bytes,
   }
   if (!reader.complete()) return std::nullopt;
   return footer;
+}
+
+bool is_block_of_a_copy(std::string_view bytes, const CheckpointFileIdentity& identity) {
+  if (!stored_entries(bytes)) return false;
+  CheckpointFileIdentity found = identity_of(bytes.data(), identity);
+  if (found.incarnation == identity.incarnation) return false;
+  found.incarnation = identity.incarnation;
+  return found == identity;
 }
 
 }  // namespace pgsilo

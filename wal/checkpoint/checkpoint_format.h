@@ -14,15 +14,17 @@
 #include "base/random.h"
 #include "base/strong_id.h"
 #include "storage/record/tid_word.h"
+#include "storage/relation/relation_encoding.h"
 
 namespace pgsilo {
 
 namespace checkpoint_format {
 inline constexpr uint32_t block_magic = 0x42435350;   // "PSCB"
 inline constexpr uint32_t footer_magic = 0x46435350;  // "PSCF"
-inline constexpr uint16_t version = 1;
+inline constexpr uint16_t oldest_version = 1;         // knew no forks, last keys, TIDs or encodings
+inline constexpr uint16_t version = 2;
 inline constexpr size_t block_unit = 4096;
-inline constexpr size_t block_header_bytes = 64;
+inline constexpr size_t block_header_bytes = 96;
 inline constexpr size_t entry_header_bytes = 14;
 // A block is closed when it holds so many bytes; a row that is longer has a block of its own.
 inline constexpr size_t block_raw_bytes = size_t{256} << 10;
@@ -33,12 +35,14 @@ constexpr size_t round_up(size_t bytes) { return (bytes + block_unit - 1) & ~(bl
 // Whose file it is: covered by every checksum, so that a block counts nowhere else.
 struct CheckpointFileIdentity {
   Uuid database;
-  uint64_t checkpoint = 0;
+  uint64_t checkpoint = 0;  // under which it was written
   uint32_t file = 0;
+  // The incarnation that wrote it: copies of a database go on with the same numbers. None in files
+  // of version 1.
+  Uuid incarnation;
 
+  bool operator==(const CheckpointFileIdentity&) const = default;
   std::string name() const;
-  // What the names of all files of the checkpoint begin with.
-  std::string name_of_checkpoint() const;
 };
 
 // What the footer says of a block.
@@ -48,7 +52,12 @@ struct CheckpointBlock {
   uint64_t offset = 0;
   uint64_t bytes = 0;  // on disk, padding included
   uint64_t checksum = 0;
+  RelationEncoding encoding;
   std::string first_key;
+  // Not known (empty, Tid()) of a file of version 1.
+  std::string last_key;
+  Tid smallest;
+  Tid largest;
 };
 
 // Largest hidden row id of a relation that has them: rows that are gone tell it no more.
@@ -65,7 +74,7 @@ struct CheckpointFooter {
 // Collects the entries of one block.
 class CheckpointBlockBuilder {
  public:
-  void begin(RelationId relation);
+  void begin(RelationId relation, RelationEncoding encoding);
   // Keys ascend. Throws std::bad_alloc.
   void add(Tid tid, std::string_view key, std::string_view row);
   bool empty() const { return records_ == 0; }
@@ -84,8 +93,11 @@ class CheckpointBlockBuilder {
   size_t store_entries(char* to, Compressor* compressor) const;
 
   RelationId relation_;
+  RelationEncoding encoding_;
   uint32_t records_ = 0;
-  std::string first_key_;
+  Tid smallest_;
+  Tid largest_;
+  size_t last_at_ = 0;  // the last entry, in entries_
   std::string entries_;
 };
 
@@ -107,7 +119,7 @@ class CheckpointBlockReader {
   bool damaged() const { return damaged_; }
 
  private:
-  bool unpack(std::string_view stored, uint32_t raw_bytes, uint16_t compression);
+  bool unpack(std::string_view stored, const char* header);
 
   std::string unpacked_;
   std::string_view rest_;
@@ -116,9 +128,15 @@ class CheckpointBlockReader {
 };
 
 std::string encode_footer(const CheckpointFooter& footer, const CheckpointFileIdentity& identity);
+// By which the control file knows it.
+uint64_t checksum_of_footer(std::string_view footer);
 // None: damaged, of another file, or of another version.
 std::optional<CheckpointFooter> decode_footer(std::string_view bytes,
                                               const CheckpointFileIdentity& identity);
+
+// Whether the bytes begin with a block of the same name's file, undamaged, but written by another
+// incarnation: a copy of the database has gone on for itself.
+bool is_block_of_a_copy(std::string_view bytes, const CheckpointFileIdentity& identity);
 
 // Whether a file of this name is a checkpoint's of that database.
 bool is_checkpoint_file_name(std::string_view name, const Uuid& database);

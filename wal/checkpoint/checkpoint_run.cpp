@@ -38,7 +38,7 @@ FileResult CheckpointRun::open_files() {
   std::vector<std::vector<CheckpointFileWriter*>> shares(parts_.walkers);
   for (unsigned i = 0; i < files; ++i) {
     const std::string& directory = parts_.directories[i % parts_.directories.size()];
-    CheckpointFileIdentity identity{parts_.database, manifest_.number, i};
+    CheckpointFileIdentity identity{parts_.database, manifest_.number, i, parts_.incarnation_id};
     writers_.push_back(std::make_unique<CheckpointFileWriter>(
         parts_.files, parts_.data_directory, directory, identity, parts_.compress));
     FileResult result = writers_.back()->create();

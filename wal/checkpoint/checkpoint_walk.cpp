@@ -65,7 +65,7 @@ void CheckpointWalker::write_some() {
 
 // Ends with the range, when the block is full, or after many records without a row for it.
 void CheckpointWalker::fill_block() {
-  block_.begin(range_->relation);
+  block_.begin(range_->relation, newest_encoding);
   uint64_t walked = 0;
   {
     Pin pin(handle_);
@@ -75,6 +75,7 @@ void CheckpointWalker::fill_block() {
       range_ = nullptr;
       return;
     }
+    block_.begin(range_->relation, relation->encoding());
     KeyRange keys;
     if (begun_) {
       keys.lower = KeyBound::exclusive(last_key_);

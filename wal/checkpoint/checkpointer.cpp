@@ -177,13 +177,13 @@ uint64_t Checkpointer::retire_segments() {
   return retired;
 }
 
-// Of a checkpoint that the control file names no more. What cannot be removed is by the next start.
+// Those that the control file names no more. What cannot be removed is by the next start.
 void Checkpointer::remove_files(const CheckpointManifest& replaced) {
   try {
-    for (size_t i = 0; i < replaced.files.size(); ++i) {
-      CheckpointFileIdentity identity{parts_.database, replaced.number, static_cast<uint32_t>(i)};
-      std::string directory = join_path(parts_.data_directory, replaced.files[i].directory);
-      static_cast<void>(parts_.files.remove_gradually(join_path(directory, identity.name())));
+    for (const CheckpointFile& file : replaced.files) {
+      if (control_.checkpoint.names(file)) continue;
+      static_cast<void>(
+          parts_.files.remove_gradually(file.path(parts_.data_directory, parts_.database)));
     }
   } catch (const std::bad_alloc&) {
   }

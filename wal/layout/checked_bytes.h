@@ -92,6 +92,8 @@ class CheckedReader {
     inside.rest_ok_ = rest_ok_;
     return inside;
   }
+  // What was read of `inside` was missing in part: this is not whole either.
+  void join(const CheckedReader& inside) { rest_ok_ = rest_ok_ && inside.rest_ok_; }
   // Whether there is another item; then it comes next, by u32() and sized().
   bool has_item() const { return rest_ok_ && !rest_.empty(); }
   // Every field was there and nothing is left.

@@ -9,7 +9,7 @@
 
 #include "base/aligned_bytes.h"
 #include "base/file.h"
-#include "wal/recovery/checkpoint_loader.h"
+#include "wal/recovery/opened_checkpoint.h"
 
 namespace pgsilo {
 

@@ -1,11 +1,9 @@
 #include "wal/recovery/checkpoint_loader.h"
 
-#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <new>
 
-#include "base/aligned_bytes.h"
 #include "base/byte_order.h"
 #include "storage/index/index_tree.h"
 #include "storage/relation/relation_directory.h"
@@ -167,61 +165,7 @@ class Loader {
   std::string why_;
 };
 
-bool is_there(FileSystem& files, const std::string& path) {
-  std::unique_ptr<File> file;
-  return files.open(path, {}, &file).ok();
-}
-
-bool open_file(FileSystem& files, const CheckpointFile& file, OpenedCheckpointFile* opened,
-               std::string* why) {
-  std::unique_ptr<File> handle;
-  FileResult result = open_checkpoint_file(files, opened->path, &handle);
-  uint64_t bytes = 0;
-  if (result.ok()) result = handle->size(&bytes);
-  uint64_t padded = checkpoint_format::round_up(file.footer_bytes);
-  if (result.ok() && (bytes < file.bytes || file.footer_offset + padded > bytes)) {
-    *why = "checkpoint file \"" + opened->path + "\" is too short";
-    return false;
-  }
-  AlignedBytes footer;
-  if (result.ok()) {
-    footer = allocate_aligned(padded);
-    result = read_exactly(*handle, footer.get(), padded, file.footer_offset);
-  }
-  if (!result.ok()) {
-    *why = "could not read checkpoint file \"" + opened->path + "\": " + result.text();
-    return false;
-  }
-  std::optional<CheckpointFooter> decoded =
-      decode_footer(std::string_view(footer.get(), file.footer_bytes), opened->identity);
-  if (!decoded) {
-    *why = damaged_checkpoint(opened->path, file.footer_offset);
-    return false;
-  }
-  opened->footer = std::move(*decoded);
-  return true;
-}
-
 }  // namespace
-
-bool open_checkpoint(FileSystem& files, const std::string& data_directory,
-                     const std::vector<std::string>& directories, const Uuid& database,
-                     const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
-                     std::string* why) {
-  for (uint32_t i = 0; i < manifest.files.size(); ++i) {
-    const CheckpointFile& file = manifest.files[i];
-    OpenedCheckpointFile& next = opened->emplace_back();
-    next.identity = {database, manifest.number, i};
-    next.path = join_path(join_path(data_directory, file.directory), next.identity.name());
-    for (const std::string& directory : directories) {
-      if (is_there(files, next.path)) break;
-      std::string path = join_path(join_path(data_directory, directory), next.identity.name());
-      if (is_there(files, path)) next.path = path;
-    }
-    if (!open_file(files, file, &next, why)) return false;
-  }
-  return true;
-}
 
 bool load_checkpoint(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
                      const RestoredRelations& restored, unsigned threads,

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "wal/checkpoint/checkpoint_format.h"
-#include "wal/checkpoint/checkpoint_manifest.h"
+#include "wal/recovery/opened_checkpoint.h"
 
 namespace pgsilo {
 
@@ -18,20 +17,6 @@ class Reclaimer;
 class RecoveryMeter;
 class RelationDirectory;
 class RestoredRelations;
-
-// A file of the checkpoint, its footer read and found sound.
-struct OpenedCheckpointFile {
-  CheckpointFileIdentity identity;
-  std::string path;
-  CheckpointFooter footer;
-};
-
-// Reads the footers. A file that is not where the manifest says is looked for in `directories`,
-// those that are configured now. False: `why` names the file that is missing, damaged or another's.
-bool open_checkpoint(FileSystem& files, const std::string& data_directory,
-                     const std::vector<std::string>& directories, const Uuid& database,
-                     const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
-                     std::string* why);
 
 // Loads what `restored` contains; adds its rows to `records`. False: `why`; a block is damaged or
 // memory ran out.

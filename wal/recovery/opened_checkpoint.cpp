@@ -1,0 +1,142 @@
+#include "wal/recovery/opened_checkpoint.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/aligned_bytes.h"
+#include "base/file.h"
+#include "wal/recovery/checkpoint_blocks.h"
+
+namespace pgsilo {
+namespace {
+
+bool is_there(FileSystem& files, const std::string& path) {
+  std::unique_ptr<File> file;
+  return files.open(path, {}, &file).ok();
+}
+
+std::string quoted(const std::string& path) { return "checkpoint file \"" + path + "\""; }
+
+// Opens one file and reads its footer.
+class FileOpener {
+ public:
+  FileOpener(FileSystem& files, const CheckpointFile& file, OpenedCheckpointFile& opened)
+      : files_(files), file_(file), opened_(opened) {}
+
+  bool run(std::string* why) {
+    *why = open();
+    if (why->empty()) *why = read_footer();
+    if (why->empty()) *why = keep_what_counts();
+    if (why->empty()) *why = look_at_encodings();
+    return why->empty();
+  }
+
+ private:
+  // Each says what is wrong, or nothing.
+  std::string open() {
+    FileResult result = open_checkpoint_file(files_, opened_.path, &handle_);
+    uint64_t bytes = 0;
+    if (result.ok()) result = handle_->size(&bytes);
+    if (!result.ok()) return unreadable(result);
+    bool whole = bytes >= file_.bytes && file_.footer_offset + padded() <= bytes;
+    if (whole) return "";
+    return is_of_a_copy() ? of_a_copy() : quoted(opened_.path) + " is too short";
+  }
+
+  std::string read_footer() {
+    AlignedBytes footer = allocate_aligned(padded());
+    FileResult result = read_exactly(*handle_, footer.get(), padded(), file_.footer_offset);
+    if (!result.ok()) return unreadable(result);
+    std::string_view bytes(footer.get(), file_.footer_bytes);
+    bool known = file_.footer_checksum == 0 || checksum_of_footer(bytes) == file_.footer_checksum;
+    std::optional<CheckpointFooter> decoded;
+    if (known) decoded = decode_footer(bytes, opened_.identity);
+    if (!decoded)
+      return is_of_a_copy() ? of_a_copy() : damaged_checkpoint(opened_.path, file_.footer_offset);
+    opened_.footer = std::move(*decoded);
+    return "";
+  }
+
+  std::string keep_what_counts() {
+    if (opened_.identity.incarnation == Uuid{}) return "";
+    std::vector<CheckpointBlock>& blocks = opened_.footer.blocks;
+    std::vector<CheckpointBlock> taken;
+    uint64_t from = 0;
+    for (const BlockRange& range : file_.taken) {
+      if (range.first < from || range.first > blocks.size() ||
+          range.count > blocks.size() - range.first) {
+        return quoted(opened_.path) + " has not the blocks that the control file names";
+      }
+      from = range.first + range.count;
+      auto first = blocks.begin() + static_cast<ptrdiff_t>(range.first);
+      std::move(first, first + static_cast<ptrdiff_t>(range.count), std::back_inserter(taken));
+    }
+    blocks = std::move(taken);
+    return "";
+  }
+
+  std::string look_at_encodings() const {
+    for (const CheckpointBlock& block : opened_.footer.blocks) {
+      if (is_known(block.encoding)) continue;
+      return quoted(opened_.path) + " holds relation " + std::to_string(block.relation.value()) +
+             " in encoding " + std::to_string(block.encoding.keys) + " of keys and " +
+             std::to_string(block.encoding.rows) + " of rows, this program knows those up to " +
+             std::to_string(newest_encoding.keys) + " and " + std::to_string(newest_encoding.rows);
+    }
+    return "";
+  }
+
+  // Its first block tells who wrote the file, wherever that one's footer is.
+  bool is_of_a_copy() {
+    uint64_t bytes = 0;
+    if (!handle_->size(&bytes).ok()) return false;
+    uint64_t wanted = std::min<uint64_t>(bytes, longest_looked_at);
+    AlignedBytes start = allocate_aligned(checkpoint_format::round_up(wanted));
+    size_t got = 0;
+    return handle_->read_at(start.get(), checkpoint_format::round_up(wanted), 0, &got).ok() &&
+           is_block_of_a_copy({start.get(), got}, opened_.identity);
+  }
+
+  std::string of_a_copy() const {
+    return quoted(opened_.path) +
+           " was written by a copy of this database that went on for itself\nHINT:  Put the file "
+           "back that belongs to this data directory.";
+  }
+  std::string unreadable(const FileResult& result) const {
+    return "could not read " + quoted(opened_.path) + ": " + result.text();
+  }
+  uint64_t padded() const { return checkpoint_format::round_up(file_.footer_bytes); }
+
+  // More than a block has, unless it holds one long row.
+  static constexpr uint64_t longest_looked_at = 2 * checkpoint_format::block_raw_bytes;
+
+  FileSystem& files_;
+  const CheckpointFile& file_;
+  OpenedCheckpointFile& opened_;
+  std::unique_ptr<File> handle_;
+};
+
+}  // namespace
+
+bool open_checkpoint(FileSystem& files, const std::string& data_directory,
+                     const std::vector<std::string>& directories, const Uuid& database,
+                     const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
+                     std::string* why) {
+  for (const CheckpointFile& file : manifest.files) {
+    OpenedCheckpointFile& next = opened->emplace_back();
+    next.identity = file.identity(database);
+    next.path = file.path(data_directory, database);
+    for (const std::string& directory : directories) {
+      if (is_there(files, next.path)) break;
+      std::string path = join_path(join_path(data_directory, directory), next.identity.name());
+      if (is_there(files, path)) next.path = path;
+    }
+    if (!FileOpener(files, file, next).run(why)) return false;
+  }
+  return true;
+}
+
+}  // namespace pgsilo

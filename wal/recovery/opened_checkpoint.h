@@ -1,0 +1,30 @@
+// The files of the checkpoint that counts, found and their footers read: what recovery loads, what
+// is inspected, what is scrubbed. Thread safety: values; the function from any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "wal/checkpoint/checkpoint_format.h"
+#include "wal/checkpoint/checkpoint_manifest.h"
+
+namespace pgsilo {
+
+class FileSystem;
+
+// Its footer was read and found sound, and lists the blocks that count.
+struct OpenedCheckpointFile {
+  CheckpointFileIdentity identity;
+  std::string path;
+  CheckpointFooter footer;
+};
+
+// A file that is not where the manifest says is looked for in `directories`, those that are
+// configured now. False: `why` names the file that is missing, damaged, another's, or of an encoding
+// that this program does not know.
+bool open_checkpoint(FileSystem& files, const std::string& data_directory,
+                     const std::vector<std::string>& directories, const Uuid& database,
+                     const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
+                     std::string* why);
+
+}  // namespace pgsilo
