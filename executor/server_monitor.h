@@ -184,6 +184,21 @@ struct CheckpointRow {
   std::string failure;
 };
 
+// What was read back from the disk, since the start.
+struct ScrubInfo {
+  bool running = false;
+  int64_t passes = 0;
+  int64_t started = 0;  // 0: not yet
+  int64_t ended = 0;    // of the last that came to its end; 0: none has
+  int64_t checkpoint_bytes = 0;
+  int64_t log_bytes = 0;
+  int64_t damaged = 0;
+  int64_t unreadable = 0;
+  std::string last_fault;
+  int64_t last_fault_time = 0;  // 0: there was none
+  int64_t repairs = 0;
+};
+
 class ServerMonitor {
  public:
   virtual ~ServerMonitor() = default;
@@ -206,6 +221,7 @@ class ServerMonitor {
   // They begin anew.
   virtual void reset_checkpoint_statistics() = 0;
   virtual std::vector<CheckpointRow> checkpoints() const = 0;
+  virtual ScrubInfo scrub() const = 0;
   virtual std::vector<LockInfo> locks() const = 0;
   virtual std::vector<SnapshotInfo> snapshots() const = 0;
   // Who holds what the session waits for, or waits for it before that session.

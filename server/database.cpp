@@ -181,6 +181,7 @@ void Database::set_checkpoint_options(WalOptions* options) const {
   options->checkpoint_threads = static_cast<unsigned>(
       threads == 0 ? static_cast<int64_t>(options->checkpoint_directories.size()) : threads);
   options->compress_checkpoints = settings_.value("checkpoint_compression").text == "lz4";
+  options->scrub_interval_us = settings_.value("scrub_interval").integer * 1'000'000;
   options->announce_checkpoints = settings_.value("log_checkpoints").integer != 0;
   options->checkpoints = {
       .timeout_us = settings_.value("checkpoint_timeout").integer * 1'000'000,

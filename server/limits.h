@@ -26,10 +26,11 @@ inline constexpr int64_t authentication_timeout_us = 60'000'000;
 inline constexpr size_t clients_at_closed_door = 100;
 inline constexpr size_t door_share_of_descriptors = 8;
 // Descriptors that clients never get: for the control file, what else is replaced, for each log its
-// segments (more than are ready at the start), for each file of a checkpoint.
+// segments (more than are ready at the start), for each file of a checkpoint: the one that is
+// removed, and being read back.
 inline constexpr size_t reserved_descriptors = 16;
 inline constexpr size_t reserved_descriptors_per_log = 8;
-inline constexpr size_t reserved_descriptors_per_checkpoint_file = 2;
+inline constexpr size_t reserved_descriptors_per_checkpoint_file = 3;
 // With less than this for clients the server does not start.
 inline constexpr size_t least_seats = 8;
 // Sockets there may be for each session of max_connections, those who have not said who they are

@@ -10,6 +10,7 @@
 #include "storage/transaction/record_lock.h"
 #include "storage/transaction/snapshot_registry.h"
 #include "wal/checkpoint/checkpoint_history.h"
+#include "wal/checkpoint/scrubber.h"
 #include "wal/wal.h"
 
 namespace pgsilo {
@@ -38,7 +39,8 @@ std::string_view name_of(CheckpointInfo::State state) {
 }
 
 std::string_view name_of(CheckpointReason reason) {
-  constexpr std::array<std::string_view, 4> names = {"time", "wal", "request", "shutdown"};
+  constexpr std::array<std::string_view, 5> names = {"time", "wal", "request", "damage",
+                                                     "shutdown"};
   return names[static_cast<size_t>(reason)];
 }
 
@@ -247,6 +249,22 @@ std::vector<CheckpointRow> Monitor::checkpoints() const {
                     .failure = std::move(info.failure)});
   }
   return rows;
+}
+
+ScrubInfo Monitor::scrub() const {
+  ScrubStatus status = wal_->scrubber().status();
+  auto time = [](int64_t unix_us) { return unix_us == 0 ? 0 : in_postgres_time(unix_us); };
+  return {.running = status.running,
+          .passes = static_cast<int64_t>(status.passes),
+          .started = time(status.started_unix_us),
+          .ended = time(status.ended_unix_us),
+          .checkpoint_bytes = static_cast<int64_t>(status.checkpoint_bytes),
+          .log_bytes = static_cast<int64_t>(status.log_bytes),
+          .damaged = static_cast<int64_t>(status.damaged),
+          .unreadable = static_cast<int64_t>(status.unreadable),
+          .last_fault = std::move(status.last_fault),
+          .last_fault_time = time(status.last_fault_unix_us),
+          .repairs = static_cast<int64_t>(status.repairs)};
 }
 
 MemoryInfo Monitor::memory() const { return memory_->info(); }

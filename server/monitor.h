@@ -42,6 +42,7 @@ class Monitor final : public ServerMonitor {
   CheckpointStatistics checkpoint_statistics() const override;
   void reset_checkpoint_statistics() override;
   std::vector<CheckpointRow> checkpoints() const override;
+  ScrubInfo scrub() const override;
   std::vector<LockInfo> locks() const override;
   std::vector<SnapshotInfo> snapshots() const override;
   std::vector<int32_t> blockers(int32_t process) const override;

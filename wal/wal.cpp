@@ -21,6 +21,7 @@ Wal::Wal(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Wal::~Wal() {
   if (state_->keeper == nullptr) return;
+  state_->scrubber->stop();
   state_->checkpointer->stop();
   for (LogUnit& unit : state_->units) unit.logger->stop();
   state_->keeper->stop();
@@ -255,12 +256,28 @@ void Wal::State::build_checkpointer() {
   };
   for (const LogUnit& unit : units)
     parts.logs.push_back({unit.directory->log(), unit.logger.get()});
+  const std::vector<CheckpointedLog> checkpointed = parts.logs;
   checkpointer = std::make_unique<Checkpointer>(
       std::move(parts), clock, control, *keeper,
       Checkpointer::Options{.schedule = options.checkpoints,
                             .log_bytes_before = replayed_entries == 0 ? 0 : analysis.replay_bytes,
                             .announce = options.announce_checkpoints});
   keeper->set_listener(checkpointer.get());
+  build_scrubber(checkpointed);
+}
+
+void Wal::State::build_scrubber(const std::vector<CheckpointedLog>& checkpointed) {
+  scrubber =
+      std::make_unique<Scrubber>(Scrubber::Parts{.files = files,
+                                                 .clock = clock,
+                                                 .checkpointer = *checkpointer,
+                                                 .data_directory = directory,
+                                                 .directories = options.checkpoint_directories,
+                                                 .database = control.database,
+                                                 .logs = checkpointed,
+                                                 .interval_us = options.scrub_interval_us},
+                                 control.checkpoint);
+  checkpointer->set_watcher(scrubber.get());
 }
 
 bool Wal::State::open_checkpoint_directories(std::string* why) {
@@ -326,12 +343,14 @@ void Wal::start_threads() {
   state_->keeper->start();
   for (LogUnit& unit : state_->units) unit.logger->start();
   state_->checkpointer->start();
+  state_->scrubber->start();
 }
 
 void Wal::stop() {
   State& state = *state_;
   Epoch last = state.epochs->current();
   wait_durable(0, last);
+  state.scrubber->stop();
   state.checkpointer->stop();
   std::string why;
   // If it fails, the next start replays the log.
@@ -379,6 +398,8 @@ void Wal::wait_durable(unsigned worker, Epoch epoch) {
 void Wal::prepare_segments() { state_->keeper->run_once(); }
 
 Checkpointer& Wal::checkpointer() { return *state_->checkpointer; }
+Scrubber& Wal::scrubber() { return *state_->scrubber; }
+const Scrubber& Wal::scrubber() const { return *state_->scrubber; }
 const CheckpointHistory& Wal::checkpoints() const { return state_->checkpointer->history(); }
 
 WalStatus Wal::status() const {

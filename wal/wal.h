@@ -63,6 +63,7 @@ class EpochManager;
 class FileSystem;
 class Reclaimer;
 class RelationDirectory;
+class Scrubber;
 struct RecoveryReport;
 
 enum class LogSyncMethod : uint8_t {
@@ -96,6 +97,9 @@ struct WalOptions {
   bool announce_checkpoints = false;
   // Whether a clean stop makes one, so that the next start replays nothing.
   bool checkpoint_at_stop = true;
+  // The setting `scrub_interval`: what a recovery would need is read back after each checkpoint and
+  // so often; 0: never.
+  int64_t scrub_interval_us = 86'400'000'000;
   // Threads of recovery; 0: two per CPU.
   unsigned recovery_threads = 0;
   // The setting `recovery_accept_data_loss`: start from the newest consistent state before damage
@@ -243,6 +247,8 @@ class Wal {
   // After start().
   Checkpointer& checkpointer();
   const CheckpointHistory& checkpoints() const;
+  Scrubber& scrubber();
+  const Scrubber& scrubber() const;
 
  private:
   struct State;

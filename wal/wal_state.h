@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "wal/checkpoint/checkpointer.h"
+#include "wal/checkpoint/scrubber.h"
 #include "wal/layout/checkpoint_directory.h"
 #include "wal/layout/control_file.h"
 #include "wal/layout/log_directory.h"
@@ -59,6 +60,7 @@ struct Wal::State {
   std::unique_ptr<GroupCommit> commit;
   std::unique_ptr<SegmentKeeper> keeper;
   std::unique_ptr<Checkpointer> checkpointer;
+  std::unique_ptr<Scrubber> scrubber;
   bool threads = false;
 
   Logger& logger_of(unsigned worker) { return *units[worker % units.size()].logger; }
@@ -72,6 +74,7 @@ struct Wal::State {
   bool prepare_stores(std::string* why);
   void build_loggers();
   void build_checkpointer();
+  void build_scrubber(const std::vector<CheckpointedLog>& checkpointed);
   bool open_checkpoint_directories(std::string* why);
   void remove_stale_checkpoints();
   void retire_segments(const LogUnit& unit) const;

@@ -295,6 +295,16 @@ void fill_checkpoints(ExecutionContext& session, const Datum*, std::vector<Datum
   }
 }
 
+void fill_scrub(ExecutionContext& session, const Datum*, std::vector<Datum>& values, Arena& arena) {
+  ScrubInfo info = session.monitor->scrub();
+  RowBuilder row(values, arena);
+  row.boolean(info.running).integer(info.passes);
+  row.integer_or_null(info.started).integer_or_null(info.ended);
+  row.integer(info.checkpoint_bytes).integer(info.log_bytes);
+  row.integer(info.damaged).integer(info.unreadable).text_or_null(info.last_fault);
+  row.integer_or_null(info.last_fault_time).integer(info.repairs);
+}
+
 // All rows are made when the scan begins.
 class MonitorFunction final : public SetFunction {
  public:
@@ -346,6 +356,8 @@ std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
       return std::make_unique<MonitorFunction>(procedure, fill_recovery);
     case 9008:
       return std::make_unique<MonitorFunction>(procedure, fill_checkpoints);
+    case 9009:
+      return std::make_unique<MonitorFunction>(procedure, fill_scrub);
     default:
       return nullptr;
   }

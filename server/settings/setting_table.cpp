@@ -269,6 +269,8 @@ const SettingDefinition table[] = {
         "Output of a one-shot transaction that is held back so that a conflict may be retried."),
     identity(text("role", user, "none", "Current role.", require_role_or_none)),
     boolean("row_security", user, "on", "Accepted; there are no row policies."),
+    or_zero(integer("scrub_interval", server, "86400", seconds, 1, 2147483,
+                    "How often the checkpoint and the log are read back and checked; 0: never.")),
     text("search_path", user, "\"$user\", public", "Schemas searched for names without one.",
          canonicalize_name_list),
     real("seq_page_cost", user, "1", 0, 1e308, "Accepted for PostgreSQL's sake."),

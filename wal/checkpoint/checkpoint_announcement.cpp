@@ -16,6 +16,8 @@ const char* flags_of(CheckpointReason reason) {
       return "wal";
     case CheckpointReason::request:
       return "immediate force wait";
+    case CheckpointReason::damage:
+      return "immediate force damage";
     case CheckpointReason::shutdown:
       return "shutdown immediate";
   }

@@ -37,6 +37,7 @@ struct Checkpointer::Attempt {
   CheckpointPhase phase = CheckpointPhase::settling;
   int64_t begun_us = 0;
   uint64_t log_bytes_at_begin = 0;
+  uint64_t repairs = 0;  // wanted when it began
   unsigned walkers_done = 0;
 };
 
@@ -75,6 +76,7 @@ void Checkpointer::begin(CheckpointReason reason) {
                                            CheckpointPace(options_.schedule, now));
   attempt->begun_us = now;
   attempt->log_bytes_at_begin = log_bytes();
+  attempt->repairs = repairs_wanted_;
   attempt->run.begin();
   history_.note(attempt->run.walk());
   attempt_ = std::move(attempt);
@@ -149,6 +151,8 @@ void Checkpointer::complete() {
   }
   if (!result.ok()) return fail(result);
   std::swap(control_, control);  // now the one before
+  if (watcher_ != nullptr) watcher_->checkpoint_counts(control_.checkpoint);
+  repairs_done_ = attempt_->repairs;
   history_.phase_ended();
   uint64_t distance = attempt_->log_bytes_at_begin - log_bytes_at_begin_;
   log_bytes_at_begin_ = attempt_->log_bytes_at_begin;
@@ -301,7 +305,9 @@ bool Checkpointer::log_is_short() const {
 void Checkpointer::rest() {
   const Attempt& attempt = *attempt_;
   const CheckpointWalk& walk = attempt.run.walk();
-  auto hurries = [this] { return interrupted() || urgent_.load(std::memory_order_relaxed); };
+  auto hurries = [this] {
+    return interrupted() || urgent_.load(std::memory_order_relaxed) || wants_repair();
+  };
   while (!log_is_short() && !walk.given_up() &&
          attempt.pace.should_rest(clock_.now_us(), log_bytes() - attempt.log_bytes_at_begin,
                                   walk.walked_bytes(), walk.planned_bytes())) {
@@ -336,6 +342,14 @@ void Checkpointer::log_has_grown() {
   changed_.notify_all();
 }
 
+void Checkpointer::repair() {
+  {
+    std::lock_guard lock(mutex_);
+    ++repairs_wanted_;
+  }
+  changed_.notify_all();
+}
+
 void Checkpointer::run() {
   CheckpointReason reason;
   std::string why;
@@ -362,6 +376,10 @@ bool Checkpointer::wait_for_reason(CheckpointReason* reason) {
       return true;
     }
     int64_t now = clock_.now_us();
+    if (now >= retry_at_us_ && wants_repair()) {
+      *reason = CheckpointReason::damage;
+      return true;
+    }
     int64_t due = std::max(last_begun_us_ + schedule.timeout_us, retry_at_us_);
     uint64_t grown = log_bytes() - log_bytes_at_begin_;
     bool pressed = grown >= schedule.trigger_log_bytes() || (grown != 0 && log_is_short());
@@ -374,9 +392,11 @@ bool Checkpointer::wait_for_reason(CheckpointReason* reason) {
       return true;
     }
     if (now >= due) due = now + schedule.timeout_us;
-    if (pressed) due = std::min(due, retry_at_us_);
-    changed_.wait_for(lock, std::chrono::microseconds(due - now),
-                      [this] { return woken_ || interrupted() || has_request(); });
+    bool waits_for_retry = pressed || wants_repair();
+    if (waits_for_retry) due = std::min(due, retry_at_us_);
+    changed_.wait_for(lock, std::chrono::microseconds(due - now), [this, waits_for_retry] {
+      return woken_ || interrupted() || has_request() || (!waits_for_retry && wants_repair());
+    });
   }
   return false;
 }

@@ -58,6 +58,16 @@ class CheckpointRequest {
   std::string failure_;
 };
 
+// Hears which checkpoint counts, before any file of the one before goes. From the checkpointer's
+// thread; must not throw.
+class CheckpointWatcher {
+ public:
+  virtual void checkpoint_counts(const CheckpointManifest& manifest) = 0;
+
+ protected:
+  ~CheckpointWatcher() = default;
+};
+
 class Checkpointer final : public LogGrowthListener {
  public:
   struct Options {
@@ -77,12 +87,18 @@ class Checkpointer final : public LogGrowthListener {
   // Looks whether it is time.
   void log_has_grown() override;
 
+  // Something that a recovery would need is damaged: a checkpoint that begins after this call is
+  // made at once. Any thread.
+  void repair();
+  // Before start(); null: none.
+  void set_watcher(CheckpointWatcher* watcher) { watcher_ = watcher; }
+
   // A whole checkpoint on this thread, unpaced. False: `why`.
   bool run_now(CheckpointReason reason, std::string* why);
   // A piece of one; begins one if none runs. True when it has become the one that counts.
   bool step();
-  // Whether something was logged since the last one began.
-  bool is_due() const { return log_bytes() != log_bytes_at_begin_; }
+  // Whether something was logged since the last one began, or is to be repaired.
+  bool is_due() const { return log_bytes() != log_bytes_at_begin_ || wants_repair(); }
 
   CheckpointStatus status() const { return history_.status(); }
   const CheckpointHistory& history() const { return history_; }
@@ -109,6 +125,7 @@ class Checkpointer final : public LogGrowthListener {
   bool log_is_short() const;
   void answer(const char* failure);
   bool has_request() const;  // with mutex_
+  bool wants_repair() const { return repairs_done_ != repairs_wanted_; }
   uint64_t log_bytes() const;
   bool interrupted() const { return stopping_.load(std::memory_order_relaxed); }
 
@@ -125,6 +142,9 @@ class Checkpointer final : public LogGrowthListener {
   int64_t retry_at_us_ = 0;  // after a failure
   std::atomic<bool> stopping_{false};
   std::atomic<bool> urgent_{false};  // somebody waits for the one that runs
+  std::atomic<uint64_t> repairs_wanted_{0};
+  std::atomic<uint64_t> repairs_done_{0};  // of these, by the last that counts
+  CheckpointWatcher* watcher_ = nullptr;
 
   std::thread thread_;
   mutable std::mutex mutex_;

@@ -4,8 +4,8 @@
 
 namespace pgsilo {
 
-FileResult open_checkpoint_file(FileSystem& files, const std::string& path,
-                                std::unique_ptr<File>* file) {
+FileResult open_past_cache(FileSystem& files, const std::string& path,
+                           std::unique_ptr<File>* file) {
   FileResult result = files.open(path, {.direct = true}, file);
   return result.status == FileStatus::unsupported ? files.open(path, {}, file) : result;
 }
@@ -15,10 +15,6 @@ FileResult read_exactly(File& file, char* to, uint64_t bytes, uint64_t offset) {
   FileResult result = file.read_at(to, bytes, offset, &got);
   if (result.ok() && got != bytes) result.status = FileStatus::failed;
   return result;
-}
-
-std::string damaged_checkpoint(const std::string& path, uint64_t offset) {
-  return "checkpoint file \"" + path + "\" is damaged at offset " + std::to_string(offset);
 }
 
 std::vector<PlacedBlock> blocks_by_key(const std::vector<OpenedCheckpointFile>& opened) {
@@ -34,24 +30,22 @@ std::vector<PlacedBlock> blocks_by_key(const std::vector<OpenedCheckpointFile>& 
   return blocks;
 }
 
-bool CheckpointBlocks::read(uint32_t file, const CheckpointBlock& block,
-                            CheckpointBlockReader* reader, std::string* why) {
+CheckpointFault CheckpointBlocks::read(uint32_t file, const CheckpointBlock& block,
+                                       CheckpointBlockReader* reader) {
   const OpenedCheckpointFile& from = opened_[file];
   FileResult result = read_bytes(file, block);
   if (!result.ok()) {
-    *why = "could not read checkpoint file \"" + from.path + "\" at offset " +
-           std::to_string(block.offset) + ": " + result.text();
-    return false;
+    return CheckpointFault::unreadable(
+        checkpoint_file_named(from.path) + " at offset " + std::to_string(block.offset), result);
   }
-  if (reader->open(std::string_view(buffer_.get(), block.bytes), from.identity, block)) return true;
-  *why = damaged_checkpoint(from.path, block.offset);
-  return false;
+  if (reader->open(std::string_view(buffer_.get(), block.bytes), from.identity, block)) return {};
+  return damaged_checkpoint(from.path, block.offset);
 }
 
 FileResult CheckpointBlocks::read_bytes(uint32_t file, const CheckpointBlock& block) {
   std::unique_ptr<File>& handle = handles_[file];
   if (handle == nullptr) {
-    FileResult result = open_checkpoint_file(files_, opened_[file].path, &handle);
+    FileResult result = open_past_cache(files_, opened_[file].path, &handle);
     if (!result.ok()) return result;
   }
   if (capacity_ < block.bytes) {

@@ -19,9 +19,7 @@ class CheckpointBlocks {
       : files_(files), opened_(opened), handles_(opened.size()) {}
 
   // Of the file of that number in `opened`. The reader's entries are valid until the next call.
-  // False: `why`.
-  bool read(uint32_t file, const CheckpointBlock& block, CheckpointBlockReader* reader,
-            std::string* why);
+  CheckpointFault read(uint32_t file, const CheckpointBlock& block, CheckpointBlockReader* reader);
 
  private:
   FileResult read_bytes(uint32_t file, const CheckpointBlock& block);
@@ -33,12 +31,9 @@ class CheckpointBlocks {
   uint64_t capacity_ = 0;
 };
 
-FileResult open_checkpoint_file(FileSystem& files, const std::string& path,
-                                std::unique_ptr<File>* file);
+FileResult open_past_cache(FileSystem& files, const std::string& path, std::unique_ptr<File>* file);
 // Exactly `bytes` bytes at `offset`, both multiples of the block unit.
 FileResult read_exactly(File& file, char* to, uint64_t bytes, uint64_t offset);
-// For messages.
-std::string damaged_checkpoint(const std::string& path, uint64_t offset);
 
 // A block and the number of the file it lies in.
 struct PlacedBlock {

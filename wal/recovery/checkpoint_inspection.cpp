@@ -38,11 +38,11 @@ class BlockChecker {
     std::string why;
     try {
       CheckpointBlockReader reader;
-      if (blocks.read(placed.file, *placed.block, &reader, &why) &&
-          !count(reader, number, &records))
-        why = "a checkpoint holds a key twice";
+      CheckpointFault fault = blocks.read(placed.file, *placed.block, &reader);
+      if (!fault && !count(reader, number, &records)) why = "a checkpoint holds a key twice";
       if (reader.damaged())
-        why = damaged_checkpoint(opened_[placed.file].path, placed.block->offset);
+        fault = damaged_checkpoint(opened_[placed.file].path, placed.block->offset);
+      if (fault) why = fault.words;
     } catch (const std::bad_alloc&) {
       why = "out of memory";
     }

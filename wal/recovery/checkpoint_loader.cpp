@@ -114,11 +114,11 @@ class Loader {
   void load_block(Thread& thread, const PlacedBlock& placed, Relation& relation,
                   TreeAppender& appender) {
     CheckpointBlockReader reader;
-    std::string why;
-    bool sound = thread.blocks.read(placed.file, *placed.block, &reader, &why);
-    if (sound) insert_all(thread, reader, relation, appender);
-    if (reader.damaged()) why = damaged_checkpoint(opened_[placed.file].path, placed.block->offset);
-    if (!why.empty()) fail(why);
+    CheckpointFault fault = thread.blocks.read(placed.file, *placed.block, &reader);
+    if (!fault) insert_all(thread, reader, relation, appender);
+    if (reader.damaged())
+      fault = damaged_checkpoint(opened_[placed.file].path, placed.block->offset);
+    if (fault) fail(fault.words);
     meter_.add(placed.block->bytes);
   }
 

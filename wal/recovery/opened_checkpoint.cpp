@@ -18,35 +18,32 @@ bool is_there(FileSystem& files, const std::string& path) {
   return files.open(path, {}, &file).ok();
 }
 
-std::string quoted(const std::string& path) { return "checkpoint file \"" + path + "\""; }
-
 // Opens one file and reads its footer.
 class FileOpener {
  public:
   FileOpener(FileSystem& files, const CheckpointFile& file, OpenedCheckpointFile& opened)
       : files_(files), file_(file), opened_(opened) {}
 
-  bool run(std::string* why) {
-    *why = open();
-    if (why->empty()) *why = read_footer();
-    if (why->empty()) *why = keep_what_counts();
-    if (why->empty()) *why = look_at_encodings();
-    return why->empty();
+  CheckpointFault run() {
+    CheckpointFault fault = open();
+    if (!fault) fault = read_footer();
+    if (!fault) fault = keep_what_counts();
+    if (!fault) fault = look_at_encodings();
+    return fault;
   }
 
  private:
-  // Each says what is wrong, or nothing.
-  std::string open() {
-    FileResult result = open_checkpoint_file(files_, opened_.path, &handle_);
+  CheckpointFault open() {
+    FileResult result = open_past_cache(files_, opened_.path, &handle_);
     uint64_t bytes = 0;
     if (result.ok()) result = handle_->size(&bytes);
     if (!result.ok()) return unreadable(result);
     bool whole = bytes >= file_.bytes && file_.footer_offset + padded() <= bytes;
-    if (whole) return "";
-    return is_of_a_copy() ? of_a_copy() : quoted(opened_.path) + " is too short";
+    if (whole) return {};
+    return is_of_a_copy() ? of_a_copy() : CheckpointFault::damaged(named() + " is too short");
   }
 
-  std::string read_footer() {
+  CheckpointFault read_footer() {
     AlignedBytes footer = allocate_aligned(padded());
     FileResult result = read_exactly(*handle_, footer.get(), padded(), file_.footer_offset);
     if (!result.ok()) return unreadable(result);
@@ -57,36 +54,42 @@ class FileOpener {
     if (!decoded)
       return is_of_a_copy() ? of_a_copy() : damaged_checkpoint(opened_.path, file_.footer_offset);
     opened_.footer = std::move(*decoded);
-    return "";
+    return {};
   }
 
-  std::string keep_what_counts() {
-    if (opened_.identity.incarnation == Uuid{}) return "";
+  CheckpointFault keep_what_counts() {
+    if (opened_.identity.incarnation == Uuid{}) return {};
     std::vector<CheckpointBlock>& blocks = opened_.footer.blocks;
     std::vector<CheckpointBlock> taken;
     uint64_t from = 0;
     for (const BlockRange& range : file_.taken) {
       if (range.first < from || range.first > blocks.size() ||
           range.count > blocks.size() - range.first) {
-        return quoted(opened_.path) + " has not the blocks that the control file names";
+        return CheckpointFault::damaged(named() +
+                                        " has not the blocks that the control file names");
       }
       from = range.first + range.count;
       auto first = blocks.begin() + static_cast<ptrdiff_t>(range.first);
       std::move(first, first + static_cast<ptrdiff_t>(range.count), std::back_inserter(taken));
     }
     blocks = std::move(taken);
-    return "";
+    return {};
   }
 
-  std::string look_at_encodings() const {
+  CheckpointFault look_at_encodings() const {
+    auto text = [](const RelationEncoding& encoding) {
+      return std::to_string(encoding.keys) + " of keys and " + std::to_string(encoding.rows) +
+             " of rows";
+    };
     for (const CheckpointBlock& block : opened_.footer.blocks) {
       if (is_known(block.encoding)) continue;
-      return quoted(opened_.path) + " holds relation " + std::to_string(block.relation.value()) +
-             " in encoding " + std::to_string(block.encoding.keys) + " of keys and " +
-             std::to_string(block.encoding.rows) + " of rows, this program knows those up to " +
-             std::to_string(newest_encoding.keys) + " and " + std::to_string(newest_encoding.rows);
+      return {CheckpointFault::Kind::unknown,
+              named() + " holds relation " + std::to_string(block.relation.value()) +
+                  " in encoding " + text(block.encoding) + ", this program knows those up to " +
+                  text(newest_encoding),
+              {}};
     }
-    return "";
+    return {};
   }
 
   // Its first block tells who wrote the file, wherever that one's footer is.
@@ -100,14 +103,16 @@ class FileOpener {
            is_block_of_a_copy({start.get(), got}, opened_.identity);
   }
 
-  std::string of_a_copy() const {
-    return quoted(opened_.path) +
-           " was written by a copy of this database that went on for itself\nHINT:  Put the file "
-           "back that belongs to this data directory.";
+  CheckpointFault of_a_copy() const {
+    return CheckpointFault::damaged(
+        named() +
+        " was written by a copy of this database that went on for itself\nHINT:  Put the file "
+        "back that belongs to this data directory.");
   }
-  std::string unreadable(const FileResult& result) const {
-    return "could not read " + quoted(opened_.path) + ": " + result.text();
+  CheckpointFault unreadable(const FileResult& result) const {
+    return CheckpointFault::unreadable(named(), result);
   }
+  std::string named() const { return checkpoint_file_named(opened_.path); }
   uint64_t padded() const { return checkpoint_format::round_up(file_.footer_bytes); }
 
   // More than a block has, unless it holds one long row.
@@ -121,20 +126,29 @@ class FileOpener {
 
 }  // namespace
 
+CheckpointFault open_checkpoint_file(FileSystem& files, const std::string& data_directory,
+                                     const std::vector<std::string>& directories,
+                                     const Uuid& database, const CheckpointFile& file,
+                                     OpenedCheckpointFile* opened) {
+  opened->identity = file.identity(database);
+  opened->path = file.path(data_directory, database);
+  for (const std::string& directory : directories) {
+    if (is_there(files, opened->path)) break;
+    std::string path = join_path(join_path(data_directory, directory), opened->identity.name());
+    if (is_there(files, path)) opened->path = path;
+  }
+  return FileOpener(files, file, *opened).run();
+}
+
 bool open_checkpoint(FileSystem& files, const std::string& data_directory,
                      const std::vector<std::string>& directories, const Uuid& database,
                      const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
                      std::string* why) {
   for (const CheckpointFile& file : manifest.files) {
-    OpenedCheckpointFile& next = opened->emplace_back();
-    next.identity = file.identity(database);
-    next.path = file.path(data_directory, database);
-    for (const std::string& directory : directories) {
-      if (is_there(files, next.path)) break;
-      std::string path = join_path(join_path(data_directory, directory), next.identity.name());
-      if (is_there(files, path)) next.path = path;
-    }
-    if (!FileOpener(files, file, next).run(why)) return false;
+    CheckpointFault fault = open_checkpoint_file(files, data_directory, directories, database, file,
+                                                 &opened->emplace_back());
+    *why = std::move(fault.words);
+    if (fault) return false;
   }
   return true;
 }

@@ -7,6 +7,7 @@
 
 #include "wal/checkpoint/checkpoint_format.h"
 #include "wal/checkpoint/checkpoint_manifest.h"
+#include "wal/recovery/checkpoint_fault.h"
 
 namespace pgsilo {
 
@@ -20,8 +21,13 @@ struct OpenedCheckpointFile {
 };
 
 // A file that is not where the manifest says is looked for in `directories`, those that are
-// configured now. False: `why` names the file that is missing, damaged, another's, or of an encoding
-// that this program does not know.
+// configured now. A fault: it is missing, damaged, another's, or of an encoding that this program
+// does not know; then `opened` knows its identity and path.
+CheckpointFault open_checkpoint_file(FileSystem& files, const std::string& data_directory,
+                                     const std::vector<std::string>& directories,
+                                     const Uuid& database, const CheckpointFile& file,
+                                     OpenedCheckpointFile* opened);
+// All files of the manifest. False: `why`, of the first that has a fault.
 bool open_checkpoint(FileSystem& files, const std::string& data_directory,
                      const std::vector<std::string>& directories, const Uuid& database,
                      const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,

@@ -14,6 +14,7 @@
 #include "storage/record/row_buffer.h"
 #include "tests/stress/wal/threaded_database.h"
 #include "wal/checkpoint/checkpointer.h"
+#include "wal/checkpoint/scrubber.h"
 
 namespace pgsilo {
 namespace {
@@ -180,6 +181,10 @@ void run(unsigned logs, unsigned walkers, bool clean) {
     for (std::thread& thread : threads) thread.join();
     database.wal->wait_durable(0, database.epochs->current());
     expected = content_of(database);
+    // Read back beside all that, while files and segments came and went.
+    ScrubStatus scrubbed = database.wal->scrubber().status();
+    EXPECT_GT(scrubbed.checkpoint_bytes, 0u);
+    EXPECT_EQ(scrubbed.damaged + scrubbed.unreadable, 0u) << scrubbed.last_fault;
     if (clean) database.wal->stop();
   }
   EXPECT_GT(expected.size(), keys);

@@ -64,6 +64,7 @@ class FailingMonitor final : public ServerMonitor {
   CheckpointStatistics checkpoint_statistics() const override { return {}; }
   void reset_checkpoint_statistics() override {}
   std::vector<CheckpointRow> checkpoints() const override { return {}; }
+  ScrubInfo scrub() const override { return {}; }
   std::vector<LockInfo> locks() const override { return {}; }
   std::vector<SnapshotInfo> snapshots() const override { return {}; }
   std::vector<int32_t> blockers(int32_t) const override { return {}; }
