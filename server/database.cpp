@@ -12,6 +12,7 @@
 #include "base/server_log.h"
 #include "server/descriptor_plan.h"
 #include "server/limits.h"
+#include "server/lost_rows.h"
 #include "server/not_serving.h"
 #include "sql/sql_error.h"
 #include "wal/layout/foreign_content.h"
@@ -78,12 +79,23 @@ bool Database::open(std::string* why) {
 bool Database::open_catalog(std::string* why) {
   try {
     if (catalog_->open(workers_[0]->storage())) wal_->wait_durable(0, epochs_->current());
+    if (!lost_blocks_.empty()) mend_lost_rows();
     return true;
   } catch (const SqlError& error) {
     *why = error.diagnostic().message;
     if (!error.diagnostic().hint.empty()) *why += "\nHINT:  " + error.diagnostic().hint;
     return false;
   }
+}
+
+// Nobody else steps the log yet, nor prepares its segments.
+void Database::mend_lost_rows() {
+  LostRows lost(*catalog_, std::move(lost_blocks_));
+  lost.tell();
+  lost.mend_indexes(workers_[0]->storage(), [this](Epoch epoch) {
+    wal_->wait_durable(0, epoch);
+    wal_->prepare_segments();
+  });
 }
 
 // When all files are open that a server at rest has.
@@ -164,6 +176,7 @@ WalOptions Database::wal_options() const {
                             ? LogSyncMethod::fdatasync
                             : LogSyncMethod::direct;
   options.accept_data_loss = settings_.value("recovery_accept_data_loss").integer != 0;
+  options.skip_damaged_blocks = settings_.value("recovery_skip_damaged_blocks").integer != 0;
   set_checkpoint_options(&options);
   return options;
 }
@@ -204,6 +217,7 @@ bool Database::recover(std::string* why) {
   snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
   monitor_.set_snapshots(*snapshots_);
   monitor_.set_log(*wal_, recovered);
+  lost_blocks_ = std::move(recovered.lost_blocks);
   return wal_->start(*epochs_, *durable_, why);
 }
 

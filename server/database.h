@@ -66,6 +66,7 @@ class Database final {
   void set_checkpoint_options(WalOptions* options) const;
   bool recover(std::string* why);
   bool open_catalog(std::string* why);
+  void mend_lost_rows();
   void make_workers();
   bool count_seats(std::string* why);
   bool listen(std::string* why);
@@ -79,6 +80,7 @@ class Database final {
   std::unique_ptr<FileSystem> files_;
   MonotonicClock clock_;
   std::unique_ptr<Wal> wal_;
+  std::vector<LostBlock> lost_blocks_;  // until the catalog is open
 
   RelationDirectory relations_;
   Reclaimer reclaimer_;

@@ -52,7 +52,8 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, const Live
   int64_t started_us = state.clock.now_us();
   const CheckpointManifest& checkpoint = state.control.checkpoint;
   if (!open_checkpoint(state.files, state.directory, state.options.checkpoint_directories,
-                       state.control.database, checkpoint, &state.checkpoint_files, why)) {
+                       state.control.database, checkpoint, &state.checkpoint_files, state.losable(),
+                       why)) {
     return false;
   }
   meter.expect(checkpoint.bytes());
@@ -69,11 +70,25 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, const Live
   result->checkpoint = checkpoint.number;
   result->checkpoint_bytes = checkpoint.bytes();
   result->new_database = result->entries == 0 && !checkpoint.exists();
-  result->data_loss = state.analysis.data_loss;
+  result->data_loss = state.data_loss();
+  result->lost_blocks = state.lost_blocks;
   state.first_epoch = next(state.analysis.largest_seen);
   result->first_epoch = state.first_epoch;
   result->durable_epoch = state.analysis.largest_seen;
   return true;
+}
+
+std::string Wal::State::data_loss() const {
+  if (lost_blocks.empty()) return analysis.data_loss;
+  uint64_t blocks = 0;
+  uint64_t records = 0;
+  for (const LostBlock& lost : lost_blocks) {
+    blocks += lost.blocks;
+    records += lost.records;
+  }
+  std::string text = "damaged blocks of the checkpoint were left out: " + std::to_string(blocks) +
+                     " with " + std::to_string(records) + " records";
+  return analysis.data_loss.empty() ? text : analysis.data_loss + "; " + text;
 }
 
 // Trusting no segment if trust leads nowhere; or for the words' sake. A call that failed is not
@@ -126,7 +141,7 @@ bool Wal::State::restore_pass(const RestoredRelations& restored, unsigned thread
                               std::string* why) {
   int64_t started_us = clock.now_us();
   if (!load_checkpoint(files, checkpoint_files, restored, threads, *relations, *reclaimer, meter,
-                       &result->checkpoint_rows, why)) {
+                       &result->checkpoint_rows, losable(), why)) {
     return false;
   }
   int64_t loaded_us = clock.now_us();
@@ -145,7 +160,7 @@ bool Wal::inspect(RecoveryListener* listener, RecoveryReport* report, std::strin
   const CheckpointManifest& manifest = state.control.checkpoint;
   std::vector<OpenedCheckpointFile> checkpoint;
   if (!open_checkpoint(state.files, state.directory, state.options.checkpoint_directories,
-                       state.control.database, manifest, &checkpoint, why)) {
+                       state.control.database, manifest, &checkpoint, /*lost=*/nullptr, why)) {
     return false;
   }
   unsigned threads = state.recovery_threads();
@@ -263,6 +278,7 @@ void Wal::State::build_checkpointer() {
                             .log_bytes_before = replayed_entries == 0 ? 0 : analysis.replay_bytes,
                             .announce = options.announce_checkpoints});
   keeper->set_listener(checkpointer.get());
+  if (!lost_blocks.empty()) checkpointer->repair();
   build_scrubber(checkpointed);
 }
 

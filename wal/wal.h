@@ -52,6 +52,7 @@
 #include "storage/epoch/epoch.h"
 #include "storage/transaction/redo_sink.h"
 #include "wal/checkpoint/checkpoint_pace.h"
+#include "wal/recovery/lost_blocks.h"
 
 namespace pgsilo {
 
@@ -105,6 +106,9 @@ struct WalOptions {
   // The setting `recovery_accept_data_loss`: start from the newest consistent state before damage
   // instead of refusing.
   bool accept_data_loss = false;
+  // The setting `recovery_skip_damaged_blocks`: start without the rows of users' relations that lie
+  // in damaged blocks of the checkpoint.
+  bool skip_damaged_blocks = false;
   // For inspect(): a database is looked for, none is made, and nothing is locked but the logs; the
   // caller holds the data directory's lock (hold_data_directory()). There need be no log.
   bool read_only = false;
@@ -146,7 +150,10 @@ struct RecoveryResult {
   int64_t replay_us = 0;
   bool new_database = false;  // nothing was ever committed durably
   bool clean_shutdown = false;
-  std::string data_loss;  // with accept_data_loss: what was given up, else empty
+  std::string data_loss;  // what was given up, with one of the settings for it; else empty
+  // With skip_damaged_blocks. Indexes of their tables do not agree with them before somebody has
+  // seen to that.
+  std::vector<LostBlock> lost_blocks;
 };
 
 class DurableListener {

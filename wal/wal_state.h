@@ -46,6 +46,7 @@ struct Wal::State {
   bool new_database = false;
   std::vector<std::unique_ptr<CheckpointDirectory>> checkpoint_directories;
   std::vector<OpenedCheckpointFile> checkpoint_files;
+  std::vector<LostBlock> lost_blocks;
   LogAnalysis analysis;
   uint64_t replayed_entries = 0;
   Epoch first_epoch;
@@ -83,6 +84,9 @@ struct Wal::State {
                RecoveryResult* result, std::string* why);
   bool restore_pass(const RestoredRelations& restored, unsigned threads, RecoveryMeter& meter,
                     RecoveryResult* result, ReplayCounts* counts, std::string* why);
+  // Null: none may be lost.
+  std::vector<LostBlock>* losable() { return options.skip_damaged_blocks ? &lost_blocks : nullptr; }
+  std::string data_loss() const;
   bool analyze(unsigned threads, RecoveryMeter& meter, std::string* why);
   void explain(ControlFile before, unsigned threads, std::string* why);
   Incarnation next_incarnation() const;

@@ -264,6 +264,8 @@ const SettingDefinition table[] = {
     real("random_page_cost", user, "4", 0, 1e308, "Accepted for PostgreSQL's sake."),
     boolean("recovery_accept_data_loss", server, "off",
             "Starts from the newest consistent state before a damaged place in the log."),
+    boolean("recovery_skip_damaged_blocks", server, "off",
+            "Starts without the rows of tables that lie in damaged blocks of the checkpoint."),
     integer(
         "retry_buffer_size", user, "4096", kilobytes, 64, 1048576,
         "Output of a one-shot transaction that is held back so that a conflict may be retried."),

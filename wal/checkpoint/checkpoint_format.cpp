@@ -55,13 +55,18 @@ std::string database_name(const Uuid& database) {
 
 uint16_t version_of(const char* header) { return load_le16(header + at_version); }
 
+uint64_t header_bytes_of(const char* header) {
+  return version_of(header) == oldest_version ? first_header_bytes
+                                              : load_le32(header + at_header_bytes);
+}
+
 // The entries as they lie in an undamaged block; none: it is no such block.
 std::optional<std::string_view> stored_entries(std::string_view bytes) {
   const char* at = bytes.data();
   if (bytes.size() < block_unit || load_le32(at + at_magic) != block_magic) return std::nullopt;
   uint16_t format = version_of(at);
   if (format < oldest_version || format > version) return std::nullopt;
-  uint64_t header = format == oldest_version ? first_header_bytes : load_le32(at + at_header_bytes);
+  uint64_t header = header_bytes_of(at);
   uint64_t stored = load_le32(at + at_stored_bytes);
   if (header < first_header_bytes || header + stored > bytes.size()) return std::nullopt;
   uint64_t checksum = checksum64(at + at_magic, header + stored - at_magic);
@@ -322,6 +327,40 @@ bool is_block_of_a_copy(std::string_view bytes, const CheckpointFileIdentity& id
   if (found.incarnation == identity.incarnation) return false;
   found.incarnation = identity.incarnation;
   return found == identity;
+}
+
+uint64_t claimed_block_bytes(std::string_view bytes) {
+  const char* at = bytes.data();
+  if (load_le32(at + at_magic) != block_magic) return 0;
+  return round_up(header_bytes_of(at) + load_le32(at + at_stored_bytes));
+}
+
+std::optional<CheckpointBlock> describe_block(std::string_view bytes,
+                                              const CheckpointFileIdentity& identity,
+                                              uint64_t offset) {
+  if (!stored_entries(bytes)) return std::nullopt;
+  const char* at = bytes.data();
+  CheckpointBlock block{.relation = RelationId(load_le32(at + at_relation)),
+                        .records = load_le32(at + at_records),
+                        .offset = offset,
+                        .bytes = bytes.size(),
+                        .checksum = load_le64(at + at_checksum),
+                        .encoding = encoding_of(at),
+                        .first_key = {},
+                        .last_key = {},
+                        .smallest = {},
+                        .largest = {}};
+  CheckpointBlockReader reader;
+  if (!reader.open(bytes, identity, block)) return std::nullopt;
+  for (CheckpointEntry entry; reader.next(&entry);) {
+    bool first = block.smallest == Tid();
+    if (first) block.first_key = entry.key;
+    block.last_key = entry.key;
+    block.smallest = first ? entry.tid : std::min(block.smallest, entry.tid);
+    block.largest = std::max(block.largest, entry.tid);
+  }
+  if (reader.damaged()) return std::nullopt;
+  return block;
 }
 
 }  // namespace pgsilo

@@ -138,6 +138,15 @@ std::optional<CheckpointFooter> decode_footer(std::string_view bytes,
 // incarnation: a copy of the database has gone on for itself.
 bool is_block_of_a_copy(std::string_view bytes, const CheckpointFileIdentity& identity);
 
+// Where a footer is lost. How long the block that begins at `bytes`, a unit or more, says it is on
+// disk, whole or not; 0: none begins there.
+uint64_t claimed_block_bytes(std::string_view bytes);
+// What a footer would say of the block at that offset of the file; none: it is not one, undamaged.
+// Throws std::bad_alloc.
+std::optional<CheckpointBlock> describe_block(std::string_view bytes,
+                                              const CheckpointFileIdentity& identity,
+                                              uint64_t offset);
+
 // Whether a file of this name is a checkpoint's of that database.
 bool is_checkpoint_file_name(std::string_view name, const Uuid& database);
 

@@ -1,7 +1,6 @@
 #include "wal/checkpoint/scrubber.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <new>
 #include <optional>
@@ -22,12 +21,6 @@ constexpr int64_t rest_per_work = 3;
 constexpr int64_t shortest_rest_us = 1000;
 
 constexpr size_t longest_block = log_format::max_block_bytes(SIZE_MAX);
-
-// The process lacks something: that says nothing of the disk.
-bool is_of_the_process(const FileResult& result) {
-  return result.error_number == EMFILE || result.error_number == ENFILE ||
-         result.error_number == ENOMEM;
-}
 
 }  // namespace
 
@@ -242,7 +235,7 @@ void Scrubber::scrub_segment(const CheckpointedLog& log, uint64_t number) {
 void Scrubber::note(const CheckpointFault& fault, const std::string& of_what) {
   if (given_up()) return;
   std::string words = fault.words.substr(0, fault.words.find('\n')) + of_what;
-  bool repairs = !is_of_the_process(fault.result);
+  bool repairs = fault.is_of_the_disk();
   if (told_ < most_told) {
     write_server_log(LogLevel::warning, words, {},
                      repairs ? "A new checkpoint is made, which needs none of it. Look after the "

@@ -1,8 +1,10 @@
 // What keeps a file or a block of a checkpoint from being used. Thread safety: a value.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/file.h"
 
@@ -21,6 +23,13 @@ struct CheckpointFault {
   FileResult result;  // unreadable: why
 
   explicit operator bool() const { return kind != Kind::none; }
+  // Whether the disk has not got what it should; else the process lacks something (descriptors,
+  // rights, memory), or knowledge.
+  bool is_of_the_disk() const {
+    if (kind == Kind::damaged) return true;
+    return kind == Kind::unreadable && (result.status == FileStatus::not_found ||
+                                        result.error_number == EIO || result.error_number == 0);
+  }
 
   static CheckpointFault damaged(std::string words) {
     return {Kind::damaged, std::move(words), {}};

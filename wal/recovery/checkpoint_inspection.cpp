@@ -1,6 +1,7 @@
 #include <mutex>
 #include <new>
 
+#include "storage/relation/system_relations.h"
 #include "wal/recovery/checkpoint_blocks.h"
 #include "wal/recovery/inspection.h"
 #include "wal/recovery/parallel.h"
@@ -43,6 +44,9 @@ class BlockChecker {
       if (reader.damaged())
         fault = damaged_checkpoint(opened_[placed.file].path, placed.block->offset);
       if (fault) why = fault.words;
+      bool skippable = fault.is_of_the_disk() && !reader.damaged() &&
+                       !is_system_relation(placed.block->relation);
+      if (skippable) why += skip_hint;
     } catch (const std::bad_alloc&) {
       why = "out of memory";
     }

@@ -22,13 +22,14 @@ class Loader {
  public:
   Loader(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
          const RestoredRelations& restored, RelationDirectory& relations, Reclaimer& reclaimer,
-         RecoveryMeter& meter)
+         RecoveryMeter& meter, std::vector<LostBlock>* lost)
       : files_(files),
         opened_(opened),
         restored_(restored),
         relations_(relations),
         reclaimer_(reclaimer),
-        meter_(meter) {}
+        meter_(meter),
+        lost_(lost) {}
 
   bool run(unsigned threads, uint64_t* records, std::string* why) {
     share_out();
@@ -118,8 +119,21 @@ class Loader {
     if (!fault) insert_all(thread, reader, relation, appender);
     if (reader.damaged())
       fault = damaged_checkpoint(opened_[placed.file].path, placed.block->offset);
-    if (fault) fail(fault.words);
+    if (fault) miss(*placed.block, fault, !reader.damaged());
     meter_.add(placed.block->bytes);
+  }
+
+  // Nothing of the block was loaded, or it cannot be done without.
+  void miss(const CheckpointBlock& block, const CheckpointFault& fault, bool untouched) {
+    bool skippable =
+        untouched && fault.is_of_the_disk() && restored_.pass() == RestoredRelations::Pass::user;
+    if (!skippable || lost_ == nullptr) return fail(fault.words + (skippable ? skip_hint : ""));
+    std::lock_guard lock(mutex_);
+    lost_->push_back({.relation = block.relation,
+                      .first_key = block.first_key,
+                      .last_key = block.last_key,
+                      .records = block.records,
+                      .words = fault.words});
   }
 
   // The keys are nowhere yet, and come in their order.
@@ -163,6 +177,7 @@ class Loader {
   std::atomic<uint64_t> records_{0};
   std::mutex mutex_;
   std::string why_;
+  std::vector<LostBlock>* const lost_;  // guarded by mutex_
 };
 
 }  // namespace
@@ -170,8 +185,9 @@ class Loader {
 bool load_checkpoint(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
                      const RestoredRelations& restored, unsigned threads,
                      RelationDirectory& relations, Reclaimer& reclaimer, RecoveryMeter& meter,
-                     uint64_t* records, std::string* why) {
-  return Loader(files, opened, restored, relations, reclaimer, meter).run(threads, records, why);
+                     uint64_t* records, std::vector<LostBlock>* lost, std::string* why) {
+  return Loader(files, opened, restored, relations, reclaimer, meter, lost)
+      .run(threads, records, why);
 }
 
 }  // namespace pgsilo

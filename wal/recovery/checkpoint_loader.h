@@ -18,11 +18,12 @@ class RecoveryMeter;
 class RelationDirectory;
 class RestoredRelations;
 
-// Loads what `restored` contains; adds its rows to `records`. False: `why`; a block is damaged or
-// memory ran out.
+// Loads what `restored` contains; adds its rows to `records`. With `lost`, if not null, blocks of
+// users' relations that are damaged are left out. False: `why`; a block is damaged or memory ran
+// out.
 bool load_checkpoint(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
                      const RestoredRelations& restored, unsigned threads,
                      RelationDirectory& relations, Reclaimer& reclaimer, RecoveryMeter& meter,
-                     uint64_t* records, std::string* why);
+                     uint64_t* records, std::vector<LostBlock>* lost, std::string* why);
 
 }  // namespace pgsilo

@@ -8,6 +8,7 @@
 
 #include "base/aligned_bytes.h"
 #include "base/file.h"
+#include "wal/recovery/block_search.h"
 #include "wal/recovery/checkpoint_blocks.h"
 
 namespace pgsilo {
@@ -124,6 +125,13 @@ class FileOpener {
   std::unique_ptr<File> handle_;
 };
 
+// Whether a start could do without the footer.
+bool may_be_skipped(const CheckpointFault& fault, const CheckpointFile& file) {
+  bool whole = file.taken.size() == 1 && file.taken[0].count == file.blocks;
+  bool gone = fault.result.status == FileStatus::not_found;
+  return fault.is_of_the_disk() && whole && (file.system_blocks == 0 || !gone);
+}
+
 }  // namespace
 
 CheckpointFault open_checkpoint_file(FileSystem& files, const std::string& data_directory,
@@ -143,12 +151,25 @@ CheckpointFault open_checkpoint_file(FileSystem& files, const std::string& data_
 bool open_checkpoint(FileSystem& files, const std::string& data_directory,
                      const std::vector<std::string>& directories, const Uuid& database,
                      const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
-                     std::string* why) {
+                     std::vector<LostBlock>* lost, std::string* why) {
   for (const CheckpointFile& file : manifest.files) {
-    CheckpointFault fault = open_checkpoint_file(files, data_directory, directories, database, file,
-                                                 &opened->emplace_back());
-    *why = std::move(fault.words);
-    if (fault) return false;
+    OpenedCheckpointFile& next = opened->emplace_back();
+    CheckpointFault fault =
+        open_checkpoint_file(files, data_directory, directories, database, file, &next);
+    if (!fault) continue;
+    *why = fault.words;
+    bool skippable = may_be_skipped(fault, file);
+    if (lost == nullptr) {
+      if (skippable && why->find('\n') == std::string::npos) *why += skip_hint;
+      return false;
+    }
+    LostBlock missing;
+    if (!skippable || !search_blocks(files, file, &next, &missing)) {
+      *why += "; blocks of the catalog may be among those that are lost";
+      return false;
+    }
+    missing.words = fault.words;
+    lost->push_back(std::move(missing));
   }
   return true;
 }

@@ -8,6 +8,7 @@
 #include "wal/checkpoint/checkpoint_format.h"
 #include "wal/checkpoint/checkpoint_manifest.h"
 #include "wal/recovery/checkpoint_fault.h"
+#include "wal/recovery/lost_blocks.h"
 
 namespace pgsilo {
 
@@ -27,10 +28,11 @@ CheckpointFault open_checkpoint_file(FileSystem& files, const std::string& data_
                                      const std::vector<std::string>& directories,
                                      const Uuid& database, const CheckpointFile& file,
                                      OpenedCheckpointFile* opened);
-// All files of the manifest. False: `why`, of the first that has a fault.
+// All files of the manifest. False: `why`, of the first that has a fault. With `lost`, if not null,
+// files do without their footers where that leaves out blocks of users' relations at most.
 bool open_checkpoint(FileSystem& files, const std::string& data_directory,
                      const std::vector<std::string>& directories, const Uuid& database,
                      const CheckpointManifest& manifest, std::vector<OpenedCheckpointFile>* opened,
-                     std::string* why);
+                     std::vector<LostBlock>* lost, std::string* why);
 
 }  // namespace pgsilo

@@ -1,0 +1,86 @@
+#include "catalog/index_mending.h"
+
+#include "base/arena.h"
+#include "base/byte_buffer.h"
+#include "catalog/catalog_writer.h"
+#include "sql/sql_error.h"
+#include "storage/record/row_buffer.h"
+#include "storage/transaction/transaction_scan.h"
+
+namespace pgsilo {
+namespace {
+
+// Rows of one transaction.
+constexpr size_t batch_rows = 256;
+
+}  // namespace
+
+// visit(transaction, row) for each row of the relation, in transactions of some rows each.
+template <typename Visit>
+void IndexMending::for_batches(Relation& relation, Visit visit) {
+  WaitSettings nobody_else;
+  Transaction transaction(worker_, nobody_else);
+  std::string position;
+  try {
+    for (bool more = true; more;) {
+      transaction.begin(TransactionMode::one_shot);
+      require_ok(transaction.begin_statement());
+      Arena memory;
+      RowBuffer buffer(memory);
+      KeyRange behind;
+      std::string from = position;
+      if (!from.empty()) behind.lower = KeyBound::exclusive(from);
+      TransactionScan scan(transaction, relation, behind, ScanDirection::forward, buffer);
+      RowRef row;
+      for (size_t count = 0; more && count < batch_rows; ++count) {
+        TransactionStatus status = scan.next(&row);
+        more = status != TransactionStatus::not_found;
+        if (!more) break;
+        require_ok(status);
+        position = row.key();
+        visit(transaction, row);
+      }
+      require_ok(transaction.commit());
+      settle_(transaction.newest_epoch());
+    }
+  } catch (const EngineOutcome& outcome) {
+    transaction.abort();
+    throw SqlError(Severity::fatal, sqlstate::internal_error,
+                   concat("could not mend an index: ", name_of(outcome.status)));
+  }
+}
+
+bool IndexMending::leads_to_its_row(Transaction& transaction, const TableDescriptor& table,
+                                    const IndexDescriptor& index, std::string_view entry,
+                                    std::string_view primary_key) {
+  Arena memory;
+  RowBuffer buffer(memory);
+  RowRef row;
+  TransactionStatus status = transaction.get(*table.relation, primary_key, buffer, &row);
+  if (status == TransactionStatus::not_found) return false;
+  require_ok(status);
+  ByteBuffer wanted;
+  index.key.encode_entry(table.layout, row.row, row.key(), wanted);
+  return wanted.view() == entry;
+}
+
+MendedIndex IndexMending::mend(const TableDescriptor& table, const IndexDescriptor& index) {
+  MendedIndex mended;
+  for_batches(*index.relation, [&](Transaction& transaction, const RowRef& entry) {
+    std::string primary_key(entry.row);
+    if (leads_to_its_row(transaction, table, index, entry.key(), primary_key)) return;
+    require_ok(transaction.remove(entry));
+    ++mended.removed;
+  });
+  for_batches(*table.relation, [&](Transaction& transaction, const RowRef& row) {
+    ByteBuffer entry;
+    index.key.encode_entry(table.layout, row.row, row.key(), entry);
+    TransactionStatus status = transaction.insert(*index.relation, entry.view(), row.key());
+    if (status == TransactionStatus::duplicate_key) return;  // the entries are all right by now
+    require_ok(status);
+    ++mended.added;
+  });
+  return mended;
+}
+
+}  // namespace pgsilo
