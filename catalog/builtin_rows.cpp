@@ -82,6 +82,7 @@ class BuiltinRowMaker {
     collations();
     tablespaces();
     for (const BuiltinProcedure& procedure : all_procedures()) add(rows_.procedure(procedure));
+    for (const BuiltinOperator& known : all_operators()) add_operator(known);
     for (const TypeInfo& type : all_types()) add(rows_.builtin_type(type));
     for (const SystemTableInfo& info : all_system_tables()) system_table(descriptor_of(info));
     for (const SystemView& view : all_system_views()) system_table(descriptor_of(view));
@@ -172,6 +173,25 @@ class BuiltinRowMaker {
       }
       add(to);
     }
+  }
+
+  void add_operator(const BuiltinOperator& known) {
+    add(row(system_oid::pg_operator)
+            .set_int(pg_operator_oid, known.oid)
+            .set(pg_operator_oprname, known.name)
+            .set_int(pg_operator_oprnamespace, system_oid::schema_pg_catalog)
+            .set_int(pg_operator_oprowner, system_oid::role_postgres)
+            .set_char(pg_operator_oprkind, known.left == invalid_oid ? 'l' : 'b')
+            .set_bool(pg_operator_oprcanmerge, known.can_merge)
+            .set_bool(pg_operator_oprcanhash, known.can_hash)
+            .set_int(pg_operator_oprleft, known.left)
+            .set_int(pg_operator_oprright, known.right)
+            .set_int(pg_operator_oprresult, known.result)
+            .set_int(pg_operator_oprcom, known.commutator)
+            .set_int(pg_operator_oprnegate, known.negator)
+            .set_int(pg_operator_oprcode, known.procedure)
+            .set_int(pg_operator_oprrest, known.restriction_estimator)
+            .set_int(pg_operator_oprjoin, known.join_estimator));
   }
 
   void tablespaces() {

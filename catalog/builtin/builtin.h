@@ -40,6 +40,11 @@ struct BuiltinOperator {
   Oid procedure;
   Oid commutator;  // 0: none
   Oid negator;     // 0: none
+  // What pg_operator says beside these; nothing here goes by it.
+  bool can_merge;
+  bool can_hash;
+  Oid restriction_estimator;  // 0: none
+  Oid join_estimator;         // 0: none
 };
 
 enum class CastMethod : char { function = 'f', binary = 'b', in_out = 'i' };

@@ -22,6 +22,15 @@ Datum upper_bound(EvalContext&, const Datum* a) {
   return Datum::of_int(int64_t{array.lower_bound()} + array.count() - 1);
 }
 
+Datum length(EvalContext&, const Datum* a) {
+  ArrayReader array(a[0]);
+  return a[1].i64 == 1 && array.count() != 0 ? Datum::of_int(array.count()) : Datum();
+}
+Datum cardinality(EvalContext&, const Datum* a) { return Datum::of_int(ArrayReader(a[0]).count()); }
+Datum dimensions(EvalContext&, const Datum* a) {
+  return ArrayReader(a[0]).count() != 0 ? Datum::of_int(1) : Datum();
+}
+
 // Of arrays of one type.
 const TypeInfo& array_of(const Datum& array) {
   return type_info(type_info(ArrayReader(array).element()).array);
@@ -53,6 +62,7 @@ Datum order(EvalContext&, const Datum* a) {
 
 constexpr FunctionEntry entries[] = {
     {2091, lower_bound}, {2092, upper_bound}, {array_element_procedure, element},
+    {2176, length},      {3179, cardinality}, {748, dimensions},
     {744, equal},        {390, not_equal},    {391, less},
     {393, less_equal},   {392, greater},      {396, greater_equal},
     {382, order},

@@ -101,8 +101,9 @@ Datum regexp_replace(EvalContext& context, const Datum* a) {
 Datum regexp_replace_with_flags(EvalContext& context, const Datum* a) {
   bool global = false;
   bool ignore_case = false;
-  for (char flag : a[3].bytes()) {
-    switch (flag) {
+  std::string_view flags = a[3].bytes();
+  for (size_t i = 0; i < flags.size(); ++i) {
+    switch (flags[i]) {
       case 'g':
         global = true;
         break;
@@ -116,7 +117,8 @@ Datum regexp_replace_with_flags(EvalContext& context, const Datum* a) {
         break;  // the default
       default:
         throw SqlError(sqlstate::invalid_parameter_value,
-                       concat("invalid regular expression option: \"", flag, "\""));
+                       concat("invalid regular expression option: \"",
+                              flags.substr(i, text_prefix_bytes(flags.substr(i), 1)), "\""));
     }
   }
   return replaced(context, a, global, ignore_case);

@@ -1,6 +1,9 @@
 #include "executor/operator/set_function.h"
 
+#include <optional>
+
 #include "sql/sql_error.h"
+#include "sql/types/array.h"
 #include "sql/types/date_time.h"
 #include "sql/types/interval.h"
 #include "sql/types/numeric.h"
@@ -121,6 +124,43 @@ class TimestampSeries final : public SetFunction {
   bool rising_ = true;
 };
 
+// unnest(): the array lives as long as the series.
+class ArrayElements final : public SetFunction {
+ public:
+  void start(RowContext&, const Datum* arguments) override { array_.emplace(arguments[0]); }
+  bool next(RowContext&, Datum* value) override { return array_->next(value); }
+
+ private:
+  std::optional<ArrayReader> array_;
+};
+
+// generate_subscripts(): of an array's only dimension.
+class Subscripts final : public SetFunction {
+ public:
+  explicit Subscripts(bool can_be_reverse) : can_be_reverse_(can_be_reverse) {}
+
+  void start(RowContext&, const Datum* arguments) override {
+    ArrayReader array(arguments[0]);
+    left_ = arguments[1].i64 == 1 ? array.count() : 0;
+    bool reverse = can_be_reverse_ && arguments[2].as_bool();
+    step_ = reverse ? -1 : 1;
+    next_ = array.lower_bound() + (reverse ? left_ - 1 : 0);
+  }
+  bool next(RowContext&, Datum* value) override {
+    if (left_ == 0) return false;
+    --left_;
+    *value = Datum::of_int(next_);
+    next_ += step_;
+    return true;
+  }
+
+ private:
+  const bool can_be_reverse_;
+  int64_t left_ = 0;
+  int64_t next_ = 0;
+  int64_t step_ = 1;
+};
+
 // Of what there is none: ancestors of partitions.
 class EmptySet final : public SetFunction {
  public:
@@ -144,6 +184,11 @@ std::unique_ptr<SetFunction> make_set_function(Oid procedure) {
     case 938:
     case 939:
       return std::make_unique<TimestampSeries>(procedure == 939);
+    case 2331:
+      return std::make_unique<ArrayElements>();
+    case 1191:
+    case 1192:
+      return std::make_unique<Subscripts>(procedure == 1191);
     case 3425:
       return std::make_unique<EmptySet>();
     default:

@@ -1,5 +1,5 @@
-// Set-returning functions: generate_series over integers, numerics and timestamps, and what the
-// server says of itself (monitor_functions.cpp).
+// Set-returning functions: generate_series over integers, numerics and timestamps, elements and
+// subscripts of arrays, and what the server says of itself (monitor_functions.cpp).
 // Thread safety: tables are constant; a series belongs to one operator.
 #pragma once
 

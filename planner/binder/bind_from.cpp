@@ -178,6 +178,29 @@ void add_call_columns(Scope& scope, const BoundExpression& call, std::string_vie
     columns.push_back({scope.arena().copy_string(name), call.type, call.typmod});
 }
 
+// What FROM names, but that unnest(a, b, ...) stands for ROWS FROM (unnest(a), unnest(b), ...), as
+// in PostgreSQL: by its name alone.
+std::vector<ast::RangeFunctionItem> functions_of(Arena& arena, const ast::RangeFunction& node) {
+  std::vector<ast::RangeFunctionItem> functions;
+  for (const ast::RangeFunctionItem& item : node.functions) {
+    const auto* call = ast::try_as<ast::FuncCall>(item.call);
+    bool is_plain = call != nullptr && call->order_by.empty() && call->filter == nullptr &&
+                    call->over == nullptr && !call->within_group && !call->star &&
+                    !call->distinct && !call->variadic && item.column_defs.empty();
+    if (!is_plain || call->arguments.size() < 2 || call->name.size() != 1 ||
+        call->name.front() != "unnest") {
+      functions.push_back(item);
+      continue;
+    }
+    for (size_t i = 0; i < call->arguments.size(); ++i) {
+      auto* single = arena.make<ast::FuncCall>(*call);
+      single->arguments = call->arguments.subspan(i, 1);
+      functions.push_back({single, {}});
+    }
+  }
+  return functions;
+}
+
 const FromItem* bind_function(Scope& scope, const ast::RangeFunction& node, Items& items) {
   if (!node.column_defs.empty()) {
     throw_unsupported(UnsupportedFeature::column_definition_list, scope.position(node.location));
@@ -185,16 +208,17 @@ const FromItem* bind_function(Scope& scope, const ast::RangeFunction& node, Item
   bool lateral_before = scope.lateral_active;
   scope.lateral_active = true;  // a function's arguments may always refer to the left
   Arena& arena = scope.arena();
-  size_t count = node.functions.size();
+  std::vector<ast::RangeFunctionItem> functions = functions_of(arena, node);
+  size_t count = functions.size();
   std::span<const BoundExpression*> calls = arena.make_span<const BoundExpression*>(count);
   std::span<bool> returns_set = arena.make_span<bool>(count);
   std::vector<BoundColumn> columns;
-  std::string_view function_name = figure_column_name(node.functions.front().call);
+  std::string_view function_name = figure_column_name(functions.front().call);
   std::string_view alias =
       arena.copy_string(node.alias != nullptr ? node.alias->name : function_name);
   for (size_t i = 0; i < count; ++i) {
-    calls[i] = bind_from_call(scope, node.functions[i], returns_set[i]);
-    std::string_view name = figure_column_name(node.functions[i].call);
+    calls[i] = bind_from_call(scope, functions[i], returns_set[i]);
+    std::string_view name = figure_column_name(functions[i].call);
     // The only column of a function is named by the alias.
     if (count == 1 && node.alias != nullptr) name = node.alias->name;
     add_call_columns(scope, *calls[i], name, columns);

@@ -1,5 +1,8 @@
 #include "planner/bound/query_tree.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "planner/bound/expression_tree.h"
 
 namespace pgsilo {
@@ -23,6 +26,53 @@ void visit_from(const FromItem& item, Visit visit) {
   visit_optional(item.condition, visit);
 }
 
+class LevelWalker {
+ public:
+  // The nearest query that is walked as a whole is `outermost` deep. `walked`: WITH queries that
+  // need not be walked again, for all references to one see the same.
+  LevelWalker(int32_t outermost, LevelVisitor visit, std::vector<const BoundCte*>& walked)
+      : outermost_(outermost), visit_(visit), walked_(walked) {}
+
+  void expression(const BoundExpression& from, int32_t depth) {
+    if (!visit_(from, depth)) return;
+    for_each_child(from, [&](const BoundExpression& child) { expression(child, depth); });
+    if (auto* sublink = try_as<SublinkExpression>(&from)) query(*sublink->query, depth + 1);
+  }
+
+  void query(const BoundQuery& from, int32_t depth) {
+    for_each_expression(from, [&](const BoundExpression& inner) { expression(inner, depth); });
+    for (const BoundRelation* relation : from.relations) {
+      if (relation->query != nullptr) query(*relation->query, depth + 1);
+      if (relation->cte != nullptr) with_query(*relation->cte, depth - relation->cte_levels_up);
+    }
+    if (from.left != nullptr) query(*from.left, depth + 1);
+    if (from.right != nullptr) query(*from.right, depth + 1);
+  }
+
+ private:
+  void with_query(const BoundCte& cte, int32_t owner) {
+    if (std::find(walked_.begin(), walked_.end(), &cte) != walked_.end()) return;
+    walked_.push_back(&cte);
+    if (owner >= outermost_) return query(*cte.query, owner + 1);
+    // Its queries are as deep as those that are walked, and are none of them: what it reads of
+    // itself concerns nobody here.
+    auto escaping = [&](const BoundExpression& inner, int32_t depth) {
+      if (inner.kind == ExpressionKind::sublink) return true;
+      auto* column = try_as<ColumnExpression>(&inner);
+      auto* aggregate = try_as<AggregateExpression>(&inner);
+      int32_t levels_up = column != nullptr      ? column->levels_up
+                          : aggregate != nullptr ? aggregate->levels_up
+                                                 : depth - owner;
+      return depth - levels_up > owner || visit_(inner, depth);
+    };
+    LevelWalker(owner + 1, escaping, walked_).query(*cte.query, owner + 1);
+  }
+
+  const int32_t outermost_;
+  LevelVisitor visit_;
+  std::vector<const BoundCte*>& walked_;
+};
+
 }  // namespace
 
 void for_each_expression(const BoundQuery& query, Visit visit) {
@@ -40,23 +90,13 @@ void for_each_expression(const BoundQuery& query, Visit visit) {
 }
 
 void walk_levels(const BoundExpression& expression, int32_t depth, LevelVisitor visit) {
-  if (!visit(expression, depth)) return;
-  for_each_child(expression,
-                 [&](const BoundExpression& child) { walk_levels(child, depth, visit); });
-  if (auto* sublink = try_as<SublinkExpression>(&expression))
-    walk_levels(*sublink->query, depth + 1, visit);
+  std::vector<const BoundCte*> walked;
+  LevelWalker(depth + 1, visit, walked).expression(expression, depth);
 }
 
 void walk_levels(const BoundQuery& query, int32_t depth, LevelVisitor visit) {
-  for_each_expression(
-      query, [&](const BoundExpression& expression) { walk_levels(expression, depth, visit); });
-  for (const BoundRelation* relation : query.relations) {
-    if (relation->query != nullptr) walk_levels(*relation->query, depth + 1, visit);
-    if (relation->cte != nullptr)
-      walk_levels(*relation->cte->query, depth + 1 - relation->cte_levels_up, visit);
-  }
-  if (query.left != nullptr) walk_levels(*query.left, depth + 1, visit);
-  if (query.right != nullptr) walk_levels(*query.right, depth + 1, visit);
+  std::vector<const BoundCte*> walked;
+  LevelWalker(depth, visit, walked).query(query, depth);
 }
 
 }  // namespace pgsilo

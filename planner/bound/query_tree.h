@@ -16,7 +16,9 @@ using LevelVisitor = FunctionRef<bool(const BoundExpression&, int32_t depth)>;
 
 // The expression, its children, and the queries of its sublinks one level deeper.
 void walk_levels(const BoundExpression& expression, int32_t depth, LevelVisitor visit);
-// All expressions of the query at `depth`, its subqueries' one level deeper.
+// All expressions of the query at `depth`, its subqueries' one level deeper. Of WITH queries that
+// belong to a query further out than where the walk began, visited are what they read of queries
+// around them, and what reads nothing.
 void walk_levels(const BoundQuery& query, int32_t depth, LevelVisitor visit);
 
 // The same computation: equal in everything but locations and names.
