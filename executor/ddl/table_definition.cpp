@@ -97,7 +97,8 @@ const BoundExpression* bind_conversion(DdlRun& run, const TableShape& table,
                                        Oid type, int32_t typmod) {
   Scope scope(run.binding(), nullptr);
   add_columns(scope, table);
-  const BoundExpression* value = bind_expression(scope, expression, ExpressionPlace::none);
+  const BoundExpression* value =
+      bind_expression(scope, expression, ExpressionPlace::column_transform);
   return coerce_to_column(run.binding(), value, column_like(column, type, typmod), -1);
 }
 

@@ -8,6 +8,7 @@
 #include "planner/binder/sort_clause.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
+#include "planner/bound/query_tree.h"
 #include "planner/unsupported_features.h"
 #include "sql/types/type.h"
 
@@ -21,10 +22,10 @@ const BoundExpression* bind_limit(Scope& scope, const ast::Node* node, Expressio
   const BoundExpression* bound = coerce_to_specific(
       scope.binding, bind_expression(scope, node, place), type_oid::int8, construct);
   const BoundExpression* column = nullptr;
-  contains(*bound, [&](const BoundExpression& e) {
+  walk_levels(*bound, 0, [&](const BoundExpression& e, int32_t depth) {
     auto* found = try_as<ColumnExpression>(&e);
-    if (found != nullptr && found->levels_up == 0) column = found;
-    return column != nullptr;
+    if (column == nullptr && found != nullptr && found->levels_up == depth) column = found;
+    return column == nullptr;
   });
   if (column != nullptr) {
     throw SqlError(sqlstate::invalid_column_reference,

@@ -135,6 +135,8 @@ std::string_view forbidden_set_place(ExpressionPlace place) {
       return "DEFAULT expressions";
     case ExpressionPlace::index_expression:
       return "index expressions";
+    case ExpressionPlace::column_transform:
+      return "transform expressions";
     case ExpressionPlace::execute_parameter:
       return "EXECUTE parameters";
     case ExpressionPlace::copy_where:
