@@ -109,6 +109,7 @@ class SkippedBlocks : public ::testing::Test {
     LoggedEngine engine(disk_, "/data", options(skip));
     EXPECT_FALSE(engine.start());
     EXPECT_EQ(verified.verdict, Verdict::damaged);
+    verified_ = verified.text;
     if (!skip) {
       EXPECT_EQ(verified.why, engine.why());
     }
@@ -151,6 +152,7 @@ class SkippedBlocks : public ::testing::Test {
   ControlFile control_;
   std::string path_;
   CheckpointFooter footer_;
+  std::string verified_;
 };
 
 TEST_F(SkippedBlocks, OfTablesAreLeftOutAndTold) {
@@ -158,6 +160,11 @@ TEST_F(SkippedBlocks, OfTablesAreLeftOutAndTold) {
                                        footer_.blocks[block_of(second_table, 0)]};
   for (const CheckpointBlock& block : lost) damage(block);
   EXPECT_NE(refusal(false).find("recovery_skip_damaged_blocks=on"), std::string::npos);
+  EXPECT_NE(
+      verified_.find("DAMAGED: 2 blocks with " + std::to_string(lost[0].records + lost[1].records) +
+                     " rows, which recovery_skip_damaged_blocks=on would leave out"),
+      std::string::npos)
+      << verified_;
   std::vector<LostBlock> told = skip(content_without(lost));
   ASSERT_EQ(told.size(), 2u);
   for (size_t i = 0; i < 2; ++i) {
@@ -176,6 +183,7 @@ TEST_F(SkippedBlocks, OfTheCatalogAreRefused) {
     std::string why = refusal(skips);
     EXPECT_NE(why.find("is damaged at offset"), std::string::npos) << why;
     EXPECT_EQ(why.find("recovery_skip_damaged_blocks"), std::string::npos) << why;
+    EXPECT_NE(verified_.find("DAMAGED: 1 block of the catalog"), std::string::npos) << verified_;
   }
 }
 

@@ -28,6 +28,9 @@ class BlockChecker {
     report->files = opened_.size();
     report->blocks = blocks_.size();
     report->records = records_;
+    report->skippable_blocks = skippable_blocks_;
+    report->skippable_records = skippable_records_;
+    report->fatal_blocks = fatal_blocks_;
     *why = why_;
     return why_.empty();
   }
@@ -36,6 +39,7 @@ class BlockChecker {
   void check(CheckpointBlocks& blocks, size_t number) {
     const PlacedBlock& placed = blocks_[number];
     uint64_t records = 0;
+    bool skippable = false;
     std::string why;
     try {
       CheckpointBlockReader reader;
@@ -44,8 +48,8 @@ class BlockChecker {
       if (reader.damaged())
         fault = damaged_checkpoint(opened_[placed.file].path, placed.block->offset);
       if (fault) why = fault.words;
-      bool skippable = fault.is_of_the_disk() && !reader.damaged() &&
-                       !is_system_relation(placed.block->relation);
+      skippable = fault.is_of_the_disk() && !reader.damaged() &&
+                  !is_system_relation(placed.block->relation);
       if (skippable) why += skip_hint;
     } catch (const std::bad_alloc&) {
       why = "out of memory";
@@ -53,7 +57,14 @@ class BlockChecker {
     meter_.add(placed.block->bytes);
     std::lock_guard lock(mutex_);
     records_ += records;
+    if (why.empty()) return;
     if (why_.empty()) why_ = why;
+    if (skippable) {
+      ++skippable_blocks_;
+      skippable_records_ += placed.block->records;
+    } else {
+      ++fatal_blocks_;
+    }
   }
 
   // False: a key comes twice, here or as the next block's first one.
@@ -74,6 +85,9 @@ class BlockChecker {
   const std::vector<PlacedBlock> blocks_;
   std::mutex mutex_;
   uint64_t records_ = 0;
+  uint64_t skippable_blocks_ = 0;
+  uint64_t skippable_records_ = 0;
+  uint64_t fatal_blocks_ = 0;
   std::string why_;
 };
 

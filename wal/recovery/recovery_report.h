@@ -45,6 +45,11 @@ struct CheckpointReport {
   uint64_t bytes = 0;
   uint64_t blocks = 0;
   uint64_t records = 0;  // to be loaded
+  // Blocks that are damaged or cannot be read, as a start could leave them out, and how many
+  // records they held; and how many there are that it could not.
+  uint64_t skippable_blocks = 0;
+  uint64_t skippable_records = 0;
+  uint64_t fatal_blocks = 0;
 };
 
 struct RecoveryReport {

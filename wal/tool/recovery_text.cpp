@@ -69,13 +69,27 @@ std::string text_of(FileSystem& files, const IncarnationReport& incarnation) {
   return text;
 }
 
+std::string damage_of(const CheckpointReport& checkpoint) {
+  std::string text;
+  if (checkpoint.fatal_blocks != 0) {
+    text += "  DAMAGED: " + number(checkpoint.fatal_blocks, "block") +
+            " of the catalog, or not to be told from it; no start can leave them out\n";
+  }
+  if (checkpoint.skippable_blocks != 0) {
+    text += "  DAMAGED: " + number(checkpoint.skippable_blocks, "block") + " with " +
+            number(checkpoint.skippable_records, "row") +
+            ", which recovery_skip_damaged_blocks=on would leave out\n";
+  }
+  return text;
+}
+
 std::string text_of(const CheckpointReport& checkpoint) {
   if (checkpoint.number == 0) return "checkpoint: none\n";
   return "checkpoint " + std::to_string(checkpoint.number) +
          ", of what was committed before epoch " + epoch(checkpoint.begun) + ": " +
          number(checkpoint.files, "file") + ", " + number(checkpoint.bytes, "byte") + ", " +
          number(checkpoint.blocks, "block") + ", " + number(checkpoint.records, "row") +
-         " to load\n";
+         " to load\n" + damage_of(checkpoint);
 }
 
 }  // namespace
