@@ -36,9 +36,11 @@ LostRows::Place LostRows::find(RelationId relation) const {
 }
 
 std::string LostRows::words_of(const LostBlock& lost) const {
+  if (lost.relation == RelationId() && lost.blocks == 0)
+    return concat(lost.words, ": it was searched, and all of its blocks were found");
   if (lost.relation == RelationId())
-    return concat(lost.words, ": ", lost.blocks, " blocks with ", lost.records,
-                  " records are missing; which tables they belong to is not known");
+    return concat(lost.words, ": it was searched; blocks missing: ", lost.blocks, ", with ",
+                  lost.records, " records of tables that nobody knows");
   Place place = find(lost.relation);
   if (place.table == nullptr)
     return concat(lost.words, ": ", lost.records, " records of relation ", lost.relation.value());

@@ -174,6 +174,28 @@ def left_out(binary):
         bed.remove()
 
 
+def found_without_a_footer(binary):
+    bed = Bed(argparse.Namespace(binary=binary, flags="-c scrub_interval=0"))
+    try:
+        bed.start()
+        fill_with_references(bed)
+        bed.kill()
+        path = checkpoint_file(bed)
+        with open(path, "rb") as file:
+            flip(path, file.read().rfind(b"PSCF") + 40)
+        if "recovery_skip_damaged_blocks=on" not in refused(bed):
+            fail("the refusal does not say what to do")
+        bed.options.flags += " -c recovery_skip_damaged_blocks=on"
+        bed.start()
+        if ": it was searched, and all of its blocks were found" not in bed.newest_log():
+            fail(f"the log does not say that nothing is missing:\n{bed.newest_log()}")
+        if bed.sql("select count(*), max(j) from parents") != [[str(ROWS + 1), str(7 * (ROWS + 1))]]:
+            fail("rows are missing")
+        bed.stop()
+    finally:
+        bed.remove()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary")
@@ -181,6 +203,7 @@ def main():
     found_and_repaired(binary)
     refused_without(binary)
     left_out(binary)
+    found_without_a_footer(binary)
     print("rot_test: passed")
 
 
