@@ -11,6 +11,7 @@
 #include "storage/epoch/durable_epoch.h"
 #include "storage/epoch/epoch_manager.h"
 #include "storage/relation/relation_directory.h"
+#include "wal/backup/backup_label.h"
 #include "wal/recovery/inspection.h"
 #include "wal/recovery/replay.h"
 #include "wal/wal_state.h"
@@ -58,10 +59,14 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, const Live
   }
   meter.expect(checkpoint.bytes());
   const ControlFile before = state.control;
-  if (!state.analyze(threads, meter, why)) return false;
+  if (!state.analyze(threads, meter, why)) {
+    state.blame_backup(why);
+    return false;
+  }
   result->analysis_us = state.clock.now_us() - started_us;
   if (!state.restore(live, threads, meter, result, why)) {
     state.explain(before, threads, why);
+    state.blame_backup(why);
     return false;
   }
   meter.report(true);
@@ -104,6 +109,11 @@ bool Wal::State::analyze(unsigned threads, RecoveryMeter& meter, std::string* wh
   control = before;
   analysis = {};
   return analyze_logs(files, log_directories(), whole, meter, &control, &analysis, why);
+}
+
+// A copy lacks what was not copied, or too early.
+void Wal::State::blame_backup(std::string* why) const {
+  if (from_backup) *why = "the backup is not whole, or damaged: " + *why;
 }
 
 // Why a restore failed that trusted segments: what a first pass over all of them says, if it fails.
@@ -337,6 +347,16 @@ bool Wal::State::make_control_durable(std::string* why) {
   return false;
 }
 
+// From here on the control file says what counts. Before anything is logged: a start that found the
+// label once more would not know of it.
+bool Wal::State::leave_backup_label(std::string* why) {
+  if (!from_backup) return true;
+  FileResult result = put_label_away(files, directory);
+  if (result.ok()) return true;
+  *why = "could not rename backup label in \"" + directory + "\": " + result.text();
+  return false;
+}
+
 bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   State& state = *state_;
   PGSILO_CHECK(epochs.current() >= state.first_epoch && durable.get() < epochs.current());
@@ -348,7 +368,7 @@ bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   if (!state.prepare_stores(why)) return false;
   state.control.incarnations.push_back(state.next_incarnation());
   state.control.last_incarnation = state.control.incarnations.back().number;
-  if (!state.save_control(why)) return false;
+  if (!state.save_control(why) || !state.leave_backup_label(why)) return false;
   state.build_loggers();
   state.build_checkpointer();
   return true;

@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "wal/backup/backup_label.h"
 #include "wal/layout/foreign_content.h"
 #include "wal/wal_state.h"
 
@@ -88,13 +89,25 @@ std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
   std::unique_ptr<State> state(new State(files, clock, data_directory, options));
   if (!check_data_directory(files, data_directory, options, why)) return nullptr;
   if (!options.read_only && !state->take_directory(why)) return nullptr;
-  if (!read_control(files, data_directory, options.read_only, &state->control, &state->new_database,
-                    why)) {
-    return nullptr;
-  }
-  if (!state->open_logs(why)) return nullptr;
+  if (!state->find_control(why) || !state->open_logs(why)) return nullptr;
   if (!options.read_only && !state->hold_directories(why)) return nullptr;
   return std::unique_ptr<Wal>(new Wal(std::move(state)));
+}
+
+// A backup's own control file is of any moment while it was copied.
+bool Wal::State::find_control(std::string* why) {
+  BackupLabel label;
+  switch (read_label_file(files, directory, &label, why)) {
+    case LabelRead::none:
+      return read_control(files, directory, options.read_only, &control, &new_database, why);
+    case LabelRead::ok:
+      control = control_at_stop(label);
+      from_backup = true;
+      return true;
+    case LabelRead::unusable:
+      return false;
+  }
+  return false;
 }
 
 bool Wal::State::take_directory(std::string* why) {

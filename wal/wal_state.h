@@ -44,6 +44,7 @@ struct Wal::State {
   std::unique_ptr<File> lock;
   ControlFile control;
   bool new_database = false;
+  bool from_backup = false;  // the control file is a backup label's
   std::vector<std::unique_ptr<CheckpointDirectory>> checkpoint_directories;
   std::vector<OpenedCheckpointFile> checkpoint_files;
   std::vector<LostBlock> lost_blocks;
@@ -68,6 +69,7 @@ struct Wal::State {
   std::vector<LogDirectory*> log_directories() const;
   unsigned recovery_threads() const;
   bool take_directory(std::string* why);
+  bool find_control(std::string* why);
   bool hold_directories(std::string* why);
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);
@@ -80,6 +82,7 @@ struct Wal::State {
   void remove_stale_checkpoints();
   void retire_segments(const LogUnit& unit) const;
   bool make_control_durable(std::string* why);
+  bool leave_backup_label(std::string* why);
   bool restore(const LiveRelations& live, unsigned threads, RecoveryMeter& meter,
                RecoveryResult* result, std::string* why);
   bool restore_pass(const RestoredRelations& restored, unsigned threads, RecoveryMeter& meter,
@@ -88,6 +91,7 @@ struct Wal::State {
   std::vector<LostBlock>* losable() { return options.skip_damaged_blocks ? &lost_blocks : nullptr; }
   std::string data_loss() const;
   bool analyze(unsigned threads, RecoveryMeter& meter, std::string* why);
+  void blame_backup(std::string* why) const;
   void explain(ControlFile before, unsigned threads, std::string* why);
   Incarnation next_incarnation() const;
 };

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "base/file_simulated.h"
 #include "base/random.h"
+#include "tests/crash/directory_copy.h"
 #include "tests/crash/logged_engine.h"
 #include "wal/checkpoint/checkpointer.h"
 
@@ -52,46 +54,8 @@ class CopiedDirectory : public ::testing::Test {
     }
   }
 
-  std::vector<std::string> files_below(const std::string& directory) {
-    std::vector<std::string> names;
-    EXPECT_TRUE(disk_->list(directory, &names).ok());
-    std::vector<std::string> files;
-    for (const std::string& name : names) {
-      std::string path = join_path(directory, name);
-      std::vector<std::string> inside;
-      if (disk_->list(path, &inside).ok()) {
-        for (const std::string& file : files_below(path)) files.push_back(file);
-      } else {
-        files.push_back(path);
-      }
-    }
-    return files;
-  }
-
-  void copy_file(const std::string& from, const std::string& to) {
-    std::unique_ptr<File> source;
-    if (!disk_->open(from, {}, &source).ok()) return;  // removed meanwhile
-    std::string content = disk_->content(from);
-    for (size_t slash = to.find('/', 1); slash != std::string::npos;
-         slash = to.find('/', slash + 1))
-      static_cast<void>(disk_->create_directory(to.substr(0, slash)));
-    std::unique_ptr<File> target;
-    ASSERT_TRUE(disk_->open(to, {.write = true, .create = true}, &target).ok());
-    ASSERT_TRUE(content.empty() || target->write_at(content.data(), content.size(), 0).ok());
-    ASSERT_TRUE(target->sync_data().ok());
-    for (std::string at = parent_path(to); at != "/"; at = parent_path(at))
-      static_cast<void>(disk_->sync_directory(at));
-  }
-
-  // File after file, in an order that is nobody's, with `between` after each.
-  template <typename Between>
-  void copy_directory(const std::string& to, Between between) {
-    std::vector<std::string> files = files_below("/data");
-    for (size_t i = files.size(); i > 1; --i) std::swap(files[i - 1], files[random_.below(i)]);
-    for (const std::string& file : files) {
-      ASSERT_NO_FATAL_FAILURE(copy_file(file, to + file.substr(std::string("/data").size())));
-      ASSERT_NO_FATAL_FAILURE(between());
-    }
+  void copy_directory(const std::string& to, const std::function<void()>& between) {
+    pgsilo::copy_directory(*disk_, "/data", to, random_, between);
   }
 
   // Starts what is there; the state it has, or none if it is refused.

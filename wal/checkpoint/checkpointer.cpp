@@ -48,6 +48,7 @@ Checkpointer::Checkpointer(CheckpointParts parts, const Clock& clock, ControlFil
       control_(control),
       keeper_(keeper),
       options_(options),
+      retention_(parts_, control),
       last_number_(control.checkpoint.number),
       last_begun_us_(clock.now_us()),
       history_(clock) {}
@@ -136,6 +137,7 @@ bool Checkpointer::advance_phase() {
 // From the moment when the control file names it there is no way back.
 void Checkpointer::complete() {
   const CheckpointManifest& manifest = attempt_->run.manifest();
+  retention_.make_room();
   ControlFile control = control_;
   control.checkpoint = manifest;
   std::erase_if(control.incarnations,
@@ -150,7 +152,8 @@ void Checkpointer::complete() {
     std::abort();
   }
   if (!result.ok()) return fail(result);
-  std::swap(control_, control);  // now the one before
+  retention_.replace(std::move(control));
+  if (log_is_short()) retention_.give_up_holds();
   if (watcher_ != nullptr) watcher_->checkpoint_counts(control_.checkpoint);
   repairs_done_ = attempt_->repairs;
   history_.phase_ended();
@@ -161,41 +164,30 @@ void Checkpointer::complete() {
   history_.complete(control_.checkpoint, distance, retire_segments());
   if (options_.announce) announce_end(history_.last());
   answer("");
-  remove_files(control.checkpoint);
+  retention_.remove_files();
 }
 
-// Those that the control file needs no more; what cannot be retired is by the next start. Their
-// bytes.
+// Those that nobody needs any more; what cannot be retired is by the next start. Their bytes.
 uint64_t Checkpointer::retire_segments() {
-  uint64_t retired = 0;
-  try {
-    for (size_t i = 0; i < parts_.logs.size(); ++i) {
-      SegmentStore& segments = parts_.logs[i].logger->segments();
-      uint64_t newly = 0;
-      static_cast<void>(segments.retire_below(control_.checkpoint.cuts[i].segment, &newly));
-      retired += newly * segments.segment_bytes();
-    }
-  } catch (const std::bad_alloc&) {
-  }
+  uint64_t retired = retention_.retire_segments();
   keeper_.wake();
   return retired;
 }
 
-// Those that the control file names no more. What cannot be removed is by the next start.
-void Checkpointer::remove_files(const CheckpointManifest& replaced) {
-  try {
-    for (const CheckpointFile& file : replaced.files) {
-      if (control_.checkpoint.names(file)) continue;
-      static_cast<void>(
-          parts_.files.remove_gradually(file.path(parts_.data_directory, parts_.database)));
-    }
-  } catch (const std::bad_alloc&) {
-  }
+// What a hold kept that has gone.
+void Checkpointer::tidy() {
+  if (!retention_.is_untidy()) return;
+  retire_segments();
+  retention_.remove_files();
 }
 
 // Memory may be what has failed, and fail on: needs none.
 void Checkpointer::fail(const FileResult& result) {
   give_up(result.words());
+  if (result.status == FileStatus::no_space && retention_.give_up_holds()) {
+    retire_segments();
+    retention_.remove_files();
+  }
   // Without space what is kept for later goes, and it is tried again at once.
   bool freed = result.status == FileStatus::no_space && remove_retired();
   retry_at_us_ = clock_.now_us() + (freed ? 0 : retry_after_us);
@@ -233,9 +225,22 @@ void Checkpointer::answer(const char* failure) {
   urgent_.store(!requests_.empty(), std::memory_order_relaxed);
 }
 
+Epoch Checkpointer::present_epoch() const { return parts_.epochs.current(); }
+
+bool Checkpointer::proves(Epoch epoch, Epoch* recorded) {
+  if (parts_.commit.durable() < epoch) {
+    parts_.commit.request_silently(epoch);
+    for (const CheckpointedLog& log : parts_.logs) log.logger->wake();
+    return false;
+  }
+  *recorded = parts_.commit.recorded();
+  return true;
+}
+
 // --- by steps, or whole ---
 
 bool Checkpointer::step() {
+  tidy();
   uint64_t before = control_.checkpoint.number;
   advance(CheckpointReason::request);
   return control_.checkpoint.number != before;
@@ -371,6 +376,11 @@ bool Checkpointer::wait_for_reason(CheckpointReason* reason) {
   std::unique_lock lock(mutex_);
   while (!interrupted()) {
     woken_ = false;
+    if (retention_.is_untidy()) {
+      lock.unlock();
+      tidy();
+      lock.lock();
+    }
     if (has_request()) {
       *reason = CheckpointReason::request;
       return true;

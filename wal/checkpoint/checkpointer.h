@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "wal/checkpoint/checkpoint_history.h"
 #include "wal/checkpoint/checkpoint_pace.h"
+#include "wal/checkpoint/checkpoint_retention.h"
 #include "wal/checkpoint/checkpoint_run.h"
 #include "wal/layout/control_file.h"
 #include "wal/log/segment_keeper.h"
@@ -100,11 +101,19 @@ class Checkpointer final : public LogGrowthListener {
   // Whether something was logged since the last one began, or is to be repaired.
   bool is_due() const { return log_bytes() != log_bytes_at_begin_ || wants_repair(); }
 
+  // Any thread. Commits that have returned are of epochs up to it.
+  Epoch present_epoch() const;
+  // Any thread. Whether all that was committed in epochs up to `epoch` is durable; then
+  // `*recorded`: the epoch that trailers on disk prove, which reaches all of it. Else it will be
+  // soon.
+  bool proves(Epoch epoch, Epoch* recorded);
+
   CheckpointStatus status() const { return history_.status(); }
   const CheckpointHistory& history() const { return history_; }
 
  private:
   friend class CheckpointRequest;
+  friend class CheckpointHold;
   struct Attempt;
 
   void run();
@@ -118,7 +127,7 @@ class Checkpointer final : public LogGrowthListener {
   void rest();
   void complete();
   uint64_t retire_segments();
-  void remove_files(const CheckpointManifest& replaced);
+  void tidy();
   void fail(const FileResult& result);
   void give_up(const char* why);
   bool remove_retired();
@@ -134,6 +143,7 @@ class Checkpointer final : public LogGrowthListener {
   ControlFile& control_;
   SegmentKeeper& keeper_;
   const Options options_;
+  CheckpointRetention retention_;
   uint64_t last_number_;  // since the start, or of the one that counts
 
   std::unique_ptr<Attempt> attempt_;  // that runs

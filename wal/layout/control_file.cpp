@@ -139,7 +139,11 @@ ControlRead read_control_file(FileSystem& files, const std::string& directory, C
   if (result.status == FileStatus::not_found) return ControlRead::missing;
   if (failure != nullptr) *failure = result;
   if (!result.ok()) return ControlRead::unreadable;
-  CheckedReader reader(content);
+  return decode_control(content, control);
+}
+
+ControlRead decode_control(std::string_view bytes, ControlFile* control) {
+  CheckedReader reader(bytes);
   CheckedReader::Head head = reader.head(control_magic, oldest_version, control_version);
   if (head == CheckedReader::Head::damaged) return ControlRead::damaged;
   *control = ControlFile{};
@@ -149,8 +153,7 @@ ControlRead read_control_file(FileSystem& files, const std::string& directory, C
   return read_fields(reader, control) ? ControlRead::ok : ControlRead::damaged;
 }
 
-FileResult write_control_file(FileSystem& files, const std::string& directory,
-                              const ControlFile& control, bool* replaced) {
+std::string encode_control(const ControlFile& control) {
   CheckedWriter writer(control_magic, control_version);
   writer.sized([&] { write_header(writer); });
   writer.item(database_item, [&] {
@@ -161,7 +164,13 @@ FileResult write_control_file(FileSystem& files, const std::string& directory,
     writer.item(incarnation_item, [&] { write_incarnation(writer, incarnation); });
   if (control.checkpoint.exists())
     writer.item(checkpoint_item, [&] { write_manifest(writer, control.checkpoint); });
-  return replace_file(files, join_path(directory, control_file_name), writer.finish(), replaced);
+  return writer.finish();
+}
+
+FileResult write_control_file(FileSystem& files, const std::string& directory,
+                              const ControlFile& control, bool* replaced) {
+  return replace_file(files, join_path(directory, control_file_name), encode_control(control),
+                      replaced);
 }
 
 }  // namespace pgsilo

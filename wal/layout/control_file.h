@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -82,6 +83,9 @@ enum class ControlRead : uint8_t {
 // `*failure`, if not null: why it is unreadable.
 ControlRead read_control_file(FileSystem& files, const std::string& directory, ControlFile* control,
                               FileResult* failure = nullptr);
+// The file's bytes, and what they say.
+std::string encode_control(const ControlFile& control);
+ControlRead decode_control(std::string_view bytes, ControlFile* control);
 // Atomically and durably. `*replaced`, if not null: whether the new one is there, be it durably or
 // not; a failure behind that point leaves open which one a restart will find.
 FileResult write_control_file(FileSystem& files, const std::string& directory,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "wal/backup/backup_label.h"
 #include "wal/layout/control_file.h"
 #include "wal/wal.h"
 
@@ -42,7 +43,10 @@ bool check_data_directory(FileSystem& files, const std::string& directory,
     return false;
   }
   // Nothing begins where one only looks.
-  if (options.read_only || contains(names, control_file_name)) return true;
+  if (options.read_only || contains(names, control_file_name) ||
+      contains(names, backup_label_name)) {
+    return true;
+  }
   std::vector<std::string> ours = own_names(options);
   auto foreign = std::find_if(names.begin(), names.end(),
                               [&](const std::string& name) { return !contains(ours, name); });

@@ -13,7 +13,6 @@ namespace {
 
 constexpr uint32_t identity_magic = 0x44495350;  // "PSID"
 constexpr uint32_t identity_version = 1;
-constexpr char identity_name[] = "log.identity";
 
 bool failed(std::string* why, const std::string& what, const std::string& path,
             const FileResult& result) {
@@ -70,7 +69,7 @@ bool hold_data_directory(FileSystem& files, const std::string& directory,
 }
 
 bool LogDirectory::lock(std::string* why) {
-  std::string path = join_path(path_, identity_name);
+  std::string path = join_path(path_, log_identity_name);
   FileResult result = files_.open(path, {}, &lock_);
   if (!result.ok()) return failed(why, "open file", path, result);
   result = lock_->try_lock();
@@ -85,7 +84,7 @@ bool LogDirectory::open(std::string* why) {
 }
 
 bool LogDirectory::read_identity(std::string* why) {
-  std::string path = join_path(path_, identity_name);
+  std::string path = join_path(path_, log_identity_name);
   std::string content;
   FileResult result = read_whole_file(files_, path, &content);
   if (result.status == FileStatus::not_found) return true;
@@ -112,7 +111,7 @@ bool LogDirectory::is_unclaimed(std::string* why) const {
   if (result.status == FileStatus::not_found) return true;
   if (!result.ok()) return failed(why, "read log directory", path_, result);
   if (segments.empty()) return true;
-  *why = "log directory \"" + path_ + "\" holds log segments but no file \"" + identity_name +
+  *why = "log directory \"" + path_ + "\" holds log segments but no file \"" + log_identity_name +
          "\" that says whose they are";
   return false;
 }
@@ -125,7 +124,7 @@ bool LogDirectory::initialise(const Uuid& database, std::string* why) {
   CheckedWriter writer(identity_magic, identity_version);
   writer.uuid(database_);
   writer.uuid(log_);
-  std::string path = join_path(path_, identity_name);
+  std::string path = join_path(path_, log_identity_name);
   result = replace_file(files_, path, writer.finish());
   if (!result.ok()) return failed(why, "write file", path, result);
   has_identity_ = true;

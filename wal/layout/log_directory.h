@@ -13,6 +13,9 @@
 
 namespace pgsilo {
 
+// The file in a log directory that says whose it is.
+inline constexpr char log_identity_name[] = "log.identity";
+
 class LogDirectory {
  public:
   LogDirectory(FileSystem& files, std::string path) : files_(files), path_(std::move(path)) {}

@@ -1,6 +1,7 @@
 #include "wal/tool/verify.h"
 
 #include "base/file_read_only.h"
+#include "wal/backup/backup_label.h"
 #include "wal/layout/control_file.h"
 #include "wal/layout/log_directory.h"
 #include "wal/recovery/recovery_report.h"
@@ -23,7 +24,12 @@ Verdict verify_data_directory(FileSystem& files, const Clock& clock, const Verif
 
   // If it cannot be read, recovery says why.
   ControlFile control;
-  static_cast<void>(read_control_file(untouched, directory, &control));
+  BackupLabel label;
+  if (read_label_file(untouched, directory, &label, why) == LabelRead::ok) {
+    control = control_at_stop(label);
+  } else {
+    static_cast<void>(read_control_file(untouched, directory, &control));
+  }
   WalOptions wal_options;
   wal_options.log_directories =
       find_log_directories(untouched, directory, control, options.log_directories);

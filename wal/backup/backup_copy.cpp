@@ -1,0 +1,219 @@
+#include "wal/backup/backup_copy.h"
+
+#include <algorithm>
+
+#include "base/aligned_bytes.h"
+#include "base/file.h"
+#include "wal/checkpoint/checkpoint_format.h"
+#include "wal/layout/log_directory.h"
+#include "wal/log/log_format.h"
+
+namespace pgsilo {
+namespace {
+
+constexpr size_t copy_bytes = size_t{4} << 20;
+constexpr char checkpoint_directory[] = "checkpoint";
+
+std::string log_directory_name(size_t index) {
+  return index == 0 ? "wal" : "wal" + std::to_string(index + 1);
+}
+
+class Copier {
+ public:
+  Copier(FileSystem& files, const BackupSource& source, BackupLabel& label, std::string target,
+         BackupCopyReport& report, std::string& why)
+      : files_(files),
+        source_(source),
+        label_(label),
+        target_(std::move(target)),
+        report_(report),
+        why_(why),
+        buffer_(allocate_aligned(copy_bytes)) {}
+
+  // Until the end the label is one that no start takes.
+  bool run() {
+    return make_target() && write_label("This copy is not whole yet.\n") && copy_checkpoint() &&
+           copy_logs() && write_label(write_backup_label(label_));
+  }
+
+ private:
+  bool fail(const std::string& what, const std::string& path, const FileResult& result) {
+    why_ = "could not " + what + " \"" + path + "\": " + result.text();
+    return false;
+  }
+
+  bool make_target() {
+    std::string part;
+    FileResult result = make_directories(files_, target_, &part);
+    if (!result.ok()) return fail("create directory", part, result);
+    std::vector<std::string> names;
+    result = files_.list(target_, &names);
+    if (!result.ok()) return fail("read directory", target_, result);
+    if (names.empty()) return true;
+    why_ = "directory \"" + target_ + "\" exists but is not empty";
+    return false;
+  }
+
+  bool make_inside(const std::string& name) {
+    std::string path = join_path(target_, name);
+    FileResult result = make_directory(files_, path);
+    return result.ok() || fail("create directory", path, result);
+  }
+
+  bool sync_inside(const std::string& name) {
+    std::string path = join_path(target_, name);
+    FileResult result = files_.sync_directory(path);
+    return result.ok() || fail("sync directory", path, result);
+  }
+
+  bool copy_file(const std::string& from, const std::string& to) {
+    std::unique_ptr<File> source;
+    std::unique_ptr<File> target;
+    FileResult result = files_.open(from, {}, &source);
+    if (!result.ok()) return fail("open file", from, result);
+    result = files_.open(to, {.write = true, .create = true, .exclusive = true}, &target);
+    if (!result.ok()) return fail("create file", to, result);
+    for (uint64_t at = 0;;) {
+      size_t got = 0;
+      result = source->read_at(buffer_.get(), copy_bytes, at, &got);
+      if (!result.ok()) return fail("read file", from, result);
+      result = target->write_at(buffer_.get(), got, at);
+      if (!result.ok()) return fail("write file", to, result);
+      report_.bytes += got;
+      at += got;
+      if (got < copy_bytes) break;
+    }
+    ++report_.files;
+    result = target->sync_data();
+    return result.ok() || fail("sync file", to, result);
+  }
+
+  // Where the label has it, or wherever it is found: directories may move.
+  std::string find_checkpoint_file(const std::string& directory, const std::string& name) {
+    std::vector<std::string> places = {directory};
+    places.insert(places.end(), source_.checkpoint_directories.begin(),
+                  source_.checkpoint_directories.end());
+    for (const std::string& place : places) {
+      std::string path = join_path(join_path(source_.data_directory, place), name);
+      std::unique_ptr<File> file;
+      if (files_.open(path, {}, &file).ok()) return path;
+    }
+    return join_path(join_path(source_.data_directory, directory), name);
+  }
+
+  bool copy_checkpoint() {
+    if (!make_inside(checkpoint_directory)) return false;
+    for (CheckpointFile& file : label_.control.checkpoint.files) {
+      std::string name = file.identity(label_.control.database).name();
+      std::string from = find_checkpoint_file(file.directory, name);
+      file.directory = checkpoint_directory;
+      if (!copy_file(from, join_path(join_path(target_, checkpoint_directory), name))) return false;
+    }
+    return sync_inside(checkpoint_directory);
+  }
+
+  bool copy_logs() {
+    ControlFile& control = label_.control;
+    std::vector<Uuid> copied;
+    for (Incarnation& incarnation : control.incarnations) {
+      if (!needs_log(control, incarnation)) continue;
+      for (LogIdentity& log : incarnation.logs) {
+        auto known = std::find(copied.begin(), copied.end(), log.log);
+        std::string name = log_directory_name(static_cast<size_t>(known - copied.begin()));
+        if (known == copied.end()) {
+          copied.push_back(log.log);
+          report_.log_directories.push_back(name);
+          if (!copy_log(log, name)) return false;
+        }
+        log.path = name;
+      }
+    }
+    return true;
+  }
+
+  bool copy_log(const LogIdentity& log, const std::string& name) {
+    for (const std::string& place : source_.log_directories) {
+      LogDirectory directory(files_, join_path(source_.data_directory, place));
+      std::string ignored;
+      if (!directory.read_identity(&ignored) || directory.log() != log.log) continue;
+      std::string to = join_path(target_, name);
+      return make_inside(name) &&
+             copy_file(join_path(directory.path(), log_identity_name),
+                       join_path(to, log_identity_name)) &&
+             copy_segments(directory, to) && sync_inside(name);
+    }
+    why_ = "log \"" + log.path + "\" (" + log.log.text() + ") is in none of the log directories";
+    return false;
+  }
+
+  uint64_t first_segment(const Uuid& log) const {
+    for (const LogCut& cut : label_.control.checkpoint.cuts) {
+      if (cut.log == log) return cut.segment;
+    }
+    return 0;
+  }
+
+  // From the cut up to the first that nothing was written to yet. One is always copied: a log
+  // without segments is a lost one.
+  bool copy_segments(const LogDirectory& directory, const std::string& to) {
+    std::vector<uint64_t> numbers;
+    FileResult result = directory.list_segments(&numbers);
+    if (!result.ok()) return fail("read log directory", directory.path(), result);
+    std::erase_if(numbers, [first = first_segment(directory.log())](uint64_t number) {
+      return number < first;
+    });
+    for (uint64_t number : numbers) {
+      bool written = false;
+      if (!is_written(directory.segment_path(number), number, &written)) return false;
+      if (!written && number != numbers.front()) break;
+      if (!copy_file(directory.segment_path(number), join_path(to, segment_name(number))))
+        return false;
+    }
+    return true;
+  }
+
+  bool is_written(const std::string& path, uint64_t number, bool* written) {
+    std::unique_ptr<File> file;
+    FileResult result = files_.open(path, {}, &file);
+    if (!result.ok()) return fail("open file", path, result);
+    size_t got = 0;
+    result = file->read_at(buffer_.get(), log_format::block_unit, 0, &got);
+    if (!result.ok()) return fail("read file", path, result);
+    if (got < log_format::block_unit) return true;
+    std::optional<BlockClaim> claim = read_claim({buffer_.get(), got});
+    *written = claim && claim->place.segment == number;
+    return true;
+  }
+
+  bool write_label(const std::string& text) {
+    FileResult result = replace_file(files_, join_path(target_, backup_label_name), text);
+    return result.ok() || fail("write backup label in", target_, result);
+  }
+
+  FileSystem& files_;
+  const BackupSource& source_;
+  BackupLabel& label_;
+  const std::string target_;
+  BackupCopyReport& report_;
+  std::string& why_;
+  AlignedBytes buffer_;
+};
+
+}  // namespace
+
+BackupSource source_of_backup(const std::string& directory, const BackupLabel& label) {
+  BackupSource source{.data_directory = directory,
+                      .log_directories = {},
+                      .checkpoint_directories = {checkpoint_directory}};
+  for (const Incarnation& incarnation : label.control.incarnations) {
+    for (const LogIdentity& log : incarnation.logs) source.log_directories.push_back(log.path);
+  }
+  return source;
+}
+
+bool copy_backup(FileSystem& files, const BackupSource& source, BackupLabel label,
+                 const std::string& target, BackupCopyReport* report, std::string* why) {
+  return Copier(files, source, label, target, *report, *why).run();
+}
+
+}  // namespace pgsilo

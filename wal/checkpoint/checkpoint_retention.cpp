@@ -1,0 +1,139 @@
+#include "wal/checkpoint/checkpoint_retention.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/file.h"
+#include "base/server_log.h"
+#include "wal/checkpoint/checkpointer.h"
+#include "wal/log/logger.h"
+
+namespace pgsilo {
+namespace {
+
+// 0: the log is needed from its first segment on.
+uint64_t cut_segment(const CheckpointManifest& checkpoint, const Uuid& log) {
+  for (const LogCut& cut : checkpoint.cuts) {
+    if (cut.log == log) return cut.segment;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void CheckpointRetention::make_room() {
+  std::lock_guard lock(mutex_);
+  replaced_.reserve(replaced_.size() + 1);
+}
+
+void CheckpointRetention::replace(ControlFile&& next) noexcept {
+  std::lock_guard lock(mutex_);
+  std::swap(control_, next);  // now the one before
+  if (next.checkpoint.exists()) replaced_.push_back(std::move(next.checkpoint));
+}
+
+uint64_t CheckpointRetention::first_needed(size_t log) const {
+  const Uuid& identity = parts_.logs[log].log;
+  uint64_t segment = cut_segment(control_.checkpoint, identity);
+  for (const CheckpointHold* hold : holds_) {
+    if (!hold->given_up_)
+      segment = std::min(segment, cut_segment(hold->control_.checkpoint, identity));
+  }
+  return segment;
+}
+
+uint64_t CheckpointRetention::retire_segments() {
+  uint64_t retired = 0;
+  try {
+    for (size_t i = 0; i < parts_.logs.size(); ++i) {
+      SegmentStore& segments = parts_.logs[i].logger->segments();
+      uint64_t first = 0;
+      {
+        std::lock_guard lock(mutex_);
+        first = first_needed(i);
+      }
+      uint64_t newly = 0;
+      static_cast<void>(segments.retire_below(first, &newly));
+      retired += newly * segments.segment_bytes();
+    }
+  } catch (const std::bad_alloc&) {
+  }
+  return retired;
+}
+
+template <typename Condition>
+bool CheckpointRetention::any_hold(Condition condition) const {
+  return std::any_of(holds_.begin(), holds_.end(), [&](const CheckpointHold* hold) {
+    return !hold->given_up_ && condition(hold->control_.checkpoint);
+  });
+}
+
+std::vector<std::string> CheckpointRetention::take_unneeded_files() {
+  std::lock_guard lock(mutex_);
+  untidy_ = false;
+  std::vector<std::string> paths;
+  auto is_named = [&](const CheckpointFile& file) {
+    return control_.checkpoint.names(file) ||
+           any_hold([&](const CheckpointManifest& held) { return held.names(file); });
+  };
+  std::erase_if(replaced_, [&](const CheckpointManifest& manifest) {
+    if (any_hold([&](const CheckpointManifest& held) { return held.number == manifest.number; }))
+      return false;
+    for (const CheckpointFile& file : manifest.files) {
+      if (!is_named(file)) paths.push_back(file.path(parts_.data_directory, parts_.database));
+    }
+    return true;
+  });
+  return paths;
+}
+
+void CheckpointRetention::remove_files() {
+  try {
+    for (const std::string& path : take_unneeded_files())
+      static_cast<void>(parts_.files.remove_gradually(path));
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+bool CheckpointRetention::give_up_holds() noexcept {
+  std::lock_guard lock(mutex_);
+  bool any = false;
+  for (CheckpointHold* hold : holds_) any |= !std::exchange(hold->given_up_, true);
+  if (any) {
+    write_server_log(LogLevel::warning,
+                     "a backup is given up: the log segments that it keeps are needed for space");
+  }
+  return any;
+}
+
+bool CheckpointRetention::is_untidy() const {
+  std::lock_guard lock(mutex_);
+  return untidy_;
+}
+
+CheckpointHold::CheckpointHold(Checkpointer& checkpointer) : checkpointer_(checkpointer) {
+  CheckpointRetention& retention = checkpointer.retention_;
+  std::lock_guard lock(retention.mutex_);
+  control_ = retention.control_;
+  retention.holds_.push_back(this);
+}
+
+CheckpointHold::~CheckpointHold() {
+  CheckpointRetention& retention = checkpointer_.retention_;
+  {
+    std::lock_guard lock(retention.mutex_);
+    std::erase(retention.holds_, this);
+    bool kept = retention.control_.checkpoint.number != control_.checkpoint.number;
+    if (!kept) return;
+    retention.untidy_ = true;
+  }
+  checkpointer_.log_has_grown();
+}
+
+bool CheckpointHold::given_up() const {
+  std::lock_guard lock(checkpointer_.retention_.mutex_);
+  return given_up_;
+}
+
+}  // namespace pgsilo
