@@ -37,6 +37,9 @@ inline constexpr uint32_t disturbed_referential_rounds = 4;
 // A session keeps so many plans of foreign keys' actions; then it begins anew.
 inline constexpr size_t kept_referential_plans = 256;
 
+// ORs under an AND under an OR are multiplied out, to be looked up in indexes, up to so many.
+inline constexpr size_t most_multiplied_alternatives = 64;
+
 // A plan is made again when one of its tables has more than this many times the rows that it was
 // made for, or less than one in so many; with so many rows on both sides nobody minds. Whether it
 // is so is looked at no more often than this.

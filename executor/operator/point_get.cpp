@@ -46,21 +46,8 @@ class PointGet final : public TableScanOperator {
   }
 
   bool read() {
-    Transaction& transaction = state_.transaction();
     ReadPurpose row_purpose = locks_first() ? ReadPurpose::for_update : purpose();
-    TransactionStatus status;
-    if (compiled_.index == nullptr) {
-      status =
-          transaction.get(primary(), key_.view(), buffer_, &row_, row_purpose, compiled_.row_lock);
-    } else {
-      RowRef entry;
-      status = transaction.get(*compiled_.index->relation, key_.view(), entry_buffer_, &entry,
-                               purpose());
-      if (status == TransactionStatus::ok) {
-        status = transaction.get_via_entry(primary(), entry, buffer_, &row_, row_purpose,
-                                           compiled_.row_lock);
-      }
-    }
+    TransactionStatus status = get(compiled_.index, key_.view(), entry_buffer_, row_purpose);
     if (status == TransactionStatus::ok) return true;
     return status != TransactionStatus::not_found && check_lock(status);
   }

@@ -18,8 +18,8 @@ RangeCursor::~RangeCursor() = default;
 void RangeCursor::open(Relation& relation, const EncodedRange& range, bool backward,
                        RowBuffer& buffer, ReadPurpose purpose) {
   KeyRange bounds;
-  if (range.has_lower) bounds.lower = KeyBound::inclusive(range.lower.view());
-  if (range.has_upper) bounds.upper = KeyBound::exclusive(range.upper.view());
+  if (range.has_lower) bounds.lower = KeyBound::inclusive(range.lower);
+  if (range.has_upper) bounds.upper = KeyBound::exclusive(range.upper);
   if (scan_ == nullptr) scan_ = std::make_unique<Scan>();
   scan_->scan.emplace(state_.transaction(), relation, bounds,
                       backward ? ScanDirection::backward : ScanDirection::forward, buffer, purpose);

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
-#include "base/byte_buffer.h"
 #include "storage/transaction/transaction.h"
 
 namespace pgsilo {
@@ -14,16 +14,11 @@ struct ExecutionState;
 
 // Encoded bounds; without one, the range reaches to that end of the tree.
 struct EncodedRange {
-  ByteBuffer lower;  // inclusive
-  ByteBuffer upper;  // exclusive
+  std::string_view lower;  // inclusive
+  std::string_view upper;  // exclusive
   bool has_lower = false;
   bool has_upper = false;
-
-  void clear() {
-    lower.clear();
-    upper.clear();
-    has_lower = has_upper = false;
-  }
+  bool is_point = false;  // `lower` is the whole key of at most one row
 };
 
 class RangeCursor {
@@ -33,7 +28,8 @@ class RangeCursor {
   RangeCursor(const RangeCursor&) = delete;
   RangeCursor& operator=(const RangeCursor&) = delete;
 
-  // `range` outlives the scan; rows are read into `buffer`. `purpose`: plain or passing.
+  // The bytes of `range` outlive the scan; rows are read into `buffer`. `purpose`: plain or
+  // passing.
   void open(Relation& relation, const EncodedRange& range, bool backward, RowBuffer& buffer,
             ReadPurpose purpose);
   // The next row visible to the statement; false at the end, and when nothing is open.

@@ -91,6 +91,18 @@ bool TableScanOperator::accept(bool locked) {
   return true;
 }
 
+TransactionStatus TableScanOperator::get(const IndexDescriptor* index, std::string_view key,
+                                         RowBuffer& entry_buffer, ReadPurpose row_purpose) {
+  Transaction& transaction = state_.transaction();
+  if (index == nullptr)
+    return transaction.get(primary(), key, buffer_, &row_, row_purpose, scan_.row_lock);
+  RowRef entry;
+  TransactionStatus status =
+      transaction.get(*index->relation, key, entry_buffer, &entry, purpose());
+  if (status != TransactionStatus::ok) return status;
+  return transaction.get_via_entry(primary(), entry, buffer_, &row_, row_purpose, scan_.row_lock);
+}
+
 bool TableScanOperator::check_lock(TransactionStatus status) {
   if (status != TransactionStatus::lock_not_available) state_.raise(status);
   if (!scan_.passes_locked_rows) raise_row_not_available(*scan_.table);

@@ -57,6 +57,9 @@ class TableScanOperator : public Operator {
   bool accept(bool locked);
   // False: not the row of this answer, for it is locked by another. Throws what else there is.
   bool check_lock(TransactionStatus status);
+  // Reads the row of a whole key into row_: of the primary tree's, or of a unique index's.
+  TransactionStatus get(const IndexDescriptor* index, std::string_view key, RowBuffer& entry_buffer,
+                        ReadPurpose row_purpose);
   ReadPurpose purpose() const {
     return scan_.passes_locked_rows ? ReadPurpose::passing : ReadPurpose::plain;
   }

@@ -6,6 +6,7 @@
 #include "catalog/builtin/builtin.h"
 #include "catalog/descriptors.h"
 #include "planner/access/like_prefix.h"
+#include "planner/access/selectivity.h"
 #include "planner/bound/make_expression.h"
 #include "planner/rewrite/fold.h"
 #include "sql/types/type.h"
@@ -14,7 +15,7 @@ namespace pgsilo {
 
 namespace {
 
-enum class Use : uint8_t { none, equal, is_null, not_null, in_list, lower, upper, prefix };
+enum class Use : uint8_t { none, equal, is_null, not_null, list, lower, upper, prefix };
 
 // One clause as a condition on one column.
 struct ColumnCondition {
@@ -22,7 +23,8 @@ struct ColumnCondition {
   KeyValue value;
   KeyValue prefix_end;  // of a prefix; value null: open
   bool inclusive = false;
-  const InListExpression* list = nullptr;
+  std::span<const BoundExpression* const> list;
+  const BoundExpression* array = nullptr;
   KeyConversion list_conversion = KeyConversion::none;
 };
 
@@ -76,6 +78,8 @@ class Matcher {
         return match_null_test(*as<NullTestExpression>(&expression), column);
       case ExpressionKind::in_list:
         return match_list(*as<InListExpression>(&expression), column, type);
+      case ExpressionKind::array_comparison:
+        return match_array(*as<ArrayComparisonExpression>(&expression), column, type);
       case ExpressionKind::column:
         return plain_column_of(expression, relation_) == column ? match_boolean(true)
                                                                 : ColumnCondition();
@@ -158,8 +162,22 @@ class Matcher {
       if (!is_outside_value(*item)) return {};
     }
     ColumnCondition condition;
-    condition.use = Use::in_list;
-    condition.list = &list;
+    condition.use = Use::list;
+    condition.list = list.items;
+    condition.list_conversion = *conversion;
+    return condition;
+  }
+
+  ColumnCondition match_array(const ArrayComparisonExpression& comparison, int32_t column,
+                              Oid type) const {
+    const BuiltinOperator* op = find_operator(comparison.operator_oid);
+    bool is_equality = op != nullptr && op->name == "=" && !comparison.is_all;
+    if (!is_equality || plain_column_of(*comparison.operand, relation_) != column) return {};
+    auto conversion = key_conversion(type, comparison.element_type);
+    if (!conversion || !is_outside_value(*comparison.array)) return {};
+    ColumnCondition condition;
+    condition.use = Use::list;
+    condition.array = comparison.array;
     condition.list_conversion = *conversion;
     return condition;
   }
@@ -174,75 +192,103 @@ struct Found {
   ColumnCondition condition;
 };
 
-void use(IndexMatch& match, const Clause& clause) {
-  match.used.push_back(&clause);
-  match.selectivity *= clause.selectivity;
-}
+// What the columns of an index have got so far.
+class Columns {
+ public:
+  explicit Columns(IndexMatch& match) : match_(match) {}
 
-void add_range(IndexMatch& match, const Found& found) {
-  const ColumnCondition& condition = found.condition;
-  switch (condition.use) {
-    case Use::not_null:
-      match.skip_nulls = true;
-      break;
-    case Use::lower:
-      if (match.lower.value != nullptr) return;
-      match.lower = condition.value;
-      match.lower_inclusive = condition.inclusive;
-      break;
-    case Use::upper:
-      if (match.upper.value != nullptr) return;
-      match.upper = condition.value;
-      match.upper_inclusive = condition.inclusive;
-      break;
-    case Use::prefix:
-      if (match.has_range()) return;
-      match.lower = condition.value;
-      match.lower_inclusive = true;
-      match.upper = condition.prefix_end;
-      match.rechecked.push_back(found.clause);
-      break;
-    default:
-      return;
+  // Returns whether later columns can be used too.
+  bool add(const std::vector<Found>& found) {
+    const Found* equal = find_use(found, Use::equal);
+    if (equal == nullptr) equal = find_use(found, Use::is_null);
+    if (equal != nullptr) {
+      equal_.push_back(equal->condition.value);
+      use(*equal->clause);
+      return true;
+    }
+    const Found* list = find_use(found, Use::list);
+    if (list != nullptr && ranges_.list_column < 0) {
+      ranges_.list_column = static_cast<int32_t>(equal_.size());
+      ranges_.list = list->condition.list;
+      ranges_.array = list->condition.array;
+      ranges_.list_conversion = list->condition.list_conversion;
+      equal_.emplace_back();
+      use(*list->clause);
+      return true;
+    }
+    for (const Found& item : found) add_range(item);
+    return false;
   }
-  use(match, *found.clause);
-}
 
-const Found* find_use(const std::vector<Found>& found, Use wanted) {
-  for (const Found& item : found) {
-    if (item.condition.use == wanted) return &item;
+  void finish(Arena& arena) {
+    bool has_null = std::any_of(equal_.begin(), equal_.end(),
+                                [](const KeyValue& value) { return value.is_null; });
+    const IndexDescriptor& index = *match_.index;
+    ranges_.is_unique_lookup = index.unique && equal_.size() == index.columns.size() && !has_null;
+    ranges_.equal = arena.copy_span(equal_);
+    match_.equal_columns = equal_.size();
+    match_.list_column = ranges_.list_column;
+    if (ranges_.array != nullptr) {
+      match_.lookups = array_length(*ranges_.array);
+    } else if (ranges_.list_column >= 0) {
+      match_.lookups = static_cast<double>(ranges_.list.size());
+    }
+    match_.ranges = arena.copy_span(std::initializer_list<KeyRanges>{ranges_});
   }
-  return nullptr;
-}
 
-// Returns whether later columns can be used too.
-bool match_column(IndexMatch& match, const std::vector<Found>& found) {
-  const Found* equal = find_use(found, Use::equal);
-  if (equal == nullptr) equal = find_use(found, Use::is_null);
-  if (equal != nullptr) {
-    match.equal.push_back(equal->condition.value);
-    use(match, *equal->clause);
-    return true;
+ private:
+  static const Found* find_use(const std::vector<Found>& found, Use wanted) {
+    for (const Found& item : found) {
+      if (item.condition.use == wanted) return &item;
+    }
+    return nullptr;
   }
-  const Found* list = find_use(found, Use::in_list);
-  if (list != nullptr && match.in_list_column < 0) {
-    match.in_list_column = static_cast<int32_t>(match.equal.size());
-    match.in_list = list->condition.list->items;
-    match.in_list_conversion = list->condition.list_conversion;
-    match.equal.push_back(KeyValue());
-    use(match, *list->clause);
-    return true;
-  }
-  for (const Found& item : found) add_range(match, item);
-  return false;
-}
 
-bool any_is_null(const IndexMatch& match) {
-  return std::any_of(match.equal.begin(), match.equal.end(),
-                     [](const KeyValue& value) { return value.is_null; });
-}
+  void use(const Clause& clause) {
+    match_.used.push_back(&clause);
+    match_.selectivity *= clause.selectivity;
+  }
+
+  void add_range(const Found& found) {
+    const ColumnCondition& condition = found.condition;
+    switch (condition.use) {
+      case Use::not_null:
+        ranges_.skip_nulls = true;
+        break;
+      case Use::lower:
+        if (ranges_.lower.value != nullptr) return;
+        ranges_.lower = condition.value;
+        ranges_.lower_inclusive = condition.inclusive;
+        break;
+      case Use::upper:
+        if (ranges_.upper.value != nullptr) return;
+        ranges_.upper = condition.value;
+        ranges_.upper_inclusive = condition.inclusive;
+        break;
+      case Use::prefix:
+        if (ranges_.has_range()) return;
+        ranges_.lower = condition.value;
+        ranges_.lower_inclusive = true;
+        ranges_.upper = condition.prefix_end;
+        match_.rechecked.push_back(found.clause);
+        break;
+      default:
+        return;
+    }
+    use(*found.clause);
+  }
+
+  IndexMatch& match_;
+  KeyRanges ranges_;
+  std::vector<KeyValue> equal_;
+};
 
 }  // namespace
+
+bool IndexMatch::is_unique_lookup() const {
+  return std::all_of(ranges.begin(), ranges.end(),
+                     [](const KeyRanges& each) { return each.is_unique_lookup; });
+}
 
 int32_t plain_column_of(const BoundExpression& expression, int32_t relation) {
   if (auto* relabel = try_as<RelabelExpression>(&expression))
@@ -258,16 +304,16 @@ IndexMatch match_index(Arena& arena, const BoundQuery& query, int32_t relation,
   IndexMatch match;
   match.index = &index;
   Matcher matcher(arena, query, relation);
+  Columns columns(match);
   for (const IndexColumn& column : index.columns) {
     std::vector<Found> found;
     for (const Clause* clause : clauses) {
       ColumnCondition condition = matcher.match(*clause->expression, column.number - 1);
       if (condition.use != Use::none) found.push_back({clause, condition});
     }
-    if (!match_column(match, found)) break;
+    if (!columns.add(found)) break;
   }
-  match.is_unique_lookup =
-      index.unique && match.equal.size() == index.columns.size() && !any_is_null(match);
+  columns.finish(arena);
   return match;
 }
 
@@ -278,17 +324,14 @@ std::optional<ScanDirection> match_order(const BoundQuery& query, int32_t relati
   const auto& columns = match.index->columns;
   std::optional<ScanDirection> direction;
   size_t next = 0;
-  auto is_fixed = [&](size_t i) {
-    return i < match.equal.size() && static_cast<int32_t>(i) != match.in_list_column;
-  };
   for (const OrderKey& key : wanted) {
     int32_t column = plain_column_of(*key.expression, relation);
     if (column < 0) return std::nullopt;
     bool fixed = false;
     for (size_t i = 0; i < columns.size(); ++i)
-      fixed |= is_fixed(i) && columns[i].number == column + 1;
+      fixed |= match.is_fixed(i) && columns[i].number == column + 1;
     if (fixed) continue;
-    while (next < columns.size() && is_fixed(next)) ++next;
+    while (next < columns.size() && match.is_fixed(next)) ++next;
     // A unique key is used up: later keys decide nothing, unless nulls made it not unique.
     if (next == columns.size()) {
       if (match.index->unique && match.index->key.columns_are_key()) continue;
@@ -299,7 +342,9 @@ std::optional<ScanDirection> match_order(const BoundQuery& query, int32_t relati
     ScanDirection needed =
         key.descending == part.descending ? ScanDirection::forward : ScanDirection::backward;
     if (direction && *direction != needed) return std::nullopt;
-    bool without_nulls = next == match.equal.size() && match.excludes_nulls();
+    bool is_bounded = next == match.equal_columns && match.ranges[0].excludes_nulls();
+    bool is_listed = static_cast<int32_t>(next) == match.list_column;
+    bool without_nulls = match.ranges.size() == 1 && (is_bounded || is_listed);
     bool has_nulls = !table.columns[column].not_null && !without_nulls;
     bool nulls_first = needed == ScanDirection::forward ? part.nulls_first : !part.nulls_first;
     if (has_nulls && nulls_first != key.nulls_first) return std::nullopt;

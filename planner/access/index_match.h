@@ -20,30 +20,36 @@ struct OrderKey {
   bool nulls_first = false;
 };
 
-// How a scan of an index uses conditions. Values are still over columns (of other relations, for a
-// parameterised scan).
+// How a scan of an index uses conditions.
 struct IndexMatch {
   const IndexDescriptor* index = nullptr;
-  std::vector<KeyValue> equal;
-  std::span<const BoundExpression* const> in_list;
-  KeyConversion in_list_conversion = KeyConversion::none;
-  int32_t in_list_column = -1;
-  KeyValue lower;
-  KeyValue upper;
-  bool lower_inclusive = false;
-  bool upper_inclusive = false;
-  bool skip_nulls = false;  // IS NOT NULL on the column behind the equal ones
-  bool is_unique_lookup = false;
+  // Values are still over columns (of other relations, for a parameterised scan). More than one
+  // where a condition is an OR.
+  std::span<const KeyRanges> ranges;
+  // So many columns, but for that with a list, have one value in all of the ranges.
+  size_t equal_columns = 0;
+  int32_t list_column = -1;
   std::vector<const Clause*> used;       // shown as index condition
   std::vector<const Clause*> rechecked;  // of these, those that stay in the filter
   double selectivity = 1;                // of the used conditions
+  // What the ranges answer, where that is not all that is used: parts of an OR.
+  const BoundExpression* answered = nullptr;
+  double lookups = 1;  // ranges, each value of a list for itself
 
   bool has_conditions() const { return !used.empty(); }
-  bool has_range() const { return lower.value != nullptr || upper.value != nullptr; }
-  bool excludes_nulls() const { return has_range() || skip_nulls; }
+  bool is_fixed(size_t column) const {
+    return column < equal_columns && static_cast<int32_t>(column) != list_column;
+  }
+  // At most one row for each lookup.
+  bool is_unique_lookup() const;
+  // At most one row.
+  bool is_point() const {
+    return ranges.size() == 1 && list_column < 0 && ranges[0].is_unique_lookup;
+  }
 };
 
-// `clauses`: those that may be used, i.e. their other relations are known when the scan starts.
+// `clauses`: those that may be used, i.e. their other relations are known when the scan starts. No
+// OR is used.
 IndexMatch match_index(Arena& arena, const BoundQuery& query, int32_t relation,
                        const IndexDescriptor& index, std::span<const Clause* const> clauses);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "planner/access/disjunction.h"
 #include "planner/access/planning.h"
 #include "planner/access/selectivity.h"
 #include "planner/access/strictness.h"
@@ -147,7 +148,22 @@ class Decomposition {
     }
     set_equality(clause);
     clause.selectivity = estimate_selectivity(statement_, query_, *expression);
+    clause.alternatives = alternatives_of(*expression);
     problem_.clauses.push_back(clause);
+  }
+
+  std::span<const ClauseAlternative> alternatives_of(const BoundExpression& expression) const {
+    std::vector<Conjunction> disjunction = disjunction_of(expression);
+    auto alternatives = statement_.arena.make_span<ClauseAlternative>(disjunction.size());
+    for (size_t i = 0; i < alternatives.size(); ++i) {
+      auto clauses = statement_.arena.make_span<Clause>(disjunction[i].size());
+      for (size_t j = 0; j < clauses.size(); ++j) {
+        clauses[j].expression = disjunction[i][j];
+        clauses[j].selectivity = estimate_selectivity(statement_, query_, *disjunction[i][j]);
+      }
+      alternatives[i].clauses = clauses;
+    }
+    return alternatives;
   }
 
   // A clause that reads the nullable side of an outer join within its scope waits for that join.

@@ -9,6 +9,7 @@
 // none; immutable once made.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "planner/access/relation_set.h"
@@ -17,6 +18,8 @@
 namespace pgsilo {
 
 struct StatementPlanning;
+
+struct ClauseAlternative;
 
 struct Clause {
   const BoundExpression* expression = nullptr;
@@ -29,6 +32,13 @@ struct Clause {
   RelationSet left_relations;
   RelationSet right_relations;
   double selectivity = 1;
+  // Of an OR: one of them has to be true. Empty: it is none.
+  std::span<const ClauseAlternative> alternatives;
+};
+
+// A conjunction: `expression` and `selectivity` of each clause are all that is set.
+struct ClauseAlternative {
+  std::span<const Clause> clauses;
 };
 
 struct SpecialJoin {

@@ -207,7 +207,7 @@ void JoinSearch::add_parameterised_joins(const Path& left, const Path& shape, Re
     };
     std::erase_if(joined.hashed, answered);
     std::erase_if(joined.conditions, answered);
-    joined.right_is_unique = inner.match.is_unique_lookup && inner.match.in_list_column < 0;
+    joined.right_is_unique = inner.match.is_point();
     paths_.push_back(std::move(inner));
     add_nested_loop(left, paths_.back(), joined, result);
   }

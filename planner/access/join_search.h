@@ -42,8 +42,16 @@ class JoinSearch {
   };
 
   void make_scan_paths(int32_t relation);
-  void add_index_paths(int32_t relation, RelationSet outer, std::vector<const Clause*> clauses,
+  void add_index_paths(int32_t relation, RelationSet outer,
+                       const std::vector<const Clause*>& clauses, std::vector<const Path*>& paths);
+  void add_union_paths(int32_t relation, RelationSet outer,
+                       const std::vector<const Clause*>& clauses, const Clause& clause,
+                       std::span<const IndexDescriptor* const> indexes,
                        std::vector<const Path*>& paths);
+  // With the match in it.
+  void add_index_path(int32_t relation, RelationSet outer,
+                      const std::vector<const Clause*>& clauses, Path path,
+                      std::vector<const Path*>& paths);
   void search_all();
   void search_greedily();
   void join(RelationSet left, RelationSet right);

@@ -24,7 +24,8 @@ struct Path {
   bool is_ordered = false;  // yields the order the query wants
   // Scans.
   int32_t relation = -1;
-  IndexMatch match;
+  IndexMatch match;               // what all parts use, if there are several
+  std::vector<IndexMatch> parts;  // several indexes of which one answers each part of an OR
   ScanDirection direction = ScanDirection::forward;
   std::vector<const Clause*>
       filter;  // scans: conditions left to check; joins: checked after null extension

@@ -5,6 +5,7 @@
 #include "catalog/descriptors.h"
 #include "planner/access/join_search.h"
 #include "planner/access/selectivity.h"
+#include "planner/access/union_match.h"
 #include "planner/plan/transaction_plan.h"
 
 namespace pgsilo {
@@ -36,53 +37,105 @@ double selectivity_of(const std::vector<const Clause*>& clauses) {
 
 // Rows the index conditions let through.
 double fetched_rows(const IndexMatch& match, double table_size) {
-  if (match.is_unique_lookup) {
-    return match.in_list_column < 0
-               ? 1
-               : std::min(table_size, static_cast<double>(match.in_list.size()));
-  }
+  if (match.is_unique_lookup()) return std::min(table_size, match.lookups);
   return clamp_rows(table_size * match.selectivity);
 }
 
-Path index_path(const IndexMatch& match, const std::vector<const Clause*>& clauses,
-                double table_size, bool primary) {
-  Path path;
-  path.kind = PathKind::index;
-  path.match = match;
-  path.filter = remaining(clauses, match);
-  double fetched = fetched_rows(match, table_size);
-  double descents = match.in_list_column < 0 ? 1 : static_cast<double>(match.in_list.size());
-  double per_row = cost::row + (primary ? 0 : cost::secondary_row) +
-                   cost::operation * static_cast<double>(path.filter.size());
+// What the clauses cost for one row: each value of a list may be looked at.
+double check_cost(const std::vector<const Clause*>& clauses) {
+  double operations = 0;
+  for (const Clause* clause : clauses) operations += comparisons_of(*clause->expression);
+  return operations * cost::operation;
+}
+
+// Sets the costs, and the rows by the clauses that are not among the used.
+void estimate(Path& path, const std::vector<const Clause*>& clauses, double table_size) {
+  std::vector<const Clause*> unused;
+  for (const Clause* clause : clauses) {
+    bool used =
+        std::find(path.match.used.begin(), path.match.used.end(), clause) != path.match.used.end();
+    if (!used) unused.push_back(clause);
+  }
+  path.filter = remaining(clauses, path.match);
+  std::span<const IndexMatch> parts(path.parts);
+  if (parts.empty()) parts = {&path.match, 1};
+  // Rows of several indexes are told apart.
+  double per_row = cost::row + check_cost(path.filter) + (parts.size() > 1 ? cost::hash_row : 0);
+  double fetched = 0;
   path.startup_cost = descent_cost(table_size);
-  path.total_cost = descents * path.startup_cost + fetched * per_row;
-  path.rows = clamp_rows(fetched * selectivity_of(path.filter));
-  return path;
+  path.total_cost = 0;
+  for (const IndexMatch& part : parts) {
+    double rows = fetched_rows(part, table_size);
+    path.total_cost += part.lookups * path.startup_cost +
+                       rows * (per_row + (part.index->primary ? 0 : cost::secondary_row));
+    fetched += rows;
+  }
+  path.rows = clamp_rows(std::min(fetched, table_size) * selectivity_of(unused));
 }
 
 }  // namespace
 
+void JoinSearch::add_index_path(int32_t relation, RelationSet outer,
+                                const std::vector<const Clause*>& clauses, Path path,
+                                std::vector<const Path*>& paths) {
+  bool wants_order = outer.empty() && path.parts.empty() && !goal_.wanted_order.empty();
+  std::optional<ScanDirection> direction;
+  if (wants_order) direction = match_order(query_, relation, path.match, goal_.wanted_order);
+  if (!path.match.has_conditions() && !direction) return;
+  path.kind = PathKind::index;
+  path.relation = relation;
+  path.relations = RelationSet::of(relation);
+  path.outer = outer;
+  path.is_ordered = direction.has_value();
+  path.direction = direction.value_or(ScanDirection::forward);
+  estimate(path, clauses, table_rows(statement_, *query_.relations[relation]->table));
+  paths_.push_back(std::move(path));
+  paths.push_back(&paths_.back());
+}
+
+// An OR by ranges of one index, or each of its alternatives by the index that is best for it.
+void JoinSearch::add_union_paths(int32_t relation, RelationSet outer,
+                                 const std::vector<const Clause*>& clauses, const Clause& clause,
+                                 std::span<const IndexDescriptor* const> indexes,
+                                 std::vector<const Path*>& paths) {
+  std::vector<const Clause*> others;
+  for (const Clause* each : clauses) {
+    if (each->alternatives.empty()) others.push_back(each);
+  }
+  auto add = [&](std::span<const IndexDescriptor* const> among, bool several) {
+    auto match = match_union(statement_.arena, query_, relation, among, others, clause);
+    if (!match || (match->parts.size() > 1) != several) return;
+    Path path;
+    if (several) {
+      path.parts = std::move(match->parts);
+    } else {
+      path.match = std::move(match->parts.front());
+    }
+    path.match.used = std::move(match->used);
+    path.match.rechecked = std::move(match->rechecked);
+    path.match.answered = match->answered;
+    add_index_path(relation, outer, clauses, std::move(path), paths);
+  };
+  for (const IndexDescriptor* const& index : indexes) add({&index, 1}, false);
+  if (indexes.size() > 1) add(indexes, true);
+}
+
 void JoinSearch::add_index_paths(int32_t relation, RelationSet outer,
-                                 std::vector<const Clause*> clauses,
+                                 const std::vector<const Clause*>& clauses,
                                  std::vector<const Path*>& paths) {
   if (!statement_.settings.enable_index_scan) return;
-  const TableDescriptor& table = *query_.relations[relation]->table;
-  double table_size = table_rows(statement_, table);
-  for (const auto& index : table.indexes) {
-    if (!index->valid) continue;
-    IndexMatch match = match_index(statement_.arena, query_, relation, *index, clauses);
-    bool wants_order = outer.empty() && !goal_.wanted_order.empty();
-    std::optional<ScanDirection> direction;
-    if (wants_order) direction = match_order(query_, relation, match, goal_.wanted_order);
-    if (!match.has_conditions() && !direction) continue;
-    Path path = index_path(match, clauses, table_size, index->primary);
-    path.relation = relation;
-    path.relations = RelationSet::of(relation);
-    path.outer = outer;
-    path.is_ordered = direction.has_value();
-    path.direction = direction.value_or(ScanDirection::forward);
-    paths_.push_back(std::move(path));
-    paths.push_back(&paths_.back());
+  std::vector<const IndexDescriptor*> indexes;
+  for (const auto& index : query_.relations[relation]->table->indexes) {
+    if (index->valid) indexes.push_back(index.get());
+  }
+  for (const IndexDescriptor* index : indexes) {
+    Path path;
+    path.match = match_index(statement_.arena, query_, relation, *index, clauses);
+    add_index_path(relation, outer, clauses, std::move(path), paths);
+  }
+  for (const Clause* clause : clauses) {
+    if (!clause->alternatives.empty())
+      add_union_paths(relation, outer, clauses, *clause, indexes, paths);
   }
 }
 
@@ -96,7 +149,7 @@ void JoinSearch::make_scan_paths(int32_t relation) {
   path.relation = relation;
   path.relations = RelationSet::of(relation);
   path.filter = clauses;
-  double per_row = cost::operation * static_cast<double>(clauses.size());
+  double per_row = check_cost(clauses);
   if (others_[relation].plan != nullptr) {
     const PlanNode& plan = *others_[relation].plan;
     path.kind = PathKind::other_relation;

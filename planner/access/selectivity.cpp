@@ -8,6 +8,7 @@
 #include "planner/access/join_problem.h"
 #include "planner/access/planning.h"
 #include "planner/plan/transaction_plan.h"
+#include "sql/types/array.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -83,6 +84,20 @@ double boolean_selectivity(const StatementPlanning& statement, const BoundQuery&
   return selectivity;
 }
 
+// PostgreSQL's guess for arrays that are not constant.
+constexpr double default_array_length = 10;
+
+double array_selectivity(const StatementPlanning& statement, const BoundQuery& query,
+                         const ArrayComparisonExpression& comparison) {
+  const BuiltinOperator* op = find_operator(comparison.operator_oid);
+  bool is_in = op != nullptr && op->name == "=" && !comparison.is_all;
+  bool is_not_in = op != nullptr && op->name == "<>" && comparison.is_all;
+  if (!is_in && !is_not_in) return default_range * 10;
+  double one = equality_selectivity(statement, query, *comparison.operand, *comparison.array);
+  double any = std::min(1.0, one * array_length(*comparison.array));
+  return is_in ? any : 1 - any;
+}
+
 double in_list_selectivity(const StatementPlanning& statement, const BoundQuery& query,
                            const InListExpression& list) {
   double one = list.items.empty()
@@ -132,10 +147,31 @@ double estimate_selectivity(const StatementPlanning& statement, const BoundQuery
     case ExpressionKind::null_test:
       return as<NullTestExpression>(&condition)->is_not_null ? 1 - default_null : default_null;
     case ExpressionKind::array_comparison:
-      return default_range * 10;
+      return array_selectivity(statement, query, *as<ArrayComparisonExpression>(&condition));
     default:
       return 0.5;
   }
+}
+
+double array_length(const BoundExpression& array) {
+  if (const auto* listed = try_as<ArrayExpression>(&array))
+    return static_cast<double>(listed->elements.size());
+  const auto* constant = try_as<ConstantExpression>(&array);
+  if (constant == nullptr) return default_array_length;
+  return constant->value.null ? 0 : ArrayReader(constant->value).count();
+}
+
+double comparisons_of(const BoundExpression& condition) {
+  if (const auto* list = try_as<InListExpression>(&condition))
+    return static_cast<double>(list->items.size());
+  if (const auto* comparison = try_as<ArrayComparisonExpression>(&condition))
+    return std::max(1.0, array_length(*comparison->array));
+  const auto* boolean = try_as<BooleanExpression>(&condition);
+  if (boolean == nullptr) return 1;
+  double comparisons = 0;
+  for (const BoundExpression* argument : boolean->arguments)
+    comparisons += comparisons_of(*argument);
+  return comparisons;
 }
 
 int32_t type_width(Oid type, int32_t typmod) {

@@ -16,6 +16,10 @@ double distinct_values(const StatementPlanning& statement, const BoundQuery& que
 // 0 to 1.
 double estimate_selectivity(const StatementPlanning& statement, const BoundQuery& query,
                             const BoundExpression& condition);
+// How many elements an array has, as far as it is known before the run.
+double array_length(const BoundExpression& array);
+// How many comparisons a condition takes, at most.
+double comparisons_of(const BoundExpression& condition);
 // At least one row: what explain shows and costs multiply.
 double clamp_rows(double rows);
 // PostgreSQL's guess for the width of a column in bytes.

@@ -226,7 +226,32 @@ class TreeMaker {
   }
 
   void describe_index_scan(ExplainedNode& made, const IndexScanNode& node) {
-    describe_index(made, node, node.index, node.direction, node.index_condition);
+    if (node.parts.size() > 1) return describe_union(made, node);
+    describe_index(made, node, node.parts[0].index, node.direction, node.index_condition);
+  }
+
+  // In the words that PostgreSQL has for it.
+  void describe_union(ExplainedNode& made, const IndexScanNode& node) {
+    describe_scan(made, node, "Bitmap Heap Scan", "");
+    made.add("Recheck Cond", scan_text(*node.index_condition, node));
+    if (node.filter != nullptr) add_scan_filter(made, node);
+    auto all = std::make_unique<ExplainedNode>();
+    all->plan = &node;
+    all->relationship = "Outer";
+    set_title(*all, "BitmapOr");
+    for (const IndexPart& part : node.parts) {
+      const IndexDescriptor* index =
+          part.index != nullptr ? part.index : node.table->primary_index();
+      auto below = std::make_unique<ExplainedNode>();
+      below->plan = &node;
+      below->relationship = "Member";
+      set_title(*below, "Bitmap Index Scan",
+                concat("Bitmap Index Scan on ", quote_identifier(index->name)));
+      below->fields.push_back({"Index Name", json_string(index->name)});
+      below->add("Index Cond", scan_text(*part.index_condition, node));
+      all->children.push_back(std::move(below));
+    }
+    made.children.push_back(std::move(all));
   }
 
   void describe_function_scan(ExplainedNode& made, const FunctionScanNode& node) {

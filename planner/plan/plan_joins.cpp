@@ -61,7 +61,7 @@ class JoinBuilder {
       case PathKind::sequential:
         return build_sequential(path);
       case PathKind::index:
-        return is_point(path) ? build_point_get(path) : build_index_scan(path);
+        return path.match.is_point() ? build_point_get(path) : build_index_scan(path);
       case PathKind::other_relation:
         return build_other(path);
       case PathKind::nested_loop:
@@ -77,10 +77,6 @@ class JoinBuilder {
     for (const ColumnDescriptor& column : context_.query.relations[relation]->table->columns) {
       if (!column.dropped) needed_[relation].insert(column.number - 1);
     }
-  }
-
-  static bool is_point(const Path& path) {
-    return path.match.is_unique_lookup && path.match.in_list_column < 0;
   }
 
   Layout set_scan(TableScan& scan, const Path& path) {
@@ -128,7 +124,7 @@ class JoinBuilder {
     return placed;
   }
 
-  std::span<const KeyValue> place_keys(const std::vector<KeyValue>& keys, ExpressionPlacer& shown) {
+  std::span<const KeyValue> place_keys(std::span<const KeyValue> keys, ExpressionPlacer& shown) {
     std::vector<KeyValue> placed;
     placed.reserve(keys.size());
     for (const KeyValue& key : keys) placed.push_back(place_key(key, shown));
@@ -144,33 +140,45 @@ class JoinBuilder {
     Layout layout = set_scan(*get, path);
     ExpressionPlacer placer(context_, layout);
     get->index = secondary(path.match.index);
-    get->keys = place_keys(path.match.equal, placer);
+    get->keys = place_keys(path.match.ranges[0].equal, placer);
     get->index_condition = placer.place_conjunction(expressions_of(path.match.used));
     get->filter = placer.place_conjunction(expressions_of(path.filter));
     return {get, std::move(layout), path.is_ordered};
+  }
+
+  KeyRanges place_ranges(const KeyRanges& ranges, ExpressionPlacer& shown) {
+    KeyRanges placed = ranges;
+    placed.equal = place_keys(ranges.equal, shown);
+    std::vector<const BoundExpression*> items;
+    for (const BoundExpression* item : ranges.list) items.push_back(place_key({item}, shown).value);
+    placed.list = context_.arena().copy_span(items);
+    placed.array = place_key({ranges.array}, shown).value;
+    placed.lower = place_key(ranges.lower, shown);
+    placed.upper = place_key(ranges.upper, shown);
+    return placed;
+  }
+
+  IndexPart place_part(const IndexMatch& match, ExpressionPlacer& shown) {
+    std::vector<KeyRanges> ranges;
+    for (const KeyRanges& each : match.ranges) ranges.push_back(place_ranges(each, shown));
+    return {secondary(match.index), context_.arena().copy_span(ranges), nullptr};
   }
 
   PlacedPlan build_index_scan(const Path& path) {
     auto* scan = statement_.make_node<IndexScanNode>();
     Layout layout = set_scan(*scan, path);
     ExpressionPlacer placer(context_, layout);
-    const IndexMatch& match = path.match;
-    scan->index = secondary(match.index);
+    std::vector<IndexPart> parts;
+    if (path.parts.empty()) parts.push_back(place_part(path.match, placer));
+    for (const IndexMatch& part : path.parts) {
+      parts.push_back(place_part(part, placer));
+      parts.back().index_condition = placer.place(part.answered);
+    }
+    scan->parts = context_.arena().copy_span(parts);
     scan->direction = path.direction;
-    scan->equal = place_keys(match.equal, placer);
-    std::vector<const BoundExpression*> items;
-    for (const BoundExpression* item : match.in_list)
-      items.push_back(place_key({item}, placer).value);
-    scan->in_list = context_.arena().copy_span(items);
-    scan->in_list_conversion = match.in_list_conversion;
-    scan->in_list_column = match.in_list_column;
-    scan->lower = place_key(match.lower, placer);
-    scan->upper = place_key(match.upper, placer);
-    scan->lower_inclusive = match.lower_inclusive;
-    scan->upper_inclusive = match.upper_inclusive;
-    scan->skip_nulls = match.skip_nulls;
-    scan->is_unique_lookup = match.is_unique_lookup;
-    scan->index_condition = placer.place_conjunction(expressions_of(match.used));
+    scan->index_condition = path.match.answered != nullptr
+                                ? placer.place(path.match.answered)
+                                : placer.place_conjunction(expressions_of(path.match.used));
     scan->filter = placer.place_conjunction(expressions_of(path.filter));
     return {scan, std::move(layout), path.is_ordered};
   }

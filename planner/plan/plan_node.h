@@ -159,35 +159,47 @@ struct PointGetNode : TableScan {
       nullptr;  // the same as a condition, for explain; reads the scan's row
 };
 
-// A range of an index or of the primary tree (`index` null), in key order or backwards. The keys
-// are those whose first columns equal `equal`, and whose next column lies within `lower` and
-// `upper`.
-// - With `in_list`, key column number in_list_column (< equal.size(); its element in `equal` is
-// unused) takes each of these
-//   values in turn: NULLs dropped, duplicates dropped, in index order (reversed if backward), so
-//   that the rows come in index order. If then all columns of a unique key are given, each is a
-//   point lookup.
+// Keys of an index or of a primary tree: those whose first columns equal `equal`, and whose next
+// column lies within `lower` and `upper`.
+// - With a list, key column number list_column (< equal.size(); its element in `equal` is unused)
+// takes each of its values: the elements of `array` if that is set, else of `list`. NULLs match
+// nothing.
 // - `lower` and `upper` are bounds on the column's VALUES, whatever the column's direction in the
-// index: the scan
-//   turns them for a descending column. A bound whose value is NULL: no rows. If either is set, or
-//   skip_nulls, rows whose column is NULL are not part of the range.
-// - Bounds on later columns are in `filter`.
-struct IndexScanNode : TableScan {
-  static constexpr PlanKind plan_kind = PlanKind::index_scan;
-  const IndexDescriptor* index = nullptr;
-  ScanDirection direction = ScanDirection::forward;
+// index: the scan turns them for a descending column. A bound whose value is NULL: no rows. If
+// either is set, or skip_nulls, rows whose column is NULL are not part of the range.
+// - Bounds on later columns are in the scan's `filter`.
+struct KeyRanges {
   std::span<const KeyValue> equal;
-  ExpressionList in_list;
-  KeyConversion in_list_conversion = KeyConversion::none;
-  int32_t in_list_column = -1;
+  std::span<const BoundExpression* const> list;
+  const BoundExpression* array = nullptr;
+  KeyConversion list_conversion = KeyConversion::none;
+  int32_t list_column = -1;
   KeyValue lower;  // value null: unbounded
   KeyValue upper;
   bool lower_inclusive = false;
   bool upper_inclusive = false;
   bool skip_nulls = false;
-  // Every key column is in `equal` and the key is unique: at most one row per value of in_list.
+  // Every key column is in `equal` and the key is unique: at most one row for each value of the
+  // list, looked up instead of scanned for.
   bool is_unique_lookup = false;
-  const BoundExpression* index_condition = nullptr;  // for explain; reads the scan's row
+
+  bool has_range() const { return lower.value != nullptr || upper.value != nullptr; }
+  bool excludes_nulls() const { return has_range() || skip_nulls; }
+};
+
+struct IndexPart {
+  const IndexDescriptor* index = nullptr;            // null: the primary tree
+  std::span<const KeyRanges> ranges;                 // at least one
+  const BoundExpression* index_condition = nullptr;  // for explain, if there are several
+};
+
+// The union of ranges. Of one index: in its order or backwards, wherever the ranges overlap. Of
+// several, each row once, in no order.
+struct IndexScanNode : TableScan {
+  static constexpr PlanKind plan_kind = PlanKind::index_scan;
+  std::span<const IndexPart> parts;  // at least one
+  ScanDirection direction = ScanDirection::forward;
+  const BoundExpression* index_condition = nullptr;  // reads the scan's row
 };
 
 // The whole primary tree, in key order (no order promised to the client).

@@ -14,11 +14,18 @@ void all(ExpressionList list, Visit visit) {
   for (const BoundExpression* expression : list) one(expression, visit);
 }
 
+void visit_ranges(const KeyRanges& ranges, Visit visit) {
+  for (const KeyValue& key : ranges.equal) one(key.value, visit);
+  for (const BoundExpression* value : ranges.list) one(value, visit);
+  one(ranges.array, visit);
+  one(ranges.lower.value, visit);
+  one(ranges.upper.value, visit);
+}
+
 void visit_index_scan(const IndexScanNode& scan, Visit visit) {
-  for (const KeyValue& key : scan.equal) one(key.value, visit);
-  all(scan.in_list, visit);
-  one(scan.lower.value, visit);
-  one(scan.upper.value, visit);
+  for (const IndexPart& part : scan.parts) {
+    for (const KeyRanges& ranges : part.ranges) visit_ranges(ranges, visit);
+  }
   one(scan.filter, visit);
 }
 

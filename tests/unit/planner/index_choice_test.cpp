@@ -8,6 +8,9 @@ struct IndexChoice : Planner {
   static const IndexScanNode& index_scan(const PlannedStatement& planned) {
     return the<IndexScanNode>(planned.root);
   }
+  static const KeyRanges& ranges(const PlannedStatement& planned) {
+    return index_scan(planned).parts[0].ranges[0];
+  }
 };
 
 TEST_F(IndexChoice, EqualityOnTheWholePrimaryKeyIsAPointGet) {
@@ -43,9 +46,8 @@ TEST_F(IndexChoice, AUniqueIndexGivesAPointGetAnOrdinaryOneAScan) {
   ASSERT_NE(get->index, nullptr);
   EXPECT_EQ(get->index->name, "u_v");
   planned = plan("select a from t where b = 5");
-  const IndexScanNode& scan = index_scan(*planned);
-  EXPECT_EQ(scan.index->name, "t_b");
-  EXPECT_FALSE(scan.is_unique_lookup);
+  EXPECT_EQ(index_scan(*planned).parts[0].index->name, "t_b");
+  EXPECT_FALSE(ranges(*planned).is_unique_lookup);
 }
 
 TEST_F(IndexChoice, ColumnsWithoutAnIndexAreFilteredInASequentialScan) {
@@ -57,15 +59,15 @@ TEST_F(IndexChoice, ColumnsWithoutAnIndexAreFilteredInASequentialScan) {
 
 TEST_F(IndexChoice, RangesHaveBothBounds) {
   auto planned = plan("select * from t where 5 < a and a <= 9");
-  const IndexScanNode& scan = index_scan(*planned);
-  EXPECT_EQ(scan.index, nullptr);
+  EXPECT_EQ(index_scan(*planned).parts[0].index, nullptr);
+  const KeyRanges& scan = ranges(*planned);
   ASSERT_NE(scan.lower.value, nullptr);
   ASSERT_NE(scan.upper.value, nullptr);
   EXPECT_EQ(as<ConstantExpression>(scan.lower.value)->value.i64, 5);
   EXPECT_EQ(as<ConstantExpression>(scan.upper.value)->value.i64, 9);
   EXPECT_FALSE(scan.lower_inclusive);
   EXPECT_TRUE(scan.upper_inclusive);
-  EXPECT_EQ(scan.filter, nullptr);
+  EXPECT_EQ(index_scan(*planned).filter, nullptr);
   EXPECT_EQ(explain("select * from t where b between 5 and 9"),
             "Index Scan using t_b on t\n  Index Cond: ((b >= 5) AND (b <= 9))");
 }
@@ -74,10 +76,10 @@ TEST_F(IndexChoice, APrefixOfAKeyIsARange) {
   EXPECT_EQ(explain("select * from p where x = 1 and y = 2"),
             "Index Scan using p_pkey on p\n  Index Cond: ((x = 1) AND (y = 2))");
   auto planned = plan("select * from p where x = 1 and y = 2");
-  EXPECT_EQ(index_scan(*planned).equal.size(), 2u);
+  EXPECT_EQ(ranges(*planned).equal.size(), 2u);
   planned = plan("select * from p where x = 1 and y > 2");
-  EXPECT_EQ(index_scan(*planned).equal.size(), 1u);
-  EXPECT_NE(index_scan(*planned).lower.value, nullptr);
+  EXPECT_EQ(ranges(*planned).equal.size(), 1u);
+  EXPECT_NE(ranges(*planned).lower.value, nullptr);
 }
 
 TEST_F(IndexChoice, WhatComesAfterAGapOrARangeIsFiltered) {
@@ -98,19 +100,100 @@ TEST_F(IndexChoice, TheIndexThatAnswersMoreIsTaken) {
 
 TEST_F(IndexChoice, InListsTakeOneKeyColumn) {
   auto planned = plan("select * from p where x in (3, 1) and y = 2");
-  const IndexScanNode& scan = index_scan(*planned);
-  EXPECT_EQ(scan.in_list_column, 0);
-  EXPECT_EQ(scan.in_list.size(), 2u);
+  const KeyRanges& scan = ranges(*planned);
+  EXPECT_EQ(scan.list_column, 0);
+  EXPECT_EQ(scan.list.size(), 2u);
   EXPECT_EQ(scan.equal.size(), 2u);
   EXPECT_FALSE(scan.is_unique_lookup);
-  EXPECT_TRUE(index_scan(*plan("select * from t where a in (1, 2)")).is_unique_lookup);
+  EXPECT_TRUE(ranges(*plan("select * from t where a in (1, 2)")).is_unique_lookup);
   EXPECT_EQ(find<IndexScanNode>(plan("select * from t where a not in (1, 2)")->root), nullptr);
+}
+
+TEST_F(IndexChoice, ArraysAreLists) {
+  auto planned = plan("select * from t where a = any('{3,1,null,3}')");
+  EXPECT_NE(ranges(*planned).array, nullptr);
+  EXPECT_TRUE(ranges(*planned).is_unique_lookup);
+  EXPECT_EQ(explain("select * from t where a = any('{3,1}')"),
+            "Index Scan using t_pkey on t\n  Index Cond: (a = ANY ('{3,1}'::integer[]))");
+  Oid types[] = {type_oid::int8_array};
+  planned = plan("select * from p where x = 1 and y = any($1) and z > 5", types);
+  EXPECT_EQ(ranges(*planned).list_column, 1);
+  EXPECT_EQ(ranges(*planned).list_conversion, KeyConversion::narrow_integer);
+  EXPECT_NE(ranges(*planned).lower.value, nullptr);
+  EXPECT_EQ(index_scan(*planned).filter, nullptr);
+  for (const char* sql :
+       {"select * from t where a = all('{1}')", "select * from t where a <> any('{1}')",
+        "select * from t where a < any('{1}')"}) {
+    EXPECT_EQ(find<IndexScanNode>(plan(sql)->root), nullptr) << sql;
+  }
+}
+
+TEST_F(IndexChoice, AlternativesAreRangesOfOneIndex) {
+  EXPECT_EQ(explain("select * from t where a = 5 or a = 7 or a > 100"),
+            "Index Scan using t_pkey on t\n"
+            "  Index Cond: ((a = 5) OR (a = 7) OR (a > 100))");
+  auto planned = plan("select * from p where (x, y) in ((1, 2), (3, 4)) and z = 5");
+  EXPECT_EQ(index_scan(*planned).parts[0].ranges.size(), 2u);
+  EXPECT_TRUE(ranges(*planned).is_unique_lookup);
+  EXPECT_EQ(index_scan(*planned).filter, nullptr);
+  // One that is no condition of the index needs all rows.
+  EXPECT_EQ(find<IndexScanNode>(plan("select * from t where a = 5 or d = 7")->root), nullptr);
+}
+
+TEST_F(IndexChoice, WhatAnAlternativeLeavesIsChecked) {
+  EXPECT_EQ(explain("select * from t where (a = 5 and d = 1) or a = 7"),
+            "Index Scan using t_pkey on t\n"
+            "  Index Cond: ((a = 5) OR (a = 7))\n"
+            "  Filter: (((a = 5) AND (d = 1)) OR (a = 7))");
+  EXPECT_EQ(explain("select * from t where (a = 5 or a = 7) and d = 1"),
+            "Index Scan using t_pkey on t\n"
+            "  Index Cond: ((a = 5) OR (a = 7))\n"
+            "  Filter: (d = 1)");
+}
+
+TEST_F(IndexChoice, AlternativesMayHaveIndexesOfTheirOwn) {
+  EXPECT_EQ(explain("select * from t where a = 5 or b = 7"),
+            "Bitmap Heap Scan on t\n"
+            "  Recheck Cond: ((a = 5) OR (b = 7))\n"
+            "  ->  BitmapOr\n"
+            "        ->  Bitmap Index Scan on t_pkey\n"
+            "              Index Cond: (a = 5)\n"
+            "        ->  Bitmap Index Scan on t_b\n"
+            "              Index Cond: (b = 7)");
+  auto planned = plan("select * from t where a = 5 or b = 7 or a = 9 order by a");
+  EXPECT_EQ(index_scan(*planned).parts.size(), 2u);
+  EXPECT_EQ(index_scan(*planned).parts[0].ranges.size(), 2u);
+  EXPECT_NE(find<SortNode>(planned->root), nullptr);
+}
+
+TEST_F(IndexChoice, RowComparisonsGoOnInTheOrderOfTheIndex) {
+  statistics.rows["p"] = 1'000'000;
+  auto planned = plan("select * from p where (x, y, z) > (1, 2, 3) order by x, y, z limit 10");
+  EXPECT_EQ(index_scan(*planned).parts[0].ranges.size(), 3u);
+  EXPECT_EQ(index_scan(*planned).filter, nullptr);
+  EXPECT_EQ(find<SortNode>(planned->root), nullptr);
+  planned =
+      plan("select * from p where x = 1 and (y, z) < (2, 3) order by y desc, z desc limit 10");
+  EXPECT_EQ(ranges(*planned).equal.size(), 1u);
+  EXPECT_EQ(index_scan(*planned).direction, ScanDirection::backward);
+  EXPECT_EQ(find<SortNode>(planned->root), nullptr);
+  planned = plan("select * from p where x = 1 and (y, z) < (2, 3) order by z limit 10");
+  EXPECT_NE(find<SortNode>(planned->root), nullptr);
+}
+
+TEST_F(IndexChoice, AlternativesMayReadOtherRelations) {
+  statistics.rows = {{"t", 1'000'000}, {"u", 10}};
+  auto planned = plan("select * from u, t where t.a = u.a or t.a = u.t_a");
+  const auto& loop = the<NestedLoopNode>(planned->root);
+  EXPECT_EQ(as<IndexScanNode>(loop.right)->parts[0].ranges.size(), 2u);
+  EXPECT_EQ(loop.condition, nullptr);
+  EXPECT_FALSE(loop.right_is_unique);
 }
 
 TEST_F(IndexChoice, NullsAreFoundByIndexButAreNoPointGet) {
   define("create unique index t_c on t (c)");
   auto planned = plan("select * from t where c is null");
-  const IndexScanNode& scan = index_scan(*planned);
+  const KeyRanges& scan = ranges(*planned);
   ASSERT_EQ(scan.equal.size(), 1u);
   EXPECT_TRUE(scan.equal[0].is_null);
   EXPECT_FALSE(scan.is_unique_lookup);
@@ -134,12 +217,12 @@ TEST_F(IndexChoice, IntegersOfOtherWidthsAreConverted) {
 TEST_F(IndexChoice, LikeWithAPrefixIsARangeThatIsCheckedAgain) {
   define("create index u_v on u (v)");
   auto planned = plan("select * from u where v like 'ab%c'");
-  const IndexScanNode& scan = index_scan(*planned);
+  const KeyRanges& scan = ranges(*planned);
   EXPECT_EQ(as<ConstantExpression>(scan.lower.value)->value.bytes(), "ab");
   EXPECT_EQ(as<ConstantExpression>(scan.upper.value)->value.bytes(), "ac");
   EXPECT_TRUE(scan.lower_inclusive);
   EXPECT_FALSE(scan.upper_inclusive);
-  EXPECT_NE(scan.filter, nullptr);
+  EXPECT_NE(index_scan(*planned).filter, nullptr);
   EXPECT_EQ(find<IndexScanNode>(plan("select * from u where v like '%ab'")->root), nullptr);
 }
 
@@ -147,7 +230,7 @@ TEST_F(IndexChoice, BooleanColumnsAreConditions) {
   define("create index t_e on t (e)");
   for (bool value : {true, false}) {
     auto planned = plan(value ? "select * from t where e" : "select * from t where not e");
-    const IndexScanNode& scan = index_scan(*planned);
+    const KeyRanges& scan = ranges(*planned);
     ASSERT_EQ(scan.equal.size(), 1u);
     EXPECT_EQ(as<ConstantExpression>(scan.equal[0].value)->value.as_bool(), value);
   }
