@@ -7,6 +7,7 @@
 #include "sql/sql_error.h"
 #include "sql/types/date_time.h"
 #include "sql/types/scan.h"
+#include "sql/types/text.h"
 #include "sql/types/type_context.h"
 
 namespace pgsilo::functions {
@@ -61,6 +62,10 @@ class TemplateReader {
     return result;
   }
 
+  // The next ones, whole.
+  string_view characters(size_t count) const {
+    return text_.substr(0, text_prefix_bytes(text_, static_cast<int64_t>(count)));
+  }
   void skip_space() {
     while (!text_.empty() && is_space(text_.front())) text_.remove_prefix(1);
   }
@@ -78,7 +83,7 @@ class TemplateReader {
     size_t limit = bounded && !node.fill_mode ? width : 9;
     while (length < text_.size() && length < limit && is_digit(text_[length])) ++length;
     if (length == 0) {
-      string_view word = text_.substr(0, std::max<size_t>(width, 1));
+      string_view word = characters(std::max<size_t>(width, 1));
       throw SqlError(sqlstate::invalid_datetime_format,
                      concat("invalid value \"", word, "\" for \"", pattern_name(node), "\""))
           .detail("Value must be an integer.");
@@ -126,8 +131,8 @@ class TemplateReader {
     size_t length = 0;
     while (length < text_.size() && is_letter(text_[length])) ++length;
     throw SqlError(sqlstate::invalid_datetime_format,
-                   concat("invalid value \"", text_.substr(0, std::max<size_t>(length, 1)),
-                          "\" for \"", what, "\""))
+                   concat("invalid value \"", characters(std::max<size_t>(length, 1)), "\" for \"",
+                          what, "\""))
         .detail("The given value did not match any of the allowed values for this field.");
   }
 
@@ -250,7 +255,7 @@ class TemplateReader {
       skip_space();
       return;
     }
-    if (!text_.empty()) text_.remove_prefix(1);
+    text_.remove_prefix(characters(1).size());
   }
 
   string_view text_;

@@ -166,6 +166,7 @@ TEST_F(CheckpointFiles, AreOfSeveralGenerations) {
   ASSERT_NO_FATAL_FAILURE(expect_content());
 
   // Keys that two of the blocks have are no checkpoint, nor are blocks that are not there.
+  control = read_control();
   ControlFile wrong = control;
   wrong.checkpoint.files[0].taken = whole.checkpoint.files[0].taken;
   ASSERT_NO_FATAL_FAILURE(write_control(wrong));
