@@ -13,6 +13,7 @@
 #include "storage/relation/relation_directory.h"
 #include "wal/backup/backup_label.h"
 #include "wal/recovery/inspection.h"
+#include "wal/recovery/known_progress.h"
 #include "wal/recovery/replay.h"
 #include "wal/wal_state.h"
 
@@ -59,6 +60,7 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, const Live
   }
   meter.expect(checkpoint.bytes());
   const ControlFile before = state.control;
+  if (!state.find_mark(why)) return false;
   if (!state.analyze(threads, meter, why)) {
     state.blame_backup(why);
     return false;
@@ -83,24 +85,43 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, const Live
   return true;
 }
 
+// All that was given up, a line each.
 std::string Wal::State::data_loss() const {
-  if (lost_blocks.empty()) return analysis.data_loss;
+  std::string text = mark_given_up;
+  auto add = [&](const std::string& line) {
+    if (!text.empty() && !line.empty()) text += '\n';
+    text += line;
+  };
+  add(analysis.data_loss);
+  if (lost_blocks.empty()) return text;
   uint64_t blocks = 0;
   uint64_t records = 0;
   for (const LostBlock& lost : lost_blocks) {
     blocks += lost.blocks;
     records += lost.records;
   }
-  std::string text = "damaged blocks of the checkpoint were left out: " + std::to_string(blocks) +
-                     " with " + std::to_string(records) + " records";
-  return analysis.data_loss.empty() ? text : analysis.data_loss + "; " + text;
+  add("damaged blocks of the checkpoint were left out: " + std::to_string(blocks) + " with " +
+      std::to_string(records) + " records");
+  return text;
+}
+
+// How far the logs should reach. With accept_data_loss it need not be known; then the rest tells
+// what may be missing without anybody's noticing.
+bool Wal::State::find_mark(std::string* why) {
+  // Of another moment than what a backup label says.
+  if (from_backup || find_progress(files, directory, control, &mark, why)) return true;
+  if (!options.accept_data_loss) return false;
+  mark_given_up = why->substr(0, why->find('\n'));
+  return true;
 }
 
 // Trusting no segment if trust leads nowhere; or for the words' sake. A call that failed is not
 // tried again: what it hid may not show the second time.
 bool Wal::State::analyze(unsigned threads, RecoveryMeter& meter, std::string* why) {
   const ControlFile before = control;
-  AnalyzerOptions whole{.threads = threads, .accept_data_loss = options.accept_data_loss};
+  AnalyzerOptions whole{.threads = threads,
+                        .accept_data_loss = options.accept_data_loss,
+                        .mark = mark ? &*mark : nullptr};
   AnalyzerOptions trusting = whole;
   trusting.scan_all = options.accept_data_loss;
   if (analyze_logs(files, log_directories(), trusting, meter, &control, &analysis, why))
@@ -122,8 +143,8 @@ void Wal::State::explain(ControlFile before, unsigned threads, std::string* why)
   RecoveryMeter meter(clock, nullptr);
   LogAnalysis whole;
   std::string first;
-  if (!analyze_logs(files, log_directories(), {.threads = threads}, meter, &before, &whole, &first))
-    *why = first;
+  AnalyzerOptions all{.threads = threads, .mark = mark ? &*mark : nullptr};
+  if (!analyze_logs(files, log_directories(), all, meter, &before, &whole, &first)) *why = first;
 }
 
 bool Wal::State::restore(const LiveRelations& live, unsigned threads, RecoveryMeter& meter,
@@ -181,24 +202,18 @@ bool Wal::inspect(RecoveryListener* listener, RecoveryReport* report, std::strin
   std::string broken;
   bool whole =
       inspect_checkpoint(state.files, checkpoint, threads, meter, &report->checkpoint, &broken);
-  bool sound = inspect_logs(state.files, state.log_directories(), state.control, threads, meter,
+  std::optional<ProgressMark> mark;
+  std::string unknown;
+  bool known = state.from_backup ||
+               find_progress(state.files, state.directory, state.control, &mark, &unknown);
+  AnalyzerOptions options{.threads = threads, .mark = mark ? &*mark : nullptr};
+  bool sound = inspect_logs(state.files, state.log_directories(), state.control, options, meter,
                             report, why);
-  // recover() loads the checkpoint when it has analyzed the logs.
+  // recover() looks for the mark first, and loads the checkpoint when it has analyzed the logs.
   if (sound && !whole) *why = broken;
+  if (!known) *why = unknown;
   meter.report(true);
-  return sound && whole;
-}
-
-Incarnation Wal::State::next_incarnation() const {
-  Incarnation incarnation;
-  incarnation.number = control.last_incarnation + 1;
-  incarnation.id = Uuid::generate();
-  incarnation.parent = newest_state(control);
-  incarnation.segment_bytes = options.segment_bytes;
-  incarnation.first_epoch = first_epoch;
-  for (const LogUnit& unit : units)
-    incarnation.logs.push_back({unit.directory->log(), unit.directory->path()});
-  return incarnation;
+  return known && sound && whole;
 }
 
 bool Wal::State::prepare_stores(std::string* why) {
@@ -253,12 +268,14 @@ void Wal::State::build_loggers() {
                                                .segments = *units[i].segments,
                                                .logs = own,
                                                .log = units[i].directory->log(),
-                                               .incarnation = control.incarnations.back().number,
+                                               .incarnation = name_of(control.incarnations.back()),
+                                               .started_us = begun_us,
                                                .flush_after_us = options.flush_after_us,
                                                .compress = options.compress});
     for (WorkerLog* log : own) log->set_logger(*units[i].logger);
     loggers.push_back(units[i].logger.get());
   }
+  progress = std::make_unique<ProgressFile>(files, directory, control.database);
   keeper = std::make_unique<SegmentKeeper>(loggers);
   for (Logger* logger : loggers) logger->connect(loggers, keeper.get());
 }
@@ -365,13 +382,14 @@ bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   if (!state.make_control_durable(why) || !state.open_checkpoint_directories(why)) return false;
   // The device may be full of what nobody needs.
   state.remove_stale_checkpoints();
+  if (state.analysis.close_first && !state.save_control(why)) return false;
   if (!state.prepare_stores(why)) return false;
   state.control.incarnations.push_back(state.next_incarnation());
   state.control.last_incarnation = state.control.incarnations.back().number;
-  if (!state.save_control(why) || !state.leave_backup_label(why)) return false;
+  state.begun_us = std::max(state.analysis.newest_time_us, static_cast<uint64_t>(unix_time_us()));
   state.build_loggers();
   state.build_checkpointer();
-  return true;
+  return state.begin_logs(why) && state.save_control(why) && state.leave_backup_label(why);
 }
 
 void Wal::start_threads() {

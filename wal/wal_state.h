@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "wal/layout/log_directory.h"
 #include "wal/log/group_commit.h"
 #include "wal/log/logger.h"
+#include "wal/log/progress_marks.h"
 #include "wal/log/segment_keeper.h"
 #include "wal/log/segment_store.h"
 #include "wal/log/worker_log.h"
@@ -47,10 +49,13 @@ struct Wal::State {
   bool from_backup = false;  // the control file is a backup label's
   std::vector<std::unique_ptr<CheckpointDirectory>> checkpoint_directories;
   std::vector<OpenedCheckpointFile> checkpoint_files;
+  std::optional<ProgressMark> mark;  // of the last incarnation, as it was found
+  std::string mark_given_up;         // why there is none, if that was accepted
   std::vector<LostBlock> lost_blocks;
   LogAnalysis analysis;
   uint64_t replayed_entries = 0;
   Epoch first_epoch;
+  uint64_t begun_us = 0;  // when this incarnation began, since 1970
   RelationDirectory* relations = nullptr;
   Reclaimer* reclaimer = nullptr;
 
@@ -60,6 +65,8 @@ struct Wal::State {
   std::vector<LogUnit> units;
   std::vector<std::unique_ptr<WorkerLog>> logs;
   std::unique_ptr<GroupCommit> commit;
+  std::unique_ptr<ProgressFile> progress;
+  std::unique_ptr<ProgressMarks> marks;
   std::unique_ptr<SegmentKeeper> keeper;
   std::unique_ptr<Checkpointer> checkpointer;
   std::unique_ptr<Scrubber> scrubber;
@@ -76,6 +83,7 @@ struct Wal::State {
   bool save_control(std::string* why);
   bool prepare_stores(std::string* why);
   void build_loggers();
+  bool begin_logs(std::string* why);
   void build_checkpointer();
   void build_scrubber(const std::vector<CheckpointedLog>& checkpointed);
   bool open_checkpoint_directories(std::string* why);
@@ -90,6 +98,7 @@ struct Wal::State {
   // Null: none may be lost.
   std::vector<LostBlock>* losable() { return options.skip_damaged_blocks ? &lost_blocks : nullptr; }
   std::string data_loss() const;
+  bool find_mark(std::string* why);
   bool analyze(unsigned threads, RecoveryMeter& meter, std::string* why);
   void blame_backup(std::string* why) const;
   void explain(ControlFile before, unsigned threads, std::string* why);

@@ -437,7 +437,7 @@ TEST_F(CheckpointTest, RotInTheLogOfItsOwnTimeIsRefused) {
     change_rows(engine);
     Checkpointer& checkpointer = engine.wal().checkpointer();
     EXPECT_FALSE(checkpointer.step());
-    offset = engine.wal().status().bytes_written;
+    offset = log_format::block_unit + engine.wal().status().bytes_written;
     change_rows(engine);
     ASSERT_TRUE(make_checkpoint(engine));
     change_rows(engine);
@@ -464,7 +464,7 @@ TEST_F(CheckpointTest, RotBehindItIsALossThatCanBeAccepted) {
     change_rows(engine);
     ASSERT_TRUE(make_checkpoint(engine));
     before = content_;
-    offset = engine.wal().status().bytes_written;
+    offset = log_format::block_unit + engine.wal().status().bytes_written;
     change_rows(engine);
     change_rows(engine);
     disk_.cut_power();

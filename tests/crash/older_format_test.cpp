@@ -8,7 +8,9 @@
 #include "tests/crash/logged_engine.h"
 #include "wal/layout/checked_bytes.h"
 #include "wal/layout/control_file.h"
+#include "wal/layout/log_directory.h"
 #include "wal/log/log_format.h"
+#include "wal/log/segment_reader.h"
 
 namespace pgsilo {
 namespace {
@@ -40,29 +42,64 @@ class OlderFormat : public ::testing::Test {
     disk_.restart();
   }
 
-  // Version 1 had the same header, with a byte of zero where compression is now; version 2 had one
-  // where the flags are; version 3 knew one flag.
+  // The same records in blocks as they were then: shorter headers and trailers, no first block of
+  // an incarnation. Version 1 had a byte of zero where compression is now; version 2 had one where
+  // the flags are; version 3 knew one flag.
+  static std::string old_block(const BlockView& block, const Uuid& log, int version,
+                               uint64_t offset) {
+    const BlockHeader& header = block.header;
+    EXPECT_TRUE(version > 1 || header.compression == BlockCompression::none);
+    std::string bytes(log_format::fixed_header_bytes, '\0');
+    store_le32(&bytes[8], log_format::block_magic);
+    bytes[12] = static_cast<char>(version);
+    int flags = (header.system ? 1 : 0) | (header.system_before ? 2 : 0);
+    bytes[13] = static_cast<char>(version < 3 ? 0 : version < 4 ? flags & 1 : flags);
+    bytes[14] = static_cast<char>(header.kind);
+    bytes[15] = static_cast<char>(header.compression);
+    const uint64_t numbers[] = {header.incarnation, block.segment, offset, header.number - 1};
+    for (size_t i = 0; i < 4; ++i) store_le64(&bytes[16 + 8 * i], numbers[i]);
+    store_le32(&bytes[48], static_cast<uint32_t>(block.stored.size()));
+    store_le64(&bytes[56], header.recorded_durable.value());
+    store_le64(&bytes[64], header.largest_epoch.value());
+    store_le64(&bytes[72], header.piece_offset);
+    store_le64(&bytes[80], header.piece_total);
+    store_le64(&bytes[88], short_identity(log));
+    bytes += block.stored;
+    if (block.trailer) {
+      std::string trailer(16 + 8 * block.trailer->last_data.size(), '\0');
+      store_le32(&bytes[52], static_cast<uint32_t>(trailer.size()));
+      store_le64(trailer.data(), block.trailer->complete.value());
+      store_le64(&trailer[8], block.trailer->last_data.size());
+      for (size_t i = 0; i < block.trailer->last_data.size(); ++i)
+        store_le64(&trailer[16 + 8 * i], block.trailer->last_data[i].value());
+      bytes += trailer;
+    }
+    store_le64(bytes.data(), checksum64(bytes.data() + 8, bytes.size() - 8));
+    bytes.resize(log_format::round_up(bytes.size()));
+    return bytes;
+  }
+
   int make_old(int version) {
     int blocks = 0;
-    std::vector<std::string> names;
-    EXPECT_TRUE(disk_.list("/data/wal", &names).ok());
-    for (const std::string& name : names) {
-      if (!parse_segment_name(name)) continue;
-      std::string path = "/data/wal/" + name;
-      std::string content = disk_.content(path);
-      for (size_t at = 0; at < content.size(); at += log_format::block_unit) {
-        char* block = content.data() + at;
-        if (load_le32(block + 8) != log_format::block_magic) continue;
-        EXPECT_EQ(block[12], 4);
-        EXPECT_TRUE(version > 1 || block[15] == 0);
-        block[12] = static_cast<char>(version);
-        block[13] = static_cast<char>(version < 3 ? 0 : block[13] & 1);
-        size_t bytes =
-            log_format::block_header_bytes + load_le32(block + 48) + load_le32(block + 52);
-        store_le64(block, checksum64(block + 8, bytes - 8));
+    LogDirectory directory(disk_, "/data/wal");
+    std::string why;
+    EXPECT_TRUE(directory.read_identity(&why)) << why;
+    std::vector<uint64_t> numbers;
+    EXPECT_TRUE(directory.list_segments(&numbers).ok());
+    for (uint64_t number : numbers) {
+      std::string path = directory.segment_path(number);
+      SegmentReader reader(disk_, path, number, directory.log());
+      EXPECT_TRUE(reader.open().ok());
+      std::string old;
+      uint64_t at = 0;
+      while (std::optional<BlockView> block = reader.next(at, reader.bytes())) {
+        at = block->offset + block->bytes;
+        if (block->header.kind == BlockKind::begin) continue;
+        old += old_block(*block, directory.log(), version, old.size());
         ++blocks;
       }
-      disk_.corrupt(path, 0, content);
+      old.resize(reader.bytes());
+      disk_.corrupt(path, 0, old);
     }
     make_control_old(static_cast<uint32_t>(version) + 3);
     return blocks;
@@ -108,6 +145,14 @@ TEST_F(OlderFormat, ItsBlocksDoNotTellWhetherTheyHoldCatalogRows) {
   ASSERT_NO_FATAL_FAILURE(write(false, 0));
   ASSERT_NO_FATAL_FAILURE(write(true, 12));
   EXPECT_GT(make_old(2), 20);
+  ASSERT_NO_FATAL_FAILURE(write(false, 24));
+  ASSERT_NO_FATAL_FAILURE(write(true, 36));
+}
+
+TEST_F(OlderFormat, ItsBlocksDoNotTellOfCopies) {
+  ASSERT_NO_FATAL_FAILURE(write(false, 0));
+  ASSERT_NO_FATAL_FAILURE(write(true, 12));
+  EXPECT_GT(make_old(4), 20);
   ASSERT_NO_FATAL_FAILURE(write(false, 24));
   ASSERT_NO_FATAL_FAILURE(write(true, 36));
 }

@@ -141,7 +141,7 @@ void Checkpointer::complete() {
   ControlFile control = control_;
   control.checkpoint = manifest;
   std::erase_if(control.incarnations,
-                [&](const Incarnation& incarnation) { return !needs_log(control, incarnation); });
+                [&](const Incarnation& incarnation) { return !may_be_met(control, incarnation); });
   bool replaced = false;
   FileResult result = write_control_file(parts_.files, parts_.data_directory, control, &replaced);
   if (!result.ok() && replaced) {

@@ -49,6 +49,8 @@ class CheckedWriter {
     u32(tag);
     sized(write);
   }
+  // With zeros.
+  void pad(size_t bytes) { bytes_.resize(bytes); }
   std::string finish() {
     store_le64(bytes_.data(), checksum64(bytes_.data() + 8, bytes_.size() - 8));
     return bytes_;

@@ -14,7 +14,9 @@ constexpr uint32_t oldest_version = 3;          // knew no checkpoints
 // whether they hold catalog rows; 6: nor segments whether the one before does; 7: all fields are
 // fixed.
 constexpr uint32_t control_version = 8;
-constexpr FeatureBits known_features{};
+// What each bit means is in docs/log_format.md.
+constexpr uint64_t begun_logs = 1;
+constexpr FeatureBits known_features{.incompatible = begun_logs};
 constexpr uint32_t closed_flag = 1;
 constexpr uint32_t clean_flag = 2;
 
@@ -116,11 +118,22 @@ ControlRead read_items(CheckedReader& from, ControlFile* control) {
 
 }  // namespace
 
+IncarnationName name_of(const Incarnation& incarnation) {
+  return {.number = incarnation.number, .tag = short_identity(incarnation.id)};
+}
+
 bool needs_log(const ControlFile& control, const Incarnation& incarnation) {
   const CheckpointManifest& checkpoint = control.checkpoint;
   if (!checkpoint.exists() || incarnation.number > checkpoint.incarnation) return true;
   if (incarnation.number < checkpoint.incarnation) return false;
   return !incarnation.closed || incarnation.durable >= checkpoint.begun;
+}
+
+bool may_be_met(const ControlFile& control, const Incarnation& incarnation) {
+  const CheckpointManifest& checkpoint = control.checkpoint;
+  bool others =
+      incarnation.number == checkpoint.incarnation && incarnation.id != checkpoint.incarnation_id;
+  return others || needs_log(control, incarnation);
 }
 
 HistoryPoint newest_state(const ControlFile& control) {

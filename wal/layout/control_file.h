@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "storage/epoch/epoch.h"
 #include "wal/checkpoint/checkpoint_manifest.h"
+#include "wal/log/log_format.h"
 
 namespace pgsilo {
 
@@ -48,6 +49,9 @@ struct Incarnation {
   std::vector<LogIdentity> logs;  // by logger
 };
 
+// As its blocks are marked.
+IncarnationName name_of(const Incarnation& incarnation);
+
 struct FeatureBits {
   uint64_t compatible = 0;
   uint64_t read_only_compatible = 0;
@@ -67,6 +71,8 @@ struct ControlFile {
 
 // Whether a recovery needs anything that the incarnation logged: not what the checkpoint holds.
 bool needs_log(const ControlFile& control, const Incarnation& incarnation);
+// Whether blocks of it may be met in what a recovery reads.
+bool may_be_met(const ControlFile& control, const Incarnation& incarnation);
 // What a start that recovered this goes on from. Every incarnation is closed.
 HistoryPoint newest_state(const ControlFile& control);
 

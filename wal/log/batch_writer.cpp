@@ -20,7 +20,8 @@ constexpr size_t usual_payload = size_t{256} << 10;
 constexpr size_t largest_write = size_t{4} << 20;
 }  // namespace
 
-BatchWriter::BatchWriter(SegmentStore& segments, Uuid log, uint64_t incarnation, bool compress)
+BatchWriter::BatchWriter(SegmentStore& segments, Uuid log, IncarnationName incarnation,
+                         bool compress)
     : segments_(segments),
       log_(log),
       incarnation_(incarnation),
@@ -30,6 +31,18 @@ BatchWriter::BatchWriter(SegmentStore& segments, Uuid log, uint64_t incarnation,
       buffer_bytes_(std::min(segments.segment_bytes(), largest_write)),
       buffer_(allocate_aligned(buffer_bytes_)) {
   if (compress) packer_.emplace(max_block_);
+}
+
+FileResult BatchWriter::write_begin(std::string_view content) {
+  std::memcpy(payload(), content.data(), content.size());
+  payload_bytes_ = content.size();
+  BlockHeader header;
+  header.kind = BlockKind::begin;
+  finish_block(header, nullptr);
+  FileResult result = segment_.file->write_at(buffer_.get(), sealed_end_, 0);
+  if (result.ok() && segment_.file->synced_end() < offset_) result = segment_.file->sync_data();
+  sealed_begin_ = sealed_end_ = 0;
+  return result;
 }
 
 void BatchWriter::note(std::string_view record) {
@@ -101,7 +114,8 @@ void BatchWriter::finish_block(BlockHeader header, const BatchTrailer* trailer) 
   header.compression = stored.compression;
   header.system = block_system_;
   header.system_before = offset_ == 0 && system_before_;
-  header.incarnation = incarnation_;
+  header.incarnation = incarnation_.number;
+  header.incarnation_tag = incarnation_.tag;
   header.number = next_number_++;
   header.recorded_durable = recorded_;
   header.largest_epoch = segment_epoch_;

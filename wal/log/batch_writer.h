@@ -24,8 +24,11 @@ namespace pgsilo {
 
 class BatchWriter {
  public:
-  BatchWriter(SegmentStore& segments, Uuid log, uint64_t incarnation, bool compress);
+  BatchWriter(SegmentStore& segments, Uuid log, IncarnationName incarnation, bool compress);
 
+  // Writes the incarnation's first block and makes it durable; before anything else. A failure
+  // leaves the writer of no use.
+  FileResult write_begin(std::string_view payload);
   // What trailers on disk prove durable now; goes into the blocks to come.
   void begin_batch(Epoch recorded) { recorded_ = recorded; }
   // True if the record has been copied; false: it is too long for a block, and write_long() is its
@@ -34,6 +37,8 @@ class BatchWriter {
   void write_long(std::string_view record);
   void end_batch(const BatchTrailer& trailer);
 
+  // Numbers given so far; all on disk when end_batch() or write_begin() returns.
+  uint64_t blocks() const { return next_number_; }
   const LogCounters& counters() const { return counters_; }
 
  private:
@@ -57,7 +62,7 @@ class BatchWriter {
 
   SegmentStore& segments_;
   const Uuid log_;
-  const uint64_t incarnation_;
+  const IncarnationName incarnation_;
   const size_t max_payload_;
   const size_t usual_payload_;  // records that do not fit into this begin another block
   const size_t max_block_;

@@ -33,7 +33,15 @@ constexpr size_t at_largest_epoch = 64;
 constexpr size_t at_piece_offset = 72;
 constexpr size_t at_piece_total = 80;
 constexpr size_t at_log = 88;
-static_assert(at_log + 8 == block_header_bytes);
+static_assert(at_log + 8 == fixed_header_bytes);
+constexpr size_t at_incarnation_tag = 96;
+constexpr size_t at_header_bytes = 104;
+constexpr size_t at_reserved = 106;
+static_assert(at_reserved + 6 == block_header_bytes);
+
+// Items of a trailer.
+constexpr uint16_t complete_item = required_item | 1;
+constexpr uint16_t time_item = 2;
 
 constexpr uint8_t system_flag = 1;
 constexpr uint8_t system_before_flag = 2;
@@ -41,11 +49,16 @@ constexpr uint8_t system_before_flag = 2;
 constexpr std::string_view segment_suffix = ".segment";
 constexpr std::string_view unfinished_suffix = ".segment.new";
 
-uint64_t short_identity(const Uuid& log) { return log.high ^ log.low; }
+uint8_t version_of(const char* block) { return static_cast<uint8_t>(block[at_version]); }
+
+uint64_t header_bytes(const char* block) {
+  return version_of(block) < first_itemized_version ? fixed_header_bytes
+                                                    : load_le16(block + at_header_bytes);
+}
 
 // Without padding, as the header says.
 uint64_t content_bytes(const char* block) {
-  return uint64_t{block_header_bytes} + load_le32(block + at_stored_bytes) +
+  return header_bytes(block) + load_le32(block + at_stored_bytes) +
          load_le32(block + at_trailer_bytes);
 }
 
@@ -53,13 +66,14 @@ uint64_t content_bytes(const char* block) {
 size_t intact_content(std::string_view bytes) {
   if (bytes.size() < block_unit) return 0;
   const char* block = bytes.data();
-  auto block_version = static_cast<uint8_t>(block[at_version]);
-  if (load_le32(block + at_magic) != block_magic || block_version < oldest_version ||
-      block_version > version) {
+  if (load_le32(block + at_magic) != block_magic || version_of(block) < oldest_version ||
+      version_of(block) > version) {
     return 0;
   }
+  bool short_header =
+      version_of(block) >= first_itemized_version && header_bytes(block) < block_header_bytes;
   uint64_t content = content_bytes(block);
-  if (content > bytes.size()) return 0;
+  if (short_header || content > bytes.size()) return 0;
   bool right = load_le64(block + at_checksum) == checksum64(block + at_magic, content - at_magic);
   return right ? content : 0;
 }
@@ -83,28 +97,86 @@ std::optional<size_t> payload_size(BlockCompression compression, std::string_vie
   if (compression == BlockCompression::none) return stored.size();
   if (stored.size() < raw_size_bytes) return std::nullopt;
   size_t bytes = load_le32(stored.data());
-  if (bytes > max_payload_bytes(SIZE_MAX)) return std::nullopt;
+  if (bytes > max_block_bytes(SIZE_MAX) - fixed_header_bytes) return std::nullopt;
   return bytes;
 }
 
 void write_trailer(char* to, const BatchTrailer& trailer) {
-  store_le64(to, trailer.complete.value());
-  store_le64(to + 8, trailer.last_data.size());
-  for (size_t i = 0; i < trailer.last_data.size(); ++i) {
-    store_le64(to + trailer_fixed_bytes + 8 * i, trailer.last_data[i].value());
-  }
+  char* at = begin_item(to, complete_item, 8 + 8 * trailer.last_data.size());
+  store_le64(at, trailer.complete.value());
+  for (Epoch epoch : trailer.last_data) store_le64(at += 8, epoch.value());
+  store_le64(begin_item(at + 8, time_item, 8), trailer.unix_time_us);
+}
+
+// Epochs by logger.
+bool read_last_data(std::string_view bytes, BatchTrailer* trailer) {
+  if (bytes.size() % 8 != 0 || bytes.size() / 8 > max_loggers) return false;
+  for (size_t at = 0; at < bytes.size(); at += 8)
+    trailer->last_data.emplace_back(load_le64(bytes.data() + at));
+  return true;
+}
+
+// Of versions before 5: complete, number of loggers, epochs.
+std::optional<BatchTrailer> read_fixed_trailer(std::string_view bytes) {
+  BatchTrailer trailer;
+  if (bytes.size() < 16 || load_le64(bytes.data() + 8) != (bytes.size() - 16) / 8)
+    return std::nullopt;
+  trailer.complete = Epoch(load_le64(bytes.data()));
+  if (!read_last_data(bytes.substr(16), &trailer)) return std::nullopt;
+  return trailer;
 }
 
 std::optional<BatchTrailer> read_trailer(std::string_view bytes) {
-  if (bytes.size() < trailer_fixed_bytes) return std::nullopt;
-  uint64_t loggers = load_le64(bytes.data() + 8);
-  if (loggers > max_loggers || bytes.size() != log_format::trailer_bytes(loggers))
-    return std::nullopt;
-  BatchTrailer trailer{.complete = Epoch(load_le64(bytes.data())), .last_data = {}};
-  for (uint64_t i = 0; i < loggers; ++i) {
-    trailer.last_data.emplace_back(load_le64(bytes.data() + trailer_fixed_bytes + 8 * i));
+  BatchTrailer trailer;
+  bool has_complete = false;
+  while (!bytes.empty()) {
+    std::optional<BlockItem> item = take_item(&bytes);
+    if (!item) return std::nullopt;
+    std::string_view content = item->content;
+    if (item->tag == complete_item && content.size() >= 8 && !has_complete) {
+      has_complete = true;
+      trailer.complete = Epoch(load_le64(content.data()));
+      if (!read_last_data(content.substr(8), &trailer)) return std::nullopt;
+    } else if (item->tag == time_item && content.size() == 8) {
+      trailer.unix_time_us = load_le64(content.data());
+    } else if ((item->tag & required_item) != 0) {
+      return std::nullopt;
+    }
   }
+  if (!has_complete) return std::nullopt;
   return trailer;
+}
+
+bool is_known_kind(BlockKind kind, uint8_t block_version) {
+  return kind == BlockKind::records || kind == BlockKind::piece ||
+         (kind == BlockKind::begin && block_version >= first_itemized_version);
+}
+
+// None: no writer of that version made it.
+std::optional<BlockHeader> read_header(const char* block) {
+  auto kind = static_cast<BlockKind>(block[at_kind]);
+  auto compression = static_cast<BlockCompression>(block[at_compression]);
+  auto flags = static_cast<uint8_t>(block[at_flags]);
+  uint8_t version = version_of(block);
+  if (!is_known_kind(kind, version) || compression > newest_compression(version) ||
+      (flags & ~known_flags(version)) != 0) {
+    return std::nullopt;
+  }
+  return BlockHeader{
+      .kind = kind,
+      .compression = compression,
+      .system = version < first_marked_version || (flags & system_flag) != 0,
+      .system_before = version < first_chained_version || (flags & system_before_flag) != 0,
+      .incarnation = load_le64(block + at_incarnation),
+      .incarnation_tag =
+          version < first_itemized_version ? 0 : load_le64(block + at_incarnation_tag),
+      .number = load_le64(block + at_number),
+      .recorded_durable = Epoch(load_le64(block + at_recorded_durable)),
+      .largest_epoch = Epoch(load_le64(block + at_largest_epoch)),
+      .piece_offset = load_le64(block + at_piece_offset),
+      .piece_total = load_le64(block + at_piece_total),
+      .stored_bytes = load_le32(block + at_stored_bytes),
+      .trailer_bytes = load_le32(block + at_trailer_bytes)};
 }
 
 std::optional<uint64_t> parse_number(std::string_view digits) {
@@ -125,6 +197,24 @@ std::string number_name(uint64_t number, std::string_view suffix) {
 }
 
 }  // namespace
+
+uint64_t short_identity(const Uuid& uuid) { return uuid.high ^ uuid.low; }
+
+char* begin_item(char* to, uint16_t tag, size_t bytes) {
+  store_le16(to, tag);
+  store_le16(to + 2, static_cast<uint16_t>(bytes));
+  return to + item_header_bytes;
+}
+
+std::optional<BlockItem> take_item(std::string_view* bytes) {
+  if (bytes->size() < item_header_bytes) return std::nullopt;
+  size_t size = load_le16(bytes->data() + 2);
+  if (bytes->size() - item_header_bytes < size) return std::nullopt;
+  BlockItem item{.tag = load_le16(bytes->data()),
+                 .content = bytes->substr(item_header_bytes, size)};
+  bytes->remove_prefix(item_header_bytes + size);
+  return item;
+}
 
 size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size_t stored_bytes,
                   const BatchTrailer* trailer) {
@@ -148,6 +238,9 @@ size_t seal_block(char* block, const BlockPlace& place, BlockHeader header, size
   store_le64(block + at_piece_offset, header.piece_offset);
   store_le64(block + at_piece_total, header.piece_total);
   store_le64(block + at_log, short_identity(place.log));
+  store_le64(block + at_incarnation_tag, header.incarnation_tag);
+  store_le16(block + at_header_bytes, block_header_bytes);
+  std::memset(block + at_reserved, 0, block_header_bytes - at_reserved);
   if (trailer != nullptr) write_trailer(block + block_header_bytes + stored_bytes, *trailer);
   std::memset(block + content, 0, total - content);
   store_le64(block + at_checksum, checksum64(block + at_magic, content - at_magic));
@@ -181,38 +274,23 @@ std::optional<BlockView> open_block(std::string_view bytes, const BlockPlace& pl
       load_le64(block + at_offset) != place.offset) {
     return std::nullopt;
   }
-  uint64_t stored = load_le32(block + at_stored_bytes);
-  uint64_t trailer = load_le32(block + at_trailer_bytes);
+  std::optional<BlockHeader> header = read_header(block);
+  if (!header) return std::nullopt;
   BlockView view;
-  auto kind = static_cast<BlockKind>(block[at_kind]);
-  auto compression = static_cast<BlockCompression>(block[at_compression]);
-  if (kind != BlockKind::records && kind != BlockKind::piece) return std::nullopt;
-  auto block_version = static_cast<uint8_t>(block[at_version]);
-  auto flags = static_cast<uint8_t>(block[at_flags]);
-  if (compression > newest_compression(block_version)) return std::nullopt;
-  if ((flags & ~known_flags(block_version)) != 0) return std::nullopt;
-  view.header = {
-      .kind = kind,
-      .compression = compression,
-      .system = block_version < first_marked_version || (flags & system_flag) != 0,
-      .system_before = block_version < first_chained_version || (flags & system_before_flag) != 0,
-      .incarnation = load_le64(block + at_incarnation),
-      .number = load_le64(block + at_number),
-      .recorded_durable = Epoch(load_le64(block + at_recorded_durable)),
-      .largest_epoch = Epoch(load_le64(block + at_largest_epoch)),
-      .piece_offset = load_le64(block + at_piece_offset),
-      .piece_total = load_le64(block + at_piece_total),
-      .stored_bytes = static_cast<uint32_t>(stored),
-      .trailer_bytes = static_cast<uint32_t>(trailer)};
+  view.header = *header;
   view.segment = place.segment;
   view.offset = place.offset;
   view.bytes = round_up(content);
-  view.stored = bytes.substr(block_header_bytes, stored);
-  std::optional<size_t> payload = payload_size(compression, view.stored);
+  view.header_bytes = header_bytes(block);
+  view.stored = bytes.substr(view.header_bytes, header->stored_bytes);
+  std::optional<size_t> payload = payload_size(header->compression, view.stored);
   if (!payload) return std::nullopt;
   view.payload_bytes = *payload;
-  if (trailer != 0) {
-    view.trailer = read_trailer(bytes.substr(block_header_bytes + stored, trailer));
+  if (header->trailer_bytes != 0) {
+    std::string_view trailer =
+        bytes.substr(view.header_bytes + header->stored_bytes, header->trailer_bytes);
+    view.trailer = version_of(block) < first_itemized_version ? read_fixed_trailer(trailer)
+                                                              : read_trailer(trailer);
     if (!view.trailer) return std::nullopt;
   }
   return view;

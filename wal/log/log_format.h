@@ -1,6 +1,7 @@
 // The log's bytes (docs/log_format.md). A log directory holds segments; a segment is a row of
 // blocks; a block holds records of redo, or a piece of a record too long for one block, and perhaps
-// a trailer that closes a batch. Thread safety: plain functions and values.
+// a trailer that closes a batch; or it begins the log of an incarnation (wal/log/log_begin.h).
+// Thread safety: plain functions and values.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +21,24 @@ namespace pgsilo {
 
 namespace log_format {
 inline constexpr uint32_t block_magic = 0x474c5350;  // "PSLG"
-inline constexpr uint8_t version = 4;
+inline constexpr uint8_t version = 5;
 inline constexpr uint8_t oldest_version = 1;
 inline constexpr uint8_t first_compressed_version = 2;
 inline constexpr uint8_t first_marked_version = 3;   // blocks tell whether they hold catalog rows
 inline constexpr uint8_t first_chained_version = 4;  // and whether the segment before does
+inline constexpr uint8_t first_itemized_version =
+    5;  // trailers are items, headers tell their length
 // Blocks begin and end at multiples of this: no device writes less, so that a synced block is never
 // rewritten in part.
 inline constexpr size_t block_unit = 4096;
-inline constexpr size_t block_header_bytes = 96;
-inline constexpr size_t raw_size_bytes = 4;  // before a compressed payload
+inline constexpr size_t block_header_bytes = 112;
+inline constexpr size_t fixed_header_bytes = 96;  // of versions before 5
+inline constexpr size_t raw_size_bytes = 4;       // before a compressed payload
 inline constexpr size_t record_header_bytes = 16;
 inline constexpr size_t entry_header_bytes = 10;
-inline constexpr size_t trailer_fixed_bytes = 16;
+inline constexpr size_t item_header_bytes = 4;
+// Of a trailer's items, all but the epochs of `last_data`.
+inline constexpr size_t trailer_fixed_bytes = 2 * item_header_bytes + 16;
 inline constexpr uint32_t tombstone_row = UINT32_MAX;
 // Among the number of entries: some are of system relations.
 inline constexpr uint32_t system_mark = uint32_t{1} << 31;
@@ -63,6 +69,7 @@ struct BlockPlace {
 enum class BlockKind : uint8_t {
   records = 1,  // whole records
   piece = 2,    // part of one long record
+  begin = 3,    // none: the first block of an incarnation in a log
 };
 
 enum class BlockCompression : uint8_t { none = 0, lz4 = 1 };
@@ -74,6 +81,17 @@ struct BatchTrailer {
   Epoch complete;
   std::vector<Epoch>
       last_data;  // by logger: the last epoch <= complete in which it had data, or a later one
+  // When the batch was closed, since 1970; never before the log's trailer before. 0: not known.
+  uint64_t unix_time_us = 0;
+};
+
+// What a block tells of a Uuid; 0: nothing, as the versions before 5 of an incarnation's.
+uint64_t short_identity(const Uuid& uuid);
+
+// Whose block it is: the incarnation's number and short_identity() of its id.
+struct IncarnationName {
+  uint64_t number = 0;
+  uint64_t tag = 0;
 };
 
 struct BlockHeader {
@@ -84,9 +102,10 @@ struct BlockHeader {
   // A segment's first block: so does the segment before it in this incarnation, or may.
   bool system_before = false;
   uint64_t incarnation = 0;
-  uint64_t number = 0;     // of the log in this incarnation, from 0, without gaps
-  Epoch recorded_durable;  // D that trailers on disk proved when the block was submitted
-  Epoch largest_epoch;     // in this segment so far, this block included
+  uint64_t incarnation_tag = 0;  // short_identity() of its id
+  uint64_t number = 0;           // of the log in this incarnation, from 0, without gaps
+  Epoch recorded_durable;        // D that trailers on disk proved when the block was submitted
+  Epoch largest_epoch;           // in this segment so far, this block included
   uint64_t piece_offset = 0;
   uint64_t piece_total = 0;    // bytes of the long record
   uint32_t stored_bytes = 0;   // of the payload, as it lies in the block
@@ -98,7 +117,8 @@ struct BlockView {
   BlockHeader header;
   uint64_t segment = 0;
   uint64_t offset = 0;
-  size_t bytes = 0;          // on disk, padding included
+  size_t bytes = 0;  // on disk, padding included
+  size_t header_bytes = 0;
   std::string_view stored;   // the payload, perhaps compressed: PayloadReader
   size_t payload_bytes = 0;  // uncompressed
   std::optional<BatchTrailer> trailer;
@@ -131,6 +151,19 @@ bool is_foreign_block(std::string_view bytes, const Uuid& log);
 
 // The block at the start of `bytes` if there is a whole, undamaged one that belongs to this place.
 std::optional<BlockView> open_block(std::string_view bytes, const BlockPlace& place);
+
+// --- items ---
+// Of a trailer and of a begin block: tag u16, bytes u16, content. A reader goes over optional tags
+// that it does not know, and takes a block with a required one that it does not know for none.
+inline constexpr uint16_t required_item = 1 << 15;
+struct BlockItem {
+  uint16_t tag = 0;
+  std::string_view content;
+};
+// Writes tag and length; returns where the content begins.
+char* begin_item(char* to, uint16_t tag, size_t bytes);
+// Takes the first item off `bytes`; none: they are malformed.
+std::optional<BlockItem> take_item(std::string_view* bytes);
 
 // --- records ---
 // Bytes of a record of `entries` entries whose keys and rows have `bytes` bytes together.

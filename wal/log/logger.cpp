@@ -1,9 +1,11 @@
 #include "wal/log/logger.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
+#include "base/clock.h"
 #include "wal/log/segment_keeper.h"
 #include "wal/log/worker_log.h"
 #include "wal/wal.h"
@@ -31,7 +33,22 @@ std::string_view name_of(LogSpace space) {
 
 Logger::Logger(Parts parts)
     : parts_(std::move(parts)),
-      writer_(parts_.segments, parts_.log, parts_.incarnation, parts_.compress) {}
+      writer_(parts_.segments, parts_.log, parts_.incarnation, parts_.compress),
+      newest_time_us_(parts_.started_us) {}
+
+FileResult Logger::begin(std::string_view payload) {
+  if (parts_.segments.ready() == 0) return {FileStatus::no_space, ENOSPC};
+  FileResult result = writer_.write_begin(payload);
+  last_segment_ = parts_.segments.position().segment;
+  synced_blocks_.store(writer_.blocks(), std::memory_order_release);
+  return result;
+}
+
+// The blocks last: those that are on disk by then do not lie before the segment's.
+LogProgress Logger::progress() const {
+  uint64_t segment = parts_.segments.position().segment;
+  return {.log = parts_.log, .segment = segment, .blocks = synced_blocks()};
+}
 
 void Logger::connect(std::vector<Logger*> peers, SegmentKeeper* keeper) {
   peers_ = std::move(peers);
@@ -76,6 +93,8 @@ bool Logger::step() {
   if (!parts_.commit.must_write(parts_.index, trailer.last_data)) {
     return completed > parts_.commit.durable() && parts_.commit.settle_without_write(trailer);
   }
+  newest_time_us_ = std::max(newest_time_us_, static_cast<uint64_t>(unix_time_us()));
+  trailer.unix_time_us = newest_time_us_;
   write_batch(trailer);
   return true;
 }
@@ -89,11 +108,17 @@ void Logger::write_batch(const BatchTrailer& trailer) {
     }
   }
   writer_.end_batch(trailer);
+  // seq_cst: precedes the look whether the keeper rests.
+  synced_blocks_.store(writer_.blocks(), std::memory_order_seq_cst);
   parts_.commit.batch_synced(parts_.index, trailer);
   for (WorkerLog* log : parts_.logs) log->batch_written();
   uint64_t segment = parts_.segments.position().segment;
   bool new_segment = std::exchange(last_segment_, segment) != segment;
-  if (new_segment || parts_.segments.wants_segments()) keeper_->wake();
+  if (new_segment || parts_.segments.wants_segments()) {
+    keeper_->wake();
+  } else {
+    keeper_->wake_if_resting();
+  }
 }
 
 // Requests are left: the epoch was not complete, they came during the step, or another log is

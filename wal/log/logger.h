@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "storage/epoch/epoch_manager.h"
+#include "wal/layout/progress_file.h"
 #include "wal/log/batch_writer.h"
 #include "wal/log/group_commit.h"
 #include "wal/log/segment_store.h"
@@ -44,13 +45,16 @@ class Logger {
     SegmentStore& segments;
     std::vector<WorkerLog*> logs;  // of its workers
     Uuid log;
-    uint64_t incarnation;
+    IncarnationName incarnation;
+    uint64_t started_us;  // since 1970; no trailer is of a time before
     int64_t flush_after_us;
     bool compress;
   };
   explicit Logger(Parts parts);
   ~Logger() { stop(); }
 
+  // Writes the first block of the incarnation, durably; before start() and any step.
+  FileResult begin(std::string_view payload);
   // Before the first use: all loggers, and who prepares segments.
   void connect(std::vector<Logger*> peers, SegmentKeeper* keeper);
   void start();
@@ -75,6 +79,9 @@ class Logger {
   SegmentStore& segments() { return parts_.segments; }
   const LogCounters& counters() const { return writer_.counters(); }
   uint64_t bytes_written() const { return static_cast<uint64_t>(counters().bytes.value()); }
+  // Blocks on disk; any thread.
+  uint64_t synced_blocks() const { return synced_blocks_.load(std::memory_order_seq_cst); }
+  LogProgress progress() const;
   // But for the numbers of segments. Any thread.
   LogStatus status() const;
 
@@ -92,7 +99,9 @@ class Logger {
   std::vector<Logger*> peers_;
   SegmentKeeper* keeper_ = nullptr;
   BatchWriter writer_;
+  uint64_t newest_time_us_;    // of a trailer
   uint64_t last_segment_ = 0;  // that a batch ended in
+  std::atomic<uint64_t> synced_blocks_{0};
   alignas(64) std::atomic<bool> stepping_{false};
   std::atomic<bool> drain_{false};
 

@@ -5,12 +5,23 @@
 #include <chrono>
 #include <cstdio>
 #include <new>
+#include <utility>
 
+#include "base/clock.h"
 #include "base/server_log.h"
 #include "wal/log/logger.h"
+#include "wal/log/progress_marks.h"
 #include "wal/log/segment_store.h"
 
 namespace pgsilo {
+namespace {
+
+// When nothing has been written for so long, how far the logs have got is written down; but no more
+// often than that.
+constexpr auto quiet_moment = std::chrono::milliseconds(10);
+constexpr int64_t quiet_marks_apart_us = 200'000;
+
+}  // namespace
 
 void SegmentKeeper::start() {
   stopping_ = false;
@@ -51,6 +62,42 @@ void SegmentKeeper::complain(const char* what, const SegmentStore& segments,
 }
 
 bool SegmentKeeper::run_once() {
+  bool all = keep_house();
+  return mark() && all;
+}
+
+bool SegmentKeeper::mark() {
+  if (marks_ == nullptr || !marks_->behind()) return true;
+  FileResult result;
+  try {
+    result = marks_->write();
+  } catch (const std::bad_alloc&) {
+    result = {FileStatus::failed, ENOMEM};
+  }
+  if (!result.ok() && !complained_of_marks_) {
+    std::array<char, 1024> text;
+    std::snprintf(text.data(), text.size(), "could not write down how far the log has got: %s",
+                  result.words());
+    write_server_log(LogLevel::warning, text.data());
+  }
+  complained_of_marks_ = !result.ok();
+  return result.ok();
+}
+
+bool SegmentKeeper::mark_if_quiet() {
+  if (marks_ == nullptr || !marks_->behind()) return true;
+  uint64_t written = marks_->written();
+  bool quiet = std::exchange(written_seen_, written) == written;
+  int64_t now_us = monotonic_us();
+  if (!quiet || now_us - quiet_mark_us_ < quiet_marks_apart_us) return false;
+  quiet_mark_us_ = now_us;
+  mark();
+  return !marks_->behind();
+}
+
+bool SegmentKeeper::keep_house() {
+  // First: what follows takes time.
+  if (marks_ != nullptr && marks_->segment_begun()) mark();
   bool all = supply_all();
   if (listener_ != nullptr) listener_->log_has_grown();
   for (Logger* logger : loggers_) {
@@ -98,15 +145,26 @@ void SegmentKeeper::run() {
   while (!stopping_) {
     woken_ = false;
     lock.unlock();
-    bool satisfied = run_once();
+    bool satisfied = keep_house();
+    bool marked = mark_if_quiet();
     lock.lock();
-    auto due = [this] { return woken_ || stopping_; };
-    if (satisfied) {
-      changed_.wait(lock, due);
-    } else {
-      changed_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; });
-    }
+    sleep(lock, satisfied, marked);
   }
+}
+
+void SegmentKeeper::sleep(std::unique_lock<std::mutex>& lock, bool satisfied, bool marked) {
+  auto due = [this] { return woken_ || stopping_; };
+  if (!satisfied) {
+    changed_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; });
+    return;
+  }
+  rests_.store(marked, std::memory_order_seq_cst);
+  if (marked && (marks_ == nullptr || !marks_->behind())) {
+    changed_.wait(lock, due);
+  } else {
+    changed_.wait_for(lock, quiet_moment, due);
+  }
+  rests_.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace pgsilo

@@ -1,11 +1,13 @@
-// Keeps prepared segments ahead of every logger, removes retired ones that are too many, and tells
-// that the log has grown; on a thread of its own or by calls.
-// Thread safety: wake(): any thread. start(), stop(): the owner. run_once(): the thread, or the
-// owner while there is none. When preparing fails (the device is full, an error of it) it tries
-// again every second, so that service resumes by itself.
+// Keeps prepared segments ahead of every logger, removes retired ones that are too many, tells that
+// the log has grown, and writes the marks of progress; on a thread of its own or by calls.
+// Thread safety: wake(), wake_if_resting(): any thread. start(), stop(): the owner. run_once(): the
+// thread, or the owner while there is none. When preparing fails (the device is full, an error of
+// it) it tries again every second, so that service resumes by itself.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -13,6 +15,7 @@
 namespace pgsilo {
 
 class Logger;
+class ProgressMarks;
 class SegmentStore;
 struct FileResult;
 
@@ -31,15 +34,27 @@ class SegmentKeeper {
   explicit SegmentKeeper(std::vector<Logger*> loggers) : loggers_(std::move(loggers)) {}
   ~SegmentKeeper() { stop(); }
 
+  // Before start(). Null: none are written.
+  void set_marks(ProgressMarks* marks) { marks_ = marks; }
   // Before start(). Told whenever a segment was begun. Null: nobody.
   void set_listener(LogGrowthListener* listener) { listener_ = listener; }
   void start();
   void stop();
   void wake();
-  // Prepares what is missing. False if that failed, of memory too.
+  // Something has been written, which is to be marked when the logs are quiet. seq_cst: it rests
+  // and then looks whether something has been; the writer does these in the other order.
+  void wake_if_resting() {
+    if (rests_.load(std::memory_order_seq_cst) && rests_.exchange(false)) wake();
+  }
+  // Prepares what is missing, and marks what has been written. False if that failed, of memory too.
   bool run_once();
 
  private:
+  bool keep_house();
+  bool mark();
+  // True: there is nothing to be marked.
+  bool mark_if_quiet();
+  void sleep(std::unique_lock<std::mutex>& lock, bool satisfied, bool marked);
   void complain(const char* what, const SegmentStore& segments, const FileResult& result);
   bool supply_all();
   bool supply(Logger& logger);
@@ -49,7 +64,12 @@ class SegmentKeeper {
 
   const std::vector<Logger*> loggers_;
   LogGrowthListener* listener_ = nullptr;
+  ProgressMarks* marks_ = nullptr;
   bool complained_ = false;
+  bool complained_of_marks_ = false;
+  uint64_t written_seen_ = 0;  // when it last looked whether the logs are quiet
+  int64_t quiet_mark_us_ = 0;  // when the last one of a quiet moment was written
+  std::atomic<bool> rests_{false};
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -114,11 +114,11 @@ class RecordChecker {
 }  // namespace
 
 bool inspect_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
-                  const ControlFile& control, unsigned threads, RecoveryMeter& meter,
+                  const ControlFile& control, AnalyzerOptions options, RecoveryMeter& meter,
                   RecoveryReport* report, std::string* why) {
+  unsigned threads = options.threads;
   report->database = control.database;
   report->last_incarnation = control.last_incarnation;
-  AnalyzerOptions options{.threads = threads};
   // Analysis closes incarnations.
   ControlFile closed = control;
   LogAnalysis analysis;

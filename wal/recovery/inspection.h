@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "wal/layout/control_file.h"
+#include "wal/recovery/log_analyzer.h"
 #include "wal/recovery/recovery_report.h"
 
 namespace pgsilo {
@@ -18,7 +19,7 @@ struct OpenedCheckpointFile;
 // False: `why`, as analyze_logs() and replay_logs() say it; the report is then of what they would
 // make of it with accept_data_loss, or empty if they refuse that, too.
 bool inspect_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
-                  const ControlFile& control, unsigned threads, RecoveryMeter& meter,
+                  const ControlFile& control, AnalyzerOptions options, RecoveryMeter& meter,
                   RecoveryReport* report, std::string* why);
 
 // The blocks of a checkpoint. False: `why`, as load_checkpoint() says it.

@@ -1,39 +1,17 @@
 #include "wal/recovery/log_analyzer.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/file.h"
 #include "wal/layout/log_directory.h"
 #include "wal/log/segment_reader.h"
+#include "wal/recovery/incarnation_parts.h"
 #include "wal/recovery/parallel.h"
 #include "wal/recovery/recovery_meter.h"
 #include "wal/recovery/segment_skim.h"
 
 namespace pgsilo {
 namespace {
-
-// One incarnation's part of one log.
-struct LogPart {
-  const LogDirectory* directory = nullptr;
-  struct Piece {
-    const SegmentScan* scan;
-    const BlockRun* run;
-  };
-  std::vector<Piece> prefix;  // runs that follow each other from block 0
-  bool gap = false;           // undamaged blocks come after the prefix
-  std::string end_path;       // where the prefix ends
-  uint64_t end_offset = 0;
-  Epoch reaches;  // `complete` of its last trailer
-};
-
-struct IncarnationParts {
-  std::vector<LogPart> logs;  // by logger
-  Epoch recorded;             // the largest D that any of its blocks records
-  bool has_blocks = false;
-  bool files_missing = false;  // a log has not one segment, though segments were prepared before
-                               // the incarnation began
-};
 
 class Analyzer {
  public:
@@ -51,39 +29,58 @@ class Analyzer {
 
   bool run() {
     std::erase_if(control_.incarnations, [this](const Incarnation& incarnation) {
-      return !needs_log(control_, incarnation);
+      return !may_be_met(control_, incarnation) || is_empty(incarnation);
     });
     analysis_.largest_seen = control_.checkpoint.ended;
-    if (!list_segments() || !scan_segments() || !bridge_gaps() || !know_all_incarnations())
+    if (!list_segments() || !scan_segments() || !bridge_gaps() || !have_right_sizes() ||
+        !know_all_incarnations()) {
       return false;
-    size_t kept = 0;
+    }
     bool lost = false;
     for (Incarnation& incarnation : control_.incarnations) {
-      IncarnationParts parts = collect(incarnation);
-      if (parts.files_missing && !options_.accept_data_loss) {
-        return fail("a log directory holds no segments, but start " +
-                    std::to_string(incarnation.number) + " of the server logged there" +
-                    accept_hint);
-      }
-      analysis_.incarnations.push_back(report_on(incarnation, parts));
-      if (!decide(incarnation, parts, &lost)) return false;
-      analysis_.incarnations.back().durable = incarnation.durable;
-      if (!parts.has_blocks) continue;
-      add_ranges(incarnation, parts);
-      control_.incarnations[kept++] = incarnation;
+      if (!analyze(incarnation, &lost)) return false;
     }
-    control_.incarnations.resize(kept);
+    find_empty_segments();
     std::reverse(analysis_.ranges.begin(), analysis_.ranges.end());
     std::reverse(analysis_.system_ranges.begin(), analysis_.system_ranges.end());
-    find_empty_segments();
     meter_.expect_only(analysis_.system_bytes + analysis_.replay_bytes);
     return true;
   }
 
  private:
+  // It ended in good order and without having logged anything.
+  static bool is_empty(const Incarnation& incarnation) {
+    return incarnation.clean && incarnation.durable < incarnation.first_epoch;
+  }
+
+  // Its blocks are read: what counts of them.
+  bool analyze(Incarnation& incarnation, bool* lost) {
+    const ProgressMark* mark =
+        options_.mark != nullptr && options_.mark->id == incarnation.id ? options_.mark : nullptr;
+    IncarnationParts parts = collect_parts(control_, incarnation, logs_, scans_, mark);
+    if (parts.files_missing) {
+      std::string message = "a log directory holds no segments, but start " +
+                            std::to_string(incarnation.number) + " of the server logged there";
+      if (!lose(message)) return false;
+    }
+    analysis_.incarnations.push_back(report_on(incarnation, parts));
+    if (!decide(incarnation, parts, lost)) return false;
+    analysis_.incarnations.back().durable = incarnation.durable;
+    add_ranges(incarnation, parts);
+    return true;
+  }
+
   bool fail(const std::string& message) {
     why_ = message;
     return false;
+  }
+
+  // Refuses, or notes what is given up.
+  bool lose(const std::string& message) {
+    if (!options_.accept_data_loss) return fail(message + accept_hint);
+    if (!analysis_.data_loss.empty()) analysis_.data_loss += '\n';
+    analysis_.data_loss += message;
+    return true;
   }
 
   // Nobody may try again in silence.
@@ -101,7 +98,7 @@ class Analyzer {
                          "\": " + result.text());
       }
       // Also between the cut and the first segment that is there.
-      const LogCut* cut = cut_of(logs_[log]->log());
+      const LogCut* cut = cut_of(control_, logs_[log]->log());
       uint64_t expected = cut == nullptr ? 0 : cut->segment;
       for (uint64_t number : numbers) {
         if (cut != nullptr && number < cut->segment) continue;
@@ -130,7 +127,7 @@ class Analyzer {
     for (auto doubted = skim.doubt(); !doubted.empty(); doubted = skim.doubt()) scan(doubted);
     for (const SegmentIndex& segment : segments_)
       analysis_.trusted_segments += SegmentSkim::is_trusted(scan_of(segment)) ? 1 : 0;
-    return options_.accept_data_loss || all_readable();
+    return all_readable();
   }
 
   SegmentScan& scan_of(const SegmentIndex& segment) { return scans_[segment.log][segment.index]; }
@@ -175,167 +172,139 @@ class Analyzer {
   bool all_readable() {
     for (const SegmentIndex& segment : segments_) {
       const SegmentScan& scan = scan_of(segment);
-      if (!scan.result.ok()) return fail_call(failed_log("read", scan.path, scan.result));
-      if (scan.foreign) {
-        return fail("log segment \"" + scan.path + "\" holds blocks of another log directory" +
-                    accept_hint);
+      if (!scan.result.ok()) {
+        std::string message = failed_log("read", scan.path, scan.result);
+        if (!options_.accept_data_loss) return fail_call(message);
+        static_cast<void>(lose(message.substr(0, message.find('\n'))));
+      }
+      if (scan.foreign &&
+          !lose("log segment \"" + scan.path + "\" holds blocks of another log directory")) {
+        return false;
       }
     }
     return true;
   }
 
   // A missing segment is damage, unless the checkpoint holds everything and the log ended before
-  // it.
+  // it, or it is known already what counts of all that could have been in it.
   bool bridge_gaps() {
     for (const Gap& gap : gaps_) {
       const std::vector<SegmentScan>& scans = scans_[gap.behind.log];
-      bool empty_behind = std::all_of(
-          scans.begin() + static_cast<ptrdiff_t>(gap.behind.index), scans.end(),
-          [](const SegmentScan& scan) { return scan.result.ok() && scan.runs.empty(); });
-      if (control_.incarnations.empty() && empty_behind) continue;
-      std::string message =
+      auto behind = scans.begin() + static_cast<ptrdiff_t>(gap.behind.index);
+      bool nothing_behind = std::all_of(
+          behind, scans.end(), [this](const SegmentScan& scan) { return can_be_written(scan); });
+      if (control_.incarnations.empty() && nothing_behind) continue;
+      auto next = std::find_if(behind, scans.end(),
+                               [](const SegmentScan& scan) { return !scan.runs.empty(); });
+      const BlockRun* run = next == scans.end() ? nullptr : &next->runs.front();
+      const Incarnation* incarnation = run == nullptr ? nullptr : find(*run);
+      std::string missing =
           "log segment \"" + logs_[gap.behind.log]->segment_path(gap.missing) + "\" is missing";
-      if (!options_.accept_data_loss) return fail(message + accept_hint);
-      if (analysis_.data_loss.empty()) analysis_.data_loss = message;
-    }
-    return true;
-  }
-
-  bool know_all_incarnations() {
-    for (const auto& scans : scans_) {
-      for (const SegmentScan& scan : scans) {
-        for (const BlockRun& run : scan.runs) {
-          analysis_.largest_seen = std::max(analysis_.largest_seen, run.largest_seen);
-          bool known =
-              run.incarnation <= control_.checkpoint.incarnation ||
-              std::any_of(control_.incarnations.begin(), control_.incarnations.end(),
-                          [&](const Incarnation& i) { return i.number == run.incarnation; });
-          if (!known) {
-            return fail("log segment \"" + scan.path + "\" was written by start " +
-                        std::to_string(run.incarnation) +
-                        " of the server, of which the control file knows nothing");
-          }
-        }
+      if (incarnation != nullptr && (incarnation->closed || run->first_number == 0)) {
+        missing_ += missing + "\n";
+      } else if (!lose(missing)) {
+        return false;
       }
     }
     return true;
   }
 
-  size_t directory_of(const Uuid& log) const {
-    size_t index = 0;
-    while (index < logs_.size() && logs_[index]->log() != log) ++index;
-    return index;  // there is one: Wal::open checked
+  // A segment has its size from the beginning: a shorter one was cut, perhaps between two blocks.
+  // Looked at behind what is closed, of which it is known what counts.
+  bool have_right_sizes() {
+    for (const auto& scans : scans_) {
+      for (size_t i = scans.size(); i-- > 0;) {
+        const SegmentScan& scan = scans[i];
+        const Incarnation* incarnation = scan.runs.empty() ? nullptr : find(scan.runs.back());
+        if (!scan.runs.empty() && (incarnation == nullptr || incarnation->closed)) break;
+        uint64_t expected = incarnation == nullptr ? 0 : incarnation->segment_bytes;
+        if (has_right_size(scan, expected) || !scan.result.ok()) continue;
+        std::string size =
+            expected == 0 ? "as no segment has" : "instead of " + std::to_string(expected);
+        if (!lose("log segment \"" + scan.path + "\" has " + std::to_string(scan.bytes) +
+                  " bytes, " + size + ": it was cut"))
+          return false;
+      }
+    }
+    return true;
   }
 
-  // Null: the log is read from its first segment on.
-  const LogCut* cut_of(const Uuid& log) const {
-    for (const LogCut& cut : control_.checkpoint.cuts) {
-      if (cut.log == log) return &cut;
+  // `expected`; 0: not known.
+  static bool has_right_size(const SegmentScan& scan, uint64_t expected) {
+    if (expected != 0) return scan.bytes == expected;
+    return scan.bytes >= log_format::min_segment_bytes &&
+           scan.bytes % log_format::segment_granule == 0;
+  }
+
+  bool know_all_incarnations() {
+    for (const SegmentIndex& segment : segments_) {
+      const SegmentScan& scan = scan_of(segment);
+      for (const BlockRun& run : scan.runs) {
+        analysis_.largest_seen = std::max(analysis_.largest_seen, run.largest_seen);
+        analysis_.newest_time_us = std::max(analysis_.newest_time_us, run.newest_time_us);
+        std::string stranger = describe_stranger(run);
+        if (stranger.empty()) continue;
+        if (!lose("log segment \"" + scan.path + "\" " + stranger)) return false;
+        remember(run);
+      }
+    }
+    return true;
+  }
+
+  // Nothing of it counts, and nobody asks again.
+  void remember(const BlockRun& run) {
+    Incarnation stranger{.number = run.incarnation,
+                         .id = {.high = run.incarnation_tag, .low = 0},
+                         .parent = {},
+                         .segment_bytes = 0,
+                         .first_epoch = Epoch(1),
+                         .closed = true,
+                         .clean = false,
+                         .durable = Epoch(0),
+                         .logs = {}};
+    auto later = std::find_if(
+        control_.incarnations.begin(), control_.incarnations.end(),
+        [&](const Incarnation& incarnation) { return incarnation.number > run.incarnation; });
+    control_.incarnations.insert(later, stranger);
+    control_.last_incarnation = std::max(control_.last_incarnation, run.incarnation);
+  }
+
+  // Null: it is none that the control file knows.
+  const Incarnation* find(const BlockRun& run) const {
+    for (const Incarnation& incarnation : control_.incarnations) {
+      if (incarnation.number == run.incarnation && !is_others(incarnation, run))
+        return &incarnation;
     }
     return nullptr;
   }
 
-  bool made_checkpoint(const Incarnation& incarnation) const {
-    return control_.checkpoint.exists() && incarnation.number == control_.checkpoint.incarnation;
-  }
-
-  // The first epoch of which the logs are needed.
-  Epoch first_needed(const Incarnation& incarnation) const {
-    return made_checkpoint(incarnation) ? control_.checkpoint.begun : incarnation.first_epoch;
-  }
-
-  IncarnationParts collect(const Incarnation& incarnation) {
-    IncarnationParts parts;
-    if (made_checkpoint(incarnation)) parts.recorded = control_.checkpoint.recorded;
-    for (const LogIdentity& identity : incarnation.logs) {
-      size_t directory = directory_of(identity.log);
-      parts.files_missing |= scans_[directory].empty();
-      LogPart part = collect_log(incarnation, *logs_[directory], scans_[directory], parts);
-      parts.logs.push_back(std::move(part));
+  // Whose blocks the run is of, if not of a start that counts or once did; else empty.
+  std::string describe_stranger(const BlockRun& run) const {
+    const CheckpointManifest& checkpoint = control_.checkpoint;
+    // Of a start that came no further, or ended without having logged anything; or older than all
+    // that is needed.
+    if (run.only_begins || run.incarnation < checkpoint.incarnation || find(run) != nullptr)
+      return "";
+    bool made_checkpoint = run.incarnation == checkpoint.incarnation;
+    if (made_checkpoint && (checkpoint.incarnation_id == Uuid{} ||
+                            run.incarnation_tag == short_identity(checkpoint.incarnation_id))) {
+      return "";
     }
-    return parts;
-  }
-
-  LogPart collect_log(const Incarnation& incarnation, const LogDirectory& directory,
-                      const std::vector<SegmentScan>& scans, IncarnationParts& parts) {
-    LogPart part;
-    part.directory = &directory;
-    part.end_path = directory.path();
-    part.reaches = Epoch(first_needed(incarnation).value() - 1);
-    const LogCut* cut = made_checkpoint(incarnation) ? cut_of(directory.log()) : nullptr;
-    uint64_t expected = cut == nullptr ? 0 : cut->block;
-    for (const SegmentScan& scan : scans) {
-      for (const BlockRun& run : scan.runs) {
-        if (run.incarnation != incarnation.number) continue;
-        parts.has_blocks = true;
-        parts.recorded = std::max(parts.recorded, run.recorded);
-        if (run.first_number != expected) part.gap = true;
-        if (part.gap) {
-          if (part.prefix.empty()) part.end_path = scan.path;
-          continue;
-        }
-        expected = run.next_number;
-        part.prefix.push_back({&scan, &run});
-        part.end_path = scan.path;
-        part.end_offset = run.end;
-        if (!run.trailers.empty())
-          part.reaches = std::max(part.reaches, run.trailers.back().complete);
-      }
-    }
-    return part;
-  }
-
-  static bool is_durable(const BatchTrailer& trailer, const IncarnationParts& parts) {
-    if (trailer.last_data.size() != parts.logs.size()) return false;
-    for (size_t log = 0; log < parts.logs.size(); ++log) {
-      if (trailer.last_data[log] > parts.logs[log].reaches) return false;
-    }
-    return true;
-  }
-
-  Epoch readable(const Incarnation& incarnation, const IncarnationParts& parts) const {
-    Epoch durable = Epoch(first_needed(incarnation).value() - 1);
-    for (const LogPart& part : parts.logs) {
-      for (const LogPart::Piece& piece : part.prefix) {
-        for (const BatchTrailer& trailer : piece.run->trailers) {
-          if (trailer.complete > durable && is_durable(trailer, parts)) durable = trailer.complete;
-        }
-      }
-    }
-    return durable;
-  }
-
-  static IncarnationReport report_on(const Incarnation& incarnation,
-                                     const IncarnationParts& parts) {
-    IncarnationReport report{.number = incarnation.number,
-                             .first_epoch = incarnation.first_epoch,
-                             .closed = incarnation.closed,
-                             .clean = incarnation.clean,
-                             .recorded = {},
-                             .readable = {},
-                             .durable = {},
-                             .logs = {}};
-    for (const LogPart& part : parts.logs) {
-      LogReport log;
-      log.log = part.directory->log();
-      log.path = part.directory->path();
-      log.reaches = part.reaches;
-      log.end_path = part.end_path;
-      log.end_offset = part.end_offset;
-      log.gap = part.gap;
-      for (const LogPart::Piece& piece : part.prefix) {
-        log.blocks += piece.run->next_number - piece.run->first_number;
-        log.bytes += piece.run->end - piece.run->begin;
-      }
-      report.logs.push_back(std::move(log));
-    }
-    return report;
+    std::string start = "start " + std::to_string(run.incarnation) + " of the server";
+    bool others =
+        made_checkpoint || std::any_of(control_.incarnations.begin(), control_.incarnations.end(),
+                                       [&](const Incarnation& incarnation) {
+                                         return incarnation.number == run.incarnation;
+                                       });
+    if (!others) return "was written by " + start + ", of which the control file knows nothing";
+    return "was written by another copy of this database: its " + start +
+           " is not the one that the control file knows";
   }
 
   // Which epochs of the incarnation count. After `*lost`, none of the later incarnations': they
   // rest on what was lost.
   bool decide(Incarnation& incarnation, const IncarnationParts& parts, bool* lost) {
-    Epoch durable = readable(incarnation, parts);
+    Epoch durable = proven_epoch(control_, incarnation, parts);
     analysis_.largest_seen = std::max(
         {analysis_.largest_seen, incarnation.durable, Epoch(incarnation.first_epoch.value() - 1)});
     Epoch known = incarnation.closed
@@ -345,17 +314,19 @@ class Analyzer {
       known = durable;  // nothing of it counts
     analysis_.incarnations.back().readable = durable;
     analysis_.incarnations.back().recorded = known;
-    if (durable < known && !*lost) {
-      std::string message = describe_loss(incarnation, parts, known, durable);
+    bool lacks = std::any_of(parts.logs.begin(), parts.logs.end(),
+                             [&](const LogPart& part) { return lacks_blocks(incarnation, part); });
+    if ((durable < known || lacks) && !*lost) {
+      std::string message = missing_ + describe_loss(incarnation, parts, known, durable);
       if (!options_.accept_data_loss) return fail(message);
       // Rows that changed while it was made are in the logs only, in whichever version.
-      if (made_checkpoint(incarnation) &&
+      if (made_checkpoint(control_, incarnation) &&
           durable < std::min(control_.checkpoint.recorded, control_.checkpoint.ended)) {
         return fail(message +
                     "\nDETAIL:  The checkpoint cannot be used without them, and there is none "
                     "before it.");
       }
-      analysis_.data_loss += (analysis_.data_loss.empty() ? "" : "\n") + message;
+      static_cast<void>(lose(message));
       *lost = true;
       incarnation.durable = durable;
     } else if (*lost) {
@@ -367,33 +338,17 @@ class Analyzer {
     return true;
   }
 
-  std::string describe_loss(const Incarnation& incarnation, const IncarnationParts& parts,
-                            Epoch known, Epoch durable) {
-    std::string message;
-    for (const LogPart& part : parts.logs) {
-      bool short_end = std::none_of(parts.logs.begin(), parts.logs.end(),
-                                    [](const LogPart& p) { return p.gap; }) &&
-                       part.reaches < known;
-      if (!part.gap && !short_end) continue;
-      message += damaged_log(part.end_path, part.end_offset) + "\n";
-    }
-    return message + "DETAIL:  Start " + std::to_string(incarnation.number) +
-           " of the server had made everything up to epoch " + std::to_string(known.value()) +
-           " durable; the logs can be read up to epoch " + std::to_string(durable.value()) +
-           ".\nHINT:  Set recovery_accept_data_loss=on to start from there, giving up what was "
-           "committed after it.";
-  }
-
   void add_ranges(const Incarnation& incarnation, const IncarnationParts& parts) {
     for (const LogPart& part : parts.logs) {
       for (const LogPart::Piece& piece : part.prefix) {
         ReplayRange range{.path = piece.scan->path,
                           .incarnation = incarnation.number,
+                          .incarnation_tag = piece.run->incarnation_tag,
                           .segment = piece.scan->number,
                           .log = part.directory->log(),
                           .begin = 0,
                           .end = 0,
-                          .first = first_needed(incarnation),
+                          .first = first_needed(control_, incarnation),
                           .durable = incarnation.durable,
                           .trusted = {}};
         if (!piece.run->scanned)
@@ -414,17 +369,31 @@ class Analyzer {
     }
   }
 
+  // Holds nothing that any start needs, or has to find where it is, once the control file has
+  // closed whose it is.
+  bool can_be_written(const SegmentScan& scan) const {
+    return scan.result.ok() && !scan.foreign &&
+           std::all_of(scan.runs.begin(), scan.runs.end(), [this](const BlockRun& run) {
+             const Incarnation* incarnation = find(run);
+             return run.only_begins &&
+                    (incarnation == nullptr ||
+                     (incarnation->closed && incarnation->durable < incarnation->first_epoch));
+           });
+  }
+
   void find_empty_segments() {
     analysis_.next_segment.assign(logs_.size(), 1);
     analysis_.empty_segments.resize(logs_.size());
     for (size_t log = 0; log < logs_.size(); ++log) {
-      if (const LogCut* cut = cut_of(logs_[log]->log())) analysis_.next_segment[log] = cut->segment;
+      if (const LogCut* cut = cut_of(control_, logs_[log]->log()))
+        analysis_.next_segment[log] = cut->segment;
       for (const SegmentScan& scan : scans_[log]) {
-        if (!scan.runs.empty() || !scan.result.ok()) analysis_.next_segment[log] = scan.number + 1;
+        if (!can_be_written(scan)) analysis_.next_segment[log] = scan.number + 1;
       }
       for (const SegmentScan& scan : scans_[log]) {
-        if (scan.number >= analysis_.next_segment[log])
-          analysis_.empty_segments[log].push_back(scan.number);
+        if (scan.number < analysis_.next_segment[log]) continue;
+        analysis_.empty_segments[log].push_back(scan.number);
+        for (const BlockRun& run : scan.runs) analysis_.close_first |= find(run) != nullptr;
       }
     }
   }
@@ -445,12 +414,18 @@ class Analyzer {
   SegmentSkim::Scans scans_;
   std::vector<SegmentIndex> segments_;  // all
   std::vector<Gap> gaps_;
+  std::string missing_;  // segments without which what is known to count may be there, or not
 };
 
 }  // namespace
 
 std::string failed_log(const char* what, const std::string& path, const FileResult& result) {
-  return "could not " + std::string(what) + " log segment \"" + path + "\": " + result.text() +
+  return failed_call(std::string(what) + " log segment", path, result);
+}
+
+std::string failed_call(const std::string& what, const std::string& path,
+                        const FileResult& result) {
+  return "could not " + what + " \"" + path + "\": " + result.text() +
          "\nHINT:  Nothing is known to be lost: start again when the cause is gone. From a device "
          "that fails, copy the file to a sound one first.";
 }

@@ -5,8 +5,9 @@
 // For an incarnation, each log counts as far as its blocks follow each other without a gap from the
 // first one. Epoch c is durable if a trailer (c, last_data) is there and every log's last trailer
 // reaches last_data of that log. If any block anywhere, or the control file, records a larger D,
-// then a log has lost what it once held: data loss. A gap above every recorded D is the torn end of
-// the last batch.
+// then a log has lost what it once held: data loss. So it has if it lacks blocks that the mark of
+// progress (wal/layout/progress_file.h) knows of, or the first one, which is there before the
+// control file names the incarnation. A gap above all that is the torn end of the last batch.
 //
 // With a checkpoint, what is older counts no more: of the incarnation that made it, each log begins
 // with the block that its cut names, and holds all that is needed of the epochs before the
@@ -31,6 +32,7 @@ class FileSystem;
 struct FileResult;
 class LogDirectory;
 class RecoveryMeter;
+struct ProgressMark;
 
 // A segment that was not scanned: it must hold these blocks.
 struct TrustedSegment {
@@ -44,6 +46,7 @@ struct TrustedSegment {
 struct ReplayRange {
   std::string path;
   uint64_t incarnation = 0;
+  uint64_t incarnation_tag = 0;
   uint64_t segment = 0;
   Uuid log;
   uint64_t begin = 0;
@@ -57,6 +60,7 @@ struct ReplayRange {
 
 struct LogAnalysis {
   Epoch largest_seen;               // in any file, as far as it was read
+  uint64_t newest_time_us = 0;      // of a trailer, likewise
   std::vector<ReplayRange> ranges;  // newest first
   uint64_t replay_bytes = 0;        // of `ranges`
   uint64_t trusted_segments = 0;
@@ -64,9 +68,12 @@ struct LogAnalysis {
   std::vector<ReplayRange> system_ranges;
   uint64_t system_bytes = 0;
   // By log directory: the first segment number of the next incarnation, and which segments from
-  // there on exist, without a block.
+  // there on exist, without a block that counts or will.
   std::vector<uint64_t> next_segment;
   std::vector<std::vector<uint64_t>> empty_segments;
+  // They hold first blocks of incarnations that `control` has closed; until its file says so, too,
+  // a start looks for them.
+  bool close_first = false;
   std::string data_loss;     // with accept_data_loss
   bool call_failed = false;  // refused for that: of what is on disk nothing is known
   // All that the control file names, in its order, up to the one that was refused; without counts
@@ -78,18 +85,22 @@ struct AnalyzerOptions {
   unsigned threads = 1;
   bool accept_data_loss = false;
   bool scan_all = true;  // trusts no segment
+  // How far the logs of its incarnation were known to reach; null: not known.
+  const ProgressMark* mark = nullptr;
 };
 
 // As a start says it: of bytes that are not what was written, and of a call that failed, behind
 // which they may all be.
 std::string failed_log(const char* what, const std::string& path, const FileResult& result);
+std::string failed_call(const std::string& what, const std::string& path, const FileResult& result);
 std::string damaged_log(const std::string& path, uint64_t offset);
 inline constexpr char accept_hint[] =
     "\nHINT:  Set recovery_accept_data_loss=on to start from the newest consistent state before "
     "it.";
 
-// Closes the incarnations of `control` that are open: sets their `durable`, drops those without
-// records and those that its checkpoint covers. False: `why`.
+// Closes the incarnations of `control` that are open: sets their `durable`. Drops those that its
+// checkpoint covers and those that ended in good order without a record; no other, for its blocks
+// may turn up later. False: `why`.
 bool analyze_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
                   const AnalyzerOptions& options, RecoveryMeter& meter, ControlFile* control,
                   LogAnalysis* analysis, std::string* why);

@@ -8,14 +8,16 @@ namespace pgsilo {
 bool RangeWalk::add(const ReplayRange& range, const BlockView& block) {
   const BlockHeader& header = block.header;
   bool first = first_number == next_number;
-  if (header.incarnation != range.incarnation || (!first && header.number != next_number))
+  if (header.incarnation != range.incarnation || header.incarnation_tag != range.incarnation_tag ||
+      (!first && header.number != next_number))
     return false;
   // Nobody has looked there for what comes first.
   if (range.trusted && header.system) return false;
   if (first) first_number = header.number;
   next_number = header.number + 1;
   end = block.offset + block.bytes;
-  bytes += block.bytes;
+  // As the ranges of what was scanned leave it out.
+  if (header.kind != BlockKind::begin) bytes += block.bytes;
   largest_seen = std::max(largest_seen, largest_mentioned(block));
   if (header.kind == BlockKind::piece) {
     pieces.push_back(

@@ -14,6 +14,7 @@ constexpr uint64_t trusted_splits = 8;
 
 bool follows(const BlockRun& run, const BlockView& block) {
   return run.end == block.offset && run.incarnation == block.header.incarnation &&
+         run.incarnation_tag == block.header.incarnation_tag &&
          run.next_number == block.header.number;
 }
 
@@ -28,8 +29,12 @@ void add_system_block(BlockRun& run, const BlockView& block) {
 }
 
 void add_block(BlockRun& run, const BlockView& block) {
-  if (run.splits.empty()) run.splits.push_back(block.offset);
-  if (block.offset - run.splits.back() >= split_bytes) run.splits.push_back(block.offset);
+  bool begins = block.header.kind == BlockKind::begin;
+  run.only_begins = begins && run.end == 0;
+  // An incarnation's first block has no records.
+  if (run.splits.empty() && !begins) run.splits.push_back(block.offset);
+  if (!begins && block.offset - run.splits.back() >= split_bytes)
+    run.splits.push_back(block.offset);
   run.end = block.offset + block.bytes;
   run.next_number = block.header.number + 1;
   run.recorded = std::max(run.recorded, block.header.recorded_durable);
@@ -38,6 +43,7 @@ void add_block(BlockRun& run, const BlockView& block) {
   if (!block.trailer) return;
   if (run.first_complete == Epoch(0)) run.first_complete = block.trailer->complete;
   run.trailers.push_back(*block.trailer);
+  run.newest_time_us = std::max(run.newest_time_us, block.trailer->unix_time_us);
 }
 
 // The last trailer stays in any case: it tells how far the log reaches.
@@ -59,6 +65,7 @@ BlockRun trusted_run(const BlockHeader& first, const BlockHeader& next, uint64_t
   BlockRun run;
   run.scanned = false;
   run.incarnation = first.incarnation;
+  run.incarnation_tag = first.incarnation_tag;
   run.end = segment_bytes;
   run.first_number = first.number;
   run.next_number = next.number;
@@ -85,6 +92,7 @@ SegmentScan scan_segment(FileSystem& files, const std::string& path, uint64_t nu
     if (scan.runs.empty() || !follows(scan.runs.back(), *block)) {
       BlockRun run;
       run.incarnation = block->header.incarnation;
+      run.incarnation_tag = block->header.incarnation_tag;
       run.begin = block->offset;
       run.first_number = block->header.number;
       scan.runs.push_back(std::move(run));
@@ -97,7 +105,7 @@ SegmentScan scan_segment(FileSystem& files, const std::string& path, uint64_t nu
   scan.foreign = reader.met_foreign_block();
   for (BlockRun& run : scan.runs) {
     drop_decided_trailers(run, rule);
-    if (run.splits.back() != run.end) run.splits.push_back(run.end);
+    if (!run.splits.empty() && run.splits.back() != run.end) run.splits.push_back(run.end);
   }
   return scan;
 }

@@ -24,7 +24,9 @@ struct BlockRun {
   // checked as it is replayed. It has no trailers or system blocks then, and ends with the file.
   bool scanned = true;
   uint64_t incarnation = 0;
-  uint64_t begin = 0;  // offsets in the segment
+  uint64_t incarnation_tag = 0;
+  bool only_begins = false;  // consists of an incarnation's first block, which holds no records
+  uint64_t begin = 0;        // offsets in the segment
   uint64_t end = 0;
   uint64_t first_number = 0;
   uint64_t next_number = 0;
@@ -35,7 +37,8 @@ struct BlockRun {
   // Of the blocks that may hold entries of system relations, ascending, each at most about a
   // megabyte.
   std::vector<BlockSpan> system;
-  Epoch first_complete;  // `complete` of its first trailer; 0: it has none
+  uint64_t newest_time_us = 0;  // of its trailers
+  Epoch first_complete;         // `complete` of its first trailer; 0: it has none
   // Those that may still decide about D (TrailerRule), the last one always.
   std::vector<BatchTrailer> trailers;
 };

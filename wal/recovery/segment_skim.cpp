@@ -21,7 +21,8 @@ std::optional<BlockHeader> first_block(FileSystem& files, SegmentScan& scan, con
 
 // Without catalog rows, for which recovery reads a segment before it knows what to restore.
 bool goes_on(const BlockHeader& first, const BlockHeader& next) {
-  return first.incarnation == next.incarnation && first.number < next.number && !next.system_before;
+  return first.incarnation == next.incarnation && first.incarnation_tag == next.incarnation_tag &&
+         first.number < next.number && !next.system_before;
 }
 
 // Of the incarnation that goes on from a trusted segment into this one: all before is on disk, if

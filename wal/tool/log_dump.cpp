@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "wal/layout/log_directory.h"
+#include "wal/log/log_begin.h"
 #include "wal/log/segment_reader.h"
 #include "wal/tool/leftover.h"
 #include "wal/tool/printable.h"
@@ -10,7 +11,6 @@
 namespace pgsilo {
 namespace {
 
-using log_format::block_header_bytes;
 using log_format::block_unit;
 
 std::string short_segment_name(uint64_t number) { return segment_name(number).substr(0, 16); }
@@ -89,11 +89,13 @@ void LogDump::dump_block(const BlockView& block) {
   std::optional<std::string_view> payload = payloads_.read(block);
   if (!payload) {
     damaged(path_, block.offset, "a payload that cannot be decompressed");
+  } else if (block.header.kind == BlockKind::begin) {
+    if (show) dump_begin(block, *payload);
   } else if (block.header.kind == BlockKind::piece) {
     add_piece(block, *payload);
   } else {
     drop_open_record("the rest is missing");
-    dump_payload({&path_, number_, block.offset + block_header_bytes, block.header.incarnation},
+    dump_payload({&path_, number_, block.offset + block.header_bytes, block.header.incarnation},
                  *payload);
   }
   if (show && block.trailer) dump_trailer(block);
@@ -117,11 +119,27 @@ void LogDump::dump_header(const BlockView& block) {
   end_line();
 }
 
+void LogDump::dump_begin(const BlockView& block, std::string_view payload) {
+  std::optional<LogBegin> begin = decode_log_begin(payload);
+  if (!begin) return damaged(path_, block.offset, "a first block that cannot be read");
+  begin_line(number_, block.offset + block.header_bytes);
+  line_ += ", begin of incarnation: " + begin->incarnation.text() +
+           ", after: " + begin->parent.incarnation.text() +
+           ", D: " + std::to_string(begin->parent.durable.value()) +
+           ", epochs from: " + std::to_string(begin->first_epoch.value()) +
+           ", time: " + std::to_string(begin->unix_time_us) +
+           ", log: " + std::to_string(begin->index + 1) + " of " + std::to_string(begin->logs) +
+           ", written by: " + begin->writer;
+  end_line();
+}
+
 void LogDump::dump_trailer(const BlockView& block) {
-  begin_line(number_, block.offset + block_header_bytes + block.stored.size());
+  begin_line(number_, block.offset + block.header_bytes + block.stored.size());
   line_ += ", trailer complete: " + std::to_string(block.trailer->complete.value());
   line_ += ", last data:";
   for (Epoch epoch : block.trailer->last_data) line_ += " " + std::to_string(epoch.value());
+  if (block.trailer->unix_time_us != 0)
+    line_ += ", time: " + std::to_string(block.trailer->unix_time_us);
   end_line();
 }
 
@@ -175,10 +193,10 @@ void LogDump::add_piece(const BlockView& block, std::string_view payload) {
   if (header.piece_offset == 0) {
     drop_open_record("the rest is missing");
     open_path_ = path_;
-    open_place_ = {&open_path_, number_, block.offset + block_header_bytes, header.incarnation};
+    open_place_ = {&open_path_, number_, block.offset + block.header_bytes, header.incarnation};
   } else if (header.piece_offset != open_record_.size()) {
     drop_open_record("the rest is missing");
-    return incomplete(path_, block.offset + block_header_bytes, "the beginning is missing");
+    return incomplete(path_, block.offset + block.header_bytes, "the beginning is missing");
   }
   open_record_.append(payload);
   if (open_record_.size() < header.piece_total) return;

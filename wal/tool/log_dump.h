@@ -58,6 +58,7 @@ class LogDump {
 
   void dump_block(const BlockView& block);
   void dump_header(const BlockView& block);
+  void dump_begin(const BlockView& block, std::string_view payload);
   void dump_trailer(const BlockView& block);
   void dump_payload(Place place, std::string_view payload);
   void dump_record(const Place& place, std::string_view record);

@@ -75,7 +75,7 @@ class BatchWriterTest : public testing::Test {
 };
 
 TEST_F(BatchWriterTest, BlocksOfABatchAreWrittenAtOnce) {
-  BatchWriter writer(store_, log_id, 1, false);
+  BatchWriter writer(store_, log_id, {1, 7}, false);
   std::string half = record(5, 30'000, 'a');  // two of them make a block
   write_batch(writer, {half, half, half, half, half});
   EXPECT_EQ(writer.counters().writes.value(), 1);
@@ -87,7 +87,7 @@ TEST_F(BatchWriterTest, BlocksOfABatchAreWrittenAtOnce) {
 }
 
 TEST_F(BatchWriterTest, ABatchMayBeLongerThanTheBufferAndASegment) {
-  BatchWriter writer(store_, log_id, 1, false);
+  BatchWriter writer(store_, log_id, {1, 7}, false);
   for (int batch = 0; batch < 3; ++batch) {
     std::vector<std::string> records;
     for (int i = 0; i < 9; ++i)
@@ -103,7 +103,7 @@ TEST_F(BatchWriterTest, ABatchMayBeLongerThanTheBufferAndASegment) {
 }
 
 TEST_F(BatchWriterTest, CompressedBlocksLieNextToEachOther) {
-  BatchWriter writer(store_, log_id, 1, true);
+  BatchWriter writer(store_, log_id, {1, 7}, true);
   std::string half = record(5, 30'000, 'a');
   write_batch(writer, {half, half, half, half, half});
   EXPECT_EQ(writer.counters().writes.value(), 1);

@@ -110,11 +110,11 @@ class LogDumpTest : public ::testing::Test {
 
 TEST_F(LogDumpTest, PrintsALineForEachEntry) {
   write_three_records();
-  EXPECT_EQ(dump(), R"(log: wal, segment: 0000000000000001, offset: 96, tid: 5.0, relation: 7, )"
+  EXPECT_EQ(dump(), R"(log: wal, segment: 0000000000000001, offset: 112, tid: 5.0, relation: 7, )"
                     R"(key: "one", row: "a\x01\xff"
-log: wal, segment: 0000000000000001, offset: 96, tid: 5.0, relation: 8, key: "two", row: "\"\\"
-log: wal, segment: 0000000000000001, offset: 4192, tid: 6.1, relation: 7, key: "one", tombstone
-log: wal, segment: 0000000000000001, offset: 4221, tid: 6.2, relation: 7, key: "three", row: ""
+log: wal, segment: 0000000000000001, offset: 112, tid: 5.0, relation: 8, key: "two", row: "\"\\"
+log: wal, segment: 0000000000000001, offset: 4208, tid: 6.1, relation: 7, key: "one", tombstone
+log: wal, segment: 0000000000000001, offset: 4237, tid: 6.2, relation: 7, key: "three", row: ""
 )");
   EXPECT_EQ(damaged_places_, 0u);
 }
@@ -124,11 +124,11 @@ TEST_F(LogDumpTest, PrintsBlocksOnDemand) {
   EXPECT_EQ(dump({.relation = RelationId(8), .blocks = true}),
             R"(log: wal, segment: 0000000000000001, offset: 0, block: 0, incarnation: 1, )"
             R"(bytes: 4096, payload: 47, recorded D: 1, largest epoch: 2
-log: wal, segment: 0000000000000001, offset: 96, tid: 5.0, relation: 8, key: "two", row: "\"\\"
-log: wal, segment: 0000000000000001, offset: 143, trailer complete: 2, last data: 2
+log: wal, segment: 0000000000000001, offset: 112, tid: 5.0, relation: 8, key: "two", row: "\"\\"
+log: wal, segment: 0000000000000001, offset: 159, trailer complete: 2, last data: 2
 log: wal, segment: 0000000000000001, offset: 4096, block: 1, incarnation: 1, )"
             R"(bytes: 4096, payload: 60, recorded D: 2, largest epoch: 3
-log: wal, segment: 0000000000000001, offset: 4252, trailer complete: 3, last data: 3
+log: wal, segment: 0000000000000001, offset: 4268, trailer complete: 3, last data: 3
 )");
 }
 
@@ -149,7 +149,7 @@ TEST_F(LogDumpTest, LooksIntoCompressedBlocks) {
                    ", recorded D: 1, largest epoch: 2, lz4: " + std::to_string(stored.size())),
       std::string::npos)
       << printed;
-  EXPECT_NE(printed.find("offset: 9126, tid: 5.1, relation: 8, key: \"short\", row: \"r\""),
+  EXPECT_NE(printed.find("offset: 9142, tid: 5.1, relation: 8, key: \"short\", row: \"r\""),
             std::string::npos)
       << printed;
 }
@@ -166,7 +166,7 @@ TEST_F(LogDumpTest, NamesWhatCannotBeDecompressed) {
 TEST_F(LogDumpTest, TakesOutWhatIsWanted) {
   write_three_records();
   EXPECT_EQ(dump({.first = Epoch(6), .relation = RelationId(7), .limit = 1}),
-            R"(log: wal, segment: 0000000000000001, offset: 4192, tid: 6.1, relation: 7, )"
+            R"(log: wal, segment: 0000000000000001, offset: 4208, tid: 6.1, relation: 7, )"
             R"(key: "one", tombstone
 )");
   EXPECT_EQ(dump({.last = Epoch(4)}), "");
@@ -189,7 +189,7 @@ TEST_F(LogDumpTest, NamesDamageAndGoesOverIt) {
   disk_.corrupt(segment_path, 100, "?");
   EXPECT_EQ(dump({.limit = 1}), R"(damaged: file "/log/0000000000000001.segment", offset 0: )"
                                 R"(nothing that counts up to offset 4096
-log: wal, segment: 0000000000000001, offset: 4192, tid: 6.1, relation: 7, key: "one", tombstone
+log: wal, segment: 0000000000000001, offset: 4208, tid: 6.1, relation: 7, key: "one", tombstone
 )");
   EXPECT_EQ(damaged_places_, 1u);
 }
@@ -221,7 +221,7 @@ TEST_F(LogDumpTest, SaysNothingOfAnEarlierUse) {
   dump.finish();
   std::fclose(out);
   EXPECT_EQ(std::string(text, bytes),
-            R"(log: /log, segment: 0000000000000002, offset: 96, tid: 6.0, relation: 7, )"
+            R"(log: /log, segment: 0000000000000002, offset: 112, tid: 6.0, relation: 7, )"
             R"(key: "new", row: "row"
 )");
   std::free(text);
@@ -243,15 +243,15 @@ TEST_F(LogDumpTest, PutsLongRecordsTogetherAcrossSegments) {
   add_piece(whole, 4000, whole.size() - 4000);
   write_segment();
   EXPECT_EQ(dump({.first = Epoch(5)}, 2),
-            "log: wal, segment: 0000000000000001, offset: 4192, tid: 5.0, relation: 7, "
+            "log: wal, segment: 0000000000000001, offset: 4208, tid: 5.0, relation: 7, "
             "key: \"long\", row: \"" +
                 std::string(6000, 'x') + "\"\n");
   EXPECT_EQ(dump({.first = Epoch(5)}, 1),
-            R"(incomplete: file "/log/0000000000000001.segment", offset 4192: )"
+            R"(incomplete: file "/log/0000000000000001.segment", offset 4208: )"
             "a long record, the end is missing\n");
   disk_.corrupt(segment_path, 4096, "?");
   EXPECT_NE(dump({.first = Epoch(5)}, 2)
-                .find(R"(incomplete: file "/log/0000000000000002.segment", offset 96: )"
+                .find(R"(incomplete: file "/log/0000000000000002.segment", offset 112: )"
                       "a long record, the beginning is missing\n"),
             std::string::npos);
 }
@@ -261,10 +261,10 @@ TEST_F(LogDumpTest, RecordsThatAreNotWholeAreNamed) {
   malformed[4] = 2;  // entries
   add_block(malformed + "rest");
   write_segment();
-  EXPECT_EQ(dump(), R"(log: wal, segment: 0000000000000001, offset: 96, tid: 5.0, relation: 7, )"
+  EXPECT_EQ(dump(), R"(log: wal, segment: 0000000000000001, offset: 112, tid: 5.0, relation: 7, )"
                     R"(key: "key", row: "row"
-damaged: file "/log/0000000000000001.segment", offset 96: a record whose entries do not fill it
-damaged: file "/log/0000000000000001.segment", offset 128: a record that is longer than its block
+damaged: file "/log/0000000000000001.segment", offset 112: a record whose entries do not fill it
+damaged: file "/log/0000000000000001.segment", offset 144: a record that is longer than its block
 )");
 }
 

@@ -4,7 +4,10 @@
 
 #include <cstring>
 
+#include "base/byte_order.h"
+#include "base/checksum.h"
 #include "storage/relation/system_relations.h"
+#include "wal/log/log_begin.h"
 
 namespace pgsilo {
 namespace {
@@ -86,6 +89,67 @@ TEST(LogFormat, EveryDamagedByteIsNoticed) {
   for (size_t bytes : {size_t{0}, size_t{100}, log_format::block_unit - 1}) {
     EXPECT_FALSE(open_block(std::string_view(block).substr(0, bytes), place).has_value());
   }
+}
+
+// With what comes behind the fields of the header, or of the trailer, in a version to come.
+std::string extended_block(size_t header_bytes, std::string_view trailer_items) {
+  BatchTrailer trailer{.complete = Epoch(9), .last_data = {Epoch(4)}, .unix_time_us = 77};
+  std::string block = sealed_block("payload", &trailer);
+  size_t content = log_format::block_header_bytes + 7 + log_format::trailer_bytes(1);
+  block.resize(content);
+  block.insert(log_format::block_header_bytes, header_bytes, '?');
+  block += trailer_items;
+  store_le16(&block[104], static_cast<uint16_t>(log_format::block_header_bytes + header_bytes));
+  store_le32(&block[52],
+             static_cast<uint32_t>(log_format::trailer_bytes(1) + trailer_items.size()));
+  store_le64(block.data(), checksum64(&block[8], block.size() - 8));
+  block.resize(log_format::round_up(block.size()));
+  return block;
+}
+
+std::string item(uint16_t tag, std::string_view content) {
+  std::string bytes(log_format::item_header_bytes, '\0');
+  begin_item(bytes.data(), tag, content.size());
+  return bytes + std::string(content);
+}
+
+TEST(LogFormat, WhatALaterVersionAddsIsGoneOver) {
+  std::string block = extended_block(24, item(4711, "more"));
+  std::optional<BlockView> view = open_block(block, place);
+  ASSERT_TRUE(view && view->trailer);
+  EXPECT_EQ(view->stored, "payload");
+  EXPECT_EQ(view->trailer->complete, Epoch(9));
+  EXPECT_EQ(view->trailer->last_data, std::vector<Epoch>{Epoch(4)});
+  EXPECT_EQ(view->trailer->unix_time_us, 77u);
+}
+
+TEST(LogFormat, AnUnknownItemThatIsRequiredMakesItNoBlock) {
+  EXPECT_FALSE(open_block(extended_block(0, item(required_item | 4711, "more")), place));
+  EXPECT_FALSE(open_block(extended_block(0, item(4711, "more").substr(0, 6)), place));
+}
+
+TEST(LogFormat, ABeginBlockTellsWhereItsLogComesFrom) {
+  LogBegin begin{.database = {1, 2},
+                 .incarnation = {3, 4},
+                 .parent = {.incarnation = {5, 6}, .durable = Epoch(7)},
+                 .first_epoch = Epoch(8),
+                 .unix_time_us = 9,
+                 .segment_bytes = 10,
+                 .logs = 3,
+                 .index = 2,
+                 .compressed = true,
+                 .writer = "pgsilo"};
+  std::string payload = encode_log_begin(begin);
+  std::optional<LogBegin> read = decode_log_begin(payload + item(4711, "more"));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->incarnation, begin.incarnation);
+  EXPECT_EQ(read->parent.incarnation, begin.parent.incarnation);
+  EXPECT_EQ(read->parent.durable, Epoch(7));
+  EXPECT_EQ(read->index, 2u);
+  EXPECT_TRUE(read->compressed);
+  EXPECT_EQ(read->writer, "pgsilo");
+  EXPECT_FALSE(decode_log_begin(payload + item(required_item | 4711, "more")));
+  EXPECT_FALSE(decode_log_begin(payload.substr(0, payload.size() - 1)));
 }
 
 TEST(LogFormat, RecordsComeBack) {

@@ -54,7 +54,8 @@ struct LogParts {
                                                                      .segments = *stores[i],
                                                                      .logs = own,
                                                                      .log = {1, i},
-                                                                     .incarnation = 1,
+                                                                     .incarnation = {1, 7},
+                                                                     .started_us = 0,
                                                                      .flush_after_us = 1000,
                                                                      .compress = compress}));
       for (WorkerLog* log : own) log->set_logger(*this->loggers.back());
