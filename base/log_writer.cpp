@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/process_memory.h"
 
 namespace pgsilo {
 namespace {
@@ -90,6 +91,7 @@ bool LogWriter::take(std::string* batch) {
 }
 
 void LogWriter::run() {
+  take_thread_memory();
   std::string batch;
   while (take(&batch)) put(batch);
 }

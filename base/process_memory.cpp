@@ -1,11 +1,13 @@
 #include "base/process_memory.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string_view>
 
@@ -38,6 +40,21 @@ size_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
   statm >> pages >> resident;
   return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// What a limit leaves beside `taken` bytes.
+size_t left_of(decltype(RLIMIT_AS) resource, size_t taken, size_t least) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return least;
+  return std::min<size_t>(least, limit.rlim_cur - std::min<size_t>(limit.rlim_cur, taken));
+}
+
+size_t within_resource_limits(size_t least) {
+  size_t size = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;
+  std::ifstream statm("/proc/self/statm");
+  statm >> size >> resident >> shared >> text >> library >> data;
+  auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return left_of(RLIMIT_DATA, data * page, left_of(RLIMIT_AS, size * page, least));
 }
 
 // The number that the file begins with; `unlimited` if it holds another word, or cannot be read.
@@ -104,7 +121,13 @@ size_t memory_for_process(const std::string& root) {
       least = least_limit(mounts + "/memory", path, "memory.limit_in_bytes", least);
     }
   }
-  return least;
+  return within_resource_limits(least);
+}
+
+void take_thread_memory() {
+  // It shall not be left out because nobody looks at it.
+  void* volatile taken = std::malloc(1);
+  std::free(taken);
 }
 
 }  // namespace pgsilo

@@ -12,8 +12,14 @@ namespace pgsilo {
 // resident pages stand for both numbers. Takes some ten microseconds.
 MemoryUsage measure_process_memory();
 
-// The least of the machine's memory and the limits of the control groups (versions 1 and 2) that
-// the process is in. `root` stands before /proc and /sys (tests).
+// The least of the machine's memory, the limits of the control groups (versions 1 and 2) that the
+// process is in, and what RLIMIT_AS and RLIMIT_DATA leave beside what the process takes of them
+// now. `root` stands before /proc and /sys (tests).
 size_t memory_for_process(const std::string& root = {});
+
+// For each thread that is to go on when memory runs out, as it begins: the allocator makes what a
+// thread has of its own at its first allocation, and where there is no memory for that it may take
+// the process with it (jemalloc 5.3 under RLIMIT_AS).
+void take_thread_memory();
 
 }  // namespace pgsilo

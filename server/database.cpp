@@ -71,7 +71,19 @@ bool Database::open(std::string* why) {
   doorkeeper_.say(starting_up());
   if (!doorkeeper_.start(why) || !open_log(why) || !recover(why)) return false;
   make_workers();
+  warn_of_little_memory();
   return open_catalog(why) && count_seats(why);
+}
+
+void Database::warn_of_little_memory() const {
+  size_t used = memory_->ceiling().usage().used;
+  size_t limit = memory_->ceiling().limit_bytes();
+  if (used <= limit) return;
+  write_server_log(LogLevel::warning,
+                   concat("the database takes ", used >> 20, " MB, more than memory_limit, ",
+                          limit >> 20, " MB"),
+                   "Nothing can be added to it, and few rows can be deleted by one statement.",
+                   "Raise memory_limit, or TRUNCATE or DROP what is not needed.");
 }
 
 // The first start of a program writes the catalog's built-in rows; they are durable before anybody

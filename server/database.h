@@ -67,6 +67,7 @@ class Database final {
   bool recover(std::string* why);
   bool open_catalog(std::string* why);
   void mend_lost_rows();
+  void warn_of_little_memory() const;
   void make_workers();
   bool count_seats(std::string* why);
   bool listen(std::string* why);

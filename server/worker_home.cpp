@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/crash_report.h"
+#include "base/process_memory.h"
 #include "server/reception.h"
 #include "server/session/session.h"
 
@@ -71,6 +72,7 @@ WorkerHome::~WorkerHome() { wal_.set_listener(index_, nullptr); }
 
 void WorkerHome::start() {
   thread_ = std::thread([this] {
+    take_thread_memory();
     CrashStack crash_stack;
     MemoryBudget::Use use(memory_);
     worker_.run();

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "server/limits.h"
+#include "server/net/client_socket.h"
 
 namespace pgsilo {
 
@@ -22,6 +23,11 @@ Connection::Connection(Worker& worker, int descriptor) : worker_(worker), descri
 Connection::~Connection() {
   worker_.commit_queue().forget(*this);
   worker_.unwatch(descriptor_);
+}
+
+void Connection::give_up(std::string_view last_words) {
+  if (!broken_ && backlog_bytes() == 0) say_farewell(descriptor_, last_words);
+  broken_ = true;
 }
 
 void Connection::peer(std::string* address, int32_t* port) const {

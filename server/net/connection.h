@@ -46,6 +46,8 @@ class Connection final : public IoHandler, public DurableWaiter {
   // The client is gone (or we gave up on it): nothing is read or sent any more.
   bool broken() const { return broken_; }
   void give_up() { broken_ = true; }
+  // With last words, a message that is there already, if the client is not in the midst of another.
+  void give_up(std::string_view last_words);
   bool end_of_input() const { return end_of_input_; }
   // It has closed its side; what it sent before may still be read. Most likely nobody reads
   // answers.

@@ -14,6 +14,7 @@
 #include "base/byte_order.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/process_memory.h"
 #include "server/net/client_socket.h"
 #include "server/not_serving.h"
 #include "server/pgwire/message_writer.h"
@@ -96,6 +97,7 @@ bool Doorkeeper::watch(int descriptor) {
 void Doorkeeper::unwatch(int descriptor) { epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr); }
 
 void Doorkeeper::run() {
+  take_thread_memory();
   for (;;) {
     epoll_event events[events_per_poll];
     int count = epoll_wait(epoll_, events, events_per_poll, timeout_ms());

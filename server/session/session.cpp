@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "server/limits.h"
+#include "server/net/client_socket.h"
 #include "server/pgwire/message_reader.h"
 #include "server/session/session_registry.h"
 #include "server/statistics/worker_statistics.h"
@@ -68,7 +69,7 @@ void Session::run() {
   } catch (const std::bad_alloc&) {
     // Not even an error could be told for want of memory. What follows is outside of the handler,
     // for it may park.
-    state_.connection.give_up();
+    state_.connection.give_up(out_of_memory_farewell());
   } catch (...) {
     failure = error_of_current_exception();
   }
@@ -86,6 +87,8 @@ void Session::end_by_failure(const SqlError& error) {
     SqlError last_words = error;
     last_words.amend().severity = Severity::fatal;
     say_goodbye(last_words);
+  } catch (const std::bad_alloc&) {
+    state_.connection.give_up(out_of_memory_farewell());
   } catch (...) {
     state_.connection.give_up();
   }

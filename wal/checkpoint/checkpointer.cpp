@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/parker.h"
+#include "base/process_memory.h"
 #include "base/server_log.h"
 #include "wal/checkpoint/checkpoint_announcement.h"
 #include "wal/log/logger.h"
@@ -356,6 +357,7 @@ void Checkpointer::repair() {
 }
 
 void Checkpointer::run() {
+  take_thread_memory();
   CheckpointReason reason;
   std::string why;
   while (wait_for_reason(&reason)) make(reason, /*paced=*/true, &why);

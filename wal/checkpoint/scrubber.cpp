@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/process_memory.h"
 #include "base/server_log.h"
 #include "wal/log/logger.h"
 #include "wal/log/segment_reader.h"
@@ -75,6 +76,7 @@ void Scrubber::stop() {
 }
 
 void Scrubber::run() {
+  take_thread_memory();
   while (wait_for_turn()) {
     try {
       pass(/*paced=*/true);

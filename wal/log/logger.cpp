@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/process_memory.h"
 #include "wal/log/segment_keeper.h"
 #include "wal/log/worker_log.h"
 #include "wal/wal.h"
@@ -218,6 +219,7 @@ void Logger::sleep(int64_t us, bool forever) {
 }
 
 void Logger::run() {
+  take_thread_memory();
   int64_t retry_us = first_retry_us;
   for (;;) {
     {

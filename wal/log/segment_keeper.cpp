@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/process_memory.h"
 #include "base/server_log.h"
 #include "wal/log/logger.h"
 #include "wal/log/progress_marks.h"
@@ -141,6 +142,7 @@ bool SegmentKeeper::remove_surplus(SegmentStore& segments) {
 }
 
 void SegmentKeeper::run() {
+  take_thread_memory();
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     woken_ = false;

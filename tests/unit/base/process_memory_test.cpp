@@ -1,10 +1,13 @@
 #include "base/process_memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 namespace pgsilo {
 namespace {
@@ -30,6 +33,24 @@ TEST_F(ProcessMemoryTest, IsTheMachinesWithoutGroups) {
   size_t machine = memory_for_process(root_);
   EXPECT_GT(machine, size_t{100} << 20);
   EXPECT_EQ(memory_for_process(root_ + "/nowhere"), machine);
+}
+
+TEST_F(ProcessMemoryTest, IsWhatTheLimitsOfTheProcessLeave) {
+  constexpr size_t room = size_t{200} << 20;
+  for (auto [resource, field] : {std::pair{RLIMIT_AS, 0}, std::pair{RLIMIT_DATA, 5}}) {
+    std::ifstream statm("/proc/self/statm");
+    size_t pages = 0;
+    for (int i = 0; i <= field; ++i) statm >> pages;
+    rlimit before{};
+    ASSERT_EQ(getrlimit(resource, &before), 0);
+    rlimit lower = before;
+    lower.rlim_cur = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + room;
+    ASSERT_EQ(setrlimit(resource, &lower), 0);
+    size_t left = memory_for_process(root_);
+    ASSERT_EQ(setrlimit(resource, &before), 0);
+    EXPECT_LE(left, room + (size_t{1} << 20));
+    EXPECT_GT(left, room / 2);
+  }
 }
 
 TEST_F(ProcessMemoryTest, IsTheLeastLimitOfTheGroupsAbove) {
