@@ -23,6 +23,7 @@ that there are not are in [missing.md](missing.md). Generated from the sources b
 - CREATE INDEX lets writers go on while it is filled, if it is alone in its transaction and not UNIQUE; CREATE INDEX CONCURRENTLY does so always, and leaves no invalid index when it fails. DROP TABLE
   and ALTER TABLE do not wait for such a build, which fails with 55000 if that takes away the index.
 - Text is ordered by its bytes (collation "C"), identifiers are ASCII-folded.
+- UNLOGGED tables are empty after every start, a clean stop too: nothing of them is on disk.
 - A multi-statement simple query is one transaction that the server runs again by itself on a conflict.
 
 """
