@@ -165,10 +165,6 @@ TEST_F(CheckpointFiles, AreOfSeveralGenerations) {
   ASSERT_NO_FATAL_FAILURE(expect_content());
   ASSERT_NO_FATAL_FAILURE(expect_content());
 
-  // As the last start left it: an older control file is refused for that.
-  const CheckpointManifest manifest = control.checkpoint;
-  control = read_control();
-  control.checkpoint = manifest;
   // Keys that two of the blocks have are no checkpoint, nor are blocks that are not there.
   control = read_control();
   ControlFile wrong = control;
