@@ -20,6 +20,7 @@ class Parker;
 class ReferentialActions;
 class SequenceSession;
 class ServerMonitor;
+class SessionBackup;
 class SqlError;
 class Transaction;
 struct WaitReport;
@@ -103,6 +104,7 @@ struct ExecutionContext {
   Parker* parker = nullptr;                             // suspends the session's fiber
   WaitReport* wait_report = nullptr;                    // null: nobody looks
   ServerMonitor* monitor = nullptr;                     // null: there is no server around
+  SessionBackup* backup = nullptr;                      // null: there is no server around
   const std::atomic<bool>* cancel_requested = nullptr;  // null: cannot be cancelled
   SequenceSession* sequences = nullptr;                 // values taken, currval()
   ReferentialActions* references = nullptr;             // needed where tables have foreign keys

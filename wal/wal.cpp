@@ -212,6 +212,7 @@ bool Wal::inspect(RecoveryListener* listener, RecoveryReport* report, std::strin
   // recover() looks for the mark first, and loads the checkpoint when it has analyzed the logs.
   if (sound && !whole) *why = broken;
   if (!known) *why = unknown;
+  if (!sound || !whole) state.blame_backup(why);
   meter.report(true);
   return known && sound && whole;
 }

@@ -53,6 +53,8 @@ std::span<const Entry> find_by_name(const Entry (&entries)[count], std::string_v
 
 constexpr Oid make_interval_oid = 3464;
 constexpr Oid pg_terminate_backend_oid = 2096;
+constexpr Oid pg_backup_start_oid = 2172;
+constexpr Oid pg_backup_stop_oid = 2739;
 
 }  // namespace
 
@@ -67,6 +69,8 @@ const BuiltinProcedure* find_procedure(Oid oid) {
 
 std::string_view procedure_default_text(Oid oid, size_t argument) {
   if (oid == pg_terminate_backend_oid) return "0";
+  if (oid == pg_backup_start_oid) return "false";
+  if (oid == pg_backup_stop_oid) return "true";
   // Six integers and the seconds.
   if (oid == make_interval_oid) return argument < 6 ? "0" : "0.0";
   return {};

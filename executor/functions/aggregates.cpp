@@ -243,6 +243,7 @@ constexpr AggregateFunction entries[] = {
     MIN_MAX(type_oid::text, 2145, 2129),
     MIN_MAX(type_oid::numeric, 2146, 2130),
     MIN_MAX(type_oid::bpchar, 2245, 2244),
+    MIN_MAX(type_oid::pg_lsn, 4190, 4189),
     {2517, sizeof(Folded), fold_in<Fold::all>, folded_value, true},  // bool_and
     {2519, sizeof(Folded), fold_in<Fold::all>, folded_value, true},  // every
     {2518, sizeof(Folded), fold_in<Fold::any>, folded_value, true},  // bool_or

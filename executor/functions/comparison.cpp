@@ -127,12 +127,15 @@ constexpr FunctionEntry entries[] = {
     COMPARISONS(timestamptz_date, 2379, 2382, 2377, 2378, 2380, 2381),
     COMPARISONS(timestamp_timestamptz, 2522, 2525, 2520, 2521, 2523, 2524),
     COMPARISONS(timestamptz_timestamp, 2529, 2532, 2527, 2528, 2530, 2531),
-    {68, equal<by_integer>},        // xideq
-    {3308, not_equal<by_integer>},  // xidneq
-    {679, bytes_equal},             // oidvectoreq
-    {619, bytes_not_equal},         // oidvectorne
+    {68, equal<by_integer>},                                      // xideq
+    {3308, not_equal<by_integer>},                                // xidneq
+    {679, bytes_equal},                                           // oidvectoreq
+    {619, bytes_not_equal},                                       // oidvectorne
+    COMPARISONS(by_integer, 3233, 3236, 3231, 3232, 3235, 3234),  // pg_lsn
     {768, larger_integer},
     {769, smaller_integer},
+    {4187, larger_integer},
+    {4188, smaller_integer},
 };
 
 #undef COMPARISONS

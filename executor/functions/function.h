@@ -73,6 +73,7 @@ std::span<const FunctionEntry> date_reading();
 std::span<const FunctionEntry> number_format();
 std::span<const FunctionEntry> session();
 std::span<const FunctionEntry> monitoring();
+std::span<const FunctionEntry> log_position();
 std::span<const FunctionEntry> sizes();
 std::span<const FunctionEntry> sequence();
 std::span<const FunctionEntry> advisory_lock();

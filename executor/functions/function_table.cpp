@@ -30,7 +30,8 @@ ScalarFunction find_function(Oid procedure) {
       {comparison(),   integer(),         floating_point(),  numeric(),     conversion(),
        text(),         pattern(),         date_time(),       text_format(), date_format(),
        date_reading(), number_format(),   session(),         monitoring(),  sizes(),
-       sequence(),     definition_text(), catalog_objects(), array(),       advisory_lock()});
+       sequence(),     definition_text(), catalog_objects(), array(),       advisory_lock(),
+       log_position()});
   const FunctionEntry* entry = find_entry(entries, procedure);
   return entry == nullptr ? nullptr : entry->function;
 }

@@ -12,6 +12,9 @@
 #include "executor/operator/set_function.h"
 #include "executor/relation_memory.h"
 #include "executor/server_monitor.h"
+#include "executor/session_backup.h"
+#include "sql/sql_error.h"
+#include "sql/types/lsn.h"
 #include "sql/types/numeric.h"
 
 namespace pgsilo {
@@ -26,6 +29,7 @@ class RowBuilder {
   RowBuilder& integer(int64_t value) { return put(Datum::of_int(value)); }
   RowBuilder& real(double value) { return put(Datum::of_float(value)); }
   RowBuilder& numeric(int64_t value) { return put(numeric_from_integer(value, arena_)); }
+  RowBuilder& lsn(uint64_t value) { return put(datum_of_lsn(value)); }
   RowBuilder& boolean(bool value) { return put(Datum::of_bool(value)); }
   RowBuilder& text(std::string_view value) {
     return put(Datum::of_bytes(arena_.copy_string(value)));
@@ -244,6 +248,15 @@ void fill_log_statistics(ExecutionContext& session, const Datum*, std::vector<Da
   row.integer(all.reset_time);
 }
 
+// There are no tablespaces, and no archive to wait for.
+void fill_backup_stop(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                      Arena& arena) {
+  if (session.backup == nullptr)
+    throw SqlError(sqlstate::feature_not_supported, "there is no server to back up");
+  SessionBackup::End end = session.backup->stop();
+  RowBuilder(values, arena).lsn(end.epoch).text(end.label_file).text("");
+}
+
 void fill_logs(ExecutionContext& session, const Datum*, std::vector<Datum>& values, Arena& arena) {
   for (const LogInfo& log : session.monitor->logs()) {
     RowBuilder row(values, arena);
@@ -340,6 +353,8 @@ std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
       return std::make_unique<MonitorFunction>(procedure, fill_locks);
     case 2022:
       return std::make_unique<MonitorFunction>(procedure, fill_activity);
+    case 2739:
+      return std::make_unique<MonitorFunction>(procedure, fill_backup_stop);
     case 9001:
       return std::make_unique<MonitorFunction>(procedure, fill_database);
     case 9002:

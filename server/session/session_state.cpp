@@ -76,6 +76,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
   context.parker = &interrupts;
   context.wait_report = &activity.wait_report();
   context.monitor = &services.monitor;
+  context.backup = &backup;
   context.cancel_requested = &interrupts.cancelled();
   context.memory_promise = &memory_promise;
   context.types.arena = &statement_memory;

@@ -24,6 +24,7 @@
 #include "server/session/session_log.h"
 #include "server/session/session_services.h"
 #include "server/session/transaction_control.h"
+#include "server/session/wal_backup.h"
 #include "server/settings/settings.h"
 
 namespace pgsilo {
@@ -76,6 +77,7 @@ struct SessionState final : TransactionObserver {
   TransactionControl transactions;
   SequenceSession sequences;
   ReferentialActions references{context};
+  WalBackup backup{services.checkpointer, context};
   PreparedStatements statements;
   Portals portals;
   ExecutionPool executions;

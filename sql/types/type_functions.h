@@ -91,6 +91,13 @@ inline constexpr Functions xid_functions{parse_xid, print_int, receive_oid, send
 inline constexpr Functions tid_functions{parse_tid,   print_tid, receive_tid, send_tid,
                                          compare_int, equal_int, hash_int};
 
+Datum parse_lsn(std::string_view text, int32_t typmod, TypeContext& ctx);
+void print_lsn(Datum value, ByteBuffer& out, const TypeContext& ctx);
+Datum receive_lsn(std::string_view bytes, int32_t typmod, TypeContext& ctx);
+void send_lsn(Datum value, ByteBuffer& out, const TypeContext& ctx);
+inline constexpr Functions lsn_functions{parse_lsn,   print_lsn, receive_lsn, send_lsn,
+                                         compare_int, equal_int, hash_int};
+
 // The reg* types: an OID that is read and printed by name.
 Datum parse_object_name(Oid reg_type, std::string_view text, TypeContext& ctx);
 void print_object_name(Oid reg_type, Datum value, ByteBuffer& out, const TypeContext& ctx);

@@ -98,6 +98,7 @@ inline constexpr Oid regoperator_array = 2209;
 inline constexpr Oid regclass_array = 2210;
 inline constexpr Oid regtype_array = 2211;
 inline constexpr Oid record_array = 2287;
+inline constexpr Oid pg_lsn_array = 3221;
 inline constexpr Oid regconfig_array = 3735;
 inline constexpr Oid regdictionary_array = 3770;
 inline constexpr Oid regnamespace_array = 4090;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "wal/tool/complaint.h"
 #include "wal/tool/number_range.h"
 #include "wal/tool/verify.h"
 
@@ -54,16 +55,7 @@ class ProgressPrinter final : public RecoveryListener {
   }
 };
 
-// The first line says what is wrong, the others more of it.
-void complain(const std::string& why) {
-  size_t line = why.find('\n');
-  std::fprintf(stderr, "%s: error: %s\n", program, why.substr(0, line).c_str());
-  while (line != std::string::npos) {
-    size_t from = line + 1;
-    line = why.find('\n', from);
-    std::fprintf(stderr, "%s: %s\n", program, why.substr(from, line - from).c_str());
-  }
-}
+void complain(const std::string& why) { pgsilo::complain(program, why); }
 
 bool wrong(const std::string& what) {
   complain(what + "\nTry \"" + program + " --help\" for more information.");
