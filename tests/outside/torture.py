@@ -28,12 +28,13 @@ from actor import Load, Violations
 from actors import (Checkpoints, Hasty, Indexes, Inserter, Keys, Loader, References, Sequences, Transfers, Truncater, Unlogged)
 from definitions import Definitions
 from judge import judge_indexes
+from backups import back_up
 from machine import CHANGES, KINDS, Machine, Rule
 from server_bed import ServerBed, StartRefused
 from wire_client import Lost, SqlError
 
 # What is done to a sound database between two cycles, each with a function of a Database: where online backups and restores belong.
-BETWEEN_CYCLES = []
+BETWEEN_CYCLES = [back_up]
 
 # Syncs that do nothing: each of them must be noticed.
 LIES = {"all": Rule(["write", "sync", "sync_directory"], "lie", count=0),
