@@ -444,7 +444,7 @@ TEST_F(CheckpointTest, RotInTheLogOfItsOwnTimeIsRefused) {
     disk_.cut_power();
   }
   disk_.restart();
-  disk_.corrupt("/data/wal/0000000000000001.segment", offset + 100, "?");
+  disk_.corrupt("/data/wal/0000000000000001.segment", offset + 108, "?");
   WalOptions accepting = options();
   accepting.accept_data_loss = true;
   for (const WalOptions& wal : {options(), accepting}) {
@@ -470,7 +470,7 @@ TEST_F(CheckpointTest, RotBehindItIsALossThatCanBeAccepted) {
     disk_.cut_power();
   }
   disk_.restart();
-  disk_.corrupt("/data/wal/0000000000000001.segment", offset + 100, "?");
+  disk_.corrupt("/data/wal/0000000000000001.segment", offset + 108, "?");
   EXPECT_FALSE(restart(options()));
   WalOptions accepting = options();
   accepting.accept_data_loss = true;

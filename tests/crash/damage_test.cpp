@@ -73,9 +73,9 @@ class Damage : public ::testing::Test {
   static std::string log_path(unsigned log, const std::string& name = first_segment) {
     return "/data/wal" + std::to_string(log) + "/" + name;
   }
-  // Of the one that a transaction wrote, behind the first block of all.
+  // Of the one that a transaction wrote, behind the first block of all: a byte that is always 0.
   void damage(uint64_t transaction) {
-    disk_.corrupt(log_path(0), (1 + transaction) * log_format::block_unit + 100, "?");
+    disk_.corrupt(log_path(0), (1 + transaction) * log_format::block_unit + 108, "?");
   }
 
   SimulatedFileSystem disk_{11};

@@ -62,7 +62,7 @@ TEST_F(Verify, TellsOfEachIncarnation) {
 TEST_F(Verify, ATornEndIsNormal) {
   commit();
   disk_.restart();
-  disk_.corrupt(segment, 3 * 4096 + 100, "?");
+  disk_.corrupt(segment, 3 * 4096 + 108, "?");
   Verified verified = verify(disk_, {"wal"});
   EXPECT_EQ(verified.verdict, Verdict::sound) << verified.why;
   expect_line(verified, std::string("    ends in \"") + segment +
@@ -74,7 +74,7 @@ TEST_F(Verify, ATornEndIsNormal) {
 TEST_F(Verify, TellsWhatIsLeftOfDamage) {
   commit();
   disk_.restart();
-  disk_.corrupt(segment, 2 * 4096 + 100, "?");
+  disk_.corrupt(segment, 2 * 4096 + 108, "?");
   Verified verified = verify(disk_, {"wal"});
   EXPECT_EQ(verified.verdict, Verdict::damaged);
   EXPECT_NE(
@@ -235,7 +235,7 @@ TEST_F(VerifyCopy, IsItself) {
   commit();
   disk_.restart();
   copy_to("/copy");
-  disk_.corrupt(segment, 100, "?");
+  disk_.corrupt(segment, 108, "?");
   EXPECT_EQ(verdict("/copy"), Verdict::sound);
   EXPECT_EQ(verdict("/data"), Verdict::damaged);
 }
@@ -244,7 +244,7 @@ TEST_F(VerifyCopy, IsNotTheOriginal) {
   commit();
   disk_.restart();
   copy_to("/damaged");
-  disk_.corrupt("/damaged/wal/0000000000000001.segment", 100, "?");
+  disk_.corrupt("/damaged/wal/0000000000000001.segment", 108, "?");
   EXPECT_EQ(verdict("/damaged"), Verdict::damaged);
   copy_to("/empty");
   remove_all("/empty/wal");

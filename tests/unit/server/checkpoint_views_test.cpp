@@ -85,7 +85,7 @@ TEST_F(CheckpointViewsTest, OneThatRuns) {
                        "true"),
             "1 running request writing");
   EXPECT_EQ(checkpoint("walked_bytes between 500000 and planned_bytes - 1, planned_bytes > "
-                       "5000000, rows between 500 and 5000, begun_epoch > 0, settle_time > 0, "
+                       "5000000, rows between 500 and 10000, begun_epoch > 0, settle_time > 0, "
                        "write_time, total_time",
                        "true"),
             "t t t t t 0 0");

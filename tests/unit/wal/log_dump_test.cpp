@@ -186,7 +186,7 @@ TEST_F(LogDumpTest, Counts) {
 
 TEST_F(LogDumpTest, NamesDamageAndGoesOverIt) {
   write_three_records();
-  disk_.corrupt(segment_path, 100, "?");
+  disk_.corrupt(segment_path, 108, "?");
   EXPECT_EQ(dump({.limit = 1}), R"(damaged: file "/log/0000000000000001.segment", offset 0: )"
                                 R"(nothing that counts up to offset 4096
 log: wal, segment: 0000000000000001, offset: 4208, tid: 6.1, relation: 7, key: "one", tombstone
@@ -196,7 +196,7 @@ log: wal, segment: 0000000000000001, offset: 4208, tid: 6.1, relation: 7, key: "
 
 TEST_F(LogDumpTest, NamesATornEnd) {
   write_three_records();
-  disk_.corrupt(segment_path, 4096 + 100, "?");
+  disk_.corrupt(segment_path, 4096 + 108, "?");
   std::string printed = dump();
   EXPECT_NE(printed.find(R"(damaged: file "/log/0000000000000001.segment", offset 4096: )"
                          "a block that is not whole; nothing that counts comes after it\n"),
