@@ -94,6 +94,8 @@ class CheckpointFiles : public ::testing::Test {
     ASSERT_TRUE(engine.start()) << engine.why();
     EXPECT_EQ(engine.content(), content_);
     EXPECT_GT(engine.recovered().checkpoint_rows, 0u);
+    // What the start has removed stays removed.
+    ASSERT_TRUE(disk_.sync_directory("/data/checkpoint").ok());
     disk_.cut_power();
     disk_.restart();
   }
