@@ -22,6 +22,7 @@
 #include "catalog/key_layout.h"
 #include "catalog/row_layout.h"
 #include "catalog/sequence/sequence_definition.h"
+#include "catalog/statistics/table_statistics_slot.h"
 #include "sql/types/type_oid.h"
 #include "storage/record/tid_word.h"
 
@@ -175,6 +176,8 @@ struct TableDescriptor {
   CatalogRecord record;                                // its row of pg_class: who writes rows
   CatalogRecord type_record;                           // its row type's of pg_type: who reads
   std::shared_ptr<const SequenceDescriptor> sequence;  // kind sequence: what it is; else null
+  // Copies that are the same table share it.
+  std::shared_ptr<TableStatisticsSlot> statistics = std::make_shared<TableStatisticsSlot>();
 
   bool is_system() const { return oid < 16384; }
   bool has_primary_key() const { return !primary_key.is_hidden_row_id(); }

@@ -70,7 +70,7 @@ bool ExecutablePlan::fits_sizes(int64_t now_us) const {
   int64_t seen_us = sizes_fitted_us_.load(std::memory_order_relaxed);
   // A clock that was set back makes no difference.
   if (seen_us <= now_us && now_us < seen_us + limits::plan_size_check_us) return true;
-  if (!has_planned_sizes(*compiled_->planned, relation_statistics())) return false;
+  if (!fits_statistics(*compiled_->planned, relation_statistics())) return false;
   sizes_fitted_us_.store(now_us, std::memory_order_relaxed);
   return true;
 }

@@ -63,8 +63,8 @@ class ExecutablePlan {
   // The catalog version the statement was planned against: equal versions are always valid.
   uint64_t catalog_version() const { return catalog_version_; }
   // True when every descriptor the plan rests on is still the one `view` shows, and its tables have
-  // about the sizes that it was made for; those are looked at once in a while (`now_us`, of any
-  // clock). Cheap when the versions agree.
+  // about the sizes that it was made for, with no ANALYZE since; that is looked at once in a while
+  // (`now_us`, of any clock). Cheap when the versions agree.
   bool still_valid(const CatalogView& view, int64_t now_us) const;
   // False: it depends on something that is not in the key of plans that are kept.
   bool cacheable() const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "catalog/descriptors.h"
-#include "sql/limits.h"
 #include "storage/relation/relation.h"
 
 namespace pgsilo {
@@ -19,11 +18,21 @@ const RelationStatistics& relation_statistics() {
   return statistics;
 }
 
-bool has_planned_sizes(const PlannedStatement& planned, const TableStatistics& statistics) {
+double RelationStatistics::distinct_values(const TableDescriptor& table,
+                                           std::span<const int16_t> columns) const {
+  return table.relation == nullptr ? 0 : table.statistics->find(table)->distinct(columns);
+}
+
+double RelationStatistics::null_fraction(const TableDescriptor& table, int16_t column) const {
+  if (table.relation == nullptr) return 0;
+  return table.statistics->find(table)->columns[static_cast<size_t>(column) - 1].null_fraction;
+}
+
+bool fits_statistics(const PlannedStatement& planned, const TableStatistics& statistics) {
   for (size_t i = 0; i < planned.tables.size(); ++i) {
-    double then = planned.table_rows[i] + limits::plan_size_slack_rows;
-    double now = statistics.row_count(*planned.tables[i]) + limits::plan_size_slack_rows;
-    if (std::max(then, now) > limits::plan_size_factor * std::min(then, now)) return false;
+    const TableDescriptor& table = *planned.tables[i];
+    if (table.statistics->refreshes() != planned.table_refreshes[i]) return false;
+    if (!is_about_as_big(planned.table_rows[i], statistics.row_count(table))) return false;
   }
   return true;
 }

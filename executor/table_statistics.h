@@ -1,5 +1,5 @@
-// Table sizes for the planner, as the trees count them.
-// Thread safety: stateless.
+// Table sizes for the planner, as the trees count them, and what samples say about their columns.
+// Thread safety: stateless; who asks is pinned.
 #pragma once
 
 #include "planner/plan/transaction_plan.h"
@@ -9,12 +9,15 @@ namespace pgsilo {
 class RelationStatistics final : public TableStatistics {
  public:
   double row_count(const TableDescriptor& table) const override;
+  double distinct_values(const TableDescriptor& table,
+                         std::span<const int16_t> columns) const override;
+  double null_fraction(const TableDescriptor& table, int16_t column) const override;
 };
 
 const RelationStatistics& relation_statistics();
 
-// Whether the tables still have about the sizes that the statement was planned for
-// (limits::plan_size_factor).
-bool has_planned_sizes(const PlannedStatement& planned, const TableStatistics& statistics);
+// Whether the tables still have about the sizes that the statement was planned for, with no ANALYZE
+// since.
+bool fits_statistics(const PlannedStatement& planned, const TableStatistics& statistics);
 
 }  // namespace pgsilo

@@ -47,4 +47,10 @@ inline constexpr double plan_size_factor = 2;
 inline constexpr double plan_size_slack_rows = 50;
 inline constexpr int64_t plan_size_check_us = 100'000;
 
+// Rows of a table that the planner's sample looks at, those of smaller tables all, and how many
+// bytes of rows at most.
+inline constexpr size_t sampled_rows = 2048;
+inline constexpr size_t wholly_sampled_rows = 8192;
+inline constexpr size_t sampled_bytes = 16 << 20;
+
 }  // namespace pgsilo::limits

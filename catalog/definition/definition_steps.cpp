@@ -43,6 +43,7 @@ const TableDescriptor& DefinitionSteps::lock_table(Oid oid, std::initializer_lis
 DefinitionSteps::Draft DefinitionSteps::draft_of(const TableDescriptor& table) {
   Draft draft;
   draft.table = std::make_shared<TableDescriptor>(table);
+  draft.table->statistics = std::make_shared<TableStatisticsSlot>();
   for (const auto& index : table.indexes)
     draft.indexes.push_back(std::make_shared<IndexDescriptor>(*index));
   for (size_t i = 0; i < table.columns.size(); ++i)

@@ -1,6 +1,9 @@
 // VACUUM and ANALYZE: there is no garbage to collect by hand, and row counts are kept as rows
-// change. The statements are checked as PostgreSQL checks them and succeed.
+// change; what columns hold is looked at again (docs/statistics.md). The statements are checked as
+// PostgreSQL checks them.
 #include "executor/ddl/vacuum.h"
+
+#include <algorithm>
 
 #include "catalog/catalog_view.h"
 #include "executor/execution_state.h"
@@ -21,6 +24,9 @@ class Vacuum final : public UtilityCommand {
   bool read_only() const override { return true; }
 
   void run(ExecutionState& state, ResultSink&) const override {
+    if (analyzes() && syntax().targets.empty()) {
+      for (const auto& [oid, table] : state.session.catalog->snapshot().tables()) analyze(*table);
+    }
     for (const ast::VacuumTarget& target : syntax().targets) {
       const ast::RangeVar& name = *target.relation;
       const TableDescriptor* table = state.session.catalog->find_table(name.schema_name, name.name);
@@ -33,10 +39,19 @@ class Vacuum final : public UtilityCommand {
         throw SqlError(sqlstate::undefined_column, concat("column \"", column, "\" of relation \"",
                                                           table->name, "\" does not exist"));
       }
+      if (analyzes()) analyze(*table);
     }
   }
 
  private:
+  static void analyze(const TableDescriptor& table) {
+    if (table.relation != nullptr) table.statistics->refresh(table);
+  }
+  bool analyzes() const {
+    return syntax().is_analyze ||
+           std::any_of(syntax().options.begin(), syntax().options.end(),
+                       [](const ast::DefElem& option) { return option.name == "analyze"; });
+  }
   const ast::VacuumStmt& syntax() const { return *ast::as<ast::VacuumStmt>(planned_->syntax); }
   std::shared_ptr<const PlannedStatement> planned_;
 };

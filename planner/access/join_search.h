@@ -48,6 +48,7 @@ class JoinSearch {
                        const std::vector<const Clause*>& clauses, const Clause& clause,
                        std::span<const IndexDescriptor* const> indexes,
                        std::vector<const Path*>& paths);
+  void correct_selectivity(int32_t relation, IndexMatch& match) const;
   // With the match in it.
   void add_index_path(int32_t relation, RelationSet outer,
                       const std::vector<const Clause*>& clauses, Path path,

@@ -120,6 +120,16 @@ void JoinSearch::add_union_paths(int32_t relation, RelationSet outer,
   if (indexes.size() > 1) add(indexes, true);
 }
 
+// Columns that go together: what their index has seen of them counts more than their product.
+void JoinSearch::correct_selectivity(int32_t relation, IndexMatch& match) const {
+  const KeyRanges& ranges = match.ranges[0];
+  bool only_equal = ranges.list_column < 0 && !ranges.has_range() && !ranges.skip_nulls;
+  if (!only_equal || match.equal_columns < 2 || ranges.is_unique_lookup) return;
+  double together = prefix_selectivity(statement_, *query_.relations[relation]->table, *match.index,
+                                       match.equal_columns);
+  match.selectivity = std::max(match.selectivity, together);
+}
+
 void JoinSearch::add_index_paths(int32_t relation, RelationSet outer,
                                  const std::vector<const Clause*>& clauses,
                                  std::vector<const Path*>& paths) {
@@ -131,6 +141,7 @@ void JoinSearch::add_index_paths(int32_t relation, RelationSet outer,
   for (const IndexDescriptor* index : indexes) {
     Path path;
     path.match = match_index(statement_.arena, query_, relation, *index, clauses);
+    correct_selectivity(relation, path.match);
     add_index_path(relation, outer, clauses, std::move(path), paths);
   }
   for (const Clause* clause : clauses) {

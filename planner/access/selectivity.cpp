@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "catalog/builtin/builtin.h"
 #include "catalog/descriptors.h"
@@ -44,6 +45,31 @@ double relation_rows(const StatementPlanning& statement, const BoundRelation& re
   }
 }
 
+// The table and the column that an expression is, through casts that change nothing.
+struct TableColumn {
+  const TableDescriptor* table = nullptr;  // null: it is none
+  int16_t number = 0;
+};
+
+TableColumn table_column(const BoundQuery& query, const BoundExpression& expression) {
+  if (const auto* relabel = try_as<RelabelExpression>(&expression))
+    return table_column(query, *relabel->argument);
+  const auto* column = try_as<ColumnExpression>(&expression);
+  if (column == nullptr || column->levels_up != 0 || column->column < 0) return {};
+  const BoundRelation& relation = *query.relations[column->relation];
+  if (relation.kind != RangeKind::table) return {};
+  return {relation.table, static_cast<int16_t>(column->column + 1)};
+}
+
+double null_fraction(const StatementPlanning& statement, const BoundQuery& query,
+                     const BoundExpression& expression) {
+  TableColumn column = table_column(query, expression);
+  if (column.table == nullptr) return default_null;
+  const ColumnDescriptor& described = column.table->columns[static_cast<size_t>(column.number) - 1];
+  if (described.not_null) return 0;
+  return statement.statistics.null_fraction(*column.table, column.number);
+}
+
 double equality_selectivity(const StatementPlanning& statement, const BoundQuery& query,
                             const BoundExpression& left, const BoundExpression& right) {
   bool left_reads = !relations_of(left).empty();
@@ -53,8 +79,9 @@ double equality_selectivity(const StatementPlanning& statement, const BoundQuery
                         distinct_values(statement, query, right));
   }
   if (!left_reads && !right_reads) return 1;
-  double distinct = distinct_values(statement, query, left_reads ? left : right);
-  return std::min(1.0, 1 / distinct);
+  const BoundExpression& read = left_reads ? left : right;
+  double share = std::min(1.0, 1 / distinct_values(statement, query, read));
+  return share * (1 - null_fraction(statement, query, read));
 }
 
 double call_selectivity(const StatementPlanning& statement, const BoundQuery& query,
@@ -125,10 +152,41 @@ double distinct_values(const StatementPlanning& statement, const BoundQuery& que
   if (column == nullptr || column->levels_up != 0) return default_distinct;
   const BoundRelation& relation = *query.relations[column->relation];
   double rows = relation_rows(statement, relation);
-  if (relation.kind == RangeKind::table && has_unique_index(*relation.table, column->column))
-    return rows;
+  if (relation.kind == RangeKind::table && column->column >= 0) {
+    if (has_unique_index(*relation.table, column->column)) return rows;
+    auto number = static_cast<int16_t>(column->column + 1);
+    double sampled = statement.statistics.distinct_values(*relation.table, {&number, 1});
+    if (sampled > 0) return std::min(sampled, rows);
+  }
   if (column->type == type_oid::boolean) return 2;
   return std::clamp(rows, 1.0, default_distinct);
+}
+
+double distinct_rows(const StatementPlanning& statement, const BoundQuery& query,
+                     std::span<const BoundExpression* const> expressions, double rows) {
+  double product = 1;
+  std::vector<int16_t> columns;
+  const TableDescriptor* table = nullptr;
+  for (const BoundExpression* expression : expressions) {
+    product *= distinct_values(statement, query, *expression);
+    TableColumn column = table_column(query, *expression);
+    bool same = columns.empty() || column.table == table;
+    table = same ? column.table : nullptr;
+    columns.push_back(column.number);
+  }
+  double together = 0;
+  if (table != nullptr && columns.size() > 1)
+    together = statement.statistics.distinct_values(*table, columns);
+  return clamp_rows(std::min(together > 0 ? together : product, rows));
+}
+
+double prefix_selectivity(const StatementPlanning& statement, const TableDescriptor& table,
+                          const IndexDescriptor& index, size_t columns) {
+  std::vector<int16_t> numbers;
+  numbers.reserve(columns);
+  for (size_t i = 0; i < columns; ++i) numbers.push_back(index.columns[i].number);
+  double distinct = statement.statistics.distinct_values(table, numbers);
+  return distinct > 0 ? 1 / distinct : 0;
 }
 
 double estimate_selectivity(const StatementPlanning& statement, const BoundQuery& query,
@@ -144,8 +202,11 @@ double estimate_selectivity(const StatementPlanning& statement, const BoundQuery
       return boolean_selectivity(statement, query, *as<BooleanExpression>(&condition));
     case ExpressionKind::in_list:
       return in_list_selectivity(statement, query, *as<InListExpression>(&condition));
-    case ExpressionKind::null_test:
-      return as<NullTestExpression>(&condition)->is_not_null ? 1 - default_null : default_null;
+    case ExpressionKind::null_test: {
+      auto* test = as<NullTestExpression>(&condition);
+      double nulls = null_fraction(statement, query, *test->argument);
+      return test->is_not_null ? 1 - nulls : nulls;
+    }
     case ExpressionKind::array_comparison:
       return array_selectivity(statement, query, *as<ArrayComparisonExpression>(&condition));
     default:

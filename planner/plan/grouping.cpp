@@ -91,11 +91,7 @@ AggregateCall make_call(QueryContext& context, ExpressionPlacer& placer,
 }
 
 double group_count(QueryContext& context, const Expressions& keys, double rows) {
-  if (keys.empty()) return 1;
-  double groups = 1;
-  for (const BoundExpression* key : keys)
-    groups *= distinct_values(context.statement, context.query, *key);
-  return clamp_rows(std::min(groups, rows));
+  return keys.empty() ? 1 : distinct_rows(context.statement, context.query, keys, rows);
 }
 
 }  // namespace

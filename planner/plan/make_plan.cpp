@@ -126,7 +126,8 @@ const PlanNode* make_unique(StatementPlanning& statement, const PlanNode* child,
   return unique;
 }
 
-const PlanNode* make_distinct_rows(StatementPlanning& statement, const PlanNode* child) {
+const PlanNode* make_distinct_rows(StatementPlanning& statement, const PlanNode* child,
+                                   double rows) {
   auto* aggregate = statement.make_node<AggregateNode>();
   aggregate->child = child;
   aggregate->strategy = AggregateStrategy::hashed;
@@ -138,7 +139,7 @@ const PlanNode* make_distinct_rows(StatementPlanning& statement, const PlanNode*
   set_columns(statement, *aggregate, child);
   PathCost cost = cost_of(*child);
   cost.startup = cost.total + cost.rows * cost::hash_row;
-  cost.rows = std::min(cost.rows, 200.0);
+  cost.rows = std::min(cost.rows, rows);
   cost.total = cost.startup + cost.rows * cost::row;
   set_estimates(*aggregate, cost);
   return aggregate;

@@ -35,7 +35,9 @@ SortNode* make_sort(StatementPlanning& statement, const PlanNode* child,
 const PlanNode* make_unique(StatementPlanning& statement, const PlanNode* child,
                             std::span<const int32_t> key_slots);
 // All columns as one hashed group key: DISTINCT.
-const PlanNode* make_distinct_rows(StatementPlanning& statement, const PlanNode* child);
+// `rows`: how many there will be, if that is known.
+const PlanNode* make_distinct_rows(StatementPlanning& statement, const PlanNode* child,
+                                   double rows = 200);
 // A slot of a child's row.
 const BoundExpression* make_slot(Arena& arena, int32_t slot, const PlanColumn& column);
 

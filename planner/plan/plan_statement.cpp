@@ -95,6 +95,13 @@ std::span<const double> told_rows(PlannedStatement& planned, const TableStatisti
   return rows;
 }
 
+std::span<const uint64_t> refreshes_of(PlannedStatement& planned) {
+  auto refreshes = planned.arena.make_span<uint64_t>(planned.tables.size());
+  for (size_t i = 0; i < refreshes.size(); ++i)
+    refreshes[i] = planned.tables[i]->statistics->refreshes();
+  return refreshes;
+}
+
 std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   std::shared_ptr<PlannedStatement> planned = begin_statement(request);
   TypeContext types = request.types;
@@ -107,6 +114,9 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   }
   BoundStatement bound = bind_statement(binding, request.statement);
   check_parameters(binding);
+  planned->tables = planned->arena.copy_span(binding.tables);
+  planned->table_uses = planned->arena.copy_span(binding.table_uses);
+  planned->table_refreshes = refreshes_of(*planned);
 
   StatementPlanning planning{planned->arena, &request.evaluator, request.statistics,
                              request.settings};
@@ -120,8 +130,6 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   planned->ctes = planned->arena.copy_span(planning.cte_plans);
   planned->parameter_types = planned->arena.copy_span(binding.parameters.types);
   planned->execution_parameter_count = planning.execution_parameters;
-  planned->tables = planned->arena.copy_span(binding.tables);
-  planned->table_uses = planned->arena.copy_span(binding.table_uses);
   planned->table_rows = told_rows(*planned, request.statistics);
   planned->lock_clause = binding.lock_clause;
   planned->calls_volatile = binding.calls_volatile;
@@ -164,6 +172,7 @@ void take_over(PlannedStatement& planned, const PlannedStatement& inner) {
   planned.tables = inner.tables;
   planned.table_uses = inner.table_uses;
   planned.table_rows = inner.table_rows;
+  planned.table_refreshes = inner.table_refreshes;
   planned.lock_clause = inner.lock_clause;
 }
 

@@ -116,8 +116,16 @@ class QueryPlanner {
 
   const PlanNode* finish_in_order(const PlacedPlan& input) {
     const PlanNode* node = project(input, visible());
-    if (query_.distinct) node = make_distinct_rows(statement_, node);
+    if (query_.distinct) node = make_distinct(node);
     return add_limit(context_, node, nullptr);
+  }
+
+  const PlanNode* make_distinct(const PlanNode* node) {
+    std::vector<const BoundExpression*> expressions;
+    expressions.reserve(query_.targets.size());
+    for (const BoundTarget& target : query_.targets) expressions.push_back(target.expression);
+    return make_distinct_rows(statement_, node,
+                              distinct_rows(statement_, query_, expressions, node->rows));
   }
 
   std::vector<SortKey> sort_keys() const {
@@ -143,7 +151,7 @@ class QueryPlanner {
   const PlanNode* finish_sorted(const PlacedPlan& input) {
     // What is only grouped by tells no rows apart, and DISTINCT rows are ordered by what they show.
     const PlanNode* node = project(input, query_.distinct ? visible() : query_.targets);
-    if (query_.distinct) node = make_distinct_rows(statement_, node);
+    if (query_.distinct) node = make_distinct(node);
     SortNode* sort = make_sort(statement_, node, context_.arena().copy_span(sort_keys()));
     node = sort;
     if (!query_.distinct_on.empty()) {

@@ -77,6 +77,7 @@ struct PlannedStatement {
   std::span<const TableDescriptor*> tables;
   std::span<const TableUse> table_uses;  // of each
   std::span<const double> table_rows;    // of each, as the statistics said
+  std::span<const uint64_t> table_refreshes;  // of each, TableStatisticsSlot::refreshes() before
   uint64_t catalog_version = 0;          // equal versions: certainly still valid
   // Neither writes rows nor changes the catalog nor locks rows.
   bool read_only = false;
@@ -112,12 +113,19 @@ class ConstantEvaluator {
   virtual Datum evaluate(const BoundExpression& expression, Arena& arena) = 0;
 };
 
-// How big tables are. The executor implements it (it sees the trees, the planner does not).
+// How big tables are and what their columns hold, roughly (docs/statistics.md). The executor
+// implements it (it sees the trees, the planner does not).
 class TableStatistics {
  public:
   virtual ~TableStatistics() = default;
-  // Rows, roughly; cheap.
+  // Cheap.
   virtual double row_count(const TableDescriptor& table) const = 0;
+  // Different values of a column, NULL not counted, or of several together that begin an index; by
+  // attnum. 0: not known. The first question about a table may take some milliseconds.
+  virtual double distinct_values(const TableDescriptor& table,
+                                 std::span<const int16_t> columns) const = 0;
+  // 0 to 1.
+  virtual double null_fraction(const TableDescriptor& table, int16_t column) const = 0;
 };
 
 // What has no default cannot be forgotten: the executor's statement_planner.h makes all requests.

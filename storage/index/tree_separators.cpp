@@ -29,28 +29,25 @@ std::optional<InteriorCopy> copy_interior(const InteriorNode* node) {
   }
 }
 
-// Collects separators from the top of the tree downwards until there are enough.
+// Collects separators from the top of the tree downwards until there are enough. What lies below an
+// entry of a border node, a further layer, is one level deeper, so that all layers of a level count.
 class Separators {
  public:
   explicit Separators(size_t wanted) : wanted_(wanted) {}
 
-  void collect(Node* layer_root, const std::string& prefix) {
-    std::vector<Node*> level{climb_to_root(layer_root)};
-    std::vector<const BorderNode*> borders;
+  void collect(Node* tree_root) {
+    std::vector<Below> level{{climb_to_root(tree_root), ""}};
     while (!enough() && !level.empty()) {
-      std::vector<Node*> below;
-      for (Node* node : level) {
-        if (node->version().stable().is_border()) {
-          borders.push_back(static_cast<const BorderNode*>(node));
-        } else if (std::optional<InteriorCopy> copy =
-                       copy_interior(static_cast<const InteriorNode*>(node))) {
-          for (KeySlice key : copy->keys) keys_.push_back(join(prefix, key));
-          below.insert(below.end(), copy->children.begin(), copy->children.end());
+      below_.clear();
+      for (const Below& at : level) {
+        if (at.node->version().stable().is_border()) {
+          add_layers(*static_cast<const BorderNode*>(at.node), at.prefix);
+        } else {
+          add_children(static_cast<const InteriorNode*>(at.node), at.prefix);
         }
       }
-      level = std::move(below);
+      level.swap(below_);
     }
-    for (const BorderNode* border : borders) collect_layers(*border, prefix);
   }
 
   std::vector<std::string> take() {
@@ -74,19 +71,32 @@ class Separators {
     return key;
   }
 
+  void add_children(const InteriorNode* node, const std::string& prefix) {
+    std::optional<InteriorCopy> copy = copy_interior(node);
+    if (!copy) return;
+    for (KeySlice key : copy->keys) keys_.push_back(join(prefix, key));
+    for (Node* child : copy->children) below_.push_back({child, prefix});
+  }
+
   // Keys with long common prefixes: few border nodes, and the rest in further layers.
-  void collect_layers(const BorderNode& border, const std::string& prefix) {
+  void add_layers(const BorderNode& border, const std::string& prefix) {
     Permutation order = border.permutation();
-    for (int i = 0; i < order.size() && !enough(); ++i) {
+    for (int i = 0; i < order.size(); ++i) {
       EntryTarget target = border.target(order.slot(i));
       if (!target.is_layer()) continue;
       std::string layer = join(prefix, border.slice(order.slot(i)));
       keys_.push_back(layer);
-      collect(target.layer_root(), layer);
+      below_.push_back({climb_to_root(target.layer_root()), std::move(layer)});
     }
   }
 
+  struct Below {
+    Node* node;
+    std::string prefix;  // of its layer
+  };
+
   const size_t wanted_;
+  std::vector<Below> below_;  // the next level
   std::vector<std::string> keys_;
 };
 
@@ -94,7 +104,7 @@ class Separators {
 
 std::vector<std::string> IndexTree::separators(size_t wanted) const {
   Separators separators(wanted);
-  separators.collect(root(), "");
+  separators.collect(root());
   return separators.take();
 }
 

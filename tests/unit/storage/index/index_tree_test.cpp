@@ -388,5 +388,15 @@ TEST_F(IndexTreeTest, SeparatorsOfKeysWithCommonPrefixesLieInTheirLayers) {
   EXPECT_LE(largest_piece(keys, separators), keys.size() / 2);
 }
 
+TEST_F(IndexTreeTest, SeparatorsLieInAllLayers) {
+  for (int layer = 0; layer < 20; ++layer) {
+    for (int i = 0; i < 1000; ++i)
+      ASSERT_TRUE(user_.insert("layer " + std::to_string(10 + layer) + std::to_string(1000 + i)));
+  }
+  std::set<std::string> layers;
+  for (const std::string& separator : tree_.separators(200)) layers.insert(separator.substr(0, 8));
+  EXPECT_EQ(layers.size(), 20u);
+}
+
 }  // namespace
 }  // namespace pgsilo
