@@ -29,12 +29,16 @@ class Session:
 
     def execute(self, text):
         """The first column of the first row, or None. Raises SqlError."""
+        return next(iter(self.rows(text)), None)
+
+    def rows(self, text):
+        """The first column of each row. Raises SqlError."""
         result = ctypes.c_void_p(_libpq.PQexec(self.connection, text.encode()))
         try:
             if _libpq.PQresultStatus(result) in _ERRORS:
                 state = _libpq.PQresultErrorField(result, _SQLSTATE) or b"08006"
                 raise SqlError(state.decode(), _libpq.PQerrorMessage(self.connection).decode().strip())
-            return _libpq.PQgetvalue(result, 0, 0).decode() if _libpq.PQntuples(result) > 0 else None
+            return [_libpq.PQgetvalue(result, row, 0).decode() for row in range(_libpq.PQntuples(result))]
         finally:
             _libpq.PQclear(result)
 

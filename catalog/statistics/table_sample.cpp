@@ -219,8 +219,8 @@ class Sampler {
 
 double estimate_distinct(double rows, double looked_at, double seen, double seen_once) {
   if (looked_at == 0) return 0;
-  double estimate =
-      looked_at * seen / (looked_at - seen_once + seen_once * looked_at / std::max(rows, looked_at));
+  double estimate = looked_at * seen /
+                    (looked_at - seen_once + seen_once * looked_at / std::max(rows, looked_at));
   return std::clamp(estimate, seen, std::max(rows, seen));
 }
 

@@ -75,10 +75,10 @@ struct PlannedStatement {
   // What the plan rests on: the transaction's read set holds these. A plan is valid while the view
   // shows the same ones.
   std::span<const TableDescriptor*> tables;
-  std::span<const TableUse> table_uses;  // of each
-  std::span<const double> table_rows;    // of each, as the statistics said
+  std::span<const TableUse> table_uses;       // of each
+  std::span<const double> table_rows;         // of each, as the statistics said
   std::span<const uint64_t> table_refreshes;  // of each, TableStatisticsSlot::refreshes() before
-  uint64_t catalog_version = 0;          // equal versions: certainly still valid
+  uint64_t catalog_version = 0;               // equal versions: certainly still valid
   // Neither writes rows nor changes the catalog nor locks rows.
   bool read_only = false;
   // A function somewhere in it is volatile.

@@ -30,7 +30,8 @@ std::optional<InteriorCopy> copy_interior(const InteriorNode* node) {
 }
 
 // Collects separators from the top of the tree downwards until there are enough. What lies below an
-// entry of a border node, a further layer, is one level deeper, so that all layers of a level count.
+// entry of a border node, a further layer, is one level deeper, so that all layers of a level
+// count.
 class Separators {
  public:
   explicit Separators(size_t wanted) : wanted_(wanted) {}

@@ -19,7 +19,8 @@ struct Statistics : ::testing::Test {
   double distinct(std::string_view table, std::vector<int16_t> columns) {
     session.begin();
     session.view.refresh();
-    double told = relation_statistics().distinct_values(*session.view.find_table({}, table), columns);
+    double told =
+        relation_statistics().distinct_values(*session.view.find_table({}, table), columns);
     session.abort();
     return told;
   }
@@ -32,7 +33,8 @@ struct Statistics : ::testing::Test {
 
 TEST_F(Statistics, OfASmallTableAreExact) {
   run("create table t (a int, b int, c text)");
-  run("insert into t select g % 7, case when g % 4 = 0 then g end, 'x' from generate_series(1, 1000) g");
+  run("insert into t select g % 7, case when g % 4 = 0 then g end, 'x' from generate_series(1, "
+      "1000) g");
   EXPECT_EQ(distinct("t", {1}), 7);
   EXPECT_EQ(distinct("t", {2}), 250);
   EXPECT_EQ(distinct("t", {3}), 1);
