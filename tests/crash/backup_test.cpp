@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/clock.h"
 #include "tests/crash/directory_copy.h"
 #include "tests/crash/logged_engine.h"
 #include "wal/backup/backup_copy.h"
+#include "wal/backup/state_times.h"
+#include "wal/backup/timestamp.h"
 #include "wal/checkpoint/checkpointer.h"
 #include "wal/log/log_format.h"
 
@@ -24,6 +27,7 @@ class BackupTest : public ::testing::Test {
   struct State {
     Epoch epoch;
     Content content;
+    uint64_t acknowledged_us = 0;
   };
 
   static WalOptions options(unsigned logs) {
@@ -56,7 +60,8 @@ class BackupTest : public ::testing::Test {
     engine.wal().prepare_segments();
     Content now = states_.back().content;
     apply_writes(now, operations);
-    states_.push_back({std::max(*epoch, states_.back().epoch), std::move(now)});
+    states_.push_back({std::max(*epoch, states_.back().epoch), std::move(now),
+                       static_cast<uint64_t>(unix_time_us())});
   }
 
   void work(LoggedEngine& engine, uint64_t turns) {
@@ -169,6 +174,70 @@ TEST_F(BackupTest, EachEpochThatTheLabelIsMadeToNameIsThePrefixUpToIt) {
   }
 }
 
+TEST_F(BackupTest, EachTimeIsTheStateThatWasAcknowledgedThen) {
+  uint64_t told = 0;
+  for (uint64_t round = 0; round < 12; ++round) {
+    WalOptions used = options(1 + static_cast<unsigned>(round) % 3);
+    size_t stopped = 0;
+    BackupLabel label = make_copy(round, used, &stopped);
+    disk_->restart();
+    BackupSource source = source_of_backup("/copy", label);
+    source.log_directories = used.log_directories;
+    StateTimes times;
+    ASSERT_TRUE(times.read(*disk_, source, label, &why_)) << why_;
+    ASSERT_LE(states_[stopped - 2].acknowledged_us, times.last_us());
+    Epoch found;
+    for (const State& state : states_) {
+      bool within =
+          times.first_us() <= state.acknowledged_us && state.acknowledged_us <= times.last_us();
+      ASSERT_EQ(times.find(state.acknowledged_us, &found, &why_), within);
+      if (!within) continue;
+      ++told;
+      ASSERT_LE(earliest_stop(label), found);
+      auto after = std::ranges::upper_bound(states_, found, {}, &State::epoch);
+      ASSERT_EQ(std::prev(after)->content, state.content) << "round " << round;
+    }
+    EXPECT_FALSE(times.find(times.first_us() - 1, &found, &why_));
+    EXPECT_TRUE(why_.starts_with("the backup holds no state before ")) << why_;
+    EXPECT_FALSE(times.find(times.last_us() + 1, &found, &why_));
+    EXPECT_TRUE(why_.starts_with("the backup holds no state after ")) << why_;
+
+    ASSERT_TRUE(times.find(times.last_us(), &label.stop, &why_)) << why_;
+    write_test_file(*disk_, label_path, write_backup_label(label));
+    std::optional<Content> last = start_copy(used);
+    ASSERT_TRUE(last) << why_;
+    auto after = std::ranges::upper_bound(states_, label.stop, {}, &State::epoch);
+    EXPECT_EQ(*last, std::prev(after)->content);
+  }
+  EXPECT_GT(told, 100U);
+}
+
+TEST(TimestampTest, IsReadAsItIsWritten) {
+  for (uint64_t us : {uint64_t{0}, uint64_t{1'700'000'000'000'000}, uint64_t{951'782'400'250'000},
+                      uint64_t{4'107'542'399'999'999}}) {
+    uint64_t found = 1;
+    EXPECT_TRUE(parse_timestamp(timestamp_text(us), &found)) << timestamp_text(us);
+    EXPECT_EQ(found, us);
+  }
+  EXPECT_EQ(timestamp_text(1'700'000'000'250'000), "2023-11-14 22:13:20.25+00");
+  constexpr uint64_t moment = 1'700'000'000'000'000;
+  for (const char* text : {"2023-11-14T22:13:20Z", "2023-11-14 22:13:20 UTC",
+                           "2023-11-14 23:13:20.000000+01", "2023-11-15 03:43:20+0530",
+                           "2023-11-14 12:43:20-09:30", "2023-11-14 22:13:20.0000009+00"}) {
+    uint64_t found = 0;
+    EXPECT_TRUE(parse_timestamp(text, &found)) << text;
+    EXPECT_EQ(found, moment) << text;
+  }
+  for (const char* text :
+       {"", "yesterday", "2023-11-14", "2023-11-14 22:13:20", "2023-02-30 22:13Z",
+        "2023-13-01 22:13Z", "2023-11-14 24:00Z", "2023-11-14 22:13:20.Z", "2023-11-14 22:13:20+1",
+        "2023-11-14 22:13:20Zulu", "23-11-14 22:13Z", "1969-12-31 23:59:59Z",
+        "2023-11-14 22:13:20+01:"}) {
+    uint64_t found = 0;
+    EXPECT_FALSE(parse_timestamp(text, &found)) << text;
+  }
+}
+
 TEST_F(BackupTest, IsTakenIntoADirectoryAndRestoredFromIt) {
   for (uint64_t round = 0; round < 12; ++round) {
     begin(round);
@@ -262,7 +331,7 @@ TEST_F(BackupTest, AFirstStartThatIsCutShortIsRepeated) {
       try {
         ASSERT_TRUE(engine.start()) << engine.why();
         disk_->cut_power_at(0);
-        states_.assign(1, {.epoch = {}, .content = engine.content()});
+        states_.assign(1, {.epoch = {}, .content = engine.content(), .acknowledged_us = 0});
         commit(engine);
         disk_->cut_power();
       } catch (const SimulatedPowerCut&) {

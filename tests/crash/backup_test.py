@@ -132,6 +132,45 @@ def check_targets(tools, bed, before, after, shown):
     other.remove()
 
 
+def clock(bed):
+    return " ".join(bed.sql("select clock_timestamp()")[0])
+
+
+def check_times(tools, bed):
+    """Rows whose moments are known from both sides, before the backup and while it is copied."""
+    bed.sql("create table moments (n int primary key)")
+    bed.sql("checkpoint")
+    moments = []
+    for n in range(6):
+        bed.sql(f"insert into moments values ({n})")
+        moments.append(clock(bed))
+        time.sleep(0.02)
+    bed.sql("insert into moments values (6)")
+    taken = tools.run("backup", "take", *bed.address(), f"{bed.root}/timed")
+    expect(taken.returncode == 0, "take", taken)
+    shown = tools.run("backup", "show", f"{bed.root}/timed")
+    expect("times of states: 20" in shown.stdout, "show", shown)
+    for n in (0, 3, 5):
+        target = f"{bed.root}/moment{n}"
+        done = tools.run("backup", "restore", "-t", moments[n], f"{bed.root}/timed", target)
+        expect(done.returncode == 0, f"restore to {moments[n]}", done)
+        other = opened(bed, target)
+        found = other.sql("select n from moments order by n")
+        if found != [[str(i)] for i in range(n + 1)]:
+            fail(f"at {moments[n]} there are {found}, not all up to {n}")
+        other.stop()
+        other.remove()
+    for when, words in [("2001-01-01 00:00Z", "the backup holds no state before 20"),
+                        (clock(bed), "the backup holds no state after 20")]:
+        done = tools.run("backup", "restore", "--target-time", when, f"{bed.root}/timed", f"{bed.root}/never")
+        expect(done.returncode == 1 and words in done.stderr and "It holds those from 20" in done.stderr, when, done)
+    for arguments in [["-t", "noon"], ["-t", "2026-11-24 14:03"], ["-t", "2026-11-24 14:03Z", "-e", "7"]]:
+        done = tools.run("backup", "restore", *arguments, f"{bed.root}/timed", f"{bed.root}/never")
+        expect(done.returncode == 2 and "--target-time" in done.stderr, f"restore {arguments}", done)
+    if os.path.exists(f"{bed.root}/never"):
+        fail("a refused restore left a directory")
+
+
 def check_damage(tools, bed):
     segment = sorted(name for name in os.listdir(f"{bed.root}/backup/wal") if name.endswith(".segment"))[0]
     os.rename(f"{bed.root}/backup/wal/{segment}", f"{bed.root}/{segment}")
@@ -156,6 +195,7 @@ def main():
         bed.start()
         bed.sql("create table t (a int, b int, primary key (a, b))")
         check_functions(bed)
+        check_times(tools, bed)
         before, after, shown = check_backup(tools, bed)
         check_targets(tools, bed, before, after, shown)
         check_damage(tools, bed)

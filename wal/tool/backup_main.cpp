@@ -14,6 +14,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "wal/backup/backup_copy.h"
+#include "wal/backup/state_times.h"
+#include "wal/backup/timestamp.h"
 #include "wal/tool/complaint.h"
 #include "wal/tool/number_range.h"
 #include "wal/tool/verify.h"
@@ -40,6 +42,8 @@ constexpr char help[] =
     "Options of restore:\n"
     "  -e, --target-epoch=N   the state at this epoch (default: that at which the backup was "
     "taken)\n"
+    "  -t, --target-time=TIME the state at this time, such as \"2026-11-24 14:03:00.25+01\"; the "
+    "zone must be named\n"
     "Options of both:\n"
     "  -n, --no-verify        do not read back and check what was copied\n"
     "  -?, --help             show this help, then exit\n"
@@ -54,6 +58,7 @@ struct CommandLine {
   std::string user;
   std::string label = program;
   std::optional<uint64_t> epoch;
+  std::optional<uint64_t> time_us;  // since 1970
   bool verify = true;
   bool help = false;
 };
@@ -65,6 +70,7 @@ bool wrong(const std::string& what) {
 
 bool read_option(int option, const char* value, CommandLine* line) {
   uint64_t epoch = 0;
+  uint64_t time_us = 0;
   switch (option) {
     case 'h':
       line->host = value;
@@ -82,6 +88,15 @@ bool read_option(int option, const char* value, CommandLine* line) {
       if (!parse_number(value, &epoch))
         return wrong("option --target-epoch wants a number, not \"" + std::string(value) + "\"");
       line->epoch = epoch;
+      return true;
+    case 't':
+      if (!parse_timestamp(value, &time_us)) {
+        return wrong(
+            "option --target-time wants a time with its zone, such as \"2026-11-24 "
+            "14:03:00.25+01\", not \"" +
+            std::string(value) + "\"");
+      }
+      line->time_us = time_us;
       return true;
     case 'n':
       line->verify = false;
@@ -101,12 +116,13 @@ bool read_command_line(int count, char** words, CommandLine* line) {
                                    {"username", required_argument, nullptr, 'U'},
                                    {"label", required_argument, nullptr, 'l'},
                                    {"target-epoch", required_argument, nullptr, 'e'},
+                                   {"target-time", required_argument, nullptr, 't'},
                                    {"no-verify", no_argument, nullptr, 'n'},
                                    {"help", no_argument, nullptr, 'H'},
                                    {nullptr, 0, nullptr, 0}};
   line->help = count > 1 && std::string(words[1]) == "-?";
   while (!line->help) {
-    int option = getopt_long(count, words, "h:p:U:l:e:n", options, nullptr);
+    int option = getopt_long(count, words, "h:p:U:l:e:t:n", options, nullptr);
     if (option == -1) break;
     if (!read_option(option, optarg, line)) return false;
   }
@@ -117,6 +133,8 @@ bool read_command_line(int count, char** words, CommandLine* line) {
   if (line->command == "take" || line->command == "show")
     return line->names.size() == 1 || wrong("one backup directory must be named");
   if (line->command != "restore") return wrong("unknown command \"" + line->command + "\"");
+  if (line->epoch && line->time_us)
+    return wrong("options --target-epoch and --target-time exclude each other");
   return line->names.size() == 2 ||
          wrong("a backup and a new data directory must be named, in this order");
 }
@@ -263,6 +281,28 @@ bool show(FileSystem& files, const CommandLine& line, std::string* why) {
   std::printf("label: %s\ndatabase: %s\nstate: epoch %llu (%s)\nearliest state: epoch %llu\n",
               label.label.c_str(), label.control.database.text().c_str(), number(label.stop),
               lsn_text(label.stop).c_str(), number(earliest_stop(label)));
+  StateTimes times;
+  if (!times.read(files, source_of_backup(line.names[0], label), label, why)) return false;
+  std::printf("times of states: %s to %s\n", timestamp_text(times.first_us()).c_str(),
+              timestamp_text(times.last_us()).c_str());
+  return true;
+}
+
+// The state that the command line asks for.
+bool choose_stop(FileSystem& files, const CommandLine& line, BackupLabel* label, std::string* why) {
+  if (line.time_us) {
+    StateTimes times;
+    return times.read(files, source_of_backup(line.names[0], *label), *label, why) &&
+           times.find(*line.time_us, &label->stop, why);
+  }
+  if (!line.epoch) return true;
+  if (*line.epoch < earliest_stop(*label).value()) {
+    *why = "the backup holds no state before epoch " +
+           std::to_string(earliest_stop(*label).value()) +
+           "\nHINT:  Restore an earlier backup, or name a later epoch.";
+    return false;
+  }
+  label->stop = Epoch(*line.epoch);
   return true;
 }
 
@@ -270,15 +310,7 @@ bool restore(FileSystem& files, const CommandLine& line, std::string* why) {
   const std::string& target = line.names[1];
   BackupLabel label;
   if (!read_backup(files, line.names[0], &label, why)) return false;
-  if (line.epoch) {
-    if (*line.epoch < earliest_stop(label).value()) {
-      *why = "the backup holds no state before epoch " +
-             std::to_string(earliest_stop(label).value()) +
-             "\nHINT:  Restore an earlier backup, or name a later epoch.";
-      return false;
-    }
-    label.stop = Epoch(*line.epoch);
-  }
+  if (!choose_stop(files, line, &label, why)) return false;
   BackupCopyReport report;
   if (!copy(files, line, source_of_backup(line.names[0], label), label, target, &report, why))
     return false;

@@ -1,0 +1,46 @@
+// Which state of a backup was there at which time, as the trailers of its logs tell: each says that
+// everything up to an epoch was committed when it was closed. So the largest epoch that any log
+// told until a moment has all that was acknowledged before it, and nothing that was committed after
+// it. In each log these times never go back; where the clock was set back they stand still until
+// it has caught up, and what was committed meanwhile counts as of later.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "storage/epoch/epoch.h"
+
+namespace pgsilo {
+
+class FileSystem;
+struct BackupLabel;
+struct BackupSource;
+struct BatchTrailer;
+
+class StateTimes {
+ public:
+  // False: `why`.
+  bool read(FileSystem& files, const BackupSource& source, const BackupLabel& label,
+            std::string* why);
+
+  // Of the earliest and of the latest state that can be told by its time; microseconds since 1970.
+  uint64_t first_us() const { return states_.front().unix_us; }
+  uint64_t last_us() const { return states_.back().unix_us; }
+  // The state at a moment: the largest epoch of which everything was committed by then. False:
+  // `why`; it is before the first or after the last.
+  bool find(uint64_t unix_us, Epoch* epoch, std::string* why) const;
+
+ private:
+  struct State {
+    uint64_t unix_us;
+    Epoch epoch;
+  };
+  void sort_out(Epoch earliest, Epoch proven);
+
+  std::vector<State> states_;  // ascending in both
+};
+
+}  // namespace pgsilo
