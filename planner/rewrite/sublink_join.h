@@ -11,6 +11,7 @@ namespace pgsilo {
 // - x IN (uncorrelated): an inner join with the subquery's different rows, so that either side can
 // drive it.
 // - x IN (correlated): a semi join.
+// A semi join that finds one row at most is an inner join.
 const BoundQuery* join_sublinks(Arena& arena, const BoundQuery& query);
 
 }  // namespace pgsilo

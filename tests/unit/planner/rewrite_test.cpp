@@ -20,6 +20,26 @@ TEST_F(Rewrite, ExistsIsASemiJoinNotExistsAnAntiJoin) {
   EXPECT_EQ(join->join_type, JoinType::anti);
 }
 
+TEST_F(Rewrite, AnExistsOfAUniqueKeyIsAnInnerJoin) {
+  statistics.rows = {{"t", 1'000'000}, {"u", 10}};
+  // A few rows of u drive lookups in t.
+  EXPECT_EQ(explain("select * from t where exists (select from u where t.a = u.a and t_a = 3)"),
+            "Nested Loop\n"
+            "  ->  Seq Scan on u\n"
+            "        Filter: (t_a = 3)\n"
+            "  ->  Index Scan using t_pkey on t\n"
+            "        Index Cond: (a = u.a)");
+  // A comparison with itself, or of another column, says nothing.
+  for (const char* condition : {"t.a = t.d and t.d > u.a", "t.d = u.t_a", "t.a > u.t_a"}) {
+    auto planned =
+        plan(concat("select * from u where exists (select from t where ", condition, ")"));
+    const auto* hashed = find<HashJoinNode>(planned->root);
+    const auto* loop = find<NestedLoopNode>(planned->root);
+    ASSERT_TRUE(hashed != nullptr || loop != nullptr);
+    EXPECT_EQ(hashed != nullptr ? hashed->join_type : loop->join_type, JoinType::semi) << condition;
+  }
+}
+
 TEST_F(Rewrite, AnExistsWithoutOuterColumnsIsAnsweredOnce) {
   EXPECT_EQ(explain("select * from t where exists (select 1 from u where u.t_a = 3)"),
             "Result\n"
@@ -40,7 +60,7 @@ TEST_F(Rewrite, InIsAJoin) {
             "        ->  Seq Scan on u\n"
             "  ->  Index Scan using t_pkey on t\n"
             "        Index Cond: (a = u.t_a)");
-  auto planned = plan("select * from t where a in (select u.t_a from u where u.a = t.d)");
+  auto planned = plan("select * from t where a in (select u.t_a from u where u.t_a = t.d)");
   const auto* join = find<HashJoinNode>(planned->root);
   ASSERT_NE(join, nullptr);
   EXPECT_EQ(join->join_type, JoinType::semi);
