@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "base/clock.h"
@@ -13,7 +14,6 @@
 #include "tests/crash/logged_engine.h"
 #include "wal/backup/backup_copy.h"
 #include "wal/backup/state_times.h"
-#include "wal/backup/timestamp.h"
 #include "wal/checkpoint/checkpointer.h"
 #include "wal/log/log_format.h"
 
@@ -128,6 +128,32 @@ class BackupTest : public ::testing::Test {
     return label;
   }
 
+  // Of its logs: path behind the data directory -> content.
+  std::map<std::string, std::string> segments(const std::string& data, const WalOptions& used) {
+    std::map<std::string, std::string> found;
+    for (const std::string& log : used.log_directories) {
+      std::vector<std::string> names;
+      EXPECT_TRUE(disk_->list(join_path(data, log), &names).ok());
+      for (const std::string& name : names) {
+        std::string path = join_path(log, name);
+        if (parse_segment_name(name)) found[path] = disk_->content(join_path(data, path));
+      }
+    }
+    return found;
+  }
+
+  // A start, some work, and a power failure; the work's states are in states_.
+  void live_on(const std::string& directory, const WalOptions& used) {
+    {
+      LoggedEngine engine(*disk_, directory, used);
+      ASSERT_TRUE(engine.start()) << engine.why();
+      states_.assign(1, {.epoch = {}, .content = engine.content(), .acknowledged_us = 0});
+      work(engine, 8);
+      disk_->cut_power();
+    }
+    disk_->restart();
+  }
+
   std::optional<SimulatedFileSystem> disk_;
   Random random_{29};
   std::vector<State> states_;
@@ -210,32 +236,6 @@ TEST_F(BackupTest, EachTimeIsTheStateThatWasAcknowledgedThen) {
     EXPECT_EQ(*last, std::prev(after)->content);
   }
   EXPECT_GT(told, 100U);
-}
-
-TEST(TimestampTest, IsReadAsItIsWritten) {
-  for (uint64_t us : {uint64_t{0}, uint64_t{1'700'000'000'000'000}, uint64_t{951'782'400'250'000},
-                      uint64_t{4'107'542'399'999'999}}) {
-    uint64_t found = 1;
-    EXPECT_TRUE(parse_timestamp(timestamp_text(us), &found)) << timestamp_text(us);
-    EXPECT_EQ(found, us);
-  }
-  EXPECT_EQ(timestamp_text(1'700'000'000'250'000), "2023-11-14 22:13:20.25+00");
-  constexpr uint64_t moment = 1'700'000'000'000'000;
-  for (const char* text : {"2023-11-14T22:13:20Z", "2023-11-14 22:13:20 UTC",
-                           "2023-11-14 23:13:20.000000+01", "2023-11-15 03:43:20+0530",
-                           "2023-11-14 12:43:20-09:30", "2023-11-14 22:13:20.0000009+00"}) {
-    uint64_t found = 0;
-    EXPECT_TRUE(parse_timestamp(text, &found)) << text;
-    EXPECT_EQ(found, moment) << text;
-  }
-  for (const char* text :
-       {"", "yesterday", "2023-11-14", "2023-11-14 22:13:20", "2023-02-30 22:13Z",
-        "2023-13-01 22:13Z", "2023-11-14 24:00Z", "2023-11-14 22:13:20.Z", "2023-11-14 22:13:20+1",
-        "2023-11-14 22:13:20Zulu", "23-11-14 22:13Z", "1969-12-31 23:59:59Z",
-        "2023-11-14 22:13:20+01:"}) {
-    uint64_t found = 0;
-    EXPECT_FALSE(parse_timestamp(text, &found)) << text;
-  }
 }
 
 TEST_F(BackupTest, IsTakenIntoADirectoryAndRestoredFromIt) {
@@ -416,6 +416,61 @@ TEST_F(BackupTest, WithoutWhatItHoldsIsRefused) {
   std::optional<Content> found = start_copy(used);
   ASSERT_TRUE(found) << why_;
   EXPECT_EQ(*found, states_[stopped - 1].content);
+}
+
+// The restored one has the original's database, logs, and numbers of starts, and goes on by itself.
+TEST_F(BackupTest, WhatGoesOnFromItHasNoLogForTheOriginal) {
+  uint64_t others_named = 0;
+  for (uint64_t round = 0; round < 10; ++round) {
+    WalOptions used = options(1 + static_cast<unsigned>(round) % 2);
+    size_t stopped = 0;
+    BackupLabel label = make_copy(round, used, &stopped);
+    disk_->restart();
+    label.stop = Epoch(label.stop.value() -
+                       random_.below(label.stop.value() - earliest_stop(label).value() + 1));
+    ASSERT_TRUE(disk_->remove(label_path).ok());
+    write_test_file(*disk_, label_path, write_backup_label(label));
+    ASSERT_NO_FATAL_FAILURE(live_on("/copy", used));
+    ASSERT_NO_FATAL_FAILURE(live_on("/data", used));
+    const Content expected = states_.back().content;
+    const auto right = segments("/data", used);
+    const auto others = segments("/copy", used);
+
+    auto lay = [&](const auto& laid) {
+      for (const auto& [path, content] : laid)
+        write_test_file(*disk_, join_path("/data", path), content);
+    };
+    lay(others);
+    {
+      LoggedEngine engine(*disk_, "/data", used);
+      ASSERT_FALSE(engine.recover()) << "round " << round;
+      EXPECT_NE(engine.why().find("/data/wal"), std::string::npos) << engine.why();
+    }
+    lay(right);
+    for (const auto& [path, content] : others) {
+      auto here = right.find(path);
+      if (here == right.end() || here->second == content) continue;
+      write_test_file(*disk_, join_path("/data", path), content);
+      {
+        LoggedEngine engine(*disk_, "/data", used);
+        if (engine.recover()) {
+          ASSERT_EQ(engine.content(), expected) << "round " << round << ": " << path;
+        } else {
+          // Of a segment without any block only the log that lacks them can be named.
+          bool named = engine.why().find("another copy of this database") != std::string::npos;
+          std::string what = join_path("/data", path);
+          if (!named) what = parent_path(what);
+          EXPECT_NE(engine.why().find(what), std::string::npos) << engine.why();
+          others_named += named ? 1 : 0;
+        }
+      }
+      write_test_file(*disk_, join_path("/data", path), here->second);
+    }
+    LoggedEngine engine(*disk_, "/data", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    EXPECT_EQ(engine.content(), expected);
+  }
+  EXPECT_GE(others_named, 10U);
 }
 
 TEST(BackupLabelTest, EachByteCounts) {

@@ -7,6 +7,7 @@ usage: backup_test.py PGSILO_BINARY     (the tools lie beside it)
 import argparse
 import os
 import shutil
+import subprocess
 import threading
 import time
 
@@ -171,6 +172,46 @@ def check_times(tools, bed):
         fail("a refused restore left a directory")
 
 
+def lay(files, directory):
+    for name, content in files.items():
+        with open(f"{directory}/{name}", "wb") as file:
+            file.write(content)
+
+
+def segments(directory):
+    found = {}
+    for name in os.listdir(directory):
+        if name.endswith(".segment"):
+            with open(f"{directory}/{name}", "rb") as file:
+                found[name] = file.read()
+    return found
+
+
+def check_fork(tools, bed, shown):
+    """The log of what was restored to an earlier state and went on is none of the original's."""
+    earliest = shown.split("earliest state: epoch ")[1].split()[0]
+    done = tools.run("backup", "restore", "-e", earliest, f"{bed.root}/backup", f"{bed.root}/fork")
+    expect(done.returncode == 0, "fork", done)
+    other = opened(bed, f"{bed.root}/fork")
+    other.sql("insert into t values (77, 1)")
+    other.kill()
+    bed.start()
+    bed.sql("insert into t values (88, 1)")
+    bed.kill()
+    right = segments(f"{bed.root}/data/wal")
+    lay(segments(f"{other.root}/data/wal"), f"{bed.root}/data/wal")
+    refused = subprocess.run([bed.options.binary, "-D", f"{bed.root}/data", "-p", bed.port, "-k", bed.root], capture_output=True, text=True)
+    said = refused.stdout + refused.stderr
+    if refused.returncode == 0 or f"{bed.root}/data/wal/" not in said or "another copy of this database" not in said:
+        fail(f"a fork's log was not refused by name: {said}")
+    lay(right, f"{bed.root}/data/wal")
+    bed.start()
+    if bed.sql("select a from t where a in (77, 88)") != [["88"]]:
+        fail("with its own log again the original is another one")
+    bed.kill()
+    other.remove()
+
+
 def check_damage(tools, bed):
     segment = sorted(name for name in os.listdir(f"{bed.root}/backup/wal") if name.endswith(".segment"))[0]
     os.rename(f"{bed.root}/backup/wal/{segment}", f"{bed.root}/{segment}")
@@ -198,6 +239,7 @@ def main():
         check_times(tools, bed)
         before, after, shown = check_backup(tools, bed)
         check_targets(tools, bed, before, after, shown)
+        check_fork(tools, bed, shown)
         check_damage(tools, bed)
         bed.start()
         bed.stop()
