@@ -148,6 +148,24 @@ BoundQuery* bind_rows(Scope& with, const ast::InsertStmt& statement,
   return query;
 }
 
+// One row of VALUES with functions that return sets: a query of as many rows as those. Leaves its
+// output as the row.
+BoundQuery* bind_row_of_sets(StatementBinding& binding, std::span<const TargetColumn> targets,
+                             Row& row) {
+  Arena& arena = binding.arena;
+  auto outputs = arena.make_span<BoundTarget>(row.size());
+  for (size_t i = 0; i < row.size(); ++i) {
+    const ColumnDescriptor& column = *targets[i].column;
+    outputs[i] = {.expression = row[i], .name = column.name};
+    row[i] = make_column(arena, 0, static_cast<int32_t>(i), column.type, column.typmod);
+  }
+  auto* query = arena.make<BoundQuery>();
+  query->targets = outputs;
+  query->visible_targets = static_cast<int32_t>(outputs.size());
+  query->has_set_returning_targets = true;
+  return query;
+}
+
 // The values for the target columns, over the source's output as relation 0.
 Row source_columns(StatementBinding& binding, const ast::InsertStmt& statement,
                    std::span<const TargetColumn> targets, const BoundQuery& source) {
@@ -200,6 +218,7 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
       Scope scope(binding, &with);
       given = bind_row(scope, statement, targets, statement.source->values_lists[0],
                        ExpressionPlace::values_single);
+      if (scope.has_set_returning) insert->source = bind_row_of_sets(binding, targets, given);
     } else {
       BoundQuery* rows = bind_rows(with, statement, targets);
       insert->source = rows;

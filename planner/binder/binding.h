@@ -22,7 +22,8 @@ struct TypeContext;
 // Types of $1, $2 ... as declared by the client or learned from where they are used.
 struct ParameterTypes {
   std::vector<Oid> types;  // 0: never seen; unknown: seen, not inferred yet
-  bool allowed = true;
+  // Only where the statement's values come with it: a definition outlives them.
+  bool allowed = false;
 };
 
 // SqlError's position for a byte offset into `text`; -1 for -1.

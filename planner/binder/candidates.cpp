@@ -1,6 +1,7 @@
 #include "planner/binder/candidates.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "planner/binder/coercion.h"
 #include "sql/types/type.h"
@@ -122,7 +123,7 @@ const Candidate* assume_same_type(std::span<const Oid> actual, std::vector<Candi
 
 // anyelement and anyarray stand for one type and its arrays.
 bool elements_agree(std::span<const Oid> actual, const Candidate& candidate) {
-  Oid chosen = invalid_oid;
+  std::optional<Oid> chosen;  // invalid_oid is of a value declared as anyarray itself
   for (size_t i = 0; i < actual.size(); ++i) {
     Oid declared = candidate.arguments[i];
     bool is_array = declared == type_oid::anyarray;
@@ -130,7 +131,7 @@ bool elements_agree(std::span<const Oid> actual, const Candidate& candidate) {
       continue;
     if (actual[i] == type_oid::unknown) continue;
     Oid element = is_array ? type_info(actual[i]).element : actual[i];
-    if (chosen != invalid_oid && element != chosen) return false;
+    if (element != chosen.value_or(element)) return false;
     chosen = element;
   }
   return true;

@@ -203,8 +203,8 @@ std::string_view SessionCommands::prepare(const Portal& portal, const ast::Prepa
   }
   std::vector<Oid> types;
   for (const ast::TypeName* type : statement.types) types.push_back(resolve_type_name(*type));
-  state_.statements.add(statement.name,
-                        runner_->prepare_node(portal.statement->text, statement.query, types));
+  state_.statements.add(
+      statement.name, runner_->prepare_node(portal.statement->text, statement.query, types, true));
   return "PREPARE";
 }
 
@@ -239,7 +239,7 @@ std::shared_ptr<Portal> SessionCommands::bind_execute(const Portal& portal,
   syntax->text = portal.statement->text->syntax->text;
   auto text = std::make_shared<CachedText>();
   text->syntax = std::move(syntax);
-  std::shared_ptr<PreparedStatement> values = runner_->prepare_node(text, select, {});
+  std::shared_ptr<PreparedStatement> values = runner_->prepare_node(text, select, {}, false);
   ParameterSink sink(*inner, types);
   Execution execution(values->plan, state_.context, {});
   while (execution.run(sink) == RunStatus::suspended) {

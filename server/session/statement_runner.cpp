@@ -114,14 +114,15 @@ void StatementRunner::keep_recent(std::shared_ptr<PreparedStatement> statement) 
 }
 
 std::shared_ptr<PreparedStatement> StatementRunner::prepare_node(
-    std::shared_ptr<CachedText> text, const ast::Node* node, std::span<const Oid> declared_types) {
+    std::shared_ptr<CachedText> text, const ast::Node* node, std::span<const Oid> declared_types,
+    bool parameters_allowed) {
   auto statement = std::make_shared<PreparedStatement>();
   statement->text = std::move(text);
   statement->index = statement->text->plans.size();
   statement->node = node;
   statement->is_planned = true;
   statement->declared_types.assign(declared_types.begin(), declared_types.end());
-  statement->plan = plan(*statement, true);
+  statement->plan = plan(*statement, parameters_allowed);
   describe(*statement);
   return statement;
 }

@@ -30,10 +30,11 @@ class StatementRunner {
   // query. Needs a begun transaction.
   std::shared_ptr<PreparedStatement> prepare(std::shared_ptr<CachedText> text, size_t index,
                                              bool parameters_allowed);
-  // Another node of the same text: what stands behind SQL's PREPARE ... AS.
+  // Another node of the same text: what stands behind PREPARE ... AS, or the arguments of EXECUTE.
   std::shared_ptr<PreparedStatement> prepare_node(std::shared_ptr<CachedText> text,
                                                   const ast::Node* node,
-                                                  std::span<const Oid> declared_types);
+                                                  std::span<const Oid> declared_types,
+                                                  bool parameters_allowed);
   // Plans again when the catalog changed since; throws 0A000 when the result would be described
   // differently.
   void revalidate(PreparedStatement& statement);

@@ -82,6 +82,35 @@ TEST_F(DeclaredTypeTest, AStatementInsideGetsItsParameters) {
   EXPECT_EQ(run("copy (select 1) to stdout", {25}), "12nHdcCZI");
 }
 
+// A definition outlives the statement, and with it the values of its parameters.
+TEST_F(DeclaredTypeTest, ADefinitionHasNoParameters) {
+  client.ask(query("drop table if exists declared_types"));
+  client.ask(
+      query("create table declared_types (a int, b text); insert into declared_types values (1)"));
+  for (const char* sql : {"alter table declared_types add check (a > $1)",
+                          "alter table declared_types add c numeric default $1 primary key",
+                          "alter table declared_types alter a set default $1",
+                          "alter table declared_types alter a type numeric(5) using $1",
+                          "alter table declared_types alter b type varchar(5) using $1",
+                          "create table declared_types_2 (a int default $1)",
+                          "create table declared_types_2 (a int check (a > $1))"}) {
+    EXPECT_EQ(run(sql, {23}), "12nE(42P02)ZI") << sql;
+    EXPECT_EQ(client.ask(parse("", sql, {}) + bind("", "", {}) + execute() + sync()),
+              "12E(42P02)ZI")
+        << sql;
+    EXPECT_EQ(client.ask(query(sql)), "E(42P02)ZI") << sql;
+  }
+  EXPECT_EQ(client.ask(query("prepare declared_types as select $1::int")), "CZI");
+  EXPECT_EQ(run("execute declared_types($1)", {23}), "12TE(42P02)ZI");
+  EXPECT_EQ(client.ask(query("execute declared_types(5)")), "TDCZI");
+}
+
+// No array type is like it: as of two different ones, there is no operator.
+TEST_F(DeclaredTypeTest, AnyArrayIsNoArrayOfOneType) {
+  EXPECT_EQ(run("select $1 = array[1]", {2277}), "E(42883)ZI");
+  EXPECT_EQ(run("select array[1] || $1", {2277}), "E(42883)ZI");
+}
+
 // A row that cannot be shown is taken back whole.
 TEST_F(DeclaredTypeTest, ARowThatCannotBeWrittenLeavesNothing) {
   for (const char* sql :

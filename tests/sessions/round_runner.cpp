@@ -194,7 +194,8 @@ void RoundRunner::read(Session& session) {
     connection.send(wire::message('f', wire::cstring("not wanted")));
     connection.send(wire::sync());
     connection.write_some();
-  } else if (connection.judge().settled()) {
+  } else if (connection.judge().settled() && !session.leaves) {
+    // After garbage nothing is: it may have begun a message that swallows what is sent next.
     answered(session);
   }
 }
