@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/server_log.h"
 #include "tests/unit/server/server_support.h"
 
 namespace pgsilo {
@@ -162,6 +163,12 @@ bool has_line(const std::string& text, const std::string& form) {
   return digits_gone.find("LOG:  " + form + "\n") != std::string::npos;
 }
 
+// What was said to stderr since it is captured: the server's log is written by a thread of its own.
+std::string captured_log() {
+  flush_server_log(60'000'000);
+  return ::testing::internal::GetCapturedStderr();
+}
+
 TEST_F(CheckpointViewsTest, LinesInTheLog) {
   const std::string complete =
       "#-#-# #:#:#.# UTC [#] LOG:  checkpoint complete: wrote # rows (# kB); # kB of WAL retired; "
@@ -171,17 +178,17 @@ TEST_F(CheckpointViewsTest, LinesInTheLog) {
   start("on");
   told("create table t as select i from generate_series(1, 1000) i");
   told("checkpoint");
-  std::string lines = ::testing::internal::GetCapturedStderr();
+  std::string lines = captured_log();
   EXPECT_TRUE(has_line(lines, "checkpoint starting: immediate force wait\n" + complete)) << lines;
   told("insert into t values (0)");
   ::testing::internal::CaptureStderr();
   stop();
-  lines = ::testing::internal::GetCapturedStderr();
+  lines = captured_log();
   EXPECT_TRUE(has_line(lines, "checkpoint starting: shutdown immediate\n" + complete)) << lines;
   ::testing::internal::CaptureStderr();
   start("off");
   told("checkpoint");
-  EXPECT_EQ(::testing::internal::GetCapturedStderr().find("checkpoint"), std::string::npos);
+  EXPECT_EQ(captured_log().find("checkpoint"), std::string::npos);
 }
 
 }  // namespace
