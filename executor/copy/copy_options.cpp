@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "sql/ast/option_value.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -60,17 +61,6 @@ class OptionReader {
     }
   }
 
-  static std::optional<bool> boolean_of(const ast::DefElem& option) {
-    if (option.argument == nullptr) return true;
-    std::string value = text_of(option);
-    for (char& byte : value) {
-      if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
-    }
-    if (value == "true" || value == "on" || value == "1") return true;
-    if (value == "false" || value == "off" || value == "0") return false;
-    return std::nullopt;
-  }
-
   static std::vector<std::string> names_of(const ast::DefElem& option) {
     return {option.words.begin(), option.words.end()};
   }
@@ -87,7 +77,7 @@ class OptionReader {
       }
       once(csv_, option, format == "csv");
     } else if (name == "freeze") {
-      std::optional<bool> value = boolean_of(option);
+      std::optional<bool> value = ast::boolean_option(option);
       if (!value) throw SqlError(sqlstate::syntax_error, "freeze requires a Boolean value");
       once(freeze_, option, *value);
     } else if (name == "header") {
@@ -117,7 +107,7 @@ class OptionReader {
   }
 
   CopyHeader header_of(const ast::DefElem& option) const {
-    if (std::optional<bool> value = boolean_of(option)) {
+    if (std::optional<bool> value = ast::boolean_option(option)) {
       return *value ? CopyHeader::present : CopyHeader::none;
     }
     if (text_of(option) == "match") {

@@ -8,6 +8,7 @@
 #include "catalog/catalog_view.h"
 #include "executor/execution_state.h"
 #include "planner/plan/transaction_plan.h"
+#include "sql/ast/option_value.h"
 #include "sql/ast/utility.h"
 #include "sql/sql_error.h"
 
@@ -25,7 +26,10 @@ class Vacuum final : public UtilityCommand {
 
   void run(ExecutionState& state, ResultSink&) const override {
     if (analyzes() && syntax().targets.empty()) {
-      for (const auto& [oid, table] : state.session.catalog->snapshot().tables()) analyze(*table);
+      for (const auto& [oid, table] : state.session.catalog->snapshot().tables()) {
+        analyze(*table);
+        state.session.check_budget();
+      }
     }
     for (const ast::VacuumTarget& target : syntax().targets) {
       const ast::RangeVar& name = *target.relation;
@@ -49,8 +53,10 @@ class Vacuum final : public UtilityCommand {
   }
   bool analyzes() const {
     return syntax().is_analyze ||
-           std::any_of(syntax().options.begin(), syntax().options.end(),
-                       [](const ast::DefElem& option) { return option.name == "analyze"; });
+           std::any_of(
+               syntax().options.begin(), syntax().options.end(), [](const ast::DefElem& option) {
+                 return option.name == "analyze" && ast::boolean_option(option).value_or(true);
+               });
   }
   const ast::VacuumStmt& syntax() const { return *ast::as<ast::VacuumStmt>(planned_->syntax); }
   std::shared_ptr<const PlannedStatement> planned_;

@@ -5,6 +5,7 @@
 
 #include "planner/binder/binding.h"
 #include "planner/unsupported_features.h"
+#include "sql/ast/option_value.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -34,9 +35,7 @@ std::string value_of(const ast::DefElem& option) {
 }
 
 bool boolean_of(const ast::DefElem& option) {
-  std::string value = value_of(option);
-  if (value.empty() || value == "1" || value == "true" || value == "on") return true;
-  if (value == "0" || value == "false" || value == "off") return false;
+  if (std::optional<bool> value = ast::boolean_option(option)) return *value;
   throw SqlError(sqlstate::syntax_error, concat(option.name, " requires a Boolean value"));
 }
 

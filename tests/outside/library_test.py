@@ -52,7 +52,7 @@ class Laboratory:
     def trials(self, program, before="", rules=(), seed=None, settle=False, lives=1, places=1):
         """What the disk holds behind it, by name, in each of the directories; `seed` None: no power cut. Also what was printed."""
         root = tempfile.mkdtemp(prefix="pgsilo-library.")
-        machine = Machine(f"{root}/machine", self.options.library, self.options.power_cut)
+        machine = Machine(f"{root}/server_and_disk", self.options.fault_library, self.options.power_cut)
         directories = [f"{machine.disk}/{number}" for number in range(places)]
         try:
             for directory in directories:
@@ -258,7 +258,7 @@ def test_a_failed_write_may_have_done_a_part(lab):
 
 def test_it_stalls_until_it_is_let_go(lab):
     root = tempfile.mkdtemp(prefix="pgsilo-library.")
-    machine = Machine(f"{root}/machine", lab.options.library, lab.options.power_cut)
+    machine = Machine(f"{root}/server_and_disk", lab.options.fault_library, lab.options.power_cut)
     machine.schedule.arm(Rule(["sync"], "stall"))
     program = "f = create('a'); os.fsync(f); os.close(create('b'))"
     process = subprocess.Popen(command(program, 0, [machine.disk]), env=machine.environment())
@@ -290,7 +290,7 @@ threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", required=True)
+    parser.add_argument("--library", dest="fault_library", required=True)
     parser.add_argument("--power-cut", required=True)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()

@@ -82,7 +82,7 @@ class Machine:
     """`disk` is watched; the rest of `root` is the watcher's own."""
 
     def __init__(self, root, library, power_cut):
-        self.root, self.library, self.power_cut = root, os.path.abspath(library), os.path.abspath(power_cut)
+        self.root, self.fault_library, self.power_cut = root, os.path.abspath(library), os.path.abspath(power_cut)
         self.disk, self.keep, self.journal = f"{root}/disk", f"{root}/keep", f"{root}/journal"
         for directory in self.disk, self.keep:
             os.makedirs(directory)
@@ -92,7 +92,7 @@ class Machine:
 
     def environment(self, noted=True):
         """Of a process that is watched; `noted`: for a power cut, which costs reading before each write."""
-        watched = dict(os.environ, LD_PRELOAD=self.library, PGSILO_FAULT_ROOT=self.disk, PGSILO_FAULT_SCHEDULE=f"{self.root}/schedule")
+        watched = dict(os.environ, LD_PRELOAD=self.fault_library, PGSILO_FAULT_ROOT=self.disk, PGSILO_FAULT_SCHEDULE=f"{self.root}/schedule")
         # A sanitizer's runtime would be the first library else.
         watched["ASAN_OPTIONS"] = watched.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
         if noted:

@@ -101,7 +101,7 @@ class Laboratory:
     def __init__(self, options):
         self.options = options
         self.root = tempfile.mkdtemp(prefix="faults.", dir=options.keep)
-        self.machine = Machine(f"{self.root}/machine", options.library, options.power_cut)
+        self.machine = Machine(f"{self.root}/server_and_disk", options.fault_library, options.power_cut)
         self.bed = ServerBed(self.machine, options.binary)
         self.actors = [kind(f"{kind.__name__.lower()}{number}", options.seed) for kind, count in
                        [(Inserter, 2), (Keys, 2), (Loader, 1), (Definitions, 1), (Checkpoints, 1), (Bulk, 1)] for number in range(count)]
@@ -269,7 +269,7 @@ def start_cases():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary")
-    parser.add_argument("--library", required=True)
+    parser.add_argument("--library", dest="fault_library", required=True)
     parser.add_argument("--power-cut", required=True)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--keep", default=tempfile.gettempdir())

@@ -58,7 +58,7 @@ class Database:
         self.options, self.seed = options, seed
         self.random = random.Random(f"{seed} campaign")
         self.root = tempfile.mkdtemp(prefix="outside.", dir=options.keep)
-        self.machine = Machine(f"{self.root}/machine", options.library, options.power_cut)
+        self.machine = Machine(f"{self.root}/server_and_disk", options.fault_library, options.power_cut)
         self.bed = ServerBed(self.machine, options.binary)
         self.bed.layout = self.layout()
         self.actors = actors_of(seed)
@@ -251,7 +251,7 @@ def report_refusals(database):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary")
-    parser.add_argument("--library", required=True)
+    parser.add_argument("--library", dest="fault_library", required=True)
     parser.add_argument("--power-cut", required=True)
     parser.add_argument("--cycles", type=int, default=300)
     parser.add_argument("--lives", type=int, default=20, help="cycles of one database")
