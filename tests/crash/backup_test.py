@@ -168,6 +168,16 @@ def check_times(tools, bed):
     for arguments in [["-t", "noon"], ["-t", "2026-11-24 14:03"], ["-t", "2026-11-24 14:03Z", "-e", "7"]]:
         done = tools.run("backup", "restore", *arguments, f"{bed.root}/timed", f"{bed.root}/never")
         expect(done.returncode == 2 and "--target-time" in done.stderr, f"restore {arguments}", done)
+    bed.sql("checkpoint")
+    bed.sql("checkpoint")
+    time.sleep(0.5)
+    at_rest = tools.run("backup", "take", *bed.address(), f"{bed.root}/rest")
+    expect(at_rest.returncode == 0, "take", at_rest)
+    shown = tools.run("backup", "show", f"{bed.root}/rest")
+    expect(shown.returncode == 0 and "times of states: 20" in shown.stdout, "show a backup of a server at rest", shown)
+    state, earliest = (int(line.split("epoch ")[1].split()[0]) for line in shown.stdout.splitlines() if "epoch" in line)
+    if state < earliest:
+        fail(f"a backup of a server at rest is of an epoch before the earliest that it holds: {shown.stdout}")
     if os.path.exists(f"{bed.root}/never"):
         fail("a refused restore left a directory")
 

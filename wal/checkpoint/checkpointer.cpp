@@ -229,13 +229,14 @@ void Checkpointer::answer(const char* failure) {
 Epoch Checkpointer::present_epoch() const { return parts_.epochs.current(); }
 
 bool Checkpointer::proves(Epoch epoch, Epoch* recorded) {
-  if (parts_.commit.durable() < epoch) {
-    parts_.commit.request_silently(epoch);
-    for (const CheckpointedLog& log : parts_.logs) log.logger->wake();
-    return false;
-  }
+  bool durable = parts_.commit.durable() >= epoch;
   *recorded = parts_.commit.recorded();
-  return true;
+  if (*recorded >= epoch || (durable && log_is_short())) return true;
+  parts_.commit.request_recorded(epoch);
+  // Above D, so that a step finds work though `epoch` is durable already.
+  parts_.commit.request_silently(present_epoch());
+  for (const CheckpointedLog& log : parts_.logs) log.logger->wake();
+  return false;
 }
 
 // --- by steps, or whole ---

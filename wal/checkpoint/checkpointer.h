@@ -104,8 +104,8 @@ class Checkpointer final : public LogGrowthListener {
   // Any thread. Commits that have returned are of epochs up to it.
   Epoch present_epoch() const;
   // Any thread. Whether all that was committed in epochs up to `epoch` is durable; then
-  // `*recorded`: the epoch that trailers on disk prove, which reaches all of it. Else it will be
-  // soon.
+  // `*recorded`: the epoch that trailers on disk prove, which reaches all of it; `epoch` itself
+  // unless the log is short of space. Else it will be soon.
   bool proves(Epoch epoch, Epoch* recorded);
 
   CheckpointStatus status() const { return history_.status(); }

@@ -33,6 +33,16 @@ void GroupCommit::request_silently(Epoch epoch) {
   }
 }
 
+void GroupCommit::request_recorded(Epoch epoch) {
+  std::lock_guard lock(mutex_);
+  to_record_ = std::max(to_record_, epoch);
+}
+
+bool GroupCommit::wants_record() const {
+  std::lock_guard lock(mutex_);
+  return to_record_ > recorded_;
+}
+
 bool GroupCommit::request(unsigned worker, Epoch epoch) {
   if (durable_.covers(epoch)) return false;
   request_silently(epoch);

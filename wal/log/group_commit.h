@@ -54,6 +54,10 @@ class GroupCommit {
   bool request(unsigned worker, Epoch epoch);
   // Nobody is told, but the epoch becomes durable soon.
   void request_silently(Epoch epoch);
+  // Trailers on disk shall prove it, too, though nobody may have had data: until they do, the log
+  // that is stepped writes if it has space. To be asked for again while recorded() is below it.
+  void request_recorded(Epoch epoch);
+  bool wants_record() const;
 
   // For a completed epoch: by logger, the last epoch <= completed in which its workers had data, or
   // a later one.
@@ -89,6 +93,7 @@ class GroupCommit {
   mutable std::mutex mutex_;
   std::vector<Epoch> synced_;  // by logger: `complete` of its last synced trailer
   Epoch recorded_;
+  Epoch to_record_;  // the largest asked for
   std::deque<BatchTrailer>
       unproven_;  // synced trailers above recorded_ that wait for other loggers
 };

@@ -77,6 +77,12 @@ bool Logger::try_step() {
   return progress;
 }
 
+// Nobody was promised room for a batch without data: one fits as long as there is room for all that
+// was promised.
+bool Logger::may_record() const {
+  return parts_.commit.wants_record() && parts_.segments.state() == LogSpace::ample;
+}
+
 bool Logger::step() {
   bool drain = drain_.exchange(false, std::memory_order_seq_cst);
   Epoch target = parts_.commit.requested();
@@ -91,7 +97,7 @@ bool Logger::step() {
   // says.
   Epoch& own = trailer.last_data[parts_.index];
   own = std::min(own, completed);
-  if (!parts_.commit.must_write(parts_.index, trailer.last_data)) {
+  if (!parts_.commit.must_write(parts_.index, trailer.last_data) && !may_record()) {
     return completed > parts_.commit.durable() && parts_.commit.settle_without_write(trailer);
   }
   newest_time_us_ = std::max(newest_time_us_, static_cast<uint64_t>(unix_time_us()));

@@ -88,6 +88,7 @@ class Logger {
  private:
   bool has_work() const;
   bool step();
+  bool may_record() const;
   void write_batch(const BatchTrailer& trailer);
   void hand_over();
   bool has_undurable_data() const;

@@ -15,8 +15,9 @@ SegmentStore::SegmentStore(FileSystem& files, SegmentStoreOptions options)
     : files_(files), options_(std::move(options)) {
   PGSILO_CHECK(options_.segment_bytes >= log_format::min_segment_bytes &&
                options_.segment_bytes % log_format::segment_granule == 0);
-  // Each worker may hand over one more transaction after space ran low, in a batch of its own.
-  low_water_ = worst_case(options_.ring_bytes) +
+  // Each worker may hand over one more transaction after space ran low, in a batch of its own; and
+  // there may be one batch without data (Logger::may_record()).
+  low_water_ = worst_case(options_.ring_bytes) + log_format::block_unit +
                (options_.workers + 2) * log_format::max_block_bytes(options_.segment_bytes);
 }
 
