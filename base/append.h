@@ -3,6 +3,7 @@
 // grows beyond max_listed: their users count positions in 32 bits. Thread safety: the vector's.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -25,6 +26,17 @@ inline void append(std::vector<T>& items, const T& item) {
     grow(items);
   if (items.size() == items.capacity()) __builtin_unreachable();  // push_back() need not look again
   items.push_back(item);
+}
+
+// The next `count` calls of push_back() allocate nothing. Grows by half at least, so that any
+// number of calls together costs what the items do (reserve() may make room for just so many, and
+// copy them all each time); does not ask memory_limit, for what frees memory needs room, too.
+// Throws std::bad_alloc and has then changed nothing.
+template <typename T>
+inline void make_room(std::vector<T>& items, size_t count) {
+  if (items.capacity() - items.size() >= count) return;
+  constexpr size_t first = 16;
+  items.reserve(std::max({items.size() + count, items.capacity() + items.capacity() / 2, first}));
 }
 
 // Empties the vector and gives its memory back, which `items = {}` does not: that assigns an empty

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/limits.h"
 #include "base/memory_budget.h"
 
 namespace pgsilo {
@@ -43,15 +44,20 @@ void* Arena::allocate_slow(size_t bytes, size_t align) {
 
 void Arena::reset() {
   if (blocks_ == nullptr) return;
-  Block* keep = blocks_;
+  Block* keep = nullptr;
   for (Block* block = blocks_; block != nullptr; block = block->previous) {
-    if (block->bytes > keep->bytes && block->bytes <= largest_regular_block_bytes) keep = block;
+    bool is_longer = keep == nullptr || block->bytes > keep->bytes;
+    if (is_longer && block->bytes <= limits::kept_arena_bytes) keep = block;
   }
   while (blocks_ != nullptr) {
     Block* previous = blocks_->previous;
     if (blocks_ != keep) std::free(blocks_);
     blocks_ = previous;
   }
+  next_block_bytes_ = std::min(next_block_bytes_, 2 * limits::kept_arena_bytes);
+  bytes_reserved_ = 0;
+  cursor_ = limit_ = 0;
+  if (keep == nullptr) return;
   keep->previous = nullptr;
   blocks_ = keep;
   bytes_reserved_ = keep->bytes;

@@ -67,7 +67,7 @@ class Arena {
     return {copy, text.size()};
   }
 
-  // Frees everything; keeps the largest block for reuse.
+  // Frees everything; keeps a block of at most limits::kept_arena_bytes for reuse.
   void reset();
   size_t bytes_reserved() const { return bytes_reserved_; }
 

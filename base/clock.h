@@ -2,6 +2,7 @@
 // hand. Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <ctime>
@@ -24,7 +25,15 @@ inline int64_t unix_time_us() {
   return int64_t{now.tv_sec} * 1000000 + now.tv_nsec / 1000;
 }
 
-// The same, as it was some milliseconds ago at most; several times cheaper.
+// The same where there is no sign; 0 while the clock is set to before 1970: nobody knows the time.
+inline uint64_t known_unix_time_us() {
+  return static_cast<uint64_t>(std::max<int64_t>(unix_time_us(), 0));
+}
+
+// Of a time that was written down: once such a clock was written as what it makes without a sign.
+inline uint64_t known_unix_time_us(uint64_t written) { return written > INT64_MAX ? 0 : written; }
+
+// As unix_time_us() was some milliseconds ago at most; several times cheaper.
 inline int64_t coarse_unix_time_us() {
   timespec now;
   clock_gettime(CLOCK_REALTIME_COARSE, &now);

@@ -9,6 +9,8 @@
 
 namespace pgsilo {
 
+class WorkPause;
+
 class Fiber {
  public:
   using Body = void (*)(void* argument);
@@ -26,6 +28,10 @@ class Fiber {
   // The fiber that is running on this thread, or null.
   static Fiber* current();
 
+  // Who is asked during long work (base/long_work.h); null: nobody.
+  void set_work_pause(WorkPause* pause) { work_pause_ = pause; }
+  WorkPause* work_pause() const { return work_pause_; }
+
  private:
   static void run(void* self);
 
@@ -35,6 +41,7 @@ class Fiber {
   StackContext* inside_ = &own_;     // where it continues: its own stack or a large one
   StackContext* outside_ = nullptr;  // whoever resumed it
   Fiber* previous_ = nullptr;        // the fiber that was current then
+  WorkPause* work_pause_ = nullptr;
   Body body_;
   void* argument_;
   bool started_ = false;

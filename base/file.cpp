@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace pgsilo {
 
@@ -21,6 +23,8 @@ const char* FileResult::words() const {
       return "locked by another process";
     case FileStatus::unsupported:
       return "not supported by the file system";
+    case FileStatus::not_regular:
+      return "not a regular file";
     case FileStatus::failed:
       break;
   }
@@ -71,6 +75,15 @@ std::string join_path(const std::string& directory, const std::string& name) {
   if (!name.empty() && name.front() == '/') return name;
   if (directory.empty()) return name;
   return directory.back() == '/' ? directory + name : directory + "/" + name;
+}
+
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path absolute;
+  for (const std::filesystem::path& part : std::filesystem::absolute(path, error)) {
+    if (!part.empty() && part != ".") absolute /= part;
+  }
+  return error ? path : absolute.string();
 }
 
 std::string parent_path(const std::string& path) {

@@ -26,6 +26,7 @@ enum class FileStatus : uint8_t {
   no_space,     // ENOSPC, EDQUOT, EFBIG (RLIMIT_FSIZE)
   locked,       // somebody else holds the lock
   unsupported,  // the file system cannot do that (direct I/O)
+  not_regular,  // a directory, a FIFO, a socket, a device
   failed,       // everything else: EIO, EACCES, ...
 };
 
@@ -94,6 +95,8 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
+  // Waits for nobody. What is no regular file is refused: a FIFO waits for whoever opens its other
+  // end, a device may have no end.
   virtual FileResult open(const std::string& path, OpenFlags flags,
                           std::unique_ptr<File>* file) = 0;
   // Replaces `to` atomically. Both in one directory.
@@ -122,6 +125,10 @@ std::unique_ptr<FileSystem> posix_file_system();
 
 // "a/b": `name` inside `directory`, or `name` itself if it is absolute.
 std::string join_path(const std::string& directory, const std::string& name);
+// From the root, wherever the process is, without "." and slashes at the end; links are not
+// followed, so that ".." stays: behind a link it leads elsewhere than its text says. As it is if
+// nobody can tell where the process is.
+std::string absolute_path(const std::string& path);
 // The directory part of a path, slashes at its end apart; "." if there is none.
 std::string parent_path(const std::string& path);
 

@@ -22,6 +22,11 @@ namespace {
 // A few milliseconds of a device that discards.
 constexpr off_t piece_given_back = off_t{8} << 20;
 
+// For a regular file they mean nothing.
+constexpr int not_waiting = O_NONBLOCK | O_NOCTTY;
+
+constexpr FileResult not_regular{FileStatus::not_regular, 0};
+
 FileResult failure(int error) {
   switch (error) {
     case ENOENT:
@@ -59,8 +64,10 @@ class PosixFile final : public File {
   }
 
   FileResult open(const std::string& path, int mode) {
-    descriptor_ = retry_interrupted([&] { return ::open(path.c_str(), mode, 0600); });
-    return descriptor_ < 0 ? failure(errno) : FileResult{};
+    descriptor_ = retry_interrupted([&] { return ::open(path.c_str(), mode | not_waiting, 0600); });
+    struct stat info;
+    if (descriptor_ < 0 || ::fstat(descriptor_, &info) != 0) return opening_failure(errno);
+    return S_ISREG(info.st_mode) ? FileResult{} : not_regular;
   }
 
   FileResult size(uint64_t* bytes) override {
@@ -83,6 +90,11 @@ class PosixFile final : public File {
   }
 
  private:
+  // A socket or a device without a driver, or a directory that is to be written.
+  static FileResult opening_failure(int error) {
+    return error == ENXIO || error == EISDIR ? not_regular : failure(error);
+  }
+
   FileResult do_write(const void* data, size_t bytes, uint64_t offset, size_t* done) override {
     ssize_t count = retry_interrupted(
         [&] { return ::pwrite(descriptor_, data, bytes, static_cast<off_t>(offset)); });
@@ -109,7 +121,7 @@ class PosixFile final : public File {
 void give_back_gradually(int descriptor) {
   // A file of more names, a hard link of a backup's, keeps its content.
   struct stat status;
-  if (::fstat(descriptor, &status) != 0 || status.st_nlink != 0) return;
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 0) return;
   for (off_t end = status.st_size; end > 0;) {
     end = std::max<off_t>(0, end - piece_given_back);
     auto began = std::chrono::steady_clock::now();
@@ -164,7 +176,7 @@ class PosixFileSystem final : public FileSystem {
   FileResult remove(const std::string& path) override { return checked(::unlink(path.c_str())); }
   FileResult remove_gradually(const std::string& path) override {
     // Held open: the name goes at once, the space as this says.
-    int descriptor = ::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    int descriptor = ::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | not_waiting);
     FileResult result = remove(path);
     if (descriptor < 0) return result;
     if (result.ok()) give_back_gradually(descriptor);

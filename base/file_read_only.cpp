@@ -1,6 +1,7 @@
 #include "base/file_read_only.h"
 
 #include <cerrno>
+#include <vector>
 
 namespace pgsilo {
 namespace {
@@ -48,22 +49,6 @@ FileResult ReadOnlyFileSystem::remove(const std::string&) { return refused(); }
 FileResult ReadOnlyFileSystem::create_directory(const std::string& path) {
   std::vector<std::string> names;
   return list(path, &names).ok() ? FileResult{FileStatus::already_exists, EEXIST} : refused();
-}
-
-FileResult ReadOnlyFileSystem::list(const std::string& directory, std::vector<std::string>* names) {
-  return files_.list(directory, names);
-}
-
-FileResult ReadOnlyFileSystem::sync_directory(const std::string& directory) {
-  return files_.sync_directory(directory);
-}
-
-FileResult ReadOnlyFileSystem::hold_directory(const std::string& directory) {
-  return files_.hold_directory(directory);
-}
-
-FileResult ReadOnlyFileSystem::space(const std::string& directory, DeviceSpace* space) {
-  return files_.space(directory, space);
 }
 
 }  // namespace pgsilo

@@ -7,28 +7,20 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "base/file.h"
+#include "base/file_forwarding.h"
 
 namespace pgsilo {
 
-class ReadOnlyFileSystem final : public FileSystem {
+class ReadOnlyFileSystem final : public ForwardingFileSystem {
  public:
-  explicit ReadOnlyFileSystem(FileSystem& files) : files_(files) {}
+  using ForwardingFileSystem::ForwardingFileSystem;
 
   FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override;
   FileResult rename(const std::string& from, const std::string& to) override;
   FileResult remove(const std::string& path) override;
   // already_exists if it does.
   FileResult create_directory(const std::string& path) override;
-  FileResult list(const std::string& directory, std::vector<std::string>* names) override;
-  FileResult sync_directory(const std::string& directory) override;
-  FileResult hold_directory(const std::string& directory) override;
-  FileResult space(const std::string& directory, DeviceSpace* space) override;
-
- private:
-  FileSystem& files_;
 };
 
 }  // namespace pgsilo

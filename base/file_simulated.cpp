@@ -111,6 +111,7 @@ class SimulatedFile final : public File {
       return {};
     }
     *done = std::min<uint64_t>(bytes, cache.size() - offset);
+    system_.bytes_read_ += *done;
     std::memcpy(data, cache.data() + offset, *done);
     if (flags_.direct) read_lost_sectors(static_cast<char*>(data), *done, offset);
     return {};

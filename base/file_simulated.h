@@ -69,6 +69,7 @@ class SimulatedFileSystem final : public FileSystem {
 
   uint64_t steps() const { return step_; }
   uint64_t syncs() const { return syncs_; }
+  uint64_t bytes_read() const { return bytes_read_; }
   // The process and its open files are gone, locks are free; nothing is cut, killed or failed any
   // more.
   void restart();
@@ -125,6 +126,7 @@ class SimulatedFileSystem final : public FileSystem {
   std::map<std::string, std::vector<NameChange>> unsynced_names_;  // by directory
   uint64_t step_ = 0;
   uint64_t syncs_ = 0;
+  uint64_t bytes_read_ = 0;
   uint64_t cut_at_ = 0;
   uint64_t kill_at_ = 0;
   uint64_t fail_at_ = 0;

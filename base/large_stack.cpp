@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "base/limits.h"
@@ -48,6 +49,13 @@ PGSILO_NO_TSAN_FRAME void run_detour(void* argument) {
 
 }  // namespace
 
+void take_large_stack() {
+  try {
+    run_on_large_stack([] {});
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 bool on_large_stack() { return current_stack_context().bytes >= limits::large_stack_bytes; }
 
 void run_on_large_stack(void (*function)(void*), void* argument) {
@@ -68,8 +76,10 @@ void run_on_large_stack(void (*function)(void*), void* argument) {
   Detour detour{&from, &large->context, function, argument, nullptr};
   prepare_stack_context(large->context, large->stack, run_detour, &detour);
   switch_stack(from, large->context);
-  large->stack.recycle();
-  free.push_back(std::move(large));
+  if (free.size() < limits::pooled_large_stacks) {
+    large->stack.recycle();
+    free.push_back(std::move(large));
+  }
   if (detour.error != nullptr) std::rethrow_exception(std::move(detour.error));
 }
 

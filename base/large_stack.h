@@ -11,6 +11,9 @@ namespace pgsilo {
 
 void run_on_large_stack(void (*function)(void*), void* argument);
 bool on_large_stack();
+// For each thread that is to go on when the address space ends, as it begins: maps a stack that it
+// keeps. Where there is no room for one, it has none, and run_on_large_stack() throws bad_alloc.
+void take_large_stack();
 
 // Calls `function()` on a large stack and returns its result, which must be void or movable.
 template <typename Function>

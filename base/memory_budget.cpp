@@ -50,29 +50,34 @@ void MemoryCeiling::publish() {
   measurement_.store(next, std::memory_order_relaxed);
 }
 
-bool MemoryCeiling::grant(size_t bytes, MemoryPurpose purpose, Share* share) {
-  auto wanted = static_cast<int64_t>(bytes);
-  bool measured = false;
-  {
-    std::lock_guard lock(mutex_);
-    bool is_recent = monotonic_us() - measured_at_us_ < rest_us;
-    if (!is_recent || wanted <= free_for(purpose)) {
-      measure_now();
-      measured = true;
-    }
-    if (wanted <= free_for(purpose)) {
-      // Nobody else is to be given the same bytes.
-      growth_free_ -= wanted;
-      upkeep_free_ -= wanted;
-      publish();
-      *share = share_;
-      return true;
-    }
-    // Of a measurement that he has a share of already he keeps what is left of it.
-    if (share->measurement != share_.measurement) *share = share_;
+MemoryCeiling::Grant MemoryCeiling::try_to_grant(int64_t wanted, MemoryPurpose purpose,
+                                                 Share* share, bool measure_anew) {
+  std::lock_guard lock(mutex_);
+  bool is_recent = monotonic_us() - measured_at_us_ < rest_us && !measure_anew;
+  bool measures = !is_recent || wanted <= free_for(purpose);
+  if (measures) measure_now();
+  if (wanted <= free_for(purpose)) {
+    // Nobody else is to be given the same bytes.
+    growth_free_ -= wanted;
+    upkeep_free_ -= wanted;
+    publish();
+    *share = share_;
+    return Grant::given;
   }
+  // Of a measurement that he has a share of already he keeps what is left of it.
+  if (share->measurement != share_.measurement) *share = share_;
+  return measures ? Grant::refused : Grant::refused_as_before;
+}
+
+bool MemoryCeiling::grant(size_t bytes, MemoryPurpose purpose, Share* share, MemoryCache* cache) {
+  auto wanted = static_cast<int64_t>(bytes);
+  Grant answer = try_to_grant(wanted, purpose, share, /*measure_anew=*/false);
+  bool grows = purpose == MemoryPurpose::growth;
+  if (answer != Grant::given && grows && cache != nullptr && cache->give_back())
+    answer = try_to_grant(wanted, purpose, share, /*measure_anew=*/true);
+  if (answer == Grant::given) return true;
   refusals_.fetch_add(1, std::memory_order_relaxed);
-  if (measured && purpose == MemoryPurpose::growth && relief_ != nullptr) relief_->relieve();
+  if (answer == Grant::refused && grows && relief_ != nullptr) relief_->relieve();
   return false;
 }
 
@@ -84,7 +89,7 @@ bool MemoryBudget::admits_slowly(int64_t wanted, MemoryPurpose purpose) {
       return true;
     }
   }
-  return ceiling_.grant(static_cast<size_t>(wanted), purpose, &share_);
+  return ceiling_.grant(static_cast<size_t>(wanted), purpose, &share_, cache_);
 }
 
 MemoryBudget* MemoryBudget::current() { return current_budget; }

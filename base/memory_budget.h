@@ -53,6 +53,17 @@ class MemoryRelief {
   ~MemoryRelief() = default;
 };
 
+// What a thread keeps only because it may be of use again. It goes before growth is refused.
+class MemoryCache {
+ public:
+  // Called in the thread of the budget, wherever that asks for memory. False: there is next to
+  // nothing.
+  virtual bool give_back() = 0;
+
+ protected:
+  ~MemoryCache() = default;
+};
+
 class MemoryCeiling {
  public:
   using Measure = MemoryUsage (*)();
@@ -64,6 +75,7 @@ class MemoryCeiling {
   // Before the first budget is used.
   void set_relief(MemoryRelief* relief) { relief_ = relief; }
   size_t limit_bytes() const { return limit_bytes_; }
+  unsigned workers() const { return workers_; }
   size_t reserve_bytes() const { return limit_bytes_ / 4; }
   // Pages may be so many: rows of one size do not fill the holes that those of another left.
   size_t mapped_limit_bytes() const { return limit_bytes_ + limit_bytes_ / 4; }
@@ -86,8 +98,9 @@ class MemoryCeiling {
   uint64_t measurement() const { return measurement_.load(std::memory_order_relaxed); }
   Share share() const;
   // Somebody needs more than his share has left. True: he may have it, besides the new share.
-  // Measures, but not again so soon after a measurement that refuses him. Throws nothing.
-  bool grant(size_t bytes, MemoryPurpose purpose, Share* share);
+  // Measures, but not again so soon after a measurement that refuses him, unless he has given
+  // something back himself. Throws nothing.
+  bool grant(size_t bytes, MemoryPurpose purpose, Share* share, MemoryCache* cache = nullptr);
 
   // However little is free, but something: workers need not measure for each row.
   static constexpr int64_t smallest_share = 256 << 10;
@@ -101,6 +114,8 @@ class MemoryCeiling {
   static constexpr unsigned cell_count = 64;
 
   void measure_now();
+  enum class Grant : uint8_t { given, refused, refused_as_before };
+  Grant try_to_grant(int64_t wanted, MemoryPurpose purpose, Share* share, bool measure_anew);
   int64_t& free_for(MemoryPurpose purpose) {
     return purpose == MemoryPurpose::growth ? growth_free_ : upkeep_free_;
   }
@@ -128,6 +143,8 @@ class MemoryBudget {
   MemoryBudget(MemoryCeiling& ceiling, unsigned index) : ceiling_(ceiling), index_(index) {}
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
+  // Before the budget is used; null: there is none.
+  void set_cache(MemoryCache* cache) { cache_ = cache; }
 
   // Whether `bytes` more may be allocated; they count as taken then.
   bool admits(size_t bytes, MemoryPurpose purpose = MemoryPurpose::growth) {
@@ -161,6 +178,7 @@ class MemoryBudget {
 
   MemoryCeiling& ceiling_;
   const unsigned index_;
+  MemoryCache* cache_ = nullptr;
   MemoryCeiling::Share share_;
 };
 

@@ -42,19 +42,20 @@ size_t resident_bytes() {
   return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// What a limit leaves beside `taken` bytes.
+// Half of what a limit leaves beside `taken` bytes.
 size_t left_of(decltype(RLIMIT_AS) resource, size_t taken, size_t least) {
   rlimit limit{};
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return least;
-  return std::min<size_t>(least, limit.rlim_cur - std::min<size_t>(limit.rlim_cur, taken));
+  return std::min<size_t>(least, (limit.rlim_cur - std::min<size_t>(limit.rlim_cur, taken)) / 2);
 }
 
-size_t within_resource_limits(size_t least) {
+size_t within_resource_limits(size_t stack_bytes, size_t least) {
   size_t size = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;
   std::ifstream statm("/proc/self/statm");
   statm >> size >> resident >> shared >> text >> library >> data;
   auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return left_of(RLIMIT_DATA, data * page, left_of(RLIMIT_AS, size * page, least));
+  least = left_of(RLIMIT_AS, size * page + stack_bytes, least);
+  return left_of(RLIMIT_DATA, data * page + stack_bytes, least);
 }
 
 // The number that the file begins with; `unlimited` if it holds another word, or cannot be read.
@@ -102,7 +103,7 @@ MemoryUsage measure_process_memory() {
   return {resident, resident};
 }
 
-size_t memory_for_process(const std::string& root) {
+size_t memory_for_process(size_t stack_bytes, const std::string& root) {
   size_t least =
       static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const std::string mounts = root + "/sys/fs/cgroup";
@@ -121,7 +122,7 @@ size_t memory_for_process(const std::string& root) {
       least = least_limit(mounts + "/memory", path, "memory.limit_in_bytes", least);
     }
   }
-  return within_resource_limits(least);
+  return within_resource_limits(stack_bytes, least);
 }
 
 void take_thread_memory() {

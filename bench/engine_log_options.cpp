@@ -19,7 +19,7 @@ EngineLogOptions::EngineLogOptions(Arguments& arguments)
   wal.flush_after_us = static_cast<int64_t>(arguments.number("--flush-after", 40)) * 1000;
   wal.buffer_bytes = std::max<uint64_t>(1, arguments.number("--log-buffer", 4)) << 20;
   wal.checkpoints.max_log_bytes = arguments.number("--max-wal-size", 1024) << 20;
-  wal.segment_bytes = std::max<uint64_t>(1, arguments.number("--segment-size", 64)) << 20;
+  wal.segment_bytes = std::max<uint64_t>(1, arguments.number("--segment-size", 8)) << 20;
   size_t when = arguments.choice("--checkpoints", {"volume", "off", "continuous"});
   continuous_checkpoints = when == continuous;
   if (when != off) return;

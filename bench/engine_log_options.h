@@ -20,7 +20,7 @@ struct EngineLogOptions {
       "one\n"
       "                     after the other, unpaced, while transactions run\n"
       "  --max-wal-size MB  what checkpoints keep the log below, as far as they can (1024)\n"
-      "  --segment-size MB  of the log's files (64)\n";
+      "  --segment-size MB  of the log's files (8)\n";
 
   bool logged() const { return !directory.empty(); }
 

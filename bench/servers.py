@@ -75,7 +75,7 @@ class Server:
     def stop(self):
         # To the server itself: runuser in front of PostgreSQL does not pass every signal on.
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGTERM if self.name != "postgres" else signal.SIGQUIT)
+            os.kill(self.pid, signal.SIGINT if self.name != "postgres" else signal.SIGQUIT)
         self.process.wait()
 
 

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "base/byte_order.h"
-#include "base/check.h"
 #include "catalog/catalog_loader.h"
 #include "catalog/catalog_upgrade.h"
 #include "catalog/catalog_view.h"
@@ -27,6 +26,14 @@ constexpr std::string_view next_oid_key = "next_oid";
 constexpr Oid oids_per_reservation = 8192;
 // Local versions have this bit; committed ones never reach it.
 constexpr uint64_t local_version_bit = uint64_t{1} << 63;
+
+// Alone, nothing but a machine without memory or disk gets here.
+[[noreturn]] void refuse_left_over(const IndexDescriptor& index, TransactionStatus status) {
+  throw SqlError(Severity::fatal, sqlstate::internal_error,
+                 concat("could not drop index \"", index.name,
+                        "\", whose building was cut short: ", name_of(status)));
+}
+
 }  // namespace
 
 Catalog::Catalog(RelationDirectory& relations)
@@ -51,18 +58,17 @@ std::vector<RelationId> Catalog::live_relations(ReclaimerHandle& handle) const {
   return CatalogLoader(tables_, relations_, handle).live_relations();
 }
 
-bool Catalog::open(WorkerContext& worker) {
+bool Catalog::open(WorkerContext& worker, const WaitSettings& waits) {
   bool committed =
-      CatalogUpgrade(tables_, relations_, *relations_.find(control_relation), worker).run();
+      CatalogUpgrade(tables_, relations_, *relations_.find(control_relation), worker).run(waits);
   set_snapshot(CatalogLoader(tables_, relations_, worker.reclaimer()).load(version() + 1));
-  discard_invalid_indexes(worker);
+  discard_invalid_indexes(worker, waits);
   return committed;
 }
 
-void Catalog::discard_invalid_indexes(WorkerContext& worker) {
+void Catalog::discard_invalid_indexes(WorkerContext& worker, const WaitSettings& waits) {
   std::shared_ptr<const CatalogSnapshot> found = snapshot();
-  WaitSettings nobody_else;
-  Transaction transaction(worker, nobody_else);
+  Transaction transaction(worker, waits);
   CatalogView view(*this);
   TypeContext types;
   for (const auto& [oid, table] : found->tables()) {
@@ -74,9 +80,11 @@ void Catalog::discard_invalid_indexes(WorkerContext& worker) {
           DataDefinition(view, transaction, types).discard_index(oid, index->oid);
       if (status == TransactionStatus::ok) status = view.before_commit(transaction);
       if (status == TransactionStatus::ok) status = transaction.commit();
-      // Alone, nothing but a machine without memory or disk gets here.
-      PGSILO_CHECK(status == TransactionStatus::ok);
-      view.committed(worker);
+      if (status != TransactionStatus::ok) {
+        transaction.abort();
+        refuse_left_over(*index, status);
+      }
+      view.committed(transaction);
     }
   }
 }
@@ -93,7 +101,7 @@ void Catalog::set_snapshot(std::shared_ptr<const CatalogSnapshot> snapshot) {
   version_.store(snapshot_->version(), std::memory_order_release);
 }
 
-void Catalog::publish(std::span<const CatalogChange> tables,
+void Catalog::publish(Epoch epoch, std::span<const CatalogChange> tables,
                       std::span<const SchemaDescriptor> new_schemas,
                       std::span<const Oid> dropped_schemas) {
   std::lock_guard lock(snapshot_mutex_);
@@ -107,25 +115,25 @@ void Catalog::publish(std::span<const CatalogChange> tables,
     }
   }
   for (Oid schema : dropped_schemas) builder.remove_schema(schema);
+  builder.committed_in(epoch);
   snapshot_ = builder.build(snapshot_->version() + 1);
   // Release: pairs with version().
   version_.store(snapshot_->version(), std::memory_order_release);
 }
 
-Oid Catalog::allocate_oid(WorkerContext& worker) {
+Oid Catalog::allocate_oid(WorkerContext& worker, const WaitSettings& waits) {
   while (true) {
     {
       std::lock_guard lock(oid_mutex_);
       if (next_oid_ != oid_limit_) return next_oid_++;
     }
-    reserve_oids(worker);
+    reserve_oids(worker, waits);
   }
 }
 
 // Two workers may reserve at once; the later range wins and the other is lost.
-void Catalog::reserve_oids(WorkerContext& worker) {
-  WaitSettings settings;
-  Transaction transaction(worker, settings);
+void Catalog::reserve_oids(WorkerContext& worker, const WaitSettings& waits) {
+  Transaction transaction(worker, waits);
   Oid first = 0;
   while (true) {
     transaction.begin(TransactionMode::one_shot);

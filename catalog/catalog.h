@@ -6,7 +6,7 @@
 //   Catalog catalog(relations);
 //   catalog.create_system_relations();            // before recovery: their trees have fixed ids
 //   ... recovery fills their trees, then those that live_relations() names ...
-//   catalog.open(worker);                         // brings the built-in rows up to date, then
+//   catalog.open(worker, waits);                  // brings the built-in rows up to date, then
 //   loads
 //                                                 // the snapshot
 //
@@ -34,6 +34,7 @@ class ReclaimerHandle;
 class RelationDirectory;
 class Transaction;
 class WorkerContext;
+struct WaitSettings;
 
 // One object's new state; `table` null: it is gone.
 struct CatalogChange {
@@ -59,8 +60,9 @@ class Catalog {
   // Commits the built-in rows that the database lacks (catalog_upgrade.h; then true: the caller
   // waits until they are durable) and loads the snapshot; creates the trees of live relations that
   // are missing (UNLOGGED ones after a crash). Indexes whose building was cut short are dropped.
-  // Throws SqlError where this program cannot open the database.
-  bool open(WorkerContext& worker);
+  // Throws SqlError where this program cannot open the database. `waits`: for room in the log,
+  // which nobody else may be writing yet.
+  bool open(WorkerContext& worker, const WaitSettings& waits);
 
   std::shared_ptr<const CatalogSnapshot> snapshot() const;
   // Of the newest snapshot. Acquire: whoever sees a version gets at least that snapshot.
@@ -70,7 +72,7 @@ class Catalog {
 
   // A new OID, never given out before, durable before anything that is committed with it. Ranges
   // are reserved by small transactions of their own on `worker`.
-  Oid allocate_oid(WorkerContext& worker);
+  Oid allocate_oid(WorkerContext& worker, const WaitSettings& waits);
 
   // From before a transaction that changes the catalog commits until its changes are published, or
   // it has failed. While nobody is in between, the newest snapshot has every commit that is
@@ -79,16 +81,17 @@ class Catalog {
   void end_change() { changing_.fetch_sub(1, std::memory_order_release); }
   bool is_changing() const { return changing_.load(std::memory_order_acquire) != 0; }
 
-  // The changes of a committed transaction, whose pg_class rows are in their tree now.
-  void publish(std::span<const CatalogChange> tables, std::span<const SchemaDescriptor> new_schemas,
-               std::span<const Oid> dropped_schemas);
+  // The changes of a transaction that was committed in `epoch`; its pg_class rows are in their tree
+  // now.
+  void publish(Epoch epoch, std::span<const CatalogChange> tables,
+               std::span<const SchemaDescriptor> new_schemas, std::span<const Oid> dropped_schemas);
 
   RelationDirectory& relations() { return relations_; }
   const SystemTables& system_tables() const { return tables_; }
 
  private:
-  void discard_invalid_indexes(WorkerContext& worker);
-  void reserve_oids(WorkerContext& worker);
+  void discard_invalid_indexes(WorkerContext& worker, const WaitSettings& waits);
+  void reserve_oids(WorkerContext& worker, const WaitSettings& waits);
   TransactionStatus try_reserve_oids(Transaction& transaction, Oid* first);
   void set_snapshot(std::shared_ptr<const CatalogSnapshot> snapshot);
 

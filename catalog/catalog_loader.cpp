@@ -140,6 +140,7 @@ void CatalogLoader::read_classes() {
     table->relation = relation_of(table->relation_id, persistence);
     table->options = texts_of(row.get(pg_class_reloptions));
     table->record = table->type_record = record;
+    table->statistics->set_counted();
     by_oid_[oid] = std::move(table);
   });
 }

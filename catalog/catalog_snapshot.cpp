@@ -2,86 +2,155 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
-
 namespace pgsilo {
 
-size_t CatalogSnapshot::NameHash::operator()(const NameKey& key) const {
-  return hash_combine(hash_bytes(key.name), key.schema);
+namespace {
+
+template <typename Map, typename Key>
+auto find_pointer(const Map& map, const Key& key) {
+  const auto* found = map.find(key);
+  return found != nullptr ? found->get() : nullptr;
 }
 
+template <typename Links>
+std::span<const Oid> linked(const Links& links, Oid from) {
+  const std::vector<Oid>* found = links.find(from);
+  return found != nullptr ? std::span<const Oid>(*found) : std::span<const Oid>();
+}
+
+template <typename Links>
+void add_link(Links& links, Oid from, Oid to) {
+  std::span<const Oid> before = linked(links, from);
+  if (std::ranges::find(before, to) != before.end()) return;
+  std::vector<Oid> all(before.begin(), before.end());
+  all.push_back(to);
+  links.set(from, std::move(all));
+}
+
+template <typename Links>
+void remove_link(Links& links, Oid from, Oid to) {
+  std::span<const Oid> before = linked(links, from);
+  if (std::ranges::find(before, to) == before.end()) return;
+  std::vector<Oid> rest;
+  std::ranges::remove_copy(before, std::back_inserter(rest), to);
+  if (rest.empty()) {
+    links.erase(from);
+  } else {
+    links.set(from, std::move(rest));
+  }
+}
+
+// visit(sequence) for each that a default of the table uses.
+template <typename Visit>
+void for_each_used_sequence(const TableDescriptor& table, Visit visit) {
+  for (const ColumnDescriptor& column : table.columns) {
+    for (Oid sequence : column.default_sequences) visit(sequence);
+  }
+}
+
+}  // namespace
+
 const TableDescriptor* CatalogSnapshot::find_table(Oid oid) const {
-  auto found = tables_.find(oid);
-  return found != tables_.end() ? found->second.get() : nullptr;
+  return find_pointer(tables_, oid);
 }
 
 const TableDescriptor* CatalogSnapshot::find_table(Oid schema, std::string_view name) const {
-  auto found = names_.find({schema, std::string(name)});
-  if (found == names_.end() || found->second.index != invalid_oid) return nullptr;
-  return find_table(found->second.table);
+  const Named* found = names_.find({schema, name});
+  return found != nullptr && found->index == invalid_oid ? found->table.get() : nullptr;
 }
 
 const IndexDescriptor* CatalogSnapshot::find_index(Oid oid, const TableDescriptor** table) const {
-  auto found = index_tables_.find(oid);
-  if (found == index_tables_.end()) return nullptr;
-  const TableDescriptor* owner = find_table(found->second);
+  const TableDescriptor* owner = find_pointer(index_tables_, oid);
+  if (owner == nullptr) return nullptr;
   if (table != nullptr) *table = owner;
   return owner->find_index(oid);
 }
 
 const IndexDescriptor* CatalogSnapshot::find_index(Oid schema, std::string_view name,
                                                    const TableDescriptor** table) const {
-  auto found = names_.find({schema, std::string(name)});
-  if (found == names_.end() || found->second.index == invalid_oid) return nullptr;
-  return find_index(found->second.index, table);
+  const Named* found = names_.find({schema, name});
+  if (found == nullptr || found->index == invalid_oid) return nullptr;
+  if (table != nullptr) *table = found->table.get();
+  return found->table->find_index(found->index);
 }
 
 const SchemaDescriptor* CatalogSnapshot::find_schema(std::string_view name) const {
-  auto found = std::find_if(schemas_.begin(), schemas_.end(),
-                            [&](const SchemaDescriptor& schema) { return schema.name == name; });
-  return found != schemas_.end() ? &*found : nullptr;
+  return find_pointer(schema_names_, NameKey{invalid_oid, name});
 }
 
 const SchemaDescriptor* CatalogSnapshot::find_schema(Oid oid) const {
-  auto found = std::find_if(schemas_.begin(), schemas_.end(),
-                            [&](const SchemaDescriptor& schema) { return schema.oid == oid; });
-  return found != schemas_.end() ? &*found : nullptr;
+  return find_pointer(schemas_, oid);
 }
 
 bool CatalogSnapshot::relation_name_taken(Oid schema, std::string_view name) const {
-  return names_.contains({schema, std::string(name)});
+  return names_.find({schema, name}) != nullptr;
+}
+
+std::span<const Oid> CatalogSnapshot::owned_sequences(Oid table) const {
+  return linked(owned_sequences_, table);
+}
+
+std::span<const Oid> CatalogSnapshot::default_users(Oid sequence) const {
+  return linked(default_users_, sequence);
 }
 
 void CatalogSnapshotBuilder::put_table(std::shared_ptr<const TableDescriptor> table) {
   remove_table(table->oid);
-  snapshot_->names_[{table->schema, table->name}] = {table->oid, invalid_oid};
+  snapshot_->names_.set({table->schema, table->name}, {table, invalid_oid});
   for (const auto& index : table->indexes) {
-    snapshot_->names_[{table->schema, index->name}] = {table->oid, index->oid};
-    snapshot_->index_tables_[index->oid] = table->oid;
+    snapshot_->names_.set({table->schema, index->name}, {table, index->oid});
+    snapshot_->index_tables_.set(index->oid, table);
   }
-  snapshot_->tables_[table->oid] = std::move(table);
+  add_links(*table);
+  Oid oid = table->oid;
+  snapshot_->tables_.set(oid, std::move(table));
 }
 
 void CatalogSnapshotBuilder::remove_table(Oid oid) {
-  auto found = snapshot_->tables_.find(oid);
-  if (found == snapshot_->tables_.end()) return;
-  const TableDescriptor& table = *found->second;
-  snapshot_->names_.erase({table.schema, table.name});
-  for (const auto& index : table.indexes) {
-    snapshot_->names_.erase({table.schema, index->name});
+  const auto* found = snapshot_->tables_.find(oid);
+  if (found == nullptr) return;
+  std::shared_ptr<const TableDescriptor> table = *found;
+  snapshot_->names_.erase({table->schema, table->name});
+  for (const auto& index : table->indexes) {
+    snapshot_->names_.erase({table->schema, index->name});
     snapshot_->index_tables_.erase(index->oid);
   }
-  snapshot_->tables_.erase(found);
+  remove_links(*table);
+  snapshot_->tables_.erase(oid);
+}
+
+void CatalogSnapshotBuilder::add_links(const TableDescriptor& table) {
+  for_each_used_sequence(
+      table, [&](Oid sequence) { add_link(snapshot_->default_users_, sequence, table.oid); });
+  if (table.sequence != nullptr && table.sequence->owner_table != invalid_oid)
+    add_link(snapshot_->owned_sequences_, table.sequence->owner_table, table.oid);
+}
+
+void CatalogSnapshotBuilder::remove_links(const TableDescriptor& table) {
+  for_each_used_sequence(
+      table, [&](Oid sequence) { remove_link(snapshot_->default_users_, sequence, table.oid); });
+  if (table.sequence != nullptr)
+    remove_link(snapshot_->owned_sequences_, table.sequence->owner_table, table.oid);
 }
 
 void CatalogSnapshotBuilder::put_schema(SchemaDescriptor schema) {
   remove_schema(schema.oid);
-  snapshot_->schemas_.push_back(std::move(schema));
+  auto added = std::make_shared<const SchemaDescriptor>(std::move(schema));
+  snapshot_->schemas_.set(added->oid, added);
+  snapshot_->schema_names_.set({invalid_oid, added->name}, added);
 }
 
 void CatalogSnapshotBuilder::remove_schema(Oid oid) {
-  std::erase_if(snapshot_->schemas_,
-                [&](const SchemaDescriptor& schema) { return schema.oid == oid; });
+  const auto* found = snapshot_->schemas_.find(oid);
+  if (found == nullptr) return;
+  std::shared_ptr<const SchemaDescriptor> schema = *found;
+  snapshot_->schema_names_.erase({invalid_oid, schema->name});
+  snapshot_->schemas_.erase(oid);
+}
+
+// Changes are published in another order than they were committed in.
+void CatalogSnapshotBuilder::committed_in(Epoch epoch) {
+  if (epoch > snapshot_->epoch_) snapshot_->epoch_ = epoch;
 }
 
 std::shared_ptr<const CatalogSnapshot> CatalogSnapshotBuilder::build(uint64_t version) {

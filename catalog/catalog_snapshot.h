@@ -1,17 +1,21 @@
 // The catalog at one moment: an immutable digest of the catalog rows, by name and by OID. A
 // snapshot is made when the server starts and after each committed DDL; a transaction that runs DDL
-// makes its own on top (CatalogView). Thread safety: immutable; shared by reference count. Take one
-// when planning, not per row or per statement.
+// makes its own on top (CatalogView). It shares all but what was changed with the one before
+// (PersistentMap), and tells what goes with an object by its OID, so that DDL costs the same
+// however many tables there are. Thread safety: immutable; shared by reference count. Take one when
+// planning, not per row or per statement.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/hash.h"
+#include "base/persistent_map.h"
 #include "catalog/descriptors.h"
+#include "storage/epoch/epoch.h"
 
 namespace pgsilo {
 
@@ -19,6 +23,8 @@ class CatalogSnapshot {
  public:
   // Grows with every published change; equal versions are the same snapshot.
   uint64_t version() const { return version_; }
+  // The newest epoch in which a change of it was committed.
+  Epoch epoch() const { return epoch_; }
 
   // Null when there is none. Pointers live as long as the snapshot.
   const TableDescriptor* find_table(Oid oid) const;
@@ -32,32 +38,53 @@ class CatalogSnapshot {
   // Whether a table or index of the schema has the name.
   bool relation_name_taken(Oid schema, std::string_view name) const;
 
-  const std::unordered_map<Oid, std::shared_ptr<const TableDescriptor>>& tables() const {
-    return tables_;
-  }
-  const std::vector<SchemaDescriptor>& schemas() const { return schemas_; }
+  // The sequences that the table's columns own, and the tables with defaults that use the sequence.
+  // In no order.
+  std::span<const Oid> owned_sequences(Oid table) const;
+  std::span<const Oid> default_users(Oid sequence) const;
+
+  // Each OID with its table, or its schema, in no order that means anything.
+  const auto& tables() const { return tables_; }
+  const auto& schemas() const { return schemas_; }
 
  private:
   friend class CatalogSnapshotBuilder;
+  using TablePointer = std::shared_ptr<const TableDescriptor>;
+  using SchemaPointer = std::shared_ptr<const SchemaDescriptor>;
+
+  // OIDs are given out one after the other: as they are, they fill the nodes of a map.
+  struct OidHash {
+    uint64_t operator()(Oid oid) const { return oid; }
+  };
+  template <typename Value>
+  using ByOid = PersistentMap<Oid, Value, OidHash>;
+
+  // In a descriptor that what the name stands for keeps.
   struct NameKey {
     Oid schema;
-    std::string name;
+    std::string_view name;
     bool operator==(const NameKey&) const = default;
   };
   struct NameHash {
-    size_t operator()(const NameKey& key) const;
+    uint64_t operator()(const NameKey& key) const {
+      return hash_combine(hash_bytes(key.name), key.schema);
+    }
   };
-  // What a name or an OID of pg_class stands for: a table, or index number `index` of it.
-  struct Entry {
-    Oid table = invalid_oid;
+  // What a name stands for: a table, or index number `index` of it.
+  struct Named {
+    TablePointer table;
     Oid index = invalid_oid;  // 0: the table itself
   };
 
   uint64_t version_ = 0;
-  std::unordered_map<Oid, std::shared_ptr<const TableDescriptor>> tables_;
-  std::unordered_map<NameKey, Entry, NameHash> names_;
-  std::unordered_map<Oid, Oid> index_tables_;  // index -> table
-  std::vector<SchemaDescriptor> schemas_;
+  Epoch epoch_{0};
+  ByOid<TablePointer> tables_;
+  PersistentMap<NameKey, Named, NameHash> names_;
+  ByOid<TablePointer> index_tables_;         // index -> table
+  ByOid<std::vector<Oid>> owned_sequences_;  // table -> sequences
+  ByOid<std::vector<Oid>> default_users_;    // sequence -> tables
+  ByOid<SchemaPointer> schemas_;
+  PersistentMap<NameKey, SchemaPointer, NameHash> schema_names_;  // schema: none
 };
 
 // Makes a snapshot from another by replacing tables. Thread safety: none.
@@ -71,9 +98,14 @@ class CatalogSnapshotBuilder {
   void remove_table(Oid oid);
   void put_schema(SchemaDescriptor schema);
   void remove_schema(Oid oid);
+  // What was done so far was committed in `epoch`.
+  void committed_in(Epoch epoch);
   std::shared_ptr<const CatalogSnapshot> build(uint64_t version);
 
  private:
+  void add_links(const TableDescriptor& table);
+  void remove_links(const TableDescriptor& table);
+
   std::shared_ptr<CatalogSnapshot> snapshot_;
 };
 

@@ -72,9 +72,8 @@ void for_each_row(Relation& relation, WorkerContext& worker, Visit visit) {
 
 }  // namespace
 
-bool CatalogUpgrade::run() {
-  WaitSettings nobody_else;
-  Transaction transaction(worker_, nobody_else);
+bool CatalogUpgrade::run(const WaitSettings& waits) {
+  Transaction transaction(worker_, waits);
   transaction.begin(TransactionMode::one_shot);
   try {
     require_ok(transaction.begin_statement());

@@ -23,10 +23,11 @@ class Relation;
 class RelationDirectory;
 class Transaction;
 class WorkerContext;
+struct WaitSettings;
 
 // Goes up by one whenever a built-in row changes, comes or goes: `unit_catalog` fails until then.
 // 1: databases that do not say it.
-inline constexpr uint32_t catalog_version = 5;
+inline constexpr uint32_t catalog_version = 8;
 
 class CatalogUpgrade {
  public:
@@ -38,7 +39,7 @@ class CatalogUpgrade {
   // Whether anything was committed; then it is not durable yet. Throws SqlError where the database
   // cannot be opened: a newer program has made it, or a user's object has a new built-in one's
   // name.
-  bool run();
+  bool run(const WaitSettings& waits);
 
  private:
   // 0: a new database.

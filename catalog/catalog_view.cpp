@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <new>
+#include <ranges>
+#include <unordered_set>
 
 #include "base/byte_buffer.h"
 #include "base/check.h"
@@ -54,8 +56,8 @@ const TableDescriptor* CatalogView::find_table(std::string_view schema,
 
 std::shared_ptr<const TableDescriptor> CatalogView::newest_committed(Oid oid) const {
   std::shared_ptr<const CatalogSnapshot> newest = catalog_->snapshot();
-  auto found = newest->tables().find(oid);
-  return found != newest->tables().end() ? found->second : nullptr;
+  const std::shared_ptr<const TableDescriptor>* found = newest->tables().find(oid);
+  return found != nullptr ? *found : nullptr;
 }
 
 const IndexDescriptor* CatalogView::find_index(std::string_view schema, std::string_view name,
@@ -78,6 +80,11 @@ const SchemaDescriptor* CatalogView::creation_schema() const {
     if (const SchemaDescriptor* schema = snapshot_->find_schema(candidate)) return schema;
   }
   return nullptr;
+}
+
+const CatalogView& CatalogView::told_by(Transaction& transaction) const {
+  transaction.rest_on(snapshot_->epoch());
+  return *this;
 }
 
 void CatalogView::put_table(std::shared_ptr<const TableDescriptor> table) {
@@ -135,10 +142,15 @@ std::shared_ptr<const TableDescriptor> CatalogView::with_record(
   return complete;
 }
 
-// Whether a later change of the same object counts.
-bool CatalogView::is_replaced(size_t change) const {
-  return std::any_of(changes_.begin() + static_cast<ptrdiff_t>(change) + 1, changes_.end(),
-                     [&](const CatalogChange& later) { return later.oid == changes_[change].oid; });
+// Of each object its last change, in order.
+std::vector<const CatalogChange*> CatalogView::last_changes() const {
+  std::unordered_set<Oid> seen;
+  std::vector<const CatalogChange*> last;
+  for (const CatalogChange& change : std::views::reverse(changes_)) {
+    if (seen.insert(change.oid).second) last.push_back(&change);
+  }
+  std::ranges::reverse(last);
+  return last;
 }
 
 TransactionStatus CatalogView::before_commit(Transaction& transaction) {
@@ -146,16 +158,17 @@ TransactionStatus CatalogView::before_commit(Transaction& transaction) {
     catalog_->begin_change();
     changing_ = true;
   }
+  if (!dropped_relations_.empty()) transaction.frees_space();
   if (changes_.empty()) return TransactionStatus::ok;
   auto state_of = [](const TableDescriptor* table) -> SequenceState* {
     return table != nullptr && table->sequence != nullptr ? table->sequence->state.get() : nullptr;
   };
   std::shared_ptr<const CatalogSnapshot> committed = catalog_->snapshot();
   TransactionStatus status = transaction.begin_statement();
-  for (size_t i = 0; i < changes_.size() && status == TransactionStatus::ok; ++i) {
-    if (is_replaced(i)) continue;
-    SequenceState* before = state_of(committed->find_table(changes_[i].oid));
-    SequenceState* after = state_of(changes_[i].table.get());
+  for (const CatalogChange* change : last_changes()) {
+    if (status != TransactionStatus::ok) break;
+    SequenceState* before = state_of(committed->find_table(change->oid));
+    SequenceState* after = state_of(change->table.get());
     if (before == after) continue;
     if (before != nullptr) status = before->remove_row(transaction);
     if (after != nullptr && status == TransactionStatus::ok)
@@ -164,13 +177,12 @@ TransactionStatus CatalogView::before_commit(Transaction& transaction) {
   return status;
 }
 
-void CatalogView::publish(WorkerContext& worker) {
-  Pin pin(worker.reclaimer());
+void CatalogView::publish(const Transaction& transaction) {
+  Pin pin(transaction.worker().reclaimer());
   std::vector<CatalogChange> changes;
-  for (size_t i = 0; i < changes_.size(); ++i) {
-    if (is_replaced(i)) continue;
-    changes.push_back({changes_[i].oid,
-                       changes_[i].table != nullptr ? with_record(*changes_[i].table) : nullptr});
+  for (const CatalogChange* change : last_changes()) {
+    changes.push_back(
+        {change->oid, change->table != nullptr ? with_record(*change->table) : nullptr});
   }
   std::vector<SchemaDescriptor> new_schemas;
   std::vector<Oid> dropped_schemas;
@@ -181,27 +193,27 @@ void CatalogView::publish(WorkerContext& worker) {
       new_schemas.push_back(change.schema);
     }
   }
-  catalog_->publish(changes, new_schemas, dropped_schemas);
+  catalog_->publish(transaction.commit_tid().epoch(), changes, new_schemas, dropped_schemas);
 }
 
 // What is done is forgotten before the next step may fail.
-void CatalogView::committed(WorkerContext& worker) {
+void CatalogView::committed(const Transaction& transaction) {
   if (has_local_changes()) {
-    publish(worker);
+    publish(transaction);
     forget_changes();
   }
   // Only now: whoever pins from here on finds a snapshot without them.
   while (!dropped_relations_.empty()) {
-    worker.drop_relation(dropped_relations_.back());
+    transaction.worker().drop_relation(dropped_relations_.back());
     dropped_relations_.pop_back();
   }
   end_change();
 }
 
-void CatalogView::committed(WorkerContext& worker, Parker& parker) noexcept {
+void CatalogView::committed(const Transaction& transaction, Parker& parker) noexcept {
   auto is_done = [&] {
     try {
-      committed(worker);
+      committed(transaction);
       return true;
     } catch (const std::bad_alloc&) {
       return false;

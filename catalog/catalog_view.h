@@ -15,7 +15,6 @@ namespace pgsilo {
 
 class Parker;
 class Transaction;
-class WorkerContext;
 
 class CatalogView {
  public:
@@ -61,6 +60,9 @@ class CatalogView {
   const std::vector<Oid>& search_path() const { return search_path_; }
   // Where CREATE without a schema creates; null when the path names no existing schema.
   const SchemaDescriptor* creation_schema() const;
+  // For an answer that tells what the catalog has, or has not, without the transaction's having
+  // read a row of it: the transaction rests on its last change.
+  const CatalogView& told_by(Transaction& transaction) const;
 
   // --- the transaction's own DDL (catalog/data_definition.h) ---
   // Later statements of the transaction see `table`.
@@ -78,10 +80,10 @@ class CatalogView {
   // they left behind. Called at once after Transaction::commit(), without parking in between.
   // Nothing to do, nothing done. Throws std::bad_alloc: what is committed must be seen, so it is
   // called again; what was done is not done again.
-  void committed(WorkerContext& worker);
+  void committed(const Transaction& transaction);
   // The same, called again after a while as long as there is no memory. What else may be thrown
   // stops the process: the statement is committed, and others would not see it.
-  void committed(WorkerContext& worker, Parker& parker) noexcept;
+  void committed(const Transaction& transaction, Parker& parker) noexcept;
   // How long to wait for a change of the catalog: about what it takes to commit and publish one.
   static constexpr int64_t change_poll_us = 200;
   // The transaction was rolled back (or its commit failed): its own changes are forgotten.
@@ -104,8 +106,8 @@ class CatalogView {
   };
   CatalogRecord committed_record(system_oid::Table of, Oid oid) const;
   std::shared_ptr<const TableDescriptor> with_record(const TableDescriptor& table) const;
-  bool is_replaced(size_t change) const;
-  void publish(WorkerContext& worker);
+  std::vector<const CatalogChange*> last_changes() const;
+  void publish(const Transaction& transaction);
   void forget_changes();
   void end_change();
 

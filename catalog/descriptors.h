@@ -88,6 +88,9 @@ struct IndexDescriptor {
   // False: it is being built (docs/index_build.md). Changes of rows keep it, no query uses it, and
   // rows may have no entry yet.
   bool valid = true;
+  // It was given an empty tree in place of another: until the table is counted nobody knows how
+  // many entries it has (pg_class.reltuples is -1, of a new index 0).
+  bool uncounted = false;
   Oid constraint = invalid_oid;  // the PRIMARY KEY or UNIQUE constraint it serves, or 0
   std::vector<std::string> options;
 

@@ -18,8 +18,7 @@ constexpr size_t batch_rows = 256;
 // visit(transaction, row) for each row of the relation, in transactions of some rows each.
 template <typename Visit>
 void IndexMending::for_batches(Relation& relation, Visit visit) {
-  WaitSettings nobody_else;
-  Transaction transaction(worker_, nobody_else);
+  Transaction transaction(worker_, waits_);
   std::string position;
   try {
     for (bool more = true; more;) {
@@ -41,7 +40,6 @@ void IndexMending::for_batches(Relation& relation, Visit visit) {
         visit(transaction, row);
       }
       require_ok(transaction.commit());
-      settle_(transaction.newest_epoch());
     }
   } catch (const EngineOutcome& outcome) {
     transaction.abort();

@@ -6,16 +6,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "catalog/descriptors.h"
-#include "storage/epoch/epoch.h"
 
 namespace pgsilo {
 
 class Transaction;
 class WorkerContext;
+struct WaitSettings;
 
 struct MendedIndex {
   uint64_t removed = 0;
@@ -24,12 +23,8 @@ struct MendedIndex {
 
 class IndexMending {
  public:
-  // After each transaction that wrote: makes it durable, so that the next one finds room in the
-  // log.
-  using Settle = std::function<void(Epoch)>;
-
-  IndexMending(WorkerContext& worker, Settle settle)
-      : worker_(worker), settle_(std::move(settle)) {}
+  // References outlive the object.
+  IndexMending(WorkerContext& worker, const WaitSettings& waits) : worker_(worker), waits_(waits) {}
 
   MendedIndex mend(const TableDescriptor& table, const IndexDescriptor& index);
 
@@ -41,7 +36,7 @@ class IndexMending {
                         std::string_view primary_key);
 
   WorkerContext& worker_;
-  const Settle settle_;
+  const WaitSettings& waits_;
 };
 
 }  // namespace pgsilo

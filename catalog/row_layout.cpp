@@ -120,6 +120,25 @@ RowRange RowLayout::fixed_range(size_t index) const {
   return {header_range().bytes + place.offset, place.width};
 }
 
+bool RowLayout::find_variable(std::string_view row, size_t index,
+                              std::vector<RowRange>* ranges) const {
+  const Place& place = places_[index];
+  PGSILO_DCHECK(place.form == Form::variable && has_all_columns(row));
+  const Shape& shape = shapes_.back();
+  constexpr uint32_t end_bytes = sizeof(uint32_t);
+  uint32_t ends = header_range().bytes + shape.fixed_bytes;
+  uint32_t variable = ends + shape.ends_bytes;
+  uint32_t end_at = ends + place.offset * end_bytes;
+  bool is_first = place.offset == 0, is_last = end_at == variable;
+  uint32_t begin = is_first ? 0 : load<uint32_t>(row.data() + end_at - end_bytes);
+  uint32_t end =
+      is_last ? static_cast<uint32_t>(row.size()) - variable : load<uint32_t>(row.data() + end_at);
+  if (!is_first) ranges->push_back({end_at - end_bytes, end_bytes});
+  if (!is_last) ranges->push_back({end_at, end_bytes});
+  ranges->push_back({variable + begin, end - begin});
+  return !is_last;
+}
+
 Datum RowLayout::pad(Datum value, int32_t length, Arena& padding) {
   return Datum::of_bytes(bpchar_pad(value.bytes(), length, padding));
 }

@@ -131,6 +131,13 @@ class RowLayout {
   RowRange header_range() const;
   RowRange fixed_range(size_t index) const;
 
+  // Where a column of variable width is in `row`, which has all columns, and what says so: appends
+  // its ranges. False: it reaches to the end of the row, wherever that is.
+  bool find_variable(std::string_view row, size_t index, std::vector<RowRange>* ranges) const;
+  bool has_all_columns(std::string_view row) const {
+    return load<uint16_t>(row.data()) == column_count_;
+  }
+
   // All columns, as get(); out.size() == column_count(). Dropped columns come as null.
   void decode(std::string_view row, std::span<Datum> out, Arena& padding) const;
 

@@ -1,5 +1,6 @@
 #include "catalog/system_tables.h"
 
+#include "catalog/builtin/builtin.h"
 #include "sql/internal_error.h"
 #include "sql/types/type.h"
 
@@ -22,6 +23,21 @@ constexpr SystemIndexInfo system_indexes[] = {
 #define SYSTEM_COLUMN(table, name, type, not_null, dimensions)
 #define SYSTEM_INDEX(oid, name, table, primary, unique, ...) \
   {oid, #name, table, primary, unique, {__VA_ARGS__}},
+#include "catalog/builtin/system_tables.def"
+#undef SYSTEM_TABLE
+#undef SYSTEM_COLUMN
+#undef SYSTEM_INDEX
+};
+
+struct ToldColumn {
+  SystemColumn column;
+  Oid procedure;
+};
+constexpr ToldColumn told_columns[] = {
+#define SYSTEM_TABLE(oid, name, row_type, array_type)
+#define SYSTEM_COLUMN(table, name, type, not_null, dimensions)
+#define SYSTEM_COLUMN_TOLD(table, name, procedure) {table##_##name, procedure},
+#define SYSTEM_INDEX(oid, name, table, primary, unique, ...)
 #include "catalog/builtin/system_tables.def"
 #undef SYSTEM_TABLE
 #undef SYSTEM_COLUMN
@@ -95,6 +111,19 @@ KeyLayout make_key(const SystemTableInfo& info, const SystemIndexInfo& index) {
 
 std::span<const SystemTableInfo> all_system_tables() { return system_tables; }
 std::span<const SystemIndexInfo> all_system_indexes() { return system_indexes; }
+
+const BuiltinProcedure* telling_procedure(Oid table, size_t column) {
+  for (const SystemTableInfo& info : system_tables) {
+    if (info.oid != table) continue;
+    for (const ToldColumn& told : told_columns) {
+      if (told.column != info.first_column + column) continue;
+      const BuiltinProcedure* procedure = find_procedure(told.procedure);
+      PGSILO_REQUIRE(procedure != nullptr);
+      return procedure;
+    }
+  }
+  return nullptr;
+}
 
 SystemTable::SystemTable(const SystemTableInfo& info) : info_(info), layout_(make_layout(info)) {
   for (const SystemIndexInfo& index : system_indexes) {

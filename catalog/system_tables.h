@@ -18,6 +18,8 @@
 
 namespace pgsilo {
 
+struct BuiltinProcedure;
+
 // Every column of every system table, in the order of the data: `pg_class_relname` and so on.
 enum SystemColumn : uint16_t {
 #define SYSTEM_TABLE(oid, name, row_type, array_type)
@@ -83,6 +85,8 @@ struct SystemTableInfo {
 
 std::span<const SystemTableInfo> all_system_tables();
 std::span<const SystemIndexInfo> all_system_indexes();
+// What tells a column of a system table (0-based) of the row's OID; null: the row itself.
+const BuiltinProcedure* telling_procedure(Oid table, size_t column);
 
 class SystemTable {
  public:

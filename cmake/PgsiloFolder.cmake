@@ -1,8 +1,8 @@
 # pgsilo_folder(NAME DEP...): the static library of one top-level folder, from every .cpp file in it but those of programs,
-# main.cpp and *_main.cpp.
+# main.cpp, *_main.cpp and what lies in tool/backup, which needs libpq.
 function(pgsilo_folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "[/_]main\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "[/_]main\\.cpp$|/tool/backup/")
   if(sources)
     add_library(${name} STATIC ${sources})
     target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})

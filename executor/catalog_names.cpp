@@ -3,6 +3,7 @@
 #include "base/byte_buffer.h"
 #include "catalog/builtin/builtin.h"
 #include "catalog/catalog_view.h"
+#include "catalog/named_relation.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
 #include "sql/types/type.h"
@@ -65,15 +66,12 @@ std::string qualified_name(std::string_view schema, std::string_view name) {
   return std::string(text.view());
 }
 
-Oid CatalogNames::find_relation(const std::vector<std::string>& name, std::string_view text) const {
-  std::string_view schema =
-      name.size() > 1 ? std::string_view(name[name.size() - 2]) : std::string_view();
-  if (const TableDescriptor* table = view_.find_table(schema, name.back())) return table->oid;
-  if (const IndexDescriptor* index = view_.find_index(schema, name.back())) return index->oid;
-  if (!schema.empty() && view_.find_schema(schema) == nullptr) {
-    throw SqlError(sqlstate::invalid_schema_name, concat("schema \"", schema, "\" does not exist"));
-  }
-  throw SqlError(sqlstate::undefined_table, concat("relation \"", text, "\" does not exist"));
+Oid CatalogNames::find_relation(const std::vector<std::string>& name) const {
+  ast::RangeVar named;
+  named.name = name.back();
+  if (name.size() > 1) named.schema_name = name[name.size() - 2];
+  const auto [table, index] = require_relation(view_.told_by(transaction_), {}, named);
+  return table != nullptr ? table->oid : index->oid;
 }
 
 Oid CatalogNames::find_type_name(const std::vector<std::string>& name,
@@ -91,7 +89,7 @@ Oid CatalogNames::find_type_name(const std::vector<std::string>& name,
 Oid CatalogNames::find(Oid reg_type, std::string_view text) {
   switch (reg_type) {
     case type_oid::regclass:
-      return find_relation(split_qualified_name(text), text);
+      return find_relation(split_qualified_name(text));
     case type_oid::regtype: {
       std::vector<std::string> name;
       try {
@@ -112,10 +110,10 @@ Oid CatalogNames::find(Oid reg_type, std::string_view text) {
                      concat("more than one function named \"", text, "\""));
     }
     case type_oid::regnamespace: {
-      if (const SchemaDescriptor* schema = view_.find_schema(split_qualified_name(text).back())) {
-        return schema->oid;
-      }
-      throw SqlError(sqlstate::invalid_schema_name, concat("schema \"", text, "\" does not exist"));
+      const CatalogView& view = view_.told_by(transaction_);
+      const SchemaDescriptor* schema = view.find_schema(split_qualified_name(text).back());
+      if (schema != nullptr) return schema->oid;
+      throw undefined_schema(text);
     }
     case type_oid::regrole: {
       constexpr Oid owner = 10;
@@ -128,17 +126,18 @@ Oid CatalogNames::find(Oid reg_type, std::string_view text) {
 }
 
 bool CatalogNames::print_relation(Oid object, ByteBuffer& out) const {
-  const TableDescriptor* table = view_.find_table(object);
+  const CatalogView& view = view_.told_by(transaction_);
+  const TableDescriptor* table = view.find_table(object);
   std::string_view name;
   if (table != nullptr) {
     name = table->name;
-  } else if (const IndexDescriptor* index = view_.snapshot().find_index(object, &table)) {
+  } else if (const IndexDescriptor* index = view.snapshot().find_index(object, &table)) {
     name = index->name;
   } else {
     return false;
   }
-  const TableDescriptor* visible_table = view_.find_table({}, name);
-  const IndexDescriptor* visible_index = view_.find_index({}, name);
+  const TableDescriptor* visible_table = view.find_table({}, name);
+  const IndexDescriptor* visible_index = view.find_index({}, name);
   bool visible = (visible_table != nullptr && visible_table->oid == object) ||
                  (visible_index != nullptr && visible_index->oid == object);
   if (!visible) {
@@ -164,7 +163,8 @@ bool CatalogNames::print(Oid reg_type, Oid object, ByteBuffer& out) {
       }
       return false;
     case type_oid::regnamespace:
-      if (const SchemaDescriptor* schema = view_.snapshot().find_schema(object)) {
+      if (const SchemaDescriptor* schema =
+              view_.told_by(transaction_).snapshot().find_schema(object)) {
         append_quoted(schema->name, out);
         return true;
       }

@@ -11,19 +11,23 @@
 namespace pgsilo {
 
 class CatalogView;
+class Transaction;
 
 class CatalogNames final : public ObjectNames {
  public:
-  explicit CatalogNames(CatalogView& view) : view_(view) {}
+  // Who is told a name rests on the catalog's last change.
+  CatalogNames(CatalogView& view, Transaction& transaction)
+      : view_(view), transaction_(transaction) {}
   Oid find(Oid reg_type, std::string_view text) override;
   bool print(Oid reg_type, Oid object, ByteBuffer& out) override;
 
  private:
-  Oid find_relation(const std::vector<std::string>& name, std::string_view text) const;
+  Oid find_relation(const std::vector<std::string>& name) const;
   Oid find_type_name(const std::vector<std::string>& name, std::string_view text) const;
   bool print_relation(Oid object, ByteBuffer& out) const;
 
   CatalogView& view_;
+  Transaction& transaction_;
 };
 
 // "a.B".c split at its dots: unquoted parts in lower case. Throws 42602 for what is no name.

@@ -14,6 +14,7 @@
 
 namespace pgsilo {
 
+class MembershipSet;
 class Operator;
 class UtilityCommand;
 struct TypeInfo;
@@ -61,6 +62,8 @@ struct CompiledStatement {
   std::vector<std::unique_ptr<const CompiledOperator>> operators;
   std::vector<CompiledSubplan> subplans;
   std::vector<CompiledCte> ctes;
+  std::vector<std::unique_ptr<MembershipSet>> constant_sets;
+  uint32_t set_count = 0;                  // of sets that each run fills
   const CompiledOperator* root = nullptr;  // null for utility statements
   std::unique_ptr<const UtilityCommand> utility;
 

@@ -3,6 +3,7 @@
 #include "catalog/catalog_view.h"
 #include "catalog/descriptors.h"
 #include "executor/compiled_statement.h"
+#include "executor/expression/membership_set.h"
 #include "executor/operator/cte.h"
 #include "executor/plan_compiler.h"
 #include "executor/table_statistics.h"
@@ -13,6 +14,26 @@
 #include "sql/types/type.h"
 
 namespace pgsilo {
+namespace {
+
+// Operators differ, but not by much.
+constexpr size_t operator_bytes = 512;
+
+size_t bytes_of(const CompiledStatement& compiled) {
+  size_t bytes = sizeof compiled + compiled.arena.bytes_reserved() +
+                 compiled.operators.size() * operator_bytes +
+                 compiled.subplans.capacity() * sizeof(CompiledSubplan) +
+                 compiled.ctes.capacity() * sizeof(CompiledCte) +
+                 compiled.registers.capacity() * sizeof(Datum);
+  for (const auto& set : compiled.constant_sets) bytes += sizeof *set + set->bytes_reserved();
+  for (const PlannedStatement* planned = compiled.planned.get(); planned != nullptr;
+       planned = planned->inner.get()) {
+    bytes += sizeof *planned + planned->arena.bytes_reserved();
+  }
+  return bytes;
+}
+
+}  // namespace
 
 ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled)
     : compiled_(std::move(compiled)) {
@@ -25,6 +46,7 @@ ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled
                                type == nullptr ? int16_t{-1} : type->typlen, column.table,
                                column.column_number});
   }
+  bytes_ = sizeof *this + result_columns_.capacity() * sizeof(ResultColumn) + bytes_of(*compiled_);
   zero_column_rows_ = planned.returns_rows && planned.result_columns.empty();
   read_only_ = planned.read_only;
   only_reads_ = read_only_ && !planned.calls_volatile;
@@ -59,7 +81,9 @@ ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled
 
 ExecutablePlan::~ExecutablePlan() = default;
 
-bool ExecutablePlan::cacheable() const { return compiled_->planned->cacheable; }
+bool ExecutablePlan::cacheable() const {
+  return compiled_->planned->cacheable && bytes() <= limits::max_kept_plan_bytes;
+}
 
 bool ExecutablePlan::still_valid(const CatalogView& view, int64_t now_us) const {
   return rests_on_the_same(view) && fits_sizes(now_us);

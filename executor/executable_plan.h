@@ -66,8 +66,11 @@ class ExecutablePlan {
   // about the sizes that it was made for, with no ANALYZE since; that is looked at once in a while
   // (`now_us`, of any clock). Cheap when the versions agree.
   bool still_valid(const CatalogView& view, int64_t now_us) const;
-  // False: it depends on something that is not in the key of plans that are kept.
+  // False: it depends on something that is not in the key of plans that are kept, or it is too
+  // long.
   bool cacheable() const;
+  // What it takes of memory, about; its syntax is not in it.
+  size_t bytes() const { return bytes_; }
   // For the executor's own use.
   const CompiledStatement& compiled() const { return *compiled_; }
 
@@ -81,6 +84,7 @@ class ExecutablePlan {
   bool only_reads_ = false;
   bool zero_column_rows_ = false;  // SELECT FROM t
   uint64_t catalog_version_ = 0;
+  size_t bytes_ = 0;
   mutable std::atomic<int64_t> sizes_fitted_us_{INT64_MIN};  // when that was last seen
   std::string command_;
   std::string command_name_;

@@ -1,11 +1,13 @@
 #include "executor/execution.h"
 
+#include <optional>
+
 #include "executor/compiled_statement.h"
 #include "executor/constraint/referential_actions.h"
 #include "executor/executable_plan.h"
 #include "executor/execution_state.h"
+#include "executor/held_rows.h"
 #include "executor/operator/operator.h"
-#include "executor/operator/row_store.h"
 #include "executor/result_sink.h"
 #include "executor/utility_command.h"
 #include "planner/plan/transaction_plan.h"
@@ -31,32 +33,22 @@ class ArenaGuard {
 
 struct ExecutionRun {
   ExecutionRun(std::shared_ptr<const ExecutablePlan> plan, ExecutionContext& session)
-      : state(std::move(plan), session),
-        returned_shape(shape_of(state.compiled)),
-        returned(returned_shape) {
+      : state(std::move(plan), session) {
     if (state.compiled.root != nullptr) row.resize(state.compiled.root->output.size());
-  }
-
-  static RowShape shape_of(const CompiledStatement& compiled) {
-    if (compiled.root == nullptr) return {};
-    return RowShape(compiled.root->output, compiled.planned->root->columns);
   }
 
   // Delivers up to `limit` rows of the root; true when there are no more.
   bool pull(ResultSink& sink, uint64_t limit) {
-    const std::vector<Register>& output = state.compiled.root->output;
     uint64_t count = 0;
-    while (count < limit) {
-      if (!state.root->next()) {
-        delivered = count;
-        return true;
-      }
-      for (size_t i = 0; i < row.size(); ++i) row[i] = state.registers[output[i]];
-      sink.row(row);
-      ++count;
-    }
+    for (; count < limit && state.root->next(); ++count) deliver(sink);
     delivered = count;
-    return false;
+    return count < limit;
+  }
+
+  void deliver(ResultSink& sink) {
+    const std::vector<Register>& output = state.compiled.root->output;
+    for (size_t i = 0; i < row.size(); ++i) row[i] = state.registers[output[i]];
+    sink.row(row);
   }
 
   // READ COMMITTED: once a part of the answer has left, no conflict may come. Who only reads goes
@@ -76,18 +68,26 @@ struct ExecutionRun {
       end();
       return true;
     }
-    while (state.root->next()) returned.append(state.registers.data());
+    held.emplace(state.plan->result_columns());
+    while (state.root->next()) deliver(*held);
     end();
-    position = 0;
     return hand_out(sink, limit);
   }
 
+  // A command runs to its end, too.
+  bool run_command(ResultSink& sink, uint64_t limit) {
+    bool holds = limit != UINT64_MAX && state.plan->returns_rows();
+    if (holds) held.emplace(state.plan->result_columns());
+    state.compiled.utility->run(state, holds ? static_cast<ResultSink&>(*held) : sink);
+    end();
+    return !holds || hand_out(sink, limit);
+  }
+
   bool hand_out(ResultSink& sink, uint64_t limit) {
-    delivered = 0;
-    for (; position < returned.size() && delivered < limit; ++delivered) {
-      sink.row({returned[position++], returned_shape.size()});
-    }
-    return position == returned.size();
+    delivered = held->hand_out(sink, limit);
+    if (delivered == limit) return false;
+    held.reset();  // who runs it again later need not keep them until then
+    return true;
   }
 
   void end() {
@@ -100,12 +100,11 @@ struct ExecutionRun {
   }
 
   ExecutionState state;
-  RowShape returned_shape;
-  RowStore returned;  // RETURNING under a row limit
-  size_t position = 0;
-  bool is_whole = false;  // everything was run
+  std::optional<HeldRows> held;  // what is handed out later
+  bool is_whole = false;         // everything was run
   std::vector<Datum> row;
   uint64_t delivered = 0;
+  bool changes_rows = false;  // the last run() may have
   std::string tag;
 };
 
@@ -119,7 +118,7 @@ Execution::~Execution() { run_->state.close(); }
 
 void Execution::restart(std::span<const Datum> parameters) {
   run_->state.close();
-  run_->returned.clear();
+  run_->held.reset();
   run_->is_whole = false;
   run_->state.start(parameters);
 }
@@ -129,6 +128,7 @@ RunStatus Execution::run(ResultSink& sink, uint64_t row_limit) {
   ArenaGuard guard(state.session.types);
   uint64_t limit = row_limit == no_row_limit ? UINT64_MAX : row_limit;
   run_->delivered = 0;
+  run_->changes_rows = false;
   if (state.finished) return RunStatus::done;
   if (run_->is_whole) {
     bool done = run_->hand_out(sink, limit);
@@ -141,15 +141,12 @@ RunStatus Execution::run(ResultSink& sink, uint64_t row_limit) {
   } else {
     state.transaction().resume_statement(state.command);
   }
-  if (state.root == nullptr) {
-    state.compiled.utility->run(state, sink);
-    run_->end();
-    return RunStatus::done;
-  }
+  run_->changes_rows = true;
   // Changes are made at once; and what one statement reads fits together, whenever it is fetched.
-  if (state.plan->kind() == StatementKind::dml ||
+  if (state.root == nullptr || state.plan->kind() == StatementKind::dml ||
       state.transaction().isolation() == Isolation::read_committed) {
-    bool done = run_->run_whole(sink, limit);
+    bool done =
+        state.root == nullptr ? run_->run_command(sink, limit) : run_->run_whole(sink, limit);
     run_->is_whole = true;
     state.finished = done;
     return done ? RunStatus::done : RunStatus::suspended;
@@ -197,8 +194,16 @@ std::string_view Execution::command_tag() {
 }
 
 uint64_t Execution::rows_processed() const {
-  return run_->state.plan->kind() == StatementKind::query ? run_->delivered
-                                                          : run_->state.rows_processed;
+  const ExecutablePlan& plan = *run_->state.plan;
+  bool delivers = plan.kind() == StatementKind::query ||
+                  (plan.kind() == StatementKind::dml && plan.returns_rows());
+  return delivers ? run_->delivered : run_->state.rows_processed;
+}
+
+uint64_t Execution::rows_changed() const {
+  StatementKind kind = run_->state.plan->kind();
+  bool changes = kind == StatementKind::dml || kind == StatementKind::copy_in;
+  return changes && run_->changes_rows ? run_->state.rows_processed : 0;
 }
 
 }  // namespace pgsilo

@@ -41,9 +41,9 @@ class Execution {
 
   static constexpr uint64_t no_row_limit = 0;
 
-  // Delivers up to `row_limit` rows (0: all) to `sink`. `suspended` means the limit was reached and
-  // there may be more; statements that write run to their end on the first call whatever the limit
-  // and buffer the rows of RETURNING. Throws SqlError.
+  // Delivers up to `row_limit` rows (0: all) to `sink`. `suspended` means the limit was reached,
+  // also by the last row; statements that write run to their end on the first call whatever the
+  // limit and buffer the rows of RETURNING. Throws SqlError.
   RunStatus run(ResultSink& sink, uint64_t row_limit = no_row_limit);
 
   // A foreign key's action: runs the whole statement, or up to `row_limit` rows of it, as a part of
@@ -57,11 +57,13 @@ class Execution {
   void restart(std::span<const Datum> parameters);
 
   // "SELECT 3", "INSERT 0 1", "CREATE TABLE" ...; counts the rows of the last run() only, as
-  // PostgreSQL's portals do for SELECT. Valid until the next run.
+  // PostgreSQL's portals do. Valid until the next run.
   std::string_view command_tag();
 
-  // Rows returned or affected by the last run().
+  // Rows returned by the last run(); of a statement that returns none, affected.
   uint64_t rows_processed() const;
+  // Rows that the last run() has inserted, updated or deleted.
+  uint64_t rows_changed() const;
 
  private:
   std::unique_ptr<ExecutionRun> run_;

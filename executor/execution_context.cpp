@@ -1,6 +1,7 @@
 #include "executor/execution_context.h"
 
 #include "base/clock.h"
+#include "catalog/catalog_view.h"
 #include "executor/transaction_status.h"
 #include "sql/memory_error.h"
 #include "storage/transaction/transaction.h"
@@ -10,6 +11,13 @@ namespace pgsilo {
 void ExecutionContext::check_client() const {
   if (time_budget == nullptr || !time_budget->is_abandoned()) return;
   throw SqlError(Severity::fatal, sqlstate::connection_failure, "connection to client lost");
+}
+
+const CatalogView& ExecutionContext::told_catalog() const { return catalog->told_by(*transaction); }
+
+void ExecutionContext::act_outside() {
+  if (outside_acts != nullptr) outside_acts->begin_act();
+  has_acted = true;
 }
 
 void ExecutionContext::check_budget() {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "executor/statement_place.h"
 #include "sql/types/type_context.h"
 
 namespace pgsilo {
@@ -21,6 +22,7 @@ class ReferentialActions;
 class SequenceSession;
 class ServerMonitor;
 class SessionBackup;
+class SessionSlots;
 class SqlError;
 class Transaction;
 struct WaitReport;
@@ -83,6 +85,15 @@ class LongReader {
   virtual bool read_snapshot() = 0;
 };
 
+// Asked before a function does what no rollback undoes (BuiltinProcedure::acts_outside).
+class OutsideActs {
+ public:
+  virtual ~OutsideActs() = default;
+  // What the transaction has read so far was true, and from here on it does not run again. Throws
+  // TransactionConflict: nothing is done yet, and it may. May suspend the fiber.
+  virtual void begin_act() = 0;
+};
+
 // A notice or warning for the client: an SqlError whose severity is not an error.
 class NoticeSink {
  public:
@@ -101,10 +112,12 @@ struct ExecutionContext {
   NoticeSink* notices = nullptr;
   TimeBudget* time_budget = nullptr;                    // null: never yields
   LongReader* long_reader = nullptr;                    // null: it goes on as it began
+  OutsideActs* outside_acts = nullptr;                  // null: nothing runs again
   Parker* parker = nullptr;                             // suspends the session's fiber
   WaitReport* wait_report = nullptr;                    // null: nobody looks
   ServerMonitor* monitor = nullptr;                     // null: there is no server around
   SessionBackup* backup = nullptr;                      // null: there is no server around
+  SessionSlots* slots = nullptr;                        // likewise
   const std::atomic<bool>* cancel_requested = nullptr;  // null: cannot be cancelled
   SequenceSession* sequences = nullptr;                 // values taken, currval()
   ReferentialActions* references = nullptr;             // needed where tables have foreign keys
@@ -135,10 +148,12 @@ struct ExecutionContext {
   int64_t statement_timestamp_us = 0;
   CopySource* copy_source = nullptr;  // only needed for kind copy_in
   CopySink* copy_sink = nullptr;      // only needed for kind copy_out
+  StatementPlace place = StatementPlace::first;
   // Of a definition (DDL): nothing came before it in its transaction, and nothing will come after
   // it. So it may commit what it does by itself, in several transactions.
   bool is_alone = false;
   bool has_committed = false;  // it has done so, and must not run again
+  bool has_acted = false;      // outside of the transaction: likewise
   // Under READ COMMITTED: what it reads may be of a moment since it began. It writes nothing, or
   // only inserts into a table that the transaction has made.
   bool may_read_past = false;
@@ -151,6 +166,11 @@ struct ExecutionContext {
   }
   // The slow half of maybe_yield().
   void check_budget();
+  // The catalog, for answers that tell of it what they have read no row for
+  // (CatalogView::told_by()).
+  const CatalogView& told_catalog() const;
+  // A function is about to act outside of the transaction. Throws TransactionConflict.
+  void act_outside();
   // Before something runs again: not for a client that has gone (08006, and the session ends).
   void check_client() const;
 

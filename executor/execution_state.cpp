@@ -47,6 +47,7 @@ void ExecutionState::start(std::span<const Datum> parameters) {
   PGSILO_REQUIRE(parameters.size() == compiled.parameter_count);
   std::copy(parameters.begin(), parameters.end(), registers.begin());
   if (memory.bytes_reserved() != 0) memory.reset();
+  rows.forget_sets();
   rows_processed = 0;
   reference_events.reset();
   nested = started = finished = false;
@@ -133,6 +134,7 @@ void ExecutionState::use_table(const TableDescriptor& table, TableUse use) {
 }
 
 void ExecutionState::close() {
+  rows.forget_sets();
   if (root != nullptr) root->close();
   for (auto& run : subplans) {
     if (run != nullptr) run->reset();

@@ -1,12 +1,28 @@
 #include "executor/plan_cache.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "executor/executable_plan.h"
 #include "sql/parser/parser.h"
 
 namespace pgsilo {
 
-PlanCache::PlanCache(size_t max_entries, size_t max_text_bytes)
-    : max_entries_(max_entries), max_text_bytes_(max_text_bytes) {}
+size_t CachedText::own_bytes() const {
+  size_t bytes = sizeof *this + declared_types.capacity() * sizeof(Oid) +
+                 plans.capacity() * sizeof plans[0] + 2 * key_bytes_ + plan_bytes_;
+  if (syntax != nullptr)
+    bytes += sizeof *syntax + syntax->arena.bytes_reserved() + syntax->text.capacity();
+  return bytes;
+}
+
+PlanCache::Bounds PlanCache::bounds_of(size_t memory_limit_bytes, unsigned workers) {
+  Bounds bounds;
+  size_t part = memory_limit_bytes / workers;
+  bounds.bytes = std::min(bounds.bytes, part / limits::kept_plans_fraction);
+  bounds.least_given_back = part / limits::given_back_plans_fraction;
+  return bounds;
+}
 
 std::shared_ptr<CachedText> PlanCache::find(std::string_view key) {
   auto found = by_key_.find(key);
@@ -19,18 +35,60 @@ std::shared_ptr<CachedText> PlanCache::find(std::string_view key) {
   return found->second->text;
 }
 
-void PlanCache::insert(std::string key, std::shared_ptr<CachedText> text) {
-  if (key.size() > max_text_bytes_) return;
-  if (auto found = by_key_.find(key); found != by_key_.end()) {
-    found->second->text = std::move(text);
-    return;
-  }
-  if (entries_.size() >= max_entries_) {
-    by_key_.erase(entries_.back().key);
-    entries_.pop_back();
-  }
-  entries_.push_front({std::move(key), std::move(text)});
+void PlanCache::insert(std::string key, const std::shared_ptr<CachedText>& text) {
+  if (key.size() > bounds_.text_bytes) return;
+  text->key_bytes_ = key.size();
+  if (text->own_bytes() > bytes_of_one()) return;
+  if (auto found = by_key_.find(key); found != by_key_.end()) remove(found->second);
+  make_room(1);
+  entries_.push_front({std::move(key), text});
   by_key_.emplace(entries_.front().key, entries_.begin());
+  text->is_kept_ = true;
+  count(*text);
+  make_room(0);
+}
+
+void PlanCache::keep_plan(CachedText& text, size_t index,
+                          std::shared_ptr<const ExecutablePlan> plan) {
+  if (!text.is_kept_) return;
+  std::shared_ptr<const ExecutablePlan>& place = text.plans[index];
+  if (place != nullptr) text.plan_bytes_ -= place->bytes();
+  place = nullptr;
+  if (text.own_bytes() + plan->bytes() <= bytes_of_one()) {
+    text.plan_bytes_ += plan->bytes();
+    place = std::move(plan);
+  }
+  count(text);
+  make_room(0);
+}
+
+bool PlanCache::give_back() {
+  if (entries_.empty() || bytes_ < bounds_.least_given_back) return false;
+  while (!entries_.empty()) remove(std::prev(entries_.end()));
+  return true;
+}
+
+void PlanCache::count(CachedText& text) {
+  bytes_ -= text.counted_bytes_;
+  text.counted_bytes_ = text.own_bytes();
+  bytes_ += text.counted_bytes_;
+}
+
+void PlanCache::remove(Place place) {
+  CachedText& text = *place->text;
+  bytes_ -= text.counted_bytes_;
+  text.is_kept_ = false;
+  text.counted_bytes_ = text.plan_bytes_ = 0;
+  for (auto& plan : text.plans) plan = nullptr;
+  by_key_.erase(place->key);
+  entries_.erase(place);
+}
+
+// For so many more texts.
+void PlanCache::make_room(size_t texts) {
+  while (!entries_.empty() && (bytes_ > bounds_.bytes || entries_.size() + texts > bounds_.texts)) {
+    remove(std::prev(entries_.end()));
+  }
 }
 
 void PlanCache::make_key(std::string_view text, std::span<const Oid> types,

@@ -1,6 +1,7 @@
 #include "executor/plan_compiler.h"
 
 #include "executor/expression/expression_compiler.h"
+#include "executor/expression/membership_set.h"
 #include "executor/operator/compile_operator.h"
 #include "executor/utility_command.h"
 #include "planner/plan/transaction_plan.h"

@@ -199,6 +199,16 @@ struct ScrubInfo {
   int64_t repairs = 0;
 };
 
+// A replication slot.
+struct SlotInfo {
+  std::string name;
+  int32_t owner = 0;  // the session whose temporary slot it is; 0: it is none
+  uint64_t restart = 0;
+  std::string availability;  // empty: it keeps nothing
+  bool lost = false;
+  int64_t safe_bytes = -1;  // of log until it may be lost; -1: there is no limit
+};
+
 class ServerMonitor {
  public:
   virtual ~ServerMonitor() = default;
@@ -222,6 +232,7 @@ class ServerMonitor {
   virtual void reset_checkpoint_statistics() = 0;
   virtual std::vector<CheckpointRow> checkpoints() const = 0;
   virtual ScrubInfo scrub() const = 0;
+  virtual std::vector<SlotInfo> slots() const = 0;
   virtual std::vector<LockInfo> locks() const = 0;
   virtual std::vector<SnapshotInfo> snapshots() const = 0;
   // Who holds what the session waits for, or waits for it before that session.

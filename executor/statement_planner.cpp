@@ -14,17 +14,23 @@ const PlannerSettings& StatementPlanner::default_settings() {
 
 std::shared_ptr<const PlannedStatement> StatementPlanner::plan(const StatementSource& source) {
   ExecutorConstantEvaluator evaluator(context_.types);
-  return plan_statement({.catalog = *context_.catalog,
-                         .types = context_.types,
-                         .evaluator = evaluator,
-                         .statistics = statistics_,
-                         .settings = settings_,
-                         .database_name = context_.database_name,
-                         .statement = source.statement,
-                         .syntax_owner = source.owner,
-                         .text = source.text,
-                         .declared_parameter_types = source.declared_parameter_types,
-                         .parameters_allowed = source.parameters_allowed});
+  std::shared_ptr<const PlannedStatement> planned =
+      plan_statement({.catalog = *context_.catalog,
+                      .types = context_.types,
+                      .evaluator = evaluator,
+                      .statistics = statistics_,
+                      .settings = settings_,
+                      .database_name = context_.database_name,
+                      .statement = source.statement,
+                      .syntax_owner = source.owner,
+                      .text = source.text,
+                      .declared_parameter_types = source.declared_parameter_types,
+                      .parameters_allowed = source.parameters_allowed});
+  if (context_.notices == nullptr) return planned;
+  for (const PlannedStatement* each = planned.get(); each != nullptr; each = each->inner.get()) {
+    for (const SqlError& warning : each->warnings) context_.notices->notice(warning);
+  }
+  return planned;
 }
 
 std::shared_ptr<const ExecutablePlan> StatementPlanner::prepare(const StatementSource& source) {

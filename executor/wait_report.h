@@ -19,6 +19,7 @@ enum class WaitEvent : uint8_t {
   pg_sleep,
   retry_delay,          // before a one-shot that met conflicts runs again
   checkpoint_done,      // that it has asked for
+  parse,                // of a long text, on another thread
   backend_termination,  // of another session, by pg_terminate_backend(pid, timeout)
 };
 

@@ -16,6 +16,7 @@
 #include "server/not_serving.h"
 #include "sql/sql_error.h"
 #include "wal/layout/foreign_content.h"
+#include "wal/stepping_parker.h"
 
 namespace pgsilo {
 namespace {
@@ -61,10 +62,10 @@ bool Database::open(std::string* why) {
   descriptor_limit_ = raise_descriptor_limit();
   places_at_door_ = std::min(limits::clients_at_closed_door,
                              descriptor_limit_ / limits::door_share_of_descriptors);
-  settings_.set_internal("data_directory", directory_);
+  settings_.set_internal("data_directory", absolute_path(directory_));
   if (settings_.value("memory_limit").integer == 0) {
-    settings_.set_internal("memory_limit",
-                           std::to_string(ServerMemory::default_limit_bytes() >> 20) + "MB");
+    size_t bytes = ServerMemory::default_limit_bytes(wal_options().workers);
+    settings_.set_internal("memory_limit", std::to_string(bytes >> 20) + "MB");
   }
   if (!prepare_directory(why) || !lock_directory(why) || !listen(why)) return false;
   doorkeeper_.set_patience({.clients = places_at_door_});
@@ -89,9 +90,13 @@ void Database::warn_of_little_memory() const {
 // The first start of a program writes the catalog's built-in rows; they are durable before anybody
 // can see them.
 bool Database::open_catalog(std::string* why) {
+  SteppingParker parker(*wal_);
+  WaitSettings waits{.parker = &parker};
   try {
-    if (catalog_->open(workers_[0]->storage())) wal_->wait_durable(0, epochs_->current());
-    if (!lost_blocks_.empty()) mend_lost_rows();
+    if (catalog_->open(workers_[0]->storage(), waits)) wal_->wait_durable(0, epochs_->current());
+    if (!lost_blocks_.empty()) mend_lost_rows(waits);
+    block_names_ = std::make_unique<CheckpointNames>(*catalog_);
+    wal_->scrubber().set_names(block_names_.get());
     return true;
   } catch (const SqlError& error) {
     *why = error.diagnostic().message;
@@ -100,14 +105,10 @@ bool Database::open_catalog(std::string* why) {
   }
 }
 
-// Nobody else steps the log yet, nor prepares its segments.
-void Database::mend_lost_rows() {
+void Database::mend_lost_rows(const WaitSettings& waits) {
   LostRows lost(*catalog_, std::move(lost_blocks_));
   lost.tell();
-  lost.mend_indexes(workers_[0]->storage(), [this](Epoch epoch) {
-    wal_->wait_durable(0, epoch);
-    wal_->prepare_segments();
-  });
+  lost.mend_indexes(workers_[0]->storage(), waits);
 }
 
 // When all files are open that a server at rest has.
@@ -155,7 +156,7 @@ bool Database::prepare_directory(std::string* why) {
 }
 
 std::string Database::lock_text() const {
-  return std::to_string(getpid()) + "\n" + directory_ + "\n" +
+  return std::to_string(getpid()) + "\n" + settings_.value("data_directory").text + "\n" +
          std::to_string(unix_time_us() / 1000000) + "\n" + settings_.value("port").text + "\n" +
          settings_.value("unix_socket_directories").text + "\n\n";
 }
@@ -190,6 +191,9 @@ WalOptions Database::wal_options() const {
   options.accept_data_loss = settings_.value("recovery_accept_data_loss").integer != 0;
   options.skip_damaged_blocks = settings_.value("recovery_skip_damaged_blocks").integer != 0;
   set_checkpoint_options(&options);
+  options.max_slots = static_cast<unsigned>(settings_.value("max_replication_slots").integer);
+  int64_t kept_megabytes = settings_.value("max_slot_wal_keep_size").integer;
+  if (kept_megabytes >= 0) options.slot_keep_bytes = static_cast<uint64_t>(kept_megabytes) << 20;
   return options;
 }
 
@@ -253,7 +257,9 @@ void Database::make_workers() {
       .log = log_,
       .memory = memory_->ceiling(),
       .reception = reception_,
+      .parsers = parsers_,
   };
+  parsers_.start();
   for (unsigned i = 0; i < wal_->workers(); ++i) {
     WorkerOptions options;
     options.index = static_cast<int>(i);
@@ -321,12 +327,14 @@ void Database::start() {
   running_ = true;
 }
 
+void Database::refuse_clients() { doorkeeper_.say(shutting_down()); }
+
 void Database::stop() {
   if (!running_) return;
   running_ = false;
   sessions_.terminate_all();
   // Whoever connects from now on is told so; who came before has reached a worker.
-  doorkeeper_.say(shutting_down());
+  refuse_clients();
   for (auto& worker : workers_) worker->worker().request_stop();
   for (auto& worker : workers_) worker->join();
   wal_->stop();

@@ -17,11 +17,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "catalog/catalog.h"
+#include "server/block_words.h"
 #include "server/helping_workers.h"
 #include "server/log/server_log.h"
 #include "server/monitor.h"
 #include "server/net/doorkeeper.h"
 #include "server/net/listener.h"
+#include "server/parser_threads.h"
 #include "server/reception.h"
 #include "server/server_memory.h"
 #include "server/session/session_registry.h"
@@ -51,6 +53,9 @@ class Database final {
   // False: `why` is for the user (a second line is a hint).
   bool open(std::string* why);
   void start();
+  // From now on clients are refused (57P03); those who are there go on.
+  void refuse_clients();
+  bool has_clients() const { return reception_.has_clients(); }
   void stop();
   // For the ready line: where to connect.
   std::string address() const;
@@ -66,7 +71,7 @@ class Database final {
   void set_checkpoint_options(WalOptions* options) const;
   bool recover(std::string* why);
   bool open_catalog(std::string* why);
-  void mend_lost_rows();
+  void mend_lost_rows(const WaitSettings& waits);
   void warn_of_little_memory() const;
   void make_workers();
   bool count_seats(std::string* why);
@@ -90,12 +95,14 @@ class Database final {
   std::unique_ptr<EpochManager> epochs_;
   std::unique_ptr<SnapshotRegistry> snapshots_;
   std::unique_ptr<Catalog> catalog_;
+  std::unique_ptr<CheckpointNames> block_names_;
   SessionRegistry sessions_;
   std::unique_ptr<ServerMemory> memory_;
   Monitor monitor_{sessions_, locks_};
   ServerMonitor* asked_monitor_ = &monitor_;
   HelpingWorkers helpers_;
   Reception reception_{sessions_};
+  ParserThreads parsers_;
   std::vector<std::unique_ptr<WorkerHome>> workers_;
   Listener listener_;
   Doorkeeper doorkeeper_{listener_};

@@ -37,6 +37,9 @@ inline constexpr size_t least_seats = 8;
 // included. [PostgreSQL: MaxLivePostmasterChildren]
 inline constexpr size_t sockets_per_session = 2;
 
+// A client whose worker does not come for it by then is served by another one.
+inline constexpr int64_t called_worker_patience_us = 20'000;
+
 // Output that may leave but does not, because the client does not read: above this its fiber waits.
 inline constexpr size_t output_backlog_bytes = size_t{256} << 10;
 // Buffers larger than this are given back when they are empty.
@@ -45,6 +48,10 @@ inline constexpr size_t kept_buffer_bytes = size_t{64} << 10;
 // The setting retry_buffer_size says how much output is held back before it is validated and
 // leaves; for a long result the pieces grow up to this.
 inline constexpr size_t largest_held_output_bytes = size_t{64} << 20;
+
+// Of the messages of a transaction that may run again so much is kept beside the longest one; with
+// more it runs once.
+inline constexpr size_t replayed_input_bytes = size_t{16} << 20;
 
 // A statement of a SERIALIZABLE block whose own reads are beaten runs again so often; then the
 // client gets 40001.
@@ -56,6 +63,11 @@ inline constexpr uint32_t read_failures_before_snapshot = 4;
 // Sessions that idle in a transaction are ended for the memory that they keep from being freed only
 // where that is more than this part of memory_limit.
 inline constexpr size_t held_back_fraction = 64;
+
+// Longer texts of statements are parsed on one of so many threads of their own, while their worker
+// goes on: one so long takes some milliseconds.
+inline constexpr size_t text_parsed_at_once = size_t{32} << 10;
+inline constexpr size_t parser_threads = 4;
 
 // What pg_stat_activity keeps of a query's text. [PostgreSQL: track_activity_query_size]
 inline constexpr size_t shown_query_bytes = 1024;

@@ -3,20 +3,11 @@
 #include <algorithm>
 
 #include "base/server_log.h"
-#include "catalog/key_reading.h"
+#include "server/block_words.h"
 #include "sql/sql_error.h"
-#include "sql/types/type_context.h"
 
 namespace pgsilo {
 namespace {
-
-std::string named(const TableDescriptor& table) {
-  return concat("\"", table.schema_name, ".", table.name, "\"");
-}
-
-std::string named(const TableDescriptor& table, const IndexDescriptor& index) {
-  return concat("\"", table.schema_name, ".", index.name, "\"");
-}
 
 bool has_rows(const TableDescriptor& table) {
   return table.kind == RelationKind::table && !table.is_system() &&
@@ -25,36 +16,17 @@ bool has_rows(const TableDescriptor& table) {
 
 }  // namespace
 
-LostRows::Place LostRows::find(RelationId relation) const {
-  for (const auto& [oid, table] : catalog_->tables()) {
-    if (table->relation_id == relation) return {table.get(), nullptr};
-    for (const auto& index : table->indexes) {
-      if (index->relation_id == relation) return {table.get(), index.get()};
-    }
-  }
-  return {};
-}
-
 std::string LostRows::words_of(const LostBlock& lost) const {
   if (lost.relation == RelationId() && lost.blocks == 0)
     return concat(lost.words, ": it was searched, and all of its blocks were found");
   if (lost.relation == RelationId())
     return concat(lost.words, ": it was searched; blocks missing: ", lost.blocks, ", with ",
                   lost.records, " records of tables that nobody knows");
-  Place place = find(lost.relation);
-  if (place.table == nullptr)
+  BlockWords words =
+      words_of_block(*catalog_, lost.relation, lost.records, lost.first_key, lost.last_key);
+  if (words.what.empty())
     return concat(lost.words, ": ", lost.records, " records of relation ", lost.relation.value());
-  TypeContext types;
-  auto key = [&](const std::string& bytes) {
-    return place.index == nullptr ? readable_key(*place.table, bytes, types)
-                                  : readable_key(*place.table, *place.index, bytes, types);
-  };
-  std::string what = place.index == nullptr
-                         ? concat("rows of table ", named(*place.table))
-                         : concat("entries of index ", named(*place.table, *place.index));
-  std::string range = concat("from ", key(lost.first_key));
-  if (!lost.last_key.empty()) range += concat(" to ", key(lost.last_key));
-  return concat(lost.words, ": ", lost.records, " ", what, " were left out, ", range);
+  return concat(lost.words, ": ", words.what, " were left out, ", words.range);
 }
 
 // All tables are where a file does not tell any more whose blocks it had.
@@ -76,8 +48,8 @@ void LostRows::tell_of_foreign_keys(const TableDescriptor& table) const {
     if (constraint == nullptr) continue;
     write_server_log(
         LogLevel::warning,
-        concat("rows of table ", named(*from), " may refer by foreign key \"", constraint->name,
-               "\" to rows of ", named(table), " that were left out"));
+        concat("rows of table ", quoted_name(*from), " may refer by foreign key \"",
+               constraint->name, "\" to rows of ", quoted_name(table), " that were left out"));
   }
 }
 
@@ -97,14 +69,14 @@ void LostRows::tell() const {
   }
 }
 
-void LostRows::mend_indexes(WorkerContext& worker, const IndexMending::Settle& settle) const {
-  IndexMending mending(worker, settle);
+void LostRows::mend_indexes(WorkerContext& worker, const WaitSettings& waits) const {
+  IndexMending mending(worker, waits);
   for (const auto& [oid, table] : catalog_->tables()) {
     if (!is_concerned(*table)) continue;
     for (const auto& index : table->indexes) {
       if (index->is_primary_tree()) continue;
       MendedIndex mended = mending.mend(*table, *index);
-      write_server_log(LogLevel::log, concat("index ", named(*table, *index),
+      write_server_log(LogLevel::log, concat("index ", quoted_name(*table, *index),
                                              " agrees with its table again: ", mended.removed,
                                              " entries removed, ", mended.added, " added"));
     }

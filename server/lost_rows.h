@@ -23,15 +23,9 @@ class LostRows {
   // In the server's log.
   void tell() const;
   // Throws SqlError.
-  void mend_indexes(WorkerContext& worker, const IndexMending::Settle& settle) const;
+  void mend_indexes(WorkerContext& worker, const WaitSettings& waits) const;
 
  private:
-  // What a relation is: a table, or one of its indexes.
-  struct Place {
-    const TableDescriptor* table = nullptr;
-    const IndexDescriptor* index = nullptr;
-  };
-  Place find(RelationId relation) const;
   std::string words_of(const LostBlock& lost) const;
   bool is_concerned(const TableDescriptor& table) const;
   void tell_of_foreign_keys(const TableDescriptor& table) const;

@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "base/crash_report.h"
 #include "base/product_version.h"
@@ -55,36 +57,64 @@ sigset_t block_signals() {
     sigaddset(&signals, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // A shell that starts it in the background has these ignored.
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGQUIT, SIG_DFL);
   std::signal(SIGPIPE, SIG_IGN);
   // A file that RLIMIT_FSIZE lets grow no further is an error of the write, as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
   return signals;
 }
 
-void wait_for_end(const sigset_t& signals) {
-  for (;;) {
-    int number = 0;
-    if (sigwait(&signals, &number) != 0) continue;
+constexpr timespec look_after = {.tv_sec = 0, .tv_nsec = 20'000'000};
+
+// What is durable is recovered at the next start.
+[[noreturn]] void end_at_once() {
+  write_server_log(LogLevel::log, "received immediate shutdown request");
+  flush_server_log(last_words_us);
+  std::_Exit(2);
+}
+
+// PostgreSQL's: TERM lets clients end by themselves and refuses others, INT ends them, QUIT ends
+// the process. One that asks for less than what is under way changes nothing.
+void wait_for_end(const sigset_t& signals, Database& database) {
+  bool is_closed = false;  // and the last client's leave is the end
+  while (!is_closed || database.has_clients()) {
+    int number =
+        is_closed ? sigtimedwait(&signals, nullptr, &look_after) : sigwaitinfo(&signals, nullptr);
     switch (number) {
       case SIGHUP:
         write_server_log(LogLevel::log,
                          "received SIGHUP: there is no configuration file to reload");
         break;
       case SIGTERM:
+        if (is_closed) break;
+        write_server_log(LogLevel::log, "received smart shutdown request");
+        database.refuse_clients();
+        is_closed = true;
+        break;
       case SIGINT:
-        // TERM does not wait for sessions to end, as PostgreSQL's "smart" shutdown does: what an
-        // operator's tools send must end a server.
         write_server_log(LogLevel::log, "received fast shutdown request");
         return;
       case SIGQUIT:
-        // What is durable is recovered at the next start.
-        write_server_log(LogLevel::log, "received immediate shutdown request");
-        flush_server_log(last_words_us);
-        std::_Exit(2);
+        end_at_once();
       default:
         break;
     }
   }
+}
+
+// A stop waits for what cannot be interrupted, QUIT does not.
+void stop(Database& database) {
+  std::jthread watch([](const std::stop_token& is_stopped) {
+    sigset_t quit;
+    sigemptyset(&quit);
+    sigaddset(&quit, SIGQUIT);
+    while (!is_stopped.stop_requested()) {
+      if (sigtimedwait(&quit, nullptr, &look_after) == SIGQUIT) end_at_once();
+    }
+  });
+  database.stop();
 }
 
 // Also while nothing is allocated. Not in malloc_conf: jemalloc says that there it may end in a
@@ -110,8 +140,8 @@ int serve(const Options& options, ServerSettings settings) {
               database.worker_count());
   std::fflush(stdout);
   write_server_log(LogLevel::log, "database system is ready to accept connections");
-  wait_for_end(signals);
-  database.stop();
+  wait_for_end(signals, database);
+  stop(database);
   write_server_log(LogLevel::log, "database system is shut down");
   flush_server_log(last_words_us);
 #if !defined(PGSILO_ASAN) && !defined(PGSILO_TSAN)

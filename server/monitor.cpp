@@ -1,8 +1,11 @@
 #include "server/monitor.h"
 
+#include <algorithm>
 #include <array>
 
+#include "base/append.h"
 #include "base/clock.h"
+#include "base/long_work.h"
 #include "server/server_memory.h"
 #include "server/session/session_registry.h"
 #include "sql/types/date_time.h"
@@ -11,6 +14,7 @@
 #include "storage/transaction/snapshot_registry.h"
 #include "wal/checkpoint/checkpoint_history.h"
 #include "wal/checkpoint/scrubber.h"
+#include "wal/slots/log_slots.h"
 #include "wal/wal.h"
 
 namespace pgsilo {
@@ -20,27 +24,14 @@ int64_t in_postgres_time(int64_t unix_us) {
   return unix_us - postgres_epoch_unix_seconds * usecs_per_second;
 }
 
-std::string_view name_of(LockMode mode) {
-  constexpr std::array<std::string_view, 9> names = {"",
-                                                     "AccessShareLock",
-                                                     "RowShareLock",
-                                                     "RowExclusiveLock",
-                                                     "ShareUpdateExclusiveLock",
-                                                     "ShareLock",
-                                                     "ShareRowExclusiveLock",
-                                                     "ExclusiveLock",
-                                                     "AccessExclusiveLock"};
-  return names[static_cast<size_t>(mode)];
-}
-
 std::string_view name_of(CheckpointInfo::State state) {
   constexpr std::array<std::string_view, 3> names = {"running", "complete", "failed"};
   return names[static_cast<size_t>(state)];
 }
 
 std::string_view name_of(CheckpointReason reason) {
-  constexpr std::array<std::string_view, 5> names = {"time", "wal", "request", "damage",
-                                                     "shutdown"};
+  constexpr std::array<std::string_view, 6> names = {"time",   "wal",      "request",
+                                                     "damage", "shutdown", "recovery"};
   return names[static_cast<size_t>(reason)];
 }
 
@@ -195,6 +186,25 @@ std::vector<LogInfo> Monitor::logs() const {
   return infos;
 }
 
+std::vector<SlotInfo> Monitor::slots() const {
+  const LogSlots& slots = wal_->slots();
+  std::vector<SlotInfo> infos;
+  for (const SlotStatus& status : slots.status()) {
+    bool keeps = status.slot.reserved && !status.slot.lost;
+    bool limited = keeps && slots.keep_bytes() != UINT64_MAX;
+    infos.push_back({.name = status.slot.name,
+                     .owner = status.slot.owner,
+                     .restart = keeps ? status.slot.restart.value() : 0,
+                     .availability = std::string(status.availability),
+                     .lost = status.slot.lost,
+                     .safe_bytes = limited ? static_cast<int64_t>(
+                                                 slots.keep_bytes() -
+                                                 std::min(status.kept_bytes, slots.keep_bytes()))
+                                           : -1});
+  }
+  return infos;
+}
+
 CheckpointStatistics Monitor::checkpointed() const {
   CheckpointStatus status = wal_->checkpoints().status();
   return {.timed = static_cast<int64_t>(status.made_by_time),
@@ -272,7 +282,9 @@ MemoryInfo Monitor::memory() const { return memory_->info(); }
 std::vector<LockInfo> Monitor::locks() const {
   std::unordered_map<const LockOwner*, int32_t> processes = sessions_.lock_owners();
   std::vector<LockInfo> infos;
+  WorkMeter meter;
   for (const LockEntry& entry : locks_.list()) {
+    meter.did(sizeof(LockInfo));
     LockInfo info;
     if (auto found = processes.find(entry.owner); found != processes.end())
       info.process = found->second;
@@ -282,7 +294,7 @@ std::vector<LockInfo> Monitor::locks() const {
     info.mode = name_of(entry.mode);
     info.granted = entry.granted;
     if (entry.waiting_since_us != 0) info.wait_start = in_postgres_time(entry.waiting_since_us);
-    infos.push_back(info);
+    append(infos, info);
   }
   return infos;
 }
@@ -311,7 +323,9 @@ std::vector<int32_t> Monitor::blockers(int32_t process) const {
   std::unordered_map<const LockOwner*, int32_t> processes = sessions_.lock_owners();
   std::vector<LockEntry> entries = locks_.list();
   std::vector<int32_t> found;
+  WorkMeter meter;
   for (const LockEntry& wait : entries) {
+    meter.did(sizeof(LockEntry));
     auto waiter = processes.find(wait.owner);
     if (wait.granted || waiter == processes.end() || waiter->second != process) continue;
     for (const LockEntry& other : entries) {

@@ -43,6 +43,7 @@ class Monitor final : public ServerMonitor {
   void reset_checkpoint_statistics() override;
   std::vector<CheckpointRow> checkpoints() const override;
   ScrubInfo scrub() const override;
+  std::vector<SlotInfo> slots() const override;
   std::vector<LockInfo> locks() const override;
   std::vector<SnapshotInfo> snapshots() const override;
   std::vector<int32_t> blockers(int32_t process) const override;

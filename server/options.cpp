@@ -27,9 +27,9 @@ const char help_text[] =
     "  -V, --version      output version information, then exit\n"
     "  -?, --help         show this help, then exit\n"
     "\n"
-    "Signals: INT and TERM end the server fast, QUIT immediately. Run-time parameters are listed "
-    "by\n"
-    "--describe-config, and by SHOW ALL of a server that runs.\n";
+    "Signals: TERM ends the server when its clients have left, INT ends them, QUIT ends it\n"
+    "immediately. Run-time parameters are listed by --describe-config, and by SHOW ALL of a\n"
+    "server that runs.\n";
 
 namespace {
 

@@ -1,13 +1,19 @@
 #include "server/reception.h"
 
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "server/limits.h"
 #include "server/session/session_registry.h"
 #include "server/worker_home.h"
 
 namespace pgsilo {
 
 void Reception::set_workers(std::vector<WorkerHome*> workers) {
-  is_away_.assign(workers.size(), false);
-  workers_ = std::move(workers);
+  for (WorkerHome* worker : workers) desks_.push_back({worker});
 }
 
 bool Reception::take_in(int descriptor) {
@@ -15,32 +21,82 @@ bool Reception::take_in(int descriptor) {
   if (taken_.load(std::memory_order_relaxed) >= seats_) return false;
   taken_.fetch_add(1, std::memory_order_relaxed);
   ClientSocket client(descriptor, *this);
+  int64_t now_us = monotonic_us();
   std::lock_guard lock(mutex_);
-  next_worker().adopt(std::move(client));
+  try {
+    waiting_.push_back({std::move(client), now_us});
+    call(next_desk(now_us), now_us);
+  } catch (const std::bad_alloc&) {
+    say_farewell(descriptor, out_of_memory_farewell());
+    if (client.descriptor() < 0) waiting_.pop_back();
+  }
   return true;
+}
+
+int64_t Reception::look_after_waiting() {
+  std::lock_guard lock(mutex_);
+  if (waiting_.empty()) return INT64_MAX;
+  int64_t now_us = monotonic_us();
+  int64_t next_us = INT64_MAX;
+  for (Waiting& each : waiting_) {
+    if (now_us - each.called_us >= limits::called_worker_patience_us) {
+      each.called_us = now_us;
+      Desk& desk = next_desk(now_us);
+      if (!desk.is_late(now_us)) call(desk, now_us);
+    }
+    next_us = std::min(next_us, each.called_us + limits::called_worker_patience_us);
+  }
+  return next_us;
+}
+
+std::optional<ClientSocket> Reception::next_client(unsigned worker) {
+  std::lock_guard lock(mutex_);
+  Desk& desk = desks_[worker];
+  --desk.calls;
+  desk.since_us = monotonic_us();
+  if (waiting_.empty()) return std::nullopt;
+  std::optional<ClientSocket> client(std::move(waiting_.front().client));
+  waiting_.pop_front();
+  return client;
 }
 
 void Reception::cancel(int32_t process, int32_t secret) { sessions_.cancel(process, secret); }
 
-// Round robin: sessions come and go in numbers too large for anything cleverer to matter.
-WorkerHome& Reception::next_worker() {
-  while (is_away_[next_]) next_ = (next_ + 1) % workers_.size();
-  WorkerHome& worker = *workers_[next_];
-  next_ = (next_ + 1) % workers_.size();
-  return worker;
+bool Reception::Desk::is_late(int64_t now_us) const {
+  return calls != 0 && now_us - since_us >= limits::called_worker_patience_us;
+}
+
+// Round robin: sessions come and go in numbers too large for anything cleverer to matter. If all
+// that are here are late, one of them.
+Reception::Desk& Reception::next_desk(int64_t now_us) {
+  for (bool may_be_late : {false, true}) {
+    for (size_t i = 0; i < desks_.size(); ++i) {
+      Desk& desk = desks_[next_];
+      next_ = (next_ + 1) % desks_.size();
+      if (!desk.is_away && (may_be_late || !desk.is_late(now_us))) return desk;
+    }
+  }
+  PGSILO_CHECK(!"a worker is here");
+  __builtin_unreachable();
+}
+
+void Reception::call(Desk& desk, int64_t now_us) {
+  desk.worker->call_for_client();
+  if (desk.calls++ == 0) desk.since_us = now_us;
 }
 
 bool Reception::may_leave(unsigned worker) {
   std::lock_guard lock(mutex_);
-  if (away_ + 1 == workers_.size() || workers_[worker]->worker().is_called()) return false;
-  is_away_[worker] = true;
+  Desk& desk = desks_[worker];
+  if (away_ + 1 == desks_.size() || desk.worker->worker().is_called()) return false;
+  desk.is_away = true;
   ++away_;
   return true;
 }
 
 void Reception::is_back(unsigned worker) {
   std::lock_guard lock(mutex_);
-  is_away_[worker] = false;
+  desks_[worker].is_away = false;
   --away_;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "base/process_memory.h"
 #include "server/limits.h"
 #include "server/session/session_registry.h"
@@ -19,9 +20,10 @@ ServerMemory::ServerMemory(size_t limit_bytes, unsigned workers, const Reclaimer
   ceiling_.set_relief(this);
 }
 
-size_t ServerMemory::default_limit_bytes() {
+size_t ServerMemory::default_limit_bytes(unsigned workers) {
   constexpr size_t megabyte = size_t{1} << 20;
-  return std::max(memory_for_process() / 3 * 2 / megabyte, size_t{1}) * megabyte;
+  size_t memory = memory_for_process(workers * limits::large_stack_bytes);
+  return std::max(memory / 3 * 2 / megabyte, size_t{1}) * megabyte;
 }
 
 size_t ServerMemory::held_back_bytes() const {

@@ -26,8 +26,8 @@ class ServerMemory final : MemoryRelief {
   MemoryCeiling& ceiling() { return ceiling_; }
   MemoryInfo info() const;
 
-  // memory_limit where none is set, in bytes: whole megabytes.
-  static size_t default_limit_bytes();
+  // memory_limit where none is set, in bytes: whole megabytes. Before workers have their stacks.
+  static size_t default_limit_bytes(unsigned workers);
 
  private:
   void relieve() override;

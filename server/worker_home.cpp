@@ -2,8 +2,11 @@
 
 #include <exception>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "base/crash_report.h"
+#include "base/large_stack.h"
 #include "base/process_memory.h"
 #include "server/reception.h"
 #include "server/session/session.h"
@@ -29,27 +32,16 @@ void run_session(void* argument) {
   }
 }
 
-class AdoptTask final : public WorkerTask {
+}  // namespace
+
+class WorkerHome::ClientCall final : public WorkerTask {
  public:
-  AdoptTask(const SessionServices& services, ClientSocket client)
-      : arrival_(new Arrival{services, std::move(client)}) {}
-  ~AdoptTask() override {
-    // It came to nothing for want of memory.
-    if (arrival_ != nullptr) say_farewell(arrival_->client.descriptor(), out_of_memory_farewell());
-  }
-  void run(Worker& worker) override {
-    try {
-      arrival_->fiber = &worker.spawn(run_session, arrival_.get());
-      static_cast<void>(arrival_.release());  // the fiber's
-    } catch (const std::bad_alloc&) {
-    }
-  }
+  explicit ClientCall(WorkerHome& home) : home_(home) {}
+  void run(Worker&) override { home_.serve_next_client(); }
 
  private:
-  std::unique_ptr<Arrival> arrival_;
+  WorkerHome& home_;
 };
-
-}  // namespace
 
 WorkerHome::WorkerHome(const WorkerOptions& options, const Parts& parts)
     : engine_(parts.engine),
@@ -59,12 +51,14 @@ WorkerHome::WorkerHome(const WorkerOptions& options, const Parts& parts)
       worker_(options),
       storage_(parts.engine, parts.wal.worker_log(index_)),
       memory_(parts.memory, index_),
-      services_{
-          worker_,        storage_,       plans_,        parts.catalog, parts.wal.checkpointer(),
-          parts.sessions, parts.settings, parts.monitor, parts.log,     statistics_,
-          memory_} {
+      plans_(PlanCache::bounds_of(parts.memory.limit_bytes(), parts.memory.workers())),
+      services_{worker_,        storage_,       plans_,
+                parts.parsers,  parts.catalog,  parts.wal.checkpointer(),
+                parts.sessions, parts.settings, parts.monitor,
+                parts.log,      statistics_,    memory_} {
   worker_.commit_queue().set_service(this);
   worker_.set_chores(this);
+  memory_.set_cache(&plans_);
   wal_.set_listener(index_, this);
 }
 
@@ -73,6 +67,7 @@ WorkerHome::~WorkerHome() { wal_.set_listener(index_, nullptr); }
 void WorkerHome::start() {
   thread_ = std::thread([this] {
     take_thread_memory();
+    take_large_stack();
     CrashStack crash_stack;
     MemoryBudget::Use use(memory_);
     worker_.run();
@@ -81,8 +76,20 @@ void WorkerHome::start() {
 
 void WorkerHome::join() { thread_.join(); }
 
-void WorkerHome::adopt(ClientSocket client) {
-  worker_.post(std::make_unique<AdoptTask>(services_, std::move(client)));
+void WorkerHome::call_for_client() { worker_.post(std::make_unique<ClientCall>(*this)); }
+
+void WorkerHome::serve_next_client() {
+  std::optional<ClientSocket> client = reception_.next_client(index_);
+  if (!client) return;
+  int descriptor = client->descriptor();
+  std::unique_ptr<Arrival> arrival;
+  try {
+    arrival.reset(new Arrival{services_, std::move(*client)});
+    arrival->fiber = &worker_.spawn(run_session, arrival.get());
+    static_cast<void>(arrival.release());  // the fiber's
+  } catch (const std::bad_alloc&) {
+    say_farewell(descriptor, out_of_memory_farewell());
+  }
 }
 
 void WorkerHome::request(uint64_t epoch) {
@@ -106,6 +113,13 @@ void WorkerHome::wake_log() { wal_.wake_logger(index_); }
 
 void WorkerHome::on_durable(Epoch) { worker_.wake(); }
 
-bool WorkerHome::run() { return storage_.housekeep(); }
+bool WorkerHome::run() {
+  // Others have none left.
+  if (uint64_t refusals = memory_.ceiling().refusals(); refusals != refusals_seen_) {
+    refusals_seen_ = refusals;
+    plans_.give_back();
+  }
+  return storage_.housekeep();
+}
 
 }  // namespace pgsilo

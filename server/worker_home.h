@@ -1,7 +1,6 @@
 // Everything that belongs to one worker of the server: its loop and thread, its part of the engine,
 // its plan cache, and the adapters between them. Thread safety: made, started and joined by the
-// composition root; used by its own thread in between. Taking over a connection (adopt) is for any
-// thread.
+// composition root; used by its own thread in between. call_for_client() is for any thread.
 #pragma once
 
 #include <memory>
@@ -10,7 +9,6 @@
 #include "base/memory_budget.h"
 #include "executor/plan_cache.h"
 #include "executor/worker/worker.h"
-#include "server/net/client_socket.h"
 #include "server/session/session_services.h"
 #include "server/statistics/worker_statistics.h"
 #include "storage/transaction/worker_context.h"
@@ -18,6 +16,7 @@
 
 namespace pgsilo {
 
+class ParserThreads;
 class Reception;
 
 class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
@@ -32,6 +31,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
     ServerLog& log;
     MemoryCeiling& memory;
     Reception& reception;
+    ParserThreads& parsers;
   };
   WorkerHome(const WorkerOptions& options, const Parts& parts);
   ~WorkerHome() override;
@@ -41,14 +41,18 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
   void start();
   // After Worker::request_stop().
   void join();
-  // A new session on this connection. Throws std::bad_alloc when the client has been told so.
-  void adopt(ClientSocket client);
+  // Somebody waits at the reception: it comes and begins a session with whoever is first there.
+  // Throws std::bad_alloc.
+  void call_for_client();
 
   Worker& worker() { return worker_; }
   WorkerContext& storage() { return storage_; }
   WorkerStatistics& statistics() { return statistics_; }
 
  private:
+  class ClientCall;
+
+  void serve_next_client();
   // DurabilityService
   uint64_t durable_epoch() const override { return engine_.durable.get().value(); }
   void request(uint64_t epoch) override;
@@ -67,6 +71,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
   WorkerContext storage_;
   MemoryBudget memory_;
   PlanCache plans_;
+  uint64_t refusals_seen_ = 0;  // the ceiling's
   WorkerStatistics statistics_;
   SessionServices services_;
   std::thread thread_;

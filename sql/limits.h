@@ -27,6 +27,9 @@ inline constexpr int max_numeric_fraction_digits = 16383;
 inline constexpr int max_time_precision = 6;
 // Parameters of one statement. [PostgreSQL: the protocol's uint16]
 inline constexpr int max_parameters = 65535;
+// A greater $n is refused when the statement's parameters are known, as one without a type, one
+// beyond this at once. [PostgreSQL: an Oid for each fits in an int's worth of bytes]
+inline constexpr int max_parameter_number = INT32_MAX / 4;
 // Depth of nested expressions, subqueries and set operations; beyond it 54001, long before any
 // stack ends.
 inline constexpr int max_nesting_depth = 1000;
@@ -39,6 +42,8 @@ inline constexpr size_t kept_referential_plans = 256;
 
 // ORs under an AND under an OR are multiplied out, to be looked up in indexes, up to so many.
 inline constexpr size_t most_multiplied_alternatives = 64;
+// Of all ways in which indexes may answer an OR of a table's conditions so many are compared.
+inline constexpr size_t most_union_paths = 32;
 
 // A plan is made again when one of its tables has more than this many times the rows that it was
 // made for, or less than one in so many; with so many rows on both sides nobody minds. Whether it
@@ -46,6 +51,25 @@ inline constexpr size_t most_multiplied_alternatives = 64;
 inline constexpr double plan_size_factor = 2;
 inline constexpr double plan_size_slack_rows = 50;
 inline constexpr int64_t plan_size_check_us = 100'000;
+// A plan longer than this, mostly for what was computed while it was made, is not kept for others.
+inline constexpr size_t max_kept_plan_bytes = size_t{1} << 20;
+// What a worker keeps of parsed texts and their plans: so many texts, none longer than this, and so
+// many bytes, if that is no more than this part of memory_limit for all workers together. One text
+// gets no more than an eighth of them.
+inline constexpr size_t kept_texts = 1024;
+inline constexpr size_t kept_text_bytes = size_t{16} << 10;
+inline constexpr size_t kept_plans_bytes = size_t{32} << 20;
+inline constexpr size_t kept_plans_fraction = 16;
+inline constexpr size_t kept_plans_text_fraction = 8;
+// When memory_limit leaves no more room, what a worker keeps goes, unless that is less than this
+// fraction of its part of memory_limit.
+inline constexpr size_t given_back_plans_fraction = 64;
+
+// What sizes in pages are counted in, though nothing here has pages. [PostgreSQL: BLCKSZ]
+inline constexpr size_t page_bytes = 8192;
+
+// What VACUUM's PARALLEL may ask for (PostgreSQL: MAX_PARALLEL_WORKER_LIMIT).
+inline constexpr int64_t max_parallel_workers = 1024;
 
 // Rows of a table that the planner's sample looks at, those of smaller tables all, and how many
 // bytes of rows at most.

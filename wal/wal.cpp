@@ -12,7 +12,6 @@
 #include "storage/epoch/epoch_manager.h"
 #include "storage/relation/relation_directory.h"
 #include "wal/backup/backup_label.h"
-#include "wal/recovery/inspection.h"
 #include "wal/recovery/known_progress.h"
 #include "wal/recovery/replay.h"
 #include "wal/wal_state.h"
@@ -48,7 +47,7 @@ bool Wal::recover(RelationDirectory& relations, Reclaimer& reclaimer, const Live
   state.relations = &relations;
   state.reclaimer = &reclaimer;
   unsigned threads = state.recovery_threads();
-  result->clean_shutdown =
+  result->clean_shutdown = state.clean_before =
       !state.control.incarnations.empty() && state.control.incarnations.back().clean;
   RecoveryMeter meter(state.clock, listener);
   int64_t started_us = state.clock.now_us();
@@ -183,40 +182,6 @@ bool Wal::State::restore_pass(const RestoredRelations& restored, unsigned thread
   return replayed;
 }
 
-bool Wal::inspect(RecoveryListener* listener, RecoveryReport* report, std::string* why) {
-  const State& state = *state_;
-  report->new_database = state.new_database;
-  if (state.new_database) return true;
-  RecoveryMeter meter(state.clock, listener);
-  const CheckpointManifest& manifest = state.control.checkpoint;
-  std::vector<OpenedCheckpointFile> checkpoint;
-  if (!open_checkpoint(state.files, state.directory, state.options.checkpoint_directories,
-                       state.control.database, manifest, &checkpoint, /*lost=*/nullptr, why)) {
-    return false;
-  }
-  unsigned threads = state.recovery_threads();
-  meter.expect(manifest.bytes());
-  report->checkpoint.number = manifest.number;
-  report->checkpoint.begun = manifest.begun;
-  report->checkpoint.bytes = manifest.bytes();
-  std::string broken;
-  bool whole =
-      inspect_checkpoint(state.files, checkpoint, threads, meter, &report->checkpoint, &broken);
-  std::optional<ProgressMark> mark;
-  std::string unknown;
-  bool known = state.from_backup ||
-               find_progress(state.files, state.directory, state.control, &mark, &unknown);
-  AnalyzerOptions options{.threads = threads, .mark = mark ? &*mark : nullptr};
-  bool sound = inspect_logs(state.files, state.log_directories(), state.control, options, meter,
-                            report, why);
-  // recover() looks for the mark first, and loads the checkpoint when it has analyzed the logs.
-  if (sound && !whole) *why = broken;
-  if (!known) *why = unknown;
-  if (!sound || !whole) state.blame_backup(why);
-  meter.report(true);
-  return known && sound && whole;
-}
-
 bool Wal::State::prepare_stores(std::string* why) {
   for (size_t i = 0; i < units.size(); ++i) {
     LogUnit& unit = units[i];
@@ -235,11 +200,12 @@ bool Wal::State::prepare_stores(std::string* why) {
     if (result.ok())
       result = unit.segments->open(analysis.next_segment[i], analysis.empty_segments[i]);
     while (result.ok() && unit.segments->wants_segments()) result = unit.segments->prepare_one();
-    // Fewer spare ones than wanted will do for now.
+    // Fewer than wanted will do for now: while there are too few, writers are refused and readers
+    // are not. The next one is where this incarnation begins.
     if (result.ok()) continue;
     std::string failure =
         "could not prepare log segments in \"" + unit.directory->path() + "\": " + result.text();
-    if (unit.segments->state() != LogSpace::ample) {
+    if (unit.segments->ready() == 0) {
       *why = failure;
       return false;
     }
@@ -304,7 +270,13 @@ void Wal::State::build_checkpointer() {
       std::move(parts), clock, control, *keeper,
       Checkpointer::Options{.schedule = options.checkpoints,
                             .log_bytes_before = replayed_entries == 0 ? 0 : analysis.replay_bytes,
-                            .announce = options.announce_checkpoints});
+                            .segment_bytes_before = analysis.segment_bytes,
+                            .announce = options.announce_checkpoints,
+                            .slots = {.most = options.max_slots,
+                                      .keep_bytes = options.slot_keep_bytes,
+                                      .usual_bytes = options.checkpoints.max_log_bytes,
+                                      .first_epoch = first_epoch,
+                                      .found = slots}});
   keeper->set_listener(checkpointer.get());
   if (!lost_blocks.empty()) checkpointer->repair();
   build_scrubber(checkpointed);
@@ -349,10 +321,10 @@ void Wal::State::remove_stale_checkpoints() {
 }
 
 void Wal::State::retire_segments(const LogUnit& unit) const {
-  uint64_t first_needed = 0;
-  for (const LogCut& cut : control.checkpoint.cuts) {
-    if (cut.log == unit.directory->log()) first_needed = cut.segment;
-  }
+  const LogCut* cut = control.checkpoint.cut_of(unit.directory->log());
+  uint64_t first_needed = cut == nullptr ? 0 : cut->segment;
+  for (const LogSlot& slot : slots)
+    first_needed = std::min(first_needed, first_kept(slot, unit.directory->log()));
   static_cast<void>(unit.segments->retire_below(first_needed));
 }
 
@@ -384,10 +356,10 @@ bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   // The device may be full of what nobody needs.
   state.remove_stale_checkpoints();
   if (state.analysis.close_first && !state.save_control(why)) return false;
-  if (!state.prepare_stores(why)) return false;
+  if (!state.find_slots(why) || !state.prepare_stores(why)) return false;
   state.control.incarnations.push_back(state.next_incarnation());
   state.control.last_incarnation = state.control.incarnations.back().number;
-  state.begun_us = std::max(state.analysis.newest_time_us, static_cast<uint64_t>(unix_time_us()));
+  state.begun_us = std::max(state.analysis.newest_time_us, known_unix_time_us());
   state.build_loggers();
   state.build_checkpointer();
   return state.begin_logs(why) && state.save_control(why) && state.leave_backup_label(why);
@@ -397,6 +369,9 @@ void Wal::start_threads() {
   state_->threads = true;
   state_->keeper->start();
   for (LogUnit& unit : state_->units) unit.logger->start();
+  std::string why;  // is told already; it is tried again
+  if (state_->checkpointer->is_overdue())
+    static_cast<void>(state_->checkpointer->run_now(CheckpointReason::recovery, &why));
   state_->checkpointer->start();
   state_->scrubber->start();
 }
@@ -453,6 +428,7 @@ void Wal::wait_durable(unsigned worker, Epoch epoch) {
 void Wal::prepare_segments() { state_->keeper->run_once(); }
 
 Checkpointer& Wal::checkpointer() { return *state_->checkpointer; }
+const LogSlots& Wal::slots() const { return state_->checkpointer->slots(); }
 Scrubber& Wal::scrubber() { return *state_->scrubber; }
 const Scrubber& Wal::scrubber() const { return *state_->scrubber; }
 const CheckpointHistory& Wal::checkpoints() const { return state_->checkpointer->history(); }
@@ -466,6 +442,8 @@ WalStatus Wal::status() const {
     log.prepared_segments = unit.segments->ready();
     log.retired_segments = unit.segments->retired();
     log.live_segments = unit.segments->live();
+    if (unit.segments->state() == LogSpace::ample && state_->checkpointer->space_is_low())
+      log.space = "low";
     status.syncs += log.syncs;
     status.bytes_written += log.bytes_written;
     status.bytes_saved += log.bytes_saved;

@@ -62,6 +62,7 @@ class Clock;
 class DurableEpoch;
 class EpochManager;
 class FileSystem;
+class LogSlots;
 class Reclaimer;
 class RelationDirectory;
 class Scrubber;
@@ -80,9 +81,9 @@ struct WalOptions {
   // Per worker; a transaction that logs more than a quarter of it gets memory of its own.
   size_t buffer_bytes = size_t{4} << 20;
   // A multiple of 64 KiB, at least 256 KiB; files of other sizes from earlier starts stay readable.
-  size_t segment_bytes = size_t{64} << 20;
-  // Empty segments kept ready ahead of each logger.
-  unsigned spare_segments = 2;
+  size_t segment_bytes = size_t{8} << 20;
+  // Empty segments kept ready ahead of each logger, at most: no more than it has begun so far.
+  unsigned spare_segments = 16;
   LogSyncMethod sync_method = LogSyncMethod::direct;
   // The setting `wal_compression`: blocks of the log are compressed with lz4 where that saves a
   // unit. What is there already is read either way.
@@ -109,6 +110,9 @@ struct WalOptions {
   // The setting `recovery_skip_damaged_blocks`: start without the rows of users' relations that lie
   // in damaged blocks of the checkpoint.
   bool skip_damaged_blocks = false;
+  // The setting `max_replication_slots`, and `max_slot_wal_keep_size` in bytes.
+  unsigned max_slots = 10;
+  uint64_t slot_keep_bytes = UINT64_MAX;
   // For inspect(): a database is looked for, none is made, and nothing is locked but the logs; the
   // caller holds the data directory's lock (hold_data_directory()). There need be no log.
   bool read_only = false;
@@ -186,7 +190,9 @@ struct LogStatus {
   double p99_sync_us = 0;
   double max_sync_us = 0;
   uint64_t buffer_waits = 0;  // commits that waited for room in the buffers
-  std::string_view space;     // ample, preparing, exhausted (writers get 53100)
+  // ample, low (the log and the next checkpoint may find no room), preparing, exhausted (writers
+  // get 53100).
+  std::string_view space;
 };
 
 // Moments' figures for views and tests.
@@ -254,6 +260,7 @@ class Wal {
   // After start().
   Checkpointer& checkpointer();
   const CheckpointHistory& checkpoints() const;
+  const LogSlots& slots() const;
   Scrubber& scrubber();
   const Scrubber& scrubber() const;
 

@@ -41,12 +41,12 @@ bool Wal::State::begin_logs(std::string* why) {
   }
   marks = std::make_unique<ProgressMarks>(*progress, *commit, loggers, incarnation.number,
                                           incarnation.id);
-  FileResult result = progress->create(marks->now(), mark ? &*mark : nullptr);
-  if (!result.ok()) {
-    *why = "could not write file \"" + join_path(directory, progress_file_name) +
-           "\": " + result.text();
+  auto create = [&] {
+    if (mark && clean_before) return progress->go_on(marks->now(), *mark);
+    return progress->create(marks->now(), mark ? &*mark : nullptr);
+  };
+  if (!write_small("file \"" + join_path(directory, progress_file_name) + "\"", create, why))
     return false;
-  }
   keeper->set_marks(marks.get());
   return true;
 }

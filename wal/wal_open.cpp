@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "base/server_log.h"
 #include "wal/backup/backup_label.h"
 #include "wal/layout/foreign_content.h"
 #include "wal/wal_state.h"
@@ -179,10 +180,45 @@ bool Wal::State::open_logs(std::string* why) {
 }
 
 bool Wal::State::save_control(std::string* why) {
-  FileResult result = write_control_file(files, directory, control);
+  std::string what = "control file in \"" + directory + "\"";
+  return write_small(what, [&] { return write_control_file(files, directory, control); }, why);
+}
+
+// On a full device it is written in the place of an empty log segment, if one can go.
+bool Wal::State::write_small(const std::string& what, const std::function<FileResult()>& write,
+                             std::string* why) {
+  FileResult result = write();
+  if (result.status == FileStatus::no_space && make_room()) {
+    write_server_log(LogLevel::warning, "could not write " + what + ": " + result.text(),
+                     "It is tried again in the place of an empty log segment.");
+    result = write();
+  }
   if (result.ok()) return true;
-  *why = "could not write control file in \"" + directory + "\": " + result.text();
+  *why = "could not write " + what + ": " + result.text();
   return false;
+}
+
+// Of segments, for a small file on a full device. False: there are none that could go.
+bool Wal::State::make_room() {
+  bool any = false;
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (units[i].segments != nullptr) {
+      any |= units[i].segments->make_room(1, LogUse::idle);
+      units[i].segments->end_of_need(/*made=*/false);
+    } else if (i < analysis.empty_segments.size()) {
+      any |= remove_last_empty(units[i], analysis.empty_segments[i]);
+    }
+  }
+  return any;
+}
+
+// Of those that a start has found, before it uses any. The first stays: the incarnation begins in
+// it, and it may be one whose begin block the control file does not yet disown.
+bool Wal::State::remove_last_empty(const LogUnit& unit, std::vector<uint64_t>& empty) const {
+  if (empty.size() < 2) return false;
+  std::string path = join_path(unit.directory->path(), segment_name(empty.back()));
+  empty.pop_back();
+  return files.remove(path).ok() && files.sync_directory(unit.directory->path()).ok();
 }
 
 // Every log that an incarnation named is here, and no other database's.

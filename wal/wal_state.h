@@ -1,6 +1,7 @@
 // The parts of a Wal, for the files that implement it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "wal/layout/checkpoint_directory.h"
 #include "wal/layout/control_file.h"
 #include "wal/layout/log_directory.h"
+#include "wal/layout/slot_file.h"
 #include "wal/log/group_commit.h"
 #include "wal/log/logger.h"
 #include "wal/log/progress_marks.h"
@@ -46,11 +48,13 @@ struct Wal::State {
   std::unique_ptr<File> lock;
   ControlFile control;
   bool new_database = false;
-  bool from_backup = false;  // the control file is a backup label's
+  bool from_backup = false;   // the control file is a backup label's
+  bool clean_before = false;  // the last start ended with a clean shutdown
   std::vector<std::unique_ptr<CheckpointDirectory>> checkpoint_directories;
   std::vector<OpenedCheckpointFile> checkpoint_files;
   std::optional<ProgressMark> mark;  // of the last incarnation, as it was found
   std::string mark_given_up;         // why there is none, if that was accepted
+  std::vector<LogSlot> slots;        // as they were found
   std::vector<LostBlock> lost_blocks;
   LogAnalysis analysis;
   uint64_t replayed_entries = 0;
@@ -81,6 +85,10 @@ struct Wal::State {
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);
   bool save_control(std::string* why);
+  bool write_small(const std::string& what, const std::function<FileResult()>& write,
+                   std::string* why);
+  bool make_room();
+  bool remove_last_empty(const LogUnit& unit, std::vector<uint64_t>& empty) const;
   bool prepare_stores(std::string* why);
   void build_loggers();
   bool begin_logs(std::string* why);
@@ -88,6 +96,11 @@ struct Wal::State {
   void build_scrubber(const std::vector<CheckpointedLog>& checkpointed);
   bool open_checkpoint_directories(std::string* why);
   void remove_stale_checkpoints();
+  bool open_for_inspection(std::vector<OpenedCheckpointFile>* opened, CheckpointReport* report,
+                           std::string* refusal) const;
+  bool find_slots(std::string* why);
+  bool read_slot_file(std::vector<LogSlot>* found, std::string* why) const;
+  void lose_slots_without_log();
   void retire_segments(const LogUnit& unit) const;
   bool make_control_durable(std::string* why);
   bool leave_backup_label(std::string* why);

@@ -51,10 +51,18 @@ std::span<const Entry> find_by_name(const Entry (&entries)[count], std::string_v
   return {first, last};
 }
 
+constexpr bool is_listed(Oid procedure) {
+  return std::any_of(std::begin(procedures), std::end(procedures),
+                     [&](const BuiltinProcedure& each) { return each.oid == procedure; });
+}
+static_assert(is_listed(array_element_procedure) && is_listed(relation_rows_procedure) &&
+              is_listed(relation_pages_procedure));
+
 constexpr Oid make_interval_oid = 3464;
 constexpr Oid pg_terminate_backend_oid = 2096;
 constexpr Oid pg_backup_start_oid = 2172;
 constexpr Oid pg_backup_stop_oid = 2739;
+constexpr Oid pg_create_physical_replication_slot_oid = 3779;
 
 }  // namespace
 
@@ -71,6 +79,7 @@ std::string_view procedure_default_text(Oid oid, size_t argument) {
   if (oid == pg_terminate_backend_oid) return "0";
   if (oid == pg_backup_start_oid) return "false";
   if (oid == pg_backup_stop_oid) return "true";
+  if (oid == pg_create_physical_replication_slot_oid) return "false";
   // Six integers and the seconds.
   if (oid == make_interval_oid) return argument < 6 ? "0" : "0.0";
   return {};

@@ -27,6 +27,8 @@ struct BuiltinProcedure {
   bool returns_set;
   Oid variadic;  // element type of a VARIADIC last argument (any: VARIADIC "any"), or 0
   std::array<uint16_t, max_builtin_arguments> arguments;  // type OIDs, all below 2^16
+  // What it does outlives a rollback: who has called it does not run again inside the server.
+  bool acts_outside = false;
 
   std::span<const uint16_t> argument_types() const { return {arguments.data(), argument_count}; }
 };
@@ -63,6 +65,9 @@ struct BuiltinCast {
 
 // array[subscript], of our own: PostgreSQL has an expression for it instead.
 inline constexpr Oid array_element_procedure = 9010;
+// What pg_class.reltuples and relpages stand for (docs/statistics.md).
+inline constexpr Oid relation_rows_procedure = 9011;
+inline constexpr Oid relation_pages_procedure = 9012;
 
 // All procedures of a name, by OID; empty when there is none.
 std::span<const BuiltinProcedure> find_procedures(std::string_view name);

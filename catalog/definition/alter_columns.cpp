@@ -45,6 +45,8 @@ void DefinitionSteps::rewrite(Draft draft, const TableDescriptor& old_table,
   // The old descriptor goes when the view shows the new one.
   TableDescriptor old_copy = old_table;  // NOLINT(performance-unnecessary-copy-initialization)
   if (transform != nullptr) {
+    forget_sizes(draft);
+    if (!draft.indexes.empty()) count_rows(draft, old_table);
     // Every row will be stored whole.
     for (ColumnDescriptor& column : draft.table->columns) {
       if (!column.has_missing) continue;

@@ -17,6 +17,7 @@ void DefinitionSteps::add_key(Oid oid, const IndexDefinition& from) {
         .at(from.position);
   }
   Draft draft = draft_of(old_table);
+  count_rows(draft, old_table);
   std::vector<std::string> taken;
   std::shared_ptr<IndexDescriptor> index = make_index(*draft.table, from, taken);
   ConstraintDescriptor constraint = make_key_constraint(*index, from);

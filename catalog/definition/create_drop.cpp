@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "catalog/definition/definition_steps.h"
+#include "catalog/named_relation.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "storage/relation/relation.h"
@@ -145,9 +146,7 @@ void DefinitionSteps::insert_table_rows(const TableDescriptor& table) {
 
 bool DefinitionSteps::skip_missing_schema(std::string_view schema, bool if_exists) {
   if (schema.empty() || view_.find_schema(schema) != nullptr) return false;
-  if (!if_exists) {
-    throw SqlError(sqlstate::invalid_schema_name, concat("schema \"", schema, "\" does not exist"));
-  }
+  if (!if_exists) throw undefined_schema(schema);
   notice(sqlstate::successful_completion,
          concat("schema \"", schema, "\" does not exist, skipping"));
   return true;
@@ -238,6 +237,9 @@ void DefinitionSteps::truncate(std::span<const Oid> named, bool restart_identity
   for (Oid oid : tables) lock_table(oid);
   for (Oid oid : tables) {
     Draft draft = draft_of(table_of(oid));
+    // PostgreSQL empties in place what was made since the newest savepoint.
+    bool in_place = transaction_.made_since_last_mark(*draft.table->relation);
+    if (!in_place) forget_sizes(draft);
     give_new_trees(draft);
     finish_with_new_trees(std::move(draft));
   }

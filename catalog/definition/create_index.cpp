@@ -4,7 +4,6 @@
 
 #include "catalog/definition/definition_steps.h"
 #include "sql/sql_error.h"
-#include "storage/relation/relation.h"
 
 namespace pgsilo {
 
@@ -19,6 +18,7 @@ bool DefinitionSteps::may_create_index(Oid oid, const IndexDefinition& from, boo
 const IndexDescriptor& DefinitionSteps::add_index(const TableDescriptor& old_table,
                                                   const IndexDefinition& from, bool valid) {
   Draft draft = draft_of(old_table);
+  count_rows(draft, old_table);
   std::vector<std::string> taken;
   std::shared_ptr<IndexDescriptor> made = make_index(*draft.table, from, taken);
   made->valid = valid;

@@ -1,4 +1,5 @@
 #include "catalog/definition/definition_steps.h"
+#include "catalog/named_relation.h"
 #include "catalog/relation_encoding.h"
 
 #include <algorithm>
@@ -43,12 +44,21 @@ const TableDescriptor& DefinitionSteps::lock_table(Oid oid, std::initializer_lis
 DefinitionSteps::Draft DefinitionSteps::draft_of(const TableDescriptor& table) {
   Draft draft;
   draft.table = std::make_shared<TableDescriptor>(table);
-  draft.table->statistics = std::make_shared<TableStatisticsSlot>();
+  draft.table->statistics = std::make_shared<TableStatisticsSlot>(table.statistics->counted());
   for (const auto& index : table.indexes)
     draft.indexes.push_back(std::make_shared<IndexDescriptor>(*index));
   for (size_t i = 0; i < table.columns.size(); ++i)
     draft.dropped_widths.push_back(table.layout.column(i).width);
   return draft;
+}
+
+void DefinitionSteps::count_rows(Draft& draft, const TableDescriptor& old_table) {
+  if (old_table.relation->row_count() > 0) draft.table->statistics->set_counted();
+}
+
+void DefinitionSteps::forget_sizes(Draft& draft) {
+  draft.table->statistics = std::make_shared<TableStatisticsSlot>();
+  for (const std::shared_ptr<IndexDescriptor>& index : draft.indexes) index->uncounted = true;
 }
 
 const TableDescriptor& DefinitionSteps::finish(Draft draft, Concerns concerns) {
@@ -76,7 +86,9 @@ const TableDescriptor& DefinitionSteps::finish_with_new_trees(Draft draft) {
   return table;
 }
 
-Oid DefinitionSteps::new_oid() { return catalog_.allocate_oid(transaction_.worker()); }
+Oid DefinitionSteps::new_oid() {
+  return catalog_.allocate_oid(transaction_.worker(), transaction_.waits());
+}
 
 Relation& DefinitionSteps::new_relation(RelationPersistence persistence) {
   RelationOptions options;
@@ -106,9 +118,7 @@ const SchemaDescriptor& DefinitionSteps::creation_schema(std::string_view name) 
   if (schema == nullptr && name.empty()) {
     throw SqlError(sqlstate::invalid_schema_name, "no schema has been selected to create in");
   }
-  if (schema == nullptr) {
-    throw SqlError(sqlstate::invalid_schema_name, concat("schema \"", name, "\" does not exist"));
-  }
+  if (schema == nullptr) throw undefined_schema(name);
   return *schema;
 }
 

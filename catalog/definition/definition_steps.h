@@ -79,6 +79,10 @@ class DefinitionSteps {
   const TableDescriptor& lock_table(Oid oid, std::initializer_list<LockMode> modes = {
                                                  LockMode::access_exclusive});
   Draft draft_of(const TableDescriptor& table);
+  // What pg_class says of sizes: as in PostgreSQL, who builds an index counts the rows, if there
+  // are any; and who makes the table anew forgets what was known of it.
+  static void count_rows(Draft& draft, const TableDescriptor& old_table);
+  static void forget_sizes(Draft& draft);
   // Who has to notice a change: see CatalogRecord in descriptors.h.
   enum class Concerns : uint8_t { everybody, writers };
   // Completes the draft, rewrites the rows that others rest on and shows it to the transaction.

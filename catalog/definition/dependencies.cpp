@@ -1,6 +1,7 @@
 // What goes with the things that are dropped, or keeps them from going: sequences that belong to
 // them, defaults that use those sequences, foreign keys that refer to them.
 #include <algorithm>
+#include <set>
 
 #include "catalog/definition/definition_steps.h"
 #include "sql/sql_error.h"
@@ -66,21 +67,23 @@ void DefinitionSteps::drop_dependents_of(const TableDescriptor& table, const Ind
 
 std::vector<DefinitionSteps::DefaultUse> DefinitionSteps::remaining_uses(
     const Dropped& dropped) const {
+  std::set<Oid> users;
+  for (Oid sequence : dropped.sequences) {
+    std::span<const Oid> of_one = view_.snapshot().default_users(sequence);
+    users.insert(of_one.begin(), of_one.end());
+  }
   std::vector<DefaultUse> uses;
-  for (const auto& [oid, table] : view_.snapshot().tables()) {
-    if (contains(dropped.tables, oid)) continue;
-    for (const ColumnDescriptor& column : table->columns) {
-      if (oid == dropped.table && column.number == dropped.column) continue;
+  for (Oid user : users) {
+    if (contains(dropped.tables, user)) continue;
+    for (const ColumnDescriptor& column : view_.find_table(user)->columns) {
+      if (user == dropped.table && column.number == dropped.column) continue;
       for (Oid sequence : column.default_sequences) {
         if (!contains(dropped.sequences, sequence)) continue;
-        uses.push_back({oid, column.number, sequence});
+        uses.push_back({user, column.number, sequence});
         break;
       }
     }
   }
-  std::sort(uses.begin(), uses.end(), [](const DefaultUse& a, const DefaultUse& b) {
-    return a.table != b.table ? a.table < b.table : a.column < b.column;
-  });
   return uses;
 }
 

@@ -155,10 +155,9 @@ void DefinitionSteps::remove_owner_row(const TableDescriptor& sequence) {
 
 std::vector<Oid> DefinitionSteps::owned_sequences(Oid table, int16_t column) const {
   std::vector<Oid> owned;
-  for (const auto& [oid, relation] : view_.snapshot().tables()) {
-    const SequenceDescriptor* sequence = relation->sequence.get();
-    if (sequence == nullptr || sequence->owner_table != table) continue;
-    if (column == 0 || sequence->owner_column == column) owned.push_back(oid);
+  for (Oid sequence : view_.snapshot().owned_sequences(table)) {
+    const TableDescriptor* relation = view_.find_table(sequence);
+    if (column == 0 || relation->sequence->owner_column == column) owned.push_back(sequence);
   }
   std::sort(owned.begin(), owned.end());
   return owned;

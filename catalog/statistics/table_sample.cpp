@@ -8,7 +8,6 @@
 #include "catalog/descriptors.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
-#include "storage/index/node.h"
 #include "storage/index/scan_cursor.h"
 #include "storage/record/record.h"
 #include "storage/relation/relation.h"
@@ -64,7 +63,7 @@ class Sampler {
     std::vector<std::string> places;
     if (rows > static_cast<double>(limits::wholly_sampled_rows) ||
         table_.relation->memory_bytes(MemoryKind::rows) > limits::sampled_bytes) {
-      places = table_.relation->tree().separators(limits::sampled_rows);
+      places = table_.relation->tree().scattered_keys(limits::sampled_rows, places_seed);
     }
     if (places.empty()) read_all();
     read_places(places);
@@ -72,6 +71,7 @@ class Sampler {
   }
 
  private:
+  static constexpr uint32_t places_seed = 1;  // the same places of the same tree each time
   struct Prefix {
     std::vector<int16_t> columns;
     Values values;
@@ -102,20 +102,15 @@ class Sampler {
 
   // In no order: where rows are so wide that some places will do, those are spread.
   void read_places(std::vector<std::string>& places) {
-    std::shuffle(places.begin(), places.end(), random_);
+    std::shuffle(places.begin(), places.end(), std::minstd_rand(places_seed));
     for (size_t i = 0; i < places.size() && !is_enough(); ++i) read_place(places[i]);
   }
 
-  // A row, and the one behind it to compare with. Not the first: nodes begin at the same distances
-  // where a table was filled in order, and values may come around at those as well.
+  // A row, and the one behind it to compare with.
   void read_place(const std::string& place) {
     constexpr int patience = 8;  // records without a row are passed over
-    size_t skipped = random_() % size_t{2 * BorderNode::width};
     ScanCursor cursor(table_.relation->tree(), {KeyBound::inclusive(place), {}},
                       ScanDirection::forward, nullptr);
-    for (size_t i = 0; i < skipped; ++i) {
-      if (cursor.next() == nullptr) return;
-    }
     RowHashes first;
     for (int i = 0; i < patience; ++i) {
       const Record* record = cursor.next();
@@ -207,7 +202,6 @@ class Sampler {
   const TableDescriptor& table_;
   Arena row_memory_;
   RowBuffer row_{row_memory_};
-  std::minstd_rand random_{1};  // the same places of the same tree each time
   size_t rows_read_ = 0;
   size_t bytes_read_ = 0;
   std::vector<Values> columns_;

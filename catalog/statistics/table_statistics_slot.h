@@ -17,6 +17,10 @@ namespace pgsilo {
 
 class TableStatisticsSlot {
  public:
+  TableStatisticsSlot() = default;
+  // Of a table that is made of another one, or was there before this start.
+  explicit TableStatisticsSlot(bool counted) : counted_(counted) {}
+
   // Takes one when there is none or the table has grown or shrunk much since
   // (is_about_as_big()). Never null. Throws std::bad_alloc.
   std::shared_ptr<const TableSample> find(const TableDescriptor& table);
@@ -24,6 +28,9 @@ class TableStatisticsSlot {
   void refresh(const TableDescriptor& table);
   // How many times that was done.
   uint64_t refreshes() const { return refreshes_.load(std::memory_order_acquire); }
+  // Whether pg_class says how many rows the table has: once PostgreSQL would have counted them.
+  bool counted() const { return counted_.load(std::memory_order_relaxed); }
+  void set_counted() { counted_.store(true, std::memory_order_relaxed); }
 
  private:
   std::shared_ptr<const TableSample> take(const TableDescriptor& table);
@@ -31,6 +38,7 @@ class TableStatisticsSlot {
   std::mutex mutex_;  // guards sample_
   std::shared_ptr<const TableSample> sample_;
   std::atomic<uint64_t> refreshes_{0};
+  std::atomic<bool> counted_{false};
 };
 
 // Whether a table that had `then` rows is about as big with `now`, for the planner

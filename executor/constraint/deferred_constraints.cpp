@@ -140,8 +140,11 @@ ReferentialActions::Mark ReferentialActions::mark() const {
 
 void ReferentialActions::rollback_to(const Mark& mark) {
   deferred_.resize(std::min(deferred_.size(), mark.events));
-  for (DeferredEvent& each : deferred_) {
-    if (each.settled > mark.settled) each.settled = 0;
+  if (settled_ > mark.settled) {
+    for (DeferredEvent& each : deferred_) {
+      if (each.settled > mark.settled) each.settled = 0;
+    }
+    settled_ = mark.settled;
   }
   modes_ = mark.modes;
   all_given_ = mark.all_given;

@@ -121,8 +121,16 @@ const IndexDescriptor* TableWriter::insert_all(std::span<const Datum> row, bool 
   }
   if (status == TransactionStatus::ok) return nullptr;
   if (status != TransactionStatus::duplicate_key) raise_transaction_status(status);
-  if (unique_secondary_) transaction().rollback_to(mark);
+  if (unique_secondary_) take_back(mark);
   return index;
+}
+
+// What was tried under the mark. Under SERIALIZABLE its locks stay, for its reads do.
+void TableWriter::take_back(const Transaction::Mark& mark) {
+  transaction().rollback_to(mark);
+  if (transaction().mode() == TransactionMode::interactive &&
+      transaction().isolation() == Isolation::read_committed)
+    transaction().release_locks_since(mark);
 }
 
 const IndexDescriptor* TableWriter::insert_unless_conflict(
@@ -130,7 +138,11 @@ const IndexDescriptor* TableWriter::insert_unless_conflict(
   encode(row);
   admit_insert();
   Transaction::Mark mark;
-  if (unique_secondary_) mark = transaction().mark();
+  if (unique_secondary_) {
+    // Who meets a row has nothing to take back then, no lock of another key either.
+    if (const IndexDescriptor* met = find_arbiter(arbiters, row, updates)) return met;
+    mark = transaction().mark();
+  }
   const IndexDescriptor* met = insert_all(row, !updates, mark);
   bool is_arbiter = std::find(arbiters.begin(), arbiters.end(), met) != arbiters.end();
   if (met != nullptr && !is_arbiter) {
@@ -158,16 +170,9 @@ const IndexDescriptor* TableWriter::find_arbiter(std::span<const IndexDescriptor
   for (const IndexDescriptor* arbiter : arbiters) {
     if (!encode_unique(*arbiter, row)) continue;
     Relation& tree = arbiter->is_primary_tree() ? *table_.relation : *arbiter->relation;
-    RowRef found;
-    auto look = [&](ReadPurpose purpose) {
-      return transaction().get(tree, new_entry_.view(), entry_buffer_, &found, purpose);
-    };
-    TransactionStatus status = look(ReadPurpose::peek);
-    bool is_own = status == TransactionStatus::ok && found.tid == Tid();
-    if (status == TransactionStatus::ok && !updates && !is_own)
-      status = look(ReadPurpose::existence);
-    if (status == TransactionStatus::ok) return arbiter;
-    if (status != TransactionStatus::not_found) check(status);
+    TransactionStatus status = transaction().find_duplicate(tree, new_entry_.view(), !updates);
+    if (status == TransactionStatus::duplicate_key) return arbiter;
+    check(status);
   }
   return nullptr;
 }

@@ -82,6 +82,7 @@ class TableWriter {
                                bool answers);
   const IndexDescriptor* insert_all(std::span<const Datum> row, bool answers,
                                     const Transaction::Mark& mark);
+  void take_back(const Transaction::Mark& mark);
   const IndexDescriptor* find_arbiter(std::span<const IndexDescriptor* const> arbiters,
                                       std::span<const Datum> row, bool updates);
   bool changes_unique_key(const RowUpdate& update);

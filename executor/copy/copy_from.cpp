@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catalog/catalog_view.h"
+#include "catalog/named_relation.h"
 #include "executor/compiled_statement.h"
 #include "executor/constraint/reference_events.h"
 #include "executor/constraint/table_writer.h"
@@ -163,7 +164,8 @@ class CopyFromRun {
   // What there is to know about one of the data's columns, per row.
   struct FieldReader {
     explicit FieldReader(const ColumnDescriptor& column) : type(&type_info(column.type)) {
-      if (type->oid == type_oid::interval) parse_typmod = column.typmod;
+      bool of_intervals = type->oid == type_oid::interval || type->element == type_oid::interval;
+      if (of_intervals) parse_typmod = column.typmod;
       if (type->apply_typmod != nullptr) apply_typmod = column.typmod;
     }
     const TypeInfo* type;
@@ -299,11 +301,8 @@ class CopyFrom final : public UtilityCommand {
   void run(ExecutionState& state, ResultSink&) const override {
     const ast::RangeVar& name = *syntax().relation;
     std::shared_ptr<const CatalogSnapshot> owner = state.session.catalog->shared_snapshot();
-    const TableDescriptor* table = state.session.catalog->find_table(name.schema_name, name.name);
-    if (table == nullptr) {
-      throw SqlError(sqlstate::undefined_table,
-                     concat("relation \"", name.name, "\" does not exist"));
-    }
+    const TableDescriptor* table =
+        &require_table(*state.session.catalog, state.session.database_name, name);
     if (table->kind == RelationKind::sequence) {
       throw SqlError(sqlstate::wrong_object_type,
                      concat("cannot copy to sequence \"", table->name, "\""));

@@ -77,9 +77,7 @@ class OptionReader {
       }
       once(csv_, option, format == "csv");
     } else if (name == "freeze") {
-      std::optional<bool> value = ast::boolean_option(option);
-      if (!value) throw SqlError(sqlstate::syntax_error, "freeze requires a Boolean value");
-      once(freeze_, option, *value);
+      once(freeze_, option, ast::require_boolean_option(option));
     } else if (name == "header") {
       once(header_, option, header_of(option));
     } else if (name == "delimiter") {

@@ -2,8 +2,10 @@
 #include <algorithm>
 
 #include "base/byte_buffer.h"
+#include "base/long_work.h"
 #include "catalog/catalog_view.h"
 #include "catalog/descriptors.h"
+#include "catalog/named_relation.h"
 #include "executor/copy/copy_command.h"
 #include "executor/copy/copy_options.h"
 #include "executor/execution.h"
@@ -66,7 +68,9 @@ class LinePrinter final : public ResultSink {
   }
 
   void append_text(std::string_view text) {
+    WorkMeter meter;
     for (char byte : text) {
+      meter.did(2);
       switch (byte) {
         case '\b':
           line_.append("\\b");
@@ -95,7 +99,9 @@ class LinePrinter final : public ResultSink {
 
   void append_csv(std::string_view text, bool force_quote, size_t column_count) {
     bool quote = force_quote || text == options_.null_text || (column_count == 1 && text == "\\.");
+    WorkMeter meter;
     for (char byte : text) {
+      meter.did(1);
       quote = quote || byte == options_.delimiter || byte == options_.quote || byte == '\n' ||
               byte == '\r';
     }
@@ -105,6 +111,7 @@ class LinePrinter final : public ResultSink {
     }
     line_.append(options_.quote);
     for (char byte : text) {
+      meter.did(2);
       if (byte == options_.quote || byte == options_.escape) line_.append(options_.escape);
       line_.append(byte);
     }
@@ -183,11 +190,8 @@ class CopyTo final : public UtilityCommand {
   std::shared_ptr<const ExecutablePlan> plan_table(ExecutionState& state,
                                                    std::vector<bool>* force_quote) const {
     const ast::RangeVar& name = *syntax().relation;
-    const TableDescriptor* table = state.session.catalog->find_table(name.schema_name, name.name);
-    if (table == nullptr) {
-      throw SqlError(sqlstate::undefined_table,
-                     concat("relation \"", name.name, "\" does not exist"));
-    }
+    const TableDescriptor* table =
+        &require_table(*state.session.catalog, state.session.database_name, name);
     if (table->kind == RelationKind::view) {
       throw SqlError(sqlstate::wrong_object_type,
                      concat("cannot copy from view \"", table->name, "\""))

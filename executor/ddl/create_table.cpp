@@ -49,7 +49,7 @@ class CreateTable final : public DdlCommand {
     const auto& syntax = this->syntax<ast::CreateTableStmt>();
     refuse_unsupported(syntax);
     TableDefinition table;
-    table.schema = syntax.relation->schema_name;
+    table.schema = run.schema_of(*syntax.relation);
     table.name = syntax.relation->name;
     table.persistence = persistence_of(*syntax.relation);
     table.options = define_options(run, syntax.options);
@@ -144,7 +144,7 @@ class CreateTableAs final : public DdlCommand {
     const ast::IntoClause& into = *syntax.into;
     if (syntax.is_materialized_view) throw_unsupported("materialized views");
     TableDefinition table;
-    table.schema = into.relation->schema_name;
+    table.schema = run.schema_of(*into.relation);
     table.name = into.relation->name;
     table.persistence = persistence_of(*into.relation);
     table.options = define_options(run, into.options);

@@ -27,6 +27,7 @@ DdlRun::DdlRun(ExecutionState& state, const PlannedStatement& planned)
       monitor_(std::make_unique<Monitor>(state.session)),
       definition_(*state.session.catalog, state.transaction(), types_, monitor_.get()) {
   types_.arena = &arena_;
+  static_cast<void>(state.session.told_catalog());  // notices tell of it
 }
 
 DdlRun::~DdlRun() = default;
@@ -39,6 +40,10 @@ void DdlRun::send_notices() {
     state_.session.notices->notice(notice);
   }
   definition_.notices().clear();
+  for (const SqlError& warning : binding_.warnings) {
+    if (state_.session.notices != nullptr) state_.session.notices->notice(warning);
+  }
+  binding_.warnings.clear();
 }
 
 void DdlRun::finish(TransactionStatus status) {
@@ -52,22 +57,25 @@ void DdlRun::notice(std::string message) {
       SqlError(Severity::notice, sqlstate::successful_completion, std::move(message)));
 }
 
-const TableDescriptor* DdlRun::find_table(const ast::RangeVar& name, bool missing_ok) {
-  const TableDescriptor* table = find_relation(name, missing_ok);
-  if (table == nullptr || table->kind == RelationKind::table) return table;
-  throw SqlError(sqlstate::wrong_object_type, concat("\"", table->name, "\" is not a table"));
+NamedRelation DdlRun::find_named(const ast::RangeVar& name, bool missing_ok) {
+  std::string_view database = state_.session.database_name;
+  if (!missing_ok) return require_relation(catalog(), database, name);
+  NamedRelation found = pgsilo::find_relation(catalog(), database, name);
+  if (!found.exists()) notice(concat("relation \"", name.name, "\" does not exist, skipping"));
+  return found;
 }
 
 const TableDescriptor* DdlRun::find_relation(const ast::RangeVar& name, bool missing_ok) {
-  const TableDescriptor* table = catalog().find_table(name.schema_name, name.name);
-  if (table != nullptr) return table;
-  std::string shown =
-      name.schema_name.empty() ? std::string(name.name) : concat(name.schema_name, ".", name.name);
-  if (!missing_ok) {
-    throw SqlError(sqlstate::undefined_table, concat("relation \"", shown, "\" does not exist"));
-  }
-  notice(concat("relation \"", shown, "\" does not exist, skipping"));
-  return nullptr;
+  if (missing_ok && !find_named(name, true).exists()) return nullptr;
+  return &require_table(catalog(), state_.session.database_name, name);
+}
+
+const TableDescriptor* DdlRun::find_kind(RelationKind kind, std::string_view word,
+                                         const ast::RangeVar& name, bool missing_ok) {
+  NamedRelation found = find_named(name, missing_ok);
+  if (!found.exists()) return nullptr;
+  if (found.table != nullptr && found.table->kind == kind) return found.table;
+  throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not a ", word));
 }
 
 void DdlRun::refuse_pending_events(const TableDescriptor& table, std::string_view command) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "catalog/data_definition.h"
+#include "catalog/named_relation.h"
 #include "executor/execution_state.h"
 #include "executor/utility_command.h"
 #include "planner/binder/scope.h"
@@ -34,10 +35,20 @@ class DdlRun {
   void finish(TransactionStatus status);
   void notice(std::string message);
 
-  // 42P01 `relation "t" does not exist`, or with `missing_ok` a notice and null.
+  // Of what is to be made, as schema_of() of catalog/named_relation.h.
+  std::string_view schema_of(const ast::RangeVar& name) const {
+    return pgsilo::schema_of(name, state_.session.database_name);
+  }
+  // As require_table() of catalog/named_relation.h; with `missing_ok` a notice and null of what
+  // does not exist.
   const TableDescriptor* find_relation(const ast::RangeVar& name, bool missing_ok = false);
-  // The same for tables only: 42809 for a sequence.
-  const TableDescriptor* find_table(const ast::RangeVar& name, bool missing_ok = false);
+  // The same for tables or sequences only: 42809 `"s" is not a table`.
+  const TableDescriptor* find_table(const ast::RangeVar& name, bool missing_ok = false) {
+    return find_kind(RelationKind::table, "table", name, missing_ok);
+  }
+  const TableDescriptor* find_sequence(const ast::RangeVar& name, bool missing_ok = false) {
+    return find_kind(RelationKind::sequence, "sequence", name, missing_ok);
+  }
   // 55006 if deferred checks of the table's rows wait for the end of the transaction.
   void refuse_pending_events(const TableDescriptor& table, std::string_view command);
   // The present descriptor of a table that an earlier step may have changed.
@@ -45,6 +56,9 @@ class DdlRun {
 
  private:
   class Monitor;
+  NamedRelation find_named(const ast::RangeVar& name, bool missing_ok);
+  const TableDescriptor* find_kind(RelationKind kind, std::string_view word,
+                                   const ast::RangeVar& name, bool missing_ok);
   void send_notices();
 
   ExecutionState& state_;

@@ -17,6 +17,7 @@ DefaultText define_default(DdlRun& run, std::string_view text) {
   // Locations in the tree count from the SELECT that it is parsed with.
   constexpr std::string_view prefix = "SELECT ";
   const std::string parsed = concat(prefix, text);
+  KeptText kept(run.binding());
   Scope scope(run.binding(), nullptr);
   const BoundExpression* value = bind_expression(scope, parse_expression(run.binding(), text),
                                                  ExpressionPlace::column_default);

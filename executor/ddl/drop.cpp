@@ -29,6 +29,14 @@ ObjectWords words_of(ast::ObjectKind kind) {
   }
 }
 
+ast::RangeVar range_var(const ast::NameList& words) {
+  ast::RangeVar name;
+  name.name = words.back();
+  if (words.size() > 1) name.schema_name = words[words.size() - 2];
+  if (words.size() > 2) name.catalog_name = words[words.size() - 3];
+  return name;
+}
+
 class Drop final : public DdlCommand {
  public:
   using DdlCommand::DdlCommand;
@@ -46,8 +54,8 @@ class Drop final : public DdlCommand {
     }
     std::vector<DataDefinition::ObjectName> names;
     for (const ast::NameList& object : syntax.objects) {
-      names.push_back(
-          {object.size() > 1 ? object[object.size() - 2] : std::string_view(), object.back()});
+      ast::RangeVar name = range_var(object);
+      names.push_back({run.schema_of(name), name.name});
     }
     switch (syntax.object_kind) {
       case ast::ObjectKind::table:
@@ -89,6 +97,11 @@ class Drop final : public DdlCommand {
   static void drop_nothing(DdlRun& run, const std::vector<DataDefinition::ObjectName>& names,
                            std::string_view kind, bool missing_ok) {
     for (const DataDefinition::ObjectName& name : names) {
+      if (!name.schema.empty() && run.catalog().find_schema(name.schema) == nullptr) {
+        if (!missing_ok) throw undefined_schema(name.schema);
+        run.notice(concat("schema \"", name.schema, "\" does not exist, skipping"));
+        continue;
+      }
       const TableDescriptor* table = run.catalog().find_table(name.schema, name.name);
       if (table != nullptr && table->kind == RelationKind::view && kind == "view") {
         throw SqlError(sqlstate::dependent_objects_still_exist,

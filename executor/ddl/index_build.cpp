@@ -36,7 +36,7 @@ WaitSettings discard_waits(WaitSettings waits) {
 TransactionStatus commit_changes(CatalogView& view, Transaction& transaction, Parker& parker) {
   TransactionStatus status = view.before_commit(transaction);
   if (status == TransactionStatus::ok) status = transaction.commit();
-  if (status == TransactionStatus::ok) view.committed(transaction.worker(), parker);
+  if (status == TransactionStatus::ok) view.committed(transaction, parker);
   return status;
 }
 

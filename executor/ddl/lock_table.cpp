@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/parker.h"
-#include "catalog/catalog_view.h"
+#include "catalog/named_relation.h"
 #include "executor/execution_state.h"
 #include "executor/transaction_status.h"
 #include "planner/binder/query_binder.h"
@@ -21,19 +21,9 @@ SqlError not_lockable(const ast::RangeVar& name, std::string_view kind) {
       .detail(concat("This operation is not supported for ", kind, "."));
 }
 
-const TableDescriptor& find_lockable(const CatalogView& catalog, const ast::RangeVar& name) {
-  const TableDescriptor* table = catalog.find_table(name.schema_name, name.name);
-  if (table == nullptr) {
-    if (catalog.find_index(name.schema_name, name.name) != nullptr)
-      throw not_lockable(name, "indexes");
-    if (!name.schema_name.empty() && catalog.find_schema(name.schema_name) == nullptr) {
-      throw SqlError(sqlstate::invalid_schema_name,
-                     concat("schema \"", name.schema_name, "\" does not exist"));
-    }
-    std::string shown = name.schema_name.empty() ? std::string(name.name)
-                                                 : concat(name.schema_name, ".", name.name);
-    throw SqlError(sqlstate::undefined_table, concat("relation \"", shown, "\" does not exist"));
-  }
+const TableDescriptor& find_lockable(const ExecutionContext& session, const ast::RangeVar& name) {
+  const auto [table, index] = require_relation(*session.catalog, session.database_name, name);
+  if (index != nullptr) throw not_lockable(name, "indexes");
   if (table->kind == RelationKind::sequence) throw not_lockable(name, "sequences");
   return *table;
 }
@@ -70,6 +60,7 @@ class LockTableCommand final : public UtilityCommand {
   bool read_only() const override { return true; }
 
   void run(ExecutionState& state, ResultSink&) const override {
+    require_block(state.session.place, tag());
     // In a query of several statements outside of a block, too.
     state.check(state.transaction().become_interactive());
     for (const ast::RangeVar* name : syntax().relations) lock(state, *name);
@@ -81,7 +72,7 @@ class LockTableCommand final : public UtilityCommand {
     CatalogView& catalog = *state.session.catalog;
     for (;;) {
       std::shared_ptr<const CatalogSnapshot> owner = catalog.shared_snapshot();
-      const TableDescriptor& table = find_lockable(catalog, name);
+      const TableDescriptor& table = find_lockable(state.session, name);
       if (table.kind == RelationKind::view) {
         // It has no rows of its own, and its definition cannot change.
         for (const ast::RangeVar& read : tables_of_view(state, table)) lock(state, read);

@@ -14,7 +14,7 @@ class CreateSequence final : public DdlCommand {
   void execute(DdlRun& run) const override {
     const auto& syntax = this->syntax<ast::CreateSequenceStmt>();
     NewSequence sequence;
-    sequence.schema = syntax.sequence->schema_name;
+    sequence.schema = run.schema_of(*syntax.sequence);
     sequence.name = syntax.sequence->name;
     if (syntax.sequence->persistence == ast::Persistence::temporary)
       throw_unsupported("temporary sequences");
@@ -34,12 +34,8 @@ class AlterSequence final : public DdlCommand {
  private:
   void execute(DdlRun& run) const override {
     const auto& syntax = this->syntax<ast::AlterSequenceStmt>();
-    const TableDescriptor* sequence = run.find_relation(*syntax.sequence, syntax.missing_ok);
+    const TableDescriptor* sequence = run.find_sequence(*syntax.sequence, syntax.missing_ok);
     if (sequence == nullptr) return;
-    if (sequence->kind != RelationKind::sequence) {
-      throw SqlError(sqlstate::wrong_object_type,
-                     concat("\"", sequence->name, "\" is not a sequence"));
-    }
     Oid oid = sequence->oid;
     SequenceClauses clauses = read_sequence_options(run, syntax.options);
     run.finish(run.definition().alter_sequence(oid, clauses.options, clauses.owner));

@@ -50,7 +50,7 @@ class Rename final : public DdlCommand {
     const auto& syntax = this->syntax<ast::RenameStmt>();
     const ast::RangeVar& name = *syntax.relation;
     if (syntax.object_kind == ast::ObjectKind::schema) throw_unsupported("ALTER SCHEMA ... RENAME");
-    if (const IndexDescriptor* index = run.catalog().find_index(name.schema_name, name.name)) {
+    if (const IndexDescriptor* index = run.catalog().find_index(run.schema_of(name), name.name)) {
       if (syntax.object_kind == ast::ObjectKind::index ||
           syntax.object_kind == ast::ObjectKind::table) {
         return run.finish(run.definition().rename_relation(index->oid, syntax.new_name));

@@ -5,16 +5,104 @@
 
 #include <algorithm>
 
-#include "catalog/catalog_view.h"
+#include "catalog/named_relation.h"
 #include "executor/execution_state.h"
 #include "planner/plan/transaction_plan.h"
 #include "sql/ast/option_value.h"
 #include "sql/ast/utility.h"
+#include "sql/limits.h"
 #include "sql/sql_error.h"
+#include "sql/text_position.h"
+#include "sql/types/scan.h"
 
 namespace pgsilo {
 
 namespace {
+
+// Of what VACUUM may be told only `analyze` changes anything; the rest is checked, in PostgreSQL's
+// order and words.
+class VacuumOptions {
+ public:
+  VacuumOptions(const ast::VacuumStmt& statement, std::string_view text)
+      : statement_(statement), text_(text), analyze_(statement.is_analyze) {
+    for (const ast::DefElem& option : statement.options) read(option);
+    if (full_ && parallel_) refuse("VACUUM FULL cannot be performed in parallel");
+    bool has_columns = std::ranges::any_of(statement_.targets, [](const ast::VacuumTarget& target) {
+      return !target.columns.empty();
+    });
+    if (has_columns && !analyze_)
+      refuse("ANALYZE option must be specified when a column list is provided");
+  }
+
+  bool analyze() const { return analyze_; }
+  // What PostgreSQL looks at when the statement is about to run.
+  void check(StatementPlace place) const {
+    if (!statement_.is_analyze) refuse_in_block(place, "VACUUM");
+    if (full_ && disable_page_skipping_)
+      refuse("VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL");
+    if (full_ && !process_toast_) refuse("PROCESS_TOAST required with VACUUM FULL");
+  }
+
+ private:
+  void read(const ast::DefElem& option) {
+    bool* known = find(option.name);
+    if (known != nullptr) {
+      *known = ast::require_boolean_option(option);
+    } else if (!statement_.is_analyze && option.name == "index_cleanup") {
+      if (!is_auto(option)) ast::require_boolean_option(option);
+    } else if (!statement_.is_analyze && option.name == "parallel") {
+      parallel_ = workers_of(option) > 0;
+    } else {
+      throw SqlError(sqlstate::syntax_error,
+                     concat("unrecognized ", statement_.is_analyze ? "ANALYZE" : "VACUUM",
+                            " option \"", option.name, "\""))
+          .at(character_position(text_, option.location));
+    }
+  }
+
+  bool* find(std::string_view name) {
+    if (name == "verbose" || name == "skip_locked") return &ignored_;
+    if (statement_.is_analyze) return nullptr;
+    if (name == "analyze") return &analyze_;
+    if (name == "full") return &full_;
+    if (name == "disable_page_skipping") return &disable_page_skipping_;
+    if (name == "process_toast") return &process_toast_;
+    return name == "freeze" || name == "truncate" ? &ignored_ : nullptr;
+  }
+
+  static bool is_auto(const ast::DefElem& option) {
+    const auto* constant = ast::try_as<ast::Constant>(option.argument);
+    return constant != nullptr && equal_ignoring_case(constant->text, "auto");
+  }
+
+  int64_t workers_of(const ast::DefElem& option) const {
+    constexpr int64_t most = limits::max_parallel_workers;
+    const auto* constant = ast::try_as<ast::Constant>(option.argument);
+    const char* problem = "parallel option requires a value between 0 and ";
+    if (constant != nullptr) {
+      if (constant->constant_kind != ast::ConstantKind::integer) {
+        throw SqlError(sqlstate::syntax_error, concat(option.name, " requires an integer value"));
+      }
+      if (constant->integer >= 0 && constant->integer <= most) return constant->integer;
+      problem = "parallel workers for vacuum must be between 0 and ";
+    }
+    throw SqlError(sqlstate::syntax_error, concat(problem, most))
+        .at(character_position(text_, option.location));
+  }
+
+  [[noreturn]] static void refuse(const char* why) {
+    throw SqlError(sqlstate::feature_not_supported, why);
+  }
+
+  const ast::VacuumStmt& statement_;
+  const std::string_view text_;
+  bool analyze_;
+  bool full_ = false;
+  bool disable_page_skipping_ = false;
+  bool process_toast_ = true;
+  bool parallel_ = false;
+  bool ignored_ = false;
+};
 
 class Vacuum final : public UtilityCommand {
  public:
@@ -25,38 +113,59 @@ class Vacuum final : public UtilityCommand {
   bool read_only() const override { return true; }
 
   void run(ExecutionState& state, ResultSink&) const override {
-    if (analyzes() && syntax().targets.empty()) {
+    VacuumOptions options(syntax(), planned_->text);
+    options.check(state.session.place);
+    bool analyze = options.analyze();
+    if (syntax().targets.empty()) {
       for (const auto& [oid, table] : state.session.catalog->snapshot().tables()) {
-        analyze(*table);
+        look_at(*table, analyze);
         state.session.check_budget();
       }
     }
+    // All of them are looked up before anything is done.
+    for (const ast::VacuumTarget& target : syntax().targets) find(*target.relation, state);
     for (const ast::VacuumTarget& target : syntax().targets) {
-      const ast::RangeVar& name = *target.relation;
-      const TableDescriptor* table = state.session.catalog->find_table(name.schema_name, name.name);
-      if (table == nullptr) {
-        throw SqlError(sqlstate::undefined_table,
-                       concat("relation \"", name.name, "\" does not exist"));
+      const TableDescriptor* table = find(*target.relation, state).table;
+      if (table == nullptr || table->relation == nullptr || table->kind != RelationKind::table) {
+        warn_skipping(target.relation->name, state);
+        continue;
       }
-      for (std::string_view column : target.columns) {
-        if (table->find_column(column) != nullptr) continue;
-        throw SqlError(sqlstate::undefined_column, concat("column \"", column, "\" of relation \"",
-                                                          table->name, "\" does not exist"));
-      }
-      if (analyzes()) analyze(*table);
+      check_columns(target.columns, *table);
+      look_at(*table, analyze);
     }
   }
 
  private:
-  static void analyze(const TableDescriptor& table) {
-    if (table.relation != nullptr) table.statistics->refresh(table);
+  static NamedRelation find(const ast::RangeVar& name, const ExecutionState& state) {
+    return require_relation(*state.session.catalog, state.session.database_name, name);
   }
-  bool analyzes() const {
-    return syntax().is_analyze ||
-           std::any_of(
-               syntax().options.begin(), syntax().options.end(), [](const ast::DefElem& option) {
-                 return option.name == "analyze" && ast::boolean_option(option).value_or(true);
-               });
+
+  void warn_skipping(std::string_view name, const ExecutionState& state) const {
+    state.session.notices->notice(SqlError(
+        Severity::warning, sqlstate::warning,
+        concat("skipping \"", name, "\" --- cannot ", syntax().is_analyze ? "analyze" : "vacuum",
+               " non-tables or special system tables")));
+  }
+
+  static void check_columns(ast::NameList columns, const TableDescriptor& table) {
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (table.find_column(columns[i]) == nullptr) {
+        throw SqlError(
+            sqlstate::undefined_column,
+            concat("column \"", columns[i], "\" of relation \"", table.name, "\" does not exist"));
+      }
+      auto before = columns.first(i);
+      if (std::ranges::find(before, columns[i]) == before.end()) continue;
+      throw SqlError(sqlstate::duplicate_column,
+                     concat("column \"", columns[i], "\" of relation \"", table.name,
+                            "\" appears more than once"));
+    }
+  }
+
+  static void look_at(const TableDescriptor& table, bool analyze) {
+    if (table.relation == nullptr) return;
+    if (analyze) table.statistics->refresh(table);
+    table.statistics->set_counted();
   }
   const ast::VacuumStmt& syntax() const { return *ast::as<ast::VacuumStmt>(planned_->syntax); }
   std::shared_ptr<const PlannedStatement> planned_;

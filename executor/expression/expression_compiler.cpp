@@ -1,6 +1,8 @@
 #include "executor/expression/expression_compiler.h"
 
+#include "base/long_work.h"
 #include "catalog/builtin/builtin.h"
+#include "planner/bound/expression_tree.h"
 #include "sql/sql_error.h"
 #include "sql/types/type.h"
 
@@ -21,7 +23,11 @@ ExpressionProgram ExpressionCompiler::finish(Register result) {
   return {plan_.statement().arena.copy_span(steps_), result};
 }
 
+// Every node comes by here.
 bool ExpressionCompiler::in_place(const BoundExpression* expression, Register* where) {
+  constexpr size_t node_work = 512;
+  did_work(node_work);
+  expression = without_relabel(expression);
   switch (expression->kind) {
     case ExpressionKind::constant:
       *where = plan_.constant(as<ConstantExpression>(expression)->value);
@@ -35,8 +41,6 @@ bool ExpressionCompiler::in_place(const BoundExpression* expression, Register* w
     case ExpressionKind::execution_parameter:
       *where = plan_.execution_parameter(as<ExecutionParameterExpression>(expression)->index);
       return true;
-    case ExpressionKind::relabel:
-      return in_place(as<RelabelExpression>(expression)->argument, where);
     default:
       return false;
   }
@@ -50,6 +54,12 @@ Register ExpressionCompiler::compile(const BoundExpression* expression) {
   return target;
 }
 
+void ExpressionCompiler::compile_relabel(const RelabelExpression& relabel, Register target) {
+  if (!relabel.changes_sign()) return compile_into(relabel.argument, target);
+  bool is_signed = type_info(relabel.type).key_form == KeyForm::int32;
+  emit(is_signed ? steps::with_sign : steps::without_sign, target, compile(relabel.argument));
+}
+
 void ExpressionCompiler::compile_into(const BoundExpression* expression, Register target) {
   Register where;
   if (in_place(expression, &where)) {
@@ -58,7 +68,7 @@ void ExpressionCompiler::compile_into(const BoundExpression* expression, Registe
   }
   switch (expression->kind) {
     case ExpressionKind::relabel:
-      return compile_into(as<RelabelExpression>(expression)->argument, target);
+      return compile_relabel(*as<RelabelExpression>(expression), target);
     case ExpressionKind::call:
       return compile_call(*as<CallExpression>(expression), target);
     case ExpressionKind::boolean:
@@ -89,14 +99,12 @@ void ExpressionCompiler::compile_into(const BoundExpression* expression, Registe
       return compile_array(*as<ArrayExpression>(expression), target);
     case ExpressionKind::io_conversion:
       return compile_io_conversion(*as<IoConversionExpression>(expression), target);
+    case ExpressionKind::array_coercion:
+      return compile_array_coercion(*as<ArrayCoercionExpression>(expression), target);
     case ExpressionKind::typmod_coercion:
       return compile_typmod_coercion(*as<TypmodCoercionExpression>(expression), target);
-    case ExpressionKind::sql_value: {
-      const auto* value = as<SqlValueExpression>(expression);
-      emit(steps::sql_value, target, 0, static_cast<Register>(value->typmod + 1),
-           static_cast<int32_t>(value->value));
-      return;
-    }
+    case ExpressionKind::sql_value:
+      return compile_sql_value(*as<SqlValueExpression>(expression), target);
     case ExpressionKind::row: {
       // Its fields matter only to IS NULL (compile_null_test); as a value a row is just not null.
       for (const BoundExpression* field : as<RowExpression>(expression)->fields) compile(field);
@@ -111,12 +119,34 @@ void ExpressionCompiler::compile_into(const BoundExpression* expression, Registe
   }
 }
 
+void ExpressionCompiler::compile_sql_value(const SqlValueExpression& value, Register target) {
+  emit(steps::sql_value, target, 0, static_cast<Register>(value.typmod + 1),
+       static_cast<int32_t>(value.value));
+}
+
 void ExpressionCompiler::compile_io_conversion(const IoConversionExpression& conversion,
                                                Register target) {
   Register argument = compile(conversion.argument);
   const auto* data = plan_.statement().arena.make<steps::IoConversion>(
       &type_info(conversion.argument->type), &type_info(conversion.type), conversion.typmod);
   emit(steps::io_conversion, target, argument, 0, 0, data);
+}
+
+void ExpressionCompiler::compile_array_coercion(const ArrayCoercionExpression& coercion,
+                                                Register target) {
+  Register argument = compile(coercion.argument);
+  auto* data = plan_.statement().arena.make<steps::ArrayCoercion>();
+  data->target = &type_info(coercion.target_element);
+  data->is_explicit = coercion.form == CallForm::explicit_cast;
+  if (coercion.procedure != invalid_oid) {
+    const BuiltinProcedure& procedure = *find_procedure(coercion.procedure);
+    Oid types[] = {coercion.source_element, type_oid::int4, type_oid::boolean};
+    data->call = call_data(coercion.procedure, {types, procedure.argument_count}, procedure.result);
+    data->strict = procedure.strict;
+  }
+  if (coercion.through_text)
+    data->conversion = {&type_info(coercion.source_element), data->target, no_typmod};
+  emit(steps::convert_elements, target, argument, 0, 0, data);
 }
 
 void ExpressionCompiler::compile_typmod_coercion(const TypmodCoercionExpression& coercion,
@@ -172,7 +202,12 @@ void ExpressionCompiler::compile_call(const CallExpression& call, Register targe
   std::vector<Oid> types;
   for (const BoundExpression* argument : call.arguments) types.push_back(argument->type);
   const auto* data = call_data(call.procedure, types, call.type);
-  if (call.strict && count == 1) {
+  const BuiltinProcedure* known = find_procedure(call.procedure);
+  if (known != nullptr && known->acts_outside) {
+    Register first = compile_row(call.arguments);
+    emit(steps::call_outside, target, first, call.strict ? 1 : 0, static_cast<int32_t>(count),
+         data);
+  } else if (call.strict && count == 1) {
     Register argument = compile(call.arguments[0]);
     emit(steps::call1_strict, target, argument, 0, 1, data);
   } else if (call.strict && count == 2) {
@@ -205,11 +240,20 @@ void ExpressionCompiler::compile_boolean(const BooleanExpression& boolean, Regis
   bool is_and = boolean.op == BooleanOperator::and_;
   Step::Run decided = is_and ? steps::jump_if_false : steps::jump_if_true;
   std::vector<size_t> jumps;
-  compile_into(boolean.arguments[0], target);
-  for (size_t i = 1; i < boolean.arguments.size(); ++i) {
-    jumps.push_back(emit_jump(decided, target));
-    Register argument = compile(boolean.arguments[i]);
-    emit(is_and ? steps::combine_and : steps::combine_or, target, argument);
+  for (size_t i = 0, taken = 0; i < boolean.arguments.size(); i += taken) {
+    if (i != 0) jumps.push_back(emit_jump(decided, target));
+    Register argument;
+    taken = compile_listed_rows(boolean.op, boolean.arguments.subspan(i), &argument);
+    if (taken == 0) {
+      taken = 1;
+      if (i == 0) {
+        compile_into(boolean.arguments[0], target);
+        continue;
+      }
+      argument = compile(boolean.arguments[i]);
+    }
+    Step::Run combine = is_and ? steps::combine_and : steps::combine_or;
+    emit(i == 0 ? steps::move : combine, target, argument);
   }
   for (size_t jump : jumps) land(jump);
 }
@@ -219,9 +263,14 @@ Register ExpressionCompiler::compile_condition(const BoundExpression* expression
   if (boolean == nullptr || boolean->op != BooleanOperator::and_) return compile(expression);
   Register target = plan_.new_register();
   std::vector<size_t> jumps;
-  for (size_t i = 0; i < boolean->arguments.size(); ++i) {
+  for (size_t i = 0, taken = 0; i < boolean->arguments.size(); i += taken) {
     if (i != 0) jumps.push_back(emit_jump(steps::jump_if_not_true, target));
-    Register value = compile_condition(boolean->arguments[i]);
+    Register value;
+    taken = compile_listed_rows(boolean->op, boolean->arguments.subspan(i), &value);
+    if (taken == 0) {
+      taken = 1;
+      value = compile_condition(boolean->arguments[i]);
+    }
     emit(steps::move, target, value);
   }
   for (size_t jump : jumps) land(jump);
@@ -297,7 +346,7 @@ void ExpressionCompiler::compile_min_max(const MinMaxExpression& expression, Reg
 
 void ExpressionCompiler::compile_in_list(const InListExpression& expression, Register target) {
   Register operand = compile(expression.operand);
-  if (compile_constant_set(expression, operand, target)) return;
+  if (compile_hashed_list(expression, operand, target)) return;
   std::vector<size_t> ends;
   Register one = plan_.new_register();
   for (size_t i = 0; i < expression.items.size(); ++i) {
@@ -315,40 +364,10 @@ void ExpressionCompiler::compile_in_list(const InListExpression& expression, Reg
   for (size_t jump : ends) land(jump);
 }
 
-bool ExpressionCompiler::compile_constant_set(const InListExpression& expression, Register operand,
-                                              Register target) {
-  constexpr size_t least_items = 8;
-  if (expression.items.size() < least_items) return false;
-  Oid type = expression.operand->type;
-  const TypeInfo& info = type_info(type);
-  if (info.hash == nullptr || info.equal == nullptr) return false;
-  for (const BoundExpression* item : expression.items) {
-    if (item->kind != ExpressionKind::constant) return false;
-    if (item->type != type && !(is_integer_type(type) && is_integer_type(item->type))) return false;
-  }
-  Arena& arena = plan_.statement().arena;
-  size_t slot_count = 16;
-  while (slot_count < expression.items.size() * 2) slot_count *= 2;
-  std::span<Datum> slots = arena.make_span<Datum>(slot_count);
-  bool has_null = false;
-  for (const BoundExpression* item : expression.items) {
-    Datum value = as<ConstantExpression>(item)->value;
-    if (value.null) {
-      has_null = true;
-      continue;
-    }
-    size_t at = info.hash(value) & (slot_count - 1);
-    while (!slots[at].null && !info.equal(slots[at], value)) at = (at + 1) & (slot_count - 1);
-    slots[at] = value;
-  }
-  emit(steps::in_constants, target, operand, 0, 0,
-       arena.make<steps::ConstantSet>(&info, slots, has_null, expression.negated));
-  return true;
-}
-
 void ExpressionCompiler::compile_array_comparison(const ArrayComparisonExpression& expression,
                                                   Register target) {
   Register operand = compile(expression.operand);
+  if (compile_hashed_array(expression, operand, target)) return;
   Register array = compile(expression.array);
   Oid types[] = {expression.operand->type, expression.element_type};
   const auto* comparison = call_data(expression.procedure, types, type_oid::boolean);

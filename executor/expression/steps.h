@@ -9,6 +9,9 @@ namespace pgsilo::steps {
 
 // result <- a
 const Step* move(const Step* step, Datum* registers, RowContext& context);
+// The same 32 bits: an oid of an int4, an int4 of an oid.
+const Step* without_sign(const Step* step, Datum* registers, RowContext& context);
+const Step* with_sign(const Step* step, Datum* registers, RowContext& context);
 
 // Jumps by c when the register a is ...
 const Step* jump(const Step* step, Datum* registers, RowContext& context);
@@ -34,24 +37,43 @@ struct CallData {
   ScalarFunction function = nullptr;
   CallSite site;
 };
+inline Datum invoke(const CallData& data, RowContext& context, const Datum* arguments) {
+  context.call = &data.site;
+  return data.function(context, arguments);
+}
 const Step* call1_strict(const Step* step, Datum* registers, RowContext& context);
 const Step* call2_strict(const Step* step, Datum* registers, RowContext& context);
 const Step* call_strict(const Step* step, Datum* registers, RowContext& context);
 const Step* call(const Step* step, Datum* registers, RowContext& context);
+// Of a function that acts outside of the transaction; b != 0: it is strict.
+const Step* call_outside(const Step* step, Datum* registers, RowContext& context);
 
 // a IS DISTINCT FROM b; data is the CallData of the equality. c != 0: negated.
 const Step* distinct_from(const Step* step, Datum* registers, RowContext& context);
 // result <- the lesser (c != 0) or greater of result and a, nulls skipped; data is the TypeInfo.
 const Step* min_max(const Step* step, Datum* registers, RowContext& context);
 
-// x IN (constants): data is a ConstantSet, a is x.
-struct ConstantSet {
-  const TypeInfo* type = nullptr;
-  std::span<const Datum> slots;  // open addressing; free ones are null
-  bool has_null = false;
+// Whether the row from register a on is in a set of constants: data is a ConstantSetSite.
+struct ConstantSetSite {
+  const MembershipSet* set = nullptr;
   bool negated = false;
 };
 const Step* in_constants(const Step* step, Datum* registers, RowContext& context);
+
+// A set that the run fills: data is a RunSetSite.
+struct RunSetSite {
+  uint32_t number = 0;
+  std::span<const TypeInfo* const> types;
+  bool negated = false;
+};
+// Jumps by c when the set is known, else what is evaluated next goes into its memory.
+const Step* fill_set(const Step* step, Datum* registers, RowContext& context);
+// The row from register a on; the elements of array a.
+const Step* add_row_to_set(const Step* step, Datum* registers, RowContext& context);
+const Step* add_array_to_set(const Step* step, Datum* registers, RowContext& context);
+const Step* set_is_filled(const Step* step, Datum* registers, RowContext& context);
+// Whether the row from register a on is in it.
+const Step* in_set(const Step* step, Datum* registers, RowContext& context);
 
 // x op ANY/ALL (array): a is x, b the array; data is an ArrayComparisonData.
 struct ArrayComparisonData {
@@ -69,7 +91,20 @@ struct IoConversion {
   const TypeInfo* to = nullptr;
   int32_t typmod = -1;
 };
+// Of a value that is not null.
+Datum through_text(const IoConversion& conversion, Datum value, RowContext& context);
 const Step* io_conversion(const Step* step, Datum* registers, RowContext& context);
+
+// An array's elements by a function, through their text form (conversion.from is not null) or
+// neither, then with the sign that the target has: data is an ArrayCoercion.
+struct ArrayCoercion {
+  const TypeInfo* target = nullptr;  // of the elements
+  const CallData* call = nullptr;
+  bool strict = true;
+  bool is_explicit = false;
+  IoConversion conversion;
+};
+const Step* convert_elements(const Step* step, Datum* registers, RowContext& context);
 
 // The value made to fit a modifier: data is a TypmodCoercion.
 struct TypmodCoercion {

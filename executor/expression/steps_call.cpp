@@ -1,22 +1,18 @@
+#include <algorithm>
 #include <cstring>
 
 #include "base/byte_buffer.h"
+#include "base/long_work.h"
 #include "catalog/catalog_view.h"
 #include "executor/expression/steps.h"
 #include "planner/bound/expression.h"
 #include "sql/sql_error.h"
-#include "sql/types/array.h"
 #include "sql/types/date_time.h"
 #include "sql/types/time_with_zone.h"
 
 namespace pgsilo::steps {
 
 namespace {
-Datum invoke(const CallData& data, RowContext& context, const Datum* arguments) {
-  context.call = &data.site;
-  return data.function(context, arguments);
-}
-
 const CallData& call_data(const Step* step) { return *static_cast<const CallData*>(step->data); }
 }  // namespace
 
@@ -51,6 +47,18 @@ const Step* call(const Step* step, Datum* registers, RowContext& context) {
   return step + 1;
 }
 
+const Step* call_outside(const Step* step, Datum* registers, RowContext& context) {
+  const Datum* arguments = registers + step->a;
+  bool has_null =
+      std::any_of(arguments, arguments + step->c, [](const Datum& each) { return each.null; });
+  if (step->b != 0 && has_null) {
+    registers[step->result] = Datum();
+    return step + 1;
+  }
+  context.execution->act_outside();
+  return call(step, registers, context);
+}
+
 const Step* distinct_from(const Step* step, Datum* registers, RowContext& context) {
   Datum arguments[2] = {registers[step->a], registers[step->b]};
   bool distinct;
@@ -76,69 +84,19 @@ const Step* min_max(const Step* step, Datum* registers, RowContext&) {
   return step + 1;
 }
 
-const Step* in_constants(const Step* step, Datum* registers, RowContext&) {
-  const auto& set = *static_cast<const ConstantSet*>(step->data);
-  const Datum& value = registers[step->a];
-  Datum& result = registers[step->result];
-  if (value.null) {
-    result = Datum();
-    return step + 1;
-  }
-  size_t mask = set.slots.size() - 1;
-  for (size_t at = set.type->hash(value) & mask; !set.slots[at].null; at = (at + 1) & mask) {
-    if (set.type->equal(set.slots[at], value)) {
-      result = Datum::of_bool(!set.negated);
-      return step + 1;
-    }
-  }
-  result = set.has_null ? Datum() : Datum::of_bool(set.negated);
-  return step + 1;
-}
-
-const Step* compare_with_array(const Step* step, Datum* registers, RowContext& context) {
-  const auto& data = *static_cast<const ArrayComparisonData*>(step->data);
-  Datum& result = registers[step->result];
-  Datum arguments[2] = {registers[step->a], Datum()};
-  const Datum array = registers[step->b];
-  result = Datum();
-  if (array.null) return step + 1;
-  bool seen_null = false;
-  ArrayReader reader(array);
-  while (reader.next(&arguments[1])) {
-    Datum outcome;
-    if (!data.strict || (!arguments[0].null && !arguments[1].null)) {
-      outcome = invoke(data.comparison, context, arguments);
-    }
-    if (outcome.null) {
-      seen_null = true;
-    } else if (outcome.as_bool() != data.is_all) {
-      result = Datum::of_bool(!data.is_all);
-      return step + 1;
-    }
-  }
-  if (!seen_null) result = Datum::of_bool(data.is_all);
-  return step + 1;
-}
-
-const Step* make_array(const Step* step, Datum* registers, RowContext& context) {
-  const auto& element = *static_cast<const TypeInfo*>(step->data);
-  registers[step->result] = pgsilo::make_array(
-      element.oid, {registers + step->a, static_cast<size_t>(step->c)}, (*context.arena));
-  return step + 1;
+Datum through_text(const IoConversion& conversion, Datum value, RowContext& context) {
+  ByteBuffer text;
+  conversion.from->print(value, text, *context.types);
+  // The parsed value may point into its text.
+  std::string_view kept = copy_value(text.view(), *context.arena);
+  return conversion.to->parse(kept, conversion.typmod, *context.types);
 }
 
 const Step* io_conversion(const Step* step, Datum* registers, RowContext& context) {
-  const auto& conversion = *static_cast<const IoConversion*>(step->data);
   const Datum& value = registers[step->a];
-  if (value.null) {
-    registers[step->result] = Datum();
-    return step + 1;
-  }
-  ByteBuffer text;
-  conversion.from->print(value, text, (*context.types));
-  // The parsed value may point into its text.
-  std::string_view kept = (*context.arena).copy_string(text.view());
-  registers[step->result] = conversion.to->parse(kept, conversion.typmod, (*context.types));
+  registers[step->result] =
+      value.null ? Datum()
+                 : through_text(*static_cast<const IoConversion*>(step->data), value, context);
   return step + 1;
 }
 
@@ -192,7 +150,7 @@ const Step* sql_value(const Step* step, Datum* registers, RowContext& context) {
       result = text(session.database_name);
       break;
     case SqlValueKind::current_schema: {
-      const SchemaDescriptor* schema = session.catalog->creation_schema();
+      const SchemaDescriptor* schema = session.told_catalog().creation_schema();
       result = schema == nullptr ? Datum() : text(schema->name);
       break;
     }

@@ -8,6 +8,18 @@ const Step* move(const Step* step, Datum* registers, RowContext&) {
   return step + 1;
 }
 
+const Step* without_sign(const Step* step, Datum* registers, RowContext&) {
+  const Datum& value = registers[step->a];
+  registers[step->result] = value.null ? Datum() : Datum::of_int(static_cast<uint32_t>(value.i64));
+  return step + 1;
+}
+
+const Step* with_sign(const Step* step, Datum* registers, RowContext&) {
+  const Datum& value = registers[step->a];
+  registers[step->result] = value.null ? Datum() : Datum::of_int(static_cast<int32_t>(value.i64));
+  return step + 1;
+}
+
 const Step* jump(const Step* step, Datum*, RowContext&) { return step + step->c; }
 
 const Step* jump_if_not_true(const Step* step, Datum* registers, RowContext&) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/long_work.h"
 #include "executor/functions/function.h"
 #include "sql/types/float.h"
 #include "sql/types/integer.h"
@@ -189,11 +190,11 @@ void append(EvalContext& context, Joined& joined, std::string_view text) {
   if (joined.capacity - joined.size < text.size()) {
     size_t capacity = std::max<size_t>(64, 2 * (joined.size + text.size()));
     char* bytes = static_cast<char*>(context.arena->allocate(capacity, 1));
-    if (joined.size != 0) std::memcpy(bytes, joined.bytes, joined.size);
+    copy_value(bytes, {joined.bytes, joined.size});
     joined.bytes = bytes;
     joined.capacity = capacity;
   }
-  if (!text.empty()) std::memcpy(joined.bytes + joined.size, text.data(), text.size());
+  copy_value(joined.bytes + joined.size, text);
   joined.size += text.size();
 }
 void join(EvalContext& context, void* state, const Datum* a) {
@@ -239,6 +240,8 @@ constexpr AggregateFunction entries[] = {
     MIN_MAX(type_oid::time, 2139, 2123),
     MIN_MAX(type_oid::timestamp, 2142, 2126),
     MIN_MAX(type_oid::timestamptz, 2143, 2127),
+    MIN_MAX(type_oid::timetz, 2140, 2124),
+    MIN_MAX(type_oid::oid, 2134, 2118),
     MIN_MAX(type_oid::interval, 2144, 2128),
     MIN_MAX(type_oid::text, 2145, 2129),
     MIN_MAX(type_oid::numeric, 2146, 2130),

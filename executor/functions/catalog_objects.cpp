@@ -22,7 +22,7 @@ Datum copied(EvalContext& context, std::string_view text) {
 Datum type_is_visible(EvalContext& context, const Datum* a) {
   auto oid = static_cast<Oid>(a[0].i64);
   if (find_type(oid) != nullptr) return Datum::of_bool(true);
-  const CatalogView& catalog = *context.execution->catalog;
+  const CatalogView& catalog = context.execution->told_catalog();
   for (const auto& [table_oid, table] : catalog.snapshot().tables()) {
     if (table->row_type != oid && table->array_type != oid) continue;
     const TableDescriptor* found = catalog.find_table({}, table->name);
@@ -62,7 +62,8 @@ Datum function_result(EvalContext& context, const Datum* a) {
 
 // What a publication could publish: permanent tables of the user's.
 Datum relation_is_publishable(EvalContext& context, const Datum* a) {
-  const TableDescriptor* table = context.execution->catalog->find_table(static_cast<Oid>(a[0].i64));
+  const TableDescriptor* table =
+      context.execution->told_catalog().find_table(static_cast<Oid>(a[0].i64));
   if (table == nullptr) return Datum();
   return Datum::of_bool(table->kind == RelationKind::table && !table->is_system() &&
                         table->persistence == RelationPersistence::permanent);

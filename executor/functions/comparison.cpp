@@ -5,6 +5,7 @@
 #include "sql/types/interval.h"
 #include "sql/types/numeric.h"
 #include "sql/types/text.h"
+#include "sql/types/time_with_zone.h"
 #include "sql/types/type_context.h"
 
 namespace pgsilo::functions {
@@ -22,6 +23,9 @@ int by_blank_padded(EvalContext&, const Datum* a) {
 int by_numeric(EvalContext&, const Datum* a) { return numeric_compare(a[0], a[1]); }
 int by_interval(EvalContext&, const Datum* a) {
   return interval_compare(interval_of(a[0]), interval_of(a[1]));
+}
+int by_time_with_zone(EvalContext&, const Datum* a) {
+  return time_with_zone_compare(time_with_zone_of(a[0]), time_with_zone_of(a[1]));
 }
 int date_timestamp(EvalContext&, const Datum* a) {
   return date_compare_timestamp(a[0].i64, a[1].i64);
@@ -121,6 +125,7 @@ constexpr FunctionEntry entries[] = {
     COMPARISONS(by_integer, 2052, 2053, 2054, 2055, 2057, 2056),       // timestamp
     COMPARISONS(by_integer, 1152, 1153, 1154, 1155, 1157, 1156),       // timestamptz
     COMPARISONS(by_interval, 1162, 1163, 1164, 1165, 1167, 1166),      // interval
+    COMPARISONS(by_time_with_zone, 1352, 1353, 1354, 1355, 1357, 1356),
     COMPARISONS(date_timestamp, 2340, 2343, 2338, 2339, 2341, 2342),
     COMPARISONS(timestamp_date, 2366, 2369, 2364, 2365, 2367, 2368),
     COMPARISONS(date_timestamptz, 2353, 2356, 2351, 2352, 2354, 2355),

@@ -95,7 +95,8 @@ Datum int8_to_oid(EvalContext&, const Datum* a) {
   return a[0];
 }
 Datum text_to_regclass(EvalContext& context, const Datum* a) {
-  return type_info(type_oid::regclass).parse(a[0].bytes(), no_typmod, *context.types);
+  // Digits are a name here, not an OID.
+  return Datum::of_int(context.types->object_names->find(type_oid::regclass, a[0].bytes()));
 }
 
 template <Oid type>
@@ -194,6 +195,7 @@ constexpr FunctionEntry entries[] = {
     {1961, apply_typmod<type_oid::timestamp>},
     {1967, apply_typmod<type_oid::timestamptz>},
     {1968, apply_typmod<type_oid::time>},
+    {1969, apply_typmod<type_oid::timetz>},
     {1200, apply_typmod<type_oid::interval>},
     {2029, timestamp_to_date},
     {1178, timestamptz_to_date},

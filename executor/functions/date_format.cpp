@@ -1,9 +1,11 @@
 // to_char of moments and intervals.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "base/byte_buffer.h"
+#include "base/long_work.h"
 #include "executor/functions/date_template.h"
 #include "executor/functions/function.h"
 #include "sql/sql_error.h"
@@ -21,7 +23,7 @@ constexpr const char* roman_months[] = {"I",   "II",   "III", "IV", "V",  "VI",
 constexpr size_t long_name = 9;  // "September", "Wednesday"
 
 // What is printed: a moment with its date, or an interval, whose fields may be negative and have no
-// day names.
+// names.
 struct Moment {
   DateTimeFields fields;
   int64_t hour = 0;  // of an interval beyond 32 bits
@@ -45,7 +47,7 @@ void number(int64_t value, int width, const DateTemplateNode& node, std::string&
                 static_cast<long long>(value));
   out += text;
   if (!node.ordinal) return;
-  int64_t last = value % 100;
+  int64_t last = std::abs(value % 100);
   const char* suffix = "TH";
   if (last < 11 || last > 13) {
     switch (last % 10) {
@@ -65,6 +67,11 @@ void number(int64_t value, int width, const DateTemplateNode& node, std::string&
   out += in_case(suffix, node.ordinal_lower ? LetterCase::lower : LetterCase::upper);
 }
 
+// In so many places, the sign among them.
+void signed_number(int64_t value, int places, const DateTemplateNode& node, std::string& out) {
+  number(value, value < 0 ? places - 1 : places, node, out);
+}
+
 void name(string_view text, const DateTemplateNode& node, size_t width, std::string& out) {
   out += in_case(text, node.letters);
   if (!node.fill_mode && text.size() < width) out.append(width - text.size(), ' ');
@@ -80,6 +87,46 @@ int64_t shown_year(const Moment& moment, int32_t year) {
   return moment.is_interval || year > 0 ? year : 1 - year;
 }
 
+struct IsoDate {
+  int32_t year;
+  int32_t week;
+  int32_t day_of_year;
+};
+
+// PostgreSQL's date2j(). An interval's fields need not be those of a date, and may be so large that
+// its integers overflow.
+int32_t julian_of_fields(int64_t year, int64_t month, int64_t day) {
+  year += month > 2 ? 4800 : 4799;
+  month += month > 2 ? 1 : 13;
+  int64_t century = year / 100;
+  int64_t years = year * 365 - 32167 + year / 4 - century + century / 4;
+  return static_cast<int32_t>(years + 7834 * month / 256 + day);
+}
+
+int32_t first_monday(int32_t iso_year) {
+  int32_t fourth = julian_of_fields(iso_year, 1, 4);
+  return static_cast<int32_t>(int64_t{fourth} - (fourth % 7 + 7) % 7);
+}
+
+IsoDate iso_date_of_fields(const DateTimeFields& fields) {
+  int32_t day = julian_of_fields(fields.year, fields.month, fields.day);
+  int32_t year = fields.year;
+  int32_t first = first_monday(year);
+  if (day < first) first = first_monday(--year);
+  auto days_after = [&](int32_t from) { return static_cast<int32_t>(int64_t{day} - from); };
+  if (days_after(first) / 7 + 1 >= 52 && day >= first_monday(year + 1))
+    first = first_monday(++year);
+  return {year, days_after(first) / 7 + 1, days_after(first) + 1};
+}
+
+IsoDate iso_date(const Moment& moment) {
+  if (moment.is_interval) return iso_date_of_fields(moment.fields);
+  IsoDate iso;
+  iso_week(moment.date, &iso.year, &iso.week);
+  iso.day_of_year = (iso.week - 1) * 7 + (day_of_week(moment.date) + 6) % 7 + 1;
+  return iso;
+}
+
 void print_year(const Moment& moment, const DateTemplateNode& node, std::string& out) {
   int64_t year = shown_year(moment, moment.fields.year);
   if (node.pattern == DatePattern::year_with_comma) {
@@ -89,15 +136,21 @@ void print_year(const Moment& moment, const DateTemplateNode& node, std::string&
     out += text;
     return;
   }
-  if (node.pattern == DatePattern::iso_year) {
-    int32_t iso_year, week;
-    iso_week(moment.date, &iso_year, &week);
-    year = shown_year(moment, iso_year);
-  }
-  number(years_digits(year, node.digits), node.digits, node, out);
+  if (node.pattern == DatePattern::iso_year) year = shown_year(moment, iso_date(moment).year);
+  // The ISO year has the places that the year has, with its sign.
+  bool is_signed = shown_year(moment, moment.fields.year) < 0;
+  signed_number(years_digits(year, node.digits), node.digits + (is_signed ? 1 : 0), node, out);
+}
+
+void require_calendar_date(const Moment& moment) {
+  if (!moment.is_interval) return;
+  throw SqlError(sqlstate::invalid_datetime_format,
+                 "invalid format specification for an interval value")
+      .hint("Intervals are not tied to specific calendar dates.");
 }
 
 void print_zone(const Moment& moment, const DateTemplateNode& node, std::string& out) {
+  require_calendar_date(moment);
   if (moment.zone == nullptr) {
     if (node.pattern == DatePattern::zone_name) return;
     throw SqlError(sqlstate::feature_not_supported,
@@ -152,17 +205,19 @@ void print_clock(const Moment& moment, const DateTemplateNode& node, std::string
   number(value, node.digits, padded, out);
 }
 
+// Of an interval the months that its years leave, counted from December down if they are negative.
+void print_roman_month(const Moment& moment, const DateTemplateNode& node, std::string& out) {
+  int year = moment.fields.year;
+  int month = moment.fields.month;
+  if (month == 0 && year == 0) return;
+  if (month == 0) month = year > 0 ? 12 : 1;
+  if (month < 0) month += 13;
+  name(roman_months[month - 1], node, 4, out);
+}
+
 void print_names(const Moment& moment, const DateTemplateNode& node, std::string& out) {
-  const DateTimeFields& fields = moment.fields;
-  bool days = node.pattern == DatePattern::day_name || node.pattern == DatePattern::day_name_short;
-  if (moment.is_interval) {
-    if (days)
-      throw SqlError(sqlstate::invalid_datetime_format,
-                     "invalid format specification for an interval value")
-          .hint("Intervals are not tied to specific calendar dates.");
-    if (fields.month == 0) return;
-  }
-  int month = fields.month < 0 ? fields.month + 12 : fields.month;
+  require_calendar_date(moment);
+  int month = moment.fields.month;
   switch (node.pattern) {
     case DatePattern::day_name:
       name(day_names[day_of_week(moment.date)], node, long_name, out);
@@ -173,20 +228,16 @@ void print_names(const Moment& moment, const DateTemplateNode& node, std::string
     case DatePattern::month_name:
       name(month_names[month - 1], node, long_name, out);
       return;
-    case DatePattern::month_name_short:
-      name(string_view(month_names[month - 1]).substr(0, 3), node, 3, out);
-      return;
     default:
-      name(roman_months[month - 1], node, 4, out);
+      name(string_view(month_names[month - 1]).substr(0, 3), node, 3, out);
       return;
   }
 }
 
 void print_date_field(const Moment& moment, const DateTemplateNode& node, std::string& out) {
   const DateTimeFields& fields = moment.fields;
-  int32_t iso_year, week;
   int64_t day_of_year =
-      moment.is_interval ? int64_t{fields.month} * 30 + fields.day
+      moment.is_interval ? (int64_t{fields.year} * 12 + fields.month) * 30 + fields.day
                          : moment.date + postgres_epoch_julian - julian_day(fields.year, 1, 1) + 1;
   switch (node.pattern) {
     case DatePattern::century: {
@@ -198,24 +249,24 @@ void print_date_field(const Moment& moment, const DateTemplateNode& node, std::s
       return;
     }
     case DatePattern::day_of_year:
-      number(day_of_year, 3, node, out);
+      signed_number(day_of_year, 3, node, out);
       return;
     case DatePattern::day_of_month:
       number(fields.day, 2, node, out);
       return;
     case DatePattern::day_of_week:
+      require_calendar_date(moment);
       number(day_of_week(moment.date) + 1, 1, node, out);
       return;
     case DatePattern::iso_day_of_week:
+      require_calendar_date(moment);
       number((day_of_week(moment.date) + 6) % 7 + 1, 1, node, out);
       return;
     case DatePattern::iso_day_of_year:
-      iso_week(moment.date, &iso_year, &week);
-      number((week - 1) * 7 + (day_of_week(moment.date) + 6) % 7 + 1, 3, node, out);
+      signed_number(iso_date(moment).day_of_year, 3, node, out);
       return;
     case DatePattern::iso_week:
-      iso_week(moment.date, &iso_year, &week);
-      number(week, 2, node, out);
+      signed_number(iso_date(moment).week, 2, node, out);
       return;
     case DatePattern::julian:
       number(moment.date + postgres_epoch_julian, 1, node, out);
@@ -226,9 +277,11 @@ void print_date_field(const Moment& moment, const DateTemplateNode& node, std::s
     case DatePattern::quarter:
       if (fields.month != 0) number((fields.month - 1) / 3 + 1, 1, node, out);
       return;
-    case DatePattern::week_of_year:
-      number((day_of_year - 1) / 7 + 1, 2, node, out);
+    case DatePattern::week_of_year: {
+      int64_t of_year = (day_of_year - 1) / 7 + 1;
+      number(of_year, of_year < 0 ? 1 : 2, node, out);
       return;
+    }
     case DatePattern::week_of_month:
       number((fields.day - 1) / 7 + 1, 1, node, out);
       return;
@@ -251,9 +304,11 @@ void print_node(const Moment& moment, const DateTemplateNode& node, std::string&
       out += in_case(afternoon ? "P.M." : "A.M.", node.letters);
       return;
     case DatePattern::era:
+      require_calendar_date(moment);
       out += in_case(moment.fields.year > 0 ? "AD" : "BC", node.letters);
       return;
     case DatePattern::era_dotted:
+      require_calendar_date(moment);
       out += in_case(moment.fields.year > 0 ? "A.D." : "B.C.", node.letters);
       return;
     case DatePattern::fraction:
@@ -267,8 +322,9 @@ void print_node(const Moment& moment, const DateTemplateNode& node, std::string&
     case DatePattern::day_name_short:
     case DatePattern::month_name:
     case DatePattern::month_name_short:
-    case DatePattern::month_roman:
       return print_names(moment, node, out);
+    case DatePattern::month_roman:
+      return print_roman_month(moment, node, out);
     case DatePattern::year:
     case DatePattern::iso_year:
     case DatePattern::year_with_comma:
@@ -286,7 +342,11 @@ void print_node(const Moment& moment, const DateTemplateNode& node, std::string&
 Datum printed(EvalContext& context, const Moment& moment, string_view pattern) {
   if (pattern.empty()) return Datum();
   std::string out;
-  for (const DateTemplateNode& node : parse_date_template(pattern)) print_node(moment, node, out);
+  WorkMeter meter;
+  for (const DateTemplateNode& node : parse_date_template(pattern)) {
+    meter.did(256);
+    print_node(moment, node, out);
+  }
   return Datum::of_bytes(context.arena->copy_string(out));
 }
 
@@ -313,6 +373,8 @@ Datum interval_to_char(EvalContext& context, const Datum* a) {
   moment.fields.year = value.month / 12;
   moment.fields.month = value.month % 12;
   moment.fields.day = value.day;
+  moment.date = int64_t{julian_day(moment.fields.year, moment.fields.month, moment.fields.day)} -
+                postgres_epoch_julian;
   moment.hour = value.time / usecs_per_hour;
   moment.fields.minute = static_cast<int32_t>(value.time / usecs_per_minute % 60);
   moment.fields.second = static_cast<int32_t>(value.time / usecs_per_second % 60);

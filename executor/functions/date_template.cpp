@@ -1,5 +1,6 @@
 #include "executor/functions/date_template.h"
 
+#include "base/long_work.h"
 #include "sql/types/scan.h"
 
 namespace pgsilo {
@@ -103,28 +104,39 @@ const Keyword* find_keyword(std::string_view text) {
   return nullptr;
 }
 
+// In capitals or in small letters, not mixed.
+bool take(std::string_view* text, std::string_view upper, std::string_view lower) {
+  if (!text->starts_with(upper) && !text->starts_with(lower)) return false;
+  text->remove_prefix(upper.size());
+  return true;
+}
+
+bool is_name(DatePattern pattern) {
+  return pattern == DatePattern::day_name || pattern == DatePattern::day_name_short ||
+         pattern == DatePattern::month_name || pattern == DatePattern::month_name_short;
+}
+
 }  // namespace
 
 std::vector<DateTemplateNode> parse_date_template(std::string_view text) {
   std::vector<DateTemplateNode> nodes;
+  WorkMeter meter;
   while (!text.empty()) {
+    meter.did(256);
     DateTemplateNode node;
-    if (text.starts_with("FM") || text.starts_with("fm")) {
-      node.fill_mode = true;
-      text.remove_prefix(2);
-    } else if (text.starts_with("FX") || text.starts_with("TM")) {
-      text.remove_prefix(2);
-    }
+    node.fill_mode = take(&text, "FM", "fm");
+    bool translated = !node.fill_mode && take(&text, "TM", "tm");
+    // What FX asks of the text that is read is not asked here.
+    if (take(&text, "FX", "fx")) continue;
     if (const Keyword* keyword = find_keyword(text); keyword != nullptr) {
       node.pattern = keyword->pattern;
       node.letters = keyword->letters;
       node.digits = keyword->digits;
       text.remove_prefix(keyword->word.size());
-      if (text.starts_with("TH") || text.starts_with("th")) {
-        node.ordinal = true;
-        node.ordinal_lower = text[0] == 't';
-        text.remove_prefix(2);
-      }
+      node.fill_mode |= translated && is_name(node.pattern);
+      node.ordinal_lower = text.starts_with("th");
+      node.ordinal = take(&text, "TH", "th");
+      if (!node.ordinal && text.starts_with("SP")) text.remove_prefix(2);
       nodes.push_back(node);
       continue;
     }

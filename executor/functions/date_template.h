@@ -52,7 +52,7 @@ struct DateTemplateNode {
   DatePattern pattern = DatePattern::literal;
   LetterCase letters = LetterCase::upper;
   uint8_t digits = 0;
-  bool fill_mode = false;  // FM: no padding
+  bool fill_mode = false;  // FM, and TM of names: no padding
   bool ordinal = false;    // TH or th
   bool ordinal_lower = false;
   bool quoted = false;    // a literal from "..."

@@ -1,20 +1,15 @@
 // Operators and functions of dates, times, timestamps and intervals; the work is sql/types.
 #include "sql/types/date_time.h"
 
-#include <optional>
 #include <utility>
 
-#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "executor/execution_context.h"
 #include "executor/functions/function.h"
-#include "sql/sql_error.h"
 #include "sql/types/type_context.h"
 
 namespace pgsilo::functions {
 namespace {
-
-using std::string_view;
 
 const TimeZone& zone(const EvalContext& context) { return context.types->time_zone; }
 Datum of_interval(EvalContext& context, const Interval& value) {
@@ -189,41 +184,6 @@ Datum bin(EvalContext&, const Datum* a) {
   return Datum::of_int(timestamp_bin(interval(a[0]), a[1].i64, a[2].i64));
 }
 
-// AT TIME ZONE: the zone by name, or as an interval without days and months.
-TimeZone named_zone(string_view name) {
-  std::optional<TimeZone> found = TimeZone::load(name);
-  if (!found) {
-    throw SqlError(sqlstate::invalid_parameter_value,
-                   concat("time zone \"", name, "\" not recognized"));
-  }
-  return *found;
-}
-TimeZone interval_zone(EvalContext& context, const Datum& value) {
-  Interval offset = interval(value);
-  if (offset.month != 0 || offset.day != 0) {
-    ByteBuffer shown;
-    print_interval(offset, context.types->interval_style, shown);
-    throw SqlError(sqlstate::invalid_parameter_value, concat("interval time zone \"", shown.view(),
-                                                             "\" must not include months or days"));
-  }
-  return TimeZone::fixed(static_cast<int32_t>(offset.time / usecs_per_second));
-}
-Datum timestamptz_at_zone(EvalContext&, const Datum* a) {
-  return Datum::of_int(timestamptz_to_timestamp(a[1].i64, named_zone(a[0].bytes())));
-}
-Datum timestamp_at_zone(EvalContext&, const Datum* a) {
-  return Datum::of_int(timestamp_to_timestamptz(a[1].i64, named_zone(a[0].bytes())));
-}
-Datum timestamptz_at_interval(EvalContext& context, const Datum* a) {
-  return Datum::of_int(timestamptz_to_timestamp(a[1].i64, interval_zone(context, a[0])));
-}
-Datum timestamp_at_interval(EvalContext& context, const Datum* a) {
-  return Datum::of_int(timestamp_to_timestamptz(a[1].i64, interval_zone(context, a[0])));
-}
-Datum trunc_in_zone(EvalContext&, const Datum* a) {
-  return Datum::of_int(timestamptz_trunc(a[0].bytes(), a[1].i64, named_zone(a[2].bytes())));
-}
-
 Datum make_date(EvalContext&, const Datum* a) {
   auto field = [&](int i) { return static_cast<int32_t>(a[i].i64); };
   return Datum::of_int(pgsilo::make_date(field(0), field(1), field(2)));
@@ -337,13 +297,8 @@ constexpr FunctionEntry entries[] = {
     {2020, trunc_timestamp},
     {1217, trunc_timestamptz},
     {1218, trunc_interval},
-    {1284, trunc_in_zone},
     {6177, bin},
     {6178, bin},
-    {1159, timestamptz_at_zone},
-    {2069, timestamp_at_zone},
-    {1026, timestamptz_at_interval},
-    {2070, timestamp_at_interval},
     {3846, make_date},
     {3847, make_time},
     {3461, make_timestamp},

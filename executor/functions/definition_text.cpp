@@ -71,7 +71,7 @@ Datum copied(EvalContext& context, std::string_view text) {
 // columns.
 Datum expression_text(EvalContext& context, const Datum* a, bool pretty) {
   auto oid = static_cast<Oid>(a[1].i64);
-  const TableDescriptor* table = context.execution->catalog->find_table(oid);
+  const TableDescriptor* table = context.execution->told_catalog().find_table(oid);
   if (table == nullptr && oid != invalid_oid) return Datum();
   return copied(context, shown_expression(context, table, a[0].bytes(), pretty));
 }
@@ -131,7 +131,8 @@ std::string option_list(EvalContext& context, std::span<const std::string> optio
 // `column`: 0 for the whole statement, else that column of the index alone.
 Datum index_text(EvalContext& context, Oid oid, int64_t column, bool pretty) {
   const TableDescriptor* table = nullptr;
-  const IndexDescriptor* index = context.execution->catalog->snapshot().find_index(oid, &table);
+  const IndexDescriptor* index =
+      context.execution->told_catalog().snapshot().find_index(oid, &table);
   if (index == nullptr) return Datum();
   if (column != 0) {
     if (column < 0 || column > static_cast<int64_t>(index->columns.size()))
@@ -173,7 +174,8 @@ std::string_view action_text(ReferentialAction action) {
 std::string foreign_key_text(EvalContext& context, const TableDescriptor& table,
                              const ConstraintDescriptor& constraint) {
   const ForeignKeyDescriptor& key = *constraint.foreign_key;
-  const TableDescriptor* referenced = context.execution->catalog->find_table(key.referenced_table);
+  const TableDescriptor* referenced =
+      context.execution->told_catalog().find_table(key.referenced_table);
   std::string text = concat("FOREIGN KEY ", column_list(context, table, constraint.columns),
                             " REFERENCES ", relation_name(context, key.referenced_table));
   if (referenced != nullptr) text += column_list(context, *referenced, key.referenced_columns);
@@ -208,7 +210,7 @@ std::string constraint_text(EvalContext& context, const TableDescriptor& table,
 }
 
 Datum constraint_definition(EvalContext& context, Oid oid, bool pretty) {
-  for (const auto& [table_oid, table] : context.execution->catalog->snapshot().tables()) {
+  for (const auto& [table_oid, table] : context.execution->told_catalog().snapshot().tables()) {
     const ConstraintDescriptor* constraint = table->find_constraint(oid);
     if (constraint == nullptr) continue;
     std::string text = constraint_text(context, *table, *constraint, pretty);

@@ -29,7 +29,7 @@ double plus(double value) { return value; }
 double round_half_even(double value) { return std::nearbyint(value); }
 double ceiling(double value) { return std::ceil(value); }
 double floored(double value) { return std::floor(value); }
-double sign(double value) { return value > 0 ? 1 : value < 0 ? -1 : value == 0 ? 0 : value; }
+double sign(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 double hyperbolic_sine(double value) { return std::sinh(value); }
 double hyperbolic_cosine(double value) { return std::cosh(value); }
 double hyperbolic_tangent(double value) { return std::tanh(value); }

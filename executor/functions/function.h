@@ -67,6 +67,7 @@ std::span<const FunctionEntry> conversion();
 std::span<const FunctionEntry> text();
 std::span<const FunctionEntry> pattern();
 std::span<const FunctionEntry> date_time();
+std::span<const FunctionEntry> time_zone();
 std::span<const FunctionEntry> text_format();
 std::span<const FunctionEntry> date_format();
 std::span<const FunctionEntry> date_reading();

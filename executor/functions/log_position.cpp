@@ -1,9 +1,10 @@
-// Places in the log (pg_lsn), and backups that lie between two of them.
+// Places in the log (pg_lsn), backups that lie between two of them, and slots that keep it.
 #include "base/arena.h"
 #include "executor/execution_context.h"
 #include "executor/functions/function.h"
 #include "executor/server_monitor.h"
 #include "executor/session_backup.h"
+#include "executor/session_slots.h"
 #include "sql/sql_error.h"
 #include "sql/types/lsn.h"
 #include "sql/types/numeric.h"
@@ -70,10 +71,18 @@ Datum start_backup(EvalContext& context, const Datum* a) {
   return datum_of_lsn(backup->start(a[0].bytes()));
 }
 
+Datum drop_slot(EvalContext& context, const Datum* a) {
+  if (context.execution->slots == nullptr)
+    throw SqlError(sqlstate::feature_not_supported, "there is no server to keep a log");
+  context.execution->slots->drop(a[0].bytes());
+  return Datum::of_int(0);
+}
+
 constexpr FunctionEntry entries[] = {
     {3237, distance},         {3165, distance},          {5022, lsn_plus_numeric},
     {5023, numeric_plus_lsn}, {5024, lsn_minus_numeric}, {2849, durable_place},
     {2852, present_place},    {3330, durable_place},     {2172, start_backup},
+    {3780, drop_slot},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "executor/execution_context.h"
 #include "executor/functions/function.h"
 #include "executor/server_monitor.h"
+#include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "sql/types/array.h"
 
@@ -102,8 +103,7 @@ Datum requested_checkpoints(EvalContext& context, const Datum*) {
 
 // PostgreSQL's measure, so that times block_size it is what was written.
 Datum checkpoint_buffers(EvalContext& context, const Datum*) {
-  constexpr int64_t block_bytes = 8192;
-  return Datum::of_int(checkpoints(context).bytes / block_bytes);
+  return Datum::of_int(checkpoints(context).bytes / static_cast<int64_t>(limits::page_bytes));
 }
 
 Datum checkpoint_write_time(EvalContext& context, const Datum*) {

@@ -1,7 +1,6 @@
 // to_char of numbers and to_number.
 //
-// The template is read into a picture: digit places before and after the point, and where signs,
-// separators and text stand. A number is rounded to the picture's places and laid over it.
+// A number is rounded to the places of the template's picture and laid over it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -9,7 +8,10 @@
 #include <vector>
 
 #include "base/byte_buffer.h"
+#include "base/long_work.h"
 #include "executor/functions/function.h"
+#include "executor/functions/number_picture.h"
+#include "executor/functions/roman_numerals.h"
 #include "sql/sql_error.h"
 #include "sql/types/numeric.h"
 #include "sql/types/scan.h"
@@ -19,151 +21,34 @@ namespace {
 
 using std::string_view;
 
-enum class Place : uint8_t {
-  digit,
-  zero,
-  point,
-  comma,
-  currency,
-  minus,
-  plus,
-  sign,
-  both_signs,
-  ordinal,
-  literal
-};
+using Place = NumberPicture::Place;
 
-struct Picture {
-  struct Node {
-    Place place;
-    char text = 0;  // of a literal
-    bool lower = false;
-  };
-  std::vector<Node> nodes;
-  int before = 0;  // digit places
-  int after = 0;
-  int shifted = 0;         // digits after V: the number is multiplied by 10^shifted
-  int first_zero = -1;     // index among the places before the point from which zeros are shown
-  bool fill_mode = false;  // FM
-  bool brackets = false;   // PR
-  bool roman = false, roman_lower = false;
-  bool exponent = false;
-  bool sign_named = false;  // S, MI, PL or SG stands in the template
-};
-
-class PictureReader {
- public:
-  explicit PictureReader(string_view text) : text_(text) {}
-
-  Picture read() {
-    while (!text_.empty()) read_node();
-    return picture_;
-  }
-
- private:
-  bool take(string_view word) {
-    if (!starts_with_ignoring_case(text_, word)) return false;
-    text_.remove_prefix(word.size());
-    return true;
-  }
-  void add(Place place, char text = 0, bool lower = false) {
-    picture_.nodes.push_back({place, text, lower});
-  }
-  [[noreturn]] static void fail(const char* message) {
-    throw SqlError(sqlstate::syntax_error, message);
-  }
-
-  void add_digit(bool zero) {
-    if (picture_.brackets) fail("\"9\" must be ahead of \"PR\"");
-    if (after_shift_) {
-      ++picture_.shifted;
-    }
-    if (after_point_) {
-      ++picture_.after;
-    } else {
-      if (zero && picture_.first_zero < 0) picture_.first_zero = picture_.before;
-      ++picture_.before;
-    }
-    add(zero ? Place::zero : Place::digit);
-  }
-  void add_sign(Place place) {
-    picture_.sign_named = true;
-    add(place);
-  }
-
-  void read_node() {
-    char c = text_.front();
-    if (c == '"') return read_quoted();
-    if (c == '9' || c == '0') {
-      text_.remove_prefix(1);
-      return add_digit(c == '0');
-    }
-    bool lower = c >= 'a' && c <= 'z';
-    if (take("FM")) {
-      picture_.fill_mode = true;
-    } else if (take("EEEE")) {
-      picture_.exponent = true;
-    } else if (take("PR")) {
-      picture_.brackets = true;
-    } else if (take("MI")) {
-      add_sign(Place::minus);
-    } else if (take("PL")) {
-      add_sign(Place::plus);
-    } else if (take("SG")) {
-      add_sign(Place::both_signs);
-    } else if (take("S")) {
-      if (picture_.sign_named) fail("cannot use \"S\" twice");
-      add_sign(Place::sign);
-    } else if (take("RN")) {
-      picture_.roman = true;
-      picture_.roman_lower = lower;
-    } else if (take("TH")) {
-      add(Place::ordinal, 0, lower);
-    } else if (take(".") || take("D")) {
-      if (after_point_) fail("multiple decimal points");
-      after_point_ = true;
-      add(Place::point);
-    } else if (take(",") || take("G")) {
-      add(Place::comma);
-    } else if (take("L")) {
-      add(Place::currency);
-    } else if (take("V")) {
-      if (after_point_) fail("cannot use \"V\" and decimal point together");
-      after_shift_ = true;
-    } else if (take("B") || take("C")) {
-      // nothing to show
-    } else {
-      add(Place::literal, c);
-      text_.remove_prefix(1);
-    }
-  }
-  void read_quoted() {
-    text_.remove_prefix(1);
-    while (!text_.empty() && text_.front() != '"') {
-      if (text_.front() == '\\' && text_.size() > 1) text_.remove_prefix(1);
-      add(Place::literal, text_.front());
-      text_.remove_prefix(1);
-    }
-    if (!text_.empty()) text_.remove_prefix(1);
-  }
-
-  string_view text_;
-  Picture picture_;
-  bool after_point_ = false;
-  bool after_shift_ = false;
-};
-
-std::string roman(int64_t number, bool fill_mode, bool lower) {
-  if (number < 1 || number > 3999) return std::string(15, '#');
-  constexpr int values[] = {1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1};
-  constexpr const char* names[] = {"M",  "CM", "D",  "CD", "C",  "XC", "L",
-                                   "XL", "X",  "IX", "V",  "IV", "I"};
+// Of the other places those stay that do not show the number itself: as blanks, without FM. SG ends
+// all, as in PostgreSQL, which has no sign to print there.
+std::string with_roman(const NumberPicture& picture, int64_t number) {
   std::string text;
-  for (size_t i = 0; i < std::size(values); ++i) {
-    for (; number >= values[i]; number -= values[i]) text += names[i];
+  for (const NumberPicture::Node& node : picture.nodes) {
+    switch (node.place) {
+      case Place::roman:
+        text += roman_numeral(number, !picture.fill_mode, node.lower);
+        break;
+      case Place::literal:
+        text += node.text;
+        break;
+      case Place::comma:
+      case Place::minus:
+      case Place::plus:
+        if (!picture.fill_mode) text += ' ';
+        break;
+      case Place::currency:
+        text += ' ';
+        break;
+      case Place::both_signs:
+        return text;
+      default:
+        break;
+    }
   }
-  if (lower) std::transform(text.begin(), text.end(), text.begin(), lower_letter);
-  if (!fill_mode) text.insert(0, 15 - text.size(), ' ');
   return text;
 }
 
@@ -197,7 +82,8 @@ Digits digits_of(string_view text) {
 // Lays the digits over the picture.
 class Painter {
  public:
-  Painter(const Picture& picture, const Digits& digits) : picture_(picture), digits_(digits) {}
+  Painter(const NumberPicture& picture, const Digits& digits)
+      : picture_(picture), digits_(digits) {}
 
   std::string paint() {
     overflow_ = !digits_.finite || static_cast<int>(digits_.before.size()) > picture_.before;
@@ -212,7 +98,11 @@ class Painter {
     trailing_kept_ = picture_.after;
     if (picture_.fill_mode) trim_trailing();
     if (!picture_.sign_named && !picture_.brackets && picture_.before == 0) open_sign();
-    for (const Picture::Node& node : picture_.nodes) paint_node(node);
+    WorkMeter meter;
+    for (const NumberPicture::Node& node : picture_.nodes) {
+      meter.did(64);
+      paint_node(node);
+    }
     if (picture_.brackets) {
       if (digits_.negative) {
         out_ += '>';
@@ -228,7 +118,7 @@ class Painter {
   void trim_trailing() {
     std::vector<bool> forced;
     bool after_point = false;
-    for (const Picture::Node& node : picture_.nodes) {
+    for (const NumberPicture::Node& node : picture_.nodes) {
       if (node.place == Place::point) after_point = true;
       if (after_point && (node.place == Place::digit || node.place == Place::zero)) {
         forced.push_back(node.place == Place::zero);
@@ -262,7 +152,7 @@ class Painter {
     }
   }
 
-  void paint_node(const Picture::Node& node) {
+  void paint_node(const NumberPicture::Node& node) {
     switch (node.place) {
       case Place::digit:
       case Place::zero:
@@ -309,6 +199,8 @@ class Painter {
         return;
       case Place::ordinal:
         return paint_ordinal(node.lower);
+      case Place::roman:
+        return;  // with_roman()
       case Place::literal:
         out_ += node.text;
         return;
@@ -352,7 +244,7 @@ class Painter {
     for (const char* c = suffix; *c != 0; ++c) out_ += lower ? lower_letter(*c) : *c;
   }
 
-  const Picture& picture_;
+  const NumberPicture& picture_;
   const Digits& digits_;
   std::string out_;
   int place_ = 0;     // digit places passed before the point
@@ -368,12 +260,12 @@ class Painter {
 Datum formatted(EvalContext& context, Datum value, string_view pattern) {
   if (pattern.empty()) return Datum::of_bytes({});
   Arena& arena = *context.arena;
-  Picture picture = PictureReader(pattern).read();
+  NumberPicture picture = read_number_picture(pattern);
   if (picture.roman) {
     bool finite = !numeric_is_nan(value) && !numeric_is_infinite(value);
     double number = finite ? numeric_to_float8(numeric_round(value, 0, arena)) : 0;
     int64_t whole = std::fabs(number) < 1e9 ? static_cast<int64_t>(number) : 0;
-    return Datum::of_bytes(arena.copy_string(roman(whole, picture.fill_mode, picture.roman_lower)));
+    return Datum::of_bytes(arena.copy_string(with_roman(picture, whole)));
   }
   if (picture.exponent) {
     char text[64];
@@ -411,7 +303,7 @@ Datum float4_to_char(EvalContext& context, const Datum* a) {
 
 // Digits and the point where the template has places for them; everything else is passed over.
 Datum text_to_number(EvalContext& context, const Datum* a) {
-  Picture picture = PictureReader(a[1].bytes()).read();
+  NumberPicture picture = read_number_picture(a[1].bytes());
   if (picture.roman) throw_unsupported("\"RN\" for input");
   string_view text = trim_space(a[0].bytes());
   std::string number;
@@ -422,7 +314,9 @@ Datum text_to_number(EvalContext& context, const Datum* a) {
     if (text.front() == '-' || text.front() == '+' || text.front() == '<') text.remove_prefix(1);
   };
   take_sign();
-  for (const Picture::Node& node : picture.nodes) {
+  WorkMeter meter;
+  for (const NumberPicture::Node& node : picture.nodes) {
+    meter.did(64);
     if (text.empty()) break;
     char c = text.front();
     switch (node.place) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/long_work.h"
 #include "executor/functions/function.h"
 #include "executor/functions/regular_expression.h"
 #include "sql/sql_error.h"
@@ -20,7 +21,7 @@ Datum like(EvalContext& context, const Datum* a) {
 }
 template <bool ignore_case, bool negated>
 Datum matches(EvalContext&, const Datum* a) {
-  RegularExpression expression(a[1].bytes(), ignore_case);
+  RegularExpression expression(a[1].bytes(), ignore_case, a[0].length);
   return Datum::of_bool(expression.search(a[0].bytes(), 0) != negated);
 }
 
@@ -38,7 +39,7 @@ Datum similar_pattern_with_escape(EvalContext& context, const Datum* a) {
 
 // The first group, or the whole match when there is none; null without a match.
 Datum substring_of_match(string_view text, string_view pattern) {
-  RegularExpression expression(pattern, false);
+  RegularExpression expression(pattern, false, text.size());
   if (!expression.search(text, 0)) return Datum();
   RegularExpression::Range range = expression.group(expression.group_count() > 0 ? 1 : 0);
   if (range.begin == RegularExpression::unset) return Datum();
@@ -76,15 +77,17 @@ void append_replacement(string_view replacement, string_view text,
 
 Datum replaced(EvalContext& context, const Datum* a, bool global, bool ignore_case) {
   string_view text = a[0].bytes();
-  RegularExpression expression(a[1].bytes(), ignore_case);
+  RegularExpression expression(a[1].bytes(), ignore_case, text.size());
   std::string out;
   size_t copied = 0;
   size_t start = 0;
+  WorkMeter meter;
   while (start <= text.size() && expression.search(text, start)) {
     RegularExpression::Range match = expression.group(0);
     out += text.substr(copied, match.begin - copied);
     append_replacement(a[2].bytes(), text, expression, out);
     copied = match.end;
+    meter.did(match.end - start + 128);
     if (!global) break;
     // An empty match moves on by one character, or it would be found again.
     start = match.end > match.begin
@@ -92,7 +95,7 @@ Datum replaced(EvalContext& context, const Datum* a, bool global, bool ignore_ca
                 : match.end + std::max<size_t>(1, text_prefix_bytes(text.substr(match.end), 1));
   }
   out += text.substr(copied);
-  return Datum::of_bytes(context.arena->copy_string(out));
+  return Datum::of_bytes(copy_value(out, *context.arena));
 }
 
 Datum regexp_replace(EvalContext& context, const Datum* a) {

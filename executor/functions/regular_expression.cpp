@@ -3,6 +3,10 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <exception>
+#include <utility>
+
+#include "base/long_work.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
 
@@ -24,6 +28,11 @@ constexpr uint32_t match_limit = 10'000'000;
 std::string translated(std::string_view pattern) {
   std::string result;
   if (pattern.starts_with("***:")) pattern.remove_prefix(4);
+  // Where PCRE2 knows verbs.
+  if (pattern.starts_with("(*")) {
+    throw SqlError(sqlstate::invalid_regular_expression,
+                   "invalid regular expression: quantifier operand invalid");
+  }
   if (pattern.starts_with("***=")) return "\\Q" + std::string(pattern.substr(4)) + "\\E";
   for (size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] != '\\' || i + 1 == pattern.size()) {
@@ -79,6 +88,8 @@ struct RegularExpression::Impl {
   pcre2_code* code = nullptr;
   pcre2_match_data* match = nullptr;
   pcre2_match_context* context = nullptr;
+  WorkMeter meter;
+  std::exception_ptr ended;  // what a pause threw
   ~Impl() {
     pcre2_match_context_free(context);
     pcre2_match_data_free(match);
@@ -86,8 +97,28 @@ struct RegularExpression::Impl {
   }
 };
 
-RegularExpression::RegularExpression(std::string_view pattern, bool ignore_case) : impl_(new Impl) {
+namespace {
+// Called where a match is tried, by the callout that stands before the pattern.
+template <typename Impl>
+int count_attempt(pcre2_callout_block*, void* searching) {
+  constexpr size_t cost = WorkMeter::block / 8;
+  Impl& impl = *static_cast<Impl*>(searching);
+  try {
+    impl.meter.did(cost);
+    return 0;
+  } catch (...) {
+    impl.ended = std::current_exception();
+    return PCRE2_ERROR_CALLOUT;
+  }
+}
+}  // namespace
+
+RegularExpression::RegularExpression(std::string_view pattern, bool ignore_case, size_t text_bytes)
+    : impl_(new Impl) {
+  // In a short text not much can be tried.
+  constexpr size_t short_text = 64;
   std::string text = translated(pattern);
+  if (text_bytes > short_text) text.insert(0, "(?C)");
   int error;
   size_t offset;
   // A dot matches line ends and $ only the very end, as PostgreSQL's default (newline-insensitive)
@@ -101,6 +132,7 @@ RegularExpression::RegularExpression(std::string_view pattern, bool ignore_case)
   impl_->context = pcre2_match_context_create(nullptr);
   if (impl_->match == nullptr || impl_->context == nullptr) throw std::bad_alloc();
   pcre2_set_match_limit(impl_->context, match_limit);
+  pcre2_set_callout(impl_->context, count_attempt<Impl>, impl_.get());
 }
 
 RegularExpression::~RegularExpression() = default;
@@ -109,6 +141,8 @@ bool RegularExpression::search(std::string_view text, size_t start) {
   int result = pcre2_match(impl_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
                            start, PCRE2_NO_UTF_CHECK, impl_->match, impl_->context);
   if (result == PCRE2_ERROR_NOMATCH) return false;
+  if (result == PCRE2_ERROR_CALLOUT)
+    std::rethrow_exception(std::exchange(impl_->ended, std::exception_ptr()));
   if (result < 0) throw_invalid(result);
   return true;
 }

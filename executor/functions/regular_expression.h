@@ -16,8 +16,8 @@ class RegularExpression {
     size_t end = unset;
   };
 
-  // Throws 2201B `invalid regular expression: ...`.
-  RegularExpression(std::string_view pattern, bool ignore_case);
+  // For texts of so many bytes. Throws 2201B `invalid regular expression: ...`.
+  RegularExpression(std::string_view pattern, bool ignore_case, size_t text_bytes);
   ~RegularExpression();
 
   // Looks for a match that begins at `start` or later; 2201B when the pattern needs too many steps.

@@ -1,13 +1,17 @@
 // Sizes of tables, indexes and the database: bytes of memory that hold their rows and trees
 // (docs/memory.md), and sizes for people to read.
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 
+#include "catalog/builtin/builtin.h"
 #include "catalog/catalog_snapshot.h"
 #include "catalog/catalog_view.h"
 #include "catalog/system_tables.h"
 #include "executor/execution_context.h"
 #include "executor/functions/function.h"
 #include "executor/relation_memory.h"
+#include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "sql/types/numeric.h"
 #include "storage/relation/relation.h"
@@ -27,7 +31,7 @@ struct SizedRelation {
   const IndexDescriptor* index = nullptr;
 
   SizedRelation(const EvalContext& context, Datum oid) {
-    const CatalogView& catalog = *context.execution->catalog;
+    const CatalogView& catalog = context.execution->told_catalog();
     table = catalog.find_table(static_cast<Oid>(oid.i64));
     if (table != nullptr) return;
     index = catalog.snapshot().find_index(static_cast<Oid>(oid.i64), &table);
@@ -35,9 +39,10 @@ struct SizedRelation {
   }
   bool exists() const { return table != nullptr; }
   bool is_index() const { return index != nullptr; }
-  size_t bytes() const {
-    return (is_index() ? memory_of(*table, *index) : memory_of(*table)).bytes();
+  RelationMemory memory() const {
+    return is_index() ? memory_of(*table, *index) : memory_of(*table);
   }
+  size_t bytes() const { return memory().bytes(); }
 };
 
 Datum size(size_t bytes) { return Datum::of_int(static_cast<int64_t>(bytes)); }
@@ -115,12 +120,46 @@ Datum pretty_numeric_size(EvalContext& context, const Datum* a) {
   return pretty_size(context, &size);
 }
 
+// pg_class.reltuples and relpages say how large a relation is now, where PostgreSQL says how large
+// it was when it was looked at last; before that, as little as there. A sequence is one row.
+bool is_sequence(const SizedRelation& relation) {
+  return relation.exists() && relation.table->kind == RelationKind::sequence;
+}
+bool is_counted(const SizedRelation& relation) {
+  return relation.exists() && relation.table->kind != RelationKind::view &&
+         relation.table->statistics->counted();
+}
+bool is_new_index(const SizedRelation& relation) {
+  return relation.is_index() && !relation.index->uncounted;
+}
+
+Datum class_rows(EvalContext& context, const Datum* a) {
+  SizedRelation relation(context, a[0]);
+  if (is_sequence(relation)) return Datum::of_float(1);
+  if (!is_counted(relation)) return Datum::of_float(is_new_index(relation) ? 0 : -1);
+  return Datum::of_float(static_cast<float>(std::max<int64_t>(relation.memory().rows, 0)));
+}
+
+Datum class_pages(EvalContext& context, const Datum* a) {
+  SizedRelation relation(context, a[0]);
+  if (is_sequence(relation)) return Datum::of_int(1);
+  if (!is_counted(relation)) return Datum::of_int(is_new_index(relation) ? 1 : 0);
+  size_t pages = (relation.bytes() + limits::page_bytes - 1) / limits::page_bytes;
+  return Datum::of_int(static_cast<int32_t>(std::min<size_t>(pages, INT32_MAX)));
+}
+
 constexpr FunctionEntry entries[] = {
-    {2325, relation_size}, {2332, fork_size},
+    {2325, relation_size},
+    {2332, fork_size},
     {2997, relation_size},  // pg_table_size: there is nothing beside the rows
-    {2998, indexes_size},  {2286, total_size},
-    {2324, database_size}, {2168, database_size_by_name},
-    {2288, pretty_size},   {3166, pretty_numeric_size},
+    {2998, indexes_size},
+    {2286, total_size},
+    {2324, database_size},
+    {2168, database_size_by_name},
+    {2288, pretty_size},
+    {3166, pretty_numeric_size},
+    {relation_rows_procedure, class_rows},
+    {relation_pages_procedure, class_pages},
 };
 
 }  // namespace

@@ -88,21 +88,19 @@ Datum last_value(EvalContext& context, const Datum* a) {
 Datum serial_sequence(EvalContext& context, const Datum* a) {
   ExecutionContext& session = *context.execution;
   auto oid = static_cast<Oid>(session.types.object_names->find(type_oid::regclass, a[0].bytes()));
-  const TableDescriptor* table = session.catalog->find_table(oid);
+  const CatalogView& catalog = session.told_catalog();
+  const TableDescriptor* table = catalog.find_table(oid);
   const ColumnDescriptor* column = table != nullptr ? table->find_column(a[1].bytes()) : nullptr;
   if (column == nullptr) {
     throw SqlError(sqlstate::undefined_column,
                    concat("column \"", a[1].bytes(), "\" of relation \"",
                           split_qualified_name(a[0].bytes()).back(), "\" does not exist"));
   }
-  for (const auto& [number, relation] : session.catalog->snapshot().tables()) {
-    const SequenceDescriptor* sequence = relation->sequence.get();
-    if (sequence == nullptr || sequence->owner_table != oid ||
-        sequence->owner_column != column->number) {
-      continue;
-    }
+  for (Oid owned : catalog.snapshot().owned_sequences(oid)) {
+    const TableDescriptor& sequence = *catalog.find_table(owned);
+    if (sequence.sequence->owner_column != column->number) continue;
     return Datum::of_bytes(
-        context.arena->copy_string(qualified_name(relation->schema_name, relation->name)));
+        context.arena->copy_string(qualified_name(sequence.schema_name, sequence.name)));
   }
   return Datum();
 }

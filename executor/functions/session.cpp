@@ -66,11 +66,11 @@ Datum current_database(EvalContext& context, const Datum*) {
   return copied(context, context.execution->database_name);
 }
 Datum current_schema(EvalContext& context, const Datum*) {
-  const SchemaDescriptor* schema = context.execution->catalog->creation_schema();
+  const SchemaDescriptor* schema = context.execution->told_catalog().creation_schema();
   return schema == nullptr ? Datum() : copied(context, schema->name);
 }
 Datum current_schemas(EvalContext& context, const Datum* a) {
-  const CatalogView& catalog = *context.execution->catalog;
+  const CatalogView& catalog = context.execution->told_catalog();
   std::vector<Datum> names;
   bool names_catalog = false;
   for (Oid oid : catalog.search_path()) {
@@ -140,7 +140,7 @@ Datum find_object(EvalContext& context, const Datum* a) {
 }
 
 Datum table_is_visible(EvalContext& context, const Datum* a) {
-  const CatalogView& catalog = *context.execution->catalog;
+  const CatalogView& catalog = context.execution->told_catalog();
   auto oid = static_cast<Oid>(a[0].i64);
   if (const TableDescriptor* table = catalog.find_table(oid); table != nullptr) {
     const TableDescriptor* found = catalog.find_table({}, table->name);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/byte_buffer.h"
+#include "base/long_work.h"
 #include "executor/execution_context.h"
 #include "executor/functions/function.h"
 #include "executor/functions/md5.h"
@@ -55,8 +56,9 @@ Datum bytea_substring(EvalContext&, const Datum* a) {
 Datum bytea_substring_to_end(EvalContext&, const Datum* a) {
   return text(byte_range(a[0].bytes(), a[1].i64, int64_t{a[0].length} + 1));
 }
+// Of the second in the first, as of texts.
 Datum bytea_position(EvalContext&, const Datum* a) {
-  size_t at = a[1].bytes().find(a[0].bytes());
+  size_t at = find_part(a[0].bytes(), a[1].bytes());
   return Datum::of_int(at == string_view::npos ? 0 : static_cast<int64_t>(at) + 1);
 }
 Datum bytea_trim(EvalContext&, const Datum* a) {
@@ -136,7 +138,7 @@ string_view printed(EvalContext& context, const Datum* a, size_t index) {
   const TypeInfo& info = type_info(type == type_oid::unknown ? type_oid::text : type);
   ByteBuffer buffer;
   info.print(a[index], buffer, *context.types);
-  return context.arena->copy_string(buffer.view());
+  return copy_value(buffer.view(), *context.arena);
 }
 
 // What a cast of the argument to text gives, which differs from its text form for booleans only.
@@ -163,7 +165,7 @@ Datum joined(EvalContext& context, const Datum* a, size_t first, string_view sep
     any = true;
     buffer.append(printed(context, a, i));
   }
-  return text(context.arena->copy_string(buffer.view()));
+  return text(copy_value(buffer.view(), *context.arena));
 }
 Datum concat_values(EvalContext& context, const Datum* a) { return joined(context, a, 0, {}); }
 Datum concat_with_separator(EvalContext& context, const Datum* a) {
@@ -207,7 +209,9 @@ Datum split_to_array(EvalContext& context, const Datum* a, string_view null_text
                      bool has_null_text) {
   if (a[0].null) return Datum();
   std::vector<Datum> parts;
+  WorkMeter meter;
   auto add = [&](string_view part) {
+    meter.did(part.size() + sizeof(Datum));
     parts.push_back(has_null_text && part == null_text ? Datum() : text(part));
   };
   string_view rest = a[0].bytes();
@@ -221,7 +225,7 @@ Datum split_to_array(EvalContext& context, const Datum* a, string_view null_text
   } else if (a[1].length == 0) {
     add(rest);
   } else {
-    for (size_t at; (at = rest.find(a[1].bytes())) != string_view::npos;) {
+    for (size_t at; (at = find_part(rest, a[1].bytes())) != string_view::npos;) {
       add(rest.substr(0, at));
       rest.remove_prefix(at + a[1].length);
     }
@@ -241,7 +245,8 @@ Datum join_array(EvalContext& context, const Datum* a, const Datum& null_text) {
   const TypeInfo& element = type_info(reader.element());
   ByteBuffer buffer;
   bool any = false;
-  for (Datum value; reader.next(&value);) {
+  WorkMeter meter;
+  for (Datum value; reader.next(&value); meter.did(value.length + 32)) {
     if (value.null && null_text.null) continue;
     if (any) buffer.append(a[1].bytes());
     any = true;
@@ -251,7 +256,7 @@ Datum join_array(EvalContext& context, const Datum* a, const Datum& null_text) {
       element.print(value, buffer, *context.types);
     }
   }
-  return text(context.arena->copy_string(buffer.view()));
+  return text(copy_value(buffer.view(), *context.arena));
 }
 Datum array_to_string(EvalContext& context, const Datum* a) {
   return join_array(context, a, Datum());

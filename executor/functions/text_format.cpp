@@ -1,7 +1,9 @@
 // format(): %s, %I, %L with positions, flags and widths.
+#include <algorithm>
 #include <string>
 
 #include "base/byte_buffer.h"
+#include "base/long_work.h"
 #include "executor/functions/function.h"
 #include "sql/sql_error.h"
 #include "sql/types/scan.h"
@@ -18,20 +20,21 @@ class Formatter {
   Formatter(EvalContext& context, const Datum* arguments)
       : context_(context), arguments_(arguments), count_(context.call->argument_types.size()) {}
 
-  std::string format(string_view pattern) {
+  string_view format(string_view pattern) {
     while (!pattern.empty()) {
-      char c = pattern.front();
+      size_t literal = std::min(pattern.find('%'), pattern.size());
+      append(pattern.substr(0, literal));
+      pattern.remove_prefix(literal);
+      if (pattern.empty()) break;
       pattern.remove_prefix(1);
-      if (c != '%') {
-        out_ += c;
-      } else if (!pattern.empty() && pattern.front() == '%') {
-        out_ += '%';
+      if (!pattern.empty() && pattern.front() == '%') {
+        append("%");
         pattern.remove_prefix(1);
       } else {
         specifier(pattern);
       }
     }
-    return out_;
+    return copy_value(out_.view(), *context_.arena);
   }
 
  private:
@@ -122,7 +125,7 @@ class Formatter {
     }
   }
 
-  std::string converted(char type, size_t index) {
+  string_view converted(char type, size_t index) {
     if (arguments_[index].null) {
       if (type == 'I') {
         throw SqlError(sqlstate::null_value_not_allowed,
@@ -132,29 +135,40 @@ class Formatter {
     }
     Oid oid = context_.call->argument_types[index];
     const TypeInfo& info = type_info(oid == type_oid::unknown ? type_oid::text : oid);
-    ByteBuffer text;
-    info.print(arguments_[index], text, *context_.types);
-    if (type == 'I') return std::string(quote_identifier(text.view(), *context_.arena));
-    if (type == 'L') return std::string(quote_literal(text.view(), *context_.arena));
-    return std::string(text.view());
+    text_.clear();
+    info.print(arguments_[index], text_, *context_.types);
+    if (type == 'I') return quote_identifier(text_.view(), *context_.arena);
+    if (type == 'L') return quote_literal(text_.view(), *context_.arena);
+    return text_.view();
   }
-  void append(const std::string& text, int64_t width, bool left) {
-    int64_t padding = width - text_length(text);
-    if (padding > 0 && !left) out_.append(static_cast<size_t>(padding), ' ');
-    out_ += text;
-    if (padding > 0 && left) out_.append(static_cast<size_t>(padding), ' ');
+  void append(string_view text, int64_t width, bool left) {
+    int64_t padding = std::max<int64_t>(0, width - (width > 0 ? text_length(text) : 0));
+    if (!left) pad(padding);
+    append(text);
+    if (left) pad(padding);
+  }
+  void append(string_view text) {
+    out_.commit_to(copy_value(out_.reserve(text.size()), text));
+    meter_.did(text.size() + 16);
+  }
+  void pad(int64_t count) {
+    if (count == 0) return;
+    auto bytes = static_cast<size_t>(count);
+    out_.commit_to(fill_value(out_.reserve(bytes), ' ', bytes));
   }
 
   EvalContext& context_;
   const Datum* arguments_;
   size_t count_;  // with the pattern, which is argument 0
   int64_t next_ = 1;
-  std::string out_;
+  ByteBuffer text_;  // of the last argument that was printed
+  ByteBuffer out_;
+  WorkMeter meter_;
 };
 
 Datum format(EvalContext& context, const Datum* a) {
   if (a[0].null) return Datum();
-  return Datum::of_bytes(context.arena->copy_string(Formatter(context, a).format(a[0].bytes())));
+  return Datum::of_bytes(Formatter(context, a).format(a[0].bytes()));
 }
 
 constexpr FunctionEntry entries[] = {{3539, format}, {3540, format}};

@@ -14,6 +14,7 @@ namespace {
 struct CompiledFunction {
   Oid set_procedure = 0;  // 0: an ordinary expression, one row
   bool strict = true;
+  bool acts_outside = false;
   size_t width = 1;  // columns
   ExpressionProgram value;
   std::vector<ExpressionProgram> arguments;
@@ -82,6 +83,7 @@ class FunctionScan final : public Operator {
       values.push_back(argument.evaluate(registers(), state_.rows));
       if (values.back().null && function.strict) column.more = false;
     }
+    if (column.more && function.acts_outside) state_.session.act_outside();
     if (column.more) column.series->start(state_.rows, values.data());
   }
 
@@ -130,6 +132,7 @@ CompiledOperator* compile_function_scan(const FunctionScanNode& node, PlanCompil
     if (make_set_function(call->procedure) == nullptr)
       throw_unsupported(concat("set-returning function ", known == nullptr ? "?" : known->name));
     function.strict = known->strict;
+    function.acts_outside = known->acts_outside;
     function.width = std::max<size_t>(1, row_columns(call->procedure).size());
     function.arguments = plan.expressions(call->arguments, {});
   }

@@ -71,6 +71,9 @@ class RowHashTable {
   }
   Arena& arena() { return arena_; }
   size_t size() const { return count_; }
+  size_t bytes_reserved() const {
+    return arena_.bytes_reserved() + buckets_.capacity() * sizeof(HashedRow*);
+  }
   std::span<HashedRow* const> buckets() const { return buckets_; }
   void clear() {
     buckets_.assign(buckets_.size() > largest_kept ? 0 : buckets_.size(), nullptr);

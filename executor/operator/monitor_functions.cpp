@@ -1,9 +1,12 @@
 // Rows about the server itself: the functions under pg_stat_activity and its kin.
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/append.h"
 #include "base/arena.h"
+#include "base/long_work.h"
 #include "catalog/builtin/builtin.h"
 #include "catalog/catalog_snapshot.h"
 #include "catalog/catalog_view.h"
@@ -13,6 +16,7 @@
 #include "executor/relation_memory.h"
 #include "executor/server_monitor.h"
 #include "executor/session_backup.h"
+#include "executor/session_slots.h"
 #include "sql/sql_error.h"
 #include "sql/types/lsn.h"
 #include "sql/types/numeric.h"
@@ -41,7 +45,7 @@ class RowBuilder {
 
  private:
   RowBuilder& put(Datum value) {
-    values_.push_back(value);
+    append(values_, value);
     return *this;
   }
 
@@ -78,6 +82,8 @@ WaitName name_of(WaitEvent event) {
       return {"Timeout", "RetryDelay"};
     case WaitEvent::checkpoint_done:
       return {"IPC", "CheckpointDone"};
+    case WaitEvent::parse:
+      return {"IPC", "Parse"};
     case WaitEvent::backend_termination:
       return {"IPC", "BackendTermination"};
   }
@@ -190,8 +196,10 @@ std::unordered_map<uint32_t, Oid> oids_of_trees(const CatalogSnapshot& catalog) 
 
 void fill_locks(ExecutionContext& session, const Datum*, std::vector<Datum>& values, Arena& arena) {
   std::unordered_map<uint32_t, Oid> oids = oids_of_trees(session.catalog->snapshot());
+  WorkMeter meter;
   for (const LockInfo& lock : session.monitor->locks()) {
     using Kind = LockInfo::Kind;
+    meter.did(sizeof(LockInfo));
     bool is_advisory = lock.kind == Kind::advisory_bigint || lock.kind == Kind::advisory_pair;
     RowBuilder row(values, arena);
     row.text(is_advisory ? "advisory" : lock.kind == Kind::relation ? "relation" : "tuple");
@@ -255,6 +263,44 @@ void fill_backup_stop(ExecutionContext& session, const Datum*, std::vector<Datum
     throw SqlError(sqlstate::feature_not_supported, "there is no server to back up");
   SessionBackup::End end = session.backup->stop();
   RowBuilder(values, arena).lsn(end.epoch).text(end.label_file).text("");
+}
+
+SessionSlots& slots_of(ExecutionContext& session) {
+  if (session.slots == nullptr)
+    throw SqlError(sqlstate::feature_not_supported, "there is no server to keep a log");
+  return *session.slots;
+}
+
+void fill_created_slot(ExecutionContext& session, const Datum* arguments,
+                       std::vector<Datum>& values, Arena& arena) {
+  std::string_view name = arguments[0].bytes();
+  std::optional<uint64_t> place =
+      slots_of(session).create(name, arguments[1].as_bool(), arguments[2].as_bool());
+  RowBuilder row(values, arena);
+  row.text(name);
+  place ? row.lsn(*place) : row.null();
+}
+
+void fill_advanced_slot(ExecutionContext& session, const Datum* arguments,
+                        std::vector<Datum>& values, Arena& arena) {
+  std::string_view name = arguments[0].bytes();
+  uint64_t place = slots_of(session).advance(name, lsn_of(arguments[1]));
+  RowBuilder(values, arena).text(name).lsn(place);
+}
+
+// All are physical ones: what is told of logical decoding is null.
+void fill_slots(ExecutionContext& session, const Datum*, std::vector<Datum>& values, Arena& arena) {
+  for (const SlotInfo& slot : session.monitor->slots()) {
+    RowBuilder row(values, arena);
+    row.text(slot.name).null().text("physical").null();
+    row.boolean(slot.owner != 0).boolean(slot.owner != 0).integer_or_null(slot.owner);
+    row.null().null();  // no numbers for transactions
+    bool keeps = !slot.availability.empty() && !slot.lost;
+    keeps ? row.lsn(slot.restart) : row.null();
+    row.null().text_or_null(slot.availability);
+    slot.safe_bytes < 0 ? row.null() : row.integer(slot.safe_bytes);
+    row.boolean(false);
+  }
 }
 
 void fill_logs(ExecutionContext& session, const Datum*, std::vector<Datum>& values, Arena& arena) {
@@ -339,7 +385,7 @@ class MonitorFunction final : public SetFunction {
   const size_t width_;
   const Fill fill_;
   std::vector<Datum> values_;  // row after row
-  Arena arena_;
+  Arena arena_{ArenaLimit::memory_limit};
   size_t position_ = 0;
 };
 
@@ -355,6 +401,12 @@ std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
       return std::make_unique<MonitorFunction>(procedure, fill_activity);
     case 2739:
       return std::make_unique<MonitorFunction>(procedure, fill_backup_stop);
+    case 3779:
+      return std::make_unique<MonitorFunction>(procedure, fill_created_slot);
+    case 3781:
+      return std::make_unique<MonitorFunction>(procedure, fill_slots);
+    case 3878:
+      return std::make_unique<MonitorFunction>(procedure, fill_advanced_slot);
     case 9001:
       return std::make_unique<MonitorFunction>(procedure, fill_database);
     case 9002:

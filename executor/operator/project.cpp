@@ -2,6 +2,7 @@
 // nothing.
 #include "executor/operator/compile_operator.h"
 #include "executor/operator/operator.h"
+#include "planner/bound/expression_tree.h"
 
 namespace pgsilo {
 
@@ -43,9 +44,7 @@ std::unique_ptr<Operator> CompiledProject::instantiate(ExecutionState& state) co
 }
 
 const SlotExpression* plain_slot(const BoundExpression* expression) {
-  while (const auto* relabel = try_as<RelabelExpression>(expression))
-    expression = relabel->argument;
-  return try_as<SlotExpression>(expression);
+  return try_as<SlotExpression>(without_relabel(expression));
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ void CompiledTableScan::prepare(const TableScan& node, const BoundExpression* in
     ColumnFetch fetch{static_cast<uint16_t>(node.table_columns[i]), output[i]};
     (in_filter[i] ? filter_columns : other_columns).push_back(fetch);
   }
+  columns = RowColumns(node.table->layout, node.table_columns);
+  is_narrow = node.mark == nullptr && columns.are_few();
   if (node.mark != nullptr) {
     handle = output.back();
     handle_use = plan.handle_use();
@@ -68,8 +70,18 @@ bool TableScanOperator::passes_filter() {
   return scan_.filter.is_true(registers(), state_.rows);
 }
 
+// Others may change the other columns of the row.
+void TableScanOperator::narrow() {
+  if (row_.read_index == RowRef::not_registered) return;
+  std::optional<RowPart> part = scan_.columns.find(row_.row, &ranges_);
+  if (!part) return;
+  TransactionStatus status = state_.transaction().narrow_read(row_, *part);
+  if (status != TransactionStatus::ok) state_.raise(status);
+}
+
 bool TableScanOperator::accept(bool locked) {
   state_.session.maybe_yield();
+  if (scan_.is_narrow && state_.transaction().keeps_reads()) narrow();
   if (!passes_filter()) return false;
   // Entry and row were read at different times, and nothing tells whether they fit together.
   if (scan_.passes_locked_rows && !satisfies_index()) return false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "catalog/descriptors.h"
+#include "catalog/row_columns.h"
 #include "executor/operator/compile_operator.h"
 #include "executor/operator/operator.h"
 #include "storage/transaction/transaction.h"
@@ -36,6 +37,8 @@ struct CompiledTableScan : CompiledOperator {
   const TableDescriptor* table = nullptr;
   std::vector<ColumnFetch> filter_columns;  // fetched first
   std::vector<ColumnFetch> other_columns;   // fetched from rows that pass the filter
+  RowColumns columns;                       // all of them
+  bool is_narrow = false;                   // nothing else of a row matters
   ExpressionProgram filter;
   bool has_filter = false;
   ExpressionProgram recheck;  // the index condition, for rows that changed under a lock
@@ -72,12 +75,14 @@ class TableScanOperator : public Operator {
   RowBuffer buffer_;
 
  private:
+  void narrow();
   void fetch(const std::vector<ColumnFetch>& columns);
   bool passes_filter();
   bool satisfies_index();
   bool lock();
 
-  Arena padding_;  // of the present row's char(n) values
+  Arena padding_;                 // of the present row's char(n) values
+  std::vector<RowRange> ranges_;  // of its columns
 };
 
 }  // namespace pgsilo

@@ -23,6 +23,8 @@ class WorkerFiber final : public Parker {
 
   // Lets other fibers of the worker run first. Called inside the fiber.
   void yield();
+  // Who is asked during its long work (base/long_work.h).
+  void set_work_pause(WorkPause* pause) { fiber_.set_work_pause(pause); }
 
   Worker& worker() { return worker_; }
 

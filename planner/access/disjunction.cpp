@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/long_work.h"
 #include "sql/limits.h"
 
 namespace pgsilo {
@@ -39,6 +40,8 @@ Disjunction expand_and(const BooleanExpression& node) {
 }
 
 Disjunction expand(const BoundExpression& condition) {
+  constexpr size_t conjunction_work = 1024;
+  did_work(conjunction_work);
   const auto* node = try_as<BooleanExpression>(&condition);
   if (node == nullptr || node->op == BooleanOperator::not_) return {{&condition}};
   if (node->op == BooleanOperator::and_) return expand_and(*node);

@@ -1,12 +1,16 @@
 #include "planner/access/index_match.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/arena.h"
+#include "base/long_work.h"
 #include "catalog/builtin/builtin.h"
 #include "catalog/descriptors.h"
 #include "planner/access/like_prefix.h"
 #include "planner/access/selectivity.h"
+#include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
 #include "planner/rewrite/fold.h"
 #include "sql/types/type.h"
@@ -14,6 +18,9 @@
 namespace pgsilo {
 
 namespace {
+
+// Of a look at a clause, in bytes (WorkMeter::block).
+constexpr size_t clause_work = 128;
 
 enum class Use : uint8_t { none, equal, is_null, not_null, list, lower, upper, prefix };
 
@@ -253,6 +260,7 @@ class Columns {
     const ColumnCondition& condition = found.condition;
     switch (condition.use) {
       case Use::not_null:
+        if (ranges_.skip_nulls) return;
         ranges_.skip_nulls = true;
         break;
       case Use::lower:
@@ -291,9 +299,7 @@ bool IndexMatch::is_unique_lookup() const {
 }
 
 int32_t plain_column_of(const BoundExpression& expression, int32_t relation) {
-  if (auto* relabel = try_as<RelabelExpression>(&expression))
-    return plain_column_of(*relabel->argument, relation);
-  auto* column = try_as<ColumnExpression>(&expression);
+  auto* column = try_as<ColumnExpression>(without_relabel(&expression));
   return column != nullptr && column->levels_up == 0 && column->relation == relation
              ? column->column
              : -1;
@@ -306,6 +312,7 @@ IndexMatch match_index(Arena& arena, const BoundQuery& query, int32_t relation,
   Matcher matcher(arena, query, relation);
   Columns columns(match);
   for (const IndexColumn& column : index.columns) {
+    did_work(clauses.size() * clause_work);
     std::vector<Found> found;
     for (const Clause* clause : clauses) {
       ColumnCondition condition = matcher.match(*clause->expression, column.number - 1);
@@ -315,6 +322,29 @@ IndexMatch match_index(Arena& arena, const BoundQuery& query, int32_t relation,
   }
   columns.finish(arena);
   return match;
+}
+
+// Of each use of a column the first clause counts (Columns).
+std::vector<const Clause*> usable_clauses(Arena& arena, const BoundQuery& query, int32_t relation,
+                                          std::span<const IndexDescriptor* const> indexes,
+                                          std::span<const Clause* const> clauses) {
+  std::set<int16_t> columns;
+  for (const IndexDescriptor* index : indexes) {
+    for (const IndexColumn& column : index->columns) columns.insert(column.number);
+  }
+  Matcher matcher(arena, query, relation);
+  std::set<std::pair<int16_t, Use>> seen;
+  std::vector<const Clause*> usable;
+  for (const Clause* clause : clauses) {
+    did_work(columns.size() * clause_work);
+    bool is_first = false;
+    for (int16_t column : columns) {
+      Use use = matcher.match(*clause->expression, column - 1).use;
+      is_first |= use != Use::none && seen.emplace(column, use).second;
+    }
+    if (is_first) usable.push_back(clause);
+  }
+  return usable;
 }
 
 std::optional<ScanDirection> match_order(const BoundQuery& query, int32_t relation,

@@ -53,6 +53,13 @@ struct IndexMatch {
 IndexMatch match_index(Arena& arena, const BoundQuery& query, int32_t relation,
                        const IndexDescriptor& index, std::span<const Clause* const> clauses);
 
+// Those of `clauses` that match_index() may use for any of the indexes, in their order: beside
+// others it uses what it uses beside all of them. So many at most as the columns have kinds of
+// conditions, however many clauses there are.
+std::vector<const Clause*> usable_clauses(Arena& arena, const BoundQuery& query, int32_t relation,
+                                          std::span<const IndexDescriptor* const> indexes,
+                                          std::span<const Clause* const> clauses);
+
 // The direction in which a scan yields the wanted order, if it does. All keys must be of this
 // relation.
 std::optional<ScanDirection> match_order(const BoundQuery& query, int32_t relation,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "planner/access/disjunction.h"
 #include "planner/access/planning.h"
@@ -127,6 +129,7 @@ class Decomposition {
     clause.relations = relations_of(*expression);
     clause.required = clause.relations;
     clause.special_join = special_join;
+    clause.scope = scope;
     if (special_join == no_special_join) {
       bool once = problem_.relations.empty() || !is_volatile(*expression);
       if (clause.relations.empty() && scope == problem_.relations && once) {
@@ -140,8 +143,10 @@ class Decomposition {
       delay(clause.required, scope, special_join);
       bool only_right = !clause.relations.empty() && join.right.contains(clause.relations);
       if (only_right && join.type != JoinType::full) {
-        // Rows of the right side that fail it match nothing: it can be checked there.
+        // Rows of the right side that fail it match nothing: it can be checked there, and says
+        // nothing of rows that the join adds.
         clause.special_join = no_special_join;
+        clause.scope = join.right;
       } else {
         clause.required |= join.min_left | join.min_right;
       }
@@ -215,24 +220,42 @@ class Decomposition {
                     [](const BoundExpression& e) { return e.kind == ExpressionKind::sublink; });
   }
 
-  // a.x = 5 AND a.x = b.y: then b.y = 5 too, which an index of b may answer.
+  static bool is_inner_equality(const Clause& clause) {
+    return clause.equality != nullptr && clause.special_join < 0 &&
+           clause.required == clause.relations;
+  }
+
+  // a.x = 5 AND a.x = b.y: then b.y = 5 too, which an index of b may answer. One value of each
+  // column is enough.
   void spread_constants() {
+    std::vector<size_t> joins;
+    for (size_t i = 0; i < problem_.clauses.size(); ++i) {
+      if (is_inner_equality(problem_.clauses[i])) joins.push_back(i);
+    }
+    if (joins.empty()) return;
+    std::set<ColumnNumber> spread_columns;
     for (size_t i = 0; i < problem_.clauses.size(); ++i) {
       std::optional<FixedColumn> fixed = fixed_column(problem_.clauses[i]);
-      if (!fixed) continue;
-      for (size_t j = 0; j < problem_.clauses.size(); ++j) spread(*fixed, j);
+      if (!fixed || !spread_columns.insert(number_of(*fixed->column)).second) continue;
+      std::set<ColumnNumber> reached;
+      for (size_t join : joins) spread(*fixed, join, reached);
     }
   }
 
-  void spread(const FixedColumn& fixed, size_t number) {
+  // The relation and its column.
+  using ColumnNumber = std::pair<int32_t, int32_t>;
+  static ColumnNumber number_of(const ColumnExpression& column) {
+    return {column.relation, column.column};
+  }
+
+  void spread(const FixedColumn& fixed, size_t number, std::set<ColumnNumber>& reached) {
     const Clause& join = problem_.clauses[number];
-    if (join.equality == nullptr || join.special_join >= 0 || join.required != join.relations)
-      return;
     for (int side : {0, 1}) {
       auto* other = try_as<ColumnExpression>(join.equality->arguments[1 - side]);
       bool same_type =
           other != nullptr && other->levels_up == 0 && other->type == fixed.column->type;
       if (!same_type || !equal_expressions(join.equality->arguments[side], fixed.column)) continue;
+      if (!reached.insert(number_of(*other)).second) return;
       auto* derived = statement_.arena.make<CallExpression>(*fixed.clause);
       const BoundExpression* sides[2] = {other, fixed.value};
       derived->arguments = statement_.arena.copy_span(sides);
@@ -241,7 +264,8 @@ class Decomposition {
           [&](const Clause& clause) { return equal_expressions(clause.expression, derived); });
       if (known) return;
       problem_.clauses[number].selectivity = 1;
-      add_clause(derived, no_special_join, problem_.relations);
+      // It says no more than the join's clause does, and of no other rows.
+      add_clause(derived, no_special_join, join.scope);
       return;
     }
   }
@@ -296,7 +320,10 @@ bool is_legal_join(const JoinProblem& problem, RelationSet left, RelationSet rig
   for (size_t i = 0; i < problem.special_joins.size(); ++i) {
     const SpecialJoin& join = problem.special_joins[i];
     RelationSet sides = join.min_left | join.min_right;
-    if (!join.min_right.overlaps(both) || join.min_right.contains(both)) continue;
+    // A full join takes its left side as it is, too: with anything else in it, it could never come.
+    bool within_left =
+        join.type != JoinType::full || !join.left.overlaps(both) || join.left.contains(both);
+    if (within_left && (!join.min_right.overlaps(both) || join.min_right.contains(both))) continue;
     if (left.contains(sides) || right.contains(sides)) continue;  // done already
     bool forward = left.contains(join.min_left) && right.contains(join.min_right);
     bool backward = right.contains(join.min_left) && left.contains(join.min_right);

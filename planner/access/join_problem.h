@@ -25,6 +25,7 @@ struct Clause {
   const BoundExpression* expression = nullptr;
   RelationSet relations;  // whose columns it reads
   RelationSet required;   // must all be joined before it can be checked
+  RelationSet scope;      // of the join or the WHERE that it stands in
   int32_t special_join =
       -1;  // the outer, semi or anti join whose condition it belongs to; -1: a filter
   // An equality of two sides that read different relations: usable for hashing. Null otherwise.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/long_work.h"
 #include "catalog/descriptors.h"
 #include "planner/access/selectivity.h"
 #include "planner/plan/transaction_plan.h"
@@ -15,6 +16,8 @@ namespace {
 // Beyond this many relations the pairs to try grow too fast.
 constexpr int exhaustive_limit = 9;
 constexpr double disabled = 1e10;
+// Of a look at a clause, in bytes (WorkMeter::block).
+constexpr size_t clause_work = 16;
 
 JoinType type_of(const JoinProblem& problem, int32_t special_join) {
   return special_join < 0 ? JoinType::inner : problem.special_joins[special_join].type;
@@ -72,6 +75,7 @@ RelationSet JoinSearch::lateral_of(RelationSet set) const {
 }
 
 bool JoinSearch::is_connected(RelationSet left, RelationSet right) const {
+  did_work(problem_.clauses.size() * clause_work);
   for (const Clause& clause : problem_.clauses) {
     if (clause.relations.overlaps(left) && clause.relations.overlaps(right)) return true;
   }
@@ -124,11 +128,26 @@ Path JoinSearch::join_shape(RelationSet left_set, RelationSet right_set,
   return shape;
 }
 
+// A full join has no other way; without keys each row meets all others. As in PostgreSQL all that
+// may be asked of them then is what is known before.
+bool JoinSearch::may_hash(const Path& shape) {
+  if (!shape.hashed.empty()) return true;
+  return shape.join_type == JoinType::full &&
+         std::all_of(shape.conditions.begin(), shape.conditions.end(), [](const Clause* clause) {
+           ExpressionKind kind = clause->expression->kind;
+           return kind == ExpressionKind::constant || kind == ExpressionKind::parameter;
+         });
+}
+
 void JoinSearch::add_hash_join(const Path& left, const Path& right, const Path& shape,
                                Candidates& result) {
-  if (shape.hashed.empty() || !left.outer.empty() || !right.outer.empty()) return;
+  bool one_reads_the_other =
+      left.outer.overlaps(right.relations) || right.outer.overlaps(left.relations);
+  if (!may_hash(shape) || one_reads_the_other) return;
   Path path = shape;
   path.kind = PathKind::hash_join;
+  path.outer = left.outer | right.outer;
+  if (!path.outer.empty() && !may_read_beyond_) return;
   path.left = &left;
   path.right = &right;
   path.startup_cost = left.startup_cost + right.total_cost + right.rows * cost::hash_row;
@@ -144,9 +163,11 @@ void JoinSearch::add_hash_join(const Path& left, const Path& right, const Path& 
 void JoinSearch::add_nested_loop(const Path& left, const Path& right, const Path& shape,
                                  Candidates& result) {
   if (shape.join_type == JoinType::full || shape.join_type == JoinType::right) return;
-  if (!left.outer.empty() || !left.relations.contains(right.outer)) return;
+  if (left.outer.overlaps(right.relations)) return;
   Path path = shape;
   path.kind = PathKind::nested_loop;
+  path.outer = (left.outer | right.outer) - path.relations;
+  if (!path.outer.empty() && !may_read_beyond_) return;
   path.left = &left;
   path.right = &right;
   path.conditions.insert(path.conditions.end(), path.hashed.begin(), path.hashed.end());
@@ -215,6 +236,10 @@ void JoinSearch::add_parameterised_joins(const Path& left, const Path& shape, Re
 
 void JoinSearch::join_sides(const Candidates& left, const Candidates& right, RelationSet left_set,
                             RelationSet right_set, int32_t special_join, Candidates& result) {
+  // Each of the paths that are tried has the clauses.
+  constexpr size_t join_work = 4096;
+  did_work(left.paths.size() * right.paths.size() *
+           (join_work + problem_.clauses.size() * clause_work));
   Path shape = join_shape(left_set, right_set, special_join);
   if (result.paths.empty()) {
     std::vector<const Clause*> all = shape.hashed;
@@ -282,7 +307,28 @@ void JoinSearch::search_all() {
   }
 }
 
+RelationSet JoinSearch::join_as_written(const FromItem& item) {
+  if (item.relation >= 0) return RelationSet::of(item.relation);
+  RelationSet left = join_as_written(*item.left);
+  RelationSet right = join_as_written(*item.right);
+  if (!candidates_.contains((left | right).bits())) join(left, right);
+  return left | right;
+}
+
+// Greed may end where nothing may be joined with anything: outer joins, and who reads whom, leave
+// no other order of what is left.
+void JoinSearch::join_as_written() {
+  may_read_beyond_ = true;
+  RelationSet joined;
+  for (const FromItem* item : query_.from) {
+    RelationSet next = join_as_written(*item);
+    if (!joined.empty() && !candidates_.contains((joined | next).bits())) join(joined, next);
+    joined |= next;
+  }
+}
+
 void JoinSearch::search_greedily() {
+  may_read_beyond_ = false;  // or two sides may soon read each other
   std::vector<RelationSet> parts;
   problem_.relations.for_each(
       [&](int32_t relation) { parts.push_back(RelationSet::of(relation)); });
@@ -308,8 +354,7 @@ void JoinSearch::search_greedily() {
       }
       if (best_right != 0) break;
     }
-    if (best_right == 0)
-      throw SqlError(sqlstate::internal_error, "failed to join all relations together");
+    if (best_right == 0) return join_as_written();
     parts[best_left] |= parts[best_right];
     parts.erase(parts.begin() + static_cast<ptrdiff_t>(best_right));
   }

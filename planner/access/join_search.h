@@ -9,6 +9,7 @@
 
 #include "planner/access/path.h"
 #include "planner/access/planning.h"
+#include "planner/access/union_match.h"
 
 namespace pgsilo {
 
@@ -44,8 +45,10 @@ class JoinSearch {
   void make_scan_paths(int32_t relation);
   void add_index_paths(int32_t relation, RelationSet outer,
                        const std::vector<const Clause*>& clauses, std::vector<const Path*>& paths);
+  std::vector<UnionMatch> match_unions(int32_t relation, const std::vector<const Clause*>& clauses,
+                                       std::span<const IndexDescriptor* const> indexes) const;
   void add_union_paths(int32_t relation, RelationSet outer,
-                       const std::vector<const Clause*>& clauses, const Clause& clause,
+                       const std::vector<const Clause*>& clauses,
                        std::span<const IndexDescriptor* const> indexes,
                        std::vector<const Path*>& paths);
   void correct_selectivity(int32_t relation, IndexMatch& match) const;
@@ -55,12 +58,15 @@ class JoinSearch {
                       std::vector<const Path*>& paths);
   void search_all();
   void search_greedily();
+  void join_as_written();
+  RelationSet join_as_written(const FromItem& item);
   void join(RelationSet left, RelationSet right);
   void join_sides(const Candidates& left, const Candidates& right, RelationSet left_set,
                   RelationSet right_set, int32_t special_join, Candidates& result);
   void add_parameterised_joins(const Path& left, const Path& shape, RelationSet right_set,
                                Candidates& result);
   Path join_shape(RelationSet left_set, RelationSet right_set, int32_t special_join) const;
+  static bool may_hash(const Path& shape);
   void add_hash_join(const Path& left, const Path& right, const Path& shape, Candidates& result);
   void add_nested_loop(const Path& left, const Path& right, const Path& shape, Candidates& result);
   void add_path(Candidates& candidates, Path path);
@@ -75,6 +81,7 @@ class JoinSearch {
   const BoundQuery& query_;
   const JoinProblem& problem_;
   std::span<const OtherRelation> others_;
+  bool may_read_beyond_ = true;  // a join, what is on neither of its sides
   JoinGoal goal_;
   std::deque<Path> paths_;
   std::unordered_map<uint64_t, Candidates> candidates_;

@@ -1,5 +1,6 @@
 #include "planner/access/planning.h"
 
+#include "base/long_work.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
 #include "planner/rewrite/levels.h"
@@ -50,6 +51,8 @@ const BoundExpression* QueryContext::outer_parameter(const BoundExpression* expr
 }
 
 PlanningDepth::PlanningDepth(StatementPlanning& statement) : statement_(statement) {
+  constexpr size_t query_work = 32768;
+  did_work(query_work);
   if (statement.depth >= limits::max_nesting_depth) {
     throw SqlError(sqlstate::statement_too_complex, "stack depth limit exceeded");
   }

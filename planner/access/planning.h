@@ -90,7 +90,8 @@ class ChildFrameGuard {
   ChildFrame* before_;
 };
 
-// Throws 54001 when planning recurses too deep.
+// Stands where planning recurses into a query, and counts as long work (base/long_work.h). Throws
+// 54001 when that is too deep.
 class PlanningDepth {
  public:
   explicit PlanningDepth(StatementPlanning& statement);

@@ -5,8 +5,8 @@
 #include "catalog/descriptors.h"
 #include "planner/access/join_search.h"
 #include "planner/access/selectivity.h"
-#include "planner/access/union_match.h"
 #include "planner/plan/transaction_plan.h"
+#include "sql/limits.h"
 
 namespace pgsilo {
 
@@ -94,30 +94,50 @@ void JoinSearch::add_index_path(int32_t relation, RelationSet outer,
 }
 
 // An OR by ranges of one index, or each of its alternatives by the index that is best for it.
+std::vector<UnionMatch> JoinSearch::match_unions(
+    int32_t relation, const std::vector<const Clause*>& clauses,
+    std::span<const IndexDescriptor* const> indexes) const {
+  std::vector<const Clause*> others;
+  for (const Clause* clause : clauses) {
+    if (clause->alternatives.empty()) others.push_back(clause);
+  }
+  others = usable_clauses(statement_.arena, query_, relation, indexes, others);
+  std::vector<UnionMatch> matches;
+  auto add = [&](const Clause& clause, std::span<const IndexDescriptor* const> among) {
+    auto match = match_union(statement_.arena, query_, relation, among, others, clause);
+    bool several = among.size() > 1;
+    if (match && (match->parts.size() > 1) == several) matches.push_back(std::move(*match));
+  };
+  for (const Clause* clause : clauses) {
+    if (clause->alternatives.empty()) continue;
+    for (const IndexDescriptor* const& index : indexes) add(*clause, {&index, 1});
+    if (indexes.size() > 1) add(*clause, indexes);
+  }
+  return matches;
+}
+
+// Of very many ORs the most selective ones: each path has a list of all clauses that it leaves.
 void JoinSearch::add_union_paths(int32_t relation, RelationSet outer,
-                                 const std::vector<const Clause*>& clauses, const Clause& clause,
+                                 const std::vector<const Clause*>& clauses,
                                  std::span<const IndexDescriptor* const> indexes,
                                  std::vector<const Path*>& paths) {
-  std::vector<const Clause*> others;
-  for (const Clause* each : clauses) {
-    if (each->alternatives.empty()) others.push_back(each);
+  std::vector<UnionMatch> matches = match_unions(relation, clauses, indexes);
+  if (matches.size() > limits::most_union_paths) {
+    std::ranges::sort(matches, {}, &UnionMatch::selectivity);
+    matches.resize(limits::most_union_paths);
   }
-  auto add = [&](std::span<const IndexDescriptor* const> among, bool several) {
-    auto match = match_union(statement_.arena, query_, relation, among, others, clause);
-    if (!match || (match->parts.size() > 1) != several) return;
+  for (UnionMatch& match : matches) {
     Path path;
-    if (several) {
-      path.parts = std::move(match->parts);
+    if (match.parts.size() > 1) {
+      path.parts = std::move(match.parts);
     } else {
-      path.match = std::move(match->parts.front());
+      path.match = std::move(match.parts.front());
     }
-    path.match.used = std::move(match->used);
-    path.match.rechecked = std::move(match->rechecked);
-    path.match.answered = match->answered;
+    path.match.used = std::move(match.used);
+    path.match.rechecked = std::move(match.rechecked);
+    path.match.answered = match.answered;
     add_index_path(relation, outer, clauses, std::move(path), paths);
-  };
-  for (const IndexDescriptor* const& index : indexes) add({&index, 1}, false);
-  if (indexes.size() > 1) add(indexes, true);
+  }
 }
 
 // Columns that go together: what their index has seen of them counts more than their product.
@@ -144,10 +164,7 @@ void JoinSearch::add_index_paths(int32_t relation, RelationSet outer,
     correct_selectivity(relation, path.match);
     add_index_path(relation, outer, clauses, std::move(path), paths);
   }
-  for (const Clause* clause : clauses) {
-    if (!clause->alternatives.empty())
-      add_union_paths(relation, outer, clauses, *clause, indexes, paths);
-  }
+  add_union_paths(relation, outer, clauses, indexes, paths);
 }
 
 void JoinSearch::make_scan_paths(int32_t relation) {

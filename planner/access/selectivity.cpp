@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/long_work.h"
 #include "catalog/builtin/builtin.h"
 #include "catalog/descriptors.h"
 #include "planner/access/join_problem.h"
@@ -22,7 +23,6 @@ constexpr double default_inequality = 1.0 / 3;
 constexpr double default_range = 0.005;
 constexpr double default_match = 0.005;
 constexpr double default_null = 0.005;
-constexpr double default_distinct = 200;
 // An empty table is about to be filled, if it is not full of the transaction's own rows already.
 constexpr double default_table_rows = 1000;
 constexpr double default_function_rows = 1000;
@@ -191,6 +191,8 @@ double prefix_selectivity(const StatementPlanning& statement, const TableDescrip
 
 double estimate_selectivity(const StatementPlanning& statement, const BoundQuery& query,
                             const BoundExpression& condition) {
+  constexpr size_t condition_work = 512;
+  did_work(condition_work);
   switch (condition.kind) {
     case ExpressionKind::constant: {
       auto* constant = as<ConstantExpression>(&condition);

@@ -12,6 +12,9 @@ namespace pgsilo {
 struct IndexDescriptor;
 struct StatementPlanning;
 
+// Different values of what nothing is known of.
+inline constexpr double default_distinct = 200;
+
 double table_rows(const StatementPlanning& statement, const TableDescriptor& table);
 // Different values of an expression; for a column with a unique index of its own, the table's rows.
 // NULL counts for none.

@@ -25,6 +25,8 @@ RelationSet null_propagating(const BoundExpression& expression) {
       return null_propagating(*as<RelabelExpression>(&expression)->argument);
     case ExpressionKind::io_conversion:
       return null_propagating(*as<IoConversionExpression>(&expression)->argument);
+    case ExpressionKind::array_coercion:
+      return null_propagating(*as<ArrayCoercionExpression>(&expression)->argument);
     case ExpressionKind::typmod_coercion:
       return null_propagating(*as<TypmodCoercionExpression>(&expression)->argument);
     case ExpressionKind::in_list:
@@ -77,8 +79,12 @@ bool is_hashable_equality(const CallExpression& call) {
   const BuiltinOperator* op =
       call.operator_oid != invalid_oid ? find_operator(call.operator_oid) : nullptr;
   if (op == nullptr || op->name != "=" || call.arguments.size() != 2) return false;
-  const TypeInfo* left = find_type(call.arguments[0]->type);
-  const TypeInfo* right = find_type(call.arguments[1]->type);
+  return hash_alike(call.arguments[0]->type, call.arguments[1]->type);
+}
+
+bool hash_alike(Oid left_type, Oid right_type) {
+  const TypeInfo* left = find_type(left_type);
+  const TypeInfo* right = find_type(right_type);
   if (left == nullptr || right == nullptr || left->hash == nullptr || right->hash == nullptr)
     return false;
   if (left == right) return true;

@@ -12,5 +12,7 @@ RelationSet non_nullable_relations(const BoundExpression& condition);
 
 // `=` of a type that hashes, both sides of types that hash alike.
 bool is_hashable_equality(const CallExpression& call);
+// Values of both types hash alike, and are equal as TypeInfo::equal of either says.
+bool hash_alike(Oid left, Oid right);
 
 }  // namespace pgsilo

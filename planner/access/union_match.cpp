@@ -122,6 +122,12 @@ class UnionMatcher {
 
 }  // namespace
 
+double UnionMatch::selectivity() const {
+  double sum = 0;
+  for (const IndexMatch& part : parts) sum += part.selectivity;
+  return sum;
+}
+
 std::optional<UnionMatch> match_union(Arena& arena, const BoundQuery& query, int32_t relation,
                                       std::span<const IndexDescriptor* const> indexes,
                                       std::span<const Clause* const> others, const Clause& clause) {

@@ -16,6 +16,8 @@ struct UnionMatch {
   std::vector<const Clause*> used;
   std::vector<const Clause*> rechecked;       // of these, those that stay in the filter
   const BoundExpression* answered = nullptr;  // null: all of the OR
+
+  double selectivity() const;
 };
 
 // `clause` is an OR, `others` have to be true as well. None if an alternative is no condition of

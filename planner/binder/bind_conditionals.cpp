@@ -116,19 +116,20 @@ const BoundExpression* bind_min_max(Scope& scope, const ast::MinMaxExpr& node) {
   return result;
 }
 
-const BoundExpression* bind_array(Scope& scope, const ast::ArrayExpr& node, Oid wanted_array_type) {
+const BoundExpression* bind_array(Scope& scope, const ast::ArrayExpr& node, BoundType wanted) {
   for (const ast::Node* element : node.elements) {
     if (ast::try_as<ast::ArrayExpr>(element) != nullptr) {
       throw_unsupported(UnsupportedFeature::multidimensional_array, scope.position(node.location));
     }
   }
   Items items = bind_items(scope, node.elements);
-  auto* result = make_expression<ArrayExpression>(scope.arena(), wanted_array_type, node.location);
-  if (wanted_array_type != invalid_oid) {
-    result->element_type = type_info(wanted_array_type).element;
+  auto* result = make_expression<ArrayExpression>(scope.arena(), wanted.type, node.location);
+  if (wanted.type != invalid_oid) {
+    result->typmod = wanted.typmod;
+    result->element_type = type_info(wanted.type).element;
     for (const BoundExpression*& item : items) {
       Oid from = item->type;
-      item = coerce_to_target(scope.binding, item, result->element_type, no_typmod,
+      item = coerce_to_target(scope.binding, item, result->element_type, wanted.typmod,
                               CoercionContext::explicit_, CallForm::explicit_cast, -1);
       if (item == nullptr) {
         throw SqlError(sqlstate::cannot_coerce, concat("cannot cast type ", type_name(from), " to ",

@@ -3,6 +3,8 @@
 
 #include "catalog/builtin/builtin.h"
 #include "catalog/catalog_view.h"
+#include "catalog/named_relation.h"
+#include "catalog/system_tables.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/join_columns.h"
@@ -46,6 +48,21 @@ std::span<const BoundColumn> rename_columns(Scope& scope, std::span<const BoundC
   return renamed;
 }
 
+const BoundExpression* column_value(Scope& scope, int32_t number, size_t at) {
+  const BoundRelation& relation = *scope.relations[number];
+  // docs/statistics.md
+  bool may_be_told = relation.table != nullptr && relation.table->is_system();
+  const BuiltinProcedure* tells =
+      may_be_told ? telling_procedure(relation.table->oid, at) : nullptr;
+  if (tells != nullptr) at = 0;
+  const BoundColumn& column = relation.columns[at];
+  const BoundExpression* value =
+      make_column(scope.arena(), number, static_cast<int32_t>(at), column.type, column.typmod);
+  if (tells == nullptr) return value;
+  const BoundExpression* oid[] = {value};
+  return make_call(scope.arena(), *tells, tells->result, scope.arena().copy_span(oid), -1);
+}
+
 ScopeItem item_for(Scope& scope, int32_t number) {
   const BoundRelation& relation = *scope.relations[number];
   ScopeItem item;
@@ -55,10 +72,7 @@ ScopeItem item_for(Scope& scope, int32_t number) {
   for (size_t i = 0; i < relation.columns.size(); ++i) {
     const BoundColumn& column = relation.columns[i];
     ScopeColumn named{column.name, nullptr};
-    if (column.type != invalid_oid) {
-      named.expression =
-          make_column(scope.arena(), number, static_cast<int32_t>(i), column.type, column.typmod);
-    }
+    if (column.type != invalid_oid) named.expression = column_value(scope, number, i);
     item.columns.push_back(named);
   }
   return item;
@@ -357,41 +371,25 @@ const FromItem* bind_item(Scope& scope, const ast::Node* node, Items& items) {
                  concat("unrecognized node type: ", static_cast<int>(node->kind)));
 }
 
-std::string dotted_name(const ast::RangeVar& name) {
-  std::string text;
-  for (std::string_view part : {name.catalog_name, name.schema_name}) {
-    if (!part.empty()) text += std::string(part) + ".";
-  }
-  return text + std::string(name.name);
-}
-
 }  // namespace
 
 const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar& name) {
-  // Only for errors: a text may have many statements before this one.
-  auto position = [&] { return binding.position(name.location); };
-  if (!name.catalog_name.empty() && name.catalog_name != binding.database_name) {
-    throw SqlError(
-        sqlstate::feature_not_supported,
-        concat("cross-database references are not implemented: \"", dotted_name(name), "\""))
-        .at(position());
-  }
-  const TableDescriptor* table = binding.catalog.find_table(name.schema_name, name.name);
-  if (table == nullptr) {
-    if (binding.catalog.find_index(name.schema_name, name.name) != nullptr) {
+  try {
+    const auto [table, index] = find_relation(binding.catalog, binding.database_name, name);
+    if (index != nullptr) {
       throw SqlError(sqlstate::wrong_object_type,
                      concat("cannot open relation \"", name.name, "\""))
-          .detail("This operation is not supported for indexes.")
-          .at(position());
+          .detail("This operation is not supported for indexes.");
     }
-    std::string shown = name.schema_name.empty() ? std::string(name.name)
-                                                 : concat(name.schema_name, ".", name.name);
-    throw SqlError(sqlstate::undefined_table, concat("relation \"", shown, "\" does not exist"))
-        .at(position());
+    if (table == nullptr) throw undefined_relation(name);
+    // A view's definition cannot change.
+    if (table->kind != RelationKind::view) binding.use_table(table);
+    return *table;
+  } catch (SqlError& error) {
+    // Only for errors: a text may have many statements before this one.
+    error.amend().position = binding.position(name.location);
+    throw;
   }
-  // A view's definition cannot change.
-  if (table->kind != RelationKind::view) binding.use_table(table);
-  return *table;
 }
 
 int32_t add_table(Scope& scope, const ast::RangeVar& name, const TableDescriptor* table) {

@@ -8,6 +8,12 @@
 
 namespace pgsilo {
 
+void require_room_for_target(const std::vector<BoundTarget>& targets) {
+  if (targets.size() < static_cast<size_t>(limits::max_target_columns)) return;
+  throw SqlError(sqlstate::too_many_columns,
+                 concat("target lists can have at most ", limits::max_target_columns, " entries"));
+}
+
 namespace {
 
 struct Origin {
@@ -32,10 +38,7 @@ Origin origin_of(const Scope* scope, const BoundExpression* expression) {
 
 void add_target(Scope& scope, std::vector<BoundTarget>& targets, std::string_view name,
                 const BoundExpression* expression) {
-  if (targets.size() >= static_cast<size_t>(limits::max_target_columns)) {
-    throw SqlError(sqlstate::too_many_columns, concat("target lists can have at most ",
-                                                      limits::max_target_columns, " entries"));
-  }
+  require_room_for_target(targets);
   Origin origin = origin_of(&scope, expression);
   BoundTarget target;
   target.expression = expression;

@@ -1,8 +1,10 @@
 // Type names, casts and COLLATE.
+#include "catalog/named_relation.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/expression_families.h"
 #include "planner/unsupported_features.h"
+#include "sql/limits.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -25,6 +27,21 @@ std::string written_name(const ast::TypeName& name) {
       .at(binding.position(name.location));
 }
 
+std::string_view word_with_precision(Oid type) {
+  switch (type) {
+    case type_oid::timestamp:
+    case type_oid::timestamptz:
+      return "TIMESTAMP";
+    case type_oid::time:
+    case type_oid::timetz:
+      return "TIME";
+    case type_oid::interval:
+      return "INTERVAL";
+    default:
+      return {};
+  }
+}
+
 int32_t bind_typmod(StatementBinding& binding, const ast::TypeName& name, const TypeInfo& type) {
   if (name.typmods.empty()) return no_typmod;
   if (type.make_typmod == nullptr) {
@@ -43,7 +60,11 @@ int32_t bind_typmod(StatementBinding& binding, const ast::TypeName& name, const 
     modifiers.push_back(constant->integer);
   }
   try {
-    return type.make_typmod(modifiers);
+    int32_t typmod = type.make_typmod(modifiers);
+    // The first of an interval's modifiers is its fields.
+    if (type.oid != type_oid::interval || modifiers.size() > 1)
+      warn_of_precision(binding, type.oid, modifiers.back(), name.location);
+    return typmod;
   } catch (SqlError& error) {
     if (error.diagnostic().position < 0) error.amend().position = binding.position(name.location);
     throw;
@@ -52,15 +73,23 @@ int32_t bind_typmod(StatementBinding& binding, const ast::TypeName& name, const 
 
 }  // namespace
 
+void warn_of_precision(StatementBinding& binding, Oid type, int32_t precision, int32_t location) {
+  std::string_view word = word_with_precision(type);
+  if (word.empty() || precision <= limits::max_time_precision) return;
+  bool zoned = type == type_oid::timestamptz || type == type_oid::timetz;
+  SqlError warning(Severity::warning, sqlstate::invalid_parameter_value,
+                   concat(word, "(", precision, ")", zoned ? " WITH TIME ZONE" : "",
+                          " precision reduced to maximum allowed, ", limits::max_time_precision));
+  binding.warnings.push_back(std::move(warning).at(binding.position(location)));
+}
+
 BoundType bind_type(StatementBinding& binding, const ast::TypeName& name) {
   if (name.percent_type)
     throw_unsupported(UnsupportedFeature::type_of_column, binding.position(name.location));
   if (name.names.size() > 1) {
     std::string_view schema = name.names[name.names.size() - 2];
     if (schema != "pg_catalog" && schema != "public" && schema != "information_schema") {
-      throw SqlError(sqlstate::invalid_schema_name,
-                     concat("schema \"", schema, "\" does not exist"))
-          .at(binding.position(name.location));
+      throw undefined_schema(schema).at(binding.position(name.location));
     }
     if (schema != "pg_catalog") throw_undefined_type(binding, name);
   }
@@ -99,7 +128,7 @@ const BoundExpression* bind_type_cast(Scope& scope, const ast::TypeCast& node) {
   const BoundExpression* argument = nullptr;
   auto* array = ast::try_as<ast::ArrayExpr>(node.argument);
   if (array != nullptr && is_array_type(type_info(target.type))) {
-    argument = bind_array(scope, *array, target.type);
+    argument = bind_array(scope, *array, target);
   } else {
     argument = bind_expression(scope, node.argument);
   }

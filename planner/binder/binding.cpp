@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/byte_buffer.h"
+#include "base/long_work.h"
 #include "sql/limits.h"
 #include "sql/types/type.h"
 
@@ -30,6 +31,8 @@ void StatementBinding::use_table(const TableDescriptor* table, TableUse use) {
 }
 
 DepthGuard::DepthGuard(StatementBinding& binding) : binding_(binding) {
+  constexpr size_t node_work = 2048;
+  did_work(node_work);
   if (binding.depth >= limits::max_nesting_depth) {
     throw SqlError(sqlstate::statement_too_complex, "stack depth limit exceeded");
   }

@@ -22,6 +22,9 @@ struct TypeContext;
 // Types of $1, $2 ... as declared by the client or learned from where they are used.
 struct ParameterTypes {
   std::vector<Oid> types;  // 0: never seen; unknown: seen, not inferred yet
+  // The first $n of more than a client can give, 0: none.
+  int32_t beyond = 0;
+  int32_t beyond_location = -1;
   // Only where the statement's values come with it: a definition outlives them.
   bool allowed = false;
 };
@@ -41,6 +44,8 @@ struct StatementBinding {
   int32_t execution_parameters = 0;
   int32_t depth = 0;
   bool cacheable = true;
+  // For the client, whenever the statement is bound.
+  std::vector<SqlError> warnings{};
   bool calls_volatile = false;
   std::string_view lock_clause = {};  // the first FOR UPDATE or the like, anywhere
 
@@ -49,7 +54,8 @@ struct StatementBinding {
   int32_t new_execution_parameter() { return execution_parameters++; }
 };
 
-// Throws `54001` when a statement is nested deeper than limits::max_nesting_depth.
+// Stands where binding recurses, and counts as long work (base/long_work.h). Throws `54001` when a
+// statement is nested deeper than limits::max_nesting_depth.
 class DepthGuard {
  public:
   explicit DepthGuard(StatementBinding& binding);

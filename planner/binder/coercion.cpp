@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/long_work.h"
 #include "catalog/builtin/builtin.h"
 #include "catalog/catalog_view.h"
 #include "planner/binder/binding.h"
@@ -38,7 +39,7 @@ Oid array_element(Oid type) {
   return info != nullptr && is_array_type(*info) ? info->element : invalid_oid;
 }
 
-// Arrays convert by their text form where their elements convert.
+// Arrays convert where their elements convert.
 CoercionPath find_array_path(Oid source, Oid target, CoercionContext context) {
   Oid source_element = array_element(source);
   // Nothing becomes one of the vectors, or they would catch what should go to ordinary arrays.
@@ -46,9 +47,13 @@ CoercionPath find_array_path(Oid source, Oid target, CoercionContext context) {
   Oid target_element = is_vector ? invalid_oid : array_element(target);
   if (source_element == invalid_oid || target_element == invalid_oid) return {};
   CoercionPath element = find_coercion_path(source_element, target_element, context);
-  if (element.method == CoercionMethod::none || element.method == CoercionMethod::relabel)
-    return element;
-  return {CoercionMethod::io, invalid_oid};
+  // An array knows of which type its elements are, and is sent and printed so.
+  bool is_same =
+      element.method == CoercionMethod::relabel &&
+      (source_element == target_element ||
+       (context == CoercionContext::implicit && !sign_differs(source_element, target_element)));
+  if (element.method == CoercionMethod::none || is_same) return element;
+  return {CoercionMethod::array, invalid_oid};
 }
 
 // Any type to a string type on assignment, any string type to any type explicitly.
@@ -98,7 +103,7 @@ const BoundExpression* read_literal(StatementBinding& binding, const ConstantExp
     constant->value = type.parse(literal.value.bytes(), reading_typmod, binding.types);
     if (reading_typmod >= 0) constant->typmod = reading_typmod;
   } catch (SqlError& error) {
-    if (error.diagnostic().position < 0)
+    if (error.diagnostic().position < 0 && error.state() != sqlstate::query_canceled)
       error.amend().position = binding.position(literal.location);
     throw;
   }
@@ -122,24 +127,53 @@ const BoundExpression* cast_call(StatementBinding& binding, const BoundExpressio
   return call;
 }
 
+const BoundExpression* relabel(StatementBinding& binding, const BoundExpression* expression,
+                               Oid target, CallForm form, int32_t location) {
+  auto* node = make_expression<RelabelExpression>(binding.arena, target, location);
+  node->argument = expression;
+  node->form = form;
+  return node;
+}
+
+const BoundExpression* convert_elements(StatementBinding& binding,
+                                        const BoundExpression* expression, Oid target,
+                                        CallForm form, int32_t location) {
+  auto* node = make_expression<ArrayCoercionExpression>(binding.arena, target, location);
+  node->argument = expression;
+  node->form = form;
+  node->source_element = array_element(expression->type);
+  node->target_element = array_element(target);
+  // Whatever the context allows, an explicit cast is made in the same way.
+  CoercionPath element =
+      find_coercion_path(node->source_element, node->target_element, CoercionContext::explicit_);
+  node->procedure = element.procedure;
+  node->through_text = element.method == CoercionMethod::io;
+  return node;
+}
+
 const BoundExpression* convert(StatementBinding& binding, const BoundExpression* expression,
                                Oid target, CoercionPath path, CallForm form, int32_t location) {
   if (location < 0) location = expression->location;
   switch (path.method) {
-    case CoercionMethod::relabel: {
-      auto* node = make_expression<RelabelExpression>(binding.arena, target, location);
-      node->argument = expression;
-      node->form = form;
-      return node;
-    }
+    case CoercionMethod::relabel:
+      return relabel(binding, expression, target, form, location);
     case CoercionMethod::io: {
       auto* node = make_expression<IoConversionExpression>(binding.arena, target, location);
       node->argument = expression;
       node->form = form;
       return node;
     }
-    case CoercionMethod::function:
-      return cast_call(binding, expression, target, path.procedure, form, location);
+    case CoercionMethod::function: {
+      // int2 becomes an oid by way of int4.
+      Oid result = find_procedure(path.procedure)->result;
+      if (!sign_differs(result, target))
+        return cast_call(binding, expression, target, path.procedure, form, location);
+      expression =
+          cast_call(binding, expression, result, path.procedure, CallForm::implicit_cast, location);
+      return relabel(binding, expression, target, form, location);
+    }
+    case CoercionMethod::array:
+      return convert_elements(binding, expression, target, form, location);
     case CoercionMethod::none:
       break;
   }
@@ -216,6 +250,8 @@ bool can_coerce(Oid source, Oid target, CoercionContext context) {
 const BoundExpression* coerce_type(StatementBinding& binding, const BoundExpression* expression,
                                    Oid target, int32_t typmod, CoercionContext context,
                                    CallForm form, int32_t location) {
+  constexpr size_t coercion_work = 1024;
+  did_work(coercion_work);
   if (expression->type == target || target == type_oid::any) return expression;
   if (is_polymorphic(target)) return expression;
   if (expression->type == type_oid::unknown) {

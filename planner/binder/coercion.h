@@ -15,7 +15,7 @@ namespace pgsilo {
 struct StatementBinding;
 
 enum class CoercionContext : uint8_t { implicit, assignment, explicit_ };
-enum class CoercionMethod : uint8_t { none, relabel, function, io };
+enum class CoercionMethod : uint8_t { none, relabel, function, io, array };
 
 struct CoercionPath {
   CoercionMethod method = CoercionMethod::none;

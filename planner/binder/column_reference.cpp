@@ -1,5 +1,6 @@
 #include "planner/binder/column_reference.h"
 
+#include "base/long_work.h"
 #include "catalog/descriptors.h"
 #include "planner/binder/misspelling.h"
 #include "planner/bound/make_expression.h"
@@ -11,6 +12,8 @@ namespace {
 
 const ScopeColumn* find_column_of(Scope& scope, const ScopeItem& item, std::string_view name,
                                   int32_t location) {
+  constexpr size_t column_work = 32;
+  did_work(item.columns.size() * column_work);
   const ScopeColumn* found = nullptr;
   for (const ScopeColumn& column : item.columns) {
     if (column.name != name || column.expression == nullptr) continue;

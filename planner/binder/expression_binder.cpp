@@ -1,6 +1,6 @@
 #include "planner/binder/expression_binder.h"
 
-#include <charconv>
+#include <algorithm>
 
 #include "catalog/builtin/builtin.h"
 #include "planner/binder/coercion.h"
@@ -10,7 +10,9 @@
 #include "planner/binder/parameters.h"
 #include "planner/bound/make_expression.h"
 #include "planner/unsupported_features.h"
+#include "sql/ast/constant.h"
 #include "sql/internal_error.h"
+#include "sql/limits.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -98,8 +100,8 @@ const BoundExpression* bind_sql_value(Scope& scope, const ast::SqlValueFunction&
   SqlValueInfo info = sql_value_info(node.value);
   auto* value = make_expression<SqlValueExpression>(scope.arena(), info.type, node.location);
   value->value = info.kind;
-  // A precision beyond six digits counts as six.
-  value->typmod = node.typmod > 6 ? 6 : node.typmod;
+  warn_of_precision(scope.binding, info.type, node.typmod, -1);
+  value->typmod = std::min(node.typmod, limits::max_time_precision);
   return value;
 }
 
@@ -156,13 +158,8 @@ const BoundExpression* bind_constant(StatementBinding& binding, const ast::Const
     case ast::ConstantKind::decimal:
       break;
   }
-  int64_t integer = 0;
-  auto [end, error] =
-      std::from_chars(constant.text.data(), constant.text.data() + constant.text.size(), integer);
-  if (error == std::errc() && end == constant.text.data() + constant.text.size()) {
-    bool fits_int4 = integer == static_cast<int32_t>(integer);
-    return make(fits_int4 ? type_oid::int4 : type_oid::int8, Datum::of_int(integer));
-  }
+  ast::NumberValue number = ast::number_value(constant);
+  if (number.type != type_oid::numeric) return make(number.type, Datum::of_int(number.integer));
   Datum value = type_info(type_oid::numeric)
                     .parse(binding.arena.copy_string(constant.text), no_typmod, binding.types);
   return make(type_oid::numeric, value);
@@ -202,7 +199,7 @@ const BoundExpression* bind_expression(Scope& scope, const ast::Node* node) {
     case ast::NodeKind::row_expr:
       return bind_row(scope, *ast::as<ast::RowExpr>(node));
     case ast::NodeKind::array_expr:
-      return bind_array(scope, *ast::as<ast::ArrayExpr>(node), invalid_oid);
+      return bind_array(scope, *ast::as<ast::ArrayExpr>(node), {});
     case ast::NodeKind::sql_value_function:
       return bind_sql_value(scope, *ast::as<ast::SqlValueFunction>(node));
     case ast::NodeKind::indirection:

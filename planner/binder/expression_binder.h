@@ -27,6 +27,8 @@ struct BoundType {
   int32_t typmod = -1;
 };
 BoundType bind_type(StatementBinding& binding, const ast::TypeName& name);
+// Tells the client of a precision of times that is more than they can have, and lowered.
+void warn_of_precision(StatementBinding& binding, Oid type, int32_t precision, int32_t location);
 
 // The name that a result column without AS gets (PostgreSQL's FigureColname).
 std::string_view figure_column_name(const ast::Node* node);

@@ -2,6 +2,7 @@
 // Thread safety: none; see Scope.
 #pragma once
 
+#include "planner/binder/expression_binder.h"
 #include "planner/binder/scope.h"
 #include "sql/ast/query.h"
 
@@ -16,7 +17,8 @@ const BoundExpression* bind_operator_expression(Scope& scope, const ast::Operato
 const BoundExpression* bind_case(Scope& scope, const ast::CaseExpr& node);
 const BoundExpression* bind_coalesce(Scope& scope, const ast::CoalesceExpr& node);
 const BoundExpression* bind_min_max(Scope& scope, const ast::MinMaxExpr& node);
-const BoundExpression* bind_array(Scope& scope, const ast::ArrayExpr& node, Oid wanted_array_type);
+// `wanted`: the array type that it is cast to, invalid_oid: none.
+const BoundExpression* bind_array(Scope& scope, const ast::ArrayExpr& node, BoundType wanted);
 
 // bind_sublink.cpp
 const BoundExpression* bind_sublink(Scope& scope, const ast::SubLink& node);

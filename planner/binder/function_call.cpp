@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "catalog/builtin/builtin.h"
+#include "catalog/named_relation.h"
 #include "planner/binder/aggregates.h"
 #include "planner/binder/candidates.h"
 #include "planner/binder/coercion.h"
@@ -93,8 +94,7 @@ void check_schema(Scope& scope, const ast::FuncCall& call, std::span<const Oid> 
   std::string_view schema = call.name[call.name.size() - 2];
   if (schema == "pg_catalog") return;
   if (schema != "public" && schema != "information_schema") {
-    throw SqlError(sqlstate::invalid_schema_name, concat("schema \"", schema, "\" does not exist"))
-        .at(scope.position(call.location));
+    throw undefined_schema(schema).at(scope.position(call.location));
   }
   throw_undefined(scope, call, actual, false);
 }

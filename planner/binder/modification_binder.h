@@ -31,4 +31,26 @@ std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
 // One SQL expression from a text of the catalog's.
 const ast::Node* parse_expression(StatementBinding& binding, std::string_view text);
 
+// While such a text is bound: its locations mean nothing in the statement's, and who defined it was
+// warned of it then.
+class KeptText {
+ public:
+  explicit KeptText(StatementBinding& binding)
+      : binding_(binding), text_(binding.text), warnings_(binding.warnings.size()) {
+    binding.text = {};
+  }
+  ~KeptText() {
+    binding_.text = text_;
+    binding_.warnings.erase(binding_.warnings.begin() + static_cast<ptrdiff_t>(warnings_),
+                            binding_.warnings.end());
+  }
+  KeptText(const KeptText&) = delete;
+  KeptText& operator=(const KeptText&) = delete;
+
+ private:
+  StatementBinding& binding_;
+  std::string_view text_;
+  size_t warnings_;
+};
+
 }  // namespace pgsilo

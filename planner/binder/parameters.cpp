@@ -15,14 +15,27 @@ const BoundExpression* make_parameter(StatementBinding& binding, int32_t index, 
   return node;
 }
 
+[[noreturn]] void throw_undefined(const StatementBinding& binding, int32_t number,
+                                  int32_t location) {
+  throw SqlError(sqlstate::undefined_parameter, concat("there is no parameter $", number))
+      .at(binding.position(location));
+}
+
 }  // namespace
 
 const BoundExpression* bind_parameter(StatementBinding& binding, int32_t number, int32_t location) {
-  if (!binding.parameters.allowed || number < 1 || number > limits::max_parameters) {
-    throw SqlError(sqlstate::undefined_parameter, concat("there is no parameter $", number))
-        .at(binding.position(location));
+  ParameterTypes& parameters = binding.parameters;
+  if (!parameters.allowed || number < 1 || number > limits::max_parameter_number)
+    throw_undefined(binding, number, location);
+  auto& types = parameters.types;
+  if (number > limits::max_parameters) {
+    types.resize(limits::max_parameters, invalid_oid);
+    if (parameters.beyond == 0) {
+      parameters.beyond = number;
+      parameters.beyond_location = location;
+    }
+    return make_parameter(binding, number - 1, type_oid::unknown, location);
   }
-  auto& types = binding.parameters.types;
   if (types.size() < static_cast<size_t>(number)) types.resize(number, invalid_oid);
   Oid& type = types[number - 1];
   if (type == invalid_oid) type = type_oid::unknown;
@@ -32,6 +45,8 @@ const BoundExpression* bind_parameter(StatementBinding& binding, int32_t number,
 const BoundExpression* coerce_parameter(StatementBinding& binding,
                                         const ParameterExpression& parameter, Oid target,
                                         int32_t location) {
+  if (parameter.index >= limits::max_parameters)
+    return make_parameter(binding, parameter.index, target, location);
   Oid& type = binding.parameters.types[parameter.index];
   if (type == type_oid::unknown) {
     type = target;
@@ -48,7 +63,10 @@ const BoundExpression* coerce_parameter(StatementBinding& binding,
 }
 
 void check_parameters(const StatementBinding& binding) {
-  require_known_types(binding.parameters.types);
+  const ParameterTypes& parameters = binding.parameters;
+  require_known_types(parameters.types);
+  if (parameters.beyond != 0)
+    throw_undefined(binding, parameters.beyond, parameters.beyond_location);
 }
 
 void require_known_types(std::span<const Oid> types) {

@@ -34,6 +34,8 @@ BoundQuery* bind_view_query(StatementBinding& binding, const TableDescriptor& vi
 // A select list or RETURNING, stars expanded.
 std::vector<BoundTarget> bind_targets(Scope& scope, ast::List<ast::Target> list,
                                       ExpressionPlace place);
+// Before one more is added, a key that ORDER BY or GROUP BY computes included. Throws 54011.
+void require_room_for_target(const std::vector<BoundTarget>& targets);
 void resolve_unknown_targets(StatementBinding& binding, std::vector<BoundTarget>& targets);
 
 // VALUES lists of equal length as one relation; columns unified.

@@ -5,6 +5,7 @@
 #include "planner/binder/column_reference.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/operator_call.h"
+#include "planner/binder/query_binder.h"
 #include "planner/bound/expression_tree.h"
 
 namespace pgsilo {
@@ -92,6 +93,7 @@ int32_t find_or_add_target(Scope& scope, const ast::Node* node, std::vector<Boun
   for (size_t i = 0; i < targets.size(); ++i) {
     if (equal_expressions(targets[i].expression, expression)) return static_cast<int32_t>(i);
   }
+  require_room_for_target(targets);
   BoundTarget junk;
   junk.expression = expression;
   junk.name = "?column?";

@@ -11,26 +11,6 @@
 
 namespace pgsilo {
 
-namespace {
-
-// Locations in another text mean nothing in the statement's.
-class OtherText {
- public:
-  OtherText(StatementBinding& binding, std::string_view text)
-      : binding_(binding), before_(binding.text) {
-    binding.text = text;
-  }
-  ~OtherText() { binding_.text = before_; }
-  OtherText(const OtherText&) = delete;
-  OtherText& operator=(const OtherText&) = delete;
-
- private:
-  StatementBinding& binding_;
-  std::string_view before_;
-};
-
-}  // namespace
-
 const ast::Node* parse_expression(StatementBinding& binding, std::string_view text) {
   std::span<const ast::RawStatement> parsed = parse(concat("SELECT ", text), binding.arena);
   PGSILO_REQUIRE(parsed.size() == 1 && parsed[0].statement->kind == ast::NodeKind::select_stmt);
@@ -56,7 +36,7 @@ const BoundExpression* bind_column_default(StatementBinding& binding,
                                            const ColumnDescriptor& column) {
   bool is_identity = column.identity != IdentityKind::none;
   if (!column.has_default() && !is_identity) return make_null(binding.arena, column.type);
-  OtherText text(binding, {});
+  KeptText kept(binding);
   Scope scope(binding, nullptr);
   const ast::Node* syntax = parse_expression(
       binding, is_identity ? sequence_default(column.identity_sequence) : column.default_text);
@@ -69,7 +49,7 @@ std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
   std::vector<CheckConstraint> checks;
   for (const ConstraintDescriptor& constraint : table.constraints) {
     if (constraint.type != ConstraintType::check) continue;
-    OtherText text(binding, {});
+    KeptText kept(binding);
     Scope scope(binding, nullptr);
     ast::RangeVar name;
     name.name = table.name;

@@ -56,6 +56,7 @@ enum class ExpressionKind : uint8_t {
   array,
   relabel,
   io_conversion,
+  array_coercion,
   typmod_coercion,
   sql_value,
   row,
@@ -252,11 +253,16 @@ struct ArrayExpression : BoundExpression {
   ExpressionList elements;
 };
 
+// Of an int4, whose datum has a sign, and an oid of the same bits, whose has none.
+bool sign_differs(Oid from, Oid to);
+
 // A cast that changes no bit: varchar to text, int4 to oid.
 struct RelabelExpression : BoundExpression {
   static constexpr ExpressionKind expression_kind = ExpressionKind::relabel;
   const BoundExpression* argument = nullptr;
   CallForm form = CallForm::implicit_cast;
+  // The datum is another one all the same.
+  bool changes_sign() const { return sign_differs(argument->type, type); }
 };
 
 // A cast by the source type's output function and the target's input function (typmod `typmod`).
@@ -264,6 +270,18 @@ struct IoConversionExpression : BoundExpression {
   static constexpr ExpressionKind expression_kind = ExpressionKind::io_conversion;
   const BoundExpression* argument = nullptr;
   CallForm form = CallForm::explicit_cast;
+};
+
+// A cast of an array's elements, one by one: by `procedure`; else `through_text`, as above; else as
+// an oid of an int4 or the other way round.
+struct ArrayCoercionExpression : BoundExpression {
+  static constexpr ExpressionKind expression_kind = ExpressionKind::array_coercion;
+  const BoundExpression* argument = nullptr;
+  CallForm form = CallForm::implicit_cast;
+  Oid source_element = 0;
+  Oid target_element = 0;
+  Oid procedure = 0;
+  bool through_text = false;
 };
 
 // The value made to fit typmod `typmod` of its own type (TypeInfo::apply_typmod): varchar(n) cuts

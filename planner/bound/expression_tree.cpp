@@ -4,13 +4,28 @@
 #include <tuple>
 #include <vector>
 
+#include "base/long_work.h"
 #include "planner/bound/query_tree.h"
 #include "sql/internal_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
 
+bool sign_differs(Oid from, Oid to) {
+  auto key_form = [](Oid type) {
+    const TypeInfo* info = find_type(type);
+    return info != nullptr ? info->key_form : KeyForm::none;
+  };
+  KeyForm before = key_form(from);
+  KeyForm after = key_form(to);
+  return (before == KeyForm::int32 && after == KeyForm::uint32) ||
+         (before == KeyForm::uint32 && after == KeyForm::int32);
+}
+
 namespace {
+
+// Of a visit to a node, in bytes (WorkMeter::block).
+constexpr size_t visit_work = 256;
 
 using Child = const BoundExpression*;
 
@@ -41,7 +56,7 @@ template <typename N, typename F>
 void children(N& node, F&& f)
   requires NodeOf<N, NullTestExpression> || NodeOf<N, BooleanTestExpression> ||
            NodeOf<N, RelabelExpression> || NodeOf<N, IoConversionExpression> ||
-           NodeOf<N, TypmodCoercionExpression>
+           NodeOf<N, ArrayCoercionExpression> || NodeOf<N, TypmodCoercionExpression>
 {
   f(node.argument);
 }
@@ -178,6 +193,8 @@ auto dispatch(const BoundExpression& node, F&& f) {
       return f(static_cast<const RelabelExpression&>(node));
     case ExpressionKind::io_conversion:
       return f(static_cast<const IoConversionExpression&>(node));
+    case ExpressionKind::array_coercion:
+      return f(static_cast<const ArrayCoercionExpression&>(node));
     case ExpressionKind::typmod_coercion:
       return f(static_cast<const TypmodCoercionExpression&>(node));
     case ExpressionKind::sql_value:
@@ -334,12 +351,14 @@ bool equal_scalars(const BoundExpression& left, const BoundExpression& right) {
 
 void for_each_child(const BoundExpression& expression,
                     FunctionRef<void(const BoundExpression&)> visit) {
+  did_work(visit_work);
   dispatch(expression, [&](const auto& node) { children(node, Visitor{visit}); });
 }
 
 const BoundExpression* map_children(
     Arena& arena, const BoundExpression* expression,
     FunctionRef<const BoundExpression*(const BoundExpression*)> map) {
+  did_work(visit_work);
   return dispatch(*expression, [&]<typename T>(const T& node) -> const BoundExpression* {
     T copy = node;
     Mapper mapper{arena, map};
@@ -357,7 +376,14 @@ bool contains(const BoundExpression& expression,
   return found;
 }
 
+const BoundExpression* without_relabel(const BoundExpression* expression) {
+  const auto* relabel = try_as<RelabelExpression>(expression);
+  return relabel != nullptr && !relabel->changes_sign() ? without_relabel(relabel->argument)
+                                                        : expression;
+}
+
 bool equal_expressions(const BoundExpression* left, const BoundExpression* right) {
+  did_work(visit_work / 4);
   if (left == right) return true;
   if (left == nullptr || right == nullptr) return false;
   if (left->kind != right->kind || left->type != right->type || left->typmod != right->typmod)

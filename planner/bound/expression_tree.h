@@ -1,4 +1,5 @@
-// Walking, copying and comparing bound expressions, one level at a time.
+// Walking, copying and comparing bound expressions, one level at a time. Counted as long work
+// (base/long_work.h): whoever walks may be suspended.
 // Thread safety: pure functions.
 #pragma once
 
@@ -22,6 +23,9 @@ const BoundExpression* map_children(
 // True when `matches` holds for the expression or something in it. Queries of sublinks are not
 // entered.
 bool contains(const BoundExpression& expression, FunctionRef<bool(const BoundExpression&)> matches);
+
+// What it is but for casts that change no datum.
+const BoundExpression* without_relabel(const BoundExpression* expression);
 
 // The same computation: equal in everything but locations and names, queries of sublinks included.
 // Sublinks with a condition have execution parameters of their own.

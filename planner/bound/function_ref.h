@@ -13,8 +13,10 @@ class FunctionRef;
 template <typename Result, typename... Args>
 class FunctionRef<Result(Args...)> {
  public:
-  template <typename Callable, typename = std::enable_if_t<
-                                   !std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef>>>
+  template <typename Callable,
+            typename = std::enable_if_t<
+                !std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef> &&
+                std::is_invocable_r_v<Result, std::remove_reference_t<Callable>&, Args...>>>
   FunctionRef(Callable&& callable)
       : object_(const_cast<void*>(static_cast<const void*>(&callable))),
         invoke_([](void* object, Args... args) -> Result {

@@ -1,7 +1,9 @@
 #include "planner/explain/deparse.h"
 
 #include "base/byte_buffer.h"
+#include "base/long_work.h"
 #include "catalog/builtin/builtin.h"
+#include "catalog/descriptors.h"
 #include "planner/binder/binding.h"
 #include "planner/explain/deparse_constant.h"
 #include "planner/explain/deparse_pretty.h"
@@ -49,6 +51,8 @@ class Deparser {
   // Casts that nobody wrote are hidden at the top and under AND, shown inside operators and
   // functions.
   std::string text(const BoundExpression& e, bool show_implicit) {
+    constexpr size_t node_work = 1024;
+    did_work(node_work);
     switch (e.kind) {
       case ExpressionKind::constant:
         return deparse_constant(*as<ConstantExpression>(&e), context_.types);
@@ -99,6 +103,10 @@ class Deparser {
       }
       case ExpressionKind::io_conversion: {
         auto* node = as<IoConversionExpression>(&e);
+        return cast(*node->argument, e, node->form, show_implicit);
+      }
+      case ExpressionKind::array_coercion: {
+        auto* node = as<ArrayCoercionExpression>(&e);
         return cast(*node->argument, e, node->form, show_implicit);
       }
       case ExpressionKind::typmod_coercion:
@@ -158,7 +166,13 @@ class Deparser {
     if (auto* relabel = try_as<RelabelExpression>(argument)) argument = relabel->argument;
     if (auto* conversion = try_as<IoConversionExpression>(argument))
       argument = conversion->argument;
+    if (auto* conversion = try_as<ArrayCoercionExpression>(argument))
+      argument = conversion->argument;
     CallForm form = e.explicit_cast ? CallForm::explicit_cast : CallForm::implicit_cast;
+    // A literal that was read as the type.
+    auto* literal = try_as<ConstantExpression>(e.argument);
+    if (literal != nullptr && literal->typmod < 0 && (e.explicit_cast || show_implicit))
+      return concat(deparse_literal(*literal, context_.types), "::", type_name(e.type, e.typmod));
     bool is_twice = context_.pretty && argument != e.argument && !stands_alone(*e.argument, &e);
     std::string shown = cast(*argument, e, form, show_implicit);
     if (!is_twice || (form == CallForm::implicit_cast && !show_implicit)) return shown;
@@ -329,6 +343,43 @@ std::string deparse_over_join(const DeparseContext& context, const BoundExpressi
     return slot < left ? slot_text(context, *join.left, slot)
                        : slot_text(context, *join.right, slot - left);
   });
+}
+
+namespace {
+
+std::string conflict_text(const ModifyNode& node, int32_t slot) {
+  auto width = static_cast<int32_t>(node.table->columns.size());
+  return concat(slot < width ? quote_identifier(node.alias) : "excluded", ".",
+                quote_identifier(node.table->columns[slot % width].name));
+}
+
+std::string modified_text(const DeparseContext& context, const ModifyNode& node, int32_t slot) {
+  auto width = static_cast<int32_t>(node.table->columns.size());
+  return slot < width ? column_text(context, node.alias, node.table->columns[slot].name)
+                      : slot_text(context, *node.child, slot - width, true);
+}
+
+// The operator whose output row is the input row of `node`; of a scan that is its own.
+const PlanNode& input_of(const PlanNode& node) {
+  const PlanNode* input = &node;
+  for_each_child(node, [&](const PlanNode& child) { input = &child; });
+  return *input;
+}
+
+}  // namespace
+
+std::string deparse_in(const DeparseContext& context, const BoundExpression& expression,
+                       const PlanNode& node, InputRow row) {
+  if (row != InputRow::input) {
+    auto& change = static_cast<const ModifyNode&>(node);
+    return deparse(context, expression, [&](int32_t slot) {
+      return row == InputRow::conflict ? conflict_text(change, slot)
+                                       : modified_text(context, change, slot);
+    });
+  }
+  if (node.kind == PlanKind::nested_loop || node.kind == PlanKind::hash_join)
+    return deparse_over_join(context, expression, static_cast<const JoinNode&>(node));
+  return deparse_over_child(context, expression, input_of(node), true);
 }
 
 std::string slot_text(const DeparseContext& context, const PlanNode& node, int32_t slot,

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "planner/bound/function_ref.h"
-#include "planner/plan/plan_node.h"
+#include "planner/plan/plan_tree.h"
 
 namespace pgsilo {
 
@@ -37,6 +37,9 @@ std::string deparse_over_child(const DeparseContext& context, const BoundExpress
                                const PlanNode& child, bool bare = false);
 std::string deparse_over_join(const DeparseContext& context, const BoundExpression& expression,
                               const JoinNode& join);
+// An expression that `node` holds, over that row of it.
+std::string deparse_in(const DeparseContext& context, const BoundExpression& expression,
+                       const PlanNode& node, InputRow row);
 
 std::string quote_identifier(std::string_view name);
 std::string aggregate_text(const DeparseContext& context, const AggregateNode& node,

@@ -27,6 +27,12 @@ bool begins_with_digit(std::string_view text) {
   return !text.empty() && text[0] >= '0' && text[0] <= '9';
 }
 
+// A numeric that would be read as one without quotes.
+bool is_plain_numeric(const ConstantExpression& constant, std::string_view text) {
+  return constant.type == type_oid::numeric && begins_with_digit(text) &&
+         text.find_first_of("eE.") != text.npos;
+}
+
 // As an element of an array literal.
 std::string element_text(std::string_view text) {
   bool plain = !text.empty() && text.find_first_of("{}\",\\ \t\n") == text.npos && text != "NULL" &&
@@ -52,8 +58,7 @@ std::string deparse_constant(const ConstantExpression& constant, TypeContext* ty
       if (begins_with_digit(text)) return text;
       break;
     case type_oid::numeric:
-      if (begins_with_digit(text) && text.find_first_of("eE.") != text.npos && constant.typmod < 0)
-        return text;
+      if (is_plain_numeric(constant, text) && constant.typmod < 0) return text;
       break;
     case type_oid::unknown:
       return quoted(text);
@@ -61,6 +66,12 @@ std::string deparse_constant(const ConstantExpression& constant, TypeContext* ty
       break;
   }
   return concat(quoted(text), "::", type_name(constant.type, constant.typmod));
+}
+
+std::string deparse_literal(const ConstantExpression& constant, TypeContext* types) {
+  if (constant.value.null) return "NULL";
+  std::string text = print(constant, types);
+  return is_plain_numeric(constant, text) ? text : quoted(text);
 }
 
 std::string deparse_array(ExpressionList items, TypeContext* types) {

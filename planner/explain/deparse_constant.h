@@ -11,6 +11,8 @@ namespace pgsilo {
 struct TypeContext;
 
 std::string deparse_constant(const ConstantExpression& constant, TypeContext* types);
+// Without the type: whoever encloses it tells that.
+std::string deparse_literal(const ConstantExpression& constant, TypeContext* types);
 // '{1,2,3}'::integer[]; empty when an item is not a constant.
 std::string deparse_array(ExpressionList items, TypeContext* types);
 

@@ -100,12 +100,10 @@ class JsonRenderer {
     begin_field("Plans", indent);
     text_ += "[";
     bool first = true;
-    for (const auto* list : {&node.subplans, &node.children}) {
-      for (const auto& child : *list) {
-        text_ += (first ? "\n" : ",\n") + std::string(static_cast<size_t>(indent) + 2, ' ');
-        first = false;
-        render(*child, indent + 2);
-      }
+    for (const ExplainedNode* part : parts_of(node)) {
+      text_ += (first ? "\n" : ",\n") + std::string(static_cast<size_t>(indent) + 2, ' ');
+      first = false;
+      render(*part, indent + 2);
     }
     text_ += "\n" + std::string(static_cast<size_t>(indent), ' ') + "]";
   }

@@ -32,11 +32,12 @@ class TextRenderer {
         text += (i == 0 ? "" : ", ") + property.values[i];
       lines.push_back(std::move(text));
     }
-    for (const auto& subplan : node.subplans) {
-      lines.push_back(std::string(static_cast<size_t>(inner), ' ') + subplan->subplan_name);
-      render(*subplan, inner + 2, true);
+    for (const ExplainedNode* part : parts_of(node)) {
+      bool is_subplan = !part->subplan_name.empty();
+      if (is_subplan)
+        lines.push_back(std::string(static_cast<size_t>(inner), ' ') + part->subplan_name);
+      render(*part, is_subplan ? inner + 2 : inner, true);
     }
-    for (const auto& child : node.children) render(*child, inner, true);
   }
 
   std::vector<std::string> lines;

@@ -305,7 +305,8 @@ class TreeMaker {
     set_title(made, "Hash Join", concat("Hash", join_word(node.join_type), " Join"));
     add_join_fields(made, node);
     context_.qualified = many_relations_;
-    made.add("Hash Cond", deparse_over_join(context_, *node.hash_condition, node));
+    if (node.hash_condition != nullptr)
+      made.add("Hash Cond", deparse_over_join(context_, *node.hash_condition, node));
     add_join_filters(made, node);
     add_child(made, *node.left, "Outer");
     auto hash = std::make_unique<ExplainedNode>();
@@ -381,14 +382,9 @@ class TreeMaker {
         arbiters.values.push_back(quote_identifier(index->name));
       made.properties.push_back(std::move(arbiters));
     }
-    if (node.conflict->condition == nullptr) return;
-    // Over the row that is there and the proposed one.
-    auto width = static_cast<int32_t>(node.table->columns.size());
-    auto column = [&](int32_t slot) {
-      return concat(slot < width ? quote_identifier(node.alias) : "excluded", ".",
-                    quote_identifier(node.table->columns[slot % width].name));
-    };
-    made.add("Conflict Filter", deparse(context_, *node.conflict->condition, column));
+    const BoundExpression* condition = node.conflict->condition;
+    if (condition == nullptr) return;
+    made.add("Conflict Filter", deparse_in(context_, *condition, node, InputRow::conflict));
   }
 
   // Conditions of a scan show their own columns without a name before them.
@@ -417,18 +413,21 @@ class TreeMaker {
   }
 
   void collect_subplans(ExplainedNode& made, const PlanNode& node) {
-    for_each_expression(node, [&](const BoundExpression& expression) {
+    for_each_expression(node, [&](const BoundExpression& expression, InputRow row) {
       contains(expression, [&](const BoundExpression& e) {
-        if (auto* subplan = try_as<SubplanExpression>(&e)) add_subplan(made, node, *subplan);
+        if (auto* subplan = try_as<SubplanExpression>(&e)) add_subplan(made, node, *subplan, row);
         return false;
       });
     });
   }
 
-  void add_subplan(ExplainedNode& made, const PlanNode& node, const SubplanExpression& subplan) {
+  // Its arguments are evaluated on the row of the operator that holds it.
+  void add_subplan(ExplainedNode& made, const PlanNode& node, const SubplanExpression& subplan,
+                   InputRow row) {
     context_.qualified = true;
     for (const SubplanArgument& argument : subplan.arguments) {
-      context_.parameters[argument.execution_parameter] = argument_text(node, *argument.value);
+      context_.parameters[argument.execution_parameter] =
+          deparse_in(context_, *argument.value, node, row);
     }
     Node below = make(*subplan.plan);
     bool once = subplan.run_once && subplan.subplan_kind != SubplanKind::any &&
@@ -438,19 +437,6 @@ class TreeMaker {
         once ? concat("InitPlan ", subplan.number, " (returns $", subplan.number - 1, ")")
              : concat("SubPlan ", subplan.number);
     made.subplans.push_back(std::move(below));
-  }
-
-  // A subplan's argument is evaluated on the row of the operator that holds it.
-  std::string argument_text(const PlanNode& node, const BoundExpression& value) {
-    if (node.kind == PlanKind::nested_loop || node.kind == PlanKind::hash_join) {
-      return deparse_over_join(context_, value, static_cast<const JoinNode&>(node));
-    }
-    const PlanNode* input = &node;
-    bool reads_child = node.kind == PlanKind::project || node.kind == PlanKind::filter ||
-                       node.kind == PlanKind::aggregate || node.kind == PlanKind::update ||
-                       node.kind == PlanKind::insert || node.kind == PlanKind::delete_;
-    if (reads_child) for_each_child(node, [&](const PlanNode& child) { input = &child; });
-    return deparse_over_child(context_, value, *input, true);
   }
 
   std::string cte_name(int32_t number) const {
@@ -491,6 +477,19 @@ std::vector<std::string> explain_plan(const PlannedStatement& planned,
   std::unique_ptr<ExplainedNode> root = make_explained_tree(planned, request);
   return request.options.format == ExplainFormat::json ? render_json(*root, request)
                                                        : render_text(*root, request);
+}
+
+std::vector<const ExplainedNode*> parts_of(const ExplainedNode& node) {
+  std::vector<const ExplainedNode*> parts;
+  auto add = [&](const auto& nodes, bool initial) {
+    for (const auto& each : nodes) {
+      if ((each->relationship == "InitPlan") == initial) parts.push_back(each.get());
+    }
+  };
+  add(node.subplans, true);
+  add(node.children, false);
+  add(node.subplans, false);
+  return parts;
 }
 
 }  // namespace pgsilo

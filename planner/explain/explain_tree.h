@@ -36,6 +36,9 @@ struct ExplainedNode {
 std::unique_ptr<ExplainedNode> make_explained_tree(const PlannedStatement& planned,
                                                    const ExplainRequest& request);
 
+// What is below an operator, in PostgreSQL's order: InitPlans, inputs, SubPlans.
+std::vector<const ExplainedNode*> parts_of(const ExplainedNode& node);
+
 std::vector<std::string> render_text(const ExplainedNode& root, const ExplainRequest& request);
 std::vector<std::string> render_json(const ExplainedNode& root, const ExplainRequest& request);
 

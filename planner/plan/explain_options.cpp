@@ -34,11 +34,6 @@ std::string value_of(const ast::DefElem& option) {
   }
 }
 
-bool boolean_of(const ast::DefElem& option) {
-  if (std::optional<bool> value = ast::boolean_option(option)) return *value;
-  throw SqlError(sqlstate::syntax_error, concat(option.name, " requires a Boolean value"));
-}
-
 }  // namespace
 
 ExplainOptions read_explain_options(const ast::ExplainStmt& statement, std::string_view text) {
@@ -47,18 +42,19 @@ ExplainOptions read_explain_options(const ast::ExplainStmt& statement, std::stri
   for (const ast::DefElem& option : statement.options) {
     int position = character_position(text, option.location);
     if (option.name == "analyze") {
-      options.analyze = boolean_of(option);
+      options.analyze = ast::require_boolean_option(option);
     } else if (option.name == "verbose") {
-      options.verbose = boolean_of(option);
+      options.verbose = ast::require_boolean_option(option);
     } else if (option.name == "costs") {
-      options.costs = boolean_of(option);
+      options.costs = ast::require_boolean_option(option);
     } else if (option.name == "timing") {
-      options.timing = boolean_of(option);
+      options.timing = ast::require_boolean_option(option);
     } else if (option.name == "summary") {
-      options.summary = boolean_of(option);
+      options.summary = ast::require_boolean_option(option);
       summary_given = true;
     } else if (option.name == "buffers" || option.name == "wal" || option.name == "settings") {
-      if (boolean_of(option)) throw_unsupported(UnsupportedFeature::explain_option, position);
+      if (ast::require_boolean_option(option))
+        throw_unsupported(UnsupportedFeature::explain_option, position);
     } else if (option.name == "format") {
       std::string value = value_of(option);
       if (value == "json") {

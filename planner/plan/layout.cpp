@@ -1,5 +1,6 @@
 #include "planner/plan/layout.h"
 
+#include "base/long_work.h"
 #include "planner/bound/expression_tree.h"
 
 namespace pgsilo {
@@ -14,6 +15,8 @@ void Layout::append(const Layout& other) {
 }
 
 int32_t Layout::find_column(int32_t relation, int32_t column) const {
+  constexpr size_t slot_work = 8;
+  did_work(slots_.size() * slot_work);
   for (size_t i = 0; i < slots_.size(); ++i) {
     auto* held = try_as<ColumnExpression>(slots_[i]);
     if (held != nullptr && held->relation == relation && held->column == column)

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "planner/access/planning.h"
+#include "planner/access/selectivity.h"
 #include "planner/plan/plan_node.h"
 
 namespace pgsilo {
@@ -35,9 +36,9 @@ SortNode* make_sort(StatementPlanning& statement, const PlanNode* child,
 const PlanNode* make_unique(StatementPlanning& statement, const PlanNode* child,
                             std::span<const int32_t> key_slots);
 // All columns as one hashed group key: DISTINCT.
-// `rows`: how many there will be, if that is known.
+// `rows`: how many there will be, as far as that is known.
 const PlanNode* make_distinct_rows(StatementPlanning& statement, const PlanNode* child,
-                                   double rows = 200);
+                                   double rows = default_distinct);
 // A slot of a child's row.
 const BoundExpression* make_slot(Arena& arena, int32_t slot, const PlanColumn& column);
 

@@ -234,8 +234,13 @@ class JoinBuilder {
     std::vector<NestedLoopParameter> parameters;
     for (const OuterReference& reference : frame.references) {
       int32_t slot = left.layout.find(*reference.source);
-      PGSILO_REQUIRE(slot >= 0);
-      parameters.push_back({reference.parameter, slot});
+      if (slot >= 0) {
+        parameters.push_back({reference.parameter, slot});
+      } else {
+        // Of a loop around this one.
+        PGSILO_REQUIRE(!path.outer.empty());
+        context_.child->references.push_back(reference);
+      }
     }
     loop->parameters = context_.arena().copy_span(parameters);
     Layout layout = finish_join(*loop, path, left, right);

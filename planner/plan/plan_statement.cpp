@@ -135,7 +135,8 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   planned->calls_volatile = binding.calls_volatile;
   planned->read_only = planned->kind == PlannedKind::query && binding.lock_clause.empty();
   planned->one_shot = true;
-  planned->cacheable = binding.cacheable;
+  planned->warnings = std::move(binding.warnings);
+  planned->cacheable = binding.cacheable && planned->warnings.empty();
   return planned;
 }
 

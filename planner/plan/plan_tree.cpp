@@ -4,14 +4,14 @@ namespace pgsilo {
 
 namespace {
 
-using Visit = FunctionRef<void(const BoundExpression&)>;
+using Visit = FunctionRef<void(const BoundExpression&, InputRow)>;
 
-void one(const BoundExpression* expression, Visit visit) {
-  if (expression != nullptr) visit(*expression);
+void one(const BoundExpression* expression, Visit visit, InputRow row = InputRow::input) {
+  if (expression != nullptr) visit(*expression, row);
 }
 
-void all(ExpressionList list, Visit visit) {
-  for (const BoundExpression* expression : list) one(expression, visit);
+void all(ExpressionList list, Visit visit, InputRow row = InputRow::input) {
+  for (const BoundExpression* expression : list) one(expression, visit, row);
 }
 
 void visit_ranges(const KeyRanges& ranges, Visit visit) {
@@ -30,19 +30,19 @@ void visit_index_scan(const IndexScanNode& scan, Visit visit) {
 }
 
 void visit_modify(const ModifyNode& node, Visit visit) {
-  for (const CheckConstraint& check : node.checks) one(check.condition, visit);
-  all(node.returning, visit);
+  for (const CheckConstraint& check : node.checks) one(check.condition, visit, InputRow::modified);
+  all(node.returning, visit, InputRow::modified);
 }
 
-void visit_assignments(const RowChange& change, Visit visit) {
-  for (const ColumnAssignment& assignment : change.assignments) one(assignment.value, visit);
+void visit_assignments(const RowChange& change, Visit visit, InputRow row) {
+  for (const ColumnAssignment& assignment : change.assignments) one(assignment.value, visit, row);
 }
 
 void visit_insert(const InsertNode& node, Visit visit) {
   all(node.values, visit);
   if (node.conflict != nullptr) {
-    visit_assignments(*node.conflict, visit);
-    one(node.conflict->condition, visit);
+    visit_assignments(*node.conflict, visit, InputRow::conflict);
+    one(node.conflict->condition, visit, InputRow::conflict);
   }
   visit_modify(node, visit);
 }
@@ -149,7 +149,7 @@ void for_each_expression(const PlanNode& node, Visit visit) {
     case PlanKind::insert:
       return visit_insert(*as<InsertNode>(&node), visit);
     case PlanKind::update:
-      visit_assignments(*as<UpdateNode>(&node), visit);
+      visit_assignments(*as<UpdateNode>(&node), visit, InputRow::input);
       return visit_modify(*as<UpdateNode>(&node), visit);
     case PlanKind::delete_:
       return visit_modify(*as<DeleteNode>(&node), visit);
@@ -161,6 +161,11 @@ void for_each_expression(const PlanNode& node, Visit visit) {
     case PlanKind::lock_rows:
       return;
   }
+}
+
+void for_each_expression(const PlanNode& node, FunctionRef<void(const BoundExpression&)> visit) {
+  for_each_expression(node,
+                      [&](const BoundExpression& expression, InputRow) { visit(expression); });
 }
 
 }  // namespace pgsilo

@@ -12,6 +12,7 @@
 #include "planner/bound/table_use.h"
 #include "planner/plan/plan_node.h"
 #include "sql/ast/node.h"
+#include "sql/sql_error.h"
 #include "sql/types/type_oid.h"
 
 namespace pgsilo {
@@ -89,6 +90,7 @@ struct PlannedStatement {
   bool one_shot = false;
   // Cannot be kept: the plan depends on something that is not in its key.
   bool cacheable = true;
+  std::vector<SqlError> warnings;  // for the client; it is told again where the plan is made again
 };
 
 // What of a session's settings the planner looks at.

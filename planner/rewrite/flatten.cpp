@@ -36,6 +36,7 @@ struct Place {
   bool found = false;
   bool nullable = false;                  // on the null-extended side of an outer join
   const FromItem* on_right_of = nullptr;  // the LEFT JOIN whose right side it alone is
+  const FromItem* outer_join = nullptr;   // the nearest around it
 };
 
 void find_place(const FromItem& item, int32_t relation, Place within, Place& place) {
@@ -45,6 +46,7 @@ void find_place(const FromItem& item, int32_t relation, Place within, Place& pla
     return;
   }
   if (item.relation >= 0) return;
+  if (item.join_type != JoinType::inner) within.outer_join = &item;
   Place left = within;
   Place right = within;
   left.on_right_of = right.on_right_of = nullptr;
@@ -54,6 +56,28 @@ void find_place(const FromItem& item, int32_t relation, Place within, Place& pla
     right.on_right_of = &item;
   find_place(*item.left, relation, left, place);
   find_place(*item.right, relation, right, place);
+}
+
+bool contains(const FromItem& item, int32_t relation) {
+  if (item.relation >= 0) return item.relation == relation;
+  return contains(*item.left, relation) || contains(*item.right, relation);
+}
+
+// Whether the targets of a subquery in `join`, or its WHERE, which is about to become part of the
+// condition of the join, read what is not in the join.
+bool reads_beyond(const FromItem& join, const BoundQuery& inner, bool with_where) {
+  bool found = false;
+  auto look = [&](const BoundExpression& expression) {
+    walk_levels(expression, 0, [&](const BoundExpression& e, int32_t depth) {
+      auto* column = try_as<ColumnExpression>(&e);
+      if (column != nullptr && column->levels_up == depth + 1)
+        found |= !contains(join, column->relation);
+      return !found;
+    });
+  };
+  for (const BoundTarget& target : inner.targets) look(*target.expression);
+  if (with_where && inner.where != nullptr) look(*inner.where);
+  return found;
 }
 
 class Flattening {
@@ -76,6 +100,13 @@ class Flattening {
     if (!place.found) return;
     bool has_where = inner.where != nullptr;
     if (place.nullable && (!has_only_columns(inner) || (has_where && place.on_right_of == nullptr)))
+      return;
+    // LATERAL: what it does not find must not be missed outside instead, and what a join decides by
+    // has to be at hand there.
+    if (place.outer_join != nullptr && reads_beyond(*place.outer_join, inner, place.nullable))
+      return;
+    FromReads reads = reads_around(inner);
+    if (reads == FromReads::by_outer_joins || (place.nullable && reads != FromReads::nothing))
       return;
     if (query_->relations.size() + inner.relations.size() > 60) return;
 

@@ -71,7 +71,13 @@ class Folder {
       case ExpressionKind::typmod_coercion:
         break;
       case ExpressionKind::io_conversion:
-        if (!is_stable_text(*as<IoConversionExpression>(&expression))) return false;
+        if (!is_stable_text(as<IoConversionExpression>(&expression)->argument->type) ||
+            !is_stable_text(expression.type)) {
+          return false;
+        }
+        break;
+      case ExpressionKind::array_coercion:
+        if (!is_immutable(*as<ArrayCoercionExpression>(&expression))) return false;
         break;
       default:
         return false;
@@ -85,18 +91,21 @@ class Folder {
   }
 
   // The text form of dates, floats and names of objects depends on the session.
-  static bool is_stable_text(const IoConversionExpression& cast) {
-    for (Oid type : {cast.type, cast.argument->type}) {
-      const TypeInfo& info = type_info(type);
-      bool fixed = info.category == 'B' || info.category == 'S' || is_integer_type(type) ||
-                   type == type_oid::numeric;
-      if (!fixed) return false;
-    }
-    return true;
+  static bool is_stable_text(Oid type) {
+    const TypeInfo& info = type_info(type);
+    return info.category == 'B' || info.category == 'S' || is_integer_type(type) ||
+           type == type_oid::numeric;
+  }
+
+  static bool is_immutable(const ArrayCoercionExpression& cast) {
+    if (cast.procedure != invalid_oid) return find_procedure(cast.procedure)->volatility == 'i';
+    return !cast.through_text ||
+           (is_stable_text(cast.source_element) && is_stable_text(cast.target_element));
   }
 
   const BoundExpression* evaluate(const BoundExpression* expression) {
-    if (auto* relabel = try_as<RelabelExpression>(expression)) {
+    auto* relabel = try_as<RelabelExpression>(expression);
+    if (relabel != nullptr && !relabel->changes_sign()) {
       const auto* constant = as<ConstantExpression>(relabel->argument);
       auto* copy = arena_.make<ConstantExpression>(*constant);
       copy->type = relabel->type;
@@ -113,7 +122,8 @@ class Folder {
       constant->location = expression->location;
       constant->value = value;
       return constant;
-    } catch (const SqlError&) {
+    } catch (const SqlError& error) {
+      if (error.state() == sqlstate::query_canceled) throw;
       return expression;
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/bound/expression_tree.h"
+#include "planner/bound/make_expression.h"
 #include "planner/bound/query_tree.h"
 #include "planner/rewrite/fold.h"
 
@@ -35,7 +36,32 @@ bool reads_cte(const BoundQuery& query) {
   return found;
 }
 
+bool reads_around(const BoundExpression& condition) {
+  bool found = false;
+  walk_levels(condition, 0, [&](const BoundExpression& expression, int32_t depth) {
+    auto* column = try_as<ColumnExpression>(&expression);
+    found |= column != nullptr && column->levels_up == depth + 1;
+    return !found;
+  });
+  return found;
+}
+
+FromReads reads_around(const FromItem& item, bool below_outer_join) {
+  if (item.relation >= 0) return FromReads::nothing;
+  below_outer_join |= item.join_type != JoinType::inner;
+  FromReads reads = std::max(reads_around(*item.left, below_outer_join),
+                             reads_around(*item.right, below_outer_join));
+  if (item.condition == nullptr || !reads_around(*item.condition)) return reads;
+  return std::max(reads, below_outer_join ? FromReads::by_outer_joins : FromReads::by_inner_joins);
+}
+
 }  // namespace
+
+FromReads reads_around(const BoundQuery& query) {
+  FromReads reads = FromReads::nothing;
+  for (const FromItem* item : query.from) reads = std::max(reads, reads_around(*item, false));
+  return reads;
+}
 
 bool has_sublink(const BoundExpression& expression) {
   return contains(expression,
@@ -87,6 +113,19 @@ const BoundExpression* MergedQuery::expression(const BoundExpression* of_inner) 
   return map_levels(arena_, of_inner, 0, map, keep);
 }
 
+const BoundExpression* MergedQuery::where() const {
+  const BoundExpression* where = inner_.where;
+  auto collect = [&](auto&& self, const FromItem& item) -> void {
+    if (item.relation >= 0) return;
+    self(self, *item.left);
+    self(self, *item.right);
+    if (item.condition != nullptr && reads_around(*item.condition))
+      where = make_and(arena_, {where, item.condition});
+  };
+  for (const FromItem* item : inner_.from) collect(collect, *item);
+  return expression(where);
+}
+
 std::vector<const BoundRelation*> MergedQuery::relations() const {
   return {inner_.relations.begin(), inner_.relations.end()};
 }
@@ -101,7 +140,8 @@ const FromItem* MergedQuery::shape() const {
     }
     moved->left = self(self, item->left);
     moved->right = self(self, item->right);
-    moved->condition = expression(item->condition);
+    bool is_of_where = item->condition != nullptr && reads_around(*item->condition);
+    moved->condition = is_of_where ? nullptr : expression(item->condition);
     return moved;
   };
   std::vector<const FromItem*> items;

@@ -12,11 +12,18 @@ namespace pgsilo {
 // SELECT targets FROM ... WHERE ... and nothing more, its relations such that they can stand in
 // another query.
 bool can_merge(const BoundQuery& query);
+// Conditions of its FROM that read the query right around it: of none of its joins, of inner joins
+// alone (then MergedQuery takes them for part of WHERE, as they might as well be), or of what an
+// outer join or a join below one has to decide by, and which therefore is not to be decided
+// outside.
+enum class FromReads : uint8_t { nothing, by_inner_joins, by_outer_joins };
+FromReads reads_around(const BoundQuery& query);
 // Reads a column of any query around it.
 bool reads_outer(const BoundQuery& query);
 bool has_sublink(const BoundExpression& expression);
 
-// An inner query whose relations were appended to those of the query right around it.
+// An inner query whose relations were appended to those of the query right around it. Precondition:
+// none of its outer joins reads that query (FromReads::by_outer_joins).
 class MergedQuery {
  public:
   // `offset`: how many relations the outer query had.
@@ -25,7 +32,9 @@ class MergedQuery {
 
   // All as the outer query sees them.
   const BoundExpression* expression(const BoundExpression* of_inner) const;
-  const BoundExpression* where() const { return expression(inner_.where); }
+  // With the conditions of inner joins that read the outer query: an outer join in there may have
+  // to come first.
+  const BoundExpression* where() const;
   const BoundExpression* target(int32_t i) const {
     return expression(inner_.targets[i].expression);
   }

@@ -62,8 +62,9 @@ class SublinkJoins {
   }
 
   // The inner query's own WHERE must not hold subqueries: they would see another number of levels.
+  // Conditions of its joins stay at its joins, where nothing of the outer query is at hand.
   bool can_join(const BoundQuery& inner) const {
-    return has_room(inner) && can_merge(inner) &&
+    return has_room(inner) && can_merge(inner) && reads_around(inner) == FromReads::nothing &&
            (inner.where == nullptr || !has_sublink(*inner.where));
   }
 
@@ -140,7 +141,7 @@ class SublinkJoins {
     MergedQuery merged(arena_, inner, static_cast<int32_t>(relations_.size()));
     const BoundExpression* condition = replace_parameters(
         sublink.condition, sublink, [&](int32_t column) { return merged.target(column); });
-    if (inner.where != nullptr) condition = make_and(arena_, {condition, merged.where()});
+    condition = make_and(arena_, {condition, merged.where()});
     add_join(JoinType::semi, merged, condition);
     return true;
   }

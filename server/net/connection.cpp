@@ -217,7 +217,7 @@ void Connection::send_allowed() {
 // stays linear.
 void Connection::shrink_output() {
   size_t left = output_.size() - sent_;
-  if (sent_ == 0 || left > sent_) return;
+  if (sent_ == 0 || left > sent_ || output_stays_) return;
   size_t dropped = sent_;
   if (left == 0 && dropped > limits::kept_buffer_bytes) {
     output_ = ByteBuffer();

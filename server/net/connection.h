@@ -82,6 +82,19 @@ class Connection final : public IoHandler, public DurableWaiter {
   ByteBuffer& output() { return output_; }
   // Bytes written since the last release.
   size_t unreleased_bytes() const { return output_.size() - released_; }
+  // From hold() on, as long as it lives, nothing is moved in output(), so that a long value may be
+  // written into it in pieces between which the fiber gives way.
+  class OutputStays {
+   public:
+    explicit OutputStays(Connection& connection) : connection_(connection) {}
+    ~OutputStays() { connection_.output_stays_ = false; }
+    void hold() { connection_.output_stays_ = true; }
+    OutputStays(const OutputStays&) = delete;
+    OutputStays& operator=(const OutputStays&) = delete;
+
+   private:
+    Connection& connection_;
+  };
   // Takes back what was written since the last release but its first `keep` bytes.
   void discard_unreleased(size_t keep = 0) { output_.truncate(released_ + keep); }
   // What was written so far may leave when `epoch` is durable.
@@ -143,6 +156,7 @@ class Connection final : public IoHandler, public DurableWaiter {
   uint64_t moved_input_bytes_ = 0;
 
   ByteBuffer output_;
+  bool output_stays_ = false;
   size_t sent_ = 0;
   size_t allowed_ = 0;
   size_t released_ = 0;

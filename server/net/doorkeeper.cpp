@@ -26,13 +26,13 @@ namespace {
 
 constexpr int events_per_poll = 64;
 // Who could not even be turned away for want of descriptors is looked for again after so long.
-constexpr int left_out_ms = 50;
+constexpr int64_t left_out_us = 50'000;
 
 }  // namespace
 
 void Doorkeeper::say(const SqlError& refusal) {
   std::lock_guard lock(mutex_);
-  host_ = nullptr;
+  admits_ = false;
   refusal_ = refusal;
 }
 
@@ -40,6 +40,7 @@ void Doorkeeper::let_in(ClientHost& host) {
   {
     std::lock_guard lock(mutex_);
     host_ = &host;
+    admits_ = true;
   }
   wake();
 }
@@ -130,11 +131,18 @@ void Doorkeeper::accept_left_out() {
   }
 }
 
-int Doorkeeper::timeout_ms() const {
-  if (left_out_) return left_out_ms;
-  if (clients_.empty()) return -1;
-  int64_t left_us = clients_.front().leaves_us - monotonic_us();
-  return static_cast<int>(std::max<int64_t>(0, (left_us + 999) / 1000));
+// Until it has something to do unasked.
+int Doorkeeper::timeout_ms() {
+  int64_t until_us = INT64_MAX;
+  {
+    std::lock_guard lock(mutex_);
+    if (admits_) until_us = host_->look_after_waiting();
+  }
+  int64_t now_us = monotonic_us();
+  if (left_out_) until_us = std::min(until_us, now_us + left_out_us);
+  if (!clients_.empty()) until_us = std::min(until_us, clients_.front().leaves_us);
+  if (until_us == INT64_MAX) return -1;
+  return static_cast<int>(std::max<int64_t>(0, (until_us - now_us + 999) / 1000));
 }
 
 void Doorkeeper::answer_silent() {
@@ -178,7 +186,7 @@ void Doorkeeper::show_in_waiting() {
 // True: somebody else takes care of the client. False: it is not watched any more.
 bool Doorkeeper::show_in(int descriptor) {
   std::lock_guard lock(mutex_);
-  if (host_ == nullptr) return false;
+  if (!admits_) return false;
   // An event of it that is not handled yet finds nobody, as in attend().
   unwatch(descriptor);
   return host_->take_in(descriptor);
@@ -222,6 +230,7 @@ bool Doorkeeper::look(Client& client) {
 void Doorkeeper::cancel(std::string_view request) {
   if (request.size() != 8) return;
   std::lock_guard lock(mutex_);
+  // Also while nobody is let in: those who are there go on.
   if (host_ == nullptr) return;
   host_->cancel(static_cast<int32_t>(load_be32(request.data())),
                 static_cast<int32_t>(load_be32(request.data() + 4)));
@@ -229,7 +238,7 @@ void Doorkeeper::cancel(std::string_view request) {
 
 void Doorkeeper::answer(const Client& client) {
   std::lock_guard lock(mutex_);
-  tell(client, host_ == nullptr ? refusal_ : too_many_clients());
+  tell(client, admits_ ? too_many_clients() : refusal_);
 }
 
 void Doorkeeper::tell(const Client& client, const SqlError& error) {

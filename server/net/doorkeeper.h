@@ -6,7 +6,8 @@
 //
 //   doorkeeper.say(refusal); doorkeeper.start(...); ... doorkeeper.say(refusal with news) ...
 //   doorkeeper.let_in(host)        who waits goes in, and whoever comes
-//   doorkeeper.say(refusal)        nobody goes in any more once it has returned
+//   doorkeeper.say(refusal)        nobody goes in any more once it has returned; who is in
+//                                  can still be cancelled
 //   doorkeeper.close()             those who still wait are turned away
 //
 // Thread safety: say(), let_in(): any thread. The rest: one thread; a thread of its own does the
@@ -32,6 +33,9 @@ class ClientHost {
  public:
   // False: there is no seat, the descriptor is still the caller's. Else it is taken care of.
   virtual bool take_in(int descriptor) = 0;
+  // Those who were taken in and are not served yet. Returns when to do it again (monotonic_us()),
+  // unless somebody is taken in before; INT64_MAX: then.
+  virtual int64_t look_after_waiting() = 0;
   // A CancelRequest, which needs no seat.
   virtual void cancel(int32_t process, int32_t secret) = 0;
 
@@ -79,7 +83,7 @@ class Doorkeeper final : ConnectionTaker {
   void unwatch(int descriptor);
   void take(int descriptor) override;
   void turn_away(int descriptor) override;
-  int timeout_ms() const;
+  int timeout_ms();
   void accept_left_out();
   void answer_silent();
   void attend(int descriptor);
@@ -98,9 +102,10 @@ class Doorkeeper final : ConnectionTaker {
   std::vector<Client> clients_;  // in the order in which they came; has room for all
   bool left_out_ = false;        // somebody may wait at a socket for want of descriptors
 
-  std::mutex mutex_;  // guards what follows; held while the host takes somebody in
+  std::mutex mutex_;  // guards what follows; held while the host is asked for something
   bool stopping_ = false;
-  ClientHost* host_ = nullptr;
+  ClientHost* host_ = nullptr;  // the last that let_in() named
+  bool admits_ = false;         // the door is open
   SqlError refusal_{Severity::fatal, sqlstate::cannot_connect_now, ""};
 };
 

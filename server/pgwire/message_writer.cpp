@@ -76,6 +76,12 @@ void MessageWriter::row_description(std::span<const ResultColumn> columns,
   end();
 }
 
+void require_known_format(WireFormat format) {
+  if (format == WireFormat::text || format == WireFormat::binary) return;
+  throw SqlError(sqlstate::invalid_parameter_value,
+                 concat("unsupported format code: ", static_cast<int>(format)));
+}
+
 void MessageWriter::copy_response(BackendMessage type, uint32_t column_count) {
   begin(type);
   out_.append('\0');

@@ -68,6 +68,9 @@ class MessageWriter {
   size_t start_ = none;
 };
 
+// Throws 22023 for a format code that does not exist.
+void require_known_format(WireFormat format);
+
 // The format of column `index` under the protocol's short forms.
 inline WireFormat format_of_column(std::span<const WireFormat> formats, size_t index) {
   if (formats.empty()) return WireFormat::text;

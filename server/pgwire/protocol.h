@@ -52,7 +52,8 @@ enum class BackendMessage : char {
 // The transaction state in ReadyForQuery.
 enum class ReadyState : char { idle = 'I', in_transaction = 'T', failed = 'E' };
 
-// Format codes of parameters and result columns.
+// Format codes of parameters and result columns. A client may name others
+// (require_known_format()).
 enum class WireFormat : int16_t { text = 0, binary = 1 };
 
 // The "versions" that start a connection.

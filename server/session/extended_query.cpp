@@ -9,13 +9,7 @@ namespace {
 
 void read_formats(MessageReader& reader, std::vector<WireFormat>* formats) {
   formats->resize(reader.uint16());
-  for (WireFormat& format : *formats) {
-    int16_t code = reader.int16();
-    if (code != 0 && code != 1) {
-      throw SqlError(sqlstate::invalid_parameter_value, concat("unsupported format code: ", code));
-    }
-    format = static_cast<WireFormat>(code);
-  }
+  for (WireFormat& format : *formats) format = static_cast<WireFormat>(reader.int16());
 }
 
 // What a client declares is taken for what it says from here on: only types that exist get further.
@@ -65,15 +59,6 @@ std::shared_ptr<Portal> ExtendedQuery::find_portal(std::string_view name) const 
   throw SqlError(sqlstate::invalid_cursor_name, concat("portal \"", name, "\" does not exist"));
 }
 
-// Enters an implicit transaction; in a failed block only its end may pass.
-void ExtendedQuery::begin(const ast::Node* node) {
-  if (state_.transactions.state() == TransactionControl::State::failed &&
-      (node == nullptr || StatementRunner::ends_transaction(node))) {
-    return;
-  }
-  state_.transactions.begin_statement();
-}
-
 void ExtendedQuery::show(const PreparedStatement& statement) {
   state_.log.set_statement(statement.text->syntax->text);
   if (!state_.running_again)
@@ -98,7 +83,7 @@ void ExtendedQuery::parse(std::string_view body) {
     throw SqlError(sqlstate::syntax_error,
                    "cannot insert multiple commands into a prepared statement");
   }
-  begin(statements.empty() ? nullptr : statements[0].statement);
+  runner_.begin(statements.empty() ? nullptr : statements[0].statement);
   check_declared(types);
   // The unnamed statement goes first, so that an error leaves none.
   if (name.empty()) state_.statements.remove(name);
@@ -112,7 +97,7 @@ Datum ExtendedQuery::read_parameter(std::string_view bytes, Oid type, WireFormat
   const TypeInfo& info = type_info(type);
   TypeContext& types = state_.context.types;
   // The message's bytes do not last: what a value may point into is copied first.
-  if (info.by_reference) bytes = portal.memory.copy_string(bytes);
+  if (info.by_reference) bytes = portal.memory->copy_string(bytes);
   if (format == WireFormat::text) {
     validate_text(bytes);
     return info.parse(bytes, no_typmod, types);
@@ -148,18 +133,16 @@ void ExtendedQuery::read_parameters(MessageReader& reader, std::string_view port
                    concat("bind message supplies ", count, " parameters, but prepared statement \"",
                           statement_name, "\" requires ", types.size()));
   }
-  ArenaScope scope(state_.context.types, portal.memory);
+  ArenaScope scope(state_.context.types, *portal.memory);
   portal.parameters.resize(count);
   for (size_t i = 0; i < count; ++i) {
     int32_t length = reader.int32();
-    if (length < 0) {
-      if (length != -1) throw SqlError(sqlstate::protocol_violation, "invalid message format");
-      continue;
-    }
-    std::string_view bytes = reader.bytes(static_cast<size_t>(length));
+    if (length < -1) throw SqlError(sqlstate::protocol_violation, "invalid message format");
+    std::string_view bytes = length == -1 ? "" : reader.bytes(static_cast<size_t>(length));
     WireFormat format = format_of_column(parameter_formats_, i);
     try {
-      portal.parameters[i] = read_parameter(bytes, types[i], format, portal);
+      require_known_format(format);
+      if (length != -1) portal.parameters[i] = read_parameter(bytes, types[i], format, portal);
     } catch (SqlError& error) {
       add_context(error, parameter_title(portal_name, i + 1, bytes, format));
       throw;
@@ -174,7 +157,7 @@ void ExtendedQuery::bind(std::string_view body) {
   auto portal = std::make_shared<Portal>();
   portal->statement = find_statement(statement_name);
   show(*portal->statement);
-  begin(portal->statement->node);
+  runner_.begin(portal->statement->node);
   state_.apply_settings();
   portal->statement_name = statement_name;
   read_parameters(reader, portal_name, statement_name, *portal);
@@ -196,12 +179,11 @@ void ExtendedQuery::bind(std::string_view body) {
 
 void ExtendedQuery::describe_statement(std::string_view name) {
   std::shared_ptr<PreparedStatement> statement = find_statement(name);
-  if (state_.transactions.state() == TransactionControl::State::failed && statement->returns_rows) {
-    state_.transactions.begin_statement();  // throws 25P02
-  }
-  begin(nullptr);
+  if (statement->returns_rows) state_.transactions.require_not_failed();
+  runner_.begin(nullptr);
   if (state_.transactions.state() != TransactionControl::State::failed)
     runner_.revalidate(*statement);
+  state_.transactions.catalog().told_by(state_.transactions.storage());
   MessageWriter& messages = state_.reply.messages();
   messages.parameter_description(statement->parameter_types);
   if (statement->returns_rows) {
@@ -213,6 +195,7 @@ void ExtendedQuery::describe_statement(std::string_view name) {
 
 void ExtendedQuery::describe_portal(std::string_view name) {
   std::shared_ptr<Portal> portal = find_portal(name);
+  if (portal->statement->returns_rows) state_.transactions.require_not_failed();
   MessageWriter& messages = state_.reply.messages();
   if (portal->statement->returns_rows) {
     messages.row_description(portal->statement->result_columns, portal->result_formats);
@@ -248,16 +231,20 @@ void ExtendedQuery::execute(std::string_view body) {
   }
   show(*portal->statement);
   state_.run_counted(*portal->statement->text, portal->statement->text->syntax->text);
-  begin(portal->statement->node);
+  // As in PostgreSQL nothing is left of it, not even that it would end the block.
+  if (portal->state == Portal::State::ended) state_.transactions.require_not_failed();
+  runner_.begin(portal->statement->node);
   state_.interrupts.check();
   if (state_.log.wants_statements() && !state_.running_again)
     state_.log.execute(*portal, name, state_.context.types);
   StatementRunner::Outcome outcome =
       run(portal, name, limit <= 0 ? 0 : static_cast<uint64_t>(limit));
+  state_.transactions.statement_ran();
   if (outcome.suspended) {
     state_.reply.messages().bare(BackendMessage::portal_suspended);
   } else {
     state_.reply.messages().command_complete(outcome.tag);
+    state_.interrupts.stop_clock();
   }
   if (state_.log.wants_durations()) state_.log.execute_done(*portal, name, state_.context.types);
 }

@@ -26,7 +26,6 @@ class ExtendedQuery {
  private:
   void describe_statement(std::string_view name);
   void describe_portal(std::string_view name);
-  void begin(const ast::Node* node);
   // As the session's running query.
   void show(const PreparedStatement& statement);
   std::shared_ptr<PreparedStatement> find_statement(std::string_view name) const;

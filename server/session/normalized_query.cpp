@@ -1,5 +1,7 @@
 #include "server/session/normalized_query.h"
 
+#include <utility>
+
 #include "sql/types/text.h"
 #include "sql/types/type.h"
 
@@ -30,6 +32,20 @@ Datum literal_value(const NormalizedLiteral& literal, Oid type, TypeContext& typ
   return type_info(type).parse(literal.text, no_typmod, types);
 }
 
+// Warnings are for the client when what it runs is planned, not for plans that are tried.
+class WithoutNotices {
+ public:
+  explicit WithoutNotices(ExecutionContext& context)
+      : context_(context), notices_(std::exchange(context.notices, nullptr)) {}
+  ~WithoutNotices() { context_.notices = notices_; }
+  WithoutNotices(const WithoutNotices&) = delete;
+  WithoutNotices& operator=(const WithoutNotices&) = delete;
+
+ private:
+  ExecutionContext& context_;
+  NoticeSink* notices_;
+};
+
 }  // namespace
 
 // False: it comes for the first time.
@@ -45,45 +61,58 @@ bool NormalizedQuery::find() {
 
 // Plans the original and the normalised text, and decides.
 void NormalizedQuery::compare(CachedText& entry, std::string_view text) {
+  WithoutNotices quiet(state_.context);
   // What is wrong with the text itself decides nothing.
-  std::shared_ptr<PreparedStatement> original = runner_.prepare(parse_text(text, {}), 0, false);
+  std::shared_ptr<PreparedStatement> original =
+      runner_.prepare(runner_.parse_apart(text, {}), 0, false);
   entry.sharing = CachedText::Sharing::refused;
-  std::shared_ptr<CachedText> normalized = parse_text(normalizer_.text(), normalizer_.types());
+  std::shared_ptr<CachedText> normalized =
+      runner_.parse_apart(normalizer_.text(), normalizer_.types());
+  std::shared_ptr<PreparedStatement> shared;
   try {
-    std::shared_ptr<PreparedStatement> shared = runner_.prepare(normalized, 0, true);
-    if (!shared->is_planned || normalized->plans[0] == nullptr ||
+    shared = runner_.prepare(normalized, 0, true);
+    if (!shared->is_planned || !shared->plan->cacheable() ||
         !same_description(*original, *shared) ||
         shared->parameter_types.size() != normalizer_.literals().size()) {
       return;
     }
-  } catch (const SqlError&) {
-    return;  // a parameter is not a literal here
+  } catch (const SqlError& error) {
+    if (error.state() != sqlstate::query_canceled) return;  // a parameter is not a literal here
+    entry.sharing = CachedText::Sharing::undecided;
+    throw;
   }
-  entry.syntax = normalized->syntax;
-  entry.declared_types = normalized->declared_types;
-  entry.plans = normalized->plans;
-  entry.sharing = CachedText::Sharing::shared;
+  // Others may be using the syntax, if the entry was shared before.
+  if (entry.syntax == nullptr) {
+    entry.syntax = normalized->syntax;
+    entry.declared_types = normalized->declared_types;
+  }
+  entry.plans.resize(1);
+  state_.services.plans.keep_plan(entry, 0, shared->plan);
+  if (entry.plans[0] != nullptr) entry.sharing = CachedText::Sharing::shared;
 }
 
 bool NormalizedQuery::read_literals(Portal& portal) {
   TypeContext& types = state_.context.types;
+  // However this ends: memory may, too.
+  struct Restore {
+    TypeContext& types;
+    Arena* arena;
+    ~Restore() { types.arena = arena; }
+  } restore{types, types.arena};
+  types.arena = &*portal.memory;
   auto literals = normalizer_.literals();
   const std::vector<Oid>& parameter_types = portal.statement->parameter_types;
-  Arena* before = types.arena;
-  types.arena = &portal.memory;
-  bool read = true;
   portal.parameters.clear();
   try {
     for (size_t i = 0; i < literals.size(); ++i) {
       Datum value = literal_value(literals[i], parameter_types[i], types);
       // The text is the client's message: a portal must not point into it.
-      portal.parameters.push_back(copy_datum(value, type_info(parameter_types[i]), portal.memory));
+      portal.parameters.push_back(copy_datum(value, type_info(parameter_types[i]), *portal.memory));
     }
   } catch (const SqlError&) {
-    read = false;
+    return false;  // it is told, if it is an error, of the text as it came
   }
-  types.arena = before;
-  return read;
+  return true;
 }
 
 std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text) {
@@ -96,7 +125,7 @@ std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text) {
   if (!known || entry->sharing == CachedText::Sharing::refused) return nullptr;
   state_.transactions.open();
   state_.refresh_catalog();
-  bool usable = entry->sharing == CachedText::Sharing::shared &&
+  bool usable = entry->sharing == CachedText::Sharing::shared && entry->plans[0] != nullptr &&
                 entry->plans[0]->still_valid(state_.transactions.catalog(),
                                              state_.context.statement_timestamp_us);
   if (!usable) compare(*entry, text);

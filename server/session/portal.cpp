@@ -1,6 +1,7 @@
 #include "server/session/portal.h"
 
 #include "executor/execution.h"
+#include "executor/held_rows.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -36,6 +37,21 @@ void Portals::remove(std::string_view name) {
 void Portals::remove_since(uint64_t number) {
   if (unnamed_ != nullptr && unnamed_->number >= number) unnamed_ = nullptr;
   std::erase_if(named_, [number](const auto& entry) { return entry.second->number >= number; });
+}
+
+void Portals::end_since(uint64_t number) {
+  auto end = [number](Portal* portal) {
+    if (portal == nullptr || portal->number < number) return;
+    portal->execution.reset();
+    portal->held.reset();
+    portal->inner.reset();
+    portal->plan.reset();
+    portal->parameters = {};
+    portal->memory.reset();
+    portal->state = Portal::State::ended;
+  };
+  end(unnamed_.get());
+  for (const auto& [name, portal] : named_) end(portal.get());
 }
 
 void Portals::clear() {

@@ -1,9 +1,11 @@
-// A statement bound to its parameters, and how far it has run. Lives until its transaction ends.
+// A statement bound to its parameters, and how far it has run. Lives until its transaction ends; of
+// a block that has failed, until the block does.
 // Thread safety: none; the session's fiber.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +18,11 @@
 namespace pgsilo {
 
 class Execution;
+class HeldRows;
 
 struct Portal {
-  enum class State : uint8_t { ready, suspended, done, failed };
+  // ended: its transaction has failed, and keeps no more of it than that there was such a portal.
+  enum class State : uint8_t { ready, suspended, done, failed, ended };
 
   Portal();
   ~Portal();
@@ -26,13 +30,14 @@ struct Portal {
   Portal& operator=(const Portal&) = delete;
 
   std::shared_ptr<PreparedStatement> statement;
-  std::string statement_name;  // as Bind called it
-  Arena memory{256};           // parameter values
+  std::string statement_name;                       // as Bind called it
+  std::optional<Arena> memory{std::in_place, 256};  // parameter values
   std::vector<Datum> parameters;
   std::vector<WireFormat> result_formats;
   State state = State::ready;
   std::shared_ptr<const ExecutablePlan> plan;
   std::unique_ptr<Execution> execution;  // while it runs or is suspended
+  std::unique_ptr<HeldRows> held;        // SHOW's rows
   std::shared_ptr<Portal> inner;         // what SQL's EXECUTE runs
   uint64_t number = 0;                   // in the order of creation
 };
@@ -47,6 +52,8 @@ class Portals {
   // Every portal added from now on has this number or a higher one.
   uint64_t next_number() const { return next_number_; }
   void remove_since(uint64_t number);
+  // Those of which removing would take the names: what they hold goes.
+  void end_since(uint64_t number);
   bool empty() const { return unnamed_ == nullptr && named_.empty(); }
 
  private:

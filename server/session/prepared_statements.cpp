@@ -11,7 +11,12 @@ std::shared_ptr<PreparedStatement> PreparedStatements::find(std::string_view nam
 }
 
 void PreparedStatements::remember(std::string_view name) {
-  undo_.push_back({std::string(name), find(name)});
+  if (!has_replay_point_) return;
+  if (!name.empty()) {
+    if (!named_before_.contains(name)) named_before_.emplace(name, find(name));
+  } else if (!unnamed_before_) {
+    unnamed_before_ = unnamed_;
+  }
 }
 
 void PreparedStatements::add(std::string_view name, std::shared_ptr<PreparedStatement> statement) {
@@ -46,18 +51,32 @@ void PreparedStatements::remove_all() {
   while (!named_.empty()) remove(named_.begin()->first);
 }
 
+void PreparedStatements::forget_plans() {
+  if (unnamed_ != nullptr) unnamed_->plan = nullptr;
+  for (const auto& [name, statement] : named_) statement->plan = nullptr;
+}
+
+void PreparedStatements::set_replay_point() {
+  drop_replay_point();
+  has_replay_point_ = true;
+}
+
+void PreparedStatements::drop_replay_point() {
+  has_replay_point_ = false;
+  unnamed_before_.reset();
+  named_before_.clear();
+}
+
 void PreparedStatements::rewind() {
-  while (!undo_.empty()) {
-    Undo undo = std::move(undo_.back());
-    undo_.pop_back();
-    if (undo.name.empty()) {
-      unnamed_ = std::move(undo.before);
-    } else if (undo.before == nullptr) {
-      named_.erase(undo.name);
+  if (unnamed_before_) unnamed_ = std::move(*unnamed_before_);
+  for (auto& [name, before] : named_before_) {
+    if (before == nullptr) {
+      named_.erase(name);
     } else {
-      named_[undo.name] = std::move(undo.before);
+      named_[name] = std::move(before);
     }
   }
+  set_replay_point();
 }
 
 }  // namespace pgsilo

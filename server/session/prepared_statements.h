@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,21 +41,26 @@ class PreparedStatements {
   // False when there is none.
   bool remove(std::string_view name);
   void remove_all();
+  // They are planned again when they are run.
+  void forget_plans();
 
-  // Forgets how to undo what was done so far.
-  void set_replay_point() { undo_.clear(); }
+  // From here on what there was is remembered, until drop_replay_point().
+  void set_replay_point();
+  void drop_replay_point();
+  // There is again what there was at the replay point.
   void rewind();
 
  private:
-  struct Undo {
-    std::string name;
-    std::shared_ptr<PreparedStatement> before;  // null: there was none
-  };
+  using Named = std::map<std::string, std::shared_ptr<PreparedStatement>, std::less<>>;
+
   void remember(std::string_view name);
 
   std::shared_ptr<PreparedStatement> unnamed_;
-  std::map<std::string, std::shared_ptr<PreparedStatement>, std::less<>> named_;
-  std::vector<Undo> undo_;
+  Named named_;
+  // What stood at the replay point under each name that was changed since; null: nothing.
+  bool has_replay_point_ = false;
+  std::optional<std::shared_ptr<PreparedStatement>> unnamed_before_;
+  Named named_before_;
 };
 
 }  // namespace pgsilo

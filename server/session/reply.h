@@ -43,6 +43,7 @@ class Reply final : public NoticeSink {
 
   MessageWriter& messages() { return messages_; }
   ByteBuffer& buffer() { return connection_.output(); }
+  Connection& connection() { return connection_; }
 
   // What was said so far rests on `epoch`.
   void rest_on(uint64_t epoch) { epoch_ = std::max(epoch_, epoch); }

@@ -2,6 +2,7 @@
 // Thread safety: none; the session's fiber.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "executor/result_sink.h"
 #include "server/pgwire/protocol.h"
 #include "server/session/reply.h"
+#include "sql/sql_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -17,20 +19,22 @@ class RowWriter final : public ResultSink {
  public:
   explicit RowWriter(Reply& reply) : reply_(reply) {}
 
-  // For the rows that follow. Throws 42883 when a column has no binary form but should.
+  // For the rows that follow: if there is one and a column has not the form that it should have,
+  // row() throws 22023 or 42883.
   void prepare(std::span<const ResultColumn> columns, std::span<const WireFormat> formats,
                const TypeContext& types);
   void row(std::span<const Datum> values) override;
-  // A row of texts, for commands of the session.
-  void text_row(std::span<const std::string_view> values);
 
  private:
   struct Column {
     void (*print)(Datum value, ByteBuffer& out, const TypeContext& types);
   };
+  void print(std::span<const Datum> values, ByteBuffer& out);
+
   Reply& reply_;
   const TypeContext* types_ = nullptr;
   std::vector<Column> columns_;
+  std::optional<SqlError> refusal_;
 };
 
 }  // namespace pgsilo

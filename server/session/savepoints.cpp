@@ -1,4 +1,5 @@
 // SAVEPOINT, RELEASE and ROLLBACK TO.
+#include "executor/statement_place.h"
 #include "server/session/transaction_control.h"
 #include "sql/sql_error.h"
 
@@ -6,8 +7,7 @@ namespace pgsilo {
 
 void TransactionControl::require_block(std::string_view command) const {
   if (in_block()) return;
-  throw SqlError(sqlstate::no_active_sql_transaction,
-                 concat(command, " can only be used in transaction blocks"));
+  throw outside_of_block(command);
 }
 
 size_t TransactionControl::find_savepoint(std::string_view name) const {
@@ -48,6 +48,7 @@ std::string_view TransactionControl::rollback_to_savepoint(std::string_view name
   require_block("ROLLBACK TO SAVEPOINT");
   size_t at = find_savepoint(name);
   savepoints_.resize(at + 1);
+  observer_.before_rollback_to(savepoints_.back().observed);
   unwind_to_newest();
   state_ = State::block;
   return "ROLLBACK";
@@ -64,7 +65,6 @@ void TransactionControl::unwind_statement(const StatementMark& mark) {
 
 void TransactionControl::unwind_to_newest() {
   const Savepoint& savepoint = savepoints_.back();
-  observer_.before_rollback_to(savepoint.observed);
   transaction_.rollback_to(savepoint.storage);
   advisory_locks_.rollback_to(savepoint.locks);
   advisory_locks_.settle();

@@ -58,6 +58,7 @@ Session::Session(const SessionServices& services, WorkerFiber& fiber, int descri
       retry_(static_cast<uint64_t>(monotonic_ns())) {
   commands_.set_runner(runner_);
   state_.context.long_reader = this;
+  state_.context.outside_acts = this;
 }
 
 Session::~Session() { leave(); }
@@ -98,6 +99,7 @@ void Session::end_by_failure(const SqlError& error) {
 void Session::leave() {
   state_.transactions.abandon();
   state_.transactions.advisory_locks().release_all();
+  state_.slots.drop_temporary();
   if (!registered_) return;
   registered_ = false;
   state_.log.disconnection();
@@ -127,7 +129,10 @@ void Session::serve() {
   }
 }
 
+// Within an answer only the transaction's own limit: the client's next message may be long in
+// coming, as in PostgreSQL.
 int64_t Session::idle_deadline_us() const {
+  if (!answered_) return state_.interrupts.transaction_deadline_us();
   bool in_transaction = state_.transactions.state() != TransactionControl::State::idle;
   int64_t limit_ms =
       state_.settings.value(in_transaction ? timeouts().idle_in_transaction : timeouts().idle)
@@ -163,7 +168,10 @@ bool Session::serve_message() {
   Frame frame;
   try {
     int64_t deadline_us = idle_deadline_us();
-    if (!frame_is_here(state_.connection)) state_.transactions.let_writers_in();
+    if (!frame_is_here(state_.connection)) {
+      state_.transactions.let_writers_in();
+      state_.interrupts.begin_pause();
+    }
     bool in_transaction = state_.transactions.state() != TransactionControl::State::idle;
     state_.interrupts.begin_idling();
     state_.log.forget_statement();
@@ -172,14 +180,17 @@ bool Session::serve_message() {
       if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
       return false;
     }
+    answered_ = false;
     state_.in_query = static_cast<FrontendMessage>(frame.type) == FrontendMessage::query;
     ends_answer_ =
         state_.in_query || static_cast<FrontendMessage>(frame.type) == FrontendMessage::sync;
+    state_.one_of_several = false;
     replays_messages_ |= !state_.in_query;
     if (frame.refused) {
       if (!refuse(frame)) return false;
     } else {
       state_.connection.consume(frame.total_bytes);
+      limit_replay(frame.total_bytes);
       dispatch(frame);
     }
     // The block ended inside of a pipeline: what follows is another transaction.
@@ -212,19 +223,25 @@ bool Session::refuse(const Frame& frame) {
   return true;
 }
 
+void Session::start_clock() {
+  state_.interrupts.start_clock(state_.settings.value(timeouts().statement).integer);
+}
+
 void Session::dispatch(const Frame& frame) {
   auto type = static_cast<FrontendMessage>(frame.type);
   message_ = type;
   if (skips_to_sync_ && type != FrontendMessage::sync && type != FrontendMessage::terminate) return;
+  if (type != FrontendMessage::terminate) state_.interrupts.check_clock();
   bool runs = state_.in_query || type == FrontendMessage::execute ||
               type == FrontendMessage::parse || type == FrontendMessage::bind;
   if (runs || state_.transactions.state() == TransactionControl::State::idle)
     state_.transactions.set_clock();
   if (runs && !state_.running_again) {
-    state_.interrupts.begin_command(state_.settings.value(timeouts().statement).integer);
+    state_.interrupts.begin_command();
     state_.log.begin_message(state_.context.statement_timestamp_us +
                              postgres_epoch_unix_seconds * usecs_per_second);
   }
+  if (runs || type == FrontendMessage::describe) start_clock();
   switch (type) {
     case FrontendMessage::query: {
       MessageReader reader(frame.body);
@@ -280,11 +297,16 @@ void Session::run_query(std::string_view text) {
   if (state_.log.wants_statements()) log_query(text, parsed->syntax->statements);
   if (normalized_.entry() == nullptr) state_.run_counted(*parsed, parsed->syntax->text);
   size_t count = parsed->syntax->statements.size();
+  state_.one_of_several = count > 1;
   if (count == 0) state_.reply.messages().bare(BackendMessage::empty_query_response);
   if (!state_.running_again) first_statement_ = 0;
   for (size_t i = first_statement_; i < count; ++i) {
     more_statements_ = i + 1 < count;
     run_statement(parsed, i);
+    if (more_statements_) {
+      state_.interrupts.stop_clock();
+      start_clock();
+    }
     if (state_.transactions.state() == TransactionControl::State::idle &&
         state_.transactions.can_replay()) {
       // What has ended must not run again: the next run begins behind it.
@@ -330,10 +352,8 @@ void Session::log_query(std::string_view text, std::span<const ast::RawStatement
 
 void Session::run_statement(std::shared_ptr<CachedText> text, size_t index) {
   const ast::Node* node = text->syntax->statements[index].statement;
-  if (state_.transactions.state() != TransactionControl::State::failed ||
-      !StatementRunner::ends_transaction(node)) {
-    state_.transactions.begin_statement();
-  }
+  runner_.begin(node);
+  state_.interrupts.give_way();  // a text may have many
   state_.interrupts.check();
   auto portal = std::make_shared<Portal>();
   portal->statement = runner_.prepare(std::move(text), index, false);
@@ -392,6 +412,7 @@ void Session::release() {
 // The end of an answer.
 void Session::ready() {
   state_.interrupts.end_command();
+  answered_ = true;
   report_settings();
   state_.reply.messages().ready_for_query(state_.transactions.ready_state());
   release();

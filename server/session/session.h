@@ -9,6 +9,7 @@
 // Thread safety: none; the session's fiber.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,7 +31,7 @@ namespace pgsilo {
 struct StartupPacket;
 struct StartupParameters;
 
-class Session final : public OutputValve, public LongReader {
+class Session final : public OutputValve, public LongReader, public OutsideActs {
  public:
   // Takes the descriptor over; ends with it closed.
   Session(const SessionServices& services, WorkerFiber& fiber, int descriptor);
@@ -57,6 +58,7 @@ class Session final : public OutputValve, public LongReader {
   void wait_for_reader();
   bool refuse(const Frame& frame);
   void dispatch(const Frame& frame);
+  void start_clock();
   void run_query(std::string_view text);
   void log_query(std::string_view text, std::span<const ast::RawStatement> statements);
   bool run_normalized(std::string_view text);
@@ -75,11 +77,13 @@ class Session final : public OutputValve, public LongReader {
   void set_replay_point();
   // What ran so far does not run again; the next message begins what may.
   void give_up_replay();
+  void limit_replay(size_t message_bytes);
   bool reads_alone() const;
   void answer_begins() override;
   void output_is_full() override;
   bool read_snapshot() override;
   bool read_statement_snapshot();
+  void begin_act() override;
   // The failure of the message that was dispatched last.
   void recover(const SqlError& error, const TransactionStatus* conflict);
   bool may_run_again(TransactionStatus conflict);
@@ -103,8 +107,10 @@ class Session final : public OutputValve, public LongReader {
   enum class End : uint8_t { client_lost, asked_for, fatal, killed };
   End end_ = End::client_lost;
   bool replays_messages_ = false;  // the replay point lies before messages that are no Query
+  size_t longest_message_ = 0;     // since the replay point
   bool skips_to_sync_ = false;
   bool executed_ = false;     // a portal was run since the last Sync
+  bool answered_ = true;      // all that the client has asked for: it may idle
   bool ends_answer_ = false;  // it is answered with ReadyForQuery, also when it fails
   FrontendMessage message_ = FrontendMessage::sync;  // that was dispatched last
   bool more_statements_ = false;                     // of the query follow the one that runs

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "executor/result_sink.h"
+#include "catalog/named_relation.h"
+#include "executor/held_rows.h"
 #include "server/session/setting_statement.h"
 #include "sql/ast/ast.h"
 #include "sql/ast/make_node.h"
@@ -25,16 +26,21 @@ SqlError no_statement(std::string_view name) {
                   concat("prepared statement \"", name, "\" does not exist"));
 }
 
+SqlState state_of(CheckpointOutcome outcome) {
+  if (outcome == CheckpointOutcome::no_space) return sqlstate::disk_full;
+  if (outcome == CheckpointOutcome::no_memory) return sqlstate::out_of_memory;
+  return sqlstate::internal_error;
+}
+
 // All of the name in the first schema that has one.
-void add_deferrable_constraints(const CatalogView& catalog, const ast::RangeVar& name,
-                                bool deferred, std::vector<Oid>* constraints) {
+void add_deferrable_constraints(const CatalogView& catalog, std::string_view database,
+                                const ast::RangeVar& name, bool deferred,
+                                std::vector<Oid>* constraints) {
   std::vector<Oid> schemas = catalog.search_path();
-  if (!name.schema_name.empty()) {
-    const SchemaDescriptor* schema = catalog.find_schema(name.schema_name);
-    if (schema == nullptr) {
-      throw SqlError(sqlstate::invalid_schema_name,
-                     concat("schema \"", name.schema_name, "\" does not exist"));
-    }
+  std::string_view schema_name = schema_of(name, database);
+  if (!schema_name.empty()) {
+    const SchemaDescriptor* schema = catalog.find_schema(schema_name);
+    if (schema == nullptr) throw undefined_schema(schema_name);
     schemas = {schema->oid};
   }
   for (Oid schema : schemas) {
@@ -62,7 +68,7 @@ class ParameterSink final : public ResultSink {
   ParameterSink(Portal& portal, std::span<const Oid> types) : portal_(portal), types_(types) {}
   void row(std::span<const Datum> values) override {
     for (size_t i = 0; i < values.size(); ++i) {
-      portal_.parameters.push_back(copy_datum(values[i], type_info(types_[i]), portal_.memory));
+      portal_.parameters.push_back(copy_datum(values[i], type_info(types_[i]), *portal_.memory));
     }
   }
 
@@ -126,7 +132,7 @@ StatementRunner::Outcome SessionCommands::run(Portal& portal, uint64_t row_limit
     case Kind::set_stmt:
       return {false, run_set_statement(state_, *ast::as<ast::SetStmt>(node))};
     case Kind::show_stmt:
-      return {false, show(*ast::as<ast::ShowStmt>(node))};
+      return show(portal, *ast::as<ast::ShowStmt>(node), row_limit);
     case Kind::prepare_stmt:
       return {false, prepare(portal, *ast::as<ast::PrepareStmt>(node))};
     case Kind::execute_stmt:
@@ -162,38 +168,48 @@ std::string_view SessionCommands::checkpoint() {
     state_.context.check_budget();
   }
   if (outcome == CheckpointOutcome::done) return "CHECKPOINT";
-  throw SqlError(sqlstate::internal_error, "checkpoint request failed").detail(why);
+  throw SqlError(state_of(outcome), "checkpoint request failed").detail(why);
 }
 
 std::string_view SessionCommands::set_constraints(const ast::SetConstraintsStmt& statement) {
-  if (!state_.transactions.in_block()) {
-    state_.context.notices->notice(
-        SqlError(Severity::warning, sqlstate::no_active_sql_transaction,
-                 "SET CONSTRAINTS can only be used in transaction blocks"));
-  }
+  warn_outside_block(state_.context.place, "SET CONSTRAINTS", *state_.context.notices);
   state_.transactions.open();
   state_.refresh_catalog();
   std::vector<Oid> constraints;
   for (const ast::RangeVar* name : statement.constraints)
-    add_deferrable_constraints(state_.transactions.catalog(), *name, statement.deferred,
-                               &constraints);
+    add_deferrable_constraints(state_.transactions.catalog(), state_.context.database_name, *name,
+                               statement.deferred, &constraints);
   state_.references.set_constraints(constraints, statement.deferred);
   return "SET CONSTRAINTS";
 }
 
-std::string_view SessionCommands::show(const ast::ShowStmt& statement) {
-  if (statement.name == "all") {
-    for (const Settings::Shown& each : state_.settings.show_all()) {
-      std::array<std::string_view, 3> values = {each.name, each.value, each.description};
-      state_.rows.text_row(values);
-    }
-    return "SHOW";
+// What it shows is what was so when it began.
+StatementRunner::Outcome SessionCommands::show(Portal& portal, const ast::ShowStmt& statement,
+                                               uint64_t row_limit) {
+  if (portal.held == nullptr) portal.held = shown(portal, statement);
+  state_.rows.prepare(portal.statement->result_columns, portal.result_formats,
+                      state_.context.types);
+  uint64_t limit = row_limit == 0 ? UINT64_MAX : row_limit;
+  return {portal.held->hand_out(state_.rows, limit) == limit, "SHOW"};
+}
+
+std::unique_ptr<HeldRows> SessionCommands::shown(const Portal& portal,
+                                                 const ast::ShowStmt& statement) const {
+  auto rows = std::make_unique<HeldRows>(portal.statement->result_columns);
+  if (statement.name != "all") {
+    std::string value;
+    if (!state_.settings.get(statement.name, &value))
+      state_.settings.canonical_name(statement.name);
+    Datum shown = Datum::of_bytes(value);
+    rows->row({&shown, 1});
+    return rows;
   }
-  std::string value;
-  if (!state_.settings.get(statement.name, &value)) state_.settings.canonical_name(statement.name);
-  std::array<std::string_view, 1> values = {value};
-  state_.rows.text_row(values);
-  return "SHOW";
+  for (const Settings::Shown& each : state_.settings.show_all()) {
+    std::array<Datum, 3> values = {Datum::of_bytes(each.name), Datum::of_bytes(each.value),
+                                   Datum::of_bytes(each.description)};
+    rows->row(values);
+  }
+  return rows;
 }
 
 std::string_view SessionCommands::prepare(const Portal& portal, const ast::PrepareStmt& statement) {
@@ -266,6 +282,7 @@ std::string_view SessionCommands::deallocate(const ast::DeallocateStmt& statemen
 std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
   switch (statement.discard_kind) {
     case ast::DiscardKind::plans:
+      runner_->forget_plans();
       return "DISCARD PLANS";
     case ast::DiscardKind::sequences:
       state_.sequences.forget();
@@ -275,16 +292,15 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
     case ast::DiscardKind::all:
       break;
   }
-  if (state_.transactions.in_block()) {
-    throw SqlError(sqlstate::active_sql_transaction,
-                   "DISCARD ALL cannot run inside a transaction block");
-  }
+  refuse_in_block(state_.context.place, "DISCARD ALL");
   state_.settings.reset("session_authorization", false);
   state_.settings.reset("role", false);
   state_.settings.reset_all();
   state_.statements.remove_all();
+  runner_->forget_plans();
   state_.sequences.forget();
   state_.transactions.advisory_locks().unlock_all();
+  state_.transactions.commit_implicit();  // whatever follows
   return "DISCARD ALL";
 }
 

@@ -26,7 +26,8 @@ class SessionCommands {
  private:
   std::string_view checkpoint();
   std::string_view set_constraints(const ast::SetConstraintsStmt& statement);
-  std::string_view show(const ast::ShowStmt& statement);
+  StatementRunner::Outcome show(Portal& portal, const ast::ShowStmt& statement, uint64_t row_limit);
+  std::unique_ptr<HeldRows> shown(const Portal& portal, const ast::ShowStmt& statement) const;
   std::string_view prepare(const Portal& portal, const ast::PrepareStmt& statement);
   StatementRunner::Outcome execute(Portal& portal, const ast::ExecuteStmt& statement,
                                    uint64_t row_limit);

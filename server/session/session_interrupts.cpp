@@ -25,14 +25,38 @@ bool SessionInterrupts::request_end_of_idling() {
   return true;
 }
 
-void SessionInterrupts::begin_command(int64_t statement_timeout_ms) {
+void SessionInterrupts::begin_command() {
   if (expired_ == Expired::transaction) return;
   expired_ = Expired::nothing;
   if (cancelled_.load(std::memory_order_relaxed) && !is_terminating()) {
     cancelled_.store(false, std::memory_order_relaxed);
   }
+}
+
+void SessionInterrupts::start_clock(int64_t statement_timeout_ms) {
+  bool limited = statement_deadline_us_ != no_deadline && statement_timeout_ms != 0;
+  if (clock_ == Clock::runs && limited) return;
+  several_timed_ |= clock_ == Clock::ended;
+  clock_ = Clock::runs;
   statement_deadline_us_ =
       statement_timeout_ms == 0 ? no_deadline : monotonic_us() + statement_timeout_ms * 1000;
+}
+
+void SessionInterrupts::restart_clock() {
+  bool counts_on = !several_timed_ && statement_deadline_us_ != no_deadline;
+  clock_ = counts_on ? Clock::runs : Clock::stands;
+}
+
+void SessionInterrupts::check_clock() {
+  if (clock_ != Clock::runs) return;
+  check_deadline();
+  if (expired_ == Expired::statement) check();
+}
+
+void SessionInterrupts::end_command() {
+  clock_ = Clock::stands;
+  several_timed_ = false;
+  statement_deadline_us_ = no_deadline;
 }
 
 void SessionInterrupts::set_transaction_limit(int64_t limit_ms) {
@@ -126,11 +150,21 @@ void SessionInterrupts::park(int64_t deadline_us) {
   check_deadline();
 }
 
+void SessionInterrupts::park_for(WaitEvent event) {
+  WaitScope waits(report_, event);
+  park();
+}
+
 bool SessionInterrupts::yield_if_spent() {
   if (!fiber_.worker().slice_spent()) return false;
   check_deadline();
   fiber_.yield();
   return true;
+}
+
+void SessionInterrupts::pause_work() {
+  yield_if_spent();
+  check();
 }
 
 void SessionInterrupts::sleep(int64_t duration_us) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/long_work.h"
 #include "base/parker.h"
 #include "executor/execution_context.h"
 #include "executor/wait_report.h"
@@ -20,9 +21,12 @@ namespace pgsilo {
 
 class LockOwner;
 
-class SessionInterrupts final : public Parker, public TimeBudget {
+class SessionInterrupts final : public Parker, public TimeBudget, WorkPause {
  public:
-  explicit SessionInterrupts(WorkerFiber& fiber) : fiber_(fiber) {}
+  explicit SessionInterrupts(WorkerFiber& fiber) : fiber_(fiber) { fiber.set_work_pause(this); }
+  ~SessionInterrupts() override { fiber_.set_work_pause(nullptr); }
+  SessionInterrupts(const SessionInterrupts&) = delete;
+  SessionInterrupts& operator=(const SessionInterrupts&) = delete;
   // Whose client it is that answers are for.
   void watch(const Connection& connection) { connection_ = &connection; }
   // Waits for which nobody has noted a reason are storage's: for a lock if `locks` waits for one.
@@ -48,10 +52,24 @@ class SessionInterrupts final : public Parker, public TimeBudget {
   }
   bool is_terminating() const { return terminating_.load(std::memory_order_relaxed); }
 
-  // A message from the client is about to be handled: older cancel requests came too late. 0: no
-  // limit.
-  void begin_command(int64_t statement_timeout_ms);
-  void end_command() { statement_deadline_us_ = no_deadline; }
+  // A message from the client is about to be handled: older cancel requests came too late.
+  void begin_command();
+  // The clock of statement_timeout (0: no limit) runs from here, unless it does already: a
+  // statement's Parse, Bind and Execute are timed together, as in PostgreSQL.
+  void start_clock(int64_t statement_timeout_ms);
+  // A statement has ended. Its limit still holds for its commit, until the next one begins.
+  void stop_clock() { clock_ = Clock::ended; }
+  // All since end_command() runs again. A statement alone has one limit for all of its runs; of
+  // several each is timed anew.
+  void restart_clock();
+  // The client has time to think. Behind the end of a statement nothing counts that.
+  void begin_pause() {
+    if (clock_ != Clock::runs) statement_deadline_us_ = no_deadline;
+  }
+  // Throws 57014 when the limit ran out while the client did nothing.
+  void check_clock();
+  // All that the client has asked for is answered.
+  void end_command();
   // transaction_timeout as it is set now; it counts from begin_transaction(), or from here when the
   // open transaction had no limit. 0: none.
   void set_transaction_limit(int64_t limit_ms);
@@ -76,6 +94,7 @@ class SessionInterrupts final : public Parker, public TimeBudget {
   static SqlError memory_error();
 
   void park(int64_t deadline_us = no_deadline) override;
+  void park_for(WaitEvent event);
   void unpark() override { fiber_.unpark(); }
   void give_way() override { yield_if_spent(); }
   bool yield_if_spent() override;
@@ -86,6 +105,8 @@ class SessionInterrupts final : public Parker, public TimeBudget {
   void sleep(int64_t duration_us);
 
  private:
+  // WorkPause: gives way, and throws 57014 as check() does.
+  void pause_work() override;
   void check_deadline();
   WaitEvent storage_wait();
 
@@ -101,6 +122,9 @@ class SessionInterrupts final : public Parker, public TimeBudget {
   Expired expired_ = Expired::nothing;
   bool in_transaction_ = false;
   int64_t transaction_limit_ms_ = 0;
+  enum class Clock : uint8_t { stands, runs, ended };
+  Clock clock_ = Clock::stands;
+  bool several_timed_ = false;  // since end_command()
   int64_t statement_deadline_us_ = no_deadline;
   int64_t transaction_deadline_us_ = no_deadline;
 };

@@ -6,6 +6,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/clock.h"
+#include "base/long_work.h"
 #include "server/settings/settings.h"
 #include "sql/types/text.h"
 #include "sql/types/type.h"
@@ -168,6 +169,17 @@ void SessionLog::report(const SqlDiagnostic& d) {
   write(entry);
 }
 
+void SessionLog::lock_wait(std::string_view what, int64_t waited_us, std::string_view detail) {
+  refresh();
+  if (!wants(LogLevel::log)) return;
+  std::string message = concat(what, milliseconds(waited_us));
+  LogEntry entry;
+  entry.message = message;
+  entry.detail = detail;
+  if (LogLevel::log >= least_with_statement_) entry.statement = statement_;
+  write(entry);
+}
+
 // --- statements ---
 
 void SessionLog::query(std::string_view text, StatementClass type, std::string_view prepared) {
@@ -186,6 +198,8 @@ std::string SessionLog::title(std::string_view verb, std::string_view statement,
 
 std::string SessionLog::parameters(const Portal& portal, const TypeContext& types,
                                    int64_t limit) const {
+  // An error may be what is being told.
+  UnpausedWork unpaused;
   std::string text;
   ByteBuffer value;
   for (size_t i = 0; i < portal.parameters.size(); ++i) {

@@ -45,6 +45,8 @@ class SessionLog {
   void forget_statement() { statement_ = {}; }
   // An error, a warning or the like: what the client is told, if log_min_messages wants it here.
   void report(const SqlDiagnostic& diagnostic);
+  // `what` ends before how long it took.
+  void lock_wait(std::string_view what, int64_t waited_us, std::string_view detail);
 
   // --- statements ---
   // A message that runs something has come, not for the second time; when (since 1970).

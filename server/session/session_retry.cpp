@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 
 #include "base/clock.h"
@@ -21,6 +22,7 @@ void Session::set_replay_point() {
   state_.statements.set_replay_point();
   state_.transactions.set_can_replay(true);
   replays_messages_ = false;
+  longest_message_ = 0;
   first_statement_ = 0;
 }
 
@@ -28,6 +30,17 @@ void Session::give_up_replay() {
   state_.transactions.set_can_replay(false);
   state_.running_again = false;
   state_.connection.drop_replay_point();
+  state_.statements.drop_replay_point();
+}
+
+// Messages that are kept so that they can run again take memory: beside the longest of them, which
+// had to be here whole, so much of it and only what memory_limit admits. More runs once.
+void Session::limit_replay(size_t message_bytes) {
+  longest_message_ = std::max(longest_message_, message_bytes);
+  size_t kept = state_.connection.replay_bytes();
+  if (kept <= longest_message_ + limits::free_message_bytes) return;
+  if (kept > longest_message_ + limits::replayed_input_bytes || !memory_admits(message_bytes))
+    answer_begins();
 }
 
 // The transaction is a one-shot that only reads, and nothing follows what runs now: a moment of the
@@ -45,6 +58,12 @@ void Session::answer_begins() {
   if (!state_.transactions.can_replay()) return;
   state_.transactions.become_interactive();
   give_up_replay();
+}
+
+// An act is as good as an answer that has left; and each rests on what was read before it.
+void Session::begin_act() {
+  state_.transactions.validate();  // before the replay is given up
+  answer_begins();
 }
 
 // READ COMMITTED, of statements that may run again alone: the one that runs sees one moment since
@@ -71,8 +90,8 @@ void Session::output_is_full() {
   state_.interrupts.check();
   // What has left cannot be taken back: from here on no conflict may come.
   static_cast<void>(read_snapshot());
+  state_.transactions.validate();  // before the replay is given up
   answer_begins();
-  state_.transactions.validate();
   state_.transactions.let_writers_in();  // who wait for a client otherwise
   state_.reply.rest_on(state_.transactions.awaited_epoch());
   state_.reply.release();
@@ -158,6 +177,7 @@ void Session::run_again(TransactionStatus conflict) {
   state_.statements.rewind();
   state_.connection.rewind();
   skips_to_sync_ = false;
+  state_.interrupts.restart_clock();
   state_.running_again = true;
   if (state_.counted != nullptr) state_.counted->retries.add();
 }
@@ -179,10 +199,12 @@ void Session::log_internal_error(const SqlError& error) const {
 
 void Session::fail(const SqlError& error) {
   state_.transactions.fail(error.diagnostic().state);
+  state_.slots.drop_temporary();  // as in PostgreSQL
   state_.reply.rest_on(state_.transactions.awaited_epoch());
   state_.reply.error(error);
   skips_to_sync_ = !ends_answer_;
   if (ends_answer_) return ready();
+  state_.interrupts.end_command();
   // As in PostgreSQL an error leaves at once, and all that was said before it: its client may read
   // on before it sends Sync.
   give_up_replay();

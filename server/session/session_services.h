@@ -7,6 +7,7 @@ namespace pgsilo {
 class Catalog;
 class Checkpointer;
 class MemoryBudget;
+class ParserThreads;
 class PlanCache;
 class ServerLog;
 class ServerMonitor;
@@ -20,6 +21,7 @@ struct SessionServices {
   Worker& worker;
   WorkerContext& storage;
   PlanCache& plans;
+  ParserThreads& parsers;
   Catalog& catalog;
   Checkpointer& checkpointer;
   SessionRegistry& sessions;

@@ -2,6 +2,7 @@
 
 #include "server/settings/canonical.h"
 #include "server/statistics/worker_statistics.h"
+#include "wal/checkpoint/checkpointer.h"
 
 namespace pgsilo {
 namespace {
@@ -18,6 +19,7 @@ struct Indexes {
   int transaction_timeout = find_setting("transaction_timeout");
   int application_name = find_setting("application_name");
   int deadlock_timeout = find_setting("deadlock_timeout");
+  int log_lock_waits = find_setting("log_lock_waits");
   int enable_seqscan = find_setting("enable_seqscan");
   int enable_indexscan = find_setting("enable_indexscan");
   int enable_nestloop = find_setting("enable_nestloop");
@@ -60,6 +62,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
       reply(connection, settings, log, valve),
       memory_promise(&given.memory),
       transactions(given.storage, given.catalog, settings, context, waits, *this),
+      slots(given.checkpointer.slots(), context),
       rows(reply),
       copy_in(connection, reply, transactions, interrupts),
       copy_out(reply) {
@@ -77,6 +80,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
   context.wait_report = &activity.wait_report();
   context.monitor = &services.monitor;
   context.backup = &backup;
+  context.slots = &slots;
   context.cancel_requested = &interrupts.cancelled();
   context.memory_promise = &memory_promise;
   context.types.arena = &statement_memory;
@@ -138,6 +142,7 @@ void SessionState::apply_settings() {
     types.time_zone = TimeZone::load(zone).value_or(TimeZone::utc());
   waits.lock_timeout_us = number(at.lock_timeout) * 1000;
   waits.deadlock_timeout_us = number(at.deadlock_timeout) * 1000;
+  waits.observer = number(at.log_lock_waits) != 0 ? &lock_waits : nullptr;
   interrupts.set_transaction_limit(number(at.transaction_timeout));
   reply.set_limit(static_cast<size_t>(number(at.retry_buffer_size)) * 1024);
 

@@ -15,6 +15,7 @@
 #include "planner/plan/transaction_plan.h"
 #include "server/net/connection.h"
 #include "server/session/copy_stream.h"
+#include "server/session/lock_wait_log.h"
 #include "server/session/portal.h"
 #include "server/session/prepared_statements.h"
 #include "server/session/reply.h"
@@ -25,6 +26,7 @@
 #include "server/session/session_services.h"
 #include "server/session/transaction_control.h"
 #include "server/session/wal_backup.h"
+#include "server/session/wal_slots.h"
 #include "server/settings/settings.h"
 
 namespace pgsilo {
@@ -34,6 +36,7 @@ class ExecutionPool {
  public:
   std::unique_ptr<Execution> take(const std::shared_ptr<const ExecutablePlan>& plan,
                                   ExecutionContext& context, std::span<const Datum> parameters);
+  void clear() { idle_.clear(); }
   // It ran to its end.
   void give_back(const ExecutablePlan* plan, std::unique_ptr<Execution> execution);
 
@@ -58,6 +61,7 @@ struct SessionState final : TransactionObserver {
   void keep_writers_out(bool keeps);
   uint64_t savepoint_set() override { return portals.next_number(); }
   void before_rollback_to(uint64_t savepoint) override { portals.remove_since(savepoint); }
+  void before_block_fails(uint64_t savepoint) override { portals.end_since(savepoint); }
   // Brings contexts up to date after settings changed. Cheap when they did not.
   void apply_settings();
   // The catalog as the next statement sees it: the newest one, by the session's search path.
@@ -75,9 +79,11 @@ struct SessionState final : TransactionObserver {
   WaitSettings waits;
   Arena statement_memory{ArenaLimit::memory_limit};  // context.types.arena
   TransactionControl transactions;
+  LockWaitLog lock_waits{services, context, transactions, log};
   SequenceSession sequences;
   ReferentialActions references{context};
   WalBackup backup{services.checkpointer, context};
+  WalSlots slots;
   PreparedStatements statements;
   Portals portals;
   ExecutionPool executions;
@@ -85,6 +91,7 @@ struct SessionState final : TransactionObserver {
   CopyInStream copy_in;
   CopyOutStream copy_out;
   bool in_query = false;                       // the message that runs is a simple query
+  bool one_of_several = false;                 // statements of it
   bool running_again = false;                  // a one-shot, after a conflict
   bool only_reads = true;                      // the transaction's statements so far
   std::shared_ptr<StatementCounters> counted;  // of the statement that ran last; null: none yet

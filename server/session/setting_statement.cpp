@@ -89,10 +89,7 @@ std::string value_text(SessionState& state, std::string_view name, ast::NodeList
 void set_modes(SessionState& state, const ast::SetStmt& statement) {
   if (statement.name == "TRANSACTION SNAPSHOT") throw_unsupported("SET TRANSACTION SNAPSHOT");
   bool session = statement.name == "SESSION CHARACTERISTICS";
-  if (!session && !state.transactions.in_block()) {
-    state.reply.notice(SqlError(Severity::warning, sqlstate::no_active_sql_transaction,
-                                "SET TRANSACTION can only be used in transaction blocks"));
-  }
+  if (!session) warn_outside_block(state.context.place, "SET TRANSACTION", *state.context.notices);
   for (const ast::DefElem& option : statement.options) {
     const auto* constant = ast::try_as<ast::Constant>(option.argument);
     std::string value = constant == nullptr ? "on" : constant_text(*constant);
@@ -102,9 +99,8 @@ void set_modes(SessionState& state, const ast::SetStmt& statement) {
 }
 
 void warn_local(SessionState& state, const ast::SetStmt& statement) {
-  if (!statement.is_local || state.transactions.in_block()) return;
-  state.reply.notice(SqlError(Severity::warning, sqlstate::no_active_sql_transaction,
-                              "SET LOCAL can only be used in transaction blocks"));
+  if (statement.is_local)
+    warn_outside_block(state.context.place, "SET LOCAL", *state.context.notices);
 }
 
 // Who becomes another user has no role besides.

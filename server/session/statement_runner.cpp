@@ -8,6 +8,7 @@
 #include "executor/transaction_status.h"
 #include "planner/binder/parameters.h"
 #include "server/limits.h"
+#include "server/parser_threads.h"
 #include "server/session/session_commands.h"
 #include "server/statistics/worker_statistics.h"
 #include "sql/internal_error.h"
@@ -31,6 +32,15 @@ std::string_view concurrent_command(const ast::Node* node) {
   const auto* drop = ast::try_as<ast::DropStmt>(node);
   if (drop != nullptr && drop->concurrently) return "DROP INDEX CONCURRENTLY";
   return {};
+}
+
+bool ends_transaction(const ast::Node& node) {
+  const auto* statement = ast::try_as<ast::TransactionStmt>(&node);
+  if (statement == nullptr) return false;
+  using Kind = ast::TransactionKind;
+  Kind kind = statement->transaction_kind;
+  return kind == Kind::commit || kind == Kind::rollback || kind == Kind::rollback_to ||
+         kind == Kind::prepare;
 }
 
 // What a statement that may run again alone does with advisory locks stands when it has ended; what
@@ -66,12 +76,19 @@ std::shared_ptr<CachedText> StatementRunner::parse(std::string_view text,
                                                    std::span<const Oid> declared_types,
                                                    bool parameters_allowed) {
   state_.apply_settings();
+  PlanCache& plans = state_.services.plans;
+  if (!plans.keeps(text)) return parse_apart(text, declared_types);
   PlanCache::make_key(text, declared_types,
                       parameters_allowed ? state_.settings_key : state_.simple_settings_key, &key_);
-  if (std::shared_ptr<CachedText> cached = state_.services.plans.find(key_)) return cached;
-  std::shared_ptr<CachedText> parsed = parse_text(text, declared_types);
-  state_.services.plans.insert(key_, parsed);
+  if (std::shared_ptr<CachedText> cached = plans.find(key_)) return cached;
+  std::shared_ptr<CachedText> parsed = parse_apart(text, declared_types);
+  plans.insert(key_, parsed);
   return parsed;
+}
+
+std::shared_ptr<CachedText> StatementRunner::parse_apart(std::string_view text,
+                                                         std::span<const Oid> declared_types) {
+  return state_.services.parsers.parse(text, declared_types, state_.interrupts);
 }
 
 std::shared_ptr<PreparedStatement> StatementRunner::prepare(std::shared_ptr<CachedText> text,
@@ -158,15 +175,25 @@ std::shared_ptr<const ExecutablePlan> StatementRunner::plan(const PreparedStatem
                                .declared_parameter_types = statement.declared_types,
                                .parameters_allowed = parameters_allowed});
   if (shared && made->cacheable() && !view.has_local_changes())
-    statement.text->plans[statement.index] = made;
+    state_.services.plans.keep_plan(*statement.text, statement.index, made);
   return made;
+}
+
+void StatementRunner::forget_plans() {
+  recent_.clear();
+  next_recent_ = 0;
+  state_.executions.clear();
+  state_.statements.forget_plans();
 }
 
 void StatementRunner::revalidate(PreparedStatement& statement) {
   if (!statement.is_planned) return;
   state_.transactions.open();
   state_.refresh_catalog();
-  if (statement.plan->still_valid(state_.transactions.catalog(), now_us())) return;
+  if (statement.plan != nullptr &&
+      statement.plan->still_valid(state_.transactions.catalog(), now_us())) {
+    return;
+  }
   std::shared_ptr<const ExecutablePlan> fresh = plan(statement, true);
   if (fresh->returns_rows() != statement.returns_rows ||
       !same_columns(fresh->result_columns(), statement.result_columns)) {
@@ -176,32 +203,19 @@ void StatementRunner::revalidate(PreparedStatement& statement) {
   statement.plan = std::move(fresh);
 }
 
-void StatementRunner::check_permitted(const PreparedStatement& statement,
-                                      const ExecutablePlan& plan) const {
+void StatementRunner::check_permitted(const ExecutablePlan& plan) const {
   if (state_.settings.modes().read_only && !plan.read_only()) {
     std::string_view command =
         plan.kind() == StatementKind::copy_in ? "COPY FROM" : plan.command_name();
     throw SqlError(sqlstate::read_only_sql_transaction,
                    concat("cannot execute ", command, " in a read-only transaction"));
   }
-  const auto* vacuum = ast::try_as<ast::VacuumStmt>(statement.node);
-  if (vacuum != nullptr && !vacuum->is_analyze && state_.transactions.in_block()) {
-    throw SqlError(sqlstate::active_sql_transaction,
-                   "VACUUM cannot run inside a transaction block");
-  }
-  // The statements of one query are in one transaction as well.
-  if (ast::try_as<ast::LockStmt>(statement.node) != nullptr && !state_.transactions.in_block() &&
-      statement.text->syntax->statements.size() == 1) {
-    throw SqlError(sqlstate::no_active_sql_transaction,
-                   "LOCK TABLE can only be used in transaction blocks");
-  }
 }
 
-// Outside of a block, with nothing before it.
-bool StatementRunner::begins_transaction(const PreparedStatement& statement) const {
-  TransactionControl& transactions = state_.transactions;
-  return transactions.state() == TransactionControl::State::implicit && !transactions.runs_once() &&
-         transactions.storage().command() == 0 && statement.text->syntax->statements.size() == 1;
+StatementPlace StatementRunner::place() const {
+  if (state_.transactions.in_block()) return StatementPlace::block;
+  if (state_.one_of_several) return StatementPlace::several;
+  return state_.transactions.has_run() ? StatementPlace::pipeline : StatementPlace::first;
 }
 
 // Nothing follows: a query ends here, or Sync has arrived.
@@ -214,11 +228,8 @@ bool StatementRunner::is_last() const {
 // What must not be in a block commits at once, whatever follows.
 void StatementRunner::start_definition(const PreparedStatement& statement) {
   std::string_view concurrent = concurrent_command(statement.node);
-  bool is_first = begins_transaction(statement);
-  if (!concurrent.empty() && !is_first) {
-    throw SqlError(sqlstate::active_sql_transaction,
-                   concat(concurrent, " cannot run inside a transaction block"));
-  }
+  if (!concurrent.empty()) refuse_in_block(state_.context.place, concurrent);
+  bool is_first = state_.context.place == StatementPlace::first && !state_.transactions.runs_once();
   state_.context.is_alone = is_first && (is_last() || !concurrent.empty());
 }
 
@@ -226,7 +237,7 @@ void StatementRunner::start(Portal& portal) {
   PreparedStatement& statement = *portal.statement;
   revalidate(statement);
   portal.plan = statement.plan;
-  check_permitted(statement, *portal.plan);
+  check_permitted(*portal.plan);
   state_.only_reads &= portal.plan->only_reads();
   // It was not foreseen that this comes: the whole of it runs again, in the present.
   bool is_past = state_.transactions.storage().mode() == TransactionMode::snapshot;
@@ -246,10 +257,11 @@ std::optional<TransactionControl::StatementMark> StatementRunner::mark_creation(
   return state_.transactions.mark_statement();
 }
 
-// What has left the server cannot run again, nor what a client sent and we have read.
+// What has left the server cannot run again, nor what a client sent and we have read, nor what has
+// acted outside of the transaction.
 bool StatementRunner::may_restart(const Portal& portal, const Reply::Position& begin,
                                   CommandId before) const {
-  if (!state_.transactions.restarts_statements() ||
+  if (!state_.transactions.restarts_statements() || state_.context.has_acted ||
       state_.transactions.storage().command() == before ||
       !state_.transactions.advisory_locks().can_undo()) {
     return false;
@@ -296,6 +308,7 @@ void StatementRunner::count_rows(const ExecutablePlan& plan, uint64_t rows) {
 StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_limit) {
   StatementScope scope(state_);
   if (portal.state == Portal::State::suspended) return run_once(portal, row_limit);
+  state_.context.has_acted = false;
   Reply::Position begin = state_.reply.position();
   ReferentialActions::Mark references = state_.references.mark();
   retry_.reset();
@@ -351,7 +364,7 @@ StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_
   portal.state = Portal::State::failed;
   RunStatus status = portal.execution->run(state_.rows, row_limit);
   tag_ = portal.execution->command_tag();
-  count_rows(*portal.plan, portal.execution->rows_processed());
+  count_rows(*portal.plan, portal.execution->rows_changed());
   if (state_.context.has_committed) {
     state_.context.has_committed = false;
     state_.transactions.forbid_rerun();
@@ -366,16 +379,24 @@ StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_
   return {false, tag_};
 }
 
+std::string StatementRunner::tag_without_rows(const Portal& portal) {
+  if (portal.inner != nullptr) return tag_without_rows(*portal.inner);
+  if (portal.plan == nullptr) return "SHOW";
+  std::string command(portal.plan->command());
+  return portal.plan->kind() == StatementKind::explain ? command : command + " 0";
+}
+
 StatementRunner::Outcome StatementRunner::run(const std::shared_ptr<Portal>& portal,
                                               uint64_t row_limit) {
   if (portal->state == Portal::State::done && portal->statement->returns_rows) {
     // PostgreSQL fetches from a finished cursor: no more rows.
-    tag_ = "SELECT 0";
+    tag_ = tag_without_rows(*portal);
     return {false, tag_};
   }
   if (portal->state == Portal::State::done || portal->state == Portal::State::failed) {
     throw SqlError(sqlstate::object_not_in_prerequisite_state, "portal cannot be run anymore");
   }
+  state_.context.place = place();
   if (portal->statement->is_planned) return run_plan(*portal, row_limit);
   // EXECUTE comes here again with what it runs.
   state_.only_reads &= portal->statement->node->kind == ast::NodeKind::execute_stmt;
@@ -386,13 +407,10 @@ StatementRunner::Outcome StatementRunner::run(const std::shared_ptr<Portal>& por
   return outcome;
 }
 
-bool StatementRunner::ends_transaction(const ast::Node* node) {
-  const auto* statement = ast::try_as<ast::TransactionStmt>(node);
-  if (statement == nullptr) return false;
-  using Kind = ast::TransactionKind;
-  Kind kind = statement->transaction_kind;
-  return kind == Kind::commit || kind == Kind::rollback || kind == Kind::rollback_to ||
-         kind == Kind::prepare;
+void StatementRunner::begin(const ast::Node* node) {
+  bool may_pass = node == nullptr || ends_transaction(*node);
+  if (!may_pass) state_.transactions.require_not_failed();
+  state_.transactions.begin_statement();
 }
 
 }  // namespace pgsilo

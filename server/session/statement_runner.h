@@ -26,6 +26,10 @@ class StatementRunner {
   // The text parsed, from the cache if it was seen before. Throws 22021, 42601, 54001.
   std::shared_ptr<CachedText> parse(std::string_view text, std::span<const Oid> declared_types,
                                     bool parameters_allowed);
+  // The same without the cache. A long text is parsed elsewhere, which the session may not live to
+  // see: throws 57014 as well.
+  std::shared_ptr<CachedText> parse_apart(std::string_view text,
+                                          std::span<const Oid> declared_types);
   // Statement `index` of the text, planned and described. An empty text has statement 0, the empty
   // query. Needs a begun transaction.
   std::shared_ptr<PreparedStatement> prepare(std::shared_ptr<CachedText> text, size_t index,
@@ -35,6 +39,8 @@ class StatementRunner {
                                                   const ast::Node* node,
                                                   std::span<const Oid> declared_types,
                                                   bool parameters_allowed);
+  // The session's plans are made again when they are needed.
+  void forget_plans();
   // Plans again when the catalog changed since; throws 0A000 when the result would be described
   // differently.
   void revalidate(PreparedStatement& statement);
@@ -46,8 +52,9 @@ class StatementRunner {
   // Up to `row_limit` rows (0: all) go to the reply as DataRows.
   Outcome run(const std::shared_ptr<Portal>& portal, uint64_t row_limit);
 
-  // Does the statement end a failed block? All others are refused in one (25P02).
-  static bool ends_transaction(const ast::Node* node);
+  // Enters an implicit transaction if there is none. In a failed block only its end may pass, and
+  // what is no statement (null); others are refused (25P02).
+  void begin(const ast::Node* node);
 
  private:
   std::shared_ptr<PreparedStatement> find_recent(const CachedText& text, size_t index);
@@ -61,12 +68,14 @@ class StatementRunner {
   bool may_restart(const Portal& portal, const Reply::Position& begin, CommandId before) const;
   void restart(const Reply::Position& begin, TransactionStatus conflict);
   void count_rows(const ExecutablePlan& plan, uint64_t rows);
+  // Of a finished portal that returns rows, asked for more.
+  static std::string tag_without_rows(const Portal& portal);
   void start(Portal& portal);
   int64_t now_us() const { return state_.context.statement_timestamp_us; }
-  bool begins_transaction(const PreparedStatement& statement) const;
+  StatementPlace place() const;
   bool is_last() const;
   void start_definition(const PreparedStatement& statement);
-  void check_permitted(const PreparedStatement& statement, const ExecutablePlan& plan) const;
+  void check_permitted(const ExecutablePlan& plan) const;
 
   SessionState& state_;
   SessionCommands& commands_;

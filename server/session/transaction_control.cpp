@@ -6,6 +6,7 @@
 #include "base/memory_budget.h"
 #include "base/parker.h"
 #include "executor/transaction_status.h"
+#include "sql/ast/option_value.h"
 #include "sql/sql_error.h"
 #include "sql/types/date_time.h"
 
@@ -19,13 +20,6 @@ int64_t now_in_postgres_us() {
 std::string_view option_text(const ast::DefElem& option) {
   const auto* constant = ast::try_as<ast::Constant>(option.argument);
   return constant == nullptr ? std::string_view() : constant->text;
-}
-
-bool option_flag(const ast::DefElem& option) {
-  const auto* constant = ast::try_as<ast::Constant>(option.argument);
-  if (constant == nullptr) return true;
-  return constant->constant_kind == ast::ConstantKind::boolean ? constant->boolean
-                                                               : constant->integer != 0;
 }
 
 }  // namespace
@@ -66,6 +60,7 @@ void TransactionControl::raise(TransactionStatus status) {
 
 void TransactionControl::start(State state) {
   state_ = state;
+  has_run_ = false;
   settings_.start_transaction();
   context_.transaction_timestamp_us = context_.statement_timestamp_us;
   context_.types.transaction_timestamp = context_.statement_timestamp_us;
@@ -77,12 +72,13 @@ void TransactionControl::set_clock() {
   context_.types.statement_timestamp = context_.statement_timestamp_us;
 }
 
+void TransactionControl::require_not_failed() const {
+  if (state_ != State::failed) return;
+  throw SqlError(sqlstate::in_failed_sql_transaction,
+                 "current transaction is aborted, commands ignored until end of transaction block");
+}
+
 void TransactionControl::begin_statement() {
-  if (state_ == State::failed) {
-    throw SqlError(
-        sqlstate::in_failed_sql_transaction,
-        "current transaction is aborted, commands ignored until end of transaction block");
-  }
   if (state_ == State::idle) start(State::implicit);
 }
 
@@ -218,10 +214,10 @@ void TransactionControl::apply_modes(ast::List<ast::DefElem> options) {
       IsolationLevel level = parse_isolation(option_text(option));
       settings_.set_transaction_modes(&level, nullptr, nullptr);
     } else if (option.name == "transaction_read_only") {
-      bool flag = option_flag(option);
+      bool flag = ast::require_boolean_option(option);
       settings_.set_transaction_modes(nullptr, &flag, nullptr);
     } else if (option.name == "transaction_deferrable") {
-      bool flag = option_flag(option);
+      bool flag = ast::require_boolean_option(option);
       settings_.set_transaction_modes(nullptr, nullptr, &flag);
     }
   }
@@ -236,10 +232,7 @@ std::string_view TransactionControl::commit(const ast::TransactionStmt& statemen
   }
   bool in_block = state_ == State::block;
   if (!in_block) {
-    if (statement.chain) {
-      throw SqlError(sqlstate::no_active_sql_transaction,
-                     "COMMIT AND CHAIN can only be used in transaction blocks");
-    }
+    if (statement.chain) throw outside_of_block("COMMIT AND CHAIN");
     warn(sqlstate::no_active_sql_transaction, "there is no transaction in progress");
     if (state_ == State::idle) return "COMMIT";
   }
@@ -251,10 +244,7 @@ std::string_view TransactionControl::commit(const ast::TransactionStmt& statemen
 
 std::string_view TransactionControl::rollback(const ast::TransactionStmt& statement) {
   if (!in_block()) {
-    if (statement.chain) {
-      throw SqlError(sqlstate::no_active_sql_transaction,
-                     "ROLLBACK AND CHAIN can only be used in transaction blocks");
-    }
+    if (statement.chain) throw outside_of_block("ROLLBACK AND CHAIN");
     warn(sqlstate::no_active_sql_transaction, "there is no transaction in progress");
     if (state_ == State::idle) return "ROLLBACK";
   }
@@ -273,8 +263,8 @@ void TransactionControl::chain() {
 }
 
 void TransactionControl::commit_storage() {
-  if (!transaction_.is_open()) return release_advisory_locks();
   observer_.before_transaction_end();
+  if (!transaction_.is_open()) return release_advisory_locks();
   settle_deferred_constraints();
   bool waits = awaited_.is_wanted() || catalog_.has_local_changes();
   TransactionStatus status = catalog_.before_commit(transaction_);
@@ -285,7 +275,7 @@ void TransactionControl::commit_storage() {
   }
   awaited_.end(waits);
   if (status == TransactionStatus::ok) {
-    catalog_.committed(transaction_.worker(), *context_.parker);
+    catalog_.committed(transaction_, *context_.parker);
     release_advisory_locks();
     return;
   }
@@ -310,6 +300,10 @@ void TransactionControl::settle_deferred_constraints() {
 
 void TransactionControl::rollback_storage() {
   observer_.before_transaction_end();
+  abort_storage();
+}
+
+void TransactionControl::abort_storage() {
   if (transaction_.is_open()) awaited_.end(awaited_.is_wanted());
   transaction_.abort();  // what it has kept for this run, too
   context_.memory_promise->clear();
@@ -348,13 +342,22 @@ void TransactionControl::commit_implicit() {
 void TransactionControl::fail(SqlState reason) {
   set_keeps_writers_out(false);
   if (state_ == State::failed) return;
+  // It may tell what the catalog has not.
+  if (transaction_.is_open()) static_cast<void>(catalog_.told_by(transaction_));
   // A one-shot that was to run again, and may not.
   if (state_ == State::idle) {
     transaction_.abort();
     advisory_locks_.settle();
     return observer_.transaction_ended(false);
   }
+  if (state_ == State::block) return fail_block(reason);
+  rollback_storage();
+  finish(false);
+}
+
+void TransactionControl::fail_block(SqlState reason) {
   if (!savepoints_.empty()) {
+    observer_.before_block_fails(savepoints_.back().observed);
     unwind_to_newest();
     // Somebody waits for what this statement or an earlier one since the savepoint has locked.
     if (reason == sqlstate::deadlock_detected)
@@ -362,16 +365,13 @@ void TransactionControl::fail(SqlState reason) {
     state_ = State::failed;
     return;
   }
-  rollback_storage();
-  if (state_ == State::block) {
-    // SET of the failed block is undone at its end, as PostgreSQL does; its catalog changes are
-    // gone now.
-    catalog_.forget_local();
-    observer_.transaction_ended(false);
-    state_ = State::failed;
-    return;
-  }
-  finish(false);
+  observer_.before_block_fails(0);
+  abort_storage();
+  // SET of the failed block is undone at its end, as PostgreSQL does; its catalog changes are gone
+  // now.
+  catalog_.forget_local();
+  observer_.transaction_ended(false);
+  state_ = State::failed;
 }
 
 void TransactionControl::abandon() {

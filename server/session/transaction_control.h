@@ -55,6 +55,10 @@ class TransactionObserver {
   // stay, the rest must go.
   virtual uint64_t savepoint_set() = 0;
   virtual void before_rollback_to(uint64_t savepoint) = 0;
+  // An error is about to unwind the block to its newest savepoint, or (0) all of it: portals and
+  // executions that are not older must let go of the transaction, but are known by name until the
+  // block ends or ROLLBACK TO.
+  virtual void before_block_fails(uint64_t savepoint) = 0;
 
  protected:
   ~TransactionObserver() = default;
@@ -77,8 +81,13 @@ class TransactionControl {
 
   // A message begins to be handled: the time that its statements see.
   void set_clock();
-  // A statement begins: enters an implicit transaction if there is none. Throws 25P02 when failed.
+  // Throws 25P02 in a failed block.
+  void require_not_failed() const;
+  // A statement begins: enters an implicit transaction if there is none.
   void begin_statement();
+  // A statement has ended that others may follow in an implicit transaction.
+  void statement_ran() { has_run_ = state_ == State::implicit; }
+  bool has_run() const { return has_run_; }
   // The statement reads or writes: opens the storage transaction.
   void open();
   // Before what was read so far is told to the client: throws TransactionConflict when it does not
@@ -160,6 +169,7 @@ class TransactionControl {
   std::string_view rollback_to_savepoint(std::string_view name);
   size_t find_savepoint(std::string_view name) const;
   void unwind_to_newest();
+  void fail_block(SqlState reason);
   void require_block(std::string_view command) const;
   void apply_modes(ast::List<ast::DefElem> options);
   void start(State state);
@@ -173,6 +183,7 @@ class TransactionControl {
   void commit_storage();
   void settle_deferred_constraints();
   void rollback_storage();
+  void abort_storage();
   void release_advisory_locks();
   void warn(SqlState state, std::string_view message);
   void raise(TransactionStatus status);
@@ -181,8 +192,8 @@ class TransactionControl {
   ExecutionContext& context_;
   TransactionObserver& observer_;
   CatalogView catalog_;
-  CatalogNames names_{catalog_};  // for reg* values
   Transaction transaction_;
+  CatalogNames names_{catalog_, transaction_};  // for reg* values
   AwaitedEpoch awaited_{settings_, transaction_};
   AdvisoryLocks advisory_locks_;
   State state_ = State::idle;
@@ -191,6 +202,7 @@ class TransactionControl {
   bool can_replay_ = true;
   bool reads_snapshot_ = false;  // the next implicit transaction
   bool runs_once_ = false;       // this implicit transaction
+  bool has_run_ = false;         // a statement of it
 };
 
 }  // namespace pgsilo

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "sql/limits.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -41,7 +42,7 @@ double base_factor(SettingUnit unit) {
     case SettingUnit::kilobytes:
       return 1024;
     case SettingUnit::blocks:
-      return 8192;
+      return limits::page_bytes;
     case SettingUnit::megabytes:
       return 1048576;
     case SettingUnit::seconds:

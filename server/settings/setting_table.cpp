@@ -3,6 +3,7 @@
 #include "server/settings/canonical.h"
 #include "server/settings/setting_definition.h"
 #include "server/version.h"
+#include "sql/limits.h"
 
 namespace pgsilo {
 namespace {
@@ -45,6 +46,16 @@ constexpr auto milliseconds = SettingUnit::milliseconds;
 constexpr auto seconds = SettingUnit::seconds;
 
 using Word = std::string_view;
+
+constexpr int64_t page_size = limits::page_bytes;
+constexpr Word page_size_text = "8192";
+constexpr int64_t number_of(Word digits) {
+  int64_t number = 0;
+  for (char digit : digits) number = number * 10 + (digit - '0');
+  return number;
+}
+static_assert(number_of(page_size_text) == page_size);
+
 using Canonicalize = void (*)(std::string& value);
 
 SettingDefinition boolean(Word name, SettingContext context, Word initial, Word description,
@@ -127,7 +138,7 @@ const SettingDefinition table[] = {
             "Percentage of a worker that long statements get while others are runnable."),
     choice("backslash_quote", user, "safe_encoding", backslash_quote_choices,
            "Whether \\' may stand for a quote in string literals."),
-    integer("block_size", internal, "8192", none, 8192, 8192,
+    integer("block_size", internal, page_size_text, none, page_size, page_size,
             "Size of a disk block; kept for clients that ask."),
     choice("bytea_output", user, "hex", bytea_output_choices, "Output format of bytea."),
     boolean("check_function_bodies", user, "on", "Checks routine bodies when routines are made."),
@@ -220,6 +231,8 @@ const SettingDefinition table[] = {
     choice("log_error_verbosity", user, "default", log_verbosities,
            "Which fields of a message the server's log has."),
     text("log_line_prefix", server, "%m [%p] ", "Stands before each line of the server's log."),
+    boolean("log_lock_waits", user, "off",
+            "Logs each wait for a lock that lasts for deadlock_timeout."),
     integer("log_min_duration_statement", user, "-1", milliseconds, -1, 2147483647,
             "Logs statements that took as long; 0: all, -1: none."),
     choice("log_min_error_statement", user, "error", log_levels,
@@ -249,6 +262,10 @@ const SettingDefinition table[] = {
             "Accepted; a statement runs on one worker."),
     integer("max_prepared_transactions", server, "0", none, 0, 0,
             "There are no prepared transactions."),
+    integer("max_replication_slots", server, "10", none, 0, 262143,
+            "Largest number of replication slots."),
+    integer("max_slot_wal_keep_size", server, "-1", megabytes, -1, 2147483647,
+            "Size of the log that a replication slot may keep before it is lost; -1: any."),
     integer("max_stack_depth", user, "2048", kilobytes, 100, 2147483647,
             "Accepted; stacks are of fixed size."),
     integer("max_wal_size", server, "1024", megabytes, 2, 2147483647,
@@ -319,7 +336,8 @@ const SettingDefinition table[] = {
             "Longest time from a transaction's begin to its end."),
     boolean("transform_null_equals", user, "off", "Accepted; x = NULL is never a null test."),
     text("unix_socket_directories", server, "/tmp", "Directory of the Unix socket."),
-    integer("wal_block_size", internal, "8192", none, 8192, 8192, "Kept for clients that ask."),
+    integer("wal_block_size", internal, page_size_text, none, page_size, page_size,
+            "Kept for clients that ask."),
     choice("wal_compression", server, "off", wal_compression_methods,
            "Compresses blocks of the log; on: with lz4.", canonicalize_wal_compression),
     choice("wal_level", internal, "replica", wal_levels, "Kept for clients that ask."),

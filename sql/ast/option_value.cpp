@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sql/ast/expressions.h"
+#include "sql/sql_error.h"
 #include "sql/types/scan.h"
 
 namespace pgsilo::ast {
@@ -27,9 +28,14 @@ std::optional<bool> boolean_option(const DefElem& option) {
     if (constant->integer != 0 && constant->integer != 1) return std::nullopt;
     return constant->integer == 1;
   }
-  if (is_one_of(constant->text, {"true", "on", "1"})) return true;
-  if (is_one_of(constant->text, {"false", "off", "0"})) return false;
+  if (is_one_of(constant->text, {"true", "on"})) return true;
+  if (is_one_of(constant->text, {"false", "off"})) return false;
   return std::nullopt;
+}
+
+bool require_boolean_option(const DefElem& option) {
+  if (std::optional<bool> value = boolean_option(option)) return *value;
+  throw SqlError(sqlstate::syntax_error, concat(option.name, " requires a Boolean value"));
 }
 
 }  // namespace pgsilo::ast

@@ -10,5 +10,7 @@ namespace pgsilo::ast {
 
 // On without a value; nullopt: the value is none of true, false, on, off, 1 and 0, in any case.
 std::optional<bool> boolean_option(const DefElem& option);
+// The same; throws SqlError, 42601, in place of nullopt.
+bool require_boolean_option(const DefElem& option);
 
 }  // namespace pgsilo::ast

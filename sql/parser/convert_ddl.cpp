@@ -1,3 +1,4 @@
+#include "sql/ast/constant.h"
 #include "sql/parser/tree_converter.h"
 
 namespace pgsilo {
@@ -107,9 +108,7 @@ DefElem TreeConverter::def_elem(const PgQuery__DefElem& from) {
   to.location = from.location;
   if (from.arg == nullptr) return to;
   auto word = [&](std::string_view value) {
-    Constant* string = constant(ConstantKind::string, from.location);
-    string->text = value;
-    return string;
+    return make_text_constant(arena_, ConstantKind::string, value, from.location);
   };
   switch (from.arg->node_case) {
     case PG_QUERY__NODE__NODE_STRING:
@@ -122,24 +121,16 @@ DefElem TreeConverter::def_elem(const PgQuery__DefElem& from) {
           word(type.n_names > 0 ? string_of(type.names[type.n_names - 1]) : std::string_view());
       break;
     }
-    case PG_QUERY__NODE__NODE_INTEGER: {
-      Constant* number = constant(ConstantKind::integer, from.location);
-      number->integer = from.arg->integer->ival;
-      to.argument = number;
+    case PG_QUERY__NODE__NODE_INTEGER:
+      to.argument = make_integer(arena_, from.arg->integer->ival, from.location);
       break;
-    }
-    case PG_QUERY__NODE__NODE_FLOAT: {
-      Constant* number = constant(ConstantKind::decimal, from.location);
-      number->text = text(from.arg->float_->fval);
-      to.argument = number;
+    case PG_QUERY__NODE__NODE_FLOAT:
+      to.argument =
+          make_text_constant(arena_, ConstantKind::decimal, from.arg->float_->fval, from.location);
       break;
-    }
-    case PG_QUERY__NODE__NODE_BOOLEAN: {
-      Constant* value = constant(ConstantKind::boolean, from.location);
-      value->boolean = from.arg->boolean->boolval != 0;
-      to.argument = value;
+    case PG_QUERY__NODE__NODE_BOOLEAN:
+      to.argument = make_boolean(arena_, from.arg->boolean->boolval != 0, from.location);
       break;
-    }
     case PG_QUERY__NODE__NODE_LIST:
       to.words = names(from.arg->list->items, from.arg->list->n_items);
       break;

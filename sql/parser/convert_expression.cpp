@@ -1,45 +1,30 @@
+#include "sql/ast/constant.h"
 #include "sql/parser/tree_converter.h"
 
 namespace pgsilo {
 
 using namespace ast;
 
-Constant* TreeConverter::constant(ConstantKind kind, int32_t location) {
-  auto* to = make<Constant>(location);
-  to->constant_kind = kind;
-  return to;
-}
-
 const Node* TreeConverter::constant_of(const PgQuery__AConst& from) {
-  if (from.isnull) return constant(ConstantKind::null, from.location);
-  Constant* to = nullptr;
+  auto of_text = [&](ConstantKind kind, const char* text) {
+    return make_text_constant(arena_, kind, text, from.location);
+  };
+  if (from.isnull) return make_constant(arena_, ConstantKind::null, from.location);
   switch (from.val_case) {
     case PG_QUERY__A__CONST__VAL_IVAL:
-      to = constant(ConstantKind::integer, from.location);
-      to->integer = from.ival->ival;
-      break;
+      return make_integer(arena_, from.ival->ival, from.location);
     case PG_QUERY__A__CONST__VAL_FVAL:
-      to = constant(ConstantKind::decimal, from.location);
-      to->text = text(from.fval->fval);
-      break;
+      return of_text(ConstantKind::decimal, from.fval->fval);
     case PG_QUERY__A__CONST__VAL_BOOLVAL:
-      to = constant(ConstantKind::boolean, from.location);
-      to->boolean = from.boolval->boolval != 0;
-      break;
+      return make_boolean(arena_, from.boolval->boolval != 0, from.location);
     case PG_QUERY__A__CONST__VAL_SVAL:
-      to = constant(ConstantKind::string, from.location);
-      to->text = text(from.sval->sval);
-      break;
+      return of_text(ConstantKind::string, from.sval->sval);
     case PG_QUERY__A__CONST__VAL_BSVAL:
-      to = constant(ConstantKind::bit_string, from.location);
-      to->text = text(from.bsval->bsval);
-      break;
+      return of_text(ConstantKind::bit_string, from.bsval->bsval);
     default:
       // The writer leaves out an integer that is all defaults.
-      to = constant(ConstantKind::integer, from.location);
-      break;
+      return make_integer(arena_, 0, from.location);
   }
-  return to;
 }
 
 const Node* TreeConverter::operator_expr(const PgQuery__AExpr& from) {

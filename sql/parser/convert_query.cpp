@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sql/parser/tree_converter.h"
 
 namespace pgsilo {
@@ -182,9 +184,21 @@ void TreeConverter::fill_plain_select(const PgQuery__SelectStmt& from, SelectStm
   to->windows =
       list<WindowDef>(from.window_clause, from.n_window_clause,
                       [this](const PgNode* item) { return window_def(*item->window_def); });
-  to->values_lists = list<NodeList>(
+  to->values_lists = values_lists(from);
+}
+
+List<NodeList> TreeConverter::values_lists(const PgQuery__SelectStmt& from) {
+  List<NodeList> parsed = list<NodeList>(
       from.values_lists, from.n_values_lists,
       [this](const PgNode* item) { return nodes(item->list->items, item->list->n_items); });
+  if (parsed.empty() || parsed.front().empty()) return parsed;
+  const std::vector<NodeList>* taken = rows_.behind(parsed.front().front()->location);
+  if (taken == nullptr) return parsed;
+  std::span<NodeList> all = arena_.make_span<NodeList>(parsed.size() + taken->size());
+  all.front() = parsed.front();
+  std::ranges::copy(*taken, all.begin() + 1);
+  std::ranges::copy(parsed.subspan(1), all.begin() + 1 + static_cast<ptrdiff_t>(taken->size()));
+  return all;
 }
 
 const SelectStmt* TreeConverter::select(const PgQuery__SelectStmt& from) {

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "sql/parser/tree_converter.h"
+#include "sql/text_position.h"
 
 namespace pgsilo {
 
@@ -49,6 +50,14 @@ const Node* TreeConverter::set(const PgQuery__VariableSetStmt& from) {
     to->options = def_elems(from.args, from.n_args);
   } else {
     to->arguments = nodes(from.args, from.n_args);
+  }
+  // The grammar that libpg_query has takes parameters here, PostgreSQL's does not.
+  for (const Node* argument : to->arguments) {
+    const auto* parameter = try_as<ParamRef>(argument);
+    if (parameter == nullptr) continue;
+    throw SqlError(sqlstate::syntax_error,
+                   concat("syntax error at or near \"$", parameter->number, "\""))
+        .at(character_position(sql_, parameter->location));
   }
   return to;
 }

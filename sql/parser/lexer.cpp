@@ -219,6 +219,18 @@ Token Lexer::dollar(uint32_t start) {
   return token(TokenKind::other_string, start, static_cast<uint32_t>(close + tag.size()));
 }
 
+std::string_view Lexer::string_value(const Token& token, Arena& arena) const {
+  std::string_view inside = text_.substr(token.start + 1, token.end - token.start - 2);
+  if (!token.has_escapes) return inside;
+  auto* value = static_cast<char*>(arena.allocate(inside.size(), 1));
+  size_t length = 0;
+  for (size_t i = 0; i < inside.size(); ++i) {
+    value[length++] = inside[i];
+    if (inside[i] == '\'') ++i;
+  }
+  return {value, length};
+}
+
 Token Lexer::operator_token(uint32_t start) {
   uint32_t end = start;
   bool sign_may_end = false;

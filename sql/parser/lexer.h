@@ -2,11 +2,13 @@
 // standard_conforming_strings on): for the checks before parsing and for the plan cache's
 // normaliser, which must not pay for a parse. It judges nothing: text that PostgreSQL's scanner
 // refuses comes as `invalid` to its end, or as tokens the grammar will refuse. Thread safety: none;
-// one owner. Allocates nothing.
+// one owner. Only string_value() allocates.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
+
+#include "base/arena.h"
 
 namespace pgsilo {
 
@@ -39,6 +41,10 @@ class Lexer {
   std::string_view text(const Token& token) const {
     return text_.substr(token.start, token.end - token.start);
   }
+  // Of a `string`: in the text, or in `arena` where quotes are doubled.
+  std::string_view string_value(const Token& token, Arena& arena) const;
+  // Behind the last token.
+  uint32_t position() const { return at_; }
 
  private:
   bool skip_blanks();  // false: a comment is not closed

@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "sql/ast/constant.h"
+
 namespace pgsilo {
 
 namespace {
@@ -282,29 +284,15 @@ void Normalizer::take_number(const Token& token, int64_t sign_at, bool after_min
   bool negative = sign_at >= 0 && !may_be_bound_before_sign(token.end);
   NormalizedLiteral literal;
   literal.position = negative ? static_cast<uint32_t>(sign_at) : token.start;
-  uint64_t magnitude = 0;
-  auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude);
-  constexpr uint64_t int4_limit = uint64_t{1} << 31;
-  constexpr uint64_t int8_limit = uint64_t{1} << 63;
-  bool is_integer = token.kind == TokenKind::integer && parsed.ec == std::errc() &&
-                    (negative ? magnitude <= int8_limit : magnitude < int8_limit);
+  ast::NumberValue value = ast::number_value(digits, negative);
   // The smallest integers are integers only with the sign inside; whether the grammar puts it there
   // is not known here.
-  if (!negative && after_minus && (magnitude == int4_limit || magnitude == int8_limit)) return;
-  if (is_integer) {
-    literal.integer = static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude);
-    bool fits_int4 = literal.integer >= INT32_MIN && literal.integer <= INT32_MAX;
-    literal.type = fits_int4 ? type_oid::int4 : type_oid::int8;
-  } else {
-    literal.type = type_oid::numeric;
-    literal.text = digits;
-    if (negative) {
-      auto* signed_digits = static_cast<char*>(arena_.allocate(digits.size() + 1, 1));
-      signed_digits[0] = '-';
-      digits.copy(signed_digits + 1, digits.size());
-      literal.text = {signed_digits, digits.size() + 1};
-    }
-  }
+  if (!negative && after_minus && ast::number_value(digits, /*negative=*/true).type != value.type)
+    return;
+  literal.type = value.type;
+  literal.integer = value.integer;
+  if (value.type == type_oid::numeric)
+    literal.text = negative ? ast::signed_digits(arena_, digits, negative) : digits;
   replace(literal.position, token.end, literal);
 }
 
@@ -312,16 +300,7 @@ void Normalizer::take_string(const Token& token) {
   if (keeps_literals() || before_ != Before::opening) return;
   NormalizedLiteral literal;
   literal.position = token.start;
-  literal.text = sql_.substr(token.start + 1, token.end - token.start - 2);
-  if (token.has_escapes) {
-    auto* value = static_cast<char*>(arena_.allocate(literal.text.size(), 1));
-    size_t length = 0;
-    for (size_t i = 0; i < literal.text.size(); ++i) {
-      value[length++] = literal.text[i];
-      if (literal.text[i] == '\'') ++i;
-    }
-    literal.text = {value, length};
-  }
+  literal.text = Lexer(sql_).string_value(token, arena_);
   replace(token.start, token.end, literal);
 }
 

@@ -6,6 +6,8 @@
 
 #include "base/large_stack.h"
 #include "sql/internal_error.h"
+#include "sql/parser/comments.h"
+#include "sql/parser/constant_rows.h"
 #include "sql/parser/lexer.h"
 #include "sql/parser/nesting.h"
 #include "sql/parser/tree_converter.h"
@@ -69,6 +71,8 @@ class ParsedTree {
   ParsedTree(const ParsedTree&) = delete;
   ParsedTree& operator=(const ParsedTree&) = delete;
 
+  bool failed() const { return result_.error != nullptr; }
+  // Throws what failed.
   const PgQuery__ParseResult& unpack(Arena& scratch) {
     if (result_.error != nullptr) throw_parse_error(*result_.error);
     ProtobufCAllocator allocator{
@@ -96,17 +100,24 @@ ast::RawStatement located(const PgQuery__RawStmt& raw, std::string_view sql) {
   return {nullptr, static_cast<int32_t>(start), static_cast<int32_t>(end - start)};
 }
 
-std::span<const ast::RawStatement> parse_here(std::string_view sql, Arena& arena) {
+std::span<const ast::RawStatement> parse_here(std::string_view sql, Arena& arena,
+                                              bool may_take_rows) {
   std::string terminated(sql);
+  flatten_comments(&terminated);
+  ConstantRows rows(arena);
+  if (may_take_rows) rows.take_out(&terminated);
   ParsedTree parsed(terminated.c_str());
+  // An error's position counts characters, of which blanks make another number.
+  if (may_take_rows && parsed.failed()) return parse_here(sql, arena, false);
   Arena scratch(4096);
   const PgQuery__ParseResult& tree = parsed.unpack(scratch);
   std::span<ast::RawStatement> statements = arena.make_span<ast::RawStatement>(tree.n_stmts);
-  TreeConverter converter(sql, arena);
+  TreeConverter converter(sql, arena, rows);
   for (size_t i = 0; i < tree.n_stmts; ++i) {
     statements[i] = located(*tree.stmts[i], sql);
     statements[i].statement = converter.statement(tree.stmts[i]->stmt);
   }
+  if (!rows.are_all_back()) return parse_here(sql, arena, false);
   return statements;
 }
 
@@ -114,7 +125,8 @@ std::span<const ast::RawStatement> parse_here(std::string_view sql, Arena& arena
 
 std::span<const ast::RawStatement> parse(std::string_view sql, Arena& arena) {
   check_nesting(sql);
-  return run_on_large_stack([&] { return parse_here(sql, arena); });
+  return run_on_large_stack(
+      [&] { return parse_here(sql, arena, sql.size() >= ConstantRows::shortest_text); });
 }
 
 }  // namespace pgsilo

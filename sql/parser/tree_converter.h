@@ -11,12 +11,15 @@
 #include "base/arena.h"
 #include "sql/ast/ast.h"
 #include "sql/ast/make_node.h"
+#include "sql/parser/constant_rows.h"
 
 namespace pgsilo {
 
 class TreeConverter {
  public:
-  TreeConverter(std::string_view sql, Arena& arena) : sql_(sql), arena_(arena) {}
+  // `rows`: what was taken out of the text before it was parsed.
+  TreeConverter(std::string_view sql, Arena& arena, ConstantRows& rows)
+      : sql_(sql), arena_(arena), rows_(rows) {}
   const ast::Node* statement(const PgQuery__Node* node);
 
  private:
@@ -47,7 +50,6 @@ class TreeConverter {
 
   // --- convert_expression.cpp ---
   const ast::Node* expression(const PgNode* node);  // null for null
-  ast::Constant* constant(ast::ConstantKind kind, int32_t location);
   const ast::Node* constant_of(const PgQuery__AConst& from);
   const ast::Node* operator_expr(const PgQuery__AExpr& from);
   const ast::Node* bool_expr(const PgQuery__BoolExpr& from);
@@ -82,6 +84,7 @@ class TreeConverter {
   const ast::Node* from_item(const PgNode* node);
   const ast::Node* range_function(const PgQuery__RangeFunction& from);
   const ast::Node* join(const PgQuery__JoinExpr& from);
+  ast::List<ast::NodeList> values_lists(const PgQuery__SelectStmt& from);
   ast::NodeList from_items(PgNode* const* items, size_t count);
   ast::List<ast::Target> targets(PgNode* const* items, size_t count);
   ast::List<ast::Assignment> assignments(PgNode* const* items, size_t count);
@@ -129,6 +132,7 @@ class TreeConverter {
 
   std::string_view sql_;
   Arena& arena_;
+  ConstantRows& rows_;
   const ast::Node* shared_source_ = nullptr;  // of SET (a, b) = source
 };
 

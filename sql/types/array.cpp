@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/byte_order.h"
 #include "base/check.h"
+#include "base/long_work.h"
 #include "sql/types/type_functions.h"
 
 namespace pgsilo {
@@ -24,13 +25,15 @@ Datum make_array(Oid element, std::span<const Datum> values, Arena& arena, int32
   store_le32(array + 4, static_cast<uint32_t>(values.size()));
   store_le32(array + 8, static_cast<uint32_t>(lower_bound));
   char* at = array + header_bytes;
+  WorkMeter meter;
   for (const Datum& value : values) {
+    meter.did(16);
     if (value.null) {
       store_le32(at, null_length);
       at += 4;
     } else if (by_reference) {
       store_le32(at, value.length);
-      if (value.length != 0) std::memcpy(at + 4, value.ptr, value.length);
+      copy_value(at + 4, value.bytes());
       at += 4 + value.length;
     } else {
       store_le32(at, 8);

@@ -19,6 +19,13 @@ int64_t unix_seconds(int64_t timestamp) {
   return floor_divide(timestamp, usecs_per_second) + postgres_epoch_unix_seconds;
 }
 
+// What the clocks of the zone show, which need not be a timestamp: near the first and the last one
+// it is still a date and a time.
+int64_t local_reading(int64_t timestamptz, const TimeZone& zone) {
+  if (!timestamp_is_finite(timestamptz)) return timestamptz;
+  return timestamptz + zone.offset_at(unix_seconds(timestamptz)).seconds_east * usecs_per_second;
+}
+
 }  // namespace
 
 int64_t date_to_timestamp(int64_t date) {
@@ -46,12 +53,11 @@ int64_t timestamp_to_timestamptz(int64_t timestamp, const TimeZone& zone) {
 
 int64_t timestamptz_to_timestamp(int64_t timestamptz, const TimeZone& zone) {
   if (!timestamp_is_finite(timestamptz)) return timestamptz;
-  return checked_timestamp(timestamptz + zone.offset_at(unix_seconds(timestamptz)).seconds_east *
-                                             usecs_per_second);
+  return checked_timestamp(local_reading(timestamptz, zone));
 }
 
 int64_t timestamptz_to_date(int64_t timestamptz, const TimeZone& zone) {
-  return timestamp_to_date(timestamptz_to_timestamp(timestamptz, zone));
+  return timestamp_to_date(local_reading(timestamptz, zone));
 }
 
 Datum timestamp_to_time(int64_t timestamp) {
@@ -60,7 +66,7 @@ Datum timestamp_to_time(int64_t timestamp) {
 }
 
 Datum timestamptz_to_time(int64_t timestamptz, const TimeZone& zone) {
-  return timestamp_to_time(timestamptz_to_timestamp(timestamptz, zone));
+  return timestamp_to_time(local_reading(timestamptz, zone));
 }
 
 int64_t interval_to_time(const Interval& value) {

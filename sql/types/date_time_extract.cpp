@@ -4,6 +4,7 @@
 #include "sql/types/date_time_internal.h"
 #include "sql/types/date_time_words.h"
 #include "sql/types/numeric.h"
+#include "sql/types/time_with_zone.h"
 
 namespace pgsilo {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 constexpr std::string_view timestamp_name = "timestamp without time zone";
 constexpr std::string_view timestamptz_name = "timestamp with time zone";
 constexpr std::string_view time_name = "time without time zone";
+constexpr std::string_view timetz_name = "time with time zone";
 
 // Centuries and millennia have no year 0: year 1 to 100 is the first, -99 (100 BC) to 0 (1 BC) the
 // last before it.
@@ -90,6 +92,23 @@ bool time_field(TimeUnit unit, int64_t time, int64_t* value, int* scale) {
       return true;
     case TimeUnit::hour:
       *value = time / usecs_per_hour;
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The fields of a zone.
+bool zone_field(TimeUnit unit, int32_t seconds_east, int64_t* value) {
+  switch (unit) {
+    case TimeUnit::timezone:
+      *value = seconds_east;
+      return true;
+    case TimeUnit::timezone_hour:
+      *value = seconds_east / 3600;
+      return true;
+    case TimeUnit::timezone_minute:
+      *value = seconds_east / 60 % 60;
       return true;
     default:
       return false;
@@ -186,6 +205,19 @@ Datum extract_time(std::string_view word, int64_t time, Arena& arena) {
   throw_unit_not_supported(word, time_name);
 }
 
+Datum extract_time_with_zone(std::string_view word, const TimeWithZone& value, Arena& arena) {
+  TimeUnit unit = find_extract_unit(word);
+  int64_t field;
+  int scale;
+  if (time_field(unit, value.time, &field, &scale)) return numeric_from_scaled(field, scale, arena);
+  if (zone_field(unit, -value.seconds_west, &field)) return numeric_from_integer(field, arena);
+  if (unit == TimeUnit::epoch) {
+    return numeric_from_scaled(value.time + value.seconds_west * usecs_per_second, 6, arena);
+  }
+  if (unit == TimeUnit::unknown) throw_unit_not_recognized(word, timetz_name);
+  throw_unit_not_supported(word, timetz_name);
+}
+
 Datum extract_timestamp(std::string_view word, int64_t timestamp, Arena& arena) {
   TimeUnit unit = find_extract_unit(word);
   if (!timestamp_is_finite(timestamp)) {
@@ -204,16 +236,8 @@ Datum extract_timestamptz(std::string_view word, int64_t timestamptz, const Time
   if (unit == TimeUnit::epoch) return epoch_of(timestamptz, arena);
   TimeZone::Offset offset;
   fields_of_timestamptz(timestamptz, zone, &offset);
-  switch (unit) {
-    case TimeUnit::timezone:
-      return numeric_from_integer(offset.seconds_east, arena);
-    case TimeUnit::timezone_hour:
-      return numeric_from_integer(offset.seconds_east / 3600, arena);
-    case TimeUnit::timezone_minute:
-      return numeric_from_integer(offset.seconds_east / 60 % 60, arena);
-    default:
-      break;
-  }
+  int64_t value;
+  if (zone_field(unit, offset.seconds_east, &value)) return numeric_from_integer(value, arena);
   return moment_field(word, unit, timestamptz + offset.seconds_east * usecs_per_second,
                       timestamptz_name, arena);
 }
@@ -259,6 +283,11 @@ Datum extract_interval(std::string_view word, const Interval& interval, Arena& a
 Datum date_part_time(std::string_view field, int64_t time) {
   Arena arena;
   return as_float(extract_time(field, time, arena));
+}
+
+Datum date_part_time_with_zone(std::string_view field, const TimeWithZone& value) {
+  Arena arena;
+  return as_float(extract_time_with_zone(field, value, arena));
 }
 
 Datum date_part_timestamp(std::string_view field, int64_t timestamp) {

@@ -47,7 +47,7 @@ bool join_timestamp(const DateTimeFields& fields, int64_t* timestamp);
 [[noreturn]] void throw_date_out_of_range_for_timestamp();
 
 // "+05", "-03:30": appended.
-void print_offset(int32_t seconds_east, ByteBuffer& out);
+void print_offset(int64_t seconds_east, ByteBuffer& out);
 
 // 1 for 1 AD, -1 for 1 BC: the number that people say for a year counted with 0.
 inline int32_t year_as_said(int32_t year) { return year > 0 ? year : -(year - 1); }

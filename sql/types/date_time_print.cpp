@@ -1,4 +1,6 @@
 // Dates, times and timestamps as text, in every DateStyle.
+#include <charconv>
+
 #include "base/byte_buffer.h"
 #include "sql/types/date_time.h"
 #include "sql/types/date_time_internal.h"
@@ -64,12 +66,13 @@ char* put_text(char* at, std::string_view text) {
   return at + text.size();
 }
 
-// "+05", "-03:30", "+00:19:32".
-char* put_offset(char* at, int32_t seconds_east) {
+// "+05", "-03:30", "+00:19:32"; "+577014:32:22": a timetz may be moved to any zone.
+char* put_offset(char* at, int64_t seconds_east) {
   *at++ = seconds_east < 0 ? '-' : '+';
-  int32_t seconds = seconds_east < 0 ? -seconds_east : seconds_east;
-  at = put_two(at, seconds / 3600);
-  seconds %= 3600;
+  int64_t magnitude = seconds_east < 0 ? -seconds_east : seconds_east;
+  auto hours = static_cast<int32_t>(magnitude / 3600);
+  auto seconds = static_cast<int32_t>(magnitude % 3600);
+  at = hours < 100 ? put_two(at, hours) : std::to_chars(at, at + 10, hours).ptr;
   if (seconds == 0) return at;
   *at++ = ':';
   at = put_two(at, seconds / 60);
@@ -168,7 +171,7 @@ void print_time(int64_t time, ByteBuffer& out) {
   out.commit_to(put_clock(out.reserve(max_printed_bytes), fields));
 }
 
-void print_offset(int32_t seconds_east, ByteBuffer& out) {
+void print_offset(int64_t seconds_east, ByteBuffer& out) {
   out.commit_to(put_offset(out.reserve(max_printed_bytes), seconds_east));
 }
 

@@ -163,8 +163,14 @@ int64_t timestamp_bin(const Interval& stride, int64_t timestamp, int64_t origin)
   if (__builtin_sub_overflow(timestamp, origin, &distance)) {
     throw SqlError(sqlstate::datetime_field_overflow, "interval out of range");
   }
-  int64_t bins = distance / width - (distance % width < 0 ? 1 : 0);
-  return origin + bins * width;
+  // The start of the bin towards the origin lies between the two, the one before it may lie beyond
+  // all.
+  int64_t excess = distance % width;
+  int64_t bin = origin + (distance - excess);
+  if (excess < 0 && (__builtin_sub_overflow(bin, width, &bin) || !is_valid_timestamp(bin))) {
+    throw SqlError(sqlstate::datetime_field_overflow, "timestamp out of range");
+  }
+  return bin;
 }
 
 }  // namespace pgsilo

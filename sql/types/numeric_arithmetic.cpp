@@ -125,7 +125,9 @@ Datum numeric_div(Datum left, Datum right, Arena& arena) {
     Int128 b = small_unscaled(right);
     int scale = quotient_scale(leading_group(a, left_scale), leading_group(b, right_scale),
                                left_scale, right_scale);
-    if (scale_up(a, scale + right_scale - left_scale, &a)) {
+    // More digits than a quotient ever has: they are cut below.
+    int shift = scale + right_scale - left_scale;
+    if (shift >= 0 && scale_up(a, shift, &a)) {
       Int128 quotient = divide_rounded(a, b);
       if (fits_small(quotient)) return make_small(quotient, scale, arena);
     }

@@ -117,6 +117,11 @@ Datum integer_power(const Decimal& base, int32_t exponent, Arena& arena) {
 
 // e^(exponent ln base), base positive.
 Datum real_power(const Decimal& base, const Decimal& exponent, Arena& arena) {
+  if (base.unscaled == power_of_ten_big(base.scale)) {
+    // One, whatever the exponent: its logarithm is no factor for one that only infinity stands for.
+    int scale = choose_scale(0, base.scale, exponent.scale);
+    return make_number(power_of_ten_big(scale), scale, arena);
+  }
   int weight_of_ln = ln_weight(base);
   FixedPoint rough = fixed_ln(base.unscaled, base.scale, bits_for_digits(10 - weight_of_ln));
   double product = to_double(rough) * to_double_clamped(exponent);

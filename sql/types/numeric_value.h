@@ -98,7 +98,7 @@ inline Uint128 magnitude_of(Int128 value) {
   return value < 0 ? Uint128{0} - static_cast<Uint128>(value) : static_cast<Uint128>(value);
 }
 inline bool fits_small(Int128 value) { return magnitude_of(value) < power_of_ten[max_power]; }
-// value * 10^power, false when it does not fit 128 bits.
+// value * 10^power, power >= 0; false when it does not fit 128 bits.
 inline bool scale_up(Int128 value, int power, Int128* result) {
   if (power == 0 || value == 0) {
     *result = value;

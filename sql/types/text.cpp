@@ -2,7 +2,10 @@
 #include "sql/types/text.h"
 
 #include <algorithm>
+#include <cstring>
+#include <unordered_map>
 
+#include "base/long_work.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "sql/types/integer.h"
@@ -19,16 +22,19 @@ char* allocate_text(size_t bytes, Arena& arena) {
   return static_cast<char*>(arena.allocate(bytes + 1, 1));
 }
 
-char* put(char* to, std::string_view text) {
-  text.copy(to, text.size());
-  return to + text.size();
+// The first character of `text`, which goes from there; none of an empty one.
+std::string_view take_character(std::string_view& text) {
+  std::string_view character = text.substr(0, text.empty() ? 0 : character_bytes(text, 0));
+  text.remove_prefix(character.size());
+  return character;
 }
 
 [[noreturn]] void throw_negative_length() {
   throw SqlError(sqlstate::substring_error, "negative substring length not allowed");
 }
 
-bool contains_character(std::string_view set, std::string_view character) {
+bool contains_character(std::string_view set, std::string_view character, WorkMeter& meter) {
+  meter.did(set.size());
   for (size_t at = 0; at < set.size();) {
     size_t length = character_bytes(set, at);
     if (set.substr(at, length) == character) return true;
@@ -37,27 +43,51 @@ bool contains_character(std::string_view set, std::string_view character) {
   return false;
 }
 
-// `count` characters of `fill` repeated.
-std::string_view make_fill(std::string_view fill, int32_t count, Arena& arena) {
-  int32_t fill_length = text_length(fill);
-  if (count <= 0 || fill_length == 0) return {};
-  auto whole = static_cast<size_t>(count / fill_length);
-  std::string_view rest = fill.substr(0, text_prefix_bytes(fill, count % fill_length));
-  size_t bytes = whole * fill.size() + rest.size();
-  char* start = allocate_text(bytes, arena);
-  char* to = start;
-  for (size_t i = 0; i < whole; ++i) to = put(to, fill);
-  put(to, rest);
-  return {start, bytes};
-}
-
 std::string_view pad(std::string_view text, int32_t length, std::string_view fill, bool left,
                      Arena& arena) {
   if (length <= 0) return {};
   int32_t present = text_length(text);
   if (present >= length) return text.substr(0, text_prefix_bytes(text, length));
-  std::string_view filled = make_fill(fill, length - present, arena);
-  return left ? text_concat(filled, text, arena) : text_concat(text, filled, arena);
+  // As if each character were of the most bytes.
+  if (!fill.empty() && static_cast<size_t>(length) > limits::max_value_bytes / 4) {
+    throw SqlError(sqlstate::program_limit_exceeded, "requested length too large");
+  }
+  int32_t fill_length = text_length(fill);
+  if (fill_length == 0) return text;
+  int32_t missing = length - present;
+  size_t bytes = static_cast<size_t>(missing / fill_length) * fill.size() +
+                 text_prefix_bytes(fill, missing % fill_length);
+  char* start = allocate_text(bytes + text.size(), arena);
+  char* to = left ? start : copy_value(start, text);
+  to = repeat_value(to, fill, bytes);
+  if (left) copy_value(to, text);
+  return {start, bytes + text.size()};
+}
+
+// What finding one costs, in a meter's bytes.
+constexpr size_t per_part = 32;
+
+// In windows: a search is as long as its text, and as both multiplied where what is sought is short
+// enough not to be prepared for.
+size_t find_in_windows(std::string_view text, std::string_view part, size_t from) {
+  constexpr size_t short_part = 16;
+  WorkMeter meter;
+  while (text.size() - from >= part.size()) {
+    size_t window =
+        std::min(std::max(WorkMeter::block, part.size()) + part.size() - 1, text.size() - from);
+    const char* start = text.data() + from;
+    const void* found;
+    if (part.size() <= short_part) {
+      size_t at = std::string_view(start, window).find(part);
+      found = at == std::string_view::npos ? nullptr : start + at;
+    } else {
+      found = memmem(start, window, part.data(), part.size());
+    }
+    if (found != nullptr) return static_cast<size_t>(static_cast<const char*>(found) - text.data());
+    meter.did(window);
+    from += window - part.size() + 1;
+  }
+  return std::string_view::npos;
 }
 
 }  // namespace
@@ -85,8 +115,15 @@ std::string_view text_right(std::string_view text, int32_t count) {
   return text.substr(text_prefix_bytes(text, skipped));
 }
 
+size_t find_part(std::string_view text, std::string_view part, size_t from) {
+  constexpr size_t short_text = 256;
+  if (text.size() <= short_text) return text.find(part, from);
+  if (from > text.size()) return std::string_view::npos;
+  return part.empty() ? from : find_in_windows(text, part, from);
+}
+
 int32_t text_position(std::string_view text, std::string_view part) {
-  size_t found = text.find(part);
+  size_t found = find_part(text, part);
   return found == std::string_view::npos ? 0 : text_length(text.substr(0, found)) + 1;
 }
 
@@ -101,14 +138,15 @@ std::string_view text_overlay(std::string_view text, std::string_view replacemen
 
 std::string_view text_trim(std::string_view text, std::string_view characters, bool left,
                            bool right) {
+  WorkMeter meter;
   while (left && !text.empty()) {
     size_t length = character_bytes(text, 0);
-    if (!contains_character(characters, text.substr(0, length))) break;
+    if (!contains_character(characters, text.substr(0, length), meter)) break;
     text.remove_prefix(length);
   }
   while (right && !text.empty()) {
     size_t last = previous_character(text, text.size());
-    if (!contains_character(characters, text.substr(last))) break;
+    if (!contains_character(characters, text.substr(last), meter)) break;
     text = text.substr(0, last);
   }
   return text;
@@ -128,56 +166,61 @@ std::string_view text_repeat(std::string_view text, int32_t count, Arena& arena)
   if (count <= 0 || text.empty()) return {};
   size_t bytes = text.size() * static_cast<size_t>(count);
   char* start = allocate_text(bytes, arena);
-  char* to = start;
-  for (int32_t i = 0; i < count; ++i) to = put(to, text);
+  repeat_value(start, text, bytes);
   return {start, bytes};
 }
+
+namespace {
+size_t count_parts(std::string_view text, std::string_view part, WorkMeter& meter) {
+  size_t count = 0;
+  for (size_t at = find_part(text, part); at != std::string_view::npos;
+       at = find_part(text, part, at + part.size())) {
+    ++count;
+    meter.did(part.size() + per_part);
+  }
+  return count;
+}
+}  // namespace
 
 std::string_view text_replace(std::string_view text, std::string_view from, std::string_view to,
                               Arena& arena) {
   if (from.empty() || text.empty()) return text;
-  size_t occurrences = 0;
-  for (size_t at = text.find(from); at != std::string_view::npos;
-       at = text.find(from, at + from.size())) {
-    ++occurrences;
-  }
+  WorkMeter meter;
+  size_t occurrences = count_parts(text, from, meter);
   if (occurrences == 0) return text;
   size_t bytes = text.size() - occurrences * from.size() + occurrences * to.size();
   char* start = allocate_text(bytes, arena);
   char* at = start;
   size_t done = 0;
-  for (size_t found = text.find(from); found != std::string_view::npos;
-       found = text.find(from, done)) {
-    at = put(at, text.substr(done, found - done));
-    at = put(at, to);
+  for (size_t found = find_part(text, from); found != std::string_view::npos;
+       found = find_part(text, from, done)) {
+    at = copy_value(at, text.substr(done, found - done));
+    at = copy_value(at, to);
     done = found + from.size();
+    meter.did(from.size() + to.size() + per_part);
   }
-  put(at, text.substr(done));
+  copy_value(at, text.substr(done));
   return {start, bytes};
 }
 
 std::string_view text_translate(std::string_view text, std::string_view from, std::string_view to,
                                 Arena& arena) {
+  // The first position of a character in `from` names its replacement in `to`; beyond its end there
+  // is none.
+  std::unordered_map<std::string_view, std::string_view> replacements;
+  while (!from.empty()) {
+    std::string_view replacement = take_character(to);
+    replacements.try_emplace(take_character(from), replacement);
+  }
   char* start = allocate_text(text.size() * 4, arena);
   char* at = start;
-  for (size_t i = 0; i < text.size();) {
-    size_t length = character_bytes(text, i);
-    std::string_view character = text.substr(i, length);
-    i += length;
-    // The position of the character in `from` names its replacement in `to`; beyond its end there
-    // is none.
-    size_t position = 0;
-    size_t place = 0;
-    while (place < from.size() && from.substr(place, character_bytes(from, place)) != character) {
-      place += character_bytes(from, place);
-      ++position;
-    }
-    if (place >= from.size()) {
-      at = put(at, character);
-      continue;
-    }
-    std::string_view rest = to.substr(text_prefix_bytes(to, static_cast<int64_t>(position)));
-    if (!rest.empty()) at = put(at, rest.substr(0, character_bytes(rest, 0)));
+  WorkMeter meter;
+  while (!text.empty()) {
+    std::string_view character = take_character(text);
+    auto found = replacements.find(character);
+    std::string_view put = found == replacements.end() ? character : found->second;
+    at += put.copy(at, put.size());
+    meter.did(per_part);
   }
   return {start, static_cast<size_t>(at - start)};
 }
@@ -185,11 +228,13 @@ std::string_view text_translate(std::string_view text, std::string_view from, st
 std::string_view text_reverse(std::string_view text, Arena& arena) {
   char* start = allocate_text(text.size(), arena);
   char* to = start + text.size();
+  WorkMeter meter;
   for (size_t at = 0; at < text.size();) {
     size_t length = character_bytes(text, at);
     to -= length;
-    put(to, text.substr(at, length));
+    text.copy(to, length, at);
     at += length;
+    meter.did(length);
   }
   return {start, text.size()};
 }
@@ -200,22 +245,20 @@ std::string_view text_split_part(std::string_view text, std::string_view delimit
   }
   if (text.empty()) return {};
   if (delimiter.empty()) return field == 1 || field == -1 ? text : std::string_view();
+  WorkMeter meter;
   if (field < 0) {
-    int64_t fields = 1;
-    for (size_t at = text.find(delimiter); at != std::string_view::npos;
-         at = text.find(delimiter, at + delimiter.size())) {
-      ++fields;
-    }
+    int64_t fields = 1 + static_cast<int64_t>(count_parts(text, delimiter, meter));
     if (-int64_t{field} > fields) return {};
     field = static_cast<int32_t>(fields + field + 1);
   }
   size_t start = 0;
   for (int32_t i = 1; i < field; ++i) {
-    size_t found = text.find(delimiter, start);
+    size_t found = find_part(text, delimiter, start);
     if (found == std::string_view::npos) return {};
     start = found + delimiter.size();
+    meter.did(delimiter.size() + per_part);
   }
-  return text.substr(start, text.find(delimiter, start) - start);
+  return text.substr(start, find_part(text, delimiter, start) - start);
 }
 
 std::string_view text_concat(std::string_view left, std::string_view right, Arena& arena) {
@@ -223,7 +266,7 @@ std::string_view text_concat(std::string_view left, std::string_view right, Aren
   if (right.empty()) return left;
   size_t bytes = left.size() + right.size();
   char* start = allocate_text(bytes, arena);
-  put(put(start, left), right);
+  copy_value(copy_value(start, left), right);
   return {start, bytes};
 }
 

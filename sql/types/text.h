@@ -33,6 +33,9 @@ std::string_view text_substring(std::string_view text, int32_t start);
 std::string_view text_substring(std::string_view text, int32_t start, int32_t count);
 std::string_view text_left(std::string_view text, int32_t count);
 std::string_view text_right(std::string_view text, int32_t count);
+// Where the bytes of `part` begin in `text` at `from` or later; npos: nowhere. In time proportional
+// to both.
+size_t find_part(std::string_view text, std::string_view part, size_t from = 0);
 // 1-based; 0 when it does not occur.
 int32_t text_position(std::string_view text, std::string_view part);
 std::string_view text_overlay(std::string_view text, std::string_view replacement, int32_t start,

@@ -2,6 +2,7 @@
 #include <clocale>
 #include <cwctype>
 
+#include "base/long_work.h"
 #include "sql/types/scan.h"
 #include "sql/types/text.h"
 #include "sql/types/text_characters.h"
@@ -18,13 +19,18 @@ locale_t unicode_locale() {
 
 bool is_ascii(std::string_view text) {
   unsigned char bits = 0;
-  for (char c : text) bits |= static_cast<unsigned char>(c);
+  in_blocks(text.size(), [&](size_t begin, size_t end) {
+    for (char c : text.substr(begin, end - begin)) bits |= static_cast<unsigned char>(c);
+  });
   return bits < 0x80;
 }
 
-std::string_view map_ascii(std::string_view text, char (*map)(char), Arena& arena) {
+template <char (*map)(char)>
+std::string_view map_ascii(std::string_view text, Arena& arena) {
   char* mapped = static_cast<char*>(arena.allocate(text.size() + 1, 1));
-  for (size_t i = 0; i < text.size(); ++i) mapped[i] = map(text[i]);
+  in_blocks(text.size(), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) mapped[i] = map(text[i]);
+  });
   return {mapped, text.size()};
 }
 
@@ -34,8 +40,10 @@ std::string_view map_characters(std::string_view text, Map map, Arena& arena) {
   // A character may grow when its case changes, to four bytes at most.
   char* mapped = static_cast<char*>(arena.allocate(text.size() * 4 + 1, 1));
   char* to = mapped;
+  WorkMeter meter;
   for (size_t at = 0; at < text.size();) {
     size_t length = character_bytes(text, at);
+    meter.did(8);
     to = put_code_point(to, map(code_point(text.substr(at, length))));
     at += length;
   }
@@ -45,14 +53,14 @@ std::string_view map_characters(std::string_view text, Map map, Arena& arena) {
 }  // namespace
 
 std::string_view text_upper(std::string_view text, Arena& arena) {
-  if (is_ascii(text)) return map_ascii(text, upper_letter, arena);
+  if (is_ascii(text)) return map_ascii<upper_letter>(text, arena);
   locale_t locale = unicode_locale();
   return map_characters(
       text, [&](uint32_t c) { return static_cast<uint32_t>(towupper_l(c, locale)); }, arena);
 }
 
 std::string_view text_lower(std::string_view text, Arena& arena) {
-  if (is_ascii(text)) return map_ascii(text, lower_letter, arena);
+  if (is_ascii(text)) return map_ascii<lower_letter>(text, arena);
   locale_t locale = unicode_locale();
   return map_characters(
       text, [&](uint32_t c) { return static_cast<uint32_t>(towlower_l(c, locale)); }, arena);

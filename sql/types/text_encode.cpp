@@ -1,5 +1,6 @@
 // encode() and decode(): bytea as hexadecimal, base64 and escaped text.
 #include "base/byte_buffer.h"
+#include "base/long_work.h"
 #include "sql/sql_error.h"
 #include "sql/types/scan.h"
 #include "sql/types/text.h"
@@ -21,7 +22,11 @@ int base64_value(char c) {
 
 void encode_base64(std::string_view bytes, ByteBuffer& out) {
   int column = 0;
+  size_t characters = (bytes.size() + 2) / 3 * 4;
+  out.reserve(characters + characters / line_length);
+  WorkMeter meter;
   for (size_t at = 0; at < bytes.size(); at += 3) {
+    meter.did(16);
     uint32_t word = 0;
     size_t count = std::min<size_t>(3, bytes.size() - at);
     for (size_t i = 0; i < 3; ++i) {
@@ -49,7 +54,9 @@ std::string_view decode_base64(std::string_view text, Arena& arena) {
   int position = 0;  // in the group of four
   // Bytes in the group where the first "=" stood, and in all after it, as PostgreSQL has it.
   int bytes_per_group = 3;
+  WorkMeter meter;
   for (size_t at = 0; at < text.size(); ++at) {
+    meter.did(4);
     char c = text[at];
     if (c == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
     int value = base64_value(c);
@@ -81,7 +88,10 @@ std::string_view decode_base64(std::string_view text, Arena& arena) {
 
 // Only what no text may hold is escaped; print_bytea_escape escapes more.
 void encode_escape(std::string_view bytes, ByteBuffer& out) {
+  out.reserve(bytes.size());
+  WorkMeter meter;
   for (char byte : bytes) {
+    meter.did(4);
     auto code = static_cast<unsigned char>(byte);
     if (code == 0 || code >= 0x80) {
       out.append('\\');
@@ -112,7 +122,7 @@ std::string_view bytea_encode(std::string_view bytes, std::string_view encoding,
   } else {
     throw_unrecognized(encoding);
   }
-  return arena.copy_string(out.view());
+  return copy_value(out.view(), arena);
 }
 
 std::string_view bytea_decode(std::string_view text, std::string_view encoding, Arena& arena) {

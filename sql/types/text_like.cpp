@@ -1,4 +1,5 @@
 // LIKE and ILIKE.
+#include "base/long_work.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
 #include "sql/types/text_characters.h"
@@ -28,16 +29,23 @@ bool matches(std::string_view text, std::string_view pattern) {
   size_t retry_text =
       std::string_view::npos;  // where the text goes on when the last % takes one more
   size_t retry_pattern = 0;
+  WorkMeter meter;
   while (true) {
+    meter.did(4);
     bool step = false;
     if (p < pattern.size() && pattern[p] == '%') {
-      retry_pattern = ++p;
+      bool has_text = t < text.size();
+      // Each _ behind it takes a character, whichever of them comes first.
+      for (; p < pattern.size() && (pattern[p] == '%' || pattern[p] == '_'); ++p) {
+        if (pattern[p] == '%') continue;
+        if (t == text.size()) return false;
+        t += Unit::width(text, t);
+      }
+      retry_pattern = p;
       retry_text = t;
       if (p == pattern.size()) return true;
       // Noticed only while there is text to compare, as in PostgreSQL.
-      if (pattern[p] == '\\' && p + 1 == pattern.size() && t < text.size()) {
-        throw_ends_with_escape();
-      }
+      if (has_text && pattern[p] == '\\' && p + 1 == pattern.size()) throw_ends_with_escape();
       continue;
     }
     if (t == text.size()) return p == pattern.size();
@@ -84,8 +92,10 @@ std::string_view like_escape(std::string_view pattern, std::string_view escape, 
   char* start = static_cast<char*>(arena.allocate(2 * pattern.size() + 1, 1));
   char* to = start;
   bool escaped = false;
+  WorkMeter meter;
   for (size_t at = 0; at < pattern.size();) {
     size_t length = character_bytes(pattern, at);
+    meter.did(8);
     std::string_view character = pattern.substr(at, length);
     at += length;
     if (!escape.empty() && character == escape && !escaped) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/long_work.h"
 #include "sql/types/scan.h"
 #include "sql/types/text.h"
 
@@ -167,7 +168,9 @@ static_assert(std::is_sorted(std::begin(keywords), std::end(keywords)));
 
 bool is_plain_identifier(std::string_view text) {
   if (text.empty() || is_digit(text[0])) return false;
+  WorkMeter meter;
   for (char c : text) {
+    meter.did(1);
     if (!(c >= 'a' && c <= 'z') && !is_digit(c) && c != '_') return false;
   }
   return !std::binary_search(std::begin(keywords), std::end(keywords), text);
@@ -178,7 +181,9 @@ std::string_view quote(std::string_view text, std::string_view open, char close,
                        std::string_view doubled, Arena& arena) {
   char* start = static_cast<char*>(arena.allocate(open.size() + 2 * text.size() + 1, 1));
   char* to = start + open.copy(start, open.size());
+  WorkMeter meter;
   for (char c : text) {
+    meter.did(4);
     if (doubled.find(c) != std::string_view::npos) *to++ = c;
     *to++ = c;
   }
@@ -193,7 +198,7 @@ std::string_view quote_identifier(std::string_view text, Arena& arena) {
 }
 
 std::string_view quote_literal(std::string_view text, Arena& arena) {
-  bool has_backslash = text.find('\\') != std::string_view::npos;
+  bool has_backslash = find_part(text, "\\") != std::string_view::npos;
   return quote(text, has_backslash ? "E'" : "'", '\'', "'\\", arena);
 }
 

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "base/byte_order.h"
+#include "base/long_work.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
 
@@ -49,7 +50,12 @@ size_t sequence_length(const unsigned char* at, size_t left) {
 size_t valid_text_prefix(std::string_view bytes) {
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
   size_t at = 0;
+  size_t pause_at = WorkMeter::block;
   while (at < bytes.size()) {
+    if (at >= pause_at) [[unlikely]] {
+      pause_work();
+      pause_at = at + WorkMeter::block;
+    }
     // Eight ASCII characters at a time: no high bit set and no byte zero.
     if (bytes.size() - at >= 8) {
       uint64_t word = load_le64(data + at);
@@ -83,15 +89,17 @@ void validate_text(std::string_view bytes) {
 
 int32_t text_length(std::string_view text) {
   size_t continuations = 0;
-  const char* at = text.data();
-  const char* end = at + text.size();
-  // A continuation byte has bit 7 set and bit 6 clear.
-  for (; end - at >= 8; at += 8) {
-    uint64_t word = load_le64(at);
-    continuations +=
-        static_cast<size_t>(__builtin_popcountll(word & ~(word << 1) & every_high_bit));
-  }
-  for (; at != end; ++at) continuations += is_continuation(*at);
+  in_blocks(text.size(), [&](size_t begin, size_t stop) {
+    const char* at = text.data() + begin;
+    const char* end = text.data() + stop;
+    // A continuation byte has bit 7 set and bit 6 clear.
+    for (; end - at >= 8; at += 8) {
+      uint64_t word = load_le64(at);
+      continuations +=
+          static_cast<size_t>(__builtin_popcountll(word & ~(word << 1) & every_high_bit));
+    }
+    for (; at != end; ++at) continuations += is_continuation(*at);
+  });
   return static_cast<int32_t>(text.size() - continuations);
 }
 
@@ -99,7 +107,9 @@ size_t text_prefix_bytes(std::string_view text, int64_t characters) {
   if (characters <= 0) return 0;
   if (static_cast<uint64_t>(characters) >= text.size()) return text.size();
   size_t at = 0;
+  WorkMeter meter;
   while (at < text.size() && characters-- > 0) {
+    meter.did(1);
     ++at;
     while (at < text.size() && is_continuation(text[at])) ++at;
   }
@@ -128,8 +138,7 @@ std::string_view bpchar_pad(std::string_view text, int32_t characters, Arena& ar
   if (missing <= 0) return text;
   size_t bytes = text.size() + static_cast<size_t>(missing);
   char* padded = static_cast<char*>(arena.allocate(bytes, 1));
-  if (!text.empty()) std::memcpy(padded, text.data(), text.size());
-  std::memset(padded + text.size(), ' ', static_cast<size_t>(missing));
+  fill_value(copy_value(padded, text), ' ', static_cast<size_t>(missing));
   return {padded, bytes};
 }
 

@@ -31,6 +31,14 @@ int time_with_zone_compare(const TimeWithZone& left, const TimeWithZone& right);
 TimeWithZone timestamptz_to_time_with_zone(int64_t timestamptz, const TimeZone& zone);
 // With the offset that the session's zone has now.
 TimeWithZone time_to_time_with_zone(int64_t time, const TypeContext& ctx);
+// The same moment of a day by the clocks of `zone`, with the offset that it has at `now`.
+TimeWithZone time_in_zone(const TimeWithZone& value, const TimeZone& zone, int64_t now);
+// 22008 where the sum is no timestamp.
+int64_t date_time_to_timestamptz(int64_t date, const TimeWithZone& time);
+
+// As extract_time() and date_part_time() of date_time.h.
+Datum extract_time_with_zone(std::string_view field, const TimeWithZone& value, Arena& arena);
+Datum date_part_time_with_zone(std::string_view field, const TimeWithZone& value);
 
 TimeWithZone parse_time_with_zone(std::string_view text, int32_t typmod, const TypeContext& ctx);
 void print_time_with_zone(const TimeWithZone& value, ByteBuffer& out);

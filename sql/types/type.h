@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/long_work.h"
 #include "sql/types/datum.h"
 #include "sql/types/type_context.h"
 #include "sql/types/type_oid.h"
@@ -124,7 +125,7 @@ inline int32_t padded_length(Oid type, int32_t typmod) {
 // By-reference bytes copied into `arena`; other values as they are.
 inline Datum copy_datum(Datum value, const TypeInfo& type, Arena& arena) {
   if (value.null || !type.by_reference) return value;
-  return Datum::of_bytes(arena.copy_string(value.bytes()));
+  return Datum::of_bytes(copy_value(value.bytes(), arena));
 }
 
 }  // namespace pgsilo

@@ -1,6 +1,8 @@
 // Text and binary forms of arrays, int2vector and oidvector.
 #include <vector>
 
+#include "base/long_work.h"
+#include "base/memory_budget.h"
 #include "sql/sql_error.h"
 #include "sql/types/array.h"
 #include "sql/types/integer.h"
@@ -110,6 +112,7 @@ class ArrayParser {
   }
 
   void add(std::string_view item) {
+    meter_.did(item.size() + 64);
     values_.push_back(type_.parse(ctx_.arena->copy_string(item), typmod_, ctx_));
   }
 
@@ -159,6 +162,7 @@ class ArrayParser {
   int32_t lower_ = 1;
   int32_t upper_ = 0;
   std::vector<Datum> values_;
+  WorkMeter meter_;
 };
 
 bool needs_quotes(std::string_view item, char delimiter) {
@@ -238,6 +242,7 @@ void print_array(Datum value, ByteBuffer& out, const TypeContext& ctx) {
   out.append('{');
   ByteBuffer item;
   Datum element;
+  WorkMeter meter;
   for (bool first = true; reader.next(&element); first = false) {
     if (!first) out.append(type.delimiter);
     if (element.null) {
@@ -246,6 +251,7 @@ void print_array(Datum value, ByteBuffer& out, const TypeContext& ctx) {
     }
     item.clear();
     type.print(element, item, ctx);
+    meter.did(item.size() + 32);
     print_item(item.view(), type.delimiter, out);
   }
   out.append('}');
@@ -307,6 +313,23 @@ void send_array(Datum value, ByteBuffer& out, const TypeContext& ctx) {
     type.send(element, out, ctx);
     out.patch_be32(length_at, static_cast<uint32_t>(out.size() - length_at - 4));
   }
+}
+
+Datum apply_array_typmod(Datum value, int32_t typmod, bool explicit_cast, TypeContext& ctx) {
+  ArrayReader reader(value);
+  const TypeInfo& type = type_info(reader.element());
+  if (type.apply_typmod == nullptr) return value;
+  std::vector<Datum> values;
+  require_room(reader.count() * sizeof(Datum));
+  values.reserve(reader.count());
+  Datum element;
+  WorkMeter meter;
+  while (reader.next(&element)) {
+    meter.did(64);
+    if (!element.null) element = type.apply_typmod(element, typmod, explicit_cast, ctx);
+    values.push_back(element);
+  }
+  return make_array(type.oid, values, *ctx.arena, reader.lower_bound());
 }
 
 Datum parse_int2vector(std::string_view text, int32_t, TypeContext& ctx) {

@@ -1,4 +1,5 @@
 // bytea: text forms and binary form.
+#include "base/long_work.h"
 #include "sql/sql_error.h"
 #include "sql/types/scan.h"
 #include "sql/types/text.h"
@@ -25,7 +26,9 @@ std::string_view first_character(std::string_view text) {
 std::string_view decode_hex(std::string_view text, Arena& arena) {
   char* bytes = static_cast<char*>(arena.allocate(text.size() / 2 + 1, 1));
   size_t count = 0;
+  WorkMeter meter;
   for (size_t at = 0; at < text.size();) {
+    meter.did(8);
     if (text[at] == ' ' ||
         (text[at] >= '\t' && text[at] <= '\r' && text[at] != '\v' && text[at] != '\f')) {
       ++at;
@@ -56,7 +59,9 @@ std::string_view decode_hex(std::string_view text, Arena& arena) {
 std::string_view decode_escape(std::string_view text, Arena& arena) {
   char* bytes = static_cast<char*>(arena.allocate(text.size() + 1, 1));
   size_t count = 0;
+  WorkMeter meter;
   for (size_t at = 0; at < text.size();) {
+    meter.did(2);
     if (text[at] != '\\') {
       bytes[count++] = text[at++];
       continue;
@@ -84,11 +89,13 @@ std::string_view parse_bytea(std::string_view text, Arena& arena) {
 
 void print_hex(std::string_view bytes, ByteBuffer& out) {
   char* to = out.reserve(2 * bytes.size());
-  for (char byte : bytes) {
-    auto code = static_cast<unsigned char>(byte);
-    *to++ = hex_digits[code >> 4];
-    *to++ = hex_digits[code & 15];
-  }
+  in_blocks(bytes.size(), [&](size_t begin, size_t end) {
+    for (char byte : bytes.substr(begin, end - begin)) {
+      auto code = static_cast<unsigned char>(byte);
+      *to++ = hex_digits[code >> 4];
+      *to++ = hex_digits[code & 15];
+    }
+  });
   out.commit_to(to);
 }
 
@@ -98,7 +105,9 @@ void print_bytea_hex(std::string_view bytes, ByteBuffer& out) {
 }
 
 void print_bytea_escape(std::string_view bytes, ByteBuffer& out) {
+  WorkMeter meter;
   for (char byte : bytes) {
+    meter.did(2);
     auto code = static_cast<unsigned char>(byte);
     if (byte == '\\') {
       out.append("\\\\");

@@ -259,6 +259,7 @@ void send_array(Datum value, ByteBuffer& out, const TypeContext& ctx);
 int compare_array(Datum left, Datum right);
 bool equal_array(Datum left, Datum right);
 uint64_t hash_array(Datum value);
+Datum apply_array_typmod(Datum value, int32_t typmod, bool explicit_cast, TypeContext& ctx);
 template <Oid element>
 inline constexpr Functions array_functions{
     [](std::string_view text, int32_t typmod, TypeContext& ctx) {
@@ -272,6 +273,8 @@ inline constexpr Functions array_functions{
     compare_array,
     equal_array,
     hash_array};
+// The modifier is the elements'; they make and print it.
+inline constexpr Modifiers array_modifiers{apply_array_typmod, nullptr, nullptr};
 Datum parse_int2vector(std::string_view text, int32_t typmod, TypeContext& ctx);
 Datum parse_oidvector(std::string_view text, int32_t typmod, TypeContext& ctx);
 void print_vector(Datum value, ByteBuffer& out, const TypeContext& ctx);

@@ -51,7 +51,7 @@ constexpr TypeInfo array_type(Oid oid, std::string_view name, std::string_view d
   if (key_form == KeyForm::none) functions.compare = nullptr;
   return base_type({oid, name, display_name, -1, false, 'b', 'A', false, element, 0, alignment, 'x',
                     collation, true, key_form},
-                   functions);
+                   functions, array_modifiers);
 }
 
 template <Oid oid>

@@ -1,4 +1,5 @@
 // text, varchar, bpchar, name and the texts without an order of their own.
+#include "base/long_work.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
@@ -44,7 +45,9 @@ int32_t make_length_typmod(std::span<const int32_t> modifiers, std::string_view 
 
 Datum parse_text(std::string_view text, int32_t, TypeContext&) { return Datum::of_bytes(text); }
 
-void print_text(Datum value, ByteBuffer& out, const TypeContext&) { out.append(value.bytes()); }
+void print_text(Datum value, ByteBuffer& out, const TypeContext&) {
+  out.commit_to(copy_value(out.reserve(value.length), value.bytes()));
+}
 
 Datum receive_text(std::string_view bytes, int32_t, TypeContext&) {
   validate_text(bytes);

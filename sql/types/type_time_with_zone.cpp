@@ -52,6 +52,22 @@ TimeWithZone time_to_time_with_zone(int64_t time, const TypeContext& ctx) {
   return {time, -offset.seconds_east};
 }
 
+TimeWithZone time_in_zone(const TimeWithZone& value, const TimeZone& zone, int64_t now) {
+  TimeZone::Offset offset;
+  fields_of_timestamptz(now, zone, &offset);
+  int64_t time = utc_time(value) + offset.seconds_east * usecs_per_second;
+  time -= floor_divide(time, usecs_per_day) * usecs_per_day;
+  return {time, -offset.seconds_east};
+}
+
+int64_t date_time_to_timestamptz(int64_t date, const TimeWithZone& time) {
+  int64_t midnight = date_to_timestamp(date);
+  if (!timestamp_is_finite(midnight)) return midnight;
+  int64_t moment = midnight + utc_time(time);
+  if (!is_valid_timestamp(moment)) throw_date_out_of_range_for_timestamp();
+  return moment;
+}
+
 TimeWithZone parse_time_with_zone(std::string_view text, int32_t typmod, const TypeContext& ctx) {
   DecodedTime decoded;
   InputFields input;
@@ -65,7 +81,7 @@ TimeWithZone parse_time_with_zone(std::string_view text, int32_t typmod, const T
 
 void print_time_with_zone(const TimeWithZone& value, ByteBuffer& out) {
   print_time(value.time, out);
-  print_offset(-value.seconds_west, out);
+  print_offset(-int64_t{value.seconds_west}, out);
 }
 
 namespace types {

@@ -40,6 +40,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/append.h"
 #include "base/check.h"
 #include "base/strong_id.h"
 
@@ -115,9 +116,7 @@ class ReclaimerHandle {
     add_pending(bytes);
   }
   // The next `count` calls of retire() allocate nothing (I3).
-  void reserve(size_t count) {
-    if (open_.capacity() - open_.size() < count) open_.reserve(open_.size() + count + 64);
-  }
+  void reserve(size_t count) { make_room(open_, count); }
   // Frees up to `budget` objects that may be freed and returns how many. Cheap when there is
   // nothing; call it between requests. Deleters must not retire.
   size_t reclaim(size_t budget = 4096) {

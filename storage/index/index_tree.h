@@ -2,10 +2,10 @@
 // Silo uses it. A trie of B+-trees: each layer is a B+-tree over one 8-byte slice of the keys, and
 // an entry for several keys that share a slice and go on behind it leads to a further layer.
 //
-// Thread safety: get, insert, remove, refs, separators and scans may run at once from any threads,
-// each under a Pin of the handle it passes (or of its thread). Readers write no shared memory.
-// Writers lock only the nodes they change, for some dozen instructions, never across an allocation.
-// Construction, destruction, dismantle, for_each and check are for one thread alone.
+// Thread safety: get, insert, remove, refs, separators, scattered_keys and scans may run at once
+// from any threads, each under a Pin of the handle it passes (or of its thread). Readers write no
+// shared memory. Writers lock only the nodes they change, for some dozen instructions, never across
+// an allocation. Construction, destruction, dismantle, for_each and check are for one thread alone.
 //
 // What it leaves to the caller: whether a record's row exists (TID word), node sets, log. The tree
 // owns the records that are in it: its destructor frees them.
@@ -17,8 +17,8 @@
 // - At any moment each key belongs to exactly one border node: that one's version changes with
 // every insert, unhook, split,
 //   layer creation or node removal that concerns the key's surroundings. A get or scan reports the
-//   node and the version it was read under, and a transaction that finds the version unchanged at
-//   commit knows that no key appeared or went (I6).
+//   node and the version it was read under, and a transaction for which that validates at commit
+//   knows that no key appeared (I6).
 #pragma once
 
 #include <atomic>
@@ -70,10 +70,6 @@ class IndexTree {
   static constexpr size_t max_lookups = 16;
   static void prefetch(std::span<const Lookup> lookups);
 
-  // True if the node still is at that version and is not being changed: the node set's check in
-  // commit.
-  static bool validates(NodeRef ref) { return ref.node->version().validates(ref.version); }
-
   // Hooks `fresh` in under fresh->key() and returns null; or returns the record that is there
   // already and leaves `fresh` to the caller. `changes` is filled in (cleared first) when `fresh`
   // went in. Throws std::bad_alloc, then nothing has changed.
@@ -92,6 +88,10 @@ class IndexTree {
   // At most `wanted` keys, ascending, that cut the tree into ranges of about the same size, as far
   // as its upper nodes tell: any keys are right, these share out work well. Throws std::bad_alloc.
   std::vector<std::string> separators(size_t wanted) const;
+  // One key of each of those ranges, in their order, or a key near it: which one, the seed says.
+  // Every key of a range can be it, and about as easily, as far as nodes are equally full. Throws
+  // std::bad_alloc.
+  std::vector<std::string> scattered_keys(size_t wanted, uint32_t seed) const;
 
   // Every record in order. One thread alone.
   template <typename Visit>

@@ -58,6 +58,16 @@ void BorderNode::remove_slot(int slot) {
   remove_entry(position);
 }
 
+// In a place that holds a slice in nodes with entries, which no reader follows.
+void BorderNode::bequeath(BorderNode* heir, NodeVersion version) {
+  set_previous(heir);
+  slices_[0].store(version.bits(), std::memory_order_relaxed);
+}
+
+NodeRef BorderNode::heir() const {
+  return {previous(), NodeVersion::from_bits(slices_[0].load(std::memory_order_relaxed))};
+}
+
 void BorderNode::truncate(int count) {
   for (int position = permutation().size() - 1; position >= count; --position)
     remove_entry(position);

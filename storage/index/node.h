@@ -20,7 +20,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "storage/epoch/epoch.h"
 #include "storage/index/key_slice.h"
+#include "storage/index/node_changes.h"
 #include "storage/index/node_version.h"
 #include "storage/index/permutation.h"
 #include "storage/record/record.h"
@@ -130,6 +132,10 @@ class BorderNode : public Node {
     return EntryTarget::from_bits(targets_[slot].load(std::memory_order_acquire));
   }
 
+  // No row of a key in the node's range that was deleted later has lost its record so far. Of a
+  // removed node: up to its removal. It only grows.
+  Epoch newest_gone() const { return Epoch(newest_gone_.load(std::memory_order_relaxed)); }
+
   // The slot of the entry (slice, length), or -1.
   int find(KeySlice slice, LengthClass length) const {
     int slot = last_slot_with(slice, std::make_index_sequence<width>());
@@ -145,6 +151,15 @@ class BorderNode : public Node {
   void remove_slot(int slot);
   // Keeps the first `count` entries.
   void truncate(int count);
+  // Of a node that goes, empty: from now on `heir` answers for its keys, at that version.
+  void bequeath(BorderNode* heir, NodeVersion version);
+  // Of one that was removed.
+  NodeRef heir() const;
+  // Holder of the lock, changing: a record of the node goes, whose row was deleted in that epoch;
+  // or the node takes over a range in which one went.
+  void note_gone(Epoch deleted) {
+    if (deleted > newest_gone()) newest_gone_.store(deleted.value(), std::memory_order_relaxed);
+  }
   void set_last_slice(KeySlice slice) {
     PGSILO_SCHEDULE_POINT();
     last_slice_.store(slice, std::memory_order_relaxed);
@@ -183,8 +198,9 @@ class BorderNode : public Node {
   std::array<std::atomic<LengthClass>, 16>
       lengths_;  // no_entry exactly where the permutation has no live slot
   std::array<std::atomic<KeySlice>, width> slices_;
-  std::atomic<BorderNode*> previous_{nullptr};
+  std::atomic<BorderNode*> previous_{nullptr};  // of a removed node: its heir
   std::array<std::atomic<uintptr_t>, width> targets_;
+  std::atomic<uint64_t> newest_gone_{0};
 };
 static_assert(sizeof(BorderNode) == Node::cache_lines * 64);
 

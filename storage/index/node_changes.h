@@ -1,8 +1,8 @@
 // What an insert did to border nodes, for the fix-up of the inserting transaction's own node set
-// (Silo section 4.6). If the transaction registered a changed node at `before`, nobody else has
-// changed it since: it takes `after` instead, and registers all created nodes too, for they hold
-// part of the range that the changed node held. If it registered a changed node at another version,
-// it must abort. If it did not register it, there is nothing to do. Thread safety: a value.
+// (Silo section 4.6). If the transaction registered a changed node at `before`, or with more keys
+// than that (removals lie between), nobody else has hooked a key in since: it takes `after`
+// instead, and registers all created nodes too, for they hold part of the range that the changed
+// node held. If others have, it must abort. Thread safety: a value.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace pgsilo {
 
 class BorderNode;
 
-// A border node as it was when read: what node sets hold. Comparable with what validates() checks.
+// A border node as it was when read: what node sets hold.
 struct NodeRef {
   const BorderNode* node = nullptr;
   NodeVersion version;

@@ -50,8 +50,7 @@ class TreeCheck {
     require(!version.is_deleted(), "a reachable node is not deleted");
     require(version.is_root() == (parent == nullptr), "exactly the root carries the root bit");
     require(node->parent() == parent, "a node's parent is the node that leads to it");
-    require(IndexTree::validates({static_cast<const BorderNode*>(node), version}),
-            "no node is being changed");
+    require(node->version().for_validation() == version, "no node is being changed");
     if (version.is_border()) {
       check_border(static_cast<const BorderNode*>(node), first, last);
     } else {

@@ -114,6 +114,8 @@ bool TreeInsertion::replace_by_layer(BorderAt at, int slot, Record* other,
   other_cursor = KeyCursor(other->key(), cursor.depth());
   for (size_t i = 0; i < layers; ++i) {
     auto* layer = new (take_node()) BorderNode(/*root=*/true, 0, UINT64_MAX);
+    layer->version().inherit(at.version);
+    layer->note_gone(at.node->newest_gone());
     if (first == nullptr) {
       first = layer;
     } else {

@@ -2,8 +2,8 @@
 // these is a step of its own: the tree is correct, only larger than it need be, between them.
 //
 // A border node that goes hands its range to its left neighbour. So the leftmost border node of a
-// layer stays until the whole layer is empty. Lock order: the node, its left neighbour, then
-// upwards; a lower layer before the one above it.
+// layer stays until the whole layer is empty, and then hands the layer's prefix to the node above.
+// Lock order: the node, its left neighbour, then upwards; a lower layer before the one above it.
 #include "storage/index/index_tree.h"
 #include "storage/index/node_memory.h"
 #include "storage/index/tree_descent.h"
@@ -18,7 +18,7 @@ class TreeRemoval {
   bool run(const Record* record);
 
  private:
-  bool remove_entry(BorderAt at, const KeyCursor& cursor, int slot);
+  bool remove_entry(BorderAt at, const KeyCursor& cursor, int slot, Epoch deleted);
   void prune(BorderNode* empty, size_t depth);
   void unlink(BorderNode* empty, BorderNode* previous);
   BorderNode* remove_layer(BorderNode* only, size_t depth);
@@ -55,18 +55,20 @@ bool TreeRemoval::run(const Record* record) {
       continue;
     }
     if (target.record() != record) return false;
-    if (remove_entry(at, cursor, slot)) return true;
+    Epoch deleted = record->tid_word().load().tid().epoch();
+    if (remove_entry(at, cursor, slot, deleted)) return true;
   }
 }
 
 // False if somebody was faster with another change of the node.
-bool TreeRemoval::remove_entry(BorderAt at, const KeyCursor& cursor, int slot) {
+bool TreeRemoval::remove_entry(BorderAt at, const KeyCursor& cursor, int slot, Epoch deleted) {
   AtomicNodeVersion& version = at.node->version();
   if (!version.try_lock_at(at.version)) return false;
   version.begin_change();
   at.node->remove_slot(slot);
+  at.node->note_gone(deleted);
   bool empty = at.node->permutation().size() == 0;
-  version.end_change();
+  version.end_removal();
   if (empty) prune(at.node, cursor.depth());
   return true;
 }
@@ -135,13 +137,14 @@ void TreeRemoval::unlink(BorderNode* empty, BorderNode* previous) {
   parent->remove_child(index);
   BorderNode* following = empty->next();
   previous->set_last_slice(empty->last_slice());
+  previous->note_gone(empty->newest_gone());
   previous->set_next(following);
   if (following != nullptr) following->set_previous(previous);
 
   for (int i = path.count - 1; i >= removed; --i) path.nodes[i]->version().end_change();
-  for (int i = removed - 1; i >= 0; --i) path.nodes[i]->version().end_change_deleted();
-  empty->version().end_change_deleted();
-  previous->version().end_change();
+  for (int i = removed - 1; i >= 0; --i) path.nodes[i]->version().end_removal_deleted();
+  empty->bequeath(previous, previous->version().end_removal_heir());
+  empty->version().end_removal_deleted();
   for (int i = 0; i < removed; ++i) retire_node(path.nodes[i], tree_.account_, handle_);
   retire_node(empty, tree_.account_, handle_);
 }
@@ -162,10 +165,11 @@ BorderNode* TreeRemoval::remove_layer(BorderNode* only, size_t depth) {
   path.begin_change();
   above->version().begin_change();
   above->remove_slot(slot);
+  above->note_gone(only->newest_gone());
   bool empty = above->permutation().size() == 0;
-  above->version().end_change();
-  for (int i = path.count - 1; i >= 0; --i) path.nodes[i]->version().end_change_deleted();
-  only->version().end_change_deleted();
+  only->bequeath(above, above->version().end_removal_heir());
+  for (int i = path.count - 1; i >= 0; --i) path.nodes[i]->version().end_removal_deleted();
+  only->version().end_removal_deleted();
   for (int i = 0; i < path.count; ++i) retire_node(path.nodes[i], tree_.account_, handle_);
   retire_node(only, tree_.account_, handle_);
   return empty ? above : nullptr;

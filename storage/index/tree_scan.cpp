@@ -65,7 +65,7 @@ void ScanCursor::descend(const Frame& from, const Entry& entry) {
 }
 
 // False if the layer is gone. It was empty then, and the node above it, which the observer knows,
-// has changed.
+// answers for its keys.
 bool ScanCursor::copy_next_border(Frame& frame) {
   if (frame.hint != nullptr) {
     NodeVersion version = frame.hint->version().stable();

@@ -103,6 +103,8 @@ BorderNode* TreeInsertion::split_border(BorderNode* left, const NewEntry& entry)
   KeySlice right_first =
       !entry_stays && entry.position == stay ? entry.slice : left->slice(order.slot(old_stay));
   auto* right = new (take_node()) BorderNode(/*root=*/false, right_first, left->last_slice());
+  right->version().inherit(left->version().locked_version());
+  right->note_gone(left->newest_gone());
   right->version().lock();
   right->version().begin_change();
 

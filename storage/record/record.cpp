@@ -40,23 +40,24 @@ bool Record::try_read(RowBuffer& buffer, TidWord& seen) const {
   return true;
 }
 
-bool Record::try_compare(std::span<const RowRange> ranges, const char* expected, TidWord& seen,
+bool Record::try_compare(const RowPart& part, const char* expected, TidWord& seen,
                          bool& equal) const {
   TidWord before = tid_word_.load();
   if (before.is_locked()) return false;
   seen = before;
-  equal = !before.is_absent() && !before.is_obsolete() && contains(ranges, expected);
+  equal = !before.is_absent() && !before.is_obsolete() && contains(part, expected);
   TidWord after = tid_word_.load_after_reading();
   return !after.is_locked() && after.tid() == before.tid();
 }
 
 // As in try_read() the row may be changing.
-bool Record::contains(std::span<const RowRange> ranges, const char* expected) const {
+bool Record::contains(const RowPart& part, const char* expected) const {
   const ExternalPayload* external = this->external();
   const std::atomic<uint32_t>& size = external != nullptr ? external->row_bytes : inline_bytes_;
   size_t bytes = size.load(std::memory_order_relaxed);
   const uint64_t* row = external != nullptr ? external->words() : inline_row();
-  for (RowRange range : ranges) {
+  if (part.row_bytes != 0 && part.row_bytes != bytes) return false;
+  for (RowRange range : part.ranges) {
     if (size_t{range.offset} + range.bytes > bytes ||
         !equals_racing_row(row, range.offset, range.bytes, expected)) {
       return false;

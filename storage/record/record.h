@@ -72,12 +72,12 @@ class Record {
   }
 
   // One attempt, as try_read(), but the row stays where it is: whether the record has one that
-  // contains `ranges`, with the bytes `expected` in them, one range behind the other.
-  [[nodiscard]] bool try_compare(std::span<const RowRange> ranges, const char* expected,
-                                 TidWord& seen, bool& equal) const;
+  // has `part`, with the bytes `expected` in its ranges, one behind the other.
+  [[nodiscard]] bool try_compare(const RowPart& part, const char* expected, TidWord& seen,
+                                 bool& equal) const;
   // The same of a record whose lock the caller holds.
-  bool compare_locked(std::span<const RowRange> ranges, const char* expected) const {
-    return !tid_word_.load().is_absent() && contains(ranges, expected);
+  bool compare_locked(const RowPart& part, const char* expected) const {
+    return !tid_word_.load().is_absent() && contains(part, expected);
   }
 
   // The row as it lies in memory, of a present record that nobody writes meanwhile.
@@ -135,7 +135,7 @@ class Record {
     return reinterpret_cast<const uint64_t*>(this + 1) + row_words(key_bytes_);
   }
   TidWord stable_read_patiently(RowBuffer& buffer) const;
-  bool contains(std::span<const RowRange> ranges, const char* expected) const;
+  bool contains(const RowPart& part, const char* expected) const;
   void write_row(std::string_view row, ExternalPayload* external);
   // Of a record that nobody else can find yet.
   void write_first_row(std::string_view row);

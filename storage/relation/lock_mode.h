@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace pgsilo {
 
@@ -92,6 +94,20 @@ class LockModes {
 
 constexpr bool conflict(LockMode one, LockMode other) {
   return LockModes(one).conflicts_with(other);
+}
+
+// As pg_locks and the server's log call it.
+constexpr std::string_view name_of(LockMode mode) {
+  constexpr std::array<std::string_view, 9> names = {"",
+                                                     "AccessShareLock",
+                                                     "RowShareLock",
+                                                     "RowExclusiveLock",
+                                                     "ShareUpdateExclusiveLock",
+                                                     "ShareLock",
+                                                     "ShareRowExclusiveLock",
+                                                     "ExclusiveLock",
+                                                     "AccessExclusiveLock"};
+  return names[static_cast<size_t>(mode)];
 }
 
 }  // namespace pgsilo

@@ -23,7 +23,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
 #include "storage/transaction/record_lock.h"
 
 namespace pgsilo {
@@ -80,11 +79,6 @@ class AdvisoryLocks {
     LockModes granted = {};      // by the lock table
     bool touched = false;        // by this attempt: is in touched_
   };
-  struct Hash {
-    size_t operator()(const LockTag& tag) const {
-      return hash_integer(tag.value + static_cast<uint64_t>(tag.kind));
-    }
-  };
   static size_t index_of(LockMode mode) { return mode == LockMode::exclusive ? 1 : 0; }
   static LockModes wanted(const Held& held);
 
@@ -97,7 +91,7 @@ class AdvisoryLocks {
 
   LockTable& table_;
   LockOwner& owner_;
-  std::unordered_map<LockTag, Held, Hash> locks_;
+  std::unordered_map<LockTag, Held, LockTag::Hash> locks_;
   std::vector<Held*> touched_;  // has room for all of locks_
   // What transaction scope gained, oldest first: each lock and mode once.
   struct Taken {

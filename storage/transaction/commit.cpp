@@ -9,6 +9,7 @@
 #include "storage/record/backoff.h"
 #include "storage/relation/relation.h"
 #include "storage/relation/relation_directory.h"
+#include "storage/relation/system_relations.h"
 #include "storage/transaction/transaction_guard.h"
 
 namespace pgsilo {
@@ -54,6 +55,11 @@ TransactionStatus Transaction::commit() {
   }
   if (!placeholders_.empty()) clean_placeholders();
   for (Relation* relation : dropped_) drop_for_good(worker_, *relation);
+  // All but the oldest locks: of millions in one piece the others would notice.
+  while (owner_.lock_count() > records_per_pause) {
+    worker_.parts().locks.release_locks(owner_, owner_.lock_count() - records_per_pause);
+    give_way();
+  }
   end(Keep::nothing);
   return status;
 }
@@ -86,6 +92,8 @@ TransactionStatus Commit::prepare() {
   if (status != TransactionStatus::ok) return status;
   size_t logged = 0, bytes = 0, removed = 0, removed_key_bytes = 0, payloads = 0;
   size_t looked_at = 0;
+  bool frees = t.frees_space_ || !t.dropped_.empty();
+  bool grows = false;
   for (WriteEntry& entry : t.writes_) {
     if (++looked_at % Transaction::records_per_pause == 0) t.give_way();
     if (entry.is_void()) continue;
@@ -100,6 +108,8 @@ TransactionStatus Commit::prepare() {
     }
     if (entry.relation->logged()) {
       ++logged;
+      bool users = !is_system_relation(entry.relation->id());
+      (version.tombstone ? frees : grows) |= users;
       bytes += entry.record->key().size() + version.row_bytes;
     }
   }
@@ -107,7 +117,8 @@ TransactionStatus Commit::prepare() {
   t.redo_.clear();
   t.redo_.reserve(logged);
   if (logged != 0) {
-    status = reserve_log(worker_.sink(), logged, bytes, t.settings_);
+    RedoPurpose purpose = frees && !grows ? RedoPurpose::relief : RedoPurpose::growth;
+    status = reserve_log(worker_.sink(), logged, bytes, purpose, t.settings_);
     if (status != TransactionStatus::ok) return status;
   }
   // After the last possible wait: other transactions of this worker use the same reserves.

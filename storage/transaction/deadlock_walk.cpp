@@ -1,7 +1,11 @@
-// Looks for a cycle in the waits-for graph (record_lock.h). One walk at a time.
+// Looks for a cycle in the waits-for graph (docs/deadlocks.md). One walk at a time: the searcher's.
 #include <algorithm>
+#include <array>
+#include <unordered_map>
 #include <vector>
 
+#include "base/parker.h"
+#include "storage/transaction/lock_shard.h"
 #include "storage/transaction/record_lock.h"
 
 namespace pgsilo {
@@ -9,95 +13,145 @@ namespace pgsilo {
 class DeadlockWalk {
  public:
   // `waiters_too`: also along the order of waiting.
-  DeadlockWalk(LockTable& table, bool waiters_too) : table_(table), waiters_too_(waiters_too) {}
+  DeadlockWalk(LockTable& table, LockOwner& start, Parker& parker, bool waiters_too)
+      : table_(table),
+        start_(start),
+        parker_(parker),
+        waiters_too_(waiters_too),
+        walk_(++table.walks_) {}
 
-  // Whether a chain of waits leads from `start` back to it and still stands when followed a second
-  // time.
-  bool finds_cycle(LockOwner* start);
-  // After finds_cycle(): grants what somebody in it only waits its turn for.
+  enum class Finding : uint8_t {
+    nothing,
+    cycle,    // a chain of waits that leads back to the start, and stood as a whole
+    vanished  // one that does not stand any more when it is followed a second time
+  };
+  Finding find();
+  // After a cycle was found: grants what somebody in it only waits its turn for.
   void break_cycle();
 
  private:
   using Wait = LockOwner::Wait;
-  // One owner on the present path, the wait it was seen in, and whom it waits for that way.
+  // Somebody who was met, and in whose way.
   struct Step {
     LockOwner* owner;
-    Wait wait;
-    std::vector<LockOwner*> targets;
-    size_t at = 0;
+    size_t from;
+    Wait wait = {};  // as it was looked at
   };
-  // Sets `wait` and `targets` to what holds for the owner now.
-  void look_at(LockOwner* owner, Wait& wait, std::vector<LockOwner*>& targets);
-  bool still_stands(const Step& step);
-  void push(LockOwner* owner);
+  // By mode: how far a lock's queue has been looked through for those who wait in it.
+  using Reach = std::array<uint64_t, static_cast<size_t>(LockMode::access_exclusive) + 1>;
+
+  static Wait wait_of(LockOwner& owner);
+  void meet(LockOwner* owner, size_t from);
+  bool look_from(size_t at);
+  bool is_news(size_t at);
+  void trace(size_t last);
+  bool still_stands(size_t at) const;
 
   LockTable& table_;
+  LockOwner& start_;
+  Parker& parker_;
   const bool waiters_too_;
-  std::vector<Step> path_;
-  std::vector<LockOwner*> visited_;
+  const uint64_t walk_;
+  std::vector<Step> steps_;   // the start's first
+  std::vector<size_t> open_;  // of those not looked at yet
+  std::unordered_map<LockTag, Reach, LockTag::Hash> reach_;
+  std::vector<LockOwner*> blockers_;
+  std::vector<Step*> cycle_;  // from the start on
 };
 
-void DeadlockWalk::look_at(LockOwner* owner, Wait& wait, std::vector<LockOwner*>& targets) {
-  {
-    std::lock_guard guard(owner->latch_);
-    wait = owner->wait_;
-  }
-  if (wait.lasts && !wait.is_brief) targets = table_.blockers_of(*owner, wait.tag, waiters_too_);
+DeadlockWalk::Wait DeadlockWalk::wait_of(LockOwner& owner) {
+  std::lock_guard guard(owner.latch_);
+  return owner.wait_;
+}
+
+void DeadlockWalk::meet(LockOwner* owner, size_t from) {
+  if (owner->walk_ == walk_) return;
+  owner->walk_ = walk_;
+  open_.push_back(steps_.size());
+  steps_.push_back({owner, from});
+}
+
+// Whether those who hold the lock, or wait before the step, were not all met already because
+// another waits for the same in the same mode. The start does not count: who looked from there has
+// not looked for the start.
+bool DeadlockWalk::is_news(size_t at) {
+  if (at == 0) return true;
+  const Wait& wait = steps_[at].wait;
+  uint64_t& reached = reach_[wait.tag][static_cast<size_t>(wait.mode)];
+  uint64_t wanted = waiters_too_ ? wait.place + 1 : 1;
+  if (reached >= wanted) return false;
+  reached = wanted;
+  return true;
+}
+
+// True if it waits for the start.
+bool DeadlockWalk::look_from(size_t at) {
+  LockOwner* owner = steps_[at].owner;
+  Wait wait = steps_[at].wait = wait_of(*owner);
+  if (!wait.lasts || wait.is_brief || !is_news(at)) return false;
+  table_.find_blockers(*owner, wait, waiters_too_, blockers_);
+  if (std::find(blockers_.begin(), blockers_.end(), &start_) != blockers_.end()) return true;
+  for (LockOwner* blocker : blockers_) meet(blocker, at);
+  return false;
+}
+
+void DeadlockWalk::trace(size_t last) {
+  for (size_t at = last; at != 0; at = steps_[at].from) cycle_.push_back(&steps_[at]);
+  cycle_.push_back(&steps_[0]);
+  std::reverse(cycle_.begin(), cycle_.end());
 }
 
 // The wait has not ended since it was seen, so that its owner has released nothing; and it is for
-// the same target.
-bool DeadlockWalk::still_stands(const Step& step) {
-  Wait wait;
-  std::vector<LockOwner*> targets;
-  look_at(step.owner, wait, targets);
-  return wait.number == step.wait.number &&
-         std::find(targets.begin(), targets.end(), step.targets[step.at]) != targets.end();
+// the next one's, whose wait has not ended either.
+bool DeadlockWalk::still_stands(size_t at) const {
+  const Step& step = *cycle_[at];
+  const Step& next = *cycle_[(at + 1) % cycle_.size()];
+  if (wait_of(*step.owner).number != step.wait.number) return false;
+  if (waiters_too_ && next.wait.tag == step.wait.tag && next.wait.place < step.wait.place &&
+      conflict(next.wait.mode, step.wait.mode))
+    return true;
+  return table_.modes_held(*next.owner, step.wait.tag).conflicts_with(step.wait.mode);
+}
+
+DeadlockWalk::Finding DeadlockWalk::find() {
+  constexpr size_t piece = 64;
+  meet(&start_, 0);
+  for (size_t looked_at = 1; !open_.empty(); ++looked_at) {
+    // The last one first: of one queue that is who stands behind all others that were met, and
+    // whoever stands before them is then met at once.
+    size_t at = open_.back();
+    open_.pop_back();
+    if (look_from(at)) {
+      trace(at);
+      for (size_t i = 0; i < cycle_.size(); ++i) {
+        if (!still_stands(i)) return Finding::vanished;
+      }
+      return Finding::cycle;
+    }
+    if (looked_at % piece != 0) continue;
+    parker_.give_way();
+    if (wait_of(start_).number != steps_[0].wait.number) break;
+  }
+  return Finding::nothing;
 }
 
 void DeadlockWalk::break_cycle() {
-  for (const Step& step : path_) {
-    if (step.wait.lasts && table_.grant_out_of_turn(*step.owner, step.wait.tag)) {
-      return;
-    }
+  for (const Step* step : cycle_) {
+    if (table_.grant_out_of_turn(*step->owner, step->wait.tag)) return;
   }
 }
 
-void DeadlockWalk::push(LockOwner* owner) {
-  Step step{owner, {}, {}, 0};
-  look_at(owner, step.wait, step.targets);
-  path_.push_back(std::move(step));
-  visited_.push_back(owner);
-}
-
-bool DeadlockWalk::finds_cycle(LockOwner* start) {
-  push(start);
-  while (!path_.empty()) {
-    Step& step = path_.back();
-    if (step.at == step.targets.size()) {
-      path_.pop_back();
-      if (!path_.empty()) ++path_.back().at;
-      continue;
-    }
-    LockOwner* target = step.targets[step.at];
-    if (target == start) {
-      return std::all_of(path_.begin(), path_.end(),
-                         [this](const Step& s) { return still_stands(s); });
-    }
-    if (std::find(visited_.begin(), visited_.end(), target) != visited_.end()) {
-      ++step.at;
-      continue;
-    }
-    push(target);
-  }
-  return false;
-}
-
-bool LockTable::is_deadlocked(LockOwner& owner) {
-  if (DeadlockWalk(*this, /*waiters_too=*/false).finds_cycle(&owner)) return true;
-  DeadlockWalk walk(*this, /*waiters_too=*/true);
-  if (walk.finds_cycle(&owner)) walk.break_cycle();
-  return false;
+LockTable::Look LockTable::search(LockTag tag, Waiter& waiter) {
+  using Finding = DeadlockWalk::Finding;
+  DeadlockWalk holders(*this, *waiter.owner, *waiter.parker, /*waiters_too=*/false);
+  Finding found = holders.find();
+  if (found == Finding::cycle) return leave_queue(tag, waiter) ? Look::deadlock : Look::clear;
+  if (found == Finding::vanished) return Look::unclear;
+  DeadlockWalk anybody(*this, *waiter.owner, *waiter.parker, /*waiters_too=*/true);
+  found = anybody.find();
+  if (found == Finding::nothing) return Look::clear;
+  if (found == Finding::cycle) anybody.break_cycle();
+  return Look::unclear;
 }
 
 }  // namespace pgsilo

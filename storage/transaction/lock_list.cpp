@@ -1,7 +1,7 @@
 #include "storage/transaction/lock_list.h"
 
-#include <algorithm>
-
+#include "base/append.h"
+#include "base/long_work.h"
 #include "storage/transaction/lock_shard.h"
 #include "storage/transaction/record_lock.h"
 
@@ -9,12 +9,10 @@ namespace pgsilo {
 namespace {
 
 // Collects entries under a latch, where nothing may be allocated: starts over with more room when
-// they were too many.
+// they were too many. Throws std::bad_alloc.
 template <typename Fill>
 void fill_under_latch(std::vector<LockEntry>& entries, Fill fill) {
-  size_t before = entries.size();
-  for (size_t room = 64;; room *= 2) {
-    entries.reserve(before + room);
+  for (size_t before = entries.size();; grow(entries)) {
     bool complete = true;
     fill([&](const LockEntry& entry) {
       complete = complete && entries.size() < entries.capacity();
@@ -47,38 +45,59 @@ void LockTable::list_owner(LockOwner& owner, std::vector<LockEntry>& entries) {
 void LockTable::list_queues(Shard& shard, std::vector<LockEntry>& entries) {
   fill_under_latch(entries, [&](auto add) {
     std::lock_guard guard(shard.latch);
-    for (const LockQueue* queue = shard.queues; queue != nullptr; queue = queue->next) {
+    shard.queues.visit([&](const LockQueue& queue) {
       // Its holders and those who wait protect it.
       RelationId relation =
-          queue->tag.is_relation() ? queue->tag.relation()->id() : queue->tag.relation_id;
-      for (const LockHolder* at = queue->holders; at != nullptr; at = at->next) {
-        LockModes shown = queue->tag.is_record() ? at->modes.strongest() : at->modes;
+          queue.tag.is_relation() ? queue.tag.relation()->id() : queue.tag.relation_id;
+      for (const LockHolder* at = queue.holders; at != nullptr; at = at->next) {
+        LockModes shown = queue.tag.is_record() ? at->modes.strongest() : at->modes;
         shown.visit([&](LockMode mode) {
           add({.owner = at->owner,
                .relation = relation,
-               .tag = queue->tag,
+               .tag = queue.tag,
                .mode = mode,
                .granted = true});
         });
       }
-      for (const Waiter* at = queue->waiting; at != nullptr; at = at->next) {
+      for (const Waiter* at = queue.waiting; at != nullptr; at = at->next) {
         add({.owner = at->owner,
              .relation = relation,
-             .tag = queue->tag,
+             .tag = queue.tag,
              .mode = at->mode,
              .waiting_since_us = at->since_us});
       }
-    }
+    });
   });
 }
 
+// Owners stay as long as the table.
+std::vector<LockOwner*> LockTable::all_owners() {
+  std::lock_guard guard(owners_mutex_);
+  std::vector<LockOwner*> owners;
+  owners.reserve(owners_.size());
+  for (const std::unique_ptr<LockOwner>& owner : owners_) owners.push_back(owner.get());
+  return owners;
+}
+
+// There may be millions: gives way between owners and between shards, where no latch is held.
 std::vector<LockEntry> LockTable::list() {
   std::vector<LockEntry> entries;
-  {
-    std::lock_guard guard(owners_mutex_);
-    for (const std::unique_ptr<LockOwner>& owner : owners_) list_owner(*owner, entries);
-  }
-  for (size_t i = 0; i <= shard_mask_; ++i) list_queues(shards_[i], entries);
+  WorkMeter meter;
+  auto add = [&](auto list_some) {
+    size_t before = entries.size();
+    list_some();
+    constexpr size_t latch_bytes = 64;  // taking one costs about as much
+    meter.did(latch_bytes + (entries.size() - before) * sizeof(LockEntry));
+  };
+  for (LockOwner* owner : all_owners()) add([&] { list_owner(*owner, entries); });
+  for (size_t i = 0; i <= shard_mask_; ++i) add([&] { list_queues(shards_[i], entries); });
+  return entries;
+}
+
+std::vector<LockEntry> LockTable::list(LockTag tag) {
+  std::vector<LockEntry> entries;
+  list_queues(shard_of(tag), entries);
+  std::erase_if(entries, [&](const LockEntry& entry) { return entry.tag != tag; });
   return entries;
 }
 

@@ -1,8 +1,10 @@
-// The queues of one shard of the lock table. Internal to storage/transaction. Thread safety: under
-// the shard's latch.
+// The queues of one shard of the lock table (docs/lock_table.md). Internal to storage/transaction.
+// Thread safety: under the shard's latch.
 #pragma once
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "base/parker.h"
 #include "storage/relation/relation.h"
@@ -15,6 +17,7 @@ struct LockHolder {
   LockModes modes;
   LockHolder* next = nullptr;  // in the queue, or among an owner's spares
   bool removes = false;        // LockTable::note_removal()
+  bool awaited = false;        // somebody has waited for the lock; is counted with the owner
 
   // Of a record the weaker strengths go without saying.
   bool has(LockTag tag, LockMode mode) const {
@@ -28,11 +31,14 @@ struct LockTable::Waiter {
   LockMode mode;
   Parker* parker;
   LockHolder* holder;  // taken when granted, unless the owner holds another mode
+  LockQueue* queue = nullptr;
   bool granted = false;
   bool ready = true;      // its turn may come
+  bool awaited = false;   // somebody came to wait behind it before it was ready
   bool is_brief = false;  // WaitSettings
   LockModes before = {};  // once granted: what the owner held until then
   int64_t since_us = 0;   // Unix time
+  uint64_t place = 0;     // LockOwner::Wait
   Waiter* next = nullptr;
 };
 
@@ -42,7 +48,8 @@ struct LockQueue {
   LockTag tag;
   LockHolder* holders = nullptr;
   Waiter* waiting = nullptr;
-  LockQueue* next = nullptr;  // in the shard, or among an owner's spares
+  LockQueue* next = nullptr;   // in its chain, or among an owner's spares
+  LockQueue** link = nullptr;  // what leads to it in its chain
 
   LockHolder* holder(const LockOwner* owner) const {
     LockHolder* at = holders;
@@ -81,25 +88,38 @@ struct LockQueue {
       held->modes |= waiter->mode;
       return;
     }
-    *waiter->holder = {waiter->owner, waiter->mode, holders};
-    holders = waiter->holder;
-    waiter->holder = nullptr;
+    add_holder(std::exchange(waiter->holder, nullptr), waiter->owner, waiter->mode);
+  }
+  void add_holder(LockHolder* fresh, LockOwner* owner, LockModes modes) {
+    *fresh = {owner, modes, holders};
+    holders = fresh;
+    if (waiting != nullptr) note_awaited(fresh);
+  }
+  static void note_awaited(LockHolder* held) {
+    if (held->awaited) return;
+    held->awaited = true;
+    held->owner->awaited_.fetch_add(1, std::memory_order_relaxed);
   }
   LockHolder* remove_holder(const LockOwner* owner) {
     LockHolder** link = &holders;
     while ((*link)->owner != owner) link = &(*link)->next;
     LockHolder* removed = *link;
     *link = removed->next;
+    if (removed->awaited) removed->owner->awaited_.fetch_sub(1, std::memory_order_relaxed);
     return removed;
   }
 
   // Behind all others; who holds the lock already, behind those who do.
   void append(Waiter* waiter) {
+    constexpr uint64_t behind_holders = uint64_t{1} << 63;
     bool holds = holder(waiter->owner) != nullptr;
+    waiter->place = holds ? 0 : behind_holders;
     Waiter** link = &waiting;
-    while (*link != nullptr && (!holds || holder((*link)->owner) != nullptr)) link = &(*link)->next;
+    for (; *link != nullptr && (!holds || (*link)->place < behind_holders); link = &(*link)->next)
+      waiter->place = std::max(waiter->place, (*link)->place + 1);
     waiter->next = *link;
     *link = waiter;
+    for (LockHolder* at = holders; at != nullptr; at = at->next) note_awaited(at);
   }
   void remove(Waiter* waiter) {
     Waiter** link = &waiting;
@@ -109,6 +129,7 @@ struct LockQueue {
   // The waiter is no longer in the queue. Last touch: then it may be gone.
   void grant(Waiter* waiter) {
     hold(waiter);
+    waiter->owner->end_wait();
     if (waiter->parker != nullptr) waiter->parker->unpark();
   }
   // To all whose turn it is.
@@ -128,24 +149,102 @@ struct LockQueue {
   }
 };
 
-struct LockTable::Shard {
-  SpinLatch latch;
-  LockQueue* queues = nullptr;
+// The queues of one shard by their tags: one chain, or an array of 2^bits (docs/lock_table.md).
+class LockChains {
+ public:
+  // Without memory for them: not whole().
+  explicit LockChains(uint8_t bits = 0);
+  LockChains(const LockChains&) = delete;
+  LockChains& operator=(const LockChains&) = delete;
+  ~LockChains() {
+    if (bits_ != 0) delete[] array_;
+  }
+  bool whole() const { return bits_ == 0 || array_ != nullptr; }
+  uint8_t bits() const { return bits_; }
+  // How many chains there should be for what is in them.
+  uint8_t fitting_bits() const;
 
   LockQueue* find(LockTag tag) const {
-    LockQueue* queue = queues;
+    LockQueue* queue = *chain_of(tag);
     while (queue != nullptr && queue->tag != tag) queue = queue->next;
     return queue;
   }
   void add(LockQueue* queue) {
-    queue->next = queues;
-    queues = queue;
+    LockQueue** chain = chain_of(queue->tag);
+    queue->next = *chain;
+    queue->link = chain;
+    if (queue->next != nullptr) queue->next->link = &queue->next;
+    *chain = queue;
+    ++count_;
   }
   void remove(LockQueue* queue) {
-    LockQueue** link = &queues;
-    while (*link != queue) link = &(*link)->next;
-    *link = queue->next;
+    *queue->link = queue->next;
+    if (queue->next != nullptr) queue->next->link = queue->link;
+    --count_;
   }
+  // `other` is empty: all move to its chains, and it has these.
+  void move_to(LockChains& other);
+  std::span<LockQueue* const> heads() const {
+    return {bits_ == 0 ? &only_ : array_, size_t{1} << bits_};
+  }
+  template <typename F>
+  void visit(F f) const {
+    for (const LockQueue* queue : heads()) {
+      for (; queue != nullptr; queue = queue->next) f(*queue);
+    }
+  }
+
+ private:
+  LockQueue** chain_of(LockTag tag) const {
+    if (bits_ == 0) [[likely]]
+      return const_cast<LockQueue**>(&only_);
+    return &array_[(LockTag::Hash()(tag) >> 32) & ((size_t{1} << bits_) - 1)];
+  }
+
+  union {
+    LockQueue* only_ = nullptr;
+    LockQueue** array_;
+  };
+  uint32_t count_ = 0;
+  uint8_t bits_ = 0;
+};
+
+inline uint8_t LockChains::fitting_bits() const {
+  constexpr uint32_t short_chain = 4;
+  constexpr uint8_t first_bits = 4;
+  if (bits_ == 0) [[likely]]
+    return count_ <= short_chain ? 0 : first_bits;
+  if (count_ == 0) return 0;
+  uint32_t chains = uint32_t{1} << bits_;
+  if (count_ > chains) return bits_ + 2;
+  return count_ < chains / 16 ? bits_ - 2 : bits_;
+}
+
+struct LockTable::Shard {
+  [[no_unique_address]] LockChains queues;
+  SpinLatch latch;
+
+  class Change;
+  void resize(uint8_t bits);
+};
+
+// Holds the latch while queues are added or removed. Afterwards there are as many chains as there
+// should be.
+class LockTable::Shard::Change {
+ public:
+  explicit Change(Shard& shard) : shard_(shard) { shard_.latch.lock(); }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+  ~Change() {
+    uint8_t bits = shard_.queues.fitting_bits();
+    bool fits = bits == shard_.queues.bits();
+    shard_.latch.unlock();
+    if (!fits) [[unlikely]]
+      shard_.resize(bits);
+  }
+
+ private:
+  Shard& shard_;
 };
 
 }  // namespace pgsilo

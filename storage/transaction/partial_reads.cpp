@@ -13,17 +13,17 @@ bool PartialReads::find(uint32_t index) const {
                      [index](const Read& read) { return read.index == index; });
 }
 
-void PartialReads::add(uint32_t index, std::string_view row, std::span<const RowRange> ranges) {
+void PartialReads::add(uint32_t index, std::string_view row, const RowPart& part) {
   size_t size = 0;
-  for (RowRange range : ranges) {
+  for (RowRange range : part.ranges) {
     PGSILO_DCHECK(size_t{range.offset} + range.bytes <= row.size());
     size += range.bytes;
   }
   char* bytes = static_cast<char*>(arena_.allocate(size, 1));
   newest_ = std::max(newest_, index);
-  append(reads_, Read{index, arena_.copy_span(ranges), bytes});
-  copied_bytes_ += size + ranges.size_bytes();
-  for (RowRange range : ranges) {
+  append(reads_, Read{index, {arena_.copy_span(part.ranges), part.row_bytes}, bytes});
+  copied_bytes_ += size + part.ranges.size_bytes();
+  for (RowRange range : part.ranges) {
     std::memcpy(bytes, row.data() + range.offset, range.bytes);
     bytes += range.bytes;
   }

@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/arena.h"
+#include "storage/limits.h"
 #include "storage/record/row_range.h"
 
 namespace pgsilo {
@@ -18,12 +18,13 @@ class PartialReads {
  public:
   struct Read {
     uint32_t index;  // in the read set
-    std::span<const RowRange> ranges;
-    const char* bytes;  // of the ranges, one behind the other
+    RowPart part;
+    const char* bytes;  // of its ranges, one behind the other
   };
 
-  // Of `row`, which has the ranges, their bytes are needed. Throws std::bad_alloc.
-  void add(uint32_t index, std::string_view row, std::span<const RowRange> ranges);
+  bool is_full() const { return reads_.size() >= max_partial_reads; }
+  // Of `row`, which has `part`, that is needed. Throws std::bad_alloc.
+  void add(uint32_t index, std::string_view row, const RowPart& part);
   // Whether the read set's entry is of such a read.
   bool contains(uint32_t index) const { return index <= newest_ && find(index); }
   // Memory in use, about.

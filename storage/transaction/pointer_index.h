@@ -1,6 +1,7 @@
 // Finds a pointer's position in a vector of entries that each hold one: linearly among few, hashed
 // among many. The index stores positions only; the vector's owner tells it which pointer is at a
-// position. Thread safety: none; one owner.
+// position. Entries are added and go at the vector's end; what goes costs what it is, however many
+// stay. Thread safety: none; one owner.
 #pragma once
 
 #include <algorithm>
@@ -50,10 +51,16 @@ class PointerIndex {
   void add(const void* pointer, uint32_t position) {
     if (position >= few) place(pointer, position);
   }
-  // Positions from `count` on are gone. Allocates nothing.
+  // Of `size` positions those from `count` on are about to go. What stays was placed before them,
+  // while their slots were empty, so no search for it leads across these. Allocates nothing.
   template <typename PointerAt>
-  void truncate(size_t count, PointerAt pointer_at) {
-    if (count > few) rebuild(used_, count, pointer_at);
+  void truncate(size_t size, size_t count, PointerAt pointer_at) {
+    if (count <= few) return;
+    for (size_t position = size; position-- > count;) {
+      size_t slot = first_slot(pointer_at(static_cast<uint32_t>(position)));
+      while (slots_[slot] != position + 1) slot = next_slot(slot);
+      slots_[slot] = 0;
+    }
   }
   // Everything is gone. Keeps the memory of ordinary sizes.
   void clear() {

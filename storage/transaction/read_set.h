@@ -24,10 +24,12 @@ enum class ReadKind : uint8_t {
 
 struct ReadEntry {
   const Record* record;
-  uint64_t seen;  // Tid | absent | kind, in the bits a Tid leaves free
+  uint64_t seen;  // Tid | absent | kind | guarded | lasting, in the bits a Tid leaves free
 
   static constexpr uint64_t absent_bit = 1;
   static constexpr int kind_shift = 1;
+  static constexpr uint64_t guarded_bit = 8;
+  static constexpr uint64_t lasting_bit = 16;
   static ReadEntry of(const Record* record, TidWord word, ReadKind kind) {
     return {record, word.tid().value() | (word.is_absent() ? absent_bit : 0) |
                         static_cast<uint64_t>(kind) << kind_shift};
@@ -35,6 +37,11 @@ struct ReadEntry {
   Tid tid() const { return Tid::from_value(seen); }
   bool absent() const { return (seen & absent_bit) != 0; }
   ReadKind kind() const { return static_cast<ReadKind>((seen >> kind_shift) & 3); }
+  // The key lies in a node of the node set: once the record is unhooked, that one tells whether
+  // there is a row.
+  bool is_guarded() const { return (seen & guarded_bit) != 0; }
+  // When the transaction validated last there was no row either.
+  bool is_lasting() const { return (seen & lasting_bit) != 0; }
   bool accepts_newer() const {
     return kind() == ReadKind::existence || kind() == ReadKind::reference;
   }
@@ -56,6 +63,16 @@ class ReadSet {
   // it was read again.
   void refresh(uint32_t index, TidWord word) {
     entries_[index] = ReadEntry::of(entries_[index].record, word, entries_[index].kind());
+  }
+  // That there is no row rests on a node of the node set, too.
+  void guard(uint32_t index) {
+    PGSILO_DCHECK(entries_[index].absent() && entries_[index].kind() == ReadKind::version);
+    entries_[index].seen |= ReadEntry::guarded_bit;
+  }
+  // That there is no row was so already when the transaction validated last.
+  void note_lasting(uint32_t index) {
+    PGSILO_DCHECK(entries_[index].absent());
+    entries_[index].seen |= ReadEntry::lasting_bit;
   }
   // Version `word` of another record takes the place of what was read.
   void exchange(uint32_t index, const Record* record, TidWord word) {

@@ -7,7 +7,6 @@
 #include "base/append.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/hash.h"
 #include "storage/record/record.h"
 #include "storage/transaction/lock_shard.h"
 #include "storage/transaction/lock_wait.h"
@@ -30,16 +29,19 @@ void drop_intent(const Record* record) { const_cast<Record*>(record)->tid_word()
 
 // ---- LockOwner ----
 
-void LockOwner::begin_wait(LockTag tag, bool is_brief) {
-  int64_t now_us = unix_time_us();
+void LockOwner::begin_wait(const Wait& wait) {
   std::lock_guard guard(latch_);
-  wait_ = {true, tag, wait_.number + 1, now_us, is_brief};
+  uint64_t number = wait_.number + 1;
+  wait_ = wait;
+  wait_.number = number;
 }
 
 void LockOwner::end_wait() {
   std::lock_guard guard(latch_);
   wait_ = {.number = wait_.number + 1};
 }
+
+LockTag LockOwner::Grant::tag() const { return queue->tag; }
 
 LockOwner::WaitsFor LockOwner::waits_for() {
   std::lock_guard guard(latch_);
@@ -85,13 +87,14 @@ LockOwner& LockTable::take_owner() {
 
 void LockTable::return_owner(LockOwner& owner) {
   PGSILO_CHECK(!owner.holds_any());
+  PGSILO_DCHECK(owner.awaited_.load(std::memory_order_relaxed) == 0);
   std::lock_guard guard(owners_mutex_);
   owner.next_free_ = free_owners_;
   free_owners_ = &owner;
 }
 
 LockTable::Shard& LockTable::shard_of(LockTag tag) const {
-  return shards_[hash_integer(tag.value + static_cast<uint64_t>(tag.kind)) & shard_mask_];
+  return shards_[LockTag::Hash()(tag) & shard_mask_];
 }
 
 // What gain() needs of memory. False: there is none.
@@ -120,16 +123,15 @@ void LockTable::keep_spare(LockOwner& owner, LockHolder* holder) {
 
 TransactionStatus LockTable::acquire(LockOwner& owner, LockTag tag, LockMode mode,
                                      WaitPolicy policy, const WaitSettings& settings) {
-  if (owner.locks_.size() == owner.locks_.capacity()) {
-    try {
-      owner.locks_.reserve(std::max<size_t>(16, 2 * owner.locks_.size()));
-    } catch (const std::bad_alloc&) {
-      return TransactionStatus::out_of_memory;
-    }
+  try {
+    make_room(owner.locks_, 1);
+  } catch (const std::bad_alloc&) {
+    return TransactionStatus::out_of_memory;
   }
-  std::optional<LockModes> before;
-  TransactionStatus status = gain(owner, tag, mode, policy, settings, &before);
-  if (before) owner.locks_.push_back({tag, *before});
+  if (!reserve(owner)) return TransactionStatus::out_of_memory;
+  Waiter waiter{&owner, mode, settings.parker, take_spare(owner)};
+  TransactionStatus status = gain(owner, tag, waiter, policy, settings);
+  if (waiter.granted) owner.locks_.push_back({waiter.queue, waiter.before});
   return status;
 }
 
@@ -137,10 +139,16 @@ TransactionStatus LockTable::gain(LockOwner& owner, LockTag tag, LockMode mode, 
                                   const WaitSettings& settings, std::optional<LockModes>* before) {
   if (!reserve(owner)) return TransactionStatus::out_of_memory;
   Waiter waiter{&owner, mode, settings.parker, take_spare(owner)};
-  TransactionStatus status = enter_queue(owner, tag, waiter, policy);
-  if (status == TransactionStatus::must_wait) status = wait_in_queue(owner, tag, waiter, settings);
-  keep_spare(owner, waiter.holder);
+  TransactionStatus status = gain(owner, tag, waiter, policy, settings);
   if (waiter.granted && before != nullptr) *before = waiter.before;
+  return status;
+}
+
+TransactionStatus LockTable::gain(LockOwner& owner, LockTag tag, Waiter& waiter, WaitPolicy policy,
+                                  const WaitSettings& settings) {
+  TransactionStatus status = enter_queue(owner, tag, waiter, policy);
+  if (status == TransactionStatus::must_wait) status = wait_in_queue(tag, waiter, settings);
+  keep_spare(owner, waiter.holder);
   return status;
 }
 
@@ -148,15 +156,16 @@ TransactionStatus LockTable::gain(LockOwner& owner, LockTag tag, LockMode mode, 
 TransactionStatus LockTable::enter_queue(LockOwner& owner, LockTag tag, Waiter& waiter,
                                          WaitPolicy policy) {
   Shard& shard = shard_of(tag);
-  std::lock_guard guard(shard.latch);
-  LockQueue* queue = shard.find(tag);
+  Shard::Change change(shard);
+  LockQueue* queue = shard.queues.find(tag);
   if (queue == nullptr) {
     if (tag.is_record() && !raise_intent(tag.record())) return TransactionStatus::conflict_record;
     queue = owner.spare_queues_;
     owner.spare_queues_ = queue->next;
     *queue = {.tag = tag};
-    shard.add(queue);
+    shard.queues.add(queue);
   }
+  waiter.queue = queue;
   const LockHolder* held = queue->holder(&owner);
   if (held != nullptr && held->has(tag, waiter.mode)) return TransactionStatus::ok;
   bool waits = !waiter.ready || queue->blocks(&owner, waiter.mode);
@@ -166,19 +175,25 @@ TransactionStatus LockTable::enter_queue(LockOwner& owner, LockTag tag, Waiter& 
     return TransactionStatus::lock_not_available;
   } else {
     queue->append(&waiter);
-    owner.begin_wait(tag, waiter.is_brief);
-    waiter.since_us = owner.wait_.since_us;
+    waiter.since_us = unix_time_us();
+    owner.begin_wait({.lasts = true,
+                      .tag = tag,
+                      .mode = waiter.mode,
+                      .is_brief = waiter.is_brief,
+                      .place = waiter.place,
+                      .since_us = waiter.since_us});
+    note_begin();
   }
   queue->publish();
   return waits ? TransactionStatus::must_wait : TransactionStatus::ok;
 }
 
-TransactionStatus LockTable::wait_in_queue(LockOwner& owner, LockTag tag, Waiter& waiter,
+TransactionStatus LockTable::wait_in_queue(LockTag tag, Waiter& waiter,
                                            const WaitSettings& settings) {
+  using Stage = LongWaitObserver::Stage;
   Shard& shard = shard_of(tag);
   Patience patience(settings);
   for (;;) {
-    patience.park();
     {
       // The granter sets the flag and unparks under the latch: once we have seen it, nobody touches
       // `waiter` any more.
@@ -186,20 +201,35 @@ TransactionStatus LockTable::wait_in_queue(LockOwner& owner, LockTag tag, Waiter
       if (waiter.granted) break;
     }
     TransactionStatus verdict = patience.verdict();
-    if (verdict == TransactionStatus::ok && patience.check_due()) {
-      std::lock_guard guard(detection_mutex_);
-      // We leave under the mutex, so that no other walk takes a second victim for the same cycle.
-      if (is_deadlocked(owner) && leave_queue(tag, waiter)) {
-        owner.end_wait();
-        return TransactionStatus::deadlock;
-      }
-    } else if (verdict != TransactionStatus::ok && leave_queue(tag, waiter)) {
-      owner.end_wait();
-      return verdict;
+    if (verdict != TransactionStatus::ok) {
+      if (leave_queue(tag, waiter)) return verdict;
+    } else if (patience.check_due()) {
+      Look look = look_for_deadlock(tag, waiter);
+      patience.checked(look);
+      bool ends = look == Look::deadlock;
+      patience.tell(tag, waiter.mode, ends ? Stage::deadlocked : Stage::still_waits);
+      if (ends) return TransactionStatus::deadlock;
+    } else {
+      patience.park();
     }
   }
-  owner.end_wait();
+  patience.tell(tag, waiter.mode, Stage::acquired);
   return TransactionStatus::ok;
+}
+
+// Who finds another at it comes back later; nobody's thread waits.
+LockTable::Look LockTable::look_for_deadlock(LockTag tag, Waiter& waiter) {
+  bool closes_none = waiter.owner->awaited_.load(std::memory_order_relaxed) == 0;
+  if (closes_none && !waiter.awaited) return Look::clear;
+  if (searching_.exchange(true, std::memory_order_acquire)) return Look::busy;
+  Look look = Look::unclear;
+  try {
+    look = search(tag, waiter);
+  } catch (const std::bad_alloc&) {
+    look = Look::unclear;
+  }
+  searching_.store(false, std::memory_order_release);  // pairs with the exchange
+  return look;
 }
 
 // False if the lock was granted meanwhile.
@@ -207,8 +237,9 @@ bool LockTable::leave_queue(LockTag tag, Waiter& waiter) {
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
   if (waiter.granted) return false;
-  LockQueue* queue = shard.find(tag);
+  LockQueue* queue = shard.queues.find(tag);
   queue->remove(&waiter);
+  waiter.owner->end_wait();
   queue->grant_waiters();  // some may have waited for this one only
   queue->publish();
   return true;
@@ -218,12 +249,17 @@ bool LockTable::leave_queue(LockTag tag, Waiter& waiter) {
 TransactionStatus LockTable::make_ready(LockTag tag, Waiter& waiter, WaitPolicy policy) {
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
-  LockQueue* queue = shard.find(tag);
+  LockQueue* queue = shard.queues.find(tag);
   waiter.ready = true;
   queue->grant_waiters();
   if (waiter.granted) return TransactionStatus::ok;
-  if (policy == WaitPolicy::wait && waiter.parker != nullptr) return TransactionStatus::must_wait;
+  if (policy == WaitPolicy::wait && waiter.parker != nullptr) {
+    waiter.awaited = waiter.next != nullptr;
+    note_begin();
+    return TransactionStatus::must_wait;
+  }
   queue->remove(&waiter);
+  waiter.owner->end_wait();
   queue->grant_waiters();
   queue->publish();
   return TransactionStatus::lock_not_available;
@@ -233,7 +269,7 @@ TransactionStatus LockTable::make_ready(LockTag tag, Waiter& waiter, WaitPolicy 
 bool LockTable::grant_out_of_turn(LockOwner& owner, LockTag tag) {
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
-  LockQueue* queue = shard.find(tag);
+  LockQueue* queue = shard.queues.find(tag);
   if (queue == nullptr) return false;
   Waiter* waiter = queue->waiting;
   while (waiter != nullptr && waiter->owner != &owner) waiter = waiter->next;
@@ -246,13 +282,13 @@ bool LockTable::grant_out_of_turn(LockOwner& owner, LockTag tag) {
 
 void LockTable::reduce(LockOwner& owner, LockTag tag, LockModes modes) {
   Shard& shard = shard_of(tag);
-  std::lock_guard guard(shard.latch);
-  LockQueue* queue = shard.find(tag);
+  Shard::Change change(shard);
+  LockQueue* queue = shard.queues.find(tag);
   PGSILO_CHECK(queue != nullptr && queue->holder(&owner) != nullptr);
   reduce(owner, shard, *queue, modes);
 }
 
-// Under the shard's latch.
+// Within a change of the shard.
 void LockTable::reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockModes modes) {
   if (modes.empty()) {
     keep_spare(owner, queue.remove_holder(&owner));
@@ -266,7 +302,7 @@ void LockTable::reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockMod
   // While there are holders the bit stays up: whoever comes now queues behind those who wait.
   if (queue.holders != nullptr || queue.waiting != nullptr) return;
   if (queue.tag.is_record()) drop_intent(queue.tag.record());
-  shard.remove(&queue);
+  shard.queues.remove(&queue);
   queue.next = owner.spare_queues_;
   owner.spare_queues_ = &queue;
 }
@@ -274,20 +310,22 @@ void LockTable::reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockMod
 void LockTable::release_locks(LockOwner& owner, size_t keep) {
   // Backwards: what was held before the oldest of them counts.
   while (owner.locks_.size() > keep) {
-    reduce(owner, owner.locks_.back().tag, owner.locks_.back().before);
+    LockOwner::Grant last = owner.locks_.back();
     owner.locks_.pop_back();
+    Shard& shard = shard_of(last.tag());
+    Shard::Change change(shard);
+    reduce(owner, shard, *last.queue, last.before);
   }
-  if (keep != 0) return;
   constexpr size_t ordinary = 4096;
   if (owner.locks_.capacity() <= ordinary) return;
-  free_memory(owner.locks_);
   free_spares(owner);
+  if (keep == 0) free_memory(owner.locks_);
 }
 
 LockModes LockTable::modes_held(const LockOwner& owner, LockTag tag) const {
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
-  const LockQueue* queue = shard.find(tag);
+  const LockQueue* queue = shard.queues.find(tag);
   const LockHolder* holder = queue == nullptr ? nullptr : queue->holder(&owner);
   return holder == nullptr ? LockModes() : holder->modes;
 }
@@ -295,7 +333,7 @@ LockModes LockTable::modes_held(const LockOwner& owner, LockTag tag) const {
 bool LockTable::admits(const LockOwner& owner, LockTag tag, LockMode mode) const {
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
-  const LockQueue* queue = shard.find(tag);
+  const LockQueue* queue = shard.queues.find(tag);
   if (queue == nullptr) return true;
   const LockHolder* holder = queue->holder(&owner);
   return (holder != nullptr && holder->modes.covers(mode)) || !queue->blocks(&owner, mode);
@@ -305,7 +343,7 @@ void LockTable::note_removal(LockOwner& owner, const Record* record) {
   LockTag tag = LockTag::of(record);
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
-  LockQueue* queue = shard.find(tag);
+  LockQueue* queue = shard.queues.find(tag);
   LockHolder* holder = queue == nullptr ? nullptr : queue->holder(&owner);
   PGSILO_CHECK(holder != nullptr);
   holder->removes = true;
@@ -315,7 +353,7 @@ bool LockTable::removal_pending(const LockOwner& owner, const Record* record) co
   LockTag tag = LockTag::of(record);
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
-  const LockQueue* queue = shard.find(tag);
+  const LockQueue* queue = shard.queues.find(tag);
   const LockHolder* at = queue == nullptr ? nullptr : queue->holders;
   while (at != nullptr && (!at->removes || at->owner == &owner)) at = at->next;
   return at != nullptr;
@@ -324,34 +362,35 @@ bool LockTable::removal_pending(const LockOwner& owner, const Record* record) co
 size_t LockTable::waiters(LockTag tag) const {
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
-  const LockQueue* queue = shard.find(tag);
+  const LockQueue* queue = shard.queues.find(tag);
   size_t count = 0;
   if (queue == nullptr) return 0;
   for (const Waiter* waiter = queue->waiting; waiter != nullptr; waiter = waiter->next) ++count;
   return count;
 }
 
-std::vector<LockOwner*> LockTable::blockers_of(const LockOwner& owner, LockTag tag,
-                                               bool waiters_too) const {
-  Shard& shard = shard_of(tag);
-  for (std::vector<LockOwner*> blockers;; blockers.reserve(2 * blockers.capacity() + 16)) {
+void LockTable::find_blockers(const LockOwner& owner, const LockOwner::Wait& wait, bool waiters_too,
+                              std::vector<LockOwner*>& blockers) const {
+  Shard& shard = shard_of(wait.tag);
+  for (;; blockers.reserve(2 * blockers.capacity() + 16)) {
     blockers.clear();
     std::lock_guard guard(shard.latch);  // nothing allocates under it
-    const LockQueue* queue = shard.find(tag);
-    const Waiter* waiter = queue == nullptr ? nullptr : queue->waiting;
-    while (waiter != nullptr && waiter->owner != &owner) waiter = waiter->next;
-    if (waiter == nullptr) return blockers;
+    const LockQueue* queue = shard.queues.find(wait.tag);
+    if (queue == nullptr) return;
     bool complete = true;
     auto add = [&](LockOwner* other, LockModes modes) {
-      if (other == &owner || !modes.conflicts_with(waiter->mode)) return;
-      complete &= blockers.size() < blockers.capacity();
+      if (other == &owner || !modes.conflicts_with(wait.mode)) return;
+      complete = blockers.size() < blockers.capacity();
       if (complete) blockers.push_back(other);
     };
-    for (const LockHolder* at = queue->holders; at != nullptr; at = at->next)
+    for (const LockHolder* at = queue->holders; complete && at != nullptr; at = at->next)
       add(at->owner, at->modes);
-    for (const Waiter* at = queue->waiting; waiters_too && at != waiter; at = at->next)
-      add(at->owner, at->mode);
-    if (complete) return blockers;
+    if (waiters_too) {
+      const Waiter* at = queue->waiting;
+      for (; complete && at != nullptr && at->place < wait.place; at = at->next)
+        add(at->owner, at->mode);
+    }
+    if (complete) return;
   }
 }
 

@@ -5,24 +5,19 @@
 // not Silo's lock bit: it is held across statements and round trips, and it does not by itself make
 // anything correct; commit validates all the same. It makes writers of hot records queue up instead
 // of failing. A queue exists while its lock is held or waited for; it is found by its tag (records
-// are stable) in a sharded table. A record's intent bit is up exactly while its queue exists, and
-// changes only under the shard's latch.
+// are stable) in a sharded table (docs/lock_table.md). A record's intent bit is up exactly while
+// its queue exists, and changes only under the shard's latch.
 //
 // Granting. A request is granted when it conflicts with no holder and with nobody who waits before
 // it (lock_mode.h); who holds a weaker mode of the lock stands before those who hold none, for they
 // wait for it anyway. Who releases grants to all who can have it now; the bit stays up.
 //
-// Waits-for graph: a waiter waits for the holders and earlier waiters it conflicts with. Each
-// waiter walks the graph from itself when it has waited for deadlock_timeout, and again after each
-// further one. Walks are serialised by a mutex; a cycle is believed only if a second pass finds
-// every wait of it unbroken (wait numbers), which makes it one that existed as a whole. The walker
-// that finds a cycle of holders through itself is the victim. A cycle that needs the order of
-// waiting as well is no deadlock: somebody in it waits only for its turn, and is granted out of
-// turn.
+// Deadlocks: docs/deadlocks.md. Who has waited for deadlock_timeout, and holds what somebody waits
+// for, walks the waits-for graph from itself (deadlock_walk.cpp): once, in linear time, giving way.
 //
 // Thread safety: LockTable: any thread. A LockOwner is used by its transaction's fiber; other
 // threads read it under its latch. Lock order: docs/lock_order.md (shard latch, then owner latch;
-// the detection mutex before both; nothing waits under a latch).
+// nothing waits under a latch).
 #pragma once
 
 #include <atomic>
@@ -33,6 +28,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/strong_id.h"
 #include "storage/record/backoff.h"
 #include "storage/relation/lock_mode.h"
@@ -78,6 +74,22 @@ struct LockTag {
   friend bool operator==(const LockTag& left, const LockTag& right) {
     return left.kind == right.kind && left.value == right.value;
   }
+  struct Hash {
+    size_t operator()(const LockTag& tag) const {
+      return hash_integer(tag.value + static_cast<uint64_t>(tag.kind));
+    }
+  };
+};
+
+// Is told of waits that last for deadlock_timeout: once then, and how they end after that. The
+// waiter's fiber, which stands in the queue only while it still waits; no latch is held.
+class LongWaitObserver {
+ public:
+  enum class Stage : uint8_t { still_waits, acquired, deadlocked };
+  virtual void observe(LockTag tag, LockMode mode, Stage stage, int64_t waited_us) noexcept = 0;
+
+ protected:
+  ~LongWaitObserver() = default;
 };
 
 // How long and how a transaction is willing to wait. Set by the session.
@@ -87,6 +99,7 @@ struct WaitSettings {
   int64_t lock_timeout_us = 0;                   // 0: none
   int64_t deadlock_timeout_us = 1000000;
   bool is_brief = false;  // lock_timeout ends the wait so soon that it is part of no deadlock
+  LongWaitObserver* observer = nullptr;  // null: nobody wants to know
 };
 
 enum class WaitPolicy : uint8_t {
@@ -128,7 +141,7 @@ class LockOwner {
   // or strengthened.
   template <typename F>
   void visit_locks(size_t since, F f) const {
-    for (size_t i = since; i < locks_.size(); ++i) f(locks_[i].tag, locks_[i].before);
+    for (size_t i = since; i < locks_.size(); ++i) f(locks_[i].tag(), locks_[i].before);
   }
   // But for those that only keep writers out: they come and go at any time.
   size_t relation_count() const { return relations_.size() - kept_; }
@@ -139,12 +152,16 @@ class LockOwner {
  private:
   friend class LockTable;
   friend class DeadlockWalk;
+  friend struct LockQueue;
+  // Lasts exactly while its waiter stands in the lock's queue, whose latch is held when it changes.
   struct Wait {
     bool lasts = false;
     LockTag tag = {};
+    LockMode mode = LockMode::none;
+    bool is_brief = false;  // WaitSettings
+    uint64_t place = 0;     // in the queue: whoever stands before it has a lower one
     uint64_t number = 0;    // grows with every wait that begins or ends
     int64_t since_us = 0;   // Unix time
-    bool is_brief = false;  // WaitSettings
   };
   // A lock on a relation. A weak one that is only noted here becomes one that is held in the
   // lock's queue when somebody wants a strong one.
@@ -154,7 +171,7 @@ class LockOwner {
     bool queued = false;             // under the latch
     bool keeps_writers_out = false;  // LockTable::keep_writers_out()
   };
-  void begin_wait(LockTag tag, bool is_brief);
+  void begin_wait(const Wait& wait);
   void end_wait();
   LockModes modes_of(const Relation& relation, bool queued) const;  // under the latch
   bool note(Relation& relation, LockMode mode);
@@ -162,10 +179,13 @@ class LockOwner {
 
   SpinLatch latch_;  // guards wait_ and relations_ against other threads
   Wait wait_;
+  std::atomic<uint32_t> awaited_{0};  // of the locks it holds: how many somebody has waited for
+  uint64_t walk_ = 0;                 // the last walk that came here; the searcher's
   // What acquire() gained, in that order: of a lock whose holds grew, an entry for each time.
   struct Grant {
-    LockTag tag;
+    LockQueue* queue;  // stays while the lock is held
     LockModes before;  // what was held of it until then
+    LockTag tag() const;
   };
   std::vector<Grant> locks_;
   std::vector<RelationHold> relations_;  // in order of acquisition; only the owner adds and removes
@@ -178,7 +198,7 @@ class LockOwner {
 
 class LockTable {
  public:
-  // Queues of one shard form a list: there are enough shards for a few million locks.
+  // Shards grow with what is in them (docs/lock_table.md).
   explicit LockTable(size_t shard_count = size_t{1} << 16);
   // No owner is in use.
   ~LockTable();
@@ -222,10 +242,18 @@ class LockTable {
   void release_locks(LockOwner& owner, size_t keep = 0);
   // How many wait for the lock; for tests and monitoring.
   size_t waiters(LockTag tag) const;
+  // Of the lists in which queues are looked for; for tests. Not all from one moment.
+  struct Chains {
+    size_t count;
+    size_t longest;
+  };
+  Chains chains() const;
 
   // All locks and waits, for monitoring (lock_list.cpp): each entry was true at some moment of the
-  // call.
+  // call. Long work (base/long_work.h).
   std::vector<LockEntry> list();
+  // Those of one lock for which somebody waits, at one moment.
+  std::vector<LockEntry> list(LockTag tag);
 
   // --- relations (relation_lock.cpp) ---
   // Until release_relations(). Idempotent. Same statuses as acquire(). From mode share on, every
@@ -253,14 +281,24 @@ class LockTable {
   struct Shard;
   struct Waiter;
   class Patience;
+  // What a look for a deadlock has come to.
+  enum class Look : uint8_t {
+    clear,     // it is part of none, and whoever makes it one looks for itself
+    busy,      // somebody else looks just now
+    unclear,   // what was found has changed, or must be looked at again
+    deadlock,  // and it has left the queue
+  };
   static bool reserve(LockOwner& owner);
   static LockHolder* take_spare(LockOwner& owner);
   static void keep_spare(LockOwner& owner, LockHolder* holder);
   Shard& shard_of(LockTag tag) const;
+  TransactionStatus gain(LockOwner& owner, LockTag tag, Waiter& waiter, WaitPolicy policy,
+                         const WaitSettings& settings);
   TransactionStatus enter_queue(LockOwner& owner, LockTag tag, Waiter& waiter, WaitPolicy policy);
-  TransactionStatus wait_in_queue(LockOwner& owner, LockTag tag, Waiter& waiter,
-                                  const WaitSettings& settings);
+  TransactionStatus wait_in_queue(LockTag tag, Waiter& waiter, const WaitSettings& settings);
   bool leave_queue(LockTag tag, Waiter& waiter);
+  void note_begin() { begun_.fetch_add(1, std::memory_order_acq_rel); }
+  Look look_for_deadlock(LockTag tag, Waiter& waiter);
   TransactionStatus make_ready(LockTag tag, Waiter& waiter, WaitPolicy policy);
   static void reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockModes modes);
   bool grant_out_of_turn(LockOwner& owner, LockTag tag);
@@ -273,19 +311,22 @@ class LockTable {
   void reduce_relation(LockOwner& owner, Relation& relation);
   void drop_relations(LockOwner& owner, size_t keep);
   static size_t gather(LockOwner& owner, bool kept);
-  // Whom a waiter waits for: holders, and, if told so, those who wait before it.
-  std::vector<LockOwner*> blockers_of(const LockOwner& owner, LockTag tag, bool waiters_too) const;
+  // Whom `owner` waits for: holders, and, if told so, those who wait before it.
+  void find_blockers(const LockOwner& owner, const LockOwner::Wait& wait, bool waiters_too,
+                     std::vector<LockOwner*>& blockers) const;
+  std::vector<LockOwner*> all_owners();
   static void list_owner(LockOwner& owner, std::vector<LockEntry>& entries);
   static void list_queues(Shard& shard, std::vector<LockEntry>& entries);
-  // Under detection_mutex_: whether `owner`, which waits, is part of a deadlock.
-  bool is_deadlocked(LockOwner& owner);
+  Look search(LockTag tag, Waiter& waiter);  // the searcher's; throws std::bad_alloc
 
   std::unique_ptr<Shard[]> shards_;
   size_t shard_mask_;
   std::mutex owners_mutex_;
   std::vector<std::unique_ptr<LockOwner>> owners_;
   LockOwner* free_owners_ = nullptr;
-  std::mutex detection_mutex_;
+  std::atomic<uint64_t> begun_{0};      // waits: who counts later sees the waits of those before
+  std::atomic<bool> searching_{false};  // somebody is the searcher
+  uint64_t walks_ = 0;                  // the searcher's
 };
 
 }  // namespace pgsilo

@@ -41,12 +41,18 @@ enum class [[nodiscard]] ReserveResult : uint8_t {
   no_space,   // the log device is full: 53100
 };
 
+// What a commit does to the room that data takes on disk.
+enum class RedoPurpose : uint8_t {
+  growth,
+  relief,  // rows or relations go and no row of a user's is written: may use the device's last room
+};
+
 class RedoSink {
  public:
   virtual ~RedoSink() = default;
   // Room for one append() of at most `entries` entries whose keys and rows have at most `bytes`
   // bytes together.
-  virtual ReserveResult reserve(size_t entries, size_t bytes) = 0;
+  virtual ReserveResult reserve(size_t entries, size_t bytes, RedoPurpose purpose) = 0;
   // Parks the caller until buffers may be free again or until `deadline_us`. Spurious returns are
   // allowed. Called with no lock held.
   virtual void wait_for_buffer(Parker& parker, int64_t deadline_us) = 0;
@@ -58,7 +64,7 @@ class RedoSink {
 // Keeps nothing: for tests, and for a server that was told to run without a log.
 class NullRedoSink final : public RedoSink {
  public:
-  ReserveResult reserve(size_t, size_t) override { return ReserveResult::ok; }
+  ReserveResult reserve(size_t, size_t, RedoPurpose) override { return ReserveResult::ok; }
   void wait_for_buffer(Parker&, int64_t) override {}
   void append(Tid, std::span<const RedoEntry>) override {}
 };

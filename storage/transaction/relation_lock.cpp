@@ -113,11 +113,7 @@ TransactionStatus LockTable::gain_strong(LockOwner& owner, Relation& relation, L
     if (status == TransactionStatus::ok) reduce(owner, tag, waiter.before);
     status = TransactionStatus::out_of_memory;
   }
-  if (status == TransactionStatus::must_wait) {
-    status = wait_in_queue(owner, tag, waiter, settings);
-  } else {
-    owner.end_wait();
-  }
+  if (status == TransactionStatus::must_wait) status = wait_in_queue(tag, waiter, settings);
   keep_spare(owner, waiter.holder);
   return status;
 }
@@ -131,7 +127,7 @@ TransactionStatus LockTable::wait_for_commits(EpochManager& epochs, const WaitSe
   if (settings.parker == nullptr) return TransactionStatus::lock_not_available;
   Patience patience(settings);
   for (;;) {
-    patience.park(poll_interval_us);
+    patience.park_for(poll_interval_us);
     if (done()) return TransactionStatus::ok;
     TransactionStatus verdict = patience.verdict();
     if (verdict != TransactionStatus::ok) return verdict;
@@ -149,21 +145,20 @@ void LockTable::move_notes(LockOwner& owner, Relation& relation) {
   auto fresh_holder = std::make_unique<LockHolder>();
   LockTag tag = LockTag::of(relation);
   Shard& shard = shard_of(tag);
-  std::lock_guard shard_guard(shard.latch);
+  Shard::Change change(shard);
   std::lock_guard guard(owner.latch_);
   LockModes modes = owner.modes_of(relation, /*queued=*/false);
   if (modes.empty()) return;
-  LockQueue* queue = shard.find(tag);
+  LockQueue* queue = shard.queues.find(tag);
   if (queue == nullptr) {
     queue = fresh_queue.release();
     queue->tag = tag;
-    shard.add(queue);
+    shard.queues.add(queue);
   }
   if (LockHolder* known = queue->holder(&owner)) {
     known->modes |= modes;
   } else {
-    *fresh_holder = {&owner, modes, queue->holders};
-    queue->holders = fresh_holder.release();
+    queue->add_holder(fresh_holder.release(), &owner, modes);
   }
   for (LockOwner::RelationHold& hold : owner.relations_) hold.queued |= hold.relation == &relation;
   queue->publish();
@@ -178,8 +173,8 @@ void LockTable::move_all_notes(Relation& relation) {
 void LockTable::reduce_relation(LockOwner& owner, Relation& relation) {
   LockTag tag = LockTag::of(relation);
   Shard& shard = shard_of(tag);
-  std::lock_guard shard_guard(shard.latch);
-  LockQueue* queue = shard.find(tag);
+  Shard::Change change(shard);
+  LockQueue* queue = shard.queues.find(tag);
   if (queue == nullptr || queue->holder(&owner) == nullptr) return;
   LockModes modes;
   {
@@ -227,6 +222,7 @@ TransactionStatus LockTable::keep_writers_out(LockOwner& owner, Relation& relati
   if (owner.modes_of(&relation).covers(mode)) return TransactionStatus::ok;
   WaitSettings brief = settings;
   brief.is_brief = true;
+  brief.observer = nullptr;
   brief.lock_timeout_us = longest_wait_for_writers_us;
   TransactionStatus status = lock_relation(owner, relation, mode, WaitPolicy::wait, epochs, brief);
   if (status != TransactionStatus::ok) return status;

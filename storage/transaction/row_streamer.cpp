@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/append.h"
 #include "base/check.h"
 #include "base/parker.h"
 #include "storage/relation/relation.h"
@@ -10,10 +11,10 @@
 
 namespace pgsilo {
 
-TransactionStatus reserve_log(RedoSink& sink, size_t entries, size_t bytes,
+TransactionStatus reserve_log(RedoSink& sink, size_t entries, size_t bytes, RedoPurpose purpose,
                               const WaitSettings& settings) {
   for (;;) {
-    switch (sink.reserve(entries, bytes)) {
+    switch (sink.reserve(entries, bytes, purpose)) {
       case ReserveResult::ok:
         return TransactionStatus::ok;
       case ReserveResult::no_space:
@@ -37,7 +38,7 @@ TreeAppender& RowStreamer::appender_of(Relation& relation) {
 }
 
 Record* RowStreamer::insert(WorkerContext& worker, Relation& relation, Record* fresh) {
-  if (items_.size() == items_.capacity()) items_.reserve(std::max<size_t>(64, 2 * items_.size()));
+  make_room(items_, 1);
   Record* existing = appender_of(relation).append(fresh, worker.reclaimer(), changes_);
   if (existing != nullptr) return existing;
   items_.push_back({&relation, fresh});
@@ -54,7 +55,8 @@ TransactionStatus RowStreamer::stream(WorkerContext& worker, const WaitSettings&
     redo_.push_back({item.relation->id(), false, item.record->key(), item.record->quiet_row()});
   }
   if (!redo_.empty()) {
-    TransactionStatus reserved = reserve_log(worker.sink(), redo_.size(), bytes_, settings);
+    TransactionStatus reserved =
+        reserve_log(worker.sink(), redo_.size(), bytes_, RedoPurpose::growth, settings);
     if (reserved != TransactionStatus::ok) return reserved;
   }
   Tid tid;

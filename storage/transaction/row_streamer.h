@@ -68,7 +68,7 @@ class RowStreamer {
 
 // Reserves log space, waiting for buffers. ok, no_log_space, cancelled. No lock may be
 // held.
-TransactionStatus reserve_log(RedoSink& sink, size_t entries, size_t bytes,
+TransactionStatus reserve_log(RedoSink& sink, size_t entries, size_t bytes, RedoPurpose purpose,
                               const WaitSettings& settings);
 
 }  // namespace pgsilo

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/append.h"
 #include "base/check.h"
 #include "base/clock.h"
 
@@ -11,8 +12,8 @@ SnapshotRegistry::~SnapshotRegistry() { PGSILO_CHECK(boundaries_.empty()); }
 
 Epoch SnapshotRegistry::open() {
   std::lock_guard lock(mutex_);
-  boundaries_.reserve(boundaries_.size() + 1);
-  opened_us_.reserve(opened_us_.size() + 1);
+  make_room(boundaries_, 1);
+  make_room(opened_us_, 1);
   // Until the boundary is known every version is worth keeping and nothing may go.
   newest_.store(any, std::memory_order_seq_cst);
   oldest_.store(0, std::memory_order_seq_cst);

@@ -46,6 +46,7 @@ void Transaction::begin(TransactionMode mode, Isolation isolation) {
   command_ = last_command_ = 0;
   mark_depth_ = 0;
   validated_epoch_ = Epoch();
+  gained_exclusion_ = false;
   statement_reads_ = statement_nodes_ = 0;
   validated_reads_ = validated_nodes_ = 0;
   newest_epoch_ = Epoch();
@@ -156,7 +157,7 @@ TransactionStatus Transaction::restart_statement() {
       return TransactionStatus::conflict_record;
     mark_depth_ = statement_depth_;
     writes_.rollback_to(statement_versions_);
-    reads_.truncate(statement_reads_);
+    cut_reads(statement_reads_);
     return validate();
   });
 }
@@ -169,6 +170,7 @@ Transaction::Mark Transaction::mark() {
   return {writes_.mark(),
           static_cast<uint32_t>(private_relations_.size()),
           static_cast<uint32_t>(dropped_.size()),
+          static_cast<uint32_t>(placeholders_.size()),
           static_cast<uint32_t>(owner_.lock_count()),
           static_cast<uint32_t>(owner_.relation_count()),
           mark_depth_};
@@ -185,8 +187,11 @@ void Transaction::rollback_to(const Mark& mark) {
     Relation* relation = private_relations_.back().relation;
     private_relations_.pop_back();
     private_rows_.forget(*relation);
-    std::erase_if(placeholders_,
-                  [relation](const Placeholder& each) { return each.relation == relation; });
+    auto since = placeholders_.begin() + mark.placeholders;  // the relation is newer than the mark
+    placeholders_.erase(
+        std::remove_if(since, placeholders_.end(),
+                       [relation](const Placeholder& each) { return each.relation == relation; }),
+        placeholders_.end());
     drop_private(worker_, *relation);
   }
 }
@@ -206,8 +211,8 @@ void Transaction::release(const Mark& mark) {
   PGSILO_DCHECK(mark.depth != 0 && mark.depth <= mark_depth_);
   mark_depth_ = mark.depth - 1;
   // What was created under the mark belongs to the one around it now.
-  for (PrivateRelation& relation : private_relations_)
-    relation.mark_depth = std::min(relation.mark_depth, mark_depth_);
+  for (size_t i = mark.relations; i < private_relations_.size(); ++i)
+    private_relations_[i].mark_depth = std::min(private_relations_[i].mark_depth, mark_depth_);
 }
 
 // ---- relations and descriptors ----
@@ -215,7 +220,7 @@ void Transaction::release(const Mark& mark) {
 Relation* Transaction::create_relation(RelationOptions options) {
   PGSILO_DCHECK(mode_ != TransactionMode::snapshot);
   try {
-    private_relations_.reserve(private_relations_.size() + 1);
+    make_room(private_relations_, 1);
     Relation& relation = worker_.parts().relations.create(options, /*is_private=*/true);
     private_relations_.push_back({&relation, mark_depth_});
     return &relation;
@@ -265,9 +270,12 @@ TransactionStatus Transaction::lock_relation(Relation& relation, LockMode mode, 
     // A lock of its own, which stays to the end, is none that is kept.
     if (mode > LockMode::row_exclusive && keeps_writers_out()) let_writers_in();
     if (mode_ == TransactionMode::interactive || mode > LockMode::row_exclusive) {
-      return gain_lock(policy, [&](WaitPolicy how) {
+      bool excluded = owner_.excludes(&relation);
+      TransactionStatus status = gain_lock(policy, [&](WaitPolicy how) {
         return parts.locks.lock_relation(owner_, relation, mode, how, parts.epochs, settings_);
       });
+      gained_exclusion_ |= !excluded && owner_.excludes(&relation);
+      return status;
     }
     if (relation.gate().stops(mode) && !owner_.modes_of(&relation).covers(mode))
       return must_wait_for(LockTag::of(relation), mode);
@@ -372,6 +380,7 @@ void Transaction::end(Keep keep) {
   placeholders_.clear();
   private_relations_.clear();
   dropped_.clear();
+  frees_space_ = false;
   later_locks_.clear();
   later_reads_.clear();
   if (owner_.holds_any()) {

@@ -50,6 +50,7 @@
 #include "storage/record/row_buffer.h"
 #include "storage/transaction/abort_reason.h"
 #include "storage/transaction/bulk_load.h"
+#include "storage/transaction/insertion_place.h"
 #include "storage/transaction/later_uses.h"
 #include "storage/transaction/node_set.h"
 #include "storage/transaction/partial_reads.h"
@@ -171,9 +172,13 @@ class Transaction {
   TransactionStatus get_via_entry(Relation& primary, const RowRef& entry, RowBuffer& buffer,
                                   RowRef* row, ReadPurpose purpose = ReadPurpose::plain,
                                   RowLock lock = {});
-  // Of a row that a plain read has delivered only the bytes of `used` matter: a one-shot does not
-  // mind other versions that have the same ones. ok, out_of_memory.
-  TransactionStatus narrow_read(const RowRef& row, std::span<const RowRange> used);
+  // Of a row that a plain read has delivered only `used` matters: other versions that have the same
+  // bytes there will do. Rows that it has written, and more than PartialReads keeps, it uses whole.
+  TransactionStatus narrow_read(const RowRef& row, const RowPart& used);
+  // What it reads has to stay true after the statement: for so long that narrowing it pays.
+  bool keeps_reads() const {
+    return mode_ == TransactionMode::interactive && isolation_ == Isolation::serializable;
+  }
   // Interactive: takes the intent lock on a row that a scan of the running statement delivered;
   // one-shot: ok. If the row was changed meanwhile, the statement's read is replaced: row_changed
   // (`row` and `buffer` hold the new version: evaluate the condition again) or not_found.
@@ -186,6 +191,9 @@ class Transaction {
   // for itself (ON CONFLICT DO UPDATE).
   TransactionStatus insert(Relation& relation, std::string_view key, std::string_view row,
                            bool answers = true);
+  // Only looks: duplicate_key as insert() would say, or ok. Waits as that for who is about to make
+  // or to remove the row, and keeps nothing locked.
+  TransactionStatus find_duplicate(Relation& relation, std::string_view key, bool answers);
   // As insert(), for many rows whose keys are new or an error: into a relation that is private to
   // this transaction a second worker may hook them in later, in the order given. So the status may
   // be that of an earlier row, and only finish_load() says that all are in; it comes before the
@@ -217,6 +225,7 @@ class Transaction {
     uint32_t versions = 0;
     uint32_t relations = 0;  // private ones
     uint32_t dropped = 0;
+    uint32_t placeholders = 0;
     uint32_t locks = 0;
     uint32_t relation_locks = 0;
     uint32_t depth = 0;
@@ -227,11 +236,12 @@ class Transaction {
   void release(const Mark& mark);
 
   // --- relations and descriptors ---
-  // A relation private to this transaction: published by commit, dropped by abort or rollback_to().
-  // Null: out of memory.
+  // Private to this transaction: published by commit, else dropped. Null: out of memory.
   Relation* create_relation(RelationOptions options);
+  bool made_since_last_mark(const Relation& relation) const;
   // Dropped by commit.
   TransactionStatus drop_relation(Relation& relation);
+  void frees_space() { frees_space_ = true; }  // for commit(): behind it the caller drops some
   // The transaction rests on this version of a catalog record. Snapshot: conflict_record if another
   // version was there.
   TransactionStatus use_descriptor(const Record* catalog_record, Tid tid);
@@ -281,8 +291,7 @@ class Transaction {
   // The newest epoch that anything read so far, and after commit the commit itself, rests on. A
   // reply waits for D >= it. Valid until the next begin().
   Epoch newest_epoch() const { return newest_epoch_; }
-  // It rests on something outside of its reads and writes that was committed in `epoch` (values of
-  // sequences).
+  // It rests on what is no read or write and was committed in `epoch` (values of sequences).
   void rest_on(Epoch epoch) {
     if (epoch > newest_epoch_) newest_epoch_ = epoch;
   }
@@ -297,11 +306,11 @@ class Transaction {
   bool has_writes() const {
     return !writes_.empty() || !private_relations_.empty() || !dropped_.empty();
   }
-  WorkerContext& worker() { return worker_; }
+  WorkerContext& worker() const { return worker_; }
   // About how much memory its sets and locks take, rows in the write set included, and how much its
   // commit will need besides. Rounded up: lists that double have room left.
   size_t bookkeeping_bytes() const {
-    return reads_.size() * bytes_per_read + nodes_.size() * 48 + writes_.size() * bytes_per_write +
+    return reads_.size() * bytes_per_read + nodes_.bytes() + writes_.size() * bytes_per_write +
            writes_.row_bytes() + owner_.lock_count() * 160 + partial_reads_.bytes();
   }
   size_t commit_bytes() const {
@@ -325,10 +334,6 @@ class Transaction {
   struct PrivateRelation {
     Relation* relation;
     uint32_t mark_depth;  // marks that were open when it was created
-  };
-  struct Placeholder {
-    Relation* relation;
-    Record* record;
   };
 
   // reading
@@ -359,9 +364,8 @@ class Transaction {
   static TransactionStatus own_row(Relation& relation, Record* record,
                                    const PendingVersion& version, RowRef* row);
   void help_unhook(Relation& relation, Record* record);
-  void note_epoch(Tid tid) {
-    if (tid.epoch() > newest_epoch_) newest_epoch_ = tid.epoch();
-  }
+  void guard_absence(NodeRef node);
+  void note_epoch(Tid tid) { rest_on(tid.epoch()); }
   // writing
   TransactionStatus write(const RowRef& row, std::string_view new_row, bool tombstone,
                           LockMode lock);
@@ -388,12 +392,8 @@ class Transaction {
     }
     return gain(policy);
   }
-  TransactionStatus lock_record(const Record* record, RelationId relation, RowLock lock) {
-    return gain_lock(lock.policy, [&](WaitPolicy policy) {
-      return worker_.parts().locks.acquire(owner_, LockTag::of(record, relation), lock.mode, policy,
-                                           settings_);
-    });
-  }
+  TransactionStatus lock_record(const Record* record, RelationId relation, RowLock lock);
+  TransactionStatus await_writer(const Record* record, RelationId relation);
   bool is_current(const Record* record, Tid expected) const;
   bool inserts_directly(const Relation& relation) const;
   bool keeps_absence(ReadPurpose purpose) const;
@@ -404,9 +404,11 @@ class Transaction {
   TransactionStatus show_private_rows();
   void abandon_load();
   TransactionStatus hook_placeholder(Relation& relation, std::string_view key, std::string_view row,
-                                     Record** record);
-  TransactionStatus insert_at(Relation& relation, Record* record, std::string_view row,
+                                     InsertionPlace* place);
+  TransactionStatus insert_at(Relation& relation, const InsertionPlace& place, std::string_view row,
                               bool answers);
+  TransactionStatus find_duplicate_at(Relation& relation, Record* record, bool answers);
+  void note_absence(const InsertionPlace& place, TidWord word);
   TransactionStatus found_live(Record* record, TidWord word);
   TransactionStatus must_wait_for(LockTag lock, LockMode mode);
   TransactionStatus take_later_locks();
@@ -415,9 +417,7 @@ class Transaction {
   TransactionStatus validate_reads(bool in_commit, const Part& since);
   TransactionStatus validate_entries(const ReadEntry* at, const ReadEntry* end, bool in_commit);
   TransactionStatus validate_many(bool in_commit, const Part& since);
-  void give_way() {
-    if (settings_.parker != nullptr) settings_.parker->give_way();
-  }
+  void give_way();
   TransactionStatus validate_disturbed(const ReadEntry& entry, TidWord word, bool in_commit);
   bool entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const;
   TransactionStatus validate_references();
@@ -429,12 +429,11 @@ class Transaction {
   static TransactionStatus look_again(const Record& record, const PartialReads::Read& read,
                                       bool in_commit, TidWord* word);
   void forget_reads(size_t first);
+  void cut_reads(size_t first);
   bool statement_is_covered() const;
   void note_validated();
   void forget_statement_reads();
-  bool is_validated() const {
-    return reads_.size() == validated_reads_ && nodes_.size() == validated_nodes_;
-  }
+  bool is_validated() const;
   // the end
   void roll_back();
   void clean_placeholders();
@@ -465,6 +464,7 @@ class Transaction {
   std::vector<Placeholder> placeholders_;  // created by this transaction
   std::vector<PrivateRelation> private_relations_;
   std::vector<Relation*> dropped_;
+  bool frees_space_ = false;
   std::vector<LaterLock> later_locks_;
   std::vector<LaterRead> later_reads_;
   std::vector<RedoEntry> redo_;
@@ -472,6 +472,7 @@ class Transaction {
   // What earlier validations of this transaction cover (end_statement): so many reads and nodes
   // were all true at one moment.
   Epoch validated_epoch_;
+  bool gained_exclusion_ = false;  // of others from a relation, since then
   size_t validated_reads_ = 0;
   size_t validated_nodes_ = 0;
   size_t statement_reads_ = 0;  // sizes when the running statement began

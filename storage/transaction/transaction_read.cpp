@@ -43,13 +43,13 @@ TransactionStatus Transaction::get(Relation& relation, std::string_view key, Row
   return guarded(worker_, [&] { return get_by_key(relation, key, buffer, row, purpose, lock); });
 }
 
-TransactionStatus Transaction::narrow_read(const RowRef& row, std::span<const RowRange> used) {
+TransactionStatus Transaction::narrow_read(const RowRef& row, const RowPart& used) {
   bool is_base = row.read_index != RowRef::not_registered;
-  if (mode_ != TransactionMode::one_shot || !is_base) return TransactionStatus::ok;
+  if (!is_base || partial_reads_.is_full() || writes_.find(row.record) != nullptr)
+    return TransactionStatus::ok;
   return guarded(worker_, [&] {
-    PGSILO_DCHECK(reads_[row.read_index].record == row.record &&
-                  writes_.find(row.record) == nullptr);
-    if (used.empty()) {
+    PGSILO_DCHECK(reads_[row.read_index].record == row.record);
+    if (used.ranges.empty()) {
       reads_.weaken(row.read_index);
     } else {
       partial_reads_.add(row.read_index, row.row, used);
@@ -70,10 +70,23 @@ TransactionStatus Transaction::get_by_key(Relation& relation, std::string_view k
       if (registered && !nodes_.add(found.node)) return TransactionStatus::conflict_node;
       return TransactionStatus::not_found;
     }
+    size_t known = reads_.size();
     TransactionStatus status = get_record(relation, found.record, buffer, row, purpose, lock);
+    if (status == TransactionStatus::not_found && reads_.size() != known) [[unlikely]] {
+      if (keeps_absence(purpose)) guard_absence(found.node);
+      return status;
+    }
     if (status != TransactionStatus::conflict_record || !is_obsolete(found.record)) return status;
     help_unhook(relation, found.record);
   }
+}
+
+// The last read found no row of a key of `node`. Its record may be unhooked at any moment, by the
+// server itself: in a block, which would have to be told, the node then answers for it.
+void Transaction::guard_absence(NodeRef node) {
+  auto last = static_cast<uint32_t>(reads_.size() - 1);
+  if (mode_ != TransactionMode::interactive || !reads_[last].absent()) return;
+  if (nodes_.add(node)) reads_.guard(last);
 }
 
 // That there is no row is an answer, and must stay true. Not that there is none to refer to, under
@@ -142,8 +155,12 @@ TransactionStatus Transaction::get_for_purpose(Relation& relation, Record* recor
       return own_row(relation, record, *version, row);
     }
   }
-  // What another is inserting cannot be referred to yet: nobody waits for it.
-  bool is_hidden = purpose == ReadPurpose::referenced && record->tid_word().load().is_absent();
+  // What another is inserting cannot be referred to yet, nor does a statement under READ COMMITTED
+  // see it (docs/decisions/invisible-inserts.md): nobody waits for it.
+  bool passes_inserts =
+      purpose == ReadPurpose::referenced ||
+      (purpose == ReadPurpose::for_update && isolation_ == Isolation::read_committed);
+  bool is_hidden = passes_inserts && record->tid_word().load().is_absent();
   if (locks(purpose) && !is_hidden && mode_ == TransactionMode::interactive &&
       registers(relation)) {
     TransactionStatus status = lock_record(record, relation.id(), lock);
@@ -154,14 +171,18 @@ TransactionStatus Transaction::get_for_purpose(Relation& relation, Record* recor
       return status;
     }
   }
+  // It has come alive.
+  auto look_again = [&] {
+    return get_for_purpose(relation, record, own, buffer, row, purpose, lock);
+  };
   if (purpose == ReadPurpose::existence || purpose == ReadPurpose::referenced) {
     TransactionStatus status = read_existence(relation, record, row, purpose);
-    bool came_alive = status == TransactionStatus::ok && is_hidden;
-    return came_alive ? get_for_purpose(relation, record, own, buffer, row, purpose, lock) : status;
+    return status == TransactionStatus::ok && is_hidden ? look_again() : status;
   }
   if (purpose == ReadPurpose::peek) return peek(relation, record, buffer, row);
   bool registered = purpose != ReadPurpose::passing && registers(relation);
   TransactionStatus status = read_base(relation, record, buffer, row, command_, registered);
+  if (status == TransactionStatus::ok && is_hidden) return look_again();
   // A row of the running statement in a private relation is not in the write set.
   if (purpose == ReadPurpose::conflicting && status == TransactionStatus::not_found &&
       relation.is_private() && !record->tid_word().load().is_absent()) {

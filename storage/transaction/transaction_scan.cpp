@@ -44,13 +44,17 @@ TransactionStatus TransactionScan::next_or_throw(RowRef* row) {
     if (version != nullptr) {
       status = Transaction::own_row(relation_, record, *version, row);
     } else {
+      size_t known = transaction_.reads_.size();
       status = transaction_.read_base(relation_, record, buffer_, row, command_, registers_);
+      if (status == TransactionStatus::not_found && registers_nodes_ &&
+          transaction_.reads_.size() != known)
+        transaction_.reads_.guard(static_cast<uint32_t>(known));
     }
     if (status == TransactionStatus::ok) return status;
     if (status == TransactionStatus::not_found) continue;
-    // Obsolete: it is leaving the node we copied it from, whose version cannot validate any more.
+    // Obsolete: the key has gone since the node was copied. If it comes again, the node tells.
     transaction_.help_unhook(relation_, record);
-    if (registers_nodes_) return TransactionStatus::conflict_node;
+    transaction_.nodes_.meet_removal();
   }
 }
 

@@ -93,6 +93,26 @@ void Transaction::rest_on_base(WriteEntry& entry) {
   entry.newest->patched = nullptr;
 }
 
+TransactionStatus Transaction::lock_record(const Record* record, RelationId relation,
+                                           RowLock lock) {
+  return gain_lock(lock.policy, [&](WaitPolicy policy) {
+    return worker_.parts().locks.acquire(owner_, LockTag::of(record, relation), lock.mode, policy,
+                                         settings_);
+  });
+}
+
+// Until nobody else is about to make or to remove the record's row. Holds what it held before.
+TransactionStatus Transaction::await_writer(const Record* record, RelationId relation) {
+  LockTable& locks = worker_.parts().locks;
+  LockTag tag = LockTag::of(record, relation);
+  std::optional<LockModes> before;
+  TransactionStatus status = gain_lock(WaitPolicy::wait, [&](WaitPolicy policy) {
+    return locks.gain(owner_, tag, LockMode::key_share, policy, settings_, &before);
+  });
+  if (before) locks.reduce(owner_, tag, *before);
+  return status;
+}
+
 // Before a write of a record that takes `mode` of its intent lock.
 TransactionStatus Transaction::claim(Record* record, const Relation& relation, LockMode mode,
                                      LockMode* held) {
@@ -124,12 +144,12 @@ TransactionStatus Transaction::insert_row(Relation& relation, std::string_view k
   if (row.size() > max_row_bytes) return TransactionStatus::row_too_long;
   if (inserts_directly(relation)) return insert_private(relation, key, row);
   for (;;) {
-    Record* record = nullptr;
-    TransactionStatus status = hook_placeholder(relation, key, row, &record);
+    InsertionPlace place;
+    TransactionStatus status = hook_placeholder(relation, key, row, &place);
     if (status != TransactionStatus::ok) return status;
-    status = insert_at(relation, record, row, answers);
+    status = insert_at(relation, place, row, answers);
     if (status != TransactionStatus::conflict_record) return status;
-    help_unhook(relation, record);  // obsolete: the next round finds another record or none
+    help_unhook(relation, place.record);  // obsolete: the next round finds another record or none
   }
 }
 
@@ -172,14 +192,18 @@ void Transaction::abandon_load() {
   bulk_load_.reset();
 }
 
-// Private rows are not in the write set and cannot be unwound to a mark that is newer than their
-// relation.
-bool Transaction::inserts_directly(const Relation& relation) const {
-  if (!relation.is_private() || !statement_inserts_directly_) return false;
+bool Transaction::made_since_last_mark(const Relation& relation) const {
+  if (!relation.is_private()) return false;
   auto created = std::find_if(
       private_relations_.begin(), private_relations_.end(),
       [&](const PrivateRelation& candidate) { return candidate.relation == &relation; });
   return created != private_relations_.end() && created->mark_depth == mark_depth_;
+}
+
+// Private rows are not in the write set and cannot be unwound to a mark that is newer than their
+// relation.
+bool Transaction::inserts_directly(const Relation& relation) const {
+  return statement_inserts_directly_ && made_since_last_mark(relation);
 }
 
 TransactionStatus Transaction::insert_private(Relation& relation, std::string_view key,
@@ -189,46 +213,52 @@ TransactionStatus Transaction::insert_private(Relation& relation, std::string_vi
   TransactionStatus status =
       private_rows_.insert(worker_, settings_, relation, key, row, &existing);
   if (existing == nullptr) return status;
-  return insert_at(relation, existing, row, /*answers=*/true);
+  return insert_at(relation, {existing}, row, /*answers=*/true);
 }
 
 // The record of `key`: the one that is in the tree or a new placeholder.
 TransactionStatus Transaction::hook_placeholder(Relation& relation, std::string_view key,
-                                                std::string_view row, Record** record) {
+                                                std::string_view row, InsertionPlace* place) {
   if (placeholders_.size() == placeholders_.capacity()) grow(placeholders_);
   // If our node set is beaten already, leave the node alone: two transactions that both scan a node
   // and insert into it would otherwise undo each other for ever, the loser's placeholder changing
   // the node under the winner.
   if (!nodes_.empty() && registers(relation)) {
     IndexTree::Found found = relation.tree().get(key);
-    *record = found.record;
+    place->record = found.record;
     if (found.record != nullptr) return TransactionStatus::ok;
     if (!nodes_.agrees(found.node)) return TransactionStatus::conflict_node;
   }
   Record* fresh = relation.records().create(key, row.size(), worker_.reclaimer());
   try {
-    *record = relation.tree().insert(fresh, worker_.reclaimer(), changes_);
+    place->record = relation.tree().insert(fresh, worker_.reclaimer(), changes_);
   } catch (...) {
     relation.records().destroy(fresh, worker_.reclaimer());
     throw;
   }
-  if (*record != nullptr) {
+  if (place->record != nullptr) {
     relation.records().destroy(fresh, worker_.reclaimer());
     return TransactionStatus::ok;
   }
-  *record = fresh;
+  *place = {fresh, changes_.changed->newest_gone() < validated_epoch_};
   append(placeholders_, Placeholder{&relation, fresh});
   NodeSet::Fixup fixup = nodes_.apply(changes_);
   // From now on it is not the node that tells whether somebody else has made the key's row: who
   // adopts our placeholder leaves the node as it is.
-  if (fixup == NodeSet::Fixup::moved_on)
-    reads_.add(fresh, TidWord::absent(Tid()), ReadKind::uniqueness);
+  if (fixup == NodeSet::Fixup::moved_on) note_absence(*place, TidWord::absent(Tid()));
   return fixup == NodeSet::Fixup::beaten ? TransactionStatus::conflict_node : TransactionStatus::ok;
 }
 
-// Makes `row` the row of `record` if there is none. conflict_record if the record is obsolete.
-TransactionStatus Transaction::insert_at(Relation& relation, Record* record, std::string_view row,
-                                         bool answers) {
+void Transaction::note_absence(const InsertionPlace& place, TidWord word) {
+  uint32_t index = reads_.add(place.record, word, ReadKind::uniqueness);
+  // Else its row has come and gone since it was hooked in.
+  if (place.is_lasting && word.tid() == Tid()) reads_.note_lasting(index);
+}
+
+// Makes `row` the row of the record if there is none. conflict_record if the record is obsolete.
+TransactionStatus Transaction::insert_at(Relation& relation, const InsertionPlace& place,
+                                         std::string_view row, bool answers) {
+  Record* record = place.record;
   if (WriteEntry* entry = own_write(record)) {
     if (!entry->newest->tombstone) return TransactionStatus::duplicate_key;
     writes_.add(entry, record, relation, entry->base_absent, row, /*tombstone=*/false, command_,
@@ -258,13 +288,48 @@ TransactionStatus Transaction::insert_at(Relation& relation, Record* record, std
   }
   if (!word.is_absent())
     return answers ? found_live(record, word) : TransactionStatus::duplicate_key;
-  reads_.add(record, word, ReadKind::uniqueness);
+  note_absence(place, word);
   note_epoch(word.tid());
   writes_
       .add(nullptr, record, relation, /*base_absent=*/true, row, /*tombstone=*/false, command_,
            LockMode::update)
       .held = held;
   return TransactionStatus::ok;
+}
+
+TransactionStatus Transaction::find_duplicate(Relation& relation, std::string_view key,
+                                              bool answers) {
+  return guarded(worker_, [&] {
+    for (;;) {
+      Record* record = relation.tree().get(key).record;
+      if (record == nullptr) return TransactionStatus::ok;
+      TransactionStatus status = find_duplicate_at(relation, record, answers);
+      if (status != TransactionStatus::conflict_record) return status;
+      help_unhook(relation, record);
+    }
+  });
+}
+
+// As insert_at(). conflict_record if the record is obsolete.
+TransactionStatus Transaction::find_duplicate_at(Relation& relation, Record* record, bool answers) {
+  if (WriteEntry* entry = own_write(record))
+    return entry->newest->tombstone ? TransactionStatus::ok : TransactionStatus::duplicate_key;
+  TidWord word = unlocked_word(record);
+  bool is_open =
+      word.has_intent() && !relation.is_private() &&
+      (word.is_absent() || (answers && worker_.parts().locks.removal_pending(owner_, record)));
+  if (is_open) {
+    LockMode held = LockMode::none;
+    TransactionStatus status = mode_ == TransactionMode::interactive
+                                   ? await_writer(record, relation.id())
+                                   : claim(record, relation, LockMode::update, &held);
+    if (status != TransactionStatus::ok) return status;
+    word = unlocked_word(record);
+  }
+  if (word.is_obsolete()) return TransactionStatus::conflict_record;
+  if (word.is_absent()) return TransactionStatus::ok;
+  return answers && !relation.is_private() ? found_live(record, word)
+                                           : TransactionStatus::duplicate_key;
 }
 
 bool Transaction::has_own_row(Relation& relation, std::string_view key) {

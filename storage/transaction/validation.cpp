@@ -3,7 +3,6 @@
 
 #include "base/append.h"
 #include "base/check.h"
-#include "storage/index/index_tree.h"
 #include "storage/record/backoff.h"
 #include "storage/relation/relation.h"
 #include "storage/transaction/transaction.h"
@@ -11,12 +10,29 @@
 
 namespace pgsilo {
 
+namespace {
+
+// Who has locked a record that is absent may be about to unhook it, which is no conflict; or be in
+// commit and wait for us, so that it is waited for only shortly.
+TidWord patient_look(const Record& record, int patience) {
+  TidWord word = record.tid_word().load_for_validation();
+  for (int rounds = 0; word.is_locked() && rounds < patience; ++rounds) {
+    pause_briefly();
+    word = record.tid_word().load_for_validation();
+  }
+  return word;
+}
+
+}  // namespace
+
 TransactionStatus Transaction::validate() {
   return guarded(worker_, [this] {
     Epoch before = worker_.parts().epochs.current();
     TransactionStatus status = validate_reads(/*in_commit=*/false, {});
     if (status != TransactionStatus::ok) return status;
     validated_epoch_ = before;
+    gained_exclusion_ = false;
+    nodes_.forget_removals();
     note_validated();
     return status;
   });
@@ -25,6 +41,15 @@ TransactionStatus Transaction::validate() {
 void Transaction::note_validated() {
   validated_reads_ = reads_.size();
   validated_nodes_ = nodes_.size();
+}
+
+bool Transaction::is_validated() const {
+  return reads_.size() == validated_reads_ && nodes_.size() == validated_nodes_ &&
+         !nodes_.met_removals() && !gained_exclusion_;
+}
+
+void Transaction::give_way() {
+  if (settings_.parker != nullptr) settings_.parker->give_way();
 }
 
 TransactionStatus Transaction::end_statement(bool changes_catalog) {
@@ -53,6 +78,10 @@ void Transaction::forget_reads(size_t first) {
     Tid tid = reads_[static_cast<uint32_t>(i)].tid();
     newest_forgotten_ = std::max(newest_forgotten_, tid);
   }
+  cut_reads(first);
+}
+
+void Transaction::cut_reads(size_t first) {
   reads_.truncate(first);
   partial_reads_.truncate(first);
 }
@@ -73,21 +102,26 @@ TransactionStatus Transaction::end_part(const Part& part) {
 
 // True if what the running statement read was so already when the transaction validated last: then
 // all its reads were true together at that moment. A version is that old if its epoch had ended
-// before that validation began. Nodes have no epochs, nor has a placeholder: the key's row may have
-// been deleted and unhooked since, and the placeholder be somebody's who inserts it anew.
+// before that validation began. A key without a record had no row then, unless one has gone from
+// the range of its node since, nor has one with a placeholder that no row was ever put into.
+// A relation that nobody else can change from now on, and whose reads are not registered, may have
+// been changed since then.
 bool Transaction::statement_is_covered() const {
-  if (nodes_.size() > statement_nodes_) return false;
+  if (gained_exclusion_) return false;
+  if (nodes_.met_removals() || nodes_.any_gone(statement_nodes_, validated_epoch_)) return false;
   if (reads_.size() == 1 && nodes_.empty()) return true;  // one read fits together with itself
   for (size_t i = statement_reads_; i < reads_.size(); ++i) {
-    Tid tid = reads_[static_cast<uint32_t>(i)].tid();
-    if (tid == Tid() || tid.epoch() >= validated_epoch_) return false;
+    const ReadEntry& entry = reads_[static_cast<uint32_t>(i)];
+    bool was_so = entry.tid() == Tid() ? entry.is_lasting() || entry.is_guarded()
+                                       : entry.tid().epoch() < validated_epoch_;
+    if (!was_so) return false;
   }
   return true;
 }
 
 bool Transaction::entry_validates(const ReadEntry& entry, TidWord word, bool own_lock) const {
-  if (word.tid() != entry.tid() || word.is_obsolete() || word.is_absent() != entry.absent())
-    return false;
+  if (word.tid() != entry.tid() || word.is_absent() != entry.absent()) return false;
+  if (word.is_obsolete()) return entry.is_guarded();
   if (own_lock || !word.is_locked()) return true;
   return entry.accepts_newer() && word.counts_as_present();
 }
@@ -126,7 +160,7 @@ TransactionStatus Transaction::refresh_partial_reads(size_t first, bool in_commi
     TransactionStatus status = TransactionStatus::ok;
     if (written == nullptr || !written->locked)
       status = look_again(*entry.record, read, in_commit, &word);
-    else if (word.tid() != entry.tid() && !entry.record->compare_locked(read.ranges, read.bytes))
+    else if (word.tid() != entry.tid() && !entry.record->compare_locked(read.part, read.bytes))
       status = TransactionStatus::conflict_record;
     if (status != TransactionStatus::ok) return status;
     reads_.refresh(read.index, word);
@@ -141,7 +175,7 @@ TransactionStatus Transaction::look_again(const Record& record, const PartialRea
                                           bool in_commit, TidWord* word) {
   bool equal = false;
   Backoff backoff;
-  for (int rounds = 0; !record.try_compare(read.ranges, read.bytes, *word, equal);) {
+  for (int rounds = 0; !record.try_compare(read.part, read.bytes, *word, equal);) {
     if (!in_commit) {
       backoff.pause();
       continue;
@@ -179,10 +213,9 @@ TransactionStatus Transaction::validate_reads(bool in_commit, const Part& since)
   TransactionStatus status =
       validate_entries(reads_.begin() + since.reads, reads_.end(), in_commit);
   if (status != TransactionStatus::ok) return status;
-  for (const NodeRef* node = nodes_.begin() + since.nodes; node != nodes_.end(); ++node) {
-    if (!IndexTree::validates(*node)) return TransactionStatus::conflict_node;
-  }
-  return TransactionStatus::ok;
+  return nodes_.validates(since.nodes, since.nodes, nodes_.size())
+             ? TransactionStatus::ok
+             : TransactionStatus::conflict_node;
 }
 
 // In pieces whose cache misses overlap. Outside of commit nobody waits for it, so it gives way:
@@ -201,9 +234,10 @@ TransactionStatus Transaction::validate_many(bool in_commit, const Part& since) 
     at = end;
     if (!in_commit && ++pieces % (records_per_pause / piece) == 0) give_way();
   }
-  for (size_t at = since.nodes; at < nodes_.size(); ++at) {
-    if (!IndexTree::validates(nodes_.begin()[at])) return TransactionStatus::conflict_node;
-    if (!in_commit && at % records_per_pause == records_per_pause - 1) give_way();
+  for (size_t at = since.nodes; at < nodes_.size(); at += records_per_pause) {
+    size_t end = std::min(at + records_per_pause, nodes_.size());
+    if (!nodes_.validates(since.nodes, at, end)) return TransactionStatus::conflict_node;
+    if (!in_commit && end != nodes_.size()) give_way();
   }
   return TransactionStatus::ok;
 }
@@ -260,6 +294,7 @@ TransactionStatus Transaction::validate_disturbed(const ReadEntry& entry, TidWor
   if (word.is_locked() && in_commit) {
     const WriteEntry* written = writes_.find(entry.record);
     own_lock = written != nullptr && written->locked;
+    if (!own_lock && entry.is_guarded()) word = patient_look(*entry.record, lock_patience);
   } else if (word.is_locked()) {
     // Outside commit we hold no lock and may wait until it is known whether the holder installs.
     for (Backoff backoff;

@@ -46,18 +46,19 @@ const PatchedRow* WriteSet::copy_patches(Tid base, std::span<const RowPatch> pat
 }
 
 void WriteSet::rollback_to(uint32_t mark) {
+  size_t stay = entries_.size();
   while (versions_.size() > mark) {
     PendingVersion* version = versions_.back();
     versions_.pop_back();
     row_bytes_ -= version->row_bytes;
     entries_[version->entry].newest = version->older;
-    if (version->older == nullptr) {
-      // An entry is appended with its first version: those behind it are gone already.
-      PGSILO_DCHECK(version->entry + 1 == entries_.size());
-      entries_.pop_back();
-    }
+    if (version->older != nullptr) continue;
+    // An entry is appended with its first version: those behind it go, too.
+    --stay;
+    PGSILO_DCHECK(version->entry == stay);
   }
-  index_.truncate(entries_.size(), record_at());
+  index_.truncate(entries_.size(), stay, record_at());
+  entries_.erase(entries_.begin() + static_cast<ptrdiff_t>(stay), entries_.end());
 }
 
 const std::vector<uint32_t>& WriteSet::in_lock_order(Parker* parker) {

@@ -31,9 +31,7 @@ class BackupTest : public ::testing::Test {
     WalOptions options = LoggedEngine::small_options();
     options.workers = logs;
     options.checkpoint_at_stop = false;
-    options.log_directories.clear();
-    for (unsigned i = 0; i < logs; ++i)
-      options.log_directories.push_back("wal" + std::to_string(i));
+    options.log_directories = LoggedEngine::log_directories(logs);
     return options;
   }
 

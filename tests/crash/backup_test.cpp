@@ -2,6 +2,7 @@
 // the backup was stopped, or an earlier one that the label is made to name. Without what it holds
 // it is refused, never half a database; its first start may be cut short anywhere.
 #include "tests/crash/backup_bed.h"
+#include "wal/layout/lsn_text.h"
 
 namespace pgsilo {
 namespace {

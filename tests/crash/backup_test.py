@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """pgsilo-backup over a server under load: what was acknowledged before the backup is in it, across SIGKILL of the server and of
-what was restored; earlier states; copies that are not whole; the functions' errors.
+what was restored; earlier states; later ones with an archive of the log, across SIGKILL of server and archiver; copies that
+are not whole; the functions' errors.
 
-usage: backup_test.py PGSILO_BINARY     (the tools lie beside it)
+usage: backup_test.py PGSILO_BINARY --clock JUMPING_CLOCK_LIBRARY     (the tools lie beside the binary)
 """
 import argparse
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import threading
 import time
 
+import clock_loop
 from kill_bed import Bed, fail
 from tools_test import Tools, expect
 from wire_client import ServerError, WireClient
@@ -123,8 +127,10 @@ def check_targets(tools, bed, before, after, shown):
     latest, earliest = numbers
     early = tools.run("backup", "restore", "-e", str(earliest - 1), f"{bed.root}/backup", f"{bed.root}/early")
     expect(early.returncode == 1 and "holds no state before epoch" in early.stderr, "too early", early)
-    late = tools.run("backup", "restore", "-e", str(latest + 10 ** 6), f"{bed.root}/backup", f"{bed.root}/late")
-    expect(late.returncode == 1 and "the backup is not whole, or damaged" in late.stderr, "too late", late)
+    late = tools.run("backup", "restore", "-n", "-e", str(latest + 1), f"{bed.root}/backup", f"{bed.root}/late")
+    expect(late.returncode == 1 and f"holds no state after epoch {latest}" in late.stderr, "too late", late)
+    if os.path.exists(f"{bed.root}/late"):
+        fail("a restore that was refused left a directory")
     done = tools.run("backup", "restore", "-e", str(earliest), f"{bed.root}/backup", f"{bed.root}/first")
     expect(done.returncode == 0, "earliest state", done)
     other = opened(bed, f"{bed.root}/first")
@@ -222,6 +228,229 @@ def check_fork(tools, bed, shown):
     other.remove()
 
 
+def wait_for_line(stream, words):
+    for line in stream:
+        if words in line:
+            return
+    fail(f"the archiver ended without saying {words!r}")
+
+
+def check_full_archive(tools, bed, follow, archive):
+    """An archive whose device takes no more (here: no file of that size) is waited for, with words, and then gone on with."""
+
+    def limited():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, resource.RLIM_INFINITY))
+
+    follower = subprocess.Popen([f"{tools.directory}/pgsilo-backup", *follow, archive], stderr=subprocess.PIPE, text=True, preexec_fn=limited)
+    bed.sql("insert into later select generate_series(1000, 2000)")
+    wait_for_line(follower.stderr, f'"{archive}/wal')
+    wait_for_line(follower.stderr, "It is tried again until it can be done.")
+    resource.prlimit(follower.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    goes_on(bed, follower)
+    follower.terminate()
+    if follower.wait(20) != 0:
+        fail(f"the archiver ended with {follower.returncode}")
+
+
+def goes_on(bed, follower):
+    reached = bed.sql("select pg_current_wal_flush_lsn()")[0][0]
+    until = time.monotonic() + 20
+    while bed.sql(f"select restart_lsn >= '{reached}' from pg_replication_slots") != [["t"]]:
+        if time.monotonic() > until or follower.poll() is not None:
+            fail(f"the archiver does not go on: {follower.poll()}")
+        time.sleep(0.1)
+
+
+def check_failing_server(tools, bed, follow, archive):
+    """Files of the server that cannot be read are waited for, a directory in the place of one, say. A server that does not answer keeps
+    the archiver from ending when it is told to, but not when it is told twice."""
+    follower = subprocess.Popen([f"{tools.directory}/pgsilo-backup", *follow, archive], stderr=subprocess.PIPE, text=True)
+    identity = f"{bed.root}/data/wal/log.identity"
+    for failing in [lambda: os.mkdir(identity), lambda: None]:
+        os.rename(identity, f"{identity}.away")
+        failing()
+        bed.sql("insert into later select max(n) + 1 from later")
+        wait_for_line(follower.stderr, "is tried again until it can be done.")
+        if os.path.exists(identity):
+            os.rmdir(identity)
+        os.rename(f"{identity}.away", identity)
+        goes_on(bed, follower)
+    bed.process.send_signal(signal.SIGSTOP)
+    time.sleep(1.5)
+    follower.terminate()
+    time.sleep(1.5)
+    if follower.poll() is not None:
+        fail(f"the archiver ended while the server did not answer: {follower.returncode}")
+    follower.terminate()
+    status = follower.wait(20)
+    bed.process.send_signal(signal.SIGCONT)
+    if status != -signal.SIGTERM:
+        fail(f"told twice the archiver ended with {status}")
+
+
+def check_rot(tools, bed, archive):
+    """A byte of the last block that was archived is another one: that is no end, but earlier states are there for who names one."""
+    segment = f"{archive}/wal/{sorted(segments(f'{archive}/wal'))[-1]}"
+
+    def flip():
+        with open(segment, "r+b") as file:
+            place = len(file.read().rstrip(b"\0")) - 1
+            file.seek(place)
+            byte = file.read(1)[0]
+            file.seek(place)
+            file.write(bytes([byte ^ 128 or 1]))
+
+    def restore(*chosen):
+        return tools.run("backup", "restore", "-A", archive, *chosen, f"{bed.root}/base", f"{bed.root}/rotten")
+
+    with open(segment, "rb") as file:
+        sound = file.read()
+    flip()
+    refused = restore()
+    expect(refused.returncode == 1 and f'log file "{segment}" is damaged at offset' in refused.stderr, "rot in the last block", refused)
+    shown = tools.run("backup", "show", "-A", archive, f"{bed.root}/base")
+    expect(shown.returncode == 1 and "is damaged at offset" in shown.stderr and "times of states: 20" in shown.stdout, "show of rot", shown)
+    last = refused.stderr.split("The states up to epoch ")[1].split()[0]
+    beyond = restore("-e", str(int(last) + 1))
+    expect(beyond.returncode == 1 and "is damaged at offset" in beyond.stderr, "a state that is lost", beyond)
+    done = restore("-e", last)
+    expect(done.returncode == 0, "the last state before the rot", done)
+    shutil.rmtree(f"{bed.root}/rotten")
+    with open(segment, "wb") as file:
+        file.write(sound)
+
+
+def check_usage(tools):
+    """An option that a command would not heed is refused: it was meant to do something."""
+    for arguments, words in [(["show", "-e", "7", "b"], 'option --target-epoch is none of "show"'),
+                             (["restore", "-S", "s", "b", "d"], 'option --slot is none of "restore"'),
+                             (["follow", "-S", "s", "-A", "a", "b"], 'option --archive is none of "follow"'),
+                             (["follow", "-S", "s", "-n", "b"], 'option --no-verify is none of "follow"'),
+                             (["take", "-1", "b"], 'option --once is none of "take"'),
+                             (["take", "-S", "s", "b"], "option --slot wants --create-slot"),
+                             (["take", "-C", "b"], "option --create-slot wants --slot"),
+                             (["follow", "b"], "option --slot is missing"),
+                             (["restore", "-A", "", "b", "d"], 'option --archive wants a directory, not ""'),
+                             (["show", "-x", "b"], "invalid option"),
+                             (["restore", "x"], "a backup and a new data directory must be named"),
+                             (["restore", "-e", "x", "y", "z"], 'option --target-epoch wants a number, not "x"'),
+                             (["take"], "one backup directory must be named"),
+                             ([], "a command is missing"),
+                             (["forget", "b"], 'unknown command "forget"')]:
+        done = tools.run("backup", *arguments)
+        expect(done.returncode == 2 and words in done.stderr and "--help" in done.stderr, f"usage {arguments}", done)
+    for arguments in [["--help"], ["-?"], ["take", "--help"]]:
+        done = tools.run("backup", *arguments)
+        expect(done.returncode == 0 and done.stdout.startswith("pgsilo-backup takes backups"), f"usage {arguments}", done)
+
+
+def check_archive(tools, bed):
+    """What was acknowledged behind the backup is in the archive, whoever was killed meanwhile."""
+    bed.start()
+    bed.sql("create table later (n int primary key)")
+    taken = tools.run("backup", "take", "-C", "-S", "archive", *bed.address(), f"{bed.root}/base")
+    expect(taken.returncode == 0, "take with a slot", taken)
+    archive = f"{bed.root}/archive"
+    follow = ["follow", "-S", "archive", *bed.address()]
+    moments = []
+    for n in range(4):
+        follower = tools.start("backup", *follow, archive)
+        writers = [Writer(bed, 100 + 10 * n + number) for number in range(2)]
+        for writer in writers:
+            writer.start()
+        time.sleep(1)
+        bed.sql("checkpoint")
+        bed.sql(f"insert into later values ({n})")
+        moments.append(clock(bed))
+        time.sleep(0.5)
+        for writer in writers:
+            writer.end()
+        if n % 2 == 0:
+            follower.kill()
+            follower.wait()
+        if n == 1:
+            bed.kill()
+            bed.start()
+            time.sleep(2.5)
+        if n % 2 == 1:
+            second = tools.run("backup", *follow, "--once", archive)
+            expect(second.returncode == 1 and "is in use by another process" in second.stderr, "two archivers", second)
+            follower.terminate()
+            if follower.wait(20) != 0:
+                fail(f"the archiver ended with {follower.returncode}")
+    before = bed.sql("select a, count(*) from t where a >= 100 group by a order by a")
+    done = tools.run("backup", *follow, "--once", archive)
+    expect(done.returncode == 0 and "log archived up to" in done.stdout, "follow --once", done)
+    if bed.sql("select wal_status, restart_lsn <= pg_current_wal_flush_lsn() from pg_replication_slots") != [["reserved", "t"]]:
+        fail("the slot was not moved on")
+    bed.sql("insert into later values (99)")
+    shown = tools.run("backup", "show", "-A", archive, f"{bed.root}/base")
+    expect(shown.returncode == 0 and "times of states: 20" in shown.stdout, "show with an archive", shown)
+    for n, when in enumerate([*moments, None]):
+        target = f"{bed.root}/archived{n}"
+        chosen = [] if when is None else ["-t", when]
+        done = tools.run("backup", "restore", "-A", archive, *chosen, f"{bed.root}/base", target)
+        expect(done.returncode == 0, f"restore with an archive to {when}", done)
+        other = opened(bed, target)
+        found = other.sql("select n from later order by n")
+        if found != [[str(i)] for i in range(min(n, 3) + 1)]:
+            fail(f"at {when} there are {found}")
+        if when is None and other.sql("select a, count(*) from t where a >= 100 group by a order by a") != before:
+            fail("what was archived is not what was acknowledged")
+        if other.sql("select count(*) from pg_replication_slots") != [["0"]]:
+            fail("a restored database has slots")
+        other.stop()
+        other.remove()
+    check_rot(tools, bed, archive)
+    check_full_archive(tools, bed, follow, archive)
+    check_failing_server(tools, bed, follow, archive)
+    bed.sql("select pg_drop_replication_slot('archive')")
+    gone = tools.run("backup", *follow, "--once", archive)
+    expect(gone.returncode == 1 and 'replication slot "archive" does not exist' in gone.stderr, "without a slot", gone)
+    bed.stop()
+
+
+def check_clock(tools, options):
+    """The clock is set to and fro between batches, also over a restart: each time is a state, later ones hold earlier ones."""
+    hour = 3_600_000_000
+    bed = Bed(options)
+    bed.clock = clock_loop.Clock(bed)
+    clock_loop.start(bed)
+    bed.sql("create table ticks (n int primary key)")
+    slot = ["-S", "clock", *bed.address()]
+    taken = tools.run("backup", "take", "-C", *slot, f"{bed.root}/base")
+    expect(taken.returncode == 0, "take", taken)
+    moments = []
+    for n, offset in enumerate([0, 2 * hour, hour, hour, 3 * hour, 3 * hour, -hour]):
+        if n == 6:
+            bed.kill()
+        bed.clock.set(offset)
+        if n == 6:
+            clock_loop.start(bed)
+        bed.sql(f"insert into ticks values ({n})")
+        moments.append(clock(bed))
+        time.sleep(0.05)
+    done = tools.run("backup", "follow", "--once", *slot, f"{bed.root}/ticks")
+    expect(done.returncode == 0, "follow", done)
+    # What was committed while the clock caught up is as of the moment before: there or not, but never without what came first.
+    for when, least, most in [(0, 1, 1), (2, 1, 1), (3, 1, 1), (1, 2, 4), (4, 5, 5), (None, 7, 7)]:
+        target = f"{bed.root}/tick{when}"
+        chosen = [] if when is None else ["-t", moments[when]]
+        done = tools.run("backup", "restore", "-A", f"{bed.root}/ticks", *chosen, f"{bed.root}/base", target)
+        expect(done.returncode == 0, f"restore to {when}", done)
+        other = opened(bed, target)
+        found = [int(row[0]) for row in other.sql("select n from ticks order by n")]
+        if found != list(range(len(found))) or not least <= len(found) <= most:
+            fail(f"at the time of row {when} there are {found}")
+        other.stop()
+        other.remove()
+    early = tools.run("backup", "restore", "-A", f"{bed.root}/ticks", "-t", moments[6], f"{bed.root}/base", f"{bed.root}/early")
+    expect(early.returncode == 1 and "holds no state before" in early.stderr, "a time of the clock that was set back", early)
+    bed.stop()
+    bed.remove()
+
+
 def check_damage(tools, bed):
     segment = sorted(name for name in os.listdir(f"{bed.root}/backup/wal") if name.endswith(".segment"))[0]
     os.rename(f"{bed.root}/backup/wal/{segment}", f"{bed.root}/{segment}")
@@ -238,6 +467,7 @@ def check_damage(tools, bed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary")
+    parser.add_argument("--clock", required=True)
     options = parser.parse_args()
     options.flags = "-c worker_threads=2"
     tools = Tools(options.binary)
@@ -245,19 +475,17 @@ def main():
     try:
         bed.start()
         bed.sql("create table t (a int, b int, primary key (a, b))")
+        check_usage(tools)
         check_functions(bed)
         check_times(tools, bed)
         before, after, shown = check_backup(tools, bed)
         check_targets(tools, bed, before, after, shown)
         check_fork(tools, bed, shown)
+        check_archive(tools, bed)
+        check_clock(tools, options)
         check_damage(tools, bed)
         bed.start()
         bed.stop()
-        for arguments in [[], ["take"], ["restore", "x"], ["nonsense", "x"], ["show", "-e", "x", "y"]]:
-            done = tools.run("backup", *arguments)
-            expect(done.returncode == 2 and "pgsilo-backup" in done.stderr, f"backup {arguments}", done)
-        done = tools.run("backup", "--help")
-        expect(done.returncode == 0 and done.stdout.startswith("pgsilo-backup "), "--help", done)
         print("passed")
     finally:
         bed.remove()

@@ -1,11 +1,22 @@
 // Which state of a backup was there at which time.
 #include "tests/crash/backup_bed.h"
+#include "wal/backup/source_logs.h"
 #include "wal/backup/state_times.h"
 
 namespace pgsilo {
 namespace {
 
-class BackupTimesTest : public BackupTest {};
+class BackupTimesTest : public BackupTest {
+ protected:
+  StateTimes times_of(const BackupSource& source, const BackupLabel& label) {
+    SourceLogs logs;
+    StateTimes times;
+    EXPECT_TRUE(logs.find(*disk_, source, label.control, &why_) && logs.scan(*disk_, &why_) &&
+                times.read(logs, label, earliest_stop(label), &why_))
+        << why_;
+    return times;
+  }
+};
 
 TEST_F(BackupTimesTest, EachTimeIsTheStateThatWasAcknowledgedThen) {
   uint64_t told = 0;
@@ -16,8 +27,7 @@ TEST_F(BackupTimesTest, EachTimeIsTheStateThatWasAcknowledgedThen) {
     disk_->restart();
     BackupSource source = source_of_backup("/copy", label);
     source.log_directories = used.log_directories;
-    StateTimes times;
-    ASSERT_TRUE(times.read(*disk_, source, label, &why_)) << why_;
+    StateTimes times = times_of(source, label);
     ASSERT_LE(states_[stopped - 2].acknowledged_us, times.last_us());
     Epoch found;
     for (const State& state : states_) {
@@ -62,11 +72,10 @@ TEST_F(BackupTimesTest, OfAServerAtRestHasItsStateAndItsTime) {
       BackupLabel label;
       ASSERT_TRUE(read_backup_label(backup.label_file(), &label, &why_)) << why_;
       EXPECT_LE(earliest_stop(label), label.stop);
-      StateTimes times;
       BackupSource source{.data_directory = "/data",
                           .log_directories = used.log_directories,
                           .checkpoint_directories = {}};
-      ASSERT_TRUE(times.read(*disk_, source, label, &why_)) << why_;
+      StateTimes times = times_of(source, label);
       EXPECT_LE(before_us, times.last_us());
       Epoch found;
       ASSERT_TRUE(times.find(times.last_us(), &found, &why_)) << why_;

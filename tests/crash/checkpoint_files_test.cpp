@@ -257,6 +257,32 @@ TEST_F(CheckpointFiles, OfACopyThatWentOnAreRefused) {
   ASSERT_NO_FATAL_FAILURE(expect_content());
 }
 
+// It is whole, and of this very file; but another than the control file names. Its hidden row ids
+// would be given again.
+TEST_F(CheckpointFiles, WithAnotherFooterAreRefused) {
+  {
+    LoggedEngine engine(disk_, "/data", options());
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(fill(engine, 1, 'a'));
+    EXPECT_GT(engine.relations().find(RelationId(1))->next_row_id(0), 0u);
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    disk_.cut_power();
+  }
+  disk_.restart();
+  ControlFile control = read_control();
+  const CheckpointFile& file = control.checkpoint.files.at(0);
+  CheckpointFooter footer = footer_of(control, 0);
+  ASSERT_EQ(footer.row_ids.size(), 1u);
+  footer.row_ids[0].floor = 1;
+  std::string other = encode_footer(footer, file.identity(control.database));
+  ASSERT_EQ(other.size(), file.footer_bytes);
+  std::string own = disk_.content(path_of(control, 0));
+  disk_.corrupt(path_of(control, 0), file.footer_offset, other);
+  expect_refused("is damaged at offset " + std::to_string(file.footer_offset));
+  ASSERT_NO_FATAL_FAILURE(write_file(path_of(control, 0), own));
+  ASSERT_NO_FATAL_FAILURE(expect_content());
+}
+
 TEST_F(CheckpointFiles, OfAnUnknownEncodingAreRefused) {
   {
     LoggedEngine engine(disk_, "/data", options());

@@ -384,7 +384,7 @@ TEST_F(CheckpointTest, WhoAskedIsToldWhenMemoryFails) {
       EXPECT_TRUE(memory.has_failed());
     }
     std::string why;
-    EXPECT_EQ(request.outcome(&why), CheckpointOutcome::failed);
+    EXPECT_EQ(request.outcome(&why), CheckpointOutcome::no_memory);
     EXPECT_EQ(why,
               fails == FailingMemory::Fails::once ? "Cannot allocate memory" : "out of memory");
     EXPECT_EQ(parker.unparked, 1);

@@ -33,9 +33,11 @@ class Clock:
             self.bytes = mmap.mmap(file.fileno(), 8)
         os.environ["JUMPING_CLOCK"] = name
 
+    def set(self, offset_us):
+        self.bytes[:8] = struct.pack("q", offset_us)
+
     def jump(self):
-        offset = random.choice([0, -1_000_000, 3_600_000_000, random.randint(-30 * YEAR, 30 * YEAR)])
-        self.bytes[:8] = struct.pack("q", offset)
+        self.set(random.choice([0, -1_000_000, 3_600_000_000, random.randint(-30 * YEAR, 30 * YEAR)]))
 
     def now(self):
         return time.time() + struct.unpack("q", self.bytes[:8])[0] / 1_000_000

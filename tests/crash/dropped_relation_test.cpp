@@ -47,7 +47,12 @@ class DroppedRelation : public ::testing::Test {
         << why;
   }
 
-  LoggedDatabase start() { return LoggedDatabase(disk_, "/data", LoggedEngine::small_options()); }
+  // What a new catalog logs must find room before there is anybody who prepares more.
+  LoggedDatabase start() {
+    WalOptions options = LoggedEngine::small_options();
+    options.segment_bytes = size_t{1} << 20;
+    return LoggedDatabase(disk_, "/data", options);
+  }
 
   void cut_power() {
     disk_.cut_power();

@@ -60,8 +60,7 @@ class IndexCampaign {
   std::string life() {
     WalOptions wal = LoggedEngine::small_options();
     wal.workers = sessions;
-    wal.log_directories.clear();
-    for (uint64_t i = 0; i < logs_; ++i) wal.log_directories.push_back("wal" + std::to_string(i));
+    wal.log_directories = LoggedEngine::log_directories(logs_);
     LoggedDatabase database(files_, "/data", wal);
     fault_.clear();
     building_ = 0;

@@ -32,6 +32,8 @@ class Bed:
         self.options = options
         self.port = free_port()
         self.root = tempfile.mkdtemp(prefix="pgsilo-kill.")
+        self.directory = f"{self.root}/data"  # as the server is told it
+        self.home = None  # where it runs; None: where we do
         self.process = None
         self.limits = []  # of the server's resources: what setrlimit() takes
 
@@ -42,8 +44,8 @@ class Bed:
 
         self.log = open(f"{self.root}/log", "a")
         offset = os.path.getsize(f"{self.root}/log")
-        self.process = subprocess.Popen([self.options.binary, "-D", f"{self.root}/data", "-p", self.port, "-k", self.root]
-                                        + self.options.flags.split(), stdout=self.log, stderr=self.log, preexec_fn=set_limits)
+        self.process = subprocess.Popen([self.options.binary, "-D", self.directory, "-p", self.port, "-k", self.root]
+                                        + self.options.flags.split(), cwd=self.home, stdout=self.log, stderr=self.log, preexec_fn=set_limits)
         for _ in range(2400):
             with open(f"{self.root}/log") as file:
                 file.seek(offset)
@@ -59,7 +61,7 @@ class Bed:
         self.process.wait()
 
     def stop(self):
-        self.process.terminate()
+        self.process.send_signal(signal.SIGINT)
         if self.process.wait() != 0:
             fail(f"the server did not stop cleanly:\n{self.newest_log()}")
 
@@ -68,9 +70,12 @@ class Bed:
             self.process.kill()
         shutil.rmtree(self.root, ignore_errors=True)
 
-    def newest_log(self):
+    def log_text(self):
         with open(f"{self.root}/log") as file:
-            return file.read()[-4000:]
+            return file.read()
+
+    def newest_log(self):
+        return self.log_text()[-4000:]
 
     def address(self):
         return ["-h", self.root, "-p", self.port, "-U", "postgres"]

@@ -38,14 +38,14 @@ bool LoggedDatabase::start() {
   if (!engine_.recover(live)) return false;
   note_unfinished();
   if (!engine_.begin()) return false;
-  // The first one opens the catalog.
+  bool written = catalog_.open(engine_.worker(0), engine_.waits());
+  if (written) engine_.wal().wait_durable(0, engine_.epochs().current());
   for (unsigned i = 0; i < engine_.wal().workers(); ++i) {
     sessions_.push_back(
         std::make_unique<testing::SqlSession>(engine_.parts(), catalog_, engine_.sink(i)));
     // Outside of a fiber, who waits for the log writes it.
     sessions_.back()->settings.parker = engine_.waits().parker;
   }
-  if (sessions_[0]->opened) engine_.wal().wait_durable(0, engine_.epochs().current());
   return true;
 }
 

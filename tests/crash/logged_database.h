@@ -18,7 +18,7 @@ namespace pgsilo {
 class LoggedDatabase {
  public:
   LoggedDatabase(FileSystem& files, std::string directory, WalOptions options)
-      : engine_(files, std::move(directory), with_room_for_catalog(std::move(options))) {}
+      : engine_(files, std::move(directory), std::move(options)) {}
   // Ends what still runs in the sessions; nothing of it reaches the log.
   ~LoggedDatabase();
   LoggedDatabase(const LoggedDatabase&) = delete;
@@ -41,11 +41,6 @@ class LoggedDatabase {
   }
 
  private:
-  // A new catalog is written before anybody steps the log.
-  static WalOptions with_room_for_catalog(WalOptions options) {
-    options.spare_segments = 8;
-    return options;
-  }
   void note_unfinished();
   std::string check_table(const TableDescriptor& table);
 

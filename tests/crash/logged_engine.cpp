@@ -26,19 +26,18 @@ WalOptions LoggedEngine::small_options() {
   return options;
 }
 
-LoggedEngine::LoggedEngine(FileSystem& files, std::string directory, WalOptions options)
-    : files_(files), directory_(std::move(directory)), options_(std::move(options)) {
-  settings_.parker = &parker_;
+std::vector<std::string> LoggedEngine::log_directories(size_t count) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) names.push_back("wal" + std::to_string(i));
+  return names;
 }
+
+LoggedEngine::LoggedEngine(FileSystem& files, std::string directory, WalOptions options)
+    : files_(files), directory_(std::move(directory)), options_(std::move(options)) {}
 
 LoggedEngine::~LoggedEngine() {
   workers_.clear();
   wal_.reset();
-}
-
-void LoggedEngine::SteppingParker::park(int64_t) {
-  engine_.wal_->prepare_segments();
-  for (unsigned i = 0; i < engine_.wal_->workers(); ++i) engine_.wal_->try_step(i);
 }
 
 bool LoggedEngine::recover(const LiveRelations& live) {
@@ -51,6 +50,7 @@ bool LoggedEngine::begin() {
   epochs_ = std::make_unique<EpochManager>(recovered_.first_epoch);
   durable_ = std::make_unique<DurableEpoch>(recovered_.durable_epoch);
   if (!wal_->start(*epochs_, *durable_, &why_)) return false;
+  settings_.parker = &parker_.emplace(*wal_);
   snapshots_ = std::make_unique<SnapshotRegistry>(*epochs_);
   for (unsigned i = 0; i < options_.workers; ++i) {
     sinks_.push_back(std::make_unique<Sink>(wal_->worker_log(i)));

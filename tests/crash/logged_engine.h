@@ -13,12 +13,12 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/parker.h"
 #include "storage/epoch/durable_epoch.h"
 #include "storage/epoch/epoch_manager.h"
 #include "storage/epoch/reclaimer.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/transaction/transaction.h"
+#include "wal/stepping_parker.h"
 #include "wal/wal.h"
 
 namespace pgsilo {
@@ -37,6 +37,8 @@ class LoggedEngine {
  public:
   // Small buffers and segments, no threads.
   static WalOptions small_options();
+  // Their names, for options.
+  static std::vector<std::string> log_directories(size_t count);
 
   LoggedEngine(FileSystem& files, std::string directory, WalOptions options);
   ~LoggedEngine();
@@ -71,22 +73,13 @@ class LoggedEngine {
   const WaitSettings& waits() const { return settings_; }
 
  private:
-  class SteppingParker final : public Parker {
-   public:
-    explicit SteppingParker(LoggedEngine& engine) : engine_(engine) {}
-    void park(int64_t deadline_us) override;
-    void unpark() override {}
-
-   private:
-    LoggedEngine& engine_;
-  };
   // A worker's log, as long as it is connected.
   class Sink final : public RedoSink {
    public:
     explicit Sink(RedoSink& log) : log_(&log) {}
     void disconnect() { log_ = nullptr; }
-    ReserveResult reserve(size_t entries, size_t bytes) override {
-      return log_ == nullptr ? ReserveResult::ok : log_->reserve(entries, bytes);
+    ReserveResult reserve(size_t entries, size_t bytes, RedoPurpose purpose) override {
+      return log_ == nullptr ? ReserveResult::ok : log_->reserve(entries, bytes, purpose);
     }
     void wait_for_buffer(Parker& parker, int64_t deadline_us) override {
       if (log_ != nullptr) log_->wait_for_buffer(parker, deadline_us);
@@ -117,7 +110,7 @@ class LoggedEngine {
   std::unique_ptr<Wal> wal_;
   std::vector<std::unique_ptr<Sink>> sinks_;
   std::vector<std::unique_ptr<WorkerContext>> workers_;
-  SteppingParker parker_{*this};
+  std::optional<SteppingParker> parker_;
   WaitSettings settings_;
   Arena arena_;
 };

@@ -11,6 +11,7 @@
 #include "storage/relation/system_relations.h"
 #include "tests/crash/logged_engine.h"
 #include "tests/crash/verified.h"
+#include "wal/checkpoint/checkpointer.h"
 #include "wal/log/log_format.h"
 
 namespace pgsilo {
@@ -24,9 +25,7 @@ class LongLog : public ::testing::Test {
   static WalOptions options(unsigned logs = 1) {
     WalOptions options = LoggedEngine::small_options();
     options.workers = logs;
-    options.log_directories.clear();
-    for (unsigned i = 0; i < logs; ++i)
-      options.log_directories.push_back("wal" + std::to_string(i));
+    options.log_directories = LoggedEngine::log_directories(logs);
     // The log is all there is.
     options.checkpoints.max_log_bytes = size_t{64} << 20;
     options.checkpoint_at_stop = false;
@@ -236,6 +235,54 @@ TEST_F(LongLog, AHoleIsAcceptedOnDemandForGood) {
   ASSERT_NO_FATAL_FAILURE(write(options(), 50));
   EXPECT_TRUE(restart(options())) << why_;
   EXPECT_GE(trusted_, 4u);
+  EXPECT_EQ(found_, content_);
+}
+
+// But for the first, prepared segments are looked at where they begin, new ones and such as were
+// used before.
+TEST_F(LongLog, PreparedSegmentsAreNotReadToTheirEnd) {
+  WalOptions many = options();
+  many.spare_segments = 20;
+  for (bool used_before : {false, true}) {
+    ASSERT_NO_FATAL_FAILURE(write(many, 100));
+    if (used_before) {
+      LoggedEngine engine(disk_, "/data", many);
+      ASSERT_TRUE(engine.start()) << engine.why();
+      std::string why;
+      ASSERT_TRUE(engine.wal().checkpointer().run_now(CheckpointReason::request, &why)) << why;
+      engine.wal().prepare_segments();
+      engine.wal().stop();
+      end();
+    }
+    uint64_t before = disk_.bytes_read();
+    LoggedEngine engine(disk_, "/data", many);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    uint64_t read = disk_.bytes_read() - before;
+    uint64_t replayed = engine.recovered().log_bytes + engine.recovered().checkpoint_bytes;
+    EXPECT_GE(engine.wal().status().logs[0].prepared_segments, 10u);
+    EXPECT_LT(read, 2 * replayed + 10 * many.segment_bytes) << used_before;
+    EXPECT_EQ(engine.content(), content_);
+    end();
+  }
+}
+
+// If a segment's beginning is lost so that it looks like a prepared one, what lies behind it is
+// still found.
+TEST_F(LongLog, ASegmentThatLooksUnusedHidesNothing) {
+  ASSERT_NO_FATAL_FAILURE(write(options(), 100));
+  const std::string zeros(64 << 10, '\0');
+  int refused = 0;
+  for (uint64_t segment = 1; !blocks_of(path(0, segment)).empty(); ++segment) {
+    std::string before = disk_.content(path(0, segment)).substr(0, zeros.size());
+    disk_.corrupt(path(0, segment), 0, zeros);
+    EXPECT_FALSE(restart(options())) << segment;
+    EXPECT_NE(why_.find("is damaged at offset"), std::string::npos) << why_;
+    ++refused;
+    disk_.restart();
+    disk_.corrupt(path(0, segment), 0, before);
+  }
+  EXPECT_GT(refused, 8);
+  EXPECT_TRUE(restart(options())) << why_;
   EXPECT_EQ(found_, content_);
 }
 

@@ -21,9 +21,7 @@ class LostLog : public ::testing::Test {
   static WalOptions options(unsigned logs = 1, bool accept = false) {
     WalOptions options = LoggedEngine::small_options();
     options.workers = logs;
-    options.log_directories.clear();
-    for (unsigned i = 0; i < logs; ++i)
-      options.log_directories.push_back("wal" + std::to_string(i));
+    options.log_directories = LoggedEngine::log_directories(logs);
     options.accept_data_loss = accept;
     return options;
   }
@@ -149,6 +147,14 @@ class LostLog : public ::testing::Test {
     content.replace(at, content.size() - at, content.size() - at, '\0');
   }
 
+  void zero_second_log() {
+    Files files = save("/data/wal1");
+    for (auto& [name, content] : files) {
+      if (parse_segment_name(name)) zero(content);
+    }
+    ASSERT_NO_FATAL_FAILURE(put("/data/wal1", files));
+  }
+
   void copy_to(const std::string& directory) {
     Files top = save("/data");
     top.erase("wal0");
@@ -226,12 +232,20 @@ TEST_F(LostLog, AnOlderLogOfAnEarlierStart) {
 
 TEST_F(LostLog, WithTwoTheOneThatNobodyUsed) {
   ASSERT_NO_FATAL_FAILURE(run(4, End::busy, 2));
-  Files files = save("/data/wal1");
-  for (auto& [name, content] : files) {
-    if (parse_segment_name(name)) content.assign(content.size(), '\0');
-  }
-  ASSERT_NO_FATAL_FAILURE(put("/data/wal1", files));
+  ASSERT_NO_FATAL_FAILURE(zero_second_log());
   expect_refused("log \"/data/wal1\" ends too early", 4, 2);
+}
+
+// Each start has begun each of its logs, whatever else nobody knows of them.
+TEST_F(LostLog, WithTwoTheOneThatNobodyUsedIsToldWithoutMarks) {
+  ASSERT_NO_FATAL_FAILURE(run(4, End::busy, 2));
+  ASSERT_NO_FATAL_FAILURE(zero_second_log());
+  ASSERT_TRUE(disk_.remove(std::string("/data/") + progress_file_name).ok());
+  ASSERT_TRUE(disk_.sync_directory("/data").ok());
+  EXPECT_EQ(start(2), -1);
+  EXPECT_EQ(start(2, /*accept=*/true), 4) << why_;
+  EXPECT_NE(loss_.find("how far the logs had got, is missing"), std::string::npos) << loss_;
+  EXPECT_NE(loss_.find("log \"/data/wal1\" ends too early"), std::string::npos) << loss_;
 }
 
 // The other log, which only one start's first block is in, knows nothing of it.

@@ -81,9 +81,7 @@ class Campaign {
     wal.sync_method =
         options_.direct || random_.one_in(2) ? LogSyncMethod::direct : LogSyncMethod::fdatasync;
     wal.compress = random_.one_in(2);
-    wal.log_directories.clear();
-    for (unsigned i = 0; i < options_.logs; ++i)
-      wal.log_directories.push_back("wal" + std::to_string(i));
+    wal.log_directories = LoggedEngine::log_directories(options_.logs);
     if (random_.one_in(2)) wal.checkpoint_directories = {"checkpoint", "more"};
     wal.compress_checkpoints = random_.one_in(2);
     wal.checkpoint_threads = 1 + static_cast<unsigned>(random_.below(3));

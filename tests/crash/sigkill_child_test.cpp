@@ -132,8 +132,7 @@ WalOptions real_options(unsigned logs, bool compress) {
   options.segment_bytes = size_t{1} << 20;
   options.compress = compress;
   options.recovery_threads = 2;
-  options.log_directories.clear();
-  for (unsigned i = 0; i < logs; ++i) options.log_directories.push_back("wal" + std::to_string(i));
+  options.log_directories = LoggedEngine::log_directories(logs);
   return options;
 }
 

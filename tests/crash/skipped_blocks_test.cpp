@@ -192,6 +192,11 @@ TEST_F(SkippedBlocks, AFooterIsDoneWithout) {
   flip(control_.checkpoint.files[0].footer_offset + 30);
   std::string why = refusal(false);
   EXPECT_NE(why.find("recovery_skip_damaged_blocks=on"), std::string::npos) << why;
+  EXPECT_NE(verified_.find("DAMAGED: the lists of blocks of 1 file, whose blocks "
+                           "recovery_skip_damaged_blocks=on would search for\n"),
+            std::string::npos)
+      << verified_;
+  EXPECT_EQ(verified_.find("would leave out"), std::string::npos) << verified_;
   std::vector<LostBlock> told = skip(content_);
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].relation, RelationId());
@@ -202,6 +207,11 @@ TEST_F(SkippedBlocks, WithoutTheFooterNobodyKnowsWhoseTheyAre) {
   const CheckpointBlock lost = footer_.blocks[block_of(first_table, 1)];
   flip(control_.checkpoint.files[0].footer_offset + 30);
   damage(lost);
+  refusal(false);
+  EXPECT_NE(verified_.find("DAMAGED: 1 block with " + std::to_string(lost.records) +
+                           " rows, which recovery_skip_damaged_blocks=on would leave out"),
+            std::string::npos)
+      << verified_;
   std::vector<LostBlock> told = skip(content_without({lost}));
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].relation, RelationId());

@@ -4,7 +4,8 @@
 usage: stored_directory_test.py PGSILO [--keep ARCHIVE]
 
 tests/crash/stored holds one for each format that a directory may have, named after it. With --keep a new one is made by this
-server, before a change of the format. What is in them is always what WORK leaves.
+server, before a change of the format. What is in them is always what WORK leaves, replication slots apart, of which the oldest know
+nothing.
 """
 import argparse
 import glob
@@ -23,6 +24,7 @@ WORK = ["CREATE TABLE accounts (id int PRIMARY KEY, owner text NOT NULL, balance
         "INSERT INTO accounts SELECT i, 'owner ' || i % 7, i * 1.25 FROM generate_series(1, 200) i",
         "SELECT nextval('numbers'), nextval('numbers')",
         "CHECKPOINT",
+        "SELECT * FROM pg_create_physical_replication_slot('kept', true)",
         "UPDATE accounts SET balance = balance + 1 WHERE id <= 50",
         "DELETE FROM accounts WHERE id > 190",
         "INSERT INTO accounts VALUES (1000, repeat('long ', 1000), NULL)",
@@ -54,24 +56,26 @@ def expect(bed, what, query, rows):
         fail(f"{what}: {query}: {found}, not {rows}")
 
 
-def check(bed, what, more):
+def check(bed, what, more, slots):
     expect(bed, what, "SELECT count(*), sum(balance) FROM accounts WHERE id < 1000", [["190", "22731.25"]])
     expect(bed, what, "SELECT length(owner) FROM accounts WHERE id = 1000", [["5000"]])
     expect(bed, what, "SELECT count(*) FROM accounts WHERE owner = 'owner 3'", [["27"]])
     expect(bed, what, "SELECT count(*) FROM later", [[str(1 + more)]])
+    expect(bed, what, "SELECT slot_name, wal_status FROM pg_replication_slots", slots)
 
 
 def open_stored(bed, archive):
     name = os.path.basename(archive)
     shutil.rmtree(f"{bed.root}/data", ignore_errors=True)
     unpack(archive, f"{bed.root}/data")
+    slots = [["kept", "reserved"]] if os.path.exists(f"{bed.root}/data/pgsilo.slots") else []
     verify = os.path.join(os.path.dirname(os.path.abspath(bed.options.binary)), "pgsilo-verify")
     verified = subprocess.run([verify, f"{bed.root}/data"], capture_output=True, text=True)
     if verified.returncode != 0:
         fail(f"{name}: pgsilo-verify: {verified.stderr}")
     for more in range(3):
         bed.start()
-        check(bed, f"{name}, start {more + 1}", more)
+        check(bed, f"{name}, start {more + 1}", more, slots)
         if more == 0 and int(bed.sql("SELECT nextval('numbers')")[0][0]) <= 3:
             fail(f"{name}: a sequence gives a number twice")
         bed.sql(f"INSERT INTO later VALUES ('start {more + 1}')")

@@ -26,6 +26,9 @@ class Tools:
         return subprocess.run([f"{self.directory}/pgsilo-{name}", *arguments], capture_output=True, text=True, cwd=cwd,
                               env={**os.environ, **environment})
 
+    def start(self, name, *arguments):
+        return subprocess.Popen([f"{self.directory}/pgsilo-{name}", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
 
 def snapshot(directory):
     """Bytes, times and inodes of everything in it."""

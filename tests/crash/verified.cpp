@@ -5,14 +5,15 @@
 #include <map>
 
 #include "base/clock.h"
+#include "base/file_forwarding.h"
 
 namespace pgsilo {
 namespace {
 
 // The disk of one who may not even ask to write.
-class WatchedFileSystem final : public FileSystem {
+class WatchedFileSystem final : public ForwardingFileSystem {
  public:
-  explicit WatchedFileSystem(FileSystem& files) : files_(files) {}
+  using ForwardingFileSystem::ForwardingFileSystem;
 
   FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
     EXPECT_FALSE(flags.write || flags.create) << path;
@@ -21,20 +22,12 @@ class WatchedFileSystem final : public FileSystem {
   FileResult rename(const std::string& from, const std::string&) override { return refuse(from); }
   FileResult remove(const std::string& path) override { return refuse(path); }
   FileResult create_directory(const std::string& path) override { return refuse(path); }
-  FileResult list(const std::string& directory, std::vector<std::string>* names) override {
-    return files_.list(directory, names);
-  }
-  FileResult sync_directory(const std::string& directory) override {
-    return files_.sync_directory(directory);
-  }
 
  private:
   static FileResult refuse(const std::string& path) {
     ADD_FAILURE() << "\"" << path << "\" would have been changed";
     return {FileStatus::failed, 0};
   }
-
-  FileSystem& files_;
 };
 
 std::map<std::string, std::string> contents(SimulatedFileSystem& disk,

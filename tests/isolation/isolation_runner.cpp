@@ -77,6 +77,8 @@ class Trial {
       complain("a conflict with nobody", permutation, run);
     if (level_ == read_committed) {
       if (run.conflict) complain("40001", permutation, run);
+      if (run.waited && recorded_.has(permutation))
+        complain("waits where PostgreSQL does not", permutation, run);
       // What PostgreSQL's own statements see after a wait is of two moments.
       bool comparable = options_.postgres ? !run.waited : !run.deadlock;
       if (comparable && !recorded_.explain(run)) complain("not as recorded", permutation, run);

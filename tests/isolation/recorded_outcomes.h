@@ -24,6 +24,10 @@ class RecordedOutcomes {
 
   // Nobody waited in it.
   void add(const Run& run);
+  // Whether nobody waits when the steps come in this order.
+  bool has(const Permutation& permutation) const {
+    return answers_.contains(spec_->text(permutation));
+  }
   // Whether some order of its answers is on record. A deadlock is not: anybody may be the victim.
   bool explain(const Run& run) const;
 

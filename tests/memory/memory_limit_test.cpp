@@ -260,6 +260,36 @@ TEST_F(MemoryLimitTest, LongMessagesAreRefused) {
   EXPECT_EQ(client.run("select length($1)", parameter), "");
 }
 
+// What came before in a pipeline is kept, so that it can run again, only while there is room.
+TEST_F(MemoryLimitTest, ShortMessagesOfAPipelineAreNotKept) {
+  ASSERT_EQ(fill(client), "53200");
+  Client other;
+  PGconn* connection = other.connection();
+  ASSERT_EQ(PQenterPipelineMode(connection), 1);
+  const std::string parameter(100'000, 'x');
+  const char* values[] = {parameter.c_str()};
+  constexpr int messages = 100;
+  for (int i = 0; i < messages; ++i) {
+    ASSERT_EQ(
+        PQsendQueryParams(connection, "select length($1)", 1, nullptr, values, nullptr, nullptr, 0),
+        1);
+  }
+  while (PQflush(connection) == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(comes_true([&] {
+    return client.number(
+               "select count(*) from pg_stat_activity where wait_event = 'ClientRead' "
+               "and pid = " +
+               std::to_string(PQbackendPID(connection))) == 1;
+  }));
+  EXPECT_GT(free_bytes(), -(3 << 20));
+  ASSERT_EQ(PQpipelineSync(connection), 1);
+  for (int i = 0; i < messages; ++i) {
+    std::unique_ptr<PGresult, decltype(&PQclear)> result(PQgetResult(connection), PQclear);
+    EXPECT_STREQ(PQgetvalue(result.get(), 0, 0), "100000");
+    EXPECT_EQ(PQgetResult(connection), nullptr);
+  }
+}
+
 TEST_F(MemoryLimitTest, WhoIdlesInATransactionMakesRoom) {
   ASSERT_EQ(fill(client), "53200");
   Client idle, younger;
@@ -279,6 +309,28 @@ TEST_F(MemoryLimitTest, WhoIdlesInATransactionMakesRoom) {
             std::string::npos)
       << idle.last_words();
   EXPECT_EQ(PQstatus(idle.connection()), CONNECTION_BAD);
+}
+
+// Each plan takes some kilobytes, and none of these texts comes again.
+TEST_F(MemoryLimitTest, PlansOfManyTextsTakeLittle) {
+  for (int text = 0; text < 50; ++text) {
+    std::string sql;
+    for (int i = 0; i < 400; ++i) sql += "select id+" + std::to_string(text) + " from filled;";
+    must(sql);
+  }
+  EXPECT_GT(free_bytes(), free_at_begin_ - (16 << 20));
+  must(insert(0, 100));
+}
+
+TEST_F(MemoryLimitTest, DiscardPlansGivesThoseOfTheSessionBack) {
+  must("prepare p as select length(repeat('x', 30000000))");
+  must("execute p");
+  EXPECT_LT(free_bytes(), free_at_begin_ - 25000000);
+  must("discard plans");
+  EXPECT_GT(free_bytes(), free_at_begin_ - 10000000);
+  EXPECT_EQ(client.value("execute p"), "30000000");
+  must("discard all");
+  EXPECT_GT(free_bytes(), free_at_begin_ - 10000000);
 }
 
 TEST_F(MemoryLimitTest, TheLimitIsShown) {

@@ -53,6 +53,9 @@ struct Scenario {
   std::vector<TransactionStatus> others = {};  // beside ok and deadlock
   // Somebody may have to wait until a time has passed: for a look at the graph, or a poll.
   bool takes_time = false;
+  // 0: who waits looks at the graph when its wait begins, so only the last wait of a cycle finds
+  // it.
+  int64_t deadlock_timeout_us = WaitSettings().deadlock_timeout_us;
 };
 
 class LockProgram : public Interleaver::Program {
@@ -62,6 +65,7 @@ class LockProgram : public Interleaver::Program {
       sessions_.push_back(std::make_unique<Session>(*this));
       sessions_.back()->settings.parker = &sessions_.back()->parker;
       sessions_.back()->settings.cancelled = &sessions_.back()->cancelled;
+      sessions_.back()->settings.deadlock_timeout_us = scenario.deadlock_timeout_us;
     }
     record_ = relation_.records().create("key", 8, reclaimer_handle_);
   }
@@ -230,6 +234,14 @@ std::vector<Scenario> scenarios() {
        1,
        {},
        true},
+      {"TheLastOfThreeLooks",
+       {{lock(a, exclusive), lock(b, exclusive)},
+        {lock(b, exclusive), lock(c, exclusive)},
+        {lock(c, exclusive), lock(a, exclusive)}},
+       1,
+       {},
+       true,
+       /*deadlock_timeout_us=*/0},
       // The third waits for the second only because that one came first.
       {"ACycleThroughTheOrderOfWaiting",
        {{lock(a, share), lock(b, exclusive)},
@@ -238,6 +250,25 @@ std::vector<Scenario> scenarios() {
        0,
        {},
        true},
+      // The first has its cycle only when its note has become a hold.
+      {"ACycleThroughANote",
+       {{lock(relation, row_exclusive), lock(a, exclusive)},
+        {lock(a, exclusive), lock(relation, access_exclusive)}},
+       1,
+       {},
+       true,
+       /*deadlock_timeout_us=*/0},
+      // The third waits behind the second, and at first for the fourth as well, who ends when it
+      // has waited for the first's relation for a while.
+      {"ACycleThatCanBeBrokenLater",
+       {{lock(relation, row_exclusive), lock(record, key_share), lock(b, exclusive)},
+        {lock(record, update)},
+        {lock(b, exclusive), lock(record, no_key_update)},
+        {lock(record, no_key_update), keep_out()}},
+       0,
+       {lock_timeout},
+       true,
+       /*deadlock_timeout_us=*/1000},
       {"AWaitIsCancelled",
        {{lock(a, exclusive)}, {lock(a, exclusive)}, {cancel(1)}},
        0,
@@ -289,6 +320,7 @@ TEST_P(LockQueueInterleavingTest, HoldsUnderEverySchedule) {
   const char* wanted = std::getenv("PGSILO_PREEMPTIONS");
   int preemptions = wanted != nullptr ? std::atoi(wanted) : 4;
   if (scenario.threads.size() > 2) --preemptions;
+  if (scenario.threads.size() > 3) --preemptions;
   Interleaver interleaver(static_cast<int>(scenario.threads.size()), preemptions,
                           [&] { return new LockProgram(scenario); });
   EXPECT_EQ(interleaver.explore(), "");

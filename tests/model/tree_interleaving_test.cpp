@@ -1,8 +1,9 @@
 // Two or three threads with one to three operations each on a small tree, under every schedule with
 // a bounded number of preemptions. Each run must be linearizable: some sequential order of the
 // operations, in agreement with the order in which they began and ended, explains every answer and
-// the final tree. Scans count when their node set validates afterwards; then they must have been
-// true at that moment.
+// the final tree. A key goes when its record is marked, as for transactions. Scans count when their
+// node set validates afterwards; then they must have been true at a moment behind their last read,
+// or, if some of the records are gone by then, have missed no key that was there at that moment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,9 +23,10 @@ namespace {
 using Keys = std::set<std::string>;
 
 struct Operation {
-  enum class Kind { insert, remove, get, guarded_get, scan, scan_back } kind;
+  enum class Kind { insert, remove, get, guarded_get, scan, scan_back, scan_and_insert } kind;
   std::string key = {};   // or the lower bound of a scan
   std::string last = {};  // the upper bound
+  std::string own = {};   // what is inserted behind the scan and before it is validated
 };
 
 Operation insert(std::string key) { return {Operation::Kind::insert, std::move(key)}; }
@@ -37,6 +39,10 @@ Operation scan(std::string low, std::string high) {
 }
 Operation scan_back(std::string low, std::string high) {
   return {Operation::Kind::scan_back, std::move(low), std::move(high)};
+}
+// As a transaction that does both, which the key that it inserts itself does not beat.
+Operation scan_and_insert(std::string low, std::string high, std::string own) {
+  return {Operation::Kind::scan_and_insert, std::move(low), std::move(high), std::move(own)};
 }
 
 struct Scenario {
@@ -52,6 +58,7 @@ struct Observed {
   uint64_t began = 0;
   uint64_t ended = 0;
   bool counts = true;  // its answer can be relied on
+  bool exact = true;   // all of it was there at once
   bool found = false;
   std::vector<std::string> keys = {};
 };
@@ -75,9 +82,16 @@ class ScenarioRun : public Interleaver::Program {
   void run_thread(int index) override {
     for (const Operation& operation : scenario_.threads[index]) {
       Observed observed{operation};
-      observed.began = Interleaver::current()->now();
+      uint64_t began = observed.began = Interleaver::current()->now();
       perform(*users_[index], observed);
       observed.ended = Interleaver::current()->now();
+      if (operation.kind == Operation::Kind::scan_and_insert) {
+        Observed own{insert(operation.own)};
+        own.began = began;
+        own.ended = observed.ended;
+        own.found = observed.found;
+        observed_[index].push_back(own);
+      }
       observed_[index].push_back(observed);
       users_[index]->rest();
     }
@@ -110,9 +124,7 @@ class ScenarioRun : public Interleaver::Program {
           break;
         }
         record->tid_word().unlock_obsolete();
-        if (!user.tree().remove(record, user.handle()))
-          ADD_FAILURE() << "an obsolete record was not in the tree";
-        user.tree().records().retire(record, user.handle());
+        user.unhook(record);
         break;
       }
       case Operation::Kind::get:
@@ -120,22 +132,37 @@ class ScenarioRun : public Interleaver::Program {
         break;
       case Operation::Kind::guarded_get: {
         IndexTree::Found found = user.tree().get(operation.key);
-        observed.found = found.record != nullptr;
-        if (!observed.found) observed.counts = IndexTree::validates(found.node);
+        observed.found = found.record != nullptr && !is_obsolete(found.record);
+        if (found.record != nullptr) break;
+        observed.began = Interleaver::current()->now();
+        observed.counts = still_validates(found.node);
         break;
       }
       case Operation::Kind::scan:
-      case Operation::Kind::scan_back: {
-        CollectingObserver set;
-        KeyRange range{KeyBound::inclusive(operation.key), KeyBound::inclusive(operation.last)};
-        bool forward = operation.kind == Operation::Kind::scan;
-        observed.keys =
-            user.scan(range, forward ? ScanDirection::forward : ScanDirection::backward, &set);
-        if (!forward) std::reverse(observed.keys.begin(), observed.keys.end());
-        observed.counts = set.valid();
-        break;
-      }
+      case Operation::Kind::scan_and_insert:
+        return scan(user, ScanDirection::forward, observed);
+      case Operation::Kind::scan_back:
+        return scan(user, ScanDirection::backward, observed);
     }
+  }
+
+  static void scan(TreeUser& user, ScanDirection direction, Observed& observed) {
+    const Operation& operation = observed.operation;
+    CollectingObserver set;
+    KeyRange range{KeyBound::inclusive(operation.key), KeyBound::inclusive(operation.last)};
+    ScanCursor cursor(user.tree(), range, direction, &set);
+    std::vector<Record*> records;
+    while (Record* record = cursor.next()) records.push_back(record);
+    if (direction == ScanDirection::backward) std::reverse(records.begin(), records.end());
+    for (Record* record : records) observed.keys.emplace_back(record->key());
+    if (operation.kind == Operation::Kind::scan_and_insert) {
+      NodeChanges changes;
+      observed.found = !user.insert(operation.own, &changes);
+      if (!observed.found) set.apply(changes);
+    }
+    observed.began = Interleaver::current()->now();
+    observed.exact = std::none_of(records.begin(), records.end(), is_obsolete);
+    observed.counts = set.valid();
   }
 
   // Applies the operation to the model; false if its answer does not fit.
@@ -153,9 +180,15 @@ class ScenarioRun : public Interleaver::Program {
       case Operation::Kind::get:
       case Operation::Kind::guarded_get:
         return there == observed.found;
-      default:
-        return std::vector<std::string>(keys.lower_bound(operation.key),
-                                        keys.upper_bound(operation.last)) == observed.keys;
+      default: {
+        std::vector<std::string> there_now(keys.lower_bound(operation.key),
+                                           keys.upper_bound(operation.last));
+        bool is_own_new = operation.kind == Operation::Kind::scan_and_insert && !observed.found;
+        if (is_own_new) std::erase(there_now, operation.own);
+        return observed.exact ? there_now == observed.keys
+                              : std::includes(observed.keys.begin(), observed.keys.end(),
+                                              there_now.begin(), there_now.end());
+      }
     }
   }
 
@@ -312,7 +345,33 @@ std::vector<Scenario> scenarios() {
       {{remove(key(15 * 15)), remove(key(15 * 16))},
        {insert(between(15 * 16)), scan(key(15 * 14), high)}});
 
+  // A node goes, and its heir answers for its keys.
+  add("ScanAndInsertAgainstRemovalOfANode", keys_to(45), thinned(45),
+      {{remove(key(15))}, {scan_and_insert(key(15), key(20), key(3))}});
+  add("ScanAndInsertAgainstRemovalAndInsert", keys_to(45), thinned(45),
+      {{remove(key(15)), insert(key(16))}, {scan_and_insert(key(15), key(20), key(3))}});
+  add("ScanAndInsertIntoTheHeirAgainstInsert", keys_to(45), thinned(45),
+      {{remove(key(15)), insert(key(17))}, {scan_and_insert(key(14), key(20), key(16))}});
+  add("RemovalOfNodesOneByOneAgainstGuardedGet", keys_to(45), thinned(45),
+      {{remove(key(30)), remove(key(15)), insert(key(32))}, {guarded_get(key(32))}});
+  add("RemovalOfNodesOneByOneAgainstScan", keys_to(45), thinned(45),
+      {{remove(key(30)), remove(key(15)), insert(key(32))}, {scan(key(14), key(40))}});
+  std::vector<std::string> heir_full;
+  for (int i = 16; i < 45; ++i) {
+    if (i != 30) heir_full.push_back(key(i));
+  }
+  add("ScanAndInsertThatSplitsTheHeir", keys_to(45), heir_full,
+      {{remove(key(15)), insert(key(17))}, {scan_and_insert(key(15), key(20), between(7))}});
+  add("ScanAndInsertAgainstSplitOfTheHeir", keys_to(45), heir_full,
+      {{remove(key(15)), insert(between(7))}, {scan_and_insert(key(15), key(20), key(16))}});
+
   std::string p = "prefix--";
+  add("GuardedGetAgainstLayerRemovalAndInsert", {p + "one", p + "two"}, {p + "two"},
+      {{remove(p + "one"), insert(p + "three")}, {guarded_get(p + "three"), get(p + "one")}});
+  add("ScanAndInsertAgainstLayerRemoval", {"a", p + "one", p + "two"}, {p + "two"},
+      {{remove(p + "one"), insert(p + "x")}, {scan_and_insert(p, p + "~", p + "three")}});
+  add("ScanAndInsertIntoALayerThatWent", {"a", p + "one", p + "two"}, {p + "two"},
+      {{remove(p + "one")}, {scan_and_insert(p, p + "~", p + "three"), insert(p + "x")}});
   add("LayerCreationTwice", {p + "one"}, {},
       {{insert(p + "two"), get(p + "three")}, {insert(p + "three"), get(p + "two")}});
   add("LayerCreationAgainstGets", {p + "one"}, {},

@@ -34,6 +34,7 @@ class Actor:
         self.random = random.Random(f"{seed} {name}")
         self.state = NOTHING  # acknowledged last
         self.maybe = NOTHING  # where the statement that is under way leads to
+        self.past = []  # the states since the last judgement
         self.done = 0
         self.refused = {}
         self.trouble = None
@@ -63,8 +64,12 @@ class Actor:
                 self.note_refusal(error)
                 return False
         self.state, self.maybe = state, NOTHING
+        self.remember(state)
         self.done += 1
         return True
+
+    def remember(self, state):
+        self.past.append(state)
 
     def statements(self, state, *texts):
         return self.change(state, *(lambda text=text: self.client.query(text) for text in texts))
@@ -104,11 +109,23 @@ class Actor:
 
     def judge(self, client, violations):
         found = self.found(client, violations)
-        expected = [self.state] if self.maybe is NOTHING else [self.state, self.maybe]
-        if found not in expected:
-            violations.add(f"{self.name}: acknowledged {self.told(self.state)}\n    under way "
+        self.expect_found(found, [self.state], violations)
+        self.state, self.maybe, self.past = found, NOTHING, []
+
+    def expect_found(self, found, acknowledged, violations):
+        if found not in acknowledged and (self.maybe is NOTHING or found != self.maybe):
+            violations.add(f"{self.name}: acknowledged {self.told(acknowledged[0])}, and {len(acknowledged) - 1} later states\n    under way "
                            f"{'nothing' if self.maybe is NOTHING else self.told(self.maybe)}\n    found {self.told(found)}")
-        self.state, self.maybe = found, NOTHING
+
+    def note(self):
+        """What has been acknowledged by now, for judge_since(). From any thread."""
+        later = len(self.past)
+        return self.state, later
+
+    def judge_since(self, client, violations, note):
+        """Of a server whose state is of that moment or a later one."""
+        state, later = note
+        self.expect_found(self.found(client, violations), [state, *self.past[later:]], violations)
 
 
 class Load:

@@ -82,6 +82,16 @@ class Hasty(Actor):
         elif waits:
             self.floor = self.newest
 
+    def remember(self, state):
+        """Numbers have an order."""
+
+    def note(self):
+        return self.floor
+
+    def judge_since(self, client, violations, note):
+        self.floor = note
+        self.judge(client, violations)
+
     def judge(self, client, violations):
         highest = expect_count_to(client, violations, f"hasty WHERE actor = '{self.name}'")
         last = int(client.value(f"SELECT n FROM hasty_last WHERE actor = '{self.name}'"))
@@ -227,6 +237,21 @@ class Sequences(Actor):
             return
         self.state[int(made[0][0])] = value
 
+    def remember(self, state):
+        """Of rows that never change all are in the last one."""
+
+    def note(self):
+        return dict(self.state), self.highest
+
+    def judge_since(self, client, violations, note):
+        """What came later may be there."""
+        later, self.highest = self.state, note[1]
+        rows = dict(ints(client.query(f"SELECT id, v FROM {self.name}_row")))
+        there = [key in rows for key in sorted(later)]
+        violations.expect(there == sorted(there, reverse=True), f"{self.name}: rows, but not all that came before them")
+        self.state = {**note[0], **{key: value for key, value in later.items() if key in rows}}
+        self.judge(client, violations)
+
     def judge(self, client, violations):
         rows = dict(ints(client.query(f"SELECT id, v FROM {self.name}_row")))
         lost = {key: value for key, value in self.state.items() if rows.get(key) != value}
@@ -325,6 +350,9 @@ class Checkpoints(Actor):
         client.query(f"SELECT pg_sleep({self.random.choice([0, 0, 0.05, 0.3])})")
 
     def judge(self, client, violations):
+        pass
+
+    def judge_since(self, client, violations, note):
         pass
 
 

@@ -12,9 +12,13 @@ from wire_client import Client, Lost, SqlError
 SHARE = 0.3  # of cycles
 
 
-def backup_program(database, *words):
-    program = os.path.join(os.path.dirname(database.bed.binary), "pgsilo-backup")
-    done = subprocess.run([program, *words], capture_output=True, text=True)
+def path(database):
+    return os.path.join(os.path.dirname(database.bed.binary), "pgsilo-backup")
+
+
+def program(database, *words, machine=None):
+    """What it says; None, and a violation: it has failed. `machine`: on whose disk it writes."""
+    done = subprocess.run([path(database), *words], capture_output=True, text=True, env=machine.environment() if machine else None)
     database.violations.expect(done.returncode == 0, f"pgsilo-backup {words} ended with {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout if done.returncode == 0 else None
 
@@ -49,7 +53,8 @@ def with_client(actor, client):
     return copy.deepcopy(actor, {id(actor.client): client} if hasattr(actor, "client") else {})
 
 
-def judge(database, directory, started_with, is_last):
+def judge(database, directory, started_with, judge_actor):
+    """`judge_actor` gets each actor and a client of the restored server; None: it is of some earlier state."""
     try:
         server = Restored(database, directory, started_with)
     except StartRefused as refused:
@@ -57,9 +62,8 @@ def judge(database, directory, started_with, is_last):
         return
     try:
         with server.client() as client:
-            if is_last:
-                for actor in database.actors:
-                    with_client(actor, client).judge(client, database.violations)
+            for actor in database.actors if judge_actor else []:
+                judge_actor(with_client(actor, client), client)
             judge_indexes(client, database.violations)
     except (Lost, SqlError, AssertionError) as trouble:
         database.violations.add(f"the restored backup cannot be judged: {trouble!r} {server.said()[-2000:]}")
@@ -72,19 +76,23 @@ def epochs(shown):
     return [int(line.split("epoch ")[1].split()[0]) for line in shown.splitlines() if "epoch " in line]
 
 
+def address(database):
+    return ["-h", database.machine.root, "-p", str(database.bed.port), "-U", "postgres"]
+
+
 def back_up(database):
     if database.options.lie or database.violations.found or database.random.random() > SHARE:
         return
     backup, restored = f"{database.root}/backup", f"{database.root}/restored"
-    address = ["-h", database.machine.root, "-p", str(database.bed.port), "-U", "postgres"]
-    taken = backup_program(database, "take", *address, backup)
-    shown = backup_program(database, "show", backup) if taken else None
+    taken = program(database, "take", *address(database), backup)
+    shown = program(database, "show", backup) if taken else None
     if shown:
         latest, earliest = epochs(shown)
         epoch = database.random.choice([latest, latest, database.random.randint(earliest, latest)])
-        started_with = backup_program(database, "restore", "-e", str(epoch), backup, restored)
+        started_with = program(database, "restore", "-e", str(epoch), backup, restored)
         if started_with:
-            judge(database, restored, started_with, epoch == latest)
+            of_last = lambda actor, client: actor.judge(client, database.violations)
+            judge(database, restored, started_with, of_last if epoch == latest else None)
             database.tell(f"backup restored at {latest - epoch} epochs before its end")
     for directory in backup, restored:
         shutil.rmtree(directory, ignore_errors=True)

@@ -14,6 +14,14 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def target_of(link):
+    """Empty: it has gone meanwhile."""
+    try:
+        return os.readlink(link)
+    except FileNotFoundError:
+        return ""
+
+
 class StartRefused(Exception):
     """What the server said."""
 
@@ -59,7 +67,7 @@ class ServerBed:
         with open(f"/proc/{self.process.pid}/maps") as maps:
             shared = [line for line in maps if self.machine.disk in line and line.split()[1].endswith("s") and "w" in line.split()[1]]
         descriptors = f"/proc/{self.process.pid}/fd"
-        rings = [name for name in os.listdir(descriptors) if "io_uring" in os.readlink(f"{descriptors}/{name}")]
+        rings = [name for name in os.listdir(descriptors) if "io_uring" in target_of(f"{descriptors}/{name}")]
         if shared or rings:
             raise RuntimeError(f"the server changes files in ways that are not watched: {shared} {rings}")
 
@@ -88,7 +96,7 @@ class ServerBed:
 
     def stop(self, patience=60):
         """Clean; the exit status."""
-        self.process.terminate()
+        self.process.send_signal(signal.SIGINT)
         try:
             return self.process.wait(patience)
         except subprocess.TimeoutExpired:

@@ -28,21 +28,22 @@ from actor import Load, Violations
 from actors import (Checkpoints, Hasty, Indexes, Inserter, Keys, Loader, References, Sequences, Transfers, Truncater, Unlogged)
 from definitions import Definitions
 from judge import judge_indexes
+import archiver
 from backups import back_up
 from machine import CHANGES, KINDS, Machine, Rule
 from server_bed import ServerBed, StartRefused
 from wire_client import Lost, SqlError
 
 # What is done to a sound database between two cycles, each with a function of a Database: where online backups and restores belong.
-BETWEEN_CYCLES = [back_up]
+BETWEEN_CYCLES = [back_up, archiver.follow]
 
 # Syncs that do nothing: each of them must be noticed.
 LIES = {"all": Rule(["write", "sync", "sync_directory"], "lie", count=0),
         "log": Rule(["write", "sync"], "lie", count=0, pattern="*.segment"),
         "checkpoint": Rule(["write", "sync"], "lie", count=0, pattern="*.checkpoint"),
         "control": Rule(["sync"], "lie", count=0, pattern="*/pgsilo.control*"),
-        "directories": Rule(["sync_directory"], "lie", count=0)}
-LIE_PLACE = 15
+        "directories": Rule(["sync_directory"], "lie", count=0),
+        "archive": archiver.LIE}  # by its process
 
 
 def actors_of(seed):
@@ -62,6 +63,7 @@ class Database:
         self.bed = ServerBed(self.machine, options.binary)
         self.bed.layout = self.layout()
         self.actors = actors_of(seed)
+        self.archiver = archiver.Archiver(self)
         self.violations = Violations()
         self.story = []
 
@@ -96,8 +98,8 @@ class Database:
         self.story.append(text)
 
     def lie(self):
-        if self.options.lie:
-            self.machine.schedule.arm(LIES[self.options.lie], LIE_PLACE)
+        if self.options.lie not in ("", "archive"):
+            self.machine.schedule.arm(LIES[self.options.lie], archiver.LIE_PLACE)
 
     def create(self):
         self.bed.start(self.settings())
@@ -106,10 +108,18 @@ class Database:
                 actor.prepare(client)
         self.lie()
 
+    def begin_load(self):
+        self.load = Load(self.actors, self.machine.root, self.bed.port, self.violations)
+        self.archiver.watch()
+
+    def end_load(self):
+        self.load.end()
+        self.archiver.end_watch()
+
     def end_under_load(self):
         """At a call that changes a file, or at any moment."""
         schedule, choose = self.machine.schedule, self.random.choice
-        self.load = Load(self.actors, self.machine.root, self.bed.port, self.violations)
+        self.begin_load()
         patience = self.random.uniform(0.2, 1) * self.options.seconds
         if self.random.random() < 0.7:
             time.sleep(self.random.uniform(0, 0.5) * self.options.seconds)
@@ -121,23 +131,24 @@ class Database:
         if not self.bed.wait(patience):
             self.tell("SIGKILL")
             self.bed.kill()
-        self.load.end()
+        self.end_load()
         schedule.disarm()
         if self.bed.process.returncode != -9:
             self.violations.add(f"the server has ended by itself, {self.bed.process.returncode}: {self.bed.said()[-2000:]}")
 
     def stop_cleanly(self):
-        self.load = Load(self.actors, self.machine.root, self.bed.port, self.violations)
+        self.begin_load()
         time.sleep(self.random.uniform(0.2, 1) * self.options.seconds)
         status = self.bed.stop()
         self.violations.expect(status == 0, f"a stop ended with {status}: {self.bed.said()[-2000:]}")
         self.bed.kill()
-        self.load.end()
+        self.end_load()
         self.tell("stop")
 
     def what_is_left(self):
         choice = self.random.random()
         if self.options.lie or choice < 0.65:
+            self.archiver.lose_power()
             self.tell(self.machine.cut(self.random.getrandbits(32)))
         elif choice < 0.8:
             self.tell(self.machine.settle(self.random.getrandbits(32)))
@@ -188,6 +199,9 @@ class Database:
         self.stop_cleanly() if self.random.random() < 0.05 else self.end_under_load()
         acknowledged = sum(actor.done for actor in self.actors) - done
         self.what_is_left()
+        self.archiver.judge_what_is_archived()
+        if self.random.random() < 0.5:
+            self.archiver.launch()
         try:
             self.interrupted_starts()
         except StartRefused as refused:
@@ -205,6 +219,7 @@ class Database:
         self.tell(f"{acknowledged} acknowledged, {self.checked} indexes agree, {time.monotonic() - began:.1f} s")
 
     def remove(self):
+        self.archiver.kill()
         self.bed.kill()
         shutil.rmtree(self.root, ignore_errors=True)
 
@@ -226,6 +241,7 @@ def campaign(options):
                 break
         if database.violations.found:
             failed += 1
+            database.archiver.kill()
             database.bed.kill()
             print(f"VIOLATED in database {seed}, {database.root}, cycle {cycles}:", *database.violations.found[:20], sep="\n  ", flush=True)
             if options.lie:

@@ -60,6 +60,111 @@ TEST_F(ExtendedQueryTest, NamedStatementsStay) {
   EXPECT_EQ(client.ask(close_message('S', "nosuch") + sync()), "3ZI");
 }
 
+// Messages as summary(), with the tags of commands.
+std::string with_tags(const std::vector<Message>& messages) {
+  std::string text;
+  for (const Message& message : messages) {
+    text += summary({message});
+    if (message.type == 'C') text += "(" + message.body.substr(0, message.body.size() - 1) + ")";
+  }
+  return text;
+}
+
+// A limit that the last row meets is a limit; a tag counts what its Execute has delivered.
+TEST_F(ExtendedQueryTest, ALimitThatTheLastRowMeetsSuspends) {
+  client.ask(query("insert into extended_test values (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd')"));
+  client.ask(query("prepare four as select a from extended_test"));
+  struct Case {
+    std::string sql;
+    int limit;
+    std::string answer;
+  };
+  const Case cases[] = {
+      {"select a from extended_test", 4, "DDDDsC(SELECT 0)C(SELECT 0)"},
+      {"select a from extended_test order by a desc", 2, "DDsDDsC(SELECT 0)"},
+      {"select a from extended_test where a = 2", 1, "DsC(SELECT 0)C(SELECT 0)"},
+      {"select a from extended_test where a = 2", 2, "DC(SELECT 1)C(SELECT 0)C(SELECT 0)"},
+      {"select count(*) from extended_test", 1, "DsC(SELECT 0)C(SELECT 0)"},
+      {"values (1), (2)", 1, "DsDsC(SELECT 0)"},
+      {"show timezone", 1, "DsC(SHOW)C(SHOW)"},
+      {"show timezone", 2, "DC(SHOW)C(SHOW)C(SHOW)"},
+      {"explain (costs off) select a from extended_test where b = 'x'", 1, "DsDsC(EXPLAIN)"},
+      {"explain (costs off) select a from extended_test where b = 'x'", 3,
+       "DDC(EXPLAIN)C(EXPLAIN)C(EXPLAIN)"},
+      {"execute four", 2, "DDsDDsC(SELECT 0)"},
+      {"select a from extended_test for update", 3, "DDDsDC(SELECT 1)C(SELECT 0)"},
+      {"update extended_test set b = 'x' returning a", 2, "DDsDDsC(UPDATE 0)"},
+      {"update extended_test set b = 'x' returning a", 3, "DDDsDC(UPDATE 1)C(UPDATE 0)"},
+      {"insert into extended_test select a + 10 from extended_test returning a", 3,
+       "DDDsDC(INSERT 0 1)C(INSERT 0 0)"},
+      {"delete from extended_test where a > 1 returning a", 5,
+       "DDDC(DELETE 3)C(DELETE 0)C(DELETE 0)"},
+  };
+  for (const char* level : {"read committed", "repeatable read", "serializable"}) {
+    client.ask(query("set default_transaction_isolation = '" + std::string(level) + "'"));
+    for (const Case& c : cases) {
+      std::string executions =
+          execute("p", c.limit) + execute("p", c.limit) + execute("p", c.limit);
+      std::string run = parse("", c.sql) + bind("p", "") + executions + sync();
+      client.ask(query("begin"));
+      EXPECT_EQ(with_tags(exchange(run)), "12" + c.answer + "ZT") << c.sql << ", " << level;
+      client.ask(query("rollback"));
+      if (c.sql.find("returning") != std::string::npos) continue;  // it changes the table
+      EXPECT_EQ(with_tags(exchange(run)), "12" + c.answer + "ZI") << c.sql << ", " << level;
+    }
+  }
+}
+
+// Also one that reads nothing.
+TEST_F(ExtendedQueryTest, PortalsEndWithTheirTransaction) {
+  EXPECT_EQ(client.ask(parse("", "show timezone") + bind("p", "") + execute("p") + sync()),
+            "12DCZI");
+  EXPECT_EQ(client.ask(bind("p", "") + sync()), "2ZI");
+  EXPECT_EQ(client.ask(execute("p") + sync()), "E(34000)ZI");
+}
+
+// The names of a block's portals stay until it ends, though it has failed.
+TEST_F(ExtendedQueryTest, PortalsOfAFailedBlockAreRefused) {
+  client.ask(parse("five", "select * from generate_series(1, 5) g") + parse("end", "rollback") +
+             parse("none", "") + sync());
+  ASSERT_EQ(client.ask(query("begin")), "CZT");
+  EXPECT_EQ(client.ask(bind("new", "five") + bind("begun", "five") + execute("begun", 2) +
+                       bind("done", "five") + execute("done") + bind("end", "end") +
+                       bind("none", "none") + bind("broken", "five") + sync()),
+            "22DDs2DDDDDC222ZT");
+  EXPECT_EQ(client.ask(query("select nosuch")), "E(42703)ZE");
+  for (const char* portal : {"new", "begun", "done", "end", "broken"})
+    EXPECT_EQ(client.ask(execute(portal) + sync()), "E(25P02)ZE") << portal;
+  EXPECT_EQ(client.ask(execute("none") + sync()), "IZE");
+  EXPECT_EQ(client.ask(execute("nosuch") + sync()), "E(34000)ZE");
+  EXPECT_EQ(client.ask(describe('P', "new") + sync()), "E(25P02)ZE");
+  EXPECT_EQ(client.ask(describe('P', "end") + sync()), "nZE");
+  EXPECT_EQ(client.ask(bind("end", "end") + sync()), "E(42P03)ZE");
+  EXPECT_EQ(client.ask(close_message('P', "end") + sync()), "3ZE");
+  EXPECT_EQ(client.ask(execute("end") + sync()), "E(34000)ZE");
+  EXPECT_EQ(client.ask(bind("end", "end") + execute("end") + sync()), "2CZI");
+  EXPECT_EQ(client.ask(execute("new") + sync()), "E(34000)ZI");
+}
+
+// Those since the savepoint like all of a block without any; what ends the block, and is older,
+// does so.
+TEST_F(ExtendedQueryTest, PortalsOfABlockThatFailedBehindASavepoint) {
+  client.ask(parse("five", "select * from generate_series(1, 5) g") + parse("end", "rollback") +
+             sync());
+  ASSERT_EQ(client.ask(query("begin")), "CZT");
+  EXPECT_EQ(client.ask(bind("old", "five") + bind("old end", "end") + sync()), "22ZT");
+  EXPECT_EQ(client.ask(query("savepoint a")), "CZT");
+  EXPECT_EQ(client.ask(bind("new", "five") + bind("new end", "end") + sync()), "22ZT");
+  EXPECT_EQ(client.ask(query("select nosuch")), "E(42703)ZE");
+  for (const char* portal : {"old", "new", "new end"})
+    EXPECT_EQ(client.ask(execute(portal) + sync()), "E(25P02)ZE") << portal;
+  EXPECT_EQ(client.ask(describe('P', "old") + sync()), "E(25P02)ZE");
+  EXPECT_EQ(client.ask(query("rollback to a")), "CZT");
+  EXPECT_EQ(client.ask(execute("old") + sync()), "DDDDDCZT");
+  EXPECT_EQ(client.ask(query("select nosuch")), "E(42703)ZE");
+  EXPECT_EQ(client.ask(execute("old end") + sync()), "CZI");
+}
+
 TEST_F(ExtendedQueryTest, PortalsGiveRowsInPieces) {
   client.send(parse("", "select * from generate_series(1, 5) as g") + bind("p", "") +
               execute("p", 2) + execute("p", 2) + execute("p", 2) + sync());
@@ -177,6 +282,31 @@ TEST_F(ExtendedQueryTest, MalformedBindsAreRefused) {
             "E(08P01)ZI");
   EXPECT_EQ(client.ask(describe('X') + sync()), "E(08P01)ZI");
   EXPECT_EQ(client.ask(bind("", "s", {"1", "2"}) + execute() + sync()), "2DCZI");
+}
+
+// Of parameters before the portal is there, NULLs too; of results with the first row.
+TEST_F(ExtendedQueryTest, FormatCodesThatDoNotExistAreToldWhenNeeded) {
+  auto run = [&](std::string_view sql, const std::string& rest) {
+    return client.ask(parse("", sql) + message('B', cstring("") + cstring("") + rest) +
+                      describe('P') + execute() + sync());
+  };
+  const std::string result_format_2 = int16(0) + int16(0) + int16(1) + int16(2);
+  EXPECT_EQ(run("select 1", result_format_2), "12TE(22023)ZI");
+  EXPECT_EQ(run("select null", result_format_2), "12TE(22023)ZI");
+  EXPECT_EQ(run("select 1 where false", result_format_2), "12TCZI");
+  EXPECT_EQ(run("insert into extended_test values (7)", result_format_2), "12nCZI");
+  EXPECT_EQ(run("select 1, 2", int16(0) + int16(0) + int16(2) + int16(0) + int16(-1)),
+            "12TE(22023)ZI");
+  std::string null_in_format_2 = int16(1) + int16(2) + int16(1) + int32(-1) + int16(0);
+  EXPECT_EQ(run("select $1::int", null_in_format_2), "1E(22023)ZI");
+  // The number of parameters is looked at first.
+  EXPECT_EQ(run("select $1::int, $2::int", null_in_format_2), "1E(08P01)ZI");
+  // What the portal's description tells is the client's own word.
+  std::vector<Message> messages =
+      exchange(parse("", "select 1") + message('B', cstring("") + cstring("") + result_format_2) +
+               describe('P') + sync());
+  ASSERT_EQ(summary(messages), "12TZI");
+  EXPECT_TRUE(messages[2].body.ends_with(int16(2)));
 }
 
 TEST_F(ExtendedQueryTest, OnlyOneCommandInAStatement) {

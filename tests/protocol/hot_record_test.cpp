@@ -61,6 +61,38 @@ TEST_F(HotRecordTest, ChangesOfOtherColumns) {
   EXPECT_EQ(row(), "5 3 11 six 7 1");
 }
 
+// A block that has read some columns does not mind who changes others.
+TEST_F(HotRecordTest, BlocksRestOnWhatTheyRead) {
+  if (runs_on_postgres()) GTEST_SKIP() << "at this level it reads a snapshot";
+  other.ask(
+      query("insert into hot_test select i, i, i, i, 'row', 1, i from generate_series(2, 9) i"));
+  auto commits = [&](const std::string& read, const std::string& change) {
+    slow.ask(query("begin isolation level serializable"));
+    EXPECT_EQ(slow.ask(query(read)).find('E'), std::string::npos);
+    EXPECT_EQ(other.ask(query(change)), "CZI") << change;
+    std::string insert = slow.ask(query("insert into hot_test select max(id) + 1 from hot_test"));
+    bool committed = insert == "CZT" && slow.ask(query("commit")) == "CZI";
+    if (!committed) slow.ask(query("rollback"));
+    return committed;
+  };
+  const std::string n = "update hot_test set n = n + 1 where id = 3";
+  EXPECT_TRUE(commits("select name, k from hot_test where id = 3", n));
+  EXPECT_TRUE(commits("select name from hot_test where k = 3", n));
+  EXPECT_TRUE(commits("select name from hot_test where id < 5 and big > 1", n));
+  EXPECT_TRUE(commits(
+      "select a.name, b.n from hot_test a, hot_test b where a.id = 3 and b.id = a.k + 1", n));
+  EXPECT_TRUE(commits("select count(*) from hot_test", n));
+  EXPECT_TRUE(commits("select 1 from hot_test where id = 3", n));
+  EXPECT_FALSE(commits("select n from hot_test where id = 3", n));
+  EXPECT_FALSE(commits("select name from hot_test where id < 5 and n > 1", n));
+  EXPECT_FALSE(commits("select * from hot_test where id = 3", n));
+  EXPECT_FALSE(commits("select name from hot_test where id = 3",
+                       "update hot_test set name = 'longer' where id = 3"));
+  EXPECT_FALSE(commits("select name from hot_test where id = 3",
+                       "update hot_test set name = null where id = 3"));
+  EXPECT_FALSE(commits("select 1 from hot_test where id = 4", "delete from hot_test where id = 4"));
+}
+
 TEST_F(HotRecordTest, SumsGrowTogether) {
   if (runs_on_postgres()) GTEST_SKIP() << "it has no such statistics, and locks the row";
   EXPECT_FALSE(is_beaten("n = n + 10", "update hot_test set n = n + 5 where id = 1"));

@@ -55,8 +55,8 @@ std::vector<Occupation> occupations() {
       // It is loaded in bulk, and waits for who helps.
       {"UniqueIndexBuild", query("create unique index interrupt_index on interrupt_many (v)"),
        "state = 'active'", false},
-      {"StalledCopyIn", query("copy interrupt_test from stdin"), "wait_event = 'ClientRead'", false,
-       "G"},
+      {"StalledCopyIn", query("copy interrupt_test from stdin"),
+       "wait_event = 'ClientRead' and state = 'active'", false, "G"},
       {"StalledInsideOfCopyData",
        query("copy interrupt_test from stdin") + std::string("d\0\0\1\0half", 9),
        "wait_event = 'ClientRead' and state = 'active'", false, "G"},
@@ -111,7 +111,13 @@ class InterruptTest : public testing::TestWithParam<Occupation> {
     victim.send(GetParam().message);
     observer.await(victim, GetParam().seen);
   }
-  std::string expected(const std::string& error) { return GetParam().began + error; }
+  // It was ended with what it had begun to answer, if it had got so far.
+  void expect_end(const std::string& error) {
+    std::string answer = victim.answer();
+    EXPECT_TRUE(answer.ends_with(error) &&
+                GetParam().began.starts_with(answer.substr(0, answer.size() - error.size())))
+        << answer;
+  }
 
   Observer observer;
   RawClient holder;
@@ -126,7 +132,7 @@ TEST_P(InterruptTest, IsCancelled) {
     observer.await(victim, "state = 'idle'");
     return;
   }
-  EXPECT_EQ(victim.answer(), expected("E(57014)ZI"));
+  expect_end("E(57014)ZI");
   // What is left of a message comes, and means nothing.
   if (std::string_view(GetParam().name) == "StalledInsideOfCopyData")
     victim.send(std::string(252 - 4, 'x'));
@@ -138,7 +144,7 @@ TEST_P(InterruptTest, IsTerminated) {
   EXPECT_EQ(observer.terminate(victim), "t");
   observer.await_end(victim.process);
   if (!GetParam().answer_is_read) return;
-  EXPECT_EQ(victim.answer(), expected("E(57P01)(end)"));
+  expect_end("E(57P01)(end)");
 }
 
 TEST_P(InterruptTest, IsTerminatedAndWaitedFor) {
@@ -158,7 +164,7 @@ TEST_P(InterruptTest, RunsOutOfTime) {
     observer.await(victim, "state = 'idle' and wait_event = 'ClientWrite'");
     return;
   }
-  EXPECT_EQ(victim.answer(), expected("E(57014)ZI"));
+  expect_end("E(57014)ZI");
 }
 
 TEST_P(InterruptTest, ExceedsTheTransactionsTime) {
@@ -167,7 +173,7 @@ TEST_P(InterruptTest, ExceedsTheTransactionsTime) {
   victim.send(GetParam().message);
   observer.await_end(victim.process);
   if (!GetParam().answer_is_read) return;
-  EXPECT_EQ(victim.answer(), expected("E(25P04)(end)"));
+  expect_end("E(25P04)(end)");
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, InterruptTest, testing::ValuesIn(occupations()), name_of);

@@ -95,6 +95,26 @@ TEST_F(IsolationTest, ReadCommittedChecksTheConditionOfAnUpdateAgain) {
   EXPECT_EQ(other.ask(query("commit")), "CZI");
 }
 
+// A statement that began before a row could be seen has nothing to wait for.
+TEST_F(IsolationTest, ReadCommittedDoesNotWaitForARowThatIsBeingInserted) {
+  const std::string statements[] = {"update isolation_test set v = 9 where id = 7",
+                                    "delete from isolation_test where id = 7",
+                                    "select v from isolation_test where id = 7 for update"};
+  for (std::string end : {"commit", "rollback"}) {
+    for (const std::string& statement : statements) {
+      begin(one, "read committed");
+      begin(other, "read committed");
+      EXPECT_EQ(one.ask(query("insert into isolation_test values (7, 1)")), "CZT");
+      EXPECT_EQ(other.column("set lock_timeout = '1s'; " + statement), "") << statement;
+      EXPECT_EQ(one.ask(query(end)), "CZI");
+      EXPECT_EQ(other.column("select v from isolation_test where id = 7"),
+                end == "commit" ? "1 " : "");
+      EXPECT_EQ(other.ask(query("commit")), "CZI");
+      one.ask(query("delete from isolation_test where id = 7"));
+    }
+  }
+}
+
 TEST_F(IsolationTest, ReadCommittedRunsAJoinAgainWhenARowChangedUnderIt) {
   begin(one, "read committed");
   begin(other, "read committed");

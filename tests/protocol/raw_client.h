@@ -2,6 +2,8 @@
 // Thread safety: none.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -47,6 +49,8 @@ class RawClient {
   // True when nothing arrives for a while.
   bool is_silent(int milliseconds = 50);
   void shut_down();  // no more input from us
+  // The process that listens at the socket.
+  pid_t server_process() const;
 
   int32_t process = 0;
   int32_t secret = 0;

@@ -27,6 +27,14 @@ RawClient::RawClient() {
 
 RawClient::~RawClient() { close(descriptor_); }
 
+pid_t RawClient::server_process() const {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (getsockopt(descriptor_, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+    ADD_FAILURE() << "cannot tell whose socket it is: " << std::strerror(errno);
+  return peer.pid;
+}
+
 void RawClient::send(std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t count = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -121,6 +121,75 @@ TEST_F(UpsertTest, DoNothingWaitsForWhoIsInserting) {
   EXPECT_EQ(tag(waiting.read_answer()), "INSERT 0 0");
 }
 
+TEST_F(UpsertTest, WhatMeetsARowByItsSecondKeyLeavesTheFirstToOthers) {
+  RawClient block;
+  block.start();
+  control.ask(query("insert into upsert_test values (1, 'c', 1)"));
+  control.ask(query("set lock_timeout = '1s'"));
+  for (std::string level : {"read committed", "serializable"}) {
+    block.ask(query("begin isolation level " + level));
+    block.send(query("insert into upsert_test values (2, 'c', 1) on conflict do nothing"));
+    EXPECT_EQ(tag(block.read_answer()), "INSERT 0 0");
+    block.send(
+        query("insert into upsert_test values (3, 'c', 1) on conflict (code) do update set n = 2"));
+    EXPECT_EQ(tag(block.read_answer()), "INSERT 0 1");
+    for (std::string begin : {"", "begin; "}) {
+      EXPECT_EQ(
+          control.ask(query(begin + "insert into upsert_test values (2, 'd', 1), (3, 'e', 1)")),
+          begin.empty() ? "CZI" : "CCZT")
+          << level;
+      control.ask(query(begin.empty() ? "delete from upsert_test where id > 1" : "rollback"));
+    }
+    EXPECT_EQ(block.ask(query("commit")), "CZI") << level;
+  }
+}
+
+// Who is inserting the second key may come for the first one: nobody waits for nobody.
+TEST_F(UpsertTest, WhoWaitsForASecondKeyHasNotLockedTheFirst) {
+  RawClient block, waiting;
+  block.start();
+  waiting.start();
+  const std::string upserts[] = {
+      "insert into upsert_test values (2, 'c', 1) on conflict do nothing",
+      "insert into upsert_test values (2, 'c', 1) on conflict (code) do update set n = 7"};
+  for (const std::string& upsert : upserts) {
+    for (std::string end : {"commit", "rollback to a; commit"}) {
+      block.ask(query("begin isolation level read committed; savepoint a"));
+      ASSERT_EQ(block.ask(query("insert into upsert_test values (1, 'c', 1)")), "CZT");
+      waiting.ask(query("begin isolation level read committed"));
+      waiting.send(query(upsert));
+      EXPECT_TRUE(waiting.is_silent());
+      EXPECT_EQ(block.ask(query("insert into upsert_test values (2, 'd', 1)")), "CZT");
+      block.ask(query(end));
+      EXPECT_EQ(summary(waiting.read_answer()), "CZT");
+      EXPECT_EQ(waiting.ask(query("commit")), "CZI");
+      bool met = end == "commit";
+      EXPECT_EQ(control.column("select n from upsert_test order by id"),
+                !met                                          ? "1 "
+                : upsert.find("nothing") != std::string::npos ? "1 1 "
+                                                              : "7 1 ");
+      control.ask(query("delete from upsert_test"));
+    }
+  }
+}
+
+// Alone, too, it looks at the named key before it minds the other one.
+TEST_F(UpsertTest, AloneItWaitsForWhoIsGivingUpTheNamedKey) {
+  RawClient block, waiting;
+  block.start();
+  waiting.start();
+  for (std::string end : {"rollback", "commit"}) {
+    control.ask(query("insert into upsert_test values (1, 'c', 1), (2, 'd', 1)"));
+    block.ask(query("begin isolation level read committed"));
+    ASSERT_EQ(block.ask(query("update upsert_test set code = 'e' where id = 1")), "CZT");
+    waiting.send(query("insert into upsert_test values (2, 'c', 1) on conflict (code) do nothing"));
+    EXPECT_TRUE(waiting.is_silent());
+    block.ask(query(end));
+    EXPECT_EQ(waiting.answer(), end == "commit" ? "E(23505)ZI" : "CZI");
+    control.ask(query("delete from upsert_test"));
+  }
+}
+
 // What it met stays as it is until the block ends.
 TEST_F(UpsertTest, AConditionThatFailsLocksTheRow) {
   RawClient block, waiting;

@@ -329,6 +329,7 @@ Batch ProgramAuthor::garbage() {
     default:
       bytes = std::string(1, static_cast<char>(random_.next())) + wire::int32(4);
   }
+  made.waits = true;  // for the end: it may have begun a message that swallows what is sent next
   made.text += " garbage";
   made.messages.push_back(bytes);
   return made;

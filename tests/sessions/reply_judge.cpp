@@ -282,8 +282,7 @@ std::string ReplyJudge::take_fields(std::string_view body) {
     reader.bytes(4 + 2);
     if (reader.int32() == 0) return "a column without a type";
     reader.bytes(2 + 4);
-    formats_.push_back(reader.int16());
-    if (formats_.back() != 0 && formats_.back() != 1) return "a format that is none";
+    formats_.push_back(reader.int16());  // of a portal what was asked for, whatever it is
   }
   // Describe of a statement tells no formats; of a portal, which of several is not followed.
   formats_known_ = !is_somewhere(false, {Mode::describe_row, Mode::describe_portal});

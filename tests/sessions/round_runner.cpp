@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "tests/protocol/wire_messages.h"
 
@@ -22,6 +23,14 @@ std::string printable(const std::string& text) {
     result += byte >= ' ' && byte != 0x7f ? std::string(1, each) : byte == '\n' ? " " : code;
   }
   return result;
+}
+
+// PostgreSQL says these with XX000, too.
+bool is_postgres_internal_error(std::string_view error) {
+  static constexpr std::string_view texts[] = {"could not open relation with OID",
+                                               "invalid target WAL LSN"};
+  return std::ranges::any_of(
+      texts, [&](std::string_view text) { return error.find(text) != std::string_view::npos; });
 }
 
 std::string without_digits(std::string text) {
@@ -163,9 +172,7 @@ void RoundRunner::note_errors(Session& session) {
   for (const std::string& each : session.connection->take_errors()) {
     ++counts_.errors;
     ++counts_.by_state[each.substr(0, 5)];
-    // PostgreSQL says so, too.
-    bool is_known = each.find("could not open relation with OID") != std::string::npos;
-    if ((each.starts_with("XX") || each.starts_with("5800")) && !is_known)
+    if ((each.starts_with("XX") || each.starts_with("5800")) && !is_postgres_internal_error(each))
       add("internal error", each, &session);
   }
   if (!session.connection->violation().empty())
@@ -195,7 +202,6 @@ void RoundRunner::read(Session& session) {
     connection.send(wire::sync());
     connection.write_some();
   } else if (connection.judge().settled() && !session.leaves) {
-    // After garbage nothing is: it may have begun a message that swallows what is sent next.
     answered(session);
   }
 }

@@ -93,7 +93,7 @@ bool ServerProcess::goes_on() {
 
 bool ServerProcess::stop() {
   if (!is_running()) return false;
-  ::kill(process_, SIGTERM);
+  ::kill(process_, SIGINT);
   if (!within(std::chrono::seconds(120), [&] { return !is_running(); })) return false;
   return ended_as_ == "status 0";
 }

@@ -168,9 +168,13 @@ void Fuzz::check_levels() {
   if (after > before + before / 5 + (8 << 20))
     report(0,
            {"leak", std::to_string(before) + " bytes in use, then " + std::to_string(after), ""});
-  size_t open = least(0, half, &Levels::descriptors);
-  if (least(tail, levels_.size(), &Levels::descriptors) > open + 8)
-    report(0, {"leak", std::to_string(open) + " descriptors at first", ""});
+  // The log's segments are held open, and become more for a while, as checkpoints have to.
+  size_t open = least(half, tail, &Levels::descriptors);
+  size_t open_after = least(tail, levels_.size(), &Levels::descriptors);
+  if (open_after > open + 8) {
+    report(0,
+           {"leak", std::to_string(open) + " descriptors, then " + std::to_string(open_after), ""});
+  }
 }
 
 int Fuzz::run() {

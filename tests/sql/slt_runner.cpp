@@ -160,8 +160,18 @@ bool binary_comparable(const std::string& sql, const std::string& types) {
          starts_with_word(sql, "with") || starts_with_word(sql, "table");
 }
 
+// A query of several rows whose order SQL leaves open is compared sorted.
+bool order_is_open(const Record& answer) {
+  std::string lower = answer.sql;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return answer.rows.size() > 1 && lower.find("order by") == std::string::npos;
+}
+
+enum class Purpose { comparison, recording };
+
 // What the server answers to `expected.sql`, as the record that would expect it.
-Record ask(PGconn* connection, const Record& expected) {
+Record ask(PGconn* connection, const Record& expected, Purpose purpose) {
   Record answer = expected;
   Result result(PQexec(connection, expected.sql.c_str()));
   switch (PQresultStatus(result.get())) {
@@ -185,6 +195,7 @@ Record ask(PGconn* connection, const Record& expected) {
   answer.kind = RecordKind::query;
   answer.types = column_types(result.get());
   answer.rows = text_rows(result.get());
+  if (purpose == Purpose::recording && order_is_open(answer)) answer.row_sort = true;
   if (answer.row_sort) std::sort(answer.rows.begin(), answer.rows.end());
   answer.binary_hash.clear();
   if (binary_comparable(expected.sql, answer.types)) {
@@ -240,7 +251,7 @@ void run_file(const std::string& conninfo, const std::string& path, Totals& tota
   for (const Record& expected : records) {
     Record answer;
     try {
-      answer = ask(connection.get(), expected);
+      answer = ask(connection.get(), expected, Purpose::comparison);
     } catch (const std::runtime_error& error) {
       std::printf("%s:%d: %s\n  %s\n", path.c_str(), expected.line, error.what(),
                   expected.sql.c_str());
@@ -259,30 +270,12 @@ void run_file(const std::string& conninfo, const std::string& path, Totals& tota
   empty_public_schema(connection.get());
 }
 
-// A query of several rows whose order SQL leaves open is compared sorted.
-bool order_is_open(const Record& answer) {
-  std::string lower = answer.sql;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return answer.rows.size() > 1 && lower.find("order by") == std::string::npos;
-}
-
 void record_file(const std::string& conninfo, const std::string& from, bool plain) {
   std::vector<Record> records = plain ? read_plain_sql(from) : read_file(from);
   Connection connection = connect(conninfo);
   empty_public_schema(connection.get());
   for (Record& record : records) {
-    Record answer = ask(connection.get(), record);
-    if (answer.kind == RecordKind::query && !answer.row_sort && order_is_open(answer)) {
-      record.row_sort = true;
-      std::sort(answer.rows.begin(), answer.rows.end());
-      Result binary(PQexecParams(connection.get(), record.sql.c_str(), 0, nullptr, nullptr, nullptr,
-                                 nullptr, 1));
-      if (!answer.binary_hash.empty() && PQresultStatus(binary.get()) == PGRES_TUPLES_OK) {
-        answer.binary_hash = binary_hash(binary.get(), true);
-      }
-      answer.row_sort = true;
-    }
+    Record answer = ask(connection.get(), record, Purpose::recording);
     if (answer.kind == RecordKind::statement_error) answer.rows.clear();
     record = answer;
   }

@@ -3,20 +3,19 @@
 #include <algorithm>
 
 #include "base/aligned_bytes.h"
+#include "base/failed_call.h"
 #include "base/file.h"
+#include "wal/backup/source_logs.h"
 #include "wal/checkpoint/checkpoint_format.h"
 #include "wal/layout/log_directory.h"
 #include "wal/log/log_format.h"
+#include "wal/log/segment_reader.h"
 
 namespace pgsilo {
 namespace {
 
 constexpr size_t copy_bytes = size_t{4} << 20;
 constexpr char checkpoint_directory[] = "checkpoint";
-
-std::string log_directory_name(size_t index) {
-  return index == 0 ? "wal" : "wal" + std::to_string(index + 1);
-}
 
 class Copier {
  public:
@@ -38,7 +37,7 @@ class Copier {
 
  private:
   bool fail(const std::string& what, const std::string& path, const FileResult& result) {
-    why_ = "could not " + what + " \"" + path + "\": " + result.text();
+    why_ = could_not(what, path, result);
     return false;
   }
 
@@ -114,16 +113,18 @@ class Copier {
 
   bool copy_logs() {
     ControlFile& control = label_.control;
+    SourceLogs logs;
+    if (!logs.find(files_, source_, control, &why_)) return false;
     std::vector<Uuid> copied;
     for (Incarnation& incarnation : control.incarnations) {
       if (!needs_log(control, incarnation)) continue;
       for (LogIdentity& log : incarnation.logs) {
         auto known = std::find(copied.begin(), copied.end(), log.log);
-        std::string name = log_directory_name(static_cast<size_t>(known - copied.begin()));
+        std::string name = copied_log_name(static_cast<size_t>(known - copied.begin()));
         if (known == copied.end()) {
           copied.push_back(log.log);
           report_.log_directories.push_back(name);
-          if (!copy_log(log, name)) return false;
+          if (!copy_log(*logs.log(log.log), name)) return false;
         }
         log.path = name;
       }
@@ -131,58 +132,36 @@ class Copier {
     return true;
   }
 
-  bool copy_log(const LogIdentity& log, const std::string& name) {
-    for (const std::string& place : source_.log_directories) {
-      LogDirectory directory(files_, join_path(source_.data_directory, place));
-      std::string ignored;
-      if (!directory.read_identity(&ignored) || directory.log() != log.log) continue;
-      std::string to = join_path(target_, name);
-      return make_inside(name) &&
-             copy_file(join_path(directory.path(), log_identity_name),
-                       join_path(to, log_identity_name)) &&
-             copy_segments(directory, to) && sync_inside(name);
-    }
-    why_ = "log \"" + log.path + "\" (" + log.log.text() + ") is in none of the log directories";
-    return false;
+  bool copy_log(const SourceLog& log, const std::string& name) {
+    std::string to = join_path(target_, name);
+    return make_inside(name) &&
+           copy_file(join_path(log.directory->path(), log_identity_name),
+                     join_path(to, log_identity_name)) &&
+           copy_segments(log, to) && sync_inside(name);
   }
 
-  uint64_t first_segment(const Uuid& log) const {
-    for (const LogCut& cut : label_.control.checkpoint.cuts) {
-      if (cut.log == log) return cut.segment;
-    }
-    return 0;
-  }
-
-  // From the cut up to the first that nothing was written to yet. One is always copied: a log
-  // without segments is a lost one.
-  bool copy_segments(const LogDirectory& directory, const std::string& to) {
-    std::vector<uint64_t> numbers;
-    FileResult result = directory.list_segments(&numbers);
-    if (!result.ok()) return fail("read log directory", directory.path(), result);
-    std::erase_if(numbers, [first = first_segment(directory.log())](uint64_t number) {
-      return number < first;
-    });
-    for (uint64_t number : numbers) {
-      bool written = false;
-      if (!is_written(directory.segment_path(number), number, &written)) return false;
-      if (!written && number != numbers.front()) break;
-      if (!copy_file(directory.segment_path(number), join_path(to, segment_name(number))))
-        return false;
+  // Up to the first that nothing was written to yet, or by a later start than the label knows. One
+  // is always copied: a log without segments is a lost one.
+  bool copy_segments(const SourceLog& log, const std::string& to) {
+    for (const auto& [number, path] : log.segments) {
+      bool counts = false;
+      if (!may_count(log.directory->log(), number, path, &counts)) return false;
+      if (!counts && number != log.segments.begin()->first) break;
+      if (!copy_file(path, join_path(to, segment_name(number)))) return false;
     }
     return true;
   }
 
-  bool is_written(const std::string& path, uint64_t number, bool* written) {
-    std::unique_ptr<File> file;
-    FileResult result = files_.open(path, {}, &file);
-    if (!result.ok()) return fail("open file", path, result);
-    size_t got = 0;
-    result = file->read_at(buffer_.get(), log_format::block_unit, 0, &got);
-    if (!result.ok()) return fail("read file", path, result);
-    if (got < log_format::block_unit) return true;
-    std::optional<BlockClaim> claim = read_claim({buffer_.get(), got});
-    *written = claim && claim->place.segment == number;
-    return true;
+  // One whose first block is damaged may.
+  bool may_count(const Uuid& log, uint64_t number, const std::string& path, bool* counts) {
+    SegmentReader reader(files_, path, number, log);
+    FileResult result = reader.open(log_format::block_unit);
+    std::optional<BlockView> first;
+    if (result.ok()) first = reader.next(0, log_format::block_unit);
+    *counts = first ? first->header.incarnation <= label_.control.incarnations.back().number
+                    : result.ok() && !reader.begins_unused();
+    if (result.ok()) result = reader.result();
+    return result.ok() || fail("read file", path, result);
   }
 
   bool write_label(const std::string& text) {
@@ -200,6 +179,24 @@ class Copier {
 };
 
 }  // namespace
+
+bool add_archive(FileSystem& files, const std::string& archive, BackupSource* source,
+                 std::string* why) {
+  std::vector<LogDirectory> directories;
+  bool call_failed = false;
+  if (!list_archive(files, archive, &directories, &call_failed, why) ||
+      !read_archived_ends(files, archive, &source->archived_ends, why)) {
+    return false;
+  }
+  for (const LogDirectory& log : directories) source->archive_directories.push_back(log.path());
+  if (!directories.empty()) return true;
+  *why = "directory \"" + archive + "\" holds no archive of a log";
+  return false;
+}
+
+std::string copied_log_name(size_t index) {
+  return index == 0 ? "wal" : "wal" + std::to_string(index + 1);
+}
 
 BackupSource source_of_backup(const std::string& directory, const BackupLabel& label) {
   BackupSource source{.data_directory = directory,

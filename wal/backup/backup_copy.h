@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "wal/backup/archive_directory.h"
 #include "wal/backup/backup_label.h"
 
 namespace pgsilo {
@@ -20,8 +22,17 @@ struct BackupSource {
   std::string data_directory;
   std::vector<std::string> log_directories;
   std::vector<std::string> checkpoint_directories;  // that are looked through, too
+  // Of an archive of the log, each of one log; not in the data directory.
+  std::vector<std::string> archive_directories = {};
+  std::optional<std::vector<ArchivedEnd>> archived_ends = {};  // how far they had got, if known
 };
 
+// The archive's logs and their ends are looked at, too. False: `why`.
+bool add_archive(FileSystem& files, const std::string& archive, BackupSource* source,
+                 std::string* why);
+
+// Of the logs of a backup or an archive, the directory of each: wal, wal2 ...
+std::string copied_log_name(size_t index);
 // Of a backup: everything lies in its directory.
 BackupSource source_of_backup(const std::string& directory, const BackupLabel& label);
 

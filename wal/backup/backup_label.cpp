@@ -9,6 +9,7 @@
 
 #include "base/checksum.h"
 #include "base/file.h"
+#include "wal/layout/lsn_text.h"
 
 namespace pgsilo {
 namespace {
@@ -88,13 +89,6 @@ std::optional<Epoch> parse_lsn(std::string_view text) {
 }
 
 }  // namespace
-
-std::string lsn_text(Epoch epoch) {
-  std::array<char, 20> text;
-  std::snprintf(text.data(), text.size(), "%" PRIX32 "/%" PRIX32,
-                static_cast<uint32_t>(epoch.value() >> 32), static_cast<uint32_t>(epoch.value()));
-  return text.data();
-}
 
 std::string write_backup_label(const BackupLabel& label) {
   const CheckpointManifest& checkpoint = label.control.checkpoint;

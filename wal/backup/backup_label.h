@@ -23,9 +23,6 @@ struct BackupLabel {
   ControlFile control;     // as of the start; its last incarnation is the one that was copied
 };
 
-// An epoch as PostgreSQL writes a place in its log.
-std::string lsn_text(Epoch epoch);
-
 std::string write_backup_label(const BackupLabel& label);
 // False: `why`, of the text alone.
 bool read_backup_label(std::string_view text, BackupLabel* label, std::string* why);

@@ -15,16 +15,15 @@
 
 namespace pgsilo {
 
-class FileSystem;
+class SourceLogs;
 struct BackupLabel;
-struct BackupSource;
-struct BatchTrailer;
+struct ControlFile;
+struct Incarnation;
 
 class StateTimes {
  public:
-  // False: `why`.
-  bool read(FileSystem& files, const BackupSource& source, const BackupLabel& label,
-            std::string* why);
+  // Of the states from `earliest` on. `logs` are scanned. False: `why`.
+  bool read(const SourceLogs& logs, const BackupLabel& label, Epoch earliest, std::string* why);
 
   // Of the earliest and of the latest state that can be told by its time; microseconds since 1970.
   uint64_t first_us() const { return states_.front().unix_us; }
@@ -38,7 +37,7 @@ class StateTimes {
     uint64_t unix_us;
     Epoch epoch;
   };
-  void sort_out(Epoch earliest, Epoch proven);
+  void add(const SourceLogs& logs, const ControlFile& control, const Incarnation& incarnation);
 
   std::vector<State> states_;  // ascending in both
 };

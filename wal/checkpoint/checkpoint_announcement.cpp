@@ -20,6 +20,8 @@ const char* flags_of(CheckpointReason reason) {
       return "immediate force damage";
     case CheckpointReason::shutdown:
       return "shutdown immediate";
+    case CheckpointReason::recovery:
+      return "end-of-recovery immediate";
   }
   return "";
 }

@@ -21,8 +21,8 @@ class CheckpointWalk;
 class Clock;
 struct CheckpointManifest;
 
-// damage: of a file that a recovery would need.
-enum class CheckpointReason : uint8_t { time, log_volume, request, damage, shutdown };
+// damage: of a file that a recovery would need. recovery: there was too much log for it.
+enum class CheckpointReason : uint8_t { time, log_volume, request, damage, shutdown, recovery };
 
 // What it is about (docs/checkpoints.md, States).
 enum class CheckpointPhase : uint8_t { settling, walking, finishing, becoming_durable };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "wal/layout/checked_bytes.h"
 
@@ -71,7 +72,7 @@ void read_fields(CheckedReader& from, CheckpointManifest* manifest) {
   manifest->begun = Epoch(from.u64());
   manifest->ended = Epoch(from.u64());
   manifest->recorded = Epoch(from.u64());
-  manifest->unix_time_us = from.u64();
+  manifest->unix_time_us = known_unix_time_us(from.u64());
   manifest->relation_id_floor = from.u32();
   manifest->records = from.u64();
 }
@@ -98,6 +99,11 @@ CheckpointManifest read_oldest_manifest(CheckedReader& from) {
 }
 
 }  // namespace
+
+const LogCut* find_cut(const std::vector<LogCut>& cuts, const Uuid& log) {
+  auto found = std::ranges::find(cuts, log, &LogCut::log);
+  return found == cuts.end() ? nullptr : &*found;
+}
 
 std::string CheckpointFile::path(const std::string& data_directory, const Uuid& database) const {
   return join_path(join_path(data_directory, directory), identity(database).name());

@@ -53,6 +53,9 @@ struct LogCut {
   uint64_t block = 0;
 };
 
+// Null: there is none of it.
+const LogCut* find_cut(const std::vector<LogCut>& cuts, const Uuid& log);
+
 struct CheckpointManifest {
   uint64_t number = 0;       // 0: there is no checkpoint; no other one that ever counted has it
   uint64_t incarnation = 0;  // that made it: everything older is in it whole
@@ -67,6 +70,8 @@ struct CheckpointManifest {
   std::vector<CheckpointFile> files;
 
   bool exists() const { return number != 0; }
+  // Null: the log is read from its first segment on.
+  const LogCut* cut_of(const Uuid& log) const { return find_cut(cuts, log); }
   // Whether blocks of the file count, whatever its directory is called.
   bool names(const CheckpointFile& file) const;
   uint64_t bytes() const;

@@ -8,16 +8,15 @@
 #include "base/server_log.h"
 #include "wal/checkpoint/checkpointer.h"
 #include "wal/log/logger.h"
+#include "wal/slots/log_slots.h"
 
 namespace pgsilo {
 namespace {
 
 // 0: the log is needed from its first segment on.
 uint64_t cut_segment(const CheckpointManifest& checkpoint, const Uuid& log) {
-  for (const LogCut& cut : checkpoint.cuts) {
-    if (cut.log == log) return cut.segment;
-  }
-  return 0;
+  const LogCut* cut = checkpoint.cut_of(log);
+  return cut == nullptr ? 0 : cut->segment;
 }
 
 }  // namespace
@@ -35,7 +34,8 @@ void CheckpointRetention::replace(ControlFile&& next) noexcept {
 
 uint64_t CheckpointRetention::first_needed(size_t log) const {
   const Uuid& identity = parts_.logs[log].log;
-  uint64_t segment = cut_segment(control_.checkpoint, identity);
+  uint64_t segment =
+      std::min(cut_segment(control_.checkpoint, identity), slots_.first_needed(identity));
   for (const CheckpointHold* hold : holds_) {
     if (!hold->given_up_)
       segment = std::min(segment, cut_segment(hold->control_.checkpoint, identity));
@@ -45,6 +45,7 @@ uint64_t CheckpointRetention::first_needed(size_t log) const {
 
 uint64_t CheckpointRetention::retire_segments() {
   uint64_t retired = 0;
+  slots_.take_released();
   try {
     for (size_t i = 0; i < parts_.logs.size(); ++i) {
       SegmentStore& segments = parts_.logs[i].logger->segments();
@@ -98,7 +99,7 @@ void CheckpointRetention::remove_files() {
 
 bool CheckpointRetention::give_up_holds() noexcept {
   std::lock_guard lock(mutex_);
-  bool any = false;
+  bool any = slots_.give_up_temporary();
   for (CheckpointHold* hold : holds_) any |= !std::exchange(hold->given_up_, true);
   if (any) {
     write_server_log(LogLevel::warning,
@@ -109,7 +110,7 @@ bool CheckpointRetention::give_up_holds() noexcept {
 
 bool CheckpointRetention::is_untidy() const {
   std::lock_guard lock(mutex_);
-  return untidy_;
+  return untidy_ || slots_.has_released();
 }
 
 CheckpointHold::CheckpointHold(Checkpointer& checkpointer) : checkpointer_(checkpointer) {

@@ -1,5 +1,5 @@
 // What a checkpoint that was replaced leaves: its files, and the log behind its cuts. They go once
-// no hold keeps them.
+// no hold keeps them, and no slot the log.
 //
 // Thread safety: a CheckpointHold: any thread, each one owner. CheckpointRetention: the
 // checkpointer's thread, but for is_untidy().
@@ -16,26 +16,28 @@ namespace pgsilo {
 
 class Checkpointer;
 class CheckpointHold;
+class LogSlots;
 struct CheckpointParts;
 
 class CheckpointRetention {
  public:
   // `control` is the one that counts; it is changed by replace() only as long as there are holds.
-  CheckpointRetention(const CheckpointParts& parts, ControlFile& control)
-      : parts_(parts), control_(control) {}
+  CheckpointRetention(const CheckpointParts& parts, ControlFile& control, LogSlots& slots)
+      : parts_(parts), control_(control), slots_(slots) {}
 
   // For one replace(). Throws std::bad_alloc.
   void make_room();
   // `next` is on disk: it counts from now on.
   void replace(ControlFile&& next) noexcept;
-  // Segments that neither the checkpoint that counts nor a hold needs go to their stores. Their
-  // bytes.
+  // Segments that neither the checkpoint that counts nor a hold or a slot needs go to their stores.
+  // Their bytes.
   uint64_t retire_segments();
   // Files that neither needs. What cannot be removed is by the next start.
   void remove_files();
-  // The device is full: no backup is worth the writers' standstill. True if there were any holds.
+  // The device is full: no backup is worth the writers' standstill. True if there were any holds or
+  // temporary slots.
   bool give_up_holds() noexcept;
-  // Whether a hold that went kept something.
+  // Whether a hold or a slot that went kept something.
   bool is_untidy() const;
 
  private:
@@ -48,6 +50,7 @@ class CheckpointRetention {
   const CheckpointParts& parts_;
   mutable std::mutex mutex_;
   ControlFile& control_;
+  LogSlots& slots_;
   std::vector<CheckpointManifest> replaced_;  // whose files are there
   std::vector<CheckpointHold*> holds_;
   bool untidy_ = false;

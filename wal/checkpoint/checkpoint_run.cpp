@@ -23,7 +23,7 @@ void CheckpointRun::begin() {
     manifest_.cuts.push_back({log.log, position.segment, position.block});
   }
   manifest_.begun = parts_.epochs.advance();
-  manifest_.unix_time_us = static_cast<uint64_t>(unix_time_us());
+  manifest_.unix_time_us = known_unix_time_us();
   walk_.emplace(parts_.relations, manifest_.begun);
 }
 

@@ -24,6 +24,8 @@ constexpr auto short_wait = std::chrono::milliseconds(1);
 constexpr auto longest_rest = std::chrono::milliseconds(20);
 // After a failure.
 constexpr int64_t retry_after_us = 10'000'000;
+// Between two for a log that is short of space, the first of which gave none of it back.
+constexpr int64_t relief_pause_us = 60'000'000;
 
 }  // namespace
 
@@ -48,9 +50,11 @@ Checkpointer::Checkpointer(CheckpointParts parts, const Clock& clock, ControlFil
       clock_(clock),
       control_(control),
       keeper_(keeper),
-      options_(options),
-      retention_(parts_, control),
+      options_(std::move(options)),
+      slots_(parts_, *this, keeper, options_.slots),
+      retention_(parts_, control, slots_),
       last_number_(control.checkpoint.number),
+      space_(parts_, options_.schedule.max_log_bytes),
       last_begun_us_(clock.now_us()),
       history_(clock) {}
 
@@ -154,7 +158,9 @@ void Checkpointer::complete() {
   }
   if (!result.ok()) return fail(result);
   retention_.replace(std::move(control));
-  if (log_is_short()) retention_.give_up_holds();
+  bool was_short = log_is_short();
+  if (was_short) retention_.give_up_holds();
+  slots_.enforce();
   if (watcher_ != nullptr) watcher_->checkpoint_counts(control_.checkpoint);
   repairs_done_ = attempt_->repairs;
   history_.phase_ended();
@@ -162,9 +168,15 @@ void Checkpointer::complete() {
   log_bytes_at_begin_ = attempt_->log_bytes_at_begin;
   last_begun_us_ = attempt_->begun_us;
   attempt_.reset();
-  history_.complete(control_.checkpoint, distance, retire_segments());
+  made_ = true;
+  uint64_t retired = retire_segments();
+  relief_at_us_ = was_short && retired == 0 ? clock_.now_us() + relief_pause_us : 0;
+  history_.complete(control_.checkpoint, distance, retired);
   if (options_.announce) announce_end(history_.last());
-  answer("");
+  free_at_failure_.reset();
+  lack_.reset();
+  end_need_of_room(/*made=*/true);
+  answer(CheckpointOutcome::done, "");
   retention_.remove_files();
 }
 
@@ -177,21 +189,37 @@ uint64_t Checkpointer::retire_segments() {
 
 // What a hold kept that has gone.
 void Checkpointer::tidy() {
-  if (!retention_.is_untidy()) return;
-  retire_segments();
-  retention_.remove_files();
+  if (retention_.is_untidy()) {
+    retire_segments();
+    retention_.remove_files();
+  }
+  if (slots_.lag()) give_slots_room();
 }
 
 // Memory may be what has failed, and fail on: needs none.
 void Checkpointer::fail(const FileResult& result) {
+  uint64_t wanted_bytes = expected_bytes();
+  uint64_t planned_bytes = attempt_ == nullptr ? 0 : attempt_->run.walk().planned_bytes();
+  bool lacks_room = lacks_room_still();
   give_up(result.words());
-  if (result.status == FileStatus::no_space && retention_.give_up_holds()) {
+  bool no_space = result.status == FileStatus::no_space;
+  bool too_much = no_space && slots_.enforce();
+  if (no_space && (retention_.give_up_holds() || too_much)) {
     retire_segments();
     retention_.remove_files();
   }
-  // Without space what is kept for later goes, and it is tried again at once.
-  bool freed = result.status == FileStatus::no_space && remove_retired();
-  retry_at_us_ = clock_.now_us() + (freed ? 0 : retry_after_us);
+  free_at_failure_.reset();
+  // If the log can give what is missing, it does, and it is tried again before anybody is told.
+  made_room_ = no_space && !lacks_room && make_room(wanted_bytes);
+  if (made_room_) return;
+  end_need_of_room(/*made=*/false);
+  if (no_space) free_at_failure_ = free_bytes();
+  if (no_space && !lacks_room) lack_ = {planned_bytes, *free_at_failure_};
+  retry_at_us_ = clock_.now_us() + retry_after_us;
+  answer(no_space                        ? CheckpointOutcome::no_space
+         : result.error_number == ENOMEM ? CheckpointOutcome::no_memory
+                                         : CheckpointOutcome::failed,
+         result.words());
 }
 
 void Checkpointer::give_up(const char* why) {
@@ -201,24 +229,34 @@ void Checkpointer::give_up(const char* why) {
   std::snprintf(text.data(), text.size(), "could not make a checkpoint: %s", why);
   write_server_log(LogLevel::warning, text.data());
   history_.fail(why);
-  answer(why);
 }
 
-bool Checkpointer::remove_retired() {
-  bool any = false;
-  try {
-    for (const CheckpointedLog& log : parts_.logs) any |= log.logger->segments().remove_retired();
-  } catch (const std::bad_alloc&) {  // what has gone has gone
-  }
-  return any;
+// How long the files of the one that runs will be, as what they hold so far tells; 0: too little is
+// known. What rows take in memory tells nothing: they may have been deleted.
+uint64_t Checkpointer::expected_bytes() const {
+  if (attempt_ == nullptr || attempt_->phase == CheckpointPhase::settling) return 0;
+  const CheckpointWalk& walk = attempt_->run.walk();
+  uint64_t planned = walk.planned_bytes();
+  uint64_t walked = walk.walked_bytes();
+  if (walked < planned / 16) return 0;
+  return static_cast<uint64_t>(static_cast<double>(attempt_->run.bytes()) *
+                               static_cast<double>(planned) / static_cast<double>(walked + 1));
 }
 
-void Checkpointer::answer(const char* failure) {
+// The log gave all that it may, in vain, and since then neither rows have gone nor space has come.
+// What it gave again others on the device might take, and then there is nothing for the checkpoint
+// that somebody asks for when he has made it shorter.
+bool Checkpointer::lacks_room_still() const {
+  if (!lack_ || attempt_ == nullptr || attempt_->reason == CheckpointReason::request) return false;
+  return attempt_->run.walk().planned_bytes() >= lack_->planned_bytes &&
+         free_bytes() < lack_->free_bytes + segment_bytes();
+}
+
+void Checkpointer::answer(CheckpointOutcome outcome, const char* failure) {
   std::lock_guard lock(mutex_);
-  bool done = *failure == '\0';
   for (CheckpointRequest* request : requests_) {
     if (!request->begun_) continue;
-    request->outcome_ = done ? CheckpointOutcome::done : CheckpointOutcome::failed;
+    request->outcome_ = outcome;
     assign_or_out_of_memory(&request->failure_, failure);
     request->parker_.unpark();
   }
@@ -241,10 +279,10 @@ bool Checkpointer::proves(Epoch epoch, Epoch* recorded) {
 
 // --- by steps, or whole ---
 
-bool Checkpointer::step() {
+bool Checkpointer::step(CheckpointReason reason) {
   tidy();
   uint64_t before = control_.checkpoint.number;
-  advance(CheckpointReason::request);
+  advance(reason);
   return control_.checkpoint.number != before;
 }
 
@@ -254,12 +292,19 @@ bool Checkpointer::run_now(CheckpointReason reason, std::string* why) {
 
 bool Checkpointer::make(CheckpointReason reason, bool paced, std::string* why) {
   uint64_t before = control_.checkpoint.number;
+  do {
+    made_room_ = false;
+    attempt(reason, paced);
+  } while (made_room_ && !(paced && interrupted()));
+  if (control_.checkpoint.number != before) return true;
+  history_.tell_failure(why);
+  return false;
+}
+
+void Checkpointer::attempt(CheckpointReason reason, bool paced) {
   advance(reason);
   while (attempt_ != nullptr) {
-    if (paced && interrupted()) {
-      give_up("the server is shutting down");
-      break;
-    }
+    if (paced && interrupted()) return give_up("the server is shutting down");
     bool walks = attempt_->phase == CheckpointPhase::walking;
     if (walks && (paced || attempt_->run.walkers() > 1)) {
       walk_on_all_threads(paced);
@@ -268,9 +313,6 @@ bool Checkpointer::make(CheckpointReason reason, bool paced, std::string* why) {
       changed_.wait_for(lock, short_wait, [this] { return interrupted(); });
     }
   }
-  if (control_.checkpoint.number != before) return true;
-  history_.tell_failure(why);
-  return false;
 }
 
 // Leaves the end of the walk to advance(), which finds every walker at its end. Threads that cannot
@@ -302,18 +344,18 @@ void Checkpointer::walk_whole(CheckpointWalker& walker, bool paced) {
   }
 }
 
-// Whether writers wait for log space, which the checkpoint will free.
+// Of space, which the checkpoint will free.
 bool Checkpointer::log_is_short() const {
-  return std::any_of(parts_.logs.begin(), parts_.logs.end(), [](const CheckpointedLog& log) {
-    return log.logger->segments().state() == LogSpace::exhausted;
-  });
+  return std::any_of(parts_.logs.begin(), parts_.logs.end(),
+                     [](const CheckpointedLog& log) { return log.logger->segments().is_short(); });
 }
 
 void Checkpointer::rest() {
   const Attempt& attempt = *attempt_;
   const CheckpointWalk& walk = attempt.run.walk();
   auto hurries = [this] {
-    return interrupted() || urgent_.load(std::memory_order_relaxed) || wants_repair();
+    return interrupted() || urgent_.load(std::memory_order_relaxed) || wants_repair() ||
+           attempt_->reason == CheckpointReason::recovery;
   };
   while (!log_is_short() && !walk.given_up() &&
          attempt.pace.should_rest(clock_.now_us(), log_bytes() - attempt.log_bytes_at_begin,
@@ -349,6 +391,10 @@ void Checkpointer::log_has_grown() {
   changed_.notify_all();
 }
 
+std::unique_ptr<CheckpointHold> Checkpointer::hold() {
+  return std::make_unique<CheckpointHold>(*this);
+}
+
 void Checkpointer::repair() {
   {
     std::lock_guard lock(mutex_);
@@ -366,52 +412,7 @@ void Checkpointer::run() {
     std::lock_guard lock(mutex_);
     for (CheckpointRequest* request : requests_) request->begun_ = true;
   }
-  answer("the server is shutting down");
-}
-
-bool Checkpointer::has_request() const {
-  return std::any_of(requests_.begin(), requests_.end(),
-                     [](const CheckpointRequest* request) { return !request->begun_; });
-}
-
-bool Checkpointer::wait_for_reason(CheckpointReason* reason) {
-  const CheckpointSchedule& schedule = options_.schedule;
-  std::unique_lock lock(mutex_);
-  while (!interrupted()) {
-    woken_ = false;
-    if (retention_.is_untidy()) {
-      lock.unlock();
-      tidy();
-      lock.lock();
-    }
-    if (has_request()) {
-      *reason = CheckpointReason::request;
-      return true;
-    }
-    int64_t now = clock_.now_us();
-    if (now >= retry_at_us_ && wants_repair()) {
-      *reason = CheckpointReason::damage;
-      return true;
-    }
-    int64_t due = std::max(last_begun_us_ + schedule.timeout_us, retry_at_us_);
-    uint64_t grown = log_bytes() - log_bytes_at_begin_;
-    bool pressed = grown >= schedule.trigger_log_bytes() || (grown != 0 && log_is_short());
-    if (now >= retry_at_us_ && pressed) {
-      *reason = CheckpointReason::log_volume;
-      return true;
-    }
-    if (now >= due && grown != 0) {
-      *reason = CheckpointReason::time;
-      return true;
-    }
-    if (now >= due) due = now + schedule.timeout_us;
-    bool waits_for_retry = pressed || wants_repair();
-    if (waits_for_retry) due = std::min(due, retry_at_us_);
-    changed_.wait_for(lock, std::chrono::microseconds(due - now), [this, waits_for_retry] {
-      return woken_ || interrupted() || has_request() || (!waits_for_retry && wants_repair());
-    });
-  }
-  return false;
+  answer(CheckpointOutcome::failed, "the server is shutting down");
 }
 
 // --- those who ask ---

@@ -180,10 +180,17 @@ void Scrubber::scrub_checkpoint() {
       if (given_up()) return;
       CheckpointBlockReader reader;
       CheckpointFault fault = blocks.read(file, block, &reader);
-      if (fault) note(fault, ", of relation " + std::to_string(block.relation.value()));
+      if (fault) note(fault, contents_of(block));
       took(block.bytes, &ScrubStatus::checkpoint_bytes);
     }
   }
+}
+
+// As a start that leaves the block out says it.
+std::string Scrubber::contents_of(const CheckpointBlock& block) const {
+  std::string words = names_ == nullptr ? "" : names_->held_by(block);
+  if (words.empty()) return ", of relation " + std::to_string(block.relation.value());
+  return ": " + words;
 }
 
 // The segments behind which the log has begun another one already: whoever writes that has synced

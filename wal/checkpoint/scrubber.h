@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "wal/checkpoint/checkpoint_format.h"
 #include "wal/checkpoint/checkpoint_manifest.h"
 #include "wal/checkpoint/checkpointer.h"
 #include "wal/recovery/checkpoint_fault.h"
@@ -38,6 +39,16 @@ struct ScrubStatus {
   std::string last_fault;
   int64_t last_fault_unix_us = 0;  // 0: there was none
   uint64_t repairs = 0;            // checkpoints asked for
+};
+
+// Knows what relations are called. Thread safety: held_by(): the scrubber's thread.
+class BlockNames {
+ public:
+  // What was in the block, in words; empty: nobody knows.
+  virtual std::string held_by(const CheckpointBlock& block) const = 0;
+
+ protected:
+  ~BlockNames() = default;
 };
 
 class Scrubber final : public CheckpointWatcher {
@@ -61,6 +72,8 @@ class Scrubber final : public CheckpointWatcher {
   Scrubber(Parts parts, CheckpointManifest counts);
   ~Scrubber() { stop(); }
 
+  // Before start(). Null: relations are told by their numbers.
+  void set_names(const BlockNames* names) { names_ = names; }
   void start();
   void stop();
   // A whole pass, unpaced.
@@ -77,12 +90,14 @@ class Scrubber final : public CheckpointWatcher {
   void scrub_log(const CheckpointedLog& log, const LogCut& cut);
   void scrub_segment(const CheckpointedLog& log, uint64_t number);
   void note(const CheckpointFault& fault, const std::string& of_what);
+  std::string contents_of(const CheckpointBlock& block) const;
   void tell_of_the_rest() const;
   void repair_if_due();  // with mutex_
   void took(uint64_t bytes, uint64_t ScrubStatus::* counter);
   bool given_up() const;
 
   const Parts parts_;
+  const BlockNames* names_ = nullptr;
 
   // Of the pass that runs: its thread's.
   CheckpointManifest read_;

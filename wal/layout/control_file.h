@@ -8,6 +8,7 @@
 // incompatible one, neither. Thread safety: values.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ struct LogIdentity {
 struct HistoryPoint {
   Uuid incarnation;  // null: none, or of a format that had no ids
   Epoch durable;
+
+  bool operator==(const HistoryPoint&) const = default;
 };
 
 struct Incarnation {
@@ -67,6 +70,11 @@ struct ControlFile {
   uint32_t version = 0;
   FeatureBits unknown;
   std::string writer;
+
+  bool all_closed() const {
+    return std::all_of(incarnations.begin(), incarnations.end(),
+                       [](const Incarnation& each) { return each.closed; });
+  }
 };
 
 // Whether a recovery needs anything that the incarnation logged: not what the checkpoint holds.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/failed_call.h"
+#include "base/server_log.h"
 #include "wal/layout/checked_bytes.h"
 #include "wal/layout/control_file.h"
 #include "wal/log/log_format.h"
@@ -16,7 +18,7 @@ constexpr uint32_t identity_version = 1;
 
 bool failed(std::string* why, const std::string& what, const std::string& path,
             const FileResult& result) {
-  *why = "could not " + what + " \"" + path + "\": " + result.text();
+  *why = could_not(what, path, result);
   return false;
 }
 
@@ -52,7 +54,11 @@ std::unique_ptr<File> lock_data_directory(FileSystem& files, const std::string& 
   std::string pid = std::to_string(getpid());
   pid.resize(15, ' ');
   result = file->write_at((pid + "\n").data(), 16, 0);
-  if (!result.ok()) {
+  // On a full device the lock does without the words.
+  if (result.status == FileStatus::no_space) {
+    write_server_log(LogLevel::warning,
+                     "could not write lock file \"" + path + "\": " + result.text());
+  } else if (!result.ok()) {
     failed(why, "write lock file", path, result);
     return nullptr;
   }
@@ -83,11 +89,12 @@ bool LogDirectory::open(std::string* why) {
   return read_identity(why) && (!has_identity_ || lock(why));
 }
 
-bool LogDirectory::read_identity(std::string* why) {
+bool LogDirectory::read_identity(std::string* why, bool* call_failed) {
   std::string path = join_path(path_, log_identity_name);
   std::string content;
   FileResult result = read_whole_file(files_, path, &content);
   if (result.status == FileStatus::not_found) return true;
+  if (call_failed != nullptr) *call_failed = !result.ok();
   if (!result.ok()) return failed(why, "read file", path, result);
   CheckedReader reader(content);
   CheckedReader::Head head = reader.head(identity_magic, identity_version);

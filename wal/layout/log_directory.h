@@ -20,8 +20,9 @@ class LogDirectory {
  public:
   LogDirectory(FileSystem& files, std::string path) : files_(files), path_(std::move(path)) {}
 
-  // Reads the identity; `has_identity()` tells whether there was one. False: `why`.
-  bool read_identity(std::string* why);
+  // Reads the identity; `has_identity()` tells whether there was one. False: `why`, and whether a
+  // call failed, which may go better.
+  bool read_identity(std::string* why, bool* call_failed = nullptr);
   // The same, and locks the directory.
   bool open(std::string* why);
   // Whether it may be made one: it is missing, or holds no segment. False: `why`.

@@ -92,6 +92,28 @@ FileResult ProgressFile::create(ProgressMark mark, const ProgressMark* before) {
   return result;
 }
 
+FileResult ProgressFile::go_on(ProgressMark mark, const ProgressMark& before) {
+  unsigned place = 0;
+  if (!find(before, &place)) return create(std::move(mark), &before);
+  FileResult result = files_.open(path_, {.write = true, .synchronous = true}, &file_);
+  if (!result.ok()) return result;
+  sequence_ = before.sequence;
+  next_place_ = (place + 1) % places;
+  return write(std::move(mark));
+}
+
+bool ProgressFile::find(const ProgressMark& mark, unsigned* place) const {
+  std::string content;
+  if (!read_whole_file(files_, path_, &content).ok() || content.size() != places * place_bytes)
+    return false;
+  for (*place = 0; *place < places; ++*place) {
+    std::string_view bytes = std::string_view(content).substr(*place * place_bytes, place_bytes);
+    std::optional<ProgressMark> found = decode(bytes, database_);
+    if (found && found->id == mark.id && found->sequence == mark.sequence) return true;
+  }
+  return false;
+}
+
 FileResult ProgressFile::write(ProgressMark mark) {
   mark.sequence = sequence_ + 1;
   std::string content = encode(mark, database_);

@@ -51,10 +51,15 @@ class ProgressFile {
   // Makes the file anew, atomically and durably, with this mark and, if not null, the one before.
   // Sets the mark's sequence.
   FileResult create(ProgressMark mark, const ProgressMark* before);
+  // Goes on with the file that is there, if it has the mark `before`: this one takes the place of
+  // the other, durably. Else as create(). All that was written to the file must be durable.
+  FileResult go_on(ProgressMark mark, const ProgressMark& before);
   // Puts the next mark in the place of the older one; durable when it returns. Sets its sequence.
   FileResult write(ProgressMark mark);
 
  private:
+  bool find(const ProgressMark& mark, unsigned* place) const;
+
   FileSystem& files_;
   const std::string path_;
   const Uuid database_;

@@ -159,7 +159,7 @@ void BatchWriter::make_room(size_t bytes) {
     write_sealed();
     sync_segment();
   }
-  segment_ = segments_.take(next_number_);
+  segment_ = segments_.take(next_number_, complete_);
   PGSILO_CHECK(segment_.bytes >= bytes);
   offset_ = 0;
   segment_epoch_ = Epoch(0);

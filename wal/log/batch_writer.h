@@ -29,8 +29,12 @@ class BatchWriter {
   // Writes the incarnation's first block and makes it durable; before anything else. A failure
   // leaves the writer of no use.
   FileResult write_begin(std::string_view payload);
-  // What trailers on disk prove durable now; goes into the blocks to come.
-  void begin_batch(Epoch recorded) { recorded_ = recorded; }
+  // `recorded`: what trailers on disk prove durable now; goes into the blocks to come. `complete`:
+  // what the trailer will say.
+  void begin_batch(Epoch recorded, Epoch complete) {
+    recorded_ = recorded;
+    complete_ = complete;
+  }
   // True if the record has been copied; false: it is too long for a block, and write_long() is its
   // way.
   bool add(std::string_view record);
@@ -76,6 +80,7 @@ class BatchWriter {
   Epoch block_epoch_;          // the largest in the block being filled
   bool block_system_ = false;  // it holds entries of system relations
   Epoch recorded_;
+  Epoch complete_;
   Segment segment_;
   uint64_t offset_ = 0;  // of the block being filled in segment_, if it fits there
   Epoch segment_epoch_;

@@ -1,6 +1,7 @@
 #include "wal/log/log_begin.h"
 
 #include "base/byte_order.h"
+#include "base/clock.h"
 #include "wal/log/log_format.h"
 
 namespace pgsilo {
@@ -69,7 +70,7 @@ bool read_item(const BlockItem& item, LogBegin* begin) {
       begin->first_epoch = Epoch(numbers.next());
       break;
     case time_tag:
-      begin->unix_time_us = numbers.next();
+      begin->unix_time_us = known_unix_time_us(numbers.next());
       break;
     case segment_bytes_tag:
       begin->segment_bytes = numbers.next();

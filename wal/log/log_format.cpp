@@ -8,6 +8,7 @@
 #include "base/byte_order.h"
 #include "base/check.h"
 #include "base/checksum.h"
+#include "base/clock.h"
 #include "storage/relation/system_relations.h"
 
 namespace pgsilo {
@@ -138,7 +139,7 @@ std::optional<BatchTrailer> read_trailer(std::string_view bytes) {
       trailer.complete = Epoch(load_le64(content.data()));
       if (!read_last_data(content.substr(8), &trailer)) return std::nullopt;
     } else if (item->tag == time_item && content.size() == 8) {
-      trailer.unix_time_us = load_le64(content.data());
+      trailer.unix_time_us = known_unix_time_us(load_le64(content.data()));
     } else if ((item->tag & required_item) != 0) {
       return std::nullopt;
     }

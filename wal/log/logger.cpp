@@ -100,14 +100,14 @@ bool Logger::step() {
   if (!parts_.commit.must_write(parts_.index, trailer.last_data) && !may_record()) {
     return completed > parts_.commit.durable() && parts_.commit.settle_without_write(trailer);
   }
-  newest_time_us_ = std::max(newest_time_us_, static_cast<uint64_t>(unix_time_us()));
+  newest_time_us_ = std::max(newest_time_us_, known_unix_time_us());
   trailer.unix_time_us = newest_time_us_;
   write_batch(trailer);
   return true;
 }
 
 void Logger::write_batch(const BatchTrailer& trailer) {
-  writer_.begin_batch(parts_.commit.recorded());
+  writer_.begin_batch(parts_.commit.recorded(), trailer.complete);
   for (WorkerLog* log : parts_.logs) {
     while (std::optional<std::string_view> record = log->next_record(trailer.complete)) {
       if (!writer_.add(*record)) writer_.write_long(*record);

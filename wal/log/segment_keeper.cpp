@@ -47,6 +47,25 @@ void SegmentKeeper::wake() {
   changed_.notify_one();
 }
 
+void SegmentKeeper::ask(KeeperErrand& errand) {
+  {
+    std::lock_guard lock(mutex_);
+    errands_.push_back(&errand);
+    woken_ = true;
+  }
+  changed_.notify_one();
+}
+
+// Those that are there: who asks meanwhile comes behind the log's segments.
+void SegmentKeeper::run_errands() {
+  std::vector<KeeperErrand*> errands;
+  {
+    std::lock_guard lock(mutex_);
+    errands.swap(errands_);
+  }
+  for (KeeperErrand* errand : errands) errand->run();
+}
+
 bool SegmentKeeper::stopping() {
   std::lock_guard lock(mutex_);
   return stopping_;
@@ -98,6 +117,7 @@ bool SegmentKeeper::mark_if_quiet() {
 
 bool SegmentKeeper::keep_house() {
   // First: what follows takes time.
+  run_errands();
   if (marks_ != nullptr && marks_->segment_begun()) mark();
   bool all = supply_all();
   if (listener_ != nullptr) listener_->log_has_grown();
@@ -152,12 +172,16 @@ void SegmentKeeper::run() {
     lock.lock();
     sleep(lock, satisfied, marked);
   }
+  // Somebody waits for each.
+  lock.unlock();
+  run_errands();
 }
 
 void SegmentKeeper::sleep(std::unique_lock<std::mutex>& lock, bool satisfied, bool marked) {
   auto due = [this] { return woken_ || stopping_; };
   if (!satisfied) {
-    changed_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; });
+    changed_.wait_for(lock, std::chrono::seconds(1),
+                      [this] { return stopping_ || !errands_.empty(); });
     return;
   }
   rests_.store(marked, std::memory_order_seq_cst);

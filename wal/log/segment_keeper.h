@@ -1,8 +1,9 @@
 // Keeps prepared segments ahead of every logger, removes retired ones that are too many, tells that
-// the log has grown, and writes the marks of progress; on a thread of its own or by calls.
-// Thread safety: wake(), wake_if_resting(): any thread. start(), stop(): the owner. run_once(): the
-// thread, or the owner while there is none. When preparing fails (the device is full, an error of
-// it) it tries again every second, so that service resumes by itself.
+// the log has grown, writes the marks of progress, and runs errands; on a thread of its own or by
+// calls.
+// Thread safety: wake(), wake_if_resting(), ask(): any thread. start(), stop(): the owner.
+// run_once(): the thread, or the owner while there is none. When preparing fails (the device is
+// full, an error of it) it tries again every second, so that service resumes by itself.
 #pragma once
 
 #include <atomic>
@@ -28,6 +29,16 @@ class LogGrowthListener {
   ~LogGrowthListener() = default;
 };
 
+// Something that waits for the disk, done for one whose thread must not. Thread safety: run(): the
+// keeper's thread; may block, must not throw.
+class KeeperErrand {
+ public:
+  virtual void run() noexcept = 0;
+
+ protected:
+  ~KeeperErrand() = default;
+};
+
 class SegmentKeeper {
  public:
   // The loggers outlive the keeper.
@@ -46,11 +57,14 @@ class SegmentKeeper {
   void wake_if_resting() {
     if (rests_.load(std::memory_order_seq_cst) && rests_.exchange(false)) wake();
   }
+  // It is run soon, once, and by then there still. Throws std::bad_alloc.
+  void ask(KeeperErrand& errand);
   // Prepares what is missing, and marks what has been written. False if that failed, of memory too.
   bool run_once();
 
  private:
   bool keep_house();
+  void run_errands();
   bool mark();
   // True: there is nothing to be marked.
   bool mark_if_quiet();
@@ -73,6 +87,7 @@ class SegmentKeeper {
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::vector<KeeperErrand*> errands_;
   bool woken_ = false;
   bool stopping_ = false;
 };

@@ -44,6 +44,18 @@ bool SegmentReader::fill(uint64_t offset, size_t wanted) {
   return result_.ok();
 }
 
+bool SegmentReader::begins_unused() {
+  if (!fill(0, block_unit)) return false;
+  std::string_view begin(window_.get(), window_bytes_);
+  if (begin.find_first_not_of('\0') == std::string_view::npos) return !begin.empty();
+  size_t claimed = begin.size() < block_unit ? 0 : claimed_bytes(begin);
+  if (claimed == 0 || claimed > longest_block || !fill(0, claimed)) return false;
+  begin = {window_.get(), window_bytes_};
+  std::optional<BlockClaim> claim = read_claim(begin);
+  return claim && claim->intact && !is_foreign_block(begin, log_) && claim->place.offset == 0 &&
+         claim->place.segment < number_;
+}
+
 std::optional<BlockView> SegmentReader::next(uint64_t from, uint64_t to) {
   uint64_t end = std::min(to, limit_);
   for (uint64_t offset = from; offset + block_unit <= end; offset += block_unit) {

@@ -31,6 +31,9 @@ class SegmentReader {
   // block unit; none: there is none, or reading failed (result()).
   std::optional<BlockView> next(uint64_t from, uint64_t to);
   const FileResult& result() const { return result_; }
+  // Whether the file begins as one does that was prepared and not written to: with zeros, or with a
+  // whole block of its earlier use. False also if reading failed.
+  bool begins_unused();
   // An undamaged block of another log is at the segment's start, where a block's header or zeros
   // always are: the file is in the wrong directory.
   bool met_foreign_block() const { return met_foreign_block_; }

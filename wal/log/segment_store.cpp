@@ -11,6 +11,16 @@
 #include "wal/log/log_format.h"
 
 namespace pgsilo {
+namespace {
+
+// What growth may not touch, in halves of segments, and of it what commits that free space may not
+// either, a checkpoint's share: one whole segment at least is empty then, and may be given up.
+constexpr uint64_t reserve_halves = 8;
+constexpr uint64_t share_halves = 3;
+constexpr uint64_t given_halves = 2;
+
+}  // namespace
+
 SegmentStore::SegmentStore(FileSystem& files, SegmentStoreOptions options)
     : files_(files), options_(std::move(options)) {
   PGSILO_CHECK(options_.segment_bytes >= log_format::min_segment_bytes &&
@@ -73,24 +83,36 @@ uint64_t SegmentStore::free_bytes() const {
   return bytes;
 }
 
-uint64_t SegmentStore::needed_bytes() const { return low_water_ + long_reserved_; }
+uint64_t SegmentStore::needed_bytes(RedoPurpose purpose) const {
+  uint64_t kept = purpose == RedoPurpose::growth ? reserve_halves
+                  : share_given_                 ? share_halves - given_halves
+                                                 : share_halves;
+  return promised_bytes() + kept * (options_.segment_bytes / 2);
+}
 
 void SegmentStore::update_state() {
-  LogSpace state = free_bytes() >= needed_bytes() ? LogSpace::ample
-                   : cannot_prepare_              ? LogSpace::exhausted
-                                                  : LogSpace::preparing;
-  state_.store(state, std::memory_order_release);
+  for (RedoPurpose purpose : {RedoPurpose::growth, RedoPurpose::relief}) {
+    LogSpace state = free_bytes() >= needed_bytes(purpose) ? LogSpace::ample
+                     : cannot_prepare_                     ? LogSpace::exhausted
+                                                           : LogSpace::preparing;
+    state_[index(purpose)].store(state, std::memory_order_release);
+  }
 }
 
-bool SegmentStore::long_decided(size_t bytes) const {
+bool SegmentStore::is_short() const {
   std::lock_guard lock(mutex_);
-  return long_refused_ || free_bytes() >= needed_bytes() + worst_case(bytes);
+  return short_ || state() == LogSpace::exhausted;
 }
 
-LogSpace SegmentStore::reserve_long(size_t bytes) {
+bool SegmentStore::long_decided(size_t bytes, RedoPurpose purpose) const {
+  std::lock_guard lock(mutex_);
+  return long_refused_ || free_bytes() >= needed_bytes(purpose) + worst_case(bytes);
+}
+
+LogSpace SegmentStore::reserve_long(size_t bytes, RedoPurpose purpose) {
   std::lock_guard lock(mutex_);
   long_wanted_ = 0;
-  if (free_bytes() >= needed_bytes() + worst_case(bytes)) {
+  if (free_bytes() >= needed_bytes(purpose) + worst_case(bytes)) {
     long_reserved_ += worst_case(bytes);
     return LogSpace::ample;
   }
@@ -112,14 +134,29 @@ SegmentStore::Position SegmentStore::position() const {
   return {ready_.empty() ? next_number_ : ready_.front().number, 0};
 }
 
-Segment SegmentStore::take(uint64_t first_block) {
+Segment SegmentStore::take(uint64_t first_block, Epoch complete) {
   std::lock_guard lock(mutex_);
   PGSILO_CHECK(!ready_.empty());  // what was reserved fits
+  begun_.push_back({ready_.front().number, complete});
   position_ = {ready_.front().number, first_block};
   Segment segment = std::move(ready_.front());
   ready_.pop_front();
   current_free_ = segment.bytes;
+  ++taken_;
   update_state();
+  return segment;
+}
+
+// A batch is submitted when the one before is on disk, with an epoch that is complete by then. So a
+// batch up to an epoch below a durable one was under way at that time at the latest, and if it
+// holds records, it was on disk: all but blocks without records, behind the segment's beginning.
+uint64_t SegmentStore::first_behind(Epoch epoch) const {
+  std::lock_guard lock(mutex_);
+  uint64_t segment = 0;
+  for (const Begun& begun : begun_) {
+    if (begun.complete >= epoch) break;
+    segment = begun.segment;
+  }
   return segment;
 }
 
@@ -136,6 +173,11 @@ uint64_t SegmentStore::live() const {
   return first_live_ == 0 || first_live_ > end ? 0 : end - first_live_;
 }
 
+uint64_t SegmentStore::first_live() const {
+  std::lock_guard lock(mutex_);
+  return first_live_;
+}
+
 size_t SegmentStore::retired() const {
   std::lock_guard lock(mutex_);
   return retired_.size();
@@ -148,12 +190,21 @@ size_t SegmentStore::ready() const {
 
 bool SegmentStore::wants_segments() const {
   std::lock_guard lock(mutex_);
-  uint64_t spare = uint64_t{options_.spare_segments} * options_.segment_bytes;
-  return free_bytes() < needed_bytes() + long_wanted_ + spare;
+  if (given_up_) return false;
+  uint64_t spare =
+      short_ ? 0 : std::min(logged_bytes(), options_.spare_segments * options_.segment_bytes);
+  return free_bytes() < needed_bytes(RedoPurpose::growth) + long_wanted_ + spare;
+}
+
+uint64_t SegmentStore::logged_bytes() const {
+  return taken_ * options_.segment_bytes - current_free_;
 }
 
 // Whatever fails, writers must hear of it: they wait for this without a deadline.
 FileResult SegmentStore::prepare_one() {
+  std::lock_guard preparation(preparation_);
+  // It may have been given up since somebody looked whether segments are wanted.
+  if (!wants_segments()) return {};
   FileResult result;
   try {
     result = prepare_next();
@@ -162,6 +213,7 @@ FileResult SegmentStore::prepare_one() {
   }
   std::lock_guard lock(mutex_);
   cannot_prepare_ = !result.ok();
+  short_ |= result.status == FileStatus::no_space;
   if (cannot_prepare_ && std::exchange(long_wanted_, 0) != 0) long_refused_ = true;
   update_state();
   return result;
@@ -181,6 +233,7 @@ FileResult SegmentStore::prepare_next() {
 
   std::lock_guard lock(mutex_);
   ready_.push_back(std::move(segment));
+  share_given_ = false;
   ++next_number_;
   prepared_.fetch_add(1, std::memory_order_relaxed);
   return {};
@@ -235,6 +288,7 @@ FileResult SegmentStore::retire_below(uint64_t number, uint64_t* newly) {
   if (newly != nullptr)
     *newly = static_cast<uint64_t>(numbers.end() - std::ranges::lower_bound(numbers, first_live_));
   first_live_ = first_live == UINT64_MAX ? next_number_ : first_live;
+  while (!begun_.empty() && begun_.front().segment < first_live_) begun_.pop_front();
   retired_.assign(numbers.begin(), numbers.end());
   return result;
 }
@@ -251,13 +305,67 @@ FileResult SegmentStore::remove_surplus() {
   return result.status == FileStatus::not_found ? FileResult{} : result;
 }
 
-bool SegmentStore::remove_retired() {
-  bool any = false;
-  while (std::optional<uint64_t> number = take_retired()) {
-    FileResult result = files_.remove(join_path(options_.directory, segment_name(*number)));
-    any |= result.ok();
+// Of the empty ones. What is above the reserve nobody misses; the share is one of the reserve's,
+// once, as far as deletes have left what was promised.
+uint64_t SegmentStore::removable_segments(LogUse use) const {
+  // The incarnation needs one to begin in.
+  uint64_t most = ready_.empty() ? 0 : ready_.size() - 1;
+  if (use == LogUse::idle) return most;
+  auto segments_above = [&](uint64_t kept) {
+    return (free_bytes() - std::min(free_bytes(), kept)) / options_.segment_bytes;
+  };
+  uint64_t spare = segments_above(needed_bytes(RedoPurpose::growth));
+  uint64_t share = share_given_ ? 0 : 1;
+  return std::min({most, spare + share, segments_above(promised_bytes())});
+}
+
+bool SegmentStore::make_room(uint64_t bytes, LogUse use) {
+  std::lock_guard preparation(preparation_);
+  {
+    std::lock_guard lock(mutex_);
+    uint64_t removable = (retired_.size() + removable_segments(use)) * options_.segment_bytes;
+    if (bytes == 0 || removable < bytes) return false;
+    short_ = given_up_ = true;
   }
-  return any;
+  uint64_t removed = 0;
+  while (removed < bytes && (remove_retired() || remove_last_ready(use)))
+    removed += options_.segment_bytes;
+  std::lock_guard lock(mutex_);
+  // Who waits for more is refused.
+  cannot_prepare_ = true;
+  if (std::exchange(long_wanted_, 0) != 0) long_refused_ = true;
+  update_state();
+  return removed != 0;
+}
+
+void SegmentStore::end_of_need(bool made) {
+  std::lock_guard lock(mutex_);
+  given_up_ = false;
+  if (made) short_ = false;
+}
+
+// The last one, so that numbers never have a gap.
+bool SegmentStore::remove_last_ready(LogUse use) {
+  std::string path;
+  {
+    std::lock_guard lock(mutex_);
+    if (removable_segments(use) == 0) return false;
+    share_given_ |= use == LogUse::busy &&
+                    free_bytes() < needed_bytes(RedoPurpose::growth) + options_.segment_bytes;
+    path = std::move(ready_.back().path);
+    ready_.pop_back();
+    --next_number_;
+    update_state();
+  }
+  FileResult result = files_.remove(path);
+  if (result.ok()) result = files_.sync_directory(options_.directory);
+  return result.ok();
+}
+
+// One of them, at once. False: there is none, or it could not be removed.
+bool SegmentStore::remove_retired() {
+  std::optional<uint64_t> number = take_retired();
+  return number && files_.remove(join_path(options_.directory, segment_name(*number))).ok();
 }
 
 FileResult SegmentStore::write_zeros(const std::string& path) {

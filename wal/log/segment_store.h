@@ -9,10 +9,17 @@
 // segments, state() is not ample and workers reserve nothing. The writer only ever takes from the
 // free side, so everything reserved before still fits.
 //
+// The way out of a full device. Above that lie four segments which growth may not touch: they
+// are for commits that free space, but for one and a half, a checkpoint's share. That is given up
+// when a checkpoint, which alone gives log space back, needs its room (make_room()). The rest never
+// is: others may take what becomes free on the device. While it is short of space (is_short()) no
+// more is prepared than that, and while a checkpoint uses the room nothing is.
+//
 // Thread safety: state(): any thread. prepare*(): one thread at a time. take(), consumed(): the
 // logger's step. The rest: any.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +31,8 @@
 #include <vector>
 
 #include "base/file.h"
+#include "storage/epoch/epoch.h"
+#include "storage/transaction/redo_sink.h"
 
 namespace pgsilo {
 
@@ -32,6 +41,9 @@ enum class LogSpace : uint8_t {
   preparing,  // more is being prepared: wait
   exhausted,  // no segment can be had (the device is full, an error of it): 53100
 };
+
+// Whether workers may have been promised room: not while a server starts, nor when it has stopped.
+enum class LogUse : uint8_t { busy, idle };
 
 struct Segment {
   uint64_t number = 0;
@@ -45,9 +57,9 @@ struct SegmentStoreOptions {
   size_t segment_bytes = 0;
   size_t ring_bytes = 0;  // of all workers that log here
   unsigned workers = 0;
-  unsigned spare_segments = 0;
-  uint64_t retired_bytes = 0;  // of retired segments that are kept to be used again
-  bool direct = true;          // else written through the page cache
+  unsigned spare_segments = 0;  // at most; as many bytes as were logged
+  uint64_t retired_bytes = 0;   // of retired segments that are kept to be used again
+  bool direct = true;           // else written through the page cache
 };
 
 class SegmentStore {
@@ -60,12 +72,17 @@ class SegmentStore {
   const std::string& directory() const { return options_.directory; }
   size_t segment_bytes() const { return options_.segment_bytes; }
 
-  LogSpace state() const { return state_.load(std::memory_order_acquire); }
+  LogSpace state(RedoPurpose purpose = RedoPurpose::growth) const {
+    return state_[index(purpose)].load(std::memory_order_acquire);
+  }
+  // A segment could not be had for want of space, or writers are refused for whatever reason, and
+  // no checkpoint has been made since.
+  bool is_short() const;
   // Long appends. ample: promises room for `bytes` bytes of redo, until release_long(). preparing:
   // wait and ask again; segments for it are wanted. exhausted: they could not be had.
-  LogSpace reserve_long(size_t bytes);
+  LogSpace reserve_long(size_t bytes, RedoPurpose purpose);
   // Whether reserve_long() would say something else than preparing.
-  bool long_decided(size_t bytes) const;
+  bool long_decided(size_t bytes, RedoPurpose purpose) const;
   void release_long(size_t bytes);
 
   // Where the log stands: the segment being written and the number of its first block, or those of
@@ -77,15 +94,19 @@ class SegmentStore {
   Position position() const;
 
   // The next empty segment; there is one (the promise above). `first_block`: the number of the
-  // first block that goes into it.
-  Segment take(uint64_t first_block);
+  // first block that goes into it; `complete`: up to which epoch the batch that is being written
+  // holds records, nothing if it is the incarnation's first block.
+  Segment take(uint64_t first_block, Epoch complete);
+  // The last segment of this start such that who looks at the log when all of `epoch` is durable
+  // finds everything before it; 0: none.
+  uint64_t first_behind(Epoch epoch) const;
   // The writer has used the current segment up to `used` of `bytes`.
   void consumed(uint64_t used, uint64_t bytes);
 
   // True if segments are missing and prepare_one() should run.
   bool wants_segments() const;
-  // Prepares one segment. Any failure, of memory too: while more are needed, state() is exhausted
-  // until a later call succeeds.
+  // Prepares one segment, if any is wanted. Any failure, of memory too: while more are needed,
+  // state() is exhausted until a later call succeeds.
   FileResult prepare_one();
   // Nobody reads segments below `number` any more. `newly`, if not null: how many of them were live
   // until now.
@@ -94,15 +115,24 @@ class SegmentStore {
   bool has_surplus() const;
   // Removes one of them, gradually. As prepare_one(): one thread at a time.
   FileResult remove_surplus();
-  // Removes all of them: the device is full. Whether there were any.
-  bool remove_retired();
+  // The device is full and somebody needs room there: removes retired segments, then empty ones,
+  // until that many bytes are free; none if they would not be enough. Of a busy log none that
+  // commits which free space may want. Whether it did. Nothing is prepared then until
+  // end_of_need().
+  bool make_room(uint64_t bytes, LogUse use);
+  // The checkpoint has been made, or given up.
+  void end_of_need(bool made);
   uint64_t prepared() const { return prepared_.load(std::memory_order_relaxed); }
   // Empty ones at hand; any thread.
   size_t ready() const;
   // Segments that a recovery would read.
   uint64_t live() const;
+  // The first of these.
+  uint64_t first_live() const;
   // Retired segments that are kept.
   size_t retired() const;
+  // On disk, about: those of all three kinds.
+  uint64_t bytes() const { return (live() + ready() + retired()) * options_.segment_bytes; }
 
  private:
   FileResult open_segment(uint64_t number, Segment* segment);
@@ -110,28 +140,47 @@ class SegmentStore {
   FileResult write_zeros(const std::string& path);
   FileResult make_segment(uint64_t number);
   std::optional<uint64_t> take_retired();
+  // With mutex_: down to one that the incarnation may begin in, and of a busy log to what others
+  // may want.
+  uint64_t removable_segments(LogUse use) const;
+  bool remove_last_ready(LogUse use);
+  bool remove_retired();
+  static constexpr size_t index(RedoPurpose purpose) { return static_cast<size_t>(purpose); }
   // Redo bytes -> bytes of segments that certainly hold them.
   size_t worst_case(size_t redo_bytes) const;
-  uint64_t free_bytes() const;    // with mutex_
-  uint64_t needed_bytes() const;  // with mutex_
-  void update_state();            // with mutex_
+  // With mutex_:
+  uint64_t free_bytes() const;
+  uint64_t logged_bytes() const;  // since the start, with what was left at ends of segments
+  uint64_t promised_bytes() const { return low_water_ + long_reserved_; }
+  uint64_t needed_bytes(RedoPurpose purpose) const;
+  void update_state();
 
   FileSystem& files_;
   SegmentStoreOptions options_;
   size_t low_water_ = 0;
-  std::atomic<LogSpace> state_{LogSpace::preparing};
+  std::array<std::atomic<LogSpace>, 2> state_{LogSpace::preparing, LogSpace::preparing};
   std::atomic<uint64_t> prepared_{0};
   mutable std::mutex mutex_;
   std::deque<Segment> ready_;
   std::deque<uint64_t> retired_;  // ascending
   uint64_t first_live_ = 0;       // number; 0: not known yet
+  uint64_t taken_ = 0;            // so many were begun
   uint64_t next_number_ = 1;
   Position position_;  // of the current segment; 0: there is none
+  struct Begun {
+    uint64_t segment;
+    Epoch complete;
+  };
+  std::deque<Begun> begun_;  // by this start, ascending; live ones
   uint64_t current_free_ = 0;
   uint64_t long_reserved_ = 0;
   uint64_t long_wanted_ = 0;   // of a long append that did not fit yet
   bool long_refused_ = false;  // ... and cannot be prepared for: its owner has not heard yet
   bool cannot_prepare_ = false;
+  bool short_ = false;        // for want of space
+  bool given_up_ = false;     // a checkpoint uses the room
+  bool share_given_ = false;  // ... its share, too, and none has been prepared since
+  std::mutex preparation_;    // held while a segment is prepared or given up; before mutex_
 };
 
 }  // namespace pgsilo

@@ -27,13 +27,14 @@ WorkerLog::WorkerLog(size_t buffer_bytes, size_t ring_record_bytes, SegmentStore
 
 WorkerLog::~WorkerLog() { delete long_published_.load(std::memory_order_acquire); }
 
-ReserveResult WorkerLog::reserve(size_t entries, size_t bytes) {
+ReserveResult WorkerLog::reserve(size_t entries, size_t bytes, RedoPurpose purpose) {
   if (long_reserved_ != nullptr) [[unlikely]] {
     segments_.release_long(long_reserved_->capacity);
     long_reserved_ = nullptr;
   }
   wanted_bytes_ = record_bytes(entries, bytes);
-  switch (segments_.state()) {
+  wanted_for_ = purpose;
+  switch (segments_.state(purpose)) {
     case LogSpace::ample:
       break;
     case LogSpace::preparing:
@@ -42,17 +43,17 @@ ReserveResult WorkerLog::reserve(size_t entries, size_t bytes) {
       return ReserveResult::no_space;
   }
   if (wanted_bytes_ > ring_record_bytes_) [[unlikely]]
-    return reserve_long(entries, bytes);
+    return reserve_long(entries, bytes, purpose);
   return ring_.has_room(wanted_bytes_) ? ReserveResult::ok : ReserveResult::must_wait;
 }
 
-ReserveResult WorkerLog::reserve_long(size_t entries, size_t bytes) {
+ReserveResult WorkerLog::reserve_long(size_t entries, size_t bytes, RedoPurpose purpose) {
   size_t capacity = wanted_bytes_ = long_bytes(entries, bytes, ring_record_bytes_);
   if (long_published_.load(std::memory_order_acquire) != nullptr) return ReserveResult::must_wait;
   auto reserved = std::make_unique<LongAppend>();
   reserved->bytes.reset(new char[capacity]);
   reserved->capacity = capacity;
-  LogSpace space = segments_.reserve_long(capacity);
+  LogSpace space = segments_.reserve_long(capacity, purpose);
   if (space != LogSpace::ample) {
     logger_->want_segments();
     return space == LogSpace::exhausted ? ReserveResult::no_space : ReserveResult::must_wait;
@@ -61,15 +62,17 @@ ReserveResult WorkerLog::reserve_long(size_t entries, size_t bytes) {
   return ReserveResult::ok;
 }
 
-bool WorkerLog::can_reserve(size_t bytes) {
-  if (segments_.state() != LogSpace::ample) return segments_.state() == LogSpace::exhausted;
+bool WorkerLog::can_reserve(size_t bytes, RedoPurpose purpose) {
+  LogSpace space = segments_.state(purpose);
+  if (space != LogSpace::ample) return space == LogSpace::exhausted;
   if (bytes <= ring_record_bytes_) return ring_.has_room(bytes);
   return long_published_.load(std::memory_order_acquire) == nullptr &&
-         segments_.long_decided(bytes);
+         segments_.long_decided(bytes, purpose);
 }
 
 void WorkerLog::wait_for_buffer(Parker& parker, int64_t deadline_us) {
   size_t wanted = wanted_bytes_;
+  RedoPurpose purpose = wanted_for_;
   {
     std::lock_guard lock(waiters_mutex_);
     waiters_.push_back(&parker);
@@ -77,7 +80,7 @@ void WorkerLog::wait_for_buffer(Parker& parker, int64_t deadline_us) {
   // Pairs with the exchange in wake_waiters(): either it sees the waiter, or we see the space it
   // gave back.
   waiter_count_.fetch_add(1, std::memory_order_acq_rel);
-  if (!can_reserve(wanted)) {
+  if (!can_reserve(wanted, purpose)) {
     logger_->drain();
     buffer_waits_.add();
     parker.park(deadline_us);

@@ -48,7 +48,7 @@ class WorkerLog final : public RedoSink {
   // Before the first use. The logger is told when the ring is half full or somebody waits.
   void set_logger(Logger& logger) { logger_ = &logger; }
 
-  ReserveResult reserve(size_t entries, size_t bytes) override;
+  ReserveResult reserve(size_t entries, size_t bytes, RedoPurpose purpose) override;
   void wait_for_buffer(Parker& parker, int64_t deadline_us) override;
   void append(Tid tid, std::span<const RedoEntry> entries) override;
 
@@ -74,16 +74,17 @@ class WorkerLog final : public RedoSink {
  private:
   static constexpr size_t remembered_epochs = 8;
 
-  ReserveResult reserve_long(size_t entries, size_t bytes);
+  ReserveResult reserve_long(size_t entries, size_t bytes, RedoPurpose purpose);
   void append_long(Tid tid, std::span<const RedoEntry> entries);
   void remember(Epoch epoch);
-  bool can_reserve(size_t bytes);
+  bool can_reserve(size_t bytes, RedoPurpose purpose);
 
   SegmentStore& segments_;
   Logger* logger_ = nullptr;
   const size_t ring_record_bytes_;
   LogBuffer ring_;
-  size_t wanted_bytes_ = 0;                    // of the last reserve() that had to wait
+  size_t wanted_bytes_ = 0;  // of the last reserve() that had to wait
+  RedoPurpose wanted_for_ = RedoPurpose::growth;
   std::unique_ptr<LongAppend> long_reserved_;  // between reserve() and append()
   // Published by the worker, freed by the logger when it has taken all of it. Null: none.
   std::atomic<LongAppend*> long_published_{nullptr};

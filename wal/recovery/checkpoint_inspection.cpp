@@ -28,8 +28,8 @@ class BlockChecker {
     report->files = opened_.size();
     report->blocks = blocks_.size();
     report->records = records_;
-    report->skippable_blocks = skippable_blocks_;
-    report->skippable_records = skippable_records_;
+    report->skippable_blocks += skippable_blocks_;
+    report->skippable_records += skippable_records_;
     report->fatal_blocks = fatal_blocks_;
     *why = why_;
     return why_.empty();

@@ -47,13 +47,6 @@ bool is_durable(const BatchTrailer& trailer, const IncarnationParts& parts) {
 
 }  // namespace
 
-const LogCut* cut_of(const ControlFile& control, const Uuid& log) {
-  for (const LogCut& cut : control.checkpoint.cuts) {
-    if (cut.log == log) return &cut;
-  }
-  return nullptr;
-}
-
 bool made_checkpoint(const ControlFile& control, const Incarnation& incarnation) {
   return control.checkpoint.exists() && incarnation.number == control.checkpoint.incarnation;
 }
@@ -81,7 +74,7 @@ IncarnationParts collect_parts(const ControlFile& control, const Incarnation& in
     part.directory = logs[directory];
     part.end_path = part.directory->path();
     part.reaches = Epoch(first_needed(control, incarnation).value() - 1);
-    const LogCut* cut = cut_here ? cut_of(control, identity.log) : nullptr;
+    const LogCut* cut = cut_here ? control.checkpoint.cut_of(identity.log) : nullptr;
     part.next_number = cut == nullptr ? 0 : cut->block;
     if (incarnation.id != Uuid{}) part.known_blocks = part.next_number + 1;
     if (const LogProgress* progress = progress_of(mark, identity.log))

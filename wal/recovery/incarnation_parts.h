@@ -41,8 +41,6 @@ struct IncarnationParts {
                                // the incarnation began
 };
 
-// Where a log is read from; null: from its first segment on.
-const LogCut* cut_of(const ControlFile& control, const Uuid& log);
 bool made_checkpoint(const ControlFile& control, const Incarnation& incarnation);
 // The first epoch of which the logs are needed.
 Epoch first_needed(const ControlFile& control, const Incarnation& incarnation);

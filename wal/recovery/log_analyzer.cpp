@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/failed_call.h"
 #include "base/file.h"
 #include "wal/layout/log_directory.h"
 #include "wal/log/segment_reader.h"
@@ -98,7 +99,7 @@ class Analyzer {
                          "\": " + result.text());
       }
       // Also between the cut and the first segment that is there.
-      const LogCut* cut = cut_of(control_, logs_[log]->log());
+      const LogCut* cut = control_.checkpoint.cut_of(logs_[log]->log());
       uint64_t expected = cut == nullptr ? 0 : cut->segment;
       for (uint64_t number : numbers) {
         if (cut != nullptr && number < cut->segment) continue;
@@ -107,6 +108,7 @@ class Analyzer {
         expected = number + 1;
         scans_[log].push_back({});
         scans_[log].back().number = number;
+        scans_[log].back().path = logs_[log]->segment_path(number);
         segments_.push_back({log, scans_[log].size() - 1});
       }
     }
@@ -114,17 +116,23 @@ class Analyzer {
   }
 
   bool scan_segments() {
-    if (!sync_segments()) return false;
     SegmentSkim skim(files_, logs_, control_, scans_);
     if (!options_.scan_all) skim.trust();
     if (!options_.accept_data_loss && !all_readable()) return false;
+    std::vector<SegmentIndex> used;
     std::vector<SegmentIndex> untrusted;
     for (const SegmentIndex& segment : segments_) {
+      if (scan_of(segment).skipped) continue;
+      used.push_back(segment);
       if (!SegmentSkim::is_trusted(scan_of(segment))) untrusted.push_back(segment);
     }
+    if (!sync(used)) return false;
     expect(untrusted);
     scan(untrusted);
-    for (auto doubted = skim.doubt(); !doubted.empty(); doubted = skim.doubt()) scan(doubted);
+    for (auto doubted = skim.doubt(); !doubted.empty(); doubted = skim.doubt()) {
+      if (!sync(doubted)) return false;
+      scan(doubted);
+    }
     for (const SegmentIndex& segment : segments_)
       analysis_.trusted_segments += SegmentSkim::is_trusted(scan_of(segment)) ? 1 : 0;
     return all_readable();
@@ -133,17 +141,23 @@ class Analyzer {
   SegmentScan& scan_of(const SegmentIndex& segment) { return scans_[segment.log][segment.index]; }
 
   // An earlier process may have left writes in the caches; they must be on disk before anything
-  // rests on them. On this thread, for the simulated disk's sake.
-  bool sync_segments() {
-    for (const SegmentIndex& segment : segments_) {
+  // rests on them. So they were before a clean shutdown; a backup's may have been copied just now.
+  // On this thread, for the simulated disk's sake.
+  bool sync(const std::vector<SegmentIndex>& segments) {
+    if (!options_.scan_all && ended_cleanly()) return true;
+    for (const SegmentIndex& segment : segments) {
       SegmentScan& scan = scan_of(segment);
       const LogDirectory& directory = *logs_[segment.log];
-      scan.path = directory.segment_path(scan.number);
       SegmentReader reader(files_, scan.path, scan.number, directory.log());
       FileResult result = reader.sync(&scan.bytes);
       if (!result.ok()) return fail_call(failed_log("sync", scan.path, result));
     }
     return true;
+  }
+
+  bool ended_cleanly() const {
+    return control_.all_closed() &&
+           (control_.incarnations.empty() || control_.incarnations.back().clean);
   }
 
   void expect(const std::vector<SegmentIndex>& scanned) {
@@ -278,6 +292,13 @@ class Analyzer {
     return nullptr;
   }
 
+  bool made_checkpoint_in_force(const BlockRun& run) const {
+    const CheckpointManifest& checkpoint = control_.checkpoint;
+    return run.incarnation == checkpoint.incarnation &&
+           (checkpoint.incarnation_id == Uuid{} ||
+            run.incarnation_tag == short_identity(checkpoint.incarnation_id));
+  }
+
   // Whose blocks the run is of, if not of a start that counts or once did; else empty.
   std::string describe_stranger(const BlockRun& run) const {
     const CheckpointManifest& checkpoint = control_.checkpoint;
@@ -285,17 +306,13 @@ class Analyzer {
     // that is needed.
     if (run.only_begins || run.incarnation < checkpoint.incarnation || find(run) != nullptr)
       return "";
-    bool made_checkpoint = run.incarnation == checkpoint.incarnation;
-    if (made_checkpoint && (checkpoint.incarnation_id == Uuid{} ||
-                            run.incarnation_tag == short_identity(checkpoint.incarnation_id))) {
-      return "";
-    }
+    if (made_checkpoint_in_force(run)) return "";
     std::string start = "start " + std::to_string(run.incarnation) + " of the server";
-    bool others =
-        made_checkpoint || std::any_of(control_.incarnations.begin(), control_.incarnations.end(),
-                                       [&](const Incarnation& incarnation) {
-                                         return incarnation.number == run.incarnation;
-                                       });
+    bool others = run.incarnation == checkpoint.incarnation ||
+                  std::any_of(control_.incarnations.begin(), control_.incarnations.end(),
+                              [&](const Incarnation& incarnation) {
+                                return incarnation.number == run.incarnation;
+                              });
     if (!others) return "was written by " + start + ", of which the control file knows nothing";
     return "was written by another copy of this database: its " + start +
            " is not the one that the control file knows";
@@ -332,7 +349,11 @@ class Analyzer {
     } else if (*lost) {
       incarnation.durable = Epoch(0);
     } else if (!incarnation.closed) {
-      incarnation.durable = durable;
+      // Where nothing was logged behind the checkpoint, it ends with what a trailer before that
+      // proves: empty epochs followed, and in an archive of the log nothing else tells of them.
+      bool only_checkpointed =
+          made_checkpoint(control_, incarnation) && durable < first_needed(control_, incarnation);
+      incarnation.durable = only_checkpointed ? std::min(durable, known) : durable;
     }
     incarnation.closed = true;
     return true;
@@ -370,12 +391,13 @@ class Analyzer {
   }
 
   // Holds nothing that any start needs, or has to find where it is, once the control file has
-  // closed whose it is.
+  // closed whose it is. The start that made the checkpoint may have logged nothing, and yet later
+  // ones go on from its state: an archive finds it by its begin block.
   bool can_be_written(const SegmentScan& scan) const {
     return scan.result.ok() && !scan.foreign &&
            std::all_of(scan.runs.begin(), scan.runs.end(), [this](const BlockRun& run) {
              const Incarnation* incarnation = find(run);
-             return run.only_begins &&
+             return run.only_begins && !made_checkpoint_in_force(run) &&
                     (incarnation == nullptr ||
                      (incarnation->closed && incarnation->durable < incarnation->first_epoch));
            });
@@ -385,13 +407,16 @@ class Analyzer {
     analysis_.next_segment.assign(logs_.size(), 1);
     analysis_.empty_segments.resize(logs_.size());
     for (size_t log = 0; log < logs_.size(); ++log) {
-      if (const LogCut* cut = cut_of(control_, logs_[log]->log()))
+      if (const LogCut* cut = control_.checkpoint.cut_of(logs_[log]->log()))
         analysis_.next_segment[log] = cut->segment;
       for (const SegmentScan& scan : scans_[log]) {
         if (!can_be_written(scan)) analysis_.next_segment[log] = scan.number + 1;
       }
       for (const SegmentScan& scan : scans_[log]) {
-        if (scan.number < analysis_.next_segment[log]) continue;
+        if (scan.number < analysis_.next_segment[log]) {
+          if (&scan != &scans_[log].front()) analysis_.segment_bytes += scan.bytes;
+          continue;
+        }
         analysis_.empty_segments[log].push_back(scan.number);
         for (const BlockRun& run : scan.runs) analysis_.close_first |= find(run) != nullptr;
       }
@@ -425,7 +450,7 @@ std::string failed_log(const char* what, const std::string& path, const FileResu
 
 std::string failed_call(const std::string& what, const std::string& path,
                         const FileResult& result) {
-  return "could not " + what + " \"" + path + "\": " + result.text() +
+  return could_not(what, path, result) +
          "\nHINT:  Nothing is known to be lost: start again when the cause is gone. From a device "
          "that fails, copy the file to a sound one first.";
 }

@@ -63,6 +63,8 @@ struct LogAnalysis {
   uint64_t newest_time_us = 0;      // of a trailer, likewise
   std::vector<ReplayRange> ranges;  // newest first
   uint64_t replay_bytes = 0;        // of `ranges`
+  // Of all segments that are needed, whole, but the one that each log has always.
+  uint64_t segment_bytes = 0;
   uint64_t trusted_segments = 0;
   // The blocks among them that may hold entries of system relations.
   std::vector<ReplayRange> system_ranges;

@@ -50,6 +50,7 @@ struct CheckpointReport {
   uint64_t skippable_blocks = 0;
   uint64_t skippable_records = 0;
   uint64_t fatal_blocks = 0;
+  uint64_t searched_files = 0;  // without their lists of blocks, which a start could search for
 };
 
 struct RecoveryReport {

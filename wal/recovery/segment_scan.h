@@ -50,6 +50,7 @@ struct SegmentScan {
   std::vector<BlockRun> runs;
   FileResult result;     // of reading
   bool foreign = false;  // holds blocks of another log
+  bool skipped = false;  // not scanned: behind an unused one (SegmentSkim)
 };
 
 // Where trailers that decide nothing any more may be dropped: those of epochs below one that a

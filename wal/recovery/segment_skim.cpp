@@ -10,13 +10,26 @@
 namespace pgsilo {
 namespace {
 
-// None also where it cannot be read: `scan` says why.
-std::optional<BlockHeader> first_block(FileSystem& files, SegmentScan& scan, const Uuid& log) {
+// How much of a prepared segment must be as it was prepared.
+constexpr uint64_t beginning_bytes = uint64_t{64} << 10;
+
+struct Beginning {
+  std::optional<BlockHeader> first;  // the first block
+  bool unused = false;               // it was prepared and not written to
+};
+
+// Neither where it cannot be read: `scan` says why.
+Beginning look_at_beginning(FileSystem& files, SegmentScan& scan, const Uuid& log) {
   SegmentReader reader(files, scan.path, scan.number, log);
-  std::optional<BlockView> block;
-  if (reader.open(log_format::block_unit).ok()) block = reader.next(0, log_format::block_unit);
+  Beginning beginning;
+  if (reader.open(beginning_bytes).ok()) {
+    scan.bytes = reader.bytes();
+    std::optional<BlockView> block = reader.next(0, log_format::block_unit);
+    if (block) beginning.first = block->header;
+    if (!block && reader.result().ok()) beginning.unused = reader.begins_unused();
+  }
   scan.result = reader.result();
-  return block ? std::optional(block->header) : std::nullopt;
+  return beginning;
 }
 
 // Without catalog rows, for which recovery reads a segment before it knows what to restore.
@@ -49,12 +62,17 @@ void SegmentSkim::trust() {
 void SegmentSkim::trust_log(size_t log) {
   std::vector<SegmentScan>& scans = scans_[log];
   std::optional<BlockHeader> first;
+  size_t used = 0;  // before the unused ones at the end
   for (size_t i = 0; i < scans.size(); ++i) {
-    std::optional<BlockHeader> next = first_block(files_, scans[i], logs_[log]->log());
+    Beginning beginning = look_at_beginning(files_, scans[i], logs_[log]->log());
+    const std::optional<BlockHeader>& next = beginning.first;
     if (first && next && known(first->incarnation) && goes_on(*first, *next))
       scans[i - 1].runs.push_back(trusted_run(*first, *next, scans[i - 1].bytes));
     first = next;
+    if (!beginning.unused) used = i + 1;
   }
+  size_t scanned = control_.all_closed() ? used : used + 1;
+  for (size_t i = scanned; i < scans.size(); ++i) scans[i].skipped = true;
 }
 
 // An epoch up to which the incarnation is known to have become durable.
@@ -73,6 +91,24 @@ Epoch SegmentSkim::proven(const Incarnation& incarnation) const {
 
 std::vector<SegmentIndex> SegmentSkim::doubt() {
   std::vector<SegmentIndex> doubted;
+  doubt_trusted(doubted);
+  doubt_skipped(doubted);
+  return doubted;
+}
+
+void SegmentSkim::doubt_skipped(std::vector<SegmentIndex>& doubted) {
+  if (control_.all_closed()) return;
+  for (size_t log = 0; log < scans_.size(); ++log) {
+    std::vector<SegmentScan>& scans = scans_[log];
+    for (size_t i = 1; i < scans.size(); ++i) {
+      if (!scans[i].skipped || scans[i - 1].skipped || scans[i - 1].runs.empty()) continue;
+      scans[i].skipped = false;
+      doubted.push_back({log, i});
+    }
+  }
+}
+
+void SegmentSkim::doubt_trusted(std::vector<SegmentIndex>& doubted) {
   for (const Incarnation& incarnation : control_.incarnations) {
     Epoch durable = proven(incarnation);
     for (size_t log = 0; log < scans_.size(); ++log) {
@@ -87,7 +123,6 @@ std::vector<SegmentIndex> SegmentSkim::doubt() {
       doubted.push_back({log, i - 1});
     }
   }
-  return doubted;
 }
 
 }  // namespace pgsilo

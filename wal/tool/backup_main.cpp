@@ -1,223 +1,28 @@
-// pgsilo-backup: takes backups of a running server, restores them (docs/backup.md).
-#include <getopt.h>
-#include <libpq-fe.h>
-
-#include <algorithm>
+// pgsilo-backup: takes backups of a running server, follows its log, restores them
+// (docs/backup.md).
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "wal/backup/backup_copy.h"
+#include "wal/backup/log_archive.h"
+#include "wal/backup/log_history.h"
 #include "wal/backup/state_times.h"
 #include "wal/backup/timestamp.h"
+#include "wal/layout/lsn_text.h"
+#include "wal/tool/backup/command_line.h"
+#include "wal/tool/backup/follow.h"
+#include "wal/tool/backup/server_connection.h"
 #include "wal/tool/complaint.h"
-#include "wal/tool/number_range.h"
 #include "wal/tool/verify.h"
 
 namespace {
 
 using namespace pgsilo;
-
-constexpr char program[] = "pgsilo-backup";
-constexpr char help[] =
-    "pgsilo-backup takes backups of a running pgsilo server, and restores them.\n"
-    "\n"
-    "Usage:\n"
-    "  pgsilo-backup take [OPTION]... BACKUP         copy the server's data into a new directory\n"
-    "  pgsilo-backup show BACKUP                     tell which states it holds\n"
-    "  pgsilo-backup restore [OPTION]... BACKUP DIR  make a new data directory of it\n"
-    "\n"
-    "Options of take:\n"
-    "  -h, --host=HOST        the server, which runs on this machine: directory of its socket, or "
-    "host\n"
-    "  -p, --port=PORT        its port\n"
-    "  -U, --username=NAME    who connects\n"
-    "  -l, --label=LABEL      the backup's name (default: pgsilo-backup)\n"
-    "Options of restore:\n"
-    "  -e, --target-epoch=N   the state at this epoch (default: that at which the backup was "
-    "taken)\n"
-    "  -t, --target-time=TIME the state at this time, such as \"2026-11-24 14:03:00.25+01\"; the "
-    "zone must be named\n"
-    "Options of both:\n"
-    "  -n, --no-verify        do not read back and check what was copied\n"
-    "  -?, --help             show this help, then exit\n"
-    "\n"
-    "Exit status: 0; 1 if it could not be done; 2 after a wrong command line.\n";
-
-struct CommandLine {
-  std::string command;
-  std::vector<std::string> names;
-  std::string host;
-  std::string port;
-  std::string user;
-  std::string label = program;
-  std::optional<uint64_t> epoch;
-  std::optional<uint64_t> time_us;  // since 1970
-  bool verify = true;
-  bool help = false;
-};
-
-bool wrong(const std::string& what) {
-  complain(program, what + "\nTry \"" + program + " --help\" for more information.");
-  return false;
-}
-
-bool read_option(int option, const char* value, CommandLine* line) {
-  uint64_t epoch = 0;
-  uint64_t time_us = 0;
-  switch (option) {
-    case 'h':
-      line->host = value;
-      return true;
-    case 'p':
-      line->port = value;
-      return true;
-    case 'U':
-      line->user = value;
-      return true;
-    case 'l':
-      line->label = value;
-      return true;
-    case 'e':
-      if (!parse_number(value, &epoch))
-        return wrong("option --target-epoch wants a number, not \"" + std::string(value) + "\"");
-      line->epoch = epoch;
-      return true;
-    case 't':
-      if (!parse_timestamp(value, &time_us)) {
-        return wrong(
-            "option --target-time wants a time with its zone, such as \"2026-11-24 "
-            "14:03:00.25+01\", not \"" +
-            std::string(value) + "\"");
-      }
-      line->time_us = time_us;
-      return true;
-    case 'n':
-      line->verify = false;
-      return true;
-    case 'H':
-      line->help = true;
-      return true;
-    default:
-      std::fprintf(stderr, "Try \"%s --help\" for more information.\n", program);
-      return false;
-  }
-}
-
-bool read_command_line(int count, char** words, CommandLine* line) {
-  static const option options[] = {{"host", required_argument, nullptr, 'h'},
-                                   {"port", required_argument, nullptr, 'p'},
-                                   {"username", required_argument, nullptr, 'U'},
-                                   {"label", required_argument, nullptr, 'l'},
-                                   {"target-epoch", required_argument, nullptr, 'e'},
-                                   {"target-time", required_argument, nullptr, 't'},
-                                   {"no-verify", no_argument, nullptr, 'n'},
-                                   {"help", no_argument, nullptr, 'H'},
-                                   {nullptr, 0, nullptr, 0}};
-  line->help = count > 1 && std::string(words[1]) == "-?";
-  while (!line->help) {
-    int option = getopt_long(count, words, "h:p:U:l:e:t:n", options, nullptr);
-    if (option == -1) break;
-    if (!read_option(option, optarg, line)) return false;
-  }
-  if (line->help) return true;
-  if (optind == count) return wrong("a command is missing: take, show or restore");
-  line->command = words[optind];
-  line->names.assign(words + optind + 1, words + count);
-  if (line->command == "take" || line->command == "show")
-    return line->names.size() == 1 || wrong("one backup directory must be named");
-  if (line->command != "restore") return wrong("unknown command \"" + line->command + "\"");
-  if (line->epoch && line->time_us)
-    return wrong("options --target-epoch and --target-time exclude each other");
-  return line->names.size() == 2 ||
-         wrong("a backup and a new data directory must be named, in this order");
-}
-
-// --- the server ---
-
-class Server {
- public:
-  bool connect(const CommandLine& line, std::string* why) {
-    std::vector<const char*> keys = {"dbname", "application_name"};
-    std::vector<const char*> values = {"postgres", program};
-    auto add = [&](const char* key, const std::string& value) {
-      if (value.empty()) return;
-      keys.push_back(key);
-      values.push_back(value.c_str());
-    };
-    add("host", line.host);
-    add("port", line.port);
-    add("user", line.user);
-    keys.push_back(nullptr);
-    values.push_back(nullptr);
-    connection_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
-    PQsetNoticeProcessor(connection_.get(), [](void*, const char*) {}, nullptr);
-    return PQstatus(connection_.get()) == CONNECTION_OK || fail(why);
-  }
-  // The only row's first values, as many as `row` has.
-  bool ask(const char* statement, const std::vector<std::string>& parameters,
-           std::vector<std::string>* row, std::string* why) {
-    std::vector<const char*> values;
-    values.reserve(parameters.size());
-    for (const std::string& parameter : parameters) values.push_back(parameter.c_str());
-    std::unique_ptr<PGresult, void (*)(PGresult*)> result(
-        PQexecParams(connection_.get(), statement, static_cast<int>(values.size()), nullptr,
-                     values.data(), nullptr, nullptr, 0),
-        PQclear);
-    if (PQresultStatus(result.get()) != PGRES_TUPLES_OK || PQntuples(result.get()) != 1)
-      return fail(why);
-    for (size_t i = 0; i < row->size(); ++i)
-      (*row)[i] = PQgetvalue(result.get(), 0, static_cast<int>(i));
-    return true;
-  }
-
- private:
-  bool fail(std::string* why) {
-    *why = PQerrorMessage(connection_.get());
-    while (!why->empty() && why->back() == '\n') why->pop_back();
-    if (why->starts_with("ERROR:  ")) why->erase(0, 8);
-    return false;
-  }
-
-  std::unique_ptr<PGconn, void (*)(PGconn*)> connection_{nullptr, PQfinish};
-};
-
-std::vector<std::string> split_commas(const std::string& text) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at < text.size();) {
-    size_t comma = std::min(text.find(',', at), text.size());
-    std::string word = text.substr(at, comma - at);
-    word.erase(0, word.find_first_not_of(' '));
-    if (!word.empty()) words.push_back(word);
-    at = comma + 1;
-  }
-  return words;
-}
-
-bool find_source(Server& server, BackupSource* source, std::string* why) {
-  std::vector<std::string> settings(3);
-  if (!server.ask("SELECT current_setting('data_directory'), current_setting('log_directories'), "
-                  "current_setting('checkpoint_directories')",
-                  {}, &settings, why)) {
-    return false;
-  }
-  source->data_directory = settings[0];
-  const WalOptions usual;
-  source->log_directories = split_commas(settings[1]);
-  if (source->log_directories.empty()) source->log_directories = usual.log_directories;
-  source->checkpoint_directories = split_commas(settings[2]);
-  if (source->checkpoint_directories.empty())
-    source->checkpoint_directories = usual.checkpoint_directories;
-  return true;
-}
-
-// --- commands ---
+using namespace pgsilo::backup_tool;
 
 void say_how_to_start(const std::string& directory, const BackupCopyReport& report) {
   std::printf("start it with: pgsilo -D %s", directory.c_str());
@@ -247,6 +52,13 @@ bool copy(FileSystem& files, const CommandLine& line, const BackupSource& source
   return !line.verify || verify(files, target, why);
 }
 
+// Before the backup begins: what it keeps reaches back to there.
+bool create_slot(Server& server, const std::string& name, std::string* why) {
+  std::vector<std::string> created(1);
+  return server.ask("SELECT lsn FROM pg_create_physical_replication_slot($1, true)", {name},
+                    &created, why);
+}
+
 // The log that the backup needs stays as long as the session does.
 bool take(FileSystem& files, const CommandLine& line, std::string* why) {
   Server server;
@@ -255,6 +67,7 @@ bool take(FileSystem& files, const CommandLine& line, std::string* why) {
   std::vector<std::string> stop(2);
   BackupLabel label;
   if (!server.connect(line, why) || !find_source(server, &source, why) ||
+      (line.create_slot && !create_slot(server, line.slot, why)) ||
       !server.ask("SELECT pg_backup_start($1, true)", {line.label}, &start, why) ||
       !server.ask("SELECT lsn, labelfile FROM pg_backup_stop(false)", {}, &stop, why)) {
     return false;
@@ -274,46 +87,94 @@ bool read_backup(FileSystem& files, const std::string& directory, BackupLabel* l
   return read == LabelRead::ok;
 }
 
+// A backup with the log that was archived since, as the command line names it.
+class Restorable {
+ public:
+  bool read(FileSystem& files, const CommandLine& line, std::string* why) {
+    if (!read_backup(files, line.names[0], &label, why)) return false;
+    earliest = earliest_stop(label);
+    copied_ = label.control.incarnations.back().number;
+    source = source_of_backup(line.names[0], label);
+    if (line.archive.empty()) return true;
+    return add_archive(files, line.archive, &source, why) && scan(files, why) &&
+           extend_label(files, logs_, &label, &loss_, why);
+  }
+  bool read_times(FileSystem& files, StateTimes* times, std::string* why) {
+    return scan(files, why) && times->read(logs_, label, earliest, why);
+  }
+  // Behind the last state something is missing that was there. False: `why`.
+  bool is_whole(std::string* why) const {
+    if (loss_.empty()) return true;
+    *why = loss_ + "\nHINT:  Put a sound copy of the log in its place. The states up to epoch " +
+           std::to_string(label.stop.value()) + " can be restored by naming one.";
+    return false;
+  }
+  // The state that the command line asks for.
+  bool choose(FileSystem& files, const CommandLine& line, std::string* why) {
+    Epoch target;
+    if (line.time_us) {
+      StateTimes times;
+      if (!read_times(files, &times, why)) return false;
+      if (*line.time_us > times.last_us() && !is_whole(why)) return false;
+      if (!times.find(*line.time_us, &target, why)) return false;
+    } else if (line.epoch) {
+      target = Epoch(*line.epoch);
+    } else {
+      return is_whole(why);
+    }
+    if (target < earliest) {
+      *why = "the backup holds no state before epoch " + std::to_string(earliest.value()) +
+             "\nHINT:  Restore an earlier backup, or name a later epoch.";
+      return false;
+    }
+    if (target > label.stop && !is_whole(why)) return false;
+    if (target > label.stop) {
+      *why = "the backup holds no state after epoch " + std::to_string(label.stop.value()) +
+             "\nHINT:  Add the log that was archived since, or name an earlier epoch.";
+      return false;
+    }
+    end_label_at(target, copied_, &label);
+    return true;
+  }
+
+  BackupLabel label;  // with what came after it
+  Epoch earliest;
+  BackupSource source;
+
+ private:
+  bool scan(FileSystem& files, std::string* why) {
+    scanned_ =
+        scanned_ || (logs_.find(files, source, label.control, why) && logs_.scan(files, why));
+    return scanned_;
+  }
+
+  SourceLogs logs_;
+  std::string loss_;
+  bool scanned_ = false;
+  uint64_t copied_ = 0;  // the start of the server that the backup was taken of
+};
+
 bool show(FileSystem& files, const CommandLine& line, std::string* why) {
-  BackupLabel label;
-  if (!read_backup(files, line.names[0], &label, why)) return false;
+  Restorable found;
+  if (!found.read(files, line, why)) return false;
+  const BackupLabel& label = found.label;
   auto number = [](Epoch epoch) { return static_cast<unsigned long long>(epoch.value()); };
   std::printf("label: %s\ndatabase: %s\nstate: epoch %llu (%s)\nearliest state: epoch %llu\n",
               label.label.c_str(), label.control.database.text().c_str(), number(label.stop),
-              lsn_text(label.stop).c_str(), number(earliest_stop(label)));
+              lsn_text(label.stop).c_str(), number(found.earliest));
   StateTimes times;
-  if (!times.read(files, source_of_backup(line.names[0], label), label, why)) return false;
+  if (!found.read_times(files, &times, why)) return false;
   std::printf("times of states: %s to %s\n", timestamp_text(times.first_us()).c_str(),
               timestamp_text(times.last_us()).c_str());
-  return true;
-}
-
-// The state that the command line asks for.
-bool choose_stop(FileSystem& files, const CommandLine& line, BackupLabel* label, std::string* why) {
-  if (line.time_us) {
-    StateTimes times;
-    return times.read(files, source_of_backup(line.names[0], *label), *label, why) &&
-           times.find(*line.time_us, &label->stop, why);
-  }
-  if (!line.epoch) return true;
-  if (*line.epoch < earliest_stop(*label).value()) {
-    *why = "the backup holds no state before epoch " +
-           std::to_string(earliest_stop(*label).value()) +
-           "\nHINT:  Restore an earlier backup, or name a later epoch.";
-    return false;
-  }
-  label->stop = Epoch(*line.epoch);
-  return true;
+  return found.is_whole(why);
 }
 
 bool restore(FileSystem& files, const CommandLine& line, std::string* why) {
   const std::string& target = line.names[1];
-  BackupLabel label;
-  if (!read_backup(files, line.names[0], &label, why)) return false;
-  if (!choose_stop(files, line, &label, why)) return false;
+  Restorable found;
+  if (!found.read(files, line, why) || !found.choose(files, line, why)) return false;
   BackupCopyReport report;
-  if (!copy(files, line, source_of_backup(line.names[0], label), label, target, &report, why))
-    return false;
+  if (!copy(files, line, found.source, found.label, target, &report, why)) return false;
   say_how_to_start(target, report);
   return true;
 }
@@ -322,6 +183,7 @@ bool run(const CommandLine& line, std::string* why) {
   std::unique_ptr<FileSystem> files = posix_file_system();
   if (line.command == "take") return take(*files, line, why);
   if (line.command == "show") return show(*files, line, why);
+  if (line.command == "follow") return follow(*files, line, why);
   return restore(*files, line, why);
 }
 

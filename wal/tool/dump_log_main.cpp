@@ -1,19 +1,20 @@
 // pgsilo-dump-log: prints the records of a log (docs/tools.md).
-#include <getopt.h>
-
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "wal/layout/control_file.h"
 #include "wal/layout/log_directory.h"
+#include "wal/tool/complaint.h"
 #include "wal/tool/log_dump.h"
 #include "wal/tool/log_places.h"
 #include "wal/tool/number_range.h"
+#include "wal/tool/options.h"
 
 namespace {
 
@@ -48,35 +49,32 @@ struct CommandLine {
   bool help = false;
 };
 
-bool wrong(const std::string& what) {
-  std::fprintf(stderr, "%s: error: %s\n", program, what.c_str());
-  std::fprintf(stderr, "Try \"%s --help\" for more information.\n", program);
-  return false;
-}
-
 bool read_number(const char* option, const char* text, uint64_t largest, uint64_t* number) {
   if (parse_number(text, number) && *number <= largest) return true;
-  return wrong("option " + std::string(option) + " wants a number, not \"" + text + "\"");
+  return wrong_value(program, option, "a number", text);
 }
 
-bool read_option(int option, const char* value, CommandLine* line) {
+bool read_epochs(const char* text, DumpOptions* dump) {
+  uint64_t first = 0;
+  uint64_t last = 0;
+  if (!parse_number_range(text, &first, &last))
+    return wrong_value(program, "--epoch", "FROM, FROM-TO or FROM-", text);
+  dump->first = Epoch(first);
+  dump->last = Epoch(last);
+  return true;
+}
+
+bool read_option(char letter, const char* value, CommandLine* line) {
   uint64_t number = 0;
-  switch (option) {
+  switch (letter) {
     case 'D':
       line->data_directory = value;
       return true;
     case 'L':
       line->log_directories.emplace_back(value);
       return true;
-    case 'e': {
-      uint64_t last = 0;
-      if (!parse_number_range(value, &number, &last))
-        return wrong("option --epoch wants FROM, FROM-TO or FROM-, not \"" + std::string(value) +
-                     "\"");
-      line->dump.first = Epoch(number);
-      line->dump.last = Epoch(last);
-      return true;
-    }
+    case 'e':
+      return read_epochs(value, &line->dump);
     case 'r':
       if (!read_number("--relation", value, UINT32_MAX, &number)) return false;
       line->dump.relation = RelationId(static_cast<uint32_t>(number));
@@ -86,48 +84,36 @@ bool read_option(int option, const char* value, CommandLine* line) {
     case 'b':
       line->dump.blocks = true;
       return true;
-    case 'z':
+    default:
       line->dump.statistics = true;
       return true;
-    default:
-      line->help = option == 'h';
-      return line->help;
   }
 }
 
 bool read_command_line(int count, char** words, CommandLine* line) {
-  static const option options[] = {{"datadir", required_argument, nullptr, 'D'},
-                                   {"log-directory", required_argument, nullptr, 'L'},
-                                   {"epoch", required_argument, nullptr, 'e'},
-                                   {"relation", required_argument, nullptr, 'r'},
-                                   {"limit", required_argument, nullptr, 'n'},
-                                   {"blocks", no_argument, nullptr, 'b'},
-                                   {"stats", no_argument, nullptr, 'z'},
-                                   {"help", no_argument, nullptr, 'h'},
-                                   {nullptr, 0, nullptr, 0}};
-  if (count > 1 && std::string(words[1]) == "-?") {
-    line->help = true;
-    return true;
-  }
-  for (int option; (option = getopt_long(count, words, "D:L:e:r:n:bz", options, nullptr)) != -1;) {
-    if (!read_option(option, optarg, line)) {
-      if (option == '?') std::fprintf(stderr, "Try \"%s --help\" for more information.\n", program);
-      return false;
-    }
-    if (line->help) return true;
-  }
-  line->files.assign(words + optind, words + count);
+  static constexpr ToolOption options[] = {{'D', "datadir", true}, {'L', "log-directory", true},
+                                           {'e', "epoch", true},   {'r', "relation", true},
+                                           {'n', "limit", true},   {'b', "blocks", false},
+                                           {'z', "stats", false}};
+  ToolWords read;
+  if (!read_options(program, options, count, words, &read, [&](char letter, const char* value) {
+        return read_option(letter, value, line);
+      }))
+    return false;
+  line->help = read.help;
+  if (line->help) return true;
+  line->files = std::move(read.names);
   const char* data = std::getenv("PGDATA");
   if (line->files.empty() && line->data_directory.empty() && data != nullptr)
     line->data_directory = data;
   if (!line->files.empty() && !line->data_directory.empty())
-    return wrong("either a data directory or files");
+    return wrong_usage(program, "either a data directory or files");
   return !line->files.empty() || !line->data_directory.empty() ||
-         wrong("no data directory and no file named");
+         wrong_usage(program, "no data directory and no file named");
 }
 
 bool complain(const std::string& what) {
-  std::fprintf(stderr, "%s: error: %s\n", program, what.c_str());
+  pgsilo::complain(program, what);
   return false;
 }
 

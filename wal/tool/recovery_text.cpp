@@ -75,6 +75,10 @@ std::string damage_of(const CheckpointReport& checkpoint) {
     text += "  DAMAGED: " + number(checkpoint.fatal_blocks, "block") +
             " of the catalog, or not to be told from it; no start can leave them out\n";
   }
+  if (checkpoint.searched_files != 0) {
+    text += "  DAMAGED: the lists of blocks of " + number(checkpoint.searched_files, "file") +
+            ", whose blocks recovery_skip_damaged_blocks=on would search for\n";
+  }
   if (checkpoint.skippable_blocks != 0) {
     text += "  DAMAGED: " + number(checkpoint.skippable_blocks, "block") + " with " +
             number(checkpoint.skippable_records, "row") +

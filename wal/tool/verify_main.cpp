@@ -1,6 +1,4 @@
 // pgsilo-verify: checks a data directory without a server (docs/tools.md).
-#include <getopt.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -10,6 +8,7 @@
 #include "base/file.h"
 #include "wal/tool/complaint.h"
 #include "wal/tool/number_range.h"
+#include "wal/tool/options.h"
 #include "wal/tool/verify.h"
 
 namespace {
@@ -57,14 +56,9 @@ class ProgressPrinter final : public RecoveryListener {
 
 void complain(const std::string& why) { pgsilo::complain(program, why); }
 
-bool wrong(const std::string& what) {
-  complain(what + "\nTry \"" + program + " --help\" for more information.");
-  return false;
-}
-
-bool read_option(int option, const char* value, CommandLine* line) {
+bool read_option(char letter, const char* value, CommandLine* line) {
   uint64_t threads = 0;
-  switch (option) {
+  switch (letter) {
     case 'L':
       line->verify.log_directories.emplace_back(value);
       return true;
@@ -73,41 +67,33 @@ bool read_option(int option, const char* value, CommandLine* line) {
       return true;
     case 'j':
       if (!parse_number(value, &threads) || threads == 0 || threads > 4096)
-        return wrong("option --jobs wants a number of threads, not \"" + std::string(value) + "\"");
+        return wrong_value(program, "--jobs", "a number of threads", value);
       line->verify.threads = static_cast<unsigned>(threads);
       return true;
     case 'P':
       line->progress = true;
       return true;
-    case 'q':
+    default:
       line->quiet = true;
       return true;
-    case 'h':
-      line->help = true;
-      return true;
-    default:
-      std::fprintf(stderr, "Try \"%s --help\" for more information.\n", program);
-      return false;
   }
 }
 
 bool read_command_line(int count, char** words, CommandLine* line) {
-  static const option options[] = {{"log-directory", required_argument, nullptr, 'L'},
-                                   {"checkpoint-directory", required_argument, nullptr, 'C'},
-                                   {"jobs", required_argument, nullptr, 'j'},
-                                   {"progress", no_argument, nullptr, 'P'},
-                                   {"quiet", no_argument, nullptr, 'q'},
-                                   {"help", no_argument, nullptr, 'h'},
-                                   {nullptr, 0, nullptr, 0}};
-  line->help = count > 1 && std::string(words[1]) == "-?";
-  while (!line->help) {
-    int option = getopt_long(count, words, "L:C:j:Pq", options, nullptr);
-    if (option == -1) break;
-    if (!read_option(option, optarg, line)) return false;
-  }
+  static constexpr ToolOption options[] = {{'L', "log-directory", true},
+                                           {'C', "checkpoint-directory", true},
+                                           {'j', "jobs", true},
+                                           {'P', "progress", false},
+                                           {'q', "quiet", false}};
+  ToolWords read;
+  if (!read_options(program, options, count, words, &read, [&](char letter, const char* value) {
+        return read_option(letter, value, line);
+      }))
+    return false;
+  line->help = read.help;
   if (line->help) return true;
-  if (optind + 1 != count) return wrong("one data directory must be named");
-  line->verify.data_directory = words[optind];
+  if (read.names.size() != 1) return wrong_usage(program, "one data directory must be named");
+  line->verify.data_directory = read.names[0];
   return true;
 }
 

@@ -182,7 +182,8 @@ TEST_F(DefinitionStress, OidsAreGivenOnce) {
     workers.emplace_back([&, t] {
       CatalogSession session(engine_);
       for (int i = 0; i < each; ++i)
-        given[static_cast<size_t>(t)].push_back(engine_.catalog.allocate_oid(session.worker));
+        given[static_cast<size_t>(t)].push_back(
+            engine_.catalog.allocate_oid(session.worker, WaitSettings{}));
     });
   }
   for (std::thread& worker : workers) worker.join();

@@ -71,9 +71,12 @@ std::optional<Statement> Author::reading_back() {
 }
 
 Statement Author::query(const Table& table) {
-  switch (random(5)) {
+  switch (random(7)) {
     case 0:
       return range(table);
+    case 4:
+    case 5:
+      return part_by_key(table);
     case 1:
       return by_attribute(table);
     case 2:
@@ -108,6 +111,15 @@ Statement Author::by_key(const Table& table, int id, const char* lock) {
             Key key = table.first + id;
             note_rows(recorder_, table, answer, key, key);
           },
+          {}};
+}
+
+// Others may change the rest of the row meanwhile.
+Statement Author::part_by_key(const Table& table) {
+  int id = any_id(table), part = static_cast<int>(random(2));
+  return {"SELECT " + columns_of_part(part) + from(table) + " WHERE id = $1",
+          {id},
+          [=, this](const Answer& answer) { note_part(recorder_, table.first + id, answer, part); },
           {}};
 }
 

@@ -65,6 +65,7 @@ class Author {
   int64_t versions_for(const Table& table);
   Statement query(const Table& table);
   Statement by_key(const Table& table, int id, const char* lock);
+  Statement part_by_key(const Table& table);
   Statement range(const Table& table);
   Statement by_attribute(const Table& table);
   Statement exists(const Table& table);

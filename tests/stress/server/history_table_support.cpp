@@ -26,18 +26,20 @@ struct Entry {
   Version used;
 };
 
-Entry entry(const Answer& answer, int row, int part, int index) {
-  auto packed =
-      static_cast<uint64_t>(answer.number(row, tally_column + 1 + part * part_entries + index));
+// The part's entries are in columns from here on, where all columns are.
+int column_of(int part) { return tally_column + 1 + part * part_entries; }
+
+Entry entry(const Answer& answer, int row, int column) {
+  auto packed = static_cast<uint64_t>(answer.number(row, column));
   return {packed >> 32, packed & UINT32_MAX};
 }
 
-// What the entries of a part tell of those who wrote them.
-void note_entries(Recorder& recorder, Key key, const Answer& answer, int row, int part) {
-  for (int i = 0; i + 1 < part_entries; ++i) {
-    auto [version, used] = entry(answer, row, part, i);
+// What the entries of a part, in columns from `first` on, tell of those who wrote them.
+void note_entries(Recorder& recorder, Key key, const Answer& answer, int row, int part, int first) {
+  for (int i = first; i + 1 < first + part_entries; ++i) {
+    auto [version, used] = entry(answer, row, i);
     if (version == no_version) return;
-    Version replaced = entry(answer, row, part, i + 1).version;
+    Version replaced = entry(answer, row, i + 1).version;
     std::vector<history::Row> reads{{part_key(key, part), replaced}};
     if (used != no_version) reads.push_back({part_key(key, 1 - part), used});
     recorder.found(version, std::move(reads));
@@ -65,8 +67,9 @@ void note_tally(Recorder& recorder, Key key, const Answer& answer, int row) {
 
 void note_others(Recorder& recorder, Key key, const Answer& answer, int row) {
   for (int part = 0; part < parts; ++part) {
-    note_entries(recorder, key, answer, row, part);
-    recorder.read(part_key(key, part), entry(answer, row, part, 0).version);
+    int first = column_of(part);
+    note_entries(recorder, key, answer, row, part, first);
+    recorder.read(part_key(key, part), entry(answer, row, first).version);
   }
   note_tally(recorder, key, answer, row);
 }
@@ -110,15 +113,23 @@ std::string change_of_part(const Table& table, int part, bool uses, const std::s
   return sql + " WHERE id = $1";
 }
 
-const std::string& other_columns() {
-  static const std::string names = [] {
-    std::string made = "attribute, tally";
-    for (int part = 0; part < parts; ++part) {
-      for (int i = 0; i < part_entries; ++i) made += ", " + column(part, i);
-    }
-    return made;
-  }();
+std::string columns_of_part(int part) {
+  std::string names = column(part, 0);
+  for (int i = 1; i < part_entries; ++i) names += ", " + column(part, i);
   return names;
+}
+
+const std::string& other_columns() {
+  static const std::string names =
+      "attribute, tally, " + columns_of_part(0) + ", " + columns_of_part(1);
+  return names;
+}
+
+void note_part(Recorder& recorder, Key key, const Answer& answer, int part) {
+  if (answer.rows() == 0) return recorder.absent(key);
+  recorder.present(key, key);
+  note_entries(recorder, key, answer, 0, part, 0);
+  recorder.read(part_key(key, part), entry(answer, 0, 0).version);
 }
 
 void note_rows(Recorder& recorder, const Table& table, const Answer& answer, Key first, Key last,
@@ -137,7 +148,7 @@ void note_changed_part(Recorder& recorder, const Table& table, const Answer& ans
   for (int row = 0; row < answer.rows(); ++row) {
     Key key = key_of(table, answer, row);
     recorder.read(key, static_cast<Version>(answer.number(row, 1)));
-    EXPECT_EQ(entry(answer, row, part, 0).version, version);
+    EXPECT_EQ(entry(answer, row, column_of(part)).version, version);
     recorder.change(part_key(key, part), version);
     note_others(recorder, key, answer, row);
   }

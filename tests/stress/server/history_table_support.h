@@ -55,10 +55,13 @@ std::string change_of_part(const Table& table, int part, bool uses, const std::s
 // The columns that tell of all but the row itself, with its attribute as the first.
 const std::string& other_columns();
 constexpr int attribute_column = 2;  // of an answer: id, version, other_columns()
+std::string columns_of_part(int part);
 
 // An answer with the rows that have the attribute and keys from `first` to `last`, no others.
 void note_rows(history::Recorder& recorder, const Table& table, const Answer& answer,
                history::Key first, history::Key last, int attribute = history::any_attribute);
+// An answer with one part, if there is row `key`, and nothing else of it.
+void note_part(history::Recorder& recorder, history::Key key, const Answer& answer, int part);
 // The answer's rows had part `part` changed to `version`, and nothing else.
 void note_changed_part(history::Recorder& recorder, const Table& table, const Answer& answer,
                        int part, history::Version version);

@@ -152,6 +152,11 @@ std::vector<Answer> Client::run_pipeline(const std::vector<Call>& calls) {
   return answers;
 }
 
+void expect(const Answer& answer, const States& allowed, const std::string& what) {
+  bool known = std::find(allowed.begin(), allowed.end(), answer.state()) != allowed.end();
+  EXPECT_TRUE(answer.good() || known) << what << ": " << answer.message();
+}
+
 void in_threads(int threads, const std::function<void(int)>& body) {
   std::vector<std::thread> running;
   for (int thread = 0; thread < threads; ++thread) running.emplace_back(body, thread);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/database.h"
@@ -67,6 +68,14 @@ class Answer {
   }
   std::unique_ptr<PGresult, decltype(&PQclear)> result_{nullptr, PQclear};
 };
+
+using States = std::vector<std::string_view>;
+
+// It is good, or one of these.
+void expect(const Answer& answer, const States& allowed, const std::string& what);
+// What somebody who defines may be told where others do: another one was there first.
+inline const States definers_meet = {"42701", "42703", "42P01", "42P07", "42710", "42704",
+                                     "55000", "40001", "40P01", "54011", "0A000"};
 
 class Client {
  public:

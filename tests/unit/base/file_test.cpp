@@ -2,8 +2,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -44,6 +48,37 @@ TEST_F(FileTest, ReadsWhatWasWritten) {
   size_t got = 0;
   ASSERT_TRUE(file->read_at(buffer, sizeof buffer, 0, &got).ok());
   EXPECT_EQ(std::string(buffer, got), std::string("\0\0\0hello", 8));
+}
+
+// Without waiting for anybody, as long as it takes to open the other end of a FIFO.
+TEST_F(FileTest, OpensRegularFilesOnly) {
+  std::unique_ptr<File> file;
+  auto opened = [&](const std::string& name, OpenFlags flags) {
+    return files_->open(name, flags, &file).status;
+  };
+  ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
+  int held = ::open(path("fifo").c_str(), O_RDWR | O_CLOEXEC);
+  for (OpenFlags flags :
+       {OpenFlags{}, OpenFlags{.write = true}, OpenFlags{.write = true, .create = true}}) {
+    ASSERT_EQ(opened(path("fifo"), flags), FileStatus::not_regular);
+    EXPECT_EQ(opened(directory_, flags), FileStatus::not_regular);
+    EXPECT_EQ(opened("/dev/zero", flags), FileStatus::not_regular);
+  }
+  ::close(held);
+  ASSERT_EQ(opened(path("fifo"), {}), FileStatus::not_regular);
+  EXPECT_STREQ(files_->open(path("fifo"), {}, &file).words(), "not a regular file");
+  EXPECT_TRUE(files_->remove_gradually(path("fifo")).ok());
+
+  int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  path("socket").copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(opened(path("socket"), {}), FileStatus::not_regular);
+  ::close(socket);
+
+  ASSERT_TRUE(files_->open(path("a"), {.write = true, .create = true}, &file).ok());
+  ASSERT_EQ(symlink(path("a").c_str(), path("link").c_str()), 0);
+  EXPECT_EQ(opened(path("link"), {}), FileStatus::ok);
 }
 
 TEST_F(FileTest, GivesSpaceBackBeforeTheLastOneClosesTheFile) {
@@ -173,6 +208,12 @@ TEST(Paths, AreJoinedAndSplit) {
   EXPECT_EQ(join_path("/data", "wal"), "/data/wal");
   EXPECT_EQ(join_path("/data/", "wal"), "/data/wal");
   EXPECT_EQ(join_path("/data", "/other"), "/other");
+  std::array<char, 4096> here;
+  ASSERT_NE(getcwd(here.data(), here.size()), nullptr);
+  EXPECT_EQ(absolute_path("data"), join_path(here.data(), "data"));
+  EXPECT_EQ(absolute_path("./link/../data/"), join_path(here.data(), "link/../data"));
+  EXPECT_EQ(absolute_path("/data//wal/."), "/data/wal");
+  EXPECT_EQ(absolute_path("/"), "/");
   EXPECT_EQ(parent_path("/data/wal"), "/data");
   EXPECT_EQ(parent_path("/data"), "/");
   EXPECT_EQ(parent_path("data"), ".");

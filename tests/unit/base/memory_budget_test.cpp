@@ -157,6 +157,41 @@ TEST_F(MemoryBudgetTest, ReliefIsAskedForOncePerMeasurement) {
   EXPECT_EQ(relief.count, 2);
 }
 
+// A cache that is full at first.
+class FullCache final : public MemoryCache {
+ public:
+  bool give_back() override {
+    ++asked;
+    if (bytes == 0) return false;
+    used_bytes -= bytes;
+    bytes = 0;
+    return true;
+  }
+  size_t bytes = 20 * megabyte;
+  int asked = 0;
+};
+
+TEST_F(MemoryBudgetTest, CachesGoBeforeGrowthIsRefused) {
+  CountingRelief relief;
+  MemoryCeiling ceiling(80 * megabyte, 1, measure);
+  ceiling.set_relief(&relief);
+  MemoryBudget budget(ceiling, 0);
+  FullCache cache;
+  budget.set_cache(&cache);
+  used_bytes = 75 * megabyte;
+  EXPECT_TRUE(budget.admits(megabyte));
+  EXPECT_EQ(cache.asked, 0);
+  used_bytes = 85 * megabyte;
+  EXPECT_TRUE(budget.admits(10 * megabyte, MemoryPurpose::upkeep));
+  EXPECT_EQ(cache.asked, 0);
+  EXPECT_TRUE(budget.admits(10 * megabyte));
+  EXPECT_EQ(cache.asked, 1);
+  EXPECT_EQ(ceiling.refusals(), 0u);
+  EXPECT_FALSE(budget.admits(10 * megabyte));
+  EXPECT_EQ(cache.asked, 2);
+  EXPECT_EQ(ceiling.refusals(), 1u);
+}
+
 // The overshoot that docs/memory.md states: what workers take together between measurements.
 TEST_F(MemoryBudgetTest, ManyWorkersStayBelowTheLimit) {
   constexpr int workers = 4;

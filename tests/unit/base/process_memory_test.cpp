@@ -30,9 +30,9 @@ class ProcessMemoryTest : public ::testing::Test {
 };
 
 TEST_F(ProcessMemoryTest, IsTheMachinesWithoutGroups) {
-  size_t machine = memory_for_process(root_);
+  size_t machine = memory_for_process(0, root_);
   EXPECT_GT(machine, size_t{100} << 20);
-  EXPECT_EQ(memory_for_process(root_ + "/nowhere"), machine);
+  EXPECT_EQ(memory_for_process(0, root_ + "/nowhere"), machine);
 }
 
 TEST_F(ProcessMemoryTest, IsWhatTheLimitsOfTheProcessLeave) {
@@ -46,35 +46,37 @@ TEST_F(ProcessMemoryTest, IsWhatTheLimitsOfTheProcessLeave) {
     rlimit lower = before;
     lower.rlim_cur = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + room;
     ASSERT_EQ(setrlimit(resource, &lower), 0);
-    size_t left = memory_for_process(root_);
+    size_t left = memory_for_process(0, root_);
+    size_t with_stacks = memory_for_process(room / 2, root_);
     ASSERT_EQ(setrlimit(resource, &before), 0);
-    EXPECT_LE(left, room + (size_t{1} << 20));
-    EXPECT_GT(left, room / 2);
+    EXPECT_LE(left, room / 2 + (size_t{1} << 20));
+    EXPECT_GT(left, room / 4);
+    EXPECT_LE(with_stacks, room / 4 + (size_t{1} << 20));
   }
 }
 
 TEST_F(ProcessMemoryTest, IsTheLeastLimitOfTheGroupsAbove) {
   write("/proc/self/cgroup", "0::/a/b\n");
   write("/sys/fs/cgroup/a/b/memory.max", "max\n");
-  size_t machine = memory_for_process(root_);
+  size_t machine = memory_for_process(0, root_);
   write("/sys/fs/cgroup/a/memory.max", "50000000\n");
-  EXPECT_EQ(memory_for_process(root_), 50000000u);
-  EXPECT_LT(memory_for_process(root_), machine);
+  EXPECT_EQ(memory_for_process(0, root_), 50000000u);
+  EXPECT_LT(memory_for_process(0, root_), machine);
   write("/sys/fs/cgroup/a/b/memory.max", "40000000\n");
-  EXPECT_EQ(memory_for_process(root_), 40000000u);
+  EXPECT_EQ(memory_for_process(0, root_), 40000000u);
   // In a container: what it sees is its own group, whatever its path on the host.
   write("/proc/self/cgroup", "0::/elsewhere/on/the/host\n");
   write("/sys/fs/cgroup/memory.max", "30000000\n");
-  EXPECT_EQ(memory_for_process(root_), 30000000u);
+  EXPECT_EQ(memory_for_process(0, root_), 30000000u);
 }
 
 TEST_F(ProcessMemoryTest, KnowsTheFirstVersionOfGroups) {
   write("/proc/self/cgroup", "5:cpu,cpuacct:/c\n4:memory:/a\n0::/\n");
   write("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "60000000\n");
   write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-  EXPECT_EQ(memory_for_process(root_), 60000000u);
+  EXPECT_EQ(memory_for_process(0, root_), 60000000u);
   write("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "nonsense\n");
-  EXPECT_GT(memory_for_process(root_), 60000000u);
+  EXPECT_GT(memory_for_process(0, root_), 60000000u);
 }
 
 TEST(ProcessMemory, SeesWhatIsAllocated) {

@@ -29,7 +29,7 @@ struct CatalogSession : TestSession {
     TransactionStatus status = view.before_commit(transaction);
     if (status == TransactionStatus::ok) status = transaction.commit();
     if (status == TransactionStatus::ok) {
-      view.committed(worker);
+      view.committed(transaction);
     } else {
       view.forget_local();
     }
@@ -47,7 +47,7 @@ struct CatalogSession : TestSession {
   static bool open(Catalog& catalog, WorkerContext& worker) {
     if (catalog.snapshot() != nullptr) return false;
     catalog.create_system_relations();
-    return catalog.open(worker);
+    return catalog.open(worker, WaitSettings{});
   }
 };
 

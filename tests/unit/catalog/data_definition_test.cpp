@@ -377,13 +377,13 @@ TEST_F(DataDefinitionTest, Schemas) {
 }
 
 TEST_F(DataDefinitionTest, NeverGivesAnOidTwice) {
-  Oid first = engine_.catalog.allocate_oid(session_.worker);
+  Oid first = engine_.catalog.allocate_oid(session_.worker, WaitSettings{});
   for (Oid i = 1; i < 20000; ++i)
-    ASSERT_EQ(engine_.catalog.allocate_oid(session_.worker), first + i);
+    ASSERT_EQ(engine_.catalog.allocate_oid(session_.worker, WaitSettings{}), first + i);
   // A server that starts anew goes on behind what was reserved.
   Catalog reopened(engine_.relations);
-  EXPECT_FALSE(reopened.open(session_.worker));
-  EXPECT_GT(reopened.allocate_oid(session_.worker), first + 19999);
+  EXPECT_FALSE(reopened.open(session_.worker, WaitSettings{}));
+  EXPECT_GT(reopened.allocate_oid(session_.worker, WaitSettings{}), first + 19999);
 }
 
 TEST_F(DataDefinitionTest, ListsLiveRelations) {

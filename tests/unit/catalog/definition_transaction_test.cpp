@@ -135,7 +135,7 @@ TEST_F(DefinitionTransactionTest, WithoutMemoryWhatIsCommittedIsPublishedOnce) {
     Patience patience;
     {
       FailingMemory memory(successes);
-      session_.view.committed(session_.worker, patience);
+      session_.view.committed(session_.transaction, patience);
       has_failed = memory.has_failed();
     }
     EXPECT_EQ(patience.parked, has_failed ? 1 : 0) << successes;

@@ -83,7 +83,7 @@ inline void describe_table(const TableDescriptor& table, std::ostream& out) {
 inline std::string describe(const CatalogSnapshot& snapshot) {
   std::ostringstream out;
   std::map<Oid, std::string> schemas;
-  for (const SchemaDescriptor& schema : snapshot.schemas()) schemas[schema.oid] = schema.name;
+  for (const auto& [oid, schema] : snapshot.schemas()) schemas[oid] = schema->name;
   for (const auto& [oid, name] : schemas) out << "schema " << oid << " " << name << "\n";
   std::map<Oid, const TableDescriptor*> tables;
   for (const auto& [oid, table] : snapshot.tables()) tables[oid] = table.get();

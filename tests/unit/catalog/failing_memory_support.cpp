@@ -29,11 +29,22 @@ bool FailingMemory::has_failed() const { return failure == Failure::past; }
 
 }  // namespace pgsilo::testing
 
-// The other forms without an alignment call these.
+// All forms without an alignment: those of a sanitizer do not call the first one.
 void* operator new(size_t bytes) {
-  void* memory = pgsilo::testing::fails_now() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+  void* memory = operator new(bytes, std::nothrow);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return pgsilo::testing::fails_now() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+}
+void* operator new[](size_t bytes) { return operator new(bytes); }
+void* operator new[](size_t bytes, const std::nothrow_t& nothrow) noexcept {
+  return operator new(bytes, nothrow);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }

@@ -68,8 +68,7 @@ TEST_F(IndexStepsTest, IfNotExists) {
 TEST_F(IndexStepsTest, ConcernsWritersOnly) {
   create_accounts();
   auto survives = [&](bool writes, auto change) {
-    std::shared_ptr<const TableDescriptor> old =
-        engine_.catalog.snapshot()->tables().find(oid())->second;
+    std::shared_ptr<const TableDescriptor> old = *engine_.catalog.snapshot()->tables().find(oid());
     CatalogSession user(engine_);
     user.begin();
     const CatalogRecord& record = writes ? old->record : old->type_record;
@@ -104,7 +103,7 @@ TEST_F(IndexStepsTest, AStartDiscardsWhatIsNotValid) {
   RelationId tree = table().find_index(index_)->relation_id;
   Catalog restarted(engine_.relations);
   restarted.create_system_relations();
-  EXPECT_FALSE(restarted.open(session_.worker));
+  EXPECT_FALSE(restarted.open(session_.worker, WaitSettings{}));
   const TableDescriptor* found = restarted.snapshot()->find_table(oid());
   EXPECT_EQ(found->find_index(index_), nullptr);
   EXPECT_EQ(found->indexes.size(), table().indexes.size() - 1);

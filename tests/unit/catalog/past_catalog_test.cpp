@@ -46,7 +46,7 @@ TEST_F(PastCatalogTest, IsNotKnownWhileAChangeIsBeingCommitted) {
   EXPECT_FALSE(reader_->view.hold(version_));
   ASSERT_EQ(session_.transaction.commit(), TransactionStatus::ok);
   EXPECT_FALSE(reader_->view.hold(version_));
-  session_.view.committed(session_.worker);
+  session_.view.committed(session_.transaction);
   EXPECT_FALSE(reader_->view.hold(version_));  // it may be of either side of the boundary
   EXPECT_TRUE(reader_->view.hold(engine_.catalog.version()));
 }

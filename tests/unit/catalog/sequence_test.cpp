@@ -210,7 +210,7 @@ TEST_F(SequenceStateTest, GoesOnBehindItsRow) {
   for (int i = 0; i < 40; ++i) next();
   EXPECT_EQ(session_.commit(), TransactionStatus::ok);
   int64_t reserved = row().last_value;
-  ASSERT_TRUE(!engine_.catalog.open(session_.worker));
+  ASSERT_TRUE(!engine_.catalog.open(session_.worker, WaitSettings{}));
   SequenceSession fresh;
   session_.begin();
   int64_t value = 0;

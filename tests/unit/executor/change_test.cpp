@@ -2,6 +2,11 @@
 // are told apart from errors.
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "executor/compiled_statement.h"
+#include "executor/plan_cache.h"
+#include "planner/plan/transaction_plan.h"
 #include "sql/limits.h"
 #include "tests/unit/executor/sql_session.h"
 
@@ -84,7 +89,7 @@ TEST_F(Changes, ReturnRowsUnderALimit) {
     Execution execution(plan, session.context, {});
     EXPECT_EQ(execution.run(first, 2), RunStatus::suspended);
     EXPECT_EQ(execution.run(second, 0), RunStatus::done);
-    EXPECT_EQ(execution.command_tag(), "INSERT 0 5");
+    EXPECT_EQ(execution.command_tag(), "INSERT 0 3");
   }
   EXPECT_EQ(session.commit(), TransactionStatus::ok);
   EXPECT_EQ(first.text, "1\n2");
@@ -185,6 +190,78 @@ TEST_F(Changes, MakePlansInvalid) {
   run("alter table t add column b int");
   session.view.refresh();
   EXPECT_FALSE(plan->still_valid(session.view, 0));
+}
+
+// What was computed while it was made stays with a plan.
+TEST_F(Changes, LongPlansAreNotKeptForOthers) {
+  auto cacheable = [&](std::string_view sql) {
+    Arena syntax;
+    auto parsed = parse(sql, syntax);
+    session.begin();
+    session.view.refresh();
+    auto made = session.plan(*parsed[0].statement, sql);
+    session.abort();
+    return made->cacheable();
+  };
+  EXPECT_TRUE(cacheable("select length(repeat('a', 10000))"));
+  EXPECT_FALSE(cacheable("select length(repeat('a', 10000000))"));
+}
+
+TEST_F(Changes, PlansCountInTheCacheOfTexts) {
+  run("create table t (a int primary key)");
+  auto planned = [&](const CachedText& text, size_t index) {
+    session.begin();
+    session.view.refresh();
+    auto made = session.plan(*text.syntax->statements[index].statement, text.syntax->text);
+    session.abort();
+    return made;
+  };
+  std::string sql = "select a from t where a = 1;";
+  for (int i = 1; i < 100; ++i) sql += "select a + 1 from t;";
+  PlanCache cache({.bytes = size_t{1} << 20});
+  std::shared_ptr<CachedText> text = parse_text(sql, {});
+  cache.insert("text", text);
+  size_t empty = cache.bytes();
+  auto first = planned(*text, 0);
+  EXPECT_GT(first->bytes(), 1000u);
+  cache.keep_plan(*text, 0, first);
+  EXPECT_EQ(cache.bytes(), empty + first->bytes());
+  cache.keep_plan(*text, 0, planned(*text, 0));  // in its place
+  EXPECT_EQ(cache.bytes(), empty + first->bytes());
+  // A text has room for some of its plans.
+  for (size_t i = 1; i < 100; ++i) cache.keep_plan(*text, i, planned(*text, i));
+  EXPECT_NE(text->plans[1], nullptr);
+  EXPECT_EQ(text->plans[99], nullptr);
+  EXPECT_LE(cache.bytes(), size_t{1} << 17);
+  // Nobody would find those of a text that has made room for others.
+  ASSERT_TRUE(cache.give_back());
+  EXPECT_EQ(text->plans[0], nullptr);
+  cache.keep_plan(*text, 0, first);
+  EXPECT_EQ(text->plans[0], nullptr);
+  EXPECT_EQ(cache.bytes(), 0u);
+}
+
+// So does what a list is looked up in: a list just too long has room without it.
+TEST_F(Changes, ListsOfPlansAreNotKeptForOthers) {
+  run("create table listed (a int)");
+  std::string sql = "select a from listed where a in (0";
+  for (size_t bytes = 0; bytes <= limits::max_kept_plan_bytes;) {
+    for (int i = 0; i < 500; ++i) sql += "," + std::to_string(sql.size());
+    Arena syntax;
+    std::string text = sql + ")";
+    auto parsed = parse(text, syntax);
+    session.begin();
+    session.view.refresh();
+    auto made = session.plan(*parsed[0].statement, text);
+    session.abort();
+    const CompiledStatement& compiled = made->compiled();
+    bytes = compiled.planned->arena.bytes_reserved() + compiled.arena.bytes_reserved();
+    if (!made->cacheable()) {
+      EXPECT_LE(bytes, limits::max_kept_plan_bytes);
+      return;
+    }
+  }
+  ADD_FAILURE() << "only what is planned counts";
 }
 
 TEST_F(Changes, OfSizeMakePlansInvalid) {

@@ -37,6 +37,18 @@ TEST_F(Copy, TextThereAndBack) {
             "COPY 2\n\\N\t2\none\t1\n");
 }
 
+TEST_F(Copy, ElementsHaveTheLengthOfTheirColumn) {
+  run("create table t (v varchar(3)[], n numeric(5,2)[], i interval(0)[], d interval day[])");
+  EXPECT_EQ(copy_in("copy t from stdin",
+                    "{abc,NULL}\t{1.005}\t{00:00:01.6}\t{1 day 2:00}\n{\"ab  \"}\t\\N\t\\N\t{2}\n"),
+            "COPY 2");
+  EXPECT_EQ(run("select * from t order by v desc"),
+            "{abc,NULL}|{1.01}|{00:00:02}|{\"1 day\"}\n{\"ab \"}|NULL|NULL|{\"2 days\"}");
+  EXPECT_EQ(copy_in("copy t from stdin", "{abcd}\t\\N\t\\N\t\\N\n"),
+            "ERROR: 22001: value too long for type character varying(3)\n"
+            "CONTEXT: COPY t, line 1, column v: \"{abcd}\"");
+}
+
 TEST_F(Copy, CsvThereAndBack) {
   run("create table t (a int, b text, c text)");
   EXPECT_EQ(copy_in("copy t from stdin with (format csv, header)",

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <random>
 
 #include "tests/unit/executor/sql_session.h"
@@ -141,6 +142,68 @@ TEST_F(IndexConditions, LongListsTakeLinearTime) {
   std::string text = "select count(*) from indexed where id = -1";
   for (int i = 0; i < 3000; ++i) text += " or id = " + std::to_string(i * 3);
   EXPECT_EQ(run(text), "133");
+}
+
+// `part` so many times, N in it a number that no row has.
+std::string repeated(const std::string& part, const std::string& between, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    if (i != 0) text += between;
+    for (char c : part) text += c == 'N' ? std::to_string(1000 + i) : std::string(1, c);
+  }
+  return text;
+}
+
+TEST_F(IndexConditions, LongConditionsTakeLinearTime) {
+  struct Shape {
+    const char* before;
+    const char* part;
+    const char* between;
+    const char* behind;
+  };
+  for (const Shape& shape : {
+           Shape{"indexed where (a, t) not in (", "(N, 'N')", ", ", ")"},
+           Shape{"indexed where (a, c) not in (", "(N, N)", ", ", ")"},
+           Shape{"indexed where ", "(a <> N or t <> 'N')", " and ", ""},
+           Shape{"indexed where not (", "(id = N or b = N)", " and ", ")"},
+           Shape{"indexed where id <> 1 and ", "(id = N or c = N)", " and ", ""},
+           Shape{"indexed where ", "id = N", " and ", ""},
+           Shape{"indexed x, plain y where x.id = y.id and ", "x.a = N", " and ", ""},
+           Shape{"indexed where b is not null and ", "b is not null", " and ", ""},
+       }) {
+    auto seconds = [&](int count) {
+      std::string sql = concat("select count(*) from ", shape.before,
+                               repeated(shape.part, shape.between, count), shape.behind);
+      std::clock_t begin = std::clock();
+      EXPECT_EQ(run(sql).find("ERROR"), std::string::npos) << shape.part;
+      return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    };
+    seconds(1000);  // memory, and whatever comes once
+    double few = seconds(1000);
+    EXPECT_LT(seconds(32'000), few * 32 * 3 + 0.1) << shape.part << ": " << few;
+  }
+}
+
+// As are two long lists of conditions: each value of one with each condition of the other.
+TEST_F(IndexConditions, LongConditionsBesideALongOrTakeLinearTime) {
+  auto seconds = [&](int count) {
+    std::string sql =
+        concat("select count(*) from indexed where ", repeated("c < N", " and ", count), " and (",
+               repeated("id = N", " or ", count), ")");
+    std::clock_t begin = std::clock();
+    EXPECT_EQ(run(sql), "0");
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  seconds(500);
+  double few = seconds(500);
+  EXPECT_LT(seconds(8000), few * 16 * 3 + 0.1) << few;
+}
+
+TEST_F(IndexConditions, TheMostSelectiveOfManyOrsIsFound) {
+  std::string plan =
+      run(concat("explain select * from indexed where ", repeated("(b = N or c = N)", " and ", 100),
+                 " and (id = 3 or id = 7) and ", repeated("(b = N or a = N)", " and ", 100)));
+  EXPECT_NE(plan.find("Index Scan using indexed_pkey"), std::string::npos) << plan;
 }
 
 }  // namespace

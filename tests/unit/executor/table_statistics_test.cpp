@@ -111,6 +111,15 @@ TEST_F(Statistics, OfATableWithACompositeKeyAreNear) {
   EXPECT_NEAR(distinct("t", {1, 2}), 80, 8);
 }
 
+// Its layers have all been made in the same way, so their nodes begin at the same keys.
+TEST_F(Statistics, OfATableWithLayersThatAreAlikeAreNear) {
+  run("create table t (d int, e int, o int, n int, primary key (d, e, o, n))");
+  run("insert into t select d, 1, o, n from generate_series(1, 40) d, generate_series(1, 750) o, "
+      "generate_series(1, 10) n");
+  EXPECT_NEAR(distinct("t", {3}), 750, 250);
+  EXPECT_NEAR(distinct("t", {4}), 10, 1);
+}
+
 TEST_F(Statistics, OfATableWithAnotherIndexBeginAnew) {
   run("create table t (id int primary key, a int, b int)");
   run("insert into t select g, g % 10, g % 10 from generate_series(1, 1000) g");

@@ -81,6 +81,38 @@ TEST_F(Joins, AConstantReachesBothSidesOfAnEquality) {
   EXPECT_TRUE(loop->parameters.empty());
 }
 
+// What is derived of an inner join that an outer one extends says nothing of the rows that it adds.
+TEST_F(Joins, AConstantOfANullableSideStaysThere) {
+  EXPECT_EQ(explain("select * from w left join (t join u on t.a = u.t_a and u.t_a = 3) on true"),
+            "Nested Loop Left Join\n"
+            "  ->  Seq Scan on w\n"
+            "  ->  Materialize\n"
+            "        ->  Nested Loop\n"
+            "              Join Filter: (t.a = u.t_a)\n"
+            "              ->  Index Scan using t_pkey on t\n"
+            "                    Index Cond: (a = 3)\n"
+            "              ->  Materialize\n"
+            "                    ->  Seq Scan on u\n"
+            "                          Filter: (t_a = 3)");
+}
+
+// More relations than every order is tried of: a full join's left side must not be joined with
+// anything else on the way, though nothing connects it.
+TEST_F(Joins, AFullJoinAmongManyRelations) {
+  std::string from = "t a cross join u b full join w c on b.a = c.u_a";
+  std::string where = "true";
+  for (int i = 0; i < 8; ++i) {
+    std::string name = concat("x", i);
+    from += concat(" cross join w ", name);
+    if (i > 0) where += concat(" and x", i - 1, ".a = ", name, ".u_a");
+  }
+  statistics.rows = {{"t", 1000}, {"u", 1000}, {"w", 1}};
+  auto planned = plan(concat("select * from ", from, " where ", where));
+  const auto* full = find<HashJoinNode>(planned->root);
+  ASSERT_NE(full, nullptr);
+  EXPECT_EQ(full->join_type, JoinType::full);
+}
+
 TEST_F(Joins, TheOrderBeginsWithTheFewestRows) {
   statistics.rows = {{"t", 100'000}, {"u", 100'000}, {"w", 100'000}};
   EXPECT_EQ(explain("select * from t, u, w where t.a = u.t_a and u.a = w.u_a and w.a = 5"),

@@ -40,6 +40,48 @@ TEST_F(Rewrite, AnExistsOfAUniqueKeyIsAnInnerJoin) {
   }
 }
 
+// A condition of a join inside that reads the outer row is decided inside: beside the semi or anti
+// join nothing of it would be left, or it would be missed for another row.
+TEST_F(Rewrite, AnExistsWhoseJoinsReadTheOuterRowIsNoJoin) {
+  for (const char* inside :
+       {"u join w on w.u_a = u.a and w.a = t.d", "u left join w on w.u_a = u.a and w.a = t.d",
+        "w right join u on w.u_a = u.a and u.a = t.b",
+        "u join (w left join p on p.x = w.a and p.y = t.d) on w.u_a = u.a"}) {
+    for (const char* test : {"exists (select 1", "not exists (select 1", "t.b in (select u.a"}) {
+      auto planned =
+          plan(concat("select a from t where ", test, " from ", inside, " where u.t_a = t.a)"));
+      std::string where = concat(test, " from ", inside);
+      EXPECT_EQ(find<HashJoinNode>(planned->root), nullptr) << where;
+      EXPECT_EQ(find<NestedLoopNode>(planned->root), nullptr) << where;
+    }
+  }
+  // Of a query further out they may read.
+  EXPECT_NE(explain("select (select count(*) from u where exists (select 1 from w join p on "
+                    "p.x = w.a and p.y = t.d where w.u_a = u.a)) from t")
+                .find("Semi Join"),
+            std::string::npos);
+}
+
+TEST_F(Rewrite, ALateralSubqueryWhoseOuterJoinsReadOtherRelationsIsNotMerged) {
+  for (const char* sql :
+       {"select * from t join lateral (select u.a, w.u_a from u left join w on w.u_a = u.a and "
+        "w.a = t.d) s on true",
+        "select * from t join lateral (select u.a, w.u_a from u left join (w join p on p.x = w.a "
+        "and p.y = t.d) on w.u_a = u.a) s on true",
+        "select * from t left join lateral (select u.a, w.u_a from u join w on w.u_a = u.a and "
+        "w.a = t.d) s on true"}) {
+    auto planned = plan(sql);
+    // The subquery is planned by itself, once for all rows of t.
+    const auto* loop = try_as<NestedLoopNode>(planned->root);
+    ASSERT_NE(loop, nullptr) << sql;
+    EXPECT_EQ(loop->parameters.size(), 1u) << sql;
+  }
+  // An inner join's conditions might as well stand in WHERE.
+  EXPECT_EQ(explain("select * from t join lateral (select u.a from u join w on w.u_a = u.a and "
+                    "w.a = t.d) s on t.a = 5"),
+            explain("select t.*, u.a from t, u, w where w.u_a = u.a and w.a = t.d and t.a = 5"));
+}
+
 TEST_F(Rewrite, AnExistsWithoutOuterColumnsIsAnsweredOnce) {
   EXPECT_EQ(explain("select * from t where exists (select 1 from u where u.t_a = 3)"),
             "Result\n"

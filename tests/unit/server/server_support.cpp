@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/byte_order.h"
+#include "base/file_forwarding.h"
 #include "server/pgwire/protocol.h"
 
 namespace pgsilo::server_test {
@@ -41,39 +42,21 @@ class GatedFile final : public File {
   const std::string path_;
 };
 
-class GatedFileSystem final : public FileSystem {
+class GatedFileSystem final : public ForwardingFileSystem {
  public:
-  explicit GatedFileSystem(Gate& gate) : gate_(gate) {}
+  GatedFileSystem(std::unique_ptr<FileSystem> files, Gate& gate)
+      : ForwardingFileSystem(*files), owned_(std::move(files)), gate_(gate) {}
 
   FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
     gate_.pass(Gate::At::open, path);
-    FileResult result = files_->open(path, flags, file);
+    FileResult result = files_.open(path, flags, file);
     if (result.ok())
       *file = std::make_unique<GatedFile>(std::move(*file), flags.synchronous, gate_, path);
     return result;
   }
-  FileResult rename(const std::string& from, const std::string& to) override {
-    return files_->rename(from, to);
-  }
-  FileResult remove(const std::string& path) override { return files_->remove(path); }
-  FileResult create_directory(const std::string& path) override {
-    return files_->create_directory(path);
-  }
-  FileResult list(const std::string& directory, std::vector<std::string>* names) override {
-    return files_->list(directory, names);
-  }
-  FileResult sync_directory(const std::string& directory) override {
-    return files_->sync_directory(directory);
-  }
-  FileResult hold_directory(const std::string& directory) override {
-    return files_->hold_directory(directory);
-  }
-  FileResult space(const std::string& directory, DeviceSpace* space) override {
-    return files_->space(directory, space);
-  }
 
  private:
-  std::unique_ptr<FileSystem> files_ = posix_file_system();
+  const std::unique_ptr<FileSystem> owned_;
   Gate& gate_;
 };
 
@@ -159,7 +142,7 @@ void Gate::pass(At at, const std::string& path) {
 }
 
 std::unique_ptr<FileSystem> gated_file_system(Gate& gate) {
-  return std::make_unique<GatedFileSystem>(gate);
+  return std::make_unique<GatedFileSystem>(posix_file_system(), gate);
 }
 
 ServerSettings settings_in(const TestDirectory& directory) {
@@ -170,10 +153,17 @@ ServerSettings settings_in(const TestDirectory& directory) {
   return settings;
 }
 
+std::string sent_value(PGconn* connection) {
+  std::string value;
+  while (PGresult* result = PQgetResult(connection)) {
+    value = PQntuples(result) == 1 ? PQgetvalue(result, 0, 0) : PQresultErrorMessage(result);
+    PQclear(result);
+  }
+  return value;
+}
+
 std::string one_value(PGconn* connection, const char* sql) {
-  std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(connection, sql), PQclear);
-  return PQntuples(result.get()) == 1 ? PQgetvalue(result.get(), 0, 0)
-                                      : PQresultErrorMessage(result.get());
+  return PQsendQuery(connection, sql) == 1 ? sent_value(connection) : PQerrorMessage(connection);
 }
 
 ConnectionPointer connect_to(const TestDirectory& directory) {

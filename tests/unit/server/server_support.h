@@ -80,8 +80,10 @@ std::unique_ptr<FileSystem> gated_file_system(Gate& gate);
 // Two workers, on a Unix socket in the directory.
 ServerSettings settings_in(const TestDirectory& directory);
 
-// The only value that it returns, or the message of its error.
+// The only value that the query returns, or the message of its error; of several the last one's.
 std::string one_value(PGconn* connection, const char* sql);
+// Of the query that was sent.
+std::string sent_value(PGconn* connection);
 ConnectionPointer connect_to(const TestDirectory& directory);
 
 }  // namespace pgsilo::server_test

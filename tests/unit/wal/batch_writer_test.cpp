@@ -37,7 +37,7 @@ class BatchWriterTest : public testing::Test {
   }
 
   void write_batch(BatchWriter& writer, const std::vector<std::string>& records) {
-    writer.begin_batch(Epoch(1));
+    writer.begin_batch(Epoch(1), Epoch(2));
     for (const std::string& bytes : records) {
       if (!writer.add(bytes)) writer.write_long(bytes);
       written_ += bytes;

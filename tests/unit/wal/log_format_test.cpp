@@ -52,6 +52,17 @@ TEST(LogFormat, BlockComesBackWhole) {
   EXPECT_EQ(view->bytes, block.size());
 }
 
+// What a clock before 1970 had become without a sign is the time of no batch.
+TEST(LogFormat, ATimeThatCannotBeIsNotKnown) {
+  for (uint64_t unix_us :
+       {uint64_t{1}, uint64_t{1} << 62, static_cast<uint64_t>(-1000), UINT64_MAX}) {
+    BatchTrailer trailer{.complete = Epoch(9), .last_data = {Epoch(9)}, .unix_time_us = unix_us};
+    std::optional<BlockView> view = open_block(sealed_block("payload", &trailer), place);
+    ASSERT_TRUE(view && view->trailer);
+    EXPECT_EQ(view->trailer->unix_time_us, unix_us > INT64_MAX ? 0 : unix_us);
+  }
+}
+
 TEST(LogFormat, BlockWithoutTrailer) {
   std::string block = sealed_block(std::string(5000, 'p'), nullptr);
   EXPECT_EQ(block.size(), 2 * log_format::block_unit);

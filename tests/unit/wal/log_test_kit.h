@@ -68,7 +68,7 @@ struct LogParts {
 
   // A commit of `worker` that writes one row of `bytes` bytes; its epoch.
   Epoch append(unsigned worker, size_t bytes = 10) {
-    EXPECT_EQ(logs[worker]->reserve(1, 1 + bytes), ReserveResult::ok);
+    EXPECT_EQ(logs[worker]->reserve(1, 1 + bytes, RedoPurpose::growth), ReserveResult::ok);
     slots[worker]->enter();
     Epoch epoch = slots[worker]->serialization_epoch();
     std::string row(bytes, 'r');

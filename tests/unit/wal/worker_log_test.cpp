@@ -24,21 +24,22 @@ class FakeParker final : public Parker {
 TEST(WorkerLog, AFullBufferWaitsUntilTheLoggerTookIt) {
   LogParts parts(1, 1);
   Epoch last;
-  while (parts.logs[0]->reserve(1, 10000) == ReserveResult::ok) last = parts.append(0, 9000);
-  EXPECT_EQ(parts.logs[0]->reserve(1, 10000), ReserveResult::must_wait);
+  while (parts.logs[0]->reserve(1, 10000, RedoPurpose::growth) == ReserveResult::ok)
+    last = parts.append(0, 9000);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 10000, RedoPurpose::growth), ReserveResult::must_wait);
   FakeParker parker;
   parker.parts = &parts;
   parker.while_parked = [](FakeParker& self) { EXPECT_TRUE(self.parts->loggers[0]->try_step()); };
   parts.logs[0]->wait_for_buffer(parker, Parker::no_deadline);
   EXPECT_EQ(parker.parked, 1);
   EXPECT_EQ(parker.unparked, 1);
-  EXPECT_EQ(parts.logs[0]->reserve(1, 10000), ReserveResult::ok);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 10000, RedoPurpose::growth), ReserveResult::ok);
   EXPECT_GE(parts.durable.get(), last);
 }
 
 TEST(WorkerLog, WaitingForWhatIsThereReturnsAtOnce) {
   LogParts parts(1, 1);
-  EXPECT_EQ(parts.logs[0]->reserve(1, 10), ReserveResult::ok);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 10, RedoPurpose::growth), ReserveResult::ok);
   FakeParker parker;
   parts.logs[0]->wait_for_buffer(parker, Parker::no_deadline);
   EXPECT_EQ(parker.parked, 0);
@@ -48,12 +49,13 @@ TEST(WorkerLog, LongTransactionsGoBesideTheRing) {
   LogParts parts(1, 1);
   while (parts.stores[0]->wants_segments()) ASSERT_TRUE(parts.stores[0]->prepare_one().ok());
   // Longer than a block: in pieces.
-  while (parts.logs[0]->reserve(1, 200'001) == ReserveResult::must_wait) {
+  while (parts.logs[0]->reserve(1, 200'001, RedoPurpose::growth) == ReserveResult::must_wait) {
     ASSERT_TRUE(parts.stores[0]->prepare_one().ok());
   }
   Epoch epoch = parts.append(0, 200'000);
-  EXPECT_EQ(parts.logs[0]->reserve(1, 200'000), ReserveResult::must_wait);  // one at a time
-  EXPECT_EQ(parts.logs[0]->reserve(1, 100), ReserveResult::ok);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 200'000, RedoPurpose::growth),
+            ReserveResult::must_wait);  // one at a time
+  EXPECT_EQ(parts.logs[0]->reserve(1, 100, RedoPurpose::growth), ReserveResult::ok);
   parts.append(0, 50);
   EXPECT_TRUE(parts.step(0, epoch));
   EXPECT_FALSE(parts.logs[0]->has_records());
@@ -69,10 +71,10 @@ TEST(WorkerLog, WithoutSpaceWritersAreToldAndLaterServedAgain) {
     parts.keeper->run_once();
   }
   ASSERT_LT(rounds, 1000);
-  EXPECT_EQ(parts.logs[0]->reserve(1, 10), ReserveResult::no_space);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 10, RedoPurpose::growth), ReserveResult::no_space);
   parts.disk.set_capacity(UINT64_MAX);
   parts.keeper->run_once();
-  EXPECT_EQ(parts.logs[0]->reserve(1, 10), ReserveResult::ok);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 10, RedoPurpose::growth), ReserveResult::ok);
 }
 
 TEST(WorkerLog, WhatWasReservedBeforeSpaceRanOutStillFits) {
@@ -84,7 +86,7 @@ TEST(WorkerLog, WhatWasReservedBeforeSpaceRanOutStillFits) {
   Epoch last;
   for (int round = 0; round < 50; ++round) {
     for (unsigned worker = 0; worker < 4; ++worker) {
-      while (parts.logs[worker]->reserve(1, 12001) == ReserveResult::ok)
+      while (parts.logs[worker]->reserve(1, 12001, RedoPurpose::growth) == ReserveResult::ok)
         last = parts.append(worker, 12000);
     }
     parts.step(0, last);
@@ -97,14 +99,15 @@ TEST(WorkerLog, ALongTransactionWithoutSpaceIsToldOnce) {
   LogParts parts(1, 1);
   parts.keeper->run_once();
   parts.disk.set_capacity(0);
-  EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000), ReserveResult::must_wait);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000, RedoPurpose::growth), ReserveResult::must_wait);
   parts.keeper->run_once();
-  EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000), ReserveResult::no_space);
-  EXPECT_EQ(parts.logs[0]->reserve(1, 100), ReserveResult::ok);  // small ones go on
+  EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000, RedoPurpose::growth), ReserveResult::no_space);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 100, RedoPurpose::growth),
+            ReserveResult::ok);  // small ones go on
   parts.disk.set_capacity(UINT64_MAX);
-  EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000), ReserveResult::must_wait);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000, RedoPurpose::growth), ReserveResult::must_wait);
   parts.keeper->run_once();
-  EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000), ReserveResult::ok);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000, RedoPurpose::growth), ReserveResult::ok);
 }
 
 // However the entries' lengths fall, their records fit into what was reserved.
@@ -119,7 +122,8 @@ TEST(WorkerLog, LongTransactionsOfManyEntriesFit) {
       entries.push_back({.relation = RelationId(1), .tombstone = false, .key = "key", .row = row});
       bytes += 3 + row.size();
     }
-    while (parts.logs[0]->reserve(entries.size(), bytes) == ReserveResult::must_wait)
+    while (parts.logs[0]->reserve(entries.size(), bytes, RedoPurpose::growth) ==
+           ReserveResult::must_wait)
       ASSERT_TRUE(parts.stores[0]->prepare_one().ok());
     parts.slots[0]->enter();
     Epoch epoch = parts.slots[0]->serialization_epoch();

@@ -32,6 +32,7 @@ class Seated final : public ClientHost {
     changed_.notify_all();
     return true;
   }
+  int64_t look_after_waiting() override { return INT64_MAX; }
   void cancel(int32_t process, int32_t secret) override {
     canceled_process = process;
     canceled_secret = secret;
@@ -71,8 +72,16 @@ class DoorkeeperTest : public ::testing::Test {
            answer.find("sorry, too many clients already") != std::string::npos;
   }
 
+  // Opens the door to so many seats, which stay until it is shut.
+  Seated& let_in(size_t seats) {
+    host_ = std::make_unique<Seated>(seats);
+    keeper_->let_in(*host_);
+    return *host_;
+  }
+
   TestDirectory directory_;
   Listener listener_;
+  std::unique_ptr<Seated> host_;
   std::unique_ptr<Doorkeeper> keeper_;
 };
 
@@ -112,7 +121,6 @@ TEST_F(DoorkeeperTest, SaysWhatElseIsWrong) {
 }
 
 TEST_F(DoorkeeperTest, TheSilentAreBoundedInNumber) {
-  Seated host(2);
   open({.clients = 2});
   RawClient first(directory_);
   RawClient second(directory_);
@@ -120,16 +128,14 @@ TEST_F(DoorkeeperTest, TheSilentAreBoundedInNumber) {
   EXPECT_TRUE(tells_to_wait(first.read_all()));
   third.send(startup_packet());
   EXPECT_TRUE(tells_to_wait(third.read_all()));
-  // The door opens.
-  keeper_->let_in(host);
+  Seated& host = let_in(2);
   RawClient last(directory_);
   host.wait_for_taken(2);
 }
 
 TEST_F(DoorkeeperTest, TellsWhoHasNoSeatInTime) {
-  Seated host(1);
   open({.clients = 2});
-  keeper_->let_in(host);
+  Seated& host = let_in(1);
   RawClient seated(directory_);
   // One who says who he is, and silent ones, of whom two are waited for.
   RawClient whole(directory_);

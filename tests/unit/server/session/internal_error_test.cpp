@@ -19,12 +19,13 @@ namespace {
 
 using namespace server_test;
 
-// pg_cancel_backend(n) fails in the n-th way.
+// pg_cancel_backend(n), which acts outside of its transaction and does not run again, and
+// pg_blocking_pids(n), which only asks, fail in the n-th way.
 class FailingMonitor final : public ServerMonitor {
  public:
   enum Way : int32_t { check = 1, out_of_range, length_error, bad_alloc, number, conflict, slow };
 
-  bool cancel(int32_t process) override {
+  void fail(int32_t process) const {
     ++calls;
     switch (static_cast<Way>(process)) {
       case check:
@@ -48,6 +49,9 @@ class FailingMonitor final : public ServerMonitor {
         }
         raise_transaction_status(TransactionStatus::conflict_record);
     }
+  }
+  bool cancel(int32_t process) override {
+    fail(process);
     return true;
   }
   bool terminate(int32_t) override { return true; }
@@ -65,13 +69,17 @@ class FailingMonitor final : public ServerMonitor {
   void reset_checkpoint_statistics() override {}
   std::vector<CheckpointRow> checkpoints() const override { return {}; }
   ScrubInfo scrub() const override { return {}; }
+  std::vector<SlotInfo> slots() const override { return {}; }
   std::vector<LockInfo> locks() const override { return {}; }
   std::vector<SnapshotInfo> snapshots() const override { return {}; }
-  std::vector<int32_t> blockers(int32_t) const override { return {}; }
+  std::vector<int32_t> blockers(int32_t process) const override {
+    fail(process);
+    return {};
+  }
 
-  std::atomic<int> calls{0};
-  std::promise<void> reached;
-  std::promise<void> gone;
+  mutable std::atomic<int> calls{0};
+  mutable std::promise<void> reached;
+  mutable std::promise<void> gone;
 };
 
 class InternalErrorTest : public ::testing::Test {
@@ -192,20 +200,24 @@ TEST_F(InternalErrorTest, APipelineSkipsToItsSync) {
 
 // A conflict that no run avoids is told in the end, of a one-shot and of a statement of a block.
 TEST_F(InternalErrorTest, AConflictWithItselfEnds) {
-  EXPECT_EQ(run("select pg_cancel_backend(6)"), "40001");
+  EXPECT_EQ(run("select pg_blocking_pids(6)"), "40001");
   EXPECT_EQ(monitor_.calls, static_cast<int>(RetryPolicy::most_conflicts));
   monitor_.calls = 0;
   EXPECT_EQ(run("begin isolation level read committed"), "BEGIN");
-  EXPECT_EQ(run("select a from t where a = 1 and pg_cancel_backend(6)"), "40001");
+  EXPECT_EQ(run("select a from t where a = 1 and pg_blocking_pids(6) is not null"), "40001");
   EXPECT_EQ(monitor_.calls, static_cast<int>(RetryPolicy::most_conflicts));
   EXPECT_EQ(run("rollback"), "ROLLBACK");
   EXPECT_EQ(count(), "2000");
+  // Of what acts outside of the transaction the first.
+  monitor_.calls = 0;
+  EXPECT_EQ(run("select pg_cancel_backend(6)"), "40001");
+  EXPECT_EQ(monitor_.calls, 1);
 }
 
 // Nobody is there to be answered any more.
 TEST_F(InternalErrorTest, NothingRunsAgainForAClientThatHasGone) {
   EXPECT_EQ(run("select pg_advisory_lock(1)"), "SELECT 1");
-  EXPECT_EQ(PQsendQuery(client_.get(), "select pg_cancel_backend(7)"), 1);
+  EXPECT_EQ(PQsendQuery(client_.get(), "select pg_blocking_pids(7)"), 1);
   monitor_.reached.get_future().wait();
   client_.reset();
   monitor_.gone.set_value();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <optional>
 
 #include "tests/unit/catalog/failing_memory.h"
@@ -98,6 +99,28 @@ TEST(Reclaimer, WhatAThreadLeavesBehindIsFreedByAnother) {
   EXPECT_EQ(reader.reclaim(), 1u);
   EXPECT_TRUE(freed);
   EXPECT_EQ(reclaimer.pending_bytes(), 0u);
+}
+
+// What a restart unhooks, and what others delete beside a pin, is retired one by one.
+TEST(Reclaimer, RoomForManyIsMadeAFewTimes) {
+  Reclaimer reclaimer;
+  ReclaimerHandle handle(reclaimer);
+  Pin pin(handle);
+  size_t freed = 0;
+  auto count = [](void* object) { ++*static_cast<size_t*>(object); };
+  constexpr size_t objects = 100000;
+  size_t made = 0;
+  for (size_t i = 0; i < objects; ++i) {
+    testing::FailingMemory memory(0);
+    try {
+      handle.reserve(40);
+    } catch (const std::bad_alloc&) {
+      ++made;
+      handle.reserve(40);
+    }
+    handle.retire(&freed, count, 1);
+  }
+  EXPECT_LT(made, 40u);
 }
 
 // However many batches its lists have room for: what is left behind is freed by another, or lost

@@ -91,8 +91,8 @@ TEST_F(ScanTest, NodesOfTheWholeRangeAreReportedAndNoMoreThanNeeded) {
   }
 }
 
-// I6: whatever key is inserted in or removed from a range that was scanned, some reported node
-// notices.
+// I6: whatever key is inserted in a range that was scanned, some reported node notices. One that
+// is removed is nobody's phantom.
 TEST_F(ScanTest, EveryPhantomIsNoticed) {
   for (uint64_t i = 0; i < 400; ++i) ASSERT_TRUE(user_.insert(big_endian(i * 10)));
   ASSERT_TRUE(user_.insert(big_endian(2000) + "layer a"));
@@ -114,11 +114,11 @@ TEST_F(ScanTest, EveryPhantomIsNoticed) {
       bool was_there = user_.contains(phantom);
       ASSERT_TRUE(set.valid());
       ASSERT_TRUE(was_there ? user_.remove(phantom) : user_.insert(phantom));
-      EXPECT_FALSE(set.valid());
+      EXPECT_EQ(set.valid(), was_there);
       CollectingObserver again;
       user_.scan(range, direction, &again);
       ASSERT_TRUE(was_there ? user_.insert(phantom) : user_.remove(phantom));
-      EXPECT_FALSE(again.valid());
+      EXPECT_EQ(again.valid(), !was_there);
     }
   }
 }
@@ -207,8 +207,9 @@ TEST_F(ScanTest, ALayerThatGoesWhileTheCursorRestsAboveItIsSkipped) {
     for (int i = 0; i < 40; ++i) ASSERT_TRUE(user_.remove("layered-" + big_endian(i, 4)));
     ASSERT_EQ(cursor.next()->key(), direction == ScanDirection::forward ? "z" : "a");
     ASSERT_EQ(cursor.next(), nullptr);
-    EXPECT_FALSE(set.valid());
+    EXPECT_TRUE(set.valid());
     for (int i = 0; i < 40; ++i) ASSERT_TRUE(user_.insert("layered-" + big_endian(i, 4)));
+    EXPECT_FALSE(set.valid());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/index/index_tree.h"
+#include "storage/transaction/node_set.h"
 
 namespace pgsilo {
 
@@ -18,29 +19,30 @@ inline std::string big_endian(uint64_t number, int bytes = 8) {
   return key;
 }
 
+// What a transaction that scans keeps.
 class CollectingObserver : public NodeObserver {
  public:
-  void observe(NodeRef node) override { nodes.push_back(node); }
-  bool valid() const {
-    for (NodeRef node : nodes) {
-      if (!IndexTree::validates(node)) return false;
-    }
-    return true;
-  }
+  void observe(NodeRef node) override { beaten_ |= !nodes.add(node); }
+  bool valid() const { return !beaten_ && nodes.validates(0, 0, nodes.size()); }
   // As a transaction does after its own insert. False: it would have to abort.
   bool apply(const NodeChanges& changes) {
-    bool known = false;
-    for (NodeRef& node : nodes) {
-      if (node.node != changes.changed) continue;
-      if (node.version != changes.before) return false;
-      node.version = changes.after;
-      known = true;
-    }
-    if (known) nodes.insert(nodes.end(), changes.created.begin(), changes.created.end());
-    return true;
+    beaten_ |= nodes.apply(changes) == NodeSet::Fixup::beaten;
+    return !beaten_;
   }
-  std::vector<NodeRef> nodes;
+  NodeSet nodes;
+
+ private:
+  bool beaten_ = false;
 };
+
+// Of one that a transaction has registered alone.
+inline bool still_validates(NodeRef ref) {
+  CollectingObserver set;
+  set.observe(ref);
+  return set.valid();
+}
+
+inline bool is_obsolete(const Record* record) { return record->tid_word().load().is_obsolete(); }
 
 // One thread's view of a tree.
 class TreeUser {
@@ -58,8 +60,12 @@ class TreeUser {
   bool insert(std::string_view key, NodeChanges* changes = nullptr) {
     NodeChanges ignored;
     Record* fresh = tree_.records().create(key, 8, handle_);
-    if (tree_.insert(fresh, handle_, changes != nullptr ? *changes : ignored) == nullptr)
-      return true;
+    for (;;) {
+      Record* there = tree_.insert(fresh, handle_, changes != nullptr ? *changes : ignored);
+      if (there == nullptr) return true;
+      if (!is_obsolete(there)) break;
+      unhook(there);
+    }
     tree_.records().destroy(fresh, handle_);
     return false;
   }
@@ -71,15 +77,18 @@ class TreeUser {
     TidWord seen;
     if (record == nullptr || !record->tid_word().try_lock(LockPurpose::remove, seen)) return false;
     record->tid_word().unlock_obsolete();
-    EXPECT_TRUE(tree_.remove(record, handle_));
-    tree_.records().retire(record, handle_);
+    unhook(record);
     return true;
+  }
+  // An obsolete record: whoever takes it out retires it.
+  void unhook(Record* record) {
+    if (tree_.remove(record, handle_)) tree_.records().retire(record, handle_);
   }
 
   bool contains(std::string_view key) const {
     Record* record = tree_.get(key).record;
     EXPECT_TRUE(record == nullptr || record->key() == key);
-    return record != nullptr;
+    return record != nullptr && !is_obsolete(record);
   }
 
   std::vector<std::string> scan(const KeyRange& range = {},

@@ -27,7 +27,7 @@ class HelpOnDemand final : public WorkSharing {
 // A log without room until it is told.
 class StuckSink final : public RedoSink {
  public:
-  ReserveResult reserve(size_t, size_t) override {
+  ReserveResult reserve(size_t, size_t, RedoPurpose) override {
     return open ? ReserveResult::ok : ReserveResult::must_wait;
   }
   void wait_for_buffer(Parker& parker, int64_t deadline_us) override {

@@ -231,15 +231,5 @@ TEST_F(IsolationTest, ADescriptorThatChangedAborts) {
   EXPECT_EQ(first.transaction.use_descriptor(descriptor, version), conflict_record);
 }
 
-TEST_F(IsolationTest, AScanThatMeetsAnUnhookedRecordConflicts) {
-  second.store(relation, "b", "old");
-  second.drop(relation, "b");
-  first.begin();
-  EXPECT_EQ(first.scan(relation), "a=0 c=0");
-  engine.make_durable();
-  second.worker.housekeep();
-  EXPECT_EQ(first.commit(), conflict_record);
-}
-
 }  // namespace
 }  // namespace pgsilo

@@ -8,6 +8,7 @@
 
 #include "base/byte_order.h"
 #include "base/sanitizers.h"
+#include "storage/transaction/lock_list.h"
 #include "tests/unit/storage/transaction/test_engine.h"
 
 namespace pgsilo {
@@ -67,6 +68,25 @@ TEST_F(LargeTransactionTest, ValidationGivesWay) {
   read_all();
   EXPECT_EQ(session.transaction.validate(), ok);
   EXPECT_EQ(parker.pauses, rows / 4096);
+}
+
+TEST_F(LargeTransactionTest, TheReleaseOfItsLocksGivesWay) {
+  auto lock = [this](TestSession& who, int64_t key) {
+    return engine.locks.acquire(who.transaction.lock_owner(), LockTag::advisory(key),
+                                LockMode::exclusive, WaitPolicy::no_wait, {});
+  };
+  session.begin(TransactionMode::interactive);
+  rival.begin(TransactionMode::interactive);
+  for (int i = 0; i < rows; ++i) ASSERT_EQ(lock(session, i), ok);
+  parker.in_first_pause = [&] {
+    EXPECT_EQ(lock(rival, rows - 1), ok);
+    EXPECT_EQ(lock(rival, 0), lock_not_available);
+  };
+  EXPECT_EQ(session.commit(), ok);
+  EXPECT_EQ(parker.pauses, rows / 4096);
+  EXPECT_EQ(lock(rival, 0), ok);
+  EXPECT_EQ(rival.commit(), ok);
+  EXPECT_TRUE(engine.locks.list().empty());
 }
 
 // Of what has been looked at before the pause nothing is looked at again: it was so when the first

@@ -308,6 +308,106 @@ TEST_F(PartialRowTest, InteractiveTransactionsLockTheRow) {
   EXPECT_EQ(stored().count, 1);
 }
 
+TEST_F(PartialRowTest, InABlockOtherBytesMayChange) {
+  for (bool writes : {false, true}) {
+    main.begin(TransactionMode::interactive);
+    ASSERT_EQ(read(main, {&name_range, 1}), ok);
+    EXPECT_EQ(main.transaction.end_statement(), ok);
+    engine.epochs.advance();
+    add_and_commit(other, 1);
+    main.statement();
+    ASSERT_EQ(main.read(relation, "none"), "<not_found>");
+    EXPECT_EQ(main.transaction.end_statement(), ok);
+    if (writes) {
+      main.statement();
+      ASSERT_EQ(main.insert(relation, "new", "row"), ok);
+      EXPECT_EQ(main.transaction.end_statement(), ok);
+    }
+    engine.epochs.advance();
+    add_and_commit(other, 1);
+    EXPECT_EQ(main.commit(), ok);
+  }
+}
+
+TEST_F(PartialRowTest, InABlockThoseUsedMayNotChange) {
+  for (bool writes : {false, true}) {
+    main.begin(TransactionMode::interactive);
+    ASSERT_EQ(read(main, {&name_range, 1}), ok);
+    EXPECT_EQ(main.transaction.end_statement(), ok);
+    rename(writes ? "m" : "o");
+    main.statement();
+    if (writes) {
+      ASSERT_EQ(main.insert(relation, "new", "row"), ok);
+    } else {
+      main.read(relation, "k");
+    }
+    EXPECT_EQ(main.transaction.end_statement(), conflict_record);
+    main.transaction.abort();
+  }
+}
+
+// The row that a later statement changes has others' changes of what was not used, and none of what
+// was.
+TEST_F(PartialRowTest, InABlockTheRowMayBeWrittenLater) {
+  for (bool renamed : {false, true}) {
+    main.begin(TransactionMode::interactive);
+    ASSERT_EQ(read(main, {&name_range, 1}), ok);
+    EXPECT_EQ(main.transaction.end_statement(), ok);
+    int64_t before = stored().count;
+    add_and_commit(other, 1);
+    if (renamed) rename("m");
+    main.statement();
+    ASSERT_EQ(main.transaction.get(relation, "k", main.buffer, &main.row, ReadPurpose::for_update),
+              ok);
+    Row row = row_of(main.row.row);
+    EXPECT_EQ(row.count, before + 1);
+    ++row.count;
+    ASSERT_EQ(main.transaction.update(main.row, bytes_of(row)), ok);
+    EXPECT_EQ(main.transaction.end_statement(), renamed ? conflict_record : ok);
+    EXPECT_EQ(main.commit(), renamed ? conflict_record : ok);
+    EXPECT_EQ(stored().count, before + (renamed ? 1 : 2));
+  }
+}
+
+// What the statement read before it began anew is forgotten, parts too.
+TEST_F(PartialRowTest, AStatementThatRunsAgainReadsAnew) {
+  main.begin(TransactionMode::interactive);
+  ASSERT_EQ(read(main, {&name_range, 1}), ok);
+  EXPECT_EQ(main.read(relation, "none"), "<not_found>");
+  rename("m");
+  ASSERT_EQ(main.transaction.end_statement(), conflict_record);
+  ASSERT_EQ(main.transaction.restart_statement(), ok);
+  main.statement();
+  ASSERT_EQ(read(main, {&name_range, 1}), ok);
+  EXPECT_STREQ(row_of(main.row.row).name, "m");
+  add_and_commit(other, 1);
+  EXPECT_EQ(main.transaction.end_statement(), ok);
+  EXPECT_EQ(main.commit(), ok);
+}
+
+TEST_F(PartialRowTest, ThereMayBeMoreThanAreKept) {
+  main.begin(TransactionMode::interactive);
+  for (size_t i = 0; i <= max_partial_reads; ++i) ASSERT_EQ(read(main, {&name_range, 1}), ok);
+  EXPECT_EQ(main.transaction.end_statement(), ok);
+  add_and_commit(other, 1);
+  main.statement();
+  ASSERT_EQ(main.insert(relation, "new", "row"), ok);
+  EXPECT_EQ(main.commit(), conflict_record);  // the last one is of the whole row
+}
+
+TEST_F(PartialRowTest, HowLongTheRowIsMayMatter) {
+  for (bool matters : {false, true}) {
+    main.begin();
+    RowPart used({&name_range, 1}, matters ? sizeof(Row) : 0);
+    ASSERT_EQ(main.get(relation, "k"), ok);
+    ASSERT_EQ(main.transaction.narrow_read(main.row, used), ok);
+    std::string longer(bytes_of(stored()));
+    other.store(relation, "k", longer + "and more");
+    EXPECT_EQ(main.commit(), matters ? conflict_record : ok);
+    store(Row());
+  }
+}
+
 TEST_F(PartialRowTest, ASavepointTakesItBack) {
   main.begin();
   Transaction::Mark mark = main.transaction.mark();

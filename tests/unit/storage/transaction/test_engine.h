@@ -54,9 +54,10 @@ class RecordingSink final : public RedoSink {
     Tid tid;
     std::vector<std::string> entries;  // "relation:key=row" or "relation:key deleted"
   };
-  ReserveResult reserve(size_t entries, size_t bytes) override {
+  ReserveResult reserve(size_t entries, size_t bytes, RedoPurpose purpose) override {
     reserved_entries = entries;
     reserved_bytes = bytes;
+    reserved_for = purpose;
     return answer;
   }
   void wait_for_buffer(Parker&, int64_t) override { answer = ReserveResult::ok; }
@@ -76,6 +77,7 @@ class RecordingSink final : public RedoSink {
   ReserveResult answer = ReserveResult::ok;
   bool within_reservation = true;
   size_t reserved_entries = 0, reserved_bytes = 0;
+  RedoPurpose reserved_for = RedoPurpose::growth;
   std::vector<Appended> log;
 };
 

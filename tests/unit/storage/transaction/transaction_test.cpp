@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/limits.h"
+#include "storage/relation/system_relations.h"
 #include "tests/unit/storage/transaction/test_engine.h"
 
 namespace pgsilo {
@@ -423,6 +424,34 @@ TEST_F(TransactionTest, WithoutLogSpaceNothingHappens) {
   sink.answer = ReserveResult::must_wait;  // wait_for_buffer() helps
   session.store(relation, "a", "2");
   EXPECT_EQ(other.peek(relation), "a=2");
+}
+
+// What the last room of a full device is for.
+TEST_F(TransactionTest, WhatFreesSpaceSaysSo) {
+  engine.relations.raise_id_floor(first_user_relation);
+  Relation& users = engine.create_relation();
+  Relation& other_table = engine.create_relation();
+  auto commits_for = [&](auto change) {
+    sink.reserved_for = RedoPurpose::growth;
+    session.begin();
+    change();
+    EXPECT_EQ(session.commit(), ok);
+    return sink.reserved_for;
+  };
+  for (const char* key : {"a", "b", "c"}) session.store(users, key, "0");
+  session.store(relation, "catalog", "0");
+  auto erase = [&] { EXPECT_EQ(session.erase(users, "a"), ok); };
+  auto put = [&] { EXPECT_EQ(session.put(users, "b", "1"), ok); };
+  auto note = [&] { EXPECT_EQ(session.put(relation, "catalog", "1"), ok); };
+  auto drop = [&] { EXPECT_EQ(session.transaction.drop_relation(other_table), ok); };
+  EXPECT_EQ(commits_for(put), RedoPurpose::growth);
+  EXPECT_EQ(commits_for(note), RedoPurpose::growth);
+  EXPECT_EQ(commits_for([&] { erase(), note(); }), RedoPurpose::relief);
+  session.store(users, "a", "0");
+  EXPECT_EQ(commits_for([&] { erase(), put(); }), RedoPurpose::growth);
+  EXPECT_EQ(commits_for([&] { drop(), note(); }), RedoPurpose::relief);
+  EXPECT_EQ(commits_for([&] { note(), session.transaction.frees_space(); }), RedoPurpose::relief);
+  EXPECT_EQ(commits_for(note), RedoPurpose::growth);
 }
 
 TEST_F(TransactionTest, KeysHaveALimit) {

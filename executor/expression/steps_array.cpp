@@ -1,0 +1,87 @@
+// Steps on arrays: made of values, compared with, cast.
+#include <vector>
+
+#include "base/long_work.h"
+#include "base/memory_budget.h"
+#include "executor/expression/steps.h"
+#include "sql/types/array.h"
+
+namespace pgsilo::steps {
+
+const Step* compare_with_array(const Step* step, Datum* registers, RowContext& context) {
+  const auto& data = *static_cast<const ArrayComparisonData*>(step->data);
+  Datum& result = registers[step->result];
+  Datum arguments[2] = {registers[step->a], Datum()};
+  const Datum array = registers[step->b];
+  result = Datum();
+  if (array.null) return step + 1;
+  bool seen_null = false;
+  ArrayReader reader(array);
+  WorkMeter meter;
+  while (reader.next(&arguments[1])) {
+    meter.did(64);
+    Datum outcome;
+    if (!data.strict || (!arguments[0].null && !arguments[1].null)) {
+      outcome = invoke(data.comparison, context, arguments);
+    }
+    if (outcome.null) {
+      seen_null = true;
+    } else if (outcome.as_bool() != data.is_all) {
+      result = Datum::of_bool(!data.is_all);
+      return step + 1;
+    }
+  }
+  if (!seen_null) result = Datum::of_bool(data.is_all);
+  return step + 1;
+}
+
+const Step* make_array(const Step* step, Datum* registers, RowContext& context) {
+  const auto& element = *static_cast<const TypeInfo*>(step->data);
+  registers[step->result] = pgsilo::make_array(
+      element.oid, {registers + step->a, static_cast<size_t>(step->c)}, (*context.arena));
+  return step + 1;
+}
+
+namespace {
+Datum convert_element(const ArrayCoercion& coercion, Datum value, RowContext& context) {
+  if (coercion.call != nullptr) {
+    if (value.null && coercion.strict) return value;
+    // Some cast functions also want a modifier and whether the cast is explicit.
+    const Datum arguments[] = {value, Datum::of_int(no_typmod),
+                               Datum::of_bool(coercion.is_explicit)};
+    value = invoke(*coercion.call, context, arguments);
+  } else if (coercion.conversion.from != nullptr && !value.null) {
+    value = through_text(coercion.conversion, value, context);
+  }
+  if (value.null) return value;
+  if (coercion.target->key_form == KeyForm::uint32)
+    return Datum::of_int(static_cast<uint32_t>(value.i64));
+  if (coercion.target->key_form == KeyForm::int32)
+    return Datum::of_int(static_cast<int32_t>(value.i64));
+  return value;
+}
+}  // namespace
+
+const Step* convert_elements(const Step* step, Datum* registers, RowContext& context) {
+  const auto& coercion = *static_cast<const ArrayCoercion*>(step->data);
+  const Datum& array = registers[step->a];
+  if (array.null) {
+    registers[step->result] = Datum();
+    return step + 1;
+  }
+  ArrayReader reader(array);
+  std::vector<Datum> values;
+  require_room(reader.count() * sizeof(Datum));
+  values.reserve(reader.count());
+  Datum value;
+  WorkMeter meter;
+  while (reader.next(&value)) {
+    meter.did(128);
+    values.push_back(convert_element(coercion, value, context));
+  }
+  registers[step->result] =
+      pgsilo::make_array(coercion.target->oid, values, *context.arena, reader.lower_bound());
+  return step + 1;
+}
+
+}  // namespace pgsilo::steps

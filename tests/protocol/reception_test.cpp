@@ -1,0 +1,38 @@
+// New clients are served by workers that come for them, whatever another worker is doing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+#include "tests/protocol/monitoring_support.h"
+#include "tests/protocol/wait_time.h"
+
+namespace pgsilo::protocol_test {
+namespace {
+
+// It keeps a worker from everything else for a good part of a second: the pattern backtracks up to
+// its limit, at one place of a short text.
+const std::string one_piece = "select (repeat('ab', 40) || 'c') ~ '^((ab|a|b)+)+$'";
+
+TEST(Reception, ClientsDoNotWaitForABusyWorker) {
+  if (runs_on_postgres()) GTEST_SKIP() << "no workers";
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one worker";
+  RawClient busy;
+  busy.start();
+  busy.send(query(one_piece) + query(one_piece) + query(one_piece));
+  int64_t longest_ms = 0;
+  int served = 0;
+  for (; served < 8 && busy.is_silent(1); ++served) {
+    WaitTime wait(busy);
+    RawClient client;
+    client.start();
+    longest_ms = std::max(longest_ms, wait.milliseconds());
+  }
+  EXPECT_EQ(served, 8);
+  EXPECT_LE(longest_ms, 200);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(busy.answer(), "TE(2201B)ZI");
+}
+
+}  // namespace
+}  // namespace pgsilo::protocol_test

@@ -1,0 +1,230 @@
+"""Random tables and SELECTs over them: what joins, outer joins, LATERAL, EXISTS, IN and their negations, nested, may read
+of each other, and memberships in lists and arrays of many lengths and types, with many NULLs."""
+import random
+
+TABLES = ("t1", "t2", "t3", "t4")
+COLUMNS = ("a", "b", "c", "d")
+DERIVED = ("v", "w")
+# How a column is looked up as a value of a type, and a number written as one.
+MEMBERS = {
+    "int": ("{}", "{}"), "bigint": ("{}", "{}"), "smallint": ("{}", "{}"), "numeric": ("{}::numeric", "{}.0"),
+    "float8": ("{}::float8", "{}e0"), "text": ("{}::text", "'{}'"), "bpchar": ("{}::text::char(3)", "'{} '"),
+    "date": ("date '2000-01-01' + {}", "'2000-01-{:0>2}'"), "timestamp": ("timestamp '2000-01-01' + {} * interval '1 hour'",
+                                                                          "'2000-01-01 {:0>2}:00'"),
+    "boolean": ("({} > 2)", "({} > 2)"), "oid": ("{}::oid", "{}"), "interval": ("{} * interval '1 hour'", "'{} hours'"),
+}
+
+
+class RandomQueries:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.names = 0
+
+    def chance(self, share):
+        return self.random.random() < share
+
+    def one(self, *of):
+        return self.random.choice(of)
+
+    def weighted(self, **weights):
+        """One of the names, the heavier the more often."""
+        return self.random.choices(list(weights), list(weights.values()))[0]
+
+    def number(self, below):
+        return str(self.random.randrange(below))
+
+    # --- tables: few rows of few values, in some tables none; indexes here and there ---
+
+    def tables(self):
+        for table in TABLES:
+            unique = (", unique (c)" if self.chance(0.4) else "") + (", unique (b, d)" if self.chance(0.3) else "")
+            yield f"drop table if exists {table}"
+            yield f"create table {table} (a int primary key, b int, c int, d int not null{unique})"
+            values = self.one(4, 10)
+            for i in range(self.one(0, 3, 6, 12, 30)):
+                key = i if self.chance(0.9) else i + 100
+                b, c = ("null" if self.chance(0.25) else self.number(values) for _ in range(2))
+                yield f"insert into {table} values ({key}, {b}, {c}, {self.number(values)}) on conflict do nothing"
+            if self.chance(0.5):
+                yield f"create index on {table} (b)"
+            if self.chance(0.4):
+                yield f"create index on {table} (c, d)"
+
+    # --- queries; a scope is a list of (alias, columns) ---
+
+    def query(self):
+        """With an order that leaves nothing open."""
+        self.names = 0
+        source, scope = self.source([], 2)
+        where = self.condition(scope, [], self.one(1, 2, 2, 3)) if self.chance(0.5) else "true"
+        targets = [f"{alias}.{column}" for alias, columns in scope for column in columns]
+        self.random.shuffle(targets)
+        del targets[8:]
+        if self.chance(0.15):
+            return f"select count(*), sum({targets[0]}) from {source} where {where}"
+        order = ", ".join(str(i + 1) for i in range(len(targets)))
+        return f"select {', '.join(targets)} from {source} where {where} order by {order} limit 200"
+
+    def alias(self):
+        self.names += 1
+        return f"x{self.names}"
+
+    def column(self, scope, outer=()):
+        alias, columns = self.random.choice(outer if outer and self.chance(0.45) else scope)
+        return f"{alias}.{self.random.choice(columns)}"
+
+    def comparison(self, scope, outer=()):
+        left, right = self.column(scope, outer), self.column(scope, outer)
+        kind = self.weighted(equal=50, constant=12, order=10, null=9, distinct=5, coalesce=6, sum=4, listed=4, member=12,
+                             row=4)
+        if kind == "member":
+            return self.membership(left, scope, outer)
+        if kind == "row":
+            return self.row_membership(left, right)
+        return {
+            "equal": f"{left} = {right}",
+            "constant": f"{left} = {self.number(6)}",
+            "order": f"{left} {self.one('<', '>', '<=', '<>')} {right}",
+            "null": f"{left} is {self.one('', '', 'not ')}null",
+            "distinct": f"{left} is {self.one('', 'not ')}distinct from {right}",
+            "coalesce": f"coalesce({left}, {self.number(5)}) = {self.one(right, self.number(5))}",
+            "sum": f"{left} + {right} = {self.number(8)}",
+            "listed": f"{left} in ({self.number(5)}, {self.number(5)})",
+        }[kind]
+
+    def elements(self, form, count):
+        return ["null" if self.chance(0.06) else form.format(self.number(13)) for _ in range(count)]
+
+    def membership(self, column, scope, outer):
+        kind = self.one(*MEMBERS)
+        operand, form = MEMBERS[kind]
+        operand = f"({operand.format(column)})"
+        elements = self.elements(form, self.one(1, 2, 5, 8, 9, 10, 15, 30))
+        listed = ", ".join(elements)
+        operator = self.one("= any", "<> all", "= any", "<> all", "= all", "<> any", "< any", ">= all")
+        if self.chance(0.08):
+            # Of another row, or evaluated.
+            number = self.column(outer or scope)
+            return f"{column} {operator} (array[{number}, {', '.join(self.elements('{}', self.one(3, 12)))}])"
+        if self.chance(0.1):
+            numbers = ",".join(self.number(13) for _ in range(self.one(3, 12)))
+            return f"{column} {operator} (string_to_array('{numbers}', ',', {self.one('null', repr('3'))})::int[])"
+        if self.chance(0.05):
+            return f"{column} {operator} (array(select q.{self.one(*COLUMNS)} from {self.one(*TABLES)} q))"
+        return self.one(f"{operand} in ({listed})", f"{operand} not in ({listed})", f"{operand} {operator} (array[{listed}]::{kind}[])",
+                        f"{operand} {operator} ('{{}}'::{kind}[])" if self.chance(0.1) else f"{operand} = any (array[{listed}]::{kind}[])")
+
+    def row_membership(self, left, right):
+        rows = ", ".join(f"({', '.join(self.elements('{}', 2))})" for _ in range(self.one(1, 4, 9, 12, 25)))
+        return f"({left}, {right}) {self.one('in', 'not in')} ({rows})"
+
+    def condition(self, scope, outer, depth, nesting=3):
+        parts = []
+        for _ in range(self.one(1, 1, 2, 2, 3)):
+            kind = self.weighted(sublink=62 if depth > 0 else 0, either=8 if depth > 0 and nesting > 0 else 0,
+                                 negation=5 if nesting > 0 else 0, comparison=25)
+            if kind == "sublink":
+                parts.append(self.sublink(scope, outer, depth - 1))
+            elif kind == "either":
+                both = (self.condition(scope, outer, depth - 1, nesting - 1) for _ in range(2))
+                parts.append("(" + " or ".join(both) + ")")
+            elif kind == "negation":
+                parts.append(f"not ({self.condition(scope, outer, max(depth - 1, 0), nesting - 1)})")
+            else:
+                parts.append(self.comparison(scope, outer))
+        return " and ".join(parts)
+
+    def sublink(self, scope, outer, depth):
+        around = scope + outer if self.chance(0.4) else scope
+        kind = self.weighted(exists=60, listed=30, pair=4, quantified=3, aggregate=3)
+        if kind == "exists":
+            return f"{self.one('', 'not ')}exists ({self.subquery(around, depth, 1)})"
+        if kind == "listed":
+            return f"{self.column(scope)} {self.one('in', 'in', 'not in')} ({self.subquery(around, depth, 1)})"
+        if kind == "pair":
+            return f"({self.column(scope)}, {self.column(scope)}) in ({self.subquery(around, depth, 2)})"
+        if kind == "quantified":
+            operator = f"{self.one('=', '<', '<>', '>=')} {self.one('any', 'all')}"
+            return f"{self.column(scope)} {operator} ({self.subquery(around, depth, 1)})"
+        aggregate = self.one("max", "min", "count")
+        return f"{self.column(scope)} = (select {aggregate}(q.v) from ({self.subquery(around, depth, 1, 'v')}) q)"
+
+    def subquery(self, outer, depth, width, *names):
+        source, scope = self.source(outer, depth)
+        conditions = [self.condition(scope, outer, depth)] if self.chance(0.45) else []
+        if outer and self.chance(0.4):
+            conditions.append(f"{self.column(scope)} = {self.column(outer)}")
+        where = " where " + " and ".join(conditions) if conditions else ""
+        targets = [self.column(scope, outer if self.chance(0.2) else ()) for _ in range(width)]
+        if names:
+            targets = [f"{target} as {name}" for target, name in zip(targets, names)]
+        return f"select {', '.join(targets)} from {source}{where}"
+
+    # --- FROM: `outer` are the queries around it, `beside` what LATERAL sees to the left ---
+
+    def source(self, outer, depth):
+        text, scope = self.chain(outer, [], depth, self.one(0, 0, 1, 1, 2))
+        if self.chance(0.15):
+            other, others = self.chain(outer, scope, max(depth - 1, 0), self.one(0, 0, 1))
+            text, scope = f"{text}, {other}", scope + others
+        return text, scope
+
+    def chain(self, outer, beside, depth, joins):
+        text, scope = self.item(outer, beside, depth)
+        for _ in range(joins):
+            text, scope = self.joined(text, scope, outer, beside, depth)
+        return text, scope
+
+    def item(self, outer, beside, depth):
+        alias = self.alias()
+        table = self.random.choice(TABLES)
+        deep = 1 if depth > 0 else 0
+        kind = self.weighted(table=70, tree=14 * deep, subquery=10 * deep, lateral=40 * deep if beside else 0, grouped=6 * deep)
+        if kind == "tree":
+            text, scope = self.chain(outer, beside, depth - 1, self.one(1, 1, 2))
+            return f"({text})", scope
+        if kind == "subquery":
+            return f"({self.subquery([], depth - 1, 2, *DERIVED)}) {alias}", [(alias, DERIVED)]
+        if kind == "lateral":
+            return f"lateral ({self.subquery(beside + outer, depth - 1, 2, *DERIVED)}) {alias}", [(alias, DERIVED)]
+        if kind == "grouped":
+            return f"(select b v, count(*) w from {table} group by b) {alias}", [(alias, DERIVED)]
+        return f"{table} {alias}", [(alias, COLUMNS)]
+
+    def joined(self, text, scope, outer, beside, depth):
+        join = self.weighted(**{"join": 30, "left join": 40, "right join": 12, "full join": 10, "cross join": 8})
+        # What a right or full join adds, its left side cannot be read for.
+        seen = beside + scope if join in ("join", "left join", "cross join") else []
+        other, others = self.item(outer, seen, depth)
+        both = scope + others
+        if join == "cross join":
+            return f"{text} {join} {other}", both
+        return f"{text} {join} {other} on {self.decides(join, scope, others, outer, depth)}", both
+
+    def decides(self, join, left, right, outer, depth):
+        """What stands behind ON."""
+        across = f"{self.column(left)} = {self.column(right)}"
+        if join == "full join":
+            return across if self.chance(0.9) else "true"
+        parts = [across] if self.chance(0.75) else []
+        for _ in range(self.one(0, 0, 1, 1, 2)):
+            kind = self.weighted(both=20, side=20, spread=20, outer=60 if outer else 0, missing=20 if outer else 0,
+                                 sublink=10 if depth > 0 else 0)
+            if kind == "both":
+                parts.append(self.comparison(left + right))
+            elif kind == "side":
+                parts.append(self.comparison(self.one(left, right, right)))
+            elif kind == "spread":
+                # An equality and a constant together, which tell of another column.
+                side = self.one(left, right, right)
+                known = self.column(side)
+                parts.append(f"{self.column(side)} = {known} and {known} = {self.number(6)}")
+            elif kind == "outer":
+                parts.append(self.comparison(outer) if self.chance(0.3) else self.comparison(left + right, outer))
+            elif kind == "missing":
+                # What is true of the rows that an outer join around it adds.
+                column = self.column(outer)
+                parts.append(self.one(f"{column} is null", f"coalesce({column}, 1) = 1"))
+            else:
+                parts.append(self.sublink(left + right, [], depth - 1))
+        return " and ".join(parts) if parts else "true"

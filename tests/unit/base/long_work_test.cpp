@@ -1,0 +1,90 @@
+#include "base/long_work.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "base/fiber.h"
+#include "base/limits.h"
+
+namespace pgsilo {
+namespace {
+
+struct CountedPauses final : WorkPause {
+  int count = 0;
+  int last = 1000;  // the pause that ends the work
+  void pause_work() override {
+    if (++count == last) throw std::runtime_error("enough");
+    Fiber::current()->suspend();
+  }
+};
+
+// Runs work() in a fiber to its end, or to what a pause throws.
+template <typename Work>
+void run_with(CountedPauses& pauses, Work work) {
+  StackPool stacks(limits::fiber_stack_bytes, limits::kept_stack_bytes);
+  auto body = [](void* argument) {
+    try {
+      (*static_cast<Work*>(argument))();
+    } catch (const std::runtime_error&) {
+    }
+  };
+  Fiber fiber(stacks, body, &work);
+  fiber.set_work_pause(&pauses);
+  while (!fiber.finished()) fiber.resume();
+}
+
+TEST(LongWorkTest, PausesAfterEachBlock) {
+  CountedPauses pauses;
+  run_with(pauses, [] {
+    WorkMeter meter;
+    for (size_t i = 0; i < 10 * WorkMeter::block; i += 1024) meter.did(1024);
+  });
+  EXPECT_EQ(pauses.count, 10);
+}
+
+TEST(LongWorkTest, EndsWithWhatAPauseThrows) {
+  CountedPauses pauses;
+  pauses.last = 3;
+  std::string to(10 * WorkMeter::block, 'x');
+  run_with(pauses, [&] { fill_value(to.data(), 'y', to.size()); });
+  EXPECT_EQ(pauses.count, 3);
+  EXPECT_EQ(to.find('x'), 3 * WorkMeter::block);
+}
+
+TEST(LongWorkTest, DoesNotPauseWhereItMustNot) {
+  CountedPauses pauses;
+  run_with(pauses, [] {
+    pause_work();
+    {
+      UnpausedWork unpaused;
+      pause_work();
+    }
+    try {
+      throw 1;
+    } catch (int) {
+      pause_work();
+    }
+    pause_work();
+  });
+  EXPECT_EQ(pauses.count, 2);
+  pause_work();  // no fiber
+}
+
+TEST(LongWorkTest, RepeatsAPattern) {
+  for (size_t unit : {size_t{1}, size_t{3}, size_t{1000}, WorkMeter::block - 1, WorkMeter::block,
+                      WorkMeter::block + 1}) {
+    std::string pattern;
+    for (size_t i = 0; i < unit; ++i) pattern += static_cast<char>('a' + i % 23);
+    for (size_t bytes : {size_t{0}, unit / 2, unit, 3 * WorkMeter::block + 7}) {
+      std::string to(bytes + 1, '.');
+      EXPECT_EQ(repeat_value(to.data(), pattern, bytes), to.data() + bytes);
+      for (size_t i = 0; i < bytes; ++i) ASSERT_EQ(to[i], pattern[i % unit]) << i;
+      EXPECT_EQ(to[bytes], '.');
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pgsilo

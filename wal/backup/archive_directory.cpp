@@ -1,0 +1,114 @@
+#include "wal/backup/archive_directory.h"
+
+#include <algorithm>
+
+#include "base/failed_call.h"
+#include "base/file.h"
+#include "wal/layout/checked_bytes.h"
+#include "wal/recovery/log_analyzer.h"
+
+namespace pgsilo {
+namespace {
+
+constexpr uint32_t ends_magic = 0x45415350;  // "PSAE"
+constexpr uint32_t ends_version = 1;
+
+bool is_copied_log_name(const std::string& name) {
+  return name.starts_with("wal") && name.find_first_not_of("0123456789", 3) == std::string::npos;
+}
+
+ArchivedEnd read_end(CheckedReader& from) {
+  ArchivedEnd end;
+  end.log = from.uuid();
+  end.segment = from.u64();
+  end.incarnation = from.u64();
+  end.incarnation_tag = from.u64();
+  end.next_number = from.u64();
+  return end;
+}
+
+bool decode(const std::string& content, std::vector<ArchivedEnd>* ends, std::string* fault) {
+  CheckedReader from(content);
+  CheckedReader::Head head = from.head(ends_magic, ends_version);
+  uint32_t count = from.u32();
+  for (uint32_t i = 0; i < count && from.ok(); ++i) {
+    CheckedReader end = from.sized();
+    ends->push_back(read_end(end));
+    from.join(end);
+  }
+  *fault = head == CheckedReader::Head::other_version ? "was written by another version of pgsilo"
+                                                      : "is damaged";
+  return head == CheckedReader::Head::ok && from.ok();
+}
+
+}  // namespace
+
+bool list_archive(FileSystem& files, const std::string& archive, std::vector<LogDirectory>* logs,
+                  bool* call_failed, std::string* why) {
+  std::vector<std::string> names;
+  FileResult result = files.list(archive, &names);
+  if (!result.ok()) {
+    *call_failed = true;
+    *why = could_not("read archive", archive, result);
+    return false;
+  }
+  std::ranges::sort(names);
+  for (const std::string& name : names) {
+    if (!is_copied_log_name(name)) continue;
+    LogDirectory log(files, join_path(archive, name));
+    if (!log.read_identity(why, call_failed)) return false;
+    if (log.has_identity()) logs->push_back(std::move(log));
+  }
+  return true;
+}
+
+bool read_archived_ends(FileSystem& files, const std::string& archive,
+                        std::optional<std::vector<ArchivedEnd>>* ends, std::string* why) {
+  std::string path = join_path(archive, archived_ends_name);
+  std::string content;
+  FileResult result = read_whole_file(files, path, &content);
+  if (result.status == FileStatus::not_found) return true;
+  if (!result.ok()) {
+    *why = could_not("read file", path, result);
+    return false;
+  }
+  std::string fault;
+  if (decode(content, &ends->emplace(), &fault)) return true;
+  *why = "file \"" + path + "\" " + fault +
+         "\nHINT:  It says up to where the log was archived. Without it that is not known: what "
+         "the logs hold can be restored when the file is taken away.";
+  return false;
+}
+
+FileResult write_archived_ends(FileSystem& files, const std::string& archive,
+                               const std::vector<ArchivedEnd>& ends) {
+  CheckedWriter to(ends_magic, ends_version);
+  to.u32(static_cast<uint32_t>(ends.size()));
+  for (const ArchivedEnd& end : ends) {
+    to.sized([&] {
+      to.uuid(end.log);
+      to.u64(end.segment);
+      to.u64(end.incarnation);
+      to.u64(end.incarnation_tag);
+      to.u64(end.next_number);
+    });
+  }
+  return replace_file(files, join_path(archive, archived_ends_name), to.finish());
+}
+
+std::string lost_since(const ArchivedEnd& end, const std::string& directory,
+                       const std::vector<SegmentScan>& scans) {
+  auto found = std::ranges::find(scans, end.segment, &SegmentScan::number);
+  if (found == scans.end())
+    return "log segment \"" + join_path(directory, segment_name(end.segment)) + "\" is missing";
+  const std::vector<BlockRun>& runs = found->runs;
+  bool begins = !runs.empty() && runs.front().begin == 0;
+  if (!begins) return damaged_log(found->path, 0);
+  const BlockRun& run = runs.front();
+  bool same = run.incarnation == end.incarnation && run.incarnation_tag == end.incarnation_tag;
+  bool replaced = run.incarnation > end.incarnation && run.first_number == 0;
+  if (replaced || (same && run.next_number >= end.next_number)) return "";
+  return damaged_log(found->path, run.end);
+}
+
+}  // namespace pgsilo

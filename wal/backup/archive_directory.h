@@ -1,0 +1,46 @@
+// What lies in the directory of an archive: a directory for each log, and beside them a file that
+// says up to where all of it was there once, for nothing else tells an end that was lost from an
+// end. Thread safety: values and plain functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wal/layout/log_directory.h"
+#include "wal/recovery/segment_scan.h"
+
+namespace pgsilo {
+
+inline constexpr char archived_ends_name[] = "archive.progress";
+
+// Where a log ended that was archived as far as it went. Later blocks come behind that, or those of
+// a later start in the place of what the server had lost.
+struct ArchivedEnd {
+  Uuid log;
+  uint64_t segment = 0;
+  uint64_t incarnation = 0;  // of the segment's blocks
+  uint64_t incarnation_tag = 0;
+  uint64_t next_number = 0;  // of the block that would come behind them
+
+  bool operator==(const ArchivedEnd&) const = default;
+};
+
+// The directories that hold a log, in the order of their names. What else there is, a file system's
+// own lost+found, say, is none of ours. False: `why`; `*call_failed`: and it may go better.
+bool list_archive(FileSystem& files, const std::string& archive, std::vector<LogDirectory>* logs,
+                  bool* call_failed, std::string* why);
+// There are none in an archive of an earlier version. False: `why`.
+bool read_archived_ends(FileSystem& files, const std::string& archive,
+                        std::optional<std::vector<ArchivedEnd>>* ends, std::string* why);
+
+// Atomically and durably; what they name is durable.
+FileResult write_archived_ends(FileSystem& files, const std::string& archive,
+                               const std::vector<ArchivedEnd>& ends);
+// What of a log is not there any more, of which `scans` are the segments in `directory`; empty:
+// nothing.
+std::string lost_since(const ArchivedEnd& end, const std::string& directory,
+                       const std::vector<SegmentScan>& scans);
+
+}  // namespace pgsilo

@@ -1,0 +1,182 @@
+#include "wal/backup/archived_starts.h"
+
+#include <algorithm>
+
+#include "wal/log/segment_reader.h"
+#include "wal/recovery/segment_scan.h"
+
+namespace pgsilo {
+
+bool same_incarnation(const BlockHeader& one, const BlockHeader& other) {
+  return one.incarnation == other.incarnation && one.incarnation_tag == other.incarnation_tag;
+}
+
+FileResult read_first_block(FileSystem& files, const LogDirectory& log, uint64_t segment,
+                            std::optional<BlockHeader>* first, std::optional<LogBegin>* begin) {
+  SegmentReader reader(files, log.segment_path(segment), segment, log.log());
+  FileResult result = reader.open(log_format::block_unit);
+  std::optional<BlockView> block;
+  if (result.ok()) block = reader.next(0, log_format::block_unit);
+  if (result.ok()) result = reader.result();
+  if (!result.ok() || !block) return result;
+  *first = block->header;
+  if (begin != nullptr && block->header.kind == BlockKind::begin)
+    *begin = decode_log_begin(block->stored);
+  return result;
+}
+
+bool ArchivedStarts::list(const LogDirectory& log, std::vector<uint64_t>* numbers) {
+  if (!note(log.list_segments(numbers), log.path())) return false;
+  std::ranges::reverse(*numbers);
+  return true;
+}
+
+// A segment may have gone since it was listed.
+bool ArchivedStarts::read_first(const LogDirectory& log, uint64_t segment,
+                                std::optional<BlockHeader>* first, std::optional<LogBegin>* begin) {
+  FileResult result = read_first_block(files_, log, segment, first, begin);
+  return result.status == FileStatus::not_found || note(result, log.segment_path(segment));
+}
+
+bool ArchivedStarts::note(const FileResult& result, const std::string& path) {
+  if (result.ok()) return true;
+  failure_ = result;
+  failed_path_ = path;
+  return false;
+}
+
+// A start begins with a segment of its own, mostly one of the last.
+std::optional<LogBegin> ArchivedStarts::begin_in(const LogDirectory& log, uint64_t tag) {
+  std::vector<uint64_t> numbers;
+  if (!list(log, &numbers)) return std::nullopt;
+  for (uint64_t number : numbers) {
+    std::optional<BlockHeader> first;
+    std::optional<LogBegin> begin;
+    if (!read_first(log, number, &first, &begin)) return std::nullopt;
+    if (begin && short_identity(begin->incarnation) == tag) return begin;
+  }
+  return std::nullopt;
+}
+
+std::optional<LogBegin> ArchivedStarts::begin_of(uint64_t tag) {
+  for (const auto* logs : {&archived_, &server_}) {
+    for (const LogDirectory* log : *logs) {
+      if (std::optional<LogBegin> begin = begin_in(*log, tag)) return begin;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Epoch> ArchivedStarts::counted(const BlockHeader& block, const LogBegin& later) {
+  std::optional<LogBegin> own = begin_of(block.incarnation_tag);
+  LogBegin last = later;
+  for (;;) {
+    if (restored_ && last.parent == *restored_) return std::nullopt;
+    if (short_identity(last.parent.incarnation) == block.incarnation_tag)
+      return last.parent.durable;
+    // They went on from the same state, so nothing came between.
+    if (own && own->parent == last.parent) return Epoch(own->first_epoch.value() - 1);
+    std::optional<LogBegin> before = begin_of(short_identity(last.parent.incarnation));
+    if (!before || before->first_epoch >= last.first_epoch) return std::nullopt;
+    last = *std::move(before);
+  }
+}
+
+// The last segments are enough: behind a trailer of an epoch that counts nothing older decides.
+std::optional<ArchivedStarts::Part> ArchivedStarts::part_in(const LogDirectory& log, uint64_t tag,
+                                                            Epoch counted) {
+  std::vector<uint64_t> numbers;
+  if (!list(log, &numbers)) return std::nullopt;
+  std::optional<Part> part;
+  for (uint64_t number : numbers) {
+    std::optional<BlockHeader> first;
+    if (!read_first(log, number, &first, nullptr)) return std::nullopt;
+    bool own = first && first->incarnation_tag == tag;
+    if (!own && part) break;
+    if (!own) continue;
+    std::string path = log.segment_path(number);
+    SegmentScan scan =
+        scan_segment(files_, path, number, log.log(), {.keep_all = true, .closed_at = {}});
+    if (!note(scan.result, path) || scan.runs.empty()) return std::nullopt;
+    const BlockRun& run = scan.runs.front();
+    if (!part) {
+      part.emplace();
+      part->log = &log;
+      part->segment = number;
+      part->end = run.end;
+    }
+    if (!run.trailers.empty()) part->oldest = run.trailers.front().complete;
+    for (const BatchTrailer& trailer : run.trailers) {
+      part->loggers = trailer.last_data.size();
+      part->reaches = std::max(part->reaches, trailer.complete);
+      if (trailer.complete >= counted) part->trailers.push_back(trailer);
+    }
+    if (!run.trailers.empty() && run.trailers.front().complete < counted) break;
+  }
+  return part;
+}
+
+// Null: the control file has forgotten it, with a later checkpoint.
+const Incarnation* ArchivedStarts::named(uint64_t tag) const {
+  auto found = std::ranges::find_if(
+      named_, [&](const Incarnation& each) { return short_identity(each.id) == tag; });
+  return found == named_.end() ? nullptr : &*found;
+}
+
+// Its begin block tells, or the control file; of a start with one log nobody asks.
+std::optional<ArchivedStarts::Place> ArchivedStarts::place_of(const Part& part, uint64_t tag) {
+  if (std::optional<LogBegin> begin = begin_in(*part.log, tag))
+    return Place{begin->index, begin->logs, begin->first_epoch, true};
+  if (const Incarnation* start = named(tag)) {
+    auto log = std::ranges::find(start->logs, part.log->log(), &LogIdentity::log);
+    if (log == start->logs.end()) return std::nullopt;
+    return Place{.index = static_cast<size_t>(log - start->logs.begin()),
+                 .logs = start->logs.size(),
+                 .first_epoch = start->first_epoch};
+  }
+  return part.loggers == 1 ? std::optional<Place>(Place{}) : std::nullopt;
+}
+
+// A log that is not found has nothing of the start: a later one began in the place of its begin
+// block. Of one that is not there from its beginning a trailer that was left out may be the proof.
+bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts) {
+  Epoch first(1);
+  for (const LogDirectory* log : archived_) {
+    std::optional<Part> part = part_in(*log, tag, counted);
+    if (!part) continue;
+    std::optional<Place> place = place_of(*part, tag);
+    if (!place || place->index >= place->logs) return false;
+    if (!place->begins && (part->loggers == 0 || part->oldest > counted)) return false;
+    parts->resize(std::max(parts->size(), place->logs));
+    (*parts)[place->index] = *std::move(part);
+    first = std::max(first, place->first_epoch);
+  }
+  for (Part& part : *parts) part.reaches = std::max(part.reaches, Epoch(first.value() - 1));
+  return !parts->empty();
+}
+
+bool ArchivedStarts::holds(const BlockHeader& block, Epoch counted, std::string* damaged) {
+  std::vector<Part> parts;
+  std::optional<LogBegin> begin = begin_of(block.incarnation_tag);
+  if (begin && counted < begin->first_epoch) return true;
+  if (!find_parts(block.incarnation_tag, counted, &parts)) return true;
+  auto proves = [&](const BatchTrailer& trailer) {
+    if (trailer.last_data.size() != parts.size()) return false;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (trailer.last_data[i] > parts[i].reaches) return false;
+    }
+    return true;
+  };
+  for (const Part& part : parts) {
+    if (std::ranges::any_of(part.trailers, proves)) return true;
+  }
+  for (const Part& part : parts) {
+    if (part.log == nullptr) continue;
+    if (!damaged->empty()) *damaged += ", or ";
+    *damaged +=
+        "\"" + part.log->segment_path(part.segment) + "\" at offset " + std::to_string(part.end);
+  }
+  return false;
+}
+
+}  // namespace pgsilo

@@ -1,0 +1,91 @@
+// What begin blocks tell of the starts of the server whose blocks an archive holds: up to which
+// epoch each counts, for a later one says what it went on from; and whether the archive has it that
+// far, for nothing else tells damage at the end of a start from its end. Thread safety: none; one
+// owner. What cannot be read is told (failure()): then no answer counts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wal/layout/control_file.h"
+#include "wal/layout/log_directory.h"
+#include "wal/log/log_begin.h"
+#include "wal/log/log_format.h"
+
+namespace pgsilo {
+
+class ArchivedStarts {
+ public:
+  // Those of an archive, and of the server it follows, whose begin blocks tell as well. `restored`:
+  // where the server's history left another one, if it is a copy; there nothing was lost. `named`:
+  // those that the server's control file knows yet.
+  ArchivedStarts(FileSystem& files, std::vector<const LogDirectory*> archived,
+                 std::vector<const LogDirectory*> server, std::optional<HistoryPoint> restored,
+                 std::vector<Incarnation> named)
+      : files_(files),
+        archived_(std::move(archived)),
+        server_(std::move(server)),
+        restored_(restored),
+        named_(std::move(named)) {}
+
+  // Up to which epoch the start counts that wrote `block`, as the begin block of a later one tells;
+  // one before its first: nothing of it does. None: it is not known.
+  std::optional<Epoch> counted(const BlockHeader& block, const LogBegin& later);
+  // False: the archive lacks something of the start that counts, and `*damaged` are the ends of its
+  // logs, one of which is damage. All that the archive can have of it, it has.
+  bool holds(const BlockHeader& block, Epoch counted, std::string* damaged);
+
+  // What could not be read, of which file or directory.
+  const FileResult& failure() const { return failure_; }
+  const std::string& failed_path() const { return failed_path_; }
+
+ private:
+  // What one log has of a start, as far as it tells how far the start got.
+  struct Part {
+    const LogDirectory* log = nullptr;
+    Epoch reaches;
+    Epoch oldest;                        // of its trailers that were read
+    std::vector<BatchTrailer> trailers;  // of epochs from the one that counts on
+    size_t loggers = 0;                  // of the start; 0: no trailer tells
+    uint64_t segment = 0;
+    uint64_t end = 0;
+  };
+  // Which of a start's logs one is.
+  struct Place {
+    size_t index = 0;
+    size_t logs = 1;
+    Epoch first_epoch = Epoch(1);  // of the start
+    bool begins = false;           // the log is there from its beginning
+  };
+  // Those that are read last are looked at first. False: it could not be read.
+  bool list(const LogDirectory& log, std::vector<uint64_t>* numbers);
+  bool read_first(const LogDirectory& log, uint64_t segment, std::optional<BlockHeader>* first,
+                  std::optional<LogBegin>* begin);
+  bool note(const FileResult& result, const std::string& path);
+  std::optional<LogBegin> begin_in(const LogDirectory& log, uint64_t tag);
+  std::optional<LogBegin> begin_of(uint64_t tag);
+  std::optional<Part> part_in(const LogDirectory& log, uint64_t tag, Epoch counted);
+  const Incarnation* named(uint64_t tag) const;
+  std::optional<Place> place_of(const Part& part, uint64_t tag);
+  // By logger. False: not all of them are known, or what they prove.
+  bool find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts);
+
+  FileSystem& files_;
+  const std::vector<const LogDirectory*> archived_;
+  const std::vector<const LogDirectory*> server_;
+  const std::optional<HistoryPoint> restored_;
+  const std::vector<Incarnation> named_;
+  FileResult failure_;
+  std::string failed_path_;
+};
+
+// Whether they were written in one start of the server.
+bool same_incarnation(const BlockHeader& one, const BlockHeader& other);
+// The first block of a segment; none: nothing was written there yet. `*begin`, if not null: what it
+// says if it is a begin block.
+FileResult read_first_block(FileSystem& files, const LogDirectory& log, uint64_t segment,
+                            std::optional<BlockHeader>* first, std::optional<LogBegin>* begin);
+
+}  // namespace pgsilo

@@ -1,0 +1,118 @@
+// The log of a running server, copied into a directory as it is written (docs/backup.md): for each
+// log a directory with its identity and its segments, each as long as in the server, with the
+// blocks that were there when it was copied last. What was archived is not looked at again but for
+// the segment that grows.
+//
+// Invariants: the segments of a log in the archive follow each other without a gap, and of all but
+// the last every block is there; behind a start's end that holds for all that its successor went on
+// from. Cut short anywhere, even by a power failure or an error, the next one goes on. What the
+// file of ends says is there. Thread safety: none; one owner. A second archiver of the directory is
+// refused.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/aligned_bytes.h"
+#include "base/file.h"
+#include "wal/backup/archive_directory.h"
+#include "wal/backup/archived_starts.h"
+#include "wal/backup/backup_copy.h"
+#include "wal/layout/log_directory.h"
+#include "wal/layout/slot_file.h"
+#include "wal/log/log_begin.h"
+#include "wal/log/log_format.h"
+
+namespace pgsilo {
+
+class LogArchive {
+ public:
+  LogArchive(FileSystem& files, std::string directory);
+
+  // Makes the directory unless it is there, and finds out what it holds. False: `why`.
+  bool open(std::string* why);
+  // Copies all whole blocks that are found behind what is archived; of a log that is new here, from
+  // where the slot keeps it. Durable when it returns. False: `why`; what is there is right.
+  bool copy(const BackupSource& source, const LogSlot& slot, std::string* why);
+  // Whether the last failure was a call's, which may go better, not what the logs hold.
+  bool may_be_tried_again() const { return call_failed_; }
+
+  uint64_t copied_bytes() const { return copied_bytes_; }
+
+ private:
+  // One log, and where it ends in the archive.
+  struct Log {
+    explicit Log(LogDirectory from) : directory(std::move(from)) {}
+
+    LogDirectory directory;
+    uint64_t segment = 0;  // 0: none is there
+    uint64_t offset = 0;
+    uint64_t next_number = 0;  // of the block that would come there
+    BlockHeader first;         // of the segment's first block
+    std::unique_ptr<File> file;
+    bool ended = false;                 // the next segment is another start's
+    std::optional<LogBegin> successor;  // ... which says so
+  };
+  // Blocks that are to come behind a log's end.
+  struct Found {
+    size_t bytes = 0;
+    uint64_t next_number = 0;
+    BlockHeader first;
+  };
+
+  bool fail(const std::string& what, const std::string& path, const FileResult& result);
+  bool is_its_own();
+  bool lock();
+  bool find_logs();
+  bool find_end(Log& log);
+  bool begin_notes();
+  bool note_ends();
+  bool find_source(const BackupSource& source);
+  bool find_restored(const std::string& data_directory);
+  bool find_named(const std::string& data_directory);
+  Log* log_of(const LogDirectory& source);
+  Log* add_log(const LogDirectory& source);
+  bool copy_all(const LogSlot& slot);
+  bool copy_log(const LogDirectory& source, const LogSlot& slot);
+  bool begin_next_start(const LogDirectory& source);
+  static void begin_segment(Log& log, uint64_t next_number);
+  ArchivedStarts starts() const;
+  bool is_whole(const Log& log, const LogBegin& successor);
+  bool find_next(const LogDirectory& source, Log& log, std::optional<BlockHeader>* next);
+  bool read_first(const LogDirectory& source, uint64_t segment, std::optional<BlockHeader>* first,
+                  std::optional<LogBegin>* begin);
+  bool begin_behind_slot(const LogDirectory& source, const LogSlot& slot,
+                         const std::vector<uint64_t>& numbers, Log& log);
+  bool lacks(const LogDirectory& source, uint64_t segment);
+  bool follows(const LogDirectory& source, const Log& log, const BlockHeader& next);
+  bool append(const LogDirectory& source, Log& log);
+  bool is_same(const LogDirectory& source, Log& log);
+  bool was_lost(const Log& log, const LogBegin& now);
+  bool is_others(const LogDirectory& source, const Log& log);
+  bool is_had(const LogDirectory& source, const Log& log, const LogBegin& successor);
+  bool holds_nothing_up_to(const Log& log, Epoch epoch);
+  bool copy_blocks(const std::string& path, Log& log, File& from, uint64_t bytes);
+  bool write(Log& log, size_t bytes, uint64_t segment_bytes);
+  bool create(Log& log, size_t bytes, uint64_t segment_bytes);
+  Found whole_blocks(std::string_view bytes, const Log& log) const;
+
+  FileSystem& files_;
+  const std::string directory_;
+  std::unique_ptr<File> lock_;
+  std::vector<std::unique_ptr<Log>> logs_;
+  bool known_ = false;  // logs_ are as they are on disk
+  std::vector<std::unique_ptr<LogDirectory>> source_;
+  std::optional<std::vector<ArchivedEnd>> noted_ends_;  // on disk, if this one wrote them
+  std::optional<HistoryPoint> restored_;  // the state that the server was restored to, if it was
+  std::vector<Incarnation> named_;        // that its control file knows
+  uint64_t copied_bytes_ = 0;
+  bool call_failed_ = false;
+  AlignedBytes buffer_;
+  std::string why_;
+};
+
+}  // namespace pgsilo

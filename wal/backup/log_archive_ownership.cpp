@@ -1,0 +1,84 @@
+// Whether what the archive has of a segment is the server's (docs/backup.md, what the server lost).
+#include "wal/backup/archived_starts.h"
+#include "wal/backup/log_archive.h"
+#include "wal/log/segment_reader.h"
+
+namespace pgsilo {
+
+using log_format::block_unit;
+
+// A begin block that stood alone is written over by the next start.
+bool LogArchive::is_same(const LogDirectory& source, Log& log) {
+  std::optional<BlockHeader> first;
+  std::optional<LogBegin> begin;
+  if (!read_first(source, log.segment, &first, &begin)) return false;
+  if (first && same_incarnation(*first, log.first) && first->number == log.first.number)
+    return true;
+  bool stood_alone = log.first.kind == BlockKind::begin && log.next_number == 1;
+  bool later = first && first->incarnation > log.first.incarnation;
+  if (later && (stood_alone || (begin && was_lost(log, *begin)))) {
+    log.offset = log.next_number = 0;
+    return true;
+  }
+  return !call_failed_ && is_others(source, log);
+}
+
+bool LogArchive::is_others(const LogDirectory& source, const Log& log) {
+  why_ = "log segment \"" + source.segment_path(log.segment) +
+         "\" is not the one that was archived as \"" + log.directory.segment_path(log.segment) +
+         "\": it is of another copy of this database, or was put back from one\nHINT:  Begin a new "
+         "archive, and take a new backup.";
+  return false;
+}
+
+// Whether the archiver had read the segment before it was durable, and the server lost it and began
+// a later start there: what that one went on from has nothing of it.
+bool LogArchive::was_lost(const Log& log, const LogBegin& now) {
+  ArchivedStarts known = starts();
+  std::optional<Epoch> counted = known.counted(log.first, now);
+  if (!known.failure().ok()) return fail("read", known.failed_path(), known.failure());
+  return counted && holds_nothing_up_to(log, *counted);
+}
+
+// No record of an epoch up to there is in the archived segment, though a batch without data may be;
+// and nothing that says that later ones were durable.
+bool LogArchive::holds_nothing_up_to(const Log& log, Epoch epoch) {
+  std::string path = log.directory.segment_path(log.segment);
+  SegmentReader reader(files_, path, log.segment, log.directory.log());
+  FileResult result = reader.open();
+  if (!result.ok()) return fail("read log segment", path, result);
+  bool data = false;
+  for (uint64_t at = 0; at < log.offset;) {
+    std::optional<BlockView> block = reader.next(at, at + block_unit);
+    if (!reader.result().ok()) return fail("read log segment", path, reader.result());
+    if (!block) return false;
+    data |= block->header.kind != BlockKind::begin && block->payload_bytes != 0;
+    if (block->header.recorded_durable > epoch) return false;
+    if (block->trailer && data && block->trailer->complete <= epoch) return false;
+    data &= !block->trailer;
+    at += block->bytes;
+  }
+  return true;
+}
+
+// A server that was restored has all of the start that it went on from, or is another copy, which
+// had gone on. Of a segment that is there no more nothing is known.
+bool LogArchive::is_had(const LogDirectory& source, const Log& log, const LogBegin& successor) {
+  if (!restored_ || successor.parent != *restored_) return true;
+  std::string path = source.segment_path(log.segment);
+  SegmentReader reader(files_, path, log.segment, source.log());
+  FileResult result = reader.open();
+  uint64_t next_number = 0;
+  for (uint64_t at = 0; result.ok() && next_number < log.next_number;) {
+    std::optional<BlockView> block = reader.next(at, at + block_unit);
+    result = reader.result();
+    if (!block) break;
+    next_number = block->header.number + 1;
+    at += block->bytes;
+  }
+  if (result.status == FileStatus::not_found) return true;
+  if (!result.ok()) return fail("read log segment", path, result);
+  return next_number >= log.next_number || is_others(source, log);
+}
+
+}  // namespace pgsilo

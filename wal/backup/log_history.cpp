@@ -1,0 +1,262 @@
+#include "wal/backup/log_history.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "wal/log/log_begin.h"
+#include "wal/log/segment_reader.h"
+#include "wal/recovery/log_analyzer.h"
+
+namespace pgsilo {
+namespace {
+
+// A start of the server, as the begin blocks of its logs tell.
+struct Start {
+  Incarnation incarnation;  // a log without a path: whose begin block is not there
+  bool has_data = false;
+};
+
+class Extension {
+ public:
+  Extension(FileSystem& files, const SourceLogs& logs, BackupLabel& label, std::string& loss,
+            std::string& why)
+      : files_(files), logs_(logs), label_(label), loss_(loss), why_(why) {
+    loss_ = logs.lost_since_archived(label.control);
+  }
+
+  bool run() {
+    if (!find_starts()) return false;
+    for (auto& [number, start] : starts_) name_logs_without_blocks(start.incarnation);
+    for (auto last = starts_.rbegin(); last != starts_.rend(); ++last) {
+      ControlFile control = label_.control;
+      if (!is_whole(last->second)) continue;
+      if (!close_up_to(last->second.incarnation, &control)) return false;
+      if (take(control)) return true;
+    }
+    return take(label_.control) || nothing_proven();
+  }
+
+ private:
+  const Incarnation& copied() const { return label_.control.incarnations.back(); }
+
+  // Those behind the backup's.
+  bool find_starts() {
+    for (size_t log = 0; log < logs_.logs().size(); ++log) {
+      for (const SegmentScan& scan : logs_.scans()[log]) {
+        for (const BlockRun& run : scan.runs) {
+          if (!note(logs_.logs()[log], scan, run)) return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // A begin block that stands alone may be of a start that died before anything knew of it.
+  bool note(const SourceLog& log, const SegmentScan& scan, const BlockRun& run) {
+    if (run.incarnation <= copied().number) {
+      bool others =
+          std::ranges::any_of(label_.control.incarnations, [&](const Incarnation& incarnation) {
+            return incarnation.number == run.incarnation && is_others(incarnation, run);
+          });
+      return !others || run.only_begins || refuse(scan, run);
+    }
+    if (run.first_number == 0 && !begin(log, scan, run)) return false;
+    auto known = starts_.find(run.incarnation);
+    if (known == starts_.end()) return true;
+    if (is_others(known->second.incarnation, run)) return run.only_begins || refuse(scan, run);
+    known->second.has_data |= !run.only_begins;
+    return true;
+  }
+
+  bool refuse(const SegmentScan& scan, const BlockRun& run) {
+    why_ = "log segment \"" + scan.path +
+           "\" was written by another copy of this database: its start " +
+           std::to_string(run.incarnation) +
+           " of the server is another one\nHINT:  An archive is of one history. Take out what is "
+           "not of the backup's.";
+    return false;
+  }
+
+  bool begin(const SourceLog& log, const SegmentScan& scan, const BlockRun& run) {
+    SegmentReader reader(files_, scan.path, scan.number, log.directory->log());
+    FileResult result = reader.open();
+    std::optional<BlockView> block;
+    if (result.ok()) block = reader.next(run.begin, run.begin + log_format::block_unit);
+    if (result.ok()) result = reader.result();
+    if (!result.ok()) {
+      why_ = failed_log("read", scan.path, result);
+      return false;
+    }
+    std::optional<LogBegin> begin;
+    if (block && block->header.kind == BlockKind::begin) begin = decode_log_begin(block->stored);
+    if (!begin) return true;  // of a format that had none: nothing goes on there
+    Start& start = starts_[run.incarnation];
+    if (start.incarnation.number != 0 && start.incarnation.id != begin->incarnation) {
+      if (start.has_data || run.only_begins) return true;
+      start = {};
+    }
+    Incarnation& incarnation = start.incarnation;
+    incarnation.number = run.incarnation;
+    incarnation.id = begin->incarnation;
+    incarnation.parent = begin->parent;
+    incarnation.segment_bytes = begin->segment_bytes;
+    incarnation.first_epoch = begin->first_epoch;
+    incarnation.logs.resize(std::max<size_t>(incarnation.logs.size(), begin->logs));
+    if (begin->index < incarnation.logs.size())
+      incarnation.logs[begin->index] = {log.directory->log(), log.directory->path()};
+    return true;
+  }
+
+  // Where a start had logged nothing a later one begins in the place of its begin block. Its log is
+  // one of those that have nothing of it, and which of them makes no difference.
+  void name_logs_without_blocks(Incarnation& start) const {
+    size_t log = 0;
+    for (LogIdentity& identity : start.logs) {
+      if (!identity.path.empty()) continue;
+      while (log < logs_.logs().size() && !has_nothing_of(start, log)) ++log;
+      if (log == logs_.logs().size()) return;
+      const LogDirectory& directory = *logs_.logs()[log++].directory;
+      identity = {directory.log(), directory.path()};
+    }
+  }
+
+  // Of a log without a segment nothing is known.
+  bool has_nothing_of(const Incarnation& start, size_t log) const {
+    auto is_its = [&](const BlockRun& run) {
+      return run.incarnation == start.number && !is_others(start, run);
+    };
+    const std::vector<SegmentScan>& scans = logs_.scans()[log];
+    return !scans.empty() && std::ranges::none_of(scans, [&](const SegmentScan& scan) {
+      return std::ranges::any_of(scan.runs, is_its);
+    });
+  }
+
+  static bool is_named(const Incarnation& start) {
+    return std::ranges::none_of(start.logs,
+                                [](const LogIdentity& log) { return log.path.empty(); });
+  }
+  static bool is_whole(const Start& start) { return start.has_data && is_named(start.incarnation); }
+
+  // The history of which `last` is the end. False: it does not go on from the backup's.
+  bool close_up_to(const Incarnation& last, ControlFile* control) {
+    std::vector<Incarnation> behind = {last};
+    for (HistoryPoint parent = last.parent; parent.incarnation != copied().id;) {
+      auto found = std::ranges::find_if(starts_, [&](const auto& start) {
+        return start.second.incarnation.id == parent.incarnation;
+      });
+      if (found == starts_.end()) return is_others_history(last);
+      Incarnation closed = found->second.incarnation;
+      if (!is_named(closed)) return lacks_log_of(closed);
+      closed.closed = true;
+      closed.durable = parent.durable;
+      behind.push_back(closed);
+      parent = closed.parent;
+    }
+    control->incarnations.back().closed = true;
+    control->incarnations.back().durable = behind.back().parent.durable;
+    add_lost(last.number, &behind);
+    std::ranges::sort(behind, {}, &Incarnation::number);
+    control->incarnations.insert(control->incarnations.end(), behind.begin(), behind.end());
+    control->last_incarnation = last.number;
+    return true;
+  }
+
+  bool is_others_history(const Incarnation& last) {
+    why_ = "the archive does not go on from the backup: start " + std::to_string(last.number) +
+           " of the server rests on another state\nHINT:  A newer backup, or another archive, "
+           "belongs to it.";
+    return false;
+  }
+
+  bool lacks_log_of(const Incarnation& start) {
+    why_ = "a log of start " + std::to_string(start.number) +
+           " of the server is neither in the backup nor in the archive";
+    return false;
+  }
+
+  // Starts before `last` of which nothing became durable: their blocks are there, and known.
+  void add_lost(uint64_t last, std::vector<Incarnation>* behind) const {
+    for (const auto& [number, start] : starts_) {
+      if (number >= last || !start.has_data) continue;
+      bool counts = std::ranges::any_of(*behind, [&](const Incarnation& each) {
+        return each.number == start.incarnation.number;
+      });
+      if (counts) continue;
+      behind->push_back(start.incarnation);
+      behind->back().closed = true;
+      // Those of which no begin block is left: a later start has begun in their place.
+      std::erase_if(behind->back().logs, [](const LogIdentity& each) { return each.path.empty(); });
+    }
+  }
+
+  // If its last start has anything that is proven. What a later one says of it counts, too.
+  bool take(const ControlFile& control) {
+    const Incarnation& last = control.incarnations.back();
+    IncarnationParts parts = logs_.parts(control, last);
+    Epoch proven = proven_epoch(control, last, parts);
+    Epoch known = parts.recorded;
+    for (const auto& [number, start] : starts_) {
+      if (start.incarnation.parent.incarnation != last.id) continue;
+      proven = std::min(proven, start.incarnation.parent.durable);
+      known = std::min(known, start.incarnation.parent.durable);
+    }
+    if (known > proven) note_loss(last, parts, known, proven);
+    if (proven < last.first_epoch && last.id != copied().id) return false;
+    if (proven < earliest_stop(label_)) return false;
+    label_.control = control;
+    label_.stop = proven;
+    return true;
+  }
+
+  // Blocks behind a gap tell that more of it was durable, in the server. In the archive it was only
+  // if an archiver had come to its end since: one that is killed leaves gaps in what it was
+  // writing, and logs that reach further than others.
+  void note_loss(const Incarnation& last, const IncarnationParts& parts, Epoch known,
+                 Epoch proven) {
+    bool is_named = !loss_.empty();
+    for (const LogPart& part : parts.logs) {
+      bool damaged = part.gap && logs_.was_archived(part.directory->log(), last, part.next_number);
+      if (damaged && !is_named) loss_ += damaged_log(part.end_path, part.end_offset) + "\n";
+    }
+    if (loss_.empty() || std::exchange(is_detailed_, true)) return;
+    if (is_named) loss_ += "\n";
+    loss_ += "DETAIL:  Epochs up to " + std::to_string(known.value()) +
+             " were durable; the logs can be read up to epoch " + std::to_string(proven.value()) +
+             ".";
+  }
+
+  bool nothing_proven() {
+    why_ = "the logs of the backup and of the archive prove no state";
+    return false;
+  }
+
+  FileSystem& files_;
+  const SourceLogs& logs_;
+  BackupLabel& label_;
+  std::string& loss_;
+  std::string& why_;
+  std::map<uint64_t, Start> starts_;
+  bool is_detailed_ = false;  // loss_ tells epochs
+};
+
+}  // namespace
+
+bool extend_label(FileSystem& files, const SourceLogs& logs, BackupLabel* label, std::string* loss,
+                  std::string* why) {
+  return Extension(files, logs, *label, *loss, *why).run();
+}
+
+void end_label_at(Epoch epoch, uint64_t copied, BackupLabel* label) {
+  std::vector<Incarnation>& incarnations = label->control.incarnations;
+  auto comes_later = [&](const Incarnation& last) {
+    bool counts = !last.closed || last.durable >= last.first_epoch;
+    return last.number > copied && (last.first_epoch > epoch || !counts);
+  };
+  while (comes_later(incarnations.back())) incarnations.pop_back();
+  const Incarnation& last = incarnations.back();
+  label->stop = last.closed ? std::min(epoch, last.durable) : epoch;
+}
+
+}  // namespace pgsilo

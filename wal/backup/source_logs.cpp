@@ -1,0 +1,154 @@
+#include "wal/backup/source_logs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/file.h"
+#include "wal/backup/backup_copy.h"
+#include "wal/recovery/log_analyzer.h"
+
+namespace pgsilo {
+namespace {
+
+SegmentScan scan_whole(FileSystem& files, const std::string& path, uint64_t number,
+                       const Uuid& log) {
+  return scan_segment(files, path, number, log, {.keep_all = true, .closed_at = {}});
+}
+
+// Which start wrote to a segment last, and up to where. False: `why`.
+using SegmentEnd = std::pair<uint64_t, uint64_t>;
+bool read_end(FileSystem& files, const std::string& path, uint64_t number, const Uuid& log,
+              SegmentEnd* end, std::string* why) {
+  SegmentScan scan = scan_whole(files, path, number, log);
+  if (!scan.result.ok()) {
+    *why = failed_log("read", path, scan.result);
+    return false;
+  }
+  if (!scan.runs.empty()) *end = {scan.runs.back().incarnation, scan.runs.back().end};
+  return true;
+}
+
+// Of two copies of a segment the one that was made later: a later start has begun there, for the
+// server had lost what was written there before, or its blocks go further. False: `why`.
+bool keep_later(FileSystem& files, std::string* path, const std::string& other, uint64_t number,
+                const Uuid& log, std::string* why) {
+  SegmentEnd kept;
+  SegmentEnd found;
+  if (!read_end(files, *path, number, log, &kept, why) ||
+      !read_end(files, other, number, log, &found, why)) {
+    return false;
+  }
+  if (found > kept) *path = other;
+  return true;
+}
+
+}  // namespace
+
+bool SourceLogs::find(FileSystem& files, const BackupSource& source, const ControlFile& control,
+                      std::string* why) {
+  archived_ends_ = source.archived_ends;
+  for (const std::string& place : source.log_directories) {
+    if (!add(files, join_path(source.data_directory, place), control, why)) return false;
+  }
+  for (const std::string& path : source.archive_directories) {
+    if (!add(files, path, control, why)) return false;
+  }
+  for (const Incarnation& incarnation : control.incarnations) {
+    if (!needs_log(control, incarnation)) continue;
+    for (const LogIdentity& identity : incarnation.logs) {
+      if (log(identity.log) != nullptr) continue;
+      *why = "log \"" + identity.path + "\" (" + identity.log.text() +
+             ") is in none of the log directories";
+      return false;
+    }
+  }
+  return true;
+}
+
+bool SourceLogs::add(FileSystem& files, const std::string& path, const ControlFile& control,
+                     std::string* why) {
+  auto directory = std::make_unique<LogDirectory>(files, path);
+  if (!directory->read_identity(why)) return false;
+  if (!directory->has_identity()) return true;
+  if (directory->database() != control.database) {
+    *why = "log directory \"" + path + "\" belongs to another database (" +
+           directory->database().text() + ", not " + control.database.text() + ")";
+    return false;
+  }
+  std::vector<uint64_t> numbers;
+  FileResult result = directory->list_segments(&numbers);
+  if (!result.ok()) {
+    *why = "could not read log directory \"" + path + "\": " + result.text();
+    return false;
+  }
+  const Uuid identity = directory->log();
+  const LogCut* cut = control.checkpoint.cut_of(identity);
+  std::erase_if(numbers, [&](uint64_t number) { return cut != nullptr && number < cut->segment; });
+  auto known = std::ranges::find_if(
+      logs_, [&](const SourceLog& log) { return log.directory->log() == identity; });
+  SourceLog& log = known != logs_.end() ? *known : logs_.emplace_back(std::move(directory));
+  log.path = path;
+  for (uint64_t number : numbers) {
+    std::string segment = join_path(path, segment_name(number));
+    auto [found, is_new] = log.segments.emplace(number, segment);
+    bool other = !is_new && found->second != segment;
+    if (other && !keep_later(files, &found->second, segment, number, identity, why)) return false;
+  }
+  return true;
+}
+
+bool SourceLogs::scan(FileSystem& files, std::string* why) {
+  for (const SourceLog& log : logs_) {
+    std::vector<SegmentScan>& scans = scans_.emplace_back();
+    for (const auto& [number, path] : log.segments) {
+      scans.push_back(scan_whole(files, path, number, log.directory->log()));
+      if (scans.back().result.ok()) continue;
+      *why = failed_log("read", path, scans.back().result);
+      return false;
+    }
+  }
+  return true;
+}
+
+const SourceLog* SourceLogs::log(const Uuid& log) const {
+  auto found = std::ranges::find_if(
+      logs_, [&](const SourceLog& each) { return each.directory->log() == log; });
+  return found == logs_.end() ? nullptr : &*found;
+}
+
+// Older than what the checkpoint needs segments may be taken out of an archive.
+std::string SourceLogs::lost_since_archived(const ControlFile& control) const {
+  std::string lost;
+  if (!archived_ends_) return lost;
+  for (const ArchivedEnd& end : *archived_ends_) {
+    const LogCut* cut = control.checkpoint.cut_of(end.log);
+    if (end.incarnation < control.checkpoint.incarnation) continue;
+    if (cut != nullptr && end.segment < cut->segment) continue;
+    auto found = std::ranges::find_if(
+        logs_, [&](const SourceLog& each) { return each.directory->log() == end.log; });
+    std::string one =
+        found == logs_.end()
+            ? "log " + end.log.text() + " is missing"
+            : lost_since(end, found->path, scans_[static_cast<size_t>(found - logs_.begin())]);
+    if (!one.empty()) lost += (lost.empty() ? "" : "\n") + one;
+  }
+  return lost;
+}
+
+bool SourceLogs::was_archived(const Uuid& log, const Incarnation& incarnation,
+                              uint64_t number) const {
+  if (!archived_ends_) return true;
+  auto end = std::ranges::find(*archived_ends_, log, &ArchivedEnd::log);
+  if (end == archived_ends_->end() || end->incarnation < incarnation.number) return false;
+  return end->incarnation > incarnation.number || number < end->next_number;
+}
+
+IncarnationParts SourceLogs::parts(const ControlFile& control,
+                                   const Incarnation& incarnation) const {
+  std::vector<LogDirectory*> directories;
+  directories.reserve(logs_.size());
+  for (const SourceLog& log : logs_) directories.push_back(log.directory.get());
+  return collect_parts(control, incarnation, directories, scans_, nullptr);
+}
+
+}  // namespace pgsilo
