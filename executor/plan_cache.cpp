@@ -11,9 +11,7 @@ namespace pgsilo {
 size_t CachedText::own_bytes() const {
   size_t bytes = sizeof *this + declared_types.capacity() * sizeof(Oid) +
                  plans.capacity() * sizeof plans[0] + 2 * key_bytes_ + plan_bytes_;
-  if (syntax != nullptr)
-    bytes += sizeof *syntax + syntax->arena.bytes_reserved() + syntax->text.capacity();
-  return bytes;
+  return syntax == nullptr ? bytes : bytes + syntax->bytes();
 }
 
 PlanCache::Bounds PlanCache::bounds_of(size_t memory_limit_bytes, unsigned workers) {

@@ -36,6 +36,8 @@ struct CachedText {
     Arena arena;
     std::string text;
     std::span<const ast::RawStatement> statements;
+
+    size_t bytes() const { return sizeof *this + arena.bytes_reserved() + text.capacity(); }
   };
   std::shared_ptr<const Syntax> syntax;
   std::vector<Oid> declared_types;  // of its parameters, as the client or the normaliser said

@@ -53,6 +53,10 @@ inline constexpr size_t largest_held_output_bytes = size_t{64} << 20;
 // more it runs once.
 inline constexpr size_t replayed_input_bytes = size_t{16} << 20;
 
+// Named prepared statements of a session that take more than this, with their plans, are kept while
+// memory_limit admits them.
+inline constexpr size_t free_statement_bytes = size_t{256} << 10;
+
 // A statement of a SERIALIZABLE block whose own reads are beaten runs again so often; then the
 // client gets 40001.
 inline constexpr uint32_t serializable_statement_restarts = 16;

@@ -1,19 +1,30 @@
 #include "server/session/prepared_statements.h"
 
+#include "base/memory_budget.h"
+#include "server/limits.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
 
+size_t PreparedStatement::bytes() const {
+  size_t bytes = sizeof *this + text->syntax->bytes() +
+                 (declared_types.capacity() + parameter_types.capacity()) * sizeof(Oid) +
+                 result_columns.capacity() * sizeof(ResultColumn);
+  return plan == nullptr ? bytes : bytes + plan->bytes();
+}
+
 std::shared_ptr<PreparedStatement> PreparedStatements::find(std::string_view name) const {
   if (name.empty()) return unnamed_;
   auto found = named_.find(name);
-  return found == named_.end() ? nullptr : found->second;
+  return found == named_.end() ? nullptr : found->second.statement;
 }
 
 void PreparedStatements::remember(std::string_view name) {
   if (!has_replay_point_) return;
   if (!name.empty()) {
-    if (!named_before_.contains(name)) named_before_.emplace(name, find(name));
+    if (named_before_.contains(name)) return;
+    auto found = named_.find(name);
+    named_before_.emplace(name, found == named_.end() ? Kept{} : found->second);
   } else if (!unnamed_before_) {
     unnamed_before_ = unnamed_;
   }
@@ -29,8 +40,20 @@ void PreparedStatements::add(std::string_view name, std::shared_ptr<PreparedStat
     throw SqlError(sqlstate::duplicate_pstatement,
                    concat("prepared statement \"", name, "\" already exists"));
   }
+  size_t bytes = name.size() + statement->bytes();
+  if (named_bytes_ + bytes > limits::free_statement_bytes) require_room(bytes);
   remember(name);
-  named_.emplace(name, std::move(statement));
+  insert(name, {std::move(statement), bytes});
+}
+
+void PreparedStatements::insert(std::string_view name, Kept kept) {
+  named_bytes_ += kept.bytes;
+  named_.emplace(name, std::move(kept));
+}
+
+void PreparedStatements::erase(Named::iterator place) {
+  named_bytes_ -= place->second.bytes;
+  named_.erase(place);
 }
 
 bool PreparedStatements::remove(std::string_view name) {
@@ -43,7 +66,7 @@ bool PreparedStatements::remove(std::string_view name) {
   auto found = named_.find(name);
   if (found == named_.end()) return false;
   remember(name);
-  named_.erase(found);
+  erase(found);
   return true;
 }
 
@@ -53,7 +76,7 @@ void PreparedStatements::remove_all() {
 
 void PreparedStatements::forget_plans() {
   if (unnamed_ != nullptr) unnamed_->plan = nullptr;
-  for (const auto& [name, statement] : named_) statement->plan = nullptr;
+  for (const auto& [name, kept] : named_) kept.statement->plan = nullptr;
 }
 
 void PreparedStatements::set_replay_point() {
@@ -70,11 +93,8 @@ void PreparedStatements::drop_replay_point() {
 void PreparedStatements::rewind() {
   if (unnamed_before_) unnamed_ = std::move(*unnamed_before_);
   for (auto& [name, before] : named_before_) {
-    if (before == nullptr) {
-      named_.erase(name);
-    } else {
-      named_[name] = std::move(before);
-    }
+    if (auto found = named_.find(name); found != named_.end()) erase(found);
+    if (before.statement != nullptr) insert(name, std::move(before));
   }
   set_replay_point();
 }

@@ -1,7 +1,8 @@
 // Prepared statements of one session: those of the protocol's Parse and of SQL's PREPARE share one
 // name space; the unnamed one is the empty name. They are outside of transactions, but a one-shot
 // that runs again must find what it found the first time: changes since the replay point are
-// remembered and can be undone. Thread safety: none; the session's fiber.
+// remembered and can be undone. What they take beyond a little is asked for (memory_limit). Thread
+// safety: none; the session's fiber.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +32,16 @@ struct PreparedStatement {
   // As first described: a later plan must give the same.
   std::vector<ResultColumn> result_columns;
   bool returns_rows = false;
+
+  // What it takes of memory, about; what it shares with others of its text is in it.
+  size_t bytes() const;
 };
 
 class PreparedStatements {
  public:
   std::shared_ptr<PreparedStatement> find(std::string_view name) const;
-  // Throws 42P05 when a named statement exists; the unnamed one is replaced.
+  // Throws 42P05 when a named statement exists, MemoryLimitReached when there is no room for it;
+  // the unnamed one is replaced.
   void add(std::string_view name, std::shared_ptr<PreparedStatement> statement);
   // False when there is none.
   bool remove(std::string_view name);
@@ -51,12 +56,19 @@ class PreparedStatements {
   void rewind();
 
  private:
-  using Named = std::map<std::string, std::shared_ptr<PreparedStatement>, std::less<>>;
+  struct Kept {
+    std::shared_ptr<PreparedStatement> statement;
+    size_t bytes = 0;  // when it was added
+  };
+  using Named = std::map<std::string, Kept, std::less<>>;
 
   void remember(std::string_view name);
+  void insert(std::string_view name, Kept kept);
+  void erase(Named::iterator place);
 
   std::shared_ptr<PreparedStatement> unnamed_;
   Named named_;
+  size_t named_bytes_ = 0;
   // What stood at the replay point under each name that was changed since; null: nothing.
   bool has_replay_point_ = false;
   std::optional<std::shared_ptr<PreparedStatement>> unnamed_before_;

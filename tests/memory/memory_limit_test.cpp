@@ -322,6 +322,27 @@ TEST_F(MemoryLimitTest, PlansOfManyTextsTakeLittle) {
   must(insert(0, 100));
 }
 
+// Whoever prepares without an end is refused, not those beside him; what is deallocated is free
+// again.
+TEST_F(MemoryLimitTest, PreparedStatementsAreKeptWhileThereIsRoom) {
+  std::string conditions = "id = 0";
+  for (int i = 1; i < 300; ++i) conditions += " or id = " + std::to_string(i);
+  std::string state;
+  int statements = 0;
+  for (; state.empty() && statements < 20000; ++statements)
+    state = client.run("prepare p" + std::to_string(statements) + " as select " +
+                       std::to_string(statements) + " from filled where " + conditions);
+  EXPECT_EQ(state, "53200") << statements << " statements";
+  EXPECT_GT(free_bytes(), -(4 << 20));
+  EXPECT_EQ(client.run("execute p0"), "");
+  Client other;
+  EXPECT_EQ(other.run("prepare small as select id from filled where id = $1"), "");
+  EXPECT_EQ(other.run("execute small(1)"), "");
+  must("deallocate all");
+  EXPECT_GT(free_bytes(), free_at_begin_ - (16 << 20));
+  must(insert(0, 100));
+}
+
 TEST_F(MemoryLimitTest, DiscardPlansGivesThoseOfTheSessionBack) {
   must("prepare p as select length(repeat('x', 30000000))");
   must("execute p");

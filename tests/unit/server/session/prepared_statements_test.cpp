@@ -3,13 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 
+#include "base/memory_budget.h"
+#include "server/limits.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
 namespace {
 
-std::shared_ptr<PreparedStatement> made() { return std::make_shared<PreparedStatement>(); }
+std::shared_ptr<PreparedStatement> made(std::string text = "") {
+  auto syntax = std::make_shared<CachedText::Syntax>();
+  syntax->text = std::move(text);
+  auto statement = std::make_shared<PreparedStatement>();
+  statement->text = std::make_shared<CachedText>();
+  statement->text->syntax = std::move(syntax);
+  return statement;
+}
 
 TEST(PreparedStatementsTest, RewindRestoresWhatStoodAtTheReplayPoint) {
   PreparedStatements statements;
@@ -67,6 +77,32 @@ TEST(PreparedStatementsTest, KeepsNothingWithoutAReplayPoint) {
   statements.add("", later);
   statements.add("", made());
   EXPECT_EQ(later.use_count(), 1);
+}
+
+// What was taken back or undone is not counted any more.
+TEST(PreparedStatementsTest, AsksForRoomBeyondALittle) {
+  MemoryCeiling ceiling(64 << 20, 1, [] { return MemoryUsage{1 << 30, 1 << 30}; });
+  MemoryBudget budget(ceiling, 0);
+  MemoryBudget::Use use(budget);
+  std::string most(limits::free_statement_bytes * 3 / 4, ' ');
+  PreparedStatements statements;
+  for (int round = 0; round < 3; ++round) {
+    statements.add("", made(most));
+    statements.add("first", made(most));
+    EXPECT_THROW(statements.add("second", made(most)), MemoryLimitReached);
+    EXPECT_EQ(statements.find("second"), nullptr);
+    statements.set_replay_point();
+    statements.remove("first");
+    statements.add("second", made(most));
+    statements.rewind();
+    EXPECT_THROW(statements.add("second", made(most)), MemoryLimitReached);
+    statements.drop_replay_point();
+    if (round == 0) {
+      statements.remove_all();
+    } else {
+      statements.remove("first");
+    }
+  }
 }
 
 }  // namespace
