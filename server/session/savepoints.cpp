@@ -66,6 +66,7 @@ void TransactionControl::unwind_statement(const StatementMark& mark) {
 void TransactionControl::unwind_to_newest() {
   const Savepoint& savepoint = savepoints_.back();
   transaction_.rollback_to(savepoint.storage);
+  transaction_.forget_since(savepoint.storage);
   advisory_locks_.rollback_to(savepoint.locks);
   advisory_locks_.settle();
   awaited_.keep();

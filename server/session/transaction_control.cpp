@@ -359,7 +359,8 @@ void TransactionControl::fail_block(SqlState reason) {
   if (!savepoints_.empty()) {
     observer_.before_block_fails(savepoints_.back().observed);
     unwind_to_newest();
-    // Somebody waits for what this statement or an earlier one since the savepoint has locked.
+    // Somebody waits for what this statement or an earlier one since the savepoint has locked. At
+    // READ COMMITTED that has gone already.
     if (reason == sqlstate::deadlock_detected)
       transaction_.release_locks_since(savepoints_.back().storage);
     state_ = State::failed;

@@ -88,6 +88,8 @@ class NodeSet {
   // Forgets the part's nodes. False, and nothing has changed: the part has moved older nodes on,
   // which may have split: what they covered is covered by nodes of the part now.
   [[nodiscard]] bool forget_part();
+  // Those from `size` on go; none before rests on what they cover. No statement runs.
+  void truncate(size_t size);
 
   bool empty() const { return nodes_.empty(); }
   size_t size() const { return nodes_.size(); }
@@ -128,8 +130,6 @@ class NodeSet {
   size_t part_begin_ = 0;
   bool changed_before_part_ = false;  // the part has moved on a node from before it
   bool part_noted_run_ = false;
-
-  void truncate(size_t size);
 };
 
 }  // namespace pgsilo

@@ -263,9 +263,10 @@ class LockTable {
                                   WaitPolicy policy, EpochManager& epochs,
                                   const WaitSettings& settings);
   void release_relations(LockOwner& owner);
-  // But the `keep` oldest (LockOwner::relation_count()), and those of relations that the owner
-  // excludes others from. Lets writers in.
-  void release_relations_since(LockOwner& owner, size_t keep);
+  // But the `keep` oldest (LockOwner::relation_count()), and, if these stay, those of relations
+  // that the owner excludes others from. Lets writers in.
+  enum class Exclusions : uint8_t { stay, go };
+  void release_relations_since(LockOwner& owner, size_t keep, Exclusions exclusions);
   // The last resort against being beaten (docs/commit_protocol.md): nobody else changes the
   // relation until let_writers_in() or release_relations(). Waits for those who are at it for a
   // short while: lock_timeout if that was not enough. Else as lock_relation().

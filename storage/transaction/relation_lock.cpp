@@ -195,18 +195,19 @@ void LockTable::drop_relations(LockOwner& owner, size_t keep) {
       gone = holds.back();
       holds.pop_back();
     }
+    if (gone.mode == LockMode::access_exclusive) --owner.excluded_;
     reduce_relation(owner, *gone.relation);
   }
 }
 
 void LockTable::release_relations(LockOwner& owner) {
   drop_relations(owner, 0);
-  owner.excluded_ = owner.kept_ = 0;
+  owner.kept_ = 0;
 }
 
-void LockTable::release_relations_since(LockOwner& owner, size_t keep) {
+void LockTable::release_relations_since(LockOwner& owner, size_t keep, Exclusions exclusions) {
   let_writers_in(owner);
-  if (owner.excludes_any()) {
+  if (exclusions == Exclusions::stay && owner.excludes_any()) {
     std::lock_guard guard(owner.latch_);
     auto& holds = owner.relations_;
     for (size_t i = keep; i < holds.size(); ++i) {
@@ -252,7 +253,6 @@ void LockTable::let_writers_in(LockOwner& owner) {
 
 void LockTable::release_relations_but_kept(LockOwner& owner) {
   drop_relations(owner, gather(owner, /*kept=*/true));
-  owner.excluded_ = 0;
 }
 
 }  // namespace pgsilo

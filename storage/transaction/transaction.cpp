@@ -173,6 +173,9 @@ Transaction::Mark Transaction::mark() {
           static_cast<uint32_t>(placeholders_.size()),
           static_cast<uint32_t>(owner_.lock_count()),
           static_cast<uint32_t>(owner_.relation_count()),
+          static_cast<uint32_t>(referenced_.size()),
+          reads_.size(),
+          nodes_.size(),
           mark_depth_};
 }
 
@@ -197,6 +200,26 @@ void Transaction::rollback_to(const Mark& mark) {
 }
 
 void Transaction::release_locks_since(const Mark& mark) {
+  let_go_since(mark, LockTable::Exclusions::stay);
+}
+
+// Reads of statements are forgotten as these end. What is left since the mark DDL has made, which
+// is unwound. Nodes from before the mark may rest on reads since then (note_absence()): those of
+// DDL, too, and of what ran before BEGIN in the same query.
+void Transaction::forget_since(const Mark& mark) {
+  if (mode_ != TransactionMode::interactive || isolation_ != Isolation::read_committed) return;
+  forget_failed_statement();
+  statement_runs_ = false;
+  bool has_read = reads_.size() != mark.reads || nodes_.size() != mark.nodes;
+  if (has_read && mark.nodes != 0) return;
+  forget_reads(mark.reads);
+  nodes_.truncate(mark.nodes);
+  validated_reads_ = std::min(validated_reads_, mark.reads);
+  validated_nodes_ = std::min(validated_nodes_, mark.nodes);
+  let_go_since(mark, LockTable::Exclusions::go);
+}
+
+void Transaction::let_go_since(const Mark& mark, LockTable::Exclusions exclusions) {
   PGSILO_DCHECK(mark.versions == writes_.mark());
   ++number_;  // what rested on a share of that time must ask for it again
   owner_.visit_locks(mark.locks, [this](LockTag tag, LockModes before) {
@@ -204,7 +227,8 @@ void Transaction::release_locks_since(const Mark& mark) {
     if (entry != nullptr) entry->held = std::min(entry->held, before.strongest());
   });
   worker_.parts().locks.release_locks(owner_, mark.locks);
-  worker_.parts().locks.release_relations_since(owner_, mark.relation_locks);
+  worker_.parts().locks.release_relations_since(owner_, mark.relation_locks, exclusions);
+  referenced_.resize(mark.referenced);  // commit asks whether the others are locked
 }
 
 void Transaction::release(const Mark& mark) {

@@ -60,6 +60,7 @@
 #include "storage/transaction/record_lock.h"
 #include "storage/transaction/row_ref.h"
 #include "storage/transaction/snapshot.h"
+#include "storage/transaction/transaction_mark.h"
 #include "storage/transaction/worker_context.h"
 #include "storage/transaction/write_set.h"
 
@@ -220,19 +221,15 @@ class Transaction {
   // failed. Reads stay, for they were answered, and locks stay with them: what nobody else may
   // change cannot become invalid. release_locks_since() lets go of record locks and shares all the
   // same: the way out of a deadlock. Gates stay, for what is read behind them is not validated.
-  // Marks nest; a mark is released or rolled back to before an older one.
-  struct Mark {
-    uint32_t versions = 0;
-    uint32_t relations = 0;  // private ones
-    uint32_t dropped = 0;
-    uint32_t placeholders = 0;
-    uint32_t locks = 0;
-    uint32_t relation_locks = 0;
-    uint32_t depth = 0;
-  };
+  // forget_since(): under READ COMMITTED no answer has to stay true, so reads and locks go, gates
+  // included, unless DDL from before the mark has reads that those since are mixed up with; under
+  // SERIALIZABLE it does nothing. Marks nest; a mark is released or rolled back to before an older
+  // one.
+  using Mark = TransactionMark;
   Mark mark();
   void rollback_to(const Mark& mark);          // the mark stays usable
   void release_locks_since(const Mark& mark);  // after rollback_to()
+  void forget_since(const Mark& mark);         // after rollback_to(); no statement runs
   void release(const Mark& mark);
 
   // --- relations and descriptors ---
@@ -393,6 +390,7 @@ class Transaction {
     return gain(policy);
   }
   TransactionStatus lock_record(const Record* record, RelationId relation, RowLock lock);
+  void let_go_since(const Mark& mark, LockTable::Exclusions exclusions);
   TransactionStatus await_writer(const Record* record, RelationId relation);
   bool is_current(const Record* record, Tid expected) const;
   bool inserts_directly(const Relation& relation) const;
