@@ -390,6 +390,7 @@ class Transaction {
     return gain(policy);
   }
   TransactionStatus lock_record(const Record* record, RelationId relation, RowLock lock);
+  void unlock_since(size_t lock_count);
   void let_go_since(const Mark& mark, LockTable::Exclusions exclusions);
   TransactionStatus await_writer(const Record* record, RelationId relation);
   bool is_current(const Record* record, Tid expected) const;

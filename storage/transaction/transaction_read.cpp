@@ -161,6 +161,7 @@ TransactionStatus Transaction::get_for_purpose(Relation& relation, Record* recor
       purpose == ReadPurpose::referenced ||
       (purpose == ReadPurpose::for_update && isolation_ == Isolation::read_committed);
   bool is_hidden = passes_inserts && record->tid_word().load().is_absent();
+  size_t lock_count = owner_.lock_count();
   if (locks(purpose) && !is_hidden && mode_ == TransactionMode::interactive &&
       registers(relation)) {
     TransactionStatus status = lock_record(record, relation.id(), lock);
@@ -170,6 +171,8 @@ TransactionStatus Transaction::get_for_purpose(Relation& relation, Record* recor
         (status != TransactionStatus::lock_not_available || is_row)) {
       return status;
     }
+    if (!is_row) unlock_since(lock_count);  // it was deleted while we waited
+    is_hidden = !is_row;
   }
   // It has come alive.
   auto look_again = [&] {
@@ -291,12 +294,14 @@ TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, RowLock 
   return guarded(worker_, [&] {
     if (mode_ != TransactionMode::interactive || !registers(*row->relation))
       return TransactionStatus::ok;
+    size_t lock_count = owner_.lock_count();
     TransactionStatus status = lock_record(row->record, row->relation->id(), lock);
     if (status != TransactionStatus::ok) return status;
     bool registered = row->read_index != RowRef::not_registered;
     // A row we have written nobody else has changed.
     if (!registered && writes_.find(row->record) != nullptr) return TransactionStatus::ok;
     TidWord word = row->record->stable_read(buffer);
+    if (word.is_absent() || word.is_obsolete()) unlock_since(lock_count);
     if (word.is_obsolete())
       return registered ? TransactionStatus::conflict_record : TransactionStatus::not_found;
     if (!registered) row->read_index = reads_.add(row->record, word, ReadKind::version);

@@ -101,6 +101,13 @@ TransactionStatus Transaction::lock_record(const Record* record, RelationId rela
   });
 }
 
+// READ COMMITTED: for a key that has turned out not to have the row that the locks gained since
+// then were for; nobody has to wait for them. At SERIALIZABLE they help what was seen to stay true.
+void Transaction::unlock_since(size_t lock_count) {
+  if (isolation_ != Isolation::read_committed) return;
+  worker_.parts().locks.release_locks(owner_, lock_count);
+}
+
 // Until nobody else is about to make or to remove the record's row. Holds what it held before.
 TransactionStatus Transaction::await_writer(const Record* record, RelationId relation) {
   LockTable& locks = worker_.parts().locks;
@@ -280,14 +287,17 @@ TransactionStatus Transaction::insert_at(Relation& relation, const InsertionPlac
   if (!word.is_absent() && (!word.has_intent() || !locks.removal_pending(owner_, record)))
     return found_live(record, word);
   LockMode held = LockMode::none;
+  size_t lock_count = owner_.lock_count();
   TransactionStatus status = claim(record, relation, LockMode::update, &held);
   if (status != TransactionStatus::ok) return status;
   if (mode_ == TransactionMode::interactive) {
     word = unlocked_word(record);
     if (word.is_obsolete()) return TransactionStatus::conflict_record;
   }
-  if (!word.is_absent())
+  if (!word.is_absent()) {
+    unlock_since(lock_count);
     return answers ? found_live(record, word) : TransactionStatus::duplicate_key;
+  }
   note_absence(place, word);
   note_epoch(word.tid());
   writes_

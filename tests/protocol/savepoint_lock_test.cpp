@@ -1,7 +1,8 @@
-// READ COMMITTED: the locks that go with a savepoint.
+// READ COMMITTED: the locks that go with a savepoint, and those on rows that turn out to be gone.
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -211,6 +212,81 @@ TEST_F(SavepointLockTest, CommitAsksForNoLockThatHasGone) {
   other.ask(query("begin"));
   EXPECT_EQ(other.ask(query("lock lock_parent in access exclusive mode")), "CZT");
   EXPECT_EQ(one.ask(query("commit")), "CZI");
+}
+
+// --- rows that have gone ---
+
+// A session deletes a row, the other one waits for it, and then it is gone: nothing is left that a
+// third one would have to wait for.
+class GoneRowTest : public SavepointLockTest {
+ protected:
+  void SetUp() override {
+    SavepointLockTest::SetUp();
+    third.start();
+    third.ask(query("set lock_timeout = '20ms'"));
+    other.ask(query("reset lock_timeout"));
+  }
+  std::string wait_for_gone(const std::string& statement) {
+    run({"begin", "delete from lock_test where id = 1"});
+    other.ask(query("begin"));
+    other.send(query(statement));
+    EXPECT_TRUE(other.is_silent()) << statement;
+    EXPECT_EQ(one.ask(query("commit")), "CZI");
+    std::string told = other.answer();
+    EXPECT_EQ(third.ask(query("insert into lock_test values (1, 1, 0)")), "CZI") << statement;
+    EXPECT_EQ(other.ask(query("commit")), "CZI");
+    return told;
+  }
+
+  RawClient third;
+};
+
+TEST_F(GoneRowTest, LeavesNoLock) {
+  for (const char* statement :
+       {"update lock_test set v = 7 where id = 1", "delete from lock_test where id = 1",
+        "update lock_test set v = 7 where code = 1", "update lock_test set v = 7 where id < 2",
+        "update lock_test set v = 7 where id = 1 and v = 0",
+        "update lock_test set code = 17 where id = 1",
+        "update lock_test set v = 7 from lock_parent where lock_test.id = lock_parent.id "
+        "and lock_parent.id = 1"})
+    EXPECT_EQ(wait_for_gone(statement), "CZT") << statement;
+  for (const char* statement : {"select v from lock_test where id = 1 for update",
+                                "select v from lock_test where id = 1 for key share",
+                                "select v from lock_test where code = 1 for share",
+                                "select v from lock_test where id < 2 for no key update",
+                                "select v from lock_test where id < 2 order by v for update"})
+    EXPECT_EQ(wait_for_gone(statement), "TCZT") << statement;
+  EXPECT_EQ(rows(), "0 0 0 0 ");
+}
+
+// Nor does an insert that does nothing, of the row that it waited for.
+TEST_F(GoneRowTest, OnConflictDoNothingLeavesNoLockEither) {
+  for (const char* end : {"commit", "rollback"}) {
+    bool commits = std::string_view(end) == "commit";
+    run({"begin",
+         commits ? "insert into lock_parent values (9)" : "delete from lock_parent where id = 9"});
+    other.ask(query("begin"));
+    other.send(query("insert into lock_parent values (9) on conflict do nothing"));
+    EXPECT_TRUE(other.is_silent());
+    EXPECT_EQ(one.ask(query(end)), "CZI");
+    EXPECT_EQ(other.answer(), "CZT");
+    EXPECT_EQ(third.ask(query("begin")), "CZT");
+    EXPECT_EQ(third.ask(query("delete from lock_parent where id = 9")), "CZT");
+    EXPECT_EQ(third.ask(query("rollback")), "CZI");
+    EXPECT_EQ(other.ask(query("commit")), "CZI");
+  }
+}
+
+// Who has locked it before has kept it from being deleted, and keeps it.
+TEST_F(GoneRowTest, ARowThatIsThereStaysLocked) {
+  run({"begin", "update lock_test set v = 1 where id = 1"});
+  other.ask(query("begin"));
+  other.send(query("update lock_test set v = 7 where id = 1 and v = 0"));
+  EXPECT_TRUE(other.is_silent());
+  EXPECT_EQ(one.ask(query("commit")), "CZI");
+  EXPECT_EQ(other.answer(), "CZT");
+  EXPECT_EQ(third.ask(query("delete from lock_test where id = 1")), "E(55P03)ZI");
+  EXPECT_EQ(other.ask(query("commit")), "CZI");
 }
 
 }  // namespace

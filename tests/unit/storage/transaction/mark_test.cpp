@@ -1,5 +1,7 @@
 // What goes with a rollback to a mark under READ COMMITTED: what was read and locked since, all of
 // it or nothing.
+#include <thread>
+
 #include "storage/relation/relation.h"
 #include "tests/unit/storage/transaction/two_sessions.h"
 
@@ -161,6 +163,47 @@ TEST_F(MarkTest, WhatWasReferredToNeedsNoLockAnyMore) {
   ASSERT_EQ(other.transaction.lock_relation_exclusively(parent), ok);
   EXPECT_EQ(main.commit(), ok);
   other.transaction.abort();
+}
+
+// --- rows that have gone while somebody waited for them ---
+
+class GoneRowTest : public MarkTest {
+ protected:
+  // `main` deletes "a" while `other` does `wait`; whether a third one can insert it then.
+  template <typename Wait>
+  TransactionStatus insert_after(Isolation isolation, Wait wait) {
+    begin(main);
+    EXPECT_EQ(main.erase(relation, "a"), ok);
+    end_statement();
+    other.settings.lock_timeout_us = 0;
+    begin(other, isolation);
+    RowRef seen;
+    RowBuffer buffer(other.arena);
+    EXPECT_EQ(other.transaction.get(relation, "a", buffer, &seen), ok);
+    std::thread waiter([&] { EXPECT_EQ(wait(seen), not_found); });
+    LockTag tag = LockTag::of(seen.record);
+    while (engine.locks.waiters(tag) == 0) std::this_thread::yield();
+    EXPECT_EQ(main.commit(), ok);
+    waiter.join();
+    TestSession third(engine);
+    third.settings.lock_timeout_us = 2000;
+    begin(third);
+    TransactionStatus status = third.insert(relation, "a", "third");
+    if (status == ok) status = third.commit();
+    other.transaction.abort();
+    return status;
+  }
+};
+
+TEST_F(GoneRowTest, IsNotLockedUnderReadCommitted) {
+  auto get = [this](const RowRef&) { return other.get(relation, "a", ReadPurpose::for_update); };
+  auto lock = [this](const RowRef& seen) {
+    RowRef row = seen;
+    return other.transaction.lock_row(&row, other.buffer, {LockMode::no_key_update});
+  };
+  EXPECT_EQ(insert_after(Isolation::read_committed, get), ok);
+  EXPECT_EQ(insert_after(Isolation::read_committed, lock), ok);
+  EXPECT_EQ(insert_after(Isolation::serializable, get), lock_timeout);
 }
 
 }  // namespace
