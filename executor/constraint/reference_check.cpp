@@ -87,14 +87,22 @@ bool ReferenceCheck::encode(std::span<const Datum> row, ByteBuffer& key) {
   return true;
 }
 
+bool ReferenceCheck::has_null(std::span<const Datum> row) const {
+  return std::any_of(columns_.begin(), columns_.end(),
+                     [&](const Column& column) { return row[column.from].null; });
+}
+
+bool ReferenceCheck::is_needed(std::span<const Datum> row) const {
+  if (!has_null(row)) return true;
+  return constraint_.foreign_key->match != ReferentialMatch::simple &&
+         !std::all_of(columns_.begin(), columns_.end(),
+                      [&](const Column& column) { return row[column.from].null; });
+}
+
 // 23503 if only some columns of a MATCH FULL key are null.
 bool ReferenceCheck::refers_to_nothing(std::span<const Datum> row) const {
-  auto is_null = [&](const Column& column) { return row[column.from].null; };
-  if (std::none_of(columns_.begin(), columns_.end(), is_null)) return false;
-  if (constraint_.foreign_key->match == ReferentialMatch::simple ||
-      std::all_of(columns_.begin(), columns_.end(), is_null)) {
-    return true;
-  }
+  if (!is_needed(row)) return true;
+  if (!has_null(row)) return false;
   throw violation("MATCH FULL does not allow mixing of null and nonnull key values.");
 }
 
@@ -173,12 +181,7 @@ bool ReferenceCheck::find_by_entry(std::string_view key) {
 }
 
 bool ReferenceCheck::same(std::span<const Datum> left, std::span<const Datum> right) {
-  bool has_null = false;
-  for (const Column& column : columns_) {
-    if (left[column.from].null != right[column.from].null) return false;
-    has_null |= left[column.from].null;
-  }
-  if (has_null) return true;  // neither refers to anything
+  if (has_null(left) || has_null(right)) return false;
   bool left_fits = encode(left, other_key_);
   bool right_fits = encode(right, key_);
   return left_fits && right_fits && key_.view() == other_key_.view();

@@ -35,15 +35,17 @@ class ReferenceCheck {
   const TableDescriptor& referenced() const { return referenced_; }
   bool is_self_reference() const { return &referenced_ == &table_; }
 
-  // Whether the row, all columns of the referring table, refers to nothing (a null) or to a row
-  // that is there, the running statement's own writes included. 23503 for MATCH FULL with some
-  // nulls.
+  // Whether the row, all columns of the referring table, leaves anything to look at: not if a null
+  // lets it refer to nothing. MATCH FULL with some nulls is to be refused.
+  bool is_needed(std::span<const Datum> row) const;
+  // Whether the row refers to nothing or to a row that is there, the running statement's own writes
+  // included. 23503 for MATCH FULL with some nulls.
   bool holds(std::span<const Datum> row);
   // As holds(), but nothing is locked or registered: true at some moment.
   bool seems_to_hold(std::span<const Datum> row);
   // Is there a row with these values in the referenced columns?
   bool is_there(std::span<const Datum> values);
-  // Do both refer to the same?
+  // Do both refer to the same row? No, if either has a null.
   bool same(std::span<const Datum> left, std::span<const Datum> right);
   // 23503: what the row refers to is not there. First makes sure that this is true.
   [[noreturn]] void raise(std::span<const Datum> row);
@@ -56,6 +58,7 @@ class ReferenceCheck {
     std::unique_ptr<StandaloneExpression> cast;  // null: taken as it is
   };
   Transaction& transaction() const;
+  bool has_null(std::span<const Datum> row) const;
   bool refers_to_nothing(std::span<const Datum> row) const;
   SqlError violation(std::string detail) const;
   // False: no row of the referenced table can have that key.

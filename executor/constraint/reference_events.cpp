@@ -6,6 +6,7 @@
 #include "executor/constraint/referential_actions.h"
 #include "executor/execution_context.h"
 #include "executor/execution_state.h"
+#include "planner/bound/table_use.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -33,9 +34,12 @@ ReferenceWatch::ReferenceWatch(ExecutionState& state, const TableDescriptor& tab
     : state_(state), table_(table) {
   for (const ConstraintDescriptor& constraint : table.constraints) {
     if (!constraint.foreign_key) continue;
-    if (changes.inserts || has_any(constraint.columns, changes.updates) ||
-        (!constraint.validated && !changes.updates.empty()))
-      references_.push_back(std::make_unique<ReferenceCheck>(state.session, table, constraint));
+    // As rest_on_referenced_tables() has it.
+    bool rests = changes.inserts || has_any(constraint.columns, changes.updates) ||
+                 (!constraint.validated && !changes.updates.empty());
+    if (rests || (constraint.deferrable && !changes.updates.empty()))
+      references_.push_back(
+          {std::make_unique<ReferenceCheck>(state.session, table, constraint), rests});
   }
   for (const IncomingReference& reference : table.referenced_by) {
     const TableDescriptor& referring = *state.session.catalog->find_table(reference.table);
@@ -54,11 +58,13 @@ ReferenceQueue& ReferenceWatch::queue() {
 
 // PostgreSQL checks when the statement ends. What is found at once will still be there then, unless
 // the statement itself takes it away; only what is missing may yet come.
-void ReferenceWatch::check(ReferenceCheck& reference, std::span<const Datum> row,
-                           std::string_view key, bool now) {
-  const ConstraintDescriptor& constraint = reference.constraint();
+void ReferenceWatch::check(Outgoing& reference, std::span<const Datum> row, std::string_view key,
+                           bool now) {
+  const ConstraintDescriptor& constraint = reference.check->constraint();
+  if (!reference.rests) state_.use_table(reference.check->referenced(), TableUse::lock_rows);
+  reference.rests = true;
   bool is_deferred = state_.session.references->is_deferred(constraint);
-  if (now && !is_deferred && reference.holds(row)) return;
+  if (now && !is_deferred && reference.check->holds(row)) return;
   ReferenceQueue& events = queue();
   ReferenceEvent event;
   event.reference = {table_.oid, constraint.oid};
@@ -67,21 +73,27 @@ void ReferenceWatch::check(ReferenceCheck& reference, std::span<const Datum> row
 }
 
 void ReferenceWatch::inserted(std::span<const Datum> row, std::string_view key, bool may_change) {
-  for (auto& reference : references_)
-    check(*reference, row, key, !may_change || !reference->is_self_reference());
+  for (Outgoing& reference : references_)
+    check(reference, row, key, !may_change || !reference.check->is_self_reference());
 }
 
+// What PostgreSQL asks for (RI_FKey_fk_upd_check_required): nothing of a row that refers to nothing
+// now, or to the same as before. But where events wait, a row that the transaction itself has made
+// before is asked about again: the event of that one may lead to a key that has no row any more.
 void ReferenceWatch::updated(std::span<const Datum> old_row, std::span<const Datum> new_row,
-                             std::string_view key, bool moves) {
+                             std::string_view key, bool moves, bool is_own) {
   for (const Incoming& incoming : incoming_) {
     if (may_be_referred_to(incoming, old_row) && !same_key(incoming, old_row, new_row))
       add(ReferenceEvent::Kind::moved, incoming, old_row, new_row);
   }
-  for (auto& reference : references_) {
+  for (Outgoing& reference : references_) {
+    ReferenceCheck& looks = *reference.check;
+    if (!looks.is_needed(new_row)) continue;
     // Who validates the constraint may have been where the row is now, and not yet where it was.
-    bool escapes = moves && !reference->constraint().validated;
-    if (escapes || !reference->same(old_row, new_row))
-      check(*reference, new_row, key, !reference->is_self_reference());
+    bool escapes = moves && !looks.constraint().validated;
+    bool renews = is_own && state_.session.references->is_deferred(looks.constraint());
+    if (escapes || renews || !looks.same(old_row, new_row))
+      check(reference, new_row, key, !looks.is_self_reference());
   }
 }
 

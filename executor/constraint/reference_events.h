@@ -61,9 +61,10 @@ class ReferenceWatch {
   // After the row was written; `key` is its own in the primary tree. `may_change`: the statement
   // also changes rows of the table.
   void inserted(std::span<const Datum> row, std::string_view key, bool may_change);
-  // `moves`: the row has another primary key, and so is another record.
+  // `moves`: the row has another primary key, and so is another record. `is_own`: the transaction
+  // had written the old one as well.
   void updated(std::span<const Datum> old_row, std::span<const Datum> new_row, std::string_view key,
-               bool moves);
+               bool moves, bool is_own);
   void removed(std::span<const Datum> old_row);
 
  private:
@@ -73,7 +74,13 @@ class ReferenceWatch {
     std::vector<int16_t> columns;  // numbers, of the table
   };
 
-  void check(ReferenceCheck& reference, std::span<const Datum> row, std::string_view key, bool now);
+  // A foreign key of the table.
+  struct Outgoing {
+    std::unique_ptr<ReferenceCheck> check;
+    bool rests = false;  // the statement does on the table that it refers to
+  };
+
+  void check(Outgoing& reference, std::span<const Datum> row, std::string_view key, bool now);
   void add(ReferenceEvent::Kind kind, const Incoming& incoming, std::span<const Datum> old_row,
            std::span<const Datum> new_row);
   static bool may_be_referred_to(const Incoming& incoming, std::span<const Datum> row);
@@ -85,7 +92,7 @@ class ReferenceWatch {
 
   ExecutionState& state_;
   const TableDescriptor& table_;
-  std::vector<std::unique_ptr<ReferenceCheck>> references_;
+  std::vector<Outgoing> references_;
   std::vector<Incoming> incoming_;
 };
 

@@ -280,7 +280,8 @@ bool TableWriter::update(const RowUpdate& update) {
   if (!update_row(update, &moves)) return false;
   if (watch_ != nullptr) {
     std::string_view key = moves ? key_.view() : update.old.key();
-    watch_->updated(update.old_row, update.new_row, key, moves);
+    bool is_own = update.old.tid == Tid() || table_.relation->is_private();
+    watch_->updated(update.old_row, update.new_row, key, moves, is_own);
   }
   return true;
 }
