@@ -95,6 +95,36 @@ TEST_F(MarkTest, WhatDdlHasReadGoes) {
   EXPECT_EQ(main.commit(), ok);
 }
 
+TEST_F(MarkTest, WhatAStatementHasReadThatFailedBehindDdlGoes) {
+  begin(main);
+  ASSERT_EQ(main.put(relation, "a", "1"), ok);
+  end_statement();
+  Transaction::Mark mark = mark_and_begin();
+  EXPECT_EQ(main.scan(relation), "a=1 b=0 c=0");
+  end_statement(/*changes_catalog=*/true);
+  main.statement();
+  EXPECT_EQ(main.scan(relation), "a=1 b=0 c=0");
+  ASSERT_EQ(main.put(relation, "b", "1"), ok);
+  go_back(mark);
+  EXPECT_EQ(change("b"), ok);
+  EXPECT_EQ(main.commit(), ok);
+}
+
+// Older DDL that has nothing to do with it holds up nobody.
+TEST_F(MarkTest, WhatAFailedStatementHasReadBesideOlderDdlGoes) {
+  Relation& second = engine.create_relation();
+  begin(main);
+  EXPECT_EQ(main.scan(second), "");
+  ASSERT_EQ(main.put(relation, "a", "1"), ok);
+  end_statement(/*changes_catalog=*/true);
+  Transaction::Mark mark = mark_and_begin();
+  EXPECT_EQ(main.scan(relation), "a=1 b=0 c=0");
+  ASSERT_EQ(main.put(relation, "b", "1"), ok);
+  go_back(mark);
+  EXPECT_EQ(change("b"), ok);
+  EXPECT_EQ(main.commit(), ok);
+}
+
 // DDL of before the mark has found no "bb", and that rests on what was inserted beside it since.
 TEST_F(MarkTest, WhatOlderDdlHasReadStays) {
   begin(main);
@@ -136,6 +166,7 @@ TEST_F(MarkTest, RelationsGoInEveryMode) {
   go_back(mark);
   EXPECT_EQ(uses(second), 0u);
   EXPECT_EQ(uses(relation), 1u);
+  EXPECT_FALSE(main.transaction.lock_owner().excludes_any());
   other.store(second, "a", "0");
   // What is read of it from here on is registered again.
   main.statement();
@@ -201,8 +232,8 @@ TEST_F(GoneRowTest, IsNotLockedUnderReadCommitted) {
     RowRef row = seen;
     return other.transaction.lock_row(&row, other.buffer, {LockMode::no_key_update});
   };
-  EXPECT_EQ(insert_after(Isolation::read_committed, get), ok);
-  EXPECT_EQ(insert_after(Isolation::read_committed, lock), ok);
+  ASSERT_EQ(insert_after(Isolation::read_committed, get), ok);
+  ASSERT_EQ(insert_after(Isolation::read_committed, lock), ok);
   EXPECT_EQ(insert_after(Isolation::serializable, get), lock_timeout);
 }
 
