@@ -6,7 +6,7 @@ namespace pgsilo {
 
 void BackgroundShare::turn_ended(const Turn& turn) {
   foreground_us_ = 0;
-  owed_us_ = owed(turn.ended_us - turn.began_us);
+  owed_us_ = owed(std::min(turn.ended_us - turn.began_us, longest_counted_us));
   if (turn.assists) return;
   if (turn.ended_us >= contended_until_us_) look_for_contention(turn);
   bool rests = turn.others_active && turn.ended_us < contended_until_us_;

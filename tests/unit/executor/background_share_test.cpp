@@ -53,6 +53,17 @@ TEST_F(BackgroundShareTest, RestsWhereOthersWantTheCpu) {
   EXPECT_EQ(share.rest_until_us(), now_us + 900);
 }
 
+TEST_F(BackgroundShareTest, DoesNotMakeUpForWhatCouldNotGiveWay) {
+  turn(10'000'000);
+  EXPECT_EQ(share.rest_until_us(), now_us + 180'000);
+  now_us = share.rest_until_us();
+  EXPECT_TRUE(due_when_idle());
+  share.add_foreground(179'999);
+  EXPECT_FALSE(share.is_due(now_us, true, false));
+  share.add_foreground(1);
+  EXPECT_TRUE(share.is_due(now_us, true, false));
+}
+
 TEST_F(BackgroundShareTest, DoesNotRestWhenNobodyWouldNotice) {
   turn(BackgroundShare::tolerated_us + 1, /*others_active=*/false);
   EXPECT_TRUE(due_when_idle());
