@@ -95,10 +95,10 @@ void CopyFieldSplitter::split_text(std::string_view line) {
     size_t scratch_start = scratch_.size();
     bool made_byte = false;
     while (at < line.size() && line[at] != options_.delimiter) {
-      if (line[at] == '\\' && at + 1 < line.size()) {
-        at = unescape(line, at + 1, &made_byte);
-      } else {
+      if (line[at] != '\\') {
         scratch_.append(line[at++]);
+      } else if (++at < line.size()) {  // the last byte of all escapes nothing
+        at = unescape(line, at, &made_byte);
       }
     }
     // The null text is compared with the field as it was written.

@@ -60,17 +60,21 @@ bool CopyLines::next(std::string_view* line) {
   if (end == none) {
     *line = rest_;
     rest_ = {};
-  } else {
-    *line = rest_.substr(0, end);
-    rest_.remove_prefix(end + (line_end_ == LineEnd::both ? 2 : 1));
+    return true;
   }
-  if (*line == "\\.") {
-    std::string_view ignored;
-    while (!stream_ended_) stream_ended_ = !source_.read(&ignored);
-    rest_ = {};
-    return false;
-  }
+  if (copy_ends_) return end_copy(end, line);
+  *line = rest_.substr(0, end);
+  rest_.remove_prefix(end + (line_end_ == LineEnd::both ? 2 : 1));
   return true;
+}
+
+bool CopyLines::end_copy(size_t end, std::string_view* line) {
+  last_.assign(rest_.substr(0, end));  // the source's piece goes
+  std::string_view ignored;
+  while (!stream_ended_) stream_ended_ = !source_.read(&ignored);
+  rest_ = {};
+  *line = last_;
+  return !last_.empty();
 }
 
 size_t CopyLines::find_end() { return csv_ ? find_csv_end() : find_text_end(); }
@@ -105,6 +109,30 @@ bool CopyLines::ends_line(size_t at, bool* wait) {
   return true;
 }
 
+CopyLines::Marker CopyLines::judge_marker(size_t at) const {
+  bool both = line_end_ == LineEnd::both;
+  if (at + (both ? 2 : 1) > rest_.size() && !stream_ended_) return Marker::is_cut;
+  auto byte_at = [this](size_t place) { return place < rest_.size() ? rest_[place] : '\0'; };
+  char byte = byte_at(at);
+  auto mismatch = [] {
+    return SqlError(sqlstate::bad_copy_file_format,
+                    "end-of-copy marker does not match previous newline style");
+  };
+  if (both && byte == '\n' && !csv_) throw mismatch();
+  if (both && byte == '\r') {
+    byte = byte_at(at + 1);
+  } else if (both) {
+    byte = '\0';
+  }
+  if (byte != '\r' && byte != '\n') {
+    if (csv_) return Marker::data;
+    throw SqlError(sqlstate::bad_copy_file_format, "end-of-copy marker corrupt");
+  }
+  char expected = line_end_ == LineEnd::carriage_return ? '\r' : '\n';
+  if (line_end_ != LineEnd::unknown && byte != expected) throw mismatch();
+  return Marker::ends_copy;
+}
+
 size_t CopyLines::find_text_end() {
   const char* text = rest_.data();
   // Nearly all lines have neither a backslash nor a carriage return.
@@ -120,6 +148,11 @@ size_t CopyLines::find_text_end() {
   for (size_t at = scanned_; at < rest_.size(); ++at) {
     char byte = text[at];
     if (after_escape_) {
+      if (byte == '.') {
+        if (judge_marker(at + 1) == Marker::is_cut) return none;
+        copy_ends_ = true;
+        return at - 1;
+      }
       after_escape_ = false;
     } else if (byte == '\n' || byte == '\r') {
       bool wait = false;
@@ -134,6 +167,15 @@ size_t CopyLines::find_text_end() {
 }
 
 size_t CopyLines::find_csv_end() {
+  if (scanned_ == 0 && rest_.starts_with('\\')) {
+    if (rest_.size() == 1 && !stream_ended_) return none;
+    if (rest_.starts_with("\\.")) {
+      Marker marker = judge_marker(2);
+      if (marker == Marker::is_cut) return none;
+      copy_ends_ = marker == Marker::ends_copy;
+      if (copy_ends_) return 0;
+    }
+  }
   for (size_t at = scanned_; at < rest_.size(); ++at) {
     char byte = rest_[at];
     if (in_quotes_) {

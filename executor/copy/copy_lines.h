@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/byte_buffer.h"
@@ -17,8 +18,10 @@ class CopyLines {
   CopyLines(CopySource& source, const CopyOptions& options);
 
   // The next line without its end; false after the last. Valid until the next call. A line of CSV
-  // may contain line ends inside quotes. The end-of-data mark (a line of \.) ends the data; what
-  // follows it is read and ignored.
+  // may contain line ends inside quotes. The end-of-copy marker \. ends the data: in a text
+  // wherever it stands, and what stands before it in its line is a line; in CSV as a line of its
+  // own. What follows it is read and ignored. Throws 22P04 where line ends differ, or a text goes
+  // on behind the marker.
   bool next(std::string_view* line);
   // Of the last line, from 1.
   uint64_t number() const { return number_; }
@@ -31,10 +34,14 @@ class CopyLines {
   size_t find_end();
   size_t find_text_end();
   size_t find_csv_end();
+  bool end_copy(size_t end, std::string_view* line);
   // Judges an unquoted \n or \r at `at`: true when the line ends there; *wait when the next byte
   // decides and is not here yet.
   bool ends_line(size_t at, bool* wait);
   [[noreturn]] void raise_literal(char byte) const;
+  // What stands behind a \. that ends before `at`; data: it is none (only in CSV).
+  enum class Marker : uint8_t { is_cut, ends_copy, data };
+  Marker judge_marker(size_t at) const;
 
   CopySource& source_;
   const bool csv_;
@@ -49,6 +56,8 @@ class CopyLines {
   size_t scanned_ = 0;
   bool in_quotes_ = false;
   bool after_escape_ = false;
+  bool copy_ends_ = false;  // where it ends is the end-of-copy marker
+  std::string last_;        // what stood before that
   uint64_t number_ = 0;
   uint64_t quoted_line_ends_ = 0;
 };

@@ -42,7 +42,7 @@ Datum exact_result(EvalContext& context, const void* state) {
   if (numeric_compare(spread, zero) <= 0) return zero;
   Datum divisor = numeric_mul(n, sample ? numeric_from_integer(count - 1, arena) : n, arena);
   Datum variance = numeric_div(spread, divisor, arena);
-  return root ? numeric_sqrt(variance, arena) : variance;
+  return root ? numeric_sqrt_as_scaled(variance, arena) : variance;
 }
 
 struct FloatMoments {

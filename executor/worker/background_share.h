@@ -45,8 +45,8 @@ class BackgroundShare {
   static constexpr int64_t first_pause_us = 1'000'000;
   static constexpr int64_t longest_pause_us = 16'000'000;
 
-  // More than that of a turn is not made up for: work that cannot give way for seconds would rest for
-  // minutes, and nobody but its turn tells it that it was cancelled.
+  // More than that of a turn is not made up for: work that cannot give way for seconds would rest
+  // for minutes, and nobody but its turn tells it that it was cancelled.
   static constexpr int64_t longest_counted_us = 20'000;
 
  private:

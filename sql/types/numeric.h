@@ -46,6 +46,8 @@ Datum numeric_floor(Datum value, Arena& arena);
 
 // 2201F for negative square roots and powers that have no real value, 2201E for logarithms.
 Datum numeric_sqrt(Datum value, Arena& arena);
+// To as many digits behind the point as the value has. The value is a number, not below 0.
+Datum numeric_sqrt_as_scaled(Datum value, Arena& arena);
 Datum numeric_exp(Datum value, Arena& arena);
 Datum numeric_ln(Datum value, Arena& arena);
 Datum numeric_log(Datum base, Datum value, Arena& arena);

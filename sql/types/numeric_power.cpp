@@ -172,6 +172,14 @@ Datum special_power(Datum base, Datum exponent, Arena& arena) {
   return make_infinity(odd);
 }
 
+Datum root_of(const Decimal& number, int scale, Arena& arena) {
+  // sqrt(u / 10^s) * 10^scale = sqrt(u * 10^(2 scale - s)), one digit more for rounding.
+  int shift = 2 * (scale + 1) - number.scale;
+  mpz_class radicand = shift >= 0 ? mpz_class(number.unscaled * power_of_ten_big(shift))
+                                  : mpz_class(number.unscaled / power_of_ten_big(-shift));
+  return make_number(rescale(sqrt(radicand), scale + 1, scale), scale, arena);
+}
+
 }  // namespace
 
 Datum numeric_sqrt(Datum value, Arena& arena) {
@@ -185,12 +193,12 @@ Datum numeric_sqrt(Datum value, Arena& arena) {
   int group_weight = leading_group(number.unscaled, number.scale).weight;
   int weight = group_weight >= 0 ? group_weight * digits_per_group / 2 + 1
                                  : 1 - (1 - group_weight * digits_per_group) / 2;
-  int scale = choose_scale(weight, number.scale, 0);
-  // sqrt(u / 10^s) * 10^scale = sqrt(u * 10^(2 scale - s)), one digit more for rounding.
-  int shift = 2 * (scale + 1) - number.scale;
-  mpz_class radicand = shift >= 0 ? mpz_class(number.unscaled * power_of_ten_big(shift))
-                                  : mpz_class(number.unscaled / power_of_ten_big(-shift));
-  return make_number(rescale(sqrt(radicand), scale + 1, scale), scale, arena);
+  return root_of(number, choose_scale(weight, number.scale, 0), arena);
+}
+
+Datum numeric_sqrt_as_scaled(Datum value, Arena& arena) {
+  Decimal number = decimal_of(value);
+  return root_of(number, number.scale, arena);
 }
 
 Datum numeric_exp(Datum value, Arena& arena) {

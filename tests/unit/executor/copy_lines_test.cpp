@@ -82,6 +82,34 @@ TEST(CopyLines, TakeTheFirstLinesEndForAll) {
 TEST(CopyLines, StopAtTheEndMark) {
   EXPECT_EQ(cut_all_ways("a\n\\.\nignored\n"), "1[a]");
   EXPECT_EQ(cut_all_ways("a,b\n\\.\nignored\n", csv()), "1[a,b]");
+  EXPECT_EQ(cut_all_ways("a\r\n\\.\r\nignored"), "1[a]");
+  EXPECT_EQ(cut_all_ways("a\r\\.\rignored"), "1[a]");
+  EXPECT_EQ(cut_all_ways("\\.\n"), "");
+}
+
+// Each as PostgreSQL 15 has it.
+TEST(CopyLines, KnowTheEndMarkInALine) {
+  std::string corrupt = "end-of-copy marker corrupt";
+  std::string mismatch = "end-of-copy marker does not match previous newline style";
+  EXPECT_EQ(cut_all_ways("a\nbc\\.\nignored"), "1[a]2[bc]");
+  EXPECT_EQ(cut_all_ways("a\\\\.\nb\n"), "1[a\\\\.]2[b]");
+  EXPECT_EQ(cut_all_ways("a\\\n\\.\nb\n"), "1[a\\\n]");
+  EXPECT_EQ(cut_all_ways("a\n\\.b\n"), "1[a]" + corrupt);
+  EXPECT_EQ(cut_all_ways("a\n\\."), "1[a]" + corrupt);
+  EXPECT_EQ(cut_all_ways("a\\.b"), corrupt);
+  EXPECT_EQ(cut_all_ways("a\r\n\\.\rb"), "1[a]" + corrupt);
+  EXPECT_EQ(cut_all_ways("a\r\n\\.\nb"), "1[a]" + mismatch);
+  EXPECT_EQ(cut_all_ways("a\n\\.\r\nb"), "1[a]" + mismatch);
+  EXPECT_EQ(cut_all_ways("a\rb\\.\nc\r"), "1[a]" + mismatch);
+}
+
+TEST(CopyLines, OfCsvMayBeginLikeTheEndMark) {
+  EXPECT_EQ(cut_all_ways("a\n\\.b\nc\\.\n", csv()), "1[a]2[\\.b]3[c\\.]");
+  EXPECT_EQ(cut_all_ways("\\.", csv()), "1[\\.]");
+  EXPECT_EQ(cut_all_ways("\"\n\\.\n\"\n", csv()), "1[\"\n\\.\n\"]");
+  EXPECT_EQ(cut_all_ways("a\r\n\\.\nb", csv()), "1[a]unquoted newline found in data");
+  EXPECT_EQ(cut_all_ways("a\n\\.\r\nb", csv()),
+            "1[a]end-of-copy marker does not match previous newline style");
 }
 
 TEST(CopyLines, HoldLineEndsInsideQuotes) {
@@ -111,7 +139,7 @@ TEST(CopyFields, OfTextUndoEscapes) {
   EXPECT_EQ(fields("a\tb\t"), "[a][b][]");
   EXPECT_EQ(fields("\\N\t\\\\N\tx\\N"), "<null>[\\N][xN]");
   EXPECT_EQ(fields("a\\tb\\\tc\\101\\x41\\q"), "[a\tb\tcAAq]");
-  EXPECT_EQ(fields("\\"), "[\\]");
+  EXPECT_EQ(fields("a\t\\"), "[a][]");
   EXPECT_EQ(fields("\\xc3\\xa9"), "[\xc3\xa9]");
   EXPECT_EQ(fields("\\xff"), "invalid byte sequence for encoding \"UTF8\": 0xff");
 }
