@@ -53,10 +53,16 @@ Datum similar_substring(EvalContext&, const Datum* a) {
                             similar_to_regular_expression(a[1].bytes(), a[2].bytes()));
 }
 
+void append_value(string_view value, std::string& out) {
+  in_blocks(value.size(),
+            [&](size_t begin, size_t end) { out += value.substr(begin, end - begin); });
+}
+
 // Appends `replacement` with \1..\9 and \& put in.
 void append_replacement(string_view replacement, string_view text,
-                        const RegularExpression& expression, std::string& out) {
+                        const RegularExpression& expression, std::string& out, WorkMeter& meter) {
   for (size_t i = 0; i < replacement.size(); ++i) {
+    meter.did(16);
     if (replacement[i] != '\\' || i + 1 == replacement.size()) {
       out += replacement[i];
       continue;
@@ -71,7 +77,7 @@ void append_replacement(string_view replacement, string_view text,
     if (group > expression.group_count()) continue;
     RegularExpression::Range range = expression.group(group);
     if (range.begin != RegularExpression::unset)
-      out += text.substr(range.begin, range.end - range.begin);
+      append_value(text.substr(range.begin, range.end - range.begin), out);
   }
 }
 
@@ -84,8 +90,9 @@ Datum replaced(EvalContext& context, const Datum* a, bool global, bool ignore_ca
   WorkMeter meter;
   while (start <= text.size() && expression.search(text, start)) {
     RegularExpression::Range match = expression.group(0);
-    out += text.substr(copied, match.begin - copied);
-    append_replacement(a[2].bytes(), text, expression, out);
+    if (out.empty()) out.reserve(text.size());
+    append_value(text.substr(copied, match.begin - copied), out);
+    append_replacement(a[2].bytes(), text, expression, out, meter);
     copied = match.end;
     meter.did(match.end - start + 128);
     if (!global) break;
@@ -94,7 +101,8 @@ Datum replaced(EvalContext& context, const Datum* a, bool global, bool ignore_ca
                 ? match.end
                 : match.end + std::max<size_t>(1, text_prefix_bytes(text.substr(match.end), 1));
   }
-  out += text.substr(copied);
+  if (copied == 0 && out.empty()) return a[0];
+  append_value(text.substr(copied), out);
   return Datum::of_bytes(copy_value(out, *context.arena));
 }
 

@@ -3,24 +3,44 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 
+#include "base/arena.h"
 #include "base/long_work.h"
+#include "base/memory_budget.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
 
 namespace pgsilo {
 namespace {
 
-// A pattern that backtracks more than this is refused rather than let run for ever.
+// A pattern that backtracks more than this in one attempt is refused rather than let run for ever,
+// and so is one that needs more memory for the way back.
 constexpr uint32_t match_limit = 10'000'000;
+constexpr uint32_t heap_limit_kb = 1 << 20;
+// PCRE2 compiles to 64 kB at most; a class may be longer as a text.
+constexpr size_t longest_pattern = size_t{256} << 10;
+
+// So many steps, each of which may look through so many bytes, take a fraction of a millisecond.
+uint32_t steps_in_one_piece(size_t step_bytes) {
+  constexpr size_t most = 10'000;
+  constexpr size_t bytes = size_t{10} << 20;
+  return static_cast<uint32_t>(std::min(most, bytes / step_bytes));
+}
 
 [[noreturn]] void throw_invalid(int code) {
   unsigned char message[256];
   pcre2_get_error_message(code, message, sizeof message);
   throw SqlError(sqlstate::invalid_regular_expression,
                  concat("invalid regular expression: ", reinterpret_cast<const char*>(message)));
+}
+
+[[noreturn]] void throw_too_complex() {
+  throw SqlError(sqlstate::invalid_regular_expression,
+                 "invalid regular expression: regular expression is too complex");
 }
 
 // What PostgreSQL spells differently: \m, \M (start and end of a word), \y (either), \Y (neither),
@@ -85,64 +105,138 @@ void append_similar(char c, std::string& result) {
 }  // namespace
 
 struct RegularExpression::Impl {
+  // Where it gives way: before each attempt to match, or before each item of the pattern as well.
+  enum class Callouts : uint8_t { attempts, items };
+
+  std::string pattern;
+  uint32_t options;
+  Callouts callouts = Callouts::attempts;
+  bool in_one_piece = true;  // until an attempt has turned out to be long
+  pcre2_general_context* memory = nullptr;
   pcre2_code* code = nullptr;
   pcre2_match_data* match = nullptr;
   pcre2_match_context* context = nullptr;
+  size_t step_bytes = 1;
   WorkMeter meter;
   std::exception_ptr ended;  // what a pause threw
-  ~Impl() {
-    pcre2_match_context_free(context);
-    pcre2_match_data_free(match);
-    pcre2_code_free(code);
+
+  Impl() : memory(pcre2_general_context_create(allocate, release, this)) {
+    if (memory == nullptr) throw std::bad_alloc();
   }
+  ~Impl() {
+    free();
+    pcre2_general_context_free(memory);
+  }
+  void free() {
+    pcre2_match_context_free(std::exchange(context, nullptr));
+    pcre2_match_data_free(std::exchange(match, nullptr));
+    pcre2_code_free(std::exchange(code, nullptr));
+  }
+  int compile();  // 0: done
+  void prepare(uint32_t limit);
+  void expect_long_attempts();
+  int search(std::string_view text, size_t start) {
+    return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), start,
+                       PCRE2_NO_UTF_CHECK, match, context);
+  }
+
+  // What the library calls; a pause in there must not throw through it.
+  template <typename Work>
+  bool pauses(Work&& work) {
+    try {
+      work();
+      return true;
+    } catch (...) {
+      ended = std::current_exception();
+      return false;
+    }
+  }
+  static int count_work(pcre2_callout_block*, void* self);
+  static void* allocate(size_t bytes, void* self);
+  static void release(void* memory, void*) { std::free(memory); }
 };
 
-namespace {
-// Called where a match is tried, by the callout that stands before the pattern.
-template <typename Impl>
-int count_attempt(pcre2_callout_block*, void* searching) {
-  constexpr size_t cost = WorkMeter::block / 8;
-  Impl& impl = *static_cast<Impl*>(searching);
-  try {
-    impl.meter.did(cost);
-    return 0;
-  } catch (...) {
-    impl.ended = std::current_exception();
-    return PCRE2_ERROR_CALLOUT;
-  }
+int RegularExpression::Impl::count_work(pcre2_callout_block*, void* self) {
+  Impl& impl = *static_cast<Impl*>(self);
+  size_t least = WorkMeter::block / (impl.callouts == Callouts::items ? 128 : 8);
+  size_t cost = std::clamp(impl.step_bytes / 8, least, WorkMeter::block);
+  return impl.pauses([&] { impl.meter.did(cost); }) ? 0 : PCRE2_ERROR_CALLOUT;
 }
-}  // namespace
+
+// The way back may take as much as a value. New pages take time as well.
+void* RegularExpression::Impl::allocate(size_t bytes, void* self) {
+  bool is_long = bytes > Arena::free_block_bytes;
+  if (is_long && !memory_admits(bytes)) return nullptr;
+  void* made = std::malloc(bytes);
+  if (!is_long || made == nullptr) return made;
+  auto touch = [&] { fill_value(static_cast<char*>(made), 0, bytes); };
+  if (static_cast<Impl*>(self)->pauses(touch)) return made;
+  std::free(made);
+  return nullptr;
+}
+
+int RegularExpression::Impl::compile() {
+  int error = 0;
+  size_t offset;
+  code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+                       options | (callouts == Callouts::items ? PCRE2_AUTO_CALLOUT : 0), &error,
+                       &offset, nullptr);
+  return code == nullptr ? error : 0;
+}
+
+void RegularExpression::Impl::prepare(uint32_t limit) {
+  match = pcre2_match_data_create_from_pattern(code, memory);
+  context = pcre2_match_context_create(memory);
+  if (match == nullptr || context == nullptr) throw std::bad_alloc();
+  pcre2_set_match_limit(context, limit);
+  pcre2_set_heap_limit(context, heap_limit_kb);
+  pcre2_set_callout(context, count_work, this);
+}
+
+// Gives way in there from now on, which costs a pattern that backtracks half as much again and
+// more. Where the pattern is too long to have callouts everywhere the attempt has a closer limit
+// instead, which leaves room to try each of many alternatives.
+void RegularExpression::Impl::expect_long_attempts() {
+  constexpr uint32_t alternatives = 20'000;
+  free();
+  in_one_piece = false;
+  callouts = Callouts::items;
+  if (compile() == 0) return prepare(match_limit);
+  callouts = Callouts::attempts;
+  if (int error = compile(); error != 0) throw_invalid(error);
+  prepare(std::max(alternatives, 100 * steps_in_one_piece(step_bytes)));
+}
 
 RegularExpression::RegularExpression(std::string_view pattern, bool ignore_case, size_t text_bytes)
     : impl_(new Impl) {
   // In a short text not much can be tried.
   constexpr size_t short_text = 64;
-  std::string text = translated(pattern);
-  if (text_bytes > short_text) text.insert(0, "(?C)");
-  int error;
-  size_t offset;
+  if (pattern.size() > longest_pattern) throw_too_complex();
+  impl_->pattern = translated(pattern);
+  if (text_bytes > short_text) impl_->pattern.insert(0, "(?C)");
   // A dot matches line ends and $ only the very end, as PostgreSQL's default (newline-insensitive)
   // has it.
-  uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NO_UTF_CHECK | PCRE2_DOTALL |
-                     PCRE2_DOLLAR_ENDONLY | (ignore_case ? PCRE2_CASELESS : 0);
-  impl_->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), options,
-                              &error, &offset, nullptr);
-  if (impl_->code == nullptr) throw_invalid(error);
-  impl_->match = pcre2_match_data_create_from_pattern(impl_->code, nullptr);
-  impl_->context = pcre2_match_context_create(nullptr);
-  if (impl_->match == nullptr || impl_->context == nullptr) throw std::bad_alloc();
-  pcre2_set_match_limit(impl_->context, match_limit);
-  pcre2_set_callout(impl_->context, count_attempt<Impl>, impl_.get());
+  impl_->options = PCRE2_UTF | PCRE2_UCP | PCRE2_NO_UTF_CHECK | PCRE2_DOTALL |
+                   PCRE2_DOLLAR_ENDONLY | (ignore_case ? PCRE2_CASELESS : 0);
+  if (int error = impl_->compile(); error != 0) throw_invalid(error);
+  size_t frame_bytes = 0;
+  pcre2_pattern_info(impl_->code, PCRE2_INFO_FRAMESIZE, &frame_bytes);
+  impl_->step_bytes = std::max(text_bytes, frame_bytes);
+  impl_->prepare(steps_in_one_piece(impl_->step_bytes));
 }
 
 RegularExpression::~RegularExpression() = default;
 
 bool RegularExpression::search(std::string_view text, size_t start) {
-  int result = pcre2_match(impl_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
-                           start, PCRE2_NO_UTF_CHECK, impl_->match, impl_->context);
+  int result = impl_->search(text, start);
+  if (result == PCRE2_ERROR_MATCHLIMIT && impl_->in_one_piece) {
+    impl_->expect_long_attempts();
+    result = impl_->search(text, start);
+  }
   if (result == PCRE2_ERROR_NOMATCH) return false;
-  if (result == PCRE2_ERROR_CALLOUT)
+  if (impl_->ended != nullptr)
     std::rethrow_exception(std::exchange(impl_->ended, std::exception_ptr()));
+  if (result == PCRE2_ERROR_NOMEMORY) throw std::bad_alloc();
   if (result < 0) throw_invalid(result);
   return true;
 }
@@ -162,7 +256,9 @@ std::string similar_to_regular_expression(std::string_view pattern, std::string_
   std::string result = "^(?:";
   bool in_class = false;
   int separators = 0;
+  WorkMeter meter;
   for (size_t i = 0; i < pattern.size(); ++i) {
+    meter.did(16);
     char c = pattern[i];
     if (!escape.empty() && pattern.substr(i).starts_with(escape)) {
       i += escape.size();

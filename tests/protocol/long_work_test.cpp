@@ -80,6 +80,7 @@ std::vector<LongStatement> long_statements() {
       {"Base64", "select length(decode(encode(repeat('a', 50000000)::bytea, 'base64'), 'base64'))",
        "50000000"},
       {"Pattern", "select repeat('a', 20000) ~ 'a*[bc]$'", "f"},
+      {"PatternBacktracks", "select repeat('a', 2000) ~ '^a*a*a*[bc]'", "f"},
       {"PatternReplaced", "select length(regexp_replace(repeat('ab', 5000000), 'b', 'cd', 'g'))",
        "15000000"},
       {"Array", "select length((string_to_array(repeat('a,', 5000000), ','))::text)", "10000004"},
@@ -177,6 +178,23 @@ TEST_F(EndedWorkTest, EndsInTheMidstOfACall) {
   std::string answer = client.ask(query("select md5(repeat('abcd', 200000000))"));
   EXPECT_TRUE(answer == "E(57014)ZI" || answer == "TE(57014)ZI") << answer;
   EXPECT_LE(milliseconds_since(asked), 1000);
+}
+
+// In steps, in memory for the way back, and as a text.
+TEST_F(LongWork, OfAPatternHasItsLimits) {
+  if (runs_on_postgres()) GTEST_SKIP() << "it does not backtrack";
+  worker.send(query("select (repeat('ab', 40) || 'c') ~ '^((ab|a|b)+)+$'"));
+  EXPECT_LE(longest_wait_ms(), patience_ms);
+  EXPECT_EQ(worker.answer(), "TE(2201B)ZI");
+  // So long that it cannot give way at each item.
+  worker.send(
+      query("select (repeat('ab', 40) || 'c') ~ ('^((ab|a|b)+)+$|' || repeat('d', 20000))"));
+  EXPECT_LE(longest_wait_ms(), patience_ms);
+  EXPECT_EQ(worker.answer(), "TE(2201B)ZI");
+  worker.send(query("select repeat('a', 20000000) ~ '^(a|b)*c'"));
+  EXPECT_LE(longest_wait_ms(), patience_ms);
+  EXPECT_EQ(worker.answer(), "TE(2201B)ZI");
+  EXPECT_EQ(worker.first_value("select 'a' ~ repeat('a', 10000000)"), "2201B");
 }
 
 // The list of locks is as long as they are many.
