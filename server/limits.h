@@ -84,5 +84,7 @@ inline constexpr int least_memory_megabytes = 64;
 
 // What of the server's log waits to be written; more is dropped and counted.
 inline constexpr size_t queued_log_bytes = size_t{4} << 20;
+// Each text of an entry (its message, its statement) is cut off behind so many.
+inline constexpr size_t logged_text_bytes = size_t{1} << 20;
 
 }  // namespace pgsilo::limits

@@ -2,10 +2,10 @@
 
 #include <exception>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "base/crash_report.h"
+#include "base/long_work.h"
 #include "base/process_memory.h"
 #include "server/limits.h"
 #include "server/session/session_interrupts.h"
@@ -13,8 +13,20 @@
 namespace pgsilo {
 
 struct ParserThreads::Job {
-  std::string text;
-  std::vector<Oid> declared_types;
+  // Throws what a pause throws.
+  Job(std::string_view sql, std::span<const Oid> types)
+      : text_(std::make_unique_for_overwrite<char[]>(sql.size())),
+        text(text_.get(), sql.size()),
+        declared_types(types.begin(), types.end()) {
+    copy_value(text_.get(), sql);
+  }
+
+ private:
+  const std::unique_ptr<char[]> text_;
+
+ public:
+  const std::string_view text;
+  const std::vector<Oid> declared_types;
 
   std::mutex mutex;           // guards what follows
   Parker* waiting = nullptr;  // null: nobody wants it any more
@@ -84,9 +96,7 @@ std::shared_ptr<CachedText> ParserThreads::parse(std::string_view text,
                                                  std::span<const Oid> declared_types,
                                                  SessionInterrupts& interrupts) {
   if (text.size() <= limits::text_parsed_at_once) return parse_text(text, declared_types);
-  auto job = std::make_shared<Job>();
-  job->text = text;
-  job->declared_types.assign(declared_types.begin(), declared_types.end());
+  auto job = std::make_shared<Job>(text, declared_types);
   job->waiting = &interrupts;
   {
     std::lock_guard lock(mutex_);

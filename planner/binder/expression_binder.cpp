@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/long_work.h"
 #include "catalog/builtin/builtin.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/column_reference.h"
@@ -152,7 +153,7 @@ const BoundExpression* bind_constant(StatementBinding& binding, const ast::Const
     case ast::ConstantKind::integer:
       return make(type_oid::int4, Datum::of_int(constant.integer));
     case ast::ConstantKind::string:
-      return make(type_oid::unknown, Datum::of_bytes(binding.arena.copy_string(constant.text)));
+      return make(type_oid::unknown, Datum::of_bytes(copy_value(constant.text, binding.arena)));
     case ast::ConstantKind::bit_string:
       throw_unsupported(UnsupportedFeature::bit_string, binding.position(constant.location));
     case ast::ConstantKind::decimal:

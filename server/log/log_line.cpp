@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <ctime>
 
+#include "server/limits.h"
+#include "sql/types/text.h"
+
 namespace pgsilo {
 namespace {
 
@@ -130,11 +133,15 @@ class EntryText {
     text_ += name;
     text_ += ":  ";
   }
+  // Longer ones had no place in the queue, and whoever waits for this may not give way.
   void rest(std::string_view text) {
+    bool cut = text.size() > limits::logged_text_bytes;
+    if (cut) text = text_clip(text, limits::logged_text_bytes);
     for (char c : text) {
       text_ += c;
       if (c == '\n') text_ += '\t';
     }
+    if (cut) text_ += "...";
   }
   void end_line() { text_ += '\n'; }
   std::string take() { return std::move(text_); }

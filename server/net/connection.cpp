@@ -78,7 +78,10 @@ bool Connection::fill(size_t bytes, int64_t deadline_us, const std::atomic<bool>
     if (broken_ || end_of_input_ || stopped(also_stop)) return false;
     if (may_read_) {
       make_input_room(bytes);
-      if (read_some()) continue;
+      if (read_some()) {
+        parker_->give_way();  // a client may send as fast as we read
+        continue;
+      }
       if (broken_ || end_of_input_) return false;
     }
     if (deadline_us != Parker::no_deadline && monotonic_us() >= deadline_us) return false;
@@ -141,12 +144,12 @@ void Connection::make_input_room(size_t bytes) {
   size_t kept = end_ - keep_from;
   bool slides = keep_from >= kept && capacity_ - kept >= read_ahead_;
   if (slides) {
-    std::memmove(input_.get(), input_.get() + keep_from, kept);
+    move_input(input_.get(), keep_from, kept);
   } else {
     size_t missing = bytes - std::min(bytes, end_ - cursor_);
     size_t capacity = kept + std::clamp(missing, kept / 2, kept) + read_ahead_;
     auto grown = std::make_unique_for_overwrite<char[]>(capacity);
-    if (kept != 0) std::memcpy(grown.get(), input_.get() + keep_from, kept);
+    move_input(grown.get(), keep_from, kept);
     input_ = std::move(grown);
     capacity_ = capacity;
   }
@@ -154,6 +157,16 @@ void Connection::make_input_room(size_t bytes) {
   cursor_ -= keep_from;
   end_ -= keep_from;
   if (has_replay_) replay_ = 0;
+}
+
+// To a lower address or another buffer; gives way in between.
+void Connection::move_input(char* to, size_t from, size_t count) {
+  for (size_t done = 0; done < count;) {
+    size_t piece = std::min(count - done, limits::max_read_bytes);
+    std::memmove(to + done, input_.get() + from + done, piece);
+    done += piece;
+    if (done < count) parker_->give_way();
+  }
 }
 
 // What a long message has left behind, where no such message is being waited for.

@@ -120,6 +120,7 @@ class Connection final : public IoHandler, public DurableWaiter {
   bool read_some();
   void adapt_read_ahead(size_t count, size_t room);
   void make_input_room(size_t bytes);
+  void move_input(char* to, size_t from, size_t count);
   void give_back_input(size_t bytes);
   void allow(uint64_t durable_epoch);
   void send_allowed();

@@ -1,6 +1,9 @@
 #include "server/pgwire/message_reader.h"
 
+#include <algorithm>
+
 #include "base/byte_order.h"
+#include "base/long_work.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -18,8 +21,15 @@ uint16_t MessageReader::uint16() { return load_be16(bytes(2).data()); }
 uint32_t MessageReader::uint32() { return load_be32(bytes(4).data()); }
 
 std::string_view MessageReader::cstring() {
-  size_t length = rest_.find('\0');
-  if (length == std::string_view::npos)
+  size_t length = 0;
+  while (length < rest_.size()) {
+    std::string_view block = rest_.substr(length, WorkMeter::block);
+    size_t end = block.find('\0');
+    length += std::min(end, block.size());
+    if (end != std::string_view::npos) break;
+    pause_work();
+  }
+  if (length == rest_.size())
     throw SqlError(sqlstate::protocol_violation, "invalid string in message");
   std::string_view text = rest_.substr(0, length);
   rest_.remove_prefix(length + 1);

@@ -1,5 +1,6 @@
 #include "server/session/extended_query.h"
 
+#include "base/long_work.h"
 #include "server/pgwire/message_reader.h"
 #include "sql/types/text.h"
 #include "sql/types/type.h"
@@ -97,7 +98,7 @@ Datum ExtendedQuery::read_parameter(std::string_view bytes, Oid type, WireFormat
   const TypeInfo& info = type_info(type);
   TypeContext& types = state_.context.types;
   // The message's bytes do not last: what a value may point into is copied first.
-  if (info.by_reference) bytes = portal.memory->copy_string(bytes);
+  if (info.by_reference) bytes = copy_value(bytes, *portal.memory);
   if (format == WireFormat::text) {
     validate_text(bytes);
     return info.parse(bytes, no_typmod, types);

@@ -4,13 +4,24 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/long_work.h"
 #include "server/limits.h"
 #include "sql/types/text.h"
 
 namespace pgsilo {
 
+namespace {
+uint64_t id_of(std::string_view text) {
+  uint64_t id = 0;
+  in_blocks(text.size(), [&](size_t begin, size_t end) {
+    id = hash_combine(id, hash_bytes(text.substr(begin, end - begin)));
+  });
+  return id;
+}
+}  // namespace
+
 std::shared_ptr<StatementCounters> StatementTable::find_or_add(std::string_view text) {
-  uint64_t id = hash_bytes(text);
+  uint64_t id = id_of(text);
   std::lock_guard lock(mutex_);
   if (auto found = by_id_.find(id); found != by_id_.end()) return found->second;
   if (by_id_.size() >= limits::counted_statements) make_room();

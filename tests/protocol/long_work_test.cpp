@@ -7,6 +7,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -106,15 +107,16 @@ class LongWork : public testing::Test {
   // What a statement of theirs waits at most.
   static constexpr int64_t patience_ms = 200;
   static constexpr int64_t end_ms = 1000;
+  static constexpr int64_t patient_ms = 60'000;
   void SetUp() override {
     worker.start();
     for (RawClient& client : bystanders) client.start();
   }
-  // While `worker` is busy, for a second at most.
-  int64_t longest_wait_ms() {
+  // While `worker` is busy, for so long at most.
+  int64_t longest_wait_ms(int64_t limit_ms = 1000) {
     int64_t longest_ms = 0;
     Clock::time_point began = Clock::now();
-    while (worker.is_silent(1) && milliseconds_since(began) < 1000) {
+    while (worker.is_silent(1) && milliseconds_since(began) < limit_ms) {
       for (RawClient& client : bystanders) {
         WaitTime wait(client);
         EXPECT_EQ(client.ask(query("select 1")), "TDCZI");
@@ -178,6 +180,17 @@ TEST_F(EndedWorkTest, EndsInTheMidstOfACall) {
   std::string answer = client.ask(query("select md5(repeat('abcd', 200000000))"));
   EXPECT_TRUE(answer == "E(57014)ZI" || answer == "TE(57014)ZI") << answer;
   EXPECT_LE(milliseconds_since(asked), 1000);
+}
+
+// What is looked at as a whole: as it comes, before it is parsed, when it is planned, in the log.
+TEST_F(LongWork, OnALongTextLetsOthersRun) {
+  std::string text = "select length('" + std::string(100'000'000, 'a') + "')";
+  for (const char* end : {"", " from from"}) {
+    std::string message = query(text + end);
+    std::jthread sender([&] { worker.send(message); });
+    EXPECT_LE(longest_wait_ms(patient_ms), patience_ms);
+    EXPECT_EQ(worker.answer(), *end == '\0' ? "TDCZI" : "E(42601)ZI");
+  }
 }
 
 // In steps, in memory for the way back, and as a text.

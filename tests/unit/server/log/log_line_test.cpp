@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "server/limits.h"
+
 namespace pgsilo {
 namespace {
 
@@ -72,6 +76,22 @@ TEST(LogLineTest, FieldsHaveThePrefixAndLaterLinesATab) {
   EXPECT_EQ(format_log_entry(entry, session(), "", LogVerbosity::verbose, at_us),
             "ERROR:  42601: wrong\n\tvery at character 3\nDETAIL:  so it is\nHINT:  do\n\tright\n"
             "CONTEXT:  there\nLOCATION:  parse, parser.cpp:12\nSTATEMENT:  select\n\t1\n");
+}
+
+// So that one of them does not take the place of all that is queued.
+TEST(LogLineTest, LongTextsAreCutOff) {
+  LogEntry entry;
+  entry.level = LogLevel::error;
+  entry.message = "wrong";
+  std::string fits(limits::logged_text_bytes, 'x');
+  std::string statement = fits;
+  entry.statement = statement;
+  EXPECT_TRUE(format_log_entry(entry, session(), "", LogVerbosity::standard, at_us) ==
+              "ERROR:  wrong\nSTATEMENT:  " + fits + "\n");
+  statement += fits;
+  entry.statement = statement;
+  EXPECT_TRUE(format_log_entry(entry, session(), "", LogVerbosity::standard, at_us) ==
+              "ERROR:  wrong\nSTATEMENT:  " + fits + "...\n");
 }
 
 }  // namespace

@@ -27,6 +27,19 @@ class ManualLog final : public DurabilityService {
   std::atomic<uint64_t> durable{0};
 };
 
+// A fiber's, which counts how often others could run.
+class CountingParker final : public Parker {
+ public:
+  explicit CountingParker(Parker& fiber) : fiber_(fiber) {}
+  void park(int64_t deadline_us) override { fiber_.park(deadline_us); }
+  void unpark() override { fiber_.unpark(); }
+  void give_way() override { ++ways_given; }
+  uint64_t ways_given = 0;
+
+ private:
+  Parker& fiber_;
+};
+
 // A worker on a thread of its own with one fiber that owns the server's end of a socket pair.
 class ConnectionTest : public ::testing::Test {
  protected:
@@ -169,6 +182,24 @@ TEST_F(ConnectionTest, MovesInputAFewTimesAtMost) {
   EXPECT_LE(moved[0], 3 * whole);
   EXPECT_LE(moved[1] - moved[0], 3 * whole);
   EXPECT_LE(moved[2] - moved[1], 3 * whole);  // what the replay point kept is moved once
+}
+
+TEST_F(ConnectionTest, GivesWayWhereverItReadsOrMovesInput) {
+  constexpr size_t whole = size_t{48} << 20;
+  constexpr uint64_t growths = 20;  // at most
+  uint64_t ways_given = 0, moved = 0;
+  serve([&](Connection& connection) {
+    CountingParker parker(*fiber_);
+    connection.attach(parker, stop_, &report_);
+    ASSERT_TRUE(connection.fill(whole));
+    ways_given = parker.ways_given;
+    moved = connection.moved_input_bytes();
+    connection.attach(*fiber_, stop_, &report_);
+  });
+  std::string piece(size_t{1} << 20, 'x');
+  for (size_t sent = 0; sent < whole; sent += piece.size()) client_sends(piece);
+  thread_.join();
+  EXPECT_GE(ways_given + growths, (whole + moved) / limits::max_read_bytes);
 }
 
 TEST_F(ConnectionTest, MakesNoRoomForWhatIsOnlyClaimed) {

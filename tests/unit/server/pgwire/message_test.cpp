@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "base/long_work.h"
 #include "executor/executable_plan.h"
 #include "server/pgwire/message_reader.h"
 #include "server/pgwire/message_writer.h"
@@ -33,6 +34,17 @@ TEST(MessageReaderTest, ReadsFieldsInOrder) {
   EXPECT_EQ(reader.cstring(), "name");
   EXPECT_EQ(reader.bytes(4), "rest");
   reader.end();
+}
+
+TEST(MessageReaderTest, ReadsLongStrings) {
+  for (size_t size : {WorkMeter::block - 1, WorkMeter::block, WorkMeter::block + 1}) {
+    std::string text(size, 'x');
+    std::string body = text + "\0y\0"s;
+    MessageReader reader(body);
+    EXPECT_TRUE(reader.cstring() == text);
+    EXPECT_EQ(reader.cstring(), "y");
+    EXPECT_EQ(message_of([&] { MessageReader(text).cstring(); }), "invalid string in message");
+  }
 }
 
 TEST(MessageReaderTest, RefusesShortAndLongBodies) {
