@@ -1,5 +1,7 @@
 #include "server/session/session_state.h"
 
+#include "executor/executable_plan.h"
+#include "server/limits.h"
 #include "server/settings/canonical.h"
 #include "server/statistics/worker_statistics.h"
 #include "wal/checkpoint/checkpointer.h"
@@ -48,6 +50,7 @@ std::unique_ptr<Execution> ExecutionPool::take(const std::shared_ptr<const Execu
 }
 
 void ExecutionPool::give_back(const ExecutablePlan* plan, std::unique_ptr<Execution> execution) {
+  if (plan->bytes() > limits::kept_execution_plan_bytes) return;
   if (idle_.size() == max_entries) idle_.erase(idle_.begin());
   idle_.emplace_back(plan, std::move(execution));
 }

@@ -166,6 +166,7 @@ TEST_F(LongWork, OfManyStatementsIsCancelled) {
 class EndedWorkTest : public testing::Test {
  protected:
   void SetUp() override { client.start(); }
+  const std::string long_value = "select length(repeat('a', 256000000))";
   RawClient client;
 };
 
@@ -208,6 +209,13 @@ TEST_F(LongWork, OfAPatternHasItsLimits) {
   EXPECT_LE(longest_wait_ms(), patience_ms);
   EXPECT_EQ(worker.answer(), "TE(2201B)ZI");
   EXPECT_EQ(worker.first_value("select 'a' ~ repeat('a', 10000000)"), "2201B");
+}
+
+// What constants were on their way goes with the plan that had it.
+TEST_F(EndedWorkTest, AValueDoesNotStay) {
+  if (runs_on_postgres()) GTEST_SKIP() << "there the process belongs to the session";
+  EXPECT_EQ(client.first_value(long_value), "256000000");
+  EXPECT_EQ(client.first_value("select used < 200000000 from pgsilo_memory"), "t");
 }
 
 // The list of locks is as long as they are many.
