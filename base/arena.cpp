@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/freed_memory.h"
 #include "base/limits.h"
 #include "base/memory_budget.h"
 
@@ -12,12 +13,20 @@ namespace {
 constexpr size_t largest_regular_block_bytes = size_t{1} << 20;
 }
 
-Arena::~Arena() {
+Arena::~Arena() { free_blocks(nullptr); }
+
+// All but one.
+void Arena::free_blocks(const Block* keep) {
+  bool was_long = false;
   while (blocks_ != nullptr) {
     Block* previous = blocks_->previous;
-    std::free(blocks_);
+    if (blocks_ != keep) {
+      was_long |= blocks_->bytes >= long_allocation_bytes;
+      std::free(blocks_);
+    }
     blocks_ = previous;
   }
+  if (was_long) note_long_free();
 }
 
 void Arena::use_block(Block* block) {
@@ -49,11 +58,7 @@ void Arena::reset() {
     bool is_longer = keep == nullptr || block->bytes > keep->bytes;
     if (is_longer && block->bytes <= limits::kept_arena_bytes) keep = block;
   }
-  while (blocks_ != nullptr) {
-    Block* previous = blocks_->previous;
-    if (blocks_ != keep) std::free(blocks_);
-    blocks_ = previous;
-  }
+  free_blocks(keep);
   next_block_bytes_ = std::min(next_block_bytes_, 2 * limits::kept_arena_bytes);
   bytes_reserved_ = 0;
   cursor_ = limit_ = 0;

@@ -78,6 +78,7 @@ class Arena {
   };
   void* allocate_slow(size_t bytes, size_t align);
   void use_block(Block* block);
+  void free_blocks(const Block* keep);
 
   uintptr_t cursor_ = 0;
   uintptr_t limit_ = 0;

@@ -10,16 +10,13 @@
 #include <thread>
 
 #include "base/crash_report.h"
+#include "base/freed_memory.h"
 #include "base/product_version.h"
 #include "base/sanitizers.h"
 #include "base/server_log.h"
 #include "server/database.h"
 #include "server/options.h"
 #include "server/version.h"
-
-// Of jemalloc; null where something else allocates.
-extern "C" int mallctl(const char* name, void* old_value, size_t* old_bytes, void* new_value,
-                       size_t new_bytes) __attribute__((weak));
 
 namespace {
 
@@ -115,16 +112,6 @@ void stop(Database& database) {
     }
   });
   database.stop();
-}
-
-// Also while nothing is allocated. Not in malloc_conf: jemalloc says that there it may end in a
-// deadlock. Why: docs/decisions/memory-retention.md.
-void let_freed_memory_go_back() {
-  if (mallctl == nullptr) return;
-  size_t threads = 1;
-  mallctl("max_background_threads", nullptr, nullptr, &threads, sizeof threads);
-  bool enabled = true;
-  mallctl("background_thread", nullptr, nullptr, &enabled, sizeof enabled);
 }
 
 int serve(const Options& options, ServerSettings settings) {

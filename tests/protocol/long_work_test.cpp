@@ -2,15 +2,18 @@
 // text, nor what takes long to plan: the sessions of its worker are served meanwhile, and its own
 // time limit ends it.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/sanitizers.h"
 #include "tests/protocol/monitoring_support.h"
 #include "tests/protocol/wait_time.h"
 
@@ -166,6 +169,12 @@ TEST_F(LongWork, OfManyStatementsIsCancelled) {
 class EndedWorkTest : public testing::Test {
  protected:
   void SetUp() override { client.start(); }
+  size_t resident_bytes() const {
+    size_t pages = 0, resident = 0;
+    std::ifstream("/proc/" + std::to_string(client.server_process()) + "/statm") >> pages >>
+        resident;
+    return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  }
   const std::string long_value = "select length(repeat('a', 256000000))";
   RawClient client;
 };
@@ -216,6 +225,28 @@ TEST_F(EndedWorkTest, AValueDoesNotStay) {
   if (runs_on_postgres()) GTEST_SKIP() << "there the process belongs to the session";
   EXPECT_EQ(client.first_value(long_value), "256000000");
   EXPECT_EQ(client.first_value("select used < 200000000 from pgsilo_memory"), "t");
+}
+
+// Its pages go back: not at once, which would take its worker as long as the value is.
+TEST_F(EndedWorkTest, TheMemoryOfAValueGoesBackSoon) {
+#if defined(PGSILO_ASAN) || defined(PGSILO_TSAN)
+  GTEST_SKIP() << "another allocator";
+#endif
+  if (runs_on_postgres()) GTEST_SKIP() << "there the process belongs to the session";
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // what others have left behind
+  size_t before = resident_bytes();
+  size_t kept = 0;
+  for (int tries = 0; tries < 10 && kept < before + 128'000'000; ++tries) {
+    // A statement that comes again may keep its last row.
+    std::string statement = long_value + " as try_" + std::to_string(tries);
+    EXPECT_EQ(client.first_value(statement), "256000000");
+    kept = resident_bytes();
+  }
+  EXPECT_GE(kept, before + 128'000'000);
+  Clock::time_point ended = Clock::now();
+  while (resident_bytes() > before + 64'000'000 && milliseconds_since(ended) < 5000)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_LE(resident_bytes(), before + 64'000'000);
 }
 
 // The list of locks is as long as they are many.
