@@ -294,6 +294,8 @@ void print_node(const Moment& moment, const DateTemplateNode& node, std::string&
   int64_t hour = moment.is_interval ? moment.hour : moment.fields.hour;
   bool afternoon = hour % 24 >= 12;
   switch (node.pattern) {
+    case DatePattern::exact:
+      return;
     case DatePattern::literal:
       out += node.text;
       return;

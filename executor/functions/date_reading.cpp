@@ -1,13 +1,8 @@
-// to_date and to_timestamp: texts read by a template.
-#include <algorithm>
-#include <cstdlib>
-
-#include "executor/functions/date_template.h"
+// to_date and to_timestamp: moments made of what a template read from a text.
 #include "executor/functions/function.h"
+#include "executor/functions/template_reading.h"
 #include "sql/sql_error.h"
 #include "sql/types/date_time.h"
-#include "sql/types/scan.h"
-#include "sql/types/text.h"
 #include "sql/types/type_context.h"
 
 namespace pgsilo::functions {
@@ -15,278 +10,185 @@ namespace {
 
 using std::string_view;
 
-class TemplateReader {
- public:
-  TemplateReader(string_view text, string_view pattern) : text_(text), whole_(text) {
-    std::vector<DateTemplateNode> nodes = parse_date_template(pattern);
-    for (size_t i = 0; i < nodes.size() && !text_.empty(); ++i) {
-      bool digits_follow = i + 1 < nodes.size() && nodes[i + 1].pattern != DatePattern::literal;
-      read_node(nodes[i], digits_follow);
-    }
-  }
+// As PostgreSQL counts: beyond int4 it wraps.
+int32_t wrapped(int64_t value) { return static_cast<int32_t>(value); }
 
-  // Local time of what was read; *offset_east is set when the text gave a zone.
-  DateTimeFields fields(bool* has_offset, int32_t* offset_east) const {
-    *has_offset = has_offset_;
-    *offset_east = (offset_negative_ ? -1 : 1) * (offset_hours_ * 3600 + offset_minutes_ * 60);
-    if (julian_ >= 0) {
-      DateTimeFields result = fields_;
-      from_julian_day(julian_, &result.year, &result.month, &result.day);
-      return checked(result);
-    }
-    DateTimeFields result = fields_;
-    if (year_set_ && bc_) result.year = 1 - result.year;
-    if (!year_set_) result.year = 0;  // 1 BC, as PostgreSQL has it
-    if (meridiem_) {
-      if (result.hour < 1 || result.hour > 12) fail_range();
-      result.hour = result.hour % 12 + (afternoon_ ? 12 : 0);
-    }
-    if (day_of_year_ > 0) {
-      from_julian_day(julian_day(result.year, 1, 1) + day_of_year_ - 1, &result.year, &result.month,
-                      &result.day);
-    }
-    return checked(result);
+// A moment in the making. Year 0, month 1 and day 1 stand for what was not given.
+class MomentMaker {
+ public:
+  MomentMaker(const TemplateValues& values, string_view text) : values_(values), text_(text) {}
+
+  DateTimeFields make() {
+    set_time();
+    set_year();
+    if (values_.julian != 0) set_date(values_.julian);
+    set_week();
+    set_month_and_day();
+    if (values_.day_of_year != 0 && (fields_.month <= 1 || fields_.day <= 1)) set_day_of_year();
+    check_date();
+    check_time();
+    return fields_;
   }
 
  private:
   [[noreturn]] void fail_range() const {
     throw SqlError(sqlstate::datetime_field_overflow,
-                   concat("date/time field value out of range: \"", whole_, "\""));
-  }
-  DateTimeFields checked(const DateTimeFields& result) const {
-    if (result.month < 1 || result.month > 12 || result.day < 1 ||
-        result.day > days_in_month(result.year, result.month) || result.hour > 24 ||
-        result.minute > 59 || result.second > 60) {
-      fail_range();
-    }
-    return result;
+                   concat("date/time field value out of range: \"", text_, "\""));
   }
 
-  // The next ones, whole.
-  string_view characters(size_t count) const {
-    return text_.substr(0, text_prefix_bytes(text_, static_cast<int64_t>(count)));
-  }
-  void skip_space() {
-    while (!text_.empty() && is_space(text_.front())) text_.remove_prefix(1);
-  }
-  static bool is_separator(char c) { return !is_letter(c) && !is_digit(c) && c >= ' ' && c <= '~'; }
-
-  int32_t take_number(const DateTemplateNode& node, size_t width, bool bounded) {
-    skip_space();
-    bool negative = false;
-    if (!text_.empty() && (text_.front() == '-' || text_.front() == '+') && text_.size() > 1 &&
-        is_digit(text_[1])) {
-      negative = text_.front() == '-';
-      text_.remove_prefix(1);
+  void set_time() {
+    if (int32_t second = values_.second_of_day; second != 0) {
+      fields_.hour = second / 3600;
+      fields_.minute = second / 60 % 60;
+      fields_.second = second % 60;
     }
-    size_t length = 0;
-    size_t limit = bounded && !node.fill_mode ? width : 9;
-    while (length < text_.size() && length < limit && is_digit(text_[length])) ++length;
-    if (length == 0) {
-      string_view word = characters(std::max<size_t>(width, 1));
-      throw SqlError(sqlstate::invalid_datetime_format,
-                     concat("invalid value \"", word, "\" for \"", pattern_name(node), "\""))
-          .detail("Value must be an integer.");
+    if (values_.second != 0) fields_.second = values_.second;
+    if (values_.minute != 0) fields_.minute = values_.minute;
+    if (values_.hour != 0) fields_.hour = values_.hour;
+    fields_.microsecond = wrapped(int64_t{values_.millisecond} * 1000 + values_.microsecond);
+    if (!values_.hour_of_twelve) return;
+    if (fields_.hour < 1 || fields_.hour > 12) {
+      throw SqlError(
+          sqlstate::invalid_datetime_format,
+          concat("hour \"", std::to_string(fields_.hour), "\" is invalid for the 12-hour clock"))
+          .hint("Use the 24-hour clock, or give an hour between 1 and 12.");
     }
-    int32_t value = 0;
-    for (char digit : text_.substr(0, length)) value = value * 10 + (digit - '0');
-    text_.remove_prefix(length);
-    read_digits_ = length;
-    if (node.ordinal && text_.size() >= 2 && is_letter(text_[0]) && is_letter(text_[1]))
-      text_.remove_prefix(2);
-    return negative ? -value : value;
+    fields_.hour = fields_.hour % 12 + (values_.afternoon ? 12 : 0);
   }
 
-  static string_view pattern_name(const DateTemplateNode& node) {
-    switch (node.pattern) {
-      case DatePattern::year:
-        return string_view("YYYY").substr(4 - node.digits);
-      case DatePattern::month:
-        return "MM";
-      case DatePattern::day_of_month:
-        return "DD";
-      case DatePattern::hour24:
-        return "HH24";
-      case DatePattern::hour12:
-        return "HH12";
-      case DatePattern::minute:
-        return "MI";
-      case DatePattern::second:
-        return "SS";
-      default:
-        return "field";
-    }
-  }
-
-  template <size_t count>
-  int take_name(const char* const (&names)[count], bool short_form, const char* what) {
-    skip_space();
-    for (size_t i = 0; i < count; ++i) {
-      string_view candidate(names[i]);
-      if (short_form) candidate = candidate.substr(0, 3);
-      if (!starts_with_ignoring_case(text_, candidate)) continue;
-      text_.remove_prefix(candidate.size());
-      return static_cast<int>(i);
-    }
-    size_t length = 0;
-    while (length < text_.size() && is_letter(text_[length])) ++length;
-    throw SqlError(sqlstate::invalid_datetime_format,
-                   concat("invalid value \"", characters(std::max<size_t>(length, 1)), "\" for \"",
-                          what, "\""))
-        .detail("The given value did not match any of the allowed values for this field.");
-  }
-
-  void read_year(const DateTemplateNode& node, bool bounded) {
-    int32_t year = take_number(node, node.digits == 0 ? 4 : node.digits, bounded);
-    if (read_digits_ < 4 && node.digits < 4 && node.pattern == DatePattern::year) {
-      // The century nearest to 2020.
-      if (read_digits_ <= 2) {
-        year += year < 70 ? 2000 : 1900;
-      } else {
-        year += year < 520 ? 2000 : 1000;
-      }
-    }
-    if (year < 0) {
-      bc_ = true;
-      year = -year;
-    }
-    fields_.year = year;
-    year_set_ = true;
-  }
-
-  void read_fraction(const DateTemplateNode& node) {
-    size_t length = 0;
-    int32_t value = 0;
-    while (length < text_.size() && length < node.digits && is_digit(text_[length])) {
-      value = value * 10 + (text_[length++] - '0');
-    }
-    text_.remove_prefix(length);
-    for (size_t i = length; i < 6; ++i) value *= 10;
-    fields_.microsecond = value;
-  }
-
-  bool take_word(string_view word) {
-    if (!starts_with_ignoring_case(text_, word)) return false;
-    text_.remove_prefix(word.size());
-    return true;
-  }
-
-  void read_node(const DateTemplateNode& node, bool bounded) {
-    switch (node.pattern) {
-      case DatePattern::literal:
-        return read_literal(node);
-      case DatePattern::year:
-      case DatePattern::iso_year:
-        return read_year(node, bounded);
-      case DatePattern::month:
-        fields_.month = take_number(node, 2, bounded);
-        return;
-      case DatePattern::day_of_month:
-        fields_.day = take_number(node, 2, bounded);
-        return;
-      case DatePattern::day_of_year:
-        day_of_year_ = take_number(node, 3, bounded);
-        return;
-      case DatePattern::julian:
-        julian_ = take_number(node, 7, bounded);
-        return;
-      case DatePattern::hour12:
-      case DatePattern::hour24:
-        fields_.hour = take_number(node, 2, bounded);
-        return;
-      case DatePattern::minute:
-        fields_.minute = take_number(node, 2, bounded);
-        return;
-      case DatePattern::second:
-        fields_.second = take_number(node, 2, bounded);
-        return;
-      case DatePattern::fraction:
-        return read_fraction(node);
-      case DatePattern::month_name:
-        fields_.month = take_name(month_names, false, "Month") + 1;
-        return;
-      case DatePattern::month_name_short:
-        fields_.month = take_name(month_names, true, "Mon") + 1;
-        return;
-      case DatePattern::day_name:
-        take_name(day_names, false, "Day");
-        return;
-      case DatePattern::day_name_short:
-        take_name(day_names, true, "Dy");
-        return;
-      case DatePattern::meridiem:
-      case DatePattern::meridiem_dotted:
-        skip_space();
-        meridiem_ = true;
-        afternoon_ = !text_.empty() && lower_letter(text_.front()) == 'p';
-        if (!take_word(afternoon_ ? "p.m." : "a.m.")) take_word(afternoon_ ? "pm" : "am");
-        return;
-      case DatePattern::era:
-      case DatePattern::era_dotted:
-        skip_space();
-        bc_ = !text_.empty() && lower_letter(text_.front()) == 'b';
-        if (!take_word(bc_ ? "b.c." : "a.d.")) take_word(bc_ ? "bc" : "ad");
-        return;
-      case DatePattern::zone_hours:
-        has_offset_ = true;
-        skip_space();
-        offset_negative_ = !text_.empty() && text_.front() == '-';
-        offset_hours_ = std::abs(take_number(node, 2, bounded));
-        return;
-      case DatePattern::zone_minutes:
-        offset_minutes_ = take_number(node, 2, bounded);
-        return;
-      case DatePattern::zone_name:
-      case DatePattern::zone_offset:
-        throw SqlError(sqlstate::feature_not_supported,
-                       "formatting field \"TZ\" is only supported in to_char");
-      default:
-        take_number(node, 2, bounded);
-        return;
-    }
-  }
-
-  // A separator matches any one separator; letters and quoted text must merely be there.
-  void read_literal(const DateTemplateNode& node) {
-    char expected = node.text.front();
-    if (!node.quoted && (is_separator(expected) || is_space(expected))) {
-      if (!text_.empty() && (is_separator(text_.front()) || is_space(text_.front())))
-        text_.remove_prefix(1);
-      skip_space();
+  void set_year() {
+    int64_t century = values_.before_christ ? -int64_t{values_.century} : values_.century;
+    if (values_.year == 0 && century == 0) return;
+    has_year_ = true;
+    if (century == 0 || (values_.year != 0 && values_.year_digits > 2)) {
+      fields_.year = wrapped(values_.before_christ ? -int64_t{values_.year} : values_.year);
+      if (fields_.year < 0) ++fields_.year;
       return;
     }
-    text_.remove_prefix(characters(1).size());
+    // The 21st century is 2001 to 2100, the 6th before Christ is 600 to 501 BC; without a year it
+    // is the century's first.
+    int32_t low = values_.year == 0 ? 1 : values_.year % 100;
+    if (century >= 0) {
+      fields_.year = wrapped(low == 0 ? century * 100 : (century - 1) * 100 + low);
+    } else if (values_.year == 0) {
+      fields_.year = wrapped(century * 100 + 1);
+    } else {
+      fields_.year = wrapped(low == 0 ? century * 100 + 1 : (century + 1) * 100 - low + 1);
+    }
   }
 
+  void set_date(int64_t julian) {
+    from_julian_day(wrapped(julian), &fields_.year, &fields_.month, &fields_.day);
+    has_year_ = has_month_ = has_day_ = true;
+  }
+
+  // The Monday of an ISO week, which is the first that has a Thursday in the year.
+  int64_t julian_of_iso_week(int64_t week) const {
+    int32_t fourth = julian_day(fields_.year, 1, 4);
+    int32_t monday_based = (day_of_week(int64_t{fourth} - postgres_epoch_julian) + 6) % 7;
+    return int64_t{wrapped((week - 1) * 7)} + fourth - monday_based;
+  }
+
+  void set_week() {
+    if (values_.week_of_year == 0) return;
+    if (values_.convention != DateConvention::iso_week) {
+      values_.day_of_year = wrapped((int64_t{values_.week_of_year} - 1) * 7 + 1);
+      return;
+    }
+    int64_t days = 0;  // since its Monday
+    if (values_.day_of_week > 1) {
+      days = values_.day_of_week - 2;
+    } else if (values_.day_of_week != 0) {
+      days = 6;
+    }
+    set_date(julian_of_iso_week(values_.week_of_year) + days);
+  }
+
+  void set_month_and_day() {
+    if (values_.week_of_month != 0)
+      values_.day_of_month = wrapped((int64_t{values_.week_of_month} - 1) * 7 + 1);
+    if (values_.day_of_month != 0) {
+      fields_.day = values_.day_of_month;
+      has_day_ = true;
+    }
+    if (values_.month != 0) {
+      fields_.month = values_.month;
+      has_month_ = true;
+    }
+  }
+
+  void set_day_of_year() {
+    if (fields_.year == 0 && !values_.before_christ) {
+      throw SqlError(sqlstate::invalid_datetime_format,
+                     "cannot calculate day of year without year information");
+    }
+    if (values_.convention == DateConvention::iso_week)
+      return set_date(julian_of_iso_week(1) - 1 + values_.day_of_year);
+    int32_t month = 1;
+    int64_t days_before = 0;
+    for (; month <= 12; ++month) {
+      int days = days_in_month(fields_.year, month);
+      if (values_.day_of_year <= days_before + days) break;
+      days_before += days;
+    }
+    // A day beyond the year leaves month 13, which is refused.
+    if (fields_.month <= 1) fields_.month = month;
+    if (fields_.day <= 1) fields_.day = wrapped(values_.day_of_year - days_before);
+    has_month_ = has_day_ = true;
+  }
+
+  // What was not given is not looked at: the 30th of February of no year is the 1st of March.
+  void check_date() const {
+    if (has_month_ && (fields_.month < 1 || fields_.month > 12)) fail_range();
+    if (has_day_ && (fields_.day < 1 || fields_.day > 31)) fail_range();
+    if (has_year_ && has_month_ && has_day_ &&
+        fields_.day > days_in_month(fields_.year, fields_.month)) {
+      fail_range();
+    }
+  }
+  void check_time() const {
+    if (fields_.hour < 0 || fields_.hour >= 24 || fields_.minute < 0 || fields_.minute >= 60 ||
+        fields_.second < 0 || fields_.second >= 60 || fields_.microsecond < 0 ||
+        fields_.microsecond >= usecs_per_second) {
+      fail_range();
+    }
+    if (values_.zone_sign == 0) return;
+    if (values_.zone_hours < 0 || values_.zone_hours > 15 || values_.zone_minutes < 0 ||
+        values_.zone_minutes >= 60) {
+      throw SqlError(sqlstate::invalid_time_zone_displacement_value,
+                     concat("time zone displacement out of range: \"", text_, "\""));
+    }
+  }
+
+  TemplateValues values_;
   string_view text_;
-  string_view whole_;
-  DateTimeFields fields_ = {1, 1, 1, 0, 0, 0, 0};
-  size_t read_digits_ = 0;
-  int32_t julian_ = -1;
-  int32_t day_of_year_ = 0;
-  int32_t offset_hours_ = 0;
-  int32_t offset_minutes_ = 0;
-  bool has_offset_ = false;
-  bool offset_negative_ = false;
-  bool year_set_ = false;
-  bool bc_ = false;
-  bool meridiem_ = false;
-  bool afternoon_ = false;
+  DateTimeFields fields_;
+  bool has_year_ = false;
+  bool has_month_ = false;
+  bool has_day_ = false;
 };
 
 Datum text_to_date(EvalContext&, const Datum* a) {
-  bool has_offset;
-  int32_t offset;
-  DateTimeFields fields = TemplateReader(a[0].bytes(), a[1].bytes()).fields(&has_offset, &offset);
-  return Datum::of_int(int64_t{julian_day(fields.year, fields.month, fields.day)} -
-                       postgres_epoch_julian);
+  string_view text = a[0].bytes();
+  DateTimeFields fields = MomentMaker(read_by_template(text, a[1].bytes()), text).make();
+  // Julian days of years beyond these do not fit in an int4.
+  bool valid = fields.year >= -4713 && fields.year <= 5874898;
+  int64_t julian = valid ? julian_day(fields.year, fields.month, fields.day) : -1;
+  if (julian < 0 || julian - postgres_epoch_julian >= 2145031949) {
+    throw SqlError(sqlstate::datetime_value_out_of_range,
+                   concat("date out of range: \"", text, "\""));
+  }
+  return Datum::of_int(julian - postgres_epoch_julian);
 }
 Datum text_to_timestamp(EvalContext& context, const Datum* a) {
-  bool has_offset;
-  int32_t offset;
-  DateTimeFields fields = TemplateReader(a[0].bytes(), a[1].bytes()).fields(&has_offset, &offset);
-  if (has_offset) return Datum::of_int(timestamp_of_fields(fields) - offset * usecs_per_second);
-  return Datum::of_int(timestamptz_of_fields(fields, context.types->time_zone));
+  string_view text = a[0].bytes();
+  TemplateValues values = read_by_template(text, a[1].bytes());
+  DateTimeFields fields = MomentMaker(values, text).make();
+  int32_t east = values.zone_sign * (values.zone_hours * 3600 + values.zone_minutes * 60);
+  int64_t moment = values.zone_sign == 0 ? timestamptz_of_fields(fields, context.types->time_zone)
+                                         : timestamptz_of_fields(fields, TimeZone::fixed(east));
+  if (values.fraction_digits == 0) return Datum::of_int(moment);
+  return Datum::of_int(timestamp_apply_typmod(moment, values.fraction_digits));
 }
 
 constexpr FunctionEntry entries[] = {{1780, text_to_date}, {1778, text_to_timestamp}};

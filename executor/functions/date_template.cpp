@@ -2,6 +2,7 @@
 
 #include "base/long_work.h"
 #include "sql/types/scan.h"
+#include "sql/types/text.h"
 
 namespace pgsilo {
 namespace {
@@ -48,6 +49,7 @@ constexpr Keyword keywords[] = {
     {"FF4", DatePattern::fraction, 4},
     {"FF5", DatePattern::fraction, 5},
     {"FF6", DatePattern::fraction, 6},
+    {"FX", DatePattern::exact},
     {"HH24", DatePattern::hour24},
     {"HH12", DatePattern::hour12},
     {"HH", DatePattern::hour12},
@@ -111,6 +113,11 @@ bool take(std::string_view* text, std::string_view upper, std::string_view lower
   return true;
 }
 
+void take_character(std::string_view* text, DateTemplateNode* node) {
+  node->text = text->substr(0, text_prefix_bytes(*text, 1));
+  text->remove_prefix(node->text.size());
+}
+
 bool is_name(DatePattern pattern) {
   return pattern == DatePattern::day_name || pattern == DatePattern::day_name_short ||
          pattern == DatePattern::month_name || pattern == DatePattern::month_name_short;
@@ -126,12 +133,11 @@ std::vector<DateTemplateNode> parse_date_template(std::string_view text) {
     DateTemplateNode node;
     node.fill_mode = take(&text, "FM", "fm");
     bool translated = !node.fill_mode && take(&text, "TM", "tm");
-    // What FX asks of the text that is read is not asked here.
-    if (take(&text, "FX", "fx")) continue;
     if (const Keyword* keyword = find_keyword(text); keyword != nullptr) {
       node.pattern = keyword->pattern;
       node.letters = keyword->letters;
       node.digits = keyword->digits;
+      node.text = text.substr(0, keyword->word.size());
       text.remove_prefix(keyword->word.size());
       node.fill_mode |= translated && is_name(node.pattern);
       node.ordinal_lower = text.starts_with("th");
@@ -147,17 +153,15 @@ std::vector<DateTemplateNode> parse_date_template(std::string_view text) {
       node.quoted = true;
       while (!text.empty() && text.front() != '"') {
         if (text.front() == '\\' && text.size() > 1) text.remove_prefix(1);
-        node.text = text.substr(0, 1);
+        take_character(&text, &node);
         nodes.push_back(node);
-        text.remove_prefix(1);
       }
       if (!text.empty()) text.remove_prefix(1);
       continue;
     }
     if (text.front() == '\\' && text.size() > 1 && text[1] == '"') text.remove_prefix(1);
-    node.text = text.substr(0, 1);
+    take_character(&text, &node);
     nodes.push_back(node);
-    text.remove_prefix(1);
   }
   return nodes;
 }

@@ -14,6 +14,7 @@ enum class DatePattern : uint8_t {
   meridiem_dotted,
   era,  // AD, BC
   era_dotted,
+  exact,  // FX: texts that are read hold one character for each of the template's
   century,
   day_name,
   day_name_short,
@@ -56,7 +57,7 @@ struct DateTemplateNode {
   bool ordinal = false;    // TH or th
   bool ordinal_lower = false;
   bool quoted = false;    // a literal from "..."
-  std::string_view text;  // of a literal; points into the template
+  std::string_view text;  // the pattern as it is written, or the literal's character
 };
 
 inline constexpr const char* month_names[] = {"January",   "February", "March",    "April",
