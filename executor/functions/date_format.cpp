@@ -252,7 +252,7 @@ void print_date_field(const Moment& moment, const DateTemplateNode& node, std::s
       signed_number(day_of_year, 3, node, out);
       return;
     case DatePattern::day_of_month:
-      number(fields.day, 2, node, out);
+      signed_number(fields.day, 2, node, out);
       return;
     case DatePattern::day_of_week:
       require_calendar_date(moment);

@@ -52,7 +52,8 @@ std::string with_roman(const NumberPicture& picture, int64_t number) {
   return text;
 }
 
-// A number as plain digits: "-12.50" is negative, "12", "50".
+// A number as plain digits: "-12.50" is negative, "12", "50". "NaN" and "Infinity" stand where
+// digits do.
 struct Digits {
   bool negative = false;
   std::string before;
@@ -66,10 +67,7 @@ Digits digits_of(string_view text) {
     digits.negative = true;
     text.remove_prefix(1);
   }
-  if (!is_digit(text.front())) {
-    digits.finite = false;
-    return digits;
-  }
+  digits.finite = is_digit(text.front());
   size_t point = text.find('.');
   digits.before = text.substr(0, point);
   if (point != string_view::npos) digits.after = text.substr(point + 1);
@@ -86,7 +84,8 @@ class Painter {
       : picture_(picture), digits_(digits) {}
 
   std::string paint() {
-    overflow_ = !digits_.finite || static_cast<int>(digits_.before.size()) > picture_.before;
+    // Nothing before the point is a zero there: '.9' has no room for 0.5.
+    overflow_ = std::max(static_cast<int>(digits_.before.size()), 1) > picture_.before;
     first_shown_ = picture_.before - static_cast<int>(digits_.before.size());
     if (picture_.first_zero >= 0) first_shown_ = std::min(first_shown_, picture_.first_zero);
     // A lone zero shows when no digit would stand before the point.
@@ -96,14 +95,16 @@ class Painter {
     }
     if (overflow_) first_shown_ = 0;
     trailing_kept_ = picture_.after;
-    if (picture_.fill_mode) trim_trailing();
-    if (!picture_.sign_named && !picture_.brackets && picture_.before == 0) open_sign();
+    if (picture_.fill_mode && !overflow_) trim_trailing();
+    has_number_ = shows_number();
     WorkMeter meter;
     for (const NumberPicture::Node& node : picture_.nodes) {
       meter.did(64);
+      // As in PostgreSQL a word that fits ends at the point, and all behind it with it.
+      if (node.place == Place::point && !digits_.finite && !overflow_) return out_;
       paint_node(node);
     }
-    if (picture_.brackets) {
+    if (picture_.brackets && has_number_) {
       if (digits_.negative) {
         out_ += '>';
       } else if (!picture_.fill_mode) {
@@ -114,6 +115,13 @@ class Painter {
   }
 
  private:
+  // Without a place for digits there is nothing to sign.
+  bool shows_number() const {
+    return std::ranges::any_of(picture_.nodes, [](const NumberPicture::Node& node) {
+      return node.place == Place::digit || node.place == Place::zero || node.place == Place::point;
+    });
+  }
+
   // FM drops zeros at the end of the fraction where the template has 9s.
   void trim_trailing() {
     std::vector<bool> forced;
@@ -193,7 +201,7 @@ class Painter {
         // A leading S stands next to the first digit.
         if (place_ == 0 && picture_.before > 0) {
           sign_pending_ = true;
-        } else {
+        } else if (has_number_) {
           out_ += digits_.negative ? '-' : '+';
         }
         return;
@@ -231,7 +239,11 @@ class Painter {
   }
 
   void paint_ordinal(bool lower) {
-    if (digits_.negative || picture_.after > 0) return;
+    if (digits_.negative || picture_.after > 0 || (overflow_ && has_number_)) return;
+    if (!digits_.finite || !has_number_) {
+      throw SqlError(sqlstate::invalid_text_representation,
+                     concat("\"", has_number_ ? digits_.before : ".", "\" is not a number"));
+    }
     int last = 0;
     for (char digit :
          digits_.before.substr(digits_.before.size() > 2 ? digits_.before.size() - 2 : 0)) {
@@ -255,17 +267,23 @@ class Painter {
   bool sign_done_ = false;
   bool sign_pending_ = false;
   bool overflow_ = false;
+  bool has_number_ = false;
 };
 
 Datum formatted(EvalContext& context, Datum value, string_view pattern) {
   if (pattern.empty()) return Datum::of_bytes({});
   Arena& arena = *context.arena;
   NumberPicture picture = read_number_picture(pattern);
+  bool finite = !numeric_is_nan(value) && !numeric_is_infinite(value);
   if (picture.roman) {
-    bool finite = !numeric_is_nan(value) && !numeric_is_infinite(value);
     double number = finite ? numeric_to_float8(numeric_round(value, 0, arena)) : 0;
     int64_t whole = std::fabs(number) < 1e9 ? static_cast<int64_t>(number) : 0;
     return Datum::of_bytes(arena.copy_string(with_roman(picture, whole)));
+  }
+  if (picture.exponent && !finite) {
+    std::string filled = concat(" ", std::string(static_cast<size_t>(picture.before), '#'), ".",
+                                std::string(static_cast<size_t>(picture.after) + 4, '#'));
+    return Datum::of_bytes(arena.copy_string(filled));
   }
   if (picture.exponent) {
     char text[64];
@@ -274,7 +292,6 @@ Datum formatted(EvalContext& context, Datum value, string_view pattern) {
                   numeric_to_float8(value));
     return Datum::of_bytes(arena.copy_string(text));
   }
-  bool finite = !numeric_is_nan(value) && !numeric_is_infinite(value);
   if (finite && picture.shifted > 0) {
     Datum factor = numeric_power(numeric_from_integer(10, arena),
                                  numeric_from_integer(picture.shifted, arena), arena);
