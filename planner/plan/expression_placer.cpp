@@ -5,6 +5,7 @@
 #include "planner/bound/make_expression.h"
 #include "planner/plan/make_plan.h"
 #include "planner/plan/query_planner.h"
+#include "planner/rewrite/exists.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -108,8 +109,12 @@ const BoundExpression* ExpressionPlacer::place_sublink(const SublinkExpression& 
   {
     ChildFrameGuard guard(context_, frame);
     QueryDemand demand;
-    if (sublink.sublink_kind == SublinkKind::exists) demand.fraction = 0;
-    subplan->plan = plan_query(context_.statement, &context_, *sublink.query, demand);
+    const BoundQuery* query = sublink.query;
+    if (sublink.sublink_kind == SublinkKind::exists) {
+      demand.fraction = 0;
+      query = without_output(context_.arena(), context_.statement.evaluator, *query);
+    }
+    subplan->plan = plan_query(context_.statement, &context_, *query, demand);
   }
   if (sublink.column != 0 ||
       (sublink.sublink_kind == SublinkKind::scalar && sublink.query->visible_targets > 1)) {

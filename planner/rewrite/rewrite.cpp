@@ -13,7 +13,7 @@ const BoundQuery& rewrite_query(StatementPlanning& statement, const BoundQuery& 
   if (rewritten->has_set_returning_targets)
     rewritten = expand_set_returning(statement.arena, *rewritten);
   rewritten = flatten_subqueries(statement.arena, *rewritten);
-  rewritten = join_sublinks(statement.arena, *rewritten);
+  rewritten = join_sublinks(statement.arena, statement.evaluator, *rewritten);
   return *use_index_for_min_max(statement, *rewritten);
 }
 

@@ -10,6 +10,7 @@
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
 #include "planner/bound/query_tree.h"
+#include "planner/rewrite/exists.h"
 #include "planner/rewrite/fold.h"
 #include "planner/rewrite/merge_query.h"
 
@@ -21,7 +22,8 @@ constexpr size_t most_relations = 60;
 
 class SublinkJoins {
  public:
-  SublinkJoins(Arena& arena, const BoundQuery& query) : arena_(arena), query_(query) {}
+  SublinkJoins(Arena& arena, ConstantEvaluator* evaluator, const BoundQuery& query)
+      : arena_(arena), evaluator_(evaluator), query_(query) {}
 
   const BoundQuery* run() {
     std::vector<const BoundExpression*> conjuncts;
@@ -69,7 +71,7 @@ class SublinkJoins {
   }
 
   bool convert_exists(const SublinkExpression& sublink, JoinType type) {
-    const BoundQuery& inner = *sublink.query;
+    const BoundQuery& inner = *without_output(arena_, evaluator_, *sublink.query);
     // An uncorrelated one is answered once for all rows.
     if (!can_join(inner) || inner.where == nullptr) return false;
     MergedQuery merged(arena_, inner, static_cast<int32_t>(relations_.size()));
@@ -213,6 +215,7 @@ class SublinkJoins {
   }
 
   Arena& arena_;
+  ConstantEvaluator* evaluator_;
   const BoundQuery& query_;
   std::vector<const BoundRelation*> relations_;
   std::vector<const FromItem*> from_;
@@ -221,9 +224,10 @@ class SublinkJoins {
 
 }  // namespace
 
-const BoundQuery* join_sublinks(Arena& arena, const BoundQuery& query) {
+const BoundQuery* join_sublinks(Arena& arena, ConstantEvaluator* evaluator,
+                                const BoundQuery& query) {
   if (query.where == nullptr || query.from.empty() || !has_sublink(*query.where)) return &query;
-  return SublinkJoins(arena, query).run();
+  return SublinkJoins(arena, evaluator, query).run();
 }
 
 }  // namespace pgsilo

@@ -7,11 +7,14 @@
 
 namespace pgsilo {
 
+class ConstantEvaluator;
+
 // - EXISTS (correlated): a semi join; NOT EXISTS: an anti join.
 // - x IN (uncorrelated): an inner join with the subquery's different rows, so that either side can
 // drive it.
 // - x IN (correlated): a semi join.
 // A semi join that finds one row at most is an inner join.
-const BoundQuery* join_sublinks(Arena& arena, const BoundQuery& query);
+const BoundQuery* join_sublinks(Arena& arena, ConstantEvaluator* evaluator,
+                                const BoundQuery& query);
 
 }  // namespace pgsilo
