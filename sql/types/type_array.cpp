@@ -13,6 +13,13 @@ namespace pgsilo::types {
 
 namespace {
 
+// Subscripts are int4s, and so is the one behind the last.
+void check_bounds(int64_t lower, int64_t count) {
+  if (lower + count <= INT32_MAX) return;
+  throw SqlError(sqlstate::program_limit_exceeded,
+                 concat("array lower bound is too large: ", lower));
+}
+
 // Reads "{a,"b c",NULL}", optionally after "[lower:upper]=".
 class ArrayParser {
  public:
@@ -37,6 +44,7 @@ class ArrayParser {
     if (bounded && static_cast<int64_t>(values_.size()) != int64_t{upper_} - lower_ + 1) {
       fail("Specified array dimensions do not match array contents.");
     }
+    check_bounds(lower_, static_cast<int64_t>(values_.size()));
     return make_array(type_.oid, values_, *ctx_.arena, values_.empty() ? 1 : lower_);
   }
 
@@ -62,7 +70,6 @@ class ArrayParser {
   bool parse_bounds() {
     if (peek() != '[') return false;
     ++at_;
-    skip_space();
     lower_ = 1;
     upper_ = parse_bound();
     if (peek() == ':') {
@@ -70,7 +77,6 @@ class ArrayParser {
       lower_ = upper_;
       upper_ = parse_bound();
     }
-    skip_space();
     if (peek() != ']') fail("Missing \"]\" after array dimensions.");
     ++at_;
     skip_space();
@@ -276,6 +282,7 @@ Datum receive_array(Oid element, std::string_view bytes, int32_t typmod, TypeCon
   if (count < 0 || static_cast<size_t>(count) > reader.left() / 4) {
     exact_bytes({}, 1);
   }
+  check_bounds(lower, count);
   const TypeInfo& type = type_info(element);
   std::vector<Datum> values(static_cast<size_t>(count));
   for (Datum& value : values) {

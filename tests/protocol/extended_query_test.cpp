@@ -258,6 +258,22 @@ TEST_F(ExtendedQueryTest, BinaryParametersAndResults) {
   EXPECT_EQ(row_values(messages[3]), (std::vector<std::string>{int32(42), "40", "abc"}));
 }
 
+TEST_F(ExtendedQueryTest, SubscriptsOfBinaryArraysFitInInt4) {
+  auto upper_of_two = [&](int lower) {
+    std::string two = int32(1) + int32(0) + int32(23) + int32(2) + int32(lower) + int32(4) +
+                      int32(7) + int32(4) + int32(8);
+    std::string body = cstring("") + cstring("") + int16(1) + int16(1) + int16(1) +
+                       int32(static_cast<int>(two.size())) + two + int16(0);
+    std::vector<Message> messages = exchange(parse("", "select array_upper($1::int[], 1)") +
+                                             message('B', body) + execute() + sync());
+    if (messages[1].type == 'E') return field(messages[1], 'C') + " " + field(messages[1], 'M');
+    return row_values(messages[2])[0];
+  };
+  EXPECT_EQ(upper_of_two(2147483645), "2147483646");
+  EXPECT_EQ(upper_of_two(2147483646), "54000 array lower bound is too large: 2147483646");
+  EXPECT_EQ(upper_of_two(2147483647), "54000 array lower bound is too large: 2147483647");
+}
+
 TEST_F(ExtendedQueryTest, MalformedBindsAreRefused) {
   EXPECT_EQ(client.ask(parse("s", "select $1::int, $2::int") + sync()), "1ZI");
   EXPECT_EQ(client.ask(bind("", "s", {"1"}) + sync()), "E(08P01)ZI");
