@@ -12,6 +12,7 @@
 #include "base/long_work.h"
 #include "base/memory_budget.h"
 #include "sql/sql_error.h"
+#include "sql/types/scan.h"
 #include "sql/types/text.h"
 
 namespace pgsilo {
@@ -43,7 +44,59 @@ uint32_t steps_in_one_piece(size_t step_bytes) {
                  "invalid regular expression: regular expression is too complex");
 }
 
+// Follows a pattern into [...] and out of it.
+class BracketExpressions {
+ public:
+  // Whether one holds the character at `i`; asked of each in turn that is not escaped.
+  bool hold(std::string_view pattern, size_t i) {
+    if (!open_) {
+      open_ = pattern[i] == '[';
+      first_ = pattern.substr(i + 1).starts_with('^') ? i + 2 : i + 1;
+      return open_;
+    }
+    if (i < behind_named_) return true;
+    // A bracket that comes first is a member.
+    if (pattern[i] == ']') open_ = i == first_;
+    if (pattern[i] != '[' || i + 1 == pattern.size()) return true;
+    char kind = pattern[i + 1];  // [:space:], [.x.], [=x=]
+    if (kind != ':' && kind != '.' && kind != '=') return true;
+    const char end[] = {kind, ']'};
+    size_t at = pattern.find(std::string_view(end, 2), i + 2);
+    if (at != std::string_view::npos) behind_named_ = at + 2;
+    return true;
+  }
+
+ private:
+  bool open_ = false;
+  size_t first_ = 0;
+  size_t behind_named_ = 0;
+};
+
+// A brace with a digit behind it begins a repetition: {2}, {2,}, {2,5}, of 255 at most.
+void check_repetition(std::string_view rest) {
+  auto fail = [](const char* what) {
+    throw SqlError(sqlstate::invalid_regular_expression,
+                   concat("invalid regular expression: ", what));
+  };
+  size_t i = 0;
+  auto take_count = [&] {
+    int count = 0;
+    for (; i < rest.size() && is_digit(rest[i]) && count < 256; ++i)
+      count = count * 10 + (rest[i] - '0');
+    return count;
+  };
+  int least = take_count();
+  int most = least;
+  if (i < rest.size() && rest[i] == ',') {
+    ++i;
+    if (i < rest.size() && rest[i] != '}') most = take_count();
+  }
+  if (i == rest.size()) fail("braces {} not balanced");
+  if (rest[i] != '}' || most > 255 || least > most) fail("invalid repetition count(s)");
+}
+
 // What PostgreSQL spells differently: \m, \M (start and end of a word), \y (either), \Y (neither),
+// \b (a backspace), \B (a backslash), a brace without a digit behind it, which stands for itself;
 // \Z is the same.
 std::string translated(std::string_view pattern) {
   std::string result;
@@ -54,8 +107,14 @@ std::string translated(std::string_view pattern) {
                    "invalid regular expression: quantifier operand invalid");
   }
   if (pattern.starts_with("***=")) return "\\Q" + std::string(pattern.substr(4)) + "\\E";
+  BracketExpressions brackets;
   for (size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] != '\\' || i + 1 == pattern.size()) {
+      if (!brackets.hold(pattern, i) && pattern[i] == '{') {
+        bool repeats = i + 1 < pattern.size() && is_digit(pattern[i + 1]);
+        if (repeats) check_repetition(pattern.substr(i + 1));
+        if (!repeats) result += '\\';
+      }
       result += pattern[i];
       continue;
     }
@@ -71,6 +130,12 @@ std::string translated(std::string_view pattern) {
         break;
       case 'Y':
         result += "\\B";
+        break;
+      case 'b':
+        result += "\\x08";
+        break;
+      case 'B':
+        result += "\\\\";
         break;
       default:
         (result += '\\') += pattern[i];
