@@ -86,6 +86,7 @@ int64_t timestamp_add_interval(int64_t timestamp, const Interval& interval) {
 }
 
 int64_t timestamp_sub_interval(int64_t timestamp, const Interval& interval) {
+  if (!timestamp_is_finite(timestamp)) return timestamp;
   return timestamp_add_interval(timestamp, interval_negate(interval));
 }
 
@@ -108,6 +109,7 @@ int64_t timestamptz_add_interval(int64_t timestamptz, const Interval& interval,
 
 int64_t timestamptz_sub_interval(int64_t timestamptz, const Interval& interval,
                                  const TimeZone& zone) {
+  if (!timestamp_is_finite(timestamptz)) return timestamptz;
   return timestamptz_add_interval(timestamptz, interval_negate(interval), zone);
 }
 

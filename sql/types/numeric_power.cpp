@@ -123,8 +123,15 @@ Datum real_power(const Decimal& base, const Decimal& exponent, Arena& arena) {
     return make_number(power_of_ten_big(scale), scale, arena);
   }
   int weight_of_ln = ln_weight(base);
-  FixedPoint rough = fixed_ln(base.unscaled, base.scale, bits_for_digits(10 - weight_of_ln));
-  double product = to_double(rough) * to_double_clamped(exponent);
+  // PostgreSQL's estimate, rounded as there: the scale hangs on which side of an integer it lies.
+  int rough_scale = std::clamp(8 - weight_of_ln, 0, max_display_scale);
+  FixedPoint rough = fixed_ln(base.unscaled, base.scale, bits_for_digits(rough_scale + 10));
+  mpz_class unit;
+  mpz_ui_pow_ui(unit.get_mpz_t(), 2, static_cast<unsigned long>(rough.precision));
+  Decimal estimate{divide_rounded(rough.bits * power_of_ten_big(rough_scale), unit), rough_scale};
+  estimate.unscaled =
+      rescale(estimate.unscaled * exponent.unscaled, rough_scale + exponent.scale, rough_scale);
+  double product = to_double_clamped(estimate);
   if (std::fabs(product) > max_result_scale * 3.01) {
     if (product > 0) throw_overflow();
     return make_small(0, max_display_scale, arena);
