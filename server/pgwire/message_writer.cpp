@@ -31,10 +31,10 @@ void MessageWriter::parameter_status(std::string_view name, std::string_view val
   end();
 }
 
-void MessageWriter::negotiate_protocol_version(uint32_t newest_minor,
+void MessageWriter::negotiate_protocol_version(uint32_t newest,
                                                std::span<const std::string_view> unknown_options) {
   begin(BackendMessage::negotiate_protocol_version);
-  out_.append_be32(newest_minor);
+  out_.append_be32(newest);
   out_.append_be32(static_cast<uint32_t>(unknown_options.size()));
   for (std::string_view option : unknown_options) cstring(option);
   end();

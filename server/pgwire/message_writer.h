@@ -44,7 +44,7 @@ class MessageWriter {
   void authentication_ok();
   void backend_key_data(int32_t process, int32_t secret);
   void parameter_status(std::string_view name, std::string_view value);
-  void negotiate_protocol_version(uint32_t newest_minor,
+  void negotiate_protocol_version(uint32_t newest,
                                   std::span<const std::string_view> unknown_options);
   void ready_for_query(ReadyState state);
   void command_complete(std::string_view tag);

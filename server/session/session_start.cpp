@@ -77,7 +77,7 @@ void Session::begin_session(const StartupParameters& parameters) {
   state_.services.statistics.sessions.add();
   MessageWriter& messages = state_.reply.messages();
   if (parameters.minor_version > 0 || !parameters.unknown_protocol_options.empty()) {
-    messages.negotiate_protocol_version(0, parameters.unknown_protocol_options);
+    messages.negotiate_protocol_version(protocol_version_3, parameters.unknown_protocol_options);
   }
   // Any user is who he says he is.
   messages.authentication_ok();
