@@ -229,8 +229,12 @@ class AlterTable final : public DdlCommand {
 
   static void set_default(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
     const ColumnDescriptor& column = find_column(run, table, command.name);
-    bind_default(run, command.expression, column.name, column.type, column.typmod);
-    DefaultText made = define_default(run, command.expression_text);
+    const BoundExpression* value =
+        bind_default(run, command.expression, column.name, column.type, column.typmod);
+    DefaultText made;
+    // An identity refuses any default.
+    if (!is_no_default(*value) || column.identity != IdentityKind::none)
+      made = define_default(run, command.expression_text);
     run.finish(
         run.definition().set_default(table, command.name, made.text, std::move(made.sequences)));
   }

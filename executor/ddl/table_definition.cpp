@@ -92,6 +92,11 @@ const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression,
       .hint("You will need to rewrite or cast the expression.");
 }
 
+bool is_no_default(const BoundExpression& value) {
+  auto* constant = try_as<ConstantExpression>(&value);
+  return constant != nullptr && constant->value.null;
+}
+
 const BoundExpression* bind_conversion(DdlRun& run, const TableShape& table,
                                        const ast::Node* expression, std::string_view column,
                                        Oid type, int32_t typmod) {
@@ -107,7 +112,9 @@ namespace {
 void take_default(DdlRun& run, const ast::Constraint& syntax, DefinedColumn& made) {
   ColumnDefinition& column = made.column;
   made.default_expression = syntax.expression;
-  bind_default(run, syntax.expression, column.name, column.type, column.typmod);
+  const BoundExpression* value =
+      bind_default(run, syntax.expression, column.name, column.type, column.typmod);
+  if (is_no_default(*value)) return;
   DefaultText text = define_default(run, syntax.expression_text);
   column.default_text = std::move(text.text);
   column.default_sequences = std::move(text.sequences);

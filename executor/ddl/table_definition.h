@@ -53,6 +53,8 @@ DefaultText define_default(DdlRun& run, std::string_view text);
 // of the wrong type.
 const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression,
                                     std::string_view column, Oid type, int32_t typmod);
+// A bare NULL of the column's own type is as good as no default, and none is kept.
+bool is_no_default(const BoundExpression& value);
 // An expression over the table's columns, converted to a type by assignment.
 const BoundExpression* bind_conversion(DdlRun& run, const TableShape& table,
                                        const ast::Node* expression, std::string_view column,
