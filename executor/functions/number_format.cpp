@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,7 @@ struct Digits {
   std::string before;
   std::string after;
   bool finite = true;
+  int places = std::numeric_limits<int>::max();  // that a float vouches for after the point
 };
 
 Digits digits_of(string_view text) {
@@ -77,6 +79,19 @@ Digits digits_of(string_view text) {
   return digits;
 }
 
+// As C prints a float, half to even of what it holds, with no more digits than its type vouches
+// for. A zero keeps its sign.
+Digits digits_of_float(double value, int significant, int places) {
+  char text[400];
+  auto whole = std::snprintf(text, sizeof text, "%.0f", std::fabs(value));
+  places = whole >= significant ? 0 : std::min(places, significant - whole);
+  std::snprintf(text, sizeof text, "%.*f", places, value);
+  Digits digits = digits_of(text);
+  digits.negative = text[0] == '-';
+  digits.places = places;
+  return digits;
+}
+
 // Lays the digits over the picture.
 class Painter {
  public:
@@ -88,21 +103,27 @@ class Painter {
     overflow_ = std::max(static_cast<int>(digits_.before.size()), 1) > picture_.before;
     first_shown_ = picture_.before - static_cast<int>(digits_.before.size());
     if (picture_.first_zero >= 0) first_shown_ = std::min(first_shown_, picture_.first_zero);
-    // A lone zero shows when no digit would stand before the point.
-    bool zero_only = digits_.before.empty() && picture_.first_zero < 0;
-    if (zero_only && picture_.before > 0 && picture_.after == 0) {
-      first_shown_ = picture_.before - 1;
-    }
-    if (overflow_) first_shown_ = 0;
-    trailing_kept_ = picture_.after;
+    after_ = std::min(picture_.after, digits_.places);
+    trailing_kept_ = after_;
     if (picture_.fill_mode && !overflow_) trim_trailing();
+    // A lone zero shows when no other digit would.
+    bool zero_only = digits_.before.empty() && picture_.first_zero < 0;
+    bool fraction_shows = picture_.after > 0 && (!picture_.fill_mode || trailing_kept_ > 0);
+    if (zero_only && picture_.before > 0 && !fraction_shows) first_shown_ = picture_.before - 1;
+    if (overflow_) first_shown_ = 0;
     has_number_ = shows_number();
     WorkMeter meter;
     for (const NumberPicture::Node& node : picture_.nodes) {
       meter.did(64);
-      // As in PostgreSQL a word that fits ends at the point, and all behind it with it.
-      if (node.place == Place::point && !digits_.finite && !overflow_) return out_;
+      // As in PostgreSQL what has no digits behind the point ends there, and the picture with it.
+      bool ends = !digits_.finite || after_ == 0;
+      if (node.place == Place::point && ends && !overflow_) return out_;
       paint_node(node);
+      if (after_ < picture_.after && after_point_ && fraction_ == after_) {
+        // So does a float behind its last digit, but for what goes with that.
+        if (signs_later(node)) out_ += digits_.negative ? '-' : '+';
+        break;
+      }
     }
     if (picture_.brackets && has_number_) {
       if (digits_.negative) {
@@ -120,6 +141,11 @@ class Painter {
     return std::ranges::any_of(picture_.nodes, [](const NumberPicture::Node& node) {
       return node.place == Place::digit || node.place == Place::zero || node.place == Place::point;
     });
+  }
+
+  bool signs_later(const NumberPicture::Node& last) const {
+    return std::any_of(&last, picture_.nodes.data() + picture_.nodes.size(),
+                       [](const NumberPicture::Node& node) { return node.place == Place::sign; });
   }
 
   // FM drops zeros at the end of the fraction where the template has 9s.
@@ -263,6 +289,7 @@ class Painter {
   int fraction_ = 0;  // and after it
   int first_shown_ = 0;
   int trailing_kept_ = 0;
+  int after_ = 0;  // places after the point that there are digits for
   bool after_point_ = false;
   bool sign_done_ = false;
   bool sign_pending_ = false;
@@ -304,18 +331,37 @@ Datum formatted(EvalContext& context, Datum value, string_view pattern) {
   return Datum::of_bytes(arena.copy_string(Painter(picture, digits).paint()));
 }
 
+Datum float_to_char(EvalContext& context, double value, int significant, string_view pattern) {
+  Arena& arena = *context.arena;
+  NumberPicture picture = read_number_picture(pattern);
+  bool plain = !pattern.empty() && !picture.roman && !picture.exponent;
+  if (plain) {
+    // In the precision of its type.
+    bool single = significant == std::numeric_limits<float>::digits10;
+    double factor = std::pow(10, picture.shifted);
+    value = single ? static_cast<float>(value) * static_cast<float>(factor) : value * factor;
+  }
+  if (!plain || !std::isfinite(value))
+    return formatted(context, numeric_from_float8(value, arena), pattern);
+  Digits digits = digits_of_float(value, significant, picture.after);
+  return Datum::of_bytes(arena.copy_string(Painter(picture, digits).paint()));
+}
+
 Datum numeric_to_char(EvalContext& context, const Datum* a) {
+  bool nan = numeric_is_nan(a[0]);
+  if ((nan || numeric_is_infinite(a[0])) && read_number_picture(a[1].bytes()).roman)
+    throw SqlError(sqlstate::feature_not_supported,
+                   concat("cannot convert ", nan ? "NaN" : "infinity", " to integer"));
   return formatted(context, a[0], a[1].bytes());
 }
 Datum integer_to_char(EvalContext& context, const Datum* a) {
   return formatted(context, numeric_from_integer(a[0].i64, *context.arena), a[1].bytes());
 }
 Datum float8_to_char(EvalContext& context, const Datum* a) {
-  return formatted(context, numeric_from_float8(a[0].f64, *context.arena), a[1].bytes());
+  return float_to_char(context, a[0].f64, std::numeric_limits<double>::digits10, a[1].bytes());
 }
 Datum float4_to_char(EvalContext& context, const Datum* a) {
-  return formatted(context, numeric_from_float4(static_cast<float>(a[0].f64), *context.arena),
-                   a[1].bytes());
+  return float_to_char(context, a[0].f64, std::numeric_limits<float>::digits10, a[1].bytes());
 }
 
 // Digits and the point where the template has places for them; everything else is passed over.
