@@ -17,7 +17,8 @@ constexpr int writers = 16;
 
 // Reads all of the table, and then takes so long that each of the writers commits something.
 const std::string slow =
-    "select n, case when pg_sleep(0.04) is not null then v end"
+    "select n, case when pg_sleep(current_setting('starvation.pause')::float8) is not null then v "
+    "end"
     " from (select count(*), sum(v) from starvation_test) all_of_it (n, v)";
 
 class StarvationTest : public ::testing::Test {
@@ -35,6 +36,7 @@ class StarvationTest : public ::testing::Test {
     control.first_value("select pg_stat_reset()");
     slow_client.start();
     ASSERT_EQ(slow_client.ask(query("set statement_timeout = '60s'")), "CZI");
+    pause(1);
   }
   void TearDown() override {
     if (runs_on_postgres()) return;
@@ -44,15 +46,20 @@ class StarvationTest : public ::testing::Test {
     std::string said = client.ask(query(sql));
     if (said != answer) ADD_FAILURE() << sql << ": " << said;
   }
+  void pause(int times) {
+    ASSERT_EQ(slow_client.ask(query("set starvation.pause = " + std::to_string(0.04 * times))),
+              "CZI");
+  }
   bool has_excluded() {
     return control.first_value(
                "select sum(exclusive_runs) > 0 from pgsilo_stat_statements "
                "where query like 'insert into starvation_log %'") == "t";
   }
-  // The slow statement again and again until it needed its last resort (on a busy machine the
-  // writers do not always beat it). `run` runs it once.
+  // The slow statement again and again until it needed its last resort, slower each time: on a busy
+  // machine the writers do not always beat it. `run` runs it once.
   void run_until_excluding(const std::function<void()>& run) {
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 1; i <= 20; ++i) {
+      pause(i);
       run();
       if (has_excluded()) return;
     }
