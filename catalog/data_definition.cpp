@@ -101,11 +101,10 @@ TransactionStatus DataDefinition::drop_column(Oid table, std::string_view column
   return run([&](DefinitionSteps& steps) { steps.drop_column(table, column, if_exists, cascade); });
 }
 
-TransactionStatus DataDefinition::set_column_type(Oid table, std::string_view column, Oid type,
-                                                  int32_t typmod, RowTransform* transform) {
-  return run([&](DefinitionSteps& steps) {
-    steps.set_column_type(table, column, type, typmod, transform);
-  });
+TransactionStatus DataDefinition::set_column_type(Oid table, std::string_view column,
+                                                  const ColumnTypeDefinition& to,
+                                                  RowTransform* transform) {
+  return run([&](DefinitionSteps& steps) { steps.set_column_type(table, column, to, transform); });
 }
 
 TransactionStatus DataDefinition::set_default(Oid table, std::string_view column,

@@ -73,6 +73,14 @@ struct IndexDefinition {
   int position = -1;
 };
 
+// What ALTER COLUMN TYPE makes of a column.
+struct ColumnTypeDefinition {
+  Oid type = invalid_oid;
+  int32_t typmod = -1;
+  std::string default_text;  // what its default is from now on; empty if it has none
+  std::vector<std::pair<Oid, std::string>> check_texts;  // of the constraints that use it, by OID
+};
+
 struct CheckDefinition {
   std::string name;  // empty: chosen
   std::string text;
@@ -203,8 +211,8 @@ class DataDefinition {
                                 bool cascade = false);
   // ALTER COLUMN TYPE: `transform` converts the column in each row; null: the stored bytes stay
   // valid. Whether rows still have what they refer to is for the caller to see.
-  TransactionStatus set_column_type(Oid table, std::string_view column, Oid type, int32_t typmod,
-                                    RowTransform* transform);
+  TransactionStatus set_column_type(Oid table, std::string_view column,
+                                    const ColumnTypeDefinition& to, RowTransform* transform);
   // Empty text: drops it. `sequences`: that the text names.
   TransactionStatus set_default(Oid table, std::string_view column, std::string_view text,
                                 std::vector<Oid> sequences = {});

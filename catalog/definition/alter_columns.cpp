@@ -152,32 +152,46 @@ void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists
   }
 }
 
-void DefinitionSteps::set_column_type(Oid oid, std::string_view name, Oid type, int32_t typmod,
-                                      RowTransform* transform) {
+void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
+                                      const ColumnTypeDefinition& to, RowTransform* transform) {
   const TableDescriptor& old_table = lock_table(oid);
   Draft draft = draft_of(old_table);
   ColumnDescriptor& column = column_of(draft, name);
-  column.type = type;
-  column.typmod = typmod;
-  column.collation = type_info(type).collation;
+  column.type = to.type;
+  column.typmod = to.typmod;
+  column.collation = type_info(to.type).collation;
   for (const auto& index : draft.indexes) {
     bool uses = std::any_of(index->columns.begin(), index->columns.end(),
                             [&](const IndexColumn& part) { return part.number == column.number; });
-    if (uses && type_info(type).key_form == KeyForm::none) {
+    if (uses && type_info(to.type).key_form == KeyForm::none) {
       throw SqlError(sqlstate::undefined_object,
-                     concat("data type ", type_info(type).display_name,
+                     concat("data type ", type_info(to.type).display_name,
                             " has no default operator class for access method \"btree\""));
     }
   }
   if (transform != nullptr) set_missing(column, Datum());
   int16_t number = column.number;
   writer_.update(rows_.attribute(*draft.table, column));
+  if (to.default_text != column.default_text) {
+    column.default_text = to.default_text;
+    writer_.update(rows_.default_expression(*draft.table, column));
+  }
+  for (const auto& [constraint, text] : to.check_texts)
+    set_check_text(*draft.table, constraint, text);
   if (transform != nullptr) {
     rewrite(std::move(draft), old_table, transform, number);
   } else {
     finish(std::move(draft));
   }
   check_foreign_keys_of(table_of(oid), number);
+}
+
+void DefinitionSteps::set_check_text(TableDescriptor& table, Oid oid, std::string_view text) {
+  for (ConstraintDescriptor& constraint : table.constraints) {
+    if (constraint.oid != oid || constraint.check_text == text) continue;
+    constraint.check_text = text;
+    writer_.update(rows_.constraint(table, constraint));
+  }
 }
 
 void DefinitionSteps::set_default(Oid oid, std::string_view name, std::string_view text,

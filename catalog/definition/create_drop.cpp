@@ -1,6 +1,7 @@
 // CREATE TABLE, DROP TABLE, DROP INDEX, TRUNCATE.
 #include <algorithm>
 
+#include "base/long_work.h"
 #include "catalog/definition/definition_steps.h"
 #include "catalog/named_relation.h"
 #include "sql/limits.h"
@@ -186,7 +187,10 @@ void DefinitionSteps::remove_tables(std::span<const Oid> tables) {
   // Those that stay lose the references of those that go.
   for (Oid oid : tables) remove_references_by(oid);
   require_ok(transaction_.begin_statement());
-  for (Oid oid : tables) remove_table(table_of(oid));
+  for (Oid oid : tables) {
+    remove_table(table_of(oid));
+    did_work(WorkMeter::block);  // of thousands in one piece the others would notice
+  }
 }
 
 void DefinitionSteps::drop_indexes(std::span<const DataDefinition::ObjectName> names,

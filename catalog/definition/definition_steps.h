@@ -43,7 +43,7 @@ class DefinitionSteps {
   void add_column(Oid table, const ColumnDefinition& from, Datum missing, RowTransform* transform,
                   bool if_not_exists);
   void drop_column(Oid table, std::string_view name, bool if_exists, bool cascade);
-  void set_column_type(Oid table, std::string_view name, Oid type, int32_t typmod,
+  void set_column_type(Oid table, std::string_view name, const ColumnTypeDefinition& to,
                        RowTransform* transform);
   void set_default(Oid table, std::string_view name, std::string_view text,
                    std::vector<Oid> sequences);
@@ -138,6 +138,7 @@ class DefinitionSteps {
   void remove_constraint_row(Oid constraint);
   void insert_default_rows(const TableDescriptor& table, const ColumnDescriptor& column);
   void remove_default_rows(const ColumnDescriptor& column);
+  void set_check_text(TableDescriptor& table, Oid constraint, std::string_view text);
   void remove_row(system_oid::Table table, std::initializer_list<int64_t> key);
   void remove_table(const TableDescriptor& table);
   void remove_index(Draft& draft, Oid index);

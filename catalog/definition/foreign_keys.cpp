@@ -37,7 +37,7 @@ const ColumnDescriptor& column_at(const TableDescriptor& table, int16_t number) 
   return table.columns[static_cast<size_t>(number) - 1];
 }
 
-// The unique index over just these columns, in whatever order.
+// The first unique index that was made over just these columns, in whatever order.
 const IndexDescriptor& unique_index_over(const TableDescriptor& table,
                                          const std::vector<int16_t>& columns) {
   std::vector<int16_t> wanted = columns;
@@ -46,12 +46,15 @@ const IndexDescriptor& unique_index_over(const TableDescriptor& table,
     throw SqlError(sqlstate::invalid_foreign_key,
                    "foreign key referenced-columns list must not contain duplicates");
   }
+  const IndexDescriptor* first = nullptr;
   for (const auto& index : table.indexes) {
     std::vector<int16_t> has;
     for (const IndexColumn& column : index->columns) has.push_back(column.number);
     std::sort(has.begin(), has.end());
-    if (index->unique && index->valid && has == wanted) return *index;
+    bool fits = index->unique && index->valid && has == wanted;
+    if (fits && (first == nullptr || index->oid < first->oid)) first = index.get();
   }
+  if (first != nullptr) return *first;
   throw SqlError(sqlstate::invalid_foreign_key,
                  concat("there is no unique constraint matching given keys for referenced table \"",
                         table.name, "\""));

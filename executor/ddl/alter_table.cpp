@@ -1,7 +1,11 @@
-// ALTER TABLE: its commands one after the other, each on what the one before left.
+// ALTER TABLE: its commands one after the other, each on what the one before left, in the order
+// that PostgreSQL brings them into.
 #include <algorithm>
+#include <set>
 
+#include "executor/ddl/column_type.h"
 #include "executor/ddl/foreign_key.h"
+#include "executor/ddl/row_transforms.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/expression/standalone_expression.h"
@@ -13,51 +17,6 @@
 namespace pgsilo {
 
 namespace {
-
-// Sets one column of each row to an expression over the row.
-class ColumnTransform final : public RowTransform {
- public:
-  ColumnTransform(DdlRun& run, const BoundExpression& expression, size_t slot_count, size_t column)
-      : expression_(expression, slot_count, run.types(), &run.state().session),
-        slot_count_(slot_count),
-        column_(column) {}
-
-  void apply(std::span<Datum> values) override {
-    memory_.reset();
-    values[column_] = expression_.evaluate(values.first(slot_count_), memory_);
-  }
-
- private:
-  StandaloneExpression expression_;
-  size_t slot_count_;
-  size_t column_;
-  Arena memory_;
-};
-
-// Raises 23514 for a row that does not satisfy a new CHECK.
-class CheckTransform final : public RowTransform {
- public:
-  CheckTransform(DdlRun& run, const BoundExpression& condition, const TableDescriptor& table,
-                 std::string_view constraint)
-      : condition_(condition, table.columns.size(), run.types(), &run.state().session),
-        table_(table.name),
-        constraint_(constraint) {}
-
-  void apply(std::span<Datum> values) override {
-    memory_.reset();
-    Datum holds = condition_.evaluate(values, memory_);
-    if (holds.null || holds.as_bool()) return;
-    throw SqlError(sqlstate::check_violation,
-                   concat("check constraint \"", constraint_, "\" of relation \"", table_,
-                          "\" is violated by some row"));
-  }
-
- private:
-  StandaloneExpression condition_;
-  std::string table_;
-  std::string constraint_;
-  Arena memory_;
-};
 
 class AlterTable final : public DdlCommand {
  public:
@@ -82,7 +41,55 @@ class AlterTable final : public DdlCommand {
     if (table == nullptr) return;
     run.refuse_pending_events(*table, tag());
     Oid oid = table->oid;
-    for (const ast::AlterTableCommand& command : syntax.commands) apply(run, oid, command);
+    refuse_second_types(syntax);
+    for (int pass = 0; pass <= last_pass; ++pass) {
+      for (const ast::AlterTableCommand& command : syntax.commands) {
+        if (pass_of(command) == pass) apply(run, oid, command);
+      }
+    }
+  }
+
+  static void refuse_second_types(const ast::AlterTableStmt& syntax) {
+    std::set<std::string_view> columns;
+    for (const ast::AlterTableCommand& command : syntax.commands) {
+      if (command.kind != ast::AlterTableKind::set_type || columns.insert(command.name).second)
+        continue;
+      throw SqlError(sqlstate::feature_not_supported,
+                     concat("cannot alter type of column \"", command.name, "\" twice"));
+    }
+  }
+
+  static constexpr int last_pass = 6;
+  // What goes, then types, new columns, new constraints, and what is said of columns.
+  static int pass_of(const ast::AlterTableCommand& command) {
+    using Kind = ast::AlterTableKind;
+    switch (command.kind) {
+      case Kind::drop_column:
+      case Kind::drop_constraint:
+      case Kind::drop_default:
+      case Kind::drop_not_null:
+      case Kind::drop_identity:
+        return 0;
+      case Kind::set_type:
+        return 1;
+      case Kind::add_column:
+        return 2;
+      case Kind::set_not_null:
+      case Kind::set_statistics:
+      case Kind::set_identity:
+        return 3;
+      case Kind::add_constraint:
+        return is_key(*command.constraint) ? 4 : 5;
+      case Kind::set_default:
+      case Kind::add_identity:
+        return 5;
+      default:
+        return last_pass;
+    }
+  }
+  static bool is_key(const ast::Constraint& constraint) {
+    return constraint.constraint_kind == ast::ConstraintKind::primary_key ||
+           constraint.constraint_kind == ast::ConstraintKind::unique;
   }
 
   static void change_owner(DdlRun& run, const ast::AlterTableStmt& syntax) {
@@ -120,7 +127,7 @@ class AlterTable final : public DdlCommand {
       case ast::AlterTableKind::drop_not_null:
         return run.finish(definition.set_not_null(table, command.name, false));
       case ast::AlterTableKind::set_type:
-        return set_type(run, table, command);
+        return alter_column_type(run, table, command);
       case ast::AlterTableKind::add_constraint:
         return add_constraint(run, table, *command.constraint);
       case ast::AlterTableKind::drop_constraint:
@@ -159,13 +166,6 @@ class AlterTable final : public DdlCommand {
   // Tuning that has no meaning here; the column must exist all the same.
   static void require_column(DdlRun& run, Oid table, std::string_view name) {
     find_column(run, table, name);
-  }
-
-  static const ColumnDescriptor& find_column(DdlRun& run, Oid table, std::string_view name) {
-    const TableDescriptor& descriptor = run.table(table);
-    if (const ColumnDescriptor* column = descriptor.find_column(name)) return *column;
-    throw SqlError(sqlstate::undefined_column, concat("column \"", name, "\" of relation \"",
-                                                      descriptor.name, "\" does not exist"));
   }
 
   static bool is_volatile(const BoundExpression& expression) {
@@ -237,47 +237,6 @@ class AlterTable final : public DdlCommand {
       made = define_default(run, command.expression_text);
     run.finish(
         run.definition().set_default(table, command.name, made.text, std::move(made.sequences)));
-  }
-
-  static void set_type(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
-    const ColumnDescriptor& column = find_column(run, table, command.name);
-    int16_t number = column.number;  // the descriptor may go with the first step
-    BoundType type = bind_type(run.binding(), *command.column->type);
-    if (column.identity != IdentityKind::none) {
-      SequenceOptions options;
-      options.type = type.type;
-      run.finish(run.definition().set_identity(table, command.name, IdentityKind::none, options));
-    }
-    TableShape shape = TableShape::of(run.table(table));
-    const ast::Node* source = command.expression;
-    if (source == nullptr) {
-      auto* itself = run.arena().make<ast::ColumnRef>();
-      itself->kind = ast::NodeKind::column_ref;
-      std::string_view fields[] = {command.name};
-      itself->fields = run.arena().copy_span(fields);
-      source = itself;
-    }
-    const BoundExpression* value = bind_column_type_change(run, shape, source, command, type);
-    ColumnTransform transform(run, *value, shape.columns.size(), static_cast<size_t>(number - 1));
-    run.finish(
-        run.definition().set_column_type(table, command.name, type.type, type.typmod, &transform));
-    check_foreign_keys_of(run, table, number);
-  }
-
-  static const BoundExpression* bind_column_type_change(DdlRun& run, const TableShape& shape,
-                                                        const ast::Node* source,
-                                                        const ast::AlterTableCommand& command,
-                                                        BoundType type) {
-    try {
-      return bind_conversion(run, shape, source, command.name, type.type, type.typmod);
-    } catch (SqlError& error) {
-      if (command.expression != nullptr || error.state() != sqlstate::datatype_mismatch) throw;
-      std::string name = type_name(type.type);
-      throw SqlError(
-          sqlstate::datatype_mismatch,
-          concat("column \"", command.name, "\" cannot be cast automatically to type ", name))
-          .hint(concat("You might need to specify \"USING ", command.name, "::", name, "\"."));
-    }
   }
 
   static void add_constraint(DdlRun& run, Oid table, const ast::Constraint& constraint) {

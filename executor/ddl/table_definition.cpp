@@ -61,6 +61,13 @@ TableShape TableShape::of(const TableDescriptor& table) {
   return shape;
 }
 
+const ColumnDescriptor& find_column(DdlRun& run, Oid table, std::string_view name) {
+  const TableDescriptor& descriptor = run.table(table);
+  if (const ColumnDescriptor* column = descriptor.find_column(name)) return *column;
+  throw SqlError(sqlstate::undefined_column, concat("column \"", name, "\" of relation \"",
+                                                    descriptor.name, "\" does not exist"));
+}
+
 void throw_unsupported_constraint(DdlRun& run, const ast::Constraint& syntax) {
   std::string_view feature = "this kind of constraint";
   switch (syntax.constraint_kind) {

@@ -18,6 +18,9 @@ struct TableShape {
   static TableShape of(const TableDescriptor& table);
 };
 
+// Throws 42703.
+const ColumnDescriptor& find_column(DdlRun& run, Oid table, std::string_view name);
+
 // Adds the columns of `table` to what names in `scope` mean: column i is slot i.
 void add_columns(Scope& scope, const TableShape& table);
 

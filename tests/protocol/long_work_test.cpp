@@ -194,7 +194,8 @@ TEST_F(EndedWorkTest, EndsInTheMidstOfACall) {
 
 // What is looked at as a whole: as it comes, before it is parsed, when it is planned, in the log.
 TEST_F(LongWork, OnALongTextLetsOthersRun) {
-  std::string text = "select length('" + std::string(100'000'000, 'a') + "')";
+  constexpr size_t length = 100'000'000;
+  std::string text = "select length('" + std::string(length, 'a') + "')";
   for (const char* end : {"", " from from"}) {
     std::string message = query(text + end);
     std::jthread sender([&] { worker.send(message); });
