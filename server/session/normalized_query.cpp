@@ -132,6 +132,7 @@ std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text) {
   if (entry->sharing != CachedText::Sharing::shared) return nullptr;
   auto portal = std::make_shared<Portal>();
   portal->statement = runner_.prepare(entry, 0, true);
+  portal->statement->is_normalized = true;
   return read_literals(*portal) ? portal : nullptr;
 }
 

@@ -28,7 +28,10 @@ struct PreparedStatement {
   bool is_planned = false;  // the planner's, not a command of the session
   std::shared_ptr<const ExecutablePlan> plan;
   std::vector<Oid> declared_types;
+  // As first planned. Values are read as these, so a later plan must have the same.
   std::vector<Oid> parameter_types;
+  // Its parameters are literals of a query, which may be read anew (NormalizedQuery).
+  bool is_normalized = false;
   // As first described: a later plan must give the same.
   std::vector<ResultColumn> result_columns;
   bool returns_rows = false;

@@ -163,18 +163,23 @@ std::shared_ptr<const ExecutablePlan> StatementRunner::plan(const PreparedStatem
   state_.transactions.open();
   state_.refresh_catalog();
   CatalogView& view = state_.transactions.catalog();
+  // A column that a parameter was compared with may have got another type since.
+  bool has_types = !statement.parameter_types.empty() && !statement.is_normalized;
   bool shared = statement.index < statement.text->plans.size();
   if (shared) {
     const auto& cached = statement.text->plans[statement.index];
-    if (cached != nullptr && cached->still_valid(view, now_us())) return cached;
+    bool fits = cached != nullptr && (!has_types || std::ranges::equal(cached->parameter_types(),
+                                                                       statement.parameter_types));
+    if (fits && cached->still_valid(view, now_us())) return cached;
   }
   StatementPlanner planner(state_.context, state_.planner_settings);
-  auto made = planner.prepare({.statement = statement.node,
-                               .owner = statement.text->syntax,
-                               .text = statement.text->syntax->text,
-                               .declared_parameter_types = statement.declared_types,
-                               .parameters_allowed = parameters_allowed});
-  if (shared && made->cacheable() && !view.has_local_changes())
+  auto made = planner.prepare(
+      {.statement = statement.node,
+       .owner = statement.text->syntax,
+       .text = statement.text->syntax->text,
+       .declared_parameter_types = has_types ? statement.parameter_types : statement.declared_types,
+       .parameters_allowed = parameters_allowed});
+  if (shared && !has_types && made->cacheable() && !view.has_local_changes())
     state_.services.plans.keep_plan(*statement.text, statement.index, made);
   return made;
 }
@@ -195,6 +200,9 @@ void StatementRunner::revalidate(PreparedStatement& statement) {
     return;
   }
   std::shared_ptr<const ExecutablePlan> fresh = plan(statement, true);
+  // Literals that were read as what they are no more: the query runs again from its text.
+  if (!std::ranges::equal(fresh->parameter_types(), statement.parameter_types))
+    raise_transaction_status(TransactionStatus::conflict_record);
   if (fresh->returns_rows() != statement.returns_rows ||
       !same_columns(fresh->result_columns(), statement.result_columns)) {
     throw SqlError(sqlstate::feature_not_supported, "cached plan must not change result type")
