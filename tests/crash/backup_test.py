@@ -231,6 +231,8 @@ def check_fork(tools, bed, shown):
     said = refused.stdout + refused.stderr
     if refused.returncode == 0 or f"{bed.root}/data/wal/" not in said or "another copy of this database" not in said:
         fail(f"a fork's log was not refused by name: {said}")
+    for name in segments(f"{bed.root}/data/wal"):
+        os.remove(f"{bed.root}/data/wal/{name}")
     lay(right, f"{bed.root}/data/wal")
     bed.start()
     if bed.sql("select a, count(*) from t where a in (77, 88) group by a") != [["88", "300001"]]:
