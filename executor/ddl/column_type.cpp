@@ -9,8 +9,6 @@
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
-#include "planner/explain/deparse.h"
-#include "sql/types/text.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -90,15 +88,8 @@ class TypeChange {
                     concat(what, " cannot be cast automatically to type ", type_name(type_.type)));
   }
 
-  // As the catalog shows it, literals with the types that they have.
   std::string text_of(const BoundExpression& expression) {
-    DeparseContext names;
-    names.types = &run_.types();
-    names.definition = true;
-    return deparse(names, expression, [&](int32_t slot) {
-      const std::string& name = before_.names[static_cast<size_t>(slot)];
-      return std::string(quote_identifier(name, run_.arena()));
-    });
+    return definition_text(run_.types(), expression, &before_);
   }
 
   std::string converted_default() {

@@ -6,6 +6,8 @@
 #include "planner/binder/modification_binder.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
+#include "planner/explain/deparse.h"
+#include "sql/types/text.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -66,6 +68,17 @@ const ColumnDescriptor& find_column(DdlRun& run, Oid table, std::string_view nam
   if (const ColumnDescriptor* column = descriptor.find_column(name)) return *column;
   throw SqlError(sqlstate::undefined_column, concat("column \"", name, "\" of relation \"",
                                                     descriptor.name, "\" does not exist"));
+}
+
+std::string definition_text(TypeContext& types, const BoundExpression& expression,
+                            const TableShape* table, bool pretty) {
+  DeparseContext names;
+  names.types = &types;
+  names.pretty = pretty;
+  names.definition = true;
+  return deparse(names, expression, [&](int32_t slot) {
+    return std::string(quote_identifier(table->names[static_cast<size_t>(slot)], *types.arena));
+  });
 }
 
 void throw_unsupported_constraint(DdlRun& run, const ast::Constraint& syntax) {

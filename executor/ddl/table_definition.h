@@ -21,6 +21,11 @@ struct TableShape {
 // Throws 42703.
 const ColumnDescriptor& find_column(DdlRun& run, Oid table, std::string_view name);
 
+// An expression over the table's columns (null: over none) as the catalog shows it: literals have
+// their types, implicit casts are left out.
+std::string definition_text(TypeContext& types, const BoundExpression& expression,
+                            const TableShape* table, bool pretty = false);
+
 // Adds the columns of `table` to what names in `scope` mean: column i is slot i.
 void add_columns(Scope& scope, const TableShape& table);
 

@@ -1,5 +1,7 @@
 // What the catalog keeps, as PostgreSQL shows it: expressions (defaults, checks), indexes and
 // constraints as SQL.
+#include <optional>
+
 #include "base/byte_buffer.h"
 #include "catalog/catalog_snapshot.h"
 #include "catalog/catalog_view.h"
@@ -10,7 +12,6 @@
 #include "executor/functions/function.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
-#include "planner/explain/deparse.h"
 #include "sql/types/text.h"
 #include "sql/types/type.h"
 
@@ -29,13 +30,13 @@ const ColumnDescriptor* find_column(const CatalogView& catalog, const DefaultNod
 }
 
 // A default is shown as what its column gets.
-const BoundExpression* bind(StatementBinding& binding, const TableDescriptor* table,
+const BoundExpression* bind(StatementBinding& binding, const TableShape* table,
                             std::string_view text) {
   DefaultNode node = parse_default_node(text);
   if (const ColumnDescriptor* column = find_column(binding.catalog, node))
     return bind_column_default(binding, *column);
   Scope scope(binding, nullptr);
-  if (table != nullptr) add_columns(scope, TableShape::of(*table));
+  if (table != nullptr) add_columns(scope, *table);
   return bind_expression(scope, parse_expression(binding, node.expression), ExpressionPlace::none);
 }
 
@@ -52,15 +53,10 @@ std::string shown_expression(EvalContext& context, const TableDescriptor* table,
                            .types = types,
                            .parameters = {},
                            .tables = {}};
-  const BoundExpression* expression = bind(binding, table, text);
-  DeparseContext names;
-  names.types = &types;
-  names.pretty = pretty;
-  names.definition = true;
-  return deparse(names, *expression, [&](int32_t slot) {
-    const std::string& name = table->columns[static_cast<size_t>(slot)].name;
-    return std::string(quote_identifier(name, memory));
-  });
+  std::optional<TableShape> shape;
+  if (table != nullptr) shape = TableShape::of(*table);
+  const TableShape* columns = shape ? &*shape : nullptr;
+  return definition_text(types, *bind(binding, columns, text), columns, pretty);
 }
 
 Datum copied(EvalContext& context, std::string_view text) {
