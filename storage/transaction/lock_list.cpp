@@ -30,7 +30,7 @@ void LockTable::list_owner(LockOwner& owner, std::vector<LockEntry>& entries) {
   fill_under_latch(entries, [&](auto add) {
     // Nobody ends a hold now, so that the relations stay.
     std::lock_guard guard(owner.latch_);
-    for (const LockOwner::RelationHold& hold : owner.relations_) {
+    for (const RelationHold& hold : owner.relations_) {
       if (hold.queued) continue;
       add({.owner = &owner,
            .relation = hold.relation->id(),

@@ -33,6 +33,7 @@
 #include "storage/record/backoff.h"
 #include "storage/relation/lock_mode.h"
 #include "storage/transaction/abort_reason.h"
+#include "storage/transaction/relation_holds.h"
 
 namespace pgsilo {
 
@@ -163,14 +164,6 @@ class LockOwner {
     uint64_t number = 0;    // grows with every wait that begins or ends
     int64_t since_us = 0;   // Unix time
   };
-  // A lock on a relation. A weak one that is only noted here becomes one that is held in the
-  // lock's queue when somebody wants a strong one.
-  struct RelationHold {
-    Relation* relation = nullptr;
-    LockMode mode = LockMode::none;
-    bool queued = false;             // under the latch
-    bool keeps_writers_out = false;  // LockTable::keep_writers_out()
-  };
   void begin_wait(const Wait& wait);
   void end_wait();
   LockModes modes_of(const Relation& relation, bool queued) const;  // under the latch
@@ -188,9 +181,9 @@ class LockOwner {
     LockTag tag() const;
   };
   std::vector<Grant> locks_;
-  std::vector<RelationHold> relations_;  // in order of acquisition; only the owner adds and removes
-  uint32_t excluded_ = 0;                // of those, in mode access exclusive
-  uint32_t kept_ = 0;                    // of those, only to keep writers out
+  RelationHolds relations_;
+  uint32_t excluded_ = 0;  // of those, in mode access exclusive
+  uint32_t kept_ = 0;      // of those, only to keep writers out
   LockQueue* spare_queues_ = nullptr;
   LockHolder* spare_holders_ = nullptr;
   LockOwner* next_free_ = nullptr;

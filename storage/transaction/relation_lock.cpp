@@ -28,17 +28,15 @@ bool is_weak(LockMode mode) { return mode <= LockMode::row_exclusive; }
 
 LockModes LockOwner::modes_of(const Relation* relation) const {
   LockModes modes;
-  for (const RelationHold& hold : relations_) {
-    if (hold.relation == relation) modes |= hold.mode;
-  }
+  relations_.visit(relation, [&](const RelationHold& hold) { modes |= hold.mode; });
   return modes;
 }
 
 LockModes LockOwner::modes_of(const Relation& relation, bool queued) const {
   LockModes modes;
-  for (const RelationHold& hold : relations_) {
-    if (hold.relation == &relation && hold.queued == queued) modes |= hold.mode;
-  }
+  relations_.visit(&relation, [&](const RelationHold& hold) {
+    if (hold.queued == queued) modes |= hold.mode;
+  });
   return modes;
 }
 
@@ -49,18 +47,16 @@ bool LockOwner::excludes(const Relation* relation) const {
 bool LockOwner::note(Relation& relation, LockMode mode) {
   std::lock_guard guard(latch_);
   if (relation.gate().stops(mode)) return false;
-  relations_.push_back({&relation, mode, /*queued=*/false});
+  relations_.add({.relation = &relation, .mode = mode});
   return true;
 }
 
 // Throws std::bad_alloc.
 void LockOwner::reserve_hold() {
-  if (relations_.size() < relations_.capacity()) return;
-  std::vector<RelationHold> larger;
-  larger.reserve(std::max<size_t>(16, 2 * relations_.size()));
+  if (!relations_.is_full()) return;
+  RelationHolds larger(std::max<size_t>(16, 2 * relations_.size()));
   std::lock_guard guard(latch_);
-  larger.assign(relations_.begin(), relations_.end());
-  relations_.swap(larger);
+  relations_.move_to(larger);
 }
 
 // ---- LockTable ----
@@ -90,7 +86,7 @@ TransactionStatus LockTable::lock_relation(LockOwner& owner, Relation& relation,
   }
   if (mode == LockMode::access_exclusive) ++owner.excluded_;
   std::lock_guard guard(owner.latch_);
-  owner.relations_.push_back({&relation, mode, /*queued=*/true});
+  owner.relations_.add({.relation = &relation, .mode = mode, .queued = true});
   return TransactionStatus::ok;
 }
 
@@ -160,7 +156,7 @@ void LockTable::move_notes(LockOwner& owner, Relation& relation) {
   } else {
     queue->add_holder(fresh_holder.release(), &owner, modes);
   }
-  for (LockOwner::RelationHold& hold : owner.relations_) hold.queued |= hold.relation == &relation;
+  owner.relations_.visit(&relation, [](RelationHold& hold) { hold.queued = true; });
   queue->publish();
 }
 
@@ -186,7 +182,7 @@ void LockTable::reduce_relation(LockOwner& owner, Relation& relation) {
 
 void LockTable::drop_relations(LockOwner& owner, size_t keep) {
   for (;;) {
-    LockOwner::RelationHold gone;
+    RelationHold gone;
     {
       std::lock_guard guard(owner.latch_);
       auto& holds = owner.relations_;
@@ -209,10 +205,8 @@ void LockTable::release_relations_since(LockOwner& owner, size_t keep, Exclusion
   let_writers_in(owner);
   if (exclusions == Exclusions::stay && owner.excludes_any()) {
     std::lock_guard guard(owner.latch_);
-    auto& holds = owner.relations_;
-    for (size_t i = keep; i < holds.size(); ++i) {
-      if (owner.excludes(holds[i].relation)) std::swap(holds[keep++], holds[i]);
-    }
+    keep = owner.relations_.bring_forward(
+        keep, [&](const RelationHold& hold) { return owner.excludes(hold.relation); });
   }
   drop_relations(owner, keep);
 }
@@ -237,12 +231,8 @@ TransactionStatus LockTable::keep_writers_out(LockOwner& owner, Relation& relati
 // had, so that positions of savepoints stay true. How many they are.
 size_t LockTable::gather(LockOwner& owner, bool kept) {
   std::lock_guard guard(owner.latch_);
-  auto& holds = owner.relations_;
-  size_t first = 0;
-  for (size_t i = 0; i < holds.size(); ++i) {
-    if (holds[i].keeps_writers_out == kept) std::swap(holds[first++], holds[i]);
-  }
-  return first;
+  return owner.relations_.bring_forward(
+      0, [&](const RelationHold& hold) { return hold.keeps_writers_out == kept; });
 }
 
 void LockTable::let_writers_in(LockOwner& owner) {
