@@ -113,9 +113,14 @@ bool CatalogWriter::find_by_index(const SystemTable& table, RelationId index,
     candidate.key.encode_prefix({key.begin(), key.size()}, entry_key);
     RowRef entry;
     RowBuffer buffer(arena_);
-    TransactionStatus status = transaction_.get(relation(index), entry_key.view(), buffer, &entry);
-    if (status == TransactionStatus::not_found) return false;
-    require_ok(status);
+    // What is free is taken next, and then the index tells whether it still is: that others take
+    // names beside it must not disturb. What is found must stay true.
+    TransactionStatus status = TransactionStatus::ok;
+    for (ReadPurpose purpose : {ReadPurpose::passing, ReadPurpose::plain}) {
+      status = transaction_.get(relation(index), entry_key.view(), buffer, &entry, purpose);
+      if (status == TransactionStatus::not_found) return false;
+      require_ok(status);
+    }
     RowRef found;
     require_found(
         transaction_.get_via_entry(relation(table.relation_id()), entry, buffer_, &found));

@@ -43,6 +43,7 @@ class CatalogWriter {
   // Replaces the row of the same primary key, which exists.
   void update(const SystemRow& row);
   // Looks one of the table's unique indexes up by all its columns; `row` receives the table's row.
+  // Where there is none, the caller inserts one.
   bool find_by_index(const SystemTable& table, RelationId index, std::initializer_list<Datum> key,
                      std::string* row);
   // Registers the read of a row by its primary key; false if there is none.
