@@ -102,19 +102,11 @@ void Catalog::set_snapshot(std::shared_ptr<const CatalogSnapshot> snapshot) {
 }
 
 void Catalog::publish(Epoch epoch, std::span<const CatalogChange> tables,
-                      std::span<const SchemaDescriptor> new_schemas,
-                      std::span<const Oid> dropped_schemas) {
+                      std::span<const SchemaChange> schemas) {
   std::lock_guard lock(snapshot_mutex_);
   CatalogSnapshotBuilder builder(*snapshot_);
-  for (const SchemaDescriptor& schema : new_schemas) builder.put_schema(schema);
-  for (const CatalogChange& change : tables) {
-    if (change.table != nullptr) {
-      builder.put_table(change.table);
-    } else {
-      builder.remove_table(change.oid);
-    }
-  }
-  for (Oid schema : dropped_schemas) builder.remove_schema(schema);
+  builder.apply(tables);
+  builder.apply(schemas);
   builder.committed_in(epoch);
   snapshot_ = builder.build(snapshot_->version() + 1);
   // Release: pairs with version().

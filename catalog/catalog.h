@@ -36,12 +36,6 @@ class Transaction;
 class WorkerContext;
 struct WaitSettings;
 
-// One object's new state; `table` null: it is gone.
-struct CatalogChange {
-  Oid oid = invalid_oid;
-  std::shared_ptr<const TableDescriptor> table;
-};
-
 class Catalog {
  public:
   static constexpr Oid first_user_oid = first_user_relation.value();
@@ -84,7 +78,7 @@ class Catalog {
   // The changes of a transaction that was committed in `epoch`; its pg_class rows are in their tree
   // now.
   void publish(Epoch epoch, std::span<const CatalogChange> tables,
-               std::span<const SchemaDescriptor> new_schemas, std::span<const Oid> dropped_schemas);
+               std::span<const SchemaChange> schemas);
 
   RelationDirectory& relations() { return relations_; }
   const SystemTables& system_tables() const { return tables_; }

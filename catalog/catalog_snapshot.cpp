@@ -110,13 +110,20 @@ void CatalogSnapshotBuilder::remove_table(Oid oid) {
   const auto* found = snapshot_->tables_.find(oid);
   if (found == nullptr) return;
   std::shared_ptr<const TableDescriptor> table = *found;
-  snapshot_->names_.erase({table->schema, table->name});
+  forget_name(*table, table->name);
   for (const auto& index : table->indexes) {
-    snapshot_->names_.erase({table->schema, index->name});
+    forget_name(*table, index->name);
     snapshot_->index_tables_.erase(index->oid);
   }
   remove_links(*table);
   snapshot_->tables_.erase(oid);
+}
+
+// Unless it stands for another table's by now: that was put before this one gave it up.
+void CatalogSnapshotBuilder::forget_name(const TableDescriptor& table, std::string_view name) {
+  const CatalogSnapshot::Named* named = snapshot_->names_.find({table.schema, name});
+  if (named != nullptr && named->table->oid == table.oid)
+    snapshot_->names_.erase({table.schema, name});
 }
 
 void CatalogSnapshotBuilder::add_links(const TableDescriptor& table) {
@@ -144,13 +151,35 @@ void CatalogSnapshotBuilder::remove_schema(Oid oid) {
   const auto* found = snapshot_->schemas_.find(oid);
   if (found == nullptr) return;
   std::shared_ptr<const SchemaDescriptor> schema = *found;
-  snapshot_->schema_names_.erase({invalid_oid, schema->name});
+  CatalogSnapshot::NameKey name{invalid_oid, schema->name};
+  const auto* named = snapshot_->schema_names_.find(name);
+  if (named != nullptr && (*named)->oid == oid) snapshot_->schema_names_.erase(name);
   snapshot_->schemas_.erase(oid);
 }
 
 // Changes are published in another order than they were committed in.
 void CatalogSnapshotBuilder::committed_in(Epoch epoch) {
   if (epoch > snapshot_->epoch_) snapshot_->epoch_ = epoch;
+}
+
+void CatalogSnapshotBuilder::apply(std::span<const CatalogChange> changes) {
+  for (const CatalogChange& change : changes) {
+    if (change.table != nullptr) {
+      put_table(change.table);
+    } else {
+      remove_table(change.oid);
+    }
+  }
+}
+
+void CatalogSnapshotBuilder::apply(std::span<const SchemaChange> changes) {
+  for (const SchemaChange& change : changes) {
+    if (change.dropped) {
+      remove_schema(change.schema.oid);
+    } else {
+      put_schema(change.schema);
+    }
+  }
 }
 
 std::shared_ptr<const CatalogSnapshot> CatalogSnapshotBuilder::build(uint64_t version) {

@@ -87,6 +87,16 @@ class CatalogSnapshot {
   PersistentMap<NameKey, SchemaPointer, NameHash> schema_names_;  // schema: none
 };
 
+// One object's new state; `table` null: it is gone.
+struct CatalogChange {
+  Oid oid = invalid_oid;
+  std::shared_ptr<const TableDescriptor> table;
+};
+struct SchemaChange {
+  SchemaDescriptor schema;
+  bool dropped = false;
+};
+
 // Makes a snapshot from another by replacing tables. Thread safety: none.
 class CatalogSnapshotBuilder {
  public:
@@ -98,11 +108,14 @@ class CatalogSnapshotBuilder {
   void remove_table(Oid oid);
   void put_schema(SchemaDescriptor schema);
   void remove_schema(Oid oid);
+  void apply(std::span<const CatalogChange> changes);
+  void apply(std::span<const SchemaChange> changes);
   // What was done so far was committed in `epoch`.
   void committed_in(Epoch epoch);
   std::shared_ptr<const CatalogSnapshot> build(uint64_t version);
 
  private:
+  void forget_name(const TableDescriptor& table, std::string_view name);
   void add_links(const TableDescriptor& table);
   void remove_links(const TableDescriptor& table);
 

@@ -18,21 +18,34 @@
 namespace pgsilo {
 
 CatalogView::CatalogView(Catalog& catalog)
-    : catalog_(&catalog), snapshot_(catalog.snapshot()), search_path_{system_oid::schema_public} {}
+    : catalog_(&catalog), search_path_{system_oid::schema_public} {
+  take_newest();
+}
 
 void CatalogView::refresh() {
-  if (held_ || has_local_changes() ||
-      (snapshot_ != nullptr && snapshot_->version() == catalog_->version()))
-    return;
-  snapshot_ = catalog_->snapshot();
+  if (!held_ && base_ != catalog_->version()) take_newest();
+}
+
+void CatalogView::take_newest() {
+  std::shared_ptr<const CatalogSnapshot> newest = catalog_->snapshot();
+  if (newest == nullptr) return;  // the server is starting
+  uint64_t base = newest->version();
+  if (has_local_changes()) {
+    CatalogSnapshotBuilder builder(*newest);
+    builder.apply(last_changes());
+    builder.apply(schema_changes_);
+    newest = builder.build(catalog_->next_local_version());
+  }
+  snapshot_ = std::move(newest);
+  base_ = base;
 }
 
 // Who committed at the boundary or before has published when nobody is in between, and who had
 // published by then had committed before the boundary.
 bool CatalogView::hold(uint64_t version) {
   if (catalog_->is_changing()) return false;
-  snapshot_ = catalog_->snapshot();
-  held_ = snapshot_->version() == version;
+  take_newest();
+  held_ = base_ == version;
   return held_;
 }
 
@@ -143,11 +156,11 @@ std::shared_ptr<const TableDescriptor> CatalogView::with_record(
 }
 
 // Of each object its last change, in order.
-std::vector<const CatalogChange*> CatalogView::last_changes() const {
+std::vector<CatalogChange> CatalogView::last_changes() const {
   std::unordered_set<Oid> seen;
-  std::vector<const CatalogChange*> last;
+  std::vector<CatalogChange> last;
   for (const CatalogChange& change : std::views::reverse(changes_)) {
-    if (seen.insert(change.oid).second) last.push_back(&change);
+    if (seen.insert(change.oid).second) last.push_back(change);
   }
   std::ranges::reverse(last);
   return last;
@@ -165,10 +178,10 @@ TransactionStatus CatalogView::before_commit(Transaction& transaction) {
   };
   std::shared_ptr<const CatalogSnapshot> committed = catalog_->snapshot();
   TransactionStatus status = transaction.begin_statement();
-  for (const CatalogChange* change : last_changes()) {
+  for (const CatalogChange& change : last_changes()) {
     if (status != TransactionStatus::ok) break;
-    SequenceState* before = state_of(committed->find_table(change->oid));
-    SequenceState* after = state_of(change->table.get());
+    SequenceState* before = state_of(committed->find_table(change.oid));
+    SequenceState* after = state_of(change.table.get());
     if (before == after) continue;
     if (before != nullptr) status = before->remove_row(transaction);
     if (after != nullptr && status == TransactionStatus::ok)
@@ -179,21 +192,11 @@ TransactionStatus CatalogView::before_commit(Transaction& transaction) {
 
 void CatalogView::publish(const Transaction& transaction) {
   Pin pin(transaction.worker().reclaimer());
-  std::vector<CatalogChange> changes;
-  for (const CatalogChange* change : last_changes()) {
-    changes.push_back(
-        {change->oid, change->table != nullptr ? with_record(*change->table) : nullptr});
+  std::vector<CatalogChange> changes = last_changes();
+  for (CatalogChange& change : changes) {
+    if (change.table != nullptr) change.table = with_record(*change.table);
   }
-  std::vector<SchemaDescriptor> new_schemas;
-  std::vector<Oid> dropped_schemas;
-  for (const SchemaChange& change : schema_changes_) {
-    if (change.dropped) {
-      dropped_schemas.push_back(change.schema.oid);
-    } else {
-      new_schemas.push_back(change.schema);
-    }
-  }
-  catalog_->publish(transaction.commit_tid().epoch(), changes, new_schemas, dropped_schemas);
+  catalog_->publish(transaction.commit_tid().epoch(), changes, schema_changes_);
 }
 
 // What is done is forgotten before the next step may fail.
@@ -231,7 +234,7 @@ void CatalogView::end_change() {
 void CatalogView::forget_changes() {
   changes_.clear();
   schema_changes_.clear();
-  snapshot_ = catalog_->snapshot();
+  take_newest();
 }
 
 void CatalogView::forget_local() {
@@ -241,7 +244,7 @@ void CatalogView::forget_local() {
 }
 
 CatalogView::Mark CatalogView::mark() const {
-  return {snapshot_, changes_.size(), dropped_relations_.size(), schema_changes_.size()};
+  return {snapshot_, base_, changes_.size(), dropped_relations_.size(), schema_changes_.size()};
 }
 
 void CatalogView::rollback_to(const Mark& mark) {
@@ -251,6 +254,7 @@ void CatalogView::rollback_to(const Mark& mark) {
   changes_.resize(mark.changes);
   schema_changes_.resize(mark.schema_changes);
   snapshot_ = mark.snapshot;
+  base_ = mark.base;
 }
 
 }  // namespace pgsilo

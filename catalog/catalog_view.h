@@ -1,6 +1,7 @@
-// A session's view of the catalog: the committed snapshot it last refreshed to, or, inside a
-// transaction that has run DDL, its own changes on top. Names without a schema are found by the
-// search path. Thread safety: none; one per session.
+// A session's view of the catalog: the committed snapshot it last refreshed to, and, inside a
+// transaction that has run DDL, its own changes on top. What these concern stays as it is in newer
+// snapshots, for the transaction has the locks that changes of it take. Names without a schema are
+// found by the search path. Thread safety: none; one per session.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +25,11 @@ class CatalogView {
 
   Catalog& catalog() { return *catalog_; }
 
-  // Takes the newest committed snapshot unless the transaction has changes of its own or reads the
-  // past. Called with
-  // the storage transaction open, at the start of every statement (and of each re-run after a
-  // conflict): the transaction's pin is what keeps the relations and records alive that the
-  // snapshot's descriptors point at. One atomic load when nothing changed.
+  // Takes the newest committed snapshot, with the transaction's own changes on top, unless it reads
+  // the past. Called with the storage transaction open, at the start of every statement (and of
+  // each re-run after a conflict): the transaction's pin is what keeps the relations and records
+  // alive that the snapshot's descriptors point at. One atomic load when nothing changed. Throws
+  // std::bad_alloc and has then changed nothing.
   void refresh();
 
   // For a transaction that reads the past: until release() the view stays as it is. hold() is
@@ -92,6 +93,7 @@ class CatalogView {
   // For savepoints: where the transaction's own changes stand, and going back to it.
   struct Mark {
     std::shared_ptr<const CatalogSnapshot> snapshot;
+    uint64_t base = 0;
     size_t changes = 0;
     size_t dropped_relations = 0;
     size_t schema_changes = 0;
@@ -100,19 +102,17 @@ class CatalogView {
   void rollback_to(const Mark& mark);
 
  private:
-  struct SchemaChange {
-    SchemaDescriptor schema;
-    bool dropped = false;
-  };
   CatalogRecord committed_record(system_oid::Table of, Oid oid) const;
   std::shared_ptr<const TableDescriptor> with_record(const TableDescriptor& table) const;
-  std::vector<const CatalogChange*> last_changes() const;
+  std::vector<CatalogChange> last_changes() const;
+  void take_newest();
   void publish(const Transaction& transaction);
   void forget_changes();
   void end_change();
 
   Catalog* catalog_;
   std::shared_ptr<const CatalogSnapshot> snapshot_;
+  uint64_t base_ = 0;  // version of the committed snapshot that this one has the changes on top of
   std::vector<CatalogChange> changes_;  // in order; a later one of the same table counts
   std::vector<SchemaChange> schema_changes_;
   std::vector<RelationId> dropped_relations_;

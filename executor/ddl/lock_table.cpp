@@ -81,7 +81,6 @@ class LockTableCommand final : public UtilityCommand {
       lock(state, name, *table.relation);
       // Who reads a snapshot is in nobody's way.
       if (state.transaction().mode() == TransactionMode::snapshot || is_current(table)) return;
-      if (catalog.has_local_changes()) state.check(TransactionStatus::conflict_record);
       // Whoever changed it commits before he tells everybody.
       constexpr int64_t moment_us = 100;
       state.session.parker->park(monotonic_us() + moment_us);

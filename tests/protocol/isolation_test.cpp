@@ -44,6 +44,37 @@ TEST_F(IsolationTest, ReadCommittedSeesWhatOthersCommitBetweenStatements) {
   EXPECT_EQ(other.column("select v from isolation_test where id = 2"), "6 ");
 }
 
+TEST_F(IsolationTest, WhatOthersDefineIsSeenBehindOnesOwnDefinitions) {
+  begin(one, "read committed");
+  EXPECT_EQ(one.ask(query("create table isolation_mine (a int)")), "CZT");
+  EXPECT_EQ(one.ask(query("savepoint s")), "CZT");
+  EXPECT_EQ(other.ask(query("alter table isolation_test add w int default 7")), "CZI");
+  EXPECT_EQ(other.ask(query("create table isolation_theirs (b int)")), "CZI");
+  EXPECT_EQ(one.column("select sum(w) from isolation_test"), "28 ");
+  EXPECT_EQ(one.column("select count(*) from isolation_theirs, isolation_mine"), "0 ");
+  EXPECT_EQ(one.ask(query("alter table isolation_theirs add c int")), "CZT");
+  EXPECT_EQ(one.ask(query("rollback to s")), "CZT");
+  EXPECT_EQ(one.column("select sum(w) from isolation_test"), "28 ");
+  EXPECT_EQ(one.ask(query("alter table isolation_theirs add d int")), "CZT");
+  EXPECT_EQ(one.ask(query("insert into isolation_theirs values (1, 2)")), "CZT");
+  EXPECT_EQ(one.ask(query("commit")), "CZI");
+  EXPECT_EQ(other.column("select d from isolation_theirs"), "2 ");
+  EXPECT_EQ(other.ask(query("drop table isolation_mine, isolation_theirs")), "CZI");
+}
+
+TEST_F(IsolationTest, BlocksThatDefineDifferentThingsDoNotDisturbEachOther) {
+  for (std::string level : {"read committed", "serializable"}) {
+    for (RawClient* client : {&one, &other}) begin(*client, level);
+    EXPECT_EQ(one.ask(query("create table isolation_a (id serial primary key)")), "CZT");
+    EXPECT_EQ(other.ask(query("create table isolation_b (id serial primary key)")), "CZT");
+    EXPECT_EQ(one.ask(query("create index isolation_ai on isolation_a (id)")), "CZT");
+    EXPECT_EQ(other.ask(query("alter table isolation_b rename to isolation_c")), "CZT");
+    EXPECT_EQ(one.ask(query("commit")), "CZI");
+    EXPECT_EQ(other.ask(query("commit")), "CZI");
+    EXPECT_EQ(one.ask(query("drop table isolation_a, isolation_c")), "CZI");
+  }
+}
+
 TEST_F(IsolationTest, SerializableDoesNot) {
   begin(one, "serializable");
   EXPECT_EQ(one.column("select sum(v) from isolation_test"), "0 ");
