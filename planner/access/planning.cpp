@@ -50,6 +50,11 @@ const BoundExpression* QueryContext::outer_parameter(const BoundExpression* expr
   return parameter_for(statement, *owner->child, lower_levels(arena(), expression, levels_up));
 }
 
+const std::vector<bool>& QueryContext::columns_read(int32_t relation) {
+  if (!read_columns_) read_columns_ = read_columns(query);
+  return (*read_columns_)[relation];
+}
+
 PlanningDepth::PlanningDepth(StatementPlanning& statement) : statement_(statement) {
   constexpr size_t query_work = 32768;
   did_work(query_work);

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/arena.h"
 #include "planner/bound/query.h"
 #include "planner/plan/plan_node.h"
+#include "planner/rewrite/unread_outputs.h"
 
 namespace pgsilo {
 
@@ -67,11 +69,16 @@ class QueryContext {
   const BoundExpression* outer_parameter(const BoundExpression* expression, int32_t levels_up);
   // The same for an expression of this query, inside the child it is planning now.
   const BoundExpression* own_parameter(const BoundExpression* expression);
+  // By column of the query's relation: whether anything reads it.
+  const std::vector<bool>& columns_read(int32_t relation);
 
   StatementPlanning& statement;
   QueryContext* const parent;
   const BoundQuery& query;
   ChildFrame* child = nullptr;
+
+ private:
+  std::optional<ReadColumns> read_columns_;  // once asked for
 };
 
 // Makes `frame` the one that asks this query, for as long as it lives.

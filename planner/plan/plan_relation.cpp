@@ -5,6 +5,7 @@
 #include "planner/plan/make_plan.h"
 #include "planner/plan/query_planner.h"
 #include "planner/rewrite/flatten.h"
+#include "planner/rewrite/unread_outputs.h"
 
 namespace pgsilo {
 
@@ -56,11 +57,26 @@ QueryContext* owner_of(QueryContext& context, int32_t levels_up) {
   return owner;
 }
 
-const PlanNode* plan_cte(QueryContext& context, const BoundRelation& relation) {
+// What of relation number `number` the query around it reads; of different rows all columns tell.
+const BoundQuery& read_part(QueryContext& context, int32_t number, const BoundQuery& query) {
+  if (context.query.relations[number]->distinct_rows) return query;
+  return *without_unread(context.arena(), query, context.columns_read(number));
+}
+
+const PlanNode* plan_subquery(QueryContext& context, int32_t number) {
+  const BoundRelation& relation = *context.query.relations[number];
+  const PlanNode* plan =
+      plan_query(context.statement, &context, read_part(context, number, *relation.query));
+  return relation.distinct_rows ? make_distinct_rows(context.statement, plan) : plan;
+}
+
+const PlanNode* plan_cte(QueryContext& context, int32_t number) {
+  const BoundRelation& relation = *context.query.relations[number];
   BoundCte& cte = *relation.cte;
   StatementPlanning& statement = context.statement;
   QueryContext* owner = owner_of(context, relation.cte_levels_up);
-  if (!is_kept_cte(cte)) return plan_query(statement, owner, *cte.query);
+  if (!is_kept_cte(cte))
+    return plan_query(statement, owner, read_part(context, number, *cte.query));
   if (cte.number < 0) {
     const PlanNode* plan = plan_query(statement, owner, *cte.query);
     cte.number = static_cast<int32_t>(statement.cte_plans.size());
@@ -87,8 +103,7 @@ OtherRelation plan_relation(QueryContext& context, int32_t number) {
     ChildFrameGuard guard(context, frame);
     switch (relation.kind) {
       case RangeKind::subquery:
-        other.plan = plan_query(context.statement, &context, *relation.query);
-        if (relation.distinct_rows) other.plan = make_distinct_rows(context.statement, other.plan);
+        other.plan = plan_subquery(context, number);
         break;
       case RangeKind::function:
         other.plan = plan_function(context, relation);
@@ -97,7 +112,7 @@ OtherRelation plan_relation(QueryContext& context, int32_t number) {
         other.plan = plan_values(context, relation);
         break;
       case RangeKind::cte:
-        other.plan = plan_cte(context, relation);
+        other.plan = plan_cte(context, number);
         break;
       case RangeKind::table:
         break;
