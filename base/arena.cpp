@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "base/freed_memory.h"
-#include "base/limits.h"
 #include "base/memory_budget.h"
 
 namespace pgsilo {

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/limits.h"
+
 namespace pgsilo {
 
 enum class ArenaLimit : uint8_t { none, memory_limit };
@@ -69,6 +71,10 @@ class Arena {
 
   // Frees everything; keeps a block of at most limits::kept_arena_bytes for reuse.
   void reset();
+  // The same if there is more to it than what it keeps.
+  void trim() {
+    if (bytes_reserved_ > limits::kept_arena_bytes) reset();
+  }
   size_t bytes_reserved() const { return bytes_reserved_; }
 
  private:

@@ -4,6 +4,7 @@
 #include "executor/constraint/reference_events.h"
 #include "executor/executable_plan.h"
 #include "executor/operator/cte.h"
+#include "executor/operator/operator.h"
 #include "executor/operator/subplan.h"
 #include "executor/transaction_status.h"
 #include "planner/plan/transaction_plan.h"
@@ -142,6 +143,8 @@ void ExecutionState::close() {
   for (auto& run : ctes) {
     if (run != nullptr) run->reset();
   }
+  Scratch::trim(scratches);
+  memory.trim();
 }
 
 }  // namespace pgsilo

@@ -19,6 +19,7 @@ class ExecutablePlan;
 class CteRun;
 enum class TableUse : uint8_t;
 class Operator;
+class Scratch;
 class SubplanRun;
 struct ReferenceQueue;
 struct TableDescriptor;
@@ -47,7 +48,7 @@ struct ExecutionState {
   bool inserts_for_good();
   // The transaction rests on this table's descriptor, and has what lock `use` needs.
   void use_table(const TableDescriptor& table, TableUse use);
-  // Lets go of everything that needs the transaction.
+  // Lets go of everything that needs the transaction, and of memory beyond the ordinary.
   void close();
 
   std::shared_ptr<const ExecutablePlan> plan;
@@ -55,7 +56,8 @@ struct ExecutionState {
   ExecutionContext& session;
   RowContext rows;
   std::vector<Datum> registers;
-  Arena memory;  // emptied at the start of each run
+  Arena memory;                  // emptied at the start of each run
+  Scratch* scratches = nullptr;  // all of the operators'; they live as long as these
   std::unique_ptr<Operator> root;
   std::vector<std::unique_ptr<SubplanRun>> subplans;
   std::vector<std::unique_ptr<CteRun>> ctes;

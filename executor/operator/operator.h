@@ -35,19 +35,29 @@ class Operator {
 };
 
 // Memory for the by-reference results of an operator's own programs: emptied when the operator
-// moves on.
+// moves on, and when the run is over.
 class Scratch {
  public:
-  explicit Scratch(ExecutionState& state) : state_(state) {}
+  explicit Scratch(ExecutionState& state) : state_(state), next_(state.scratches) {
+    state.scratches = this;
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
   // Forgets the last row's results and directs new ones here.
   void begin_row() {
     if (arena_.bytes_reserved() != 0) arena_.reset();
     state_.rows.use_arena(arena_);
   }
   void use() { state_.rows.use_arena(arena_); }
+  // Of all of the execution's, from `first` on: only memory of ordinary size stays.
+  static void trim(Scratch* first) {
+    for (Scratch* scratch = first; scratch != nullptr; scratch = scratch->next_)
+      scratch->arena_.trim();
+  }
 
  private:
   ExecutionState& state_;
+  Scratch* const next_;
   Arena arena_{ArenaLimit::memory_limit};
 };
 

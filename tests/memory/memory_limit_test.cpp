@@ -355,6 +355,13 @@ TEST_F(MemoryLimitTest, DiscardPlansGivesThoseOfTheSessionBack) {
   EXPECT_GT(free_bytes(), free_at_begin_ - 10000000);
 }
 
+TEST_F(MemoryLimitTest, AStatementThatHasEndedKeepsNoLongValues) {
+  must("prepare p (int) as select length(repeat('x', $1)), (select length(repeat('y', $1)))");
+  EXPECT_EQ(client.value("execute p (30000000)"), "30000000");
+  EXPECT_GT(free_bytes(), free_at_begin_ - 10000000);
+  must("deallocate p");
+}
+
 TEST_F(MemoryLimitTest, TheLimitIsShown) {
   EXPECT_EQ(client.value(
                 "select current_setting('memory_limit') = pg_size_pretty(memory_limit) or "
