@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <span>
 
 #include "base/append.h"
 #include "base/check.h"
@@ -186,15 +187,25 @@ void Transaction::rollback_to(const Mark& mark) {
   writes_.rollback_to(mark.versions);
   statement_wrote_direct_ = false;  // only into relations made since, which go
   dropped_.resize(mark.dropped);
+  drop_relations_since(mark);
+}
+
+// In whatever order; with what was written into them.
+void Transaction::drop_relations_since(const Mark& mark) {
+  auto gone = std::span(private_relations_).subspan(mark.relations);
+  if (gone.empty()) return;
+  std::ranges::sort(gone, {}, &PrivateRelation::relation);
+  auto since = placeholders_.begin() + mark.placeholders;  // the relations are newer than the mark
+  placeholders_.erase(std::remove_if(since, placeholders_.end(),
+                                     [&](const Placeholder& each) {
+                                       return std::ranges::binary_search(
+                                           gone, each.relation, {}, &PrivateRelation::relation);
+                                     }),
+                      placeholders_.end());
   while (private_relations_.size() > mark.relations) {
     Relation* relation = private_relations_.back().relation;
     private_relations_.pop_back();
     private_rows_.forget(*relation);
-    auto since = placeholders_.begin() + mark.placeholders;  // the relation is newer than the mark
-    placeholders_.erase(
-        std::remove_if(since, placeholders_.end(),
-                       [relation](const Placeholder& each) { return each.relation == relation; }),
-        placeholders_.end());
     drop_private(worker_, *relation);
   }
 }

@@ -392,6 +392,7 @@ class Transaction {
   TransactionStatus lock_record(const Record* record, RelationId relation, RowLock lock);
   void unlock_since(size_t lock_count);
   void let_go_since(const Mark& mark, LockTable::Exclusions exclusions);
+  void drop_relations_since(const Mark& mark);
   TransactionStatus await_writer(const Record* record, RelationId relation);
   bool is_current(const Record* record, Tid expected) const;
   bool inserts_directly(const Relation& relation) const;

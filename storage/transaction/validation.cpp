@@ -106,6 +106,8 @@ TransactionStatus Transaction::end_part(const Part& part) {
 // the range of its node since, nor has one with a placeholder that no row was ever put into.
 // A relation that nobody else can change from now on, and whose reads are not registered, may have
 // been changed since then.
+// That the trees which it read are a table's present ones is not told by their versions: whoever
+// reads looks at the descriptor behind the relation's lock (executor/table_lock.h).
 bool Transaction::statement_is_covered() const {
   if (gained_exclusion_) return false;
   if (nodes_.met_removals() || nodes_.any_gone(statement_nodes_, validated_epoch_)) return false;
