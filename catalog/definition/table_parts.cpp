@@ -259,10 +259,15 @@ void DefinitionSteps::remove_constraint_row(Oid constraint) {
   remove_row(system_oid::pg_constraint, {constraint});
 }
 
+// Whoever drops a sequence looks for the defaults that name it: he and who makes one notice each
+// other by the sequence's row.
 void DefinitionSteps::insert_default_rows(const TableDescriptor& table,
                                           const ColumnDescriptor& column) {
   writer_.insert(rows_.default_expression(table, column));
   for (Oid sequence : column.default_sequences) {
+    bool is_new = table_of(sequence).record.record == nullptr;
+    if (!is_new)
+      finish(draft_of(lock_table(sequence, {LockMode::access_share})), Concerns::writers);
     writer_.insert(rows_.dependency(system_oid::pg_attrdef, column.default_oid, sequence, 0, 'n'));
   }
 }
