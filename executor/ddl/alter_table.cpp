@@ -2,6 +2,9 @@
 // that PostgreSQL brings them into.
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "executor/ddl/column_type.h"
 #include "executor/ddl/foreign_key.h"
@@ -42,12 +45,19 @@ class AlterTable final : public DdlCommand {
     run.refuse_pending_events(*table, tag());
     Oid oid = table->oid;
     refuse_second_types(syntax);
+    ColumnReferences references;
     for (int pass = 0; pass <= last_pass; ++pass) {
       for (const ast::AlterTableCommand& command : syntax.commands) {
-        if (pass_of(command) == pass) apply(run, oid, command);
+        if (pass_of(command) == pass) apply(run, oid, command, references);
       }
+      if (pass != key_pass) continue;
+      for (const auto& [constraint, column] : references)
+        add_foreign_key(run, oid, *constraint, column);
     }
   }
+
+  // The foreign keys of new columns, made when all keys are there, and the columns' names.
+  using ColumnReferences = std::vector<std::pair<const ast::Constraint*, std::string>>;
 
   static void refuse_second_types(const ast::AlterTableStmt& syntax) {
     std::set<std::string_view> columns;
@@ -59,6 +69,7 @@ class AlterTable final : public DdlCommand {
     }
   }
 
+  static constexpr int key_pass = 4;
   static constexpr int last_pass = 6;
   // What goes, then types, new columns, new constraints, and what is said of columns.
   static int pass_of(const ast::AlterTableCommand& command) {
@@ -79,7 +90,7 @@ class AlterTable final : public DdlCommand {
       case Kind::set_identity:
         return 3;
       case Kind::add_constraint:
-        return is_key(*command.constraint) ? 4 : 5;
+        return is_key(*command.constraint) ? key_pass : key_pass + 1;
       case Kind::set_default:
       case Kind::add_identity:
         return 5;
@@ -110,11 +121,12 @@ class AlterTable final : public DdlCommand {
     throw SqlError(sqlstate::undefined_object, concat("role \"", role, "\" does not exist"));
   }
 
-  static void apply(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
+  static void apply(DdlRun& run, Oid table, const ast::AlterTableCommand& command,
+                    ColumnReferences& references) {
     DataDefinition& definition = run.definition();
     switch (command.kind) {
       case ast::AlterTableKind::add_column:
-        return add_column(run, table, command);
+        return add_column(run, table, command, references);
       case ast::AlterTableKind::drop_column:
         return run.finish(definition.drop_column(table, command.name, command.missing_ok,
                                                  command.behavior == ast::DropBehavior::cascade));
@@ -175,7 +187,8 @@ class AlterTable final : public DdlCommand {
     });
   }
 
-  static void add_column(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
+  static void add_column(DdlRun& run, Oid table, const ast::AlterTableCommand& command,
+                         ColumnReferences& references) {
     const TableDescriptor& before = run.table(table);
     DefinedColumn defined = define_column(run, *command.column, before.name);
     if (command.missing_ok && before.find_column(defined.column.name) != nullptr) {
@@ -203,7 +216,7 @@ class AlterTable final : public DdlCommand {
       run.finish(run.definition().add_key(table, key));
     for (const ast::Constraint* check : defined.checks) add_check(run, table, *check);
     for (const ast::Constraint* key : defined.foreign_keys)
-      add_foreign_key(run, table, *key, defined.column.name);
+      references.emplace_back(key, defined.column.name);
   }
 
   // serial and identity: existing rows get values of the new sequence.

@@ -54,6 +54,7 @@ class CreateIndex final : public DdlCommand {
     const auto& syntax = this->syntax<ast::CreateIndexStmt>();
     refuse_unsupported(syntax);
     const TableDescriptor* table = run.find_table(*syntax.relation);
+    run.refuse_pending_events(*table, tag());
     IndexDefinition index;
     index.name = syntax.name;
     index.unique = syntax.unique;
