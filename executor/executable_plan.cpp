@@ -6,7 +6,9 @@
 #include "executor/expression/membership_set.h"
 #include "executor/operator/cte.h"
 #include "executor/plan_compiler.h"
+#include "executor/table_lock.h"
 #include "executor/table_statistics.h"
+#include "executor/transaction_status.h"
 #include "executor/utility_command.h"
 #include "planner/plan/transaction_plan.h"
 #include "sql/limits.h"
@@ -87,6 +89,18 @@ bool ExecutablePlan::cacheable() const {
 
 bool ExecutablePlan::still_valid(const CatalogView& view, int64_t now_us) const {
   return rests_on_the_same(view) && fits_sizes(now_us);
+}
+
+bool ExecutablePlan::lock_tables(Transaction& transaction) const {
+  const PlannedStatement& planned = *compiled_->planned;
+  for (size_t i = 0; i < planned.tables.size(); ++i) {
+    const TableDescriptor& table = *planned.tables[i];
+    if (table.kind == RelationKind::sequence || table.relation == nullptr) continue;
+    TransactionStatus status = lock_table(transaction, table, planned.table_uses[i]);
+    if (status == TransactionStatus::conflict_record) return false;
+    if (status != TransactionStatus::ok) raise_transaction_status(status);
+  }
+  return true;
 }
 
 // Plans that do not fit any more stay unfit, so that everybody who has one takes another.

@@ -14,6 +14,7 @@
 namespace pgsilo {
 
 class CatalogView;
+class Transaction;
 struct PlannedStatement;
 struct CompiledStatement;
 
@@ -66,6 +67,9 @@ class ExecutablePlan {
   // about the sizes that it was made for, with no ANALYZE since; that is looked at once in a while
   // (`now_us`, of any clock). Cheap when the versions agree.
   bool still_valid(const CatalogView& view, int64_t now_us) const;
+  // In a block: gains the locks that running it takes of its tables, for whoever tells what it
+  // returns before it runs. False: a table is not as the plan takes it any more.
+  bool lock_tables(Transaction& transaction) const;
   // False: it depends on something that is not in the key of plans that are kept, or it is too
   // long.
   bool cacheable() const;

@@ -6,6 +6,7 @@
 #include "executor/operator/cte.h"
 #include "executor/operator/operator.h"
 #include "executor/operator/subplan.h"
+#include "executor/table_lock.h"
 #include "executor/transaction_status.h"
 #include "planner/plan/transaction_plan.h"
 #include "sql/internal_error.h"
@@ -100,38 +101,19 @@ bool ExecutionState::inserts_for_good() {
   return inserts && reads;
 }
 
-namespace {
-LockMode lock_of(TableUse use) {
-  switch (use) {
-    case TableUse::read:
-      return LockMode::access_share;
-    case TableUse::lock_rows:
-      return LockMode::row_share;
-    case TableUse::write:
-      break;
-  }
-  return LockMode::row_exclusive;
-}
-}  // namespace
-
-// Who has locked a table to write it keeps everybody from changing it, and goes on to write it as
-// it was then; but not as it was before (docs/index_build.md).
 void ExecutionState::use_table(const TableDescriptor& table, TableUse use) {
   const CatalogRecord& row = table.record;
   const CatalogRecord& type = table.type_record;
-  bool writes = use == TableUse::write;
-  bool locks = writes && transaction().mode() == TransactionMode::interactive;
-  if (writes && !locks && row.record != nullptr) {
+  bool one_shot_writes =
+      use == TableUse::write && transaction().mode() != TransactionMode::interactive;
+  if (one_shot_writes && row.record != nullptr) {
     check(transaction().use_written_descriptor({row.record, row.tid}, {type.record, type.tid}));
   } else if (type.record != nullptr) {
     check(transaction().use_descriptor(type.record, type.tid));
   }
-  if (table.relation != nullptr) {
-    if (session.keeps_writers_out && !nested)
-      check(transaction().keep_writers_out(*table.relation));
-    check(transaction().lock_relation(*table.relation, lock_of(use)));
-  }
-  if (locks && row.record != nullptr) check(transaction().check_descriptor(row.record, row.tid));
+  if (table.relation == nullptr) return;
+  if (session.keeps_writers_out && !nested) check(transaction().keep_writers_out(*table.relation));
+  check(lock_table(transaction(), table, use));
 }
 
 void ExecutionState::close() {

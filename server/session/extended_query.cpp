@@ -78,6 +78,8 @@ void ExtendedQuery::parse(std::string_view body) {
 
   state_.log.set_statement(text);
   if (!state_.running_again) state_.activity.begin(text, state_.context.statement_timestamp_us);
+  // The unnamed statement goes first, so that an error leaves none.
+  if (name.empty()) state_.statements.remove(name);
   std::shared_ptr<CachedText> parsed = runner_.parse(text, types, true);
   auto statements = parsed->syntax->statements;
   if (statements.size() > 1) {
@@ -86,8 +88,6 @@ void ExtendedQuery::parse(std::string_view body) {
   }
   runner_.begin(statements.empty() ? nullptr : statements[0].statement);
   check_declared(types);
-  // The unnamed statement goes first, so that an error leaves none.
-  if (name.empty()) state_.statements.remove(name);
   state_.statements.add(name, runner_.prepare(std::move(parsed), 0, true));
   state_.reply.messages().bare(BackendMessage::parse_complete);
   if (state_.log.wants_durations()) state_.log.parse_done(name, text);

@@ -104,30 +104,7 @@ std::shared_ptr<PreparedStatement> StatementRunner::prepare(std::shared_ptr<Cach
   }
   if (statement->is_planned) statement->plan = plan(*statement, parameters_allowed);
   describe(*statement);
-  // What the text itself keeps is worth finding again.
-  if (statement->is_planned && statement->text->plans[index] == statement->plan)
-    keep_recent(statement);
   return statement;
-}
-
-std::shared_ptr<PreparedStatement> StatementRunner::find_recent(const CachedText& text,
-                                                                size_t index) {
-  for (const auto& recent : recent_) {
-    if (recent->text.get() != &text || recent->index != index) continue;
-    state_.transactions.open();
-    state_.refresh_catalog();
-    if (recent->plan->still_valid(state_.transactions.catalog(), now_us())) return recent;
-  }
-  return nullptr;
-}
-
-void StatementRunner::keep_recent(std::shared_ptr<PreparedStatement> statement) {
-  if (recent_.size() < recent_statements) {
-    recent_.push_back(std::move(statement));
-    return;
-  }
-  recent_[next_recent_] = std::move(statement);
-  next_recent_ = (next_recent_ + 1) % recent_statements;
 }
 
 std::shared_ptr<PreparedStatement> StatementRunner::prepare_node(
@@ -158,10 +135,27 @@ void StatementRunner::describe(PreparedStatement& statement) {
   }
 }
 
+// In a block the tables are locked before anybody is told what the statement returns: behind the
+// lock they may be other ones.
 std::shared_ptr<const ExecutablePlan> StatementRunner::plan(const PreparedStatement& statement,
                                                             bool parameters_allowed) {
   state_.transactions.open();
-  state_.refresh_catalog();
+  // Whoever has changed one commits before he tells everybody.
+  for (RetryPolicy patience(static_cast<uint64_t>(monotonic_ns()));;) {
+    state_.refresh_catalog();
+    std::shared_ptr<const ExecutablePlan> found = find_or_make_plan(statement, parameters_allowed);
+    if (!state_.transactions.in_block() || found->lock_tables(state_.transactions.storage()))
+      return found;
+    int64_t delay_us = patience.next_delay_us(TransactionStatus::conflict_record);
+    if (patience.is_exhausted()) raise_transaction_status(TransactionStatus::conflict_record);
+    if (delay_us > 0) state_.interrupts.sleep(delay_us);
+    state_.interrupts.check();
+    state_.context.check_client();
+  }
+}
+
+std::shared_ptr<const ExecutablePlan> StatementRunner::find_or_make_plan(
+    const PreparedStatement& statement, bool parameters_allowed) {
   CatalogView& view = state_.transactions.catalog();
   // A column that a parameter was compared with may have got another type since.
   bool has_types = !statement.parameter_types.empty() && !statement.is_normalized;
@@ -185,8 +179,6 @@ std::shared_ptr<const ExecutablePlan> StatementRunner::plan(const PreparedStatem
 }
 
 void StatementRunner::forget_plans() {
-  recent_.clear();
-  next_recent_ = 0;
   state_.executions.clear();
   state_.statements.forget_plans();
 }
@@ -255,11 +247,11 @@ void StatementRunner::start(Portal& portal) {
   portal.execution = state_.executions.take(portal.plan, state_.context, portal.parameters);
 }
 
-// CREATE TABLE AS: what it makes must be unmade before it can run again.
-std::optional<TransactionControl::StatementMark> StatementRunner::mark_creation(
+// A definition: what it has made must be unmade before it can run again.
+std::optional<TransactionControl::StatementMark> StatementRunner::mark_definition(
     const Portal& portal) {
-  if (!state_.transactions.restarts_statements() ||
-      ast::try_as<ast::CreateTableAsStmt>(portal.statement->node) == nullptr) {
+  if (!state_.transactions.restarts_statements() || portal.statement->plan == nullptr ||
+      portal.statement->plan->kind() != StatementKind::ddl) {
     return std::nullopt;
   }
   return state_.transactions.mark_statement();
@@ -275,10 +267,8 @@ bool StatementRunner::may_restart(const Portal& portal, const Reply::Position& b
     return false;
   }
   StatementKind kind = portal.plan == nullptr ? StatementKind::utility : portal.plan->kind();
-  bool creates = ast::try_as<ast::CreateTableAsStmt>(portal.statement->node) != nullptr;
-  bool answers = kind == StatementKind::query || kind == StatementKind::dml ||
-                 kind == StatementKind::copy_in || kind == StatementKind::copy_out;
-  return (answers || creates) && state_.reply.can_return_to(begin);
+  bool restarts = kind != StatementKind::explain && kind != StatementKind::utility;
+  return restarts && state_.reply.can_return_to(begin);
 }
 
 // A statement of a block met a conflict. If only its own reads are beaten it runs again, with the
@@ -321,7 +311,7 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
   ReferentialActions::Mark references = state_.references.mark();
   retry_.reset();
   state_.transactions.open();
-  std::optional<TransactionControl::StatementMark> creation = mark_creation(portal);
+  std::optional<TransactionControl::StatementMark> definition = mark_definition(portal);
   for (;;) {
     // Until this has changed, what failed was no statement of the transaction yet.
     CommandId before = state_.transactions.storage().command();
@@ -329,7 +319,7 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
     std::exception_ptr error_told;
     try {
       Outcome outcome = run_once(portal, row_limit);
-      if (creation) state_.transactions.release_statement(*creation);
+      if (definition) state_.transactions.release_statement(*definition);
       return outcome;
     } catch (const TransactionConflict& caught) {
       conflict = caught.status();
@@ -357,7 +347,7 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
     }
     portal.execution.reset();
     state_.references.rollback_to(references);
-    if (creation) state_.transactions.unwind_statement(*creation);
+    if (definition) state_.transactions.unwind_statement(*definition);
     restart(begin, conflict);
     portal.state = Portal::State::ready;
   }

@@ -57,14 +57,14 @@ class StatementRunner {
   void begin(const ast::Node* node);
 
  private:
-  std::shared_ptr<PreparedStatement> find_recent(const CachedText& text, size_t index);
-  void keep_recent(std::shared_ptr<PreparedStatement> statement);
   std::shared_ptr<const ExecutablePlan> plan(const PreparedStatement& statement,
                                              bool parameters_allowed);
+  std::shared_ptr<const ExecutablePlan> find_or_make_plan(const PreparedStatement& statement,
+                                                          bool parameters_allowed);
   void describe(PreparedStatement& statement);
   Outcome run_plan(Portal& portal, uint64_t row_limit);
   Outcome run_once(Portal& portal, uint64_t row_limit);
-  std::optional<TransactionControl::StatementMark> mark_creation(const Portal& portal);
+  std::optional<TransactionControl::StatementMark> mark_definition(const Portal& portal);
   bool may_restart(const Portal& portal, const Reply::Position& begin, CommandId before) const;
   void restart(const Reply::Position& begin, TransactionStatus conflict);
   void count_rows(const ExecutablePlan& plan, uint64_t rows);
@@ -79,10 +79,6 @@ class StatementRunner {
 
   SessionState& state_;
   SessionCommands& commands_;
-  // Statements made lately, to be given out again while their plans are valid.
-  static constexpr size_t recent_statements = 16;
-  std::vector<std::shared_ptr<PreparedStatement>> recent_;
-  size_t next_recent_ = 0;
   RetryPolicy retry_;  // of the running statement
   std::string key_;    // reused
   std::string tag_;
