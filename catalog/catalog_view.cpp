@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <ranges>
+#include <span>
 #include <unordered_set>
 
 #include "base/byte_buffer.h"
@@ -100,35 +101,29 @@ const CatalogView& CatalogView::told_by(Transaction& transaction) const {
   return *this;
 }
 
-void CatalogView::put_table(std::shared_ptr<const TableDescriptor> table) {
+// Where there is no memory, the change is neither shown nor remembered. Statements that are still
+// running hold the old snapshot.
+template <typename Change>
+void CatalogView::add(std::vector<Change>& changes, Change change) {
   CatalogSnapshotBuilder builder(*snapshot_);
-  builder.put_table(table);
-  snapshot_ = builder.build(catalog_->next_local_version());
-  Oid oid = table->oid;
-  changes_.push_back({oid, std::move(table)});
+  builder.apply(std::span<const Change>(&change, 1));
+  std::shared_ptr<const CatalogSnapshot> changed = builder.build(catalog_->next_local_version());
+  changes.push_back(std::move(change));
+  snapshot_ = std::move(changed);
 }
 
-void CatalogView::remove_table(Oid oid) {
-  CatalogSnapshotBuilder builder(*snapshot_);
-  // Statements that are still running hold the old snapshot.
-  builder.remove_table(oid);
-  snapshot_ = builder.build(catalog_->next_local_version());
-  changes_.push_back({oid, nullptr});
+void CatalogView::put_table(std::shared_ptr<const TableDescriptor> table) {
+  Oid oid = table->oid;
+  add(changes_, CatalogChange{oid, std::move(table)});
 }
+
+void CatalogView::remove_table(Oid oid) { add(changes_, CatalogChange{oid, nullptr}); }
 
 void CatalogView::put_schema(SchemaDescriptor schema) {
-  CatalogSnapshotBuilder builder(*snapshot_);
-  builder.put_schema(schema);
-  snapshot_ = builder.build(catalog_->next_local_version());
-  schema_changes_.push_back({std::move(schema), false});
+  add(schema_changes_, SchemaChange{std::move(schema), false});
 }
 
-void CatalogView::remove_schema(Oid oid) {
-  CatalogSnapshotBuilder builder(*snapshot_);
-  builder.remove_schema(oid);
-  snapshot_ = builder.build(catalog_->next_local_version());
-  schema_changes_.push_back({{oid, {}}, true});
-}
+void CatalogView::remove_schema(Oid oid) { add(schema_changes_, SchemaChange{{oid, {}}, true}); }
 
 CatalogRecord CatalogView::committed_record(system_oid::Table of, Oid oid) const {
   const SystemTable& table = catalog_->system_tables().table(of);

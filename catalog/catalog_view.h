@@ -104,6 +104,8 @@ class CatalogView {
  private:
   CatalogRecord committed_record(system_oid::Table of, Oid oid) const;
   std::shared_ptr<const TableDescriptor> with_record(const TableDescriptor& table) const;
+  template <typename Change>
+  void add(std::vector<Change>& changes, Change change);
   std::vector<CatalogChange> last_changes() const;
   void take_newest();
   void publish(const Transaction& transaction);
