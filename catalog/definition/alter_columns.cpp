@@ -183,7 +183,19 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
   } else {
     finish(std::move(draft));
   }
+  update_index_rows(table_of(oid), number);
   check_foreign_keys_of(table_of(oid), number);
+}
+
+// What they say of a column's type.
+void DefinitionSteps::update_index_rows(const TableDescriptor& table, int16_t column) {
+  for (const auto& index : table.indexes) {
+    for (size_t i = 0; i < index->columns.size(); ++i) {
+      if (index->columns[i].number != column) continue;
+      writer_.update(rows_.attribute(table, *index, i));
+      writer_.update(rows_.index(table, *index));
+    }
+  }
 }
 
 void DefinitionSteps::set_check_text(TableDescriptor& table, Oid oid, std::string_view text) {

@@ -138,6 +138,7 @@ class DefinitionSteps {
   void remove_constraint_row(Oid constraint);
   void insert_default_rows(const TableDescriptor& table, const ColumnDescriptor& column);
   void remove_default_rows(const ColumnDescriptor& column);
+  void update_index_rows(const TableDescriptor& table, int16_t column);
   void set_check_text(TableDescriptor& table, Oid constraint, std::string_view text);
   void remove_row(system_oid::Table table, std::initializer_list<int64_t> key);
   void remove_table(const TableDescriptor& table);
