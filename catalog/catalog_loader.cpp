@@ -37,6 +37,17 @@ std::vector<int16_t> numbers_of(Datum array) {
   return numbers;
 }
 
+// Rows that name one another were written together.
+template <typename Map>
+auto& existing(Map& map, Oid oid, std::string_view what) {
+  auto found = map.find(oid);
+  if (found == map.end()) {
+    throw SqlError(sqlstate::data_corrupted, concat("the catalog has no row of ", what,
+                                                    " that others name: the one with OID ", oid));
+  }
+  return found->second;
+}
+
 // The columns of one row, by name.
 class RowReader {
  public:
@@ -174,7 +185,7 @@ void CatalogLoader::read_attributes() {
 
 void CatalogLoader::read_defaults() {
   for_each_row(system_oid::pg_attrdef, [&](const RowReader& row, CatalogRecord) {
-    TableDescriptor& table = *by_oid_.at(row.oid(pg_attrdef_adrelid));
+    TableDescriptor& table = *existing(by_oid_, row.oid(pg_attrdef_adrelid), "a table");
     ColumnDescriptor& column =
         table.columns.at(static_cast<size_t>(row.int2(pg_attrdef_adnum)) - 1);
     column.default_oid = row.oid(pg_attrdef_oid);
@@ -188,7 +199,7 @@ void CatalogLoader::read_indexes() {
     auto index = std::make_shared<IndexDescriptor>();
     index->oid = row.oid(pg_index_indexrelid);
     index->table_oid = row.oid(pg_index_indrelid);
-    IndexName& named = index_names_.at(index->oid);
+    IndexName& named = existing(index_names_, index->oid, "an index");
     index->name = named.name;
     index->options = named.options;
     index->relation_id = named.relation;
@@ -202,7 +213,8 @@ void CatalogLoader::read_indexes() {
       index->columns.push_back({columns[i], (options.at(i) & 1) != 0, (options.at(i) & 2) != 0});
     }
     if (!index->primary) {
-      index->relation = relation_of(index->relation_id, by_oid_.at(index->table_oid)->persistence);
+      index->relation = relation_of(index->relation_id,
+                                    existing(by_oid_, index->table_oid, "a table")->persistence);
     }
     indexes_[index->table_oid].push_back(std::move(index));
   });
@@ -223,14 +235,14 @@ void CatalogLoader::read_constraints() {
     constraint.validated = row.boolean(pg_constraint_convalidated);
     if (constraint.type == ConstraintType::foreign_key) {
       constraint.foreign_key = foreign_key_of(row);
-      by_oid_.at(constraint.foreign_key->referenced_table)
+      existing(by_oid_, constraint.foreign_key->referenced_table, "a table")
           ->referenced_by.push_back({table, constraint.oid});
     } else {
       for (const std::shared_ptr<IndexDescriptor>& index : indexes_[table]) {
         if (index->oid == constraint.index) index->constraint = constraint.oid;
       }
     }
-    by_oid_.at(table)->constraints.push_back(std::move(constraint));
+    existing(by_oid_, table, "a table")->constraints.push_back(std::move(constraint));
   });
 }
 
@@ -238,7 +250,7 @@ void CatalogLoader::read_row_types() {
   for_each_row(system_oid::pg_type, [&](const RowReader& row, CatalogRecord record) {
     Oid relation = row.oid(pg_type_typrelid);
     if (relation == invalid_oid) return;
-    TableDescriptor& table = *by_oid_.at(relation);
+    TableDescriptor& table = *existing(by_oid_, relation, "a table");
     table.array_type = row.oid(pg_type_typarray);
     table.type_record = record;
   });
@@ -262,7 +274,7 @@ void CatalogLoader::read_sequences() {
   Relation& states = *relations_.find(Catalog::sequence_states);
   std::unordered_map<uint32_t, SequenceRow> rows = read_sequence_states();
   for_each_row(system_oid::pg_sequence, [&](const RowReader& row, CatalogRecord) {
-    TableDescriptor& table = *by_oid_.at(row.oid(pg_sequence_seqrelid));
+    TableDescriptor& table = *existing(by_oid_, row.oid(pg_sequence_seqrelid), "a table");
     auto sequence = std::make_shared<SequenceDescriptor>();
     SequenceDefinition& definition = sequence->definition;
     definition.type = row.oid(pg_sequence_seqtypid);
@@ -286,15 +298,15 @@ void CatalogLoader::read_dependencies() {
     Oid referenced = row.oid(pg_depend_refobjid);
     if (row.oid(pg_depend_classid) == system_oid::pg_attrdef) {
       if (row.int4(pg_depend_refobjsubid) == 0)
-        defaults_.at(object)->default_sequences.push_back(referenced);
+        existing(defaults_, object, "a default")->default_sequences.push_back(referenced);
       return;
     }
-    SequenceDescriptor& sequence = *sequences_.at(object);
+    SequenceDescriptor& sequence = *existing(sequences_, object, "a sequence");
     sequence.owner_table = referenced;
     sequence.owner_column = static_cast<int16_t>(row.int4(pg_depend_refobjsubid));
     sequence.is_identity = row.character(pg_depend_deptype) == 'i';
     if (!sequence.is_identity) return;
-    by_oid_.at(referenced)
+    existing(by_oid_, referenced, "a table")
         ->columns.at(static_cast<size_t>(sequence.owner_column) - 1)
         .identity_sequence = object;
   });
@@ -318,7 +330,7 @@ std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
   read_sequences();
   read_dependencies();
   for (auto& [oid, table] : by_oid_) {
-    table->schema_name = schema_names.at(table->schema);
+    table->schema_name = existing(schema_names, table->schema, "a schema");
     complete_descriptor(*table, std::move(indexes_[oid]), dropped_widths_[oid]);
     builder.put_table(std::move(table));
   }

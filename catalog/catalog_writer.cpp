@@ -83,7 +83,7 @@ void CatalogWriter::update(const SystemRow& row) {
   PGSILO_DCHECK(row.is_complete());
   const SystemTable& table = row.table();
   // The row may have been written earlier in this very statement; a new command sees it.
-  require_ok(transaction_.begin_statement());
+  require_ok(transaction_.continue_statement());
   ByteBuffer key;
   table.primary_key().encode_columns(row.values(), key);
   RowRef old = find(table, key.view());
@@ -105,7 +105,7 @@ void CatalogWriter::update(const SystemRow& row) {
 
 bool CatalogWriter::find_by_index(const SystemTable& table, RelationId index,
                                   std::initializer_list<Datum> key, std::string* row) {
-  require_ok(transaction_.begin_statement());
+  require_ok(transaction_.continue_statement());
   for (const SystemTable::Index& candidate : table.secondary_indexes()) {
     if (candidate.relation_id != index) continue;
     PGSILO_DCHECK(candidate.key.columns_are_key());
@@ -130,19 +130,27 @@ bool CatalogWriter::find_by_index(const SystemTable& table, RelationId index,
   PGSILO_REQUIRE(false);
 }
 
-bool CatalogWriter::read(const SystemTable& table, std::initializer_list<Datum> primary_key) {
+bool CatalogWriter::hold(const SystemTable& table, std::initializer_list<Datum> primary_key) {
   ByteBuffer key;
   table.primary_key().encode_prefix({primary_key.begin(), primary_key.size()}, key);
+  Relation& rows = relation(table.relation_id());
+  require_ok(transaction_.share_relation(rows));
   RowRef row;
-  TransactionStatus status =
-      transaction_.get(relation(table.relation_id()), key.view(), buffer_, &row);
+  TransactionStatus status = transaction_.get(rows, key.view(), buffer_, &row,
+                                              ReadPurpose::referenced, {LockMode::key_share});
   if (status == TransactionStatus::not_found) return false;
   require_ok(status);
   return true;
 }
 
+void CatalogWriter::lock(const SystemTable& table, std::initializer_list<Datum> primary_key) {
+  ByteBuffer key;
+  table.primary_key().encode_prefix({primary_key.begin(), primary_key.size()}, key);
+  static_cast<void>(find(table, key.view()));
+}
+
 void CatalogWriter::remove(const SystemTable& table, std::span<const Datum> primary_key) {
-  require_ok(transaction_.begin_statement());
+  require_ok(transaction_.continue_statement());
   ByteBuffer key;
   table.primary_key().encode_prefix(primary_key, key);
   RowRef old = find(table, key.view());

@@ -46,8 +46,11 @@ class CatalogWriter {
   // Where there is none, the caller inserts one.
   bool find_by_index(const SystemTable& table, RelationId index, std::initializer_list<Datum> key,
                      std::string* row);
-  // Registers the read of a row by its primary key; false if there is none.
-  bool read(const SystemTable& table, std::initializer_list<Datum> primary_key);
+  // The row with this primary key stays until the transaction ends, as what a foreign key refers
+  // to. False if there is none.
+  bool hold(const SystemTable& table, std::initializer_list<Datum> primary_key);
+  // Nobody holds the row, or will, until the transaction ends. It exists.
+  void lock(const SystemTable& table, std::initializer_list<Datum> primary_key);
   // Removes the row with this primary key, which exists.
   void remove(const SystemTable& table, std::span<const Datum> primary_key);
 

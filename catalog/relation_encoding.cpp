@@ -46,7 +46,7 @@ void remove_encoding(Transaction& transaction, RelationDirectory& relations, Rel
   RowRef row;
   Relation& encodings = *relations.find(relation_encodings);
   // The relation may have been made earlier in this very statement; a new command sees that.
-  require_ok(transaction.begin_statement());
+  require_ok(transaction.continue_statement());
   TransactionStatus status =
       transaction.get(encodings, view(key_of(id)), buffer, &row, ReadPurpose::for_update);
   if (status == TransactionStatus::not_found) return;

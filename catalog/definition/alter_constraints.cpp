@@ -186,9 +186,10 @@ void DefinitionSteps::create_schema(std::string_view name, bool if_not_exists) {
   view_.put_schema(std::move(schema));
 }
 
+// Whoever drops it locks it before he looks what it has.
 void DefinitionSteps::rest_on_schema(Oid schema) {
   const SystemTable& schemas = catalog_.system_tables().table(system_oid::pg_namespace);
-  if (!writer_.read(schemas, {Datum::of_int(schema)}))
+  if (!writer_.hold(schemas, {Datum::of_int(schema)}))
     throw EngineOutcome{TransactionStatus::conflict_record};
 }
 

@@ -186,7 +186,7 @@ void DefinitionSteps::drop_tables(std::span<const DataDefinition::ObjectName> na
 void DefinitionSteps::remove_tables(std::span<const Oid> tables) {
   // Those that stay lose the references of those that go.
   for (Oid oid : tables) remove_references_by(oid);
-  require_ok(transaction_.begin_statement());
+  require_ok(transaction_.continue_statement());
   for (Oid oid : tables) {
     remove_table(table_of(oid));
     did_work(WorkMeter::block);  // of thousands in one piece the others would notice

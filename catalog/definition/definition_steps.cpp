@@ -18,7 +18,7 @@ DefinitionSteps::DefinitionSteps(DataDefinition& definition)
       rows_(catalog_.system_tables(), arena_),
       writer_(transaction_, catalog_.relations(), arena_) {
   // Catalog rows written by earlier steps of the statement are to be seen and written again.
-  require_ok(transaction_.begin_statement());
+  require_ok(transaction_.continue_statement());
 }
 
 const TableDescriptor& DefinitionSteps::table_of(Oid oid) {

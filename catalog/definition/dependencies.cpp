@@ -158,11 +158,11 @@ void DefinitionSteps::drop(const Dropped& dropped, bool cascade) {
   for (const DefaultUse& use : uses)
     set_default(use.table, std::string(column_of(use).name), {}, {});
   for (const IncomingReference& reference : dropped.references) {
-    require_ok(transaction_.begin_statement());
+    require_ok(transaction_.continue_statement());
     drop_constraint(reference.table, std::string(constraint_of(reference).name),
                     /*if_exists=*/false, /*cascade=*/false);
   }
-  if (!dropped.references.empty()) require_ok(transaction_.begin_statement());
+  if (!dropped.references.empty()) require_ok(transaction_.continue_statement());
   for (Oid sequence : dropped.sequences) remove_sequence(sequence);
 }
 

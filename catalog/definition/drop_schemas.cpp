@@ -26,6 +26,8 @@ void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool
     if (!again) schemas.push_back(schema);
   }
   if (schemas.empty()) return;
+  const SystemTable& rows = catalog_.system_tables().table(system_oid::pg_namespace);
+  for (const SchemaDescriptor& schema : schemas) writer_.lock(rows, {Datum::of_int(schema.oid)});
   Dropped dropped;
   if (schemas.size() == 1) dropped.what = concat("schema ", schemas[0].name);
   // The last one is told of first, as in PostgreSQL.
@@ -44,11 +46,10 @@ void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool
   }
 }
 
-// Reads all of pg_class, so that a table that somebody creates in the schema meanwhile is a
-// conflict.
+// Nobody creates anything in the schema meanwhile.
 void DefinitionSteps::add_relations_of(const SchemaDescriptor& schema, Dropped* dropped) {
   const SystemTable& classes = catalog_.system_tables().table(system_oid::pg_class);
-  require_ok(transaction_.begin_statement());
+  require_ok(transaction_.continue_statement());
   Arena memory;
   RowBuffer buffer(memory);
   TransactionScan scan(transaction_, *catalog_.relations().find(classes.relation_id()), KeyRange{},

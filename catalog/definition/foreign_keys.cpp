@@ -183,7 +183,7 @@ void DefinitionSteps::add_reference(Oid referenced, const IncomingReference& ref
 
 void DefinitionSteps::remove_reference(Oid referenced, const IncomingReference& reference) {
   // An earlier step may have written the table's row.
-  require_ok(transaction_.begin_statement());
+  require_ok(transaction_.continue_statement());
   Draft draft = draft_of(lock_table(referenced));
   std::erase(draft.table->referenced_by, reference);
   finish(std::move(draft));

@@ -50,6 +50,7 @@ void DefinitionSteps::give_new_state(TableDescriptor& sequence, SequenceDescript
 Oid DefinitionSteps::add_sequence(const SchemaDescriptor& schema, std::string_view name,
                                   RelationPersistence persistence, const SequenceOptions& options,
                                   SequenceDescriptor owned) {
+  rest_on_schema(schema.oid);
   SequencePosition position;
   create_sequence_definition(options, owned.is_identity, &owned.definition, &position);
   std::shared_ptr<TableDescriptor> sequence = make_sequence(schema, name, persistence);
@@ -79,7 +80,6 @@ void DefinitionSteps::create_sequence(const NewSequence& from, const SequenceOwn
                   concat("relation \"", from.name, "\" already exists, skipping"));
   }
   check_name_free(schema.oid, from.name);
-  rest_on_schema(schema.oid);
   Oid oid = add_sequence(schema, from.name, from.persistence, from.options, {});
   if (owner.given) set_owner(oid, owner);
 }
@@ -122,12 +122,13 @@ void DefinitionSteps::set_owner(Oid oid, const SequenceOwner& owner) {
                        table_of(old.sequence->owner_table).name, "\"."));
   }
   if (owner.table != invalid_oid) {
-    // Nobody drops the table or the column meanwhile.
+    // Nobody drops the table or the column meanwhile, and whoever drops it then notices by its row.
     const TableDescriptor& table = lock_table(owner.table);
     if (table.schema != old.schema) {
       throw SqlError(sqlstate::object_not_in_prerequisite_state,
                      "sequence must be in same schema as table it is linked to");
     }
+    finish(draft_of(table), Concerns::writers);
   }
   remove_owner_row(old);
   Draft draft = draft_of(old);

@@ -12,7 +12,7 @@ void DefinitionSteps::for_each_row(
     const TableDescriptor& table,
     const std::function<void(std::string_view, std::string_view)>& visit, ReadPurpose purpose) {
   // Rows written by earlier steps of this statement count.
-  require_ok(transaction_.begin_statement());
+  require_ok(transaction_.continue_statement());
   Arena memory;
   RowBuffer buffer(memory);
   TransactionScan scan(transaction_, *table.relation, KeyRange{}, ScanDirection::forward, buffer,

@@ -135,8 +135,9 @@ TransactionStatus Transaction::begin_statement() {
 }
 
 TransactionStatus Transaction::continue_statement() {
+  if (!statement_runs_) return begin_statement();
   return guarded(worker_, [this] {
-    PGSILO_DCHECK(open_ && statement_runs_);
+    PGSILO_DCHECK(open_);
     command_ = ++last_command_;
     return private_relations_.empty() ? TransactionStatus::ok : show_private_rows();
   });

@@ -127,6 +127,51 @@ TEST_F(AwaitedDefinitionTest, ADefaultNamesNoSequenceThatHasGone) {
   }
 }
 
+TEST_F(AwaitedDefinitionTest, ASchemaGoesWithAllThatIsInIt) {
+  for (std::string level : {"read committed", "serializable"}) {
+    for (std::string create :
+         {"create table awaited_schema.t (a int)",
+          "create table awaited_schema.t (a serial primary key)",
+          "create table awaited_schema.t as select 1 as a", "create sequence awaited_schema.t"}) {
+      one.ask(query("create schema awaited_schema"));
+      EXPECT_EQ(one.ask(query("begin isolation level " + level)), "CZT");
+      EXPECT_EQ(one.ask(query(create)), "CZT");
+      other.send(query("drop schema awaited_schema"));
+      observer.await(other, "wait_event_type = 'Lock'");
+      EXPECT_EQ(one.ask(query("commit")), "CZI");
+      EXPECT_EQ(other.answer(), "E(2BP01)ZI") << create;
+      EXPECT_EQ(one.ask(query("begin isolation level " + level)), "CZT");
+      EXPECT_EQ(one.ask(query(create.replace(create.find(".t"), 2, ".u"))), "CZT");
+      EXPECT_EQ(other.ask(query("begin isolation level " + level)), "CZT");
+      other.send(query("drop schema awaited_schema cascade"));
+      observer.await(other, "wait_event_type = 'Lock'");
+      EXPECT_EQ(one.ask(query("commit")), "CZI");
+      EXPECT_EQ(other.answer(), "CZT") << create;
+      EXPECT_EQ(other.ask(query("rollback")), "CZI");
+      EXPECT_EQ(one.ask(query("begin isolation level " + level)), "CZT");
+      EXPECT_EQ(answer_behind("drop schema awaited_schema cascade",
+                              query(create.replace(create.find(".u"), 2, ".v"))),
+                "E(3F000)ZE");
+      EXPECT_EQ(one.ask(query("commit")), "CZI");
+    }
+  }
+}
+
+TEST_F(AwaitedDefinitionTest, WhatATableOwnsGoesWithIt) {
+  for (std::string level : {"read committed", "serializable"}) {
+    for (std::string gone : {"drop table awaited_else", "alter table awaited_else drop a"}) {
+      one.ask(query("drop table if exists awaited_else; create table awaited_else (a int)"));
+      EXPECT_EQ(one.ask(query("begin isolation level " + level)), "CZT");
+      EXPECT_EQ(one.ask(query("create sequence awaited_numbers owned by awaited_else.a")), "CZT");
+      other.send(query(gone));
+      observer.await(other, "wait_event_type = 'Lock'");
+      EXPECT_EQ(one.ask(query("commit")), "CZI");
+      EXPECT_EQ(other.answer(), "CZI");
+      EXPECT_EQ(one.ask(query("select * from awaited_numbers")), "E(42P01)ZI");
+    }
+  }
+}
+
 TEST_F(AwaitedDefinitionTest, ATextThatIsNoneLeavesNoUnnamedStatement) {
   EXPECT_EQ(one.ask(parse("", "insert into awaited_else values (2)") + sync()), "1ZI");
   EXPECT_EQ(one.ask(parse("", "selec") + sync()), "E(42601)ZI");
