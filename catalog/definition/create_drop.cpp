@@ -242,7 +242,7 @@ void DefinitionSteps::truncate(std::span<const Oid> named, bool restart_identity
   for (Oid oid : tables) {
     Draft draft = draft_of(table_of(oid));
     // PostgreSQL empties in place what was made since the newest savepoint.
-    bool in_place = transaction_.made_since_last_mark(*draft.table->relation);
+    bool in_place = transaction_.made_since_savepoint(*draft.table->relation);
     if (!in_place) forget_sizes(draft);
     give_new_trees(draft);
     finish_with_new_trees(std::move(draft));

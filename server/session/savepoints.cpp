@@ -55,7 +55,7 @@ std::string_view TransactionControl::rollback_to_savepoint(std::string_view name
 }
 
 TransactionControl::StatementMark TransactionControl::mark_statement() {
-  return {transaction_.mark(), catalog_.mark()};
+  return {transaction_.mark_statement(), catalog_.mark()};
 }
 
 void TransactionControl::unwind_statement(const StatementMark& mark) {

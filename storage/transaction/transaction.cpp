@@ -169,6 +169,7 @@ TransactionStatus Transaction::restart_statement() {
 Transaction::Mark Transaction::mark() {
   PGSILO_DCHECK(bulk_load_ == nullptr);
   ++mark_depth_;
+  statement_mark_ = 0;
   return {writes_.mark(),
           static_cast<uint32_t>(private_relations_.size()),
           static_cast<uint32_t>(dropped_.size()),
@@ -179,6 +180,12 @@ Transaction::Mark Transaction::mark() {
           reads_.size(),
           nodes_.size(),
           mark_depth_};
+}
+
+Transaction::Mark Transaction::mark_statement() {
+  Mark made = mark();
+  statement_mark_ = made.depth;
+  return made;
 }
 
 void Transaction::rollback_to(const Mark& mark) {

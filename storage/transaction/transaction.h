@@ -119,8 +119,8 @@ class Transaction {
   // The command id of a new statement. Streams private rows written so far, so it may fail as
   // finish_load() does.
   TransactionStatus begin_statement();
-  // The running statement goes on: what follows sees what it has written so far (foreign keys'
-  // checks and actions). As begin_statement() it may fail.
+  // The running statement, if there is one, goes on: what follows sees what it has written so far
+  // (foreign keys' checks and actions, steps of a definition). As begin_statement() it may fail.
   TransactionStatus continue_statement();
   // The running statement may have to run again: what it inserts into relations that are private to
   // the transaction can be unwound as well.
@@ -223,10 +223,10 @@ class Transaction {
   // same: the way out of a deadlock. Gates stay, for what is read behind them is not validated.
   // forget_since(): under READ COMMITTED no answer has to stay true, so reads and locks go, gates
   // included, unless DDL from before the mark has reads that those since are mixed up with; under
-  // SERIALIZABLE it does nothing. Marks nest; a mark is released or rolled back to before an older
-  // one.
+  // SERIALIZABLE it does nothing. Marks nest.
   using Mark = TransactionMark;
   Mark mark();
+  Mark mark_statement();                       // of a statement that may run again
   void rollback_to(const Mark& mark);          // the mark stays usable
   void release_locks_since(const Mark& mark);  // after rollback_to()
   void forget_since(const Mark& mark);         // after rollback_to(); no statement runs
@@ -235,9 +235,9 @@ class Transaction {
   // --- relations and descriptors ---
   // Private to this transaction: published by commit, else dropped. Null: out of memory.
   Relation* create_relation(RelationOptions options);
-  bool made_since_last_mark(const Relation& relation) const;
-  // Dropped by commit.
-  TransactionStatus drop_relation(Relation& relation);
+  // Whether it is private and made since the newest mark, but for one of mark_statement().
+  bool made_since_savepoint(const Relation& relation) const;
+  TransactionStatus drop_relation(Relation& relation);  // by commit
   void frees_space() { frees_space_ = true; }  // for commit(): behind it the caller drops some
   // The transaction rests on this version of a catalog record. Snapshot: conflict_record if another
   // version was there.
@@ -396,6 +396,7 @@ class Transaction {
   TransactionStatus await_writer(const Record* record, RelationId relation);
   bool is_current(const Record* record, Tid expected) const;
   bool inserts_directly(const Relation& relation) const;
+  bool is_made_at(const Relation& relation, uint32_t depth) const;
   bool keeps_absence(ReadPurpose purpose) const;
   TransactionStatus insert_row(Relation& relation, std::string_view key, std::string_view row,
                                bool answers);
@@ -454,6 +455,7 @@ class Transaction {
   CommandId command_ = 0;
   CommandId last_command_ = 0;
   uint32_t mark_depth_ = 0;
+  uint32_t statement_mark_ = 0;  // depth of mark_statement()'s, if that is the newest
   ReadSet reads_;
   PartialReads partial_reads_;
   NodeSet nodes_;

@@ -199,18 +199,23 @@ void Transaction::abandon_load() {
   bulk_load_.reset();
 }
 
-bool Transaction::made_since_last_mark(const Relation& relation) const {
+bool Transaction::is_made_at(const Relation& relation, uint32_t depth) const {
   if (!relation.is_private()) return false;
   auto created = std::find_if(
       private_relations_.begin(), private_relations_.end(),
       [&](const PrivateRelation& candidate) { return candidate.relation == &relation; });
-  return created != private_relations_.end() && created->mark_depth == mark_depth_;
+  return created != private_relations_.end() && created->mark_depth >= depth;
+}
+
+bool Transaction::made_since_savepoint(const Relation& relation) const {
+  bool is_statements = statement_mark_ != 0 && statement_mark_ == mark_depth_;
+  return is_made_at(relation, is_statements ? mark_depth_ - 1 : mark_depth_);
 }
 
 // Private rows are not in the write set and cannot be unwound to a mark that is newer than their
 // relation.
 bool Transaction::inserts_directly(const Relation& relation) const {
-  return statement_inserts_directly_ && made_since_last_mark(relation);
+  return statement_inserts_directly_ && is_made_at(relation, mark_depth_);
 }
 
 TransactionStatus Transaction::insert_private(Relation& relation, std::string_view key,
