@@ -157,6 +157,7 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
   const TableDescriptor& old_table = lock_table(oid);
   Draft draft = draft_of(old_table);
   ColumnDescriptor& column = column_of(draft, name);
+  lock_references_of(old_table, column.number);
   column.type = to.type;
   column.typmod = to.typmod;
   column.collation = type_info(to.type).collation;

@@ -158,6 +158,7 @@ class DefinitionSteps {
   void remove_references_by(Oid table, int16_t column = 0);
   // The column has another type: 42804 where a foreign key cannot compare it any more.
   void check_foreign_keys_of(const TableDescriptor& table, int16_t column);
+  void lock_references_of(const TableDescriptor& table, int16_t column);
   // Takes a foreign key out of the draft of its table.
   void remove_foreign_key(Draft& draft, Oid constraint);
   // Those of `table` whose columns, or whose index, are said to go. Number 0: any column.

@@ -46,14 +46,17 @@ void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool
   }
 }
 
-// Nobody creates anything in the schema meanwhile.
+// Nobody creates anything in the schema meanwhile: a block has locked it, a one-shot rests on all
+// that it reads.
 void DefinitionSteps::add_relations_of(const SchemaDescriptor& schema, Dropped* dropped) {
   const SystemTable& classes = catalog_.system_tables().table(system_oid::pg_class);
   require_ok(transaction_.continue_statement());
   Arena memory;
   RowBuffer buffer(memory);
+  bool has_locked = transaction_.mode() == TransactionMode::interactive;
   TransactionScan scan(transaction_, *catalog_.relations().find(classes.relation_id()), KeyRange{},
-                       ScanDirection::forward, buffer);
+                       ScanDirection::forward, buffer,
+                       has_locked ? ReadPurpose::passing : ReadPurpose::plain);
   RowRef row;
   TransactionStatus status;
   while ((status = scan.next(&row)) == TransactionStatus::ok) {

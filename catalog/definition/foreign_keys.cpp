@@ -198,6 +198,20 @@ void DefinitionSteps::check_foreign_keys_of(const TableDescriptor& table, int16_
     check_types(table_of(reference.table), table, constraint_of(reference));
 }
 
+// What is compared with the column stays as it is until the transaction ends.
+void DefinitionSteps::lock_references_of(const TableDescriptor& table, int16_t column) {
+  std::vector<Oid> others;
+  for (const ConstraintDescriptor& constraint : table.constraints) {
+    if (constraint.foreign_key && constraint.has_column(column - 1))
+      others.push_back(constraint.foreign_key->referenced_table);
+  }
+  for (const IncomingReference& reference : references_to(table, column, invalid_oid))
+    others.push_back(reference.table);
+  for (Oid other : others) {
+    if (other != table.oid) lock_table(other, {LockMode::share_row_exclusive});
+  }
+}
+
 void DefinitionSteps::remove_references_by(Oid oid, int16_t column) {
   std::vector<ConstraintDescriptor> constraints = table_of(oid).constraints;
   for (const ConstraintDescriptor& constraint : constraints) {

@@ -172,6 +172,40 @@ TEST_F(AwaitedDefinitionTest, WhatATableOwnsGoesWithIt) {
   }
 }
 
+TEST_F(AwaitedDefinitionTest, ASchemaGoesBesideOtherDefinitions) {
+  for (std::string level : {"read committed", "serializable"}) {
+    one.ask(query("create schema awaited_schema"));
+    EXPECT_EQ(one.ask(query("begin isolation level " + level)), "CZT");
+    EXPECT_EQ(one.ask(query("drop schema awaited_schema")), "CZT");
+    EXPECT_EQ(other.ask(query("alter table awaited add " + level.substr(0, 4) + " int")), "CZI");
+    EXPECT_EQ(other.ask(query("drop table awaited_child")), "CZI");
+    EXPECT_EQ(other.ask(query("create table awaited_child (id int references awaited)")), "CZI");
+    EXPECT_EQ(one.ask(query("commit")), "CZI");
+  }
+}
+
+TEST_F(AwaitedDefinitionTest, TypesOnBothSidesOfAReferenceChangeOneAfterTheOther) {
+  for (std::string level : {"read committed", "serializable"}) {
+    for (std::string mine : {"alter table awaited_child alter id type bigint using -id",
+                             "alter table awaited alter id type bigint using -id"}) {
+      bool is_child = mine.find("child") != std::string::npos;
+      one.ask(query("truncate awaited cascade"));
+      one.ask(query("alter table awaited_child alter id type int"));
+      one.ask(query("alter table awaited alter id type int"));
+      one.ask(query("insert into awaited values (1, 1), (-1, 1)"));
+      one.ask(query("insert into awaited_child values (1)"));
+      EXPECT_EQ(one.ask(query("begin isolation level " + level)), "CZT");
+      EXPECT_EQ(one.ask(query(mine)), "CZT");
+      other.send(query(is_child ? "alter table awaited alter id type bigint using "
+                                  "case id when -1 then 7 else id end"
+                                : "alter table awaited_child alter id type bigint using 7"));
+      observer.await(other, "wait_event_type = 'Lock'");
+      EXPECT_EQ(one.ask(query("commit")), "CZI");
+      EXPECT_EQ(other.answer(), "E(23503)ZI") << mine;
+    }
+  }
+}
+
 TEST_F(AwaitedDefinitionTest, ATextThatIsNoneLeavesNoUnnamedStatement) {
   EXPECT_EQ(one.ask(parse("", "insert into awaited_else values (2)") + sync()), "1ZI");
   EXPECT_EQ(one.ask(parse("", "selec") + sync()), "E(42601)ZI");
