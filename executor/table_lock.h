@@ -1,5 +1,5 @@
-// The lock of a table that a statement takes for what it does with the table. Internal to executor/.
-// Thread safety: none; one transaction.
+// The lock of a table that a statement takes for what it does with the table. Internal to
+// executor/. Thread safety: none; one transaction.
 #pragma once
 
 #include "planner/bound/table_use.h"

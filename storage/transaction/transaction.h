@@ -221,9 +221,8 @@ class Transaction {
   // failed. Reads stay, for they were answered, and locks stay with them: what nobody else may
   // change cannot become invalid. release_locks_since() lets go of record locks and shares all the
   // same: the way out of a deadlock. Gates stay, for what is read behind them is not validated.
-  // forget_since(): under READ COMMITTED no answer has to stay true, so reads and locks go, gates
-  // included, unless DDL from before the mark has reads that those since are mixed up with; under
-  // SERIALIZABLE it does nothing. Marks nest.
+  // forget_since(): under READ COMMITTED (else nothing) no answer has to stay true, so reads and
+  // locks go, and gates, unless reads since are mixed up with those of DDL before. Marks nest.
   using Mark = TransactionMark;
   Mark mark();
   Mark mark_statement();                       // of a statement that may run again
