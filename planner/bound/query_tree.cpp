@@ -99,4 +99,22 @@ void walk_levels(const BoundQuery& query, int32_t depth, LevelVisitor visit) {
   LevelWalker(depth, visit, walked).query(query, depth);
 }
 
+namespace {
+
+template <typename Walked>
+bool any_volatile(const Walked& walked) {
+  bool found = false;
+  walk_levels(walked, 0, [&](const BoundExpression& expression, int32_t) {
+    auto* call = try_as<CallExpression>(&expression);
+    found |= call != nullptr && call->volatility == Volatility::volatile_;
+    return !found;
+  });
+  return found;
+}
+
+}  // namespace
+
+bool calls_volatile(const BoundExpression& expression) { return any_volatile(expression); }
+bool calls_volatile(const BoundQuery& query) { return any_volatile(query); }
+
 }  // namespace pgsilo

@@ -21,6 +21,10 @@ void walk_levels(const BoundExpression& expression, int32_t depth, LevelVisitor 
 // around them, and what reads nothing.
 void walk_levels(const BoundQuery& query, int32_t depth, LevelVisitor visit);
 
+// Whether it, or a query in it, calls a volatile function.
+bool calls_volatile(const BoundExpression& expression);
+bool calls_volatile(const BoundQuery& query);
+
 // The same computation: equal in everything but locations and names.
 bool equal_queries(const BoundQuery& left, const BoundQuery& right);
 

@@ -190,16 +190,6 @@ class SublinkJoins {
     return true;
   }
 
-  static bool calls_volatile(const BoundQuery& query) {
-    bool found = false;
-    walk_levels(query, 0, [&](const BoundExpression& expression, int32_t) {
-      auto* call = try_as<CallExpression>(&expression);
-      found |= call != nullptr && call->volatility == Volatility::volatile_;
-      return !found;
-    });
-    return found;
-  }
-
   const BoundExpression* replace_parameters(const BoundExpression* condition,
                                             const SublinkExpression& sublink,
                                             FunctionRef<const BoundExpression*(int32_t)> column) {

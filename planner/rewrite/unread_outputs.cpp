@@ -10,16 +10,6 @@
 namespace pgsilo {
 namespace {
 
-bool acts(const BoundExpression& output) {
-  bool found = false;
-  walk_levels(output, 0, [&](const BoundExpression& expression, int32_t) {
-    auto* call = try_as<CallExpression>(&expression);
-    found |= call != nullptr && call->volatility == Volatility::volatile_;
-    return !found;
-  });
-  return found;
-}
-
 bool orders(const BoundQuery& query, int32_t target) {
   return std::ranges::any_of(query.order_by,
                              [&](const QuerySortKey& key) { return key.target == target; });
@@ -64,7 +54,8 @@ const BoundQuery* without_unread(Arena& arena, const BoundQuery& query,
   std::span<BoundTarget> targets;
   for (int32_t i = 0; i < query.visible_targets; ++i) {
     const BoundExpression& output = *query.targets[i].expression;
-    if (read[i] || output.kind == ExpressionKind::constant || orders(query, i) || acts(output))
+    if (read[i] || output.kind == ExpressionKind::constant || orders(query, i) ||
+        calls_volatile(output))
       continue;
     if (copy == nullptr) {
       copy = arena.make<BoundQuery>(query);
