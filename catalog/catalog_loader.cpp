@@ -284,7 +284,7 @@ void CatalogLoader::read_sequences() {
     definition.min_value = row.get(pg_sequence_seqmin).i64;
     definition.cache = row.get(pg_sequence_seqcache).i64;
     definition.cycles = row.boolean(pg_sequence_seqcycle);
-    const SequenceRow& stands = rows.at(table.relation_id.value());
+    const SequenceRow& stands = existing(rows, table.relation_id.value(), "a sequence's position");
     sequence->state =
         std::make_shared<SequenceState>(*table.relation, states, stands.position, stands.epoch);
     sequences_[table.oid] = sequence;
