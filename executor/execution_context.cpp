@@ -1,5 +1,7 @@
 #include "executor/execution_context.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "catalog/catalog_view.h"
 #include "executor/transaction_status.h"
@@ -45,7 +47,8 @@ void ExecutionContext::check_budget() {
 void ExecutionContext::admit_bookkeeping() {
   constexpr size_t step = 64 << 10;
   size_t bytes = transaction->bookkeeping_bytes();
-  if (bytes < admitted_bytes_) admitted_bytes_ = 0;  // another transaction, or a part unwound
+  // Another transaction, or a part unwound: what is left of it has its memory.
+  admitted_bytes_ = std::min(admitted_bytes_, bytes);
   if (bytes < admitted_bytes_ + step) return;
   if (!memory_admits(bytes - admitted_bytes_)) {
     if (long_reader != nullptr && long_reader->read_snapshot()) return;
