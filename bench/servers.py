@@ -73,9 +73,10 @@ class Server:
         self.process.wait()
 
     def stop(self):
-        # To the server itself: runuser in front of PostgreSQL does not pass every signal on.
+        # To the server itself: runuser in front of PostgreSQL does not pass every signal on. A shell's background job
+        # ignores SIGINT, and so does what it starts and does not handle it.
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGINT if self.name != "postgres" else signal.SIGQUIT)
+            os.kill(self.pid, {"postgres": signal.SIGQUIT, "pgsilo": signal.SIGINT}.get(self.name, signal.SIGTERM))
         self.process.wait()
 
 
