@@ -18,6 +18,7 @@ that there are not are in [missing.md](missing.md). Generated from the sources b
 - SERIALIZABLE is the default, and strict: in real-time order. REPEATABLE READ runs as SERIALIZABLE. Under READ COMMITTED a statement that runs by itself is serializable, and a join that meets
   a row which changed meanwhile reads all its rows again, where PostgreSQL reads that one.
 - `SELECT ... FOR ... SKIP LOCKED` under SERIALIZABLE does not conflict with changes of the rows it passes over.
+- No transaction rests on a name having been free or taken (IF [NOT] EXISTS that does nothing, `to_regclass`), at SERIALIZABLE either; PostgreSQL likewise. Queries of `pg_class` conflict like others.
 - `ROLLBACK TO` keeps the locks of rows and tables taken since the savepoint, but not under READ COMMITTED; ANALYZE
   takes none. An advisory lock that is unlocked is free when the statement has ended.
 - CREATE INDEX lets writers go on while it is filled, if it is alone in its transaction and not UNIQUE; CREATE INDEX CONCURRENTLY does so always, and leaves no invalid index when it fails. DROP TABLE
