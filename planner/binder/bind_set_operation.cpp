@@ -48,7 +48,9 @@ Side bind_side(StatementBinding& binding, const ast::SelectStmt& select, Scope& 
   check_select_supported(binding, select);
   check_unlocked(select.locking);
   if (is_leaf(select)) return {bind_query(binding, select, &scope, false), true};
-  return {bind_node(binding, select, scope), false};
+  // A query of its own to everybody who counts how far out a column is.
+  Scope inner(binding, &scope);
+  return {bind_node(binding, select, inner), false};
 }
 
 const BoundExpression* column_of(Arena& arena, const Side& side, size_t i) {

@@ -37,17 +37,16 @@ class Expansion {
   std::vector<BoundColumn> columns;
 
  private:
-  static bool contains_set(const BoundExpression& expression) {
-    return contains(expression, [](const BoundExpression& e) {
-      return e.kind == ExpressionKind::set_returning;
-    });
-  }
-
   Arena& arena_;
   int32_t relation_;
 };
 
 }  // namespace
+
+bool contains_set(const BoundExpression& expression) {
+  return contains(expression,
+                  [](const BoundExpression& e) { return e.kind == ExpressionKind::set_returning; });
+}
 
 const BoundQuery* expand_set_returning(Arena& arena, const BoundQuery& query) {
   if (query.is_grouped) throw_unsupported(UnsupportedFeature::set_returning_over_groups);

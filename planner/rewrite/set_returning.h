@@ -7,6 +7,8 @@
 
 namespace pgsilo {
 
+bool contains_set(const BoundExpression& expression);
+
 // All set-returning functions of the select list side by side, the shorter padded with NULLs.
 // Throws 0A000 for those inside another's arguments, and over groups.
 const BoundQuery* expand_set_returning(Arena& arena, const BoundQuery& query);
