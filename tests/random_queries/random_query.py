@@ -1,5 +1,5 @@
 """Random tables and SELECTs over them: what joins, outer joins, LATERAL, EXISTS, IN and their negations, nested, may read
-of each other, and memberships in lists and arrays of many lengths and types, with many NULLs."""
+of each other, set operations in them, and memberships in lists and arrays of many lengths and types, with many NULLs."""
 import random
 
 TABLES = ("t1", "t2", "t3", "t4")
@@ -150,6 +150,20 @@ class RandomQueries:
         return f"{self.column(scope)} = (select {aggregate}(q.v) from ({self.subquery(around, depth, 1, 'v')}) q)"
 
     def subquery(self, outer, depth, width, *names):
+        operations = self.one(1, 1, 2, 3) if self.chance(0.12) else 0
+        return self.set_operations(outer, depth, width, names, operations)
+
+    def set_operations(self, outer, depth, width, names, operations):
+        """A tree of so many; the leaves refer to the same queries around them, however deep they are in it."""
+        if operations == 0:
+            return self.plain_subquery(outer, depth, width, names)
+        on_the_left = self.random.randrange(operations)
+        sides = [self.set_operations(outer, max(depth - 1, 0), width, names, count)
+                 for count in (on_the_left, operations - 1 - on_the_left)]
+        operator = self.one("union all", "union all", "union", "intersect", "intersect all", "except", "except all")
+        return f"({sides[0]}) {operator} ({sides[1]})"
+
+    def plain_subquery(self, outer, depth, width, names):
         source, scope = self.source(outer, depth)
         conditions = [self.condition(scope, outer, depth)] if self.chance(0.45) else []
         if outer and self.chance(0.4):
