@@ -1,5 +1,6 @@
 """Random tables and SELECTs over them: what joins, outer joins, LATERAL, EXISTS, IN and their negations, nested, may read
-of each other, set operations in them, and memberships in lists and arrays of many lengths and types, with many NULLs."""
+of each other, set operations, groups, LIMIT and WITH in them, and memberships in lists and arrays of many lengths and types, with
+many NULLs."""
 import random
 
 TABLES = ("t1", "t2", "t3", "t4")
@@ -164,15 +165,64 @@ class RandomQueries:
         return f"({sides[0]}) {operator} ({sides[1]})"
 
     def plain_subquery(self, outer, depth, width, names):
+        kind = self.weighted(plain=75, distinct=5, limited=6, grouped=7, aggregated=3, shared=8 if depth > 0 else 0)
+        if kind == "shared":
+            return self.shared_query(outer, depth, width, names)
         source, scope = self.source(outer, depth)
         conditions = [self.condition(scope, outer, depth)] if self.chance(0.45) else []
         if outer and self.chance(0.4):
             conditions.append(f"{self.column(scope)} = {self.column(outer)}")
         where = " where " + " and ".join(conditions) if conditions else ""
-        targets = [self.column(scope, outer if self.chance(0.2) else ()) for _ in range(width)]
+        targets = [self.target(scope, outer, depth) for _ in range(width)]
+        keys = ", ".join(str(i + 1) for i in range(width))
+        if kind == "grouped":
+            targets = self.columns_and_aggregates(scope, outer, width)
+            having = f" having count(*) {self.one('>', '<=')} {self.number(3)}" if self.chance(0.4) else ""
+            where += f" group by {targets[0]}" + having
+        elif kind == "aggregated":
+            targets = [self.aggregate(scope, outer) for _ in range(width)]
+        elif kind == "limited":
+            where += f" order by {keys} limit {self.number(5)}" + (f" offset {self.number(3)}" if self.chance(0.3) else "")
         if names:
             targets = [f"{target} as {name}" for target, name in zip(targets, names)]
-        return f"select {', '.join(targets)} from {source}{where}"
+        distinct = "distinct " if kind == "distinct" else ""
+        return f"select {distinct}{', '.join(targets)} from {source}{where}"
+
+    def target(self, scope, outer, depth):
+        column = self.column(scope, outer if self.chance(0.2) else ())
+        if depth > 0 and self.chance(0.06):
+            aggregate = self.one("max", "min", "count")
+            return f"(select {aggregate}(q.v) from ({self.subquery(scope + outer, depth - 1, 1, 'v')}) q)"
+        if self.chance(0.1):
+            return self.one(f"coalesce({column}, {self.number(4)})", f"case when {column} > 2 then {self.column(scope)} end",
+                            f"{column} + 1")
+        return column
+
+    def aggregate(self, scope, outer):
+        column = self.column(scope, outer if self.chance(0.15) else ())
+        # An argument of the query around it alone would be that query's aggregate.
+        own = f"coalesce({column}, {self.column(scope)})"
+        distinct = "distinct " if self.chance(0.2) else ""
+        condition = f" filter (where {self.comparison(scope)})" if self.chance(0.2) else ""
+        return f"{self.one('max', 'min', 'count', 'sum')}({distinct}{own}){condition}"
+
+    def columns_and_aggregates(self, scope, outer, width):
+        return [self.column(scope)] + [self.aggregate(scope, outer) for _ in range(width - 1)]
+
+    def shared_query(self, outer, depth, width, names):
+        """WITH, read once or more often."""
+        name = self.alias()
+        kept = self.one("", "", "materialized ", "not materialized ")
+        inner = self.subquery(outer, depth - 1, 2, *DERIVED)
+        targets = [f"y.{self.one(*DERIVED)}" for _ in range(width)]
+        if names:
+            targets = [f"{target} as {name_of}" for target, name_of in zip(targets, names)]
+        reads = [f"select {', '.join(targets)} from {name} y where {self.comparison([('y', DERIVED)], outer)}"]
+        if self.chance(0.5):
+            join = f"select {', '.join(targets)} from {name} y join {name} z on y.v = z.w"
+            reads.append(join)
+        operator = self.one(" union ", " union all ", " except ")
+        return f"with {name} as {kept}({inner}) " + operator.join(reads)
 
     # --- FROM: `outer` are the queries around it, `beside` what LATERAL sees to the left ---
 
