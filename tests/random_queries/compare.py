@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random SELECTs against the server that the environment names and against a PostgreSQL: the same rows, or both refuse.
+"""Random statements against the server that the environment names and against a PostgreSQL: the same rows, or both refuse.
 
 usage: tests/with_postgres tests/random_queries/run PGSILO_BINARY [--seed N] [--databases N] [--queries N]
 
@@ -57,14 +57,14 @@ def main():
     for seed in range(arguments.seed, arguments.seed + arguments.databases):
         made = RandomQueries(seed)
         tables = list(made.tables())
-        queries = [made.query() for _ in range(arguments.queries)]
+        queries = [made.statement() for _ in range(arguments.queries)]
         answers = [side.answers(tables + queries) for side in (reference, subject)]
         if any(refuses(answer) for side in answers for answer in side[:len(tables)]):
             sys.exit(f"seed {seed}: the tables could not be made")
         for query, expected, got in zip(queries, *(side[len(tables):] for side in answers)):
             if timed_out(expected):
                 passed_over += 1
-            elif expected == got:
+            elif expected == got or query.startswith("begin") and sorted(expected) == sorted(got):
                 refused += refuses(expected)
             else:
                 differences += 1

@@ -1,4 +1,4 @@
-"""Random tables and SELECTs over them: what joins, outer joins, LATERAL, EXISTS, IN and their negations, nested, may read
+"""Random tables, SELECTs over them and changes: what joins, outer joins, LATERAL, EXISTS, IN and their negations, nested, may read
 of each other, set operations, groups, LIMIT and WITH in them, and memberships in lists and arrays of many lengths and types, with
 many NULLs."""
 import random
@@ -6,6 +6,7 @@ import random
 TABLES = ("t1", "t2", "t3", "t4")
 COLUMNS = ("a", "b", "c", "d")
 DERIVED = ("v", "w")
+CHANGED = "t5"  # only its key is unique: no change's errors depend on the order of rows
 # How a column is looked up as a value of a type, and a number written as one.
 MEMBERS = {
     "int": ("{}", "{}"), "bigint": ("{}", "{}"), "smallint": ("{}", "{}"), "numeric": ("{}::numeric", "{}.0"),
@@ -51,7 +52,57 @@ class RandomQueries:
             if self.chance(0.4):
                 yield f"create index on {table} (c, d)"
 
+        yield f"drop table if exists {CHANGED}"
+        yield f"create table {CHANGED} (a int primary key, b int, c int, d int not null)"
+        yield f"insert into {CHANGED} select a, b, c, d from {self.one(*TABLES)}"
+        if self.chance(0.5):
+            yield f"create index on {CHANGED} (b, c)"
+
+    # --- changes, what they return and what they leave; the rows in any order ---
+
+    def change(self):
+        self.names = 0
+        target = [("x0", COLUMNS)]
+        kind = self.one("update", "update_from", "delete", "delete_using", "insert", "upsert")
+        condition = self.condition(target, [], self.one(1, 2, 2))
+        if kind == "update":
+            statement = f"update {CHANGED} x0 set {self.assignments(target)} where {condition}"
+        elif kind == "update_from":
+            both = target + [("y0", DERIVED)]
+            statement = (f"update {CHANGED} x0 set {self.assignments(both)} from ({self.one_row_each()}) y0 "
+                         f"where x0.a = y0.v and {self.condition(both, [], 1)}")
+        elif kind == "delete":
+            statement = f"delete from {CHANGED} x0 where {condition}"
+        elif kind == "delete_using":
+            source, scope = self.source([], 1)
+            statement = f"delete from {CHANGED} x0 using {source} where {self.condition(target + scope, [], 2)}"
+        else:
+            statement = f"insert into {CHANGED} as x0 (a, b, d) select y0.v, y0.w, coalesce(y0.w, 1) from ({self.one_row_each()}) y0"
+            if kind == "upsert":
+                both = target + [("excluded", COLUMNS)]
+                statement += f" on conflict (a) do update set {self.assignments(both)} where {self.condition(both, [], 1)}"
+            else:
+                statement += " on conflict do nothing"
+        returned = ", ".join(self.target(target, [], 2) for _ in range(self.one(1, 3)))
+        return f"begin; {statement} returning {returned}; select * from {CHANGED}; rollback"
+
+    def one_row_each(self):
+        return f"select q.v, max(q.w) w from ({self.subquery([], 2, 2, *DERIVED)}) q where q.v is not null group by q.v"
+
+    def assignments(self, scope):
+        values = {column: self.target(scope, [], 2) for column in ("b", "c", "d") if self.chance(0.6)}
+        if "d" in values:
+            values["d"] = f"coalesce({values['d']}, 0)"
+        if len(values) == 2 and self.chance(0.3):
+            # Of one subquery, which may have no row, or too many.
+            left = ", ".join(values)
+            return f"({left}) = ({self.subquery(scope, 1, 2)})"
+        return ", ".join(f"{column} = {value}" for column, value in values.items()) or "b = 7"
+
     # --- queries; a scope is a list of (alias, columns) ---
+
+    def statement(self):
+        return self.change() if self.chance(0.2) else self.query()
 
     def query(self):
         """With an order that leaves nothing open."""
