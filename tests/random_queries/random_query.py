@@ -21,6 +21,7 @@ class RandomQueries:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.names = 0
+        self.shared = []  # WITH queries in sight
 
     def chance(self, share):
         return self.random.random() < share
@@ -112,6 +113,8 @@ class RandomQueries:
         targets = [f"{alias}.{column}" for alias, columns in scope for column in columns]
         self.random.shuffle(targets)
         del targets[8:]
+        if self.chance(0.1):
+            return f"select * from ({self.shared_query([], 3, 2, DERIVED)}) q order by 1, 2 limit 200"
         if self.chance(0.15):
             return f"select count(*), sum({targets[0]}) from {source} where {where}"
         order = ", ".join(str(i + 1) for i in range(len(targets)))
@@ -228,8 +231,9 @@ class RandomQueries:
         keys = ", ".join(str(i + 1) for i in range(width))
         if kind == "grouped":
             targets = self.columns_and_aggregates(scope, outer, width)
-            having = f" having count(*) {self.one('>', '<=')} {self.number(3)}" if self.chance(0.4) else ""
-            where += f" group by {targets[0]}" + having
+            where += f" group by {targets[0]}"
+            if self.chance(0.5):
+                where += f" having {self.of_groups(scope, targets[0])}"
         elif kind == "aggregated":
             targets = [self.aggregate(scope, outer) for _ in range(width)]
         elif kind == "limited":
@@ -257,23 +261,30 @@ class RandomQueries:
         condition = f" filter (where {self.comparison(scope)})" if self.chance(0.2) else ""
         return f"{self.one('max', 'min', 'count', 'sum')}({distinct}{own}){condition}"
 
+    def of_groups(self, scope, key):
+        table, column = self.one(*TABLES), self.one(*COLUMNS)
+        # The subquery's aggregate is that of the query around it.
+        around = f"{self.one('max', 'min', 'count')}({self.column(scope)})"
+        return self.one(f"count(*) {self.one('>', '<=')} {self.number(3)}",
+                        f"{self.one('', 'not ')}exists (select from {table} q where q.{column} {self.one('=', '<')} {around})",
+                        f"{key} {self.one('in', 'not in')} (select q.{column} from {table} q where q.d <= {around})",
+                        f"(select count(*) from {table} q where q.{column} = {key}) >= {around}")
+
     def columns_and_aggregates(self, scope, outer, width):
         return [self.column(scope)] + [self.aggregate(scope, outer) for _ in range(width - 1)]
 
     def shared_query(self, outer, depth, width, names):
-        """WITH, read once or more often."""
-        name = self.alias()
+        """WITH, read by what stands behind it, however deep, once or more often or not at all."""
+        definition, name = self.definition(outer, depth - 1)
+        self.shared.append(name)
+        body = self.set_operations(outer, depth - 1, width, names, self.one(0, 0, 1, 2))
+        self.shared.pop()
+        return f"{definition} {body}"
+
+    def definition(self, outer, depth):
+        name = f"s{self.alias()}"
         kept = self.one("", "", "materialized ", "not materialized ")
-        inner = self.subquery(outer, depth - 1, 2, *DERIVED)
-        targets = [f"y.{self.one(*DERIVED)}" for _ in range(width)]
-        if names:
-            targets = [f"{target} as {name_of}" for target, name_of in zip(targets, names)]
-        reads = [f"select {', '.join(targets)} from {name} y where {self.comparison([('y', DERIVED)], outer)}"]
-        if self.chance(0.5):
-            join = f"select {', '.join(targets)} from {name} y join {name} z on y.v = z.w"
-            reads.append(join)
-        operator = self.one(" union ", " union all ", " except ")
-        return f"with {name} as {kept}({inner}) " + operator.join(reads)
+        return f"with {name} as {kept}({self.subquery(outer, depth, 2, *DERIVED)})", name
 
     # --- FROM: `outer` are the queries around it, `beside` what LATERAL sees to the left ---
 
@@ -294,7 +305,17 @@ class RandomQueries:
         alias = self.alias()
         table = self.random.choice(TABLES)
         deep = 1 if depth > 0 else 0
-        kind = self.weighted(table=70, tree=14 * deep, subquery=10 * deep, lateral=40 * deep if beside else 0, grouped=6 * deep)
+        kind = self.weighted(table=70, tree=14 * deep, subquery=10 * deep, lateral=40 * deep if beside else 0, grouped=6 * deep,
+                             shared=60 if self.shared else 0, listed=5, counted=4)
+        if kind == "shared":
+            return f"{self.one(*self.shared)} {alias}", [(alias, DERIVED)]
+        if kind == "listed":
+            rows = ", ".join(f"({self.value(beside + outer)}, {self.value(beside + outer)})" for _ in range(self.one(1, 2, 5)))
+            return f"lateral (values {rows}) {alias} (v, w)", [(alias, DERIVED)]
+        if kind == "counted":
+            numbers = self.one(f"generate_series(0, least({self.value(beside + outer)}, 4))",
+                               f"unnest(array[{self.value(beside + outer)}, {self.value([])}, 2])")
+            return f"{numbers} with ordinality {alias} (v, w)", [(alias, DERIVED)]
         if kind == "tree":
             text, scope = self.chain(outer, beside, depth - 1, self.one(1, 1, 2))
             return f"({text})", scope
@@ -305,6 +326,11 @@ class RandomQueries:
         if kind == "grouped":
             return f"(select b v, count(*) w from {table} group by b) {alias}", [(alias, DERIVED)]
         return f"{table} {alias}", [(alias, COLUMNS)]
+
+    def value(self, seen):
+        if seen and self.chance(0.4):
+            return self.column(seen)
+        return self.number(6) if self.chance(0.9) else "null::int"
 
     def joined(self, text, scope, outer, beside, depth):
         join = self.weighted(**{"join": 30, "left join": 40, "right join": 12, "full join": 10, "cross join": 8})
