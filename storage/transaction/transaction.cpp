@@ -231,10 +231,8 @@ void Transaction::forget_since(const Mark& mark) {
   statement_runs_ = false;
   bool has_read = reads_.size() != mark.reads || nodes_.size() != mark.nodes;
   if (has_read && mark.nodes != 0) return;
-  forget_reads(mark.reads);
   nodes_.truncate(mark.nodes);
-  validated_reads_ = std::min(validated_reads_, mark.reads);
-  validated_nodes_ = std::min(validated_nodes_, mark.nodes);
+  forget_reads(mark.reads);
   let_go_since(mark, LockTable::Exclusions::go);
 }
 

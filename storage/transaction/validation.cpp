@@ -81,9 +81,12 @@ void Transaction::forget_reads(size_t first) {
   cut_reads(first);
 }
 
+// Nodes that are forgotten with them have been already.
 void Transaction::cut_reads(size_t first) {
   reads_.truncate(first);
   partial_reads_.truncate(first);
+  validated_reads_ = std::min(validated_reads_, first);
+  validated_nodes_ = std::min(validated_nodes_, nodes_.size());
 }
 
 TransactionStatus Transaction::end_part(const Part& part) {
@@ -94,8 +97,6 @@ TransactionStatus Transaction::end_part(const Part& part) {
     if (!nodes_.forget_part())
       return status == TransactionStatus::ok ? status : TransactionStatus::conflict_lock;
     forget_reads(part.reads);
-    validated_reads_ = std::min(validated_reads_, part.reads);
-    validated_nodes_ = std::min(validated_nodes_, part.nodes);
     return status;
   });
 }
@@ -108,11 +109,14 @@ TransactionStatus Transaction::end_part(const Part& part) {
 // been changed since then.
 // That the trees which it read are a table's present ones is not told by their versions: whoever
 // reads looks at the descriptor behind the relation's lock (executor/table_lock.h).
+// What the statement has read before it paused (a portal that is fetched in pieces) or gave way is
+// among what was found true already.
 bool Transaction::statement_is_covered() const {
   if (gained_exclusion_) return false;
-  if (nodes_.met_removals() || nodes_.any_gone(statement_nodes_, validated_epoch_)) return false;
+  size_t first_node = std::max(statement_nodes_, validated_nodes_);
+  if (nodes_.met_removals() || nodes_.any_gone(first_node, validated_epoch_)) return false;
   if (reads_.size() == 1 && nodes_.empty()) return true;  // one read fits together with itself
-  for (size_t i = statement_reads_; i < reads_.size(); ++i) {
+  for (size_t i = std::max(statement_reads_, validated_reads_); i < reads_.size(); ++i) {
     const ReadEntry& entry = reads_[static_cast<uint32_t>(i)];
     bool was_so = entry.tid() == Tid() ? entry.is_lasting() || entry.is_guarded()
                                        : entry.tid().epoch() < validated_epoch_;

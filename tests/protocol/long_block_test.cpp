@@ -71,6 +71,28 @@ TEST_F(LongBlockTest, ItsLastStatementsCostWhatItsFirstDid) {
   EXPECT_LE(last_ms, 4 * first_ms + 50);
 }
 
+// As drivers fetch large results.
+TEST_F(LongBlockTest, TheLastPiecesOfAPortalCostWhatItsFirstDid) {
+  constexpr int rounds = 20, size = 250, rows = 100;
+  one.ask(query("create table long_block_rows as select i from generate_series(1, 500000) i"));
+  ASSERT_EQ(one.ask(query("begin isolation level serializable")), "CZT");
+  EXPECT_EQ(one.ask(parse("", "select i from long_block_rows") + bind("p", "") + sync()), "12ZT");
+  std::string answer = std::string(rows, 'D') + "sZT";
+  int64_t first_ms = 0, last_ms = 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::string batch;
+    for (int i = 0; i < size; ++i) batch += execute("p", rows) + sync();
+    WaitTime wait(one);
+    one.send(batch);
+    for (int i = 0; i < size; ++i) ASSERT_EQ(one.answer(), answer);
+    last_ms = wait.milliseconds();
+    if (round == 0) first_ms = last_ms;
+  }
+  EXPECT_EQ(one.ask(query("commit")), "CZI");
+  one.ask(query("drop table long_block_rows"));
+  EXPECT_LE(last_ms, 4 * first_ms + 50);
+}
+
 // PostgreSQL's unique checks look at the present whatever the block has seen.
 TEST_F(LongBlockTest, AKeyThatIsFreeNowWasNotBefore) {
   if (runs_on_postgres()) GTEST_SKIP() << "there they are no conflict";
