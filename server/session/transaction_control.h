@@ -110,7 +110,10 @@ class TransactionControl {
   // from here on. Throws TransactionConflict.
   void become_snapshot();
   // Whether implicit transactions may run again. Those that may not run as interactive.
-  void set_can_replay(bool can) { can_replay_ = can; }
+  void set_can_replay(bool can) {
+    can_replay_ = can;
+    if (can) advisory_locks_.set_replay_point();
+  }
   // What the next one-shot runs as: after many conflicts it takes intent locks as it goes, or, if
   // it only reads, reads a snapshot.
   void set_careful(bool careful) { careful_ = careful; }

@@ -105,6 +105,7 @@ LockModes AdvisoryLocks::wanted(const Held& held) {
 void AdvisoryLocks::settle_touched() {
   for (Held* held : touched_) {
     held->touched = false;
+    stands_ |= held->counts != held->before;
     LockModes keeps = wanted(*held);
     if (keeps != held->granted) table_.reduce(owner_, held->tag, keeps);
     held->granted = keeps;

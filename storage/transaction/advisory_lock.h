@@ -65,6 +65,10 @@ class AdvisoryLocks {
   // Nothing was done since settle(); what was gained is kept for the next run.
   void undo();
   bool can_undo() const { return !is_final_; }
+  // What may run again as a whole begins here.
+  void set_replay_point() { stands_ = false; }
+  // Since then something was settled that changed what the session holds.
+  bool stands() const { return stands_; }
   // The session held something when the attempt began: a deadlock does not end by undo().
   bool held_before() const;
 
@@ -102,6 +106,7 @@ class AdvisoryLocks {
   size_t attempt_ = 0;     // size of taken_ when the attempt began
   bool lets_go_ = false;   // this attempt has unlocked something for the last time
   bool is_final_ = false;  // ... and then waited
+  bool stands_ = false;
 };
 
 }  // namespace pgsilo

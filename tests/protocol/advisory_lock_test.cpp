@@ -292,6 +292,28 @@ TEST_F(AdvisoryRetryTest, TheTransactionsAreTakenAgain) {
   EXPECT_TRUE(is_free("1"));
 }
 
+// A block that came whole, and may run again whole when its COMMIT meets a conflict.
+TEST_F(AdvisoryRetryTest, WhatABlockDidIsDoneOnce) {
+  auto block = [&](const std::string& call) {
+    one.send(
+        query("begin isolation level serializable; select v from advisory_test where id = 1; "
+              "select pg_" +
+              call +
+              "; select pg_sleep(0.3); update advisory_test set v = v + 1 where id = 2; "
+              "commit"));
+    disturb();
+    one.read_answer();
+  };
+  block("advisory_lock(1)");
+  EXPECT_EQ(call(one, "advisory_unlock(1)"), "t");
+  EXPECT_EQ(call(one, "advisory_unlock(1)"), "f");
+  for (int i = 0; i < 2; ++i) call(one, "advisory_lock(1)");
+  block("advisory_unlock(1)");
+  EXPECT_FALSE(is_free("1"));
+  EXPECT_EQ(call(one, "advisory_unlock(1)"), "t");
+  EXPECT_TRUE(is_free("1"));
+}
+
 // Nobody is kept from what is let go of by one who waits for another lock. What others may have by
 // then cannot be had back.
 TEST_F(AdvisoryRetryTest, AnUnlockBeforeAWaitStands) {
