@@ -27,6 +27,7 @@ void ExecutionContext::check_budget() {
   if (cancel_requested != nullptr && cancel_requested->load(std::memory_order_relaxed)) {
     raise_transaction_status(TransactionStatus::cancelled);
   }
+  if (notices != nullptr) notices->limit_held();
   if (transaction != nullptr) admit_bookkeeping();
   if (time_budget == nullptr || !time_budget->yield_if_spent() || transaction == nullptr) return;
   if (long_reader != nullptr && transaction->registered_reads() >= much_read)

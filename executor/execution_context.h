@@ -99,6 +99,9 @@ class NoticeSink {
  public:
   virtual ~NoticeSink() = default;
   virtual void notice(const SqlError& notice) = 0;
+  // Called about once per `rows_per_check` rows: those that are held may be too many. May suspend
+  // the fiber. Throws as maybe_yield().
+  virtual void limit_held() {}
 };
 
 // State of random() and setseed(): one per session.

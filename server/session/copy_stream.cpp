@@ -80,7 +80,7 @@ void CopyOutStream::begin(uint32_t column_count) {
 
 void CopyOutStream::write(std::string_view row) {
   reply_.messages().copy_data(row);
-  reply_.row_done();
+  reply_.limit_held();
 }
 
 void CopyOutStream::end() { reply_.messages().bare(BackendMessage::copy_done); }

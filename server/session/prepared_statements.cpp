@@ -82,6 +82,7 @@ void PreparedStatements::forget_plans() {
 void PreparedStatements::set_replay_point() {
   drop_replay_point();
   has_replay_point_ = true;
+  ++replay_points_;
 }
 
 void PreparedStatements::drop_replay_point() {

@@ -35,6 +35,8 @@ struct PreparedStatement {
   // As first described: a later plan must give the same.
   std::vector<ResultColumn> result_columns;
   bool returns_rows = false;
+  // Behind which it was made (PreparedStatements::replay_point()); 0: nothing runs again.
+  uint64_t replay_point = 0;
 
   // What it takes of memory, about; what it shares with others of its text is in it.
   size_t bytes() const;
@@ -55,6 +57,8 @@ class PreparedStatements {
   // From here on what there was is remembered, until drop_replay_point().
   void set_replay_point();
   void drop_replay_point();
+  // Which one it is; 0: none is remembered.
+  uint64_t replay_point() const { return has_replay_point_ ? replay_points_ : 0; }
   // There is again what there was at the replay point.
   void rewind();
 
@@ -74,6 +78,7 @@ class PreparedStatements {
   size_t named_bytes_ = 0;
   // What stood at the replay point under each name that was changed since; null: nothing.
   bool has_replay_point_ = false;
+  uint64_t replay_points_ = 0;  // so far
   std::optional<std::shared_ptr<PreparedStatement>> unnamed_before_;
   Named named_before_;
 };

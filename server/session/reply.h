@@ -71,8 +71,9 @@ class Reply final : public NoticeSink {
   }
   bool holds_output() const { return connection_.unreleased_bytes() != 0; }
 
-  // After each row: lets output leave when too much is held.
-  void row_done() {
+  // After each row and each message of a pipeline, and now and then for notices: lets output leave
+  // when too much is held.
+  void limit_held() override {
     if (connection_.unreleased_bytes() >= limit_bytes_) [[unlikely]]
       valve_.output_is_full();
   }

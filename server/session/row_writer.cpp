@@ -48,7 +48,7 @@ void RowWriter::row(std::span<const Datum> values) {
   if (messages.unfinished_bytes() > limits::max_message_bytes) [[unlikely]]
     throw_too_long();
   messages.end();
-  reply_.row_done();
+  reply_.limit_held();
 }
 
 void RowWriter::print(std::span<const Datum> values, ByteBuffer& out) {

@@ -196,8 +196,10 @@ bool Session::serve_message() {
     // The block ended inside of a pipeline: what follows is another transaction.
     if (state_.transactions.state() == TransactionControl::State::idle &&
         state_.reply.holds_output()) {
-      release();
+      let_leave();
       state_.running_again = false;  // of what ended; the next message begins what may run again
+    } else {
+      state_.reply.limit_held();
     }
   } catch (const TransactionConflict& caught) {
     error = caught;
@@ -310,8 +312,9 @@ void Session::run_query(std::string_view text) {
     if (state_.transactions.state() == TransactionControl::State::idle &&
         state_.transactions.can_replay()) {
       // What has ended must not run again: the next run begins behind it.
-      release();
+      let_leave();
       state_.statements.set_replay_point();
+      state_.transactions.set_can_replay(true);
       first_statement_ = i + 1;
       // Behind messages before this one: there is no way back to the middle of it alone.
       if (replays_messages_) give_up_replay();
@@ -401,12 +404,27 @@ void Session::flush() {
   } else {
     answer_begins();
   }
-  release();
+  let_leave();
 }
 
 void Session::release() {
   state_.reply.rest_on(state_.transactions.awaited_epoch());
   state_.reply.release();
+}
+
+// The answer goes on: not before its reader has kept up.
+void Session::let_leave() {
+  release();
+  await_reader();
+}
+
+void Session::await_reader() {
+  if (state_.connection.backlog_bytes() <= limits::output_backlog_bytes ||
+      state_.connection.wait_for_backlog(limits::output_backlog_bytes, Parker::no_deadline,
+                                         &state_.interrupts.cancelled()))
+    return;
+  state_.interrupts.check();
+  throw SqlError(Severity::fatal, sqlstate::connection_failure, "connection to client lost");
 }
 
 // The end of an answer.

@@ -68,6 +68,8 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   void sync();
   void flush();
   void release();
+  void let_leave();
+  void await_reader();
   void ready();
   void count_end() const;
   void leave();

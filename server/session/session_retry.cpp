@@ -93,13 +93,7 @@ void Session::output_is_full() {
   state_.transactions.validate();  // before the replay is given up
   answer_begins();
   state_.transactions.let_writers_in();  // who wait for a client otherwise
-  state_.reply.rest_on(state_.transactions.awaited_epoch());
-  state_.reply.release();
-  if (!state_.connection.wait_for_backlog(limits::output_backlog_bytes, Parker::no_deadline,
-                                          &state_.interrupts.cancelled())) {
-    state_.interrupts.check();
-    throw SqlError(Severity::fatal, sqlstate::connection_failure, "connection to client lost");
-  }
+  let_leave();
   // Each validation looks at all reads so far: pieces that grow keep the sum of them linear.
   if (memory_admits(limits::largest_held_output_bytes)) state_.reply.raise_limit();
 }
@@ -116,10 +110,10 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
     try {
       state_.transactions.validate();
     } catch (const TransactionConflict& caught) {
-      again = caught.status();
-      if (last_words) {
+      if (last_words || rests_on_nothing(reason)) {
         state_.reply.take_back();
       } else {
+        again = caught.status();
         reason = caught;
       }
     }
@@ -152,7 +146,7 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
 bool Session::may_run_again(TransactionStatus conflict) {
   if (!state_.transactions.may_run_again() || state_.transactions.in_block()) return false;
   const AdvisoryLocks& locks = state_.transactions.advisory_locks();
-  if (!locks.can_undo()) return false;
+  if (!locks.can_undo() || locks.stands()) return false;
   // The victim of a deadlock must let go of what others wait for.
   return conflict != TransactionStatus::deadlock || !locks.held_before();
 }

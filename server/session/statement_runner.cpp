@@ -72,6 +72,11 @@ class StatementScope {
 
 }  // namespace
 
+bool rests_on_nothing(const SqlError& error) {
+  SqlState state = error.diagnostic().state;
+  return state == sqlstate::lock_not_available || state == sqlstate::query_canceled;
+}
+
 std::shared_ptr<CachedText> StatementRunner::parse(std::string_view text,
                                                    std::span<const Oid> declared_types,
                                                    bool parameters_allowed) {
@@ -94,6 +99,7 @@ std::shared_ptr<CachedText> StatementRunner::parse_apart(std::string_view text,
 std::shared_ptr<PreparedStatement> StatementRunner::prepare(std::shared_ptr<CachedText> text,
                                                             size_t index, bool parameters_allowed) {
   auto statement = std::make_shared<PreparedStatement>();
+  statement->replay_point = state_.statements.replay_point();
   statement->text = std::move(text);
   statement->index = index;
   statement->declared_types = statement->text->declared_types;
@@ -111,6 +117,7 @@ std::shared_ptr<PreparedStatement> StatementRunner::prepare_node(
     std::shared_ptr<CachedText> text, const ast::Node* node, std::span<const Oid> declared_types,
     bool parameters_allowed) {
   auto statement = std::make_shared<PreparedStatement>();
+  statement->replay_point = state_.statements.replay_point();
   statement->text = std::move(text);
   statement->index = statement->text->plans.size();
   statement->node = node;
@@ -197,6 +204,10 @@ void StatementRunner::revalidate(PreparedStatement& statement) {
     raise_transaction_status(TransactionStatus::conflict_record);
   if (fresh->returns_rows() != statement.returns_rows ||
       !same_columns(fresh->result_columns(), statement.result_columns)) {
+    // Nobody has been told yet what it returns: all since then may run again.
+    if (state_.transactions.may_run_again() && statement.replay_point != 0 &&
+        statement.replay_point == state_.statements.replay_point())
+      raise_transaction_status(TransactionStatus::conflict_record);
     throw SqlError(sqlstate::feature_not_supported, "cached plan must not change result type")
         .routine("RevalidateCachedQuery");
   }
@@ -327,12 +338,10 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
     } catch (const std::bad_alloc&) {
       throw;
     } catch (...) {
-      // An error is an answer: what it rests on must have been true. That a wait took too long
-      // rests on nothing.
+      // An error is an answer: what it rests on must have been true.
       const SqlError error = error_of_current_exception();
-      const SqlDiagnostic& said = error.diagnostic();
-      if (said.severity != Severity::error || said.state == sqlstate::lock_not_available ||
-          said.state == sqlstate::query_canceled || !may_restart(portal, begin, before)) {
+      if (error.diagnostic().severity != Severity::error || rests_on_nothing(error) ||
+          !may_restart(portal, begin, before)) {
         throw;
       }
       error_told = std::current_exception();

@@ -18,6 +18,9 @@ namespace pgsilo {
 
 class SessionCommands;
 
+// That a wait took too long, or that somebody ended it, is true whatever was read.
+bool rests_on_nothing(const SqlError& error);
+
 class StatementRunner {
  public:
   StatementRunner(SessionState& state, SessionCommands& commands)

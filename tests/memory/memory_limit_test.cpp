@@ -293,6 +293,67 @@ TEST_F(MemoryLimitTest, ShortMessagesOfAPipelineAreNotKept) {
   }
 }
 
+// A client that does not read what it has asked for in a pipeline without Sync: the server goes on
+// when that has left.
+class UnreadPipelineTest : public MemoryLimitTest {
+ protected:
+  void SetUp() override {
+    MemoryLimitTest::SetUp();
+    other_ = std::make_unique<Client>();
+    other = other_->connection();
+    ASSERT_EQ(PQsetnonblocking(other, 1), 0);
+  }
+  void TearDown() override {
+    other_.reset();
+    MemoryLimitTest::TearDown();
+  }
+  void expect_little_is_held() {
+    int unsent = 1;
+    EXPECT_TRUE(comes_true([&] {
+      unsent = PQflush(other);
+      return client.number(
+                 "select count(*) from pg_stat_activity where wait_event = 'ClientWrite' and "
+                 "pid = " +
+                 std::to_string(PQbackendPID(other))) == 1;
+    }));
+    EXPECT_EQ(unsent, 0);
+    EXPECT_GT(free_bytes(), free_at_begin_ - (80 << 20));
+  }
+  PGconn* other = nullptr;
+
+ private:
+  std::unique_ptr<Client> other_;
+};
+
+TEST_F(UnreadPipelineTest, AnswersToFlush) {
+  ASSERT_EQ(PQenterPipelineMode(other), 1);
+  for (int i = 0; i < 400; ++i) {
+    ASSERT_EQ(PQsendQueryParams(other, "select repeat('x', 1000000)", 0, nullptr, nullptr, nullptr,
+                                nullptr, 0),
+              1);
+    ASSERT_EQ(PQsendFlushRequest(other), 1);
+  }
+  expect_little_is_held();
+}
+
+TEST_F(UnreadPipelineTest, Descriptions) {
+  std::string columns = "select 1";
+  for (int i = 0; i < 1500; ++i) columns += ", 1";
+  ASSERT_EQ(PQsetnonblocking(other, 0), 0);
+  PQclear(PQprepare(other, "wide", columns.c_str(), 0, nullptr));
+  ASSERT_EQ(PQsetnonblocking(other, 1), 0);
+  ASSERT_EQ(PQenterPipelineMode(other), 1);
+  for (int i = 0; i < 6000; ++i) ASSERT_EQ(PQsendDescribePrepared(other, "wide"), 1);
+  expect_little_is_held();
+}
+
+TEST_F(UnreadPipelineTest, Notices) {
+  ASSERT_EQ(
+      PQsendQuery(other, "select count(pg_advisory_unlock(g)) from generate_series(1, 1000000) g"),
+      1);
+  expect_little_is_held();
+}
+
 TEST_F(MemoryLimitTest, WhoIdlesInATransactionMakesRoom) {
   ASSERT_EQ(fill(client), "53200");
   Client idle, younger;

@@ -121,5 +121,25 @@ TEST_F(ChangingTableTest, ADeferredReferenceLosesItsConstraintOrItsTable) {
   EXPECT_EQ(answer_beside(insert(2), {"drop table changing_child"}), "42P01 ");
 }
 
+// Its columns become other ones between a query's planning and its run: nobody has been told what
+// it returns.
+TEST_F(ChangingTableTest, WhatAQueryReturnsIsToldOnce) {
+  constexpr int rounds = 400;
+  std::string changes;
+  for (int i = 0; i < rounds; ++i)
+    changes +=
+        query(std::string("alter table changing alter n type ") + (i % 2 ? "int" : "bigint"));
+  other.send(changes);
+  int refused = 0, asked = 0;
+  const std::string sum = "select sum(n) from changing";
+  for (; asked < rounds; asked += 2) {
+    refused += slow.ask(query(sum)) != "TDCZI";
+    refused +=
+        slow.ask(parse("", sum) + bind("", "") + describe('P') + execute() + sync()) != "12TDCZI";
+  }
+  EXPECT_EQ(refused, 0);
+  for (int i = 0; i < rounds; ++i) EXPECT_EQ(other.answer(), "CZI");
+}
+
 }  // namespace
 }  // namespace pgsilo::protocol_test

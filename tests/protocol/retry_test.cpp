@@ -215,5 +215,33 @@ TEST_F(RetryTest, WhatEndsBeforeItsCommitIsAnsweredByTheErrorAlone) {
   EXPECT_EQ(control.first_value("select v from retry_test where id = 1"), "0");
 }
 
+// What it waited for has changed hands meanwhile, so that what it has read is not true any more.
+// That does not matter to who is told that a wait has ended.
+TEST_F(RetryTest, AWaitThatEndsIsToldAsThat) {
+  for (const char* limit : {"lock_timeout", "statement_timeout", "cancel"}) {
+    RawClient one, two, three;
+    Observer observer;
+    bool cancels = limit == std::string("cancel");
+    for (RawClient* each : {&one, &two, &three}) {
+      each->start();
+      each->ask(query("begin isolation level read committed"));
+    }
+    ASSERT_EQ(one.ask(query("update retry_test set v = v where id = 1")), "CZT");
+    two.send(query("delete from retry_test"));
+    observer.await(two, "wait_event_type = 'Lock'");
+    if (!cancels) three.ask(query(std::string("set local ") + limit + " = 700"));
+    three.send(query("delete from retry_test"));
+    observer.await(three, "wait_event_type = 'Lock'");
+    ASSERT_EQ(one.ask(query("commit")), "CZI");
+    EXPECT_EQ(two.answer(), "CZT");
+    if (cancels) {
+      EXPECT_EQ(observer.cancel(three), "t");
+    }
+    EXPECT_EQ(three.answer(), limit == std::string("lock_timeout") ? "E(55P03)ZE" : "E(57014)ZE");
+    two.ask(query("rollback"));
+    three.ask(query("rollback"));
+  }
+}
+
 }  // namespace
 }  // namespace pgsilo::protocol_test
