@@ -310,7 +310,11 @@ TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, RowLock 
       return TransactionStatus::ok;
     }
     if (row->read_index < statement_reads_) return TransactionStatus::conflict_record;
-    if (registered) reads_.refresh(row->read_index, word);
+    if (registered) {
+      reads_.refresh(row->read_index, word);
+      // It was the older version that has been found true.
+      validated_reads_ = std::min<size_t>(validated_reads_, row->read_index);
+    }
     note_epoch(word.tid());
     if (word.is_absent()) return TransactionStatus::not_found;
     row->row = buffer.bytes();

@@ -290,6 +290,19 @@ TEST_F(LockTest, ARowChangedBetweenReadAndLockIsReadAgain) {
   main.transaction.abort();
 }
 
+// Though all was found true together before (a portal's earlier pieces, a statement that gave way).
+TEST_F(LockTest, ARowThatIsReadAgainIsJudgedWithAllOthers) {
+  main.begin(TransactionMode::interactive);
+  EXPECT_EQ(main.read(relation, "b"), "0");
+  ASSERT_EQ(main.get(relation, "a"), ok);
+  ASSERT_EQ(main.transaction.validate(), ok);
+  other.store(relation, "b", "1");
+  other.store(relation, "a", "1");
+  EXPECT_EQ(main.transaction.lock_row(&main.row, main.buffer), row_changed);
+  EXPECT_EQ(main.transaction.end_statement(), conflict_record);
+  main.transaction.abort();
+}
+
 TEST_F(LockTest, ARowChangedSinceAnEarlierStatementIsAConflict) {
   main.begin(TransactionMode::interactive);
   ASSERT_EQ(main.get(relation, "a"), ok);
