@@ -32,7 +32,7 @@ TableDescriptor descriptor_of(const SystemTableInfo& info) {
     to.not_null = column.not_null;
     table.columns.push_back(std::move(to));
   }
-  std::vector<std::shared_ptr<IndexDescriptor>> indexes;
+  std::vector<std::shared_ptr<const IndexDescriptor>> indexes;
   for (const SystemIndexInfo& index : all_system_indexes()) {
     if (index.table != info.oid) continue;
     auto to = std::make_shared<IndexDescriptor>();

@@ -331,7 +331,8 @@ std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
   read_dependencies();
   for (auto& [oid, table] : by_oid_) {
     table->schema_name = existing(schema_names, table->schema, "a schema");
-    complete_descriptor(*table, std::move(indexes_[oid]), dropped_widths_[oid]);
+    const std::vector<std::shared_ptr<IndexDescriptor>>& indexes = indexes_[oid];
+    complete_descriptor(*table, {indexes.begin(), indexes.end()}, dropped_widths_[oid]);
     builder.put_table(std::move(table));
   }
   return builder.build(version);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace pgsilo {
 
 namespace {
@@ -40,6 +42,21 @@ void remove_link(Links& links, Oid from, Oid to) {
   }
 }
 
+// visit(index) for each of `from` that `in` has not, or has in another form; both in a table's
+// order.
+template <typename Indexes, typename Visit>
+void for_each_missing(const Indexes& from, const Indexes& in, Visit visit) {
+  auto at = in.begin();
+  for (const auto& index : from) {
+    while (at != in.end() && *at != index && precedes(**at, *index)) ++at;
+    if (at == in.end() || *at != index) {
+      visit(index);
+    } else {
+      ++at;
+    }
+  }
+}
+
 // visit(sequence) for each that a default of the table uses.
 template <typename Visit>
 void for_each_used_sequence(const TableDescriptor& table, Visit visit) {
@@ -56,22 +73,21 @@ const TableDescriptor* CatalogSnapshot::find_table(Oid oid) const {
 
 const TableDescriptor* CatalogSnapshot::find_table(Oid schema, std::string_view name) const {
   const Named* found = names_.find({schema, name});
-  return found != nullptr && found->index == invalid_oid ? found->table.get() : nullptr;
+  return found != nullptr ? found->table.get() : nullptr;
 }
 
 const IndexDescriptor* CatalogSnapshot::find_index(Oid oid, const TableDescriptor** table) const {
-  const TableDescriptor* owner = find_pointer(index_tables_, oid);
-  if (owner == nullptr) return nullptr;
-  if (table != nullptr) *table = owner;
-  return owner->find_index(oid);
+  const IndexDescriptor* index = find_pointer(indexes_, oid);
+  if (index != nullptr && table != nullptr) *table = find_table(index->table_oid);
+  return index;
 }
 
 const IndexDescriptor* CatalogSnapshot::find_index(Oid schema, std::string_view name,
                                                    const TableDescriptor** table) const {
   const Named* found = names_.find({schema, name});
-  if (found == nullptr || found->index == invalid_oid) return nullptr;
-  if (table != nullptr) *table = found->table.get();
-  return found->table->find_index(found->index);
+  if (found == nullptr || found->index == nullptr) return nullptr;
+  if (table != nullptr) *table = find_table(found->index->table_oid);
+  return found->index.get();
 }
 
 const SchemaDescriptor* CatalogSnapshot::find_schema(std::string_view name) const {
@@ -94,13 +110,23 @@ std::span<const Oid> CatalogSnapshot::default_users(Oid sequence) const {
   return linked(default_users_, sequence);
 }
 
+// The indexes that stay as they are, keep their places: a table may have thousands.
 void CatalogSnapshotBuilder::put_table(std::shared_ptr<const TableDescriptor> table) {
-  remove_table(table->oid);
-  snapshot_->names_.set({table->schema, table->name}, {table, invalid_oid});
-  for (const auto& index : table->indexes) {
-    snapshot_->names_.set({table->schema, index->name}, {table, index->oid});
-    snapshot_->index_tables_.set(index->oid, table);
+  const auto* found = snapshot_->tables_.find(table->oid);
+  std::shared_ptr<const TableDescriptor> before =
+      found != nullptr ? *found : std::make_shared<const TableDescriptor>();
+  PGSILO_DCHECK(found == nullptr || before->schema == table->schema);
+  for_each_missing(before->indexes, table->indexes,
+                   [&](const auto& index) { forget_index(*before, *index); });
+  if (found != nullptr) {
+    forget_name(*before, before->name);
+    remove_links(*before);
   }
+  snapshot_->names_.set({table->schema, table->name}, {table, nullptr});
+  for_each_missing(table->indexes, before->indexes, [&](const auto& index) {
+    snapshot_->names_.set({table->schema, index->name}, {nullptr, index});
+    snapshot_->indexes_.set(index->oid, index);
+  });
   add_links(*table);
   Oid oid = table->oid;
   snapshot_->tables_.set(oid, std::move(table));
@@ -111,18 +137,21 @@ void CatalogSnapshotBuilder::remove_table(Oid oid) {
   if (found == nullptr) return;
   std::shared_ptr<const TableDescriptor> table = *found;
   forget_name(*table, table->name);
-  for (const auto& index : table->indexes) {
-    forget_name(*table, index->name);
-    snapshot_->index_tables_.erase(index->oid);
-  }
+  for (const auto& index : table->indexes) forget_index(*table, *index);
   remove_links(*table);
   snapshot_->tables_.erase(oid);
+}
+
+void CatalogSnapshotBuilder::forget_index(const TableDescriptor& table,
+                                          const IndexDescriptor& index) {
+  forget_name(table, index.name);
+  snapshot_->indexes_.erase(index.oid);
 }
 
 // Unless it stands for another table's by now: that was put before this one gave it up.
 void CatalogSnapshotBuilder::forget_name(const TableDescriptor& table, std::string_view name) {
   const CatalogSnapshot::Named* named = snapshot_->names_.find({table.schema, name});
-  if (named != nullptr && named->table->oid == table.oid)
+  if (named != nullptr && named->table_oid() == table.oid)
     snapshot_->names_.erase({table.schema, name});
 }
 

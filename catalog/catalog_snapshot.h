@@ -2,8 +2,9 @@
 // snapshot is made when the server starts and after each committed DDL; a transaction that runs DDL
 // makes its own on top (CatalogView). It shares all but what was changed with the one before
 // (PersistentMap), and tells what goes with an object by its OID, so that DDL costs the same
-// however many tables there are. Thread safety: immutable; shared by reference count. Take one when
-// planning, not per row or per statement.
+// however many tables there are, and of a table's indexes only those that were changed. Thread
+// safety: immutable; shared by reference count. Take one when planning, not per row or per
+// statement.
 #pragma once
 
 #include <cstdint>
@@ -70,17 +71,19 @@ class CatalogSnapshot {
       return hash_combine(hash_bytes(key.name), key.schema);
     }
   };
-  // What a name stands for: a table, or index number `index` of it.
+  using IndexPointer = std::shared_ptr<const IndexDescriptor>;
+  // What a name stands for: one of the two.
   struct Named {
     TablePointer table;
-    Oid index = invalid_oid;  // 0: the table itself
+    IndexPointer index;
+    Oid table_oid() const { return table != nullptr ? table->oid : index->table_oid; }
   };
 
   uint64_t version_ = 0;
   Epoch epoch_{0};
   ByOid<TablePointer> tables_;
   PersistentMap<NameKey, Named, NameHash> names_;
-  ByOid<TablePointer> index_tables_;         // index -> table
+  ByOid<IndexPointer> indexes_;
   ByOid<std::vector<Oid>> owned_sequences_;  // table -> sequences
   ByOid<std::vector<Oid>> default_users_;    // sequence -> tables
   ByOid<SchemaPointer> schemas_;
@@ -115,6 +118,7 @@ class CatalogSnapshotBuilder {
   std::shared_ptr<const CatalogSnapshot> build(uint64_t version);
 
  private:
+  void forget_index(const TableDescriptor& table, const IndexDescriptor& index);
   void forget_name(const TableDescriptor& table, std::string_view name);
   void add_links(const TableDescriptor& table);
   void remove_links(const TableDescriptor& table);

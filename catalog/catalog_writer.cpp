@@ -2,12 +2,18 @@
 
 #include <string>
 
+#include "base/long_work.h"
 #include "sql/internal_error.h"
 #include "sql/sql_error.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/transaction/transaction.h"
 
 namespace pgsilo {
+
+namespace {
+// About what writing a row costs, with its share of what is made of it.
+constexpr size_t row_work = WorkMeter::block / 2;
+}  // namespace
 
 Relation& CatalogWriter::relation(RelationId id) {
   Relation* found = relations_.find(id);
@@ -61,6 +67,7 @@ void CatalogWriter::remove_entry(const SystemTable::Index& index, std::string_vi
 }
 
 void CatalogWriter::insert(const SystemRow& row) {
+  did_work(row_work);
   PGSILO_DCHECK(row.is_complete());
   const SystemTable& table = row.table();
   ByteBuffer key;
@@ -80,6 +87,7 @@ void CatalogWriter::insert(const SystemRow& row) {
 }
 
 void CatalogWriter::update(const SystemRow& row) {
+  did_work(row_work);
   PGSILO_DCHECK(row.is_complete());
   const SystemTable& table = row.table();
   // The row may have been written earlier in this very statement; a new command sees it.
@@ -150,6 +158,7 @@ void CatalogWriter::lock(const SystemTable& table, std::initializer_list<Datum> 
 }
 
 void CatalogWriter::remove(const SystemTable& table, std::span<const Datum> primary_key) {
+  did_work(row_work);
   require_ok(transaction_.continue_statement());
   ByteBuffer key;
   table.primary_key().encode_prefix(primary_key, key);

@@ -31,6 +31,7 @@ inline void require_ok(TransactionStatus status) {
 }
 
 // A row that must exist and is missing is a conflict with a definition that committed meanwhile.
+// Writing is what definitions of thousands of things have in common: it gives way (did_work()).
 class CatalogWriter {
  public:
   CatalogWriter(Transaction& transaction, RelationDirectory& relations, Arena& arena)

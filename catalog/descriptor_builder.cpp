@@ -31,8 +31,40 @@ void set_missing(ColumnDescriptor& column, Datum value) {
   column.missing.ptr = column.missing_bytes->data();
 }
 
+namespace {
+
+// Without an allocation: it is asked of every index, whatever is changed of a table.
+bool is_complete(const TableDescriptor& table, const IndexDescriptor& index) {
+  if (index.table_oid != table.oid) return false;
+  if (index.primary && index.relation_id != table.relation_id) return false;
+  if (index.key.columns().size() != index.columns.size()) return false;
+  bool may_hold_nulls = false;
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    const ColumnDescriptor& column =
+        table.columns[static_cast<size_t>(index.columns[i].number) - 1];
+    if (index.key.columns()[i].type->oid != column.type) return false;
+    may_hold_nulls |= !column.not_null;
+  }
+  return index.key.may_hold_nulls() == may_hold_nulls;
+}
+
+std::shared_ptr<const IndexDescriptor> completed(const TableDescriptor& table,
+                                                 std::shared_ptr<const IndexDescriptor> index) {
+  if (is_complete(table, *index)) return index;
+  auto complete = std::make_shared<IndexDescriptor>(*index);
+  complete->table_oid = table.oid;
+  complete->key = make_index_key(table, *complete);
+  if (complete->primary) {
+    complete->relation_id = table.relation_id;
+    complete->relation = table.relation;
+  }
+  return complete;
+}
+
+}  // namespace
+
 void complete_descriptor(TableDescriptor& table,
-                         std::vector<std::shared_ptr<IndexDescriptor>> indexes,
+                         std::vector<std::shared_ptr<const IndexDescriptor>> indexes,
                          const std::vector<uint8_t>& dropped_widths) {
   std::vector<RowColumn> columns;
   for (size_t i = 0; i < table.columns.size(); ++i) {
@@ -52,20 +84,12 @@ void complete_descriptor(TableDescriptor& table,
   }
   table.layout = RowLayout(std::move(columns));
   table.primary_key = KeyLayout();
-  std::sort(indexes.begin(), indexes.end(), [](const auto& a, const auto& b) {
-    return a->primary != b->primary ? a->primary : a->oid < b->oid;
-  });
-  table.indexes.clear();
-  for (std::shared_ptr<IndexDescriptor>& index : indexes) {
-    index->table_oid = table.oid;
-    index->key = make_index_key(table, *index);
-    if (index->primary) {
-      index->relation_id = table.relation_id;
-      index->relation = table.relation;
-      table.primary_key = index->key;
-    }
-    table.indexes.push_back(std::move(index));
-  }
+  for (std::shared_ptr<const IndexDescriptor>& index : indexes)
+    index = completed(table, std::move(index));
+  std::sort(indexes.begin(), indexes.end(),
+            [](const auto& a, const auto& b) { return precedes(*a, *b); });
+  table.indexes = std::move(indexes);
+  if (const IndexDescriptor* primary = table.primary_index()) table.primary_key = primary->key;
   std::sort(
       table.constraints.begin(), table.constraints.end(),
       [](const ConstraintDescriptor& a, const ConstraintDescriptor& b) { return a.oid < b.oid; });

@@ -10,11 +10,11 @@
 
 namespace pgsilo {
 
-// `indexes` are those of the table, each with its columns set; their keys, and `relation` of a
-// primary one, are filled in. A dropped column keeps the width that the layout given in
-// `dropped_widths` (by number - 1; may be shorter) says.
+// `indexes` are those of the table, each with its columns set. Where its key, or `relation` of a
+// primary one, is yet to be filled in, or not what it was, the table gets a copy. A dropped column
+// keeps the width that the layout given in `dropped_widths` (by number - 1; may be shorter) says.
 void complete_descriptor(TableDescriptor& table,
-                         std::vector<std::shared_ptr<IndexDescriptor>> indexes,
+                         std::vector<std::shared_ptr<const IndexDescriptor>> indexes,
                          const std::vector<uint8_t>& dropped_widths);
 
 // The key of an index over `table`, whose columns are complete.

@@ -97,6 +97,11 @@ struct IndexDescriptor {
   bool is_primary_tree() const { return primary; }
 };
 
+// The order of a table's indexes: the primary key's first, then by oid.
+inline bool precedes(const IndexDescriptor& left, const IndexDescriptor& right) {
+  return left.primary != right.primary ? left.primary : left.oid < right.oid;
+}
+
 enum class ConstraintType : char {
   check = 'c',
   foreign_key = 'f',
@@ -171,11 +176,11 @@ struct TableDescriptor {
   KeyLayout primary_key;   // of the primary tree
   RelationId relation_id;  // the primary tree
   Relation* relation = nullptr;
-  std::vector<std::shared_ptr<const IndexDescriptor>>
-      indexes;                                         // the primary key's first, then by oid
-  std::vector<ConstraintDescriptor> constraints;       // by oid
-  std::vector<IncomingReference> referenced_by;        // by constraint
-  std::vector<std::string> options;                    // reloptions: "fillfactor=90"
+  std::vector<std::shared_ptr<const IndexDescriptor>> indexes;  // in order (precedes()); those that
+                                                                // stay as they are, are shared
+  std::vector<ConstraintDescriptor> constraints;                // by oid
+  std::vector<IncomingReference> referenced_by;                 // by constraint
+  std::vector<std::string> options;                             // reloptions: "fillfactor=90"
   CatalogRecord record;                                // its row of pg_class: who writes rows
   CatalogRecord type_record;                           // its row type's of pg_type: who reads
   std::shared_ptr<const SequenceDescriptor> sequence;  // kind sequence: what it is; else null

@@ -37,6 +37,7 @@ class KeyLayout {
   std::span<const uint16_t> column_numbers() const { return column_numbers_; }
   bool unique() const { return unique_; }
   bool nulls_distinct() const { return nulls_distinct_; }
+  bool may_hold_nulls() const { return may_hold_nulls_; }
 
   // Appends the columns' part of the key for an encoded row. Returns true when a column was null.
   // Throws SqlError 54000 when the key is longer than storage can hold.

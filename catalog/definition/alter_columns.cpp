@@ -113,13 +113,12 @@ void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists
   Draft draft = draft_of(old_table);
   ColumnDescriptor& column = column_of(draft, name);
   bool loses_primary_key = false;
-  for (const auto& index : old_table.indexes) {
-    bool uses = std::any_of(index->columns.begin(), index->columns.end(),
+  remove_indexes(draft, [&](const IndexDescriptor& index) {
+    bool uses = std::any_of(index.columns.begin(), index.columns.end(),
                             [&](const IndexColumn& part) { return part.number == column.number; });
-    if (!uses) continue;
-    loses_primary_key |= index->primary;
-    remove_index(draft, index->oid);
-  }
+    loses_primary_key |= uses && index.primary;
+    return uses;
+  });
   std::erase_if(draft.table->constraints, [&](const ConstraintDescriptor& constraint) {
     if (std::find(constraint.columns.begin(), constraint.columns.end(), column.number) ==
         constraint.columns.end()) {

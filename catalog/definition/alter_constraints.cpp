@@ -135,9 +135,9 @@ void DefinitionSteps::rename_index(const TableDescriptor& of_table, Oid oid,
   const TableDescriptor& old_table = lock_table(of_table.oid);
   check_name_free(old_table.schema, new_name);
   Draft draft = draft_of(old_table);
-  for (const std::shared_ptr<IndexDescriptor>& index : draft.indexes) {
+  for (auto& index : draft.indexes) {
     if (index->oid != oid) continue;
-    index->name = new_name;
+    changed(index).name = new_name;
     writer_.update(rows_.class_of(*draft.table, *index));
     for (ConstraintDescriptor& constraint : draft.table->constraints) {
       if (constraint.oid != index->constraint) continue;

@@ -1,7 +1,8 @@
 // CREATE TABLE, DROP TABLE, DROP INDEX, TRUNCATE.
 #include <algorithm>
+#include <map>
+#include <unordered_set>
 
-#include "base/long_work.h"
 #include "catalog/definition/definition_steps.h"
 #include "catalog/named_relation.h"
 #include "sql/limits.h"
@@ -113,8 +114,8 @@ void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exis
   table.array_type = new_oid();
   table.relation = &new_relation(table.persistence);
   table.relation_id = table.relation->id();
-  for (const std::shared_ptr<IndexDescriptor>& index : draft.indexes) {
-    if (!index->primary) give_new_tree(table, *index);
+  for (auto& index : draft.indexes) {
+    if (!index->primary) give_new_tree(table, changed(index));
   }
   complete_descriptor(table, std::move(draft.indexes), {});
   insert_table_rows(table);
@@ -187,10 +188,7 @@ void DefinitionSteps::remove_tables(std::span<const Oid> tables) {
   // Those that stay lose the references of those that go.
   for (Oid oid : tables) remove_references_by(oid);
   require_ok(transaction_.continue_statement());
-  for (Oid oid : tables) {
-    remove_table(table_of(oid));
-    did_work(WorkMeter::block);  // of thousands in one piece the others would notice
-  }
+  for (Oid oid : tables) remove_table(table_of(oid));
 }
 
 void DefinitionSteps::drop_indexes(std::span<const DataDefinition::ObjectName> names,
@@ -223,14 +221,17 @@ void DefinitionSteps::drop_indexes(std::span<const DataDefinition::ObjectName> n
     if (std::find(found.begin(), found.end(), index->oid) == found.end())
       found.push_back(index->oid);
   }
+  std::map<Oid, std::unordered_set<Oid>> of_tables;
   for (Oid oid : found) {
     const TableDescriptor* table = nullptr;
     const IndexDescriptor* index = view_.snapshot().find_index(oid, &table);
-    Oid table_oid = table->oid;
-    lock_table(table_oid);
+    lock_table(table->oid);
+    of_tables[table->oid].insert(oid);
     drop_dependents_of(*table, *index, cascade);
-    Draft draft = draft_of(table_of(table_oid));
-    remove_index(draft, oid);
+  }
+  for (const auto& [table, dropped] : of_tables) {
+    Draft draft = draft_of(table_of(table));
+    remove_indexes(draft, [&](const auto& index) { return dropped.contains(index.oid); });
     finish(std::move(draft));
   }
 }

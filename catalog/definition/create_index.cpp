@@ -2,6 +2,7 @@
 // (docs/index_build.md).
 #include <algorithm>
 
+#include "base/long_work.h"
 #include "catalog/definition/definition_steps.h"
 #include "sql/sql_error.h"
 
@@ -47,8 +48,9 @@ Oid DefinitionSteps::begin_index(Oid oid, const IndexDefinition& from, bool if_n
 
 void DefinitionSteps::finish_index(Oid oid, Oid index_oid) {
   Draft draft = draft_of(lock_table(oid, {LockMode::share_update_exclusive}));
-  for (const std::shared_ptr<IndexDescriptor>& index : draft.indexes)
-    index->valid |= index->oid == index_oid;
+  for (auto& index : draft.indexes) {
+    if (index->oid == index_oid) changed(index).valid = true;
+  }
   const TableDescriptor& table = finish(std::move(draft), Concerns::writers);
   writer_.update(rows_.index(table, *table.find_index(index_oid)));
 }
@@ -56,6 +58,7 @@ void DefinitionSteps::finish_index(Oid oid, Oid index_oid) {
 // Without a lock: nothing may keep this from ending. Who has written entries into the tree goes on
 // to do so, in vain.
 void DefinitionSteps::discard_index(Oid oid, Oid index) {
+  UnpausedWork unpaused;
   Draft draft = draft_of(lock_table(oid, {}));
   remove_index(draft, index);
   finish(std::move(draft), Concerns::writers);

@@ -2,7 +2,7 @@
 #include "catalog/named_relation.h"
 #include "catalog/relation_encoding.h"
 
-#include <algorithm>
+#include <unordered_set>
 
 #include "sql/internal_error.h"
 #include "sql/sql_error.h"
@@ -45,11 +45,16 @@ DefinitionSteps::Draft DefinitionSteps::draft_of(const TableDescriptor& table) {
   Draft draft;
   draft.table = std::make_shared<TableDescriptor>(table);
   draft.table->statistics = std::make_shared<TableStatisticsSlot>(table.statistics->counted());
-  for (const auto& index : table.indexes)
-    draft.indexes.push_back(std::make_shared<IndexDescriptor>(*index));
+  draft.indexes = table.indexes;
   for (size_t i = 0; i < table.columns.size(); ++i)
     draft.dropped_widths.push_back(table.layout.column(i).width);
   return draft;
+}
+
+IndexDescriptor& DefinitionSteps::changed(std::shared_ptr<const IndexDescriptor>& index) {
+  auto copy = std::make_shared<IndexDescriptor>(*index);
+  index = copy;
+  return *copy;
 }
 
 void DefinitionSteps::count_rows(Draft& draft, const TableDescriptor& old_table) {
@@ -58,7 +63,7 @@ void DefinitionSteps::count_rows(Draft& draft, const TableDescriptor& old_table)
 
 void DefinitionSteps::forget_sizes(Draft& draft) {
   draft.table->statistics = std::make_shared<TableStatisticsSlot>();
-  for (const std::shared_ptr<IndexDescriptor>& index : draft.indexes) index->uncounted = true;
+  for (auto& index : draft.indexes) changed(index).uncounted = true;
 }
 
 const TableDescriptor& DefinitionSteps::finish(Draft draft, Concerns concerns) {
@@ -75,13 +80,12 @@ const TableDescriptor& DefinitionSteps::finish(Draft draft, Concerns concerns) {
 }
 
 const TableDescriptor& DefinitionSteps::finish_with_new_trees(Draft draft) {
-  std::vector<Oid> known;
-  for (const auto& index : table_of(draft.table->oid).indexes) known.push_back(index->oid);
+  std::unordered_set<Oid> known;
+  for (const auto& index : table_of(draft.table->oid).indexes) known.insert(index->oid);
   const TableDescriptor& table = finish(std::move(draft));
   for (const auto& index : table.indexes) {
     // An index that the operation adds has no row yet.
-    bool is_new = std::find(known.begin(), known.end(), index->oid) == known.end();
-    if (!is_new) writer_.update(rows_.class_of(table, *index));
+    if (known.contains(index->oid)) writer_.update(rows_.class_of(table, *index));
   }
   return table;
 }

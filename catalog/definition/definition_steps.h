@@ -66,11 +66,10 @@ class DefinitionSteps {
   void drop_schemas(std::span<const std::string_view> names, bool if_exists, bool cascade);
 
  private:
-  // A table being changed: a copy of its descriptor and of its indexes' (which completing takes
-  // apart).
+  // A table being changed: a copy of its descriptor, with its indexes apart.
   struct Draft {
     std::shared_ptr<TableDescriptor> table;
-    std::vector<std::shared_ptr<IndexDescriptor>> indexes;
+    std::vector<std::shared_ptr<const IndexDescriptor>> indexes;
     std::vector<uint8_t> dropped_widths;
   };
 
@@ -79,6 +78,8 @@ class DefinitionSteps {
   const TableDescriptor& lock_table(Oid oid, std::initializer_list<LockMode> modes = {
                                                  LockMode::access_exclusive});
   Draft draft_of(const TableDescriptor& table);
+  // An index of a draft, to be changed: a copy in its place.
+  static IndexDescriptor& changed(std::shared_ptr<const IndexDescriptor>& index);
   // What pg_class says of sizes: as in PostgreSQL, who builds an index counts the rows, if there
   // are any; and who makes the table anew forgets what was known of it.
   static void count_rows(Draft& draft, const TableDescriptor& old_table);
@@ -142,6 +143,8 @@ class DefinitionSteps {
   void set_check_text(TableDescriptor& table, Oid constraint, std::string_view text);
   void remove_row(system_oid::Table table, std::initializer_list<int64_t> key);
   void remove_table(const TableDescriptor& table);
+  // Those that are `which`.
+  void remove_indexes(Draft& draft, const std::function<bool(const IndexDescriptor&)>& which);
   void remove_index(Draft& draft, Oid index);
   void rename_index(const TableDescriptor& of_table, Oid index, std::string_view new_name);
 

@@ -298,20 +298,25 @@ void DefinitionSteps::remove_table(const TableDescriptor& table) {
   view_.remove_table(table.oid);
 }
 
-void DefinitionSteps::remove_index(Draft& draft, Oid oid) {
-  auto found = std::find_if(draft.indexes.begin(), draft.indexes.end(),
-                            [&](const auto& index) { return index->oid == oid; });
-  PGSILO_REQUIRE(found != draft.indexes.end());
-  const IndexDescriptor& index = **found;
-  remove_index_rows(index);
-  if (!index.is_primary_tree()) discard_relation(index.relation_id, index.relation);
-  if (index.constraint != invalid_oid) {
-    remove_constraint_row(index.constraint);
+void DefinitionSteps::remove_indexes(Draft& draft,
+                                     const std::function<bool(const IndexDescriptor&)>& which) {
+  std::erase_if(draft.indexes, [&](const std::shared_ptr<const IndexDescriptor>& index) {
+    if (!which(*index)) return false;
+    remove_index_rows(*index);
+    if (!index->is_primary_tree()) discard_relation(index->relation_id, index->relation);
+    if (index->constraint == invalid_oid) return true;
+    remove_constraint_row(index->constraint);
     std::erase_if(draft.table->constraints, [&](const ConstraintDescriptor& constraint) {
-      return constraint.oid == index.constraint;
+      return constraint.oid == index->constraint;
     });
-  }
-  draft.indexes.erase(found);
+    return true;
+  });
+}
+
+void DefinitionSteps::remove_index(Draft& draft, Oid oid) {
+  size_t before = draft.indexes.size();
+  remove_indexes(draft, [oid](const IndexDescriptor& index) { return index.oid == oid; });
+  PGSILO_REQUIRE(draft.indexes.size() + 1 == before);
 }
 
 }  // namespace pgsilo

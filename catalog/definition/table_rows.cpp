@@ -167,8 +167,8 @@ void DefinitionSteps::give_new_trees(Draft& draft) {
   discard_relation(table.relation_id, table.relation);
   table.relation = &new_relation(table.persistence);
   table.relation_id = table.relation->id();
-  for (const std::shared_ptr<IndexDescriptor>& index : draft.indexes) {
-    if (!index->is_primary_tree()) give_new_tree(table, *index);
+  for (auto& index : draft.indexes) {
+    if (!index->is_primary_tree()) give_new_tree(table, changed(index));
   }
 }
 

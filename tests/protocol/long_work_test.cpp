@@ -274,6 +274,33 @@ TEST_F(LongWork, AListOfManyLocks) {
   EXPECT_EQ(holder.ask(query("drop table long_work_test")), "CZI");
 }
 
+// The last one costs about what the first did, and to drop them all keeps nobody waiting.
+TEST_F(LongWork, OnManyIndexesOfATable) {
+  constexpr int size = 100, rounds = 10;
+  auto names = [](int count, std::string_view between, const std::string& before,
+                  const std::string& behind) {
+    return listed(count, between, [&](const std::string& i) { return before + i + behind; });
+  };
+  worker.ask(query("drop table if exists long_work_test"));
+  ASSERT_EQ(worker.ask(query("create table long_work_test (b int, c int)")), "CZI");
+  int64_t first_ms = 0, last_ms = 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::string name = "long_work_" + std::to_string(round) + "_";
+    WaitTime time(worker);
+    EXPECT_EQ(worker.ask(query(names(size, ";", "create index " + name, " on long_work_test(b)"))),
+              repeated("C", size) + "ZI");
+    last_ms = time.milliseconds();
+    if (round == 0) first_ms = last_ms;
+  }
+  EXPECT_LE(last_ms, 4 * first_ms + 100);
+  worker.send(query("drop index " + listed(rounds, ",", [&](const std::string& round) {
+                      return names(size, ",", "long_work_" + round + "_", "");
+                    })));
+  EXPECT_LE(longest_wait_ms(patient_ms), patience_ms);
+  EXPECT_EQ(worker.answer(), "CZI");
+  EXPECT_EQ(worker.ask(query("drop table long_work_test")), "CZI");
+}
+
 TEST_P(LongWorkTest, LetsOthersRun) {
   worker.send(query(GetParam().sql));
   EXPECT_LE(longest_wait_ms(), patience_ms);

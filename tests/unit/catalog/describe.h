@@ -12,7 +12,7 @@ namespace pgsilo::testing {
 
 inline void describe_key(const KeyLayout& key, std::ostream& out) {
   out << (key.unique() ? "unique" : "plain") << (key.nulls_distinct() ? "" : " nulls equal")
-      << " (";
+      << (key.may_hold_nulls() ? "" : " no nulls") << " (";
   for (size_t i = 0; i < key.columns().size(); ++i) {
     const KeyColumn& column = key.columns()[i];
     out << key.column_numbers()[i] << ":" << column.type->name << (column.nullable ? "?" : "")
@@ -87,7 +87,16 @@ inline std::string describe(const CatalogSnapshot& snapshot) {
   for (const auto& [oid, name] : schemas) out << "schema " << oid << " " << name << "\n";
   std::map<Oid, const TableDescriptor*> tables;
   for (const auto& [oid, table] : snapshot.tables()) tables[oid] = table.get();
-  for (const auto& [oid, table] : tables) describe_table(*table, out);
+  for (const auto& [oid, table] : tables) {
+    describe_table(*table, out);
+    for (const auto& index : table->indexes) {
+      const TableDescriptor* owner = nullptr;
+      if (snapshot.find_index(index->oid, &owner) != index.get() || owner != table)
+        out << "  cannot find " << index->oid << "\n";
+      if (snapshot.find_index(table->schema, index->name, &owner) != index.get() || owner != table)
+        out << "  cannot find " << index->name << "\n";
+    }
+  }
   return out.str();
 }
 
