@@ -29,6 +29,7 @@ class ByteBuffer {
   const char* data() const { return data_; }
   char* data() { return data_; }
   size_t size() const { return size_; }
+  size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
   std::string_view view() const { return {data_, size_}; }
   // Forgets the content, keeps the memory.

@@ -232,7 +232,7 @@ void Connection::shrink_output() {
   size_t left = output_.size() - sent_;
   if (sent_ == 0 || left > sent_ || output_stays_) return;
   size_t dropped = sent_;
-  if (left == 0 && dropped > limits::kept_buffer_bytes) {
+  if (left == 0 && output_.capacity() > limits::kept_buffer_bytes) {
     output_ = ByteBuffer();
   } else {
     std::memmove(output_.data(), output_.data() + sent_, left);
