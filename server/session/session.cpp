@@ -415,10 +415,6 @@ void Session::release() {
 // The answer goes on: not before its reader has kept up.
 void Session::let_leave() {
   release();
-  await_reader();
-}
-
-void Session::await_reader() {
   if (state_.connection.backlog_bytes() <= limits::output_backlog_bytes ||
       state_.connection.wait_for_backlog(limits::output_backlog_bytes, Parker::no_deadline,
                                          &state_.interrupts.cancelled()))

@@ -69,7 +69,6 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   void flush();
   void release();
   void let_leave();
-  void await_reader();
   void ready();
   void count_end() const;
   void leave();
