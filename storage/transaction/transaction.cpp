@@ -48,7 +48,7 @@ void Transaction::begin(TransactionMode mode, Isolation isolation) {
   mark_depth_ = 0;
   validated_epoch_ = Epoch();
   gained_exclusion_ = false;
-  statement_reads_ = statement_nodes_ = 0;
+  statement_reads_ = 0;
   validated_reads_ = validated_nodes_ = 0;
   newest_epoch_ = Epoch();
   commit_tid_ = Tid();
@@ -83,7 +83,7 @@ TransactionStatus Transaction::become_snapshot() {
     partial_reads_.clear();
     reads_.clear();
     nodes_.clear();
-    statement_reads_ = statement_nodes_ = 0;
+    statement_reads_ = 0;
     note_validated();
     mode_ = TransactionMode::snapshot;
     snapshot_ = std::move(snapshot);
@@ -125,7 +125,6 @@ TransactionStatus Transaction::begin_statement() {
     statement_wrote_direct_ = false;
     command_ = ++last_command_;
     statement_reads_ = reads_.size();
-    statement_nodes_ = nodes_.size();
     nodes_.begin_statement();
     statement_versions_ = writes_.mark();
     statement_depth_ = mark_depth_;

@@ -476,8 +476,7 @@ class Transaction {
   bool gained_exclusion_ = false;  // of others from a relation, since then
   size_t validated_reads_ = 0;
   size_t validated_nodes_ = 0;
-  size_t statement_reads_ = 0;  // sizes when the running statement began
-  size_t statement_nodes_ = 0;
+  size_t statement_reads_ = 0;  // size when the running statement began
   uint32_t statement_versions_ = 0;
   uint32_t statement_depth_ = 0;  // mark_depth_, likewise
   bool in_part_ = false;          // of the statement

@@ -101,22 +101,19 @@ TransactionStatus Transaction::end_part(const Part& part) {
   });
 }
 
-// True if what the running statement read was so already when the transaction validated last: then
-// all its reads were true together at that moment. A version is that old if its epoch had ended
-// before that validation began. A key without a record had no row then, unless one has gone from
-// the range of its node since, nor has one with a placeholder that no row was ever put into.
-// A relation that nobody else can change from now on, and whose reads are not registered, may have
-// been changed since then.
-// That the trees which it read are a table's present ones is not told by their versions: whoever
-// reads looks at the descriptor behind the relation's lock (executor/table_lock.h).
-// What the statement has read before it paused (a portal that is fetched in pieces) or gave way is
-// among what was found true already.
+// True if all that was read since the transaction validated last was so already then, by the
+// running statement or by one that has failed: then all its reads were true together at that
+// moment. A version is that old if its epoch had ended before that validation began. A key without
+// a record had no row then, unless one has gone from the range of its node since, nor has one with
+// a placeholder that no row was ever put into. A relation that nobody else can change from now on,
+// and whose reads are not registered, may have been changed since then. That the trees which it
+// read are a table's present ones is not told by their versions: whoever reads looks at the
+// descriptor behind the relation's lock (executor/table_lock.h).
 bool Transaction::statement_is_covered() const {
   if (gained_exclusion_) return false;
-  size_t first_node = std::max(statement_nodes_, validated_nodes_);
-  if (nodes_.met_removals() || nodes_.any_gone(first_node, validated_epoch_)) return false;
+  if (nodes_.met_removals() || nodes_.any_gone(validated_nodes_, validated_epoch_)) return false;
   if (reads_.size() == 1 && nodes_.empty()) return true;  // one read fits together with itself
-  for (size_t i = std::max(statement_reads_, validated_reads_); i < reads_.size(); ++i) {
+  for (size_t i = validated_reads_; i < reads_.size(); ++i) {
     const ReadEntry& entry = reads_[static_cast<uint32_t>(i)];
     bool was_so = entry.tid() == Tid() ? entry.is_lasting() || entry.is_guarded()
                                        : entry.tid().epoch() < validated_epoch_;

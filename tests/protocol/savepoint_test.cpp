@@ -55,6 +55,30 @@ TEST(SavepointTest, PortalsSeeTheRowsOfTheirTime) {
   client.ask(query("drop table savepoint_test"));
 }
 
+// What a statement that fails has read was never looked at: the next one must not rest on it.
+TEST(SavepointTest, WhatIsReadBehindAFailedStatementFitsTogetherWithAllBefore) {
+  RawClient client, other, holder;
+  for (RawClient* each : {&client, &other, &holder}) each->start();
+  client.ask(query("drop table if exists savepoint_test"));
+  client.ask(query("create table savepoint_test (id int primary key)"));
+  client.ask(query("insert into savepoint_test select generate_series(1, 1000)"));
+  holder.ask(query("begin; select 1 from savepoint_test where id = 25 for update"));
+  client.ask(query("begin isolation level serializable"));
+  EXPECT_EQ(client.column("select id from savepoint_test where id = 20"), "20 ");
+  EXPECT_EQ(other.ask(query("delete from savepoint_test where id = 20")), "CZI");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until its record has gone
+  client.ask(query("savepoint a"));
+  std::string failed =
+      client.ask(query("select id from savepoint_test where id between 15 and 25 "
+                       "for update nowait"));
+  EXPECT_TRUE(failed.ends_with("E(55P03)ZE") || failed.ends_with("E(40001)ZE")) << failed;
+  client.ask(query("rollback to a"));
+  std::string again = client.column("select id from savepoint_test where id = 20");
+  EXPECT_TRUE(again == "20 " || again == "40001 ") << again;
+  for (RawClient* each : {&client, &holder}) each->ask(query("rollback"));
+  client.ask(query("drop table savepoint_test"));
+}
+
 // Two rows, and two sessions of which one will be the victim.
 class SavepointDeadlockTest : public ::testing::Test {
  protected:

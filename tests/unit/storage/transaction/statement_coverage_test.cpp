@@ -108,6 +108,31 @@ TEST_F(StatementCoverageTest, NotOfOneThatReadsTheRelationBesides) {
   }));
 }
 
+// What it has registered stays, and is not registered again.
+TEST_F(StatementCoverageTest, NotBehindAStatementThatHasFailed) {
+  auto fail = [&] {
+    EXPECT_EQ(first.scan(relation), "");
+    first.statement();
+  };
+  auto drop = [&] { drop_whole(relation, "b"); };
+  second.store(relation, "b", "");
+  EXPECT_FALSE(is_covered(drop, [&] {
+    fail();
+    EXPECT_EQ(first.read(relation, "b"), "<not_found>");
+  }));
+  second.store(relation, "b", "");
+  EXPECT_FALSE(is_covered(drop, [&] {
+    fail();
+    EXPECT_EQ(first.insert(relation, "b", ""), ok);
+  }));
+  EXPECT_FALSE(is_covered([&] { second.store(relation, "c", ""); },
+                          [&] {
+                            EXPECT_EQ(first.read(relation, "c"), "");
+                            first.statement();
+                            EXPECT_EQ(first.read(relation, "c"), "");
+                          }));
+}
+
 // Of rows that go: in whatever node their keys lie by the time somebody looks.
 class GoneRowsTest : public StatementCoverageTest,
                      public ::testing::WithParamInterface<const char*> {
