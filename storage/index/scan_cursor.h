@@ -52,6 +52,8 @@ class NodeObserver {
  public:
   virtual ~NodeObserver() = default;
   virtual void observe(NodeRef node) = 0;
+  // A layer that an observed node led to, when it was, has gone since, with what was in it.
+  virtual void miss_layer() = 0;
 };
 
 class ScanCursor {

@@ -75,6 +75,7 @@ bool ScanCursor::copy_next_border(Frame& frame) {
   }
   for (BorderAt at;;) {
     if (!reach_border(frame.layer_root, frame.go_on_at, at)) {
+      if (observer_ != nullptr) observer_->miss_layer();
       frame.finished = true;
       return false;
     }

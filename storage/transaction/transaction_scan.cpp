@@ -11,6 +11,11 @@ void TransactionScan::Registrar::observe(NodeRef node) {
   if (!transaction_->nodes_.add(node)) conflict_ = true;
 }
 
+// Nothing else tells: the node that answers for its keys was registered before.
+void TransactionScan::Registrar::miss_layer() {
+  if (transaction_->snapshot_ == nullptr) transaction_->nodes_.meet_removal();
+}
+
 TransactionScan::TransactionScan(Transaction& transaction, Relation& relation,
                                  const KeyRange& range, ScanDirection direction, RowBuffer& buffer,
                                  ReadPurpose purpose)

@@ -32,6 +32,7 @@ class TransactionScan {
    public:
     explicit Registrar(Transaction* transaction) : transaction_(transaction) {}
     void observe(NodeRef node) override;
+    void miss_layer() override;
     bool conflict() const { return conflict_; }
 
    private:

@@ -23,6 +23,7 @@ inline std::string big_endian(uint64_t number, int bytes = 8) {
 class CollectingObserver : public NodeObserver {
  public:
   void observe(NodeRef node) override { beaten_ |= !nodes.add(node); }
+  void miss_layer() override { nodes.meet_removal(); }
   bool valid() const { return !beaten_ && nodes.validates(0, 0, nodes.size()); }
   // As a transaction does after its own insert. False: it would have to abort.
   bool apply(const NodeChanges& changes) {

@@ -107,6 +107,31 @@ TEST_F(UnhookingTest, WhatGoesBeforeAScanComesToItWasThereBefore) {
   EXPECT_NE(first.transaction.end_statement(), ok);
 }
 
+// Nor one that finds a layer gone to which a node led that was found true already.
+TEST_F(UnhookingTest, ALayerThatGoesBeforeAScanComesToItWasThereBefore) {
+  for (ScanDirection direction : {ScanDirection::forward, ScanDirection::backward}) {
+    Relation& rows = engine.create_relation();
+    for (std::string_view key : {"0", "8 bytes.a", "8 bytes.b", "9"})
+      second.store(rows, key, "old");
+    engine.epochs.advance();
+    first.begin(TransactionMode::interactive);
+    TransactionScan scan(first.transaction, rows, {}, direction, first.buffer);
+    ASSERT_EQ(scan.next(&first.row), ok);
+    std::string begin(first.row.record->key());
+    ASSERT_EQ(first.transaction.end_statement(), ok);
+    second.begin();
+    EXPECT_EQ(second.erase(rows, "8 bytes.a"), ok);
+    EXPECT_EQ(second.erase(rows, "8 bytes.b"), ok);
+    EXPECT_EQ(second.put(rows, begin, "new"), ok);
+    ASSERT_EQ(second.commit(), ok);
+    unhook_what_was_dropped();
+    ASSERT_EQ(scan.next(&first.row), ok);
+    EXPECT_EQ(first.row.record->key(), begin == "0" ? "9" : "0");
+    EXPECT_NE(first.transaction.end_statement(), ok);
+    first.transaction.abort();
+  }
+}
+
 // Whole nodes go, and their heirs get rows of the transaction itself: of all ranges and in any
 // order of what was looked at.
 TEST_F(UnhookingTest, NodesThatGoDoNotBeatWhoInsertsNearThem) {
