@@ -147,7 +147,7 @@ TEST_F(OutsideActTest, NorIsItToldWhenACarefulRunIsBeaten) {
   const std::string retries =
       "select coalesce(sum(retries), 0) >= 10 from pgsilo_stat_statements where query like "
       "'%outside_act_careful%' and query not like '%pgsilo_stat_statements%'";
-  client.send(query(read_row + "; select pg_sleep(0.02) as outside_act_careful; " + create_slot +
+  client.send(query(read_row + "; select pg_sleep(0.1) as outside_act_careful; " + create_slot +
                     "; " + write_log));
   while (control.first_value(retries) != "t" && client.is_silent(1))
     control.ask(query("update outside_act_test set v = v + 1 where id = 1"));
