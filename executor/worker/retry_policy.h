@@ -24,15 +24,17 @@ class RetryPolicy {
   // A new statement: no failure yet.
   void reset() {
     failures_ = conflicts_ = beaten_ = 0;
-    lost_much_ = false;
+    wants_intents_ = false;
   }
   // The statement has failed once more; microseconds to wait before the next run, 0 for at once.
   int64_t next_delay_us(TransactionStatus conflict);
   // The run that has failed had written so many records, those of indexes counted.
-  void note_lost(size_t records) { lost_much_ |= records >= large_run_records; }
+  void note_lost(size_t records) { wants_intents_ |= records >= large_run_records; }
+  // Not before it takes intents will it succeed.
+  void want_intents() { wants_intents_ = true; }
   uint32_t failures() const { return failures_; }
   // Of the next run.
-  bool takes_intents() const { return lost_much_ || failures_ >= failures_before_intents; }
+  bool takes_intents() const { return wants_intents_ || failures_ >= failures_before_intents; }
   bool keeps_writers_out() const {
     return last_resort_ == LastResort::keep_writers_out && beaten_ >= beaten_before_exclusion &&
            (beaten_ - beaten_before_exclusion) % (2 * exclusive_runs) < exclusive_runs;
@@ -62,7 +64,7 @@ class RetryPolicy {
   uint32_t failures_ = 0;
   uint32_t conflicts_ = 0;
   uint32_t beaten_ = 0;  // of those, because of what it had read
-  bool lost_much_ = false;
+  bool wants_intents_ = false;
 };
 
 }  // namespace pgsilo

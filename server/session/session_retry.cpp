@@ -86,8 +86,21 @@ bool Session::read_snapshot() {
   return state_.transactions.storage().mode() == TransactionMode::snapshot;
 }
 
+// READ COMMITTED: who has answered must not be beaten, and a one-shot keeps all that it has read.
+// Only who reads a snapshot may go on as that.
+bool Session::answers_too_early() const {
+  const Transaction& transaction = state_.transactions.storage();
+  return transaction.is_open() && transaction.mode() == TransactionMode::one_shot &&
+         transaction.isolation() == Isolation::read_committed && state_.transactions.can_replay() &&
+         !reads_alone();
+}
+
 void Session::output_is_full() {
   state_.interrupts.check();
+  if (answers_too_early()) {
+    retry_.want_intents();
+    raise_transaction_status(TransactionStatus::conflict_record);
+  }
   // What has left cannot be taken back: from here on no conflict may come.
   static_cast<void>(read_snapshot());
   state_.transactions.validate();  // before the replay is given up

@@ -53,7 +53,7 @@ class StatementScope {
   }
   ~StatementScope() {
     settle();
-    if (!transactions_.in_block() && transactions_.may_run_again()) return;
+    if (!transactions_.in_block() && transactions_.runs_as_a_whole()) return;
     transactions_.set_keeps_writers_out(false);
     state_.context.prefers_past = false;
     transactions_.storage().end_statement_snapshot();
@@ -236,6 +236,18 @@ bool StatementRunner::is_last() const {
          (!next.empty() && static_cast<FrontendMessage>(next.front()) == FrontendMessage::sync);
 }
 
+// READ COMMITTED: what a statement of several has read need not be so when those after it run. One
+// that nothing follows is a one-shot, as long as it gets through as that.
+bool StatementRunner::is_separate(const PreparedStatement& statement) const {
+  const TransactionControl& transactions = state_.transactions;
+  if (transactions.in_block() || !transactions.runs_as_a_whole() ||
+      transactions.storage().isolation() != Isolation::read_committed) {
+    return false;
+  }
+  bool is_alone = state_.in_query ? !state_.one_of_several : is_last();
+  return (!is_alone || transactions.is_careful()) && concurrent_command(statement.node).empty();
+}
+
 // What must not be in a block commits at once, whatever follows.
 void StatementRunner::start_definition(const PreparedStatement& statement) {
   std::string_view concurrent = concurrent_command(statement.node);
@@ -322,6 +334,10 @@ StatementRunner::Outcome StatementRunner::run_plan(Portal& portal, uint64_t row_
   ReferentialActions::Mark references = state_.references.mark();
   retry_.reset();
   state_.transactions.open();
+  if (is_separate(*portal.statement)) {
+    revalidate(*portal.statement);  // while the whole may run again for it
+    state_.transactions.separate_statements();
+  }
   std::optional<TransactionControl::StatementMark> definition = mark_definition(portal);
   for (;;) {
     // Until this has changed, what failed was no statement of the transaction yet.

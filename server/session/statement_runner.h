@@ -77,6 +77,7 @@ class StatementRunner {
   int64_t now_us() const { return state_.context.statement_timestamp_us; }
   StatementPlace place() const;
   bool is_last() const;
+  bool is_separate(const PreparedStatement& statement) const;
   void start_definition(const PreparedStatement& statement);
   void check_permitted(const ExecutablePlan& plan) const;
 

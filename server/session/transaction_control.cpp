@@ -138,12 +138,20 @@ void TransactionControl::validate() {
   awaited_.keep();
 }
 
+void TransactionControl::take_locks() {
+  if (!transaction_.is_open() || transaction_.mode() == TransactionMode::interactive) return;
+  raise(transaction_.become_interactive());
+  awaited_.keep();
+}
+
 void TransactionControl::become_interactive() {
-  if (transaction_.is_open() && transaction_.mode() != TransactionMode::interactive) {
-    raise(transaction_.become_interactive());
-    awaited_.keep();
-  }
+  take_locks();
   forbid_rerun();
+}
+
+void TransactionControl::separate_statements() {
+  take_locks();
+  is_separate_ = true;
 }
 
 void TransactionControl::forbid_rerun() {
@@ -324,7 +332,7 @@ void TransactionControl::leave(bool committed) {
   if (!committed) catalog_.forget_local();
   catalog_.release();
   settings_.end_transaction(committed);
-  runs_once_ = false;
+  runs_once_ = is_separate_ = false;
   state_ = State::idle;
 }
 

@@ -77,6 +77,7 @@ class TransactionControl {
   ReadyState ready_state() const;
   CatalogView& catalog() { return catalog_; }
   Transaction& storage() { return transaction_; }
+  const Transaction& storage() const { return transaction_; }
   AdvisoryLocks& advisory_locks() { return advisory_locks_; }
 
   // A message begins to be handled: the time that its statements see.
@@ -102,10 +103,17 @@ class TransactionControl {
   // Whether one that has begun behind the replay point may.
   bool can_replay() const { return can_replay_; }
   bool may_run_again() const { return can_replay_ && !runs_once_; }
-  // A statement that meets a conflict may run again alone: in a block, and where the whole may not.
+  // What stands outside of a block may only run again as a whole.
+  bool runs_as_a_whole() const { return may_run_again() && !is_separate_; }
+  // A statement that meets a conflict may run again alone: in a block, and where the whole may not
+  // or need not.
   bool restarts_statements() const {
-    return state_ == State::block || (state_ == State::implicit && !may_run_again());
+    return state_ == State::block || (state_ == State::implicit && !runs_as_a_whole());
   }
+  // READ COMMITTED, an implicit transaction, before a statement of it begins: from here on each
+  // sees a moment of its own, as in a block, and what it has read need not stay true. The whole may
+  // run again all the same. Throws TransactionConflict.
+  void separate_statements();
   // An implicit transaction that only reads, and to which nothing will be added, reads a snapshot
   // from here on. Throws TransactionConflict.
   void become_snapshot();
@@ -117,6 +125,7 @@ class TransactionControl {
   // What the next one-shot runs as: after many conflicts it takes intent locks as it goes, or, if
   // it only reads, reads a snapshot.
   void set_careful(bool careful) { careful_ = careful; }
+  bool is_careful() const { return careful_; }
   // The last resort: the statements that follow keep writers out of the tables that they use. False
   // lets them in, at once.
   void set_keeps_writers_out(bool keeps) {
@@ -176,6 +185,7 @@ class TransactionControl {
   void require_block(std::string_view command) const;
   void apply_modes(ast::List<ast::DefElem> options);
   void start(State state);
+  void take_locks();
   void open_storage();
   bool reads_snapshot() const;
   bool opened_in_vain();
@@ -206,6 +216,7 @@ class TransactionControl {
   bool reads_snapshot_ = false;  // the next implicit transaction
   bool runs_once_ = false;       // this implicit transaction
   bool has_run_ = false;         // a statement of it
+  bool is_separate_ = false;     // its statements are
 };
 
 }  // namespace pgsilo

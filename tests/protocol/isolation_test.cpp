@@ -2,6 +2,7 @@
 // what a block may read again before its client sees 40001.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,7 +30,22 @@ class IsolationTest : public ::testing::Test {
     EXPECT_EQ(client.ask(query("begin isolation level " + level)), "CZT");
   }
 
+  static std::string extended(const std::string& sql) {
+    return parse("", sql) + bind("", "") + execute();
+  }
+
+  // All up to the `count`th message of the type.
+  static std::vector<Message> read_until(RawClient& client, char type, int count = 1) {
+    std::vector<Message> messages;
+    while (count > 0) {
+      messages.push_back(client.read());
+      if (messages.back().type == type || messages.back().type == '\0') --count;
+    }
+    return messages;
+  }
+
   RawClient one, other;
+  Observer observer;
 };
 
 TEST_F(IsolationTest, ReadCommittedSeesWhatOthersCommitBetweenStatements) {
@@ -377,6 +393,75 @@ TEST_F(IsolationTest, ReadCommittedForgetsWhatCopyHasRead) {
   EXPECT_EQ(other.ask(query("update isolation_test set v = 7 where id = 1")), "CZI");
   EXPECT_EQ(one.ask(query("update isolation_test set v = 8 where id = 2")), "CZT");
   EXPECT_EQ(one.ask(query("commit")), "CZI");
+}
+
+// What has been answered in the middle of a pipeline is as what a block has answered.
+TEST_F(IsolationTest, ReadCommittedForgetsWhatThePipelineHasRead) {
+  EXPECT_EQ(one.ask(query("set default_transaction_isolation = 'read committed'")), "CZI");
+  const std::string reads = extended("select sum(v) from isolation_test") +
+                            extended("update isolation_test set v = v + 1 where v = 0 and id < 3");
+  const std::string change = "update isolation_test set v = v + 10 where id >= 3";
+  one.send(reads + flush());
+  EXPECT_EQ(first_column(read_until(one, 'C', 2)), "0 ");
+  EXPECT_EQ(other.ask(query(change)), "CZI");
+  EXPECT_EQ(one.ask(extended("select sum(v) from isolation_test") + sync()), "12DCZI");
+  EXPECT_EQ(other.column("select sum(v) from isolation_test"), "22 ");
+
+  EXPECT_EQ(one.ask(query("update isolation_test set v = 0")), "CZI");
+  one.send(query("select sum(v) from isolation_test; copy isolation_test from stdin"));
+  EXPECT_EQ(first_column(read_until(one, 'G')), "0 ");
+  EXPECT_EQ(other.ask(query(change)), "CZI");
+  EXPECT_EQ(one.ask(copy_data("5\t5\n") + copy_done()), "CZI");
+  EXPECT_EQ(other.column("select sum(v) from isolation_test"), "25 ");
+}
+
+// Each statement has a moment of its own, and the whole may run again as long as nothing has left.
+TEST_F(IsolationTest, StatementsOfAPipelineUnderReadCommittedSeeMomentsOfTheirOwn) {
+  EXPECT_EQ(one.ask(query("set default_transaction_isolation = 'read committed'")), "CZI");
+  std::string sum = "select sum(v) from isolation_test";
+  while_paused(one, extended(sum) + extended("select " + pause) + extended(sum) + sync(),
+               [&] { EXPECT_EQ(other.ask(query("update isolation_test set v = 1")), "CZI"); });
+  std::vector<Message> answer = one.read_answer();
+  EXPECT_EQ(summary(answer), "12DC12DC12DCZI");
+  EXPECT_EQ(row_values(answer[2])[0], "0");
+  EXPECT_EQ(row_values(answer[10])[0], "4");
+
+  while_paused(one, query(sum + "; select " + pause + "; " + sum),
+               [&] { EXPECT_EQ(other.ask(query("update isolation_test set v = 2")), "CZI"); });
+  answer = one.read_answer();
+  EXPECT_EQ(row_values(answer[1])[0], "4");
+  EXPECT_EQ(row_values(answer[7])[0], "8");
+}
+
+// So does one that is read slowly while its tables change.
+TEST_F(IsolationTest, ALongAnswerOfAPipelineIsOfOneMoment) {
+  EXPECT_EQ(one.ask(query("set default_transaction_isolation = 'read committed'")), "CZI");
+  EXPECT_EQ(one.ask(query("insert into isolation_test select i, 0 from "
+                          "generate_series(5, 30000) i")),
+            "CZI");
+  const std::string select = "select v, repeat('x', 800) from isolation_test";
+  const std::string change =
+      "insert into isolation_test select id + 1000000, v from "
+      "isolation_test where id < 30000 returning v, repeat('x', 800)";
+  const std::string volatile_one =
+      "select v, repeat('x', 800 + (random() * 0)::int) "
+      "from isolation_test";
+  for (const std::string& long_one : {select, change, volatile_one}) {
+    for (const std::string& bytes :
+         {extended(long_one) + sync(), extended(long_one) + extended("select 1") + sync()}) {
+      one.send(bytes);
+      observer.await(one, "wait_event = 'ClientWrite'");
+      EXPECT_EQ(other.ask(query("update isolation_test set v = v + 1 where id in (1, 29999)")),
+                "CZI");
+      std::vector<Message> answer = one.read_answer();
+      EXPECT_TRUE(summary(answer).ends_with("CZI"));
+      EXPECT_TRUE(std::ranges::none_of(answer, [](const Message& each) {
+        return each.type == 'D' && row_values(each)[0] == "1" && row_values(each).size() == 2;
+      }));
+      EXPECT_EQ(other.ask(query("delete from isolation_test where id > 30000")), "CZI");
+      EXPECT_EQ(other.ask(query("update isolation_test set v = 0 where v <> 0")), "CZI");
+    }
+  }
 }
 
 // The first statement of a block is like a transaction of its own, also at our default level.
