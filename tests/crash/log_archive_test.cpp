@@ -56,6 +56,45 @@ TEST_F(LogArchiveTest, EachStateUpToTheLastThatWasArchivedCanBeHad) {
   EXPECT_GT(beyond_starts, 10U);
 }
 
+// A backup's copy of the segment that was being written when it was taken: it may be torn behind
+// the backup's end, with the last of its blocks whole.
+TEST_F(LogArchiveTest, WhatIsTornInTheBackupIsTakenFromTheArchive) {
+  begin(41);
+  WalOptions used = options(1);
+  std::map<std::string, std::string> at_stop;
+  {
+    LoggedEngine engine(*disk_, "/data", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(work(engine, 20));
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    ASSERT_NO_FATAL_FAILURE(take_backup(engine, used));
+    for (int i = 0; i < 6; ++i) ASSERT_NO_FATAL_FAILURE(commit(engine));
+    LogArchive archiver(*disk_, "/archive");
+    ASSERT_TRUE(archiver.open(&why_)) << why_;
+    ASSERT_TRUE(archive(engine, used, archiver)) << why_;
+    disk_->cut_power();
+  }
+  disk_->restart();
+  size_t torn = 0;
+  WalOptions copys = used;
+  copys.log_directories = {copied_log_name(0)};
+  for (const auto& [path, copied] : segments("/backup", copys)) {
+    const std::string archived = disk_->content(join_path("/archive", path));
+    auto differs = std::ranges::mismatch(copied, archived);
+    if (differs.in1 == copied.end()) continue;
+    auto at = static_cast<size_t>(differs.in1 - copied.begin()) / log_format::block_unit *
+              log_format::block_unit;
+    std::string holed = archived;
+    holed.replace(at, log_format::block_unit, std::string(log_format::block_unit, '\0'));
+    ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, join_path("/backup", path), holed));
+    ++torn;
+  }
+  ASSERT_EQ(torn, 1u);
+  std::optional<Content> found = last_archived(used, "/restored");
+  ASSERT_TRUE(found) << why_;
+  EXPECT_EQ(*found, states_.back().content);
+}
+
 // Segments that nobody kept cannot be archived, and what is archived does not end in silence.
 TEST_F(LogArchiveTest, AGapIsRefusedByName) {
   begin(1);

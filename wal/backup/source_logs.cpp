@@ -15,7 +15,7 @@ SegmentScan scan_whole(FileSystem& files, const std::string& path, uint64_t numb
   return scan_segment(files, path, number, log, {.keep_all = true, .closed_at = {}});
 }
 
-// Which start wrote to a segment last, and up to where. False: `why`.
+// Which start wrote to a segment last, and up to where without a gap. False: `why`.
 using SegmentEnd = std::pair<uint64_t, uint64_t>;
 bool read_end(FileSystem& files, const std::string& path, uint64_t number, const Uuid& log,
               SegmentEnd* end, std::string* why) {
@@ -24,12 +24,19 @@ bool read_end(FileSystem& files, const std::string& path, uint64_t number, const
     *why = failed_log("read", path, scan.result);
     return false;
   }
-  if (!scan.runs.empty()) *end = {scan.runs.back().incarnation, scan.runs.back().end};
+  uint64_t next_number = 0;
+  for (const BlockRun& run : scan.runs) {
+    bool begins = run.incarnation > end->first;
+    if (!begins && (run.incarnation < end->first || run.first_number != next_number)) continue;
+    *end = {run.incarnation, run.end};
+    next_number = run.next_number;
+  }
   return true;
 }
 
 // Of two copies of a segment the one that was made later: a later start has begun there, for the
-// server had lost what was written there before, or its blocks go further. False: `why`.
+// server had lost what was written there before, or its blocks go further. One that was made while
+// the server wrote may have a gap, and what comes behind that is of no use. False: `why`.
 bool keep_later(FileSystem& files, std::string* path, const std::string& other, uint64_t number,
                 const Uuid& log, std::string* why) {
   SegmentEnd kept;
