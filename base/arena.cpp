@@ -37,8 +37,10 @@ void* Arena::allocate_slow(size_t bytes, size_t align) {
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
   size_t needed = sizeof(Block) + align + bytes;
   size_t block_bytes = std::max(next_block_bytes_, needed);
-  if (subject_to_ == ArenaLimit::memory_limit && block_bytes > free_block_bytes)
-    require_room(block_bytes);
+  if (subject_to_ != ArenaLimit::none && block_bytes > free_block_bytes) {
+    require_room(block_bytes, subject_to_ == ArenaLimit::reserve ? MemoryPurpose::upkeep
+                                                                 : MemoryPurpose::growth);
+  }
   auto* block = static_cast<Block*>(std::malloc(block_bytes));
   if (block == nullptr) throw std::bad_alloc();
   *block = {blocks_, block_bytes};
@@ -48,6 +50,19 @@ void* Arena::allocate_slow(size_t bytes, size_t align) {
       std::min(next_block_bytes_ * 2, std::max(largest_regular_block_bytes, next_block_bytes_));
   use_block(block);
   return allocate(bytes, align);
+}
+
+void Arena::give_back(const void* start, size_t bytes) {
+  if (blocks_ == nullptr) return;
+  auto first = reinterpret_cast<uintptr_t>(blocks_) + sizeof(Block);
+  auto given = reinterpret_cast<uintptr_t>(start);
+  if (given != first || given + bytes != cursor_) return;
+  Block* block = std::exchange(blocks_, blocks_->previous);
+  bytes_reserved_ -= block->bytes;
+  bool was_long = block->bytes >= long_allocation_bytes;
+  std::free(block);
+  if (was_long) note_long_free();
+  cursor_ = limit_ = 0;
 }
 
 void Arena::reset() {

@@ -17,7 +17,11 @@
 
 namespace pgsilo {
 
-enum class ArenaLimit : uint8_t { none, memory_limit };
+enum class ArenaLimit : uint8_t {
+  none,
+  memory_limit,  // for what grows
+  reserve,       // for what goes on above memory_limit as well
+};
 
 class Arena {
  public:
@@ -69,6 +73,8 @@ class Arena {
     return {copy, text.size()};
   }
 
+  // What will not be used any more: frees its block if that is the newest, and holds nothing else.
+  void give_back(const void* start, size_t bytes);
   // Frees everything; keeps a block of at most limits::kept_arena_bytes for reuse.
   void reset();
   // The same if there is more to it than what it keeps.

@@ -108,8 +108,8 @@ void MemoryPromise::change(int64_t bytes) {
       bytes, std::memory_order_relaxed);
 }
 
-void require_room(size_t bytes) {
-  if (!memory_admits(bytes)) throw MemoryLimitReached();
+void require_room(size_t bytes, MemoryPurpose purpose) {
+  if (!memory_admits(bytes, purpose)) throw MemoryLimitReached();
 }
 
 }  // namespace pgsilo

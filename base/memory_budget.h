@@ -215,7 +215,7 @@ inline bool memory_admits(size_t bytes, MemoryPurpose purpose = MemoryPurpose::g
   MemoryBudget* budget = MemoryBudget::current();
   return budget == nullptr || budget->admits(bytes, purpose);
 }
-// Throws MemoryLimitReached. For what grows.
-void require_room(size_t bytes);
+// Throws MemoryLimitReached.
+void require_room(size_t bytes, MemoryPurpose purpose = MemoryPurpose::growth);
 
 }  // namespace pgsilo

@@ -126,6 +126,7 @@ void ExecutionState::close() {
     if (run != nullptr) run->reset();
   }
   Scratch::trim(scratches);
+  ReadBuffer::trim(read_buffers);
   memory.trim();
 }
 

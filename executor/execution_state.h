@@ -19,6 +19,7 @@ class ExecutablePlan;
 class CteRun;
 enum class TableUse : uint8_t;
 class Operator;
+class ReadBuffer;
 class Scratch;
 class SubplanRun;
 struct ReferenceQueue;
@@ -56,8 +57,9 @@ struct ExecutionState {
   ExecutionContext& session;
   RowContext rows;
   std::vector<Datum> registers;
-  Arena memory;                  // emptied at the start of each run
-  Scratch* scratches = nullptr;  // all of the operators'; they live as long as these
+  Arena memory;                        // emptied at the start of each run
+  Scratch* scratches = nullptr;        // all of the operators'; they live as long as these
+  ReadBuffer* read_buffers = nullptr;  // likewise
   std::unique_ptr<Operator> root;
   std::vector<std::unique_ptr<SubplanRun>> subplans;
   std::vector<std::unique_ptr<CteRun>> ctes;

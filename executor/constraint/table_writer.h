@@ -72,6 +72,11 @@ class TableWriter {
 
   const TableDescriptor& table() const { return table_; }
 
+  // The run is over: only memory of ordinary size stays.
+  void trim() {
+    if (row_.capacity() > limits::kept_arena_bytes) row_ = ByteBuffer();
+  }
+
  private:
   Transaction& transaction() const;
   void insert_entry(const IndexDescriptor& index, std::span<const Datum> row,

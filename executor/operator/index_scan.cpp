@@ -27,7 +27,7 @@ class IndexScan final : public TableScanOperator {
       : TableScanOperator(compiled, state),
         compiled_(compiled),
         cursor_(state),
-        entry_buffer_(buffer_memory_) {
+        entry_buffer_(state) {
     for (const CompiledIndexPart& part : compiled.parts) builders_.emplace_back(state, *part.key);
   }
 
@@ -80,13 +80,13 @@ class IndexScan final : public TableScanOperator {
       }
       const IndexDescriptor* index = part().index;
       cursor_.open(index == nullptr ? primary() : *index->relation, range_, compiled_.backward,
-                   index == nullptr ? buffer_ : entry_buffer_, purpose());
+                   (index == nullptr ? buffer_ : entry_buffer_).rows(), purpose());
       in_range_ = true;
     }
   }
 
   bool look_up() {
-    TransactionStatus status = get(part().index, range_.lower, entry_buffer_, purpose());
+    TransactionStatus status = get(part().index, range_.lower, entry_buffer_.rows(), purpose());
     if (status == TransactionStatus::ok) return true;
     if (status != TransactionStatus::not_found) state_.raise(status);
     state_.session.maybe_yield();
@@ -98,7 +98,7 @@ class IndexScan final : public TableScanOperator {
     RowRef entry;
     while (cursor_.next(&entry)) {
       TransactionStatus status =
-          state_.transaction().get_via_entry(primary(), entry, buffer_, &row_, purpose());
+          state_.transaction().get_via_entry(primary(), entry, buffer_.rows(), &row_, purpose());
       if (status == TransactionStatus::ok) return true;
       // An entry whose row is gone: another transaction is between our reads, and validation will
       // tell.
@@ -109,7 +109,7 @@ class IndexScan final : public TableScanOperator {
 
   const CompiledIndexScan& compiled_;
   RangeCursor cursor_;
-  RowBuffer entry_buffer_;
+  ReadBuffer entry_buffer_;
   std::vector<KeyRangeBuilder> builders_;  // of each part
   KeyRangeList ranges_;                    // of the part that is read
   EncodedRange range_;

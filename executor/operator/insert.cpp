@@ -29,7 +29,7 @@ struct CompiledInsert final : CompiledModify {
 class Insert final : public Modify {
  public:
   Insert(const CompiledInsert& compiled, ExecutionState& state)
-      : Modify(compiled, state), insert_(compiled), existing_buffer_(existing_memory_) {}
+      : Modify(compiled, state), insert_(compiled), existing_buffer_(state) {}
 
  private:
   bool change() override {
@@ -45,7 +45,7 @@ class Insert final : public Modify {
       if (met == nullptr) return true;
       if (!updates) return false;
       RowRef existing;
-      if (writer_.find_conflicting(*met, row(), existing_buffer_, &existing))
+      if (writer_.find_conflicting(*met, row(), existing_buffer_.rows(), &existing))
         return update(existing);
       // It has gone. Or what is read does not fit together, and never will: the entries of an index
       // that others have dropped since stay as they were.
@@ -74,8 +74,7 @@ class Insert final : public Modify {
   }
 
   const CompiledInsert& insert_;
-  Arena existing_memory_;
-  RowBuffer existing_buffer_;
+  ReadBuffer existing_buffer_;
   Arena padding_;  // of the existing row's char(n) values
 };
 

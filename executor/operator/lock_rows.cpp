@@ -26,7 +26,7 @@ class LockRows final : public Operator {
       : Operator(state),
         compiled_(compiled),
         child_(compiled.child->instantiate(state)),
-        buffer_(buffer_memory_) {}
+        buffer_(state) {}
 
   void open() override { child_->open(); }
   bool next() override {
@@ -48,7 +48,7 @@ class LockRows final : public Operator {
 
   bool lock(const CompiledLockRows::Row& row) {
     RowRef ref = *reinterpret_cast<const RowRef*>(at(row.handle).ptr);
-    TransactionStatus status = state_.transaction().lock_row(&ref, buffer_, row.lock);
+    TransactionStatus status = state_.transaction().lock_row(&ref, buffer_.rows(), row.lock);
     switch (status) {
       case TransactionStatus::ok:
         return true;
@@ -70,8 +70,7 @@ class LockRows final : public Operator {
 
   const CompiledLockRows& compiled_;
   std::unique_ptr<Operator> child_;
-  Arena buffer_memory_;
-  RowBuffer buffer_;
+  ReadBuffer buffer_;
 };
 
 std::unique_ptr<Operator> CompiledLockRows::instantiate(ExecutionState& state) const {

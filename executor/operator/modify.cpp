@@ -46,7 +46,7 @@ void Modify::check_row(std::span<const int32_t> not_null_columns) {
 
 bool Modify::lock(RowRef* ref, LockMode mode) {
   if (!compiled_.locks_rows) return true;
-  TransactionStatus status = state_.transaction().lock_row(ref, lock_buffer_, {mode});
+  TransactionStatus status = state_.transaction().lock_row(ref, lock_buffer_.rows(), {mode});
   if (status == TransactionStatus::ok) return true;
   if (status == TransactionStatus::not_found || status == TransactionStatus::self_modified)
     return false;

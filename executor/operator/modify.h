@@ -40,7 +40,7 @@ class Modify : public Operator {
         child_(compiled.child->instantiate(state)),
         writer_(state, *compiled.table, compiled.changes),
         scratch_(state),
-        lock_buffer_(lock_memory_) {}
+        lock_buffer_(state) {}
 
   void open() override { child_->open(); }
   // Changes rows until one is to be returned; false when all are done.
@@ -57,7 +57,10 @@ class Modify : public Operator {
     }
     return false;
   }
-  void close() override { child_->close(); }
+  void close() override {
+    child_->close();
+    writer_.trim();
+  }
 
  protected:
   // Changes the table by the child's row; false when there was nothing to do.
@@ -76,8 +79,7 @@ class Modify : public Operator {
   bool is_done_ = false;  // without looking at rows
 
  private:
-  Arena lock_memory_;
-  RowBuffer lock_buffer_;
+  ReadBuffer lock_buffer_;
 };
 
 }  // namespace pgsilo

@@ -61,4 +61,29 @@ class Scratch {
   Arena arena_{ArenaLimit::memory_limit};
 };
 
+// Memory into which an operator reads rows: as long as the longest of them, and of ordinary size
+// when the run is over. DELETE of long rows goes on above memory_limit.
+class ReadBuffer {
+ public:
+  explicit ReadBuffer(ExecutionState& state) : next_(state.read_buffers) {
+    state.read_buffers = this;
+  }
+  ReadBuffer(const ReadBuffer&) = delete;
+  ReadBuffer& operator=(const ReadBuffer&) = delete;
+  RowBuffer& rows() { return rows_; }
+  // As Scratch::trim().
+  static void trim(ReadBuffer* first) {
+    for (ReadBuffer* buffer = first; buffer != nullptr; buffer = buffer->next_) {
+      if (buffer->arena_.bytes_reserved() <= limits::kept_arena_bytes) continue;
+      buffer->arena_.reset();
+      buffer->rows_ = RowBuffer(buffer->arena_);
+    }
+  }
+
+ private:
+  ReadBuffer* const next_;
+  Arena arena_{ArenaLimit::reserve};
+  RowBuffer rows_{arena_};
+};
+
 }  // namespace pgsilo

@@ -18,7 +18,7 @@ struct CompiledPointGet final : CompiledTableScan {
 class PointGet final : public TableScanOperator {
  public:
   PointGet(const CompiledPointGet& compiled, ExecutionState& state)
-      : TableScanOperator(compiled, state), compiled_(compiled), entry_buffer_(buffer_memory_) {}
+      : TableScanOperator(compiled, state), compiled_(compiled), entry_buffer_(state) {}
 
   void open() override { done_ = false; }
   bool next() override {
@@ -47,14 +47,14 @@ class PointGet final : public TableScanOperator {
 
   bool read() {
     ReadPurpose row_purpose = locks_first() ? ReadPurpose::for_update : purpose();
-    TransactionStatus status = get(compiled_.index, key_.view(), entry_buffer_, row_purpose);
+    TransactionStatus status = get(compiled_.index, key_.view(), entry_buffer_.rows(), row_purpose);
     if (status == TransactionStatus::ok) return true;
     return status != TransactionStatus::not_found && check_lock(status);
   }
 
   const CompiledPointGet& compiled_;
   ByteBuffer key_;
-  RowBuffer entry_buffer_;
+  ReadBuffer entry_buffer_;
   bool done_ = false;
 };
 

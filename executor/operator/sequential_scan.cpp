@@ -18,7 +18,7 @@ class SequentialScan final : public TableScanOperator {
       : TableScanOperator(compiled, state), cursor_(state) {}
 
   void open() override {
-    cursor_.open(primary(), everything_, /*backward=*/false, buffer_, purpose());
+    cursor_.open(primary(), everything_, /*backward=*/false, buffer_.rows(), purpose());
   }
   bool next() override {
     while (cursor_.next(&row_)) {

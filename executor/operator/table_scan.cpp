@@ -107,12 +107,13 @@ TransactionStatus TableScanOperator::get(const IndexDescriptor* index, std::stri
                                          RowBuffer& entry_buffer, ReadPurpose row_purpose) {
   Transaction& transaction = state_.transaction();
   if (index == nullptr)
-    return transaction.get(primary(), key, buffer_, &row_, row_purpose, scan_.row_lock);
+    return transaction.get(primary(), key, buffer_.rows(), &row_, row_purpose, scan_.row_lock);
   RowRef entry;
   TransactionStatus status =
       transaction.get(*index->relation, key, entry_buffer, &entry, purpose());
   if (status != TransactionStatus::ok) return status;
-  return transaction.get_via_entry(primary(), entry, buffer_, &row_, row_purpose, scan_.row_lock);
+  return transaction.get_via_entry(primary(), entry, buffer_.rows(), &row_, row_purpose,
+                                   scan_.row_lock);
 }
 
 bool TableScanOperator::check_lock(TransactionStatus status) {
@@ -122,7 +123,7 @@ bool TableScanOperator::check_lock(TransactionStatus status) {
 }
 
 bool TableScanOperator::lock() {
-  TransactionStatus status = state_.transaction().lock_row(&row_, buffer_, scan_.row_lock);
+  TransactionStatus status = state_.transaction().lock_row(&row_, buffer_.rows(), scan_.row_lock);
   if (status == TransactionStatus::ok) return true;
   if (status == TransactionStatus::not_found || status == TransactionStatus::self_modified)
     return false;

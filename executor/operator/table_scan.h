@@ -53,7 +53,7 @@ struct CompiledTableScan : CompiledOperator {
 class TableScanOperator : public Operator {
  protected:
   TableScanOperator(const CompiledTableScan& compiled, ExecutionState& state)
-      : Operator(state), scan_(compiled), scratch_(state), buffer_(buffer_memory_) {}
+      : Operator(state), scan_(compiled), scratch_(state), buffer_(state) {}
 
   // Takes the row in row_: true if it passes; then the registers hold it. `locked`: it was read for
   // update.
@@ -71,8 +71,7 @@ class TableScanOperator : public Operator {
   const CompiledTableScan& scan_;
   Scratch scratch_;
   RowRef row_;
-  Arena buffer_memory_;
-  RowBuffer buffer_;
+  ReadBuffer buffer_;
 
  private:
   void narrow();

@@ -1,6 +1,7 @@
 #include "server/session/row_writer.h"
 
 #include "base/long_work.h"
+#include "sql/memory_error.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -62,6 +63,8 @@ void RowWriter::print(std::span<const Datum> values, ByteBuffer& out) {
     out.append_be32(0);
     if (values[i].length > WorkMeter::block) [[unlikely]]
       stays.hold();
+    if (values[i].length > Arena::free_block_bytes) [[unlikely]]
+      require_memory(3 * size_t{values[i].length});  // in a buffer that doubles
     columns_[i].print(values[i], out, *types_);
     out.patch_be32(length_at, static_cast<uint32_t>(out.size() - length_at - 4));
   }

@@ -1,8 +1,8 @@
-// Private memory into which stable reads copy rows, taken from an Arena: it lives as long as the
-// arena does. One buffer is reused from read to read; keep() sets the last row's bytes aside so
-// that the next read takes new space. Thread safety: none; one owner.
+// Private memory into which stable reads copy rows, taken from an Arena: as much as the longest of
+// them needs, reused from read to read. Thread safety: none; one owner.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -16,14 +16,8 @@ class RowBuffer {
  public:
   explicit RowBuffer(Arena& arena) : arena_(&arena) {}
 
-  // The row of the last successful read; valid until the next read, or for the arena's life after
-  // keep().
+  // The row of the last successful read; valid until the next read.
   std::string_view bytes() const { return {reinterpret_cast<const char*>(words_), size_}; }
-  void keep() {
-    words_ += row_words(size_);
-    capacity_words_ -= row_words(size_);
-    size_ = 0;
-  }
 
   // Space for `bytes` bytes. Throws std::bad_alloc.
   uint64_t* reserve(size_t bytes) {
@@ -36,8 +30,13 @@ class RowBuffer {
  private:
   static constexpr size_t smallest_words = 64;
   [[gnu::noinline]] void grow(size_t words) {
-    capacity_words_ = words < smallest_words ? smallest_words : words;
-    words_ = static_cast<uint64_t*>(arena_->allocate(capacity_words_ * 8, 8));
+    // Rows that grow row by row must not take a block each.
+    size_t wanted = std::max({words, smallest_words, capacity_words_ + capacity_words_ / 4});
+    if (words_ != nullptr) arena_->give_back(words_, capacity_words_ * 8);
+    words_ = nullptr;
+    capacity_words_ = size_ = 0;
+    words_ = static_cast<uint64_t*>(arena_->allocate(wanted * 8, 8));
+    capacity_words_ = wanted;
   }
 
   Arena* arena_;

@@ -80,9 +80,11 @@ class MemoryLimitTest : public ::testing::Test {
     for (const char* table : {"filled", "filled_copy", "filled_too"})
       must(std::string("drop table if exists ") + table);
     EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }));
+    // Who was refused is refused again without a measurement for so long (MemoryCeiling::rest_us).
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   void must(const std::string& sql) {
-    ASSERT_EQ(client.run(sql), "") << sql << ": " << client.message();
+    ASSERT_EQ(client.run(sql), "") << sql << ": " << client.message() << client.detail();
   }
   long long free_bytes() { return client.number("select memory_limit - used from pgsilo_memory"); }
   static std::string insert(int first, int rows) {
@@ -96,6 +98,12 @@ class MemoryLimitTest : public ::testing::Test {
       if (!state.empty()) return state;
       if (rows > 10000000) return "never";
     }
+  }
+  // As soon as it is measured that what was freed last is free.
+  void insert_long_row() {
+    EXPECT_TRUE(comes_true([this] {
+      return client.run("insert into filled values (1, repeat('x', 10000000))").empty();
+    }));
   }
   void remove_half(Client& by) const {
     for (int first = 0; first < rows / 2; first += 5000) {
@@ -423,6 +431,56 @@ TEST_F(MemoryLimitTest, AStatementThatHasEndedKeepsNoLongValues) {
   EXPECT_EQ(client.value("execute p (30000000)"), "30000000");
   EXPECT_GT(free_bytes(), free_at_begin_ - 10000000);
   must("deallocate p");
+}
+
+// Of each plan that a session keeps for the next time, and of each table in it.
+TEST_F(MemoryLimitTest, AStatementThatHasEndedKeepsNoLongRows) {
+  insert_long_row();
+  for (const char* sql :
+       {"select id from filled", "select id from filled where id = 1",
+        "select id from filled where id > 0", "select a.id from filled a, filled b",
+        "update filled set id = 1", "select id from filled for update"}) {
+    EXPECT_EQ(client.run(sql), "") << sql;
+    EXPECT_GT(free_bytes(), free_at_begin_ - 15000000) << sql;
+  }
+}
+
+TEST_F(MemoryLimitTest, LongRowsOfManyScansAreRefused) {
+  insert_long_row();
+  std::string all = "select id from filled";
+  for (int i = 1; i < 40; ++i) all += " union all select id from filled";
+  EXPECT_EQ(client.run(all), "53200");
+  EXPECT_GT(free_bytes(), free_at_begin_ - 15000000);
+}
+
+// What gives memory back goes on, with long rows as well.
+TEST_F(MemoryLimitTest, ALongRowCanBeDeleted) {
+  insert_long_row();
+  must("create table filled_too (id int primary key, payload text)");
+  for (int i = 0;
+       client.run("insert into filled_too values (" + std::to_string(i) + ", repeat('z', 100000))")
+           .empty();)
+    ++i;
+  must("delete from filled where length(payload) > 0");
+}
+
+// Nobody reads it.
+TEST_F(MemoryLimitTest, LongRowsOnTheirWayAreRefused) {
+  insert_long_row();
+  std::vector<std::unique_ptr<Client>> readers(12);
+  for (auto& reader : readers) {
+    reader = std::make_unique<Client>();
+    const char* sql =
+        &reader - readers.data() < 6 ? "copy filled to stdout" : "select * from filled";
+    ASSERT_TRUE(PQsendQuery(reader->connection(), sql));
+  }
+  EXPECT_TRUE(comes_true([&] {
+    return client.number(
+               "select count(*) from pg_stat_activity where query like '%filled%' and "
+               "(wait_event = 'ClientWrite' or state = 'idle')") == 12;
+  }));
+  // The reserve, and a row of each worker that was admitted before it was used up.
+  EXPECT_GT(free_bytes(), -(62 << 20));
 }
 
 TEST_F(MemoryLimitTest, TheLimitIsShown) {

@@ -37,6 +37,8 @@ class Attempt {
   TransactionStatus status() const { return status_; }
   Transaction& transaction() { return transaction_; }
   RowBuffer& buffer() { return buffer_; }
+  // The row that was read last stays until the end.
+  void keep_row() { buffer_ = RowBuffer(workspace_.arena); }
   // Emptied.
   std::vector<RowRef>& entries() {
     workspace_.entries.clear();

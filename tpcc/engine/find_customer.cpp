@@ -19,7 +19,7 @@ bool find_customer(Attempt& attempt, Tables& tables, const CustomerChoice& choic
   for (bool more = true;;) {
     if (!attempt.next(scan, &entry, &more)) return false;
     if (!more) break;
-    attempt.buffer().keep();
+    attempt.keep_row();
     entries.push_back(entry);
   }
   // Clause 2.5.2.2: number n / 2, rounded up, counted from 1.

@@ -19,7 +19,7 @@ TransactionStatus order_status(Attempt& attempt, Tables& tables, const OrderStat
   bool more;
   if (!attempt.next(newest, &entry, &more)) return attempt.status();
   if (!more) return TransactionStatus::ok;
-  attempt.buffer().keep();
+  attempt.keep_row();
   Order order;
   if (!attempt.follow(entry, tables.orders, &order, &place)) return attempt.status();
 
