@@ -46,7 +46,7 @@ class LinePrinter final : public ResultSink {
       }
       value_.clear();
       if (values[i].length > Arena::free_block_bytes) [[unlikely]]
-        require_room(6 * size_t{values[i].length});  // printed, escaped, and on its way
+        require_room(3 * size_t{values[i].length});  // printed, escaped, and on its way
       types_[i]->print(values[i], value_, state_.session.types);
       append(value_.view(), options_.force_quote_all || force_quote_[i], values.size());
     }

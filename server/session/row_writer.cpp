@@ -45,9 +45,14 @@ void RowWriter::row(std::span<const Datum> values) {
   ByteBuffer& out = reply_.buffer();
   messages.begin(BackendMessage::data_row);
   out.append_be16(static_cast<uint16_t>(values.size()));
-  print(values, out);
-  if (messages.unfinished_bytes() > limits::max_message_bytes) [[unlikely]]
-    throw_too_long();
+  try {
+    print(values, out);
+    if (messages.unfinished_bytes() > limits::max_message_bytes) [[unlikely]]
+      throw_too_long();
+  } catch (...) {
+    messages.cut();  // before what is released leaves, and the rest moves
+    throw;
+  }
   messages.end();
   reply_.limit_held();
 }

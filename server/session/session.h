@@ -81,7 +81,7 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   void limit_replay(size_t message_bytes);
   bool reads_alone() const;
   void answer_begins() override;
-  bool answers_too_early() const;
+  bool answers_too_early();
   void output_is_full() override;
   bool read_snapshot() override;
   bool read_statement_snapshot();

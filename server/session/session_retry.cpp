@@ -88,11 +88,11 @@ bool Session::read_snapshot() {
 
 // READ COMMITTED: who has answered must not be beaten, and a one-shot keeps all that it has read.
 // Only who reads a snapshot may go on as that.
-bool Session::answers_too_early() const {
+bool Session::answers_too_early() {
   const Transaction& transaction = state_.transactions.storage();
   return transaction.is_open() && transaction.mode() == TransactionMode::one_shot &&
-         transaction.isolation() == Isolation::read_committed && state_.transactions.can_replay() &&
-         !reads_alone();
+         transaction.isolation() == Isolation::read_committed && !reads_alone() &&
+         may_run_again(TransactionStatus::conflict_record);
 }
 
 void Session::output_is_full() {

@@ -237,7 +237,8 @@ bool StatementRunner::is_last() const {
 }
 
 // READ COMMITTED: what a statement of several has read need not be so when those after it run. One
-// that nothing follows is a one-shot, as long as it gets through as that.
+// that nothing follows is a one-shot, as long as it gets through as that; definitions, which may
+// commit on their way then, always.
 bool StatementRunner::is_separate(const PreparedStatement& statement) const {
   const TransactionControl& transactions = state_.transactions;
   if (transactions.in_block() || !transactions.runs_as_a_whole() ||
@@ -245,7 +246,9 @@ bool StatementRunner::is_separate(const PreparedStatement& statement) const {
     return false;
   }
   bool is_alone = state_.in_query ? !state_.one_of_several : is_last();
-  return (!is_alone || transactions.is_careful()) && concurrent_command(statement.node).empty();
+  bool defines = statement.plan == nullptr || statement.plan->kind() == StatementKind::ddl;
+  return is_alone ? transactions.is_careful() && !defines
+                  : concurrent_command(statement.node).empty();
 }
 
 // What must not be in a block commits at once, whatever follows.
@@ -304,7 +307,10 @@ void StatementRunner::restart(const Reply::Position& begin, TransactionStatus co
   state_.reply.return_to(begin);
   if (status != TransactionStatus::ok || gives_up) raise_transaction_status(conflict);
   int64_t delay_us = retry_.next_delay_us(conflict);
-  if (retry_.is_exhausted()) raise_transaction_status(conflict);
+  if (retry_.is_exhausted()) {
+    state_.transactions.forbid_rerun();  // all of it would be as vain
+    raise_transaction_status(conflict);
+  }
   state_.keep_writers_out(retry_.keeps_writers_out());
   state_.context.prefers_past = retry_.failures() >= limits::read_failures_before_snapshot;
   if (delay_us > 0) state_.interrupts.sleep(delay_us);

@@ -152,6 +152,7 @@ void TransactionControl::become_interactive() {
 void TransactionControl::separate_statements() {
   take_locks();
   is_separate_ = true;
+  advisory_locks_.settle();  // what EXECUTE's arguments did is none of the statement's
 }
 
 void TransactionControl::forbid_rerun() {

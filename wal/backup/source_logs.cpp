@@ -24,12 +24,16 @@ bool read_end(FileSystem& files, const std::string& path, uint64_t number, const
     *why = failed_log("read", path, scan.result);
     return false;
   }
-  uint64_t next_number = 0;
+  constexpr uint64_t none = UINT64_MAX;
+  uint64_t next_number = none;
   for (const BlockRun& run : scan.runs) {
+    if (run.incarnation < end->first) continue;
     bool begins = run.incarnation > end->first;
-    if (!begins && (run.incarnation < end->first || run.first_number != next_number)) continue;
-    *end = {run.incarnation, run.end};
-    next_number = run.next_number;
+    bool follows =
+        begins ? run.first_number == 0 || run.begin == 0 : run.first_number == next_number;
+    if (!begins && !follows) continue;
+    *end = {run.incarnation, follows ? run.end : 0};
+    next_number = follows ? run.next_number : none;
   }
   return true;
 }

@@ -166,6 +166,10 @@ TEST(RowBuffer, HasNoMoreMemoryThanTheLongestRowNeeds) {
   RowBuffer buffer(arena);
   for (size_t bytes = 1 << 20; bytes < 4 << 20; bytes += 4096) buffer.reserve(bytes);
   EXPECT_LT(arena.bytes_reserved(), size_t{6} << 20);
+  Arena small;
+  RowBuffer short_rows(small);
+  for (size_t bytes = 100; bytes < 3500; bytes += 50) short_rows.reserve(bytes);
+  EXPECT_LE(small.bytes_reserved(), 8192u);
   // What else lies in the arena stays.
   auto* other = static_cast<char*>(arena.allocate(16));
   other[0] = 'a';
