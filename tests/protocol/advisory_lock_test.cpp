@@ -314,6 +314,19 @@ TEST_F(AdvisoryRetryTest, WhatABlockDidIsDoneOnce) {
   EXPECT_TRUE(is_free("1"));
 }
 
+// They are evaluated before the statement runs, and not again with it.
+TEST_F(AdvisoryRetryTest, WhatTheArgumentsOfExecuteTookStays) {
+  one.ask(query("set default_transaction_isolation = 'read committed'"));
+  EXPECT_EQ(one.ask(query("prepare p (text) as select concat($1, pg_sleep(0.2), (select b.v from "
+                          "advisory_test b where b.id = a.id)) from advisory_test a where id = 1")),
+            "CZI");
+  one.send(query("execute p(pg_try_advisory_lock(1)::text); select 1"));
+  disturb();
+  EXPECT_EQ(first_column(one.read_answer()), "true" + fresh("1") + " 1 ");
+  EXPECT_FALSE(is_free("1"));
+  EXPECT_EQ(call(one, "advisory_unlock(1)"), "t");
+}
+
 // Nobody is kept from what is let go of by one who waits for another lock. What others may have by
 // then cannot be had back.
 TEST_F(AdvisoryRetryTest, AnUnlockBeforeAWaitStands) {
