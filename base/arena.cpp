@@ -57,7 +57,9 @@ void Arena::give_back(const void* start, size_t bytes) {
   if (blocks_ == nullptr) return;
   auto first = reinterpret_cast<uintptr_t>(blocks_) + sizeof(Block);
   auto given = reinterpret_cast<uintptr_t>(start);
-  if (given != first || given + bytes != cursor_) return;
+  if (given + bytes != cursor_) return;
+  cursor_ = given;
+  if (given != first || blocks_->bytes <= limits::kept_arena_bytes) return;
   Block* block = std::exchange(blocks_, blocks_->previous);
   bytes_reserved_ -= block->bytes;
   next_block_bytes_ = std::min(next_block_bytes_, std::max(smallest_block_bytes, block->bytes));

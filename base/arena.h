@@ -73,7 +73,7 @@ class Arena {
     return {copy, text.size()};
   }
 
-  // What will not be used any more: frees its block if that is the newest, and holds nothing else.
+  // What came last and will not be used: its place is free, and a long block of its own goes.
   void give_back(const void* start, size_t bytes);
   // Frees everything; keeps a block of at most limits::kept_arena_bytes for reuse.
   void reset();
