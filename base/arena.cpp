@@ -9,7 +9,6 @@
 namespace pgsilo {
 
 namespace {
-constexpr size_t smallest_block_bytes = 4096;
 constexpr size_t largest_regular_block_bytes = size_t{1} << 20;
 }  // namespace
 
@@ -62,7 +61,7 @@ void Arena::give_back(const void* start, size_t bytes) {
   if (given != first || blocks_->bytes <= limits::kept_arena_bytes) return;
   Block* block = std::exchange(blocks_, blocks_->previous);
   bytes_reserved_ -= block->bytes;
-  next_block_bytes_ = std::min(next_block_bytes_, std::max(smallest_block_bytes, block->bytes));
+  next_block_bytes_ = std::min(next_block_bytes_, block->bytes);
   bool was_long = block->bytes >= long_allocation_bytes;
   std::free(block);
   if (was_long) note_long_free();
