@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/memory_budget.h"
+
 namespace pgsilo {
 
 namespace {
@@ -17,6 +19,7 @@ ByteBuffer::~ByteBuffer() { std::free(data_); }
 void ByteBuffer::grow(size_t bytes) {
   if (bytes > SIZE_MAX / 4 - size_) throw std::bad_alloc();
   size_t capacity = std::max({size_ + bytes, capacity_ * 2, first_capacity});
+  if (asks_ && capacity > free_bytes) require_room(capacity);  // beside what is there: it may move
   void* data = std::realloc(data_, capacity);
   if (data == nullptr) throw std::bad_alloc();
   data_ = static_cast<char*>(data);

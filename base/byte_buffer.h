@@ -32,6 +32,12 @@ class ByteBuffer {
   size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
   std::string_view view() const { return {data_, size_}; }
+  // Whether growth beyond `free_bytes` asks whether memory_limit admits it, and throws
+  // MemoryLimitReached when not. It asks where it allocates: what was admitted earlier, before the
+  // fiber gave way, a measurement in between would give to another as well.
+  void set_asks(bool asks) { asks_ = asks; }
+  static constexpr size_t free_bytes = size_t{256} << 10;
+
   // Forgets the content, keeps the memory.
   void clear() { size_ = 0; }
   // Drops what was appended after the buffer had `size` bytes.
@@ -79,6 +85,7 @@ class ByteBuffer {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    std::swap(asks_, other.asks_);
   }
 
  private:
@@ -92,6 +99,7 @@ class ByteBuffer {
   char* data_ = nullptr;
   size_t size_ = 0;
   size_t capacity_ = 0;
+  bool asks_ = false;
 };
 
 }  // namespace pgsilo

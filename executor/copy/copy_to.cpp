@@ -27,6 +27,8 @@ class LinePrinter final : public ResultSink {
               std::span<const ResultColumn> columns)
       : state_(state), options_(options), force_quote_(std::move(force_quote)) {
     for (const ResultColumn& column : columns) types_.push_back(&type_info(column.type_oid));
+    value_.set_asks(true);
+    line_.set_asks(true);
   }
 
   void header(std::span<const ResultColumn> columns) {
@@ -45,8 +47,6 @@ class LinePrinter final : public ResultSink {
         continue;
       }
       value_.clear();
-      if (values[i].length > Arena::free_block_bytes) [[unlikely]]
-        require_room(3 * size_t{values[i].length});  // printed, escaped, and on its way
       types_[i]->print(values[i], value_, state_.session.types);
       append(value_.view(), options_.force_quote_all || force_quote_[i], values.size());
     }
@@ -62,6 +62,7 @@ class LinePrinter final : public ResultSink {
   }
 
   void append(std::string_view text, bool force_quote, size_t column_count) {
+    line_.reserve(text.size());
     if (options_.csv) {
       append_csv(text, force_quote, column_count);
     } else {

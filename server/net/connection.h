@@ -82,17 +82,22 @@ class Connection final : public IoHandler, public DurableWaiter {
   ByteBuffer& output() { return output_; }
   // Bytes written since the last release.
   size_t unreleased_bytes() const { return output_.size() - released_; }
-  // From hold() on, as long as it lives, nothing is moved in output(), so that a long value may be
-  // written into it in pieces between which the fiber gives way.
-  class OutputStays {
+  // From begin() on, as long as it lives, a long value may be written into output(): its growth
+  // asks for memory, and nothing is moved in it, so that the fiber may give way between pieces.
+  class LongOutput {
    public:
-    explicit OutputStays(Connection& connection) : connection_(connection) {}
-    ~OutputStays() { connection_.output_stays_ = false; }
-    void hold() { connection_.output_stays_ = true; }
-    OutputStays(const OutputStays&) = delete;
-    OutputStays& operator=(const OutputStays&) = delete;
+    explicit LongOutput(Connection& connection) : connection_(connection) {}
+    ~LongOutput() { set(false); }
+    void begin() { set(true); }
+    LongOutput(const LongOutput&) = delete;
+    LongOutput& operator=(const LongOutput&) = delete;
 
    private:
+    void set(bool is_long) {
+      connection_.output_stays_ = is_long;
+      connection_.output_.set_asks(is_long);
+    }
+
     Connection& connection_;
   };
   // Takes back what was written since the last release but its first `keep` bytes.

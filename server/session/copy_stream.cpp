@@ -79,7 +79,12 @@ void CopyOutStream::begin(uint32_t column_count) {
 }
 
 void CopyOutStream::write(std::string_view row) {
-  reply_.messages().copy_data(row);
+  {
+    Connection::LongOutput long_output(reply_.connection());
+    if (row.size() > ByteBuffer::free_bytes) [[unlikely]]
+      long_output.begin();
+    reply_.messages().copy_data(row);
+  }
   reply_.limit_held();
 }
 

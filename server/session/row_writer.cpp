@@ -1,7 +1,6 @@
 #include "server/session/row_writer.h"
 
 #include "base/long_work.h"
-#include "sql/memory_error.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -58,7 +57,7 @@ void RowWriter::row(std::span<const Datum> values) {
 }
 
 void RowWriter::print(std::span<const Datum> values, ByteBuffer& out) {
-  Connection::OutputStays stays(reply_.connection());
+  Connection::LongOutput long_output(reply_.connection());
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i].null) {
       out.append_be32(UINT32_MAX);
@@ -67,9 +66,7 @@ void RowWriter::print(std::span<const Datum> values, ByteBuffer& out) {
     size_t length_at = out.size();
     out.append_be32(0);
     if (values[i].length > WorkMeter::block) [[unlikely]]
-      stays.hold();
-    if (values[i].length > Arena::free_block_bytes) [[unlikely]]
-      require_memory(3 * size_t{values[i].length});  // in a buffer that doubles
+      long_output.begin();
     columns_[i].print(values[i], out, *types_);
     out.patch_be32(length_at, static_cast<uint32_t>(out.size() - length_at - 4));
   }

@@ -441,7 +441,8 @@ TEST_F(MemoryLimitTest, AStatementThatHasEndedKeepsNoLongRows) {
         "select id from filled where id > 0", "select a.id from filled a, filled b",
         "update filled set id = 1", "select id from filled for update"}) {
     EXPECT_EQ(client.run(sql), "") << sql;
-    EXPECT_GT(free_bytes(), free_at_begin_ - 15000000) << sql;
+    // A checkpoint that runs beside has the row in its hands as well, for a while.
+    EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - 15000000; })) << sql;
   }
 }
 

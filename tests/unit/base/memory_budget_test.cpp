@@ -7,6 +7,7 @@
 
 #include "base/append.h"
 #include "base/arena.h"
+#include "base/byte_buffer.h"
 
 namespace pgsilo {
 namespace {
@@ -220,6 +221,21 @@ TEST_F(MemoryBudgetTest, LimitedArenasAskForLongBlocks) {
   EXPECT_NE(limited.allocate(100), nullptr);
   Arena free;
   EXPECT_NE(free.allocate(megabyte), nullptr);
+}
+
+TEST_F(MemoryBudgetTest, BuffersThatAskKeepWhatTheyHave) {
+  MemoryCeiling ceiling(80 * megabyte, 1, measure);
+  MemoryBudget budget(ceiling, 0);
+  MemoryBudget::Use use(budget);
+  used_bytes = 90 * megabyte;
+  ByteBuffer asks;
+  asks.set_asks(true);
+  asks.append_repeated('x', ByteBuffer::free_bytes);  // a little is always there
+  EXPECT_THROW(asks.append('x'), MemoryLimitReached);
+  EXPECT_EQ(asks.size(), ByteBuffer::free_bytes);
+  asks.set_asks(false);
+  asks.append('x');
+  EXPECT_EQ(asks.size(), ByteBuffer::free_bytes + 1);
 }
 
 TEST_F(MemoryBudgetTest, NothingIsLimitedInOtherThreads) {
