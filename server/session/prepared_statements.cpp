@@ -20,7 +20,6 @@ std::shared_ptr<PreparedStatement> PreparedStatements::find(std::string_view nam
 }
 
 void PreparedStatements::remember(std::string_view name) {
-  if (!has_replay_point_) return;
   if (!name.empty()) {
     if (named_before_.contains(name)) return;
     auto found = named_.find(name);
@@ -80,13 +79,7 @@ void PreparedStatements::forget_plans() {
 }
 
 void PreparedStatements::set_replay_point() {
-  drop_replay_point();
-  has_replay_point_ = true;
   ++replay_points_;
-}
-
-void PreparedStatements::drop_replay_point() {
-  has_replay_point_ = false;
   unnamed_before_.reset();
   named_before_.clear();
 }

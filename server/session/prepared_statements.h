@@ -35,7 +35,7 @@ struct PreparedStatement {
   // As first described: a later plan must give the same.
   std::vector<ResultColumn> result_columns;
   bool returns_rows = false;
-  // Behind which it was made (PreparedStatements::replay_point()); 0: nothing runs again.
+  // Behind which it was made (PreparedStatements::replay_point()).
   uint64_t replay_point = 0;
 
   // What it takes of memory, about; what it shares with others of its text is in it.
@@ -54,12 +54,13 @@ class PreparedStatements {
   // They are planned again when they are run.
   void forget_plans();
 
-  // From here on what there was is remembered, until drop_replay_point().
+  // What there is now is remembered in place of what there was at the last replay point: the client
+  // has been told of it, or may be.
   void set_replay_point();
-  void drop_replay_point();
-  // Which one it is; 0: none is remembered.
-  uint64_t replay_point() const { return has_replay_point_ ? replay_points_ : 0; }
-  // There is again what there was at the replay point.
+  // Which one it is.
+  uint64_t replay_point() const { return replay_points_; }
+  // There is again what there was at the replay point: the client will not be told of what came
+  // since.
   void rewind();
 
  private:
@@ -77,7 +78,6 @@ class PreparedStatements {
   Named named_;
   size_t named_bytes_ = 0;
   // What stood at the replay point under each name that was changed since; null: nothing.
-  bool has_replay_point_ = false;
   uint64_t replay_points_ = 0;  // so far
   std::optional<std::shared_ptr<PreparedStatement>> unnamed_before_;
   Named named_before_;

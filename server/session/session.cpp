@@ -198,6 +198,8 @@ bool Session::serve_message() {
         state_.reply.holds_output()) {
       let_leave();
       state_.running_again = false;  // of what ended; the next message begins what may run again
+    } else if (state_.transactions.take_part_committed()) {
+      let_part_leave();
     } else {
       state_.reply.limit_held();
     }
@@ -305,15 +307,14 @@ void Session::run_query(std::string_view text) {
   for (size_t i = first_statement_; i < count; ++i) {
     more_statements_ = i + 1 < count;
     run_statement(parsed, i);
-    if (more_statements_) {
-      state_.interrupts.stop_clock();
-      start_clock();
-    }
-    if (state_.transactions.state() == TransactionControl::State::idle &&
-        state_.transactions.can_replay()) {
+    if (!more_statements_) break;
+    state_.interrupts.stop_clock();
+    start_clock();
+    if (state_.transactions.take_part_committed()) let_part_leave();
+    if (state_.transactions.state() != TransactionControl::State::idle) continue;
+    let_leave();
+    if (state_.transactions.can_replay()) {
       // What has ended must not run again: the next run begins behind it.
-      let_leave();
-      state_.statements.set_replay_point();
       state_.transactions.set_can_replay(true);
       first_statement_ = i + 1;
       // Behind messages before this one: there is no way back to the middle of it alone.
@@ -410,6 +411,14 @@ void Session::flush() {
 void Session::release() {
   state_.reply.rest_on(state_.transactions.awaited_epoch());
   state_.reply.release();
+  state_.statements.set_replay_point();
+}
+
+// Part of the answer is committed, and the transaction goes on.
+void Session::let_part_leave() {
+  state_.transactions.validate();
+  give_up_replay();
+  let_leave();
 }
 
 // The answer goes on: not before its reader has kept up.

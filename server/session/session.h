@@ -4,7 +4,8 @@
 // A one-shot (engine.md item 7) is everything from a replay point to the next time the transaction
 // ends. While nothing of its answer has left, a conflict takes the answer back, rolls back, and
 // goes back to the replay point in the input: the same messages run again. From the first byte that
-// leaves, conflicts are the client's (40001).
+// leaves, conflicts are the client's (40001). So they are behind what is committed while the answer
+// goes on in a transaction: AND CHAIN, an index built CONCURRENTLY. That leaves at once.
 //
 // Thread safety: none; the session's fiber.
 #pragma once
@@ -78,6 +79,8 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   void set_replay_point();
   // What ran so far does not run again; the next message begins what may.
   void give_up_replay();
+  void take_back();
+  void let_part_leave();
   void limit_replay(size_t message_bytes);
   bool reads_alone() const;
   void answer_begins() override;

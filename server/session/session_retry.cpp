@@ -30,7 +30,6 @@ void Session::give_up_replay() {
   state_.transactions.set_can_replay(false);
   state_.running_again = false;
   state_.connection.drop_replay_point();
-  state_.statements.drop_replay_point();
 }
 
 // Messages that are kept so that they can run again take memory: beside the longest of them, which
@@ -64,6 +63,12 @@ void Session::answer_begins() {
 void Session::begin_act() {
   state_.transactions.validate();  // before the replay is given up
   answer_begins();
+}
+
+// What was said and has not left was not said.
+void Session::take_back() {
+  state_.reply.take_back();
+  state_.statements.rewind();
 }
 
 // READ COMMITTED, of statements that may run again alone: the one that runs sees one moment since
@@ -124,7 +129,7 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
       state_.transactions.validate();
     } catch (const TransactionConflict& caught) {
       if (last_words || rests_on_nothing(reason)) {
-        state_.reply.take_back();
+        take_back();
       } else {
         again = caught.status();
         reason = caught;
@@ -144,7 +149,7 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
     }
     if (!ended) return;
     // What was said so far did not happen, and may never have been true.
-    state_.reply.take_back();
+    take_back();
     reason = *ended;
   }
   log_internal_error(reason);
@@ -180,8 +185,7 @@ void Session::run_again(TransactionStatus conflict) {
   if (conflict == TransactionStatus::deadlock) state_.transactions.advisory_locks().settle();
   state_.transactions.set_reads_snapshot(only_reads && retry_.failures() >=
                                                            limits::read_failures_before_snapshot);
-  state_.reply.take_back();
-  state_.statements.rewind();
+  take_back();
   state_.connection.rewind();
   skips_to_sync_ = false;
   state_.interrupts.restart_clock();
@@ -215,7 +219,7 @@ void Session::fail(const SqlError& error) {
   // As in PostgreSQL an error leaves at once, and all that was said before it: its client may read
   // on before it sends Sync.
   give_up_replay();
-  state_.reply.release();
+  release();
 }
 
 void Session::say_goodbye(const SqlError& error) {

@@ -205,7 +205,7 @@ void StatementRunner::revalidate(PreparedStatement& statement) {
   if (fresh->returns_rows() != statement.returns_rows ||
       !same_columns(fresh->result_columns(), statement.result_columns)) {
     // Nobody has been told yet what it returns: all since then may run again.
-    if (state_.transactions.may_run_again() && statement.replay_point != 0 &&
+    if (state_.transactions.may_run_again() &&
         statement.replay_point == state_.statements.replay_point())
       raise_transaction_status(TransactionStatus::conflict_record);
     throw SqlError(sqlstate::feature_not_supported, "cached plan must not change result type")
@@ -396,7 +396,7 @@ StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_
   count_rows(*portal.plan, portal.execution->rows_changed());
   if (state_.context.has_committed) {
     state_.context.has_committed = false;
-    state_.transactions.forbid_rerun();
+    state_.transactions.commits_in_part();
     state_.transactions.become_interactive();
   }
   if (status == RunStatus::suspended) {

@@ -265,6 +265,7 @@ std::string_view TransactionControl::rollback(const ast::TransactionStmt& statem
 
 // A new block with the modes of the one that ended.
 void TransactionControl::chain() {
+  commits_in_part();
   TransactionModes modes = settings_.modes();
   context_.statement_timestamp_us = now_in_postgres_us();
   start(State::block);

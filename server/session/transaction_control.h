@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "catalog/catalog_view.h"
@@ -100,6 +101,14 @@ class TransactionControl {
   // The transaction must not run again.
   void forbid_rerun();
   bool runs_once() const { return runs_once_; }
+  // Of what the client sent as one, part has ended: nothing of it may run again, and the answer so
+  // far stands.
+  void commits_in_part() {
+    set_can_replay(false);
+    is_part_committed_ = true;
+  }
+  // Whether it has, since this was last asked.
+  bool take_part_committed() { return std::exchange(is_part_committed_, false); }
   // Whether one that has begun behind the replay point may.
   bool can_replay() const { return can_replay_; }
   bool may_run_again() const { return can_replay_ && !runs_once_; }
@@ -217,6 +226,7 @@ class TransactionControl {
   bool runs_once_ = false;       // this implicit transaction
   bool has_run_ = false;         // a statement of it
   bool is_separate_ = false;     // its statements are
+  bool is_part_committed_ = false;
 };
 
 }  // namespace pgsilo

@@ -60,7 +60,7 @@ TEST(PreparedStatementsTest, KeepsNothingElse) {
   EXPECT_EQ(named.use_count(), 1);
 }
 
-TEST(PreparedStatementsTest, KeepsNothingWithoutAReplayPoint) {
+TEST(PreparedStatementsTest, ForgetsWhatWasBeforeAReplayPoint) {
   PreparedStatements statements;
   auto unnamed = made(), named = made();
   statements.add("", unnamed);
@@ -70,7 +70,7 @@ TEST(PreparedStatementsTest, KeepsNothingWithoutAReplayPoint) {
   statements.remove_all();
   EXPECT_EQ(unnamed.use_count(), 2);
   EXPECT_EQ(named.use_count(), 2);
-  statements.drop_replay_point();
+  statements.set_replay_point();
   EXPECT_EQ(unnamed.use_count(), 1);
   EXPECT_EQ(named.use_count(), 1);
   auto later = made();
@@ -96,7 +96,7 @@ TEST(PreparedStatementsTest, AsksForRoomBeyondALittle) {
     statements.add("second", made(most));
     statements.rewind();
     EXPECT_THROW(statements.add("second", made(most)), MemoryLimitReached);
-    statements.drop_replay_point();
+    statements.set_replay_point();
     if (round == 0) {
       statements.remove_all();
     } else {
