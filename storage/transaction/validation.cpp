@@ -216,6 +216,7 @@ TransactionStatus Transaction::validate_reads(bool in_commit, const Part& since)
   TransactionStatus status =
       validate_entries(reads_.begin() + since.reads, reads_.end(), in_commit);
   if (status != TransactionStatus::ok) return status;
+  if (since.nodes == nodes_.size()) return status;  // as of those that read by key alone
   return nodes_.validates(since.nodes, since.nodes, nodes_.size())
              ? TransactionStatus::ok
              : TransactionStatus::conflict_node;

@@ -38,14 +38,17 @@ bool WorkerContext::drop_unseen() {
   return dropped_.size() != before;
 }
 
+bool WorkerContext::unhook_settled() {
+  Epoch settled = std::min(parts_.durable.get(), parts_.snapshots.oldest());
+  if (!unhooks_.ready(settled)) return false;
+  Pin pin(reclaimer_);
+  return unhooks_.run(parts_.relations, settled, reclaimer_, unhooks_per_call) != 0;
+}
+
 bool WorkerContext::housekeep() {
   bool worked = false;
   try {
-    Epoch settled = std::min(parts_.durable.get(), parts_.snapshots.oldest());
-    if (unhooks_.ready(settled)) {
-      Pin pin(reclaimer_);
-      worked |= unhooks_.run(parts_.relations, settled, reclaimer_, unhooks_per_call) != 0;
-    }
+    if (!unhooks_.empty()) worked |= unhook_settled();
     if (!dropped_.empty()) worked |= drop_unseen();
     worked |= parts_.snapshots.sweep(index());
     worked |= reclaimer_.reclaim() != 0;

@@ -67,6 +67,7 @@ class WorkerContext {
     Epoch epoch;  // not before that of the commit which dropped it
   };
   bool drop_unseen();
+  bool unhook_settled();
 
   EngineParts parts_;
   RedoSink& sink_;

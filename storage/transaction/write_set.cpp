@@ -93,11 +93,9 @@ void WriteSet::merge_runs(size_t run, Parker* parker) {
   order_.swap(merged);
 }
 
-void WriteSet::clear() {
+void WriteSet::forget() {
   constexpr size_t ordinary = 4096;
-  constexpr size_t ordinary_bytes = size_t{1} << 20;
-  // Of rows that were rolled back no version is left.
-  if (!versions_.empty() || arena_.bytes_reserved() > ordinary_bytes) arena_.reset();
+  arena_.reset();
   if (versions_.capacity() > ordinary) {
     free_memory(entries_);
     free_memory(versions_);

@@ -95,9 +95,15 @@ class WriteSet {
   // For a find() that comes soon.
   void prefetch(const Record* record) const { index_.prefetch(record, entries_.size()); }
 
-  void clear();
+  void clear() {
+    // Of rows that were rolled back no version is left.
+    if (!versions_.empty() || row_bytes_ != 0 || arena_.bytes_reserved() > ordinary_arena_bytes)
+      forget();
+  }
 
  private:
+  static constexpr size_t ordinary_arena_bytes = size_t{1} << 20;
+  void forget();
   static constexpr size_t piece = 4096;  // is sorted without giving way
   bool locked_before(uint32_t a, uint32_t b) const {
     return entries_[a].record < entries_[b].record;
