@@ -4,6 +4,7 @@
 
 #include "tests/crash/archive_bed.h"
 #include "wal/backup/state_times.h"
+#include "wal/tool/log_places.h"
 
 namespace pgsilo {
 namespace {
@@ -245,6 +246,31 @@ TEST_F(LogArchiveTest, TheLogOfAnotherCopyIsRefused) {
   BackupLabel label;
   ASSERT_NO_FATAL_FAILURE(back_up_copy(copys, &label));
   expect_refused(label, "another copy of this database");
+}
+
+// A start that the checkpoint covers, and of which nothing is copied, had its logs elsewhere.
+TEST_F(LogArchiveTest, LogsOfOtherNamesAreFoundInABackup) {
+  begin(51);
+  WalOptions used = options(2);
+  used.log_directories = {"second", "first"};
+  {
+    LoggedEngine engine(*disk_, "/data", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(work(engine, 5));
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    disk_->cut_power();
+  }
+  disk_->restart();
+  LoggedEngine engine(*disk_, "/data", used);
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(work(engine, 5));
+  ASSERT_NO_FATAL_FAILURE(copy_to(engine, used, "/backup"));
+  BackupLabel label;
+  ASSERT_EQ(read_label_file(*disk_, "/backup", &label, &why_), LabelRead::ok);
+  std::vector<LogIdentity> elsewhere;
+  EXPECT_EQ(find_log_directories(*disk_, "/backup", label.control, {}, &elsewhere),
+            (std::vector<std::string>{"wal", "wal2"}));
+  EXPECT_TRUE(elsewhere.empty());
 }
 
 }  // namespace

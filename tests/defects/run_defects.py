@@ -250,11 +250,6 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  failure_ = result;\n  failed_path_ = path;\n",
         "  static_cast<void>(path);\n",
         "ArchiveReadsTest.*"),
-    "starts without all begin blocks not restored": (
-        "wal/backup/log_history.cpp",
-        "    for (auto& [number, start] : starts_) name_logs_without_blocks(start.incarnation);\n",
-        "",
-        "ArchiveEndsTest.*"),
     "ends of archives not noted": (
         "wal/backup/log_archive_notes.cpp",
         "  if (noted_ends_ == ends) return true;\n",

@@ -28,7 +28,6 @@ class Extension {
 
   bool run() {
     if (!find_starts()) return false;
-    for (auto& [number, start] : starts_) name_logs_without_blocks(start.incarnation);
     for (auto last = starts_.rbegin(); last != starts_.rend(); ++last) {
       ControlFile control = label_.control;
       if (!is_whole(last->second)) continue;
@@ -107,30 +106,6 @@ class Extension {
     if (begin->index < incarnation.logs.size())
       incarnation.logs[begin->index] = {log.directory->log(), log.directory->path()};
     return true;
-  }
-
-  // Where a start had logged nothing a later one begins in the place of its begin block. Its log is
-  // one of those that have nothing of it, and which of them makes no difference.
-  void name_logs_without_blocks(Incarnation& start) const {
-    size_t log = 0;
-    for (LogIdentity& identity : start.logs) {
-      if (!identity.path.empty()) continue;
-      while (log < logs_.logs().size() && !has_nothing_of(start, log)) ++log;
-      if (log == logs_.logs().size()) return;
-      const LogDirectory& directory = *logs_.logs()[log++].directory;
-      identity = {directory.log(), directory.path()};
-    }
-  }
-
-  // Of a log without a segment nothing is known.
-  bool has_nothing_of(const Incarnation& start, size_t log) const {
-    auto is_its = [&](const BlockRun& run) {
-      return run.incarnation == start.number && !is_others(start, run);
-    };
-    const std::vector<SegmentScan>& scans = logs_.scans()[log];
-    return !scans.empty() && std::ranges::none_of(scans, [&](const SegmentScan& scan) {
-      return std::ranges::any_of(scan.runs, is_its);
-    });
   }
 
   static bool is_named(const Incarnation& start) {

@@ -206,7 +206,7 @@ class Analyzer {
       const std::vector<SegmentScan>& scans = scans_[gap.behind.log];
       auto behind = scans.begin() + static_cast<ptrdiff_t>(gap.behind.index);
       bool nothing_behind = std::all_of(
-          behind, scans.end(), [this](const SegmentScan& scan) { return can_be_written(scan); });
+          behind, scans.end(), [this](const SegmentScan& scan) { return holds_nothing(scan); });
       if (control_.incarnations.empty() && nothing_behind) continue;
       auto next = std::find_if(behind, scans.end(),
                                [](const SegmentScan& scan) { return !scan.runs.empty(); });
@@ -393,7 +393,7 @@ class Analyzer {
   // Holds nothing that any start needs, or has to find where it is, once the control file has
   // closed whose it is. The start that made the checkpoint may have logged nothing, and yet later
   // ones go on from its state: an archive finds it by its begin block.
-  bool can_be_written(const SegmentScan& scan) const {
+  bool holds_nothing(const SegmentScan& scan) const {
     return scan.result.ok() && !scan.foreign &&
            std::all_of(scan.runs.begin(), scan.runs.end(), [this](const BlockRun& run) {
              const Incarnation* incarnation = find(run);
@@ -403,14 +403,27 @@ class Analyzer {
            });
   }
 
+  // A log that was out when the checkpoint was made (no cut) may hold begin blocks of starts that
+  // have been forgotten since and logged something, if not here: they may be archived, and numbers
+  // do not come again.
+  bool can_be_written(const SegmentScan& scan, const LogCut* cut) const {
+    return holds_nothing(scan) &&
+           (cut != nullptr || std::all_of(scan.runs.begin(), scan.runs.end(),
+                                          [&](const BlockRun& run) { return find(run); }));
+  }
+
   void find_empty_segments() {
     analysis_.next_segment.assign(logs_.size(), 1);
     analysis_.empty_segments.resize(logs_.size());
     for (size_t log = 0; log < logs_.size(); ++log) {
-      if (const LogCut* cut = control_.checkpoint.cut_of(logs_[log]->log()))
+      const LogCut* cut = control_.checkpoint.cut_of(logs_[log]->log());
+      if (cut != nullptr) {
         analysis_.next_segment[log] = cut->segment;
+      } else if (!scans_[log].empty()) {
+        analysis_.next_segment[log] = scans_[log].front().number;
+      }
       for (const SegmentScan& scan : scans_[log]) {
-        if (!can_be_written(scan)) analysis_.next_segment[log] = scan.number + 1;
+        if (!can_be_written(scan, cut)) analysis_.next_segment[log] = scan.number + 1;
       }
       for (const SegmentScan& scan : scans_[log]) {
         if (scan.number < analysis_.next_segment[log]) {

@@ -41,17 +41,27 @@ std::vector<std::string> find_log_directories(FileSystem& files, const std::stri
     std::string why;
     if (directory.read_identity(&why) && directory.has_identity()) known.push_back(directory.log());
   }
+  auto is_known = [&](const LogIdentity& log) {
+    return std::find(known.begin(), known.end(), log.log) != known.end();
+  };
+  // Starts may have had it at different paths, and in a copy it lies where the last one did.
+  std::vector<LogIdentity> missed;
   for (const Incarnation& incarnation : control.incarnations) {
     for (const LogIdentity& log : incarnation.logs) {
-      if (std::find(known.begin(), known.end(), log.log) != known.end()) continue;
-      known.push_back(log.log);
+      if (is_known(log)) continue;
       std::string name = name_inside(files, data_directory, log);
       if (name.empty()) {
-        if (elsewhere != nullptr) elsewhere->push_back(log);
-      } else if (std::find(found.begin(), found.end(), name) == found.end()) {
-        found.push_back(name);
+        missed.push_back(log);
+        continue;
       }
+      known.push_back(log.log);
+      if (std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
     }
+  }
+  for (const LogIdentity& log : missed) {
+    if (is_known(log)) continue;
+    known.push_back(log.log);
+    if (elsewhere != nullptr) elsewhere->push_back(log);
   }
   return found.empty() ? WalOptions().log_directories : found;
 }
