@@ -175,9 +175,11 @@ class AlterTable final : public DdlCommand {
     }
   }
 
-  // Tuning that has no meaning here; the column must exist all the same.
+  // Tuning that has no meaning here; the column must exist all the same, as long as the transaction
+  // goes on.
   static void require_column(DdlRun& run, Oid table, std::string_view name) {
     find_column(run, table, name);
+    run.state().use_table(run.table(table), TableUse::lock_rows);
   }
 
   static bool is_volatile(const BoundExpression& expression) {

@@ -124,7 +124,7 @@ void validate_constraint(DdlRun& run, Oid table, std::string_view name) {
   const ConstraintDescriptor& constraint = find_constraint(run, table, name);
   if (constraint.type != ConstraintType::foreign_key && constraint.type != ConstraintType::check)
     throw_wrong_constraint(run, table, name, "foreign key or check");
-  if (constraint.validated) return;
+  if (constraint.validated) return run.state().use_table(run.table(table), TableUse::lock_rows);
   // New rows are checked as it is, so rows need not be held still. Only if one seems to refer to
   // nothing they have to be, to be sure of it.
   Oid oid = constraint.oid;

@@ -157,6 +157,17 @@ TEST_F(LockTableTest, StatementsOfABlockHoldItOff) {
   }
 }
 
+TEST_F(LockTableTest, ADefinitionThatChangesNothingHoldsItOff) {
+  ASSERT_EQ(one.ask(query("alter table lock_test add constraint positive check (v >= 0)")), "CZI");
+  for (const char* definition :
+       {"validate constraint positive", "alter v set statistics 10", "alter v set storage plain"}) {
+    EXPECT_EQ(one.ask(query(std::string("begin; alter table lock_test ") + definition)), "CCZT");
+    EXPECT_EQ(impatient(other, "alter table lock_test drop constraint positive"), "E(55P03)ZI")
+        << definition;
+    one.ask(query("rollback"));
+  }
+}
+
 TEST_F(LockTableTest, WaitersGoInTheirOrder) {
   one.ask(query("begin"));
   one.ask(query("select v from lock_test"));
