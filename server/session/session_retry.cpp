@@ -137,6 +137,7 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
     }
   }
   if (again) count_abort(*again);
+  runner_.end_piece(/*took_place=*/!again);
   if (again && !last_words && may_run_again(*again)) {
     std::optional<SqlError> ended;
     try {

@@ -426,7 +426,12 @@ StatementRunner::Outcome StatementRunner::run(const std::shared_ptr<Portal>& por
     throw SqlError(sqlstate::object_not_in_prerequisite_state, "portal cannot be run anymore");
   }
   state_.context.place = place();
-  if (portal->statement->is_planned) return run_plan(*portal, row_limit);
+  if (portal->statement->is_planned) {
+    piece_ = state_.reply.position();
+    Outcome outcome = run_plan(*portal, row_limit);
+    piece_.reset();
+    return outcome;
+  }
   // EXECUTE comes here again with what it runs.
   state_.only_reads &= portal->statement->node->kind == ast::NodeKind::execute_stmt;
   Outcome outcome = commands_.run(*portal, row_limit);
@@ -434,6 +439,16 @@ StatementRunner::Outcome StatementRunner::run(const std::shared_ptr<Portal>& por
   tag_ = outcome.tag;
   outcome.tag = tag_;
   return outcome;
+}
+
+void StatementRunner::end_piece(bool took_place) {
+  std::optional<Reply::Position> begin = std::exchange(piece_, std::nullopt);
+  if (took_place || !begin) return;
+  if (state_.reply.can_return_to(*begin)) {
+    state_.reply.return_to(*begin);
+  } else {
+    state_.reply.take_back();  // what has left was true
+  }
 }
 
 void StatementRunner::begin(const ast::Node* node) {

@@ -55,6 +55,9 @@ class StatementRunner {
   // Up to `row_limit` rows (0: all) go to the reply as DataRows.
   Outcome run(const std::shared_ptr<Portal>& portal, uint64_t row_limit);
 
+  // run() has failed. What it said and has not left is taken back if it rests on what was not so.
+  void end_piece(bool took_place);
+
   // Enters an implicit transaction if there is none. In a failed block only its end may pass, and
   // what is no statement (null); others are refused (25P02).
   void begin(const ast::Node* node);
@@ -83,8 +86,9 @@ class StatementRunner {
 
   SessionState& state_;
   SessionCommands& commands_;
-  RetryPolicy retry_;  // of the running statement
-  std::string key_;    // reused
+  RetryPolicy retry_;                     // of the running statement
+  std::optional<Reply::Position> piece_;  // where what it says in this run() begins
+  std::string key_;                       // reused
   std::string tag_;
 };
 

@@ -347,6 +347,21 @@ TEST_F(ExtendedQueryTest, FailedBlocksRefuseAllButTheirEnd) {
   EXPECT_EQ(client.ask(parse("", "rollback") + bind("", "") + execute() + sync()), "12CZI");
 }
 
+// What a piece that is refused has read was never so: rows that others have moved meanwhile.
+TEST_F(ExtendedQueryTest, APieceThatDoesNotFitTellsNoRows) {
+  client.ask(query("insert into extended_test select g, 'row' from generate_series(1, 300) g"));
+  ASSERT_EQ(client.ask(query("begin isolation level serializable")), "CZT");
+  ASSERT_EQ(client.ask(parse("", "select a, b from extended_test order by a") + bind("p", "") +
+                       execute("p", 1) + sync()),
+            "12DsZT");
+  RawClient other;
+  other.start();
+  ASSERT_EQ(other.ask(query("update extended_test set a = 999 where a = 1")), "CZI");
+  const std::string rest = std::string(299, 'D') + "CZT";  // of PostgreSQL's snapshot
+  std::string said = client.ask(execute("p") + sync());
+  EXPECT_TRUE(said == rest || said == "E(40001)ZE") << said;
+}
+
 TEST_F(ExtendedQueryTest, ShowAndExecuteAreDescribed) {
   std::vector<Message> messages =
       exchange(parse("", "show work_mem") + describe('S') + bind("", "") + execute() + sync());
