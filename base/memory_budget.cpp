@@ -11,9 +11,9 @@ namespace {
 thread_local MemoryBudget* current_budget = nullptr;
 }  // namespace
 
-MemoryCeiling::MemoryCeiling(size_t limit_bytes, unsigned workers, Measure measure)
-    : limit_bytes_(limit_bytes), workers_(workers), measure_(measure) {
-  PGSILO_CHECK(workers != 0);
+MemoryCeiling::MemoryCeiling(size_t limit_bytes, unsigned budgets, Measure measure)
+    : limit_bytes_(limit_bytes), budgets_(budgets), measure_(measure) {
+  PGSILO_CHECK(budgets != 0);
 }
 
 size_t MemoryCeiling::promised_bytes() const {
@@ -40,7 +40,7 @@ void MemoryCeiling::measure_now() {
 }
 
 int64_t MemoryCeiling::share_of(int64_t free_bytes) const {
-  return free_bytes <= 0 ? free_bytes : std::max(free_bytes / workers_, smallest_share);
+  return free_bytes <= 0 ? free_bytes : std::max(free_bytes / budgets_, smallest_share);
 }
 
 void MemoryCeiling::publish() {

@@ -1,12 +1,13 @@
 // The ceiling over the server's memory (setting memory_limit): who is about to allocate what grows
 // asks first. docs/memory.md tells what is counted and how far the ceiling can be overshot.
 //
-//   MemoryCeiling ceiling(limits, workers, measure_process_memory);   one for the server
-//   MemoryBudget budget(ceiling);  MemoryBudget::Use use(budget);     one for each worker's thread
+//   MemoryCeiling ceiling(limit, budgets, measure_process_memory);    one for the server
+//   MemoryBudget budget(ceiling);  MemoryBudget::Use use(budget);     one for each worker's thread,
+//                                                                     and each parser's
 //   if (!memory_admits(bytes)) ...                                    anywhere in that thread
 //
 // Memory is measured only when somebody asks for more than was left to him: a measurement shares
-// out what is free among the workers, and each draws on its share in a word of its own. So far
+// out what is free among the budgets, and each draws on its share in a word of its own. So far
 // below the limit hardly anybody measures, nobody measures in an idle server, and asking writes
 // nothing that others read.
 //
@@ -15,7 +16,7 @@
 //
 // Thread safety: MemoryCeiling: any thread. MemoryBudget: its thread. MemoryPromise: the thread of
 // its budget. Invariant: after each measurement the sum of all shares is at most what was free, or
-// `smallest_share` for each worker.
+// `smallest_share` for each.
 #pragma once
 
 #include <array>
@@ -67,15 +68,14 @@ class MemoryCache {
 class MemoryCeiling {
  public:
   using Measure = MemoryUsage (*)();
-  // `workers` > 0: how many budgets share. Nothing is measured yet.
-  MemoryCeiling(size_t limit_bytes, unsigned workers, Measure measure);
+  // `budgets` > 0: how many share. Nothing is measured yet.
+  MemoryCeiling(size_t limit_bytes, unsigned budgets, Measure measure);
   MemoryCeiling(const MemoryCeiling&) = delete;
   MemoryCeiling& operator=(const MemoryCeiling&) = delete;
 
   // Before the first budget is used.
   void set_relief(MemoryRelief* relief) { relief_ = relief; }
   size_t limit_bytes() const { return limit_bytes_; }
-  unsigned workers() const { return workers_; }
   size_t reserve_bytes() const { return limit_bytes_ / 4; }
   // Pages may be so many: rows of one size do not fill the holes that those of another left.
   size_t mapped_limit_bytes() const { return limit_bytes_ + limit_bytes_ / 4; }
@@ -123,7 +123,7 @@ class MemoryCeiling {
   void publish();
 
   const size_t limit_bytes_;
-  const unsigned workers_;
+  const unsigned budgets_;
   const Measure measure_;
   MemoryRelief* relief_ = nullptr;
   alignas(64) std::atomic<uint64_t> measurement_{0};

@@ -259,7 +259,7 @@ void Database::make_workers() {
       .reception = reception_,
       .parsers = parsers_,
   };
-  parsers_.start();
+  parsers_.start(memory_->ceiling(), wal_->workers());
   for (unsigned i = 0; i < wal_->workers(); ++i) {
     WorkerOptions options;
     options.index = static_cast<int>(i);

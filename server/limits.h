@@ -73,7 +73,8 @@ inline constexpr size_t held_back_fraction = 64;
 inline constexpr size_t text_parsed_at_once = size_t{32} << 10;
 inline constexpr size_t parser_threads = 4;
 
-// A session that is idle keeps what it may run again; not so of plans that take more.
+// A session that is idle keeps what it may run again; not so of plans that take more, with the
+// syntax of their text.
 inline constexpr size_t kept_execution_plan_bytes = size_t{1} << 20;
 
 // What pg_stat_activity keeps of a query's text. [PostgreSQL: track_activity_query_size]

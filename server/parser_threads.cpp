@@ -6,6 +6,7 @@
 
 #include "base/crash_report.h"
 #include "base/long_work.h"
+#include "base/memory_budget.h"
 #include "base/process_memory.h"
 #include "server/limits.h"
 #include "server/session/session_interrupts.h"
@@ -50,6 +51,8 @@ void ParserThreads::Job::run() {
   std::exception_ptr failed;
   try {
     made = parse_text(text, declared_types);
+  } catch (const MemoryLimitReached&) {
+    failed = std::current_exception();
   } catch (const std::bad_alloc&) {
     // This thread has no large stack, perhaps; who waits has one.
   } catch (...) {
@@ -72,12 +75,18 @@ ParserThreads::~ParserThreads() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ParserThreads::start() {
-  for (size_t i = 0; i < limits::parser_threads; ++i) threads_.emplace_back([this] { work(); });
+void ParserThreads::start(MemoryCeiling& memory, unsigned first_budget) {
+  for (unsigned i = 0; i < limits::parser_threads; ++i) {
+    threads_.emplace_back([this, &memory, index = first_budget + i] {
+      MemoryBudget budget(memory, index);
+      work(budget);
+    });
+  }
 }
 
-void ParserThreads::work() {
+void ParserThreads::work(MemoryBudget& memory) {
   take_thread_memory();
+  MemoryBudget::Use use(memory);
   CrashStack crash_stack;
   std::unique_lock lock(mutex_);
   while (true) {

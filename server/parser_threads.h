@@ -19,6 +19,8 @@
 
 namespace pgsilo {
 
+class MemoryBudget;
+class MemoryCeiling;
 class SessionInterrupts;
 
 class ParserThreads {
@@ -28,8 +30,9 @@ class ParserThreads {
   ParserThreads(const ParserThreads&) = delete;
   ParserThreads& operator=(const ParserThreads&) = delete;
 
-  // From a thread that is not pinned to a CPU.
-  void start();
+  // From a thread that is not pinned to a CPU. They share `memory`, which outlives them, as workers
+  // do; `first_budget` is the index of the first one's budget.
+  void start(MemoryCeiling& memory, unsigned first_budget);
   // As parse_text(), to be called in a session's fiber, which may wait meanwhile. Throws 57014 as
   // well.
   std::shared_ptr<CachedText> parse(std::string_view text, std::span<const Oid> declared_types,
@@ -37,7 +40,7 @@ class ParserThreads {
 
  private:
   struct Job;
-  void work();
+  void work(MemoryBudget& memory);
 
   std::mutex mutex_;
   std::condition_variable arrived_;

@@ -13,7 +13,7 @@ namespace pgsilo {
 
 ServerMemory::ServerMemory(size_t limit_bytes, unsigned workers, const Reclaimer& reclaimer,
                            const SnapshotRegistry& snapshots, SessionRegistry& sessions)
-    : ceiling_(limit_bytes, workers, measure_process_memory),
+    : ceiling_(limit_bytes, workers + limits::parser_threads, measure_process_memory),
       reclaimer_(reclaimer),
       snapshots_(snapshots),
       sessions_(sessions) {

@@ -51,7 +51,7 @@ WorkerHome::WorkerHome(const WorkerOptions& options, const Parts& parts)
       worker_(options),
       storage_(parts.engine, parts.wal.worker_log(index_)),
       memory_(parts.memory, index_),
-      plans_(PlanCache::bounds_of(parts.memory.limit_bytes(), parts.memory.workers())),
+      plans_(PlanCache::bounds_of(parts.memory.limit_bytes(), parts.wal.workers())),
       services_{worker_,        storage_,       plans_,
                 parts.parsers,  parts.catalog,  parts.wal.checkpointer(),
                 parts.sessions, parts.settings, parts.monitor,

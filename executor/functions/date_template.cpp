@@ -1,5 +1,6 @@
 #include "executor/functions/date_template.h"
 
+#include "base/append.h"
 #include "base/long_work.h"
 #include "sql/types/scan.h"
 #include "sql/types/text.h"
@@ -143,7 +144,7 @@ std::vector<DateTemplateNode> parse_date_template(std::string_view text) {
       node.ordinal_lower = text.starts_with("th");
       node.ordinal = take(&text, "TH", "th");
       if (!node.ordinal && text.starts_with("SP")) text.remove_prefix(2);
-      nodes.push_back(node);
+      append(nodes, node);
       continue;
     }
     if (text.empty()) break;
@@ -154,14 +155,14 @@ std::vector<DateTemplateNode> parse_date_template(std::string_view text) {
       while (!text.empty() && text.front() != '"') {
         if (text.front() == '\\' && text.size() > 1) text.remove_prefix(1);
         take_character(&text, &node);
-        nodes.push_back(node);
+        append(nodes, node);
       }
       if (!text.empty()) text.remove_prefix(1);
       continue;
     }
     if (text.front() == '\\' && text.size() > 1 && text[1] == '"') text.remove_prefix(1);
     take_character(&text, &node);
-    nodes.push_back(node);
+    append(nodes, node);
   }
   return nodes;
 }

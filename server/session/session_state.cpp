@@ -49,8 +49,9 @@ std::unique_ptr<Execution> ExecutionPool::take(const std::shared_ptr<const Execu
   return std::make_unique<Execution>(plan, context, parameters);
 }
 
-void ExecutionPool::give_back(const ExecutablePlan* plan, std::unique_ptr<Execution> execution) {
-  if (plan->bytes() > limits::kept_execution_plan_bytes) return;
+void ExecutionPool::give_back(const ExecutablePlan* plan, size_t syntax_bytes,
+                              std::unique_ptr<Execution> execution) {
+  if (plan->bytes() + syntax_bytes > limits::kept_execution_plan_bytes) return;
   if (idle_.size() == max_entries) idle_.erase(idle_.begin());
   idle_.emplace_back(plan, std::move(execution));
 }

@@ -37,8 +37,9 @@ class ExecutionPool {
   std::unique_ptr<Execution> take(const std::shared_ptr<const ExecutablePlan>& plan,
                                   ExecutionContext& context, std::span<const Datum> parameters);
   void clear() { idle_.clear(); }
-  // It ran to its end.
-  void give_back(const ExecutablePlan* plan, std::unique_ptr<Execution> execution);
+  // It ran to its end. The plan keeps `syntax_bytes` of its text's syntax alive.
+  void give_back(const ExecutablePlan* plan, size_t syntax_bytes,
+                 std::unique_ptr<Execution> execution);
 
  private:
   static constexpr size_t max_entries = 8;

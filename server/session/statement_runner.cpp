@@ -404,7 +404,8 @@ StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_
     return {true, tag_};
   }
   portal.state = Portal::State::done;
-  state_.executions.give_back(portal.plan.get(), std::move(portal.execution));
+  state_.executions.give_back(portal.plan.get(), portal.statement->text->syntax->bytes(),
+                              std::move(portal.execution));
   return {false, tag_};
 }
 

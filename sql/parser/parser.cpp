@@ -5,7 +5,9 @@
 #include <string>
 
 #include "base/large_stack.h"
+#include "base/memory_budget.h"
 #include "sql/internal_error.h"
+#include "sql/limits.h"
 #include "sql/parser/comments.h"
 #include "sql/parser/constant_rows.h"
 #include "sql/parser/lexer.h"
@@ -100,17 +102,37 @@ ast::RawStatement located(const PgQuery__RawStmt& raw, std::string_view sql) {
   return {nullptr, static_cast<int32_t>(start), static_cast<int32_t>(end - start)};
 }
 
+// About what the library takes for a text, besides its answer's tree in the caller's arena: copies
+// of the text, and three forms of each token's node.
+size_t parsing_bytes(std::string_view text) {
+  size_t bytes = text.size() * limits::parsing_bytes_per_byte;
+  Lexer lexer(text);
+  for (;;) {
+    Token token = lexer.next();
+    if (token.kind == TokenKind::end || token.kind == TokenKind::invalid) return bytes;
+    bool ends = token.kind == TokenKind::punctuation && lexer.text(token) == ";";
+    bytes += ends ? limits::parsing_bytes_per_statement : limits::parsing_bytes_per_token;
+  }
+}
+
 std::span<const ast::RawStatement> parse_here(std::string_view sql, Arena& arena,
                                               bool may_take_rows) {
   std::string terminated(sql);
   flatten_comments(&terminated);
   ConstantRows rows(arena);
   if (may_take_rows) rows.take_out(&terminated);
+  MemoryPromise promise(MemoryBudget::current());  // for others ask before all of it is allocated
+  if (terminated.size() > limits::text_parsed_unasked) {
+    size_t bytes = parsing_bytes(terminated);
+    require_room(bytes);
+    promise.cover(bytes);
+  }
   ParsedTree parsed(terminated.c_str());
   // An error's position counts characters, of which blanks make another number.
   if (may_take_rows && parsed.failed()) return parse_here(sql, arena, false);
   Arena scratch(4096);
   const PgQuery__ParseResult& tree = parsed.unpack(scratch);
+  promise.clear();
   std::span<ast::RawStatement> statements = arena.make_span<ast::RawStatement>(tree.n_stmts);
   TreeConverter converter(sql, arena, rows);
   for (size_t i = 0; i < tree.n_stmts; ++i) {

@@ -16,7 +16,7 @@ namespace pgsilo {
 // The statements of `sql` (valid UTF-8 without NUL), in order; none for an empty text. The tree
 // lives in `arena` and does not point into `sql`. Throws SqlError: 42601 with PostgreSQL's message
 // and position, 0A000 for syntax inside a statement that we do not support (whole statements come
-// as UnsupportedStmt), 54001.
+// as UnsupportedStmt), 54001. MemoryLimitReached for a long text.
 std::span<const ast::RawStatement> parse(std::string_view sql, Arena& arena);
 
 }  // namespace pgsilo

@@ -1,6 +1,7 @@
 // Text and binary forms of arrays, int2vector and oidvector.
 #include <vector>
 
+#include "base/append.h"
 #include "base/long_work.h"
 #include "base/memory_budget.h"
 #include "sql/sql_error.h"
@@ -119,7 +120,7 @@ class ArrayParser {
 
   void add(std::string_view item) {
     meter_.did(item.size() + 64);
-    values_.push_back(type_.parse(ctx_.arena->copy_string(item), typmod_, ctx_));
+    append(values_, type_.parse(ctx_.arena->copy_string(item), typmod_, ctx_));
   }
 
   void parse_quoted() {
@@ -154,7 +155,7 @@ class ArrayParser {
     }
     item.resize(kept);
     if (!escaped && equal_ignoring_case(item, "null")) {
-      values_.push_back(Datum::null_value());
+      append(values_, Datum::null_value());
     } else {
       add(item);
     }
@@ -201,7 +202,7 @@ Datum parse_vector(Oid element, std::string_view text, TypeContext& ctx) {
     if (at == text.size()) break;
     size_t end = at;
     while (end < text.size() && !is_space(text[end])) ++end;
-    values.push_back(type.parse(text.substr(at, end - at), no_typmod, ctx));
+    append(values, type.parse(text.substr(at, end - at), no_typmod, ctx));
     at = end;
   }
   return make_array(element, values, *ctx.arena, 0);

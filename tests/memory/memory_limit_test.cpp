@@ -35,6 +35,8 @@ class Client {
     if (PQntuples(result_.get()) == 0) return "no row";
     return PQgetvalue(result_.get(), 0, 0);
   }
+  // Of what was sent by hand.
+  std::string result() { return keep(PQgetResult(connection_.get())); }
   long long number(const std::string& sql) { return std::stoll(value(sql)); }
   std::string message() const { return PQresultErrorMessage(result_.get()); }
   std::string detail() const {
@@ -87,6 +89,15 @@ class MemoryLimitTest : public ::testing::Test {
     ASSERT_EQ(client.run(sql), "") << sql << ": " << client.message() << client.detail();
   }
   long long free_bytes() { return client.number("select memory_limit - used from pgsilo_memory"); }
+  // The least that is free until nobody else is at work.
+  long long least_free_meanwhile() {
+    long long least = free_bytes();
+    EXPECT_TRUE(comes_true([&] {
+      least = std::min(least, free_bytes());
+      return client.number("select count(*) from pg_stat_activity where state = 'active'") == 1;
+    }));
+    return least;
+  }
   static std::string insert(int first, int rows) {
     return "insert into filled select g, repeat(g::text || ' ', 40) from generate_series(" +
            std::to_string(first) + ", " + std::to_string(first + rows - 1) + ") g";
@@ -443,6 +454,50 @@ TEST_F(MemoryLimitTest, AStatementThatHasEndedKeepsNoLongRows) {
     EXPECT_EQ(client.run(sql), "") << sql;
     // A checkpoint that runs beside has the row in its hands as well, for a while.
     EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - 15000000; })) << sql;
+  }
+}
+
+// Of each statement of a text that was sent as one.
+TEST_F(MemoryLimitTest, AnIdleSessionKeepsNoLongText) {
+  std::string text;
+  for (int i = 0; i < 50000; ++i) text += "select 1;";
+  must(text);
+  EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - 6000000; }));
+}
+
+// Each list takes some 50 times its length until it is parsed.
+TEST_F(MemoryLimitTest, WhatItTakesToParseIsAskedFor) {
+  std::string list = " and 5 in (0";
+  for (int i = 1; i < 200000; ++i) list += "," + std::to_string(i);
+  list += ")";
+  const std::string one = "select 1 where true" + list;
+  EXPECT_EQ(client.run(one), "");
+  std::vector<std::unique_ptr<Client>> others(8);
+  for (auto& other : others) {
+    other = std::make_unique<Client>();
+    ASSERT_TRUE(PQsendQuery(other->connection(), one.c_str()));
+  }
+  EXPECT_GT(least_free_meanwhile(), -(40 << 20));
+  for (auto& other : others) {
+    std::string state = other->result();
+    EXPECT_TRUE(state.empty() || state == "53200") << state;
+  }
+  EXPECT_EQ(client.run(one), "");
+  EXPECT_EQ(client.run(one + list + list + list), "53200");
+}
+
+// Lists of the parts of long values.
+TEST_F(MemoryLimitTest, WhatFunctionsTakeApartIsRefused) {
+  for (const char* sql :
+       {"select cardinality(string_to_array(v, null)) from long_value",
+        "select to_timestamp(v, v) from long_value", "select to_char(1, v) from long_value",
+        "select cardinality(('{' || replace(v, 'a', 'a,') || 'a}')::text[]) "
+        "from long_value"}) {
+    Client other;
+    std::string with = "with long_value as (select repeat('a', 15000000) as v) ";
+    ASSERT_TRUE(PQsendQuery(other.connection(), (with + sql).c_str()));
+    EXPECT_GT(least_free_meanwhile(), -(44 << 20)) << sql;
+    EXPECT_EQ(other.result(), "53200") << sql;
   }
 }
 
