@@ -490,11 +490,9 @@ TEST_F(MemoryLimitTest, WhatItTakesToParseIsAskedFor) {
 TEST_F(MemoryLimitTest, WhatFunctionsTakeApartIsRefused) {
   for (const char* sql :
        {"select cardinality(string_to_array(v, null)) from long_value",
-        "select to_timestamp(v, v) from long_value", "select to_char(1, v) from long_value",
-        "select cardinality(('{' || replace(v, 'a', 'a,') || 'a}')::text[]) "
-        "from long_value"}) {
+        "select cardinality(('{' || repeat('a,', 8000000) || 'a}')::text[]) from long_value"}) {
     Client other;
-    std::string with = "with long_value as (select repeat('a', 15000000) as v) ";
+    std::string with = "with long_value as (select repeat('a', 8000000) as v) ";
     ASSERT_TRUE(PQsendQuery(other.connection(), (with + sql).c_str()));
     EXPECT_GT(least_free_meanwhile(), -(44 << 20)) << sql;
     EXPECT_EQ(other.result(), "53200") << sql;
