@@ -61,6 +61,7 @@ ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled
     case PlannedKind::insert:
       kind_ = StatementKind::dml;
       command_ = "INSERT 0";
+      command_name_ = "INSERT";
       return;
     case PlannedKind::update:
       kind_ = StatementKind::dml;

@@ -92,9 +92,6 @@ Figured figure_case(const ast::CaseExpr& node) {
 Figured figure(const ast::Node* node) {
   switch (node->kind) {
     case ast::NodeKind::constant:
-      // To PostgreSQL's grammar TRUE is a cast to bool.
-      if (ast::as<ast::Constant>(node)->constant_kind == ast::ConstantKind::boolean)
-        return {Strength::weak, "bool"};
       return {};
     case ast::NodeKind::column_ref: {
       auto* reference = ast::as<ast::ColumnRef>(node);
