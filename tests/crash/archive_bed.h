@@ -299,17 +299,27 @@ class ArchiveEndsTest : public ArchiveTest {
     states_.pop_back();
   }
 
-  // Durable transactions of the first worker: what the first of two logs gets, and the other not.
-  void log_to_one(LoggedEngine& engine) {
+  // Durable transactions of one worker: what one of two logs gets, and the other not.
+  void log_to_one(LoggedEngine& engine, unsigned worker = 0) {
     for (int i = 0; i < 6; ++i) {
       std::vector<WriteOperation> rows = {{1, "one" + std::to_string(i), std::string("row")}};
-      std::optional<Epoch> epoch = engine.commit(0, rows);
+      std::optional<Epoch> epoch = engine.commit(worker, rows);
       ASSERT_TRUE(epoch);
-      engine.wal().wait_durable(0, *epoch);
+      engine.wal().wait_durable(worker, *epoch);
       Content now = states_.back().content;
       apply_writes(now, rows);
       states_.push_back({*epoch, std::move(now), static_cast<uint64_t>(unix_time_us())});
     }
+  }
+
+  // A start that logs to its first log only, is archived, and stops behind a checkpoint.
+  void live_of_one(const WalOptions& used) {
+    LoggedEngine engine(*disk_, "/data", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    engine.wal().stop();
   }
 
   // The last segment of a log that holds data, where that begins and where its last block does.

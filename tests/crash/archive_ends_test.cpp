@@ -349,14 +349,7 @@ TEST_F(ArchiveEndsTest, ALogThatComesBackGoesOnBehindItsSegments) {
       ASSERT_NO_FATAL_FAILURE(begin_archive(used));
       std::vector<WalOptions> lives(starts, used);
       lives.push_back(options(1));
-      for (const WalOptions& now : lives) {
-        LoggedEngine engine(*disk_, "/data", now);
-        ASSERT_TRUE(engine.start()) << engine.why();
-        ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
-        ASSERT_NO_FATAL_FAILURE(archive_now(engine, now));
-        ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
-        engine.wal().stop();
-      }
+      for (const WalOptions& now : lives) ASSERT_NO_FATAL_FAILURE(live_of_one(now));
       const auto archived = files_of("/archive/wal2");
       LoggedEngine engine(*disk_, "/data", used);
       ASSERT_TRUE(engine.start()) << engine.why();
@@ -371,6 +364,34 @@ TEST_F(ArchiveEndsTest, ALogThatComesBackGoesOnBehindItsSegments) {
       ASSERT_TRUE(found) << why_;
       EXPECT_EQ(*found, states_.back().content) << starts << next_logs;
     }
+  }
+}
+
+// The start with which it comes back dies before anything knows of it, and the next one, which has
+// its number, logs to the other log only.
+TEST_F(ArchiveEndsTest, AStartThatDiedWhenALogCameBackHidesNone) {
+  for (uint64_t steps = 1; steps <= 60; ++steps) {
+    begin(98);
+    WalOptions used = options(2);
+    ASSERT_NO_FATAL_FAILURE(begin_archive(used));
+    for (const WalOptions& now : {used, options(1)}) ASSERT_NO_FATAL_FAILURE(live_of_one(now));
+    std::swap(used.log_directories.front(), used.log_directories.back());
+    disk_->cut_power_at(disk_->steps() + steps);
+    try {
+      LoggedEngine engine(*disk_, "/data", used);
+      ASSERT_TRUE(engine.start()) << engine.why();
+      disk_->cut_power_at(0);
+      disk_->cut_power();
+    } catch (const SimulatedPowerCut&) {
+    }
+    disk_->restart();
+    LoggedEngine engine(*disk_, "/data", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine, 1));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+    std::optional<Content> found = last_archived(used, "/restored");
+    ASSERT_TRUE(found) << steps << ": " << why_;
+    EXPECT_EQ(*found, states_.back().content) << steps;
   }
 }
 

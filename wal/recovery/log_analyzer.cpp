@@ -405,11 +405,14 @@ class Analyzer {
 
   // A log that was out when the checkpoint was made (no cut) may hold begin blocks of starts that
   // have been forgotten since and logged something, if not here: they may be archived, and numbers
-  // do not come again.
+  // do not come again. Not so of a start that died before anything knew of it: the next one has
+  // its number, and begins in its place wherever it can.
   bool can_be_written(const SegmentScan& scan, const LogCut* cut) const {
+    auto is_forgotten = [this](const BlockRun& run) {
+      return find(run) == nullptr && run.incarnation <= control_.last_incarnation;
+    };
     return holds_nothing(scan) &&
-           (cut != nullptr || std::all_of(scan.runs.begin(), scan.runs.end(),
-                                          [&](const BlockRun& run) { return find(run); }));
+           (cut != nullptr || std::none_of(scan.runs.begin(), scan.runs.end(), is_forgotten));
   }
 
   void find_empty_segments() {
