@@ -58,7 +58,7 @@ struct CompiledStatement {
   ~CompiledStatement();
 
   std::shared_ptr<const PlannedStatement> planned;
-  Arena arena{ArenaLimit::memory_limit};  // steps and what they point to
+  Arena arena{ArenaLimit::reserve};  // steps and what they point to
   std::vector<std::unique_ptr<const CompiledOperator>> operators;
   std::vector<CompiledSubplan> subplans;
   std::vector<CompiledCte> ctes;

@@ -33,7 +33,7 @@ struct StatementCounters;  // the server's
 struct CachedText {
   // The tree lives in `arena`; plans keep this alive as their syntax owner.
   struct Syntax {
-    Arena arena{ArenaLimit::memory_limit};
+    Arena arena{ArenaLimit::reserve};
     std::string text;
     std::span<const ast::RawStatement> statements;
 

@@ -54,7 +54,7 @@ struct ExplainOptions {
 struct PlannedStatement {
   // Everything below lives in it, or in what `syntax_owner` keeps alive, or in a descriptor of
   // `descriptors`.
-  Arena arena{ArenaLimit::memory_limit};
+  Arena arena{ArenaLimit::reserve};
   std::shared_ptr<const void> syntax_owner;
   std::vector<std::shared_ptr<const void>> descriptor_owners;
 

@@ -5,8 +5,12 @@
 
 namespace pgsilo {
 
+namespace {
+constexpr size_t head_bytes = 5;  // type and length
+}  // namespace
+
 void MessageWriter::bare(BackendMessage type) {
-  out_.reserve(5);
+  out_.reserve(head_bytes);
   out_.append(static_cast<char>(type));
   out_.append_be32(4);
 }
@@ -91,6 +95,7 @@ void MessageWriter::copy_response(BackendMessage type, uint32_t column_count) {
 }
 
 void MessageWriter::copy_data(std::string_view bytes) {
+  out_.reserve(head_bytes + bytes.size());  // nothing is begun that finds no memory
   begin(BackendMessage::copy_data);
   out_.append(bytes);
   end();

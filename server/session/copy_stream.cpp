@@ -28,8 +28,7 @@ void CopyInStream::begin(uint32_t column_count) {
   transactions_.let_writers_in();  // who wait for a client otherwise
   delivered_bytes_ = 0;
   reply_.messages().copy_response(BackendMessage::copy_in_response, column_count);
-  reply_.rest_on(transactions_.awaited_epoch());
-  reply_.release();
+  reply_.let_leave();
 }
 
 bool CopyInStream::read(std::string_view* piece) {

@@ -77,8 +77,8 @@ class PreparedStatements {
   std::shared_ptr<PreparedStatement> unnamed_;
   Named named_;
   size_t named_bytes_ = 0;
-  // What stood at the replay point under each name that was changed since; null: nothing.
   uint64_t replay_points_ = 0;  // so far
+  // What stood at the replay point under each name that was changed since; null: nothing.
   std::optional<std::shared_ptr<PreparedStatement>> unnamed_before_;
   Named named_before_;
 };

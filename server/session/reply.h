@@ -27,6 +27,8 @@ class OutputValve {
   // The answer is about to begin to leave: from here on the transaction cannot run again. Throws
   // TransactionConflict.
   virtual void answer_begins() = 0;
+  // What was said so far may leave.
+  virtual void release() = 0;
 
  protected:
   ~OutputValve() = default;
@@ -78,6 +80,7 @@ class Reply final : public NoticeSink {
       valve_.output_is_full();
   }
   void begin_answer() { valve_.answer_begins(); }
+  void let_leave() { valve_.release(); }
   // `bytes` may be held from now on.
   void set_limit(size_t bytes) { base_limit_bytes_ = limit_bytes_ = bytes; }
   // For the rest of this answer more may be held.

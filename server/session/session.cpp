@@ -406,6 +406,8 @@ void Session::flush() {
     answer_begins();
   }
   let_leave();
+  // Of what ended; the next message begins what may run again.
+  if (state_.transactions.state() == TransactionControl::State::idle) state_.running_again = false;
 }
 
 void Session::release() {
@@ -443,6 +445,7 @@ void Session::ready() {
     // The block's answers so far have left: nothing of it runs again, whatever its COMMIT meets.
     give_up_replay();
   }
+  static_cast<void>(state_.transactions.take_part_committed());  // it has left
   state_.reply.reset_limit();
   state_.log.forget_statement();
   query_syntax_.reset();

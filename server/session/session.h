@@ -68,7 +68,7 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   void end_query();
   void sync();
   void flush();
-  void release();
+  void release() override;
   void let_leave();
   void ready();
   void count_end() const;

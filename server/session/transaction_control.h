@@ -222,11 +222,11 @@ class TransactionControl {
   std::vector<Savepoint> savepoints_;  // oldest first; only in blocks
   bool careful_ = false;
   bool can_replay_ = true;
-  bool reads_snapshot_ = false;  // the next implicit transaction
-  bool runs_once_ = false;       // this implicit transaction
-  bool has_run_ = false;         // a statement of it
-  bool is_separate_ = false;     // its statements are
-  bool is_part_committed_ = false;
+  bool reads_snapshot_ = false;     // the next implicit transaction
+  bool runs_once_ = false;          // this implicit transaction
+  bool has_run_ = false;            // a statement of it
+  bool is_separate_ = false;        // its statements are
+  bool is_part_committed_ = false;  // take_part_committed()
 };
 
 }  // namespace pgsilo

@@ -129,7 +129,10 @@ std::span<const ast::RawStatement> parse_here(std::string_view sql, Arena& arena
   }
   ParsedTree parsed(terminated.c_str());
   // An error's position counts characters, of which blanks make another number.
-  if (may_take_rows && parsed.failed()) return parse_here(sql, arena, false);
+  if (may_take_rows && parsed.failed()) {
+    promise.clear();
+    return parse_here(sql, arena, false);
+  }
   Arena scratch(4096);
   const PgQuery__ParseResult& tree = parsed.unpack(scratch);
   promise.clear();

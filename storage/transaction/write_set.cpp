@@ -8,6 +8,18 @@
 
 namespace pgsilo {
 
+namespace {
+// The memory of a giant set that is empty, or about to be.
+void give_back(std::vector<WriteEntry>& entries, std::vector<PendingVersion*>& versions,
+               std::vector<uint32_t>& order) {
+  constexpr size_t ordinary = 4096;
+  if (versions.capacity() <= ordinary) return;
+  free_memory(entries);
+  free_memory(versions);
+  free_memory(order);
+}
+}  // namespace
+
 WriteEntry& WriteSet::add(WriteEntry* entry, Record* record, Relation& relation, bool base_absent,
                           std::string_view row, bool tombstone, CommandId command,
                           LockMode needed) {
@@ -59,6 +71,7 @@ void WriteSet::rollback_to(uint32_t mark) {
   }
   index_.truncate(entries_.size(), stay, record_at());
   entries_.erase(entries_.begin() + static_cast<ptrdiff_t>(stay), entries_.end());
+  if (versions_.empty()) give_back(entries_, versions_, order_);
 }
 
 const std::vector<uint32_t>& WriteSet::in_lock_order(Parker* parker) {
@@ -94,13 +107,8 @@ void WriteSet::merge_runs(size_t run, Parker* parker) {
 }
 
 void WriteSet::forget() {
-  constexpr size_t ordinary = 4096;
   arena_.reset();
-  if (versions_.capacity() > ordinary) {
-    free_memory(entries_);
-    free_memory(versions_);
-    free_memory(order_);
-  }
+  give_back(entries_, versions_, order_);
   entries_.clear();
   versions_.clear();
   index_.clear();

@@ -108,5 +108,19 @@ TEST_F(PartCommittedTest, StatementsThatWereNotToldOfAreNone) {
   }
 }
 
+// Behind what a COPY has let leave.
+TEST_F(PartCommittedTest, StatementsThatWereToldOfStay) {
+  ASSERT_EQ(one.ask(query("begin isolation level serializable")), "CZT");
+  one.send(parse("made", look) + bind("", "made", {}) + execute() +
+           parse("", "copy part_other from stdin") + bind("", "", {}) + execute() + flush());
+  EXPECT_EQ(one.read().type, '1');
+  ASSERT_EQ(control.ask(query("update part_read set v = v + 1")), "CZI");
+  one.send(message('f', cstring("no more")) + sync());
+  EXPECT_EQ(one.answer().substr(0, 3), "2DC");
+  one.ask(query("rollback"));
+  EXPECT_EQ(one.ask(bind("", "made", {}) + execute() + sync()), "2DCZI");
+  one.ask(query("deallocate made"));
+}
+
 }  // namespace
 }  // namespace pgsilo::protocol_test
