@@ -372,10 +372,11 @@ TEST_F(ArchiveEndsTest, ALogThatComesBackGoesOnBehindItsSegments) {
 TEST_F(ArchiveEndsTest, AStartThatDiedWhenALogCameBackHidesNone) {
   for (uint64_t steps = 1; steps <= 60; ++steps) {
     begin(98);
-    WalOptions used = options(2);
+    const WalOptions used = options(2);
+    WalOptions other = options(1);
+    other.log_directories = {used.log_directories.back()};
     ASSERT_NO_FATAL_FAILURE(begin_archive(used));
-    for (const WalOptions& now : {used, options(1)}) ASSERT_NO_FATAL_FAILURE(live_of_one(now));
-    std::swap(used.log_directories.front(), used.log_directories.back());
+    for (const WalOptions& now : {used, other}) ASSERT_NO_FATAL_FAILURE(live_of_one(now));
     disk_->cut_power_at(disk_->steps() + steps);
     try {
       LoggedEngine engine(*disk_, "/data", used);
