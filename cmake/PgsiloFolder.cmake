@@ -1,3 +1,8 @@
+set(standard_headers <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdio> <cstring> <deque> <functional> <map>
+    <memory> <mutex> <new> <optional> <span> <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector>)
+pgsilo_precompile(precompiled_standard Threads::Threads ${standard_headers})
+pgsilo_precompile(precompiled_gtest GTest::gtest <gtest/gtest.h> ${standard_headers})
+
 # pgsilo_folder(NAME DEP...): the static library of one top-level folder, from every .cpp file in it but those of programs,
 # main.cpp, *_main.cpp and what lies in tool/backup, which needs libpq.
 function(pgsilo_folder name)
@@ -7,6 +12,7 @@ function(pgsilo_folder name)
     add_library(${name} STATIC ${sources})
     target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries(${name} PUBLIC pgsilo::compile ${ARGN})
+    pgsilo_use_precompiled(${name} precompiled_standard)
   else()
     add_library(${name} INTERFACE)
     target_include_directories(${name} INTERFACE ${CMAKE_SOURCE_DIR})
@@ -26,6 +32,7 @@ function(pgsilo_gtest target pattern)
   add_executable(${target} ${sources} ${support})
   target_compile_definitions(${target} PRIVATE PGSILO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE ${ARGN} GTest::gtest GTest::gtest_main pgsilo::compile)
+  pgsilo_use_precompiled(${target} precompiled_gtest)
   add_test(NAME ${target} COMMAND ${target})
 endfunction()
 
