@@ -248,7 +248,7 @@ TEST_F(LogArchiveTest, TheLogOfAnotherCopyIsRefused) {
   expect_refused(label, "another copy of this database");
 }
 
-// A start that the checkpoint covers, and of which nothing is copied, had its logs elsewhere.
+// A start of which nothing is copied had its logs elsewhere, as its paths still say.
 TEST_F(LogArchiveTest, LogsOfOtherNamesAreFoundInABackup) {
   begin(51);
   WalOptions used = options(2);
@@ -267,6 +267,8 @@ TEST_F(LogArchiveTest, LogsOfOtherNamesAreFoundInABackup) {
   ASSERT_NO_FATAL_FAILURE(copy_to(engine, used, "/backup"));
   BackupLabel label;
   ASSERT_EQ(read_label_file(*disk_, "/backup", &label, &why_), LabelRead::ok);
+  ASSERT_EQ(label.control.incarnations.size(), 2U);
+  for (LogIdentity& log : label.control.incarnations.front().logs) log.path += "_before";
   std::vector<LogIdentity> elsewhere;
   EXPECT_EQ(find_log_directories(*disk_, "/backup", label.control, {}, &elsewhere),
             (std::vector<std::string>{"wal", "wal2"}));
