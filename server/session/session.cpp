@@ -216,7 +216,7 @@ bool Session::serve_message() {
 // A message too long for the memory there is: it is thrown away as it comes. False: the session is
 // over.
 bool Session::refuse(const Frame& frame) {
-  give_up_replay();
+  answer_begins();  // what is thrown away cannot run again
   if (!state_.connection.discard(frame.total_bytes, state_.interrupts.transaction_deadline_us())) {
     if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
     return false;

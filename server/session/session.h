@@ -91,7 +91,9 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   void begin_act() override;
   // The failure of the message that was dispatched last.
   void recover(const SqlError& error, const TransactionStatus* conflict);
+  bool answer_is_unvalidated() const;
   bool may_run_again(TransactionStatus conflict);
+  std::optional<SqlError> try_again(TransactionStatus conflict);
   void run_again(TransactionStatus conflict);
   void count_abort(TransactionStatus status);
   void fail(const SqlError& error);

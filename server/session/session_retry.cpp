@@ -116,9 +116,15 @@ void Session::output_is_full() {
   if (memory_admits(limits::largest_held_output_bytes)) state_.reply.raise_limit();
 }
 
+// What a one-shot has said rests on reads that nobody has looked at again.
+bool Session::answer_is_unvalidated() const {
+  return state_.transactions.storage().mode() == TransactionMode::one_shot;
+}
+
 void Session::recover(const SqlError& error, const TransactionStatus* conflict) {
   SqlError reason = state_.interrupts.explain(error);
   bool last_words = reason.diagnostic().severity >= Severity::fatal;
+  bool is_unvalidated = answer_is_unvalidated();
   std::optional<TransactionStatus> again;
   if (conflict != nullptr) {
     again = *conflict;
@@ -139,20 +145,13 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
   if (again) count_abort(*again);
   runner_.end_piece(/*took_place=*/!again);
   if (again && !last_words && may_run_again(*again)) {
-    std::optional<SqlError> ended;
-    try {
-      run_again(*again);
-    } catch (const TransactionConflict& caught) {
-      count_abort(caught.status());
-      ended = caught;
-    } catch (const SqlError& caught) {
-      ended = state_.interrupts.explain(caught);
-    }
+    std::optional<SqlError> ended = try_again(*again);
     if (!ended) return;
-    // What was said so far did not happen, and may never have been true.
-    take_back();
     reason = *ended;
+    is_unvalidated = true;
   }
+  // What was said so far did not happen, and may never have been true.
+  if (again && is_unvalidated) take_back();
   log_internal_error(reason);
   if (is_retryable(reason.state()) && state_.counted != nullptr) state_.counted->failures.add();
   if (reason.diagnostic().severity >= Severity::fatal) {
@@ -160,6 +159,19 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
     return;
   }
   fail(reason);
+}
+
+// Back to the replay point; or what has ended that.
+std::optional<SqlError> Session::try_again(TransactionStatus conflict) {
+  try {
+    run_again(conflict);
+  } catch (const TransactionConflict& caught) {
+    count_abort(caught.status());
+    return caught;
+  } catch (const SqlError& caught) {
+    return state_.interrupts.explain(caught);
+  }
+  return std::nullopt;
 }
 
 bool Session::may_run_again(TransactionStatus conflict) {
@@ -223,7 +235,13 @@ void Session::fail(const SqlError& error) {
   release();
 }
 
+// What was said before it is told too, if it was true.
 void Session::say_goodbye(const SqlError& error) {
+  try {
+    state_.transactions.validate();
+  } catch (const SqlError&) {
+    take_back();
+  }
   ended_ = true;
   end_ = error.state() == sqlstate::admin_shutdown ? End::killed : End::fatal;
   state_.transactions.abandon();

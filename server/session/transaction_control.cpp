@@ -156,7 +156,7 @@ void TransactionControl::separate_statements() {
 }
 
 void TransactionControl::forbid_rerun() {
-  runs_once_ = true;
+  runs_once_ = state_ != State::idle;
   advisory_locks_.settle();
 }
 
@@ -256,6 +256,7 @@ std::string_view TransactionControl::rollback(const ast::TransactionStmt& statem
     if (statement.chain) throw outside_of_block("ROLLBACK AND CHAIN");
     warn(sqlstate::no_active_sql_transaction, "there is no transaction in progress");
     if (state_ == State::idle) return "ROLLBACK";
+    validate();  // of what was said: blocks see to that statement by statement
   }
   rollback_storage();
   finish(false);
