@@ -37,7 +37,8 @@ JoinSearch::JoinSearch(StatementPlanning& statement, const BoundQuery& query,
     : statement_(statement), query_(query), problem_(problem), others_(others), goal_(goal) {}
 
 double JoinSearch::cost_for_goal(const Path& path) const {
-  double cost = path.startup_cost + (path.total_cost - path.startup_cost) * goal_.fraction;
+  double cost =
+      path.startup_cost + (path.total_cost - path.startup_cost) * goal_.demand.share_of(path.rows);
   if (goal_.wanted_order.empty() || path.is_ordered) return cost;
   // A sort reads everything first.
   return path.total_cost + sort_cost(path.rows);

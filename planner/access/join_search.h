@@ -22,8 +22,7 @@ struct OtherRelation {
 
 struct JoinGoal {
   std::span<const OrderKey> wanted_order;  // empty: none
-  // How much of the result will be read, 0 to 1 (LIMIT).
-  double fraction = 1;
+  RowDemand demand;
 };
 
 class JoinSearch {
@@ -33,7 +32,7 @@ class JoinSearch {
              std::span<const OtherRelation> others, JoinGoal goal);
 
   // The best path for all relations of the problem (at least one). `ordered` paths are only
-  // returned if they are cheaper than the best other plus a sort, given the goal's fraction.
+  // returned if they are cheaper than the best other plus a sort, given the goal's demand.
   const Path& run();
 
  private:

@@ -3,7 +3,9 @@
 // Thread safety: none; one per statement being planned.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -45,6 +47,19 @@ struct StatementPlanning {
     node->kind = T::plan_kind;
     nodes.push_back(node);
     return node;
+  }
+};
+
+// How many rows of a result its reader will want: what makes a path that begins early cheap.
+struct RowDemand {
+  double fraction = 1;
+  double rows = std::numeric_limits<double>::infinity();
+
+  double share_of(double result_rows) const {
+    return std::min(fraction, rows / std::max(1.0, result_rows));
+  }
+  RowDemand within(const RowDemand& other) const {
+    return {std::min(fraction, other.fraction), std::min(rows, other.rows)};
   }
 };
 

@@ -108,10 +108,10 @@ const BoundExpression* ExpressionPlacer::place_sublink(const SublinkExpression& 
   ChildFrame frame;
   {
     ChildFrameGuard guard(context_, frame);
-    QueryDemand demand;
+    RowDemand demand;
     const BoundQuery* query = sublink.query;
     if (sublink.sublink_kind == SublinkKind::exists) {
-      demand.fraction = 0;
+      demand.rows = 1;
       query = without_output(context_.arena(), context_.statement.evaluator, *query);
     }
     subplan->plan = plan_query(context_.statement, &context_, *query, demand);

@@ -12,14 +12,18 @@ namespace {
 
 // PostgreSQL's guess for a LIMIT that is not a constant.
 constexpr double unknown_fraction = 0.1;
-// A constant LIMIT is measured against this many rows when the input's size is not known yet.
-constexpr double expected_rows = 1000;
-
 const BoundExpression* place_constant(QueryContext& context, const BoundExpression* expression) {
   if (expression == nullptr) return nullptr;
   Layout nothing;
   return ExpressionPlacer(context, nothing)
       .place(fold_expression(context.arena(), context.statement.evaluator, expression));
+}
+
+// Literals of type int4 come wrapped in a cast to int8. Null: not a constant.
+const ConstantExpression* constant_rows(const BoundExpression* expression) {
+  auto* call = try_as<CallExpression>(expression);
+  if (call != nullptr && call->arguments.size() == 1) expression = call->arguments[0];
+  return try_as<ConstantExpression>(expression);
 }
 
 bool is_null_constant(const BoundExpression* expression) {
@@ -29,16 +33,14 @@ bool is_null_constant(const BoundExpression* expression) {
 
 }  // namespace
 
-double limit_fraction(const BoundQuery& query) {
-  if (query.limit_count == nullptr || is_null_constant(query.limit_count)) return 1;
-  // int4 literals come wrapped in a cast to int8.
-  const BoundExpression* count = query.limit_count;
-  if (auto* call = try_as<CallExpression>(count); call != nullptr && call->arguments.size() == 1) {
-    count = call->arguments[0];
-  }
-  auto* constant = try_as<ConstantExpression>(count);
-  if (constant == nullptr || constant->value.null) return unknown_fraction;
-  return std::clamp(static_cast<double>(constant->value.i64) / expected_rows, 0.0, 1.0);
+RowDemand limit_demand(const BoundQuery& query) {
+  if (query.limit_count == nullptr || is_null_constant(query.limit_count)) return {};
+  const ConstantExpression* count = constant_rows(query.limit_count);
+  const ConstantExpression* offset = constant_rows(query.limit_offset);
+  bool is_known = count != nullptr && (query.limit_offset == nullptr || offset != nullptr);
+  if (!is_known) return {.fraction = unknown_fraction};
+  double skipped = offset == nullptr || offset->value.null ? 0 : offset->value.i64;
+  return {.rows = std::max(1.0, static_cast<double>(count->value.i64) + skipped)};
 }
 
 const PlanNode* add_limit(QueryContext& context, const PlanNode* child, SortNode* sort) {

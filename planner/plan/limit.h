@@ -10,7 +10,7 @@ namespace pgsilo {
 // null; it then keeps no more rows than are wanted.
 const PlanNode* add_limit(QueryContext& context, const PlanNode* child, SortNode* sort);
 
-// How much of the rows a LIMIT lets through, as far as it is known: 0 to 1.
-double limit_fraction(const BoundQuery& query);
+// Of what is below LIMIT and OFFSET, as far as it is known.
+RowDemand limit_demand(const BoundQuery& query);
 
 }  // namespace pgsilo

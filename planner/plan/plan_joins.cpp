@@ -327,7 +327,7 @@ PlacedPlan plan_joins(QueryContext& context, const JoinDemand& demand) {
     problem.relations.for_each(
         [&](int32_t relation) { others[relation] = plan_relation(context, relation); });
     JoinSearch search(statement, context.query, problem, others,
-                      {demand.wanted_order, demand.fraction});
+                      {demand.wanted_order, demand.rows});
     plan = JoinBuilder(context, demand, others).build(search.run());
   }
   if (!problem.one_time.empty()) {

@@ -23,7 +23,7 @@ namespace {
 
 class QueryPlanner {
  public:
-  QueryPlanner(QueryContext& context, QueryDemand demand)
+  QueryPlanner(QueryContext& context, RowDemand demand)
       : context_(context), query_(context.query), statement_(context.statement), demand_(demand) {}
 
   const PlanNode* plan() {
@@ -31,7 +31,7 @@ class QueryPlanner {
     bool streams = !query_.is_grouped && !query_.distinct && query_.distinct_on.empty();
     JoinDemand joins;
     joins.wanted_order = wanted;
-    if (streams) joins.fraction = std::min(demand_.fraction, limit_fraction(query_));
+    if (streams) joins.rows = demand_.within(limit_demand(query_));
     joins.marks = marks_ = copy_marks();
     PlacedPlan plan = plan_joins(context_, joins);
     if (query_.is_grouped) plan = plan_grouping(context_, std::move(plan));
@@ -192,14 +192,14 @@ class QueryPlanner {
   QueryContext& context_;
   const BoundQuery& query_;
   StatementPlanning& statement_;
-  QueryDemand demand_;
+  RowDemand demand_;
   std::span<const RowMark> marks_;
 };
 
 }  // namespace
 
 const PlanNode* plan_query(StatementPlanning& statement, QueryContext* parent,
-                           const BoundQuery& query, QueryDemand demand) {
+                           const BoundQuery& query, RowDemand demand) {
   PlanningDepth depth(statement);
   if (query.set_operation != QuerySetOperation::none)
     return plan_set_operation(statement, parent, query);

@@ -8,14 +8,9 @@
 
 namespace pgsilo {
 
-// How much of the result the caller will read: 1 all of it, 0 the first row.
-struct QueryDemand {
-  double fraction = 1;
-};
-
 // The plan's columns are the query's visible targets.
 const PlanNode* plan_query(StatementPlanning& statement, QueryContext* parent,
-                           const BoundQuery& query, QueryDemand demand = {});
+                           const BoundQuery& query, RowDemand demand = {});
 
 // INSERT, UPDATE, DELETE.
 const PlanNode* plan_modification(StatementPlanning& statement,
@@ -32,7 +27,7 @@ struct PlacedPlan {
 // of the relations whose row handles are wanted.
 struct JoinDemand {
   std::span<const struct OrderKey> wanted_order;
-  double fraction = 1;
+  RowDemand rows;
   int32_t target = -1;
   std::span<const RowMark> marks;
 };

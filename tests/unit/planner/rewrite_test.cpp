@@ -92,6 +92,18 @@ TEST_F(Rewrite, AnExistsWithoutOuterColumnsIsAnsweredOnce) {
             "  ->  Seq Scan on t");
 }
 
+// The first row is enough, but it may be the last that a scan comes to.
+TEST_F(Rewrite, AnExistsThatIsNoJoinUsesAnIndex) {
+  for (const char* query :
+       {"select exists (select 1 from t where a = t_a) from u",
+        "select count(*) filter (where exists (select 1 from t where a = t_a)) from u",
+        "select exists (select 1 from t where a = t_a offset 0) from u",
+        "select case when not exists (select 1 from t where a = t_a) then 1 end from u"}) {
+    std::string explained = explain(query);
+    EXPECT_NE(explained.find("Index Scan using t_pkey on t"), std::string::npos) << explained;
+  }
+}
+
 TEST_F(Rewrite, InIsAJoin) {
   statistics.rows = {{"t", 1'000'000}, {"u", 10}};
   // A few rows of u drive lookups in t: only an inner join over different rows allows that.
