@@ -1,6 +1,8 @@
 // A server's engine with a backup of it, its log archived beside it, and what can be restored.
 #pragma once
 
+#include <bit>
+
 #include "tests/crash/backup_bed.h"
 #include "wal/backup/log_archive.h"
 #include "wal/backup/log_history.h"
@@ -302,7 +304,8 @@ class ArchiveEndsTest : public ArchiveTest {
   // Durable transactions of one worker: what one of two logs gets, and the other not.
   void log_to_one(LoggedEngine& engine, unsigned worker = 0) {
     for (int i = 0; i < 6; ++i) {
-      std::vector<WriteOperation> rows = {{1, "one" + std::to_string(i), std::string("row")}};
+      std::vector<WriteOperation> rows = {
+          {1, "one" + std::to_string(i), "row" + std::to_string(states_.size())}};
       std::optional<Epoch> epoch = engine.commit(worker, rows);
       ASSERT_TRUE(epoch);
       engine.wal().wait_durable(worker, *epoch);
@@ -320,6 +323,43 @@ class ArchiveEndsTest : public ArchiveTest {
     ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
     ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
     engine.wal().stop();
+  }
+
+  // With those of three logs whose bits are set.
+  static constexpr unsigned all_logs = 7;
+  static WalOptions with(unsigned logs) {
+    WalOptions used = options(static_cast<unsigned>(std::popcount(logs)));
+    std::vector<std::string> names = LoggedEngine::log_directories(3);
+    used.log_directories.clear();
+    for (unsigned log = 0; log < names.size(); ++log) {
+      if ((logs >> log & 1) != 0) used.log_directories.push_back(names[log]);
+    }
+    return used;
+  }
+
+  // In the place of /backup.
+  void take_newer_backup(LoggedEngine& engine, const WalOptions& used) {
+    std::string newer = "/backup" + std::to_string(++backups_);
+    ASSERT_NO_FATAL_FAILURE(copy_to(engine, used, newer));
+    for (const auto& [path, content] : files_of("/backup")) ASSERT_TRUE(disk_->remove(path).ok());
+    for (const auto& [path, content] : files_of(newer))
+      ASSERT_NO_FATAL_FAILURE(
+          write_test_file(*disk_, "/backup" + path.substr(newer.size()), content));
+  }
+
+  // Takes out of an archived log what the backup does not need.
+  void prune(const std::string& archived) {
+    BackupLabel label;
+    ASSERT_EQ(read_label_file(*disk_, "/backup", &label, &why_), LabelRead::ok);
+    LogDirectory log(*disk_, archived);
+    ASSERT_TRUE(log.read_identity(&why_)) << why_;
+    std::vector<uint64_t> numbers;
+    ASSERT_TRUE(log.list_segments(&numbers).ok());
+    const LogCut* cut = label.control.checkpoint.cut_of(log.log());
+    for (uint64_t number : numbers) {
+      if (cut == nullptr || number >= cut->segment) break;
+      ASSERT_TRUE(disk_->remove(log.segment_path(number)).ok());
+    }
   }
 
   // The last segment of a log that holds data, where that begins and where its last block does.
@@ -353,6 +393,7 @@ class ArchiveEndsTest : public ArchiveTest {
   }
 
   std::map<std::string, End> ends_;
+  int backups_ = 1;
 };
 
 }  // namespace pgsilo

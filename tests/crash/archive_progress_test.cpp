@@ -97,6 +97,42 @@ TEST_F(ArchiveProgressTest, LogsThatAreNotThereForATurnTakeNoNotesAway) {
   EXPECT_GT(refused, 5);
 }
 
+// Segments are taken out that the backup needs, of the last start: an earlier state is not the
+// last.
+TEST_F(ArchiveProgressTest, AStartWithoutItsBeginningIsTold) {
+  WalOptions used = options(1);
+  ASSERT_NO_FATAL_FAILURE(archive_two_starts(216, used));
+  std::map<std::string, std::string> before = files_of("/archive/wal");
+  End end = end_of("/archive/wal");
+  size_t taken = 0;
+  for (const auto& [path, content] : before) {
+    if (!path.ends_with(".segment") || path >= end.path) continue;
+    ASSERT_TRUE(disk_->remove(path).ok());
+    ++taken;
+  }
+  ASSERT_GT(taken, 1U);
+  expect_told(used, "start 2 of the server is not there from its beginning");
+  ASSERT_NO_FATAL_FAILURE(put_back("/archive/wal", before));
+  ASSERT_NO_FATAL_FAILURE(expect_whole(used));
+}
+
+// One of its logs has nothing but its begin block; the next start, which logged nothing yet, went
+// on from it.
+TEST_F(ArchiveProgressTest, AStartWithoutALogIsTold) {
+  WalOptions used = options(2);
+  begin(217);
+  ASSERT_NO_FATAL_FAILURE(begin_archive(used));
+  ASSERT_NO_FATAL_FAILURE(live_of_one(used));
+  LoggedEngine engine(*disk_, "/data", used);
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+  ASSERT_NO_FATAL_FAILURE(expect_whole(used));
+  std::map<std::string, std::string> before = files_of("/archive/wal2");
+  std::erase_if(before, [](const auto& file) { return !file.first.ends_with(".segment"); });
+  ASSERT_TRUE(disk_->remove(std::prev(before.end(), 2)->first).ok());
+  expect_told(used, "start 2 of the server is not there from its beginning");
+}
+
 // Who names a state that can be had gets it.
 TEST_F(ArchiveProgressTest, StatesBeforeTheLossCanBeHad) {
   WalOptions used = options(2);

@@ -106,7 +106,10 @@ std::string lost_since(const ArchivedEnd& end, const std::string& directory,
   if (!begins) return damaged_log(found->path, 0);
   const BlockRun& run = runs.front();
   bool same = run.incarnation == end.incarnation && run.incarnation_tag == end.incarnation_tag;
-  bool replaced = run.incarnation > end.incarnation && run.first_number == 0;
+  // One that was never named, and left its number, had a begin block alone.
+  bool later = run.incarnation > end.incarnation ||
+               (run.incarnation == end.incarnation && !same && end.next_number == 1);
+  bool replaced = later && run.first_number == 0;
   if (replaced || (same && run.next_number >= end.next_number)) return "";
   return damaged_log(found->path, run.end);
 }

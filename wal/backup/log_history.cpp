@@ -12,11 +12,16 @@
 namespace pgsilo {
 namespace {
 
-// A start of the server, as the begin blocks of its logs tell.
+// A start of the server, as its blocks tell.
 struct Start {
-  Incarnation incarnation;  // a log without a path: whose begin block is not there
+  Incarnation incarnation;  // number 0: no begin block of it is there; a log without a path: not
+                            // that log's
   bool has_data = false;
+  bool lost_begin = false;  // a log has blocks of it, and not the first
 };
+// Its number and its tag: one that died before the control file named it left its number to the
+// next, and its begin blocks in logs that the next one did not have.
+using StartName = std::pair<uint64_t, uint64_t>;
 
 class Extension {
  public:
@@ -30,7 +35,10 @@ class Extension {
     if (!find_starts()) return false;
     for (auto last = starts_.rbegin(); last != starts_.rend(); ++last) {
       ControlFile control = label_.control;
-      if (!is_whole(last->second)) continue;
+      if (!is_whole(last->second)) {
+        tell_if_lost(last->first.first, last->second);
+        continue;
+      }
       if (!close_up_to(last->second.incarnation, &control)) return false;
       if (take(control)) return true;
     }
@@ -43,17 +51,21 @@ class Extension {
   // Those behind the backup's.
   bool find_starts() {
     for (size_t log = 0; log < logs_.logs().size(); ++log) {
+      StartName before;
       for (const SegmentScan& scan : logs_.scans()[log]) {
         for (const BlockRun& run : scan.runs) {
-          if (!note(logs_.logs()[log], scan, run)) return false;
+          if (!note(logs_.logs()[log], scan, run, &before)) return false;
         }
       }
     }
     return true;
   }
 
-  // A begin block that stands alone may be of a start that died before anything knew of it.
-  bool note(const SourceLog& log, const SegmentScan& scan, const BlockRun& run) {
+  // A begin block that stands alone may be of a start that died before it was named.
+  // `*before`: whose blocks come before these, in the log.
+  bool note(const SourceLog& log, const SegmentScan& scan, const BlockRun& run, StartName* before) {
+    StartName name(run.incarnation, run.incarnation_tag);
+    bool goes_on = std::exchange(*before, name) == name;
     if (run.incarnation <= copied().number) {
       bool others =
           std::ranges::any_of(label_.control.incarnations, [&](const Incarnation& incarnation) {
@@ -61,12 +73,19 @@ class Extension {
           });
       return !others || run.only_begins || refuse(scan, run);
     }
-    if (run.first_number == 0 && !begin(log, scan, run)) return false;
-    auto known = starts_.find(run.incarnation);
-    if (known == starts_.end()) return true;
-    if (is_others(known->second.incarnation, run)) return run.only_begins || refuse(scan, run);
-    known->second.has_data |= !run.only_begins;
-    return true;
+    Start& start = starts_[name];
+    start.lost_begin |= !goes_on && run.first_number != 0;
+    if (run.first_number == 0 && !begin(log, scan, run, &start.incarnation)) return false;
+    start.has_data |= !run.only_begins;
+    return run.only_begins || is_the_only_one(run) || refuse(scan, run);
+  }
+
+  // Of two with a number one was never named, so it has no data; or there are two histories.
+  bool is_the_only_one(const BlockRun& run) const {
+    return std::ranges::none_of(starts_, [&](const auto& each) {
+      const auto& [number, tag] = each.first;
+      return each.second.has_data && number == run.incarnation && tag != run.incarnation_tag;
+    });
   }
 
   bool refuse(const SegmentScan& scan, const BlockRun& run) {
@@ -78,7 +97,8 @@ class Extension {
     return false;
   }
 
-  bool begin(const SourceLog& log, const SegmentScan& scan, const BlockRun& run) {
+  bool begin(const SourceLog& log, const SegmentScan& scan, const BlockRun& run,
+             Incarnation* incarnation) {
     SegmentReader reader(files_, scan.path, scan.number, log.directory->log());
     FileResult result = reader.open();
     std::optional<BlockView> block;
@@ -91,28 +111,58 @@ class Extension {
     std::optional<LogBegin> begin;
     if (block && block->header.kind == BlockKind::begin) begin = decode_log_begin(block->stored);
     if (!begin) return true;  // of a format that had none: nothing goes on there
-    Start& start = starts_[run.incarnation];
-    if (start.incarnation.number != 0 && start.incarnation.id != begin->incarnation) {
-      if (start.has_data || run.only_begins) return true;
-      start = {};
-    }
-    Incarnation& incarnation = start.incarnation;
-    incarnation.number = run.incarnation;
-    incarnation.id = begin->incarnation;
-    incarnation.parent = begin->parent;
-    incarnation.segment_bytes = begin->segment_bytes;
-    incarnation.first_epoch = begin->first_epoch;
-    incarnation.logs.resize(std::max<size_t>(incarnation.logs.size(), begin->logs));
-    if (begin->index < incarnation.logs.size())
-      incarnation.logs[begin->index] = {log.directory->log(), log.directory->path()};
+    incarnation->number = run.incarnation;
+    incarnation->id = begin->incarnation;
+    incarnation->parent = begin->parent;
+    incarnation->segment_bytes = begin->segment_bytes;
+    incarnation->first_epoch = begin->first_epoch;
+    incarnation->logs.resize(std::max<size_t>(incarnation->logs.size(), begin->logs));
+    if (begin->index < incarnation->logs.size())
+      incarnation->logs[begin->index] = {log.directory->log(), log.directory->path()};
     return true;
   }
 
   static bool is_named(const Incarnation& start) {
-    return std::ranges::none_of(start.logs,
-                                [](const LogIdentity& log) { return log.path.empty(); });
+    return start.number != 0 && std::ranges::none_of(start.logs, [](const LogIdentity& log) {
+             return log.path.empty();
+           });
   }
   static bool is_whole(const Start& start) { return start.has_data && is_named(start.incarnation); }
+
+  // What an archiver leaves that ended while it was copying a start is no loss: of each log the
+  // beginning, or nothing, and no later start that goes on from it.
+  void tell_if_lost(uint64_t number, const Start& start) {
+    std::string name = "start " + std::to_string(number) + " of the server ";
+    if (!start.has_data) {
+      if (!rests_on_what_is_there(start))
+        note_loss(name + "went on from a state that is not there");
+    } else if (start.lost_begin || counts(start)) {
+      note_loss(name + "is not there from its beginning, in each of its logs");
+    }
+  }
+
+  static bool goes_on_from(const Start& later, const Uuid& start) {
+    return later.incarnation.number != 0 && later.incarnation.parent.incarnation == start;
+  }
+
+  // Some of it does, as a later one says.
+  bool counts(const Start& start) const {
+    return start.incarnation.number != 0 && std::ranges::any_of(starts_, [&](const auto& each) {
+             const Start& later = each.second;
+             return goes_on_from(later, start.incarnation.id) &&
+                    later.incarnation.parent.durable >= start.incarnation.first_epoch;
+           });
+  }
+
+  bool rests_on_what_is_there(const Start& start) const {
+    const ControlFile& control = label_.control;
+    return goes_on_from(start, control.checkpoint.incarnation_id) ||
+           std::ranges::any_of(control.incarnations,
+                               [&](const auto& each) { return goes_on_from(start, each.id); }) ||
+           std::ranges::any_of(starts_, [&](const auto& each) {
+             return goes_on_from(start, each.second.incarnation.id);
+           });
+  }
 
   // The history of which `last` is the end. False: it does not go on from the backup's.
   bool close_up_to(const Incarnation& last, ControlFile* control) {
@@ -153,11 +203,10 @@ class Extension {
 
   // Starts before `last` of which nothing became durable: their blocks are there, and known.
   void add_lost(uint64_t last, std::vector<Incarnation>* behind) const {
-    for (const auto& [number, start] : starts_) {
-      if (number >= last || !start.has_data) continue;
-      bool counts = std::ranges::any_of(*behind, [&](const Incarnation& each) {
-        return each.number == start.incarnation.number;
-      });
+    for (const auto& [name, start] : starts_) {
+      if (name.first >= last || !start.has_data || start.incarnation.number == 0) continue;
+      bool counts = std::ranges::any_of(
+          *behind, [&](const Incarnation& each) { return each.id == start.incarnation.id; });
       if (counts) continue;
       behind->push_back(start.incarnation);
       behind->back().closed = true;
@@ -172,8 +221,8 @@ class Extension {
     IncarnationParts parts = logs_.parts(control, last);
     Epoch proven = proven_epoch(control, last, parts);
     Epoch known = parts.recorded;
-    for (const auto& [number, start] : starts_) {
-      if (start.incarnation.parent.incarnation != last.id) continue;
+    for (const auto& [name, start] : starts_) {
+      if (!goes_on_from(start, last.id)) continue;
       proven = std::min(proven, start.incarnation.parent.durable);
       known = std::min(known, start.incarnation.parent.durable);
     }
@@ -202,6 +251,8 @@ class Extension {
              ".";
   }
 
+  void note_loss(const std::string& what) { loss_ += (loss_.empty() ? "" : "\n") + what; }
+
   bool nothing_proven() {
     why_ = "the logs of the backup and of the archive prove no state";
     return false;
@@ -212,7 +263,7 @@ class Extension {
   BackupLabel& label_;
   std::string& loss_;
   std::string& why_;
-  std::map<uint64_t, Start> starts_;
+  std::map<StartName, Start> starts_;
   bool is_detailed_ = false;  // loss_ tells epochs
 };
 

@@ -15,10 +15,18 @@ SegmentScan scan_whole(FileSystem& files, const std::string& path, uint64_t numb
   return scan_segment(files, path, number, log, {.keep_all = true, .closed_at = {}});
 }
 
+// Of a start that died before it was named: the control file knows the next one, of its number.
+bool is_nameless(const ControlFile& control, const BlockRun& run) {
+  return run.only_begins &&
+         std::ranges::any_of(control.incarnations, [&](const Incarnation& incarnation) {
+           return incarnation.number == run.incarnation && is_others(incarnation, run);
+         });
+}
+
 // Which start wrote to a segment last, and up to where without a gap. False: `why`.
 using SegmentEnd = std::pair<uint64_t, uint64_t>;
 bool read_end(FileSystem& files, const std::string& path, uint64_t number, const Uuid& log,
-              SegmentEnd* end, std::string* why) {
+              const ControlFile& control, SegmentEnd* end, std::string* why) {
   SegmentScan scan = scan_whole(files, path, number, log);
   if (!scan.result.ok()) {
     *why = failed_log("read", path, scan.result);
@@ -27,7 +35,7 @@ bool read_end(FileSystem& files, const std::string& path, uint64_t number, const
   constexpr uint64_t none = UINT64_MAX;
   uint64_t next_number = none;
   for (const BlockRun& run : scan.runs) {
-    if (run.incarnation < end->first) continue;
+    if (run.incarnation < end->first || is_nameless(control, run)) continue;
     bool begins = run.incarnation > end->first;
     bool follows =
         begins ? run.first_number == 0 || run.begin == 0 : run.first_number == next_number;
@@ -42,11 +50,11 @@ bool read_end(FileSystem& files, const std::string& path, uint64_t number, const
 // server had lost what was written there before, or its blocks go further. One that was made while
 // the server wrote may have a gap, and what comes behind that is of no use. False: `why`.
 bool keep_later(FileSystem& files, std::string* path, const std::string& other, uint64_t number,
-                const Uuid& log, std::string* why) {
+                const Uuid& log, const ControlFile& control, std::string* why) {
   SegmentEnd kept;
   SegmentEnd found;
-  if (!read_end(files, *path, number, log, &kept, why) ||
-      !read_end(files, other, number, log, &found, why)) {
+  if (!read_end(files, *path, number, log, control, &kept, why) ||
+      !read_end(files, other, number, log, control, &found, why)) {
     return false;
   }
   if (found > kept) *path = other;
@@ -103,7 +111,8 @@ bool SourceLogs::add(FileSystem& files, const std::string& path, const ControlFi
     std::string segment = join_path(path, segment_name(number));
     auto [found, is_new] = log.segments.emplace(number, segment);
     bool other = !is_new && found->second != segment;
-    if (other && !keep_later(files, &found->second, segment, number, identity, why)) return false;
+    if (other && !keep_later(files, &found->second, segment, number, identity, control, why))
+      return false;
   }
   return true;
 }
@@ -151,6 +160,9 @@ bool SourceLogs::was_archived(const Uuid& log, const Incarnation& incarnation,
   if (!archived_ends_) return true;
   auto end = std::ranges::find(*archived_ends_, log, &ArchivedEnd::log);
   if (end == archived_ends_->end() || end->incarnation < incarnation.number) return false;
+  bool others = end->incarnation == incarnation.number && incarnation.id != Uuid{} &&
+                end->incarnation_tag != short_identity(incarnation.id);
+  if (others) return false;
   return end->incarnation > incarnation.number || number < end->next_number;
 }
 
