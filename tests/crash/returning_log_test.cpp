@@ -1,6 +1,6 @@
 // A log directory that is taken out of the server, and comes back when the control file has
 // forgotten the starts that it knows: what was archived of it stays, and what follows is archived.
-#include "tests/crash/archive_bed.h"
+#include "tests/crash/nameless_bed.h"
 
 namespace pgsilo {
 namespace {
@@ -59,6 +59,246 @@ TEST_F(ArchiveEndsTest, AStartThatDiedWhenALogCameBackHidesNone) {
     std::optional<Content> found = last_archived(used, "/restored");
     ASSERT_TRUE(found) << steps << ": " << why_;
     EXPECT_EQ(*found, states_.back().content) << steps;
+  }
+}
+
+// A life of some logs, each of which gets something, archived; it stops in good order.
+class ReturningLogTest : public NamelessBed {
+ protected:
+  void log_to_all(LoggedEngine& engine) {
+    for (unsigned worker = 0; worker < engine.wal().workers(); ++worker)
+      ASSERT_NO_FATAL_FAILURE(log_to_one(engine, worker));
+  }
+
+  // The first checkpoint may have begun before.
+  static void cover_all(LoggedEngine& engine) {
+    for (int turn = 0; turn < 2; ++turn) ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+  }
+  // Then any log may be taken out, if the archiver has caught up.
+  static void stop_with_nothing_to_replay(LoggedEngine& engine) {
+    ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+    engine.wal().stop();
+  }
+
+  void live(unsigned logs, bool backed_up = false, bool checkpoint_first = false) {
+    LoggedEngine engine(*disk_, "/data", with(logs));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    if (checkpoint_first) {
+      ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    }
+    if (backed_up) {
+      ASSERT_NO_FATAL_FAILURE(take_backup(engine, with(logs)));
+    }
+    if (!slots(engine).status().empty()) {
+      ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(logs)));
+    }
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+
+  // A newer backup, and of the archive no more than that needs.
+  void live_and_prune(unsigned logs, const std::vector<std::string>& pruned) {
+    LoggedEngine engine(*disk_, "/data", with(logs));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(logs)));
+    ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, with(logs)));
+    for (const std::string& log : pruned) ASSERT_NO_FATAL_FAILURE(prune(log));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(logs)));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+
+  void expect_last_state() {
+    std::optional<Content> found =
+        last_archived(with(all_logs), "/restored" + std::to_string(++restored_));
+    ASSERT_TRUE(found) << why_;
+    EXPECT_TRUE(*found == states_.back().content);
+  }
+
+  // All logs go on, and what is damaged at the end of that start is told.
+  void expect_soundness_is_checked() {
+    ASSERT_NO_FATAL_FAILURE(live(all_logs));
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    {
+      LoggedEngine engine(*disk_, "/data", with(all_logs));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+      disk_->cut_power();
+    }
+    disk_->restart();
+    End damaged = end_of("/data/wal1");
+    LoggedEngine engine(*disk_, "/data", with(all_logs));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    damage(damaged.path, damaged.last + 20);
+    LogArchive archiver(*disk_, "/archive");
+    ASSERT_TRUE(archiver.open(&why_)) << why_;
+    ASSERT_FALSE(archive(engine, with(all_logs), archiver));
+    EXPECT_FALSE(archiver.may_be_tried_again());
+    EXPECT_NE(why_.find("at offset " + std::to_string(damaged.last)), std::string::npos) << why_;
+    damage(damaged.path, damaged.last + 20);
+    ASSERT_TRUE(archive(engine, with(all_logs), archiver)) << why_;
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
+  }
+
+  int restored_ = 0;
+};
+
+// Of the start with which they were last there the archive has what other logs had no more.
+TEST_F(ReturningLogTest, ComesBackToAnArchiveThatWasPruned) {
+  const std::vector<std::string> archived = {"/archive/wal", "/archive/wal2", "/archive/wal3"};
+  for (unsigned stay = 1; stay < all_logs; ++stay) {
+    begin(110 + stay);
+    ASSERT_NO_FATAL_FAILURE(live(all_logs, /*backed_up=*/true));
+    std::vector<std::string> pruned;
+    for (unsigned log = 0; log < archived.size(); ++log) {
+      if ((stay >> log & 1) != 0) pruned.push_back(archived[log]);
+    }
+    ASSERT_NO_FATAL_FAILURE(live_and_prune(stay, pruned));
+    // One after the other.
+    for (unsigned log = 1; log < all_logs; log <<= 1) {
+      if ((stay & log) == 0) {
+        ASSERT_NO_FATAL_FAILURE(live(stay | log)) << stay << log;
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_soundness_is_checked()) << stay;
+  }
+}
+
+// Of the starts before that the archive has what these logs have, and need not have more.
+TEST_F(ReturningLogTest, ComesBackToAnArchiveThatWasBegunWithoutIt) {
+  for (unsigned before = 1; before <= all_logs; ++before) {
+    for (unsigned stay = 1; stay < all_logs; ++stay) {
+      for (bool checkpoint_first : {false, true}) {
+        begin(120 + stay);
+        ASSERT_NO_FATAL_FAILURE(live(before));
+        ASSERT_NO_FATAL_FAILURE(live(stay, /*backed_up=*/true, checkpoint_first));
+        ASSERT_NO_FATAL_FAILURE(live(all_logs)) << before << stay << checkpoint_first;
+        ASSERT_NO_FATAL_FAILURE(expect_last_state()) << before << stay << checkpoint_first;
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_soundness_is_checked());
+  }
+}
+
+// Whose a segment is cannot be told: it may be one of the start's that is looked at.
+TEST_F(ReturningLogTest, DamageInAnArchiveThatWasPrunedIsTold) {
+  begin(130);
+  ASSERT_NO_FATAL_FAILURE(live(all_logs, /*backed_up=*/true));
+  ASSERT_NO_FATAL_FAILURE(live_and_prune(5, {"/archive/wal"}));
+  std::string damaged = "/archive/wal3/" + segment_name(1);
+  damage(damaged, 20);
+  LoggedEngine engine(*disk_, "/data", with(all_logs));
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+  LogArchive archiver(*disk_, "/archive");
+  ASSERT_TRUE(archiver.open(&why_)) << why_;
+  EXPECT_FALSE(archive(engine, with(all_logs), archiver));
+  EXPECT_NE(why_.find("\"" + damaged + "\" at offset 0 is damaged"), std::string::npos) << why_;
+}
+
+// A log that was never archived is one that the archive lacks.
+TEST_F(ReturningLogTest, ALogThatWasTakenOutTooEarlyIsTold) {
+  begin(131);
+  {
+    LoggedEngine engine(*disk_, "/data", with(all_logs));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(take_backup(engine, with(all_logs)));
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  LoggedEngine engine(*disk_, "/data", with(1));
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+  LogArchive archiver(*disk_, "/archive");
+  ASSERT_TRUE(archiver.open(&why_)) << why_;
+  EXPECT_FALSE(archive(engine, with(1), archiver));
+  EXPECT_NE(why_.find("its log does not"), std::string::npos) << why_;
+}
+
+// Lives of three logs that come and go as a start allows it, some of which die before they are
+// named. The archive is begun in any of them, pruned in any, and goes on in each.
+class LogsComeAndGoTest : public ReturningLogTest {
+ protected:
+  void live_somehow() {
+    const unsigned logs = needed_ | static_cast<unsigned>(1 + random_.below(all_logs));
+    if (random_.one_in(4)) {
+      ASSERT_NO_FATAL_FAILURE(die_before_it_is_named(with(logs), begun_ && random_.one_in(2)));
+      return;
+    }
+    LoggedEngine engine(*disk_, "/data", with(logs));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_EQ(engine.content(), states_.back().content);
+    needed_ |= logs;
+    ASSERT_NO_FATAL_FAILURE(log_somehow(engine));
+    if (random_.one_in(3)) {
+      ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+      needed_ = logs;
+      ASSERT_NO_FATAL_FAILURE(log_somehow(engine));
+    }
+    ASSERT_NO_FATAL_FAILURE(archive_somehow(engine, with(logs)));
+    if (random_.one_in(2)) {
+      if (begun_) {
+        ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(logs)));
+      }
+      ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+      needed_ = 0;
+    } else {
+      random_.one_in(2) ? engine.wal().stop() : disk_->cut_power();
+    }
+  }
+
+  void log_somehow(LoggedEngine& engine) {
+    if (random_.one_in(3)) return;
+    if (random_.one_in(3)) {
+      ASSERT_NO_FATAL_FAILURE(work(engine, random_.below(60)));
+      return;
+    }
+    auto worker = static_cast<unsigned>(random_.below(engine.wal().workers()));
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine, worker));
+  }
+
+  void archive_somehow(LoggedEngine& engine, const WalOptions& used) {
+    if (!begun_ && random_.one_in(2)) return;
+    if (!begun_) {
+      ASSERT_NO_FATAL_FAILURE(take_backup(engine, used));
+      begun_ = true;
+    }
+    if (random_.one_in(3)) return;
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+    if (!random_.one_in(3)) return;
+    ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, used));
+    for (const char* log : {"/archive/wal", "/archive/wal2", "/archive/wal3"}) {
+      bool there = disk_->content(join_path(log, log_identity_name)) != "";
+      if (there && random_.one_in(2)) {
+        ASSERT_NO_FATAL_FAILURE(prune(log));
+      }
+    }
+  }
+
+  unsigned needed_ = 0;  // by the next start
+  bool begun_ = false;   // the archive is
+};
+
+TEST_F(LogsComeAndGoTest, AndWhatWasArchivedIsThere) {
+  for (uint64_t round = 0; round < 60; ++round) {
+    begin(500 + round);
+    needed_ = 0;
+    begun_ = false;
+    for (int life = 0; life < 9; ++life) {
+      ASSERT_NO_FATAL_FAILURE(live_somehow()) << round << ", life " << life;
+      disk_->restart();
+    }
+    LoggedEngine engine(*disk_, "/data", with(all_logs));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    if (!begun_) continue;
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(all_logs))) << round;
+    ASSERT_NO_FATAL_FAILURE(expect_last_state()) << round;
+    ASSERT_NO_FATAL_FAILURE(log_somehow(engine));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(all_logs))) << round;
+    ASSERT_NO_FATAL_FAILURE(expect_last_state()) << round;
   }
 }
 

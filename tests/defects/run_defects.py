@@ -197,9 +197,29 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "FullDisk.*"),
     "what the server lost stays in the archive": (
         "wal/backup/log_archive_ownership.cpp",
-        "  if (later && (stood_alone || (begin && was_lost(log, *begin)))) {\n",
-        "  if (later && stood_alone) {\n",
+        "  return !stays && archived.recorded <= *counted && holds_nothing_up_to(log, *counted);\n",
+        "  return !stays && stood_alone;\n",
         "ArchiveEndsTest.*"),
+    "what a start logged elsewhere not looked at": (
+        "wal/backup/log_archive_ownership.cpp",
+        "  return !stays && archived.recorded <= *counted && holds_nothing_up_to(log, *counted);\n",
+        "  return !stays && holds_nothing_up_to(log, *counted);\n",
+        "NamelessStartsTest.*"),
+    "a start that was never named stays in the archive": (
+        "wal/backup/log_archive_ownership.cpp",
+        "    return stood_alone && own && own->parent == now.parent && !archived.has_data;\n",
+        "    return false;\n",
+        "NamelessStartsTest.*"),
+    "a log that is out asked for what it had": (
+        "wal/backup/archived_starts.cpp",
+        "  return lacks && counted <= had_ && beginless_.empty();\n",
+        "  return lacks && counted.value() == 0;\n",
+        "ReturningLogTest.*"),
+    "a log that is out asked for nothing": (
+        "wal/backup/archived_starts.cpp",
+        "  return lacks && counted <= had_ && beginless_.empty();\n",
+        "  return lacks && counted.value() != 0;\n",
+        "ReturningLogTest.*"),
     "starts in an archive known by their numbers": (
         "wal/backup/log_history.cpp",
         "    Start& start = starts_[name];\n",

@@ -88,9 +88,11 @@ std::optional<ArchivedStarts::Part> ArchivedStarts::part_in(const LogDirectory& 
   std::vector<uint64_t> numbers;
   if (!list(log, &numbers)) return std::nullopt;
   std::optional<Part> part;
+  std::vector<std::string> beginless;
   for (uint64_t number : numbers) {
     std::optional<BlockHeader> first;
     if (!read_first(log, number, &first, nullptr)) return std::nullopt;
+    if (!first) beginless.push_back(log.segment_path(number));
     bool own = first && first->incarnation_tag == tag;
     if (!own && part) break;
     if (!own) continue;
@@ -113,7 +115,34 @@ std::optional<ArchivedStarts::Part> ArchivedStarts::part_in(const LogDirectory& 
     }
     if (!run.trailers.empty() && run.trailers.front().complete < counted) break;
   }
+  if (!part) beginless_.insert(beginless_.end(), beginless.begin(), beginless.end());
   return part;
+}
+
+// Its last segment tells: where that begins with its begin block there is none before.
+void ArchivedStarts::add_extent(const LogDirectory& log, uint64_t tag, Extent* extent) {
+  std::vector<uint64_t> numbers;
+  if (!list(log, &numbers)) return;
+  for (uint64_t number : numbers) {
+    std::optional<BlockHeader> first;
+    if (!read_first(log, number, &first, nullptr)) return;
+    if (!first || first->incarnation_tag != tag) continue;
+    std::string path = log.segment_path(number);
+    SegmentScan scan =
+        scan_segment(files_, path, number, log.log(), {.keep_all = true, .closed_at = {}});
+    if (!note(scan.result, path)) return;
+    for (const BlockRun& run : scan.runs) {
+      extent->has_data |= !run.only_begins;
+      extent->recorded = std::max(extent->recorded, run.recorded);
+    }
+    return;
+  }
+}
+
+ArchivedStarts::Extent ArchivedStarts::extent(uint64_t tag) {
+  Extent extent;
+  for (const LogDirectory* log : archived_) add_extent(*log, tag, &extent);
+  return extent;
 }
 
 // Null: the control file has forgotten it, with a later checkpoint.
@@ -137,10 +166,10 @@ std::optional<ArchivedStarts::Place> ArchivedStarts::place_of(const Part& part, 
   return part.loggers == 1 ? std::optional<Place>(Place{}) : std::nullopt;
 }
 
-// A log that is not found has nothing of the start: a later one began in the place of its begin
-// block. Of one that is not there from its beginning a trailer that was left out may be the proof.
+// Of a log that is not there from its beginning a trailer that was left out may be the proof.
 bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts) {
   Epoch first(1);
+  beginless_.clear();
   for (const LogDirectory* log : archived_) {
     std::optional<Part> part = part_in(*log, tag, counted);
     if (!part) continue;
@@ -151,8 +180,21 @@ bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* 
     (*parts)[place->index] = *std::move(part);
     first = std::max(first, place->first_epoch);
   }
-  for (Part& part : *parts) part.reaches = std::max(part.reaches, Epoch(first.value() - 1));
-  return !parts->empty();
+  if (parts->empty() || may_lack_logs(counted, *parts)) return false;
+  const bool had = beginless_.empty();
+  for (Part& part : *parts) {
+    part.reaches = std::max(part.reaches, Epoch(first.value() - 1));
+    if (part.log == nullptr && had) part.reaches = std::max(part.reaches, had_);
+  }
+  return true;
+}
+
+// A start that was archived to its end, or ended before the archive began, may have logs that are
+// not in the archive, or not any more: one that is out of the server, or whose segments were taken
+// out. No such log is one with a segment of which it is not known whose it is.
+bool ArchivedStarts::may_lack_logs(Epoch counted, const std::vector<Part>& parts) const {
+  bool lacks = std::ranges::any_of(parts, [](const Part& part) { return part.log == nullptr; });
+  return lacks && counted <= had_ && beginless_.empty();
 }
 
 bool ArchivedStarts::holds(const BlockHeader& block, Epoch counted, std::string* damaged) {
@@ -170,13 +212,21 @@ bool ArchivedStarts::holds(const BlockHeader& block, Epoch counted, std::string*
   for (const Part& part : parts) {
     if (std::ranges::any_of(part.trailers, proves)) return true;
   }
-  for (const Part& part : parts) {
-    if (part.log == nullptr) continue;
-    if (!damaged->empty()) *damaged += ", or ";
-    *damaged +=
-        "\"" + part.log->segment_path(part.segment) + "\" at offset " + std::to_string(part.end);
-  }
+  *damaged = ends_of(parts);
   return false;
+}
+
+std::string ArchivedStarts::ends_of(const std::vector<Part>& parts) const {
+  std::string ends;
+  auto add = [&](const std::string& path, uint64_t offset) {
+    if (!ends.empty()) ends += ", or ";
+    ends += "\"" + path + "\" at offset " + std::to_string(offset);
+  };
+  for (const Part& part : parts) {
+    if (part.log != nullptr) add(part.log->segment_path(part.segment), part.end);
+  }
+  for (const std::string& path : beginless_) add(path, 0);
+  return ends;
 }
 
 }  // namespace pgsilo

@@ -20,19 +20,29 @@ class ArchivedStarts {
  public:
   // Those of an archive, and of the server it follows, whose begin blocks tell as well. `restored`:
   // where the server's history left another one, if it is a copy; there nothing was lost. `named`:
-  // those that the server's control file knows yet.
+  // those that the server's control file knows yet. `had`: what was committed up to there was
+  // archived once, or lies before the backup that the archive rests on.
   ArchivedStarts(FileSystem& files, std::vector<const LogDirectory*> archived,
                  std::vector<const LogDirectory*> server, std::optional<HistoryPoint> restored,
-                 std::vector<Incarnation> named)
+                 std::vector<Incarnation> named, Epoch had)
       : files_(files),
         archived_(std::move(archived)),
         server_(std::move(server)),
         restored_(restored),
-        named_(std::move(named)) {}
+        named_(std::move(named)),
+        had_(had) {}
 
   // Up to which epoch the start counts that wrote `block`, as the begin block of a later one tells;
   // one before its first: nothing of it does. None: it is not known.
   std::optional<Epoch> counted(const BlockHeader& block, const LogBegin& later);
+  // What the archive has of a start, in all of its logs.
+  struct Extent {
+    bool has_data = false;  // more than begin blocks
+    Epoch recorded;         // as durable, by any block
+  };
+  Extent extent(uint64_t tag);
+  // What its begin block says, in the archive or in the server.
+  std::optional<LogBegin> begin_of(uint64_t tag);
   // False: the archive lacks something of the start that counts, and `*damaged` are the ends of its
   // logs, one of which is damage. All that the archive can have of it, it has.
   bool holds(const BlockHeader& block, Epoch counted, std::string* damaged);
@@ -65,18 +75,23 @@ class ArchivedStarts {
                   std::optional<LogBegin>* begin);
   bool note(const FileResult& result, const std::string& path);
   std::optional<LogBegin> begin_in(const LogDirectory& log, uint64_t tag);
-  std::optional<LogBegin> begin_of(uint64_t tag);
   std::optional<Part> part_in(const LogDirectory& log, uint64_t tag, Epoch counted);
+  void add_extent(const LogDirectory& log, uint64_t tag, Extent* extent);
   const Incarnation* named(uint64_t tag) const;
   std::optional<Place> place_of(const Part& part, uint64_t tag);
   // By logger. False: not all of them are known, or what they prove.
   bool find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts);
+  bool may_lack_logs(Epoch counted, const std::vector<Part>& parts) const;
+  std::string ends_of(const std::vector<Part>& parts) const;
 
   FileSystem& files_;
   const std::vector<const LogDirectory*> archived_;
   const std::vector<const LogDirectory*> server_;
   const std::optional<HistoryPoint> restored_;
   const std::vector<Incarnation> named_;
+  const Epoch had_;
+  // Segments whose first block is damaged, of logs that seem to have nothing of a start.
+  std::vector<std::string> beginless_;
   FileResult failure_;
   std::string failed_path_;
 };

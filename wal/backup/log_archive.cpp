@@ -110,6 +110,8 @@ bool LogArchive::find_end(Log& log) {
 // Behind a failed write or sync only the disk knows what it has.
 bool LogArchive::copy(const BackupSource& source, const LogSlot& slot, std::string* why) {
   call_failed_ = false;
+  // Of its own epoch a new slot's checkpoint has a part only.
+  had_ = Epoch(std::max<uint64_t>(slot.restart.value(), 1) - 1);
   bool done = (known_ || find_logs()) && find_source(source) && begin_notes() && copy_all(slot) &&
               note_ends();
   known_ = done;
@@ -225,7 +227,7 @@ ArchivedStarts LogArchive::starts() const {
   server.reserve(source_.size());
   for (const auto& log : logs_) archived.push_back(&log->directory);
   for (const auto& log : source_) server.push_back(log.get());
-  return {files_, std::move(archived), std::move(server), restored_, named_};
+  return {files_, std::move(archived), std::move(server), restored_, named_, had_};
 }
 
 LogArchive::Log* LogArchive::log_of(const LogDirectory& source) {

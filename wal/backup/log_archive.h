@@ -91,7 +91,7 @@ class LogArchive {
   bool follows(const LogDirectory& source, const Log& log, const BlockHeader& next);
   bool append(const LogDirectory& source, Log& log);
   bool is_same(const LogDirectory& source, Log& log);
-  bool was_lost(const Log& log, const LogBegin& now);
+  bool gave_way(const Log& log, uint64_t start, const LogBegin& now);
   bool is_others(const LogDirectory& source, const Log& log);
   bool is_had(const LogDirectory& source, const Log& log, const LogBegin& successor);
   bool holds_nothing_up_to(const Log& log, Epoch epoch);
@@ -109,6 +109,7 @@ class LogArchive {
   std::optional<std::vector<ArchivedEnd>> noted_ends_;  // on disk, if this one wrote them
   std::optional<HistoryPoint> restored_;  // the state that the server was restored to, if it was
   std::vector<Incarnation> named_;        // that its control file knows
+  Epoch had_;                             // the slot had moved on to it
   uint64_t copied_bytes_ = 0;
   bool call_failed_ = false;
   AlignedBytes buffer_;

@@ -7,20 +7,37 @@ namespace pgsilo {
 
 using log_format::block_unit;
 
-// A begin block that stood alone is written over by the next start.
 bool LogArchive::is_same(const LogDirectory& source, Log& log) {
   std::optional<BlockHeader> first;
   std::optional<LogBegin> begin;
   if (!read_first(source, log.segment, &first, &begin)) return false;
   if (first && same_incarnation(*first, log.first) && first->number == log.first.number)
     return true;
-  bool stood_alone = log.first.kind == BlockKind::begin && log.next_number == 1;
-  bool later = first && first->incarnation > log.first.incarnation;
-  if (later && (stood_alone || (begin && was_lost(log, *begin)))) {
+  if (begin && gave_way(log, first->incarnation, *begin)) {
     log.offset = log.next_number = 0;
     return true;
   }
   return !call_failed_ && is_others(source, log);
+}
+
+// Whether the server has begun a later start in the place of what is archived: of a begin block
+// that stood alone, or of what the archiver had read before it was durable, and the server lost.
+bool LogArchive::gave_way(const Log& log, uint64_t start, const LogBegin& now) {
+  const uint64_t tag = log.first.incarnation_tag;
+  bool stood_alone = log.first.kind == BlockKind::begin && log.next_number == 1;
+  ArchivedStarts known = starts();
+  const ArchivedStarts::Extent archived = known.extent(tag);
+  std::optional<LogBegin> own = known.begin_of(tag);
+  std::optional<Epoch> counted = known.counted(log.first, now);
+  if (!known.failure().ok()) return fail("read", known.failed_path(), known.failure());
+  // One that died before the control file named it left its number.
+  if (start == log.first.incarnation)
+    return stood_alone && own && own->parent == now.parent && !archived.has_data;
+  if (start < log.first.incarnation) return false;
+  if (!counted) return stood_alone && !archived.has_data;
+  // Of a start that counts the begin block stays.
+  bool stays = log.first.number == 0 && (!own || own->first_epoch <= *counted);
+  return !stays && archived.recorded <= *counted && holds_nothing_up_to(log, *counted);
 }
 
 bool LogArchive::is_others(const LogDirectory& source, const Log& log) {
@@ -29,15 +46,6 @@ bool LogArchive::is_others(const LogDirectory& source, const Log& log) {
          "\": it is of another copy of this database, or was put back from one\nHINT:  Begin a new "
          "archive, and take a new backup.";
   return false;
-}
-
-// Whether the archiver had read the segment before it was durable, and the server lost it and began
-// a later start there: what that one went on from has nothing of it.
-bool LogArchive::was_lost(const Log& log, const LogBegin& now) {
-  ArchivedStarts known = starts();
-  std::optional<Epoch> counted = known.counted(log.first, now);
-  if (!known.failure().ok()) return fail("read", known.failed_path(), known.failure());
-  return counted && holds_nothing_up_to(log, *counted);
 }
 
 // No record of an epoch up to there is in the archived segment, though a batch without data may be;
