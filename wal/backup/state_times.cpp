@@ -15,9 +15,15 @@ bool StateTimes::read(const SourceLogs& logs, const BackupLabel& label, Epoch ea
     bool counts = !incarnation.closed || incarnation.durable >= incarnation.first_epoch;
     if (counts && needs_log(label.control, incarnation)) add(logs, label.control, incarnation);
   }
-  Epoch largest;
-  for (State& state : states_) largest = state.epoch = std::max(largest, state.epoch);
-  std::erase_if(states_, [&](const State& state) { return state.epoch < earliest; });
+  // Behind a log that was out of the server while the clock was set back times are earlier, too.
+  State latest{.unix_us = 0, .epoch = Epoch(0)};
+  for (State& state : states_) {
+    latest.epoch = state.epoch = std::max(latest.epoch, state.epoch);
+    latest.unix_us = state.unix_us = std::max(latest.unix_us, state.unix_us);
+  }
+  std::erase_if(states_, [&](const State& state) {
+    return state.epoch < earliest || state.epoch > label.stop;
+  });
   if (!states_.empty()) return true;
   *why = "the backup's logs do not tell the time of any state that it holds";
   return false;

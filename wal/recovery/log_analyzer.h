@@ -60,7 +60,7 @@ struct ReplayRange {
 
 struct LogAnalysis {
   Epoch largest_seen;               // in any file, as far as it was read
-  uint64_t newest_time_us = 0;      // of a trailer, likewise
+  uint64_t newest_time_us = 0;      // of a trailer or begin block, likewise
   std::vector<ReplayRange> ranges;  // newest first
   uint64_t replay_bytes = 0;        // of `ranges`
   // Of all segments that are needed, whole, but the one that each log has always.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "wal/log/log_begin.h"
 #include "wal/log/segment_reader.h"
 
 namespace pgsilo {
@@ -28,6 +29,11 @@ void add_system_block(BlockRun& run, const BlockView& block) {
   }
 }
 
+uint64_t time_of_begin(const BlockView& block) {
+  std::optional<LogBegin> begin = decode_log_begin(block.stored);
+  return begin ? begin->unix_time_us : 0;
+}
+
 void add_block(BlockRun& run, const BlockView& block) {
   bool begins = block.header.kind == BlockKind::begin;
   run.only_begins = begins && run.end == 0;
@@ -40,6 +46,7 @@ void add_block(BlockRun& run, const BlockView& block) {
   run.recorded = std::max(run.recorded, block.header.recorded_durable);
   run.largest_seen = std::max(run.largest_seen, largest_mentioned(block));
   if (block.header.system) add_system_block(run, block);
+  if (begins) run.newest_time_us = time_of_begin(block);
   if (!block.trailer) return;
   if (run.first_complete == Epoch(0)) run.first_complete = block.trailer->complete;
   run.trailers.push_back(*block.trailer);

@@ -37,7 +37,7 @@ struct BlockRun {
   // Of the blocks that may hold entries of system relations, ascending, each at most about a
   // megabyte.
   std::vector<BlockSpan> system;
-  uint64_t newest_time_us = 0;  // of its trailers
+  uint64_t newest_time_us = 0;  // of its trailers and its begin block
   Epoch first_complete;         // `complete` of its first trailer; 0: it has none
   // Those that may still decide about D (TrailerRule), the last one always.
   std::vector<BatchTrailer> trailers;
