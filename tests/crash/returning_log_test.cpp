@@ -218,6 +218,34 @@ TEST_F(ReturningLogTest, ALogThatWasTakenOutTooEarlyIsTold) {
   EXPECT_NE(why_.find("its log does not"), std::string::npos) << why_;
 }
 
+// So is one of which nobody has data: who restores could not tell what there was. It is archived
+// when it is back.
+TEST_F(ReturningLogTest, ALogThatWasInWhileNobodyArchivedIsTold) {
+  begin(132);
+  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+  {
+    LoggedEngine engine(*disk_, "/data", with(3));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine, 0));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    LogArchive archiver(*disk_, "/archive");
+    ASSERT_TRUE(archiver.open(&why_)) << why_;
+    EXPECT_FALSE(archive(engine, with(1), archiver));
+    EXPECT_FALSE(archiver.may_be_tried_again());
+    EXPECT_NE(why_.find("a log of start 2 of the server was never archived"), std::string::npos)
+        << why_;
+    engine.wal().stop();
+  }
+  LoggedEngine engine(*disk_, "/data", with(3));
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(3)));
+  ASSERT_NO_FATAL_FAILURE(expect_last_state());
+}
+
 // Lives of three logs that come and go as a start allows it, some of which die before they are
 // named. The archive is begun in any of them, pruned in any, and goes on in each.
 class LogsComeAndGoTest : public ReturningLogTest {

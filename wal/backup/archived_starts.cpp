@@ -166,16 +166,27 @@ std::optional<ArchivedStarts::Place> ArchivedStarts::place_of(const Part& part, 
   return part.loggers == 1 ? std::optional<Place>(Place{}) : std::nullopt;
 }
 
+// Its log has an earlier one before it.
+bool ArchivedStarts::began_here(const Part& part, const Place& place, uint64_t tag) {
+  std::vector<uint64_t> numbers;
+  std::optional<BlockHeader> first;
+  return place.begins && list(*part.log, &numbers) && !numbers.empty() &&
+         read_first(*part.log, numbers.back(), &first, nullptr) && first &&
+         first->incarnation_tag != tag;
+}
+
 // Of a log that is not there from its beginning a trailer that was left out may be the proof.
 bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts) {
   Epoch first(1);
   beginless_.clear();
+  began_here_ = false;
   for (const LogDirectory* log : archived_) {
     std::optional<Part> part = part_in(*log, tag, counted);
     if (!part) continue;
     std::optional<Place> place = place_of(*part, tag);
     if (!place || place->index >= place->logs) return false;
     if (!place->begins && (part->loggers == 0 || part->oldest > counted)) return false;
+    began_here_ |= began_here(*part, *place, tag);
     parts->resize(std::max(parts->size(), place->logs));
     (*parts)[place->index] = *std::move(part);
     first = std::max(first, place->first_epoch);
@@ -202,6 +213,9 @@ bool ArchivedStarts::holds(const BlockHeader& block, Epoch counted, std::string*
   std::optional<LogBegin> begin = begin_of(block.incarnation_tag);
   if (begin && counted < begin->first_epoch) return true;
   if (!find_parts(block.incarnation_tag, counted, &parts)) return true;
+  // Who restores needs its begin block, if nothing else.
+  bool lacks = std::ranges::any_of(parts, [](const Part& part) { return part.log == nullptr; });
+  if (lacks && began_here_ && beginless_.empty()) return false;
   auto proves = [&](const BatchTrailer& trailer) {
     if (trailer.last_data.size() != parts.size()) return false;
     for (size_t i = 0; i < parts.size(); ++i) {

@@ -44,7 +44,8 @@ class ArchivedStarts {
   // What its begin block says, in the archive or in the server.
   std::optional<LogBegin> begin_of(uint64_t tag);
   // False: the archive lacks something of the start that counts, and `*damaged` are the ends of its
-  // logs, one of which is damage. All that the archive can have of it, it has.
+  // logs, one of which is damage; empty: a log of it was never archived. All that the archive can
+  // have of it, it has.
   bool holds(const BlockHeader& block, Epoch counted, std::string* damaged);
 
   // What could not be read, of which file or directory.
@@ -79,6 +80,7 @@ class ArchivedStarts {
   void add_extent(const LogDirectory& log, uint64_t tag, Extent* extent);
   const Incarnation* named(uint64_t tag) const;
   std::optional<Place> place_of(const Part& part, uint64_t tag);
+  bool began_here(const Part& part, const Place& place, uint64_t tag);
   // By logger. False: not all of them are known, or what they prove.
   bool find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts);
   bool may_lack_logs(Epoch counted, const std::vector<Part>& parts) const;
@@ -92,6 +94,7 @@ class ArchivedStarts {
   const Epoch had_;
   // Segments whose first block is damaged, of logs that seem to have nothing of a start.
   std::vector<std::string> beginless_;
+  bool began_here_ = false;  // the start that is looked at, when the archive was there
   FileResult failure_;
   std::string failed_path_;
 };

@@ -203,6 +203,12 @@ bool LogArchive::is_whole(const Log& log, const LogBegin& successor) {
   bool holds = !counted || known.holds(log.first, *counted, &damaged);
   if (!known.failure().ok()) return fail("read", known.failed_path(), known.failure());
   if (holds) return true;
+  if (damaged.empty()) {
+    why_ = "a log of start " + std::to_string(log.first.incarnation) +
+           " of the server was never archived\nHINT:  Let the server have its directory again "
+           "until this has caught up, or begin a new archive, and take a new backup.";
+    return false;
+  }
   why_ = "log segment " + damaged + " is damaged: start " + std::to_string(log.first.incarnation) +
          " of the server counts up to epoch " + std::to_string(counted->value()) +
          ", and its log does not\nHINT:  Put a sound copy of the segment in the place of the "
