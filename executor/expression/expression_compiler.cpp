@@ -323,13 +323,12 @@ void ExpressionCompiler::compile_coalesce(const CoalesceExpression& expression, 
 void ExpressionCompiler::compile_null_if(const NullIfExpression& expression, Register target) {
   Register left = compile(expression.left);
   Register right = compile(expression.right);
-  Register result = expression.result == expression.left ? left : compile(expression.result);
   Register equal = plan_.new_register();
   call_procedure(expression.equality, left, right, expression.left->type, expression.right->type,
                  equal);
   emit(steps::move, target, plan_.constant(Datum()));
   size_t end = emit_jump(steps::jump_if_true, equal);
-  emit(steps::move, target, result);
+  emit(steps::move, target, left);
   land(end);
 }
 

@@ -143,7 +143,7 @@ const BoundExpression* bind_nullif(Scope& scope, const ast::OperatorExpr& node) 
   }
   auto* result =
       make_expression<NullIfExpression>(scope.arena(), equality->arguments[0]->type, node.location);
-  result->left = result->result = equality->arguments[0];
+  result->left = equality->arguments[0];
   result->right = equality->arguments[1];
   result->typmod = result->left->typmod;
   result->equality = equality->procedure;

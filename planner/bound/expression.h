@@ -205,13 +205,10 @@ struct CoalesceExpression : BoundExpression {
   ExpressionList arguments;
 };
 
-// NULLIF(x, y): NULL when equality(x, y) is true, else x (the operator's own left type is
-// `equality_left_type`).
+// NULLIF(x, y): NULL when equality(x, y) is true, else x.
 struct NullIfExpression : BoundExpression {
   static constexpr ExpressionKind expression_kind = ExpressionKind::null_if;
-  const BoundExpression* result = nullptr;  // x as it is returned
-  const BoundExpression* left =
-      nullptr;  // x as `equality` takes it (often the same node as `result`)
+  const BoundExpression* left = nullptr;  // of the type that `equality` takes
   const BoundExpression* right = nullptr;
   Oid equality = 0;  // procedure
 };

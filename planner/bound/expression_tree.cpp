@@ -82,7 +82,6 @@ template <typename N, typename F>
 void children(N& node, F&& f)
   requires NodeOf<N, NullIfExpression>
 {
-  f(node.result);
   f(node.left);
   f(node.right);
 }
