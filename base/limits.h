@@ -33,6 +33,8 @@ inline constexpr size_t stack_reserve_bytes = stack_frame_factor * (size_t{48} <
 inline constexpr size_t pooled_stacks = 256;
 inline constexpr size_t kept_stack_bytes = stack_frame_factor * (size_t{64} << 10);
 inline constexpr size_t kept_large_stack_bytes = size_t{4} << 20;
+// Advisory locks of a session are kept as memory_limit admits them, but for so many.
+inline constexpr size_t free_advisory_locks = 1024;
 // The longest block that an arena keeps behind a statement: its owner may be idle for long.
 inline constexpr size_t kept_arena_bytes = size_t{64} << 10;
 // Large stacks that a thread keeps: more are there while fibers give way on them.

@@ -10,15 +10,26 @@ namespace pgsilo {
 namespace {
 // It only says when to look at the clock next: that fibers take turns in it does not matter.
 thread_local WorkMeter thread_work;
+
+// Null: not here.
+WorkPause* pause_of_running_fiber() {
+  Fiber* fiber = Fiber::current();
+  if (fiber == nullptr || std::uncaught_exceptions() != 0 || std::current_exception() != nullptr)
+    return nullptr;
+  return fiber->work_pause();
+}
+
 }  // namespace
 
 void did_work(size_t bytes) { thread_work.did(bytes); }
 
+void did_needed_work(size_t bytes) {
+  if (!thread_work.is_block_done(bytes)) return;
+  if (WorkPause* pause = pause_of_running_fiber()) pause->give_way();
+}
+
 void pause_work() {
-  Fiber* fiber = Fiber::current();
-  if (fiber == nullptr || fiber->work_pause() == nullptr) return;
-  if (std::uncaught_exceptions() != 0 || std::current_exception() != nullptr) return;
-  fiber->work_pause()->pause_work();
+  if (WorkPause* pause = pause_of_running_fiber()) pause->pause_work();
 }
 
 UnpausedWork::UnpausedWork() : fiber_(Fiber::current()) {

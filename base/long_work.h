@@ -28,6 +28,8 @@ class WorkPause {
  public:
   // May suspend the fiber; throws what is to end the work.
   virtual void pause_work() = 0;
+  // May suspend the fiber.
+  virtual void give_way() = 0;
 
  protected:
   ~WorkPause() = default;
@@ -54,12 +56,16 @@ class WorkMeter {
   // Bytes that were copied, or as much work as that: some 10 microseconds' worth.
   static constexpr size_t block = size_t{64} << 10;
   void did(size_t bytes) {
+    if (is_block_done(bytes)) [[unlikely]]
+      pause_work();
+  }
+  bool is_block_done(size_t bytes) {
     if (bytes < left_) [[likely]] {
       left_ -= bytes;
-      return;
+      return false;
     }
     left_ = block;
-    pause_work();
+    return true;
   }
 
  private:
@@ -68,6 +74,8 @@ class WorkMeter {
 
 // Counted for all such work of the thread: some nanoseconds.
 void did_work(size_t bytes);
+// The same of work that must come to its end: nothing is thrown.
+void did_needed_work(size_t bytes);
 
 // work(begin, end) for the blocks of a value of `size` bytes, in order.
 template <typename Work>

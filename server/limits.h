@@ -57,6 +57,12 @@ inline constexpr size_t replayed_input_bytes = size_t{16} << 20;
 // memory_limit admits them.
 inline constexpr size_t free_statement_bytes = size_t{256} << 10;
 
+// So are more named portals of a session, and savepoints of a block, than this; what one takes.
+inline constexpr size_t free_portals = 100;
+inline constexpr size_t portal_bytes = 2048;
+inline constexpr size_t free_savepoints = 1000;
+inline constexpr size_t savepoint_bytes = 512;
+
 // A statement of a SERIALIZABLE block whose own reads are beaten runs again so often; then the
 // client gets 40001.
 inline constexpr uint32_t serializable_statement_restarts = 16;

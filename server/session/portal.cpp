@@ -1,7 +1,9 @@
 #include "server/session/portal.h"
 
+#include "base/memory_budget.h"
 #include "executor/execution.h"
 #include "executor/held_rows.h"
+#include "server/limits.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -21,6 +23,7 @@ void Portals::add(std::string_view name, std::shared_ptr<Portal> portal) {
     unnamed_ = std::move(portal);
     return;
   }
+  if (named_.size() >= limits::free_portals) require_room(limits::portal_bytes);
   if (!named_.emplace(name, std::move(portal)).second) {
     throw SqlError(sqlstate::duplicate_cursor, concat("cursor \"", name, "\" already exists"));
   }

@@ -1,5 +1,7 @@
 // SAVEPOINT, RELEASE and ROLLBACK TO.
+#include "base/memory_budget.h"
 #include "executor/statement_place.h"
+#include "server/limits.h"
 #include "server/session/transaction_control.h"
 #include "sql/sql_error.h"
 
@@ -21,6 +23,7 @@ size_t TransactionControl::find_savepoint(std::string_view name) const {
 std::string_view TransactionControl::set_savepoint(std::string_view name) {
   require_block("SAVEPOINT");
   open_storage();
+  if (savepoints_.size() >= limits::free_savepoints) require_room(limits::savepoint_bytes);
   savepoints_.push_back({std::string(name),
                          {},
                          advisory_locks_.mark(),

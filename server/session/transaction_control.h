@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -219,7 +220,7 @@ class TransactionControl {
   AwaitedEpoch awaited_{settings_, transaction_};
   AdvisoryLocks advisory_locks_;
   State state_ = State::idle;
-  std::vector<Savepoint> savepoints_;  // oldest first; only in blocks
+  std::deque<Savepoint> savepoints_;  // oldest first; only in blocks. May be millions
   bool careful_ = false;
   bool can_replay_ = true;
   bool reads_snapshot_ = false;     // the next implicit transaction

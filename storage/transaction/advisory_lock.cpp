@@ -3,8 +3,20 @@
 #include <new>
 
 #include "base/append.h"
+#include "base/limits.h"
+#include "base/long_work.h"
+#include "base/memory_budget.h"
 
 namespace pgsilo {
+
+namespace {
+
+constexpr size_t lock_bytes = 256;  // here and in the lock table
+// Of letting go of one, in bytes (WorkMeter::block).
+constexpr size_t release_work = 512;
+constexpr size_t book_work = 64;
+
+}  // namespace
 
 AdvisoryLocks::Held* AdvisoryLocks::find(LockTag tag) {
   auto found = locks_.find(tag);
@@ -22,6 +34,8 @@ TransactionStatus AdvisoryLocks::lock(LockTag tag, LockMode mode, Scope scope, W
                                       const WaitSettings& settings) {
   Held* held = find(tag);
   if (held == nullptr || !held->granted.has(mode)) {
+    if (locks_.size() >= limits::free_advisory_locks && !memory_admits(lock_bytes))
+      return TransactionStatus::out_of_memory;
     TransactionStatus status = gain(tag, mode, policy, settings);
     if (status != TransactionStatus::ok) return status;
     held = book(tag, mode);
@@ -73,6 +87,7 @@ bool AdvisoryLocks::unlock(LockTag tag, LockMode mode) {
 
 void AdvisoryLocks::unlock_all() {
   for (auto& [tag, held] : locks_) {
+    did_needed_work(book_work);
     if (held.counts == Counts()) continue;
     touch(held);
     held.counts = {};
@@ -91,6 +106,7 @@ void AdvisoryLocks::rollback_to(Mark mark) {
     Held& held = *taken_.back().held;
     touch(held);
     held.transaction.remove(taken_.back().mode);
+    did_needed_work(book_work);
   }
   if (attempt_ > mark) attempt_ = mark;
 }
@@ -103,7 +119,10 @@ LockModes AdvisoryLocks::wanted(const Held& held) {
 }
 
 void AdvisoryLocks::settle_touched() {
+  size_t settled = 0;
   for (Held* held : touched_) {
+    did_needed_work(release_work);
+    if (++settled % limits::free_advisory_locks == 0) table_.free_spares(owner_);
     held->touched = false;
     stands_ |= held->counts != held->before;
     LockModes keeps = wanted(*held);
@@ -112,6 +131,14 @@ void AdvisoryLocks::settle_touched() {
     if (keeps.empty()) locks_.erase(LockTag(held->tag));
   }
   touched_.clear();
+  if (locks_.empty() && settled >= limits::free_advisory_locks) give_memory_back();
+}
+
+void AdvisoryLocks::give_memory_back() {
+  table_.free_spares(owner_);
+  locks_ = {};
+  free_memory(touched_);
+  if (taken_.empty()) free_memory(taken_);
 }
 
 void AdvisoryLocks::undo() {

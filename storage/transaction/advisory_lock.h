@@ -92,6 +92,7 @@ class AdvisoryLocks {
   Held* book(LockTag tag, LockMode mode);
   void touch(Held& held);
   void settle_touched();
+  void give_memory_back();
 
   LockTable& table_;
   LockOwner& owner_;

@@ -88,6 +88,7 @@ LockOwner& LockTable::take_owner() {
 void LockTable::return_owner(LockOwner& owner) {
   PGSILO_CHECK(!owner.holds_any());
   PGSILO_DCHECK(owner.awaited_.load(std::memory_order_relaxed) == 0);
+  free_spares(owner);
   std::lock_guard guard(owners_mutex_);
   owner.next_free_ = free_owners_;
   free_owners_ = &owner;

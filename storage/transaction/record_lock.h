@@ -233,6 +233,8 @@ class LockTable {
   // Undoes what was acquired, but for the `keep` oldest. The caller holds the pin under
   // which they were acquired.
   void release_locks(LockOwner& owner, size_t keep = 0);
+  // What the owner keeps of released locks for its next ones.
+  static void free_spares(LockOwner& owner);
   // How many wait for the lock; for tests and monitoring.
   size_t waiters(LockTag tag) const;
   // Of the lists in which queues are looked for; for tests. Not all from one moment.
@@ -296,7 +298,6 @@ class LockTable {
   TransactionStatus make_ready(LockTag tag, Waiter& waiter, WaitPolicy policy);
   static void reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockModes modes);
   bool grant_out_of_turn(LockOwner& owner, LockTag tag);
-  static void free_spares(LockOwner& owner);
   TransactionStatus gain_strong(LockOwner& owner, Relation& relation, LockMode mode,
                                 WaitPolicy policy, const WaitSettings& settings);
   static TransactionStatus wait_for_commits(EpochManager& epochs, const WaitSettings& settings);

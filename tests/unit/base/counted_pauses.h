@@ -10,6 +10,8 @@
 namespace pgsilo {
 
 struct CountedPauses final : WorkPause {
+  void give_way() override { ++ways_given; }
+  int ways_given = 0;
   int count = 0;
   int last = 1000;  // the pause that ends the work
   void pause_work() override {
