@@ -188,6 +188,7 @@ bool Wal::State::prepare_stores(std::string* why) {
     unsigned workers =
         static_cast<unsigned>((options.workers + units.size() - 1 - i) / units.size());
     SegmentStoreOptions store{.directory = unit.directory->path(),
+                              .log = unit.directory->log(),
                               .segment_bytes = options.segment_bytes,
                               .ring_bytes = options.buffer_bytes * workers,
                               .workers = workers,

@@ -16,10 +16,11 @@ namespace {
 
 class CheckpointFiles : public ::testing::Test {
  protected:
-  static WalOptions options() {
+  WalOptions options() const {
     WalOptions options = LoggedEngine::small_options();
     options.workers = 1;
     options.checkpoint_at_stop = false;
+    options.checkpoint_directories = directories_;
     return options;
   }
 
@@ -111,6 +112,7 @@ class CheckpointFiles : public ::testing::Test {
 
   SimulatedFileSystem disk_{3};
   Content content_;
+  std::vector<std::string> directories_ = {"checkpoint"};
 };
 
 // The ranges of blocks for which `counts` is true.
@@ -253,7 +255,10 @@ TEST_F(CheckpointFiles, OfACopyThatWentOnAreRefused) {
   ASSERT_NO_FATAL_FAILURE(expect_refused("was written by a copy of this database"));
   ASSERT_NO_FATAL_FAILURE(write_file(foreign_path, foreign.substr(0, foreign.size() - 4096)));
   ASSERT_NO_FATAL_FAILURE(expect_refused("was written by a copy of this database"));
-  ASSERT_NO_FATAL_FAILURE(write_file(foreign_path, own));
+  // It does not hide the right one, whose directory has moved.
+  directories_.emplace_back("moved");
+  ASSERT_TRUE(disk_.create_directory("/data/moved").ok());
+  ASSERT_NO_FATAL_FAILURE(write_file("/data/moved" + foreign_path.substr(16), own));
   ASSERT_NO_FATAL_FAILURE(expect_content());
 }
 

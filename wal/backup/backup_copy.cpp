@@ -10,6 +10,7 @@
 #include "wal/layout/log_directory.h"
 #include "wal/log/log_format.h"
 #include "wal/log/segment_reader.h"
+#include "wal/recovery/opened_checkpoint.h"
 
 namespace pgsilo {
 namespace {
@@ -87,24 +88,21 @@ class Copier {
     return result.ok() || fail("sync file", to, result);
   }
 
-  // Where the label has it, or wherever it is found: directories may move.
-  std::string find_checkpoint_file(const std::string& directory, const std::string& name) {
-    std::vector<std::string> places = {directory};
-    places.insert(places.end(), source_.checkpoint_directories.begin(),
-                  source_.checkpoint_directories.end());
-    for (const std::string& place : places) {
-      std::string path = join_path(join_path(source_.data_directory, place), name);
-      std::unique_ptr<File> file;
-      if (files_.open(path, {}, &file).ok()) return path;
-    }
-    return join_path(join_path(source_.data_directory, directory), name);
+  // Where the label has it, or wherever it is found: directories may move. A fault is verify's
+  // business.
+  std::string find_checkpoint_file(const CheckpointFile& file) {
+    OpenedCheckpointFile found;
+    static_cast<void>(open_checkpoint_file(files_, source_.data_directory,
+                                           source_.checkpoint_directories, label_.control.database,
+                                           file, &found));
+    return found.path;
   }
 
   bool copy_checkpoint() {
     if (!make_inside(checkpoint_directory)) return false;
     for (CheckpointFile& file : label_.control.checkpoint.files) {
       std::string name = file.identity(label_.control.database).name();
-      std::string from = find_checkpoint_file(file.directory, name);
+      std::string from = find_checkpoint_file(file);
       file.directory = checkpoint_directory;
       if (!copy_file(from, join_path(join_path(target_, checkpoint_directory), name))) return false;
     }

@@ -9,6 +9,7 @@
 
 #include "base/checksum.h"
 #include "base/file.h"
+#include "wal/backup/timestamp.h"
 #include "wal/layout/lsn_text.h"
 
 namespace pgsilo {
@@ -114,6 +115,7 @@ bool read_backup_label(std::string_view text, BackupLabel* label, std::string* w
   }
   text = text.substr(0, end);
   std::optional<std::string_view> name = line_of(text, label_line);
+  std::optional<std::string_view> started = line_of(text, time_line);
   std::optional<std::string_view> stop = line_of(text, stop_line);
   std::optional<std::string_view> control = line_of(text, control_line);
   std::optional<Epoch> epoch = stop ? parse_lsn(*stop) : std::nullopt;
@@ -128,6 +130,9 @@ bool read_backup_label(std::string_view text, BackupLabel* label, std::string* w
     return false;
   }
   label->label = name.value_or("");
+  uint64_t started_us = 0;
+  if (started && parse_timestamp(*started, &started_us))
+    label->started_us = static_cast<int64_t>(started_us);
   label->stop = *epoch;
   return true;
 }

@@ -244,11 +244,9 @@ FileResult SegmentStore::make_segment(uint64_t number) {
   std::string finished = join_path(options_.directory, segment_name(number));
   while (std::optional<uint64_t> retired = take_retired()) {
     std::string path = join_path(options_.directory, segment_name(*retired));
-    std::unique_ptr<File> file;
-    uint64_t bytes = 0;
-    FileResult result = files_.open(path, {}, &file);
-    if (result.ok()) result = file->size(&bytes);
-    if (result.ok() && bytes == options_.segment_bytes) return files_.rename(path, finished);
+    bool may = false;
+    FileResult result = may_be_reused(path, &may);
+    if (result.ok() && may) return files_.rename(path, finished);
     if (result.ok()) result = files_.remove(path);
     if (!result.ok() && result.status != FileStatus::not_found) return result;
   }
@@ -258,6 +256,23 @@ FileResult SegmentStore::make_segment(uint64_t number) {
   if (!result.ok())
     (void)files_.remove(unfinished);  // gives back what space it took; the failure is reported
   return result;
+}
+
+// Of the right size, and of this log: nobody has read it since it was retired, and what another log
+// wrote would be taken for damage in its new place.
+FileResult SegmentStore::may_be_reused(const std::string& path, bool* may) const {
+  std::unique_ptr<File> file;
+  uint64_t bytes = 0;
+  FileResult result = files_.open(path, {}, &file);
+  if (result.ok()) result = file->size(&bytes);
+  if (!result.ok() || bytes != options_.segment_bytes) return result;
+  AlignedBytes first = allocate_aligned(log_format::block_unit);
+  size_t got = 0;
+  result = file->read_at(first.get(), log_format::block_unit, 0, &got);
+  if (!result.ok()) return result;
+  std::optional<BlockClaim> claim = read_claim({first.get(), got});
+  *may = !claim || claim->place.log.high == short_identity(options_.log);
+  return {};
 }
 
 std::optional<uint64_t> SegmentStore::take_retired() {

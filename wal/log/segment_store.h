@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/random.h"
 #include "storage/epoch/epoch.h"
 #include "storage/transaction/redo_sink.h"
 
@@ -54,6 +55,7 @@ struct Segment {
 
 struct SegmentStoreOptions {
   std::string directory;
+  Uuid log = {};  // whose directory it is
   size_t segment_bytes = 0;
   size_t ring_bytes = 0;  // of all workers that log here
   unsigned workers = 0;
@@ -139,6 +141,7 @@ class SegmentStore {
   FileResult prepare_next();
   FileResult write_zeros(const std::string& path);
   FileResult make_segment(uint64_t number);
+  FileResult may_be_reused(const std::string& path, bool* may) const;
   std::optional<uint64_t> take_retired();
   // With mutex_: down to one that the incarnation may begin in, and of a busy log to what others
   // may want.

@@ -138,13 +138,24 @@ CheckpointFault open_checkpoint_file(FileSystem& files, const std::string& data_
                                      const std::vector<std::string>& directories,
                                      const Uuid& database, const CheckpointFile& file,
                                      OpenedCheckpointFile* opened) {
-  opened->identity = file.identity(database);
-  opened->path = file.path(data_directory, database);
-  for (const std::string& directory : directories) {
-    if (is_there(files, opened->path)) break;
-    std::string path = join_path(join_path(data_directory, directory), opened->identity.name());
-    if (is_there(files, path)) opened->path = path;
+  CheckpointFileIdentity identity = file.identity(database);
+  std::vector<std::string> paths = {file.path(data_directory, database)};
+  for (const std::string& directory : directories)
+    paths.push_back(join_path(join_path(data_directory, directory), identity.name()));
+  // One of that name may be another's: the number of a checkpoint that came to nothing is given
+  // again.
+  std::optional<CheckpointFault> first;
+  for (const std::string& path : paths) {
+    if (!is_there(files, path)) continue;
+    OpenedCheckpointFile found{.identity = identity, .path = path, .footer = {}};
+    CheckpointFault fault = FileOpener(files, file, found).run();
+    if (first && fault) continue;
+    *opened = std::move(found);
+    if (!fault) return fault;
+    first = std::move(fault);
   }
+  if (first) return *first;
+  *opened = {.identity = identity, .path = paths.front(), .footer = {}};
   return FileOpener(files, file, *opened).run();
 }
 

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "base/file_simulated.h"
 #include "wal/log/log_format.h"
 
@@ -27,7 +31,8 @@ class SegmentStoreTest : public ::testing::Test {
                       {.directory = "/log",
                        .segment_bytes = log_format::min_segment_bytes,
                        .ring_bytes = 1 << 16,
-                       .workers = 1}};
+                       .workers = 1,
+                       .retired_bytes = 4 * log_format::min_segment_bytes}};
   uint64_t next_block_ = 0;
 };
 
@@ -54,6 +59,23 @@ TEST_F(SegmentStoreTest, FirstBehindIsOneThatIsThere) {
   ASSERT_TRUE(store_.retire_below(3).ok());
   EXPECT_EQ(first_behind(9), 0U);
   EXPECT_EQ(first_behind(10), 3U);
+}
+
+// Whoever put it there: in its new place it would be taken for damage.
+TEST_F(SegmentStoreTest, WhatAnotherLogHasWrittenIsNotUsedAgain) {
+  for (uint64_t complete : {0, 5, 9}) begin_segment(complete);
+  char block[log_format::block_unit] = {};
+  seal_block(block, {.log = {1, 2}, .segment = 1, .offset = 0}, {}, 0, nullptr);
+  std::string first = "/log/" + segment_name(1);
+  disk_.corrupt(first, 0, {block, sizeof block});
+  ASSERT_TRUE(store_.retire_below(3).ok());
+  while (store_.wants_segments()) ASSERT_TRUE(store_.prepare_one().ok());
+  std::vector<std::string> names;
+  ASSERT_TRUE(disk_.list("/log", &names).ok());
+  EXPECT_EQ(std::count(names.begin(), names.end(), segment_name(1)), 0);
+  EXPECT_EQ(std::count(names.begin(), names.end(), segment_name(2)), 0);
+  for (const std::string& name : names)
+    EXPECT_FALSE(is_foreign_block(disk_.content("/log/" + name), Uuid{})) << name;
 }
 
 }  // namespace
