@@ -33,8 +33,10 @@ class ByteBuffer {
   bool empty() const { return size_ == 0; }
   std::string_view view() const { return {data_, size_}; }
   // Whether growth beyond `free_bytes` asks whether memory_limit admits it, and throws
-  // MemoryLimitReached when not. It asks where it allocates: what was admitted earlier, before the
-  // fiber gave way, a measurement in between would give to another as well.
+  // MemoryLimitReached when not, as it does unless told otherwise. It asks where it allocates: what
+  // was admitted earlier, before the fiber gave way, a measurement in between would give to another
+  // as well. What must go on above the limit does not ask. It is the buffer's own: no content that
+  // moves takes it along.
   void set_asks(bool asks) { asks_ = asks; }
   static constexpr size_t free_bytes = size_t{256} << 10;
 
@@ -85,7 +87,6 @@ class ByteBuffer {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
-    std::swap(asks_, other.asks_);
   }
 
  private:
@@ -99,7 +100,7 @@ class ByteBuffer {
   char* data_ = nullptr;
   size_t size_ = 0;
   size_t capacity_ = 0;
-  bool asks_ = false;
+  bool asks_ = true;
 };
 
 }  // namespace pgsilo

@@ -57,7 +57,8 @@ struct ExecutionState {
   ExecutionContext& session;
   RowContext rows;
   std::vector<Datum> registers;
-  Arena memory;                        // emptied at the start of each run
+  // Emptied at the start of each run. A change remembers rows in it.
+  Arena memory{ArenaLimit::reserve};
   Scratch* scratches = nullptr;        // all of the operators'; they live as long as these
   ReadBuffer* read_buffers = nullptr;  // likewise
   std::unique_ptr<Operator> root;

@@ -28,6 +28,7 @@ TableWriter::TableWriter(ExecutionState& state, const TableDescriptor& table,
       watch_(ReferenceWatch::of(state, table, changes)),
       may_load_(table.primary_key.is_hidden_row_id()),
       entry_buffer_(entry_memory_) {
+  row_.set_asks(false);  // UPDATE in place goes on above memory_limit
   for (const auto& index : table.indexes) {
     if (!index->is_primary_tree()) secondary_.push_back(index.get());
     may_load_ &= !index->unique;

@@ -4,8 +4,8 @@
 
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include "base/asking_allocator.h"
 #include "base/byte_buffer.h"
 #include "executor/copy/copy_options.h"
 
@@ -36,7 +36,7 @@ class CopyFieldSplitter {
   }
 
   const CopyOptions& options_;
-  std::vector<CopyField> fields_;  // the first count_ are the line's: nothing is built per field
+  AskingVector<CopyField> fields_;  // the first count_ are the line's: nothing is built per field
   size_t count_ = 0;
   ByteBuffer scratch_;  // never longer than the line, reserved before: views into it stay
 };

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
+#include "base/asking_allocator.h"
 #include "base/byte_buffer.h"
 #include "executor/copy/copy_options.h"
 
@@ -57,7 +57,7 @@ class CopyLines {
   bool in_quotes_ = false;
   bool after_escape_ = false;
   bool copy_ends_ = false;  // where it ends is the end-of-copy marker
-  std::string last_;        // what stood before that
+  AskingString last_;       // what stood before that
   uint64_t number_ = 0;
   uint64_t quoted_line_ends_ = 0;
 };

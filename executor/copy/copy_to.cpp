@@ -27,8 +27,6 @@ class LinePrinter final : public ResultSink {
               std::span<const ResultColumn> columns)
       : state_(state), options_(options), force_quote_(std::move(force_quote)) {
     for (const ResultColumn& column : columns) types_.push_back(&type_info(column.type_oid));
-    value_.set_asks(true);
-    line_.set_asks(true);
   }
 
   void header(std::span<const ResultColumn> columns) {

@@ -1,8 +1,6 @@
 // Steps on arrays: made of values, compared with, cast.
-#include <vector>
-
+#include "base/asking_allocator.h"
 #include "base/long_work.h"
-#include "base/memory_budget.h"
 #include "executor/expression/steps.h"
 #include "sql/types/array.h"
 
@@ -70,8 +68,7 @@ const Step* convert_elements(const Step* step, Datum* registers, RowContext& con
     return step + 1;
   }
   ArrayReader reader(array);
-  std::vector<Datum> values;
-  require_room(reader.count() * sizeof(Datum));
+  AskingVector<Datum> values;
   values.reserve(reader.count());
   Datum value;
   WorkMeter meter;

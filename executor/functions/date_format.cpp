@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/byte_buffer.h"
+#include "base/asking_allocator.h"
 #include "base/long_work.h"
 #include "executor/functions/date_template.h"
 #include "executor/functions/function.h"
@@ -39,7 +39,7 @@ std::string in_case(string_view text, LetterCase letters) {
   return result;
 }
 
-void number(int64_t value, int width, const DateTemplateNode& node, std::string& out) {
+void number(int64_t value, int width, const DateTemplateNode& node, AskingString& out) {
   char text[32];
   if (node.fill_mode) width = 1;
   // A sign takes a place of its own beside the digits.
@@ -68,11 +68,11 @@ void number(int64_t value, int width, const DateTemplateNode& node, std::string&
 }
 
 // In so many places, the sign among them.
-void signed_number(int64_t value, int places, const DateTemplateNode& node, std::string& out) {
+void signed_number(int64_t value, int places, const DateTemplateNode& node, AskingString& out) {
   number(value, value < 0 ? places - 1 : places, node, out);
 }
 
-void name(string_view text, const DateTemplateNode& node, size_t width, std::string& out) {
+void name(string_view text, const DateTemplateNode& node, size_t width, AskingString& out) {
   out += in_case(text, node.letters);
   if (!node.fill_mode && text.size() < width) out.append(width - text.size(), ' ');
 }
@@ -127,7 +127,7 @@ IsoDate iso_date(const Moment& moment) {
   return iso;
 }
 
-void print_year(const Moment& moment, const DateTemplateNode& node, std::string& out) {
+void print_year(const Moment& moment, const DateTemplateNode& node, AskingString& out) {
   int64_t year = shown_year(moment, moment.fields.year);
   if (node.pattern == DatePattern::year_with_comma) {
     char text[32];
@@ -149,7 +149,7 @@ void require_calendar_date(const Moment& moment) {
       .hint("Intervals are not tied to specific calendar dates.");
 }
 
-void print_zone(const Moment& moment, const DateTemplateNode& node, std::string& out) {
+void print_zone(const Moment& moment, const DateTemplateNode& node, AskingString& out) {
   require_calendar_date(moment);
   if (moment.zone == nullptr) {
     if (node.pattern == DatePattern::zone_name) return;
@@ -175,7 +175,7 @@ void print_zone(const Moment& moment, const DateTemplateNode& node, std::string&
   out += text;
 }
 
-void print_clock(const Moment& moment, const DateTemplateNode& node, std::string& out) {
+void print_clock(const Moment& moment, const DateTemplateNode& node, AskingString& out) {
   const DateTimeFields& fields = moment.fields;
   int64_t hour = moment.is_interval ? moment.hour : fields.hour;
   switch (node.pattern) {
@@ -206,7 +206,7 @@ void print_clock(const Moment& moment, const DateTemplateNode& node, std::string
 }
 
 // Of an interval the months that its years leave, counted from December down if they are negative.
-void print_roman_month(const Moment& moment, const DateTemplateNode& node, std::string& out) {
+void print_roman_month(const Moment& moment, const DateTemplateNode& node, AskingString& out) {
   int year = moment.fields.year;
   int month = moment.fields.month;
   if (month == 0 && year == 0) return;
@@ -215,7 +215,7 @@ void print_roman_month(const Moment& moment, const DateTemplateNode& node, std::
   name(roman_months[month - 1], node, 4, out);
 }
 
-void print_names(const Moment& moment, const DateTemplateNode& node, std::string& out) {
+void print_names(const Moment& moment, const DateTemplateNode& node, AskingString& out) {
   require_calendar_date(moment);
   int month = moment.fields.month;
   switch (node.pattern) {
@@ -234,7 +234,7 @@ void print_names(const Moment& moment, const DateTemplateNode& node, std::string
   }
 }
 
-void print_date_field(const Moment& moment, const DateTemplateNode& node, std::string& out) {
+void print_date_field(const Moment& moment, const DateTemplateNode& node, AskingString& out) {
   const DateTimeFields& fields = moment.fields;
   int64_t day_of_year =
       moment.is_interval ? (int64_t{fields.year} * 12 + fields.month) * 30 + fields.day
@@ -290,7 +290,7 @@ void print_date_field(const Moment& moment, const DateTemplateNode& node, std::s
   }
 }
 
-void print_node(const Moment& moment, const DateTemplateNode& node, std::string& out) {
+void print_node(const Moment& moment, const DateTemplateNode& node, AskingString& out) {
   int64_t hour = moment.is_interval ? moment.hour : moment.fields.hour;
   bool afternoon = hour % 24 >= 12;
   switch (node.pattern) {
@@ -343,7 +343,7 @@ void print_node(const Moment& moment, const DateTemplateNode& node, std::string&
 
 Datum printed(EvalContext& context, const Moment& moment, string_view pattern) {
   if (pattern.empty()) return Datum();
-  std::string out;
+  AskingString out;
   WorkMeter meter;
   for (const DateTemplateNode& node : parse_date_template(pattern)) {
     meter.did(256);

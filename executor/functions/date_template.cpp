@@ -1,6 +1,5 @@
 #include "executor/functions/date_template.h"
 
-#include "base/append.h"
 #include "base/long_work.h"
 #include "sql/types/scan.h"
 #include "sql/types/text.h"
@@ -126,8 +125,8 @@ bool is_name(DatePattern pattern) {
 
 }  // namespace
 
-std::vector<DateTemplateNode> parse_date_template(std::string_view text) {
-  std::vector<DateTemplateNode> nodes;
+AskingVector<DateTemplateNode> parse_date_template(std::string_view text) {
+  AskingVector<DateTemplateNode> nodes;
   WorkMeter meter;
   while (!text.empty()) {
     meter.did(256);
@@ -144,7 +143,7 @@ std::vector<DateTemplateNode> parse_date_template(std::string_view text) {
       node.ordinal_lower = text.starts_with("th");
       node.ordinal = take(&text, "TH", "th");
       if (!node.ordinal && text.starts_with("SP")) text.remove_prefix(2);
-      append(nodes, node);
+      nodes.push_back(node);
       continue;
     }
     if (text.empty()) break;
@@ -155,14 +154,14 @@ std::vector<DateTemplateNode> parse_date_template(std::string_view text) {
       while (!text.empty() && text.front() != '"') {
         if (text.front() == '\\' && text.size() > 1) text.remove_prefix(1);
         take_character(&text, &node);
-        append(nodes, node);
+        nodes.push_back(node);
       }
       if (!text.empty()) text.remove_prefix(1);
       continue;
     }
     if (text.front() == '\\' && text.size() > 1 && text[1] == '"') text.remove_prefix(1);
     take_character(&text, &node);
-    append(nodes, node);
+    nodes.push_back(node);
   }
   return nodes;
 }

@@ -4,7 +4,8 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
+
+#include "base/asking_allocator.h"
 
 namespace pgsilo {
 
@@ -66,6 +67,6 @@ inline constexpr const char* month_names[] = {"January",   "February", "March", 
 inline constexpr const char* day_names[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                             "Thursday", "Friday", "Saturday"};
 
-std::vector<DateTemplateNode> parse_date_template(std::string_view text);
+AskingVector<DateTemplateNode> parse_date_template(std::string_view text);
 
 }  // namespace pgsilo

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/asking_allocator.h"
 #include "base/byte_buffer.h"
 #include "base/long_work.h"
 #include "executor/functions/function.h"
@@ -26,8 +27,8 @@ using Place = NumberPicture::Place;
 
 // Of the other places those stay that do not show the number itself: as blanks, without FM. SG ends
 // all, as in PostgreSQL, which has no sign to print there.
-std::string with_roman(const NumberPicture& picture, int64_t number) {
-  std::string text;
+AskingString with_roman(const NumberPicture& picture, int64_t number) {
+  AskingString text;
   for (const NumberPicture::Node& node : picture.nodes) {
     switch (node.place) {
       case Place::roman:
@@ -74,7 +75,7 @@ Digits digits_of(string_view text) {
   digits.before = text.substr(0, point);
   if (point != string_view::npos) digits.after = text.substr(point + 1);
   if (digits.before == "0") digits.before.clear();
-  bool zero = digits.before.empty() && digits.after.find_first_not_of('0') == std::string::npos;
+  bool zero = digits.before.empty() && digits.after.find_first_not_of('0') == string_view::npos;
   if (zero) digits.negative = false;
   return digits;
 }
@@ -98,7 +99,7 @@ class Painter {
   Painter(const NumberPicture& picture, const Digits& digits)
       : picture_(picture), digits_(digits) {}
 
-  std::string paint() {
+  AskingString paint() {
     // Nothing before the point is a zero there: '.9' has no room for 0.5.
     overflow_ = std::max(static_cast<int>(digits_.before.size()), 1) > picture_.before;
     first_shown_ = picture_.before - static_cast<int>(digits_.before.size());
@@ -284,7 +285,7 @@ class Painter {
 
   const NumberPicture& picture_;
   const Digits& digits_;
-  std::string out_;
+  AskingString out_;
   int place_ = 0;     // digit places passed before the point
   int fraction_ = 0;  // and after it
   int first_shown_ = 0;
@@ -308,8 +309,9 @@ Datum formatted(EvalContext& context, Datum value, string_view pattern) {
     return Datum::of_bytes(arena.copy_string(with_roman(picture, whole)));
   }
   if (picture.exponent && !finite) {
-    std::string filled = concat(" ", std::string(static_cast<size_t>(picture.before), '#'), ".",
-                                std::string(static_cast<size_t>(picture.after) + 4, '#'));
+    AskingString filled(" ");
+    filled.append(static_cast<size_t>(picture.before), '#').append(1, '.');
+    filled.append(static_cast<size_t>(picture.after) + 4, '#');
     return Datum::of_bytes(arena.copy_string(filled));
   }
   if (picture.exponent) {
@@ -369,7 +371,7 @@ Datum text_to_number(EvalContext& context, const Datum* a) {
   NumberPicture picture = read_number_picture(a[1].bytes());
   if (picture.roman) throw_unsupported("\"RN\" for input");
   string_view text = trim_space(a[0].bytes());
-  std::string number;
+  AskingString number;
   bool negative = false;
   auto take_sign = [&] {
     if (text.empty()) return;
@@ -388,7 +390,7 @@ Datum text_to_number(EvalContext& context, const Datum* a) {
         if (is_digit(c)) {
           number += c;
           text.remove_prefix(1);
-        } else if (c == '.' && number.find('.') == std::string::npos) {
+        } else if (c == '.' && number.find('.') == string_view::npos) {
           number += c;
           text.remove_prefix(1);
         }
@@ -412,7 +414,7 @@ Datum text_to_number(EvalContext& context, const Datum* a) {
         text.remove_prefix(1);
     }
   }
-  if (number.find_first_of("0123456789") == std::string::npos) {
+  if (number.find_first_of("0123456789") == string_view::npos) {
     throw SqlError(sqlstate::invalid_text_representation,
                    concat("invalid input syntax for type numeric: \"",
                           a[0].bytes().empty() ? " " : a[0].bytes(), "\""));

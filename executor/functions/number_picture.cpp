@@ -1,6 +1,5 @@
 #include "executor/functions/number_picture.h"
 
-#include "base/append.h"
 #include "base/long_work.h"
 #include "sql/sql_error.h"
 #include "sql/types/scan.h"
@@ -27,7 +26,7 @@ class PictureReader {
     return true;
   }
   void add(Place place, char text = 0, bool lower = false) {
-    append(picture_.nodes, {place, text, lower});
+    picture_.nodes.push_back({place, text, lower});
   }
   [[noreturn]] static void fail(const char* message) {
     throw SqlError(sqlstate::syntax_error, message);

@@ -4,7 +4,8 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
+
+#include "base/asking_allocator.h"
 
 namespace pgsilo::functions {
 
@@ -28,7 +29,7 @@ struct NumberPicture {
     char text = 0;  // of a literal
     bool lower = false;
   };
-  std::vector<Node> nodes;
+  AskingVector<Node> nodes;
   int before = 0;  // digit places
   int after = 0;
   int shifted = 0;         // digits after V: the number is multiplied by 10^shifted

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/asking_allocator.h"
 #include "base/long_work.h"
 #include "executor/functions/function.h"
 #include "executor/functions/regular_expression.h"
@@ -53,14 +54,14 @@ Datum similar_substring(EvalContext&, const Datum* a) {
                             similar_to_regular_expression(a[1].bytes(), a[2].bytes()));
 }
 
-void append_value(string_view value, std::string& out) {
+void append_value(string_view value, AskingString& out) {
   in_blocks(value.size(),
             [&](size_t begin, size_t end) { out += value.substr(begin, end - begin); });
 }
 
 // Appends `replacement` with \1..\9 and \& put in.
 void append_replacement(string_view replacement, string_view text,
-                        const RegularExpression& expression, std::string& out, WorkMeter& meter) {
+                        const RegularExpression& expression, AskingString& out, WorkMeter& meter) {
   for (size_t i = 0; i < replacement.size(); ++i) {
     meter.did(16);
     if (replacement[i] != '\\' || i + 1 == replacement.size()) {
@@ -84,7 +85,7 @@ void append_replacement(string_view replacement, string_view text,
 Datum replaced(EvalContext& context, const Datum* a, bool global, bool ignore_case) {
   string_view text = a[0].bytes();
   RegularExpression expression(a[1].bytes(), ignore_case, text.size());
-  std::string out;
+  AskingString out;
   size_t copied = 0;
   size_t start = 0;
   WorkMeter meter;

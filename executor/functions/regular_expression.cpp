@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "base/arena.h"
@@ -145,7 +146,7 @@ std::string translated(std::string_view pattern) {
 }
 
 // One character of a SIMILAR TO pattern, outside of classes and escapes.
-void append_similar(char c, std::string& result) {
+void append_similar(char c, AskingString& result) {
   switch (c) {
     case '%':
       result += ".*";
@@ -313,12 +314,12 @@ RegularExpression::Range RegularExpression::group(size_t index) const {
 
 size_t RegularExpression::group_count() const { return pcre2_get_ovector_count(impl_->match) - 1; }
 
-std::string similar_to_regular_expression(std::string_view pattern, std::string_view escape) {
+AskingString similar_to_regular_expression(std::string_view pattern, std::string_view escape) {
   if (text_length(escape) > 1) {
     throw SqlError(sqlstate::invalid_escape_sequence, "invalid escape string")
         .hint("Escape string must be empty or one character.");
   }
-  std::string result = "^(?:";
+  AskingString result = "^(?:";
   bool in_class = false;
   int separators = 0;
   WorkMeter meter;

@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <string_view>
+
+#include "base/asking_allocator.h"
 
 namespace pgsilo {
 
@@ -33,6 +34,6 @@ class RegularExpression {
 
 // SIMILAR TO: an SQL pattern with `escape` (one character, or none for no escape) as a regular
 // expression that matches whole strings. 22025 for a longer escape.
-std::string similar_to_regular_expression(std::string_view pattern, std::string_view escape);
+AskingString similar_to_regular_expression(std::string_view pattern, std::string_view escape);
 
 }  // namespace pgsilo

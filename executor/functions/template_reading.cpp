@@ -428,7 +428,7 @@ class TemplateReader {
 
   string_view whole_;
   string_view text_;  // what is not read yet
-  std::vector<DateTemplateNode> nodes_;
+  AskingVector<DateTemplateNode> nodes_;
   size_t at_ = 0;
   bool exact_ = false;   // FX
   int64_t skipped_ = 0;  // characters skipped beyond those of the template

@@ -1,9 +1,7 @@
 // Functions of character strings and bytea.
 #include "sql/types/text.h"
 
-#include <vector>
-
-#include "base/append.h"
+#include "base/asking_allocator.h"
 #include "base/byte_buffer.h"
 #include "base/long_work.h"
 #include "executor/execution_context.h"
@@ -209,11 +207,11 @@ Datum count_non_nulls(EvalContext& context, const Datum* a) {
 Datum split_to_array(EvalContext& context, const Datum* a, string_view null_text,
                      bool has_null_text) {
   if (a[0].null) return Datum();
-  std::vector<Datum> parts;
+  AskingVector<Datum> parts;
   WorkMeter meter;
   auto add = [&](string_view part) {
     meter.did(part.size() + sizeof(Datum));
-    append(parts, has_null_text && part == null_text ? Datum() : text(part));
+    parts.push_back(has_null_text && part == null_text ? Datum() : text(part));
   };
   string_view rest = a[0].bytes();
   if (rest.empty()) return make_array(type_oid::text, {}, *context.arena);

@@ -1,5 +1,6 @@
 #include "executor/operator/subplan.h"
 
+#include "base/asking_allocator.h"
 #include "executor/expression/steps.h"
 #include "sql/sql_error.h"
 #include "sql/types/array.h"
@@ -98,7 +99,7 @@ Datum SubplanRun::any_or_all() {
 
 Datum SubplanRun::array(Arena& results) {
   Arena kept(ArenaLimit::memory_limit);
-  std::vector<Datum> values;
+  AskingVector<Datum> values;
   while (plan_->next()) {
     state_.session.maybe_yield();
     values.push_back(

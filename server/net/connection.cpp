@@ -17,6 +17,7 @@
 namespace pgsilo {
 
 Connection::Connection(Worker& worker, int descriptor) : worker_(worker), descriptor_(descriptor) {
+  output_.set_asks(false);  // but while a LongOutput is at it
   worker_.watch(descriptor_, *this);
 }
 

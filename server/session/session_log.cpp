@@ -202,6 +202,7 @@ std::string SessionLog::parameters(const Portal& portal, const TypeContext& type
   UnpausedWork unpaused;
   std::string text;
   ByteBuffer value;
+  value.set_asks(false);
   for (size_t i = 0; i < portal.parameters.size(); ++i) {
     if (i != 0) text += ", ";
     text += concat("$", i + 1, " = ");

@@ -1,8 +1,8 @@
 // numeric: text form, and casts from and to integers and floats.
 #include <charconv>
 #include <cmath>
-#include <string>
 
+#include "base/asking_allocator.h"
 #include "base/byte_buffer.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
@@ -74,7 +74,7 @@ Datum parse_special(std::string_view word) {
 }
 
 Datum build_big(const Scanned& number, int64_t scale, Arena& arena) {
-  std::string digits;
+  AskingString digits;
   digits.reserve(number.whole.size() + number.fraction.size());
   digits.append(number.whole).append(number.fraction);
   size_t first = digits.find_first_not_of('0');

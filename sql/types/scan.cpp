@@ -1,11 +1,22 @@
 #include "sql/types/scan.h"
 
+#include "base/memory_budget.h"
 #include "sql/sql_error.h"
 #include "sql/types/type_functions.h"
 
 namespace pgsilo {
 
+namespace {
+// The message, and what is made of it on its way to the client and the log.
+void require_room_to_quote(std::string_view text) {
+  constexpr size_t copies = 3;
+  constexpr size_t free_bytes = size_t{256} << 10;
+  if (text.size() > free_bytes) require_room(copies * text.size());
+}
+}  // namespace
+
 void throw_invalid_syntax(std::string_view type_name, std::string_view text) {
+  require_room_to_quote(text);
   throw SqlError(sqlstate::invalid_text_representation,
                  concat("invalid input syntax for type ", type_name, ": \"", text, "\""));
 }
@@ -16,6 +27,7 @@ void throw_invalid_syntax_plain(std::string_view type_name) {
 }
 
 void throw_value_out_of_range(std::string_view type_name, std::string_view text) {
+  require_room_to_quote(text);
   throw SqlError(sqlstate::numeric_value_out_of_range,
                  concat("value \"", text, "\" is out of range for type ", type_name));
 }

@@ -1,9 +1,6 @@
 // Text and binary forms of arrays, int2vector and oidvector.
-#include <vector>
-
-#include "base/append.h"
+#include "base/asking_allocator.h"
 #include "base/long_work.h"
-#include "base/memory_budget.h"
 #include "sql/sql_error.h"
 #include "sql/types/array.h"
 #include "sql/types/integer.h"
@@ -120,11 +117,11 @@ class ArrayParser {
 
   void add(std::string_view item) {
     meter_.did(item.size() + 64);
-    append(values_, type_.parse(ctx_.arena->copy_string(item), typmod_, ctx_));
+    values_.push_back(type_.parse(ctx_.arena->copy_string(item), typmod_, ctx_));
   }
 
   void parse_quoted() {
-    std::string item;
+    AskingString item;
     for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
       if (text_[at_] == '\\') ++at_;
       if (at_ < text_.size()) item += text_[at_];
@@ -135,7 +132,7 @@ class ArrayParser {
   }
 
   void parse_plain() {
-    std::string item;
+    AskingString item;
     size_t kept = 0;  // length without trailing blanks
     bool escaped = false;
     while (at_ < text_.size()) {
@@ -155,7 +152,7 @@ class ArrayParser {
     }
     item.resize(kept);
     if (!escaped && equal_ignoring_case(item, "null")) {
-      append(values_, Datum::null_value());
+      values_.push_back(Datum::null_value());
     } else {
       add(item);
     }
@@ -168,7 +165,7 @@ class ArrayParser {
   size_t at_ = 0;
   int32_t lower_ = 1;
   int32_t upper_ = 0;
-  std::vector<Datum> values_;
+  AskingVector<Datum> values_;
   WorkMeter meter_;
 };
 
@@ -194,7 +191,7 @@ void print_item(std::string_view item, char delimiter, ByteBuffer& out) {
 }
 
 Datum parse_vector(Oid element, std::string_view text, TypeContext& ctx) {
-  std::vector<Datum> values;
+  AskingVector<Datum> values;
   const TypeInfo& type = type_info(element);
   size_t at = 0;
   while (true) {
@@ -202,7 +199,7 @@ Datum parse_vector(Oid element, std::string_view text, TypeContext& ctx) {
     if (at == text.size()) break;
     size_t end = at;
     while (end < text.size() && !is_space(text[end])) ++end;
-    append(values, type.parse(text.substr(at, end - at), no_typmod, ctx));
+    values.push_back(type.parse(text.substr(at, end - at), no_typmod, ctx));
     at = end;
   }
   return make_array(element, values, *ctx.arena, 0);
@@ -285,7 +282,7 @@ Datum receive_array(Oid element, std::string_view bytes, int32_t typmod, TypeCon
   }
   check_bounds(lower, count);
   const TypeInfo& type = type_info(element);
-  std::vector<Datum> values(static_cast<size_t>(count));
+  AskingVector<Datum> values(static_cast<size_t>(count));
   for (Datum& value : values) {
     int32_t length = reader.word();
     if (length == -1) continue;
@@ -327,8 +324,7 @@ Datum apply_array_typmod(Datum value, int32_t typmod, bool explicit_cast, TypeCo
   ArrayReader reader(value);
   const TypeInfo& type = type_info(reader.element());
   if (type.apply_typmod == nullptr) return value;
-  std::vector<Datum> values;
-  require_room(reader.count() * sizeof(Datum));
+  AskingVector<Datum> values;
   values.reserve(reader.count());
   Datum element;
   WorkMeter meter;
