@@ -63,6 +63,10 @@ inline constexpr size_t portal_bytes = 2048;
 inline constexpr size_t free_savepoints = 1000;
 inline constexpr size_t savepoint_bytes = 512;
 
+// So are more of a session's settings: the values that it has set, and in a transaction those
+// before.
+inline constexpr size_t free_setting_bytes = size_t{256} << 10;
+
 // A statement of a SERIALIZABLE block whose own reads are beaten runs again so often; then the
 // client gets 40001.
 inline constexpr uint32_t serializable_statement_restarts = 16;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "server/limits.h"
 #include "server/settings/canonical.h"
 #include "sql/internal_error.h"
 #include "sql/sql_error.h"
@@ -96,7 +97,7 @@ void complete_date_style(SettingValue& value, std::string_view present) {
 
 ServerSettings::ServerSettings() {
   for (const SettingDefinition& each : setting_definitions())
-    values_.push_back(parse_setting(each, each.initial));
+    values_.push_back(std::make_shared<SettingValue>(parse_setting(each, each.initial)));
 }
 
 void ServerSettings::set(std::string_view name, std::string_view value) {
@@ -111,21 +112,21 @@ void ServerSettings::set(std::string_view name, std::string_view value) {
 void ServerSettings::set_internal(std::string_view name, std::string_view value) {
   int index = checked_find(name);
   SettingValue parsed = parse_setting(definition(index), value);
-  SettingValue& slot = values_[static_cast<size_t>(index)];
-  if (index == indexes().date_style) complete_date_style(parsed, slot.text);
-  slot = std::move(parsed);
+  SharedSetting& slot = values_[static_cast<size_t>(index)];
+  if (index == indexes().date_style) complete_date_style(parsed, slot->text);
+  slot = std::make_shared<SettingValue>(std::move(parsed));
 }
 
 const SettingValue& ServerSettings::value(std::string_view name) const {
   int index = find_setting(name);
   PGSILO_REQUIRE(index >= 0);
-  return values_[static_cast<size_t>(index)];
+  return *values_[static_cast<size_t>(index)];
 }
 
 // --- Settings ---
 
-Settings::Settings(const ServerSettings& server)
-    : current_(server.values()), reset_(server.values()) {
+Settings::Settings(const ServerSettings& server) : reset_(server.values()) {
+  for (const SharedSetting& each : reset_) slots_.push_back({.now = each, .session = each});
   auto definitions = setting_definitions();
   for (size_t i = 0; i < definitions.size(); ++i) {
     if (definitions[i].reported) reported_.push_back(static_cast<int>(i));
@@ -158,12 +159,12 @@ bool Settings::mode_text(int index, std::string* value) const {
 bool Settings::get(std::string_view name, std::string* value) const {
   int index = find_setting(name);
   if (index >= 0) {
-    if (!mode_text(index, value)) *value = current_[static_cast<size_t>(index)].text;
+    if (!mode_text(index, value)) *value = this->value(index).text;
     return true;
   }
   auto found = custom_.find(lowered(name));
   if (found == custom_.end()) return false;
-  *value = found->second;
+  *value = found->second.now->text;
   return true;
 }
 
@@ -186,9 +187,12 @@ void Settings::check_context(int index, SettingContext least) const {
 }
 
 SettingValue Settings::parse(int index, std::string_view value) const {
+  // Some are lists, of which not only the text is kept.
+  constexpr size_t long_text = 4096;
+  constexpr size_t bytes_per_byte = 48;
+  if (value.size() > long_text) require_room(value.size() * bytes_per_byte);
   SettingValue parsed = parse_setting(definition(index), value);
-  if (index == indexes().date_style)
-    complete_date_style(parsed, current_[static_cast<size_t>(index)].text);
+  if (index == indexes().date_style) complete_date_style(parsed, this->value(index).text);
   return parsed;
 }
 
@@ -202,7 +206,7 @@ void Settings::set(std::string_view name, std::string_view value, bool is_local)
   }
   check_context(index, SettingContext::user);
   SettingValue parsed = parse(index, value);
-  if (!set_mode(index, parsed)) assign(index, std::move(parsed), is_local);
+  if (!set_mode(index, parsed)) assign(index, keep(std::move(parsed)), is_local);
 }
 
 void Settings::reset(std::string_view name, bool is_local) {
@@ -223,7 +227,7 @@ void Settings::reset(std::string_view name, bool is_local) {
 }
 
 void Settings::reset_all() {
-  for (size_t i = 0; i < current_.size(); ++i) {
+  for (size_t i = 0; i < slots_.size(); ++i) {
     int index = static_cast<int>(i);
     std::string ignored;
     const SettingDefinition& each = definition(index);
@@ -231,12 +235,13 @@ void Settings::reset_all() {
         mode_text(index, &ignored)) {
       continue;
     }
-    if (current_[i].text != reset_[i].text) assign(index, reset_[i], false);
+    if (slots_[i].now->text != reset_[i]->text) assign(index, reset_[i], false);
   }
-  std::vector<std::string> names;
-  names.reserve(custom_.size());
-  for (const auto& entry : custom_) names.push_back(entry.first);
-  for (const std::string& name : names) assign_custom(name, "", false);
+  SharedSetting empty = keep({});
+  for (auto custom = custom_.begin(); custom != custom_.end(); ++custom) {
+    make_room_for_change();
+    assign_to(-1, custom, empty, false);
+  }
 }
 
 void Settings::set_at_start(std::string_view name, std::string_view value) {
@@ -244,70 +249,71 @@ void Settings::set_at_start(std::string_view name, std::string_view value) {
   if (index < 0) {
     if (!is_custom_name(name)) throw unrecognized(name);
     check_custom_name(name);
-    custom_[lowered(name)] = value;
+    assign_custom(name, value, false);
     return;
   }
   check_context(index, SettingContext::connection);
-  SettingValue parsed = parse(index, value);
-  current_[static_cast<size_t>(index)] = parsed;
-  reset_[static_cast<size_t>(index)] = std::move(parsed);
-  ++generation_;
+  SharedSetting parsed = keep(parse(index, value));
+  reset_[static_cast<size_t>(index)] = parsed;
+  assign(index, std::move(parsed), false);
 }
 
 void Settings::set_user(std::string_view user) {
-  auto index = static_cast<size_t>(find_setting("session_authorization"));
-  current_[index].text = user;
-  reset_[index].text = user;
+  int index = find_setting("session_authorization");
+  SharedSetting value = keep({.text = std::string(user)});
+  reset_[static_cast<size_t>(index)] = value;
+  assign(index, std::move(value), false);
 }
 
-Settings::Undo& Settings::undo_for(int index, std::string_view custom) {
-  for (Undo& undo : undo_) {
-    if (undo.index == index && undo.custom == custom) return undo;
-  }
-  Undo undo{.index = index, .custom = std::string(custom), .before = {}, .session = {}};
-  if (index >= 0) {
-    undo.before = current_[static_cast<size_t>(index)];
-  } else if (auto found = custom_.find(custom); found != custom_.end()) {
-    undo.before.text = found->second;
-  } else {
-    undo.existed_before = undo.exists_in_session = false;
-  }
-  undo.session = undo.before;
-  undo_.push_back(std::move(undo));
-  return undo_.back();
+// A session may keep a little; beyond it memory_limit is asked, for the books of its changes as
+// well.
+SharedSetting Settings::keep(SettingValue value) {
+  constexpr size_t books = 256;
+  size_t bytes = value.text.size() + books;
+  if (kept_bytes_ + bytes > limits::free_setting_bytes) require_room(bytes);
+  auto release = [this, bytes](const SettingValue* kept) {
+    kept_bytes_ -= bytes;
+    delete kept;
+  };
+  std::unique_ptr<const SettingValue, decltype(release)> kept(new SettingValue(std::move(value)),
+                                                              release);
+  kept_bytes_ += bytes;
+  return kept;
 }
 
-void Settings::store(int index, const std::string& custom, const SettingValue& value, bool exists) {
-  ++generation_;
-  if (index >= 0) {
-    current_[static_cast<size_t>(index)] = value;
-  } else if (exists) {
-    custom_[custom] = value.text;
-  } else {
-    custom_.erase(custom);
-  }
+Settings::Slot& Settings::slot_of(const Change& change) {
+  return change.index >= 0 ? slots_[static_cast<size_t>(change.index)] : change.custom->second;
 }
 
-void Settings::assign(int index, SettingValue value, bool is_local) {
-  if (in_transaction_) {
-    Undo& undo = undo_for(index, {});
-    if (!is_local) undo.session = value;
-  }
-  store(index, {}, value, true);
+void Settings::make_room_for_change() {
+  constexpr size_t first = 16;
+  if (changes_.size() == changes_.capacity())
+    changes_.reserve(std::max(first, 2 * changes_.size()));
+}
+
+void Settings::assign(int index, SharedSetting value, bool is_local) {
+  make_room_for_change();
+  assign_to(index, {}, std::move(value), is_local);
 }
 
 void Settings::assign_custom(std::string_view name, std::string_view value, bool is_local) {
-  std::string key = lowered(name);
-  SettingValue stored;
-  stored.text = value;
-  if (in_transaction_) {
-    Undo& undo = undo_for(-1, key);
-    if (!is_local) {
-      undo.session = stored;
-      undo.exists_in_session = true;
-    }
+  make_room_for_change();
+  SharedSetting kept = keep({.text = std::string(value)});
+  assign_to(-1, custom_.try_emplace(lowered(name)).first, std::move(kept), is_local);
+}
+
+void Settings::assign_to(int index, CustomSettings::iterator custom, SharedSetting value,
+                         bool is_local) {
+  Change change{index, custom, {}};
+  Slot& slot = slot_of(change);
+  if (in_transaction_ && (slot.changed_at == not_changed || slot.changed_at < marked_)) {
+    change.before = slot;
+    slot.changed_at = changes_.size();
+    changes_.push_back(std::move(change));
   }
-  store(-1, key, stored, true);
+  if (!in_transaction_ || !is_local) slot.session = value;
+  slot.now = std::move(value);
+  ++generation_;
 }
 
 // --- the transaction ---
@@ -322,36 +328,41 @@ void Settings::start_transaction() {
 void Settings::end_transaction(bool committed) {
   in_transaction_ = false;
   in_savepoint_ = false;
-  for (const Undo& undo : undo_) {
-    const SettingValue& value = committed ? undo.session : undo.before;
-    store(undo.index, undo.custom, value, committed ? undo.exists_in_session : undo.existed_before);
+  if (!committed) take_back(0);
+  for (const Change& change : changes_) {
+    if (change.before.changed_at != not_changed) continue;  // not the first of its slot
+    Slot& slot = slot_of(change);
+    slot.now = slot.session;
+    slot.changed_at = not_changed;
+    if (slot.now == nullptr) custom_.erase(change.custom);
   }
-  undo_.clear();
+  if (!changes_.empty()) ++generation_;
+  constexpr size_t few = 1024;
+  if (changes_.capacity() > few) {
+    AskingVector<Change>().swap(changes_);
+  } else {
+    changes_.clear();
+  }
+  marked_ = 0;
 }
 
-Settings::Mark Settings::mark() const {
-  Mark mark{{}, modes_};
-  for (const Undo& undo : undo_) {
-    Changed changed{undo, {}, true};
-    if (undo.index >= 0) {
-      changed.now = current_[static_cast<size_t>(undo.index)];
-    } else if (auto found = custom_.find(undo.custom); found != custom_.end()) {
-      changed.now.text = found->second;
-    } else {
-      changed.exists_now = false;
-    }
-    mark.changed.push_back(std::move(changed));
+Settings::Mark Settings::mark() {
+  marked_ = changes_.size();
+  return {marked_, modes_};
+}
+
+void Settings::take_back(size_t changes) {
+  for (; changes_.size() > changes; changes_.pop_back()) {
+    Change& change = changes_.back();
+    slot_of(change) = std::move(change.before);
+    if (slot_of(change).now == nullptr) custom_.erase(change.custom);
+    ++generation_;
   }
-  return mark;
+  marked_ = changes;
 }
 
 void Settings::rollback_to(const Mark& mark) {
-  for (const Undo& undo : undo_) store(undo.index, undo.custom, undo.before, undo.existed_before);
-  undo_.clear();
-  for (const Changed& changed : mark.changed) {
-    store(changed.undo.index, changed.undo.custom, changed.now, changed.exists_now);
-    undo_.push_back(changed.undo);
-  }
+  take_back(mark.changes);
   modes_ = mark.modes;
 }
 
@@ -400,14 +411,15 @@ void Settings::set_transaction_modes(const IsolationLevel* isolation, const bool
 }
 
 std::vector<Settings::Shown> Settings::show_all() const {
+  if (kept_bytes_ > limits::free_setting_bytes) require_room(kept_bytes_);
   std::vector<Shown> shown;
   auto definitions = setting_definitions();
   for (size_t i = 0; i < definitions.size(); ++i) {
     std::string text;
-    if (!mode_text(static_cast<int>(i), &text)) text = current_[i].text;
+    if (!mode_text(static_cast<int>(i), &text)) text = slots_[i].now->text;
     shown.push_back({definitions[i].name, std::move(text), definitions[i].description});
   }
-  for (const auto& [name, value] : custom_) shown.push_back({name, value, {}});
+  for (const auto& [name, value] : custom_) shown.push_back({name, value.now->text, {}});
   std::sort(shown.begin(), shown.end(), [](const Shown& left, const Shown& right) {
     return lowered(left.name) < lowered(right.name);
   });

@@ -7,14 +7,19 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/asking_allocator.h"
 #include "executor/execution_context.h"
 #include "server/settings/setting_definition.h"
 
 namespace pgsilo {
+
+// Shared by all that go back to it: sessions, and the changes of a transaction.
+using SharedSetting = std::shared_ptr<const SettingValue>;
 
 // What every new session starts with.
 class ServerSettings {
@@ -24,11 +29,11 @@ class ServerSettings {
   void set(std::string_view name, std::string_view value);
   // For what the server finds out itself; the context is not checked.
   void set_internal(std::string_view name, std::string_view value);
-  const std::vector<SettingValue>& values() const { return values_; }
+  const std::vector<SharedSetting>& values() const { return values_; }
   const SettingValue& value(std::string_view name) const;
 
  private:
-  std::vector<SettingValue> values_;
+  std::vector<SharedSetting> values_;
 };
 
 enum class IsolationLevel : uint8_t {
@@ -47,6 +52,8 @@ struct TransactionModes {
 class Settings final : public SettingsAccessor {
  public:
   explicit Settings(const ServerSettings& server);
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
 
   // --- SettingsAccessor ---
   bool get(std::string_view name, std::string* value) const override;
@@ -61,7 +68,7 @@ class Settings final : public SettingsAccessor {
   // The setting's own spelling, for messages and SHOW's column name; throws 42704 when there is
   // none.
   std::string_view canonical_name(std::string_view name) const;
-  const SettingValue& value(int index) const { return current_[static_cast<size_t>(index)]; }
+  const SettingValue& value(int index) const { return *slots_[static_cast<size_t>(index)].now; }
   // Every setting: (name, value, description), as SHOW ALL lists them.
   struct Shown {
     std::string_view name;
@@ -76,8 +83,11 @@ class Settings final : public SettingsAccessor {
   void fix_transaction_modes() { modes_fixed_ = true; }
   void end_transaction(bool committed);
   // For savepoints: what the transaction has changed so far, and going back to it.
-  struct Mark;
-  Mark mark() const;
+  struct Mark {
+    size_t changes;
+    TransactionModes modes;
+  };
+  Mark mark();
   void rollback_to(const Mark& mark);
   // SET TRANSACTION READ ONLY ends with the savepoint that it was given in.
   void restore_modes(const Mark& mark);
@@ -94,45 +104,45 @@ class Settings final : public SettingsAccessor {
   std::span<const int> reported_settings() const { return reported_; }
 
  private:
-  struct Undo {
+  // A setting of the table, or a custom one: that is there when it has a value.
+  struct Slot {
+    SharedSetting now;
+    SharedSetting session;            // what stays if the transaction commits
+    size_t changed_at = not_changed;  // the newest of changes_ that is about it
+  };
+  using CustomSettings = std::map<std::string, Slot, std::less<>>;
+  // What a slot was before: one for each that was changed since the newest savepoint.
+  struct Change {
     int index;  // -1: custom
-    std::string custom;
-    SettingValue before;         // when the transaction began
-    SettingValue session;        // what stays if it commits
-    bool existed_before = true;  // false for custom settings that are new
-    bool exists_in_session = true;
+    CustomSettings::iterator custom;
+    Slot before;
   };
+  static constexpr size_t not_changed = SIZE_MAX;
 
-  struct Changed {
-    Undo undo;
-    SettingValue now;
-    bool exists_now;
-  };
-
-  void assign(int index, SettingValue value, bool is_local);
+  void assign(int index, SharedSetting value, bool is_local);
   void assign_custom(std::string_view name, std::string_view value, bool is_local);
-  Undo& undo_for(int index, std::string_view custom);
-  void store(int index, const std::string& custom, const SettingValue& value, bool exists);
+  void assign_to(int index, CustomSettings::iterator custom, SharedSetting value, bool is_local);
+  void make_room_for_change();
+  void take_back(size_t changes);
+  Slot& slot_of(const Change& change);
+  SharedSetting keep(SettingValue value);
   bool set_mode(int index, const SettingValue& value);
   SettingValue parse(int index, std::string_view value) const;
   void check_context(int index, SettingContext least) const;
   bool mode_text(int index, std::string* value) const;
 
-  std::vector<SettingValue> current_;
-  std::vector<SettingValue> reset_;
-  std::map<std::string, std::string, std::less<>> custom_;
-  std::vector<Undo> undo_;
+  size_t kept_bytes_ = 0;  // of values; these go before it
+  std::vector<Slot> slots_;
+  std::vector<SharedSetting> reset_;
+  CustomSettings custom_;
+  AskingVector<Change> changes_;  // of the transaction, oldest first
+  size_t marked_ = 0;             // of them before the newest savepoint
   std::vector<int> reported_;
   TransactionModes modes_;
   bool in_transaction_ = false;
   bool modes_fixed_ = false;
   bool in_savepoint_ = false;
   uint64_t generation_ = 1;
-};
-
-struct Settings::Mark {
-  std::vector<Changed> changed;
-  TransactionModes modes;
 };
 
 }  // namespace pgsilo

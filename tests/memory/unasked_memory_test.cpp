@@ -100,5 +100,34 @@ TEST_F(UnaskedMemoryTest, LinesOfCopyAsk) {
   EXPECT_EQ(copy_within_limit("copy filled (id) from stdin", piece, 2), "22P02");
 }
 
+// The text of a search path is little beside what is made of it.
+TEST_F(UnaskedMemoryTest, SettingsAskForWhatTheyKeep) {
+  Client session;
+  EXPECT_EQ(run_within_limit(
+                session, "select set_config('search_path', repeat('x,', 5000000) || 'x', false)"),
+            "53200");
+  EXPECT_EQ(session.run("set search_path = public"), "");
+  std::string value(200000, 'x');
+  std::string state;
+  for (int i = 0; i < 2000 && state.empty(); ++i)
+    state = session.run("set my.key" + std::to_string(i) + " = '" + value + "'");
+  EXPECT_EQ(state, "53200");
+  EXPECT_GT(free_bytes(), -overshoot);
+  EXPECT_EQ(session.value("show my.key0"), value);
+  EXPECT_EQ(session.run("set my.key0 = ''"), "");
+}
+
+// Values are shared by all savepoints that go back to them.
+TEST_F(UnaskedMemoryTest, SavepointsCopyNoSettings) {
+  Client session;
+  EXPECT_EQ(session.run("begin"), "");
+  std::string value(200000, 'x');
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(session.run("set local my.key" + std::to_string(i) + " = '" + value + "'"), "");
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(session.run("savepoint s"), "");
+  EXPECT_GT(free_bytes(), free_at_begin_ - (16 << 20));
+  EXPECT_EQ(session.run("rollback"), "");
+}
+
 }  // namespace
 }  // namespace pgsilo::memory_test

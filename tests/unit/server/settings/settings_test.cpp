@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
+#include "base/clock.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -136,6 +138,73 @@ TEST_F(SettingsTest, SetFollowsTheTransaction) {
   EXPECT_EQ(get(settings, "work_mem"), "1MB");
   EXPECT_EQ(get(settings, "my.key"), "one");
   EXPECT_EQ(get(settings, "my.local"), "(none)");
+}
+
+TEST_F(SettingsTest, SavepointsKeepWhatWasSetBeforeThem) {
+  set("work_mem", "1MB");
+  set("my.key", "zero");
+  settings.start_transaction();
+  settings.set("work_mem", "2MB", true);
+  set("my.key", "one");
+  Settings::Mark outer = settings.mark();
+  set("work_mem", "3MB");
+  set("work_mem", "4MB");
+  set("my.new", "new");
+  Settings::Mark inner = settings.mark();
+  settings.set("work_mem", "5MB", true);
+  settings.set("my.new", "newer", true);
+  settings.set("my.newest", "newest", true);
+  settings.rollback_to(inner);
+  EXPECT_EQ(get(settings, "work_mem"), "4MB");
+  EXPECT_EQ(get(settings, "my.new"), "new");
+  EXPECT_EQ(get(settings, "my.newest"), "(none)");
+  settings.set("my.key", "local", true);
+  settings.rollback_to(outer);
+  EXPECT_EQ(get(settings, "work_mem"), "2MB");
+  EXPECT_EQ(get(settings, "my.key"), "one");
+  EXPECT_EQ(get(settings, "my.new"), "(none)");
+  settings.set("my.key", "local", true);
+  settings.end_transaction(true);
+  EXPECT_EQ(get(settings, "work_mem"), "1MB");
+  EXPECT_EQ(get(settings, "my.key"), "one");
+}
+
+// Of a setting that was set for good and then locally, across a savepoint.
+TEST_F(SettingsTest, ACommitLeavesWhatWasNotLocal) {
+  settings.start_transaction();
+  set("work_mem", "1MB");
+  settings.mark();
+  settings.set("work_mem", "2MB", true);
+  set("my.key", "one");
+  settings.mark();
+  settings.set("my.key", "two", true);
+  settings.set("my.local", "one", true);
+  settings.mark();
+  settings.set("my.local", "two", true);
+  settings.end_transaction(true);
+  EXPECT_EQ(get(settings, "work_mem"), "1MB");
+  EXPECT_EQ(get(settings, "my.key"), "one");
+  EXPECT_EQ(get(settings, "my.local"), "(none)");
+}
+
+// The least time of a few runs that set so many settings in a transaction.
+int64_t us_to_set(int count) {
+  int64_t least = INT64_MAX;
+  for (int run = 0; run < 3; ++run) {
+    ServerSettings server;
+    Settings settings(server);
+    int64_t begun = monotonic_us();
+    settings.start_transaction();
+    for (int i = 0; i < count; ++i) settings.set("my.key" + std::to_string(i), "x", false);
+    settings.end_transaction(true);
+    least = std::min(least, monotonic_us() - begun);
+  }
+  return least;
+}
+
+TEST(SettingsCostTest, SettingManyIsLinear) {
+  constexpr int few = 4000;
+  EXPECT_LT(us_to_set(4 * few), 10 * us_to_set(few));
 }
 
 TEST_F(SettingsTest, ResetGoesBackToTheStartUpValue) {
