@@ -50,16 +50,14 @@ struct StatementPlanning {
   }
 };
 
-// How many rows of a result its reader will want: what makes a path that begins early cheap.
+// How many rows of a result its reader will want, a share and a number, of which the smaller
+// counts: what makes a path that begins early cheap.
 struct RowDemand {
   double fraction = 1;
   double rows = std::numeric_limits<double>::infinity();
 
   double share_of(double result_rows) const {
     return std::min(fraction, rows / std::max(1.0, result_rows));
-  }
-  RowDemand within(const RowDemand& other) const {
-    return {std::min(fraction, other.fraction), std::min(rows, other.rows)};
   }
 };
 

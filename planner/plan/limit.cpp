@@ -12,18 +12,12 @@ namespace {
 
 // PostgreSQL's guess for a LIMIT that is not a constant.
 constexpr double unknown_fraction = 0.1;
+
 const BoundExpression* place_constant(QueryContext& context, const BoundExpression* expression) {
   if (expression == nullptr) return nullptr;
   Layout nothing;
   return ExpressionPlacer(context, nothing)
       .place(fold_expression(context.arena(), context.statement.evaluator, expression));
-}
-
-// Literals of type int4 come wrapped in a cast to int8. Null: not a constant.
-const ConstantExpression* constant_rows(const BoundExpression* expression) {
-  auto* call = try_as<CallExpression>(expression);
-  if (call != nullptr && call->arguments.size() == 1) expression = call->arguments[0];
-  return try_as<ConstantExpression>(expression);
 }
 
 bool is_null_constant(const BoundExpression* expression) {
@@ -33,14 +27,23 @@ bool is_null_constant(const BoundExpression* expression) {
 
 }  // namespace
 
-RowDemand limit_demand(const BoundQuery& query) {
-  if (query.limit_count == nullptr || is_null_constant(query.limit_count)) return {};
-  const ConstantExpression* count = constant_rows(query.limit_count);
-  const ConstantExpression* offset = constant_rows(query.limit_offset);
-  bool is_known = count != nullptr && (query.limit_offset == nullptr || offset != nullptr);
-  if (!is_known) return {.fraction = unknown_fraction};
-  double skipped = offset == nullptr || offset->value.null ? 0 : offset->value.i64;
-  return {.rows = std::max(1.0, static_cast<double>(count->value.i64) + skipped)};
+RowDemand limit_demand(QueryContext& context, RowDemand wanted) {
+  // Null: there is none. A constant bigint, or what is not known yet.
+  auto folded = [&](const BoundExpression* expression) {
+    if (expression != nullptr)
+      expression = fold_expression(context.arena(), context.statement.evaluator, expression);
+    return is_null_constant(expression) ? nullptr : expression;
+  };
+  const BoundExpression* count = folded(context.query.limit_count);
+  const BoundExpression* offset = folded(context.query.limit_offset);
+  auto* rows = try_as<ConstantExpression>(count);
+  auto* skipped = try_as<ConstantExpression>(offset);
+  if ((count != nullptr && rows == nullptr) || (offset != nullptr && skipped == nullptr))
+    return {.fraction = std::min(wanted.fraction, unknown_fraction)};
+  if (rows != nullptr) wanted.rows = std::min(wanted.rows, static_cast<double>(rows->value.i64));
+  wanted.rows = std::max(1.0, wanted.rows);
+  if (skipped != nullptr) wanted.rows += std::max(0.0, static_cast<double>(skipped->value.i64));
+  return wanted;
 }
 
 const PlanNode* add_limit(QueryContext& context, const PlanNode* child, SortNode* sort) {

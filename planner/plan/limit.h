@@ -10,7 +10,7 @@ namespace pgsilo {
 // null; it then keeps no more rows than are wanted.
 const PlanNode* add_limit(QueryContext& context, const PlanNode* child, SortNode* sort);
 
-// Of what is below LIMIT and OFFSET, as far as it is known.
-RowDemand limit_demand(const BoundQuery& query);
+// Of what is below LIMIT and OFFSET, as far as that is known, if `wanted` is what is above.
+RowDemand limit_demand(QueryContext& context, RowDemand wanted);
 
 }  // namespace pgsilo

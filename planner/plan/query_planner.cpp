@@ -31,7 +31,7 @@ class QueryPlanner {
     bool streams = !query_.is_grouped && !query_.distinct && query_.distinct_on.empty();
     JoinDemand joins;
     joins.wanted_order = wanted;
-    if (streams) joins.rows = demand_.within(limit_demand(query_));
+    if (streams) joins.rows = limit_demand(context_, demand_);
     joins.marks = marks_ = copy_marks();
     PlacedPlan plan = plan_joins(context_, joins);
     if (query_.is_grouped) plan = plan_grouping(context_, std::move(plan));

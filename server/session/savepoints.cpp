@@ -1,4 +1,5 @@
 // SAVEPOINT, RELEASE and ROLLBACK TO.
+#include "base/long_work.h"
 #include "base/memory_budget.h"
 #include "executor/statement_place.h"
 #include "server/limits.h"
@@ -36,12 +37,18 @@ std::string_view TransactionControl::set_savepoint(std::string_view name) {
   return "SAVEPOINT";
 }
 
+// But the `keep` oldest.
+void TransactionControl::drop_savepoints(size_t keep) {
+  for (; savepoints_.size() > keep; savepoints_.pop_back())
+    did_needed_work(limits::savepoint_bytes);
+}
+
 std::string_view TransactionControl::release_savepoint(std::string_view name) {
   require_block("RELEASE SAVEPOINT");
   size_t at = find_savepoint(name);
   transaction_.release(savepoints_[at].storage);
   settings_.restore_modes(savepoints_[at].settings);
-  savepoints_.resize(at);
+  drop_savepoints(at);
   settings_.set_in_savepoint(!savepoints_.empty());
   return "RELEASE";
 }
@@ -50,7 +57,7 @@ std::string_view TransactionControl::release_savepoint(std::string_view name) {
 std::string_view TransactionControl::rollback_to_savepoint(std::string_view name) {
   require_block("ROLLBACK TO SAVEPOINT");
   size_t at = find_savepoint(name);
-  savepoints_.resize(at + 1);
+  drop_savepoints(at + 1);
   observer_.before_rollback_to(savepoints_.back().observed);
   unwind_to_newest();
   state_ = State::block;

@@ -166,6 +166,7 @@ bool Session::serve_message() {
   std::optional<SqlError> error;
   std::optional<TransactionStatus> conflict;
   Frame frame;
+  bool is_unread = false;  // the message is still to come
   try {
     int64_t deadline_us = idle_deadline_us();
     if (!frame_is_here(state_.connection)) {
@@ -187,6 +188,9 @@ bool Session::serve_message() {
     state_.one_of_several = false;
     replays_messages_ |= !state_.in_query;
     if (frame.refused) {
+      is_unread = true;
+      answer_begins();  // what is thrown away cannot run again
+      is_unread = false;
       if (!refuse(frame)) return false;
     } else {
       state_.connection.consume(frame.total_bytes);
@@ -209,18 +213,23 @@ bool Session::serve_message() {
   } catch (...) {
     error = error_of_current_exception();
   }
-  if (error) recover(*error, conflict ? &*conflict : nullptr);
+  bool goes_back = error && recover(*error, conflict ? &*conflict : nullptr);
+  if (is_unread && !goes_back && !ended_) return discard(frame);
   return !ended_;
 }
 
-// A message too long for the memory there is: it is thrown away as it comes. False: the session is
-// over.
+// The message is thrown away as it comes. False: the session is over.
+bool Session::discard(const Frame& frame) {
+  give_up_replay();
+  if (state_.connection.discard(frame.total_bytes, state_.interrupts.transaction_deadline_us()))
+    return true;
+  if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
+  return false;
+}
+
+// It is too long for the memory there is.
 bool Session::refuse(const Frame& frame) {
-  answer_begins();  // what is thrown away cannot run again
-  if (!state_.connection.discard(frame.total_bytes, state_.interrupts.transaction_deadline_us())) {
-    if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
-    return false;
-  }
+  if (!discard(frame)) return false;
   // What is left of a COPY that failed has been told already.
   if (!skips_to_sync_ && static_cast<FrontendMessage>(frame.type) != FrontendMessage::copy_data)
     throw memory_limit_error();

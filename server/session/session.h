@@ -57,6 +57,7 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   int64_t idle_deadline_us() const;
   void end_by_timeout();
   void wait_for_reader();
+  bool discard(const Frame& frame);
   bool refuse(const Frame& frame);
   void dispatch(const Frame& frame);
   void start_clock();
@@ -89,8 +90,9 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   bool read_snapshot() override;
   bool read_statement_snapshot();
   void begin_act() override;
-  // The failure of the message that was dispatched last.
-  void recover(const SqlError& error, const TransactionStatus* conflict);
+  // The failure of the message that was dispatched last. True: it runs again, from the replay
+  // point.
+  bool recover(const SqlError& error, const TransactionStatus* conflict);
   bool answer_is_unvalidated() const;
   bool may_run_again(TransactionStatus conflict);
   std::optional<SqlError> try_again(TransactionStatus conflict);

@@ -121,7 +121,7 @@ bool Session::answer_is_unvalidated() const {
   return state_.transactions.storage().mode() == TransactionMode::one_shot;
 }
 
-void Session::recover(const SqlError& error, const TransactionStatus* conflict) {
+bool Session::recover(const SqlError& error, const TransactionStatus* conflict) {
   SqlError reason = state_.interrupts.explain(error);
   bool last_words = reason.diagnostic().severity >= Severity::fatal;
   bool is_unvalidated = answer_is_unvalidated();
@@ -146,7 +146,7 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
   runner_.end_piece(/*took_place=*/!again);
   if (again && !last_words && may_run_again(*again)) {
     std::optional<SqlError> ended = try_again(*again);
-    if (!ended) return;
+    if (!ended) return true;
     reason = *ended;
     is_unvalidated = true;
   }
@@ -156,9 +156,10 @@ void Session::recover(const SqlError& error, const TransactionStatus* conflict) 
   if (is_retryable(reason.state()) && state_.counted != nullptr) state_.counted->failures.add();
   if (reason.diagnostic().severity >= Severity::fatal) {
     say_goodbye(reason);
-    return;
+  } else {
+    fail(reason);
   }
-  fail(reason);
+  return false;
 }
 
 // Back to the replay point; or what has ended that.
@@ -237,10 +238,12 @@ void Session::fail(const SqlError& error) {
 
 // What was said before it is told too, if it was true.
 void Session::say_goodbye(const SqlError& error) {
-  try {
-    state_.transactions.validate();
-  } catch (const SqlError&) {
-    take_back();
+  if (answer_is_unvalidated()) {
+    try {
+      state_.transactions.validate();
+    } catch (const SqlError&) {
+      take_back();
+    }
   }
   ended_ = true;
   end_ = error.state() == sqlstate::admin_shutdown ? End::killed : End::fatal;

@@ -328,7 +328,7 @@ void TransactionControl::release_advisory_locks() {
 }
 
 void TransactionControl::leave(bool committed) {
-  savepoints_.clear();
+  drop_savepoints(0);
   context_.memory_promise->clear();
   context_.references->forget_transaction();
   advisory_locks_.end_transaction();

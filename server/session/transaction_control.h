@@ -190,6 +190,7 @@ class TransactionControl {
   std::string_view release_savepoint(std::string_view name);
   std::string_view rollback_to_savepoint(std::string_view name);
   size_t find_savepoint(std::string_view name) const;
+  void drop_savepoints(size_t keep);
   void unwind_to_newest();
   void fail_block(SqlState reason);
   void require_block(std::string_view command) const;

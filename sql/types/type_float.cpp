@@ -231,7 +231,7 @@ bool equal_float(Datum left, Datum right) { return float_equal(left.f64, right.f
 
 uint64_t hash_float(Datum value) {
   // All NaNs are equal, and so are the zeros.
-  double canonical = value.f64 == 0 ? 0.0 : value.f64 != value.f64 ? std::nan("") : value.f64;
+  double canonical = value.f64 == 0 ? 0.0 : std::isnan(value.f64) ? std::nan("") : value.f64;
   return hash_integer(std::bit_cast<uint64_t>(canonical));
 }
 

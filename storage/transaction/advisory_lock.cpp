@@ -119,26 +119,26 @@ LockModes AdvisoryLocks::wanted(const Held& held) {
 }
 
 void AdvisoryLocks::settle_touched() {
-  size_t settled = 0;
   for (Held* held : touched_) {
     did_needed_work(release_work);
-    if (++settled % limits::free_advisory_locks == 0) table_.free_spares(owner_);
     held->touched = false;
     stands_ |= held->counts != held->before;
     LockModes keeps = wanted(*held);
     if (keeps != held->granted) table_.reduce(owner_, held->tag, keeps);
     held->granted = keeps;
-    if (keeps.empty()) locks_.erase(LockTag(held->tag));
+    if (!keeps.empty()) continue;
+    locks_.erase(LockTag(held->tag));
+    if (++let_go_ % limits::free_advisory_locks == 0) table_.free_spares(owner_);
   }
   touched_.clear();
-  if (locks_.empty() && settled >= limits::free_advisory_locks) give_memory_back();
+  if (locks_.empty() && touched_.capacity() > 2 * limits::free_advisory_locks) give_memory_back();
 }
 
 void AdvisoryLocks::give_memory_back() {
   table_.free_spares(owner_);
   locks_ = {};
   free_memory(touched_);
-  if (taken_.empty()) free_memory(taken_);
+  free_memory(taken_);
 }
 
 void AdvisoryLocks::undo() {

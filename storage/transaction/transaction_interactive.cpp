@@ -9,8 +9,9 @@ namespace pgsilo {
 TransactionStatus Transaction::become_interactive() {
   if (mode_ != TransactionMode::one_shot) return TransactionStatus::ok;
   TransactionStatus status = validate();
+  if (status != TransactionStatus::ok) return status;  // still what was never found true
   mode_ = TransactionMode::interactive;
-  if (status == TransactionStatus::ok) status = take_later_locks();
+  status = take_later_locks();
   if (status == TransactionStatus::ok) status = guarded(worker_, [this] { return take_intents(); });
   // They rest on whole rows from here on.
   partial_reads_.clear();

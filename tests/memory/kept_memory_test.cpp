@@ -88,6 +88,12 @@ TEST_F(MemoryLimitTest, AdvisoryLocksAreKeptWhileThereIsRoom) {
     EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }));
     EXPECT_EQ(other.run("select count(pg_advisory_lock(g)) from generate_series(1, 200000) g"), "");
     EXPECT_LT(free_bytes(), free_at_begin_ - (20 << 20));
+    for (int first = 1; first <= 200000; first += 1000)
+      EXPECT_EQ(other.run("select count(pg_advisory_unlock(g)) from generate_series(" +
+                          std::to_string(first) + ", " + std::to_string(first + 999) + ") g"),
+                "");
+    EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }));
+    EXPECT_EQ(other.run("select count(pg_advisory_lock(g)) from generate_series(1, 200000) g"), "");
   }
   EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }));
 }

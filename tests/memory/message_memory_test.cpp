@@ -6,6 +6,8 @@
 #include <string>
 
 #include "tests/memory/memory_limit_support.h"
+#include "tests/protocol/monitoring_support.h"
+#include "tests/protocol/raw_client.h"
 
 namespace pgsilo::memory_test {
 namespace {
@@ -74,6 +76,25 @@ TEST_F(MemoryLimitTest, WhatWasSaidBeforeALongMessageIsTrue) {
     EXPECT_EQ(PQgetResult(pipeline), nullptr);
   }
   EXPECT_EQ(said, "newnew");
+}
+
+// Nor does what cannot run again get two answers.
+TEST_F(MemoryLimitTest, ALongMessageBehindAConflictIsAnsweredOnce) {
+  using namespace protocol_test;
+  must("insert into filled values (1, 'old'), (2, 'old')");
+  RawClient other;
+  other.start();
+  ASSERT_EQ(other.ask(query("select pg_advisory_lock(78)")), "TDCZI");
+  std::string steps;
+  for (const std::string& sql : {std::string("select payload from filled where id = 1"),
+                                 std::string("select pg_advisory_unlock(78)"), "select " + pause,
+                                 std::string("select payload from filled where id = 2")})
+    steps += parse("", sql) + bind("", "", {}) + execute();
+  while_paused(other, steps, [this] { must("update filled set payload = 'new'"); });
+  other.send(query("select '" + std::string(300 << 20, 'x') + "'"));
+  EXPECT_EQ(other.answer(), "E(40001)ZI");
+  EXPECT_TRUE(other.is_silent());
+  EXPECT_EQ(other.ask(query("select 1")), "TDCZI");
 }
 
 // A client that does not read what it has asked for in a pipeline without Sync: the server goes on

@@ -61,18 +61,28 @@ class UnvalidatedAnswerTest : public ::testing::Test {
 TEST_F(UnvalidatedAnswerTest, OfARollbackOutsideOfABlock) {
   for (const std::string& bytes : messages({first, wait, second, "rollback"})) {
     send(bytes);
-    ends_with();
+    std::string said = first_column(one.read_answer());
+    EXPECT_TRUE(said.starts_with("v0  v0 ") || said.starts_with("v1  v1 ")) << said;
   }
 }
 
-// An advisory lock that is let go of for good keeps it from running again.
+// An advisory lock that is let go of for good keeps it from running again, whatever finds out.
 TEST_F(UnvalidatedAnswerTest, OfWhatHasActed) {
-  for (const std::string& bytes : messages({first, "select pg_advisory_unlock(78)", wait, second,
-                                            "update unvalidated set v = v where id = 2"})) {
-    one.ask(query("select pg_advisory_lock(78)"));
-    send(bytes);
-    EXPECT_EQ(ends_with(), "40001");
+  for (const char* last : {"update unvalidated set v = v where id = 2",
+                           "select v from unvalidated where id = 2 for update", "begin"}) {
+    for (const std::string& bytes :
+         messages({first, "select pg_advisory_unlock(78)", wait, second, last})) {
+      one.ask(query("select pg_advisory_lock(78)"));
+      send(bytes);
+      std::string end = ends_with();
+      bool is_told = std::string(last) != "begin" || !runs_on_postgres();
+      EXPECT_EQ(end == "40001", is_told) << last << ": " << end;
+      one.ask(query("rollback"));
+    }
   }
+  one.ask(query("select pg_advisory_lock(78)"));
+  send(pipeline({first, "select pg_advisory_unlock(78)", wait, second}) + flush() + sync());
+  ends_with();
 }
 
 // So does a deadlock of a session that others wait for.
@@ -87,6 +97,16 @@ TEST_F(UnvalidatedAnswerTest, OfADeadlock) {
   EXPECT_EQ(ends_with(), "40P01");
   one.ask(query("select pg_advisory_unlock_all()"));
   other.answer();
+}
+
+// What is known to be true is told, though it is true no more.
+TEST_F(UnvalidatedAnswerTest, OfABlockWhoseSessionIsEnded) {
+  control.ask(query("update unvalidated set v = 0"));
+  one.send(pipeline({"begin", first}));
+  observer.await(one, "wait_event = 'ClientRead' and query = $$" + first + "$$");
+  control.ask(query("update unvalidated set v = 1"));
+  EXPECT_EQ(observer.terminate(one), "t");
+  EXPECT_EQ(first_column(one.read_answer()), "v0 57P01 ");
 }
 
 TEST_F(UnvalidatedAnswerTest, OfASessionThatIsEnded) {

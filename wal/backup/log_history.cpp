@@ -134,7 +134,7 @@ class Extension {
   void tell_if_lost(uint64_t number, const Start& start) {
     std::string name = "start " + std::to_string(number) + " of the server ";
     if (!start.has_data) {
-      if (!rests_on_what_is_there(start))
+      if (start.incarnation.number != 0 && !rests_on_what_is_there(start))
         note_loss(name + "went on from a state that is not there");
     } else if (start.lost_begin || counts(start)) {
       note_loss(name + "is not there from its beginning, in each of its logs");

@@ -269,7 +269,7 @@ FileResult SegmentStore::may_be_reused(const std::string& path, bool* may) const
   AlignedBytes first = allocate_aligned(log_format::block_unit);
   size_t got = 0;
   result = file->read_at(first.get(), log_format::block_unit, 0, &got);
-  if (!result.ok()) return result;
+  if (!result.ok()) return {};  // not this one, then
   std::optional<BlockClaim> claim = read_claim({first.get(), got});
   *may = !claim || claim->place.log.high == short_identity(options_.log);
   return {};

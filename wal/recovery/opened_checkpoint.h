@@ -21,9 +21,9 @@ struct OpenedCheckpointFile {
   CheckpointFooter footer;
 };
 
-// A file that is not where the manifest says is looked for in `directories`, those that are
-// configured now. A fault: it is missing, damaged, another's, or of an encoding that this program
-// does not know; then `opened` knows its identity and path.
+// A file that is not where the manifest says, or not sound there, is looked for in `directories`,
+// those that are configured now. A fault: it is missing, damaged, another's, or of an encoding that
+// this program does not know; then `opened` knows its identity and path.
 CheckpointFault open_checkpoint_file(FileSystem& files, const std::string& data_directory,
                                      const std::vector<std::string>& directories,
                                      const Uuid& database, const CheckpointFile& file,

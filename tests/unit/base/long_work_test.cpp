@@ -28,6 +28,19 @@ TEST(LongWorkTest, EndsWithWhatAPauseThrows) {
   EXPECT_EQ(to.find('x'), 3 * WorkMeter::block);
 }
 
+// What must come to its end only gives way.
+TEST(LongWorkTest, NeededWorkIsNotEnded) {
+  CountedPauses pauses;
+  pauses.last = 1;
+  size_t done = 0;
+  run_with(pauses, [&] {
+    for (; done < 10 * WorkMeter::block; done += 1024) did_needed_work(1024);
+  });
+  EXPECT_EQ(done, 10 * WorkMeter::block);
+  EXPECT_GE(pauses.ways_given, 9);
+  EXPECT_EQ(pauses.count, 0);
+}
+
 TEST(LongWorkTest, DoesNotPauseWhereItMustNot) {
   CountedPauses pauses;
   run_with(pauses, [] {

@@ -51,6 +51,20 @@ TEST_F(Order, NullsMustStandWhereTheIndexHasThem) {
             "Limit\n  ->  Index Scan using t_b on t\n        Index Cond: (b > 0)");
 }
 
+// What OFFSET skips is read, too; a LIMIT that is null is none.
+TEST_F(Order, ALimitIsTheRowsThatAreRead) {
+  statistics.rows["t"] = statistics.rows["u"] = 100000;
+  auto joined = [this](std::string_view limit) {
+    std::string text = explain(concat("select * from u join t on t.b = u.t_a ", limit));
+    return text.substr(text.find("Limit\n") == 0 ? 8 : 0).substr(0, 14);
+  };
+  EXPECT_NE(joined("limit 5"), joined(""));
+  EXPECT_EQ(joined("limit 5"), joined("limit 5::numeric"));
+  EXPECT_EQ(joined("limit null::int4"), joined(""));
+  EXPECT_EQ(joined("limit nullif(1, 1)"), joined(""));
+  EXPECT_EQ(joined("limit 5 offset 99000").substr(4), joined("").substr(0, 10));
+}
+
 TEST_F(Order, ASortUnderALimitKeepsNoMoreThanItMust) {
   auto planned = plan("select * from t order by c limit 5");
   const auto* sort = find<SortNode>(planned->root);

@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "tests/unit/base/counted_pauses.h"
 #include "tests/unit/storage/transaction/test_engine.h"
 
 namespace pgsilo {
@@ -52,6 +53,21 @@ class AdvisoryLocksTest : public ::testing::Test {
   const LockTag one = LockTag::advisory(1);
   const LockTag two = LockTag::advisory(2);
 };
+
+// Others run meanwhile, and whoever waits for the first of them has it soon.
+TEST_F(AdvisoryLocksTest, ManyAreLetGoOfInPieces) {
+  CountedPauses pauses;
+  constexpr int64_t locks = 10000;
+  run_with(pauses, [&] {
+    for (int64_t key = 1; key <= locks; ++key) ASSERT_EQ(main.lock(LockTag::advisory(key)), ok);
+    main.book.settle();
+    pauses.ways_given = 0;
+    main.book.unlock_all();
+    main.book.settle();
+  });
+  EXPECT_GE(pauses.ways_given, 50);
+  EXPECT_TRUE(is_free(one));
+}
 
 TEST_F(AdvisoryLocksTest, TagsOfOneAndOfTwoKeysDiffer) {
   EXPECT_NE(LockTag::advisory(1), LockTag::advisory(0, 1));
