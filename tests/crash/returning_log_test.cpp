@@ -299,7 +299,7 @@ class LogsComeAndGoTest : public ReturningLogTest {
     if (!random_.one_in(3)) return;
     ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, used));
     for (const char* log : {"/archive/wal", "/archive/wal2", "/archive/wal3"}) {
-      bool there = disk_->content(join_path(log, log_identity_name)) != "";
+      bool there = !disk_->content(join_path(log, log_identity_name)).empty();
       if (there && random_.one_in(2)) {
         ASSERT_NO_FATAL_FAILURE(prune(log));
       }

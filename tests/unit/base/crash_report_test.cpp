@@ -48,13 +48,13 @@ TEST(CrashReportDeathTest, AnExceptionThatNobodyCatches) {
 }
 
 #if !defined(PGSILO_ASAN) && !defined(PGSILO_TSAN)
-int sink = 0;
+volatile int sink = 0;
 
 // Deeper with every call, and none that a stack has room for is the last.
 [[gnu::noinline]] int dig(int depth) {
   volatile char here[512];
   here[0] = static_cast<char>(depth);
-  sink += here[0];
+  sink = sink + here[0];
   return depth < 0 ? 0 : dig(depth + 1) + here[0];
 }
 
