@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tests/memory/memory_limit_support.h"
-#include "tests/protocol/raw_client.h"
 
 namespace pgsilo::memory_test {
 namespace {
@@ -42,60 +41,6 @@ TEST_F(MemoryLimitTest, PreparedStatementsAreKeptWhileThereIsRoom) {
   must("deallocate all");
   EXPECT_GT(free_bytes(), free_at_begin_ - (16 << 20));
   must(insert(0, 100));
-}
-
-TEST_F(MemoryLimitTest, PortalsAreKeptWhileThereIsRoom) {
-  protocol_test::RawClient other;
-  other.start();
-  ASSERT_EQ(other.ask(protocol_test::query("begin")), "CZT");
-  other.send(protocol_test::parse("", "select generate_series(1, 10)"));
-  std::string state;
-  for (int portal = 0; state.empty() && portal < 1000000; portal += 1000) {
-    std::string bytes;
-    for (int i = portal; i < portal + 1000; ++i) {
-      std::string name = "p" + std::to_string(i);
-      bytes += protocol_test::bind(name, "", {}) + protocol_test::execute(name, 1);
-    }
-    other.send(bytes + protocol_test::sync());
-    std::string said = other.answer();
-    if (said.ends_with("ZE")) state = said.substr(said.size() - 10);
-  }
-  EXPECT_EQ(state, "E(53200)ZE");
-  EXPECT_GT(free_bytes(), -(44 << 20));
-  EXPECT_EQ(other.ask(protocol_test::query("rollback")), "CZI");
-  EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (16 << 20); }));
-}
-
-TEST_F(MemoryLimitTest, SavepointsAreKeptWhileThereIsRoom) {
-  Client other;
-  EXPECT_EQ(other.run("begin"), "");
-  std::string many;
-  for (int i = 0; i < 2000; ++i) many += "savepoint a;";
-  std::string state;
-  for (int i = 0; state.empty() && i < 500; ++i) state = other.run(many);
-  EXPECT_EQ(state, "53200");
-  EXPECT_GT(free_bytes(), -(44 << 20));
-  EXPECT_EQ(other.run("rollback"), "");
-  EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (16 << 20); }));
-}
-
-TEST_F(MemoryLimitTest, AdvisoryLocksAreKeptWhileThereIsRoom) {
-  {
-    Client other;
-    EXPECT_EQ(other.run("select pg_advisory_lock(g) from generate_series(1, 4000000) g"), "53200");
-    EXPECT_GT(free_bytes(), -(44 << 20));
-    EXPECT_EQ(other.run("select pg_advisory_unlock_all()"), "");
-    EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }));
-    EXPECT_EQ(other.run("select count(pg_advisory_lock(g)) from generate_series(1, 200000) g"), "");
-    EXPECT_LT(free_bytes(), free_at_begin_ - (20 << 20));
-    for (int first = 1; first <= 200000; first += 1000)
-      EXPECT_EQ(other.run("select count(pg_advisory_unlock(g)) from generate_series(" +
-                          std::to_string(first) + ", " + std::to_string(first + 999) + ") g"),
-                "");
-    EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }));
-    EXPECT_EQ(other.run("select count(pg_advisory_lock(g)) from generate_series(1, 200000) g"), "");
-  }
-  EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }));
 }
 
 TEST_F(MemoryLimitTest, DiscardPlansGivesThoseOfTheSessionBack) {
