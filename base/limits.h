@@ -1,5 +1,5 @@
-// Sizes of stacks, in one place. A stack is reserved address space above a guard page; only pages
-// that were touched cost memory.
+// Sizes of stacks and of what is kept or not asked for, in one place. A stack is reserved address
+// space above a guard page; only pages that were touched cost memory.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ class WorkPause {
  public:
   // May suspend the fiber; throws what is to end the work.
   virtual void pause_work() = 0;
-  // May suspend the fiber.
+  // May suspend the fiber; throws nothing.
   virtual void give_way() = 0;
 
  protected:
