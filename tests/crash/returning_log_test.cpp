@@ -246,6 +246,24 @@ TEST_F(ReturningLogTest, ALogThatWasInWhileNobodyArchivedIsTold) {
   ASSERT_NO_FATAL_FAILURE(expect_last_state());
 }
 
+// Of a start that made a checkpoint and logged nothing no log is needed: what went on from it went
+// on from what was there before.
+TEST_F(ReturningLogTest, ALogThatWasInForACheckpointOnlyIsNotNeeded) {
+  for (unsigned logs : {3, 7}) {
+    begin(133);
+    ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+    {
+      LoggedEngine engine(*disk_, "/data", with(logs));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+    }
+    ASSERT_NO_FATAL_FAILURE(live(1));
+    ASSERT_NO_FATAL_FAILURE(expect_last_state()) << logs;
+    ASSERT_NO_FATAL_FAILURE(live(logs));
+    ASSERT_NO_FATAL_FAILURE(expect_last_state()) << logs;
+  }
+}
+
 // Lives of three logs that come and go as a start allows it, some of which die before they are
 // named. The archive is begun in any of them, pruned in any, and goes on in each.
 class LogsComeAndGoTest : public ReturningLogTest {

@@ -173,9 +173,11 @@ class Extension {
       });
       if (found == starts_.end()) return is_others_history(last);
       Incarnation closed = found->second.incarnation;
-      if (!is_named(closed)) return lacks_log_of(closed);
       closed.closed = true;
       closed.durable = parent.durable;
+      // It may have made a checkpoint and logged nothing.
+      if (closed.durable < closed.first_epoch) forget_lost_logs(&closed);
+      if (!is_named(closed)) return lacks_log_of(closed);
       behind.push_back(closed);
       parent = closed.parent;
     }
@@ -210,9 +212,14 @@ class Extension {
       if (counts) continue;
       behind->push_back(start.incarnation);
       behind->back().closed = true;
-      // Those of which no begin block is left: a later start has begun in their place.
-      std::erase_if(behind->back().logs, [](const LogIdentity& each) { return each.path.empty(); });
+      forget_lost_logs(&behind->back());
     }
+  }
+
+  // Of a start of which nothing counts: those of which no begin block is there, for a later start
+  // has begun in its place, or they were out of the server when it was archived.
+  static void forget_lost_logs(Incarnation* start) {
+    std::erase_if(start->logs, [](const LogIdentity& each) { return each.path.empty(); });
   }
 
   // If its last start has anything that is proven. What a later one says of it counts, too.
