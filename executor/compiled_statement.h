@@ -40,10 +40,13 @@ struct CompiledSubplan {
   // first.
   ExpressionProgram condition;
   std::vector<Register> row_parameters;
-  // any, by a hash table over the only column.
+  // any, by a hash table over what row_keys compute from a row, into registers from row_key on; the
+  // outer row's keys are in those from hash_key on.
   bool hashed = false;
   Register hash_key = 0;
-  const TypeInfo* key_type = nullptr;
+  Register row_key = 0;
+  ExpressionProgram row_keys;
+  std::vector<const TypeInfo*> key_types;
   const TypeInfo* result_type = nullptr;  // scalar, array: of the column
 };
 

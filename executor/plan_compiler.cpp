@@ -87,7 +87,13 @@ uint32_t PlanCompiler::add_subplan(const SubplanExpression& subplan, Slots slots
     made.row_parameters.push_back(execution_parameter(parameter));
   }
   made.hashed = subplan.hashed;
-  made.key_type = made.result_type;
+  if (made.hashed) {
+    std::vector<Register> keys = new_register_list(subplan.row_keys.size());
+    made.row_key = keys.front();
+    made.row_keys = row_into(subplan.row_keys, slots, keys);
+    for (const BoundExpression* key : subplan.row_keys)
+      made.key_types.push_back(find_type(key->type));
+  }
   compiled_.subplans[index] = std::move(made);
   return index;
 }

@@ -385,7 +385,7 @@ void ExpressionCompiler::compile_subplan(const SubplanExpression& expression, Re
   for (const SubplanArgument& argument : expression.arguments) {
     compile_into(argument.value, plan_.execution_parameter(argument.execution_parameter));
   }
-  Register key = expression.hashed ? compile(expression.hash_key) : 0;
+  Register key = expression.hashed ? compile_row(expression.hash_keys) : 0;
   uint32_t index = plan_.add_subplan(expression, slots_);
   plan_.statement().subplans[index].hash_key = key;
   emit(steps::subplan, target, 0, 0, static_cast<int32_t>(index));

@@ -36,6 +36,13 @@ struct KeyTypes {
     }
     return true;
   }
+  // As SQL's row comparison: not false. A NULL may be equal to anything.
+  bool may_be_equal(const Datum* left, const Datum* right) const {
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (!left[i].null && !right[i].null && !types[i]->equal(left[i], right[i])) return false;
+    }
+    return true;
+  }
 };
 
 struct HashedRow {

@@ -1,5 +1,7 @@
 #include "executor/operator/subplan.h"
 
+#include <algorithm>
+
 #include "base/asking_allocator.h"
 #include "executor/expression/steps.h"
 #include "sql/sql_error.h"
@@ -18,13 +20,14 @@ SubplanRun::SubplanRun(const CompiledSubplan& compiled, ExecutionState& state)
     : compiled_(compiled),
       state_(state),
       plan_(compiled.plan->instantiate(state)),
-      table_(key_types_) {
-  if (compiled.hashed) key_types_.types.push_back(compiled.key_type);
-}
+      key_types_{compiled.key_types},
+      table_(key_types_),
+      with_nulls_(key_types_) {}
 
 void SubplanRun::reset() {
   plan_->close();
   table_.clear();
+  with_nulls_.clear();
   known_ = false;
 }
 
@@ -34,7 +37,7 @@ Datum SubplanRun::evaluate() {
   if (compiled_.hashed) {
     if (!known_) build();
     state_.rows.use_arena(*arena);
-    return probe();
+    return probe(&state_.registers[compiled_.hash_key]);
   }
   // ANY and ALL compare with the outer row, so their outcome is never known before.
   bool once = compiled_.run_once && compiled_.kind != SubplanKind::any &&
@@ -82,9 +85,7 @@ Datum SubplanRun::any_or_all() {
   Arena scratch;
   while (plan_->next()) {
     state_.session.maybe_yield();
-    for (size_t i = 0; i < compiled_.row_parameters.size(); ++i) {
-      state_.registers[compiled_.row_parameters[i]] = state_.registers[compiled_.plan->output[i]];
-    }
+    read_row();
     if (scratch.bytes_reserved() != 0) scratch.reset();
     state_.rows.use_arena(scratch);
     Datum outcome = compiled_.condition.evaluate(state_.registers.data(), state_.rows);
@@ -108,30 +109,52 @@ Datum SubplanRun::array(Arena& results) {
   return make_array(compiled_.result_type->oid, values, results);
 }
 
+void SubplanRun::read_row() {
+  for (size_t i = 0; i < compiled_.row_parameters.size(); ++i) {
+    state_.registers[compiled_.row_parameters[i]] = state_.registers[compiled_.plan->output[i]];
+  }
+}
+
 void SubplanRun::build() {
-  table_has_null_ = table_has_rows_ = false;
+  const std::vector<const TypeInfo*>& types = key_types_.types;
+  Arena scratch;
   plan_->open();
   while (plan_->next()) {
     state_.session.maybe_yield();
-    table_has_rows_ = true;
-    Datum key = state_.registers[compiled_.plan->output[0]];
-    if (key.null) {
-      table_has_null_ = true;
-      continue;
-    }
-    uint64_t hash = key_types_.hash(&key);
-    if (table_.find(&key, hash) != nullptr) continue;
-    *table_.add(hash, 1)->values() = copy_datum(key, *compiled_.key_type, table_.arena());
+    read_row();
+    if (scratch.bytes_reserved() != 0) scratch.reset();
+    state_.rows.use_arena(scratch);
+    compiled_.row_keys.evaluate(state_.registers.data(), state_.rows);
+    const Datum* keys = &state_.registers[compiled_.row_key];
+    bool has_null = std::any_of(keys, keys + types.size(), [](Datum key) { return key.null; });
+    RowHashTable& table = has_null ? with_nulls_ : table_;
+    uint64_t hash = key_types_.hash(keys);
+    if (table.find(keys, hash) != nullptr) continue;
+    Datum* kept = table.add(hash, types.size())->values();
+    for (size_t i = 0; i < types.size(); ++i)
+      kept[i] = copy_datum(keys[i], *types[i], table.arena());
   }
   known_ = true;
 }
 
-Datum SubplanRun::probe() {
-  if (!table_has_rows_) return Datum::of_bool(false);
-  const Datum& key = state_.registers[compiled_.hash_key];
-  if (key.null) return Datum();
-  if (table_.find(&key, key_types_.hash(&key)) != nullptr) return Datum::of_bool(true);
-  return table_has_null_ ? Datum() : Datum::of_bool(false);
+Datum SubplanRun::probe(const Datum* keys) {
+  size_t count = key_types_.types.size();
+  bool has_null = std::any_of(keys, keys + count, [](Datum key) { return key.null; });
+  if (!has_null && table_.find(keys, key_types_.hash(keys)) != nullptr) return Datum::of_bool(true);
+  bool unknown = may_match(with_nulls_, keys) || (has_null && may_match(table_, keys));
+  return unknown ? Datum() : Datum::of_bool(false);
+}
+
+// Whether a row is equal but for NULLs, of which either side has one.
+bool SubplanRun::may_match(RowHashTable& table, const Datum* keys) {
+  if (table.size() == 0) return false;
+  for (HashedRow* row : table.buckets()) {
+    for (; row != nullptr; row = row->next) {
+      state_.session.maybe_yield();
+      if (key_types_.may_be_equal(row->values(), keys)) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace pgsilo

@@ -21,18 +21,21 @@ class SubplanRun {
   Datum scalar(Arena& results);
   Datum any_or_all();
   Datum array(Arena& results);
-  Datum probe();
+  // Keys of the outer row are registers: `keys` is the first.
+  Datum probe(const Datum* keys);
+  bool may_match(RowHashTable& table, const Datum* keys);
   void build();
+  void read_row();
 
   const CompiledSubplan& compiled_;
   ExecutionState& state_;
   std::unique_ptr<Operator> plan_;
   bool known_ = false;  // run_once: value_ is set, or the table is built
   Datum value_;
+  // Hashed: the different keys of the subquery's rows, and those of which a part is NULL.
   KeyTypes key_types_;
   RowHashTable table_;
-  bool table_has_null_ = false;
-  bool table_has_rows_ = false;
+  RowHashTable with_nulls_;
 };
 
 }  // namespace pgsilo

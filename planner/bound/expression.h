@@ -344,12 +344,13 @@ struct SubplanExpression : BoundExpression {
   // on until it decides.
   const BoundExpression* condition = nullptr;
   std::span<const int32_t> row_parameters;
-  // any with an equality condition and run_once: the executor may build a hash table of the
-  // subquery's rows once and probe it with hash_keys (same types as the columns). NULLs on either
-  // side make the result NULL instead of false, as in SQL's IN; one key column only.
+  // any with a condition that is hash_keys[i] = row_keys[i] for all i, and run_once: the executor
+  // builds a hash table of the subquery's rows once, by row_keys, which read row_parameters only,
+  // and looks the outer row's hash_keys up, which read none of them. The types of both hash alike.
+  // NULLs on either side make the result NULL instead of false, as in SQL's IN.
   bool hashed = false;
-  const BoundExpression* hash_key = nullptr;
-  Oid hash_equality = 0;  // procedure
+  ExpressionList hash_keys;
+  ExpressionList row_keys;
 };
 
 // Planning only: an aggregate call of a query with grouping. plan/plan_node.h has what the executor

@@ -122,7 +122,8 @@ void children(N& node, F&& f)
 {
   f(node.arguments);
   f(node.condition);
-  f(node.hash_key);
+  f(node.hash_keys);
+  f(node.row_keys);
 }
 
 template <typename N, typename F>

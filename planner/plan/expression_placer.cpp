@@ -6,6 +6,7 @@
 #include "planner/plan/make_plan.h"
 #include "planner/plan/query_planner.h"
 #include "planner/rewrite/exists.h"
+#include "planner/rewrite/row_equalities.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -28,19 +29,20 @@ SubplanKind subplan_kind(SublinkKind kind) {
   return SubplanKind::exists;
 }
 
-// x = (column of the subquery), both of one type: the subquery's rows can be kept in a hash table.
-void choose_hashing(SubplanExpression& subplan) {
-  if (subplan.subplan_kind != SubplanKind::any || !subplan.run_once ||
-      subplan.row_parameters.size() != 1)
-    return;
-  auto* call = try_as<CallExpression>(subplan.condition);
-  if (call == nullptr || !is_hashable_equality(*call)) return;
-  auto* column = try_as<ExecutionParameterExpression>(call->arguments[1]);
-  if (column == nullptr || column->index != subplan.row_parameters[0]) return;
-  if (call->arguments[0]->type != column->type) return;
-  subplan.hashed = true;
-  subplan.hash_key = call->arguments[0];
-  subplan.hash_equality = call->procedure;
+// Equalities between the outer row and the subquery's: the latter can be kept in a hash table.
+void choose_hashing(Arena& arena, SubplanExpression& subplan) {
+  if (subplan.subplan_kind != SubplanKind::any || !subplan.run_once) return;
+  RowEqualities equalities = row_equalities(*subplan.condition, subplan.row_parameters);
+  size_t count = equalities.calls.size();
+  auto hash_keys = arena.make_span<const BoundExpression*>(count);
+  auto row_keys = arena.make_span<const BoundExpression*>(count);
+  for (size_t i = 0; i < count; ++i) {
+    hash_keys[i] = equalities.calls[i]->arguments[0];
+    row_keys[i] = equalities.calls[i]->arguments[1];
+  }
+  subplan.hashed = count != 0;
+  subplan.hash_keys = hash_keys;
+  subplan.row_keys = row_keys;
 }
 
 }  // namespace
@@ -129,7 +131,7 @@ const BoundExpression* ExpressionPlacer::place_sublink(const SublinkExpression& 
   subplan->arguments = arguments;
   if (sublink.condition != nullptr) subplan->condition = place(sublink.condition);
   subplan->row_parameters = sublink.row_parameters;
-  choose_hashing(*subplan);
+  choose_hashing(context_.arena(), *subplan);
   bool compares = subplan->condition != nullptr;
   if (compares && subplan->run_once && !subplan->hashed) {
     // Each outer row is compared with the same rows, but has a result of its own.

@@ -13,6 +13,7 @@
 #include "planner/rewrite/exists.h"
 #include "planner/rewrite/fold.h"
 #include "planner/rewrite/merge_query.h"
+#include "planner/rewrite/row_equalities.h"
 
 namespace pgsilo {
 
@@ -149,31 +150,21 @@ class SublinkJoins {
   }
 
   // Each different row of the subquery matches a row at most once only if rows are the same exactly
-  // when they are equal.
-  static bool matches_once(const SublinkExpression& sublink) {
-    std::vector<const BoundExpression*> equalities;
-    split_conjuncts(sublink.condition, equalities);
-    if (equalities.size() != sublink.row_parameters.size()) return false;
-    return std::all_of(equalities.begin(), equalities.end(), [&](const BoundExpression* equality) {
-      auto* call = try_as<CallExpression>(equality);
-      if (call == nullptr || !is_hashable_equality(*call)) return false;
-      auto* column = try_as<ExecutionParameterExpression>(call->arguments[1]);
-      return column != nullptr;
-    });
-  }
-
+  // when they are equal: where a column is compared as another type, the subquery returns that.
   bool convert_uncorrelated(const SublinkExpression& sublink) {
-    if (!matches_once(sublink) || !has_room(*sublink.query) || calls_volatile(*sublink.query))
+    RowEqualities equalities = row_equalities(*sublink.condition, sublink.row_parameters);
+    if (equalities.calls.empty() || !has_room(*sublink.query) || calls_volatile(*sublink.query))
       return false;
+    const BoundQuery* query = comparing(sublink, equalities);
+    if (query == nullptr) return false;
     auto* relation = arena_.make<BoundRelation>();
     relation->kind = RangeKind::subquery;
     relation->alias = "ANY_subquery";
-    relation->query = sublink.query;
+    relation->query = query;
     relation->distinct_rows = true;
-    auto columns =
-        arena_.make_span<BoundColumn>(static_cast<size_t>(sublink.query->visible_targets));
+    auto columns = arena_.make_span<BoundColumn>(static_cast<size_t>(query->visible_targets));
     for (size_t i = 0; i < columns.size(); ++i) {
-      const BoundTarget& target = sublink.query->targets[i];
+      const BoundTarget& target = query->targets[i];
       columns[i] = {target.name, target.expression->type, target.expression->typmod};
     }
     relation->columns = columns;
@@ -182,11 +173,46 @@ class SublinkJoins {
     auto* item = arena_.make<FromItem>();
     item->relation = number;
     from_.push_back(item);
-    added_.push_back(replace_parameters(
-        sublink.condition, sublink, [&](int32_t column) -> const BoundExpression* {
-          return make_column(arena_, number, column, columns[static_cast<size_t>(column)].type,
-                             columns[static_cast<size_t>(column)].typmod);
-        }));
+    for (size_t i = 0; i < columns.size(); ++i) {
+      auto* equality = arena_.make<CallExpression>(*equalities.calls[i]);
+      const BoundExpression* sides[] = {
+          equality->arguments[0],
+          make_column(arena_, number, static_cast<int32_t>(i), columns[i].type, columns[i].typmod)};
+      equality->arguments = arena_.copy_span(std::span<const BoundExpression*>(sides));
+      added_.push_back(equality);
+    }
+    return true;
+  }
+
+  // The subquery with one column for each equality, what that compares. Null: its columns cannot be
+  // changed without its rows.
+  const BoundQuery* comparing(const SublinkExpression& sublink, const RowEqualities& equalities) {
+    const BoundQuery& inner = *sublink.query;
+    if (compares_columns(sublink, equalities)) return &inner;
+    bool rows_depend_on_columns = inner.distinct || !inner.order_by.empty() ||
+                                  !inner.distinct_on.empty() ||
+                                  inner.set_operation != QuerySetOperation::none;
+    if (rows_depend_on_columns || inner.has_set_returning_targets) return nullptr;
+    auto* query = arena_.make<BoundQuery>(inner);
+    auto targets = arena_.make_span<BoundTarget>(equalities.calls.size());
+    for (size_t i = 0; i < targets.size(); ++i) {
+      targets[i].name = "?column?";
+      targets[i].expression = replace_parameters(
+          equalities.calls[i]->arguments[1], sublink,
+          [&](int32_t column) { return inner.targets[static_cast<size_t>(column)].expression; });
+    }
+    query->targets = targets;
+    query->visible_targets = static_cast<int32_t>(targets.size());
+    return query;
+  }
+
+  // Equality i compares column i as it is.
+  static bool compares_columns(const SublinkExpression& sublink, const RowEqualities& equalities) {
+    if (equalities.calls.size() != sublink.row_parameters.size()) return false;
+    for (size_t i = 0; i < equalities.calls.size(); ++i) {
+      auto* parameter = try_as<ExecutionParameterExpression>(equalities.calls[i]->arguments[1]);
+      if (parameter == nullptr || parameter->index != sublink.row_parameters[i]) return false;
+    }
     return true;
   }
 

@@ -120,6 +120,28 @@ TEST_F(Rewrite, InIsAJoin) {
   EXPECT_EQ(join->join_type, JoinType::semi);
 }
 
+// Whatever the two sides are compared as.
+TEST_F(Rewrite, InIsAJoinOrHashedForAllTypes) {
+  define("create table k (v varchar(10), n numeric, i int, b bigint, c char(3), f float8)");
+  for (const char* test :
+       {"v in (select v from k", "v in (select c from k", "n in (select i from k",
+        "i in (select b from k", "f in (select n from k", "(i, v) in (select b, v from k",
+        "i in (select b + 1 from k", "v in (select v from k group by v"}) {
+    auto planned = plan(concat("select * from k where ", test, ")"));
+    EXPECT_TRUE(find<HashJoinNode>(planned->root) != nullptr ||
+                find<NestedLoopNode>(planned->root) != nullptr)
+        << test;
+    std::string negated = explain(concat("select * from k where not ", test, ")"));
+    EXPECT_NE(negated.find("NOT (hashed SubPlan"), std::string::npos) << negated;
+  }
+  // Each row of these depends on what is returned.
+  for (const char* inside :
+       {"distinct v from k", "v from k order by v limit 3", "v from k union select v from k"}) {
+    std::string explained = explain(concat("select * from k where v in (select ", inside, ")"));
+    EXPECT_NE(explained.find("(hashed SubPlan"), std::string::npos) << explained;
+  }
+}
+
 TEST_F(Rewrite, NotInIsNoJoin) {
   // A NULL in the subquery makes all of it unknown.
   auto planned = plan("select * from t where a not in (select t_a from u)");
