@@ -56,11 +56,12 @@ class SessionActivity {
   void set_pin_start(int64_t at_us) { put(pin_start_, at_us); }
   // Of the snapshot it reads; Epoch(0): it reads none.
   void set_snapshot(Epoch boundary) { put(snapshot_, static_cast<int64_t>(boundary.value())); }
-  // Since when it holds memory back, if it waits for its client meanwhile; else 0. Any thread.
-  int64_t idle_pin_start() const {
+  // Since when it holds memory back; 0: it does not. Any thread.
+  int64_t pin_start() const { return get(pin_start_); }
+  // It waits for its client in a transaction. Any thread.
+  bool idles_in_transaction() const {
     State state = state_.load(std::memory_order_relaxed);
-    bool idles = state == State::idle_in_transaction || state == State::idle_in_failed_transaction;
-    return idles ? get(pin_start_) : 0;
+    return state == State::idle_in_transaction || state == State::idle_in_failed_transaction;
   }
 
   // Of the query that runs, or ran last, as others see it.

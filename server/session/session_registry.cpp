@@ -73,10 +73,10 @@ bool SessionRegistry::end_oldest_idle_pin() {
   int64_t oldest = INT64_MAX;
   SessionInterrupts* session = nullptr;
   for (const auto& [process, entry] : sessions_) {
-    int64_t pinned = entry.activity->idle_pin_start();
+    int64_t pinned = entry.activity->pin_start();
     if (pinned == 0 || pinned >= oldest) continue;
     oldest = pinned;
-    session = entry.session;
+    session = entry.activity->idles_in_transaction() ? entry.session : nullptr;
   }
   return session != nullptr && session->request_end_of_idling();
 }

@@ -44,8 +44,9 @@ class SessionRegistry final : public CrashWitness {
   // By those who may: false when there is no such session.
   bool cancel(int32_t process);
   bool terminate(int32_t process);
-  // Ends the session that idles in a transaction and has kept memory from being freed for longest,
-  // unless it gets something to do before it notices. False: there is none.
+  // Ends the session that has kept memory from being freed for longest, if it idles in a
+  // transaction and gets nothing to do before it notices. False: nobody does, or one that has
+  // something to do keeps it, too, so that nothing would be freed.
   bool end_oldest_idle_pin();
   bool has(int32_t process) const;
   // By process number.

@@ -63,5 +63,33 @@ TEST_F(MemoryLimitTest, AdvisoryLocksAreKeptWhileThereIsRoom) {
   EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }));
 }
 
+// What the oldest reader keeps is not freed by ending another one, and a statement is never ended.
+TEST_F(MemoryLimitTest, NobodyIsEndedForWhatAStatementKeeps) {
+  ASSERT_EQ(fill(client), "53200");
+  Client reader, idle;
+  ASSERT_EQ(PQsendQuery(reader.connection(), "select id, pg_sleep(60) from filled where id = 1"),
+            1);
+  EXPECT_TRUE(comes_true([this] {
+    return client.number("select count(*) from pg_stat_activity where wait_event = 'PgSleep'") == 1;
+  }));
+  EXPECT_EQ(idle.run("begin"), "");
+  EXPECT_EQ(idle.number("select count(*) from filled where id = 1"), 1);
+  remove_half(client);
+  const long long ended = client.number("select sessions_ended from pgsilo_memory");
+  const long long refused = client.number("select refusals from pgsilo_memory");
+  EXPECT_TRUE(comes_true([&] {
+    fill(client);
+    return client.number("select refusals from pgsilo_memory") >= refused + 5;
+  }));
+  EXPECT_EQ(client.number("select sessions_ended from pgsilo_memory"), ended);
+  EXPECT_EQ(idle.run("select 1"), "");
+  EXPECT_EQ(client.run("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = "
+                       "'PgSleep'"),
+            "");
+  EXPECT_EQ(reader.result(), "57014");
+  EXPECT_TRUE(inserts_again(client));
+  EXPECT_NE(idle.run("select 1"), "");
+}
+
 }  // namespace
 }  // namespace pgsilo::memory_test
