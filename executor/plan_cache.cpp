@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "executor/executable_plan.h"
 #include "sql/parser/parser.h"
@@ -103,8 +104,12 @@ void PlanCache::make_key(std::string_view text, std::span<const Oid> types,
 }
 
 std::shared_ptr<CachedText> parse_text(std::string_view text, std::span<const Oid> declared_types) {
+  return parse_own_text(AskingString(text), declared_types);
+}
+
+std::shared_ptr<CachedText> parse_own_text(AskingString text, std::span<const Oid> declared_types) {
   auto syntax = std::make_shared<CachedText::Syntax>();
-  syntax->text = text;
+  syntax->text = std::move(text);
   syntax->statements = parse(syntax->text, syntax->arena);
   auto cached = std::make_shared<CachedText>();
   cached->plans.resize(syntax->statements.size());

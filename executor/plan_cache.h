@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/asking_allocator.h"
 #include "base/memory_budget.h"
 #include "sql/ast/node.h"
 #include "sql/limits.h"
@@ -34,7 +35,7 @@ struct CachedText {
   // The tree lives in `arena`; plans keep this alive as their syntax owner.
   struct Syntax {
     Arena arena{ArenaLimit::reserve};
-    std::string text;
+    AskingString text;
     std::span<const ast::RawStatement> statements;
 
     size_t bytes() const { return sizeof *this + arena.bytes_reserved() + text.capacity(); }
@@ -111,7 +112,9 @@ class PlanCache final : public MemoryCache {
   uint64_t misses_ = 0;
 };
 
-// Parses on a large stack. Throws SqlError.
+// Parses on a large stack. Throws SqlError, MemoryLimitReached.
 std::shared_ptr<CachedText> parse_text(std::string_view text, std::span<const Oid> declared_types);
+// Of a text that is there to be kept: no other copy is made.
+std::shared_ptr<CachedText> parse_own_text(AskingString text, std::span<const Oid> declared_types);
 
 }  // namespace pgsilo

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/asking_allocator.h"
 #include "base/crash_report.h"
 #include "base/long_work.h"
 #include "base/memory_budget.h"
@@ -14,19 +15,15 @@
 namespace pgsilo {
 
 struct ParserThreads::Job {
-  // Throws what a pause throws.
+  // Throws what a pause throws, and MemoryLimitReached.
   Job(std::string_view sql, std::span<const Oid> types)
-      : text_(std::make_unique_for_overwrite<char[]>(sql.size())),
-        text(text_.get(), sql.size()),
-        declared_types(types.begin(), types.end()) {
-    copy_value(text_.get(), sql);
+      : declared_types(types.begin(), types.end()) {
+    text.reserve(sql.size());
+    in_blocks(sql.size(),
+              [&](size_t begin, size_t end) { text.append(sql.substr(begin, end - begin)); });
   }
 
- private:
-  const std::unique_ptr<char[]> text_;
-
- public:
-  const std::string_view text;
+  AskingString text;  // until it runs
   const std::vector<Oid> declared_types;
 
   std::mutex mutex;           // guards what follows
@@ -50,7 +47,7 @@ void ParserThreads::Job::run() {
   std::shared_ptr<CachedText> made;
   std::exception_ptr failed;
   try {
-    made = parse_text(text, declared_types);
+    made = parse_own_text(std::move(text), declared_types);
   } catch (const MemoryLimitReached&) {
     failed = std::current_exception();
   } catch (const std::bad_alloc&) {

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/memory_budget.h"
 #include "server/limits.h"
 #include "server/net/client_socket.h"
 
@@ -134,21 +135,23 @@ void Connection::adapt_read_ahead(size_t count, size_t room) {
   }
 }
 
-// Room for a good part of a read. The buffer grows with what has arrived, never with what a length
-// word claims: by half at least, so that all that is moved until a long message (or a long replay)
-// is here is no more than a few times its length; twice at most, and less where the `bytes` that
-// must come to be unread need less.
+// Room for a good part of a read, or for what a long message lacks.
 void Connection::make_input_room(size_t bytes) {
   give_back_input(bytes);
-  if (capacity_ - end_ >= read_ahead_ / 2 && end_ != capacity_) return;
+  size_t missing = bytes - std::min(bytes, end_ - cursor_);
+  size_t wanted = read_ahead_ / 2;
+  if (bytes > limits::max_read_bytes) wanted = std::min(wanted, missing);
+  if (capacity_ - end_ >= wanted && end_ != capacity_) return;
   size_t keep_from = has_replay_ ? replay_ : cursor_;
   size_t kept = end_ - keep_from;
   bool slides = keep_from >= kept && capacity_ - kept >= read_ahead_;
   if (slides) {
     move_input(input_.get(), keep_from, kept);
   } else {
-    size_t missing = bytes - std::min(bytes, end_ - cursor_);
-    size_t capacity = kept + std::clamp(missing, kept / 2, kept) + read_ahead_;
+    size_t capacity = kept + input_growth(bytes, missing, kept) + read_ahead_;
+    // What is short goes on above the limit.
+    bool asks = std::min(bytes, capacity) > limits::free_message_bytes;
+    if (asks) require_room(capacity);
     auto grown = std::make_unique_for_overwrite<char[]>(capacity);
     move_input(grown.get(), keep_from, kept);
     input_ = std::move(grown);
@@ -158,6 +161,17 @@ void Connection::make_input_room(size_t bytes) {
   cursor_ -= keep_from;
   end_ -= keep_from;
   if (has_replay_) replay_ = 0;
+}
+
+// The buffer grows with what has arrived, never with what a length word claims alone: it doubles
+// until a quarter is here, and then gets room for the rest, so that no more than that quarter lies
+// in two buffers at once. Beside a longer replay it grows by half at least, so that all that is
+// moved until that is here is no more than a few times its length.
+size_t Connection::input_growth(size_t bytes, size_t missing, size_t kept) {
+  bool is_quarter_here = missing <= 3 * kept;
+  size_t growth = is_quarter_here ? missing : std::min(kept, (missing - 3 * kept) / 4);
+  bool is_mostly_replay = bytes < (kept + missing) / 2;
+  return is_mostly_replay ? std::max(growth, kept / 2) : growth;
 }
 
 // To a lower address or another buffer; gives way in between.

@@ -56,7 +56,8 @@ class Connection final : public IoHandler, public DurableWaiter {
   // --- input: [taken by replay | unread] ---
   std::string_view unread() const { return {input_.get() + cursor_, end_ - cursor_}; }
   // (parks) Reads until `bytes` unread bytes are there. False: end of file, broken, the deadline
-  // passed, or one of the flags is up: attach()'s or `also_stop` (null: none).
+  // passed, or one of the flags is up: attach()'s or `also_stop` (null: none). Throws
+  // MemoryLimitReached when there is no room for that many; what has arrived stays.
   bool fill(size_t bytes, int64_t deadline_us = Parker::no_deadline,
             const std::atomic<bool>* also_stop = nullptr);
   // Moves past `bytes` unread bytes. They stay readable until the next fill(), or as long as a
@@ -125,6 +126,7 @@ class Connection final : public IoHandler, public DurableWaiter {
   bool read_some();
   void adapt_read_ahead(size_t count, size_t room);
   void make_input_room(size_t bytes);
+  static size_t input_growth(size_t bytes, size_t missing, size_t kept);
   void move_input(char* to, size_t from, size_t count);
   void give_back_input(size_t bytes);
   void allow(uint64_t durable_epoch);

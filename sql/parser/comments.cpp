@@ -8,8 +8,10 @@
 namespace pgsilo {
 namespace {
 
+std::string_view text_of(std::span<char> sql) { return {sql.data(), sql.size()}; }
+
 // `at` is behind a comment's opening; returns where it ends.
-size_t flatten_comment(std::string& sql, size_t at, size_t end) {
+size_t flatten_comment(std::span<char> sql, size_t at, size_t end) {
   for (size_t depth = 1; at + 1 < end;) {
     bool opens = sql[at] == '/' && sql[at + 1] == '*';
     bool closes = sql[at] == '*' && sql[at + 1] == '/';
@@ -26,10 +28,10 @@ size_t flatten_comment(std::string& sql, size_t at, size_t end) {
 }
 
 // What stands between two tokens.
-void flatten_gap(std::string& sql, size_t at, size_t end) {
+void flatten_gap(std::span<char> sql, size_t at, size_t end) {
   while (at + 1 < end) {
     if (sql[at] == '-' && sql[at + 1] == '-') {
-      at = std::min(sql.find_first_of("\r\n", at), end);
+      at = std::min(text_of(sql).find_first_of("\r\n", at), end);
     } else if (sql[at] == '/' && sql[at + 1] == '*') {
       at = flatten_comment(sql, at + 2, end);
     } else {
@@ -45,14 +47,14 @@ bool may_nest(std::string_view sql) {
 
 }  // namespace
 
-void flatten_comments(std::string* sql) {
-  if (!may_nest(*sql)) return;
-  Lexer lexer(*sql);
+void flatten_comments(std::span<char> sql) {
+  if (!may_nest(text_of(sql))) return;
+  Lexer lexer(text_of(sql));
   size_t done = 0;
   while (true) {
     Token token = lexer.next();
     if (token.kind == TokenKind::invalid) return;
-    flatten_gap(*sql, done, token.start);
+    flatten_gap(sql, done, token.start);
     if (token.kind == TokenKind::end) return;
     done = token.end;
   }

@@ -3,13 +3,13 @@
 // Thread safety: pure function.
 #pragma once
 
-#include <string>
+#include <span>
 
 namespace pgsilo {
 
 // Blanks the marks of comments inside of others: what is left is as long, and means the same. A
 // text with a comment that does not end stays as it is behind its last token, for the error shows
 // it.
-void flatten_comments(std::string* sql);
+void flatten_comments(std::span<char> sql);
 
 }  // namespace pgsilo

@@ -9,8 +9,8 @@ namespace pgsilo {
 
 using namespace ast;
 
-void ConstantRows::take_out(std::string* text) {
-  Lexer lexer(*text);
+void ConstantRows::take_out(std::span<char> text) {
+  Lexer lexer(std::string_view(text.data(), text.size()));
   for (;;) {
     const Token token = lexer.next();
     if (token.kind == TokenKind::end || token.kind == TokenKind::invalid) return;
@@ -20,7 +20,7 @@ void ConstantRows::take_out(std::string* text) {
 }
 
 // Behind VALUES. Leaves the lexer behind what it has taken.
-void ConstantRows::take_list(std::string* text, Lexer& lexer) {
+void ConstantRows::take_list(std::span<char> text, Lexer& lexer) {
   const Token open = lexer.next();
   uint32_t begin = open.end;
   Taken taken;
@@ -32,9 +32,9 @@ void ConstantRows::take_list(std::string* text, Lexer& lexer) {
     taken.rows.push_back(arena_.copy_span(row_));
     end = lexer.position();
   }
-  std::fill(text->begin() + begin, text->begin() + end, ' ');
+  std::ranges::fill(text.subspan(begin, end - begin), ' ');
   if (!taken.rows.empty()) taken_.push_back(std::move(taken));
-  lexer = Lexer(*text, end);
+  lexer = Lexer(std::string_view(text.data(), text.size()), end);
 }
 
 // From behind its bracket to behind the other one.

@@ -11,7 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +30,7 @@ class ConstantRows {
   explicit ConstantRows(Arena& arena) : arena_(arena) {}
 
   // Blanks in `text`, which may be any, what it reads.
-  void take_out(std::string* text);
+  void take_out(std::span<char> text);
   // What was taken out behind the row that begins at `location`; null: nothing.
   const std::vector<ast::NodeList>* behind(int32_t location);
   // behind() has been asked for all that was taken out.
@@ -43,7 +43,7 @@ class ConstantRows {
     bool put_back = false;
   };
 
-  void take_list(std::string* text, Lexer& lexer);
+  void take_list(std::span<char> text, Lexer& lexer);
   bool read_row(Lexer& lexer, int32_t* location);
   bool read_value(Lexer& lexer, Token token);
   const ast::Node* value_of(Lexer& lexer, const Token& token, bool negative, int32_t location);

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/asking_allocator.h"
 #include "base/large_stack.h"
 #include "base/memory_budget.h"
 #include "sql/internal_error.h"
@@ -117,10 +118,10 @@ size_t parsing_bytes(std::string_view text) {
 
 std::span<const ast::RawStatement> parse_here(std::string_view sql, Arena& arena,
                                               bool may_take_rows) {
-  std::string terminated(sql);
-  flatten_comments(&terminated);
+  AskingString terminated(sql);
+  flatten_comments(terminated);
   ConstantRows rows(arena);
-  if (may_take_rows) rows.take_out(&terminated);
+  if (may_take_rows) rows.take_out(terminated);
   MemoryPromise promise(MemoryBudget::current());  // for others ask before all of it is allocated
   if (terminated.size() > limits::text_parsed_unasked) {
     size_t bytes = parsing_bytes(terminated);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -34,6 +35,20 @@ class UnaskedMemoryTest : public MemoryLimitTest {
   std::string run_within_limit(Client& session, const std::string& sql) {
     SCOPED_TRACE(sql);
     EXPECT_EQ(PQsendQuery(session.connection(), sql.c_str()), 1);
+    return ends_within_limit(session);
+  }
+  // The same, watched while the message is still on its way.
+  std::string send_within_limit(Client& session, const std::string& sql, bool in_parse) {
+    std::atomic<bool> sent{false};
+    std::thread sender([&] {
+      PGconn* connection = session.connection();
+      EXPECT_EQ(in_parse ? PQsendPrepare(connection, "", sql.c_str(), 0, nullptr)
+                         : PQsendQuery(connection, sql.c_str()),
+                1);
+      sent = true;
+    });
+    while (!sent) measure();
+    sender.join();
     return ends_within_limit(session);
   }
   // What the server says to a COPY whose data are `times` times this piece.
@@ -127,6 +142,23 @@ TEST_F(UnaskedMemoryTest, SavepointsCopyNoSettings) {
   for (int i = 0; i < 200; ++i) EXPECT_EQ(session.run("savepoint s"), "");
   EXPECT_GT(free_bytes(), free_at_begin_ - (16 << 20));
   EXPECT_EQ(session.run("rollback"), "");
+}
+
+// A text lies in several places until it is parsed: each is asked for before it is there.
+TEST_F(UnaskedMemoryTest, TextsAskForTheirCopies) {
+  Client session;
+  const long long limit = client.number("select memory_limit from pgsilo_memory");
+  for (long long percent : {5, 24, 39, 59, 84}) {
+    std::string filling(static_cast<size_t>(limit / 100 * percent), 'z');
+    for (const std::string& sql : {"select 1 /*" + filling + "*/", "select '" + filling + "' <> ''",
+                                   "select 1 /*/**/" + filling + "*/"}) {
+      for (bool in_parse : {false, true}) {
+        SCOPED_TRACE(sql.substr(0, 16) + std::to_string(percent) + (in_parse ? "% parse" : "%"));
+        EXPECT_EQ(send_within_limit(session, sql, in_parse), percent == 5 ? "" : "53200");
+        EXPECT_EQ(session.value("select 2"), "2");
+      }
+    }
+  }
 }
 
 }  // namespace

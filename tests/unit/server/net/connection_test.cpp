@@ -184,6 +184,29 @@ TEST_F(ConnectionTest, MovesInputAFewTimesAtMost) {
   EXPECT_LE(moved[2] - moved[1], 3 * whole);  // what the replay point kept is moved once
 }
 
+// Of a long message no more than a quarter lies in two buffers at once.
+TEST_F(ConnectionTest, GrowsOnceForMostOfALongMessage) {
+  constexpr std::array<size_t, 4> lengths = {16 << 20, 21 << 20, 26 << 20, 31 << 20};
+  std::atomic<size_t> taken{0};
+  serve([&](Connection& connection) {
+    uint64_t moved = 0;
+    for (size_t length : lengths) {
+      ASSERT_TRUE(connection.fill(1));  // gives back the room of the one before
+      ASSERT_TRUE(connection.fill(length));
+      EXPECT_LE(connection.input_capacity(), length + 2 * limits::max_read_bytes);
+      EXPECT_LE(connection.moved_input_bytes() - moved, length * 3 / 4 + (2 << 20));
+      moved = connection.moved_input_bytes();
+      connection.consume(length);
+      ++taken;
+    }
+  });
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    while (taken != i) std::this_thread::yield();
+    client_sends(std::string(lengths[i], 'x'));
+  }
+  thread_.join();
+}
+
 TEST_F(ConnectionTest, GivesWayWhereverItReadsOrMovesInput) {
   constexpr size_t whole = size_t{48} << 20;
   constexpr uint64_t growths = 20;  // at most

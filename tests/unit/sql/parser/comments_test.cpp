@@ -12,7 +12,7 @@ namespace pgsilo {
 namespace {
 
 std::string flattened(std::string sql) {
-  flatten_comments(&sql);
+  flatten_comments(sql);
   return sql;
 }
 

@@ -78,7 +78,7 @@ std::string described(const std::string& sql) {
 size_t taken(std::string sql, int32_t location) {
   Arena arena;
   ConstantRows rows(arena);
-  rows.take_out(&sql);
+  rows.take_out(sql);
   const auto* found = rows.behind(location);
   return found == nullptr ? 0 : found->size();
 }
@@ -142,7 +142,7 @@ TEST(ConstantRowsTest, AreTakenOut) {
   std::string sql = "insert into t values (1), (2), ('ö'), (f(3))";
   Arena arena;
   ConstantRows rows(arena);
-  rows.take_out(&sql);
+  rows.take_out(sql);
   EXPECT_EQ(sql, "insert into t values (1)             , (f(3))");
 }
 
