@@ -82,6 +82,39 @@ std::optional<Epoch> ArchivedStarts::counted(const BlockHeader& block, const Log
   }
 }
 
+std::optional<ArchivedStarts::Unfounded> ArchivedStarts::unfounded(const LogBegin& start) {
+  LogBegin last = start;
+  for (;;) {
+    const HistoryPoint parent = last.parent;
+    bool was_had = parent.durable <= had_ || parent.incarnation == Uuid{} ||
+                   (restored_ && parent == *restored_);
+    if (was_had) return std::nullopt;
+    const uint64_t tag = short_identity(parent.incarnation);
+    std::optional<LogBegin> before = begin_of(tag);
+    // An archive may have been begun in the midst of it.
+    if (!before && !number_of(tag))
+      return Unfounded{number_of(short_identity(last.incarnation)).value_or(0), parent.durable};
+    if (!before || before->first_epoch >= last.first_epoch) return std::nullopt;
+    last = *std::move(before);
+  }
+}
+
+// By any of its segments. None: there is none, or one could not be read.
+std::optional<uint64_t> ArchivedStarts::number_of(uint64_t tag) {
+  for (const auto* logs : {&archived_, &server_}) {
+    for (const LogDirectory* log : *logs) {
+      std::vector<uint64_t> numbers;
+      if (!list(*log, &numbers)) return std::nullopt;
+      for (uint64_t number : numbers) {
+        std::optional<BlockHeader> first;
+        if (!read_first(*log, number, &first, nullptr)) return std::nullopt;
+        if (first && first->incarnation_tag == tag) return first->incarnation;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 // The last segments are enough: behind a trailer of an epoch that counts nothing older decides.
 std::optional<ArchivedStarts::Part> ArchivedStarts::part_in(const LogDirectory& log, uint64_t tag,
                                                             Epoch counted) {

@@ -35,6 +35,14 @@ class ArchivedStarts {
   // Up to which epoch the start counts that wrote `block`, as the begin block of a later one tells;
   // one before its first: nothing of it does. None: it is not known.
   std::optional<Epoch> counted(const BlockHeader& block, const LogBegin& later);
+  // A start that went on from one of which neither archive nor server has a block, though some of
+  // that came behind what was had.
+  struct Unfounded {
+    uint64_t start = 0;
+    Epoch parents;  // which it went on from
+  };
+  // That start or one that it rests on; none: they rest on what is known.
+  std::optional<Unfounded> unfounded(const LogBegin& start);
   // What the archive has of a start, in all of its logs.
   struct Extent {
     bool has_data = false;  // more than begin blocks
@@ -76,6 +84,7 @@ class ArchivedStarts {
                   std::optional<LogBegin>* begin);
   bool note(const FileResult& result, const std::string& path);
   std::optional<LogBegin> begin_in(const LogDirectory& log, uint64_t tag);
+  std::optional<uint64_t> number_of(uint64_t tag);
   std::optional<Part> part_in(const LogDirectory& log, uint64_t tag, Epoch counted);
   void add_extent(const LogDirectory& log, uint64_t tag, Extent* extent);
   const Incarnation* named(uint64_t tag) const;

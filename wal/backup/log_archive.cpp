@@ -189,32 +189,10 @@ bool LogArchive::copy_all(const LogSlot& slot) {
 bool LogArchive::begin_next_start(const LogDirectory& source) {
   Log& log = *log_of(source);
   if (log.successor && !is_had(source, log, *log.successor)) return false;
+  if (log.successor && !rests_on_what_was_had(*log.successor)) return false;
   if (log.successor && !is_whole(log, *log.successor)) return false;
   begin_segment(log, 0);
   return true;
-}
-
-// Whether the archive has of the start at a log's end what the next one went on from, as far as
-// that can be told.
-bool LogArchive::is_whole(const Log& log, const LogBegin& successor) {
-  ArchivedStarts known = starts();
-  std::string damaged;
-  std::optional<Epoch> counted = known.counted(log.first, successor);
-  bool holds = !counted || known.holds(log.first, *counted, &damaged);
-  if (!known.failure().ok()) return fail("read", known.failed_path(), known.failure());
-  if (holds) return true;
-  if (damaged.empty()) {
-    why_ = "a log of start " + std::to_string(log.first.incarnation) +
-           " of the server was never archived\nHINT:  Let the server have its directory again "
-           "until this has caught up, or begin a new archive, and take a new backup.";
-    return false;
-  }
-  why_ = "log segment " + damaged + " is damaged: start " + std::to_string(log.first.incarnation) +
-         " of the server counts up to epoch " + std::to_string(counted->value()) +
-         ", and its log does not\nHINT:  Put a sound copy of the segment in the place of the "
-         "damaged one, of the server's or of the archive's. If there is none, begin a new archive, "
-         "and take a new backup.";
-  return false;
 }
 
 void LogArchive::begin_segment(Log& log, uint64_t next_number) {
@@ -224,16 +202,6 @@ void LogArchive::begin_segment(Log& log, uint64_t next_number) {
   log.file.reset();
   log.ended = false;
   log.successor.reset();
-}
-
-ArchivedStarts LogArchive::starts() const {
-  std::vector<const LogDirectory*> archived;
-  std::vector<const LogDirectory*> server;
-  archived.reserve(logs_.size());
-  server.reserve(source_.size());
-  for (const auto& log : logs_) archived.push_back(&log->directory);
-  for (const auto& log : source_) server.push_back(log.get());
-  return {files_, std::move(archived), std::move(server), restored_, named_, had_};
 }
 
 LogArchive::Log* LogArchive::log_of(const LogDirectory& source) {
@@ -333,7 +301,10 @@ bool LogArchive::begin_behind_slot(const LogDirectory& source, const LogSlot& sl
     return false;
   }
   log.segment = first != 0 || numbers.empty() ? std::max<uint64_t>(first, 1) : numbers.front();
-  return true;
+  std::optional<BlockHeader> block;
+  std::optional<LogBegin> begin;
+  if (!read_first(source, log.segment, &block, &begin)) return false;
+  return !begin || rests_on_what_was_had(*begin);
 }
 
 bool LogArchive::lacks(const LogDirectory& source, uint64_t segment) {

@@ -15,7 +15,7 @@ bool LogArchive::is_same(const LogDirectory& source, Log& log) {
     return true;
   if (begin && gave_way(log, first->incarnation, *begin)) {
     log.offset = log.next_number = 0;
-    return true;
+    return rests_on_what_was_had(*begin);
   }
   return !call_failed_ && is_others(source, log);
 }

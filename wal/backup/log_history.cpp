@@ -39,9 +39,9 @@ class Extension {
         tell_if_lost(last->first.first, last->second);
         continue;
       }
-      if (!close_up_to(last->second.incarnation, &control)) return false;
-      if (take(control)) return true;
+      if (close_up_to(last->second.incarnation, &control) && take(control)) return true;
     }
+    if (stray_ && !logs_.has_archived(copied())) return is_others_history(*stray_);
     return take(label_.control) || nothing_proven();
   }
 
@@ -134,8 +134,7 @@ class Extension {
   void tell_if_lost(uint64_t number, const Start& start) {
     std::string name = "start " + std::to_string(number) + " of the server ";
     if (!start.has_data) {
-      if (start.incarnation.number != 0 && !rests_on_what_is_there(start))
-        note_loss(name + "went on from a state that is not there");
+      if (start.incarnation.number != 0 && !rests_on_what_is_there(start)) note_lost_parent(number);
     } else if (start.lost_begin || counts(start)) {
       note_loss(name + "is not there from its beginning, in each of its logs");
     }
@@ -164,14 +163,14 @@ class Extension {
            });
   }
 
-  // The history of which `last` is the end. False: it does not go on from the backup's.
+  // The history of which `last` is the end. False: something of it is lost, which is noted.
   bool close_up_to(const Incarnation& last, ControlFile* control) {
     std::vector<Incarnation> behind = {last};
     for (HistoryPoint parent = last.parent; parent.incarnation != copied().id;) {
       auto found = std::ranges::find_if(starts_, [&](const auto& start) {
         return start.second.incarnation.id == parent.incarnation;
       });
-      if (found == starts_.end()) return is_others_history(last);
+      if (found == starts_.end()) return is_stray(behind.back());
       Incarnation closed = found->second.incarnation;
       closed.closed = true;
       closed.durable = parent.durable;
@@ -181,6 +180,7 @@ class Extension {
       behind.push_back(closed);
       parent = closed.parent;
     }
+    stray_.reset();
     control->incarnations.back().closed = true;
     control->incarnations.back().durable = behind.back().parent.durable;
     add_lost(last.number, &behind);
@@ -190,16 +190,24 @@ class Extension {
     return true;
   }
 
-  bool is_others_history(const Incarnation& last) {
-    why_ = "the archive does not go on from the backup: start " + std::to_string(last.number) +
+  // A start between may be lost, or there is none that leads to the backup's: then it is a history
+  // of its own, unless older ones of the archive belong to the backup's.
+  bool is_stray(const Incarnation& start) {
+    note_lost_parent(start.number);
+    stray_ = start.number;
+    return false;
+  }
+
+  bool is_others_history(uint64_t start) {
+    why_ = "the archive does not go on from the backup: start " + std::to_string(start) +
            " of the server rests on another state\nHINT:  A newer backup, or another archive, "
            "belongs to it.";
     return false;
   }
 
   bool lacks_log_of(const Incarnation& start) {
-    why_ = "a log of start " + std::to_string(start.number) +
-           " of the server is neither in the backup nor in the archive";
+    note_loss("a log of start " + std::to_string(start.number) +
+              " of the server is neither in the backup nor in the archive");
     return false;
   }
 
@@ -258,7 +266,15 @@ class Extension {
              ".";
   }
 
-  void note_loss(const std::string& what) { loss_ += (loss_.empty() ? "" : "\n") + what; }
+  void note_lost_parent(uint64_t start) {
+    note_loss("start " + std::to_string(start) +
+              " of the server went on from a state that is not there");
+  }
+
+  // Later starts may rest on the same one.
+  void note_loss(const std::string& what) {
+    if (loss_.find(what) == std::string::npos) loss_ += (loss_.empty() ? "" : "\n") + what;
+  }
 
   bool nothing_proven() {
     why_ = "the logs of the backup and of the archive prove no state";
@@ -271,7 +287,8 @@ class Extension {
   std::string& loss_;
   std::string& why_;
   std::map<StartName, Start> starts_;
-  bool is_detailed_ = false;  // loss_ tells epochs
+  std::optional<uint64_t> stray_;  // a start whose parents do not lead to the backup's
+  bool is_detailed_ = false;       // loss_ tells epochs
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "wal/backup/archived_starts.h"
 #include "wal/backup/backup_copy.h"
 #include "wal/recovery/log_analyzer.h"
 
@@ -70,7 +71,7 @@ bool SourceLogs::find(FileSystem& files, const BackupSource& source, const Contr
     if (!add(files, join_path(source.data_directory, place), control, why)) return false;
   }
   for (const std::string& path : source.archive_directories) {
-    if (!add(files, path, control, why)) return false;
+    if (!add(files, path, control, why) || !note_archived(files, path, why)) return false;
   }
   for (const Incarnation& incarnation : control.incarnations) {
     if (!needs_log(control, incarnation)) continue;
@@ -113,6 +114,23 @@ bool SourceLogs::add(FileSystem& files, const std::string& path, const ControlFi
     bool other = !is_new && found->second != segment;
     if (other && !keep_later(files, &found->second, segment, number, identity, control, why))
       return false;
+  }
+  return true;
+}
+
+// Of a segment that the backup has, too, only one copy is scanned.
+bool SourceLogs::note_archived(FileSystem& files, const std::string& path, std::string* why) {
+  LogDirectory directory(files, path);
+  if (!directory.read_identity(why)) return false;
+  const SourceLog* known = log(directory.log());
+  if (known == nullptr) return true;
+  for (const auto& [number, any] : known->segments) {
+    std::optional<BlockHeader> first;
+    FileResult result = read_first_block(files, directory, number, &first, nullptr);
+    if (first) archived_.push_back(*first);
+    if (result.ok() || result.status == FileStatus::not_found) continue;
+    *why = failed_log("read", directory.segment_path(number), result);
+    return false;
   }
   return true;
 }
@@ -164,6 +182,14 @@ bool SourceLogs::was_archived(const Uuid& log, const Incarnation& incarnation,
                 end->incarnation_tag != short_identity(incarnation.id);
   if (others) return false;
   return end->incarnation > incarnation.number || number < end->next_number;
+}
+
+bool SourceLogs::has_archived(const Incarnation& incarnation) const {
+  return std::ranges::any_of(archived_, [&](const BlockHeader& first) {
+    bool others =
+        incarnation.id != Uuid{} && first.incarnation_tag != short_identity(incarnation.id);
+    return first.incarnation == incarnation.number && !others;
+  });
 }
 
 IncarnationParts SourceLogs::parts(const ControlFile& control,

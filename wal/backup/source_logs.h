@@ -40,16 +40,20 @@ class SourceLogs {
   std::string lost_since_archived(const ControlFile& control) const;
   // Whether a block of a start was archived for good; if that is not known, it is taken for so.
   bool was_archived(const Uuid& log, const Incarnation& incarnation, uint64_t number) const;
+  // Whether an archive has blocks of a start, from where the checkpoint needs its log on.
+  bool has_archived(const Incarnation& incarnation) const;
   // Whose logs are all there. After scan().
   IncarnationParts parts(const ControlFile& control, const Incarnation& incarnation) const;
 
  private:
   bool add(FileSystem& files, const std::string& path, const ControlFile& control,
            std::string* why);
+  bool note_archived(FileSystem& files, const std::string& path, std::string* why);
 
   std::vector<SourceLog> logs_;
   std::optional<std::vector<ArchivedEnd>> archived_ends_;
   std::vector<std::vector<SegmentScan>> scans_;
+  std::vector<BlockHeader> archived_;  // the first of each of an archive's segments
 };
 
 }  // namespace pgsilo

@@ -1,0 +1,56 @@
+// Whether an archive has of the server's starts what a later one rests on (docs/backup.md, the
+// archive).
+#include "wal/backup/archived_starts.h"
+#include "wal/backup/log_archive.h"
+
+namespace pgsilo {
+
+ArchivedStarts LogArchive::starts() const {
+  std::vector<const LogDirectory*> archived;
+  std::vector<const LogDirectory*> server;
+  archived.reserve(logs_.size());
+  server.reserve(source_.size());
+  for (const auto& log : logs_) archived.push_back(&log->directory);
+  for (const auto& log : source_) server.push_back(log.get());
+  return {files_, std::move(archived), std::move(server), restored_, named_, had_};
+}
+
+// Who restores finds out what a start went on from by the begin blocks of those before it.
+bool LogArchive::rests_on_what_was_had(const LogBegin& start) {
+  ArchivedStarts known = starts();
+  std::optional<ArchivedStarts::Unfounded> found = known.unfounded(start);
+  if (!known.failure().ok()) return fail("read", known.failed_path(), known.failure());
+  if (!found) return true;
+  return never_archived("start " + std::to_string(found->start) +
+                        " of the server went on from epoch " +
+                        std::to_string(found->parents.value()) + " of a start that");
+}
+
+bool LogArchive::never_archived(const std::string& what) {
+  why_ = what +
+         " was never archived\nHINT:  Let the server have its directory again until this has "
+         "caught up, or begin a new archive, and take a new backup.";
+  return false;
+}
+
+// Whether the archive has of the start at a log's end what the next one went on from, as far as
+// that can be told.
+bool LogArchive::is_whole(const Log& log, const LogBegin& successor) {
+  ArchivedStarts known = starts();
+  std::string damaged;
+  std::optional<Epoch> counted = known.counted(log.first, successor);
+  bool holds = !counted || known.holds(log.first, *counted, &damaged);
+  if (!known.failure().ok()) return fail("read", known.failed_path(), known.failure());
+  if (holds) return true;
+  if (damaged.empty())
+    return never_archived("a log of start " + std::to_string(log.first.incarnation) +
+                          " of the server");
+  why_ = "log segment " + damaged + " is damaged: start " + std::to_string(log.first.incarnation) +
+         " of the server counts up to epoch " + std::to_string(counted->value()) +
+         ", and its log does not\nHINT:  Put a sound copy of the segment in the place of the "
+         "damaged one, of the server's or of the archive's. If there is none, begin a new archive, "
+         "and take a new backup.";
+  return false;
+}
+
+}  // namespace pgsilo
