@@ -30,8 +30,9 @@ Wal::~Wal() {
 
 std::vector<LogDirectory*> Wal::State::log_directories() const {
   std::vector<LogDirectory*> directories;
-  directories.reserve(units.size());
+  directories.reserve(units.size() + read_logs.size());
   for (const LogUnit& unit : units) directories.push_back(unit.directory.get());
+  for (const auto& log : read_logs) directories.push_back(log.get());
   return directories;
 }
 

@@ -14,8 +14,6 @@ namespace {
 std::string options_fault(const WalOptions& options) {
   if (options.log_directories.empty() && !options.read_only)
     return "log_directories names no directory";
-  if (options.log_directories.size() > log_format::max_loggers)
-    return "log_directories names more than 64 directories";
   if (options.workers == 0) return "there must be a worker";
   if (options.buffer_bytes < (size_t{64} << 10) ||
       (options.buffer_bytes & (options.buffer_bytes - 1)) != 0) {
@@ -26,6 +24,19 @@ std::string options_fault(const WalOptions& options) {
     return "a log segment's size must be a multiple of 64 KiB of at least 256 KiB";
   }
   return "";
+}
+
+// Behind as many as a start writes to stand those of earlier starts, which a recovery reads: of
+// several together there may be more, as in what is restored of an archive. One that cannot be read
+// is open_logs()'s business.
+bool makes_too_many_logs(FileSystem& files, const std::string& directory,
+                         const WalOptions& options) {
+  for (size_t i = log_format::max_loggers; i < options.log_directories.size(); ++i) {
+    LogDirectory log(files, join_path(directory, options.log_directories[i]));
+    std::string why;
+    if (log.read_identity(&why) && !log.has_identity()) return true;
+  }
+  return false;
 }
 
 std::string features(uint64_t bits) {
@@ -88,6 +99,10 @@ std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
   *why = options_fault(options);
   if (!why->empty()) return nullptr;
   std::unique_ptr<State> state(new State(files, clock, data_directory, options));
+  if (!options.read_only && makes_too_many_logs(files, data_directory, options)) {
+    *why = "log_directories names more than 64 directories";
+    return nullptr;
+  }
   if (!check_data_directory(files, data_directory, options, why)) return nullptr;
   if (!options.read_only && !state->take_directory(why)) return nullptr;
   if (!state->find_control(why) || !state->open_logs(why)) return nullptr;
@@ -166,6 +181,7 @@ bool Wal::State::open_logs(std::string* why) {
     if (control.database == Uuid{}) control.database = Uuid::generate();
   }
   if (!find_named_logs(why)) return false;
+  if (!options.read_only) leave_logs_to_read();
   for (LogUnit& unit : units) {
     if (unit.directory->has_identity()) continue;
     if (!unit.directory->is_unclaimed(why)) return false;
@@ -177,6 +193,17 @@ bool Wal::State::open_logs(std::string* why) {
   }
   // From here on there is a database, before there is a segment.
   return !new_database || save_control(why);
+}
+
+void Wal::State::leave_logs_to_read() {
+  if (units.size() <= log_format::max_loggers) return;
+  for (size_t i = log_format::max_loggers; i < units.size(); ++i)
+    read_logs.push_back(std::move(units[i].directory));
+  units.resize(log_format::max_loggers);
+  write_server_log(LogLevel::log,
+                   "log directories behind the first " + std::to_string(units.size()) +
+                       " are read and not written to",
+                   "They are not needed any more once a checkpoint is complete.");
 }
 
 bool Wal::State::save_control(std::string* why) {

@@ -67,6 +67,7 @@ struct Wal::State {
   DurableEpoch* durable = nullptr;
   // In the order in which they are built; logs outlive loggers.
   std::vector<LogUnit> units;
+  std::vector<std::unique_ptr<LogDirectory>> read_logs;  // those of earlier starts alone
   std::vector<std::unique_ptr<WorkerLog>> logs;
   std::unique_ptr<GroupCommit> commit;
   std::unique_ptr<ProgressFile> progress;
@@ -84,6 +85,7 @@ struct Wal::State {
   bool hold_directories(std::string* why);
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);
+  void leave_logs_to_read();
   bool save_control(std::string* why);
   bool write_small(const std::string& what, const std::function<FileResult()>& write,
                    std::string* why);
