@@ -131,14 +131,30 @@ void AdvisoryLocks::settle_touched() {
     if (++let_go_ % limits::free_advisory_locks == 0) table_.free_spares(owner_);
   }
   touched_.clear();
-  if (locks_.empty() && touched_.capacity() > 2 * limits::free_advisory_locks) give_memory_back();
+  // It costs what the locks that stay do; more than those were let go of since there was as much
+  // room.
+  size_t room = touched_.capacity();
+  if (room > 2 * limits::free_advisory_locks && room > 8 * locks_.size()) give_memory_back();
 }
 
+// All but what the locks that there are need.
 void AdvisoryLocks::give_memory_back() {
   table_.free_spares(owner_);
-  locks_ = {};
-  free_memory(touched_);
-  free_memory(taken_);
+  if (locks_.empty()) {
+    locks_ = {};
+    free_memory(touched_);
+    free_memory(taken_);
+    return;
+  }
+  try {
+    std::vector<Held*> room;
+    room.reserve(2 * locks_.size() + 8);
+    touched_.swap(room);
+    locks_.rehash(0);
+    taken_.shrink_to_fit();
+  } catch (const std::bad_alloc&) {
+    // Then it is kept.
+  }
 }
 
 void AdvisoryLocks::undo() {

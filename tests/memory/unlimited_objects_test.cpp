@@ -91,5 +91,15 @@ TEST_F(MemoryLimitTest, NobodyIsEndedForWhatAStatementKeeps) {
   EXPECT_NE(idle.run("select 1"), "");
 }
 
+TEST_F(MemoryLimitTest, ASessionThatKeepsOneAdvisoryLockGivesBackWhatTheOthersTook) {
+  Client other;
+  EXPECT_EQ(other.run("select pg_advisory_lock(0)"), "");
+  EXPECT_EQ(other.run("begin"), "");
+  EXPECT_EQ(other.run("select count(pg_advisory_xact_lock(g)) from generate_series(1, 200000) g"),
+            "");
+  EXPECT_EQ(other.run("commit"), "");
+  EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (4 << 20); }));
+}
+
 }  // namespace
 }  // namespace pgsilo::memory_test
