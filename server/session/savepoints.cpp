@@ -48,6 +48,8 @@ std::string_view TransactionControl::release_savepoint(std::string_view name) {
   size_t at = find_savepoint(name);
   transaction_.release(savepoints_[at].storage);
   settings_.restore_modes(savepoints_[at].settings);
+  for (size_t i = savepoints_.size(); i > at; --i)
+    settings_.release(savepoints_[i - 1].settings, i > 1 ? &savepoints_[i - 2].settings : nullptr);
   drop_savepoints(at);
   settings_.set_in_savepoint(!savepoints_.empty());
   return "RELEASE";

@@ -366,6 +366,34 @@ void Settings::rollback_to(const Mark& mark) {
   modes_ = mark.modes;
 }
 
+// Of those behind the newest savepoint, whose order does not matter: each is about another setting.
+void Settings::forget_change(size_t at) {
+  slot_of(changes_[at]).changed_at = changes_[at].before.changed_at;
+  if (at + 1 < changes_.size()) {
+    changes_[at] = std::move(changes_.back());
+    slot_of(changes_[at]).changed_at = at;
+  }
+  changes_.pop_back();
+}
+
+// Looks at the shorter part only: where savepoints lie in each other the other one may be long
+// each time.
+void Settings::release(const Mark& newest, const Mark* below) {
+  size_t border = newest.changes;
+  marked_ = below == nullptr ? 0 : below->changes;
+  if (changes_.size() - border <= border - marked_) {
+    for (size_t i = changes_.size(); i > border; --i) {
+      size_t older = changes_[i - 1].before.changed_at;
+      if (older != not_changed && older >= marked_) forget_change(i - 1);
+    }
+    return;
+  }
+  for (size_t i = marked_; i < border; ++i) {
+    size_t newer = slot_of(changes_[i]).changed_at;
+    if (newer >= border) forget_change(newer);
+  }
+}
+
 void Settings::restore_modes(const Mark& mark) { modes_ = mark.modes; }
 
 bool Settings::set_mode(int index, const SettingValue& value) {

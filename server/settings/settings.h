@@ -89,6 +89,9 @@ class Settings final : public SettingsAccessor {
   };
   Mark mark();
   void rollback_to(const Mark& mark);
+  // The newest savepoint goes, what was changed in it belongs to the one below (null: there is
+  // none): of two changes of one setting only the older can still be gone back to.
+  void release(const Mark& newest, const Mark* below);
   // SET TRANSACTION READ ONLY ends with the savepoint that it was given in.
   void restore_modes(const Mark& mark);
   // Transaction modes are fixed inside of savepoints.
@@ -124,6 +127,7 @@ class Settings final : public SettingsAccessor {
   void assign_to(int index, CustomSettings::iterator custom, SharedSetting value, bool is_local);
   void make_room_for_change();
   void take_back(size_t changes);
+  void forget_change(size_t at);
   Slot& slot_of(const Change& change);
   SharedSetting keep(SettingValue value);
   bool set_mode(int index, const SettingValue& value);

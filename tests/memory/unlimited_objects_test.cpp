@@ -101,5 +101,18 @@ TEST_F(MemoryLimitTest, ASessionThatKeepsOneAdvisoryLockGivesBackWhatTheOthersTo
   EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (4 << 20); }));
 }
 
+TEST_F(MemoryLimitTest, ReleasedSavepointsKeepNoSettings) {
+  Client other;
+  EXPECT_EQ(other.run("begin"), "");
+  std::string state;
+  for (int i = 0; state.empty() && i < 2000; ++i) {
+    state = other.run("savepoint a; set local my.key = '" + std::to_string(i) +
+                      std::string(200000, 'x') + "'; release a");
+  }
+  EXPECT_EQ(state, "");
+  EXPECT_GT(free_bytes(), free_at_begin_ - (8 << 20));
+  EXPECT_EQ(other.run("rollback"), "");
+}
+
 }  // namespace
 }  // namespace pgsilo::memory_test

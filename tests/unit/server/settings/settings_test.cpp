@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
+#include <map>
+#include <random>
 #include <string>
+#include <vector>
 
-#include "base/clock.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -187,17 +190,105 @@ TEST_F(SettingsTest, ACommitLeavesWhatWasNotLocal) {
   EXPECT_EQ(get(settings, "my.local"), "(none)");
 }
 
+TEST_F(SettingsTest, WhatWasChangedInAReleasedSavepointBelongsToTheOneBelow) {
+  set("work_mem", "1MB");
+  settings.start_transaction();
+  set("my.old", "old");
+  Settings::Mark outer = settings.mark();
+  set("work_mem", "2MB");
+  set("my.key", "one");
+  Settings::Mark inner = settings.mark();
+  set("work_mem", "3MB");
+  settings.set("my.key", "two", true);
+  set("my.new", "new");
+  set("my.old", "older");
+  settings.release(inner, &outer);
+  EXPECT_EQ(get(settings, "work_mem"), "3MB");
+  EXPECT_EQ(get(settings, "my.key"), "two");
+  set("work_mem", "4MB");
+  Settings::Mark again = settings.mark();
+  set("my.new", "newer");
+  settings.rollback_to(again);
+  EXPECT_EQ(get(settings, "my.new"), "new");
+  settings.release(again, &outer);
+  settings.rollback_to(outer);
+  EXPECT_EQ(get(settings, "work_mem"), "1MB");
+  EXPECT_EQ(get(settings, "my.key"), "(none)");
+  EXPECT_EQ(get(settings, "my.new"), "(none)");
+  EXPECT_EQ(get(settings, "my.old"), "old");
+  set("my.old", "oldest");
+  settings.release(outer, nullptr);
+  settings.end_transaction(false);
+  EXPECT_EQ(get(settings, "work_mem"), "1MB");
+  EXPECT_EQ(get(settings, "my.old"), "(none)");
+}
+
+// What each of them should show is kept beside them, in a copy for each savepoint.
+TEST_F(SettingsTest, RandomSavepointsGoBackToWhatThereWas) {
+  std::mt19937 random(1);
+  auto below = [&random](size_t count) { return random() % count; };
+  using Values = std::map<std::string, std::string>;
+  for (int transaction = 0; transaction < 300; ++transaction) {
+    struct Savepoint {
+      Settings::Mark mark;
+      Values values;
+    };
+    std::vector<Savepoint> savepoints;
+    Values values;
+    for (int key = 0; key < 8; ++key) {
+      std::string name = "my.key" + std::to_string(key);
+      values[name] = get(settings, name);
+    }
+    Values for_good = values;
+    settings.start_transaction();
+    for (int step = 0; step < 60; ++step) {
+      size_t kind = below(6);
+      if (kind < 3) {
+        std::string name = "my.key" + std::to_string(below(8));
+        values[name] = std::to_string(step);
+        settings.set(name, values[name], true);
+      } else if (kind == 3) {
+        savepoints.push_back({settings.mark(), values});
+      } else if (!savepoints.empty() && kind == 4) {
+        size_t keep = below(savepoints.size());
+        for (size_t i = savepoints.size(); i > keep; --i)
+          settings.release(savepoints[i - 1].mark, i > 1 ? &savepoints[i - 2].mark : nullptr);
+        savepoints.resize(keep);
+      } else if (!savepoints.empty()) {
+        savepoints.resize(below(savepoints.size()) + 1);
+        settings.rollback_to(savepoints.back().mark);
+        values = savepoints.back().values;
+      }
+      for (const auto& [name, value] : values) ASSERT_EQ(get(settings, name), value) << name;
+    }
+    bool commits = transaction % 2 == 0;
+    if (commits) {
+      for_good["my.key0"] = "of " + std::to_string(transaction);
+      settings.set("my.key0", for_good["my.key0"], false);
+    }
+    settings.end_transaction(commits);
+    for (const auto& [name, value] : for_good) ASSERT_EQ(get(settings, name), value) << name;
+  }
+}
+
+// Of this thread alone: others may be at work.
+int64_t thread_us() {
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return int64_t{used.tv_sec} * 1000000 + used.tv_nsec / 1000;
+}
+
 // The least time of a few runs that set so many settings in a transaction.
 int64_t us_to_set(int count) {
   int64_t least = INT64_MAX;
   for (int run = 0; run < 3; ++run) {
     ServerSettings server;
     Settings settings(server);
-    int64_t begun = monotonic_us();
+    int64_t begun = thread_us();
     settings.start_transaction();
     for (int i = 0; i < count; ++i) settings.set("my.key" + std::to_string(i), "x", false);
     settings.end_transaction(true);
-    least = std::min(least, monotonic_us() - begun);
+    least = std::min(least, thread_us() - begun);
   }
   return least;
 }
@@ -205,6 +296,37 @@ int64_t us_to_set(int count) {
 TEST(SettingsCostTest, SettingManyIsLinear) {
   constexpr int few = 4000;
   EXPECT_LT(us_to_set(4 * few), 10 * us_to_set(few));
+}
+
+// Of savepoints in each other, a setting changed in each, released one by one from the innermost
+// on, or each at once.
+int64_t us_to_release(int count, bool at_once) {
+  int64_t least = INT64_MAX;
+  for (int run = 0; run < 3; ++run) {
+    ServerSettings server;
+    Settings settings(server);
+    settings.start_transaction();
+    std::vector<Settings::Mark> marks;
+    int64_t begun = thread_us();
+    for (int i = 0; i < count; ++i) {
+      marks.push_back(settings.mark());
+      settings.set("my.key" + std::to_string(i), "x", false);
+      if (!at_once) continue;
+      settings.release(marks.back(), nullptr);
+      marks.pop_back();
+    }
+    for (size_t i = marks.size(); i > 0; --i)
+      settings.release(marks[i - 1], i > 1 ? &marks[i - 2] : nullptr);
+    least = std::min(least, thread_us() - begun);
+    settings.end_transaction(false);
+  }
+  return least;
+}
+
+TEST(SettingsCostTest, ReleasingManySavepointsIsLinear) {
+  constexpr int few = 4000;
+  for (bool at_once : {true, false})
+    EXPECT_LT(us_to_release(4 * few, at_once), 10 * us_to_release(few, at_once)) << at_once;
 }
 
 TEST_F(SettingsTest, ResetGoesBackToTheStartUpValue) {
