@@ -29,6 +29,8 @@ class Arena {
   // Blocks longer than this must be admitted by the thread's MemoryBudget, if `limit` says so.
   static constexpr size_t free_block_bytes = size_t{256} << 10;
   explicit Arena(ArenaLimit limit) : subject_to_(limit) {}
+  Arena(size_t first_block_bytes, ArenaLimit limit)
+      : next_block_bytes_(first_block_bytes), subject_to_(limit) {}
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;

@@ -57,9 +57,11 @@ inline constexpr size_t replayed_input_bytes = size_t{16} << 20;
 // memory_limit admits them.
 inline constexpr size_t free_statement_bytes = size_t{256} << 10;
 
-// So are more named portals of a session, and savepoints of a block, than this; what one takes.
-inline constexpr size_t free_portals = 100;
+// So are named portals of a session that take more, with their parameters; what one takes without.
+inline constexpr size_t free_portal_bytes = size_t{256} << 10;
 inline constexpr size_t portal_bytes = 2048;
+
+// So are more savepoints of a block than this; what one takes.
 inline constexpr size_t free_savepoints = 1000;
 inline constexpr size_t savepoint_bytes = 512;
 

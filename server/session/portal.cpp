@@ -1,5 +1,7 @@
 #include "server/session/portal.h"
 
+#include <iterator>
+
 #include "base/memory_budget.h"
 #include "executor/execution.h"
 #include "executor/held_rows.h"
@@ -10,6 +12,10 @@ namespace pgsilo {
 
 Portal::Portal() = default;
 Portal::~Portal() = default;
+
+size_t Portal::parameter_bytes() const {
+  return (memory ? memory->bytes_reserved() : 0) + parameters.capacity() * sizeof(Datum);
+}
 
 std::shared_ptr<Portal> Portals::find(std::string_view name) const {
   if (name.empty()) return unnamed_;
@@ -23,10 +29,38 @@ void Portals::add(std::string_view name, std::shared_ptr<Portal> portal) {
     unnamed_ = std::move(portal);
     return;
   }
-  if (named_.size() >= limits::free_portals) require_room(limits::portal_bytes);
-  if (!named_.emplace(name, std::move(portal)).second) {
+  if (named_.contains(name))
     throw SqlError(sqlstate::duplicate_cursor, concat("cursor \"", name, "\" already exists"));
+  PreparedStatement& statement = *portal->statement;
+  size_t bytes = limits::portal_bytes + name.size() + portal->parameter_bytes() +
+                 portal->result_formats.capacity() * sizeof(WireFormat);
+  size_t statement_bytes = statement.portals == 0 ? statement.bytes() : statement.portals_bytes;
+  require_room_for(statement.portals == 0 ? bytes + statement_bytes : bytes);
+  Portal& added = *named_.emplace(name, std::move(portal)).first->second;
+  count(added, bytes);
+  if (statement.portals++ == 0) {
+    statement.portals_bytes = statement_bytes;
+    named_bytes_ += statement_bytes;
   }
+}
+
+void Portals::require_room_for(size_t bytes) const {
+  if (named_bytes_ + bytes > limits::free_portal_bytes) require_room(bytes);
+}
+
+// It takes so much from here on.
+void Portals::count(Portal& portal, size_t bytes) {
+  named_bytes_ -= portal.counted_bytes;
+  named_bytes_ += bytes;
+  portal.counted_bytes = bytes;
+}
+
+Portals::Named::iterator Portals::erase(Named::iterator place) {
+  Portal& portal = *place->second;
+  count(portal, 0);
+  PreparedStatement& statement = *portal.statement;
+  if (--statement.portals == 0) named_bytes_ -= statement.portals_bytes;
+  return named_.erase(place);
 }
 
 void Portals::remove(std::string_view name) {
@@ -34,16 +68,17 @@ void Portals::remove(std::string_view name) {
     unnamed_ = nullptr;
     return;
   }
-  if (auto found = named_.find(name); found != named_.end()) named_.erase(found);
+  if (auto found = named_.find(name); found != named_.end()) erase(found);
 }
 
 void Portals::remove_since(uint64_t number) {
   if (unnamed_ != nullptr && unnamed_->number >= number) unnamed_ = nullptr;
-  std::erase_if(named_, [number](const auto& entry) { return entry.second->number >= number; });
+  for (auto place = named_.begin(); place != named_.end();)
+    place = place->second->number >= number ? erase(place) : std::next(place);
 }
 
 void Portals::end_since(uint64_t number) {
-  auto end = [number](Portal* portal) {
+  auto end = [this, number](Portal* portal) {
     if (portal == nullptr || portal->number < number) return;
     portal->execution.reset();
     portal->held.reset();
@@ -51,6 +86,7 @@ void Portals::end_since(uint64_t number) {
     portal->plan.reset();
     portal->parameters = {};
     portal->memory.reset();
+    if (portal->counted_bytes != 0) count(*portal, limits::portal_bytes);
     portal->state = Portal::State::ended;
   };
   end(unnamed_.get());
@@ -59,7 +95,7 @@ void Portals::end_since(uint64_t number) {
 
 void Portals::clear() {
   unnamed_ = nullptr;
-  named_.clear();
+  while (!named_.empty()) erase(named_.begin());
 }
 
 }  // namespace pgsilo

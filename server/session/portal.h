@@ -3,7 +3,9 @@
 // Thread safety: none; the session's fiber.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,8 +32,9 @@ struct Portal {
   Portal& operator=(const Portal&) = delete;
 
   std::shared_ptr<PreparedStatement> statement;
-  std::string statement_name;                       // as Bind called it
-  std::optional<Arena> memory{std::in_place, 256};  // parameter values
+  std::string statement_name;  // as Bind called it
+  // Parameter values; these may be much longer than the message that had them.
+  std::optional<Arena> memory{std::in_place, 256, ArenaLimit::reserve};
   std::vector<Datum> parameters;
   std::vector<WireFormat> result_formats;
   State state = State::ready;
@@ -40,12 +43,18 @@ struct Portal {
   std::unique_ptr<HeldRows> held;        // SHOW's rows
   std::shared_ptr<Portal> inner;         // what SQL's EXECUTE runs
   uint64_t number = 0;                   // in the order of creation
+  size_t counted_bytes = 0;              // by Portals
+
+  // What its parameters take, about.
+  size_t parameter_bytes() const;
 };
 
+// What the named ones take beyond a little is asked for (memory_limit).
 class Portals {
  public:
   std::shared_ptr<Portal> find(std::string_view name) const;
-  // Throws 42P03 when a named portal exists; the unnamed one is replaced.
+  // Throws 42P03 when a named portal exists, MemoryLimitReached when there is no room for it; the
+  // unnamed one is replaced.
   void add(std::string_view name, std::shared_ptr<Portal> portal);
   void remove(std::string_view name);
   void clear();
@@ -57,9 +66,16 @@ class Portals {
   bool empty() const { return unnamed_ == nullptr && named_.empty(); }
 
  private:
+  using Named = std::map<std::string, std::shared_ptr<Portal>, std::less<>>;
+
+  void require_room_for(size_t bytes) const;
+  void count(Portal& portal, size_t bytes);
+  Named::iterator erase(Named::iterator place);
+
   uint64_t next_number_ = 1;
   std::shared_ptr<Portal> unnamed_;
-  std::map<std::string, std::shared_ptr<Portal>, std::less<>> named_;
+  Named named_;
+  size_t named_bytes_ = 0;
 };
 
 }  // namespace pgsilo

@@ -37,6 +37,10 @@ struct PreparedStatement {
   bool returns_rows = false;
   // Behind which it was made (PreparedStatements::replay_point()).
   uint64_t replay_point = 0;
+  // Of the named portals that keep it, whatever becomes of its name: how many, and what it took
+  // when the first came (Portals).
+  size_t portals = 0;
+  size_t portals_bytes = 0;
 
   // What it takes of memory, about; what it shares with others of its text is in it.
   size_t bytes() const;

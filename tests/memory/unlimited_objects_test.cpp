@@ -1,6 +1,8 @@
 // Objects of which a session may have any number: kept while there is room, and gone with it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
 
 #include "tests/memory/memory_limit_support.h"
@@ -112,6 +114,51 @@ TEST_F(MemoryLimitTest, ReleasedSavepointsKeepNoSettings) {
   EXPECT_EQ(state, "");
   EXPECT_GT(free_bytes(), free_at_begin_ - (8 << 20));
   EXPECT_EQ(other.run("rollback"), "");
+}
+
+// Until an answer ends in an error or so many were asked for; the answer's end.
+std::string bind_many(protocol_test::RawClient& client, int most,
+                      const std::function<std::string(const std::string&)>& messages_for) {
+  std::string end;
+  for (int portal = 0; !end.ends_with("ZE") && portal < most; portal += 10) {
+    std::string bytes;
+    for (int i = portal; i < portal + 10; ++i) bytes += messages_for("p" + std::to_string(i));
+    client.send(bytes + protocol_test::sync());
+    std::string said = client.answer();
+    end = said.substr(said.size() - std::min<size_t>(said.size(), 10));
+  }
+  return end;
+}
+
+TEST_F(MemoryLimitTest, PortalsAskForTheirParameters) {
+  const std::string parameter(240000, 'x');
+  auto bind = [&](const std::string& name) { return protocol_test::bind(name, "s", {parameter}); };
+  protocol_test::RawClient other;
+  other.start();
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_EQ(other.ask(protocol_test::query("begin")), "CZT");
+    if (round == 0) other.ask(protocol_test::parse("s", "select $1::text") + protocol_test::sync());
+    EXPECT_EQ(bind_many(other, 3000, bind), "E(53200)ZE");
+    EXPECT_GT(free_bytes(), -(44 << 20));
+    EXPECT_EQ(other.ask(protocol_test::query("rollback")), "CZI");
+    EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (16 << 20); }));
+  }
+}
+
+TEST_F(MemoryLimitTest, PortalsAskForStatementsThatOnlyTheyKeep) {
+  const std::string comment(240000, 'x');
+  protocol_test::RawClient other;
+  other.start();
+  ASSERT_EQ(other.ask(protocol_test::query("begin")), "CZT");
+  EXPECT_EQ(bind_many(other, 3000,
+                      [&](const std::string& name) {
+                        return protocol_test::parse("", "select 1 /*" + name + comment + "*/") +
+                               protocol_test::bind(name, "");
+                      }),
+            "E(53200)ZE");
+  EXPECT_GT(free_bytes(), -(44 << 20));
+  EXPECT_EQ(other.ask(protocol_test::query("rollback")), "CZI");
+  EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (16 << 20); }));
 }
 
 }  // namespace
