@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <thread>
 
 #include "base/check.h"
@@ -271,6 +270,7 @@ void Wal::State::build_checkpointer() {
   checkpointer = std::make_unique<Checkpointer>(
       std::move(parts), clock, control, *keeper,
       Checkpointer::Options{.schedule = options.checkpoints,
+                            .taken_number = others_number,
                             .log_bytes_before = replayed_entries == 0 ? 0 : analysis.replay_bytes,
                             .segment_bytes_before = analysis.segment_bytes,
                             .announce = options.announce_checkpoints,
@@ -296,30 +296,6 @@ void Wal::State::build_scrubber(const std::vector<CheckpointedLog>& checkpointed
                                                  .interval_us = options.scrub_interval_us},
                                  control.checkpoint);
   checkpointer->set_watcher(scrubber.get());
-}
-
-bool Wal::State::open_checkpoint_directories(std::string* why) {
-  for (const std::string& name : options.checkpoint_directories) {
-    checkpoint_directories.push_back(std::make_unique<CheckpointDirectory>(files, directory, name));
-    if (!checkpoint_directories.back()->open(why)) return false;
-  }
-  return true;
-}
-
-// Those of checkpoints that were not completed, or were replaced: whatever the one that counts does
-// not name, wherever its files are found. What cannot be removed does no harm.
-void Wal::State::remove_stale_checkpoints() {
-  std::set<std::string> kept;
-  for (const CheckpointFile& file : control.checkpoint.files)
-    kept.insert(file.identity(control.database).name());
-  for (const auto& checkpoints : checkpoint_directories) {
-    std::vector<std::string> names;
-    if (!files.list(checkpoints->path(), &names).ok()) continue;
-    for (const std::string& name : names) {
-      bool stale = is_checkpoint_file_name(name, control.database) && !kept.contains(name);
-      if (stale) static_cast<void>(files.remove(join_path(checkpoints->path(), name)));
-    }
-  }
 }
 
 void Wal::State::retire_segments(const LogUnit& unit) const {
@@ -355,12 +331,15 @@ bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   state.epochs = &epochs;
   state.durable = &durable;
   if (!state.make_control_durable(why) || !state.open_checkpoint_directories(why)) return false;
-  // The device may be full of what nobody needs.
+  if (!state.find_slots(why)) return false;
+  // Nothing of what is found is refused from here on; and the device may be full of what nobody
+  // needs.
   state.remove_stale_checkpoints();
   if (state.analysis.close_first && !state.save_control(why)) return false;
-  if (!state.find_slots(why) || !state.prepare_stores(why)) return false;
+  if (!state.prepare_stores(why)) return false;
   state.control.incarnations.push_back(state.next_incarnation());
   state.control.last_incarnation = state.control.incarnations.back().number;
+  add_own_start(state.control, {.id = state.control.incarnations.back().id});
   state.begun_us = std::max(state.analysis.newest_time_us, known_unix_time_us());
   state.build_loggers();
   state.build_checkpointer();

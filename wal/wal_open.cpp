@@ -115,7 +115,10 @@ bool Wal::State::find_control(std::string* why) {
   BackupLabel label;
   switch (read_label_file(files, directory, &label, why)) {
     case LabelRead::none:
-      return read_control(files, directory, options.read_only, &control, &new_database, why);
+      if (!read_control(files, directory, options.read_only, &control, &new_database, why))
+        return false;
+      find_own_starts(control);
+      return true;
     case LabelRead::ok:
       control = control_at_stop(label);
       from_backup = true;

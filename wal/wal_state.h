@@ -52,6 +52,7 @@ struct Wal::State {
   bool clean_before = false;  // the last start ended with a clean shutdown
   std::vector<std::unique_ptr<CheckpointDirectory>> checkpoint_directories;
   std::vector<OpenedCheckpointFile> checkpoint_files;
+  uint64_t others_number = 0;        // the largest of a checkpoint whose files are left to others
   std::optional<ProgressMark> mark;  // of the last incarnation, as it was found
   std::string mark_given_up;         // why there is none, if that was accepted
   std::vector<LogSlot> slots;        // as they were found
@@ -98,6 +99,7 @@ struct Wal::State {
   void build_scrubber(const std::vector<CheckpointedLog>& checkpointed);
   bool open_checkpoint_directories(std::string* why);
   void remove_stale_checkpoints();
+  void leave_to_others(const std::string& path, const std::vector<std::string>& names);
   bool open_for_inspection(std::vector<OpenedCheckpointFile>* opened, CheckpointReport* report,
                            std::string* refusal) const;
   bool find_slots(std::string* why);

@@ -260,6 +260,11 @@ TEST_F(CheckpointFiles, OfACopyThatWentOnAreRefused) {
   ASSERT_TRUE(disk_.create_directory("/data/moved").ok());
   ASSERT_NO_FATAL_FAILURE(write_file("/data/moved" + foreign_path.substr(16), own));
   ASSERT_NO_FATAL_FAILURE(expect_content());
+  // And it stays when the right one, which was to be where it is, has been replaced.
+  LoggedEngine engine(disk_, "/data", options());
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+  EXPECT_EQ(disk_.content(foreign_path), foreign.substr(0, foreign.size() - 4096));
 }
 
 // It is whole, and of this very file; but another than the control file names. Its hidden row ids

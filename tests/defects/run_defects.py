@@ -140,6 +140,21 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  if (!last || (behind && !ends_here)) note(CheckpointFault::damaged(damaged_log(path, at)), \"\");\n",
         "  static_cast<void>(ends_here);\n",
         "ScrubberTest.*"),
+    "a backup's files taken for the server's own": (
+        "wal/layout/control_file.cpp",
+        "(!start.copied || is_inside(directory))",
+        "(!start.copied || is_inside(directory) || !directory.empty())",
+        "SharedCheckpoints.*"),
+    "the file of another under a checkpoint's name removed": (
+        "wal/checkpoint/checkpoint_run.cpp",
+        "    if (!writer->created()) continue;\n",
+        "",
+        "SharedCheckpoints.*"),
+    "a checkpoint's number that another copy has": (
+        "wal/checkpoint/checkpointer.cpp",
+        "last_number_(std::max(control.checkpoint.number, options_.taken_number))",
+        "last_number_(control.checkpoint.number)",
+        "SharedCheckpoints.*"),
     "segments at a slot retired": (
         "wal/checkpoint/checkpoint_retention.cpp",
         "      std::min(cut_segment(control_.checkpoint, identity), slots_.first_needed(identity));\n",

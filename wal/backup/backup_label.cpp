@@ -148,6 +148,9 @@ ControlFile control_at_stop(const BackupLabel& label) {
   copied.closed = true;
   copied.clean = false;
   copied.durable = label.stop;
+  // The server itself goes on, and its files outside of the copy are its own.
+  find_own_starts(control);
+  for (OwnStart& start : control.own_starts) start.copied = true;
   return control;
 }
 

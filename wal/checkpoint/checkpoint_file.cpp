@@ -18,16 +18,16 @@ CheckpointFileWriter::CheckpointFileWriter(FileSystem& files, const std::string&
   if (compress) compressor_.emplace();
 }
 
+// By itself first: an open for direct I/O may fail and leave the file, or not say whose it is.
 FileResult CheckpointFileWriter::create() {
-  OpenFlags flags{.write = true, .create = true, .exclusive = true, .direct = true};
-  FileResult result = files_.open(path(), flags, &file_);
-  if (result.status != FileStatus::unsupported) return result;
-  flags.direct = false;
-  result = files_.open(path(), flags, &file_);
-  if (result.status != FileStatus::already_exists) return result;
-  // Left by the attempt to open it for direct I/O.
-  flags.exclusive = false;
-  return files_.open(path(), flags, &file_);
+  FileResult result =
+      files_.open(path(), {.write = true, .create = true, .exclusive = true}, &file_);
+  created_ = result.ok();
+  if (!result.ok()) return result;
+  file_.reset();
+  result = files_.open(path(), {.write = true, .direct = true}, &file_);
+  return result.status == FileStatus::unsupported ? files_.open(path(), {.write = true}, &file_)
+                                                  : result;
 }
 
 void CheckpointFileWriter::make_room(size_t bytes) {

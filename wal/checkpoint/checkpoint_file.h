@@ -32,6 +32,8 @@ class CheckpointFileWriter {
   FileResult finish(std::vector<RowIdFloor> row_ids);
 
   const std::string& path() const { return path_; }
+  // Whether create() has made the file: it was not there before.
+  bool created() const { return created_; }
   // After finish(); all of its blocks count.
   CheckpointFile description() const { return description_; }
   uint64_t bytes() const { return written_ + buffered_; }
@@ -49,6 +51,7 @@ class CheckpointFileWriter {
   const std::string path_;
   const CheckpointFileIdentity identity_;
   std::unique_ptr<File> file_;
+  bool created_ = false;
   std::optional<Compressor> compressor_;
   AlignedBytes buffer_;
   size_t capacity_ = 0;

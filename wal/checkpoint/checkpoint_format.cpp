@@ -1,6 +1,7 @@
 #include "wal/checkpoint/checkpoint_format.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -37,6 +38,11 @@ constexpr size_t at_end_reserved = 88;
 static_assert(at_end_reserved + 8 == block_header_bytes);
 // Version 1 ended before its own length, and had zeros for the encodings.
 constexpr size_t first_header_bytes = at_header_bytes;
+
+// And of the footer, behind which its identity lies: checksum, magic, version, and length.
+constexpr size_t at_footer_version = 12;
+constexpr size_t oldest_footer_head_bytes = 16;
+constexpr size_t footer_head_bytes = 20;
 
 constexpr uint16_t not_compressed = 0;
 constexpr uint16_t lz4 = 1;
@@ -85,6 +91,18 @@ CheckpointFileIdentity identity_of(const char* header, const CheckpointFileIdent
     identity.incarnation = {load_le64(header + at_incarnation),
                             load_le64(header + at_incarnation + 8)};
   }
+  return identity;
+}
+
+// The fields of a footer that tell whose it is, at fixed places.
+CheckpointFileIdentity identity_of_footer(std::string_view bytes) {
+  bool oldest = load_le32(bytes.data() + at_footer_version) == oldest_version;
+  const char* at = bytes.data() + (oldest ? oldest_footer_head_bytes : footer_head_bytes);
+  CheckpointFileIdentity identity;
+  identity.database = {load_le64(at), load_le64(at + 8)};
+  identity.checkpoint = load_le64(at + 16);
+  identity.file = load_le32(at + 24);
+  if (!oldest) identity.incarnation = {load_le64(at + 28), load_le64(at + 36)};
   return identity;
 }
 
@@ -156,6 +174,16 @@ std::string CheckpointFileIdentity::name() const {
 
 bool is_checkpoint_file_name(std::string_view name, const Uuid& database) {
   return name.starts_with(database_name(database) + "-") && name.ends_with(file_suffix);
+}
+
+uint64_t checkpoint_number_in(std::string_view name) {
+  constexpr size_t before = 17;  // the database's digits and the hyphen
+  constexpr size_t digits = 16;
+  if (name.size() < before + digits) return 0;
+  uint64_t number = 0;
+  const char* from = name.data() + before;
+  auto [end, error] = std::from_chars(from, from + digits, number, 16);
+  return error == std::errc() && end == from + digits ? number : 0;
 }
 
 void CheckpointBlockBuilder::begin(RelationId relation, RelationEncoding encoding) {
@@ -327,6 +355,21 @@ bool is_block_of_a_copy(std::string_view bytes, const CheckpointFileIdentity& id
   if (found.incarnation == identity.incarnation) return false;
   found.incarnation = identity.incarnation;
   return found == identity;
+}
+
+std::optional<CheckpointFileIdentity> claimed_identity(std::string_view bytes,
+                                                       const Uuid& database) {
+  if (bytes.size() < block_header_bytes) return std::nullopt;
+  const char* at = bytes.data();
+  uint32_t magic = load_le32(at + at_magic);
+  if (magic != block_magic && magic != footer_magic) return std::nullopt;
+  bool is_block = magic == block_magic;
+  uint32_t format = is_block ? version_of(at) : load_le32(at + at_footer_version);
+  if (format < oldest_version || format > version) return CheckpointFileIdentity{};
+  if (is_block) return identity_of(at, {.database = database, .incarnation = {}});
+  CheckpointFileIdentity identity = identity_of_footer(bytes);
+  if (identity.database != database) identity.database = {};
+  return identity;
 }
 
 uint64_t claimed_block_bytes(std::string_view bytes) {

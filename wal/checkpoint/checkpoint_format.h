@@ -138,6 +138,12 @@ std::optional<CheckpointFooter> decode_footer(std::string_view bytes,
 // incarnation: a copy of the database has gone on for itself.
 bool is_block_of_a_copy(std::string_view bytes, const CheckpointFileIdentity& identity);
 
+// Whose file it is in which the block or footer at the beginning of `bytes`, a unit of the file or
+// what there is of it, was written, as that says itself, damaged or not; none: neither begins
+// there. Of another database, or of a version that is not known: a null database.
+std::optional<CheckpointFileIdentity> claimed_identity(std::string_view bytes,
+                                                       const Uuid& database);
+
 // Where a footer is lost. How long the block that begins at `bytes`, a unit or more, says it is on
 // disk, whole or not; 0: none begins there.
 uint64_t claimed_block_bytes(std::string_view bytes);
@@ -149,5 +155,7 @@ std::optional<CheckpointBlock> describe_block(std::string_view bytes,
 
 // Whether a file of this name is a checkpoint's of that database.
 bool is_checkpoint_file_name(std::string_view name, const Uuid& database);
+// The number of the checkpoint in such a name; 0: there is none.
+uint64_t checkpoint_number_in(std::string_view name);
 
 }  // namespace pgsilo

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/server_log.h"
+#include "wal/checkpoint/checkpoint_origin.h"
 #include "wal/checkpoint/checkpointer.h"
 #include "wal/log/logger.h"
 #include "wal/slots/log_slots.h"
@@ -70,10 +71,10 @@ bool CheckpointRetention::any_hold(Condition condition) const {
   });
 }
 
-std::vector<std::string> CheckpointRetention::take_unneeded_files() {
+std::vector<CheckpointFile> CheckpointRetention::take_unneeded_files() {
   std::lock_guard lock(mutex_);
   untidy_ = false;
-  std::vector<std::string> paths;
+  std::vector<CheckpointFile> unneeded;
   auto is_named = [&](const CheckpointFile& file) {
     return control_.checkpoint.names(file) ||
            any_hold([&](const CheckpointManifest& held) { return held.names(file); });
@@ -82,17 +83,24 @@ std::vector<std::string> CheckpointRetention::take_unneeded_files() {
     if (any_hold([&](const CheckpointManifest& held) { return held.number == manifest.number; }))
       return false;
     for (const CheckpointFile& file : manifest.files) {
-      if (!is_named(file)) paths.push_back(file.path(parts_.data_directory, parts_.database));
+      if (!is_named(file)) unneeded.push_back(file);
     }
     return true;
   });
-  return paths;
+  return unneeded;
 }
+
+// A directory may have moved, and another copy's file of that name be where it was.
 
 void CheckpointRetention::remove_files() {
   try {
-    for (const std::string& path : take_unneeded_files())
-      static_cast<void>(parts_.files.remove_gradually(path));
+    for (const CheckpointFile& file : take_unneeded_files()) {
+      std::string name = file.identity(parts_.database).name();
+      if (!is_removable(parts_.files, parts_.data_directory, file.directory, name, control_))
+        continue;
+      static_cast<void>(
+          parts_.files.remove_gradually(file.path(parts_.data_directory, parts_.database)));
+    }
   } catch (const std::bad_alloc&) {
   }
 }

@@ -45,7 +45,7 @@ class CheckpointRetention {
   uint64_t first_needed(size_t log) const;  // with mutex_
   template <typename Condition>
   bool any_hold(Condition condition) const;  // with mutex_
-  std::vector<std::string> take_unneeded_files();
+  std::vector<CheckpointFile> take_unneeded_files();
 
   const CheckpointParts& parts_;
   mutable std::mutex mutex_;

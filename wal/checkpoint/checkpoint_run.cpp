@@ -97,6 +97,8 @@ void CheckpointRun::abandon() {
   walkers_.clear();
   // What cannot be removed now is removed by the next start.
   for (const auto& writer : writers_) {
+    // One of that name is another's.
+    if (!writer->created()) continue;
     try {
       static_cast<void>(parts_.files.remove_gradually(writer->path()));
     } catch (const std::bad_alloc&) {

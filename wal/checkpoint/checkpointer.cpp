@@ -53,7 +53,7 @@ Checkpointer::Checkpointer(CheckpointParts parts, const Clock& clock, ControlFil
       options_(std::move(options)),
       slots_(parts_, *this, keeper, options_.slots),
       retention_(parts_, control, slots_),
-      last_number_(control.checkpoint.number),
+      last_number_(std::max(control.checkpoint.number, options_.taken_number)),
       space_(parts_, options_.schedule.max_log_bytes),
       last_begun_us_(clock.now_us()),
       history_(clock) {}

@@ -76,6 +76,9 @@ class Checkpointer final : public HoldSource {
  public:
   struct Options {
     CheckpointSchedule schedule;
+    // Checkpoints get larger numbers: files of other copies of the database have it, and smaller
+    // ones.
+    uint64_t taken_number = 0;
     // Log bytes of earlier starts that a recovery would read.
     uint64_t log_bytes_before = 0;
     // Of the segments that they lie in, whole, but the one that each log has always: each start has

@@ -20,7 +20,14 @@ constexpr FeatureBits known_features{.incompatible = begun_logs};
 constexpr uint32_t closed_flag = 1;
 constexpr uint32_t clean_flag = 2;
 
-enum Item : uint32_t { database_item = 1, incarnation_item = 2, checkpoint_item = 3 };
+constexpr uint32_t copied_flag = 1;
+
+enum Item : uint32_t {
+  database_item = 1,
+  incarnation_item = 2,
+  checkpoint_item = 3,
+  own_starts_item = 4,
+};
 
 void write_incarnation(CheckedWriter& to, const Incarnation& incarnation) {
   to.u64(incarnation.number);
@@ -58,6 +65,29 @@ Incarnation read_incarnation(CheckedReader& from) {
     incarnation.logs.push_back({.log = log, .path = from.text()});
   }
   return incarnation;
+}
+
+void write_own_starts(CheckedWriter& to, const std::vector<OwnStart>& starts) {
+  to.u32(static_cast<uint32_t>(starts.size()));
+  for (const OwnStart& start : starts) {
+    to.uuid(start.id);
+    to.u32(start.copied ? copied_flag : 0);
+  }
+}
+
+std::vector<OwnStart> read_own_starts(CheckedReader& from) {
+  std::vector<OwnStart> starts;
+  uint32_t count = from.u32();
+  for (uint32_t i = 0; i < count && from.ok(); ++i) {
+    Uuid id = from.uuid();
+    starts.push_back({.id = id, .copied = (from.u32() & copied_flag) != 0});
+  }
+  return starts;
+}
+
+// In the data directory, by its name.
+bool is_inside(std::string_view directory) {
+  return !directory.starts_with('/') && directory.find("..") == std::string_view::npos;
 }
 
 // Versions up to 7. False: damaged.
@@ -100,6 +130,9 @@ bool read_item(CheckedReader& from, ControlFile* control) {
       break;
     case checkpoint_item:
       control->checkpoint = read_manifest(item);
+      break;
+    case own_starts_item:
+      control->own_starts = read_own_starts(item);
       break;
     default:
       break;  // of a later version, which says in the feature bits who may go over it
@@ -145,6 +178,34 @@ HistoryPoint newest_state(const ControlFile& control) {
   return {control.checkpoint.incarnation_id, control.checkpoint.recorded};
 }
 
+void add_own_start(ControlFile& control, const OwnStart& start) {
+  std::vector<OwnStart>& starts = control.own_starts;
+  if (std::ranges::find(starts, start) != starts.end()) return;
+  starts.push_back(start);
+  if (starts.size() <= most_own_starts) return;
+  // The checkpoint's own files go when it is replaced, however many starts lie between.
+  const std::vector<CheckpointFile>& files = control.checkpoint.files;
+  auto forgotten = std::ranges::find_if(starts, [&](const OwnStart& each) {
+    return std::ranges::find(files, each.id, &CheckpointFile::incarnation) == files.end();
+  });
+  starts.erase(forgotten);
+}
+
+void find_own_starts(ControlFile& control) {
+  if (!control.own_starts.empty()) return;
+  for (const CheckpointFile& file : control.checkpoint.files)
+    add_own_start(control, {.id = file.incarnation});
+  for (const Incarnation& incarnation : control.incarnations)
+    add_own_start(control, {.id = incarnation.id});
+}
+
+bool owns_files_of(const ControlFile& control, const Uuid& incarnation,
+                   std::string_view directory) {
+  return std::ranges::any_of(control.own_starts, [&](const OwnStart& start) {
+    return start.id == incarnation && (!start.copied || is_inside(directory));
+  });
+}
+
 ControlRead read_control_file(FileSystem& files, const std::string& directory, ControlFile* control,
                               FileResult* failure) {
   std::string content;
@@ -177,6 +238,8 @@ std::string encode_control(const ControlFile& control) {
     writer.item(incarnation_item, [&] { write_incarnation(writer, incarnation); });
   if (control.checkpoint.exists())
     writer.item(checkpoint_item, [&] { write_manifest(writer, control.checkpoint); });
+  if (!control.own_starts.empty())
+    writer.item(own_starts_item, [&] { write_own_starts(writer, control.own_starts); });
   return writer.finish();
 }
 

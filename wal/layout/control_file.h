@@ -55,6 +55,16 @@ struct Incarnation {
 // As its blocks are marked.
 IncarnationName name_of(const Incarnation& incarnation);
 
+// A start whose checkpoints' files are this copy's of the database, which may remove them.
+struct OwnStart {
+  Uuid id;  // null: all those of formats that had no ids
+  // It was the server's of which this is a backup: of its files only those are this copy's that lie
+  // in the data directory, as all of a copy do.
+  bool copied = false;
+
+  bool operator==(const OwnStart&) const = default;
+};
+
 struct FeatureBits {
   uint64_t compatible = 0;
   uint64_t read_only_compatible = 0;
@@ -66,6 +76,9 @@ struct ControlFile {
   uint64_t last_incarnation = 0;          // numbers are never used again
   std::vector<Incarnation> incarnations;  // ascending; all that may have records in some log
   CheckpointManifest checkpoint;          // the one that counts, if there is one
+  // The newest ones, ascending, whether or not `incarnations` still has them. Empty: of a version
+  // that did not tell.
+  std::vector<OwnStart> own_starts;
   // Of the file that was read: its format, what of it is not known here, and who wrote it.
   uint32_t version = 0;
   FeatureBits unknown;
@@ -83,6 +96,15 @@ bool needs_log(const ControlFile& control, const Incarnation& incarnation);
 bool may_be_met(const ControlFile& control, const Incarnation& incarnation);
 // What a start that recovered this goes on from. Every incarnation is closed.
 HistoryPoint newest_state(const ControlFile& control);
+
+// So many are remembered, those apart whose files the checkpoint names: what an older one has left
+// could not be removed in all starts since.
+inline constexpr size_t most_own_starts = 64;
+void add_own_start(ControlFile& control, const OwnStart& start);
+// Where a version has written it that did not tell: those that it knows.
+void find_own_starts(ControlFile& control);
+// Whether files that this incarnation has written in `directory`, as configured, are this copy's.
+bool owns_files_of(const ControlFile& control, const Uuid& incarnation, std::string_view directory);
 
 inline constexpr char control_file_name[] = "pgsilo.control";
 inline constexpr char lock_file_name[] = "pgsilo.lock";

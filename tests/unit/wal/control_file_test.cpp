@@ -35,6 +35,7 @@ class ControlFileTest : public ::testing::Test {
                                      .clean = false,
                                      .durable = Epoch(0),
                                      .logs = {{{3, 4}, "/data/wal"}}});
+    control_.own_starts = {{.id = {7, 8}, .copied = true}, {.id = {11, 12}}};
   }
   // As another build might have written it.
   void set_feature_bit(size_t offset) {
@@ -92,6 +93,7 @@ TEST_F(ControlFileTest, ComesBackWhole) {
   EXPECT_EQ(first.segment_bytes, 1u << 20);
   EXPECT_EQ(read.incarnations[1].parent.incarnation, first.id);
   EXPECT_EQ(read.incarnations[1].parent.durable, Epoch(20));
+  EXPECT_EQ(read.own_starts, control_.own_starts);
   EXPECT_NE(read.writer, "");
   EXPECT_FALSE(read.incarnations[1].closed || read.incarnations[1].clean);
 }

@@ -1,0 +1,36 @@
+// Who wrote a checkpoint's file, as the first block or footer in it says: before it is removed. Not
+// checked by checksums: a torn block says it, too, and nobody can make up an incarnation's id.
+// Thread safety: plain functions and values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "wal/checkpoint/checkpoint_format.h"
+
+namespace pgsilo {
+
+class FileSystem;
+struct CheckpointFile;
+struct ControlFile;
+
+struct CheckpointOrigin {
+  enum class Kind : uint8_t {
+    told,
+    blank,       // no block begins in it: no recovery can take anything of it
+    unreadable,  // nobody knows
+  };
+  Kind kind = Kind::unreadable;
+  CheckpointFileIdentity identity;  // if told
+};
+// Throws std::bad_alloc.
+CheckpointOrigin origin_of_checkpoint_file(FileSystem& files, const std::string& path,
+                                           const Uuid& database);
+
+// Whether it may go, as one that `control` does not name, or not any more: it is this copy's of the
+// database, or nobody's. `directory` as configured.
+bool is_removable(FileSystem& files, const std::string& data_directory,
+                  const std::string& directory, const std::string& name,
+                  const ControlFile& control);
+
+}  // namespace pgsilo
