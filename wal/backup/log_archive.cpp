@@ -179,18 +179,23 @@ bool LogArchive::copy_all(const LogSlot& slot) {
     uint64_t oldest = UINT64_MAX;
     for (const LogDirectory* source : ended)
       oldest = std::min(oldest, log_of(*source)->first.incarnation);
+    Passages judged;
     for (const LogDirectory* source : ended) {
       bool is_next = log_of(*source)->first.incarnation == oldest;
-      if (is_next && !begin_next_start(*source)) return false;
+      if (is_next && !begin_next_start(*source, &judged)) return false;
     }
   }
 }
 
-bool LogArchive::begin_next_start(const LogDirectory& source) {
+// What is asked of a start all its logs together tell, so it is asked for the first of them only.
+bool LogArchive::begin_next_start(const LogDirectory& source, Passages* judged) {
   Log& log = *log_of(source);
   if (log.successor && !is_had(source, log, *log.successor)) return false;
-  if (log.successor && !rests_on_what_was_had(*log.successor)) return false;
-  if (log.successor && !is_whole(log, *log.successor)) return false;
+  bool is_first =
+      log.successor &&
+      judged->emplace(log.first.incarnation_tag, short_identity(log.successor->incarnation)).second;
+  if (is_first && !rests_on_what_was_had(*log.successor)) return false;
+  if (is_first && !is_whole(log, *log.successor)) return false;
   begin_segment(log, 0);
   return true;
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,8 @@ class LogArchive {
     bool ended = false;                 // the next segment is another start's
     std::optional<LogBegin> successor;  // ... which says so
   };
+  // From a start to one that a log has behind it, by their tags.
+  using Passages = std::set<std::pair<uint64_t, uint64_t>>;
   // Blocks that are to come behind a log's end.
   struct Found {
     size_t bytes = 0;
@@ -78,7 +81,7 @@ class LogArchive {
   Log* add_log(const LogDirectory& source);
   bool copy_all(const LogSlot& slot);
   bool copy_log(const LogDirectory& source, const LogSlot& slot);
-  bool begin_next_start(const LogDirectory& source);
+  bool begin_next_start(const LogDirectory& source, Passages* judged);
   static void begin_segment(Log& log, uint64_t next_number);
   ArchivedStarts starts() const;
   bool rests_on_what_was_had(const LogBegin& start);
