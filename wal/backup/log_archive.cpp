@@ -88,10 +88,13 @@ bool LogArchive::find_end(Log& log) {
   if (result.ok()) result = log.directory.list_segments(&numbers);
   if (result.ok()) result = files_.sync_directory(log.directory.path());
   if (!result.ok()) return fail("read directory", log.directory.path(), result);
-  if (numbers.empty()) return true;
-  log.segment = numbers.back();
+  return numbers.empty() || find_end_in(log, numbers.back());
+}
+
+bool LogArchive::find_end_in(Log& log, uint64_t segment) {
+  log.segment = segment;
   std::string path = log.directory.segment_path(log.segment);
-  result = files_.open(path, {.write = true}, &log.file);
+  FileResult result = files_.open(path, {.write = true}, &log.file);
   if (result.ok()) result = log.file->sync_data();
   if (!result.ok()) return fail("sync file", path, result);
   SegmentReader reader(files_, path, log.segment, log.directory.log());
@@ -112,8 +115,8 @@ bool LogArchive::copy(const BackupSource& source, const LogSlot& slot, std::stri
   call_failed_ = false;
   // Of its own epoch a new slot's checkpoint has a part only.
   had_ = Epoch(std::max<uint64_t>(slot.restart.value(), 1) - 1);
-  bool done = (known_ || find_logs()) && find_source(source) && begin_notes() && copy_all(slot) &&
-              note_ends();
+  bool done = (known_ || find_logs()) && find_source(source) && begin_notes() &&
+              leave_unfinished_starts() && copy_all(slot) && note_ends();
   known_ = done;
   if (!done) *why = why_;
   return done;

@@ -72,11 +72,15 @@ class LogArchive {
   bool lock();
   bool find_logs();
   bool find_end(Log& log);
+  bool find_end_in(Log& log, uint64_t segment);
   bool begin_notes();
   bool note_ends();
   bool find_source(const BackupSource& source);
   bool find_restored(const std::string& data_directory);
   bool find_named(const std::string& data_directory);
+  bool leave_unfinished_starts();
+  bool step_back(Log& log, const std::vector<uint64_t>& starts);
+  bool remove_behind_end(const Log& log);
   Log* log_of(const LogDirectory& source);
   Log* add_log(const LogDirectory& source);
   bool copy_all(const LogSlot& slot);

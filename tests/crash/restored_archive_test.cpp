@@ -1,0 +1,217 @@
+// A server that is lost, restored of its archive, and archived on into it: what an archiver that
+// was killed had copied of a start in part is nobody's then.
+#include <cerrno>
+
+#include "tests/crash/archive_bed.h"
+
+namespace pgsilo {
+namespace {
+
+class RestoredArchiveTest : public ArchiveEndsTest {
+ protected:
+  // What a start that is killed does, and how much of it is archived before its archiver's end.
+  struct Life {
+    bool logs_one_more = false;   // has a log that is new with it, named first
+    bool archived_empty = false;  // its begin blocks were archived for good
+    uint64_t turns = 0;           // of work
+  };
+
+  static WalOptions of_life(const WalOptions& used, const Life& life) {
+    WalOptions now = used;
+    if (!life.logs_one_more) return now;
+    now.log_directories.insert(now.log_directories.begin(), "another");
+    ++now.workers;
+    return now;
+  }
+
+  // The archiver's device fails at a call of its own. `*killed`: there was one so late.
+  void live_and_be_lost(const WalOptions& used, const Life& life, uint64_t call, bool* killed) {
+    const WalOptions now = of_life(used, life);
+    {
+      LoggedEngine engine(*disk_, "/data", now);
+      ASSERT_TRUE(engine.start()) << engine.why();
+      if (life.archived_empty) {
+        ASSERT_NO_FATAL_FAILURE(archive_now(engine, now));
+      }
+      kept_ = states_.size();
+      ASSERT_NO_FATAL_FAILURE(work(engine, life.turns));
+      for (unsigned worker = 0; worker < now.workers; ++worker)
+        ASSERT_NO_FATAL_FAILURE(log_to_one(engine, worker));
+      LogArchive archiver(*disk_, "/archive");
+      ASSERT_TRUE(archiver.open(&why_)) << why_;
+      disk_->fail_at(disk_->steps() + call, {FileStatus::failed, EIO});
+      *killed = !archiver.copy(running(now), slots(engine).status().front().slot, &why_);
+      disk_->fail_at(0, {});
+      disk_->cut_power();
+    }
+    disk_->restart();
+  }
+
+  // The last state of the archive, or an earlier one, as a data directory; the options get its
+  // logs.
+  void restore_to(const std::string& data, WalOptions* used, std::optional<Epoch> epoch = {}) {
+    BackupLabel label;
+    BackupSource source;
+    SourceLogs logs;
+    ASSERT_TRUE(extend(&label, &source, &logs)) << why_;
+    BackupLabel copied;
+    ASSERT_EQ(read_label_file(*disk_, "/backup", &copied, &why_), LabelRead::ok);
+    if (epoch) end_label_at(*epoch, copied.control.last_incarnation, &label);
+    BackupCopyReport report;
+    ASSERT_TRUE(copy_backup(*disk_, source, label, data, &report, &why_)) << why_;
+    used->log_directories = report.log_directories;
+  }
+
+  // It holds a state from the last that was archived for good on.
+  void take_for_present(const Content& content) {
+    auto found = std::ranges::find(states_.begin() + static_cast<ptrdiff_t>(kept_) - 1,
+                                   states_.end(), content, &State::content);
+    ASSERT_TRUE(found != states_.end());
+    states_.erase(found + 1, states_.end());
+  }
+
+  bool archive_of(LoggedEngine& engine, const WalOptions& used, const std::string& data) {
+    if (slots(engine).status().empty()) {
+      EXPECT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
+    }
+    LogArchive archiver(*disk_, "/archive");
+    Epoch durable = engine.wal().durable_epoch();
+    if (!archiver.open(&why_) ||
+        !archiver.copy(running(used, data), slots(engine).status().front().slot, &why_)) {
+      return false;
+    }
+    EXPECT_EQ(slots(engine).advance("archive", durable, 1).outcome, SlotOutcome::ok);
+    return true;
+  }
+
+  // It lives `starts` times before it is archived, and goes on.
+  void live_restored(const std::string& data, const WalOptions& used, int starts) {
+    for (int start = 1; start <= starts; ++start) {
+      {
+        LoggedEngine engine(*disk_, data, used);
+        ASSERT_TRUE(engine.start()) << engine.why();
+        if (start == 1) {
+          ASSERT_NO_FATAL_FAILURE(take_for_present(engine.content()));
+        }
+        if (start == starts) {
+          ASSERT_NO_FATAL_FAILURE(work(engine, 5));
+        }
+        for (int turn = 0; start == starts && turn < 2; ++turn) {
+          ASSERT_TRUE(archive_of(engine, used, data)) << why_;
+          ASSERT_NO_FATAL_FAILURE(expect_last_state());
+          ASSERT_NO_FATAL_FAILURE(work(engine, 60));
+        }
+        ASSERT_TRUE(start < starts || archive_of(engine, used, data)) << why_;
+        disk_->cut_power();
+      }
+      disk_->restart();
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
+  }
+
+  void expect_last_state() {
+    std::optional<Content> found =
+        last_archived(options(3), "/read_back" + std::to_string(++read_back_));
+    ASSERT_TRUE(found) << why_;
+    EXPECT_TRUE(*found == states_.back().content);
+  }
+
+  void expect_refused(const WalOptions& copys) {
+    LoggedEngine engine(*disk_, "/copy", copys);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(work(engine, 3));
+    const auto before = files_of("/archive");
+    EXPECT_FALSE(archive_of(engine, copys, "/copy"));
+    EXPECT_NE(why_.find("is not the one that was archived"), std::string::npos) << why_;
+    EXPECT_TRUE(files_of("/archive") == before);
+  }
+
+  size_t kept_ = 0;
+  int read_back_ = 0;
+};
+
+TEST_F(RestoredArchiveTest, GoesOnWhereAnArchiverWasKilled) {
+  uint64_t seed = 150;
+  for (bool one_more : {false, true}) {
+    for (bool archived_empty : {false, true}) {
+      for (uint64_t turns : {0, 150}) {
+        const Life life = {one_more, archived_empty, turns};
+        bool killed = true;
+        for (uint64_t call = 1; killed; call += turns == 0 ? 1 : 3) {
+          begin(++seed);
+          const WalOptions used = options(2);
+          ASSERT_NO_FATAL_FAILURE(begin_archive(used));
+          ASSERT_NO_FATAL_FAILURE(live_and_be_lost(used, life, call, &killed));
+          WalOptions restored = used;
+          ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+          restored.workers = static_cast<unsigned>(restored.log_directories.size());
+          ASSERT_NO_FATAL_FAILURE(live_restored("/server", restored, 1 + call % 3))
+              << one_more << archived_empty << turns << " call " << call;
+        }
+      }
+    }
+  }
+}
+
+// The archiver that takes back what is there in part is cut short by a power failure.
+TEST_F(RestoredArchiveTest, IsCutShortAnywhere) {
+  for (bool one_more : {false, true}) {
+    for (uint64_t steps = 1; steps < 40; ++steps) {
+      begin(200 + steps);
+      const WalOptions used = options(2);
+      bool killed = false;
+      ASSERT_NO_FATAL_FAILURE(begin_archive(used));
+      const Life life = {one_more, /*archived_empty=*/true, 150};
+      ASSERT_NO_FATAL_FAILURE(live_and_be_lost(used, life, 12, &killed));
+      ASSERT_TRUE(killed);
+      WalOptions restored = used;
+      ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+      {
+        LoggedEngine engine(*disk_, "/server", restored);
+        ASSERT_TRUE(engine.start()) << engine.why();
+        ASSERT_NO_FATAL_FAILURE(take_for_present(engine.content()));
+        ASSERT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
+        disk_->cut_power_at(disk_->steps() + steps);
+        try {
+          ASSERT_TRUE(archive_of(engine, restored, "/server")) << why_;
+          disk_->cut_power_at(0);
+          disk_->cut_power();
+        } catch (const SimulatedPowerCut&) {
+        }
+      }
+      disk_->restart();
+      ASSERT_NO_FATAL_FAILURE(expect_last_state()) << one_more << steps;
+      ASSERT_NO_FATAL_FAILURE(live_restored("/server", restored, 1)) << one_more << steps;
+    }
+  }
+}
+
+// A copy of the state before a start of which the archive has all.
+TEST_F(RestoredArchiveTest, IsNoCopyOfAnEarlierState) {
+  for (bool noted : {true, false}) {
+    begin(250);
+    const WalOptions used = options(2);
+    ASSERT_NO_FATAL_FAILURE(begin_archive(used));
+    const Epoch before = states_.back().epoch;
+    const std::string path = join_path("/archive", archived_ends_name);
+    const std::string notes = disk_->content(path);
+    {
+      LoggedEngine engine(*disk_, "/data", used);
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(work(engine, 20));
+      ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+      disk_->cut_power();
+    }
+    disk_->restart();
+    if (!noted) {
+      ASSERT_TRUE(disk_->remove(path).ok());
+      ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, path, notes));
+    }
+    WalOptions copys = used;
+    ASSERT_NO_FATAL_FAILURE(restore_to("/copy", &copys, before));
+    ASSERT_NO_FATAL_FAILURE(expect_refused(copys)) << noted;
+  }
+}
+
+}  // namespace
+}  // namespace pgsilo
