@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/server_log.h"
+#include "wal/backup/backup_copy.h"
 #include "wal/backup/backup_label.h"
 #include "wal/layout/foreign_content.h"
 #include "wal/wal_state.h"
@@ -183,7 +184,7 @@ bool Wal::State::open_logs(std::string* why) {
     }
     if (control.database == Uuid{}) control.database = Uuid::generate();
   }
-  if (!find_named_logs(why)) return false;
+  if (!find_named_logs(why) || !are_backups_logs(why)) return false;
   if (!options.read_only) leave_logs_to_read();
   for (LogUnit& unit : units) {
     if (unit.directory->has_identity()) continue;
@@ -249,6 +250,26 @@ bool Wal::State::remove_last_empty(const LogUnit& unit, std::vector<uint64_t>& e
   std::string path = join_path(unit.directory->path(), segment_name(empty.back()));
   empty.pop_back();
   return files.remove(path).ok() && files.sync_directory(unit.directory->path()).ok();
+}
+
+// A restored backup has its logs in its data directory. Others of the same identities are those of
+// the server that goes on, and would be written over.
+bool Wal::State::are_backups_logs(std::string* why) const {
+  for (size_t i = 0; from_backup && i < units.size(); ++i) {
+    LogDirectory copied(files, join_path(directory, copied_log_name(i)));
+    std::string in_use;  // by this process: it is one of those that are named
+    if (!copied.open(&in_use) || !copied.has_identity()) continue;
+    for (const LogUnit& unit : units) {
+      bool other = unit.directory->has_identity() && unit.directory->log() == copied.log();
+      if (!other) continue;
+      *why = "log directory \"" + unit.directory->path() +
+             "\" is not the one of this backup, which is \"" + copied.path() +
+             "\"\nHINT:  Name that one in log_directories; the other may belong to the server "
+             "that was backed up.";
+      return false;
+    }
+  }
+  return true;
 }
 
 // Every log that an incarnation named is here, and no other database's.

@@ -86,6 +86,7 @@ struct Wal::State {
   bool hold_directories(std::string* why);
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);
+  bool are_backups_logs(std::string* why) const;
   void leave_logs_to_read();
   bool save_control(std::string* why);
   bool write_small(const std::string& what, const std::function<FileResult()>& write,

@@ -80,6 +80,13 @@ TEST_F(BackupTest, IsTakenIntoADirectoryAndRestoredFromIt) {
                             &restored, &why_))
         << why_;
     EXPECT_EQ(restored.log_directories, report.log_directories);
+    // The server's own would be written over.
+    used.log_directories = restored.log_directories;
+    used.log_directories[0] = "/elsewhere";
+    EXPECT_FALSE(start_copy(used));
+    EXPECT_NE(why_.find("log directory \"/elsewhere\" is not the one of this backup"),
+              std::string::npos)
+        << why_;
     used.log_directories = restored.log_directories;
     std::optional<Content> found = start_copy(used);
     ASSERT_TRUE(found) << why_;
