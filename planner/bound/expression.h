@@ -339,9 +339,9 @@ struct SubplanExpression : BoundExpression {
   int32_t number = 0;  // explain's "SubPlan 1", "InitPlan 1 (returns $0)"
   bool run_once = false;
   std::span<const SubplanArgument> arguments;
-  // any, all. The condition is a boolean expression over the outer row that reads column i of the
-  // subquery's row as execution parameter row_parameters[i]: set them from each row, evaluate, go
-  // on until it decides.
+  // any, all, unless it is hashed. The condition is a boolean expression over the outer row that
+  // reads column i of the subquery's row as execution parameter row_parameters[i]: set them from
+  // each row, evaluate, go on until it decides.
   const BoundExpression* condition = nullptr;
   std::span<const int32_t> row_parameters;
   // any with a condition that is hash_keys[i] = row_keys[i] for all i, and run_once: the executor

@@ -40,9 +40,11 @@ void choose_hashing(Arena& arena, SubplanExpression& subplan) {
     hash_keys[i] = equalities.calls[i]->arguments[0];
     row_keys[i] = equalities.calls[i]->arguments[1];
   }
-  subplan.hashed = count != 0;
+  if (count == 0) return;
+  subplan.hashed = true;
   subplan.hash_keys = hash_keys;
   subplan.row_keys = row_keys;
+  subplan.condition = nullptr;
 }
 
 }  // namespace
@@ -133,7 +135,7 @@ const BoundExpression* ExpressionPlacer::place_sublink(const SublinkExpression& 
   subplan->row_parameters = sublink.row_parameters;
   choose_hashing(context_.arena(), *subplan);
   bool compares = subplan->condition != nullptr;
-  if (compares && subplan->run_once && !subplan->hashed) {
+  if (compares && subplan->run_once) {
     // Each outer row is compared with the same rows, but has a result of its own.
     subplan->plan = make_materialize(context_.statement, subplan->plan);
     subplan->run_once = false;

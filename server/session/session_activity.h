@@ -64,6 +64,13 @@ class SessionActivity {
     return state == State::idle_in_transaction || state == State::idle_in_failed_transaction;
   }
 
+  // Any thread.
+  bool waits_for_lock() const {
+    WaitEvent event = wait_report_.event.load(std::memory_order_relaxed);
+    return event == WaitEvent::record_lock || event == WaitEvent::relation_lock ||
+           event == WaitEvent::advisory_lock;
+  }
+
   // Of the query that runs, or ran last, as others see it.
   std::string query() const { return read_query(); }
   // The same while the process stops: into `text`, as far as it goes; nothing is waited for. Empty:

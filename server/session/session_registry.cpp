@@ -74,7 +74,8 @@ bool SessionRegistry::end_oldest_idle_pin() {
   SessionInterrupts* session = nullptr;
   for (const auto& [process, entry] : sessions_) {
     int64_t pinned = entry.activity->pin_start();
-    if (pinned == 0 || pinned >= oldest) continue;
+    // Who waits for a lock may wait for the one that is to be ended.
+    if (pinned == 0 || pinned >= oldest || entry.activity->waits_for_lock()) continue;
     oldest = pinned;
     session = entry.activity->idles_in_transaction() ? entry.session : nullptr;
   }

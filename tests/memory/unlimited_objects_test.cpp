@@ -69,7 +69,7 @@ TEST_F(MemoryLimitTest, AdvisoryLocksAreKeptWhileThereIsRoom) {
 TEST_F(MemoryLimitTest, NobodyIsEndedForWhatAStatementKeeps) {
   ASSERT_EQ(fill(client), "53200");
   Client reader, idle;
-  ASSERT_EQ(PQsendQuery(reader.connection(), "select id, pg_sleep(60) from filled where id = 1"),
+  ASSERT_EQ(PQsendQuery(reader.connection(), "select id, pg_sleep(600) from filled where id = 1"),
             1);
   EXPECT_TRUE(comes_true([this] {
     return client.number("select count(*) from pg_stat_activity where wait_event = 'PgSleep'") == 1;
