@@ -9,6 +9,14 @@
 #include "sql/sql_error.h"
 
 namespace pgsilo {
+namespace {
+
+size_t bytes_of(const Portal& portal) {
+  return limits::portal_bytes + portal.parameter_bytes() +
+         portal.result_formats.capacity() * sizeof(WireFormat);
+}
+
+}  // namespace
 
 Portal::Portal() = default;
 Portal::~Portal() = default;
@@ -31,20 +39,23 @@ void Portals::add(std::string_view name, std::shared_ptr<Portal> portal) {
   }
   if (named_.contains(name))
     throw SqlError(sqlstate::duplicate_cursor, concat("cursor \"", name, "\" already exists"));
-  PreparedStatement& statement = *portal->statement;
-  size_t bytes = limits::portal_bytes + name.size() + portal->parameter_bytes() +
-                 portal->result_formats.capacity() * sizeof(WireFormat);
-  size_t statement_bytes = statement.portals == 0 ? statement.bytes() : statement.portals_bytes;
-  require_room_for(statement.portals == 0 ? bytes + statement_bytes : bytes);
-  Portal& added = *named_.emplace(name, std::move(portal)).first->second;
-  count(added, bytes);
-  if (statement.portals++ == 0) {
-    statement.portals_bytes = statement_bytes;
-    named_bytes_ += statement_bytes;
-  }
+  size_t bytes = bytes_of(*portal) + name.size();
+  require_room_for(*portal, bytes);
+  count_with_statement(*named_.emplace(name, std::move(portal)).first->second, bytes);
 }
 
-void Portals::require_room_for(size_t bytes) const {
+void Portals::set_inner(Portal& portal, std::shared_ptr<Portal> inner) {
+  if (portal.counted_bytes != 0) {
+    size_t bytes = bytes_of(*inner);
+    require_room_for(*inner, bytes);
+    count_with_statement(*inner, bytes);
+  }
+  portal.inner = std::move(inner);
+}
+
+// The statement counts with the first that keeps it.
+void Portals::require_room_for(const Portal& portal, size_t bytes) const {
+  if (portal.statement->portals == 0) bytes += portal.statement->bytes();
   if (named_bytes_ + bytes > limits::free_portal_bytes) require_room(bytes);
 }
 
@@ -55,11 +66,27 @@ void Portals::count(Portal& portal, size_t bytes) {
   portal.counted_bytes = bytes;
 }
 
-Portals::Named::iterator Portals::erase(Named::iterator place) {
-  Portal& portal = *place->second;
+void Portals::count_with_statement(Portal& portal, size_t bytes) {
+  count(portal, bytes);
+  PreparedStatement& statement = *portal.statement;
+  if (statement.portals++ != 0) return;
+  statement.portals_bytes = statement.bytes();
+  named_bytes_ += statement.portals_bytes;
+}
+
+void Portals::forget(Portal& portal) {
+  forget_inner(portal);
   count(portal, 0);
   PreparedStatement& statement = *portal.statement;
   if (--statement.portals == 0) named_bytes_ -= statement.portals_bytes;
+}
+
+void Portals::forget_inner(Portal& portal) {
+  if (portal.inner != nullptr && portal.inner->counted_bytes != 0) forget(*portal.inner);
+}
+
+Portals::Named::iterator Portals::erase(Named::iterator place) {
+  forget(*place->second);
   return named_.erase(place);
 }
 
@@ -82,6 +109,7 @@ void Portals::end_since(uint64_t number) {
     if (portal == nullptr || portal->number < number) return;
     portal->execution.reset();
     portal->held.reset();
+    forget_inner(*portal);
     portal->inner.reset();
     portal->plan.reset();
     portal->parameters = {};

@@ -56,6 +56,8 @@ class Portals {
   // Throws 42P03 when a named portal exists, MemoryLimitReached when there is no room for it; the
   // unnamed one is replaced.
   void add(std::string_view name, std::shared_ptr<Portal> portal);
+  // What `portal` runs in its place; of a named one it is asked for like that itself.
+  void set_inner(Portal& portal, std::shared_ptr<Portal> inner);
   void remove(std::string_view name);
   void clear();
   // Every portal added from now on has this number or a higher one.
@@ -68,8 +70,11 @@ class Portals {
  private:
   using Named = std::map<std::string, std::shared_ptr<Portal>, std::less<>>;
 
-  void require_room_for(size_t bytes) const;
+  void require_room_for(const Portal& portal, size_t bytes) const;
   void count(Portal& portal, size_t bytes);
+  void count_with_statement(Portal& portal, size_t bytes);
+  void forget(Portal& portal);
+  void forget_inner(Portal& portal);
   Named::iterator erase(Named::iterator place);
 
   uint64_t next_number_ = 1;

@@ -265,7 +265,7 @@ std::shared_ptr<Portal> SessionCommands::bind_execute(const Portal& portal,
 
 StatementRunner::Outcome SessionCommands::execute(Portal& portal, const ast::ExecuteStmt& statement,
                                                   uint64_t row_limit) {
-  if (portal.inner == nullptr) portal.inner = bind_execute(portal, statement);
+  if (portal.inner == nullptr) state_.portals.set_inner(portal, bind_execute(portal, statement));
   std::shared_ptr<Portal> inner = portal.inner;
   return runner_->run(inner, row_limit);
 }

@@ -161,5 +161,46 @@ TEST_F(MemoryLimitTest, PortalsAskForStatementsThatOnlyTheyKeep) {
   EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (16 << 20); }));
 }
 
+// What SQL's EXECUTE runs comes when the portal is run.
+TEST_F(MemoryLimitTest, PortalsOfExecuteAskForItsParameters) {
+  using protocol_test::execute, protocol_test::parse, protocol_test::query;
+  protocol_test::RawClient other;
+  other.start();
+  const char* prepare = "prepare q(text) as select g from generate_series(1, 3) g where $1 <> ''";
+  ASSERT_EQ(other.ask(query(prepare)), "CZI");
+  ASSERT_EQ(other.ask(parse("s", "execute q(repeat('x', 240000))") + parse("t", "execute s") +
+                      protocol_test::sync()),
+            "11ZI");
+  for (const std::string statement : {"s", "t"}) {
+    ASSERT_EQ(other.ask(query("begin")), "CZT");
+    EXPECT_EQ(bind_many(other, 3000,
+                        [&](const std::string& name) {
+                          return protocol_test::bind(name, statement) + execute(name, 1);
+                        }),
+              "E(53200)ZE");
+    EXPECT_GT(free_bytes(), -(44 << 20));
+    EXPECT_EQ(other.ask(query("rollback")), "CZI");
+    EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (16 << 20); }));
+  }
+}
+
+TEST_F(MemoryLimitTest, PortalsOfExecuteAskForStatementsThatOnlyTheyKeep) {
+  using protocol_test::execute, protocol_test::parse, protocol_test::query;
+  const std::string comment(100000, 'x');  // short enough for Parse not to ask
+  protocol_test::RawClient other;
+  other.start();
+  const std::string close = protocol_test::close_message('S', "q");
+  ASSERT_EQ(other.ask(parse("q", "select 1") + parse("s", "execute q") + close + query("begin")),
+            "113CZT");
+  auto messages = [&](const std::string& name) {
+    return parse("q", "select 1 /*" + name + comment + "*/") + protocol_test::bind(name, "s") +
+           execute(name, 1) + close;
+  };
+  EXPECT_EQ(bind_many(other, 3000, messages), "E(53200)ZE");
+  EXPECT_GT(free_bytes(), -(44 << 20));
+  EXPECT_EQ(other.ask(query("rollback")), "CZI");
+  EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (16 << 20); }));
+}
+
 }  // namespace
 }  // namespace pgsilo::memory_test

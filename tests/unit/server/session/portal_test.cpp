@@ -74,6 +74,39 @@ TEST_F(PortalsTest, AStatementIsCountedOnceAndAsLongAsAPortalKeepsIt) {
   portals.add("third", portal_of(other, 0));
 }
 
+// Like the portals themselves, and however deep they lie.
+TEST_F(PortalsTest, InnerOnesAreAskedForAsLongAsANamedOneHasThem) {
+  auto large = statement_of(most);
+  for (const std::function<void()>& remove : std::vector<std::function<void()>>{
+           [&] { portals.remove("first"); }, [&] { portals.clear(); },
+           [&] { portals.remove_since(0); }, [&] { portals.end_since(0); }}) {
+    for (const auto& innermost : {portal_of(small, most), portal_of(large, 0)}) {
+      portals.add("first", portal_of(small, 0));
+      portals.add("second", portal_of(small, 0));
+      Portal& first = *portals.find("first");
+      portals.set_inner(first, portal_of(small, 0));
+      portals.set_inner(*first.inner, innermost);
+      Portal& second = *portals.find("second");
+      EXPECT_THROW(portals.set_inner(second, portal_of(small, most)), MemoryLimitReached);
+      EXPECT_EQ(second.inner, nullptr);
+      remove();
+      portals.remove("second");
+      portals.add("second", portal_of(small, most));
+      portals.clear();
+    }
+  }
+  EXPECT_EQ(large->portals, 0u);
+  EXPECT_EQ(small->portals, 0u);
+}
+
+TEST_F(PortalsTest, InnerOnesOfTheUnnamedAreNotCounted) {
+  portals.add("", portal_of(small, 0));
+  portals.set_inner(*portals.find(""), portal_of(small, most));
+  portals.add("first", portal_of(small, most));
+  portals.remove("");
+  EXPECT_THROW(portals.add("second", portal_of(small, most)), MemoryLimitReached);
+}
+
 TEST_F(PortalsTest, SmallOnesAreAskedForInTheEnd) {
   size_t added = 0;
   EXPECT_THROW(
