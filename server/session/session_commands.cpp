@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/limits.h"
+#include "base/stack.h"
 #include "catalog/named_relation.h"
 #include "executor/held_rows.h"
 #include "server/session/setting_statement.h"
@@ -76,6 +78,13 @@ class ParameterSink final : public ResultSink {
   Portal& portal_;
   std::span<const Oid> types_;
 };
+
+// By way of the protocol one EXECUTE may run another one, or itself. Half of the stack is for what
+// is run in the end.
+void require_stack_for_execute() {
+  if (stack_bytes_left() < limits::fiber_stack_bytes / 2)
+    throw SqlError(sqlstate::statement_too_complex, "stack depth limit exceeded");
+}
 
 }  // namespace
 
@@ -265,6 +274,7 @@ std::shared_ptr<Portal> SessionCommands::bind_execute(const Portal& portal,
 
 StatementRunner::Outcome SessionCommands::execute(Portal& portal, const ast::ExecuteStmt& statement,
                                                   uint64_t row_limit) {
+  require_stack_for_execute();
   if (portal.inner == nullptr) state_.portals.set_inner(portal, bind_execute(portal, statement));
   std::shared_ptr<Portal> inner = portal.inner;
   return runner_->run(inner, row_limit);

@@ -372,5 +372,24 @@ TEST_F(ExtendedQueryTest, ShowAndExecuteAreDescribed) {
             "1tT2DCZI");
 }
 
+TEST_F(ExtendedQueryTest, AnExecuteOfItselfIsTooDeep) {
+  client.ask(parse("one", "select 1") + parse("other", "execute one") + close_message('S', "one") +
+             parse("one", "execute other") + sync());
+  for (const char* portal : {"", "p"}) {
+    EXPECT_EQ(client.ask(bind(portal, "one") + execute(portal) + sync()), "2E(54001)ZI");
+    EXPECT_TRUE(client.ask(query("execute other")).ends_with("E(54001)ZI"));
+  }
+}
+
+// Few are not.
+TEST_F(ExtendedQueryTest, AnExecuteMayRunAnother) {
+  client.ask(parse("s0", "select 1") + sync());
+  for (int i = 1; i <= 50; ++i) {
+    std::string name = "s" + std::to_string(i);
+    client.ask(parse(name, "execute s" + std::to_string(i - 1)) + sync());
+  }
+  EXPECT_EQ(client.ask(bind("", "s50") + execute() + sync()), "2DCZI");
+}
+
 }  // namespace
 }  // namespace pgsilo::protocol_test
