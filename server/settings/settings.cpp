@@ -201,7 +201,7 @@ void Settings::set(std::string_view name, std::string_view value, bool is_local)
   if (index < 0) {
     if (!is_custom_name(name)) throw unrecognized(name);
     check_custom_name(name);
-    assign_custom(name, value, is_local);
+    assign_custom(lowered(name), keep({.text = std::string(value)}), is_local);
     return;
   }
   check_context(index, SettingContext::user);
@@ -214,7 +214,9 @@ void Settings::reset(std::string_view name, bool is_local) {
   if (index < 0) {
     if (!is_custom_name(name)) throw unrecognized(name);
     check_custom_name(name);
-    assign_custom(name, "", is_local);
+    std::string key = lowered(name);
+    SharedSetting value = reset_of_custom(key);
+    assign_custom(std::move(key), std::move(value), is_local);
     return;
   }
   check_context(index, SettingContext::user);
@@ -226,6 +228,8 @@ void Settings::reset(std::string_view name, bool is_local) {
   assign(index, reset_[static_cast<size_t>(index)], is_local);
 }
 
+// Not what was reset already, whoever asked for that: what it goes back to with the transaction
+// stays. Setting it to the same value is no reset.
 void Settings::reset_all() {
   for (size_t i = 0; i < slots_.size(); ++i) {
     int index = static_cast<int>(i);
@@ -235,12 +239,13 @@ void Settings::reset_all() {
         mode_text(index, &ignored)) {
       continue;
     }
-    if (slots_[i].now->text != reset_[i]->text) assign(index, reset_[i], false);
+    if (slots_[i].now != reset_[i]) assign(index, reset_[i], false);
   }
-  SharedSetting empty = keep({});
   for (auto custom = custom_.begin(); custom != custom_.end(); ++custom) {
+    const SharedSetting& value = reset_of_custom(custom->first);
+    if (custom->second.now == value) continue;
     make_room_for_change();
-    assign_to(-1, custom, empty, false);
+    assign_to(-1, custom, value, false);
   }
 }
 
@@ -249,7 +254,10 @@ void Settings::set_at_start(std::string_view name, std::string_view value) {
   if (index < 0) {
     if (!is_custom_name(name)) throw unrecognized(name);
     check_custom_name(name);
-    assign_custom(name, value, false);
+    SharedSetting kept = keep({.text = std::string(value)});
+    std::string key = lowered(name);
+    custom_reset_[key] = kept;
+    assign_custom(std::move(key), std::move(kept), false);
     return;
   }
   check_context(index, SettingContext::connection);
@@ -296,10 +304,14 @@ void Settings::assign(int index, SharedSetting value, bool is_local) {
   assign_to(index, {}, std::move(value), is_local);
 }
 
-void Settings::assign_custom(std::string_view name, std::string_view value, bool is_local) {
+const SharedSetting& Settings::reset_of_custom(std::string_view key) const {
+  auto found = custom_reset_.find(key);
+  return found == custom_reset_.end() ? empty_ : found->second;
+}
+
+void Settings::assign_custom(std::string key, SharedSetting value, bool is_local) {
   make_room_for_change();
-  SharedSetting kept = keep({.text = std::string(value)});
-  assign_to(-1, custom_.try_emplace(lowered(name)).first, std::move(kept), is_local);
+  assign_to(-1, custom_.try_emplace(std::move(key)).first, std::move(value), is_local);
 }
 
 void Settings::assign_to(int index, CustomSettings::iterator custom, SharedSetting value,

@@ -123,7 +123,8 @@ class Settings final : public SettingsAccessor {
   static constexpr size_t not_changed = SIZE_MAX;
 
   void assign(int index, SharedSetting value, bool is_local);
-  void assign_custom(std::string_view name, std::string_view value, bool is_local);
+  void assign_custom(std::string key, SharedSetting value, bool is_local);
+  const SharedSetting& reset_of_custom(std::string_view key) const;
   void assign_to(int index, CustomSettings::iterator custom, SharedSetting value, bool is_local);
   void make_room_for_change();
   void take_back(size_t changes);
@@ -137,8 +138,11 @@ class Settings final : public SettingsAccessor {
 
   size_t kept_bytes_ = 0;  // of values; these go before it
   std::vector<Slot> slots_;
+  // What they go back to: a slot that has this itself, not its like, was reset or never set.
   std::vector<SharedSetting> reset_;
   CustomSettings custom_;
+  std::map<std::string, SharedSetting, std::less<>> custom_reset_;  // for the others empty_
+  SharedSetting empty_ = std::make_shared<const SettingValue>();
   AskingVector<Change> changes_;  // of the transaction, oldest first
   size_t marked_ = 0;             // of them before the newest savepoint
   std::vector<int> reported_;

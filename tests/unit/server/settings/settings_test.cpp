@@ -341,6 +341,18 @@ TEST_F(SettingsTest, ResetGoesBackToTheStartUpValue) {
   EXPECT_EQ(get(settings, "enable_sort"), "on");
 }
 
+TEST_F(SettingsTest, CustomOnesGoBackToTheStartUpValue) {
+  settings.set_at_start("My.started", "start");
+  set("my.started", "other");
+  set("my.other", "other");
+  settings.reset("my.Started", false);
+  EXPECT_EQ(get(settings, "my.started"), "start");
+  set("my.started", "other");
+  settings.reset_all();
+  EXPECT_EQ(get(settings, "my.started"), "start");
+  EXPECT_EQ(get(settings, "my.other"), "");
+}
+
 TEST_F(SettingsTest, TransactionModesLastForTheTransaction) {
   EXPECT_EQ(get(settings, "transaction_isolation"), "serializable");
   set("default_transaction_read_only", "on");
