@@ -43,6 +43,7 @@ struct CompiledSubplan {
   // any, by a hash table over what row_keys compute from a row, into registers from row_key on; the
   // outer row's keys are in those from hash_key on.
   bool hashed = false;
+  bool null_is_false = false;  // to who asks
   Register hash_key = 0;
   Register row_key = 0;
   ExpressionProgram row_keys;

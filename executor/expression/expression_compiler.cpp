@@ -259,12 +259,20 @@ void ExpressionCompiler::compile_boolean(const BooleanExpression& boolean, Regis
 }
 
 Register ExpressionCompiler::compile_condition(const BoundExpression* expression) {
+  if (auto* subplan = try_as<SubplanExpression>(expression);
+      subplan != nullptr && subplan->hashed) {
+    Register found = plan_.new_register();
+    compile_subplan(*subplan, found, /*null_is_false=*/true);
+    return found;
+  }
   const auto* boolean = try_as<BooleanExpression>(expression);
-  if (boolean == nullptr || boolean->op != BooleanOperator::and_) return compile(expression);
+  if (boolean == nullptr || boolean->op == BooleanOperator::not_) return compile(expression);
+  Step::Run decided =
+      boolean->op == BooleanOperator::and_ ? steps::jump_if_not_true : steps::jump_if_true;
   Register target = plan_.new_register();
   std::vector<size_t> jumps;
   for (size_t i = 0, taken = 0; i < boolean->arguments.size(); i += taken) {
-    if (i != 0) jumps.push_back(emit_jump(steps::jump_if_not_true, target));
+    if (i != 0) jumps.push_back(emit_jump(decided, target));
     Register value;
     taken = compile_listed_rows(boolean->op, boolean->arguments.subspan(i), &value);
     if (taken == 0) {
@@ -381,13 +389,16 @@ void ExpressionCompiler::compile_array(const ArrayExpression& expression, Regist
        &type_info(expression.element_type));
 }
 
-void ExpressionCompiler::compile_subplan(const SubplanExpression& expression, Register target) {
+void ExpressionCompiler::compile_subplan(const SubplanExpression& expression, Register target,
+                                         bool null_is_false) {
   for (const SubplanArgument& argument : expression.arguments) {
     compile_into(argument.value, plan_.execution_parameter(argument.execution_parameter));
   }
   Register key = expression.hashed ? compile_row(expression.hash_keys) : 0;
   uint32_t index = plan_.add_subplan(expression, slots_);
-  plan_.statement().subplans[index].hash_key = key;
+  CompiledSubplan& made = plan_.statement().subplans[index];
+  made.hash_key = key;
+  made.null_is_false = null_is_false;
   emit(steps::subplan, target, 0, 0, static_cast<int32_t>(index));
 }
 

@@ -50,7 +50,8 @@ class ExpressionCompiler {
   size_t compile_listed_rows(BooleanOperator op, ExpressionSpan alternatives, Register* where);
   void compile_array_comparison(const ArrayComparisonExpression& expression, Register target);
   void compile_array(const ArrayExpression& expression, Register target);
-  void compile_subplan(const SubplanExpression& expression, Register target);
+  void compile_subplan(const SubplanExpression& expression, Register target,
+                       bool null_is_false = false);
 
   bool read_listed_row(const BoundExpression* const& alternative, bool negated, ListedRow* row);
   MembershipSet& constant_set(std::span<const TypeInfo* const> types);

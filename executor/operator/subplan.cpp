@@ -127,6 +127,7 @@ void SubplanRun::build() {
     compiled_.row_keys.evaluate(state_.registers.data(), state_.rows);
     const Datum* keys = &state_.registers[compiled_.row_key];
     bool has_null = std::any_of(keys, keys + types.size(), [](Datum key) { return key.null; });
+    if (has_null && compiled_.null_is_false) continue;
     RowHashTable& table = has_null ? with_nulls_ : table_;
     uint64_t hash = key_types_.hash(keys);
     if (table.find(keys, hash) != nullptr) continue;
@@ -141,6 +142,7 @@ Datum SubplanRun::probe(const Datum* keys) {
   size_t count = key_types_.types.size();
   bool has_null = std::any_of(keys, keys + count, [](Datum key) { return key.null; });
   if (!has_null && table_.find(keys, key_types_.hash(keys)) != nullptr) return Datum::of_bool(true);
+  if (compiled_.null_is_false) return Datum::of_bool(false);
   bool unknown = may_match(with_nulls_, keys) || (has_null && may_match(table_, keys));
   return unknown ? Datum() : Datum::of_bool(false);
 }
