@@ -220,6 +220,13 @@ class Decomposition {
                     [](const BoundExpression& e) { return e.kind == ExpressionKind::sublink; });
   }
 
+  static bool reads_outer(const BoundExpression& expression) {
+    return contains(expression, [](const BoundExpression& inner) {
+      auto* column = try_as<ColumnExpression>(&inner);
+      return column != nullptr && column->levels_up > 0;
+    });
+  }
+
   static bool is_inner_equality(const Clause& clause) {
     return clause.equality != nullptr && clause.special_join < 0 &&
            clause.required == clause.relations;
@@ -255,6 +262,9 @@ class Decomposition {
       bool same_type =
           other != nullptr && other->levels_up == 0 && other->type == fixed.column->type;
       if (!same_type || !equal_expressions(join.equality->arguments[side], fixed.column)) continue;
+      // A subquery's rows would be made anew for each value.
+      bool is_table = query_.relations[other->relation]->kind == RangeKind::table;
+      if (!is_table && reads_outer(*fixed.value)) continue;
       if (!reached.insert(number_of(*other)).second) return;
       auto* derived = statement_.arena.make<CallExpression>(*fixed.clause);
       const BoundExpression* sides[2] = {other, fixed.value};

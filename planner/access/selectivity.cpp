@@ -134,6 +134,14 @@ double in_list_selectivity(const StatementPlanning& statement, const BoundQuery&
   return list.negated ? 1 - any : any;
 }
 
+// What a subquery makes a column from; null: it is none, or makes it from two queries.
+const BoundExpression* made_from(const BoundRelation& relation, const ColumnExpression& column) {
+  bool is_subquery = relation.kind == RangeKind::subquery && column.column >= 0 &&
+                     relation.query->set_operation == QuerySetOperation::none;
+  if (!is_subquery) return nullptr;
+  return relation.query->targets[static_cast<size_t>(column.column)].expression;
+}
+
 }  // namespace
 
 double clamp_rows(double rows) { return rows < 1 ? 1 : std::rint(rows); }
@@ -148,9 +156,16 @@ double distinct_values(const StatementPlanning& statement, const BoundQuery& que
   if (auto* relabel = try_as<RelabelExpression>(&expression)) {
     return distinct_values(statement, query, *relabel->argument);
   }
+  auto* call = try_as<CallExpression>(&expression);
+  if (call != nullptr && call->form != CallForm::function && call->arguments.size() == 1) {
+    return distinct_values(statement, query, *call->arguments[0]);
+  }
   auto* column = try_as<ColumnExpression>(&expression);
   if (column == nullptr || column->levels_up != 0) return default_distinct;
   const BoundRelation& relation = *query.relations[column->relation];
+  if (const BoundExpression* made = made_from(relation, *column)) {
+    return distinct_values(statement, *relation.query, *made);
+  }
   double rows = relation_rows(statement, relation);
   if (relation.kind == RangeKind::table && column->column >= 0) {
     if (has_unique_index(*relation.table, column->column)) return rows;
@@ -164,6 +179,8 @@ double distinct_values(const StatementPlanning& statement, const BoundQuery& que
 
 double distinct_rows(const StatementPlanning& statement, const BoundQuery& query,
                      std::span<const BoundExpression* const> expressions, double rows) {
+  if (query.set_operation != QuerySetOperation::none)
+    return clamp_rows(std::min(default_distinct, rows));
   double product = 1;
   std::vector<int16_t> columns;
   const TableDescriptor* table = nullptr;

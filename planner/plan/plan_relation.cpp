@@ -1,6 +1,9 @@
 #include "planner/plan/plan_relation.h"
 
+#include <vector>
+
 #include "planner/access/path.h"
+#include "planner/access/selectivity.h"
 #include "planner/plan/expression_placer.h"
 #include "planner/plan/make_plan.h"
 #include "planner/plan/query_planner.h"
@@ -67,7 +70,12 @@ const PlanNode* plan_subquery(QueryContext& context, int32_t number) {
   const BoundRelation& relation = *context.query.relations[number];
   const PlanNode* plan =
       plan_query(context.statement, &context, read_part(context, number, *relation.query));
-  return relation.distinct_rows ? make_distinct_rows(context.statement, plan) : plan;
+  if (!relation.distinct_rows) return plan;
+  std::vector<const BoundExpression*> columns;
+  for (int32_t i = 0; i < relation.query->visible_targets; ++i)
+    columns.push_back(relation.query->targets[static_cast<size_t>(i)].expression);
+  return make_distinct_rows(context.statement, plan,
+                            distinct_rows(context.statement, *relation.query, columns, plan->rows));
 }
 
 const PlanNode* plan_cte(QueryContext& context, int32_t number) {

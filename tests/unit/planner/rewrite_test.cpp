@@ -142,6 +142,15 @@ TEST_F(Rewrite, InIsAJoinOrHashedForAllTypes) {
   }
 }
 
+// The subquery's rows would be made anew for each row of t.
+TEST_F(Rewrite, TheRowsOfInDoNotDependOnAQueryAround) {
+  std::string explained = explain(
+      "select (select count(*) from w where w.a = t.d and w.a in (select t_a from u)) from t");
+  EXPECT_NE(explained.find("Group Key: u.t_a"), std::string::npos) << explained;
+  EXPECT_EQ(explained.find("u.t_a = t.d"), std::string::npos) << explained;
+  EXPECT_NE(explained.find("Index Cond: (a = t.d)"), std::string::npos) << explained;
+}
+
 TEST_F(Rewrite, NotInIsNoJoin) {
   // A NULL in the subquery makes all of it unknown.
   auto planned = plan("select * from t where a not in (select t_a from u)");
