@@ -72,6 +72,7 @@ const PlanNode* plan_subquery(QueryContext& context, int32_t number) {
       plan_query(context.statement, &context, read_part(context, number, *relation.query));
   if (!relation.distinct_rows) return plan;
   std::vector<const BoundExpression*> columns;
+  columns.reserve(static_cast<size_t>(relation.query->visible_targets));
   for (int32_t i = 0; i < relation.query->visible_targets; ++i)
     columns.push_back(relation.query->targets[static_cast<size_t>(i)].expression);
   return make_distinct_rows(context.statement, plan,
