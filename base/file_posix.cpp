@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/real_path.h"
 
 namespace pgsilo {
 namespace {
@@ -155,7 +157,7 @@ class OpenDirectory {
   int descriptor_;
 };
 
-class PosixFileSystem final : public FileSystem {
+class PosixFileSystem final : public FileSystem, public RealPaths {
  public:
   FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
     int mode = flags.write ? O_RDWR : O_RDONLY;
@@ -212,6 +214,14 @@ class PosixFileSystem final : public FileSystem {
     if (!opened->is_open()) return failure(errno);
     std::lock_guard lock(mutex_);
     held_[without_slashes(directory)] = std::move(opened);
+    return {};
+  }
+
+  FileResult real_path(const std::string& directory, std::string* real) override {
+    std::unique_ptr<char, decltype(&std::free)> found(::realpath(directory.c_str(), nullptr),
+                                                      &std::free);
+    if (found == nullptr) return failure(errno);
+    *real = found.get();
     return {};
   }
 

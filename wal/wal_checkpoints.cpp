@@ -28,7 +28,7 @@ void Wal::State::remove_stale_checkpoints() {
     std::vector<std::string> left;
     for (const std::string& name : names) {
       if (!is_checkpoint_file_name(name, control.database) || kept.contains(name)) continue;
-      if (is_removable(files, directory, checkpoints->name(), name, control)) {
+      if (is_removable(files, directory, checkpoints->name(), name, control) == Removable::yes) {
         static_cast<void>(files.remove(join_path(checkpoints->path(), name)));
       } else {
         left.push_back(name);

@@ -118,7 +118,7 @@ bool Wal::State::find_control(std::string* why) {
     case LabelRead::none:
       if (!read_control(files, directory, options.read_only, &control, &new_database, why))
         return false;
-      find_own_starts(control);
+      find_starts_of_copy();
       return true;
     case LabelRead::ok:
       control = control_at_stop(label);
@@ -128,6 +128,23 @@ bool Wal::State::find_control(std::string* why) {
       return false;
   }
   return false;
+}
+
+// Where a version has written the control file that did not tell whose starts it names: the label
+// that an earlier start has taken tells of which the copy was made. If it cannot be read, of all.
+void Wal::State::find_starts_of_copy() {
+  if (!control.own_starts.empty()) return;
+  find_own_starts(control);
+  std::string text;
+  FileResult result = read_whole_file(files, join_path(directory, used_label_name), &text);
+  if (result.status == FileStatus::not_found) return;
+  BackupLabel label;
+  std::string fault;
+  bool known = result.ok() && read_backup_label(text, &label, &fault);
+  if (known) label.control = control_at_stop(label);
+  const std::vector<OwnStart>& restored = label.control.own_starts;
+  for (OwnStart& start : control.own_starts)
+    start.copied = !known || std::ranges::find(restored, start.id, &OwnStart::id) != restored.end();
 }
 
 bool Wal::State::take_directory(std::string* why) {

@@ -83,6 +83,7 @@ struct Wal::State {
   unsigned recovery_threads() const;
   bool take_directory(std::string* why);
   bool find_control(std::string* why);
+  void find_starts_of_copy();
   bool hold_directories(std::string* why);
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);

@@ -3,13 +3,65 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <map>
 #include <set>
 
+#include "base/file_forwarding.h"
+#include "base/real_path.h"
 #include "tests/crash/backup_bed.h"
 #include "wal/layout/control_file.h"
 
 namespace pgsilo {
 namespace {
+
+// With symbolic links to directories.
+class LinkedFiles final : public ForwardingFileSystem, public RealPaths {
+ public:
+  using Links = std::map<std::string, std::string>;
+  LinkedFiles(FileSystem& files, const Links& links) : ForwardingFileSystem(files), links_(links) {}
+
+  FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
+    return files_.open(follow(path), flags, file);
+  }
+  FileResult rename(const std::string& from, const std::string& to) override {
+    return files_.rename(follow(from), follow(to));
+  }
+  FileResult remove(const std::string& path) override { return files_.remove(follow(path)); }
+  FileResult create_directory(const std::string& path) override {
+    return files_.create_directory(follow(path));
+  }
+  FileResult list(const std::string& directory, std::vector<std::string>* names) override {
+    return files_.list(follow(directory), names);
+  }
+  FileResult sync_directory(const std::string& directory) override {
+    return files_.sync_directory(follow(directory));
+  }
+  FileResult real_path(const std::string& directory, std::string* real) override {
+    *real = follow(directory);
+    return {};
+  }
+
+ private:
+  std::string follow(const std::string& path) const {
+    for (const auto& [link, target] : links_) {
+      if ((path + "/").starts_with(link + "/")) return target + path.substr(link.size());
+    }
+    return path;
+  }
+
+  const Links& links_;
+};
+
+class StubbornFiles final : public ForwardingFileSystem {
+ public:
+  using ForwardingFileSystem::ForwardingFileSystem;
+  FileResult remove(const std::string& path) override {
+    bool refused = refuses && path.ends_with(".checkpoint");
+    return refused ? FileResult{FileStatus::failed, EIO} : files_.remove(path);
+  }
+  bool refuses = false;
+};
 
 class SharedCheckpoints : public BackupTest {
  protected:
@@ -53,7 +105,8 @@ class SharedCheckpoints : public BackupTest {
   void live(Copy& copy, uint64_t turns) {
     disk_->restart();
     {
-      LoggedEngine engine(*disk_, copy.directory, copy.options);
+      LinkedFiles files(*disk_, links_);
+      LoggedEngine engine(files, copy.directory, copy.options);
       ASSERT_TRUE(engine.start()) << copy.directory << ": " << engine.why();
       ASSERT_EQ(engine.content(), copy.content) << copy.directory;
       states_.assign(1, {.epoch = {}, .content = copy.content, .acknowledged_us = 0});
@@ -62,7 +115,7 @@ class SharedCheckpoints : public BackupTest {
       // What is removed stays removed, sometimes.
       if (turns == 0 || random_.one_in(2)) {
         for (const std::string& name : copy.options.checkpoint_directories)
-          ASSERT_TRUE(disk_->sync_directory(join_path(copy.directory, name)).ok());
+          ASSERT_TRUE(files.sync_directory(join_path(copy.directory, name)).ok());
       }
       disk_->cut_power();
     }
@@ -93,7 +146,7 @@ class SharedCheckpoints : public BackupTest {
       ASSERT_TRUE(read_backup_label(backup.label_file(), &label, &why_)) << why_;
       BackupSource running{.data_directory = original.directory,
                            .log_directories = original.options.log_directories,
-                           .checkpoint_directories = {shared}};
+                           .checkpoint_directories = original.options.checkpoint_directories};
       BackupCopyReport report;
       ASSERT_TRUE(copy_backup(*disk_, running, label, copy.directory, &report, &why_)) << why_;
       copy.options.log_directories = report.log_directories;
@@ -122,6 +175,8 @@ class SharedCheckpoints : public BackupTest {
         copy_directory(*disk_, original.directory, copy.directory, random_, [] {}));
     original.options.checkpoint_directories = {shared};
   }
+
+  LinkedFiles::Links links_;
 };
 
 TEST_F(SharedCheckpoints, OfARestoredCopyAreLeftAloneAndItsOwnToo) {
@@ -156,30 +211,33 @@ TEST_F(SharedCheckpoints, OfACopyAtRestAreLeftAloneAndItsOwnToo) {
   }
 }
 
-// The process died before it had removed what the checkpoint replaced: the backup's own files.
+// The process died before it had removed what the checkpoint replaced: the backup's own files. An
+// absolute name of their directory is as good as a relative one.
 TEST_F(SharedCheckpoints, OfABackupGoFromItsDataDirectoryOnceReplaced) {
-  begin(1);
-  Copy original{.directory = "/data", .options = sharing(1), .content = {}};
-  Copy copy{.directory = "/copy", .options = sharing(1), .content = {}};
-  ASSERT_NO_FATAL_FAILURE(restore_beside(original, copy, true));
-  copy.options.checkpoint_directories = {"checkpoint"};
-  disk_->restart();
-  std::set<std::string> base = files_in("/copy/checkpoint");
-  ASSERT_EQ(base.size(), 1u);
-  std::string path = "/copy/checkpoint/" + *base.begin();
-  std::string content = disk_->content(path);
-  {
-    LoggedEngine engine(*disk_, "/copy", copy.options);
-    ASSERT_TRUE(engine.start()) << engine.why();
-    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
-    EXPECT_EQ(files_in("/copy/checkpoint"), named_by("/copy", "checkpoint"));
-    disk_->cut_power();
+  for (const std::string name : {"checkpoint", "/copy/checkpoint"}) {
+    begin(1);
+    Copy original{.directory = "/data", .options = sharing(1), .content = {}};
+    Copy copy{.directory = "/copy", .options = sharing(1), .content = {}};
+    ASSERT_NO_FATAL_FAILURE(restore_beside(original, copy, true));
+    copy.options.checkpoint_directories = {name};
+    disk_->restart();
+    std::set<std::string> base = files_in("/copy/checkpoint");
+    ASSERT_EQ(base.size(), 1u);
+    std::string path = "/copy/checkpoint/" + *base.begin();
+    std::string content = disk_->content(path);
+    {
+      LoggedEngine engine(*disk_, "/copy", copy.options);
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+      EXPECT_EQ(files_in("/copy/checkpoint"), named_by("/copy", name));
+      disk_->cut_power();
+    }
+    disk_->restart();
+    write_test_file(*disk_, path, content);
+    ASSERT_NO_FATAL_FAILURE(live(copy, 0));
+    EXPECT_EQ(files_in("/copy/checkpoint"), named_by("/copy", name));
+    EXPECT_EQ(files_in(shared), named_by("/data"));
   }
-  disk_->restart();
-  write_test_file(*disk_, path, content);
-  ASSERT_NO_FATAL_FAILURE(live(copy, 0));
-  EXPECT_EQ(files_in("/copy/checkpoint"), named_by("/copy", "checkpoint"));
-  EXPECT_EQ(files_in(shared), named_by("/data"));
 }
 
 // A copy that cp made has the original's own name for the file. It is the original's.
@@ -204,6 +262,93 @@ TEST_F(SharedCheckpoints, OfTheOriginalStayWhereALabelNamesThem) {
   for (int life = 0; life < 3; ++life) ASSERT_NO_FATAL_FAILURE(live(copy, 20));
   EXPECT_TRUE(std::ranges::includes(files_in(shared), named_by("/data")));
   ASSERT_NO_FATAL_FAILURE(live(original, 0));
+}
+
+// Whatever the name says: they do not lie in the copy's data directory.
+TEST_F(SharedCheckpoints, OfTheOriginalStayWhereALinkLeadsToThem) {
+  for (const std::string name : {"ck", "up/ck"}) {
+    for (bool newer_checkpoint : {false, true}) {
+      begin(8);
+      ASSERT_TRUE(make_directory(*disk_, "/outer").ok());
+      Copy original{.directory = "/data", .options = sharing(1), .content = {}};
+      original.options.checkpoint_directories = {"/outer/ck"};
+      Copy copy{.directory = "/copy", .options = sharing(1), .content = {}};
+      ASSERT_NO_FATAL_FAILURE(restore_beside(original, copy, newer_checkpoint));
+      links_ = {{"/copy/ck", "/outer/ck"}, {"/copy/up", "/outer"}};
+      copy.options.checkpoint_directories = {name};
+      for (int life = 0; life < 2; ++life) ASSERT_NO_FATAL_FAILURE(live(copy, 10)) << name;
+      ASSERT_NO_FATAL_FAILURE(live(original, 10)) << name;
+    }
+  }
+}
+
+// As `cp -a` and `tar` copy it.
+TEST_F(SharedCheckpoints, OfTheOriginalStayWhereItsOwnLinkIsCopied) {
+  begin(9);
+  ASSERT_TRUE(make_directory(*disk_, "/outer").ok());
+  links_ = {{"/data/checkpoint", "/outer"}, {"/copy/checkpoint", "/outer"}};
+  Copy original{.directory = "/data", .options = options(1), .content = {}};
+  original.options.checkpoint_directories = {"checkpoint"};
+  Copy copy = original;
+  copy.directory = "/copy";
+  {
+    LinkedFiles files(*disk_, links_);
+    LoggedEngine engine(files, "/data", original.options);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(work(engine, 20));
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    Backup backup(engine.wal().checkpointer(), "test");
+    stop(engine, backup);
+    ASSERT_NO_FATAL_FAILURE(copy_directory(*disk_, "/data", "/copy", random_, [] {}));
+    write_test_file(*disk_, label_path, backup.label_file());
+    original.content = copy.content = states_.back().content;
+    disk_->cut_power();
+  }
+  for (int life = 0; life < 3; ++life) ASSERT_NO_FATAL_FAILURE(live(copy, 20));
+  ASSERT_NO_FATAL_FAILURE(live(original, 10));
+}
+
+// The label that the first start has taken tells whose the copied starts are.
+TEST_F(SharedCheckpoints, OfTheOriginalStayBehindAVersionThatKnowsNoOwnStarts) {
+  for (bool damaged : {false, true}) {
+    begin(11);
+    Copy original{.directory = "/data", .options = sharing(1), .content = {}};
+    Copy copy{.directory = "/copy", .options = sharing(1), .content = {}};
+    ASSERT_NO_FATAL_FAILURE(restore_beside(original, copy, true));
+    copy.options.checkpoint_directories = {"checkpoint"};
+    ASSERT_NO_FATAL_FAILURE(live(copy, 0));
+    ControlFile control = control_of("/copy");
+    control.own_starts.clear();
+    ASSERT_TRUE(write_control_file(*disk_, "/copy", control).ok());
+    if (damaged) disk_->corrupt(std::string(label_path) + ".old", 40, "?");
+    copy.options.checkpoint_directories = {shared};
+    ASSERT_NO_FATAL_FAILURE(live(copy, 10));
+    ASSERT_NO_FATAL_FAILURE(live(original, 10));
+  }
+}
+
+// They may be as large as the database.
+TEST_F(SharedCheckpoints, ThatCouldNotBeRemovedAreLater) {
+  for (bool unreadable : {false, true}) {
+    begin(12);
+    StubbornFiles files(*disk_);
+    LoggedEngine engine(files, "/data", sharing(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(commit(engine));
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    const std::string first = *named_by("/data").begin();
+    files.refuses = !unreadable;
+    if (unreadable) disk_->fail_reads_of(join_path(shared, first));
+    ASSERT_NO_FATAL_FAILURE(commit(engine));
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    EXPECT_TRUE(files_in(shared).contains(first) && !named_by("/data").contains(first));
+    files.refuses = false;
+    disk_->fail_reads_of("");
+    ASSERT_NO_FATAL_FAILURE(commit(engine));
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    EXPECT_EQ(files_in(shared), named_by("/data"));
+    disk_->cut_power();
+  }
 }
 
 TEST_F(SharedCheckpoints, OfOthersAreNamed) {

@@ -141,9 +141,24 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  static_cast<void>(ends_here);\n",
         "ScrubberTest.*"),
     "a backup's files taken for the server's own": (
-        "wal/layout/control_file.cpp",
-        "(!start.copied || is_inside(directory))",
-        "(!start.copied || is_inside(directory) || !directory.empty())",
+        "wal/checkpoint/checkpoint_origin.cpp",
+        "(!start.copied || inside)",
+        "(!start.copied || inside || start.id == incarnation)",
+        "SharedCheckpoints.*"),
+    "the server's files behind a link taken for a backup's": (
+        "wal/checkpoint/checkpoint_origin.cpp",
+        "lies_inside(files, where, data_directory)",
+        "!directory.starts_with('/')",
+        "SharedCheckpoints.*"),
+    "the server's starts taken for a backup's own behind an older version": (
+        "wal/wal_open.cpp",
+        "start.copied = !known || ",
+        "start.copied = !known && ",
+        "SharedCheckpoints.*"),
+    "checkpoint files that could not be removed forgotten": (
+        "wal/checkpoint/checkpoint_retention.cpp",
+        "    replaced_.push_back(std::move(left));\n",
+        "",
         "SharedCheckpoints.*"),
     "the file of another under a checkpoint's name removed": (
         "wal/checkpoint/checkpoint_run.cpp",

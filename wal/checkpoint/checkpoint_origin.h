@@ -18,6 +18,7 @@ struct CheckpointOrigin {
   enum class Kind : uint8_t {
     told,
     blank,       // no block begins in it: no recovery can take anything of it
+    missing,     // there is no such file any more
     unreadable,  // nobody knows
   };
   Kind kind = Kind::unreadable;
@@ -27,10 +28,11 @@ struct CheckpointOrigin {
 CheckpointOrigin origin_of_checkpoint_file(FileSystem& files, const std::string& path,
                                            const Uuid& database);
 
+enum class Removable : uint8_t { yes, no, unknown };
 // Whether it may go, as one that `control` does not name, or not any more: it is this copy's of the
-// database, or nobody's. `directory` as configured.
-bool is_removable(FileSystem& files, const std::string& data_directory,
-                  const std::string& directory, const std::string& name,
-                  const ControlFile& control);
+// database, or nobody's. `directory` as configured. Throws std::bad_alloc.
+Removable is_removable(FileSystem& files, const std::string& data_directory,
+                       const std::string& directory, const std::string& name,
+                       const ControlFile& control);
 
 }  // namespace pgsilo

@@ -73,35 +73,62 @@ bool CheckpointRetention::any_hold(Condition condition) const {
 
 std::vector<CheckpointFile> CheckpointRetention::take_unneeded_files() {
   std::lock_guard lock(mutex_);
-  untidy_ = false;
+  size_t most = 0;
+  for (const CheckpointManifest& manifest : replaced_) most += manifest.files.size();
   std::vector<CheckpointFile> unneeded;
+  unneeded.reserve(most);  // from here on it cannot fail
+  untidy_ = false;
   auto is_named = [&](const CheckpointFile& file) {
     return control_.checkpoint.names(file) ||
            any_hold([&](const CheckpointManifest& held) { return held.names(file); });
   };
-  std::erase_if(replaced_, [&](const CheckpointManifest& manifest) {
+  std::erase_if(replaced_, [&](CheckpointManifest& manifest) {
     if (any_hold([&](const CheckpointManifest& held) { return held.number == manifest.number; }))
       return false;
-    for (const CheckpointFile& file : manifest.files) {
-      if (!is_named(file)) unneeded.push_back(file);
+    for (CheckpointFile& file : manifest.files) {
+      if (!is_named(file)) unneeded.push_back(std::move(file));
     }
     return true;
   });
   return unneeded;
 }
 
-// A directory may have moved, and another copy's file of that name be where it was.
+namespace {
+
+// A directory may have moved, and another copy's file of that name be where it was. False: it is
+// still to be removed.
+bool is_done_with(const CheckpointFile& file, const CheckpointParts& parts,
+                  const ControlFile& control) {
+  try {
+    std::string name = file.identity(parts.database).name();
+    Removable removable =
+        is_removable(parts.files, parts.data_directory, file.directory, name, control);
+    if (removable != Removable::yes) return removable == Removable::no;
+    FileResult result =
+        parts.files.remove_gradually(file.path(parts.data_directory, parts.database));
+    return result.ok() || result.status == FileStatus::not_found;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+}  // namespace
 
 void CheckpointRetention::remove_files() {
   try {
-    for (const CheckpointFile& file : take_unneeded_files()) {
-      std::string name = file.identity(parts_.database).name();
-      if (!is_removable(parts_.files, parts_.data_directory, file.directory, name, control_))
-        continue;
-      static_cast<void>(
-          parts_.files.remove_gradually(file.path(parts_.data_directory, parts_.database)));
-    }
+    make_room();
+    CheckpointManifest left;
+    left.files = take_unneeded_files();
+    std::erase_if(left.files, [this](const CheckpointFile& file) {
+      return is_done_with(file, parts_, control_);
+    });
+    if (left.files.empty()) return;
+    std::lock_guard lock(mutex_);
+    replaced_.push_back(std::move(left));
+    untidy_ = true;
   } catch (const std::bad_alloc&) {
+    std::lock_guard lock(mutex_);
+    untidy_ = true;
   }
 }
 

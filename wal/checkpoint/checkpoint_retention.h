@@ -32,7 +32,7 @@ class CheckpointRetention {
   // Segments that neither the checkpoint that counts nor a hold or a slot needs go to their stores.
   // Their bytes.
   uint64_t retire_segments();
-  // Files that neither needs. What cannot be removed is by the next start.
+  // Files that neither needs. What cannot be removed is tried again by tidy(), or the next start.
   void remove_files();
   // The device is full: no backup is worth the writers' standstill. True if there were any holds or
   // temporary slots.

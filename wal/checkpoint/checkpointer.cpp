@@ -196,7 +196,7 @@ void Checkpointer::tidy() {
   if (slots_.lag()) give_slots_room();
 }
 
-// Memory may be what has failed, and fail on: needs none.
+// Memory may be what has failed, and fail on: what needs some is tried again.
 void Checkpointer::fail(const FileResult& result) {
   uint64_t wanted_bytes = expected_bytes();
   uint64_t planned_bytes = attempt_ == nullptr ? 0 : attempt_->run.walk().planned_bytes();

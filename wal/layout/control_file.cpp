@@ -85,11 +85,6 @@ std::vector<OwnStart> read_own_starts(CheckedReader& from) {
   return starts;
 }
 
-// In the data directory, by its name.
-bool is_inside(std::string_view directory) {
-  return !directory.starts_with('/') && directory.find("..") == std::string_view::npos;
-}
-
 // Versions up to 7. False: damaged.
 bool read_fields(CheckedReader& from, ControlFile* control) {
   control->database = from.uuid();
@@ -197,13 +192,6 @@ void find_own_starts(ControlFile& control) {
     add_own_start(control, {.id = file.incarnation});
   for (const Incarnation& incarnation : control.incarnations)
     add_own_start(control, {.id = incarnation.id});
-}
-
-bool owns_files_of(const ControlFile& control, const Uuid& incarnation,
-                   std::string_view directory) {
-  return std::ranges::any_of(control.own_starts, [&](const OwnStart& start) {
-    return start.id == incarnation && (!start.copied || is_inside(directory));
-  });
 }
 
 ControlRead read_control_file(FileSystem& files, const std::string& directory, ControlFile* control,

@@ -103,8 +103,6 @@ inline constexpr size_t most_own_starts = 64;
 void add_own_start(ControlFile& control, const OwnStart& start);
 // Where a version has written it that did not tell: those that it knows.
 void find_own_starts(ControlFile& control);
-// Whether files that this incarnation has written in `directory`, as configured, are this copy's.
-bool owns_files_of(const ControlFile& control, const Uuid& incarnation, std::string_view directory);
 
 inline constexpr char control_file_name[] = "pgsilo.control";
 inline constexpr char lock_file_name[] = "pgsilo.lock";

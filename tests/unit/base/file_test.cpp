@@ -13,6 +13,7 @@
 #include <new>
 #include <vector>
 
+#include "base/real_path.h"
 #include "tests/unit/catalog/failing_memory.h"
 
 namespace pgsilo {
@@ -202,6 +203,27 @@ TEST_F(FileTest, ReplacesWholeFiles) {
   std::string content;
   ASSERT_TRUE(read_whole_file(*files_, path("a"), &content).ok());
   EXPECT_EQ(content, "new");
+}
+
+TEST_F(FileTest, KnowsWhereDirectoriesReallyLie) {
+  const std::string data = path("data");
+  auto is_inside = [&](const std::string& name) {
+    return lies_inside(*files_, join_path(data, name), data);
+  };
+  for (const std::string& made : {data, data + "/a..b", path("data2")})
+    ASSERT_TRUE(files_->create_directory(made).ok());
+  ASSERT_EQ(symlink("../data2", (data + "/out").c_str()), 0);
+  ASSERT_EQ(symlink("..", (data + "/up").c_str()), 0);
+  ASSERT_EQ(symlink("a..b", (data + "/in").c_str()), 0);
+  for (const std::string& name : {std::string("a..b"), std::string("../data/a..b/"),
+                                  std::string("in"), std::string("up/data/in"), data + "/a..b"})
+    EXPECT_TRUE(is_inside(name)) << name;
+  for (const std::string name : {"out", "up", "up/data2", "..", "../data2", "/", "missing"})
+    EXPECT_FALSE(is_inside(name)) << name;
+  for (const std::string name : {"out", "up", "in"})
+    ASSERT_TRUE(files_->remove(join_path(data, name)).ok());
+  for (const std::string& made : {data + "/a..b", data, path("data2")})
+    ASSERT_EQ(rmdir(made.c_str()), 0);
 }
 
 TEST(Paths, AreJoinedAndSplit) {
