@@ -335,6 +335,7 @@ bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   // Nothing of what is found is refused from here on; and the device may be full of what nobody
   // needs.
   state.remove_stale_checkpoints();
+  if (!state.mark_copy(why)) return false;
   if (state.analysis.close_first && !state.save_control(why)) return false;
   if (!state.prepare_stores(why)) return false;
   state.control.incarnations.push_back(state.next_incarnation());

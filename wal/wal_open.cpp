@@ -106,7 +106,7 @@ std::unique_ptr<Wal> Wal::open(FileSystem& files, const Clock& clock,
   }
   if (!check_data_directory(files, data_directory, options, why)) return nullptr;
   if (!options.read_only && !state->take_directory(why)) return nullptr;
-  if (!state->find_control(why) || !state->open_logs(why)) return nullptr;
+  if (!state->find_control(why) || !state->find_copy(why) || !state->open_logs(why)) return nullptr;
   if (!options.read_only && !state->hold_directories(why)) return nullptr;
   return std::unique_ptr<Wal>(new Wal(std::move(state)));
 }
@@ -134,10 +134,12 @@ bool Wal::State::find_control(std::string* why) {
 // that an earlier start has taken tells of which the copy was made. If it cannot be read, of all.
 void Wal::State::find_starts_of_copy() {
   if (!control.own_starts.empty()) return;
+  forgotten = true;
   find_own_starts(control);
   std::string text;
   FileResult result = read_whole_file(files, join_path(directory, used_label_name), &text);
   if (result.status == FileStatus::not_found) return;
+  restored = true;
   BackupLabel label;
   std::string fault;
   bool known = result.ok() && read_backup_label(text, &label, &fault);
@@ -201,7 +203,7 @@ bool Wal::State::open_logs(std::string* why) {
     }
     if (control.database == Uuid{}) control.database = Uuid::generate();
   }
-  if (!find_named_logs(why) || !are_backups_logs(why)) return false;
+  if (!find_named_logs(why) || !are_backups_logs(why) || !are_this_copys_logs(why)) return false;
   if (!options.read_only) leave_logs_to_read();
   for (LogUnit& unit : units) {
     if (unit.directory->has_identity()) continue;

@@ -49,6 +49,10 @@ struct Wal::State {
   ControlFile control;
   bool new_database = false;
   bool from_backup = false;   // the control file is a backup label's
+  bool forgotten = false;     // by a version that does not tell whose the starts are
+  bool restored = false;      // such a version has taken a backup label, or one before it
+  Uuid copy;                  // which one of the database this is, if it is a restored backup
+  bool marks_copy = false;    // its directories may not tell so yet
   bool clean_before = false;  // the last start ended with a clean shutdown
   std::vector<std::unique_ptr<CheckpointDirectory>> checkpoint_directories;
   std::vector<OpenedCheckpointFile> checkpoint_files;
@@ -84,6 +88,9 @@ struct Wal::State {
   bool take_directory(std::string* why);
   bool find_control(std::string* why);
   void find_starts_of_copy();
+  bool find_copy(std::string* why);
+  bool are_this_copys_logs(std::string* why) const;
+  bool mark_copy(std::string* why);
   bool hold_directories(std::string* why);
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);

@@ -150,6 +150,11 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "lies_inside(files, where, data_directory)",
         "!directory.starts_with('/')",
         "SharedCheckpoints.*"),
+    "another copy's log directories taken": (
+        "wal/wal_copies.cpp",
+        "  if (marks_copy) return true;\n",
+        "  if (marks_copy || copy != Uuid{}) return true;\n",
+        "CopiesLogs.*"),
     "the server's starts taken for a backup's own behind an older version": (
         "wal/wal_open.cpp",
         "start.copied = !known || ",

@@ -1,0 +1,147 @@
+// Copies of a database whose logs have the same identities: none goes on in another one's, be it
+// at its first start or at a later one, when nothing of the logs is needed any more.
+#include "tests/crash/backup_bed.h"
+#include "wal/layout/control_file.h"
+#include "wal/layout/copy_mark.h"
+
+namespace pgsilo {
+namespace {
+
+class CopiesLogs : public BackupTest {
+ protected:
+  // /copy is restored of a backup of /data, which has gone on since, in log directories elsewhere.
+  void restore_beside(uint64_t seed) {
+    begin(seed);
+    server_ = copy_ = options(2);
+    server_.log_directories = {"/server0", "/server1"};
+    LoggedEngine engine(*disk_, "/data", server_);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(work(engine, 20));
+    Backup backup(engine.wal().checkpointer(), "test");
+    stop(engine, backup);
+    copied_ = states_.back().content;
+    BackupLabel label;
+    ASSERT_TRUE(read_backup_label(backup.label_file(), &label, &why_)) << why_;
+    BackupSource running{.data_directory = "/data",
+                         .log_directories = server_.log_directories,
+                         .checkpoint_directories = {}};
+    BackupCopyReport report;
+    ASSERT_TRUE(copy_backup(*disk_, running, label, "/copy", &report, &why_)) << why_;
+    copy_.log_directories = report.log_directories;
+    ASSERT_NO_FATAL_FAILURE(work(engine, 20));
+    servers_ = states_.back().content;
+    if (random_.one_in(2)) engine.wal().stop();
+    disk_->cut_power();
+  }
+
+  // Its state is found, and goes on. Of one that ends cleanly no log is needed any more.
+  void live(const std::string& directory, const WalOptions& used, Content& content,
+            bool cleanly = true) {
+    disk_->restart();
+    {
+      LoggedEngine engine(*disk_, directory, used);
+      ASSERT_TRUE(engine.start()) << directory << ": " << engine.why();
+      ASSERT_EQ(engine.content(), content) << directory;
+      states_.assign(1, {.epoch = {}, .content = content, .acknowledged_us = 0});
+      ASSERT_NO_FATAL_FAILURE(commit(engine));
+      content = states_.back().content;
+      for (int turn = 0; turn < 2; ++turn) ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+      if (cleanly) engine.wal().stop();
+      disk_->cut_power();
+    }
+    disk_->restart();
+  }
+
+  void expect_refused(const std::string& directory, const WalOptions& used,
+                      const std::string& named) {
+    disk_->restart();
+    LoggedEngine engine(*disk_, directory, used);
+    EXPECT_FALSE(engine.start()) << named;
+    EXPECT_NE(engine.why().find("log directory \"" + named + "\" is another copy's"),
+              std::string::npos)
+        << engine.why();
+  }
+
+  void forget(const std::string& data, const std::vector<std::string>& marked) {
+    ControlFile control;
+    ASSERT_EQ(read_control_file(*disk_, data, &control), ControlRead::ok);
+    control.own_starts.clear();
+    ASSERT_TRUE(write_control_file(*disk_, data, control).ok());
+    for (const std::string& directory : marked) {
+      std::string mark = directory.empty() ? copy_mark_name : join_path(directory, copy_mark_name);
+      ASSERT_TRUE(disk_->remove(join_path(data, mark)).ok()) << mark;
+    }
+  }
+
+  static WalOptions with(WalOptions used, const std::vector<std::string>& logs) {
+    used.log_directories = logs;
+    return used;
+  }
+
+  WalOptions server_;
+  WalOptions copy_;
+  Content servers_;
+  Content copied_;
+};
+
+TEST_F(CopiesLogs, OfTheServerAreRefusedToEachStartOfARestoredBackup) {
+  for (uint64_t round = 0; round < 12; ++round) {
+    ASSERT_NO_FATAL_FAILURE(restore_beside(round));
+    bool cleanly = round % 2 == 0;
+    for (uint64_t life = 0; life <= round % 3; ++life)
+      ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_, cleanly));
+    const std::string own = copy_.log_directories.front();
+    expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
+    expect_refused("/copy", with(copy_, {own, "/server1"}), "/server1");
+    if (cleanly) expect_refused("/copy", with(copy_, {"/server1"}), "/server1");
+    ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+    ASSERT_NO_FATAL_FAILURE(live("/data", server_, servers_));
+  }
+}
+
+TEST_F(CopiesLogs, OfARestoredBackupAreRefusedToTheServer) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(1));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  for (int life = 0; life < 3; ++life) ASSERT_NO_FATAL_FAILURE(live("/data", server_, servers_));
+  expect_refused("/data", with(server_, {"/copy/wal", "/copy/wal2"}), "/copy/wal");
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+}
+
+TEST_F(CopiesLogs, OfARestoredBackupMoveComeAndGo) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(2));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  ASSERT_NO_FATAL_FAILURE(copy_directory(*disk_, "/copy/wal", "/moved", random_, [] {}));
+  for (const std::vector<std::string>& logs :
+       std::vector<std::vector<std::string>>{{"/moved", "wal2"},
+                                             {"/moved"},
+                                             {"/moved", "new"},
+                                             {"new", "wal2"},
+                                             {"wal2", "/moved", "new"}})
+    ASSERT_NO_FATAL_FAILURE(live("/copy", with(copy_, logs), copied_)) << logs.size();
+}
+
+// It drops what the control file says of whose the starts are, and marks no directory that it
+// makes.
+TEST_F(CopiesLogs, AreKnownBehindAVersionThatKnowsNoCopies) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(3));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  const WalOptions more = with(copy_, {"wal", "wal2", "new"});
+  ASSERT_NO_FATAL_FAILURE(live("/copy", more, copied_));
+  ASSERT_NO_FATAL_FAILURE(forget("/copy", {"new"}));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", more, copied_));
+  expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
+  ASSERT_NO_FATAL_FAILURE(live("/copy", more, copied_));
+}
+
+// A version has restored it that knows no copies.
+TEST_F(CopiesLogs, AreMarkedByTheFirstVersionThatCan) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(4));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  ASSERT_NO_FATAL_FAILURE(forget("/copy", {"", "wal", "wal2"}));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
+  ASSERT_NO_FATAL_FAILURE(live("/data", server_, servers_));
+}
+
+}  // namespace
+}  // namespace pgsilo
