@@ -1,25 +1,9 @@
 // What an archiver reads at the end of a start, by how many logs there are.
+#include "tests/crash/counting_files.h"
 #include "tests/crash/returning_bed.h"
 
 namespace pgsilo {
 namespace {
-
-// Counts what is listed, and which files are opened.
-class CountingFiles final : public ForwardingFileSystem {
- public:
-  using ForwardingFileSystem::ForwardingFileSystem;
-
-  FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
-    ++calls;
-    return files_.open(path, flags, file);
-  }
-  FileResult list(const std::string& directory, std::vector<std::string>* names) override {
-    ++calls;
-    return files_.list(directory, names);
-  }
-
-  uint64_t calls = 0;
-};
 
 class ArchiveCostTest : public ReturningLogTest {
  protected:

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "tests/crash/archive_bed.h"
+#include "tests/crash/counting_files.h"
 
 namespace pgsilo {
 namespace {
@@ -126,6 +127,54 @@ class RestoredArchiveTest : public ArchiveEndsTest {
     EXPECT_TRUE(files_of("/archive") == before);
   }
 
+  // Then any log may be taken out.
+  static void stop_with_nothing_to_replay(LoggedEngine& engine) {
+    for (int turn = 0; turn < 2; ++turn) ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    engine.wal().stop();
+  }
+
+  // A start in one log, a newer backup at its end, and others in another log alone, all archived.
+  void archive_another_history(int starts) {
+    {
+      LoggedEngine engine(*disk_, "/data", with(1));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(take_backup(engine, with(1)));
+      ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+      ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, with(1)));
+      ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
+      stop_with_nothing_to_replay(engine);
+    }
+    for (int start = 0; start < starts; ++start) ASSERT_NO_FATAL_FAILURE(live_of_one(with(2)));
+  }
+
+  // What a turn costs, a start after one of whose logs another was taken out.
+  uint64_t calls_of_a_turn(int starts) {
+    begin(260);
+    begin_archive(with(1));
+    WalOptions used = options(1);
+    restore_to("/server", &used);
+    WalOptions both = of_life(used, {.logs_one_more = true});
+    for (int start = 0; start <= starts; ++start) {
+      const WalOptions& now = start == 0 ? both : used;
+      LoggedEngine engine(*disk_, "/server", now);
+      EXPECT_TRUE(engine.start()) << engine.why();
+      log_to_one(engine, now.workers - 1);
+      EXPECT_TRUE(archive_of(engine, now, "/server")) << why_;
+      stop_with_nothing_to_replay(engine);
+    }
+    LoggedEngine engine(*disk_, "/server", used);
+    EXPECT_TRUE(engine.start()) << engine.why();
+    CountingFiles files(*disk_);
+    LogArchive archiver(files, "/archive");
+    EXPECT_TRUE(archiver.open(&why_)) << why_;
+    const LogSlot slot = slots(engine).status().front().slot;
+    EXPECT_TRUE(archiver.copy(running(used, "/server"), slot, &why_)) << why_;
+    log_to_one(engine);
+    files.calls = 0;
+    EXPECT_TRUE(archiver.copy(running(used, "/server"), slot, &why_)) << why_;
+    return files.calls;
+  }
+
   size_t kept_ = 0;
   int read_back_ = 0;
 };
@@ -211,6 +260,66 @@ TEST_F(RestoredArchiveTest, IsNoCopyOfAnEarlierState) {
     ASSERT_NO_FATAL_FAILURE(restore_to("/copy", &copys, before));
     ASSERT_NO_FATAL_FAILURE(expect_refused(copys)) << noted;
   }
+}
+
+// Of which the archive has a whole start in a log that the copy has not.
+TEST_F(RestoredArchiveTest, IsNoCopyBesideAnotherLog) {
+  for (int starts : {1, 2, 3}) {
+    begin(255);
+    ASSERT_NO_FATAL_FAILURE(archive_another_history(starts));
+    WalOptions copys = options(1);
+    ASSERT_NO_FATAL_FAILURE(restore_copy(&copys));
+    const std::vector<State> archived = states_;
+    for (int turn = 0; turn < 3; ++turn) ASSERT_NO_FATAL_FAILURE(expect_refused(copys)) << starts;
+    states_ = archived;
+    ASSERT_NO_FATAL_FAILURE(expect_last_state()) << starts;
+  }
+}
+
+TEST_F(RestoredArchiveTest, IsLookedAtOnce) {
+  const uint64_t few = calls_of_a_turn(1);
+  ASSERT_FALSE(HasFailure());
+  EXPECT_LE(calls_of_a_turn(8), few);
+}
+
+// Nobody can tell a copy that is archived by mistake, so the original's part is there yet.
+TEST_F(RestoredArchiveTest, DestroysNothing) {
+  begin(270);
+  const WalOptions used = options(2);
+  bool killed = false;
+  ASSERT_NO_FATAL_FAILURE(begin_archive(used));
+  const Life life = {.logs_one_more = true, .archived_empty = false, .turns = 150};
+  ASSERT_NO_FATAL_FAILURE(live_and_be_lost(used, life, 12, &killed));
+  ASSERT_TRUE(killed);
+  const auto before = files_of("/archive");
+  WalOptions restored = used;
+  ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+  LoggedEngine engine(*disk_, "/server", restored);
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
+  LogArchive archiver(*disk_, "/archive");
+  ASSERT_TRUE(archiver.open(&why_)) << why_;
+  ASSERT_TRUE(
+      archiver.copy(running(restored, "/server"), slots(engine).status().front().slot, &why_))
+      << why_;
+  const auto after = files_of("/archive");
+  size_t aside = 0;
+  for (const auto& [path, content] : after) {
+    if (!path.ends_with(".left")) continue;
+    ++aside;
+    const size_t end = path.find(".segment") + std::string(".segment").size();
+    EXPECT_TRUE(before.at(path.substr(0, end)) == content) << path;
+  }
+  EXPECT_GT(aside, 0U);
+  const std::vector<std::string> told = archiver.take_left();
+  EXPECT_EQ(told.size(), aside);
+  for (const auto& [path, content] : after) {
+    if (path.ends_with(".left")) {
+      EXPECT_TRUE(std::ranges::any_of(
+          told, [&](const std::string& each) { return each.find(path) != std::string::npos; }));
+    }
+  }
+  EXPECT_TRUE(archiver.take_left().empty());
 }
 
 }  // namespace

@@ -305,6 +305,16 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  if (log.successor && !is_had(source, log, *log.successor)) return false;\n",
         "",
         "ArchiveEndsTest.*"),
+    "another history's start beside a copy's logs not seen": (
+        "wal/backup/unfinished_starts.cpp",
+        "  if (is_there(tag, begin)) return knows_own_ ? ArchivedStart::others : ArchivedStart::its;\n",
+        "  if (is_there(tag, begin)) return ArchivedStart::its;\n",
+        "RestoredArchiveTest.*"),
+    "what another copy archived in part destroyed": (
+        "wal/backup/log_archive_restored.cpp",
+        "    FileResult result = files_.rename(path, aside);\n",
+        "    FileResult result = files_.remove(path);\n",
+        "RestoredArchiveTest.*"),
     "what counts replaced in the archive": (
         "wal/backup/log_archive_ownership.cpp",
         "    if (block->trailer && data && block->trailer->complete <= epoch) return false;\n",

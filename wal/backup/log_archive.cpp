@@ -67,6 +67,7 @@ bool LogArchive::lock() {
 
 bool LogArchive::find_logs() {
   logs_.clear();
+  looked_behind_.reset();
   FileResult result = files_.sync_directory(directory_);
   if (!result.ok()) return fail("sync directory", directory_, result);
   std::vector<LogDirectory> directories;

@@ -42,6 +42,9 @@ class LogArchive {
   // Whether the last failure was a call's, which may go better, not what the logs hold.
   bool may_be_tried_again() const { return call_failed_; }
 
+  // What copy() has left beside, of starts that a restored server never had; each is told once.
+  std::vector<std::string> take_left() { return std::exchange(left_, {}); }
+
   uint64_t copied_bytes() const { return copied_bytes_; }
 
  private:
@@ -57,6 +60,12 @@ class LogArchive {
     std::unique_ptr<File> file;
     bool ended = false;                 // the next segment is another start's
     std::optional<LogBegin> successor;  // ... which says so
+  };
+  // A segment that does not count in the archive of a restored server.
+  struct Left {
+    const LogDirectory* log = nullptr;
+    uint64_t segment = 0;
+    BlockHeader first;
   };
   // From a start to one that a log has behind it, by their tags.
   using Passages = std::set<std::pair<uint64_t, uint64_t>>;
@@ -79,8 +88,10 @@ class LogArchive {
   bool find_restored(const std::string& data_directory);
   bool find_named(const std::string& data_directory);
   bool leave_unfinished_starts();
-  bool step_back(Log& log, const std::vector<uint64_t>& starts);
-  bool remove_behind_end(const Log& log);
+  bool step_back_behind_all(std::optional<std::vector<ArchivedEnd>> ends);
+  bool went_on_from_there(const Log& log);
+  bool step_back(Log& log);
+  bool set_aside();
   Log* log_of(const LogDirectory& source);
   Log* add_log(const LogDirectory& source);
   bool copy_all(const LogSlot& slot);
@@ -117,8 +128,11 @@ class LogArchive {
   std::vector<std::unique_ptr<LogDirectory>> source_;
   std::optional<std::vector<ArchivedEnd>> noted_ends_;  // on disk, if this one wrote them
   std::optional<HistoryPoint> restored_;  // the state that the server was restored to, if it was
-  std::vector<Incarnation> named_;        // that its control file knows
-  Epoch had_;                             // the slot had moved on to it
+  std::optional<HistoryPoint> looked_behind_;  // that one, since logs_ were found
+  std::vector<Incarnation> named_;             // that its control file knows
+  Epoch had_;                                  // the slot had moved on to it
+  std::vector<Left> to_leave_;
+  std::vector<std::string> left_;
   uint64_t copied_bytes_ = 0;
   bool call_failed_ = false;
   AlignedBytes buffer_;
