@@ -310,6 +310,11 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  if (is_there(tag, begin)) return knows_own_ ? ArchivedStart::others : ArchivedStart::its;\n",
         "  if (is_there(tag, begin)) return ArchivedStart::its;\n",
         "RestoredArchiveTest.*"),
+    "the archive of a restored server looked at in each turn": (
+        "wal/backup/log_archive_restored.cpp",
+        "  if (!restored_ || looked_behind_ == restored_) return true;\n",
+        "  if (!restored_) return true;\n",
+        "RestoredArchiveTest.*"),
     "what another copy archived in part destroyed": (
         "wal/backup/log_archive_restored.cpp",
         "    FileResult result = files_.rename(path, aside);\n",
