@@ -98,6 +98,8 @@ class LogArchive {
   bool copy_log(const LogDirectory& source, const LogSlot& slot);
   bool begin_next_start(const LogDirectory& source, Passages* judged);
   static void begin_segment(Log& log, uint64_t next_number);
+  std::vector<const LogDirectory*> archived_logs() const;
+  std::vector<const LogDirectory*> server_logs() const;
   ArchivedStarts starts() const;
   bool rests_on_what_was_had(const LogBegin& start);
   bool is_whole(const Log& log, const LogBegin& successor);

@@ -25,11 +25,7 @@ bool LogArchive::leave_unfinished_starts() {
 }
 
 bool LogArchive::step_back_behind_all(std::optional<std::vector<ArchivedEnd>> ends) {
-  std::vector<const LogDirectory*> archived;
-  std::vector<const LogDirectory*> server;
-  for (const auto& log : logs_) archived.push_back(&log->directory);
-  for (const auto& log : source_) server.push_back(log.get());
-  UnfinishedStarts starts(files_, std::move(archived), std::move(server), *restored_, named_,
+  UnfinishedStarts starts(files_, archived_logs(), server_logs(), *restored_, named_,
                           std::move(ends));
   for (const auto& log : logs_) {
     while (log->offset != 0) {

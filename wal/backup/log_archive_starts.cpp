@@ -5,14 +5,22 @@
 
 namespace pgsilo {
 
+std::vector<const LogDirectory*> LogArchive::archived_logs() const {
+  std::vector<const LogDirectory*> logs;
+  logs.reserve(logs_.size());
+  for (const auto& log : logs_) logs.push_back(&log->directory);
+  return logs;
+}
+
+std::vector<const LogDirectory*> LogArchive::server_logs() const {
+  std::vector<const LogDirectory*> logs;
+  logs.reserve(source_.size());
+  for (const auto& log : source_) logs.push_back(log.get());
+  return logs;
+}
+
 ArchivedStarts LogArchive::starts() const {
-  std::vector<const LogDirectory*> archived;
-  std::vector<const LogDirectory*> server;
-  archived.reserve(logs_.size());
-  server.reserve(source_.size());
-  for (const auto& log : logs_) archived.push_back(&log->directory);
-  for (const auto& log : source_) server.push_back(log.get());
-  return {files_, std::move(archived), std::move(server), restored_, named_, had_};
+  return {files_, archived_logs(), server_logs(), restored_, named_, had_};
 }
 
 // Who restores finds out what a start went on from by the begin blocks of those before it.
