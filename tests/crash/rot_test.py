@@ -45,6 +45,15 @@ def wait_for(bed, sql, wanted):
     fail(f"{sql}: {found} instead of {wanted}; the log:\n{bed.newest_log()}")
 
 
+def expect_in_log(bed, words):
+    """The server writes its log behind what it does."""
+    for _ in range(600):
+        if words in bed.newest_log():
+            return
+        time.sleep(0.05)
+    fail(f"the log does not say {words}:\n{bed.newest_log()}")
+
+
 def refused(bed):
     """What a start that must be refused says."""
     done = subprocess.run([bed.options.binary, "-D", f"{bed.root}/data", "-p", bed.port, "-k", bed.root]
@@ -73,8 +82,8 @@ def found_and_repaired(binary):
         fault = " ".join(bed.sql("select last_fault from pgsilo_scrub")[0])
         if path not in fault or not re.search(r' is damaged at offset \d+: \d+ rows of table "public\.rows", from .+ to .+', fault):
             fail(f"it says only: {fault}")
-        if f"WARNING:  {fault}" not in bed.newest_log() or "HINT:  A new checkpoint is made" not in bed.newest_log():
-            fail(f"the log does not say so:\n{bed.newest_log()}")
+        expect_in_log(bed, f"WARNING:  {fault}")
+        expect_in_log(bed, "HINT:  A new checkpoint is made")
         bed.kill()
         bed.start()
         if bed.sql("select count(*) from rows") != [[str(ROWS)]]:
@@ -152,13 +161,11 @@ def left_out(binary):
         plain = bed.options.flags
         bed.options.flags = plain + " -c recovery_skip_damaged_blocks=on"
         bed.start()
-        log = bed.newest_log()
         for words in (f'WARNING:  checkpoint file "{path}" is damaged at offset ',
                       ' rows of table "public.parents" were left out, from (id)=(', " to (id)=(",
                       'rows of table "public.children" may refer by foreign key "to_parents" to rows of "public.parents"',
                       'index "public.parents_j" agrees with its table again: '):
-            if words not in log:
-                fail(f"the log does not say {words}:\n{log}")
+            expect_in_log(bed, words)
         if bed.sql("select data_loss like 'damaged blocks of the checkpoint were left out: 1 with % records' from pgsilo_recovery") \
                 != [["t"]]:
             fail("pgsilo_recovery does not say so")
@@ -187,8 +194,7 @@ def found_without_a_footer(binary):
             fail("the refusal does not say what to do")
         bed.options.flags += " -c recovery_skip_damaged_blocks=on"
         bed.start()
-        if ": it was searched, and all of its blocks were found" not in bed.newest_log():
-            fail(f"the log does not say that nothing is missing:\n{bed.newest_log()}")
+        expect_in_log(bed, ": it was searched, and all of its blocks were found")
         if bed.sql("select count(*), max(j) from parents") != [[str(ROWS + 1), str(7 * (ROWS + 1))]]:
             fail("rows are missing")
         bed.stop()
