@@ -195,6 +195,21 @@ TEST_F(SharedCheckpoints, OfARestoredCopyAreLeftAloneAndItsOwnToo) {
   }
 }
 
+// None fails for a name that is taken.
+TEST_F(SharedCheckpoints, OfACopyHaveNumbersAboveTheOriginals) {
+  begin(40);
+  Copy original{.directory = "/data", .options = sharing(1), .content = {}};
+  Copy copy{.directory = "/copy", .options = sharing(1), .content = {}};
+  ASSERT_NO_FATAL_FAILURE(restore_beside(original, copy, /*newer_checkpoint=*/true));
+  disk_->restart();
+  for (const Copy* each : {&copy, &original, &copy}) {
+    LoggedEngine engine(*disk_, each->directory, each->options);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine)) << each->directory;
+    engine.wal().stop();
+  }
+}
+
 TEST_F(SharedCheckpoints, OfACopyAtRestAreLeftAloneAndItsOwnToo) {
   for (uint64_t round = 0; round < 40; ++round) {
     begin(round);
