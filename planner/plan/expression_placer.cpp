@@ -32,15 +32,15 @@ SubplanKind subplan_kind(SublinkKind kind) {
 // Equalities between the outer row and the subquery's: the latter can be kept in a hash table.
 void choose_hashing(Arena& arena, SubplanExpression& subplan) {
   if (subplan.subplan_kind != SubplanKind::any || !subplan.run_once) return;
-  RowEqualities equalities = row_equalities(*subplan.condition, subplan.row_parameters);
-  size_t count = equalities.calls.size();
+  auto equalities = row_equalities(*subplan.condition, subplan.row_parameters);
+  if (equalities.empty()) return;
+  size_t count = equalities.size();
   auto hash_keys = arena.make_span<const BoundExpression*>(count);
   auto row_keys = arena.make_span<const BoundExpression*>(count);
   for (size_t i = 0; i < count; ++i) {
-    hash_keys[i] = equalities.calls[i]->arguments[0];
-    row_keys[i] = equalities.calls[i]->arguments[1];
+    hash_keys[i] = equalities[i]->arguments[0];
+    row_keys[i] = equalities[i]->arguments[1];
   }
-  if (count == 0) return;
   subplan.hashed = true;
   subplan.hash_keys = hash_keys;
   subplan.row_keys = row_keys;

@@ -46,11 +46,11 @@ Reads reads_of(const BoundExpression& expression, std::span<const int32_t> row_p
 
 }  // namespace
 
-RowEqualities row_equalities(const BoundExpression& condition,
-                             std::span<const int32_t> row_parameters) {
+std::vector<const CallExpression*> row_equalities(const BoundExpression& condition,
+                                                  std::span<const int32_t> row_parameters) {
   std::vector<const BoundExpression*> conjuncts;
   split_conjuncts(&condition, conjuncts);
-  RowEqualities found;
+  std::vector<const CallExpression*> found;
   for (const BoundExpression* conjunct : conjuncts) {
     auto* call = try_as<CallExpression>(conjunct);
     if (call == nullptr || !is_hashable_equality(*call) || is_volatile(*call->arguments[1]))
@@ -58,7 +58,7 @@ RowEqualities row_equalities(const BoundExpression& condition,
     Reads row = reads_of(*call->arguments[1], row_parameters);
     if (!row.inner_row || row.others) return {};
     if (reads_of(*call->arguments[0], row_parameters).inner_row) return {};
-    found.calls.push_back(call);
+    found.push_back(call);
   }
   return found;
 }

@@ -9,13 +9,10 @@
 
 namespace pgsilo {
 
-struct RowEqualities {
-  // arguments[0] reads the outer row only, arguments[1] the subquery's only, and both hash alike.
-  std::vector<const CallExpression*> calls;
-};
-
-// Empty: the condition is something else. `row_parameters`: what stands for the subquery's row.
-RowEqualities row_equalities(const BoundExpression& condition,
-                             std::span<const int32_t> row_parameters);
+// Of each arguments[0] reads the outer row only, arguments[1] the subquery's only, and both hash
+// alike. Empty: the condition is something else. `row_parameters`: what stands for the subquery's
+// row.
+std::vector<const CallExpression*> row_equalities(const BoundExpression& condition,
+                                                  std::span<const int32_t> row_parameters);
 
 }  // namespace pgsilo

@@ -46,6 +46,8 @@ class SublinkJoins {
   }
 
  private:
+  using Equalities = std::vector<const CallExpression*>;
+
   bool convert(const BoundExpression& conjunct) {
     if (auto* sublink = try_as<SublinkExpression>(&conjunct)) {
       if (sublink->sublink_kind == SublinkKind::exists)
@@ -152,8 +154,8 @@ class SublinkJoins {
   // Each different row of the subquery matches a row at most once only if rows are the same exactly
   // when they are equal: where a column is compared as another type, the subquery returns that.
   bool convert_uncorrelated(const SublinkExpression& sublink) {
-    RowEqualities equalities = row_equalities(*sublink.condition, sublink.row_parameters);
-    if (equalities.calls.empty() || !has_room(*sublink.query) || calls_volatile(*sublink.query))
+    Equalities equalities = row_equalities(*sublink.condition, sublink.row_parameters);
+    if (equalities.empty() || !has_room(*sublink.query) || calls_volatile(*sublink.query))
       return false;
     const BoundQuery* query = comparing(sublink, equalities);
     if (query == nullptr) return false;
@@ -174,7 +176,7 @@ class SublinkJoins {
     item->relation = number;
     from_.push_back(item);
     for (size_t i = 0; i < columns.size(); ++i) {
-      auto* equality = arena_.make<CallExpression>(*equalities.calls[i]);
+      auto* equality = arena_.make<CallExpression>(*equalities[i]);
       const BoundExpression* sides[] = {
           equality->arguments[0],
           make_column(arena_, number, static_cast<int32_t>(i), columns[i].type, columns[i].typmod)};
@@ -186,7 +188,7 @@ class SublinkJoins {
 
   // The subquery with one column for each equality, what that compares. Null: its columns cannot be
   // changed without its rows.
-  const BoundQuery* comparing(const SublinkExpression& sublink, const RowEqualities& equalities) {
+  const BoundQuery* comparing(const SublinkExpression& sublink, const Equalities& equalities) {
     const BoundQuery& inner = *sublink.query;
     if (compares_columns(sublink, equalities)) return &inner;
     bool rows_depend_on_columns = inner.distinct || !inner.order_by.empty() ||
@@ -194,11 +196,11 @@ class SublinkJoins {
                                   inner.set_operation != QuerySetOperation::none;
     if (rows_depend_on_columns || inner.has_set_returning_targets) return nullptr;
     auto* query = arena_.make<BoundQuery>(inner);
-    auto targets = arena_.make_span<BoundTarget>(equalities.calls.size());
+    auto targets = arena_.make_span<BoundTarget>(equalities.size());
     for (size_t i = 0; i < targets.size(); ++i) {
       targets[i].name = "?column?";
       targets[i].expression = replace_parameters(
-          equalities.calls[i]->arguments[1], sublink,
+          equalities[i]->arguments[1], sublink,
           [&](int32_t column) { return inner.targets[static_cast<size_t>(column)].expression; });
     }
     query->targets = targets;
@@ -207,10 +209,10 @@ class SublinkJoins {
   }
 
   // Equality i compares column i as it is.
-  static bool compares_columns(const SublinkExpression& sublink, const RowEqualities& equalities) {
-    if (equalities.calls.size() != sublink.row_parameters.size()) return false;
-    for (size_t i = 0; i < equalities.calls.size(); ++i) {
-      auto* parameter = try_as<ExecutionParameterExpression>(equalities.calls[i]->arguments[1]);
+  static bool compares_columns(const SublinkExpression& sublink, const Equalities& equalities) {
+    if (equalities.size() != sublink.row_parameters.size()) return false;
+    for (size_t i = 0; i < equalities.size(); ++i) {
+      auto* parameter = try_as<ExecutionParameterExpression>(equalities[i]->arguments[1]);
       if (parameter == nullptr || parameter->index != sublink.row_parameters[i]) return false;
     }
     return true;
