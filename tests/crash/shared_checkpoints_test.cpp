@@ -160,6 +160,16 @@ class SharedCheckpoints : public BackupTest {
     disk_->cut_power();
   }
 
+  // A backup of /data in /copy, as cp makes it between pg_backup_start and pg_backup_stop.
+  void copy_by_hand(LoggedEngine& engine) {
+    ASSERT_NO_FATAL_FAILURE(work(engine, 20));
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    Backup backup(engine.wal().checkpointer(), "test");
+    stop(engine, backup);
+    ASSERT_NO_FATAL_FAILURE(copy_directory(*disk_, "/data", "/copy", random_, [] {}));
+    write_test_file(*disk_, label_path, backup.label_file());
+  }
+
   // Of the same database, as it is at rest: only its logs and its first checkpoints are copied.
   void copy_at_rest(Copy& original, Copy& copy) {
     original.options.checkpoint_directories = {"checkpoint"};
@@ -264,13 +274,8 @@ TEST_F(SharedCheckpoints, OfTheOriginalStayWhereALabelNamesThem) {
   {
     LoggedEngine engine(*disk_, "/data", original.options);
     ASSERT_TRUE(engine.start()) << engine.why();
-    ASSERT_NO_FATAL_FAILURE(work(engine, 20));
-    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
-    Backup backup(engine.wal().checkpointer(), "test");
-    stop(engine, backup);
-    ASSERT_NO_FATAL_FAILURE(copy_directory(*disk_, "/data", "/copy", random_, [] {}));
+    ASSERT_NO_FATAL_FAILURE(copy_by_hand(engine));
     ASSERT_NO_FATAL_FAILURE(copy_directory(*disk_, shared, "/copy/checkpoint", random_, [] {}));
-    write_test_file(*disk_, label_path, backup.label_file());
     original.content = copy.content = states_.back().content;
     disk_->cut_power();
   }
@@ -310,12 +315,7 @@ TEST_F(SharedCheckpoints, OfTheOriginalStayWhereItsOwnLinkIsCopied) {
     LinkedFiles files(*disk_, links_);
     LoggedEngine engine(files, "/data", original.options);
     ASSERT_TRUE(engine.start()) << engine.why();
-    ASSERT_NO_FATAL_FAILURE(work(engine, 20));
-    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
-    Backup backup(engine.wal().checkpointer(), "test");
-    stop(engine, backup);
-    ASSERT_NO_FATAL_FAILURE(copy_directory(*disk_, "/data", "/copy", random_, [] {}));
-    write_test_file(*disk_, label_path, backup.label_file());
+    ASSERT_NO_FATAL_FAILURE(copy_by_hand(engine));
     original.content = copy.content = states_.back().content;
     disk_->cut_power();
   }
