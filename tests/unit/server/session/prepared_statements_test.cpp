@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/memory_budget.h"
 #include "server/limits.h"
@@ -12,9 +13,9 @@
 namespace pgsilo {
 namespace {
 
-std::shared_ptr<PreparedStatement> made(std::string text = "") {
+std::shared_ptr<PreparedStatement> made(std::string_view text = "") {
   auto syntax = std::make_shared<CachedText::Syntax>();
-  syntax->text = std::move(text);
+  syntax->text = text;
   auto statement = std::make_shared<PreparedStatement>();
   statement->text = std::make_shared<CachedText>();
   statement->text->syntax = std::move(syntax);
