@@ -93,6 +93,15 @@ std::string parent_path(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+bool lies_inside(FileSystem& files, const std::string& directory, const std::string& outer) {
+  std::string inner_path, outer_path;
+  if (!files.real_path(directory, &inner_path).ok() || !files.real_path(outer, &outer_path).ok())
+    return false;
+  if (outer_path.back() != '/') outer_path += '/';
+  inner_path += '/';
+  return inner_path.starts_with(outer_path) && inner_path.find("/../") == std::string::npos;
+}
+
 FileResult make_directory(FileSystem& files, const std::string& path) {
   FileResult made = files.create_directory(path);
   bool found = made.status == FileStatus::already_exists;

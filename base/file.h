@@ -114,6 +114,12 @@ class FileSystem {
   virtual FileResult sync_directory(const std::string& directory) = 0;
   // From now on that needs no descriptor, of which there may be none by then.
   virtual FileResult hold_directory(const std::string&) { return {}; }
+  // Where an existing directory really is, from the root, links followed. A file system without
+  // links: as its path says.
+  virtual FileResult real_path(const std::string& directory, std::string* real) {
+    *real = directory;
+    return {};
+  }
   // Of the device that the directory lies on. Where it cannot be told: unsupported.
   virtual FileResult space(const std::string&, DeviceSpace*) {
     return {FileStatus::unsupported, 0};
@@ -131,6 +137,9 @@ std::string join_path(const std::string& directory, const std::string& name);
 std::string absolute_path(const std::string& path);
 // The directory part of a path, slashes at its end apart; "." if there is none.
 std::string parent_path(const std::string& path);
+// Whether the directory really lies in the other one, or is it: not where a link leads elsewhere,
+// nor where nobody can tell.
+bool lies_inside(FileSystem& files, const std::string& directory, const std::string& outer);
 
 // Makes the directory, whose parent is there. Also if it is there already, its name is durable
 // afterwards: whoever made it may not have come to the sync.

@@ -34,6 +34,9 @@ class ForwardingFileSystem : public FileSystem {
   FileResult hold_directory(const std::string& directory) override {
     return files_.hold_directory(directory);
   }
+  FileResult real_path(const std::string& directory, std::string* real) override {
+    return files_.real_path(directory, real);
+  }
   FileResult space(const std::string& directory, DeviceSpace* space) override {
     return files_.space(directory, space);
   }

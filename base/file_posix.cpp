@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "base/file.h"
-#include "base/real_path.h"
 
 namespace pgsilo {
 namespace {
@@ -157,7 +156,7 @@ class OpenDirectory {
   int descriptor_;
 };
 
-class PosixFileSystem final : public FileSystem, public RealPaths {
+class PosixFileSystem final : public FileSystem {
  public:
   FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
     int mode = flags.write ? O_RDWR : O_RDONLY;

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/file_forwarding.h"
-#include "base/real_path.h"
 #include "tests/crash/backup_bed.h"
 #include "wal/layout/control_file.h"
 
@@ -16,7 +15,7 @@ namespace pgsilo {
 namespace {
 
 // With symbolic links to directories.
-class LinkedFiles final : public ForwardingFileSystem, public RealPaths {
+class LinkedFiles final : public ForwardingFileSystem {
  public:
   using Links = std::map<std::string, std::string>;
   LinkedFiles(FileSystem& files, const Links& links) : ForwardingFileSystem(files), links_(links) {}

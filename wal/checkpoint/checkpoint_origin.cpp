@@ -8,7 +8,6 @@
 
 #include "base/aligned_bytes.h"
 #include "base/file.h"
-#include "base/real_path.h"
 #include "wal/layout/control_file.h"
 
 namespace pgsilo {

@@ -13,7 +13,6 @@
 #include <new>
 #include <vector>
 
-#include "base/real_path.h"
 #include "tests/unit/catalog/failing_memory.h"
 
 namespace pgsilo {
