@@ -67,12 +67,26 @@ void RunSet::add_array(Datum array) {
   }
 }
 
+// One by one, as the types say that are compared; the array may be of others that hash alike.
+Datum MembershipSet::is_among(Datum array, Datum value) const {
+  ArrayReader reader(array);
+  bool unknown = false;
+  for (Datum element; reader.next(&element);) {
+    if (element.null || value.null) {
+      unknown = true;
+    } else if (types_.types.front()->equal(element, value)) {
+      return Datum::of_bool(true);
+    }
+  }
+  return unknown ? Datum() : Datum::of_bool(false);
+}
+
 Datum RunSet::contains(const Datum* row) const {
   switch (content_) {
     case Content::hashed:
       return members_.contains(row);
     case Content::few_elements:
-      return array_contains(array_, *row);
+      return members_.is_among(array_, *row);
     case Content::null_array:
       return Datum();
   }

@@ -24,6 +24,8 @@ class MembershipSet {
   void add_elements(Datum array);
   // Whether a row is equal to this one: true, false or null as for OR of ANDs of comparisons.
   Datum contains(const Datum* row) const;
+  // The same for a row of one column and an array that was not added.
+  Datum is_among(Datum array, Datum value) const;
   void clear();
   size_t bytes_reserved() const {
     return complete_.bytes_reserved() + with_nulls_.bytes_reserved();

@@ -75,21 +75,6 @@ Datum array_element(Datum array, int64_t subscript) {
   return value;
 }
 
-Datum array_contains(Datum array, Datum value) {
-  ArrayReader reader(array);
-  const TypeInfo& type = type_info(reader.element());
-  Datum element;
-  bool unknown = false;
-  while (reader.next(&element)) {
-    if (element.null || value.null) {
-      unknown = true;
-    } else if (type.equal(element, value)) {
-      return Datum::of_bool(true);
-    }
-  }
-  return unknown ? Datum::null_value() : Datum::of_bool(false);
-}
-
 namespace types {
 
 // Element by element, null above every value; then the shorter first; then dimensions and bounds.

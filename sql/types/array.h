@@ -39,8 +39,5 @@ class ArrayReader {
 
 // array[subscript]; null outside the bounds.
 Datum array_element(Datum array, int64_t subscript);
-// value = ANY (array) with the element type's equality: true, false or null by SQL's three-valued
-// logic.
-Datum array_contains(Datum array, Datum value);
 
 }  // namespace pgsilo

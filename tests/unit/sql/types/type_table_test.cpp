@@ -154,18 +154,12 @@ TEST(TypeTable, BinaryInputIsChecked) {
   }
 }
 
-TEST(Arrays, ElementsAndMembership) {
+TEST(Arrays, Elements) {
   TypeTester tester;
   Datum array = tester.value("integer[]", "{10,20,30}");
   EXPECT_EQ(array_element(array, 2).i64, 20);
   EXPECT_TRUE(array_element(array, 0).null);
   EXPECT_TRUE(array_element(array, 4).null);
-  EXPECT_TRUE(array_contains(array, Datum::of_int(30)).as_bool());
-  EXPECT_FALSE(array_contains(array, Datum::of_int(31)).as_bool());
-  EXPECT_TRUE(array_contains(array, Datum::null_value()).null);
-  Datum with_null = tester.value("integer[]", "{10,NULL}");
-  EXPECT_TRUE(array_contains(with_null, Datum::of_int(10)).as_bool());
-  EXPECT_TRUE(array_contains(with_null, Datum::of_int(11)).null);
 }
 
 TEST(NumericAccumulator, AddsWhatFitsAndWhatDoesNot) {
