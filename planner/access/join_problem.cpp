@@ -21,20 +21,21 @@ namespace {
 
 constexpr int32_t no_special_join = -1;
 
+RelationSet shape_relations(const FromItem& item) {
+  if (item.relation >= 0) return RelationSet::of(item.relation);
+  return shape_relations(*item.left) | shape_relations(*item.right);
+}
+
 class Decomposition {
  public:
   Decomposition(StatementPlanning& statement, const BoundQuery& query)
       : statement_(statement), query_(query) {}
 
   JoinProblem run() {
-    if (query_.relations.size() > static_cast<size_t>(RelationSet::capacity)) {
-      throw SqlError(
-          sqlstate::program_limit_exceeded,
-          concat("cannot join more than ", RelationSet::capacity, " relations in one query"));
-    }
+    problem_.relations = joined_relations(query_);
     RelationSet not_null =
         query_.where != nullptr ? non_nullable_relations(*query_.where) : RelationSet();
-    for (const FromItem* item : query_.from) problem_.relations |= visit(*item, not_null);
+    for (const FromItem* item : query_.from) visit(*item, not_null);
     add_conjuncts(query_.where, no_special_join, problem_.relations);
     spread_constants();
     return std::move(problem_);
@@ -91,11 +92,6 @@ class Decomposition {
     problem_.special_joins.push_back(join);
     add_conjuncts(condition, number, join.left | join.right);
     return join.left | join.right;
-  }
-
-  static RelationSet shape_relations(const FromItem& item) {
-    if (item.relation >= 0) return RelationSet::of(item.relation);
-    return shape_relations(*item.left) | shape_relations(*item.right);
   }
 
   void set_minimum(SpecialJoin& join, const BoundExpression* condition) {
@@ -316,6 +312,17 @@ void split_conjuncts(const BoundExpression* condition,
     return;
   }
   for (const BoundExpression* argument : boolean->arguments) split_conjuncts(argument, conjuncts);
+}
+
+RelationSet joined_relations(const BoundQuery& query) {
+  if (query.relations.size() > static_cast<size_t>(RelationSet::capacity)) {
+    throw SqlError(
+        sqlstate::program_limit_exceeded,
+        concat("cannot join more than ", RelationSet::capacity, " relations in one query"));
+  }
+  RelationSet relations;
+  for (const FromItem* item : query.from) relations |= shape_relations(*item);
+  return relations;
 }
 
 JoinProblem make_join_problem(StatementPlanning& statement, const BoundQuery& query) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "base/arena.h"
@@ -36,6 +37,8 @@ struct StatementPlanning {
   int32_t subplans = 0;
   std::vector<const PlanNode*> cte_plans = {};  // of materialised WITH queries, by number
   std::vector<PlanNode*> nodes = {};            // every node made
+  // Of what is no table, once it is planned: how many rows it has.
+  std::unordered_map<const BoundRelation*, double> planned_rows = {};
   int32_t depth = 0;
 
   int32_t new_execution_parameter() { return execution_parameters++; }

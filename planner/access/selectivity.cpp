@@ -34,6 +34,13 @@ bool has_unique_index(const TableDescriptor& table, int32_t column) {
   });
 }
 
+// Of what is no table, `unknown` before it is planned.
+double planned_rows(const StatementPlanning& statement, const BoundRelation& relation,
+                    double unknown) {
+  auto planned = statement.planned_rows.find(&relation);
+  return planned != statement.planned_rows.end() ? planned->second : unknown;
+}
+
 double relation_rows(const StatementPlanning& statement, const BoundRelation& relation) {
   switch (relation.kind) {
     case RangeKind::table:
@@ -41,7 +48,7 @@ double relation_rows(const StatementPlanning& statement, const BoundRelation& re
     case RangeKind::values:
       return static_cast<double>(relation.rows.size());
     default:
-      return default_function_rows;
+      return planned_rows(statement, relation, default_function_rows);
   }
 }
 
@@ -82,6 +89,26 @@ double equality_selectivity(const StatementPlanning& statement, const BoundQuery
   const BoundExpression& read = left_reads ? left : right;
   double share = std::min(1.0, 1 / distinct_values(statement, query, read));
   return share * (1 - null_fraction(statement, query, read));
+}
+
+// The argument of a cast or an operator that has one; null: it is something else.
+const BoundExpression* converted(const BoundExpression& expression) {
+  if (auto* relabel = try_as<RelabelExpression>(&expression)) return relabel->argument;
+  auto* call = try_as<CallExpression>(&expression);
+  if (call == nullptr) return nullptr;
+  bool is_cast = call->form == CallForm::explicit_cast || call->form == CallForm::implicit_cast;
+  bool converts = is_cast || (call->operator_oid != invalid_oid && call->arguments.size() == 1);
+  return converts ? call->arguments[0] : nullptr;
+}
+
+// Whether different values stay different. Casts that are made unasked lose nothing, or hardly
+// anything; the others cut days of times and integers of numbers.
+bool keeps_values_apart(const BoundExpression& conversion) {
+  auto* call = try_as<CallExpression>(&conversion);
+  if (call == nullptr) return true;
+  if (call->operator_oid != invalid_oid) return find_operator(call->operator_oid)->name == "-";
+  const BuiltinCast* cast = find_cast(call->arguments[0]->type, call->type);
+  return cast != nullptr && cast->context == CastContext::implicit;
 }
 
 double call_selectivity(const StatementPlanning& statement, const BoundQuery& query,
@@ -153,18 +180,16 @@ double table_rows(const StatementPlanning& statement, const TableDescriptor& tab
 
 double distinct_values(const StatementPlanning& statement, const BoundQuery& query,
                        const BoundExpression& expression) {
-  if (auto* relabel = try_as<RelabelExpression>(&expression)) {
-    return distinct_values(statement, query, *relabel->argument);
-  }
-  auto* call = try_as<CallExpression>(&expression);
-  if (call != nullptr && call->form != CallForm::function && call->arguments.size() == 1) {
-    return distinct_values(statement, query, *call->arguments[0]);
+  if (const BoundExpression* argument = converted(expression)) {
+    double values = distinct_values(statement, query, *argument);
+    return keeps_values_apart(expression) ? values : std::min(values, default_distinct);
   }
   auto* column = try_as<ColumnExpression>(&expression);
   if (column == nullptr || column->levels_up != 0) return default_distinct;
   const BoundRelation& relation = *query.relations[column->relation];
   if (const BoundExpression* made = made_from(relation, *column)) {
-    return distinct_values(statement, *relation.query, *made);
+    double values = distinct_values(statement, *relation.query, *made);
+    return std::min(values, std::max(1.0, planned_rows(statement, relation, values)));
   }
   double rows = relation_rows(statement, relation);
   if (relation.kind == RangeKind::table && column->column >= 0) {
@@ -185,7 +210,10 @@ double distinct_rows(const StatementPlanning& statement, const BoundQuery& query
   std::vector<int16_t> columns;
   const TableDescriptor* table = nullptr;
   for (const BoundExpression* expression : expressions) {
-    product *= distinct_values(statement, query, *expression);
+    // No more than what a cast makes them from; how many fewer is not known.
+    const BoundExpression* read = expression;
+    while (const BoundExpression* argument = converted(*read)) read = argument;
+    product *= distinct_values(statement, query, *read);
     TableColumn column = table_column(query, *expression);
     bool same = columns.empty() || column.table == table;
     table = same ? column.table : nullptr;

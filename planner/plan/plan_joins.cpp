@@ -317,15 +317,16 @@ void check_marks(const JoinProblem& problem, std::span<const BoundRowMark> marks
 
 PlacedPlan plan_joins(QueryContext& context, const JoinDemand& demand) {
   StatementPlanning& statement = context.statement;
+  std::vector<OtherRelation> others(context.query.relations.size());
+  joined_relations(context.query).for_each([&](int32_t relation) {
+    others[relation] = plan_relation(context, relation);
+  });
   JoinProblem problem = make_join_problem(statement, context.query);
   check_marks(problem, context.query.row_marks);
   PlacedPlan plan;
   if (problem.relations.empty()) {
     plan = single_row(statement);
   } else {
-    std::vector<OtherRelation> others(context.query.relations.size());
-    problem.relations.for_each(
-        [&](int32_t relation) { others[relation] = plan_relation(context, relation); });
     JoinSearch search(statement, context.query, problem, others,
                       {demand.wanted_order, demand.rows});
     plan = JoinBuilder(context, demand, others).build(search.run());

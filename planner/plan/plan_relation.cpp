@@ -127,6 +127,7 @@ OtherRelation plan_relation(QueryContext& context, int32_t number) {
         break;
     }
   }
+  context.statement.planned_rows[&relation] = other.plan->rows;
   other.references = std::move(frame.references);
   for (const OuterReference& reference : other.references)
     other.lateral |= relations_of(*reference.source);

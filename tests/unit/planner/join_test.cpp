@@ -72,6 +72,41 @@ TEST_F(Joins, SettingsForbid) {
   EXPECT_NE(find<HashJoinNode>(plan(sql)->root), nullptr);
 }
 
+// Times of one day are many, days few; and a cast that may join values says nothing of how many.
+TEST_F(Joins, CastsThatJoinValuesKeepMoreRows) {
+  define("create table ev (id int primary key, at timestamp, n numeric, i int, k int)");
+  define("create table dd (v int, w int)");
+  statistics.rows = {{"ev", 200'000}, {"dd", 20'000}};
+  statistics.distinct = {{"ev.at", 200'000}, {"ev.n", 200'000}, {"ev.i", 200'000}};
+  auto rows_of = [&](std::string_view condition) {
+    return the<SequentialScanNode>(plan(concat("select * from ev where ", condition))->root).rows;
+  };
+  EXPECT_GE(rows_of("at::date = '2024-01-05'"), 900);
+  EXPECT_GE(rows_of("n::int = 5"), 900);
+  EXPECT_EQ(rows_of("i::bigint = 5"), 1);
+  EXPECT_EQ(rows_of("i::numeric = 5"), 1);
+  EXPECT_EQ(rows_of("- i = 5"), 1);
+  auto planned = plan("select count(*) from ev join dd on v = k where at::date = '2024-01-05'");
+  EXPECT_NE(find<HashJoinNode>(planned->root), nullptr);
+}
+
+// However many values there are below it.
+TEST_F(Joins, ASubqueryHasNoMoreValuesThanRows) {
+  define("create table o (id int primary key, bid int, v int)");
+  define("create table dd (v int, w int)");
+  statistics.rows = {{"t", 300'000}, {"o", 100'000}, {"dd", 20'000}};
+  statistics.distinct = {{"o.bid", 10}};
+  for (std::string_view subquery :
+       {"(select a from t order by a limit 2)",
+        "(select a from (select a from t order by a limit 2) i offset 0)",
+        "(select a, count(*) from t where d = 5 group by a limit 3)"}) {
+    auto planned =
+        plan(concat("select * from ", subquery, " s join o on o.bid = s.a join dd on dd.v = o.v"));
+    EXPECT_EQ(find<NestedLoopNode>(planned->root), nullptr) << subquery;
+    EXPECT_GE(planned->root->rows, 10'000) << subquery;
+  }
+}
+
 TEST_F(Joins, AConstantReachesBothSidesOfAnEquality) {
   auto planned = plan("select * from t, u where t.a = u.a and t.a = 5");
   const auto* loop = find<NestedLoopNode>(planned->root);
