@@ -75,7 +75,6 @@ BoundQuery* bind_plain_select(StatementBinding& binding, const ast::SelectStmt& 
   std::vector<const ast::Node*> group_items;
   flatten_group_items(scope, select.group_by, group_items);
   query->group_by = arena.copy_span(bind_group_by(scope, group_items, targets));
-  query->is_grouped = scope.has_aggregates || !select.group_by.empty() || query->having != nullptr;
   if (select.distinct && select.distinct_on.empty()) {
     resolve_unknown_targets(binding, targets);
     check_distinct(scope, targets, order_by);
@@ -84,6 +83,8 @@ BoundQuery* bind_plain_select(StatementBinding& binding, const ast::SelectStmt& 
     query->distinct_on =
         arena.copy_span(bind_distinct_on(scope, select.distinct_on, targets, order_by));
   }
+  // Behind all that may have an aggregate.
+  query->is_grouped = scope.has_aggregates || !select.group_by.empty() || query->having != nullptr;
   query->limit_offset = bind_limit(scope, select.limit_offset, ExpressionPlace::offset);
   query->limit_count = bind_limit(scope, select.limit_count, ExpressionPlace::limit);
   if (resolve_unknowns) resolve_unknown_targets(binding, targets);

@@ -7,6 +7,7 @@
 #include "planner/binder/operator_call.h"
 #include "planner/binder/query_binder.h"
 #include "planner/bound/expression_tree.h"
+#include "planner/bound/query_tree.h"
 
 namespace pgsilo {
 
@@ -39,14 +40,16 @@ bool nulls_first(const ast::SortBy& item, bool descending) {
 // An aggregate in a target that GROUP BY means by name or number.
 void check_target_groupable(Scope& scope, const BoundExpression& expression) {
   if (scope.place != ExpressionPlace::group_by) return;
-  if (!contains(expression, [](const BoundExpression& e) {
-        auto* aggregate = try_as<AggregateExpression>(&e);
-        return aggregate != nullptr && aggregate->levels_up == 0;
-      })) {
-    return;
-  }
+  const BoundExpression* found = nullptr;
+  walk_levels(expression, 0, [&](const BoundExpression& inner, int32_t depth) {
+    auto* aggregate = try_as<AggregateExpression>(&inner);
+    if (aggregate != nullptr && aggregate->levels_up == depth && found == nullptr)
+      found = aggregate;
+    return found == nullptr;
+  });
+  if (found == nullptr) return;
   throw SqlError(sqlstate::grouping_error, "aggregate functions are not allowed in GROUP BY")
-      .at(scope.position(expression.location));
+      .at(scope.position(found->location));
 }
 
 constexpr int32_t not_found = -1;

@@ -295,8 +295,7 @@ bool equal_scalars(const BoundExpression& left, const BoundExpression& right) {
     const T& b = static_cast<const T&>(right);
     if constexpr (std::is_same_v<T, ConstantExpression>) {
       return equal_constants(a, b);
-    } else if constexpr (std::is_same_v<T, ParameterExpression> ||
-                         std::is_same_v<T, ExecutionParameterExpression>) {
+    } else if constexpr (std::is_same_v<T, ParameterExpression>) {
       return a.index == b.index;
     } else if constexpr (std::is_same_v<T, SlotExpression>) {
       return a.slot == b.slot;
@@ -333,19 +332,75 @@ bool equal_scalars(const BoundExpression& left, const BoundExpression& right) {
                  });
     } else if constexpr (std::is_same_v<T, SublinkExpression>) {
       return a.sublink_kind == b.sublink_kind && a.column == b.column &&
-             std::ranges::equal(a.row_parameters, b.row_parameters) &&
              equal_queries(*a.query, *b.query);
-    } else if constexpr (std::is_same_v<T, SubplanExpression> ||
-                         std::is_same_v<T, CaseExpression>) {
-      // Two CASE nodes with arguments have execution parameters of their own.
-      if constexpr (std::is_same_v<T, CaseExpression>)
-        return a.argument_parameter == b.argument_parameter;
+    } else if constexpr (std::is_same_v<T, CaseExpression>) {
+      return (a.argument == nullptr) == (b.argument == nullptr);
+    } else if constexpr (std::is_same_v<T, SubplanExpression>) {
       return &a == &b;
     } else {
       return true;
     }
   });
 }
+
+// CASE with an argument and IN (SELECT ...) name theirs by execution parameters, each its own: two
+// are equal if they say the same with the right one's for the left one's.
+class Comparison {
+ public:
+  bool equal(Child left, Child right) {
+    did_work(visit_work / 4);
+    if (left == right && renamed_.empty()) return true;
+    if (left == nullptr || right == nullptr) return false;
+    if (left->kind != right->kind || left->type != right->type || left->typmod != right->typmod)
+      return false;
+    if (auto* parameter = try_as<ExecutionParameterExpression>(left))
+      return equal_parameters(parameter->index, as<ExecutionParameterExpression>(right)->index);
+    if (!equal_scalars(*left, *right)) return false;
+    size_t known = renamed_.size();
+    if (!rename(*left, *right)) return false;
+    bool same = equal_children(*left, *right);
+    renamed_.resize(known);
+    return same;
+  }
+
+ private:
+  struct Pair {
+    int32_t left;
+    int32_t right;
+  };
+
+  bool equal_parameters(int32_t left, int32_t right) const {
+    for (const Pair& pair : renamed_) {
+      if (pair.left == left || pair.right == right) return pair.left == left && pair.right == right;
+    }
+    return left == right;
+  }
+
+  // False: they do not have the same number of parameters.
+  bool rename(const BoundExpression& left, const BoundExpression& right) {
+    if (auto* chosen = try_as<CaseExpression>(&left); chosen != nullptr && chosen->argument) {
+      renamed_.push_back(
+          {chosen->argument_parameter, as<CaseExpression>(&right)->argument_parameter});
+    }
+    auto* sublink = try_as<SublinkExpression>(&left);
+    if (sublink == nullptr) return true;
+    auto mine = sublink->row_parameters;
+    auto others = as<SublinkExpression>(&right)->row_parameters;
+    if (mine.size() != others.size()) return false;
+    for (size_t i = 0; i < mine.size(); ++i) renamed_.push_back({mine[i], others[i]});
+    return true;
+  }
+
+  bool equal_children(const BoundExpression& left, const BoundExpression& right) {
+    std::vector<Child> mine;
+    std::vector<Child> others;
+    for_each_child(left, [&](const BoundExpression& child) { mine.push_back(&child); });
+    for_each_child(right, [&](const BoundExpression& child) { others.push_back(&child); });
+    return std::ranges::equal(mine, others, [&](Child a, Child b) { return equal(a, b); });
+  }
+
+  std::vector<Pair> renamed_;
+};
 
 }  // namespace
 
@@ -383,17 +438,7 @@ const BoundExpression* without_relabel(const BoundExpression* expression) {
 }
 
 bool equal_expressions(const BoundExpression* left, const BoundExpression* right) {
-  did_work(visit_work / 4);
-  if (left == right) return true;
-  if (left == nullptr || right == nullptr) return false;
-  if (left->kind != right->kind || left->type != right->type || left->typmod != right->typmod)
-    return false;
-  if (!equal_scalars(*left, *right)) return false;
-  std::vector<Child> left_children;
-  std::vector<Child> right_children;
-  for_each_child(*left, [&](const BoundExpression& child) { left_children.push_back(&child); });
-  for_each_child(*right, [&](const BoundExpression& child) { right_children.push_back(&child); });
-  return std::ranges::equal(left_children, right_children, equal_expressions);
+  return Comparison().equal(left, right);
 }
 
 }  // namespace pgsilo

@@ -28,7 +28,7 @@ bool contains(const BoundExpression& expression, FunctionRef<bool(const BoundExp
 const BoundExpression* without_relabel(const BoundExpression* expression);
 
 // The same computation: equal in everything but locations and names, queries of sublinks included.
-// Sublinks with a condition have execution parameters of their own.
+// The execution parameters by which CASE and sublinks name what is theirs may be others.
 bool equal_expressions(const BoundExpression* left, const BoundExpression* right);
 
 }  // namespace pgsilo
