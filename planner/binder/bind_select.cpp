@@ -137,6 +137,7 @@ BoundQuery* bind_values(StatementBinding& binding, const ast::SelectStmt& select
   auto* query = arena.make<BoundQuery>();
   bind_with(scope, select.with);
   size_t width = select.values_lists.front().size();
+  require_room_for_targets(width);
   std::vector<std::vector<const BoundExpression*>> rows;
   for (ast::NodeList row : select.values_lists) rows.push_back(bind_values_row(scope, row, width));
 

@@ -9,7 +9,11 @@
 namespace pgsilo {
 
 void require_room_for_target(const std::vector<BoundTarget>& targets) {
-  if (targets.size() < static_cast<size_t>(limits::max_target_columns)) return;
+  require_room_for_targets(targets.size() + 1);
+}
+
+void require_room_for_targets(size_t count) {
+  if (count <= static_cast<size_t>(limits::max_target_columns)) return;
   throw SqlError(sqlstate::too_many_columns,
                  concat("target lists can have at most ", limits::max_target_columns, " entries"));
 }

@@ -36,6 +36,7 @@ std::vector<BoundTarget> bind_targets(Scope& scope, ast::List<ast::Target> list,
                                       ExpressionPlace place);
 // Before one more is added, a key that ORDER BY or GROUP BY computes included. Throws 54011.
 void require_room_for_target(const std::vector<BoundTarget>& targets);
+void require_room_for_targets(size_t count);
 void resolve_unknown_targets(StatementBinding& binding, std::vector<BoundTarget>& targets);
 
 // VALUES lists of equal length as one relation; columns unified.
