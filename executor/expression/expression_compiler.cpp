@@ -394,12 +394,18 @@ void ExpressionCompiler::compile_subplan(const SubplanExpression& expression, Re
   for (const SubplanArgument& argument : expression.arguments) {
     compile_into(argument.value, plan_.execution_parameter(argument.execution_parameter));
   }
-  Register key = expression.hashed ? compile_row(expression.hash_keys) : 0;
   uint32_t index = plan_.add_subplan(expression, slots_);
-  CompiledSubplan& made = plan_.statement().subplans[index];
-  made.hash_key = key;
-  made.null_is_false = null_is_false;
+  plan_.statement().subplans[index].null_is_false = null_is_false;
+  if (!expression.hashed) {
+    emit(steps::subplan, target, 0, 0, static_cast<int32_t>(index));
+    return;
+  }
+  emit(steps::jump_if_subplan_empty, target, index);
+  size_t empty = steps_.size() - 1;
+  Register key = compile_row(expression.hash_keys);
+  plan_.statement().subplans[index].hash_key = key;
   emit(steps::subplan, target, 0, 0, static_cast<int32_t>(index));
+  land(empty);
 }
 
 }  // namespace pgsilo

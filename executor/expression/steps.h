@@ -117,8 +117,10 @@ const Step* typmod_coercion(const Step* step, Datum* registers, RowContext& cont
 // CURRENT_DATE and its kin: c is the SqlValueKind, b the precision + 1 (0: none).
 const Step* sql_value(const Step* step, Datum* registers, RowContext& context);
 
-// A subplan: data is a SubplanSite (operator/subplan.h).
+// A subplan: c is its number.
 const Step* subplan(const Step* step, Datum* registers, RowContext& context);
+// A hashed one, a its number: jumps with the result false where it has no rows.
+const Step* jump_if_subplan_empty(const Step* step, Datum* registers, RowContext& context);
 
 // The specialised step for a strict procedure of two arguments, or null. It must do exactly what
 // the procedure does.

@@ -14,6 +14,12 @@ const Step* subplan(const Step* step, Datum* registers, RowContext& context) {
   registers[step->result] = context.state->subplan(static_cast<uint32_t>(step->c)).evaluate();
   return step + 1;
 }
+
+const Step* jump_if_subplan_empty(const Step* step, Datum* registers, RowContext& context) {
+  if (context.state->subplan(step->a).has_keys()) return step + 1;
+  registers[step->result] = Datum::of_bool(false);
+  return step + step->c;
+}
 }  // namespace steps
 
 SubplanRun::SubplanRun(const CompiledSubplan& compiled, ExecutionState& state)
@@ -31,14 +37,17 @@ void SubplanRun::reset() {
   known_ = false;
 }
 
+bool SubplanRun::has_keys() {
+  Arena* arena = state_.rows.arena;
+  if (!known_) build();
+  state_.rows.use_arena(*arena);
+  return table_.size() != 0 || with_nulls_.size() != 0;
+}
+
 Datum SubplanRun::evaluate() {
   // The operators of the subquery use memory of their own.
   Arena* arena = state_.rows.arena;
-  if (compiled_.hashed) {
-    if (!known_) build();
-    state_.rows.use_arena(*arena);
-    return probe(&state_.registers[compiled_.hash_key]);
-  }
+  if (compiled_.hashed) return probe(&state_.registers[compiled_.hash_key]);
   // ANY and ALL compare with the outer row, so their outcome is never known before.
   bool once = compiled_.run_once && compiled_.kind != SubplanKind::any &&
               compiled_.kind != SubplanKind::all;

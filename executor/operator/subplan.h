@@ -13,6 +13,9 @@ class SubplanRun {
   // The subquery's value for the execution parameters as they are now. By-reference results live in
   // the evaluation's arena or, for subqueries that run once, until the end of the run.
   Datum evaluate();
+  // Hashed: whether there is any key that the outer row's may be equal to. To be asked before
+  // evaluate(), which wants the outer row's keys: they are not computed for nothing.
+  bool has_keys();
   // Forgets what was kept, at the end of a run.
   void reset();
 
