@@ -71,13 +71,14 @@ bool CheckpointRetention::any_hold(Condition condition) const {
   });
 }
 
-std::vector<CheckpointFile> CheckpointRetention::take_unneeded_files() {
+// To the end of left_. Whatever comes of it, nothing is to be tidied that would wake anybody: what
+// fails is as likely to fail again at once.
+void CheckpointRetention::take_unneeded_files() {
   std::lock_guard lock(mutex_);
-  size_t most = 0;
-  for (const CheckpointManifest& manifest : replaced_) most += manifest.files.size();
-  std::vector<CheckpointFile> unneeded;
-  unneeded.reserve(most);  // from here on it cannot fail
   untidy_ = false;
+  size_t most = left_.size();
+  for (const CheckpointManifest& manifest : replaced_) most += manifest.files.size();
+  left_.reserve(most);  // from here on it cannot fail
   auto is_named = [&](const CheckpointFile& file) {
     return control_.checkpoint.names(file) ||
            any_hold([&](const CheckpointManifest& held) { return held.names(file); });
@@ -86,50 +87,43 @@ std::vector<CheckpointFile> CheckpointRetention::take_unneeded_files() {
     if (any_hold([&](const CheckpointManifest& held) { return held.number == manifest.number; }))
       return false;
     for (CheckpointFile& file : manifest.files) {
-      if (!is_named(file)) unneeded.push_back(std::move(file));
+      if (!is_named(file)) left_.push_back({.file = std::move(file)});
     }
     return true;
   });
-  return unneeded;
 }
-
-namespace {
 
 // A directory may have moved, and another copy's file of that name be where it was. False: it is
-// still to be removed.
-bool is_done_with(const CheckpointFile& file, const CheckpointParts& parts,
-                  const ControlFile& control) {
+// still to be removed, which is told.
+bool CheckpointRetention::is_done_with(LeftFile& left) const {
   try {
-    std::string name = file.identity(parts.database).name();
+    const CheckpointFile& file = left.file;
+    std::string name = file.identity(parts_.database).name();
+    std::string path = file.path(parts_.data_directory, parts_.database);
     Removable removable =
-        is_removable(parts.files, parts.data_directory, file.directory, name, control);
-    if (removable != Removable::yes) return removable == Removable::no;
-    FileResult result =
-        parts.files.remove_gradually(file.path(parts.data_directory, parts.database));
-    return result.ok() || result.status == FileStatus::not_found;
+        is_removable(parts_.files, parts_.data_directory, file.directory, name, control_);
+    if (removable == Removable::no) return true;
+    FileResult result;
+    if (removable == Removable::yes) result = parts_.files.remove_gradually(path);
+    bool whose = removable == Removable::yes;
+    if (whose && (result.ok() || result.status == FileStatus::not_found)) return true;
+    if (left.told) return false;
+    write_server_log(LogLevel::warning,
+                     "could not remove \"" + path + "\" of a checkpoint that was replaced: " +
+                         (whose ? result.text() : "what is in it cannot be read"),
+                     "It is tried again behind the next checkpoint, and by the next start.");
+    left.told = true;
   } catch (const std::bad_alloc&) {
-    return false;
   }
+  return false;
 }
-
-}  // namespace
 
 void CheckpointRetention::remove_files() {
   try {
-    make_room();
-    CheckpointManifest left;
-    left.files = take_unneeded_files();
-    std::erase_if(left.files, [this](const CheckpointFile& file) {
-      return is_done_with(file, parts_, control_);
-    });
-    if (left.files.empty()) return;
-    std::lock_guard lock(mutex_);
-    replaced_.push_back(std::move(left));
-    untidy_ = true;
+    take_unneeded_files();
   } catch (const std::bad_alloc&) {
-    std::lock_guard lock(mutex_);
-    untidy_ = true;
   }
+  std::erase_if(left_, [this](LeftFile& left) { return is_done_with(left); });
 }
 
 bool CheckpointRetention::give_up_holds() noexcept {

@@ -32,7 +32,8 @@ class CheckpointRetention {
   // Segments that neither the checkpoint that counts nor a hold or a slot needs go to their stores.
   // Their bytes.
   uint64_t retire_segments();
-  // Files that neither needs. What cannot be removed is tried again by tidy(), or the next start.
+  // Files that neither needs. What cannot be removed is told once, and tried again by the next call
+  // and the next start; nobody is woken for it.
   void remove_files();
   // The device is full: no backup is worth the writers' standstill. True if there were any holds or
   // temporary slots.
@@ -45,7 +46,12 @@ class CheckpointRetention {
   uint64_t first_needed(size_t log) const;  // with mutex_
   template <typename Condition>
   bool any_hold(Condition condition) const;  // with mutex_
-  std::vector<CheckpointFile> take_unneeded_files();
+  struct LeftFile {
+    CheckpointFile file;
+    bool told = false;
+  };
+  void take_unneeded_files();
+  bool is_done_with(LeftFile& left) const;
 
   const CheckpointParts& parts_;
   mutable std::mutex mutex_;
@@ -54,6 +60,7 @@ class CheckpointRetention {
   std::vector<CheckpointManifest> replaced_;  // whose files are there
   std::vector<CheckpointHold*> holds_;
   bool untidy_ = false;
+  std::vector<LeftFile> left_;  // to be removed: the checkpointer's thread only
 };
 
 // As long as it lives, the files of the checkpoint that counted when it was made stay, and the log
