@@ -28,6 +28,11 @@ std::string system_error_text() { return std::strerror(errno); }
 // them is asked by its number whether it is still there.
 constexpr std::string_view our_mark = "pgsilo";
 
+// Of a lock file of PostgreSQL's, which writes its first line in one piece; 0: it is none.
+int process_in(const std::string& text) {
+  return text.find('\n') == std::string::npos ? 0 : std::atoi(text.c_str());
+}
+
 bool is_running(int process) {
   return process > 0 && process != getpid() && (kill(process, 0) == 0 || errno == EPERM);
 }
@@ -67,9 +72,8 @@ bool LockFile::acquire(const std::string& path, int* owner) {
       return false;
     }
     bool ours = text.ends_with(concat(our_mark, "\n"));
-    int writer = std::atoi(text.c_str());
-    if (!locked || (!ours && is_running(writer))) {
-      *owner = writer;
+    if (!locked || (!ours && is_running(process_in(text)))) {
+      *owner = std::atoi(text.c_str());
       let_go();
       return false;
     }
@@ -81,10 +85,15 @@ bool LockFile::acquire(const std::string& path, int* owner) {
   return true;
 }
 
+// The first line last: whoever finds it, be it the writer's last deed, finds the mark as well.
 void LockFile::write(std::string_view text) {
   if (ftruncate(descriptor_, 0) != 0) return;
   std::string marked = concat(text, our_mark, "\n");
-  static_cast<void>(!pwrite(descriptor_, marked.data(), marked.size(), 0));
+  size_t first = marked.find('\n') + 1;
+  size_t rest = marked.size() - first;
+  ssize_t written = pwrite(descriptor_, marked.data() + first, rest, static_cast<off_t>(first));
+  if (written != static_cast<ssize_t>(rest)) return;
+  static_cast<void>(!pwrite(descriptor_, marked.data(), first, 0));
 }
 
 void LockFile::release() {
