@@ -130,23 +130,24 @@ bool Wal::State::find_control(std::string* why) {
   return false;
 }
 
-// Where a version has written the control file that did not tell whose starts it names: the label
-// that an earlier start has taken tells of which the copy was made. If it cannot be read, of all.
+// The label that an earlier start has taken tells that this is a copy, however many starts ago that
+// was. And of which starts it was made, where a version has written the control file that did not
+// tell whose it names; if the label cannot be read, of all.
 void Wal::State::find_starts_of_copy() {
-  if (!control.own_starts.empty()) return;
-  forgotten = true;
-  find_own_starts(control);
   std::string text;
   FileResult result = read_whole_file(files, join_path(directory, used_label_name), &text);
-  if (result.status == FileStatus::not_found) return;
-  restored = true;
+  restored = result.status != FileStatus::not_found;
+  forgotten = control.own_starts.empty();
+  if (!forgotten) return;
+  find_own_starts(control);
+  if (!restored) return;
   BackupLabel label;
   std::string fault;
   bool known = result.ok() && read_backup_label(text, &label, &fault);
   if (known) label.control = control_at_stop(label);
-  const std::vector<OwnStart>& restored = label.control.own_starts;
+  const std::vector<OwnStart>& copied = label.control.own_starts;
   for (OwnStart& start : control.own_starts)
-    start.copied = !known || std::ranges::find(restored, start.id, &OwnStart::id) != restored.end();
+    start.copied = !known || std::ranges::find(copied, start.id, &OwnStart::id) != copied.end();
 }
 
 bool Wal::State::take_directory(std::string* why) {

@@ -50,8 +50,9 @@ struct Wal::State {
   bool new_database = false;
   bool from_backup = false;   // the control file is a backup label's
   bool forgotten = false;     // by a version that does not tell whose the starts are
-  bool restored = false;      // such a version has taken a backup label, or one before it
+  bool restored = false;      // an earlier start has taken a backup label
   Uuid copy;                  // which one of the database this is, if it is a restored backup
+  bool nameless = false;      // its data directory does not say which
   bool marks_copy = false;    // its directories may not tell so yet
   bool clean_before = false;  // the last start ended with a clean shutdown
   std::vector<std::unique_ptr<CheckpointDirectory>> checkpoint_directories;
@@ -89,8 +90,13 @@ struct Wal::State {
   bool find_control(std::string* why);
   void find_starts_of_copy();
   bool find_copy(std::string* why);
-  bool are_this_copys_logs(std::string* why) const;
+  bool name_copy(std::string* why);
+  bool is_own_log(const LogDirectory& log, bool* own, std::string* why) const;
+  bool may_use_log(const LogDirectory& log, const Uuid& marked, bool* may, std::string* why) const;
+  bool are_this_copys_logs(std::string* why);
+  std::string way_out(const std::string& log, const Uuid& marked) const;
   bool mark_copy(std::string* why);
+  bool mark_directory(const std::string& path, std::string* why);
   bool hold_directories(std::string* why);
   bool open_logs(std::string* why);
   bool find_named_logs(std::string* why);

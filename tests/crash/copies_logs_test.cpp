@@ -3,6 +3,7 @@
 #include "tests/crash/backup_bed.h"
 #include "wal/layout/control_file.h"
 #include "wal/layout/copy_mark.h"
+#include "wal/layout/log_directory.h"
 
 namespace pgsilo {
 namespace {
@@ -73,6 +74,28 @@ class CopiesLogs : public BackupTest {
     }
   }
 
+  // As an earlier version leaves the copy that marks none, but tells its own starts: of which the
+  // copied ones are not any more, if there were many.
+  void forget_marks_and_copied_starts() {
+    ControlFile control;
+    ASSERT_EQ(read_control_file(*disk_, "/copy", &control), ControlRead::ok);
+    std::erase_if(control.own_starts, [](const OwnStart& start) { return start.copied; });
+    ASSERT_FALSE(control.own_starts.empty());
+    ASSERT_TRUE(write_control_file(*disk_, "/copy", control).ok());
+    for (const std::string directory : {"/copy", "/copy/wal", "/copy/wal2"})
+      ASSERT_TRUE(disk_->remove(join_path(directory, copy_mark_name)).ok());
+  }
+
+  // What it is told to do makes them the copy's own.
+  void follow_hint(const std::string& from, const std::string& to) {
+    LoggedEngine engine(*disk_, "/copy", copy_);
+    EXPECT_FALSE(engine.start());
+    std::string hint = "copy \"" + join_path(from, copy_mark_name) + "\" into \"" + to + "\"";
+    EXPECT_NE(engine.why().find(hint), std::string::npos) << engine.why();
+    write_test_file(*disk_, join_path(to, copy_mark_name),
+                    disk_->content(join_path(from, copy_mark_name)));
+  }
+
   static WalOptions with(WalOptions used, const std::vector<std::string>& logs) {
     used.log_directories = logs;
     return used;
@@ -128,19 +151,91 @@ TEST_F(CopiesLogs, AreKnownBehindAVersionThatKnowsNoCopies) {
   const WalOptions more = with(copy_, {"wal", "wal2", "new"});
   ASSERT_NO_FATAL_FAILURE(live("/copy", more, copied_));
   ASSERT_NO_FATAL_FAILURE(forget("/copy", {"new"}));
+  expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
   ASSERT_NO_FATAL_FAILURE(live("/copy", more, copied_));
   expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
   ASSERT_NO_FATAL_FAILURE(live("/copy", more, copied_));
 }
 
-// A version has restored it that knows no copies.
+// A version has restored it that knows no copies. Its first start by one that does may name the
+// server's.
 TEST_F(CopiesLogs, AreMarkedByTheFirstVersionThatCan) {
-  ASSERT_NO_FATAL_FAILURE(restore_beside(4));
+  for (bool tells_starts : {false, true}) {
+    ASSERT_NO_FATAL_FAILURE(restore_beside(4));
+    ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+    if (tells_starts) {
+      ASSERT_NO_FATAL_FAILURE(forget_marks_and_copied_starts());
+    } else {
+      ASSERT_NO_FATAL_FAILURE(forget("/copy", {"", "wal", "wal2"}));
+    }
+    expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
+    expect_refused("/copy", with(copy_, {"wal", "/server1"}), "/server1");
+    ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+    expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
+    ASSERT_NO_FATAL_FAILURE(live("/data", server_, servers_));
+  }
+}
+
+// They do not lie where restore puts them, nor do they say anything: what was written in them last
+// tells.
+TEST_F(CopiesLogs, ElsewhereAreMarkedByTheFirstVersionThatCan) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(5));
   ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
   ASSERT_NO_FATAL_FAILURE(forget("/copy", {"", "wal", "wal2"}));
-  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  for (const std::string name : {"wal", "wal2"}) {
+    ASSERT_NO_FATAL_FAILURE(
+        copy_directory(*disk_, join_path("/copy", name), "/far/" + name, random_, [] {}));
+    ASSERT_TRUE(disk_->remove(join_path("/copy/" + name, log_identity_name)).ok());
+  }
   expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
+  ASSERT_NO_FATAL_FAILURE(live("/copy", with(copy_, {"/far/wal", "/far/wal2"}), copied_));
+  expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
+}
+
+// The server had a version last that knows no copies.
+TEST_F(CopiesLogs, WithAMarkAreRefusedToAServerOfAnotherVersion) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(6));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
   ASSERT_NO_FATAL_FAILURE(live("/data", server_, servers_));
+  ASSERT_NO_FATAL_FAILURE(forget("/data", {}));
+  expect_refused("/data", with(server_, {"/copy/wal", "/copy/wal2"}), "/copy/wal");
+  ASSERT_NO_FATAL_FAILURE(live("/data", server_, servers_));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+}
+
+// A start was cut short between the marks, or the data directory has lost its own, when the starts
+// of the backup are long forgotten.
+TEST_F(CopiesLogs, TellWhichCopyItIs) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(7));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  for (const std::string lost : {"/copy", "/copy/wal2"}) {
+    ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+    const std::string mark = disk_->content(join_path("/copy/wal", copy_mark_name));
+    ASSERT_NO_FATAL_FAILURE(forget_marks_and_copied_starts());
+    write_test_file(*disk_, join_path("/copy/wal", copy_mark_name), mark);
+    if (lost == "/copy") write_test_file(*disk_, join_path("/copy/wal2", copy_mark_name), mark);
+    ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_)) << lost;
+    for (const std::string marked : {"/copy", "/copy/wal2"})
+      EXPECT_EQ(disk_->content(join_path(marked, copy_mark_name)), mark) << lost;
+    expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
+  }
+}
+
+// One was out when the others were marked, say.
+TEST_F(CopiesLogs, ThatAreRefusedCanBeMadeItsOwn) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(8));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  ASSERT_TRUE(disk_->remove(join_path("/copy/wal2", copy_mark_name)).ok());
+  ASSERT_NO_FATAL_FAILURE(follow_hint("/copy", "/copy/wal2"));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  // Nothing tells any more that this is a copy.
+  ASSERT_TRUE(disk_->remove(std::string(label_path) + ".old").ok());
+  const std::string mark = disk_->content(join_path("/copy/wal", copy_mark_name));
+  ASSERT_NO_FATAL_FAILURE(forget_marks_and_copied_starts());
+  write_test_file(*disk_, join_path("/copy/wal", copy_mark_name), mark);
+  write_test_file(*disk_, join_path("/copy/wal2", copy_mark_name), mark);
+  ASSERT_NO_FATAL_FAILURE(follow_hint("/copy/wal", "/copy"));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
 }
 
 }  // namespace

@@ -1,9 +1,27 @@
 // More logs than one start writes to: those of earlier starts that a recovery reads
 // (docs/backup.md).
+#include <cerrno>
+
+#include "base/file_forwarding.h"
 #include "tests/crash/archive_bed.h"
 
 namespace pgsilo {
 namespace {
+
+// With a device that has no room for another file.
+class FullBelow final : public ForwardingFileSystem {
+ public:
+  FullBelow(FileSystem& files, std::string below)
+      : ForwardingFileSystem(files), below_(std::move(below)) {}
+
+  FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
+    bool refused = flags.create && path.starts_with(below_);
+    return refused ? FileResult{FileStatus::no_space, ENOSPC} : files_.open(path, flags, file);
+  }
+
+ private:
+  const std::string below_;
+};
 
 class ManyLogsTest : public ArchiveEndsTest {
  protected:
@@ -100,6 +118,26 @@ TEST_F(ManyLogsTest, AreUsedInAnyOrder) {
   for (int start = 0; start < 4; ++start) {
     ASSERT_NO_FATAL_FAILURE(live_restored(copys));
     std::ranges::rotate(copys.log_directories, copys.log_directories.end() - 2);
+  }
+}
+
+// Those that are only read; which copy's they are cannot be written there.
+TEST_F(ManyLogsTest, AreReadFromAFullDevice) {
+  begin(143);
+  WalOptions used = options(most);
+  ASSERT_NO_FATAL_FAILURE(live(used, /*backed_up=*/true));
+  used.log_directories[0] = "later";
+  ASSERT_NO_FATAL_FAILURE(live(used));
+  WalOptions copys = options(most);
+  ASSERT_NO_FATAL_FAILURE(restore_last(&copys));
+  ASSERT_EQ(copys.log_directories.size(), most + 1);
+  FullBelow files(*disk_, join_path("/restored", copys.log_directories.back()) + "/");
+  for (int start = 0; start < 3; ++start) {
+    LoggedEngine engine(files, "/restored", copys);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    EXPECT_TRUE(engine.content() == states_.back().content);
+    disk_->cut_power();
+    disk_->restart();
   }
 }
 

@@ -58,8 +58,18 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "SharedCheckpoints.*"),
     "another copy's log directories taken": (
         "wal/wal_copies.cpp",
-        "  if (marks_copy) return true;\n",
-        "  if (marks_copy || copy != Uuid{}) return true;\n",
+        "  *may = marked == copy;\n",
+        "  *may = true;\n",
+        "CopiesLogs.*"),
+    "what an upgraded copy is given first taken for its own": (
+        "wal/wal_copies.cpp",
+        "  *own = lies_inside(files, log.path(), directory);\n",
+        "  *own = marks_copy || lies_inside(files, log.path(), directory);\n",
+        "CopiesLogs.*"),
+    "a copy not known after many starts": (
+        "wal/wal_open.cpp",
+        "  forgotten = control.own_starts.empty();\n",
+        "  forgotten = control.own_starts.empty();\n  restored = restored && forgotten;\n",
         "CopiesLogs.*"),
     "the server's starts taken for a backup's own behind an older version": (
         "wal/wal_open.cpp",
