@@ -249,12 +249,13 @@ void Session::dispatch(const Frame& frame) {
               type == FrontendMessage::parse || type == FrontendMessage::bind;
   if (runs || state_.transactions.state() == TransactionControl::State::idle)
     state_.transactions.set_clock();
-  if (runs && !state_.running_again) {
-    state_.interrupts.begin_command();
+  if (runs && !state_.running_again)
     state_.log.begin_message(state_.context.statement_timestamp_us +
                              postgres_epoch_unix_seconds * usecs_per_second);
+  if (runs || type == FrontendMessage::describe) {
+    if (!state_.running_again) state_.interrupts.begin_command();
+    start_clock();
   }
-  if (runs || type == FrontendMessage::describe) start_clock();
   switch (type) {
     case FrontendMessage::query: {
       MessageReader reader(frame.body);

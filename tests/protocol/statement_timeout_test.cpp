@@ -116,6 +116,14 @@ TEST_F(StatementTimeoutTest, NotOfAPauseBehindAnError) {
   EXPECT_EQ(client.answer(), "2DCZI");
 }
 
+TEST_F(StatementTimeoutTest, EndsNoDescribeBehindIt) {
+  EXPECT_EQ(client.ask(query("select pg_sleep(10)") + describe('S', "one") + sync()),
+            "TE(57014)ZI");
+  EXPECT_EQ(client.answer(), "tTZI");
+  EXPECT_EQ(client.ask(run("10") + sync()), "2E(57014)ZI");
+  EXPECT_EQ(client.ask(describe('S', "one") + describe('S', "10") + sync()), "tTtTZI");
+}
+
 class IdleTimeoutTest : public StatementTimeoutTest {
  protected:
   void SetUp() override {
