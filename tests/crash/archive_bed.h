@@ -325,6 +325,16 @@ class ArchiveEndsTest : public ArchiveTest {
     engine.wal().stop();
   }
 
+  // The first checkpoint may have begun before.
+  static void cover_all(LoggedEngine& engine) {
+    for (int turn = 0; turn < 2; ++turn) ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+  }
+  // Then any log may be taken out, if the archiver has caught up.
+  static void stop_with_nothing_to_replay(LoggedEngine& engine) {
+    ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+    engine.wal().stop();
+  }
+
   // With those of three logs whose bits are set.
   static constexpr unsigned all_logs = 7;
   static WalOptions with(unsigned logs) {
@@ -345,6 +355,18 @@ class ArchiveEndsTest : public ArchiveTest {
     for (const auto& [path, content] : files_of(newer))
       ASSERT_NO_FATAL_FAILURE(
           write_test_file(*disk_, "/backup" + path.substr(newer.size()), content));
+  }
+
+  // A start in the first of three logs, archived, and a backup at its end in the place of the one
+  // from before.
+  void archive_first_start() {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(take_backup(engine, with(1)));
+    ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
+    ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, with(1)));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
+    stop_with_nothing_to_replay(engine);
   }
 
   // Takes out of an archived log what the backup does not need.

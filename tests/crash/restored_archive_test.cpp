@@ -127,23 +127,9 @@ class RestoredArchiveTest : public ArchiveEndsTest {
     EXPECT_TRUE(files_of("/archive") == before);
   }
 
-  // Then any log may be taken out.
-  static void stop_with_nothing_to_replay(LoggedEngine& engine) {
-    for (int turn = 0; turn < 2; ++turn) ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
-    engine.wal().stop();
-  }
-
   // A start in one log, a newer backup at its end, and others in another log alone, all archived.
   void archive_another_history(int starts) {
-    {
-      LoggedEngine engine(*disk_, "/data", with(1));
-      ASSERT_TRUE(engine.start()) << engine.why();
-      ASSERT_NO_FATAL_FAILURE(take_backup(engine, with(1)));
-      ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
-      ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, with(1)));
-      ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
-      stop_with_nothing_to_replay(engine);
-    }
+    ASSERT_NO_FATAL_FAILURE(archive_first_start());
     for (int start = 0; start < starts; ++start) ASSERT_NO_FATAL_FAILURE(live_of_one(with(2)));
   }
 

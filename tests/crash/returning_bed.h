@@ -13,16 +13,6 @@ class ReturningLogTest : public NamelessBed {
       ASSERT_NO_FATAL_FAILURE(log_to_one(engine, worker));
   }
 
-  // The first checkpoint may have begun before.
-  static void cover_all(LoggedEngine& engine) {
-    for (int turn = 0; turn < 2; ++turn) ASSERT_NO_FATAL_FAILURE(make_checkpoint(engine));
-  }
-  // Then any log may be taken out, if the archiver has caught up.
-  static void stop_with_nothing_to_replay(LoggedEngine& engine) {
-    ASSERT_NO_FATAL_FAILURE(cover_all(engine));
-    engine.wal().stop();
-  }
-
   void live(unsigned logs, bool backed_up = false, bool checkpoint_first = false) {
     LoggedEngine engine(*disk_, "/data", with(logs));
     ASSERT_TRUE(engine.start()) << engine.why();

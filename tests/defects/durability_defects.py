@@ -231,10 +231,25 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  if (is_there(tag, begin)) return knows_own_ ? ArchivedStart::others : ArchivedStart::its;\n",
         "  if (is_there(tag, begin)) return ArchivedStart::its;\n",
         "RestoredArchiveTest.*"),
+    "what a list of all starts leaves out not missed": (
+        "wal/backup/unfinished_starts.cpp",
+        "  return (has_its_number(first.incarnation) || is_left_out(first)) &&\n",
+        "  return has_its_number(first.incarnation) &&\n",
+        "OtherHistoriesTest.*"),
+    "numbers that another copy's start has given again": (
+        "wal/backup/unfinished_starts.cpp",
+        "  return (has_its_number(first.incarnation) || is_left_out(first)) &&\n",
+        "  return is_left_out(first) &&\n",
+        "OtherHistoriesTest.*"),
+    "segments without a first block not asked whose they are": (
+        "wal/backup/log_archive_restored.cpp",
+        "  return log.segment == 0 || judge_beginless(log, starts);\n",
+        "  return true;\n",
+        "OtherHistoriesTest.*"),
     "the archive of a restored server looked at in each turn": (
         "wal/backup/log_archive_restored.cpp",
-        "  if (!restored_ || looked_behind_ == restored_) return true;\n",
-        "  if (!restored_) return true;\n",
+        "  if (judged_for_ == present) return true;\n",
+        "",
         "RestoredArchiveTest.*"),
     "what another copy archived in part destroyed": (
         "wal/backup/log_archive_restored.cpp",
@@ -277,9 +292,9 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  static_cast<void>(is_taken);\n  index = logs_.size();\n",
         "ArchiveEndsTest.*"),
     "what an archiver cannot read taken for missing": (
-        "wal/backup/archived_starts.cpp",
-        "  failure_ = result;\n  failed_path_ = path;\n",
-        "  static_cast<void>(path);\n",
+        "wal/backup/archived_starts.h",
+        "    result = read;\n    path = of;\n",
+        "    path = of;\n",
         "ArchiveReadsTest.*"),
     "ends of archives not noted": (
         "wal/backup/log_archive_notes.cpp",
@@ -293,8 +308,8 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "ArchiveProgressTest.*"),
     "which log is which not asked of the server": (
         "wal/backup/log_archive.cpp",
-        "  if (read == ControlRead::ok) named_ = std::move(control.incarnations);\n",
-        "",
+        "  control_ = read == ControlRead::ok ? std::move(control) : ControlFile{};\n",
+        "  control_ = ControlFile{};\n",
         "ArchiveEndsTest.*"),
     "of two copies of a segment the longer one counts": (
         "wal/backup/source_logs.cpp",

@@ -62,22 +62,28 @@ bool list_archive(FileSystem& files, const std::string& archive, std::vector<Log
   return true;
 }
 
-bool read_archived_ends(FileSystem& files, const std::string& archive,
-                        std::optional<std::vector<ArchivedEnd>>* ends, std::string* why) {
+ArchivedEndsRead read_archived_ends(FileSystem& files, const std::string& archive,
+                                    std::optional<std::vector<ArchivedEnd>>* ends,
+                                    std::string* why) {
+  ends->reset();
   std::string path = join_path(archive, archived_ends_name);
   std::string content;
   FileResult result = read_whole_file(files, path, &content);
-  if (result.status == FileStatus::not_found) return true;
+  if (result.status == FileStatus::not_found) return ArchivedEndsRead::ok;
   if (!result.ok()) {
     *why = could_not("read file", path, result);
-    return false;
+    return ArchivedEndsRead::unreadable;
   }
   std::string fault;
-  if (decode(content, &ends->emplace(), &fault)) return true;
+  std::vector<ArchivedEnd> found;
+  if (decode(content, &found, &fault)) {
+    *ends = std::move(found);
+    return ArchivedEndsRead::ok;
+  }
   *why = "file \"" + path + "\" " + fault +
          "\nHINT:  It says up to where the log was archived. Without it that is not known: what "
          "the logs hold can be restored when the file is taken away.";
-  return false;
+  return ArchivedEndsRead::damaged;
 }
 
 FileResult write_archived_ends(FileSystem& files, const std::string& archive,

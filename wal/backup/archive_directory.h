@@ -31,9 +31,15 @@ struct ArchivedEnd {
 // own lost+found, say, is none of ours. False: `why`; `*call_failed`: and it may go better.
 bool list_archive(FileSystem& files, const std::string& archive, std::vector<LogDirectory>* logs,
                   bool* call_failed, std::string* why);
-// There are none in an archive of an earlier version. False: `why`.
-bool read_archived_ends(FileSystem& files, const std::string& archive,
-                        std::optional<std::vector<ArchivedEnd>>* ends, std::string* why);
+enum class ArchivedEndsRead {
+  ok,  // or there are none, as in an archive of an earlier version
+  unreadable,
+  damaged,  // or of a later version: none
+};
+// `why`, unless it is ok.
+ArchivedEndsRead read_archived_ends(FileSystem& files, const std::string& archive,
+                                    std::optional<std::vector<ArchivedEnd>>* ends,
+                                    std::string* why);
 
 // Atomically and durably; what they name is durable.
 FileResult write_archived_ends(FileSystem& files, const std::string& archive,

@@ -26,7 +26,7 @@ FileResult read_first_block(FileSystem& files, const LogDirectory& log, uint64_t
 }
 
 bool ArchivedStarts::list(const LogDirectory& log, std::vector<uint64_t>* numbers) {
-  if (!note(log.list_segments(numbers), log.path())) return false;
+  if (!failure_.note(log.list_segments(numbers), log.path())) return false;
   std::ranges::reverse(*numbers);
   return true;
 }
@@ -35,14 +35,7 @@ bool ArchivedStarts::list(const LogDirectory& log, std::vector<uint64_t>* number
 bool ArchivedStarts::read_first(const LogDirectory& log, uint64_t segment,
                                 std::optional<BlockHeader>* first, std::optional<LogBegin>* begin) {
   FileResult result = read_first_block(files_, log, segment, first, begin);
-  return result.status == FileStatus::not_found || note(result, log.segment_path(segment));
-}
-
-bool ArchivedStarts::note(const FileResult& result, const std::string& path) {
-  if (result.ok()) return true;
-  failure_ = result;
-  failed_path_ = path;
-  return false;
+  return result.status == FileStatus::not_found || failure_.note(result, log.segment_path(segment));
 }
 
 // A start begins with a segment of its own, mostly one of the last.
@@ -132,7 +125,7 @@ std::optional<ArchivedStarts::Part> ArchivedStarts::part_in(const LogDirectory& 
     std::string path = log.segment_path(number);
     SegmentScan scan =
         scan_segment(files_, path, number, log.log(), {.keep_all = true, .closed_at = {}});
-    if (!note(scan.result, path) || scan.runs.empty()) return std::nullopt;
+    if (!failure_.note(scan.result, path) || scan.runs.empty()) return std::nullopt;
     const BlockRun& run = scan.runs.front();
     if (!part) {
       part.emplace();
@@ -152,23 +145,27 @@ std::optional<ArchivedStarts::Part> ArchivedStarts::part_in(const LogDirectory& 
   return part;
 }
 
-// Its last segment tells: where that begins with its begin block there is none before.
+// Its last segment tells: where that begins with its begin block there is none before. One whose
+// first block is damaged may be its last, too.
 void ArchivedStarts::add_extent(const LogDirectory& log, uint64_t tag, Extent* extent) {
   std::vector<uint64_t> numbers;
   if (!list(log, &numbers)) return;
   for (uint64_t number : numbers) {
     std::optional<BlockHeader> first;
     if (!read_first(log, number, &first, nullptr)) return;
-    if (!first || first->incarnation_tag != tag) continue;
+    if (first && first->incarnation_tag != tag) continue;
     std::string path = log.segment_path(number);
     SegmentScan scan =
         scan_segment(files_, path, number, log.log(), {.keep_all = true, .closed_at = {}});
-    if (!note(scan.result, path)) return;
+    if (!failure_.note(scan.result, path)) return;
+    bool any = false;
     for (const BlockRun& run : scan.runs) {
+      if (run.incarnation_tag != tag) continue;
+      any = true;
       extent->has_data |= !run.only_begins;
       extent->recorded = std::max(extent->recorded, run.recorded);
     }
-    return;
+    if (any) return;
   }
 }
 

@@ -16,6 +16,21 @@
 
 namespace pgsilo {
 
+// The last read that failed, of which file or directory.
+struct ReadFailure {
+  FileResult result;
+  std::string path;
+
+  bool happened() const { return !result.ok(); }
+  // False: it failed.
+  bool note(const FileResult& read, const std::string& of) {
+    if (read.ok()) return true;
+    result = read;
+    path = of;
+    return false;
+  }
+};
+
 class ArchivedStarts {
  public:
   // Those of an archive, and of the server it follows, whose begin blocks tell as well. `restored`:
@@ -56,9 +71,7 @@ class ArchivedStarts {
   // have of it, it has.
   bool holds(const BlockHeader& block, Epoch counted, std::string* damaged);
 
-  // What could not be read, of which file or directory.
-  const FileResult& failure() const { return failure_; }
-  const std::string& failed_path() const { return failed_path_; }
+  const ReadFailure& failure() const { return failure_; }
 
  private:
   // What one log has of a start, as far as it tells how far the start got.
@@ -82,7 +95,6 @@ class ArchivedStarts {
   bool list(const LogDirectory& log, std::vector<uint64_t>* numbers);
   bool read_first(const LogDirectory& log, uint64_t segment, std::optional<BlockHeader>* first,
                   std::optional<LogBegin>* begin);
-  bool note(const FileResult& result, const std::string& path);
   std::optional<LogBegin> begin_in(const LogDirectory& log, uint64_t tag);
   std::optional<uint64_t> number_of(uint64_t tag);
   std::optional<Part> part_in(const LogDirectory& log, uint64_t tag, Epoch counted);
@@ -104,8 +116,7 @@ class ArchivedStarts {
   // Segments whose first block is damaged, of logs that seem to have nothing of a start.
   std::vector<std::string> beginless_;
   bool began_here_ = false;  // the start that is looked at, when the archive was there
-  FileResult failure_;
-  std::string failed_path_;
+  ReadFailure failure_;
 };
 
 // Whether they were written in one start of the server.

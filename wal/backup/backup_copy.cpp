@@ -183,7 +183,7 @@ bool add_archive(FileSystem& files, const std::string& archive, BackupSource* so
   std::vector<LogDirectory> directories;
   bool call_failed = false;
   if (!list_archive(files, archive, &directories, &call_failed, why) ||
-      !read_archived_ends(files, archive, &source->archived_ends, why)) {
+      read_archived_ends(files, archive, &source->archived_ends, why) != ArchivedEndsRead::ok) {
     return false;
   }
   for (const LogDirectory& log : directories) source->archive_directories.push_back(log.path());

@@ -28,6 +28,10 @@ bool LogArchive::fail(const std::string& what, const std::string& path, const Fi
   return false;
 }
 
+bool LogArchive::fail_to_read(const ReadFailure& failure) {
+  return fail("read", failure.path, failure.result);
+}
+
 bool LogArchive::open(std::string* why) {
   call_failed_ = false;
   known_ = is_its_own() && lock() && find_logs();
@@ -67,7 +71,7 @@ bool LogArchive::lock() {
 
 bool LogArchive::find_logs() {
   logs_.clear();
-  looked_behind_.reset();
+  judged_for_.reset();
   FileResult result = files_.sync_directory(directory_);
   if (!result.ok()) return fail("sync directory", directory_, result);
   std::vector<LogDirectory> directories;
@@ -117,7 +121,7 @@ bool LogArchive::copy(const BackupSource& source, const LogSlot& slot, std::stri
   // Of its own epoch a new slot's checkpoint has a part only.
   had_ = Epoch(std::max<uint64_t>(slot.restart.value(), 1) - 1);
   bool done = (known_ || find_logs()) && find_source(source) && begin_notes() &&
-              leave_unfinished_starts() && copy_all(slot) && note_ends();
+              is_of_one_history() && copy_all(slot) && note_ends();
   known_ = done;
   if (!done) *why = why_;
   return done;
@@ -133,18 +137,17 @@ bool LogArchive::find_source(const BackupSource& source) {
                   {FileStatus::not_found, 0});
     source_.push_back(std::move(log));
   }
-  return find_restored(source.data_directory) && find_named(source.data_directory);
+  return find_restored(source.data_directory) && find_control(source.data_directory);
 }
 
 // A file that is damaged tells nothing, and is the server's to refuse.
-bool LogArchive::find_named(const std::string& data_directory) {
+bool LogArchive::find_control(const std::string& data_directory) {
   ControlFile control;
   FileResult failure;
   ControlRead read = read_control_file(files_, data_directory, &control, &failure);
   if (read == ControlRead::unreadable)
     return fail("read file", join_path(data_directory, control_file_name), failure);
-  named_.clear();
-  if (read == ControlRead::ok) named_ = std::move(control.incarnations);
+  control_ = read == ControlRead::ok ? std::move(control) : ControlFile{};
   return true;
 }
 
@@ -163,6 +166,7 @@ bool LogArchive::find_restored(const std::string& data_directory) {
     return false;
   }
   restored_ = {label.control.incarnations.back().id, label.stop};
+  restored_start_ = label.control.incarnations.back().number;
   return true;
 }
 

@@ -30,6 +30,8 @@
 
 namespace pgsilo {
 
+class UnfinishedStarts;
+
 class LogArchive {
  public:
   LogArchive(FileSystem& files, std::string directory);
@@ -77,6 +79,7 @@ class LogArchive {
   };
 
   bool fail(const std::string& what, const std::string& path, const FileResult& result);
+  bool fail_to_read(const ReadFailure& failure);
   bool is_its_own();
   bool lock();
   bool find_logs();
@@ -86,10 +89,13 @@ class LogArchive {
   bool note_ends();
   bool find_source(const BackupSource& source);
   bool find_restored(const std::string& data_directory);
-  bool find_named(const std::string& data_directory);
-  bool leave_unfinished_starts();
-  bool step_back_behind_all(std::optional<std::vector<ArchivedEnd>> ends);
-  bool went_on_from_there(const Log& log);
+  bool find_control(const std::string& data_directory);
+  bool is_of_one_history();
+  bool read_ends(std::optional<std::vector<ArchivedEnd>>* ends);
+  bool judge_ends(std::optional<std::vector<ArchivedEnd>> ends);
+  bool judge_end(Log& log, UnfinishedStarts& starts);
+  bool judge_beginless(const Log& log, UnfinishedStarts& starts);
+  bool holds_others(const Log& log, uint64_t start);
   bool step_back(Log& log);
   bool set_aside();
   Log* log_of(const LogDirectory& source);
@@ -130,9 +136,10 @@ class LogArchive {
   std::vector<std::unique_ptr<LogDirectory>> source_;
   std::optional<std::vector<ArchivedEnd>> noted_ends_;  // on disk, if this one wrote them
   std::optional<HistoryPoint> restored_;  // the state that the server was restored to, if it was
-  std::optional<HistoryPoint> looked_behind_;  // that one, since logs_ were found
-  std::vector<Incarnation> named_;             // that its control file knows
-  Epoch had_;                                  // the slot had moved on to it
+  uint64_t restored_start_ = 0;           // of whose start that is, if so
+  ControlFile control_;                   // the server's; empty if it is damaged
+  std::optional<Uuid> judged_for_;        // its start for which logs_ were judged as they are
+  Epoch had_;                             // the slot had moved on to it
   std::vector<Left> to_leave_;
   std::vector<std::string> left_;
   uint64_t copied_bytes_ = 0;

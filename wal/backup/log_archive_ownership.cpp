@@ -29,7 +29,7 @@ bool LogArchive::gave_way(const Log& log, uint64_t start, const LogBegin& now) {
   const ArchivedStarts::Extent archived = known.extent(tag);
   std::optional<LogBegin> own = known.begin_of(tag);
   std::optional<Epoch> counted = known.counted(log.first, now);
-  if (!known.failure().ok()) return fail("read", known.failed_path(), known.failure());
+  if (known.failure().happened()) return fail_to_read(known.failure());
   // One that died before the control file named it left its number.
   if (start == log.first.incarnation)
     return stood_alone && own && own->parent == now.parent && !archived.has_data;

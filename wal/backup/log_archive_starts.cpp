@@ -20,14 +20,14 @@ std::vector<const LogDirectory*> LogArchive::server_logs() const {
 }
 
 ArchivedStarts LogArchive::starts() const {
-  return {files_, archived_logs(), server_logs(), restored_, named_, had_};
+  return {files_, archived_logs(), server_logs(), restored_, control_.incarnations, had_};
 }
 
 // Who restores finds out what a start went on from by the begin blocks of those before it.
 bool LogArchive::rests_on_what_was_had(const LogBegin& start) {
   ArchivedStarts known = starts();
   std::optional<ArchivedStarts::Unfounded> found = known.unfounded(start);
-  if (!known.failure().ok()) return fail("read", known.failed_path(), known.failure());
+  if (known.failure().happened()) return fail_to_read(known.failure());
   if (!found) return true;
   return never_archived("start " + std::to_string(found->start) +
                         " of the server went on from epoch " +
@@ -48,7 +48,7 @@ bool LogArchive::is_whole(const Log& log, const LogBegin& successor) {
   std::string damaged;
   std::optional<Epoch> counted = known.counted(log.first, successor);
   bool holds = !counted || known.holds(log.first, *counted, &damaged);
-  if (!known.failure().ok()) return fail("read", known.failed_path(), known.failure());
+  if (known.failure().happened()) return fail_to_read(known.failure());
   if (holds) return true;
   if (damaged.empty())
     return never_archived("a log of start " + std::to_string(log.first.incarnation) +

@@ -5,48 +5,42 @@
 
 namespace pgsilo {
 
-// What the control file names is the server's. Of all others the begin blocks are asked, which are
+// What the control file knows is the server's. Of all others the begin blocks are asked, which are
 // looked for once.
 ArchivedStart UnfinishedStarts::judge(const BlockHeader& first) {
-  if (is_named(first.incarnation_tag)) return ArchivedStart::its;
-  if (!std::exchange(looked_, true)) {
-    find_begins();
-    find_own();
-  }
-  ArchivedStart found = judge_behind(first.incarnation_tag);
-  bool others = found == ArchivedStart::its && !is_its(first.incarnation_tag) &&
-                is_second_of_its_number(first);
+  if (control_.incarnations.empty() || is_listed(first.incarnation_tag)) return ArchivedStart::its;
+  if (!std::exchange(looked_, true) && find_begins()) find_own();
+  ArchivedStart found = restored_ ? judge_behind(first.incarnation_tag) : ArchivedStart::its;
+  bool others = found == ArchivedStart::its && is_others(first);
   return others ? ArchivedStart::others : found;
 }
 
-bool UnfinishedStarts::is_named(uint64_t tag) const {
-  return std::ranges::any_of(
-      named_, [&](const Incarnation& each) { return short_identity(each.id) == tag; });
+bool UnfinishedStarts::is_listed(uint64_t tag) const {
+  auto is_it = [&](const auto& each) { return short_identity(each.id) == tag; };
+  return std::ranges::any_of(control_.incarnations, is_it) ||
+         std::ranges::any_of(control_.own_starts, is_it);
 }
 
-void UnfinishedStarts::find_begins() {
-  for (const LogDirectory* log : archived_) {
-    if (!add_begins(*log, false)) return;
-  }
-  for (const LogDirectory* log : server_) {
-    if (!add_begins(*log, true)) return;
-  }
+bool UnfinishedStarts::find_begins() {
+  return std::ranges::all_of(archived_, [&](const auto* log) { return add_begins(*log, false); }) &&
+         std::ranges::all_of(server_, [&](const auto* log) { return add_begins(*log, true); });
 }
 
 // A segment may have gone since it was listed. What lies before the restored state nobody asks for.
 bool UnfinishedStarts::add_begins(const LogDirectory& log, bool is_servers) {
   std::vector<uint64_t> numbers;
-  if (!note(log.list_segments(&numbers), log.path())) return false;
+  if (!failure_.note(log.list_segments(&numbers), log.path())) return false;
   for (uint64_t number : std::views::reverse(numbers)) {
     std::optional<BlockHeader> first;
     std::optional<LogBegin> begin;
     FileResult result = read_first_block(files_, log, number, &first, &begin);
     if (result.status == FileStatus::not_found) continue;
-    if (!note(result, log.segment_path(number))) return false;
+    if (!failure_.note(result, log.segment_path(number))) return false;
     if (!begin) continue;
-    if (begin->first_epoch <= restored_.durable) break;
+    if (restored_ && begin->first_epoch <= restored_->durable) break;
     Begin& known = begins_[short_identity(begin->incarnation)];
     known.says = *std::move(begin);
+    known.number = first->incarnation;
     known.in_server |= is_servers;
     known.archived += is_servers ? 0 : 1;
   }
@@ -55,42 +49,53 @@ bool UnfinishedStarts::add_begins(const LogDirectory& log, bool is_servers) {
 
 // By what each went on from, as far as that is known.
 void UnfinishedStarts::find_own() {
-  if (named_.empty()) return;
-  uint64_t tag = short_identity(named_.back().id);
-  HistoryPoint parent = named_.back().parent;
-  while (std::ranges::find(own_, tag) == own_.end()) {
-    own_.push_back(tag);
-    knows_own_ = parent == restored_;
+  const std::vector<Incarnation>& named = control_.incarnations;
+  uint64_t tag = short_identity(named.back().id);
+  HistoryPoint parent = named.back().parent;
+  while (own_.insert(tag).second) {
+    knows_own_ = restored_ && parent == *restored_;
     tag = short_identity(parent.incarnation);
-    auto named = std::ranges::find(named_, parent.incarnation, &Incarnation::id);
+    auto still = std::ranges::find(named, parent.incarnation, &Incarnation::id);
     auto begun = begins_.find(tag);
-    if (knows_own_ || (named == named_.end() && begun == begins_.end())) return;
-    parent = named != named_.end() ? named->parent : begun->second.says.parent;
+    if (knows_own_ || (still == named.end() && begun == begins_.end())) return;
+    parent = still != named.end() ? still->parent : begun->second.says.parent;
   }
 }
 
 bool UnfinishedStarts::is_its(uint64_t tag) const {
   auto begun = begins_.find(tag);
-  return is_named(tag) || std::ranges::find(own_, tag) != own_.end() ||
+  return is_listed(tag) || own_.contains(tag) ||
          (begun != begins_.end() && begun->second.in_server);
 }
 
+// Those that it rests on first, which may be thousands.
 ArchivedStart UnfinishedStarts::judge_behind(uint64_t tag) {
-  auto begun = begins_.find(tag);
-  if (begun == begins_.end() || begun->second.archived == 0) return ArchivedStart::its;
-  auto [known, is_new] = judged_.emplace(tag, ArchivedStart::its);
-  if (is_new) known->second = find(tag, begun->second);
-  return known->second;
+  std::vector<std::pair<uint64_t, const Begin*>> chain;
+  for (uint64_t next = tag;;) {
+    auto begun = begins_.find(next);
+    bool is_new = begun != begins_.end() && begun->second.archived != 0 &&
+                  judged_.emplace(next, ArchivedStart::its).second;
+    if (!is_new) break;
+    chain.emplace_back(next, &begun->second);
+    next = short_identity(begun->second.says.parent.incarnation);
+  }
+  for (const auto& [each, begin] : std::views::reverse(chain)) judged_[each] = find(each, *begin);
+  return judged(tag);
+}
+
+ArchivedStart UnfinishedStarts::judged(uint64_t tag) const {
+  auto found = judged_.find(tag);
+  return found == judged_.end() ? ArchivedStart::its : found->second;
 }
 
 // A start that the server had, and of which nothing counted, is none that another one rests on, and
 // no state of it is there. Where a start between is not known, any may have been the server's.
 ArchivedStart UnfinishedStarts::find(uint64_t tag, const Begin& begin) {
   const HistoryPoint& parent = begin.says.parent;
-  if (is_its(tag) || parent.durable < restored_.durable) return ArchivedStart::its;
-  ArchivedStart before = parent == restored_ ? ArchivedStart::unfinished : ArchivedStart::others;
-  if (parent.incarnation != restored_.incarnation)
-    before = judge_behind(short_identity(parent.incarnation));
+  if (is_its(tag) || parent.durable < restored_->durable) return ArchivedStart::its;
+  ArchivedStart before = parent == *restored_ ? ArchivedStart::unfinished : ArchivedStart::others;
+  if (parent.incarnation != restored_->incarnation)
+    before = judged(short_identity(parent.incarnation));
   if (before == ArchivedStart::its) return ArchivedStart::its;
   if (is_there(tag, begin)) return knows_own_ ? ArchivedStart::others : ArchivedStart::its;
   bool unfinished = before == ArchivedStart::unfinished && !was_archived(tag);
@@ -112,31 +117,65 @@ bool UnfinishedStarts::is_there(uint64_t tag, const Begin& begin) {
   block.incarnation_tag = tag;
   std::string damaged;
   bool holds = known.holds(block, begin.says.first_epoch, &damaged);
-  note(known.failure(), known.failed_path());
+  failure_.note(known.failure().result, known.failure().path);
   return holds;
 }
 
-// Of two with a number that both have data one is another copy's.
-bool UnfinishedStarts::is_second_of_its_number(const BlockHeader& first) {
-  bool second = std::ranges::any_of(named_, [&](const Incarnation& each) {
-    return each.number == first.incarnation && each.id != Uuid{};
+// One that died before the control file named it has a begin block alone.
+bool UnfinishedStarts::is_others(const BlockHeader& first) {
+  if (is_its(first.incarnation_tag)) return false;
+  return (has_its_number(first.incarnation) || is_left_out(first)) &&
+         has_data(first.incarnation_tag);
+}
+
+// A start that the server has gets no number twice, and none has a later one than the present.
+bool UnfinishedStarts::has_its_number(uint64_t number) const {
+  bool is_named = std::ranges::any_of(control_.incarnations, [&](const Incarnation& each) {
+    return each.number == number && each.id != Uuid{};
   });
-  if (!second) return false;
+  return is_named || number > control_.last_incarnation ||
+         std::ranges::any_of(begins_, [&](const auto& each) {
+           return each.second.number == number && is_its(each.first);
+         });
+}
+
+// Where the control file lists all starts behind one that this one came after: behind that to which
+// the server was restored, or any from which this one went on.
+bool UnfinishedStarts::is_left_out(const BlockHeader& first) const {
+  const std::vector<OwnStart>& own = control_.own_starts;
+  auto not_copied = static_cast<size_t>(std::ranges::count(own, false, &OwnStart::copied));
+  if (restored_ && first.incarnation > restored_start_ &&
+      lists_all_behind(restored_start_, not_copied)) {
+    return true;
+  }
+  Epoch before = Epoch(UINT64_MAX);
+  for (auto begun = begins_.find(first.incarnation_tag);
+       begun != begins_.end() && begun->second.says.first_epoch < before;) {
+    before = begun->second.says.first_epoch;
+    const Uuid& parent = begun->second.says.parent.incarnation;
+    begun = begins_.find(short_identity(parent));
+    auto listed = std::ranges::find(own, parent, &OwnStart::id);
+    if (begun != begins_.end() && listed != own.end())
+      return lists_all_behind(begun->second.number, static_cast<size_t>(own.end() - listed) - 1);
+  }
+  return false;
+}
+
+// Each start got the next number; those of versions that kept no list, or that have fallen out of
+// it, are missing.
+bool UnfinishedStarts::lists_all_behind(uint64_t number, size_t listed) const {
+  return number + listed == control_.last_incarnation;
+}
+
+bool UnfinishedStarts::has_data(uint64_t tag) {
   ArchivedStarts known = starts();
-  const ArchivedStarts::Extent archived = known.extent(first.incarnation_tag);
-  note(known.failure(), known.failed_path());
+  const ArchivedStarts::Extent archived = known.extent(tag);
+  failure_.note(known.failure().result, known.failure().path);
   return archived.has_data;
 }
 
 ArchivedStarts UnfinishedStarts::starts() const {
-  return {files_, archived_, {}, restored_, {}, restored_.durable};
-}
-
-bool UnfinishedStarts::note(const FileResult& result, const std::string& path) {
-  if (result.ok()) return true;
-  failure_ = result;
-  failed_path_ = path;
-  return false;
+  return {files_, archived_, {}, restored_, {}, restored_ ? restored_->durable : Epoch()};
 }
 
 }  // namespace pgsilo

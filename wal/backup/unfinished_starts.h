@@ -1,17 +1,19 @@
-// Starts at the ends of an archive's logs whose server was lost, and restored to the state before
-// them: those of which nothing counts, for the archiver was killed while it copied them, and those
-// that count, which are another copy's of the database. Thread safety: none; one owner.
+// Starts at the ends of an archive's logs that are not the server's: where it was lost, and
+// restored to the state before them, those of which nothing counts, for the archiver was killed
+// while it copied them; and those of another copy of the database. Thread safety: none; one owner.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "wal/backup/archive_directory.h"
 #include "wal/backup/archived_starts.h"
+#include "wal/layout/control_file.h"
 
 namespace pgsilo {
 
@@ -23,58 +25,65 @@ enum class ArchivedStart {
 
 class UnfinishedStarts {
  public:
-  // Of an archive, and of the server that was restored. `named`: those that the server's control
-  // file knows yet. `ends`: up to where all was archived once; none: that is not known.
+  // Of an archive, and of the server. `restored`: the state that it was restored to, if it was, in
+  // the start `restored_start`. `control`: its control file. `ends`: up to where all was archived
+  // once; none: that is not known.
   UnfinishedStarts(FileSystem& files, std::vector<const LogDirectory*> archived,
-                   std::vector<const LogDirectory*> server, HistoryPoint restored,
-                   std::vector<Incarnation> named, std::optional<std::vector<ArchivedEnd>> ends)
+                   std::vector<const LogDirectory*> server, std::optional<HistoryPoint> restored,
+                   uint64_t restored_start, const ControlFile& control,
+                   std::optional<std::vector<ArchivedEnd>> ends)
       : files_(files),
         archived_(std::move(archived)),
         server_(std::move(server)),
         restored_(restored),
-        named_(std::move(named)),
+        restored_start_(restored_start),
+        control_(control),
         ends_(std::move(ends)) {}
 
   // Whose the start is that wrote `first`, an archived block.
   ArchivedStart judge(const BlockHeader& first);
 
-  // What could not be read, of which file or directory: then no answer counts.
-  const FileResult& failure() const { return failure_; }
-  const std::string& failed_path() const { return failed_path_; }
+  // Then no answer counts.
+  const ReadFailure& failure() const { return failure_; }
 
  private:
   struct Begin {
     LogBegin says;
+    uint64_t number = 0;  // the start's
     size_t archived = 0;  // logs of the archive that have it
     bool in_server = false;
   };
 
-  bool is_named(uint64_t tag) const;
-  void find_begins();
+  bool is_listed(uint64_t tag) const;
+  bool find_begins();
   bool add_begins(const LogDirectory& log, bool is_servers);
   void find_own();
   bool is_its(uint64_t tag) const;
   ArchivedStart judge_behind(uint64_t tag);
   ArchivedStart find(uint64_t tag, const Begin& begin);
+  ArchivedStart judged(uint64_t tag) const;
   bool was_archived(uint64_t tag) const;
   bool is_there(uint64_t tag, const Begin& begin);
-  bool is_second_of_its_number(const BlockHeader& first);
+  bool is_others(const BlockHeader& first);
+  bool has_its_number(uint64_t number) const;
+  bool is_left_out(const BlockHeader& first) const;
+  bool lists_all_behind(uint64_t number, size_t listed) const;
+  bool has_data(uint64_t tag);
   ArchivedStarts starts() const;
-  bool note(const FileResult& result, const std::string& path);
 
   FileSystem& files_;
   const std::vector<const LogDirectory*> archived_;
   const std::vector<const LogDirectory*> server_;
-  const HistoryPoint restored_;
-  const std::vector<Incarnation> named_;
+  const std::optional<HistoryPoint> restored_;
+  const uint64_t restored_start_;
+  const ControlFile& control_;
   const std::optional<std::vector<ArchivedEnd>> ends_;
   bool looked_ = false;               // for begins_ and own_
-  std::map<uint64_t, Begin> begins_;  // since that state, by tag
-  std::vector<uint64_t> own_;         // starts from the restored state to the present one
-  bool knows_own_ = false;            // all of them
+  std::map<uint64_t, Begin> begins_;  // since that state, or all, by tag
+  std::set<uint64_t> own_;            // from the present start back, as far as parents are known
+  bool knows_own_ = false;            // all since the restored state
   std::map<uint64_t, ArchivedStart> judged_;
-  FileResult failure_;
-  std::string failed_path_;
+  ReadFailure failure_;
 };
 
 }  // namespace pgsilo

@@ -1,0 +1,206 @@
+// Servers that are archived into an archive that has another history of the same database: a copy
+// by hand of a server that goes on, too, and one restored to a state from which another went on. Of
+// two starts with a number nothing could be restored.
+#include "tests/crash/archive_bed.h"
+
+namespace pgsilo {
+namespace {
+
+class OtherHistoriesTest : public ArchiveEndsTest {
+ protected:
+  bool archive_of(LoggedEngine& engine, const WalOptions& used, const std::string& data,
+                  LogArchive* archiver = nullptr) {
+    LogArchive own(*disk_, "/archive");
+    if (slots(engine).status().empty()) {
+      EXPECT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
+    }
+    const Epoch durable = engine.wal().durable_epoch();
+    if (archiver == nullptr && !own.open(&why_)) return false;
+    LogArchive& used_one = archiver == nullptr ? own : *archiver;
+    if (!used_one.copy(running(used, data), slots(engine).status().front().slot, &why_))
+      return false;
+    EXPECT_EQ(slots(engine).advance("archive", durable, 1).outcome, SlotOutcome::ok);
+    return true;
+  }
+
+  void expect_refused(LoggedEngine& engine, const WalOptions& used, const std::string& data,
+                      const std::string& words, LogArchive* archiver = nullptr) {
+    const auto before = files_of("/archive");
+    const LogSlot slot =
+        slots(engine).status().empty() ? LogSlot{} : slots(engine).status().front().slot;
+    for (int turn = 0; turn < 2; ++turn) {
+      why_.clear();
+      EXPECT_FALSE(archive_of(engine, used, data, archiver));
+      EXPECT_NE(why_.find(words), std::string::npos) << why_;
+    }
+    if (!slot.name.empty()) {
+      EXPECT_EQ(slots(engine).status().front().slot.restart, slot.restart);
+    }
+    EXPECT_TRUE(files_of("/archive") == before);
+  }
+
+  // With durable work of each worker.
+  void live_archived(const WalOptions& used, const std::string& data,
+                     LogArchive* archiver = nullptr) {
+    LoggedEngine engine(*disk_, data, used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    for (unsigned worker = 0; worker < used.workers; ++worker)
+      ASSERT_NO_FATAL_FAILURE(log_to_one(engine, worker));
+    ASSERT_TRUE(archive_of(engine, used, data, archiver)) << why_;
+    stop_with_nothing_to_replay(engine);
+  }
+
+  void live_unarchived(const WalOptions& used, const std::string& data) {
+    LoggedEngine engine(*disk_, data, used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(work(engine, 3));
+    stop_with_nothing_to_replay(engine);
+  }
+
+  void live_refused(const WalOptions& used, const std::string& data, const std::string& words) {
+    LoggedEngine engine(*disk_, data, used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(work(engine, 3));
+    ASSERT_NO_FATAL_FAILURE(expect_refused(engine, used, data, words));
+    stop_with_nothing_to_replay(engine);
+  }
+
+  // All that is archived of a log, or what its first block tells.
+  void lose_of_archive(const std::string& log, bool all) {
+    for (const auto& [path, content] : files_of(log)) {
+      if (all) {
+        ASSERT_TRUE(disk_->remove(path).ok());
+      } else if (path.ends_with(segment_name(1))) {
+        damage(path, 8);
+      }
+    }
+  }
+
+  void copy_server() {
+    for (const auto& [path, content] : files_of("/data"))
+      ASSERT_NO_FATAL_FAILURE(
+          write_test_file(*disk_, "/copy" + path.substr(std::string("/data").size()), content));
+  }
+
+  void expect_last_state() {
+    std::optional<Content> found = last_archived(options(3), "/read_back");
+    ASSERT_TRUE(found) << why_;
+    EXPECT_TRUE(*found == states_.back().content);
+  }
+};
+
+const char went_on[] = "another history went on from there, with start 2 in ";
+const char others_start[] = "written by another copy of this database";
+
+// The archive has lost some of the other history, so that nothing of that could be restored; and
+// the control file forgets with each checkpoint what the server had before.
+TEST_F(OtherHistoriesTest, AreKnownInLaterStarts) {
+  for (bool all : {true, false}) {
+    for (int first : {1, 2, 3}) {
+      for (unsigned logs : {2, 6}) {
+        if (all && logs == 2) continue;
+        SCOPED_TRACE(std::to_string(all) + std::to_string(first) + std::to_string(logs));
+        begin(300);
+        ASSERT_NO_FATAL_FAILURE(archive_first_start());
+        ASSERT_NO_FATAL_FAILURE(live_archived(with(logs), "/data"));
+        ASSERT_NO_FATAL_FAILURE(
+            lose_of_archive(logs == 2 ? "/archive/wal2" : "/archive/wal3", all));
+        WalOptions copys = options(1);
+        ASSERT_NO_FATAL_FAILURE(restore_copy(&copys));
+        for (int start = 1; start < first; ++start)
+          ASSERT_NO_FATAL_FAILURE(live_unarchived(copys, "/copy"));
+        for (int start = 0; start < 3; ++start)
+          ASSERT_NO_FATAL_FAILURE(live_refused(copys, "/copy", went_on));
+      }
+    }
+  }
+}
+
+// Its label is not needed any more, and may be removed.
+TEST_F(OtherHistoriesTest, AreKnownWithoutTheLabel) {
+  for (int first : {1, 2, 3}) {
+    begin(301);
+    ASSERT_NO_FATAL_FAILURE(archive_first_start());
+    ASSERT_NO_FATAL_FAILURE(live_archived(with(6), "/data"));
+    WalOptions copys = options(1);
+    ASSERT_NO_FATAL_FAILURE(restore_copy(&copys));
+    for (int start = 1; start <= first; ++start)
+      ASSERT_NO_FATAL_FAILURE(live_unarchived(copys, "/copy"));
+    ASSERT_TRUE(disk_->remove(join_path("/copy", used_label_name)).ok());
+    for (int start = 0; start < 3; ++start)
+      ASSERT_NO_FATAL_FAILURE(live_refused(copys, "/copy", others_start)) << first;
+  }
+}
+
+// A server and a copy of it by hand go on in other logs. Who is archived first can be restored.
+TEST_F(OtherHistoriesTest, OfACopyByHandAreRefused) {
+  for (int archived : {1, 2, 3}) {
+    for (int before : {0, 1, 2, 3}) {
+      for (bool has_slot : {true, false}) {
+        SCOPED_TRACE(std::to_string(archived) + std::to_string(before) + std::to_string(has_slot));
+        begin(310);
+        ASSERT_NO_FATAL_FAILURE(archive_first_start());
+        ASSERT_NO_FATAL_FAILURE(copy_server());
+        for (int start = 0; start < archived; ++start)
+          ASSERT_NO_FATAL_FAILURE(live_archived(with(1), "/data"));
+        const std::vector<State> states = states_;
+        for (int start = 0; start < before; ++start)
+          ASSERT_NO_FATAL_FAILURE(live_unarchived(with(2), "/copy"));
+        if (!has_slot) {
+          LoggedEngine engine(*disk_, "/copy", with(2));
+          ASSERT_TRUE(engine.start()) << engine.why();
+          ASSERT_EQ(slots(engine).drop("archive", 1).outcome, SlotOutcome::ok);
+          stop_with_nothing_to_replay(engine);
+        }
+        for (int start = 0; start < 2; ++start)
+          ASSERT_NO_FATAL_FAILURE(live_refused(with(2), "/copy", others_start));
+        states_ = states;
+        ASSERT_NO_FATAL_FAILURE(expect_last_state());
+      }
+    }
+  }
+}
+
+// By an archiver that runs on while one server is stopped and the other one started.
+TEST_F(OtherHistoriesTest, AreLookedForInEachStart) {
+  begin(320);
+  ASSERT_NO_FATAL_FAILURE(archive_first_start());
+  ASSERT_NO_FATAL_FAILURE(copy_server());
+  LogArchive archiver(*disk_, "/archive");
+  ASSERT_TRUE(archiver.open(&why_)) << why_;
+  ASSERT_NO_FATAL_FAILURE(live_archived(with(1), "/data", &archiver));
+  LoggedEngine engine(*disk_, "/copy", with(2));
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(work(engine, 3));
+  expect_refused(engine, with(2), "/copy", others_start, &archiver);
+}
+
+// Starts are its own whatever its control file has forgotten: in a log that has been taken out of
+// it, and of which the archive has lost the beginning.
+TEST_F(OtherHistoriesTest, AreNotTheServersOwn) {
+  for (bool restored : {false, true}) {
+    for (bool damaged : {false, true}) {
+      SCOPED_TRACE(std::to_string(restored) + std::to_string(damaged));
+      begin(330);
+      ASSERT_NO_FATAL_FAILURE(archive_first_start());
+      WalOptions used = with(1);
+      std::string data = "/data";
+      if (restored) {
+        ASSERT_NO_FATAL_FAILURE(restore_copy(&used));
+        data = "/copy";
+      }
+      WalOptions both = used;
+      both.log_directories.push_back("another");
+      both.workers = 2;
+      for (int start = 0; start < 2; ++start) ASSERT_NO_FATAL_FAILURE(live_archived(both, data));
+      if (damaged) {
+        ASSERT_NO_FATAL_FAILURE(lose_of_archive("/archive/wal2", /*all=*/false));
+      }
+      for (int start = 0; start < 4; ++start)
+        ASSERT_NO_FATAL_FAILURE(live_archived(used, data)) << start;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pgsilo
