@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "wal/log/log_begin.h"
@@ -58,6 +59,11 @@ class Extension {
         }
       }
     }
+    for (const auto& [name, start] : starts_) {
+      if (start.incarnation.number == 0) continue;
+      by_id_.emplace(start.incarnation.id, &start);
+      by_parent_.emplace(start.incarnation.parent.incarnation, &start);
+    }
     return true;
   }
 
@@ -82,9 +88,10 @@ class Extension {
 
   // Of two with a number one was never named, so it has no data; or there are two histories.
   bool is_the_only_one(const BlockRun& run) const {
-    return std::ranges::none_of(starts_, [&](const auto& each) {
-      const auto& [number, tag] = each.first;
-      return each.second.has_data && number == run.incarnation && tag != run.incarnation_tag;
+    auto first = starts_.lower_bound({run.incarnation, 0});
+    auto end = starts_.upper_bound({run.incarnation, UINT64_MAX});
+    return std::none_of(first, end, [&](const auto& each) {
+      return each.second.has_data && each.first.second != run.incarnation_tag;
     });
   }
 
@@ -140,45 +147,29 @@ class Extension {
     }
   }
 
-  static bool goes_on_from(const Start& later, const Uuid& start) {
-    return later.incarnation.number != 0 && later.incarnation.parent.incarnation == start;
-  }
-
   // Some of it does, as a later one says.
   bool counts(const Start& start) const {
-    return start.incarnation.number != 0 && std::ranges::any_of(starts_, [&](const auto& each) {
-             const Start& later = each.second;
-             return goes_on_from(later, start.incarnation.id) &&
-                    later.incarnation.parent.durable >= start.incarnation.first_epoch;
-           });
+    if (start.incarnation.number == 0) return false;
+    auto [first, end] = by_parent_.equal_range(start.incarnation.id);
+    return std::any_of(first, end, [&](const auto& later) {
+      return later.second->incarnation.parent.durable >= start.incarnation.first_epoch;
+    });
   }
 
   bool rests_on_what_is_there(const Start& start) const {
     const ControlFile& control = label_.control;
-    return goes_on_from(start, control.checkpoint.incarnation_id) ||
-           std::ranges::any_of(control.incarnations,
-                               [&](const auto& each) { return goes_on_from(start, each.id); }) ||
-           std::ranges::any_of(starts_, [&](const auto& each) {
-             return goes_on_from(start, each.second.incarnation.id);
-           });
+    const Uuid& parent = start.incarnation.parent.incarnation;
+    return parent == control.checkpoint.incarnation_id || by_id_.contains(parent) ||
+           std::ranges::find(control.incarnations, parent, &Incarnation::id) !=
+               control.incarnations.end();
   }
 
   // The history of which `last` is the end. False: something of it is lost, which is noted.
   bool close_up_to(const Incarnation& last, ControlFile* control) {
     std::vector<Incarnation> behind = {last};
-    for (HistoryPoint parent = last.parent; parent.incarnation != copied().id;) {
-      auto found = std::ranges::find_if(starts_, [&](const auto& start) {
-        return start.second.incarnation.id == parent.incarnation;
-      });
-      if (found == starts_.end()) return is_stray(behind.back());
-      Incarnation closed = found->second.incarnation;
-      closed.closed = true;
-      closed.durable = parent.durable;
-      // It may have made a checkpoint and logged nothing.
-      if (closed.durable < closed.first_epoch) forget_lost_logs(&closed);
-      if (!is_named(closed)) return lacks_log_of(closed);
-      behind.push_back(closed);
-      parent = closed.parent;
+    if (!find_parents(&behind)) {
+      for (const Incarnation& each : behind) lead_nowhere_.insert(each.id);
+      return false;
     }
     stray_.reset();
     control->incarnations.back().closed = true;
@@ -187,6 +178,24 @@ class Extension {
     std::ranges::sort(behind, {}, &Incarnation::number);
     control->incarnations.insert(control->incarnations.end(), behind.begin(), behind.end());
     control->last_incarnation = last.number;
+    return true;
+  }
+
+  // Of the one that is there, up to the backup's. Of those that lead nowhere it was told why.
+  bool find_parents(std::vector<Incarnation>* behind) {
+    for (HistoryPoint parent = behind->back().parent; parent.incarnation != copied().id;) {
+      if (lead_nowhere_.contains(parent.incarnation)) return false;
+      auto found = by_id_.find(parent.incarnation);
+      if (found == by_id_.end()) return is_stray(behind->back());
+      Incarnation closed = found->second->incarnation;
+      closed.closed = true;
+      closed.durable = parent.durable;
+      // It may have made a checkpoint and logged nothing.
+      if (closed.durable < closed.first_epoch) forget_lost_logs(&closed);
+      if (!is_named(closed)) return lacks_log_of(closed);
+      parent = closed.parent;
+      behind->push_back(std::move(closed));
+    }
     return true;
   }
 
@@ -213,11 +222,11 @@ class Extension {
 
   // Starts before `last` of which nothing became durable: their blocks are there, and known.
   void add_lost(uint64_t last, std::vector<Incarnation>* behind) const {
+    std::set<Uuid> counting;
+    for (const Incarnation& each : *behind) counting.insert(each.id);
     for (const auto& [name, start] : starts_) {
       if (name.first >= last || !start.has_data || start.incarnation.number == 0) continue;
-      bool counts = std::ranges::any_of(
-          *behind, [&](const Incarnation& each) { return each.id == start.incarnation.id; });
-      if (counts) continue;
+      if (counting.contains(start.incarnation.id)) continue;
       behind->push_back(start.incarnation);
       behind->back().closed = true;
       forget_lost_logs(&behind->back());
@@ -236,10 +245,10 @@ class Extension {
     IncarnationParts parts = logs_.parts(control, last);
     Epoch proven = proven_epoch(control, last, parts);
     Epoch known = parts.recorded;
-    for (const auto& [name, start] : starts_) {
-      if (!goes_on_from(start, last.id)) continue;
-      proven = std::min(proven, start.incarnation.parent.durable);
-      known = std::min(known, start.incarnation.parent.durable);
+    auto [first, end] = by_parent_.equal_range(last.id);
+    for (auto later = first; later != end; ++later) {
+      proven = std::min(proven, later->second->incarnation.parent.durable);
+      known = std::min(known, later->second->incarnation.parent.durable);
     }
     if (known > proven) note_loss(last, parts, known, proven);
     if (proven < last.first_epoch && last.id != copied().id) return false;
@@ -287,6 +296,10 @@ class Extension {
   std::string& loss_;
   std::string& why_;
   std::map<StartName, Start> starts_;
+  // Of starts_, those of which a begin block is there.
+  std::map<Uuid, const Start*> by_id_;
+  std::multimap<Uuid, const Start*> by_parent_;
+  std::set<Uuid> lead_nowhere_;    // by parents that are lost
   std::optional<uint64_t> stray_;  // a start whose parents do not lead to the backup's
   bool is_detailed_ = false;       // loss_ tells epochs
 };
