@@ -36,6 +36,16 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "    bool known = file_.footer_checksum == 0 || checksum_of_footer(bytes) == file_.footer_checksum;\n",
         "    bool known = true;\n",
         "CheckpointFiles.*:SkippedBlocks.*:ScrubberTest.*"),
+    "the server's logs read that a backup's label names": (
+        "wal/backup/backup_places.cpp",
+        "    if (lies_inside(files, join_path(backup, place), backup)) found->push_back(place);\n",
+        "    found->push_back(place);\n",
+        "BackupPlaces*"),
+    "the server's checkpoint files read that a backup's label names": (
+        "wal/backup/backup_copy.cpp",
+        "    if (source_.is_backup) file.directory = places.empty() ? \"\" : places.front();\n",
+        "",
+        "BackupPlaces*"),
     "blocks that are left out not told": (
         "wal/recovery/checkpoint_loader.cpp",
         "    lost_->push_back({.relation = block.relation,\n",

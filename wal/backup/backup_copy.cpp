@@ -1,10 +1,11 @@
 #include "wal/backup/backup_copy.h"
 
-#include <algorithm>
+#include <map>
 
 #include "base/aligned_bytes.h"
 #include "base/failed_call.h"
 #include "base/file.h"
+#include "wal/backup/backup_places.h"
 #include "wal/backup/source_logs.h"
 #include "wal/checkpoint/checkpoint_format.h"
 #include "wal/layout/log_directory.h"
@@ -88,21 +89,29 @@ class Copier {
     return result.ok() || fail("sync file", to, result);
   }
 
-  // Where the label has it, or wherever it is found: directories may move. A fault is verify's
-  // business.
-  std::string find_checkpoint_file(const CheckpointFile& file) {
+  // Where the label has it, but of a backup inside of that only, or wherever it is found:
+  // directories may move. A fault is verify's business.
+  std::string find_checkpoint_file(CheckpointFile file, const std::vector<std::string>& places) {
+    if (source_.is_backup) file.directory = places.empty() ? "" : places.front();
     OpenedCheckpointFile found;
-    static_cast<void>(open_checkpoint_file(files_, source_.data_directory,
-                                           source_.checkpoint_directories, label_.control.database,
-                                           file, &found));
+    static_cast<void>(open_checkpoint_file(files_, source_.data_directory, places,
+                                           label_.control.database, file, &found));
     return found.path;
   }
 
+  bool list_checkpoint_places(std::vector<std::string>* places) {
+    const std::vector<std::string>& named = source_.checkpoint_directories;
+    if (source_.is_backup) return list_inside(files_, source_.data_directory, named, places, &why_);
+    *places = named;
+    return true;
+  }
+
   bool copy_checkpoint() {
-    if (!make_inside(checkpoint_directory)) return false;
+    std::vector<std::string> places;
+    if (!make_inside(checkpoint_directory) || !list_checkpoint_places(&places)) return false;
     for (CheckpointFile& file : label_.control.checkpoint.files) {
       std::string name = file.identity(label_.control.database).name();
-      std::string from = find_checkpoint_file(file);
+      std::string from = find_checkpoint_file(file, places);
       file.directory = checkpoint_directory;
       if (!copy_file(from, join_path(join_path(target_, checkpoint_directory), name))) return false;
     }
@@ -113,21 +122,28 @@ class Copier {
     ControlFile& control = label_.control;
     SourceLogs logs;
     if (!logs.find(files_, source_, control, &why_)) return false;
-    std::vector<Uuid> copied;
-    for (Incarnation& incarnation : control.incarnations) {
+    std::map<Uuid, std::string> names;
+    for (const Incarnation& incarnation : control.incarnations) {
       if (!needs_log(control, incarnation)) continue;
-      for (LogIdentity& log : incarnation.logs) {
-        auto known = std::find(copied.begin(), copied.end(), log.log);
-        std::string name = copied_log_name(static_cast<size_t>(known - copied.begin()));
-        if (known == copied.end()) {
-          copied.push_back(log.log);
-          report_.log_directories.push_back(name);
-          if (!copy_log(*logs.log(log.log), name)) return false;
-        }
-        log.path = name;
+      for (const LogIdentity& log : incarnation.logs) {
+        auto [name, is_new] = names.emplace(log.log, copied_log_name(names.size()));
+        if (!is_new) continue;
+        report_.log_directories.push_back(name->second);
+        if (!copy_log(*logs.log(log.log), name->second)) return false;
       }
     }
+    name_copied_logs(names);
     return true;
+  }
+
+  // For starts that need none, too: nothing in a copy shall lead to where the server has its log.
+  void name_copied_logs(const std::map<Uuid, std::string>& names) {
+    for (Incarnation& incarnation : label_.control.incarnations) {
+      for (LogIdentity& log : incarnation.logs) {
+        auto copied = names.find(log.log);
+        if (copied != names.end()) log.path = copied->second;
+      }
+    }
   }
 
   bool copy_log(const SourceLog& log, const std::string& name) {
@@ -196,13 +212,18 @@ std::string copied_log_name(size_t index) {
   return index == 0 ? "wal" : "wal" + std::to_string(index + 1);
 }
 
+// The last start's names come first: a log may have been moved since an earlier one.
 BackupSource source_of_backup(const std::string& directory, const BackupLabel& label) {
   BackupSource source{.data_directory = directory,
                       .log_directories = {},
-                      .checkpoint_directories = {checkpoint_directory}};
-  for (const Incarnation& incarnation : label.control.incarnations) {
-    for (const LogIdentity& log : incarnation.logs) source.log_directories.push_back(log.path);
+                      .checkpoint_directories = {checkpoint_directory},
+                      .is_backup = true};
+  const std::vector<Incarnation>& incarnations = label.control.incarnations;
+  for (size_t i = incarnations.size(); i-- > 0;) {
+    for (const LogIdentity& log : incarnations[i].logs) source.log_directories.push_back(log.path);
   }
+  for (const CheckpointFile& file : label.control.checkpoint.files)
+    source.checkpoint_directories.push_back(file.directory);
   return source;
 }
 

@@ -22,6 +22,8 @@ struct BackupSource {
   std::string data_directory;
   std::vector<std::string> log_directories;
   std::vector<std::string> checkpoint_directories;  // that are looked through, too
+  // Its directories had these names in the server; only what lies in `data_directory` is looked at.
+  bool is_backup = false;
   // Of an archive of the log, each of one log; not in the data directory.
   std::vector<std::string> archive_directories = {};
   std::optional<std::vector<ArchivedEnd>> archived_ends = {};  // how far they had got, if known
@@ -33,7 +35,7 @@ bool add_archive(FileSystem& files, const std::string& archive, BackupSource* so
 
 // Of the logs of a backup or an archive, the directory of each: wal, wal2 ...
 std::string copied_log_name(size_t index);
-// Of a backup: everything lies in its directory.
+// Of a backup: everything lies in its directory, wherever the label has it.
 BackupSource source_of_backup(const std::string& directory, const BackupLabel& label);
 
 struct BackupCopyReport {

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "wal/backup/archived_starts.h"
 #include "wal/backup/backup_copy.h"
+#include "wal/backup/backup_places.h"
 #include "wal/recovery/log_analyzer.h"
 
 namespace pgsilo {
@@ -62,12 +63,31 @@ bool keep_later(FileSystem& files, std::string* path, const std::string& other, 
   return true;
 }
 
+bool find_places(FileSystem& files, const BackupSource& source, const ControlFile& control,
+                 std::vector<std::string>* places, std::string* why) {
+  const std::vector<std::string>& named = source.log_directories;
+  if (source.is_backup)
+    return find_logs_inside(files, source.data_directory, named, control, places, why);
+  *places = named;
+  return true;
+}
+
+std::string where_missed(const BackupSource& source) {
+  if (!source.is_backup) return " is in none of the log directories";
+  return " is not in backup \"" + source.data_directory + "\"" +
+         (source.archive_directories.empty() ? "" : ", nor in the archive") +
+         "\nHINT:  Lay its directory into the backup's, under any name. Where the server had it, "
+         "or behind a link, it may have gone on since.";
+}
+
 }  // namespace
 
 bool SourceLogs::find(FileSystem& files, const BackupSource& source, const ControlFile& control,
                       std::string* why) {
   archived_ends_ = source.archived_ends;
-  for (const std::string& place : source.log_directories) {
+  std::vector<std::string> places;
+  if (!find_places(files, source, control, &places, why)) return false;
+  for (const std::string& place : places) {
     if (!add(files, join_path(source.data_directory, place), control, why)) return false;
   }
   for (const std::string& path : source.archive_directories) {
@@ -77,8 +97,7 @@ bool SourceLogs::find(FileSystem& files, const BackupSource& source, const Contr
     if (!needs_log(control, incarnation)) continue;
     for (const LogIdentity& identity : incarnation.logs) {
       if (log(identity.log) != nullptr) continue;
-      *why = "log \"" + identity.path + "\" (" + identity.log.text() +
-             ") is in none of the log directories";
+      *why = "log \"" + identity.path + "\" (" + identity.log.text() + ")" + where_missed(source);
       return false;
     }
   }
