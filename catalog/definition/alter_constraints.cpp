@@ -18,7 +18,7 @@ void DefinitionSteps::add_key(Oid oid, const IndexDefinition& from) {
   }
   Draft draft = draft_of(old_table);
   count_rows(draft, old_table);
-  std::vector<std::string> taken;
+  TakenNames taken(*draft.table);
   std::shared_ptr<IndexDescriptor> index = make_index(*draft.table, from, taken);
   ConstraintDescriptor constraint = make_key_constraint(*index, from);
   index->constraint = constraint.oid;
@@ -50,7 +50,7 @@ void DefinitionSteps::add_key(Oid oid, const IndexDefinition& from) {
 void DefinitionSteps::add_check(Oid oid, const CheckDefinition& from, RowTransform* check) {
   const TableDescriptor& old_table = lock_table(oid);
   Draft draft = draft_of(old_table);
-  std::vector<std::string> taken;
+  TakenNames taken(*draft.table);
   ConstraintDescriptor constraint = make_check(*draft.table, from, taken);
   if (check != nullptr) visit_rows(oid, *check, /*validates=*/false);
   writer_.insert(rows_.constraint(*draft.table, constraint));

@@ -3,6 +3,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "base/long_work.h"
 #include "catalog/definition/definition_steps.h"
 #include "catalog/named_relation.h"
 #include "sql/limits.h"
@@ -13,26 +14,22 @@ namespace pgsilo {
 
 namespace {
 
-bool same_columns(const IndexDefinition& left, const IndexDefinition& right) {
-  return std::equal(left.columns.begin(), left.columns.end(), right.columns.begin(),
-                    right.columns.end(),
-                    [](const IndexColumnDefinition& a, const IndexColumnDefinition& b) {
-                      return a.column == b.column;
-                    });
-}
+constexpr size_t key_column_work = 1024;
 
 // The primary key first; a key over the same columns as an earlier one is the same index
 // (PostgreSQL's transformIndexConstraints).
 std::vector<IndexDefinition> distinct_keys(const TableDefinition& from) {
   std::vector<IndexDefinition> keys;
+  // There may be thousands: where a key over these columns is, if there is one.
+  std::map<std::pair<bool, std::vector<std::string_view>>, size_t> places;
   auto add = [&](const IndexDefinition& key) {
-    for (IndexDefinition& earlier : keys) {
-      if (!same_columns(earlier, key) || earlier.nulls_not_distinct != key.nulls_not_distinct)
-        continue;
-      if (earlier.name.empty()) earlier.name = key.name;
-      return;
-    }
-    keys.push_back(key);
+    did_work(key.columns.size() * key_column_work);
+    std::pair<bool, std::vector<std::string_view>> what{key.nulls_not_distinct, {}};
+    for (const IndexColumnDefinition& column : key.columns) what.second.push_back(column.column);
+    auto [place, is_new] = places.emplace(std::move(what), keys.size());
+    if (is_new) return keys.push_back(key);
+    IndexDefinition& earlier = keys[place->second];
+    if (earlier.name.empty()) earlier.name = key.name;
   };
   for (const IndexDefinition& key : from.keys) {
     if (!key.primary) continue;
@@ -41,7 +38,7 @@ std::vector<IndexDefinition> distinct_keys(const TableDefinition& from) {
                      concat("multiple primary keys for table \"", from.name, "\" are not allowed"))
           .at(key.position);
     }
-    keys.push_back(key);
+    add(key);
   }
   for (const IndexDefinition& key : from.keys) {
     if (!key.primary) add(key);
@@ -93,7 +90,7 @@ void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exis
   table.persistence = from.persistence;
   table.options = from.options;
   for (const ColumnDefinition& column : from.columns) add_column_to(table, column);
-  std::vector<std::string> taken = {from.name};
+  TakenNames taken;
   for (const IndexDefinition& key : keys) {
     std::shared_ptr<IndexDescriptor> index = make_index(table, key, taken);
     ConstraintDescriptor constraint = make_key_constraint(*index, key);

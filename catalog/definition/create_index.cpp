@@ -20,7 +20,7 @@ const IndexDescriptor& DefinitionSteps::add_index(const TableDescriptor& old_tab
                                                   const IndexDefinition& from, bool valid) {
   Draft draft = draft_of(old_table);
   count_rows(draft, old_table);
-  std::vector<std::string> taken;
+  TakenNames taken;  // names of constraints are not taken for it
   std::shared_ptr<IndexDescriptor> made = make_index(*draft.table, from, taken);
   made->valid = valid;
   give_new_tree(*draft.table, *made);

@@ -14,6 +14,7 @@
 #include "catalog/catalog_rows.h"
 #include "catalog/catalog_writer.h"
 #include "catalog/data_definition.h"
+#include "catalog/definition/object_names.h"
 #include "catalog/descriptor_builder.h"
 #include "storage/transaction/transaction.h"
 
@@ -122,14 +123,13 @@ class DefinitionSteps {
   ColumnDescriptor make_column(const ColumnDefinition& from, int16_t number);
   static const ColumnDescriptor& column_of(const TableDescriptor& table, std::string_view name);
   static ColumnDescriptor& column_of(Draft& draft, std::string_view name);
-  // Checks the columns and picks the name. `taken`: names that this statement uses already.
+  // Checks the columns and picks the name. `taken`: of the table's constraints; gets this one's.
   std::shared_ptr<IndexDescriptor> make_index(const TableDescriptor& table,
-                                              const IndexDefinition& from,
-                                              std::vector<std::string>& taken);
+                                              const IndexDefinition& from, TakenNames& taken);
   ConstraintDescriptor make_key_constraint(const IndexDescriptor& index,
                                            const IndexDefinition& from);
   ConstraintDescriptor make_check(const TableDescriptor& table, const CheckDefinition& from,
-                                  std::vector<std::string>& taken);
+                                  TakenNames& taken);
   std::string array_type_name(Oid schema, std::string_view table);
   // Gives way to a table's row type of that name, as PostgreSQL does with array types.
   void move_array_type(Oid schema, std::string_view name);

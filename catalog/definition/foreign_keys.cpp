@@ -114,16 +114,16 @@ ConstraintDescriptor DefinitionSteps::make_foreign_key(const TableDescriptor& ta
   made.deferrable = from.deferrable;
   made.initially_deferred = from.initially_deferred;
   made.validated = !from.not_valid;
-  auto is_taken = [&](std::string_view name) { return table.find_constraint(name) != nullptr; };
-  if (!from.name.empty() && is_taken(from.name)) {
+  TakenNames taken(table);
+  if (!from.name.empty() && taken.contains(from.name)) {
     throw SqlError(
         sqlstate::duplicate_object,
         concat("constraint \"", from.name, "\" for relation \"", table.name, "\" already exists"));
   }
   std::vector<std::string_view> names(from.columns.begin(), from.columns.end());
-  made.name = from.name.empty()
-                  ? choose_object_name(table.name, join_column_names(names), "fkey", is_taken)
-                  : from.name;
+  made.name = from.name.empty() ? taken.choose(table.name, join_column_names(names), "fkey",
+                                               [](const std::string&) { return false; })
+                                : from.name;
   made.columns = numbers_of(table, from.columns);
   ForeignKeyDescriptor& key = made.foreign_key.emplace();
   key.referenced_table = referenced.oid;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catalog/data_definition.h"
 #include "sql/limits.h"
 
 namespace pgsilo {
@@ -56,6 +57,17 @@ std::vector<std::string> choose_column_names(std::span<const std::string_view> c
     names.push_back(std::move(name));
   }
   return names;
+}
+
+TakenNames::TakenNames(const TableDescriptor& table) {
+  for (const ConstraintDescriptor& constraint : table.constraints) add(constraint.name);
+}
+
+std::string choose_check_name(std::string_view table, const CheckDefinition& check,
+                              TakenNames& taken) {
+  std::string_view column =
+      check.columns.size() == 1 ? std::string_view(check.columns[0]) : std::string_view();
+  return taken.choose(table, column, "check", [](const std::string&) { return false; });
 }
 
 }  // namespace pgsilo

@@ -1,6 +1,7 @@
 // Columns, indexes and constraints of a table, checked and written.
 #include <algorithm>
 
+#include "base/long_work.h"
 #include "catalog/definition/definition_steps.h"
 #include "catalog/definition/object_names.h"
 #include "sql/internal_error.h"
@@ -13,6 +14,9 @@ namespace pgsilo {
 
 namespace {
 
+// Of an index or a constraint, of which one statement may have thousands.
+constexpr size_t part_work = WorkMeter::block / 16;
+
 constexpr RelationId type_name_index(2704);  // pg_type_typname_nsp_index
 
 constexpr std::string_view system_column_names[] = {"tableoid", "cmax", "xmax",
@@ -24,8 +28,11 @@ std::string display_name(Oid type) {
   return std::string(name.view());
 }
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+// 42710.
+void refuse_taken(const TableDescriptor& table, const std::string& name, const TakenNames& taken) {
+  if (!taken.contains(name)) return;
+  throw SqlError(sqlstate::duplicate_object, concat("constraint \"", name, "\" for relation \"",
+                                                    table.name, "\" already exists"));
 }
 
 [[noreturn]] void throw_no_column(const TableDescriptor& table, std::string_view name) {
@@ -117,7 +124,8 @@ IndexColumn make_index_column(const TableDescriptor& table, const IndexDefinitio
 
 std::shared_ptr<IndexDescriptor> DefinitionSteps::make_index(const TableDescriptor& table,
                                                              const IndexDefinition& from,
-                                                             std::vector<std::string>& taken) {
+                                                             TakenNames& taken) {
+  did_work(part_work);
   if (from.columns.size() > static_cast<size_t>(limits::max_index_columns)) {
     throw SqlError(
         sqlstate::too_many_columns,
@@ -129,30 +137,26 @@ std::shared_ptr<IndexDescriptor> DefinitionSteps::make_index(const TableDescript
     index->columns.push_back(make_index_column(table, from, column, index->columns));
     column_names.push_back(column.column);
   }
-  auto is_taken = [&](std::string_view name) {
-    return contains(taken, name) || name_taken(table.schema, name) ||
-           (from.is_constraint && table.find_constraint(name) != nullptr);
+  // A table that is being made is not there yet.
+  auto is_relation = [&](const std::string& name) {
+    return name == table.name || name_taken(table.schema, name);
   };
   if (!from.name.empty()) {
-    if (from.is_constraint && table.find_constraint(from.name) != nullptr) {
-      throw SqlError(sqlstate::duplicate_object,
-                     concat("constraint \"", from.name, "\" for relation \"", table.name,
-                            "\" already exists"));
-    }
-    if (is_taken(from.name)) {
+    if (from.is_constraint) refuse_taken(table, from.name, taken);
+    if (is_relation(from.name)) {
       throw SqlError(sqlstate::duplicate_table,
                      concat("relation \"", from.name, "\" already exists"));
     }
     index->name = from.name;
   } else if (from.primary) {
-    index->name = choose_object_name(table.name, {}, "pkey", is_taken);
+    index->name = taken.choose(table.name, {}, "pkey", is_relation);
   } else {
     std::string_view label = from.is_constraint ? "key" : "idx";
     std::vector<std::string> unique_names = choose_column_names(column_names);
     column_names.assign(unique_names.begin(), unique_names.end());
-    index->name = choose_object_name(table.name, join_column_names(column_names), label, is_taken);
+    index->name = taken.choose(table.name, join_column_names(column_names), label, is_relation);
   }
-  taken.push_back(index->name);
+  taken.add(index->name);
   index->oid = new_oid();
   index->table_oid = table.oid;
   index->unique = from.unique || from.primary;
@@ -174,25 +178,16 @@ ConstraintDescriptor DefinitionSteps::make_key_constraint(const IndexDescriptor&
 }
 
 ConstraintDescriptor DefinitionSteps::make_check(const TableDescriptor& table,
-                                                 const CheckDefinition& from,
-                                                 std::vector<std::string>& taken) {
+                                                 const CheckDefinition& from, TakenNames& taken) {
+  did_work(part_work);
   ConstraintDescriptor constraint;
-  auto is_taken = [&](std::string_view name) {
-    return contains(taken, name) || table.find_constraint(name) != nullptr;
-  };
-  if (!from.name.empty()) {
-    if (is_taken(from.name)) {
-      throw SqlError(sqlstate::duplicate_object,
-                     concat("constraint \"", from.name, "\" for relation \"", table.name,
-                            "\" already exists"));
-    }
-    constraint.name = from.name;
+  if (from.name.empty()) {
+    constraint.name = choose_check_name(table.name, from, taken);
   } else {
-    std::string_view column =
-        from.columns.size() == 1 ? std::string_view(from.columns[0]) : std::string_view();
-    constraint.name = choose_object_name(table.name, column, "check", is_taken);
+    refuse_taken(table, from.name, taken);
+    constraint.name = from.name;
   }
-  taken.push_back(constraint.name);
+  taken.add(constraint.name);
   constraint.oid = new_oid();
   constraint.type = ConstraintType::check;
   for (const std::string& column : from.columns)

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "catalog/definition/object_names.h"
 #include "executor/ddl/column_type.h"
 #include "executor/ddl/foreign_key.h"
 #include "executor/ddl/row_transforms.h"
@@ -273,21 +274,12 @@ class AlterTable final : public DdlCommand {
     const TableDescriptor& descriptor = run.table(table);
     const BoundExpression* condition;
     CheckDefinition check = define_check(run, constraint, TableShape::of(descriptor), &condition);
-    if (check.name.empty()) check.name = chosen_name(descriptor, check);
+    if (check.name.empty()) {
+      TakenNames taken(descriptor);
+      check.name = choose_check_name(descriptor.name, check, taken);
+    }
     CheckTransform transform(run, *condition, descriptor, check.name);
     run.finish(run.definition().add_check(table, check, &transform));
-  }
-
-  // As PostgreSQL names a CHECK: table, the only column it uses, "check", and a number where that
-  // is taken.
-  static std::string chosen_name(const TableDescriptor& table, const CheckDefinition& check) {
-    std::string base = check.columns.size() == 1
-                           ? concat(table.name, "_", check.columns[0], "_check")
-                           : concat(table.name, "_check");
-    std::string name = base;
-    for (int number = 1; table.find_constraint(name) != nullptr; ++number)
-      name = concat(base, number);
-    return name;
   }
 };
 

@@ -1,4 +1,5 @@
 // CREATE TABLE, CREATE TABLE AS, SELECT INTO.
+#include "base/long_work.h"
 #include "executor/constraint/reference_events.h"
 #include "executor/constraint/table_writer.h"
 #include "executor/ddl/foreign_key.h"
@@ -22,6 +23,8 @@ RelationPersistence persistence_of(const ast::RangeVar& relation) {
   }
   throw_unsupported("temporary tables");
 }
+
+constexpr size_t element_work = 2048;
 
 class CreateTable final : public DdlCommand {
  public:
@@ -56,6 +59,7 @@ class CreateTable final : public DdlCommand {
     std::vector<const ast::Constraint*> checks;
     std::vector<ForeignKey> foreign_keys;
     for (const ast::Node* element : syntax.elements) {
+      did_work(element_work);
       if (const auto* column = ast::try_as<ast::ColumnDef>(element)) {
         DefinedColumn defined = define_column(run, *column, table.name);
         table.columns.push_back(std::move(defined.column));

@@ -1,5 +1,7 @@
 #include "executor/ddl/ddl_command.h"
 
+#include <algorithm>
+
 #include "executor/constraint/referential_actions.h"
 #include "sql/internal_error.h"
 
@@ -31,6 +33,16 @@ DdlRun::DdlRun(ExecutionState& state, const PlannedStatement& planned)
 }
 
 DdlRun::~DdlRun() = default;
+
+int DdlRun::position(int32_t location) {
+  if (location < 0) return -1;
+  size_t bytes = std::min(static_cast<size_t>(location), binding_.text.size());
+  if (bytes < counted_bytes_) counted_bytes_ = 0, counted_characters_ = 0;
+  auto more = static_cast<int32_t>(bytes - counted_bytes_);
+  counted_characters_ += character_position(binding_.text.substr(counted_bytes_), more) - 1;
+  counted_bytes_ = bytes;
+  return counted_characters_ + 1;
+}
 
 void DdlRun::send_notices() {
   for (const SqlDiagnostic& diagnostic : definition_.notices()) {

@@ -28,6 +28,8 @@ class DdlRun {
   CatalogView& catalog() { return *state_.session.catalog; }
   DataDefinition& definition() { return definition_; }
   StatementBinding& binding() { return binding_; }
+  // As the binding's. Who asks for locations in the order of the text has it counted once.
+  int position(int32_t location);
   Arena& arena() { return arena_; }
   TypeContext& types() { return types_; }
 
@@ -65,6 +67,8 @@ class DdlRun {
   Arena arena_;
   TypeContext types_;  // the session's, with an arena of its own
   StatementBinding binding_;
+  size_t counted_bytes_ = 0;  // of the text, and the characters that these are
+  int counted_characters_ = 0;
   std::unique_ptr<Monitor> monitor_;
   DataDefinition definition_;
 };

@@ -1,5 +1,6 @@
 #include "executor/ddl/table_definition.h"
 
+#include "base/long_work.h"
 #include "executor/ddl/sequence_options.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
@@ -13,6 +14,8 @@
 namespace pgsilo {
 
 namespace {
+
+constexpr size_t column_work = 256;
 
 ColumnDescriptor column_like(std::string_view name, Oid type, int32_t typmod) {
   ColumnDescriptor column;
@@ -39,6 +42,7 @@ Oid find_collation(DdlRun& run, const ast::CollateClause* collate) {
 }  // namespace
 
 void add_columns(Scope& scope, const TableShape& table) {
+  did_work(table.columns.size() * column_work);
   ScopeItem& item = scope.items.emplace_back();
   item.name = table.name;
   for (size_t i = 0; i < table.columns.size(); ++i) {
@@ -261,7 +265,7 @@ DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::stri
 }
 
 IndexDefinition define_key(DdlRun& run, const ast::Constraint& syntax, std::string_view column) {
-  int position = run.binding().position(syntax.location);
+  int position = run.position(syntax.location);
   if (syntax.deferrable || syntax.initially_deferred)
     throw_unsupported("DEFERRABLE constraints", position);
   if (!syntax.including.empty()) throw_unsupported("INCLUDE in constraints", position);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -299,6 +300,63 @@ TEST_F(LongWork, OnManyIndexesOfATable) {
   EXPECT_LE(longest_wait_ms(patient_ms), patience_ms);
   EXPECT_EQ(worker.answer(), "CZI");
   EXPECT_EQ(worker.ask(query("drop table long_work_test")), "CZI");
+}
+
+// Of a new table, with so many constraints.
+std::string table_of_many(int count, const std::function<std::string(const std::string&)>& item) {
+  return query("create table long_work_test (a int, " + listed(count, ", ", item) + ")");
+}
+std::string unnamed_check(const std::string& i) { return "check (a > -" + i + ")"; }
+std::string same_key(const std::string&) { return "unique (a)"; }
+std::string long_key(const std::string& i) { return "constraint key_" + i + " unique (a)"; }
+std::string reference(const std::string&) { return "foreign key (a) references long_work_too (a)"; }
+
+// They cost about what they are, not the square of it.
+TEST_F(LongWork, OnManyConstraintsOfATable) {
+  worker.ask(query("drop table if exists long_work_test"));
+  auto make_ms = [this](int count, auto item) {
+    std::string message = table_of_many(count, item);
+    WaitTime time(worker);
+    EXPECT_EQ(worker.ask(message), "CZI");
+    int64_t took_ms = time.milliseconds();
+    EXPECT_EQ(worker.ask(query("drop table long_work_test")), "CZI");
+    return took_ms;
+  };
+  EXPECT_LE(make_ms(2000, unnamed_check), 8 * make_ms(500, unnamed_check) + 100);
+  EXPECT_LE(make_ms(40000, same_key), 8 * make_ms(10000, same_key) + 100);
+  EXPECT_LE(make_ms(20000, long_key), 8 * make_ms(5000, long_key) + 100);
+}
+
+TEST_F(LongWork, OnManyConstraintsLetsOthersRun) {
+  worker.ask(query("drop table if exists long_work_test"));
+  for (const std::string& message :
+       {table_of_many(30000, unnamed_check), table_of_many(100000, same_key)}) {
+    worker.send(message);
+    EXPECT_LE(longest_wait_ms(patient_ms), patience_ms);
+    EXPECT_EQ(worker.answer(), "CZI");
+    worker.send(query("drop table long_work_test"));
+    EXPECT_LE(longest_wait_ms(patient_ms), patience_ms);
+    EXPECT_EQ(worker.answer(), "CZI");
+  }
+}
+
+TEST_F(LongWork, OnManyConstraintsRunsOutOfTime) {
+  ASSERT_EQ(worker
+                .ask(query("drop table if exists long_work_test, long_work_too;"
+                           "create table long_work_too (a int unique);"
+                           "set statement_timeout = '200ms'"))
+                .back(),
+            'I');
+  for (const std::string& message :
+       {table_of_many(5000, reference),
+        query("alter table long_work_too " + listed(5000, ", ", [](const std::string& i) {
+                return "add " + unnamed_check(i);
+              }))}) {
+    worker.send(message);
+    EXPECT_LE(longest_wait_ms(patient_ms), patience_ms);
+    EXPECT_EQ(worker.answer(), "E(57014)ZI");
+  }
+  EXPECT_EQ(worker.ask(query("drop table long_work_too")), "CZI");
 }
 
 TEST_P(LongWorkTest, LetsOthersRun) {
