@@ -248,9 +248,9 @@ std::shared_ptr<Portal> SessionCommands::bind_execute(const Portal& portal,
                        statement.parameters.size(), "."));
   }
   if (types.empty()) return inner;
-  // The tree refers to the statement's own nodes; both live as long as the text.
-  auto syntax = std::make_shared<CachedText::Syntax>();
-  Arena& arena = syntax->arena;
+  // The tree refers to the statement's own nodes. It has its plan only here, and the text may be
+  // long: that is shared.
+  Arena arena{ArenaLimit::reserve};
   auto* select = ast::make_node<ast::SelectStmt>(arena);
   auto targets = arena.make_span<ast::Target>(types.size());
   for (size_t i = 0; i < types.size(); ++i) {
@@ -261,9 +261,8 @@ std::shared_ptr<Portal> SessionCommands::bind_execute(const Portal& portal,
     targets[i].expression = cast;
   }
   select->targets = targets;
-  syntax->text = portal.statement->text->syntax->text;
   auto text = std::make_shared<CachedText>();
-  text->syntax = std::move(syntax);
+  text->syntax = portal.statement->text->syntax;
   std::shared_ptr<PreparedStatement> values = runner_->prepare_node(text, select, {}, false);
   ParameterSink sink(*inner, types);
   Execution execution(values->plan, state_.context, {});

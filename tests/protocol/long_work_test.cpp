@@ -359,6 +359,20 @@ TEST_F(LongWork, OnManyConstraintsRunsOutOfTime) {
   EXPECT_EQ(worker.ask(query("drop table long_work_too")), "CZI");
 }
 
+// Each EXECUTE has its parameters out of the text, which they all share.
+TEST_F(LongWork, OfParametersOfExecuteIsNotOfTheWholeText) {
+  ASSERT_EQ(worker.ask(query("prepare with_one(int) as select $1; prepare with_none as select 1")),
+            "CCZI");
+  const std::string long_end = "select length('" + std::string(10'000'000, 'x') + "')";
+  auto run_ms = [&](const std::string& statement) {
+    std::string message = query(repeated(statement, 5000) + long_end);
+    WaitTime time(worker);
+    EXPECT_TRUE(worker.ask(message) == repeated("TDC", 5001) + "ZI");
+    return time.milliseconds();
+  };
+  EXPECT_LE(run_ms("execute with_one(1);"), 3 * run_ms("execute with_none;") + 200);
+}
+
 TEST_P(LongWorkTest, LetsOthersRun) {
   worker.send(query(GetParam().sql));
   EXPECT_LE(longest_wait_ms(), patience_ms);
