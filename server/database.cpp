@@ -244,7 +244,7 @@ void Database::make_workers() {
   bool may_help = wal_->workers() > 1;
   auto limit_megabytes = static_cast<size_t>(settings_.value("memory_limit").integer);
   memory_ = std::make_unique<ServerMemory>(limit_megabytes << 20, wal_->workers(), reclaimer_,
-                                           *snapshots_, sessions_);
+                                           *snapshots_, sessions_, locks_);
   monitor_.set_memory(*memory_);
   WorkerHome::Parts parts{
       .engine = {*epochs_, *durable_, reclaimer_, relations_, locks_, *snapshots_,

@@ -77,8 +77,10 @@ inline constexpr uint32_t serializable_statement_restarts = 16;
 inline constexpr uint32_t read_failures_before_snapshot = 4;
 
 // Sessions that idle in a transaction are ended for the memory that they keep from being freed only
-// where that is more than this part of memory_limit.
+// where that is more than this part of memory_limit. In the midst of a statement they idle when for
+// so long nothing has come from their client, or gone to it.
 inline constexpr size_t held_back_fraction = 64;
+inline constexpr int64_t client_stall_us = 1'000'000;
 
 // Longer texts of statements are parsed on one of so many threads of their own, while their worker
 // goes on: one so long takes some milliseconds.

@@ -12,11 +12,13 @@
 namespace pgsilo {
 
 ServerMemory::ServerMemory(size_t limit_bytes, unsigned workers, const Reclaimer& reclaimer,
-                           const SnapshotRegistry& snapshots, SessionRegistry& sessions)
+                           const SnapshotRegistry& snapshots, SessionRegistry& sessions,
+                           LockTable& locks)
     : ceiling_(limit_bytes, workers + limits::parser_threads, measure_process_memory),
       reclaimer_(reclaimer),
       snapshots_(snapshots),
-      sessions_(sessions) {
+      sessions_(sessions),
+      locks_(locks) {
   ceiling_.set_relief(this);
 }
 
@@ -33,7 +35,8 @@ size_t ServerMemory::held_back_bytes() const {
 // Ending a transaction that holds back next to nothing would help nobody.
 void ServerMemory::relieve() {
   if (held_back_bytes() < ceiling_.limit_bytes() / limits::held_back_fraction) return;
-  if (sessions_.end_oldest_idle_pin()) sessions_ended_.fetch_add(1, std::memory_order_relaxed);
+  if (sessions_.end_oldest_idle_pin(locks_))
+    sessions_ended_.fetch_add(1, std::memory_order_relaxed);
 }
 
 MemoryInfo ServerMemory::info() const {

@@ -14,6 +14,7 @@
 
 namespace pgsilo {
 
+class LockTable;
 class Reclaimer;
 class SessionRegistry;
 class SnapshotRegistry;
@@ -21,7 +22,7 @@ class SnapshotRegistry;
 class ServerMemory final : MemoryRelief {
  public:
   ServerMemory(size_t limit_bytes, unsigned workers, const Reclaimer& reclaimer,
-               const SnapshotRegistry& snapshots, SessionRegistry& sessions);
+               const SnapshotRegistry& snapshots, SessionRegistry& sessions, LockTable& locks);
 
   MemoryCeiling& ceiling() { return ceiling_; }
   MemoryInfo info() const;
@@ -37,6 +38,7 @@ class ServerMemory final : MemoryRelief {
   const Reclaimer& reclaimer_;
   const SnapshotRegistry& snapshots_;
   SessionRegistry& sessions_;
+  LockTable& locks_;
   std::atomic<int64_t> sessions_ended_{0};
 };
 

@@ -66,7 +66,9 @@ void Connection::wake() {
 
 void Connection::park(WaitEvent event, int64_t deadline_us) {
   WaitScope waits(report_, event);
+  if (report_ != nullptr) report_->client_since_us.store(monotonic_us(), std::memory_order_relaxed);
   parker_->park(deadline_us);
+  if (report_ != nullptr) report_->client_since_us.store(0, std::memory_order_relaxed);
 }
 
 void Connection::note_unsynced(bool unsynced) {
@@ -75,7 +77,7 @@ void Connection::note_unsynced(bool unsynced) {
 
 // --- input ---
 
-bool Connection::fill(size_t bytes, int64_t deadline_us, const std::atomic<bool>* also_stop) {
+bool Connection::fill(size_t bytes, int64_t deadline_us, StopFlags also_stop) {
   while (end_ - cursor_ < bytes) {
     if (broken_ || end_of_input_ || stopped(also_stop)) return false;
     if (may_read_) {
@@ -95,9 +97,9 @@ bool Connection::fill(size_t bytes, int64_t deadline_us, const std::atomic<bool>
   return true;
 }
 
-bool Connection::discard(size_t bytes, int64_t deadline_us) {
+bool Connection::discard(size_t bytes, int64_t deadline_us, StopFlags also_stop) {
   while (bytes != 0) {
-    if (cursor_ == end_ && !fill(1, deadline_us)) return false;
+    if (cursor_ == end_ && !fill(1, deadline_us, also_stop)) return false;
     size_t gone = std::min(bytes, end_ - cursor_);
     consume(gone);
     bytes -= gone;
@@ -259,8 +261,7 @@ void Connection::shrink_output() {
   for (Mark& mark : marks_) mark.end -= dropped;
 }
 
-bool Connection::wait_for_backlog(size_t limit, int64_t deadline_us,
-                                  const std::atomic<bool>* also_stop) {
+bool Connection::wait_for_backlog(size_t limit, int64_t deadline_us, StopFlags also_stop) {
   while (backlog_bytes() > limit && !broken_ && !stopped(also_stop)) {
     if (deadline_us != Parker::no_deadline && monotonic_us() >= deadline_us) return false;
     waits_for_output_ = true;

@@ -20,6 +20,7 @@
 #include "executor/wait_report.h"
 #include "executor/worker/worker.h"
 #include "server/limits.h"
+#include "server/net/stop_flags.h"
 
 namespace pgsilo {
 
@@ -56,16 +57,15 @@ class Connection final : public IoHandler, public DurableWaiter {
   // --- input: [taken by replay | unread] ---
   std::string_view unread() const { return {input_.get() + cursor_, end_ - cursor_}; }
   // (parks) Reads until `bytes` unread bytes are there. False: end of file, broken, the deadline
-  // passed, or one of the flags is up: attach()'s or `also_stop` (null: none). Throws
+  // passed, or one of the flags is up: attach()'s or those of `also_stop`. Throws
   // MemoryLimitReached when there is no room for that many; what has arrived stays.
-  bool fill(size_t bytes, int64_t deadline_us = Parker::no_deadline,
-            const std::atomic<bool>* also_stop = nullptr);
+  bool fill(size_t bytes, int64_t deadline_us = Parker::no_deadline, StopFlags also_stop = {});
   // Moves past `bytes` unread bytes. They stay readable until the next fill(), or as long as a
   // replay point is set.
   void consume(size_t bytes) { cursor_ += bytes; }
   // (parks) The same for bytes that may still be on their way, which nobody wants. No replay point
   // is set. False: as fill().
-  bool discard(size_t bytes, int64_t deadline_us);
+  bool discard(size_t bytes, int64_t deadline_us, StopFlags also_stop);
   // From here on input is kept, until drop_replay_point().
   void set_replay_point() {
     replay_ = cursor_;
@@ -108,7 +108,7 @@ class Connection final : public IoHandler, public DurableWaiter {
   // (parks) Waits while the client reads too slowly. False: broken, the deadline passed, or a flag
   // is up as in fill().
   bool wait_for_backlog(size_t limit, int64_t deadline_us = Parker::no_deadline,
-                        const std::atomic<bool>* also_stop = nullptr);
+                        StopFlags also_stop = {});
   // (parks) Waits until everything released has been sent, or `deadline_us`. False: broken or too
   // late.
   bool drain(int64_t deadline_us);
@@ -135,9 +135,8 @@ class Connection final : public IoHandler, public DurableWaiter {
   void wake();
   void park(WaitEvent event, int64_t deadline_us);
   void note_unsynced(bool unsynced);
-  bool stopped(const std::atomic<bool>* also_stop) const {
-    return stop_->load(std::memory_order_relaxed) ||
-           (also_stop != nullptr && also_stop->load(std::memory_order_relaxed));
+  bool stopped(StopFlags also_stop) const {
+    return stop_->load(std::memory_order_relaxed) || also_stop.any();
   }
 
   Worker& worker_;

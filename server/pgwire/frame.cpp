@@ -45,8 +45,7 @@ bool frame_is_here(const Connection& connection) {
   return input.size() >= header_bytes && input.size() > load_be32(input.data() + 1);
 }
 
-bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us,
-                const std::atomic<bool>* also_stop) {
+bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us, StopFlags also_stop) {
   if (!connection.fill(header_bytes, deadline_us, also_stop)) return false;
   char type = connection.unread()[0];
   uint32_t length = load_be32(connection.unread().data() + 1);

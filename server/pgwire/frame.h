@@ -2,12 +2,12 @@
 // Thread safety: none; the connection's fiber.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "base/parker.h"
+#include "server/net/stop_flags.h"
 
 namespace pgsilo {
 
@@ -24,10 +24,10 @@ struct Frame {
 bool frame_is_here(const Connection& connection);
 
 // (parks) Reads the next message without consuming it. False: end of input, the session is to stop,
-// `also_stop` (if given) is up, or the deadline passed; what has arrived stays unread. Throws a
+// one of `also_stop` is up, or the deadline passed; what has arrived stays unread. Throws a
 // fatal 08P01 when the type is unknown or the length is not possible; nothing is allocated for a
 // length that is only claimed.
 bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us = Parker::no_deadline,
-                const std::atomic<bool>* also_stop = nullptr);
+                StopFlags also_stop = {});
 
 }  // namespace pgsilo

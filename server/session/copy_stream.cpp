@@ -36,9 +36,9 @@ bool CopyInStream::read(std::string_view* piece) {
     connection_.consume(delivered_bytes_);
     delivered_bytes_ = 0;
     Frame frame;
-    if (!read_frame(connection_, &frame, Parker::no_deadline, &interrupts_.cancelled())) {
+    if (!read_frame(connection_, &frame, Parker::no_deadline, interrupts_.begin_client_wait())) {
       // What of a message has arrived stays; the rest of it comes to nobody, like the rest of COPY.
-      interrupts_.check();
+      interrupts_.check_client_wait();
       throw lost_client();
     }
     if (frame.refused) throw memory_limit_error();

@@ -148,7 +148,7 @@ void Session::end_by_timeout() {
   if (state_.interrupts.transaction_expired())
     return say_goodbye(SessionInterrupts::transaction_timeout_error());
   bool in_transaction = state_.transactions.state() != TransactionControl::State::idle;
-  if (in_transaction && state_.interrupts.idling_ends().load(std::memory_order_acquire))
+  if (in_transaction && state_.interrupts.idling_ends())
     return say_goodbye(SessionInterrupts::memory_error());
   say_goodbye(in_transaction ? fatal(sqlstate::idle_in_transaction_session_timeout,
                                      "terminating connection due to idle-in-transaction timeout")
@@ -173,11 +173,8 @@ bool Session::serve_message() {
       state_.transactions.let_writers_in();
       state_.interrupts.begin_pause();
     }
-    bool in_transaction = state_.transactions.state() != TransactionControl::State::idle;
-    state_.interrupts.begin_idling();
     state_.log.forget_statement();
-    if (!read_frame(state_.connection, &frame, deadline_us,
-                    in_transaction ? &state_.interrupts.idling_ends() : nullptr)) {
+    if (!read_frame(state_.connection, &frame, deadline_us, begin_idling())) {
       if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
       return false;
     }
@@ -221,8 +218,8 @@ bool Session::serve_message() {
 // The message is thrown away as it comes. False: the session is over.
 bool Session::discard(const Frame& frame) {
   give_up_replay();
-  if (state_.connection.discard(frame.total_bytes, state_.interrupts.transaction_deadline_us()))
-    return true;
+  int64_t deadline_us = state_.interrupts.transaction_deadline_us();
+  if (state_.connection.discard(frame.total_bytes, deadline_us, begin_idling())) return true;
   if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
   return false;
 }
@@ -438,9 +435,9 @@ void Session::let_leave() {
   release();
   if (state_.connection.backlog_bytes() <= limits::output_backlog_bytes ||
       state_.connection.wait_for_backlog(limits::output_backlog_bytes, Parker::no_deadline,
-                                         &state_.interrupts.cancelled()))
+                                         state_.interrupts.begin_client_wait()))
     return;
-  state_.interrupts.check();
+  state_.interrupts.check_client_wait();
   throw SqlError(Severity::fatal, sqlstate::connection_failure, "connection to client lost");
 }
 
@@ -474,7 +471,8 @@ void Session::ready() {
 
 // A client that does not read the end of its answer is as idle as one that sends nothing.
 void Session::wait_for_reader() {
-  if (!state_.connection.wait_for_backlog(limits::output_backlog_bytes, idle_deadline_us()) &&
+  if (!state_.connection.wait_for_backlog(limits::output_backlog_bytes, idle_deadline_us(),
+                                          begin_idling()) &&
       !state_.connection.broken()) {
     end_by_timeout();
   }

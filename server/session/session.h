@@ -58,6 +58,10 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   void end_by_timeout();
   void wait_for_reader();
   bool discard(const Frame& frame);
+  StopFlags begin_idling() {
+    bool in_transaction = state_.transactions.state() != TransactionControl::State::idle;
+    return state_.interrupts.begin_idling(in_transaction);
+  }
   bool refuse(const Frame& frame);
   void dispatch(const Frame& frame);
   void start_clock();

@@ -12,7 +12,7 @@
 
 namespace pgsilo {
 
-void SessionActivity::introduce(std::string_view user, const LockOwner* locks, std::string address,
+void SessionActivity::introduce(std::string_view user, LockOwner* locks, std::string address,
                                 int32_t port, int64_t now_us) {
   user_ = user;
   lock_owner_ = locks;
@@ -51,6 +51,16 @@ void SessionActivity::begin(const std::shared_ptr<const CachedText::Syntax>& que
 void SessionActivity::end(State state, int64_t now_us) {
   put(state_change_, std::max(now_us, get(query_start_)));
   state_.store(state, std::memory_order_relaxed);
+}
+
+bool SessionActivity::idles_in_transaction(int64_t now_us) const {
+  State state = state_.load(std::memory_order_relaxed);
+  if (state == State::idle_in_transaction || state == State::idle_in_failed_transaction)
+    return true;
+  int64_t since_us = wait_report_.client_since_us.load(std::memory_order_relaxed);
+  bool has_transaction = transaction_start() != 0 || pin_start() != 0;
+  return state == State::active && has_transaction && since_us != 0 &&
+         now_us - since_us >= limits::client_stall_us;
 }
 
 void SessionActivity::put_query(std::string_view query) {

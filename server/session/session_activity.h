@@ -36,12 +36,12 @@ class SessionActivity {
   SessionActivity& operator=(const SessionActivity&) = delete;
 
   // Before others can find the session.
-  void introduce(std::string_view user, const LockOwner* locks, std::string address, int32_t port,
+  void introduce(std::string_view user, LockOwner* locks, std::string address, int32_t port,
                  int64_t now_us);
   void set_application_name(std::string_view name);
   WaitReport& wait_report() { return wait_report_; }
   // Under which the session's transactions hold locks.
-  const LockOwner* lock_owner() const { return lock_owner_; }
+  LockOwner* lock_owner() const { return lock_owner_; }
 
   // A message begins to be handled. The second form is for texts that outlive it.
   void begin(std::string_view query, int64_t now_us);
@@ -58,18 +58,9 @@ class SessionActivity {
   void set_snapshot(Epoch boundary) { put(snapshot_, static_cast<int64_t>(boundary.value())); }
   // Since when it holds memory back; 0: it does not. Any thread.
   int64_t pin_start() const { return get(pin_start_); }
-  // It waits for its client in a transaction. Any thread.
-  bool idles_in_transaction() const {
-    State state = state_.load(std::memory_order_relaxed);
-    return state == State::idle_in_transaction || state == State::idle_in_failed_transaction;
-  }
-
-  // Any thread.
-  bool waits_for_lock() const {
-    WaitEvent event = wait_report_.event.load(std::memory_order_relaxed);
-    return event == WaitEvent::record_lock || event == WaitEvent::relation_lock ||
-           event == WaitEvent::advisory_lock;
-  }
+  // It waits for its client in a transaction: between statements, or in the midst of one for so
+  // long that its client seems to do nothing. Any thread.
+  bool idles_in_transaction(int64_t now_us) const;
 
   // Of the query that runs, or ran last, as others see it.
   std::string query() const { return read_query(); }
@@ -91,7 +82,7 @@ class SessionActivity {
   std::string read_query() const;
 
   std::string user_;
-  const LockOwner* lock_owner_ = nullptr;
+  LockOwner* lock_owner_ = nullptr;
   std::string client_address_;
   int32_t client_port_ = -1;
   int64_t backend_start_ = 0;

@@ -86,6 +86,11 @@ void SessionInterrupts::check() {
   throw SqlError(sqlstate::query_canceled, "canceling statement due to user request");
 }
 
+void SessionInterrupts::check_client_wait() {
+  check();
+  if (idling_ends()) throw memory_error();
+}
+
 SqlError SessionInterrupts::explain(const SqlError& error) const {
   if (error.state() != sqlstate::query_canceled) return error;
   if (is_terminating()) return termination_error();
@@ -113,7 +118,8 @@ SqlError SessionInterrupts::transaction_timeout_error() {
 SqlError SessionInterrupts::memory_error() {
   SqlError error(Severity::fatal, sqlstate::out_of_memory,
                  "terminating connection because the server is short of memory");
-  error.amend().detail = "The session was idle in a transaction that kept memory from being freed.";
+  error.amend().detail =
+      "The session waited for its client in a transaction that kept memory from being freed.";
   return error;
 }
 

@@ -37,19 +37,28 @@ class SessionInterrupts final : public Parker, public TimeBudget, WorkPause {
 
   void request_cancel();
   void request_termination();
-  // Ends the session if it idles in a transaction: others need the memory that it holds back.
-  // False: it has been asked before.
+  // Ends the session if it waits for its client in a transaction: others need the memory that it
+  // holds back. False: it has been asked before.
   bool request_end_of_idling();
 
   // The flag that running statements poll.
   const std::atomic<bool>& cancelled() const { return cancelled_; }
   const std::atomic<bool>& terminating() const { return terminating_; }
-  // Whether idling in a transaction is to end; asked for since begin_idling().
-  const std::atomic<bool>& idling_ends() const { return idling_ends_; }
-  void begin_idling() {
+  // A wait for the client begins, in a transaction or not: the flag that ends it. Who was asked to
+  // end before has done something since.
+  StopFlags begin_idling(bool in_transaction) {
     if (idling_ends_.load(std::memory_order_relaxed))
       idling_ends_.store(false, std::memory_order_relaxed);
+    return in_transaction ? &idling_ends_ : nullptr;
   }
+  bool idling_ends() const { return idling_ends_.load(std::memory_order_acquire); }
+  // The same in the midst of a statement, which may be cancelled.
+  StopFlags begin_client_wait() {
+    begin_idling(true);
+    return {&idling_ends_, &cancelled_};
+  }
+  // Such a wait has come to nothing: throws as check(), or FATAL 53200.
+  void check_client_wait();
   bool is_terminating() const { return terminating_.load(std::memory_order_relaxed); }
 
   // A message from the client is about to be handled: older cancel requests came too late.

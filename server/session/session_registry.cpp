@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <new>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "server/limits.h"
 #include "server/session/session_activity.h"
 #include "server/session/session_interrupts.h"
+#include "storage/transaction/lock_list.h"
 
 namespace pgsilo {
 
@@ -68,18 +71,56 @@ bool SessionRegistry::terminate(int32_t process) {
   return true;
 }
 
-bool SessionRegistry::end_oldest_idle_pin() {
-  std::lock_guard lock(mutex_);
+const SessionRegistry::Entry* SessionRegistry::oldest_pin() const {
   int64_t oldest = INT64_MAX;
-  SessionInterrupts* session = nullptr;
+  const Entry* found = nullptr;
   for (const auto& [process, entry] : sessions_) {
     int64_t pinned = entry.activity->pin_start();
-    // Who waits for a lock may wait for the one that is to be ended.
-    if (pinned == 0 || pinned >= oldest || entry.activity->waits_for_lock()) continue;
+    if (pinned == 0 || pinned >= oldest) continue;
     oldest = pinned;
-    session = entry.activity->idles_in_transaction() ? entry.session : nullptr;
+    found = &entry;
   }
-  return session != nullptr && session->request_end_of_idling();
+  return found;
+}
+
+// One that idles, among those that the session waits for, if all of these wait or idle; it may be
+// the session itself. Who runs goes on by itself, and those behind it cannot before that.
+const SessionRegistry::Entry* SessionRegistry::idle_end_of_waits(LockTable& locks,
+                                                                 const Entry& oldest) const {
+  std::unordered_map<const LockOwner*, const Entry*> sessions;
+  for (const auto& [process, entry] : sessions_) sessions[entry.activity->lock_owner()] = &entry;
+  int64_t now_us = monotonic_us();
+  const Entry* idle = nullptr;
+  std::vector<LockOwner*> open = {oldest.activity->lock_owner()};
+  std::unordered_set<const LockOwner*> met(open.begin(), open.end());
+  while (!open.empty()) {
+    LockOwner* owner = open.back();
+    open.pop_back();
+    auto found = sessions.find(owner);
+    if (found == sessions.end()) return nullptr;
+    if (found->second->activity->idles_in_transaction(now_us)) {
+      idle = found->second;
+      continue;
+    }
+    std::vector<LockOwner*> blockers = blockers_of(locks, *owner);
+    if (blockers.empty()) return nullptr;
+    for (LockOwner* blocker : blockers) {
+      if (met.insert(blocker).second) open.push_back(blocker);
+    }
+  }
+  return idle;
+}
+
+bool SessionRegistry::end_oldest_idle_pin(LockTable& locks) {
+  std::lock_guard lock(mutex_);
+  const Entry* oldest = oldest_pin();
+  if (oldest == nullptr) return false;
+  try {
+    const Entry* idle = idle_end_of_waits(locks, *oldest);
+    return idle != nullptr && idle->session->request_end_of_idling();
+  } catch (const std::bad_alloc&) {
+    return false;  // somebody asks again
+  }
 }
 
 bool SessionRegistry::has(int32_t process) const {

@@ -15,6 +15,7 @@
 namespace pgsilo {
 
 class LockOwner;
+class LockTable;
 class SessionActivity;
 class SessionInterrupts;
 
@@ -45,9 +46,10 @@ class SessionRegistry final : public CrashWitness {
   bool cancel(int32_t process);
   bool terminate(int32_t process);
   // Ends the session that has kept memory from being freed for longest, if it idles in a
-  // transaction and gets nothing to do before it notices. False: nobody does, or one that has
-  // something to do keeps it, too, so that nothing would be freed.
-  bool end_oldest_idle_pin();
+  // transaction and gets nothing to do before it notices; if it waits for a lock, one that it waits
+  // for and that does. False: nobody is ended. Who keeps memory then, or those whom he waits for,
+  // have something to do, so that nothing would be freed by ending others.
+  bool end_oldest_idle_pin(LockTable& locks);
   bool has(int32_t process) const;
   // By process number.
   std::vector<SessionInfo> list() const;
@@ -64,6 +66,9 @@ class SessionRegistry final : public CrashWitness {
     const SessionActivity* activity;
     int32_t secret;
   };
+  const Entry* oldest_pin() const;
+  const Entry* idle_end_of_waits(LockTable& locks, const Entry& oldest) const;
+
   mutable std::mutex mutex_;
   std::unordered_map<int32_t, Entry> sessions_;
   int32_t last_process_ = 0;

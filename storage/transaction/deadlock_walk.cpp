@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/parker.h"
+#include "storage/transaction/lock_list.h"
 #include "storage/transaction/lock_shard.h"
 #include "storage/transaction/record_lock.h"
 
@@ -26,6 +27,8 @@ class DeadlockWalk {
     vanished  // one that does not stand any more when it is followed a second time
   };
   Finding find();
+  // One step of it, for others: lock_list.h.
+  static std::vector<LockOwner*> blockers_of(LockTable& table, LockOwner& owner);
   // After a cycle was found: grants what somebody in it only waits its turn for.
   void break_cycle();
 
@@ -62,6 +65,17 @@ class DeadlockWalk {
 DeadlockWalk::Wait DeadlockWalk::wait_of(LockOwner& owner) {
   std::lock_guard guard(owner.latch_);
   return owner.wait_;
+}
+
+std::vector<LockOwner*> DeadlockWalk::blockers_of(LockTable& table, LockOwner& owner) {
+  std::vector<LockOwner*> blockers;
+  Wait wait = wait_of(owner);
+  if (wait.lasts) table.find_blockers(owner, wait, /*waiters_too=*/true, blockers);
+  return blockers;
+}
+
+std::vector<LockOwner*> blockers_of(LockTable& table, LockOwner& owner) {
+  return DeadlockWalk::blockers_of(table, owner);
 }
 
 void DeadlockWalk::meet(LockOwner* owner, size_t from) {

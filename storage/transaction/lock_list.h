@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/strong_id.h"
 #include "storage/relation/lock_mode.h"
@@ -26,5 +27,10 @@ struct LockEntry {
 inline bool stands_in_the_way(const LockEntry& other, const LockEntry& wait) {
   return other.tag == wait.tag && conflict(other.mode, wait.mode);
 }
+
+// Who stands in the way of what `owner` waits for just now, because he holds it or waits for it
+// longer; empty: it waits for no lock. Any thread; owners stay as long as the table. Throws
+// std::bad_alloc.
+std::vector<LockOwner*> blockers_of(LockTable& table, LockOwner& owner);
 
 }  // namespace pgsilo

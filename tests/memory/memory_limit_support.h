@@ -94,8 +94,11 @@ class MemoryLimitTest : public ::testing::Test {
   long long free_bytes() { return client.number("select memory_limit - used from pgsilo_memory"); }
   // Whether that is true of the session's row in pg_stat_activity.
   bool waits(const PGconn* session, const std::string& condition) {
+    return waits(PQbackendPID(session), condition);
+  }
+  bool waits(int process, const std::string& condition) {
     return client.number("select count(*) from pg_stat_activity where " + condition +
-                         " and pid = " + std::to_string(PQbackendPID(session))) == 1;
+                         " and pid = " + std::to_string(process)) == 1;
   }
   // The least that is free until nobody else is at work.
   long long least_free_meanwhile() {
@@ -131,6 +134,16 @@ class MemoryLimitTest : public ::testing::Test {
                 "")
           << by.message();
     }
+  }
+  // How many sessions are ended while growth is refused some times more.
+  long long ended_while_refused() {
+    const long long ended = client.number("select sessions_ended from pgsilo_memory");
+    const long long refused = client.number("select refusals from pgsilo_memory");
+    EXPECT_TRUE(comes_true([&] {
+      fill(client);
+      return client.number("select refusals from pgsilo_memory") >= refused + 5;
+    }));
+    return client.number("select sessions_ended from pgsilo_memory") - ended;
   }
   bool inserts_again(Client& by) {
     return comes_true([&] {

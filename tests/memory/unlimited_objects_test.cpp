@@ -77,13 +77,7 @@ TEST_F(MemoryLimitTest, NobodyIsEndedForWhatAStatementKeeps) {
   EXPECT_EQ(idle.run("begin"), "");
   EXPECT_EQ(idle.number("select count(*) from filled where id = 1"), 1);
   remove_half(client);
-  const long long ended = client.number("select sessions_ended from pgsilo_memory");
-  const long long refused = client.number("select refusals from pgsilo_memory");
-  EXPECT_TRUE(comes_true([&] {
-    fill(client);
-    return client.number("select refusals from pgsilo_memory") >= refused + 5;
-  }));
-  EXPECT_EQ(client.number("select sessions_ended from pgsilo_memory"), ended);
+  EXPECT_EQ(ended_while_refused(), 0);
   EXPECT_EQ(idle.run("select 1"), "");
   EXPECT_EQ(client.run("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = "
                        "'PgSleep'"),
@@ -200,6 +194,80 @@ TEST_F(MemoryLimitTest, PortalsOfExecuteAskForStatementsThatOnlyTheyKeep) {
   EXPECT_GT(free_bytes(), -(44 << 20));
   EXPECT_EQ(other.ask(query("rollback")), "CZI");
   EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (16 << 20); }));
+}
+
+// In the midst of a statement, too, a client may do nothing for ever.
+TEST_F(MemoryLimitTest, WhoDoesNotReadItsAnswerMakesRoom) {
+  ASSERT_EQ(fill(client), "53200");
+  protocol_test::RawClient other;
+  other.start();
+  ASSERT_EQ(other.ask(protocol_test::query("begin isolation level repeatable read; "
+                                           "select count(*) from filled")),
+            "CTDCZT");
+  other.send(protocol_test::query("select payload from filled"));
+  ASSERT_TRUE(comes_true(
+      [&] { return waits(other.process, "state = 'active' and wait_event = 'ClientWrite'"); }));
+  remove_half(client);
+  // What the trees have free of that is not enough.
+  for (int wanted = rows + rows / 4; rows < wanted;) ASSERT_TRUE(inserts_again(client));
+  EXPECT_FALSE(waits(other.process, "pin_start is not null"));
+}
+
+TEST_F(MemoryLimitTest, WhoSendsNothingOfACopyMakesRoom) {
+  must("create table filled_too (id int)");
+  ASSERT_EQ(fill(client), "53200");
+  protocol_test::RawClient other;
+  other.start();
+  ASSERT_EQ(other.ask(protocol_test::query("begin; select count(*) from filled")), "CTDCZT");
+  other.send(protocol_test::query("copy filled_too from stdin"));
+  EXPECT_EQ(other.read().type, 'G');
+  EXPECT_TRUE(comes_true(
+      [&] { return waits(other.process, "state = 'active' and wait_event = 'ClientRead'"); }));
+  remove_half(client);
+  ASSERT_TRUE(inserts_again(client));
+  EXPECT_EQ(protocol_test::field(other.read(), 'C'), "53200");
+  EXPECT_EQ(other.read().type, '\0');
+}
+
+// Who waits for a lock keeps memory until those are done for whom it waits.
+TEST_F(MemoryLimitTest, NobodyIsEndedForWhatKeepsWhoWaitsForAStatement) {
+  must("create table filled_too as select 1 id");
+  ASSERT_EQ(fill(client), "53200");
+  Client holder, waiter, idle;
+  EXPECT_EQ(waiter.run("begin isolation level repeatable read"), "");
+  EXPECT_EQ(waiter.number("select count(*) from filled where id = 1"), 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(idle.run("begin isolation level repeatable read"), "");
+  EXPECT_EQ(idle.number("select count(*) from filled where id = 1"), 1);
+  EXPECT_EQ(holder.run("begin; select id from filled_too for update"), "");
+  ASSERT_EQ(PQsendQuery(holder.connection(), "select pg_sleep(600)"), 1);
+  ASSERT_EQ(PQsendQuery(waiter.connection(), "select id from filled_too for update"), 1);
+  EXPECT_TRUE(comes_true([&] { return waits(waiter.connection(), "wait_event_type = 'Lock'"); }));
+  remove_half(client);
+  EXPECT_EQ(ended_while_refused(), 0);
+  EXPECT_EQ(idle.run("select 1"), "");
+  // It idles then, and is the one to end; and then the one that waited for it.
+  EXPECT_EQ(client.run("select pg_cancel_backend(" +
+                       std::to_string(PQbackendPID(holder.connection())) + ")"),
+            "");
+  EXPECT_EQ(holder.result(), "57014");
+  EXPECT_TRUE(inserts_again(client));
+  EXPECT_NE(idle.run("select 1"), "");
+}
+
+TEST_F(MemoryLimitTest, WhoIdlesAndHoldsWhatTheOldestWaitsForMakesRoom) {
+  must("create table filled_too as select 1 id");
+  ASSERT_EQ(fill(client), "53200");
+  Client holder, waiter;
+  EXPECT_EQ(waiter.run("begin isolation level repeatable read"), "");
+  EXPECT_EQ(waiter.number("select count(*) from filled where id = 1"), 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(holder.run("begin; select id from filled_too for update"), "");
+  ASSERT_EQ(PQsendQuery(waiter.connection(), "select id from filled_too for update"), 1);
+  EXPECT_TRUE(comes_true([&] { return waits(waiter.connection(), "wait_event_type = 'Lock'"); }));
+  remove_half(client);
+  EXPECT_TRUE(inserts_again(client));
+  EXPECT_NE(holder.run("select 1"), "");
 }
 
 }  // namespace
