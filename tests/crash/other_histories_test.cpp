@@ -76,6 +76,25 @@ class OtherHistoriesTest : public ArchiveEndsTest {
     }
   }
 
+  // As versions do that kept no list of the server's starts, behind a checkpoint of the last one.
+  void forget_list(const std::string& data) {
+    ControlFile control;
+    ASSERT_EQ(read_control_file(*disk_, data, &control), ControlRead::ok);
+    control.own_starts.clear();
+    control.incarnations.erase(control.incarnations.begin(), control.incarnations.end() - 1);
+    ASSERT_TRUE(write_control_file(*disk_, data, control).ok());
+  }
+
+  // Of which the log is kept, and none from before.
+  void live_keeping_log(const WalOptions& used, const std::string& data) {
+    LoggedEngine engine(*disk_, data, used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+    ASSERT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
+    ASSERT_NO_FATAL_FAILURE(work(engine, 3));
+    stop_with_nothing_to_replay(engine);
+  }
+
   void copy_server() {
     for (const auto& [path, content] : files_of("/data"))
       ASSERT_NO_FATAL_FAILURE(
@@ -113,6 +132,21 @@ TEST_F(OtherHistoriesTest, AreKnownInLaterStarts) {
           ASSERT_NO_FATAL_FAILURE(live_refused(copys, "/copy", went_on));
       }
     }
+  }
+}
+
+// By the number of a start of which the server's log is there yet.
+TEST_F(OtherHistoriesTest, AreKnownByTheirNumbersWithoutAList) {
+  begin(302);
+  ASSERT_NO_FATAL_FAILURE(archive_first_start());
+  ASSERT_NO_FATAL_FAILURE(live_archived(with(6), "/data"));
+  ASSERT_NO_FATAL_FAILURE(lose_of_archive("/archive/wal3", /*all=*/true));
+  WalOptions copys = options(1);
+  ASSERT_NO_FATAL_FAILURE(restore_copy(&copys));
+  ASSERT_NO_FATAL_FAILURE(live_keeping_log(copys, "/copy"));
+  for (int start = 0; start < 3; ++start) {
+    ASSERT_NO_FATAL_FAILURE(forget_list("/copy"));
+    ASSERT_NO_FATAL_FAILURE(live_refused(copys, "/copy", went_on));
   }
 }
 

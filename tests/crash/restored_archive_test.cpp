@@ -262,10 +262,12 @@ TEST_F(RestoredArchiveTest, IsNoCopyBesideAnotherLog) {
   }
 }
 
+// Also when a log ends with a start that has fallen out of the control file's list.
 TEST_F(RestoredArchiveTest, IsLookedAtOnce) {
   const uint64_t few = calls_of_a_turn(1);
   ASSERT_FALSE(HasFailure());
-  EXPECT_LE(calls_of_a_turn(8), few);
+  for (int starts : {8, static_cast<int>(most_own_starts) + 1})
+    EXPECT_LE(calls_of_a_turn(starts), few) << starts;
 }
 
 // Nobody can tell a copy that is archived by mistake, so the original's part is there yet.

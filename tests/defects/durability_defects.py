@@ -26,11 +26,6 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "      if (found == by_id_.end()) return is_stray(behind->back());\n",
         "      if (found == by_id_.end()) break;\n",
         "LogArchiveTest.*"),
-    "starts that lead nowhere looked at again": (
-        "wal/backup/log_history.cpp",
-        "      for (const Incarnation& each : behind) lead_nowhere_.insert(each.id);\n",
-        "",
-        "ArchiveGapTest.*"),
     "checksums of footers not compared": (
         "wal/recovery/opened_checkpoint.cpp",
         "    bool known = file_.footer_checksum == 0 || checksum_of_footer(bytes) == file_.footer_checksum;\n",
@@ -241,11 +236,6 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  if (log.successor && !is_had(source, log, *log.successor)) return false;\n",
         "",
         "ArchiveEndsTest.*"),
-    "another history's start beside a copy's logs not seen": (
-        "wal/backup/unfinished_starts.cpp",
-        "  if (is_there(tag, begin)) return knows_own_ ? ArchivedStart::others : ArchivedStart::its;\n",
-        "  if (is_there(tag, begin)) return ArchivedStart::its;\n",
-        "RestoredArchiveTest.*"),
     "what a list of all starts leaves out not missed": (
         "wal/backup/unfinished_starts.cpp",
         "  return (has_its_number(first.incarnation) || is_left_out(first)) &&\n",
