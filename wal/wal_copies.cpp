@@ -60,11 +60,12 @@ bool Wal::State::is_own_log(const LogDirectory& log, bool* own, std::string* why
 }
 
 // Of what it is marked with. One that has no segments is nobody's yet: a start may have been cut
-// short between making it and marking it, or between the marks.
+// short between making it and marking it, or between the marks, behind which the next one makes up
+// another copy. A server that is none would leave the mark there.
 bool Wal::State::may_use_log(const LogDirectory& log, const Uuid& marked, bool* may,
                              std::string* why) const {
   *may = marked == copy;
-  if (*may || (marked != Uuid{} && !nameless)) return true;
+  if (*may || copy == Uuid{}) return true;
   std::vector<uint64_t> segments;
   FileResult result = log.list_segments(&segments);
   *may = result.ok() && segments.empty();

@@ -221,6 +221,25 @@ TEST_F(CopiesLogs, TellWhichCopyItIs) {
   }
 }
 
+// By a first start that was cut short, before the next one, without that directory, made up
+// another.
+TEST_F(CopiesLogs, ThatNobodyHasWrittenToAreTaken) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(9));
+  const WalOptions more = with(copy_, {"/copy/wal", "/copy/wal2", "/new"});
+  ASSERT_NO_FATAL_FAILURE(live("/copy", more, copied_));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  std::vector<std::string> names;
+  ASSERT_TRUE(disk_->list("/new", &names).ok());
+  for (const std::string& name : names) {
+    if (!name.ends_with(".segment")) continue;
+    ASSERT_TRUE(disk_->remove(join_path("/new", name)).ok());
+  }
+  ASSERT_TRUE(write_copy_mark(*disk_, "/new", Uuid::generate()).ok());
+  expect_refused("/data", with(server_, {"/server0", "/server1", "/new"}), "/new");
+  for (int start = 0; start < 2; ++start)
+    ASSERT_NO_FATAL_FAILURE(live("/copy", more, copied_)) << start;
+}
+
 // One was out when the others were marked, say.
 TEST_F(CopiesLogs, ThatAreRefusedCanBeMadeItsOwn) {
   ASSERT_NO_FATAL_FAILURE(restore_beside(8));
