@@ -194,7 +194,7 @@ std::vector<const BoundExpression*> bind_group_by(Scope& scope, ast::NodeList it
     const BoundExpression* key = targets[target].expression;
     require_equality(scope.binding, key->type, key->location);
     bool known = std::any_of(keys.begin(), keys.end(), [&](const BoundExpression* other) {
-      return equal_expressions(other, key);
+      return shares_result(other, key);
     });
     if (!known) keys.push_back(key);
   }

@@ -86,6 +86,10 @@ bool equal_results(const BoundQuery& left, const BoundQuery& right) {
 
 }  // namespace
 
+bool shares_result(const BoundExpression* left, const BoundExpression* right) {
+  return left == right || (equal_expressions(left, right) && !calls_volatile(*left));
+}
+
 bool equal_queries(const BoundQuery& left, const BoundQuery& right) {
   return equal_sources(left, right) && equal_groups(left, right) &&
          equal_set_operations(left, right) && equal_results(left, right);

@@ -41,7 +41,7 @@ class QueryMapper {
     auto targets = arena_.copy_span(from->targets);
     for (BoundTarget& target : targets) target.expression = expression(target.expression, depth);
     copy->targets = targets;
-    copy->group_by = list(from->group_by, depth);
+    copy->group_by = keys(*from, targets, depth);
     copy->having = expression(from->having, depth);
     copy->limit_count = expression(from->limit_count, depth);
     copy->limit_offset = expression(from->limit_offset, depth);
@@ -66,6 +66,18 @@ class QueryMapper {
   }
 
  private:
+  // A key that is a target stays that very one: equal targets with volatile functions are keys of
+  // their own.
+  ExpressionList keys(const BoundQuery& from, std::span<const BoundTarget> targets, int32_t depth) {
+    auto copy = arena_.copy_span(from.group_by);
+    for (const BoundExpression*& key : copy) {
+      auto same = std::ranges::find(from.targets, key, &BoundTarget::expression);
+      key = same != from.targets.end() ? targets[same - from.targets.begin()].expression
+                                       : expression(key, depth);
+    }
+    return copy;
+  }
+
   const BoundRelation* relation(const BoundRelation& from, int32_t depth) {
     if (from.kind == RangeKind::table) return &from;
     auto* copy = arena_.make<BoundRelation>(from);

@@ -28,6 +28,10 @@ bool calls_volatile(const BoundQuery& query);
 // The same computation: equal in everything but locations and names.
 bool equal_queries(const BoundQuery& left, const BoundQuery& right);
 
+// Whether what one of them gives is what the other would: they are one, or equal and without calls
+// of volatile functions, which are made for each.
+bool shares_result(const BoundExpression* left, const BoundExpression* right);
+
 // The query's own expressions, not those of subqueries in FROM.
 void for_each_expression(const BoundQuery& query, FunctionRef<void(const BoundExpression&)> visit);
 

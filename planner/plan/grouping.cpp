@@ -19,10 +19,11 @@ namespace {
 
 using Expressions = std::vector<const BoundExpression*>;
 
-void add_once(Expressions& list, const BoundExpression* expression) {
-  bool known = std::any_of(list.begin(), list.end(), [&](const BoundExpression* other) {
-    return equal_expressions(other, expression);
-  });
+using Equality = bool(const BoundExpression* left, const BoundExpression* right);
+
+void add_once(Expressions& list, const BoundExpression* expression, Equality equal) {
+  bool known = std::any_of(list.begin(), list.end(),
+                           [&](const BoundExpression* other) { return equal(other, expression); });
   if (!known) list.push_back(expression);
 }
 
@@ -45,13 +46,15 @@ class GroupedReads {
     if (depth == 0 && is_key(expression)) return false;
     if (auto* aggregate = try_as<AggregateExpression>(&expression)) {
       if (aggregate->levels_up != depth) return true;
-      add_once(aggregates, lower_levels(context_.arena(), aggregate, depth));
+      // Those of subqueries are copies, which are found by what they are.
+      add_once(aggregates, lower_levels(context_.arena(), aggregate, depth),
+               depth == 0 ? shares_result : equal_expressions);
       return false;
     }
     auto* column = try_as<ColumnExpression>(&expression);
     if (column != nullptr && column->levels_up == depth) {
       const BoundExpression* own = lower_levels(context_.arena(), column, depth);
-      if (!is_key(*own)) add_once(columns, own);
+      if (!is_key(*own)) add_once(columns, own, equal_expressions);
     }
     return true;
   }

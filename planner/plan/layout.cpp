@@ -1,5 +1,7 @@
 #include "planner/plan/layout.h"
 
+#include <algorithm>
+
 #include "base/long_work.h"
 #include "planner/bound/expression_tree.h"
 
@@ -29,6 +31,8 @@ int32_t Layout::find(const BoundExpression& expression) const {
   if (auto* column = try_as<ColumnExpression>(&expression))
     return column->levels_up == 0 ? find_column(column->relation, column->column) : -1;
   if (columns_only_ || expression.kind == ExpressionKind::constant) return -1;
+  auto same = std::find(slots_.begin(), slots_.end(), &expression);
+  if (same != slots_.end()) return static_cast<int32_t>(same - slots_.begin());
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (equal_expressions(slots_[i], &expression)) return static_cast<int32_t>(i);
   }

@@ -16,7 +16,7 @@ class Layout {
  public:
   void add(const BoundExpression* expression);
   void append(const Layout& other);
-  // The slot that holds the expression; -1: none.
+  // The slot that holds the expression, this very one before one that is equal; -1: none.
   int32_t find(const BoundExpression& expression) const;
   int32_t find_column(int32_t relation, int32_t column) const;
   int32_t find_row_handle(int32_t relation) const {

@@ -5,6 +5,7 @@
 
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
+#include "planner/bound/query_tree.h"
 #include "planner/unsupported_features.h"
 
 namespace pgsilo {
@@ -23,8 +24,7 @@ class Expansion {
     }
     if (contains_set(*set->call)) throw_unsupported(UnsupportedFeature::nested_set_returning);
     size_t column = 0;
-    while (column < calls.size() && !equal_expressions(calls[column], set->call)) ++column;
-    // Equal calls of a volatile function are still two calls.
+    while (column < calls.size() && !shares_result(calls[column], set->call)) ++column;
     if (column == calls.size()) {
       calls.push_back(set->call);
       columns.push_back({"set", set->type, set->typmod});
