@@ -24,7 +24,11 @@ namespace {
 class QueryPlanner {
  public:
   QueryPlanner(QueryContext& context, RowDemand demand)
-      : context_(context), query_(context.query), statement_(context.statement), demand_(demand) {}
+      : context_(context),
+        query_(context.query),
+        statement_(context.statement),
+        demand_(demand),
+        targets_(folded_targets()) {}
 
   const PlanNode* plan() {
     std::vector<OrderKey> wanted = wanted_order();
@@ -90,6 +94,15 @@ class QueryPlanner {
     return fold_expression(context_.arena(), statement_.evaluator, expression);
   }
 
+  // What is sorted by is found again by what it is, so all are folded before any is placed. A
+  // group's key is found again as it was written: there the place comes first.
+  std::span<const BoundTarget> folded_targets() {
+    if (query_.is_grouped) return query_.targets;
+    auto targets = context_.arena().copy_span(query_.targets);
+    for (BoundTarget& target : targets) target.expression = fold(target.expression);
+    return targets;
+  }
+
   const PlanNode* project(const PlacedPlan& input, std::span<const BoundTarget> targets) {
     ExpressionPlacer placer(context_, input.layout);
     auto expressions = context_.arena().make_span<const BoundExpression*>(targets.size());
@@ -97,8 +110,6 @@ class QueryPlanner {
     bool same = targets.size() == input.node->columns.size();
     for (size_t i = 0; i < targets.size(); ++i) {
       const BoundExpression* expression = targets[i].expression;
-      // A group's key is found again by what it is, too: there the place comes first.
-      if (!query_.is_grouped) expression = fold(expression);
       expressions[i] = placer.place(expression);
       if (query_.is_grouped) expressions[i] = fold(expressions[i]);
       columns[i] = {expression->type, expression->typmod, targets[i].name};
@@ -110,9 +121,7 @@ class QueryPlanner {
     return make_projection(statement_, input.node, expressions, columns);
   }
 
-  std::span<const BoundTarget> visible() const {
-    return query_.targets.first(query_.visible_targets);
-  }
+  std::span<const BoundTarget> visible() const { return targets_.first(query_.visible_targets); }
 
   const PlanNode* finish_in_order(const PlacedPlan& input) {
     const PlanNode* node = project(input, visible());
@@ -150,7 +159,7 @@ class QueryPlanner {
 
   const PlanNode* finish_sorted(const PlacedPlan& input) {
     // What is only grouped by tells no rows apart, and DISTINCT rows are ordered by what they show.
-    const PlanNode* node = project(input, query_.distinct ? visible() : query_.targets);
+    const PlanNode* node = project(input, query_.distinct ? visible() : targets_);
     if (query_.distinct) node = make_distinct(node);
     SortNode* sort = make_sort(statement_, node, context_.arena().copy_span(sort_keys()));
     node = sort;
@@ -174,7 +183,7 @@ class QueryPlanner {
     Layout layout = input.layout;
     std::vector<SortKey> keys;
     for (const QuerySortKey& key : query_.order_by) {
-      const BoundExpression* expression = query_.targets[key.target].expression;
+      const BoundExpression* expression = targets_[key.target].expression;
       keys.push_back({static_cast<int32_t>(expressions.size()), key.descending, key.nulls_first});
       expressions.push_back(placer.place(expression));
       columns.push_back({expression->type, expression->typmod, query_.targets[key.target].name});
@@ -193,6 +202,7 @@ class QueryPlanner {
   const BoundQuery& query_;
   StatementPlanning& statement_;
   RowDemand demand_;
+  std::span<const BoundTarget> targets_;
   std::span<const RowMark> marks_;
 };
 
