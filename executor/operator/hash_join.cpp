@@ -7,11 +7,21 @@ namespace pgsilo {
 namespace {
 
 struct CompiledHashJoin final : CompiledJoin {
+  // Without left rows there is no result, and to see whether there is one costs less than the
+  // table, or is worth it because the left side runs in any case.
+  bool left_first = false;
   std::vector<ExpressionProgram> left_keys;
   std::vector<ExpressionProgram> right_keys;
   KeyTypes key_types;
   std::unique_ptr<Operator> instantiate(ExecutionState& state) const override;
 };
+
+// Left rows that nothing matches are rows of the result.
+bool keeps_left(JoinType type) {
+  return type == JoinType::left || type == JoinType::full || type == JoinType::anti;
+}
+
+bool keeps_right(JoinType type) { return type == JoinType::right || type == JoinType::full; }
 
 // A table row holds the keys, then the right row.
 class HashJoin final : public Operator {
@@ -27,24 +37,21 @@ class HashJoin final : public Operator {
         keys_(compiled.left_keys.size()) {}
 
   void open() override {
-    if (!built_ || compiled_.right->depends_on_parameters) {
-      build();
-    } else {
-      forget_matches();
-    }
-    left_->open();
     match_ = nullptr;
     has_left_ = false;
+    left_waits_ = false;
     unmatched_bucket_ = 0;
     unmatched_row_ = nullptr;
     left_done_ = false;
+    is_empty_ = !find_rows();
   }
 
   bool next() override {
+    if (is_empty_) return false;
     for (;;) {
       if (left_done_) return next_unmatched();
       if (!has_left_ && !advance_left()) {
-        if (compiled_.type != JoinType::right && compiled_.type != JoinType::full) return false;
+        if (!keeps_right(compiled_.type)) return false;
         left_done_ = true;
         continue;
       }
@@ -62,6 +69,25 @@ class HashJoin final : public Operator {
  private:
   size_t key_count() const { return keys_.size(); }
 
+  // False: one side has no rows without which there is no result. The other is then not run, as far
+  // as that has not come about already.
+  bool find_rows() {
+    bool builds = !built_ || compiled_.right->depends_on_parameters;
+    if (builds && compiled_.left_first) {
+      left_->open();
+      left_waits_ = left_->next();
+      if (!left_waits_) return false;
+    }
+    if (builds) {
+      build();
+    } else {
+      forget_matches();
+    }
+    if (table_.size() == 0 && !keeps_left(compiled_.type)) return false;
+    if (!left_waits_) left_->open();
+    return true;
+  }
+
   // False: a key is NULL.
   bool evaluate(const std::vector<ExpressionProgram>& programs) {
     key_scratch_.begin_row();
@@ -76,7 +102,7 @@ class HashJoin final : public Operator {
   void build() {
     table_.clear();
     right_->open();
-    bool keeps_all = compiled_.type == JoinType::right || compiled_.type == JoinType::full;
+    bool keeps_all = keeps_right(compiled_.type);
     while (right_->next()) {
       state_.session.maybe_yield();
       bool complete = evaluate(compiled_.right_keys);
@@ -98,7 +124,8 @@ class HashJoin final : public Operator {
   }
 
   bool advance_left() {
-    if (!left_->next()) return false;
+    if (!left_waits_ && !left_->next()) return false;
+    left_waits_ = false;
     state_.session.maybe_yield();
     has_left_ = true;
     matched_ = false;
@@ -179,6 +206,8 @@ class HashJoin final : public Operator {
   bool has_left_ = false;
   bool matched_ = false;
   bool left_done_ = false;
+  bool left_waits_ = false;  // the next left row is in the registers already
+  bool is_empty_ = false;
 };
 
 std::unique_ptr<Operator> CompiledHashJoin::instantiate(ExecutionState& state) const {
@@ -190,6 +219,9 @@ std::unique_ptr<Operator> CompiledHashJoin::instantiate(ExecutionState& state) c
 CompiledOperator* compile_hash_join(const HashJoinNode& node, PlanCompiler& plan) {
   auto made = std::make_unique<CompiledHashJoin>();
   made->prepare(node, plan);
+  made->left_first =
+      !keeps_right(node.join_type) &&
+      (keeps_left(node.join_type) || node.left->startup_cost < node.right->total_cost);
   made->left_keys = plan.expressions(node.left_keys, made->left->output);
   made->right_keys = plan.expressions(node.right_keys, made->right->output);
   for (const BoundExpression* key : node.right_keys)
