@@ -144,6 +144,8 @@ void ExpressionCompiler::compile_array_coercion(const ArrayCoercionExpression& c
     data->call = call_data(coercion.procedure, {types, procedure.argument_count}, procedure.result);
     data->strict = procedure.strict;
   }
+  data->relabels = coercion.procedure == invalid_oid && !coercion.through_text &&
+                   type_info(coercion.source_element).key_form == data->target->key_form;
   if (coercion.through_text)
     data->conversion = {&type_info(coercion.source_element), data->target, no_typmod};
   emit(steps::convert_elements, target, argument, 0, 0, data);

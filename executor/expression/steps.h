@@ -102,6 +102,7 @@ struct ArrayCoercion {
   const CallData* call = nullptr;
   bool strict = true;
   bool is_explicit = false;
+  bool relabels = false;  // changes no element
   IoConversion conversion;
 };
 const Step* convert_elements(const Step* step, Datum* registers, RowContext& context);

@@ -67,6 +67,10 @@ const Step* convert_elements(const Step* step, Datum* registers, RowContext& con
     registers[step->result] = Datum();
     return step + 1;
   }
+  if (coercion.relabels) {
+    registers[step->result] = relabel_array(array, coercion.target->oid, *context.arena);
+    return step + 1;
+  }
   ArrayReader reader(array);
   AskingVector<Datum> values;
   values.reserve(reader.count());

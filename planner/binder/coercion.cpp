@@ -39,14 +39,6 @@ Oid array_element(Oid type) {
   return info != nullptr && is_array_type(*info) ? info->element : invalid_oid;
 }
 
-// Whether an array's elements, which are compared as the array says, compare alike as either type.
-bool compares_alike(Oid left, Oid right) {
-  const TypeInfo& a = type_info(left);
-  const TypeInfo& b = type_info(right);
-  return a.compare == b.compare && a.equal == b.equal && a.hash == b.hash &&
-         a.key_form == b.key_form;
-}
-
 // Arrays convert where their elements convert.
 CoercionPath find_array_path(Oid source, Oid target, CoercionContext context) {
   Oid source_element = array_element(source);
@@ -55,11 +47,8 @@ CoercionPath find_array_path(Oid source, Oid target, CoercionContext context) {
   Oid target_element = is_vector ? invalid_oid : array_element(target);
   if (source_element == invalid_oid || target_element == invalid_oid) return {};
   CoercionPath element = find_coercion_path(source_element, target_element, context);
-  // An array knows of which type its elements are, and is sent and printed so.
-  bool is_same =
-      element.method == CoercionMethod::relabel &&
-      (source_element == target_element ||
-       (context == CoercionContext::implicit && compares_alike(source_element, target_element)));
+  // An array knows of which type its elements are, and is compared, sent and printed so.
+  bool is_same = source_element == target_element;
   if (element.method == CoercionMethod::none || is_same) return element;
   return {CoercionMethod::array, invalid_oid};
 }

@@ -44,6 +44,14 @@ Datum make_array(Oid element, std::span<const Datum> values, Arena& arena, int32
   return Datum::of_bytes({array, bytes});
 }
 
+Datum relabel_array(Datum array, Oid element, Arena& arena) {
+  if (load_le32(array.ptr) == element) return array;
+  char* copy = static_cast<char*>(arena.allocate(array.length, 1));
+  copy_value(copy, array.bytes());
+  store_le32(copy, element);
+  return Datum::of_bytes({copy, array.length});
+}
+
 ArrayReader::ArrayReader(Datum array)
     : at_(array.ptr + header_bytes),
       element_(load_le32(array.ptr)),

@@ -18,6 +18,9 @@ class Arena;
 
 Datum make_array(Oid element, std::span<const Datum> values, Arena& arena, int32_t lower_bound = 1);
 
+// The same elements as those of a type of the same form in memory.
+Datum relabel_array(Datum array, Oid element, Arena& arena);
+
 // Walks an array from its first element.
 class ArrayReader {
  public:
