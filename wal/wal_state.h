@@ -29,6 +29,7 @@
 namespace pgsilo {
 
 struct ReplayCounts;
+struct SegmentStart;
 
 // One log directory with its logger.
 struct LogUnit {
@@ -91,7 +92,10 @@ struct Wal::State {
   void find_starts_of_copy();
   bool find_copy(std::string* why);
   bool name_copy(std::string* why);
-  bool is_own_log(const LogDirectory& log, bool* own, std::string* why) const;
+  bool is_own_log(const LogDirectory& log, std::optional<bool>* own, std::string* why) const;
+  std::optional<bool> is_own_start(const SegmentStart& start) const;
+  bool holds_others(const LogDirectory& log, std::string* which) const;
+  bool is_anothers_start(const SegmentStart& start) const;
   bool may_use_log(const LogDirectory& log, const Uuid& marked, bool* may, std::string* why) const;
   bool are_this_copys_logs(std::string* why);
   std::string way_out(const std::string& log, const Uuid& marked) const;

@@ -1,6 +1,7 @@
 // Copies of a database whose logs have the same identities: none goes on in another one's, be it
 // at its first start or at a later one, when nothing of the logs is needed any more.
 #include "tests/crash/backup_bed.h"
+#include "tests/crash/nameless_bed.h"
 #include "wal/layout/control_file.h"
 #include "wal/layout/copy_mark.h"
 #include "wal/layout/log_directory.h"
@@ -69,8 +70,9 @@ class CopiesLogs : public BackupTest {
     control.own_starts.clear();
     ASSERT_TRUE(write_control_file(*disk_, data, control).ok());
     for (const std::string& directory : marked) {
-      std::string mark = directory.empty() ? copy_mark_name : join_path(directory, copy_mark_name);
-      ASSERT_TRUE(disk_->remove(join_path(data, mark)).ok()) << mark;
+      std::string marked_one = directory.empty() ? data : join_path(data, directory);
+      ASSERT_TRUE(disk_->remove(join_path(marked_one, copy_mark_name)).ok()) << marked_one;
+      ASSERT_TRUE(disk_->sync_directory(marked_one).ok()) << marked_one;
     }
   }
 
@@ -84,6 +86,30 @@ class CopiesLogs : public BackupTest {
     ASSERT_TRUE(write_control_file(*disk_, "/copy", control).ok());
     for (const std::string directory : {"/copy", "/copy/wal", "/copy/wal2"})
       ASSERT_TRUE(disk_->remove(join_path(directory, copy_mark_name)).ok());
+  }
+
+  void die_before_it_is_named(const std::string& directory, const WalOptions& used) {
+    disk_->restart();
+    {
+      NamelessFiles files(*disk_);
+      LoggedEngine engine(files, directory, used);
+      ASSERT_FALSE(engine.start());
+      EXPECT_NE(engine.why().find("could not write control file"), std::string::npos)
+          << engine.why();
+      disk_->cut_power();
+    }
+    disk_->restart();
+  }
+
+  // As a start leaves a log directory that dies between preparing its segments and writing there.
+  void empty_segments(const std::string& log) {
+    std::vector<std::string> names;
+    ASSERT_TRUE(disk_->list(log, &names).ok());
+    for (const std::string& name : names) {
+      if (!parse_segment_name(name)) continue;
+      std::string path = join_path(log, name);
+      write_test_file(*disk_, path, std::string(disk_->content(path).size(), '\0'));
+    }
   }
 
   // What it is told to do makes them the copy's own.
@@ -192,6 +218,72 @@ TEST_F(CopiesLogs, ElsewhereAreMarkedByTheFirstVersionThatCan) {
   expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
 }
 
+// Its last start was cut short before the control file named it, or before it wrote to a log
+// directory of its own.
+TEST_F(CopiesLogs, ElsewhereAreMarkedBehindAStartThatWasCutShort) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(10));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  for (const std::string name : {"wal", "wal2"})
+    ASSERT_NO_FATAL_FAILURE(
+        copy_directory(*disk_, join_path("/copy", name), "/far/" + name, random_, [] {}));
+  const WalOptions far = with(copy_, {"/far/wal", "/far/wal2", "/far/new"});
+  ASSERT_NO_FATAL_FAILURE(live("/copy", with(copy_, {"/far/wal", "/far/wal2"}), copied_));
+  ASSERT_NO_FATAL_FAILURE(die_before_it_is_named("/copy", far));
+  ASSERT_NO_FATAL_FAILURE(empty_segments("/far/new"));
+  ASSERT_NO_FATAL_FAILURE(forget("/copy", {"", "/far/wal", "/far/wal2", "/far/new"}));
+  expect_refused("/copy", with(copy_, {"/server0", "/server1"}), "/server0");
+  for (int start = 0; start < 2; ++start)
+    ASSERT_NO_FATAL_FAILURE(live("/copy", far, copied_)) << start;
+}
+
+// Only an earlier version has had the copy. The server has had more starts since than it.
+TEST_F(CopiesLogs, WithoutAMarkAreRefusedToTheServer) {
+  for (bool cleanly : {false, true}) {
+    ASSERT_NO_FATAL_FAILURE(restore_beside(11));
+    for (int life = 0; life < 2; ++life)
+      ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_, cleanly));
+    ASSERT_NO_FATAL_FAILURE(forget("/copy", {"", "wal", "wal2"}));
+    for (int life = 0; life < 6; ++life) {
+      if (life >= 4) {
+        ASSERT_NO_FATAL_FAILURE(die_before_it_is_named("/data", server_));
+      }
+      ASSERT_NO_FATAL_FAILURE(live("/data", server_, servers_));
+      for (bool losing : {false, true}) {
+        WalOptions used = server_;
+        used.skip_damaged_blocks = losing;
+        expect_refused("/data", with(used, {"/copy/wal", "/copy/wal2"}), "/copy/wal");
+        expect_refused("/data", with(used, {"/server0", "/copy/wal2"}), "/copy/wal2");
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  }
+}
+
+// Whichever starts the list has yet, and whichever have died before they were in it.
+TEST_F(CopiesLogs, OfTheServerAreNotTakenForAnothers) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(12));
+  const std::vector<std::vector<std::string>> sets = {
+      {"/server0", "/server1", "/new"}, {"/server0", "/server1"}, {"/server0"}, {"/server1"}};
+  bool needs_none = false;
+  for (uint64_t round = 0; round < 90; ++round) {
+    const WalOptions used = with(server_, sets[needs_none ? random_.below(sets.size()) : 0]);
+    disk_->restart();
+    if (round == 8) {
+      ASSERT_NO_FATAL_FAILURE(forget("/data", {}));
+    }
+    for (uint64_t deaths = random_.below(3); deaths > 0; --deaths)
+      ASSERT_NO_FATAL_FAILURE(die_before_it_is_named("/data", used)) << round;
+    needs_none = random_.one_in(2);
+    ASSERT_NO_FATAL_FAILURE(live("/data", used, servers_, needs_none)) << round;
+    if (random_.one_in(2)) continue;
+    LoggedEngine idle(*disk_, "/data", with(server_, sets[0]));
+    ASSERT_TRUE(idle.start()) << round << ": " << idle.why();
+    if (needs_none) idle.wal().stop();
+    needs_none = false;
+    disk_->cut_power();
+  }
+}
+
 // The server had a version last that knows no copies.
 TEST_F(CopiesLogs, WithAMarkAreRefusedToAServerOfAnotherVersion) {
   ASSERT_NO_FATAL_FAILURE(restore_beside(6));
@@ -238,6 +330,19 @@ TEST_F(CopiesLogs, ThatNobodyHasWrittenToAreTaken) {
   expect_refused("/data", with(server_, {"/server0", "/server1", "/new"}), "/new");
   for (int start = 0; start < 2; ++start)
     ASSERT_NO_FATAL_FAILURE(live("/copy", more, copied_)) << start;
+}
+
+TEST_F(CopiesLogs, WithADamagedMarkGetAnotherOnes) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(13));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  for (const std::string damaged : {"/copy", "/copy/wal2"}) {
+    write_test_file(*disk_, join_path(damaged, copy_mark_name), "no mark");
+    EXPECT_FALSE(start_copy(copy_));
+    EXPECT_NE(why_.find("\" is damaged\nHINT:  "), std::string::npos) << why_;
+    write_test_file(*disk_, join_path(damaged, copy_mark_name),
+                    disk_->content(join_path("/copy/wal", copy_mark_name)));
+    ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_)) << damaged;
+  }
 }
 
 // One was out when the others were marked, say.

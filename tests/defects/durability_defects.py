@@ -68,13 +68,23 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "SharedCheckpoints.*"),
     "another copy's log directories taken": (
         "wal/wal_copies.cpp",
-        "  *may = marked == copy;\n",
-        "  *may = true;\n",
+        "  *may = marked == copy && (",
+        "  *may = true || (",
         "CopiesLogs.*"),
     "what an upgraded copy is given first taken for its own": (
         "wal/wal_copies.cpp",
-        "  *own = lies_inside(files, log.path(), directory);\n",
-        "  *own = marks_copy || lies_inside(files, log.path(), directory);\n",
+        "  if (lies_inside(files, log.path(), directory)) *own = true;\n",
+        "  if (marks_copy || lies_inside(files, log.path(), directory)) *own = true;\n",
+        "CopiesLogs.*"),
+    "logs of a copy without marks taken by the server": (
+        "wal/wal_copies.cpp",
+        "  if (!start.alone) return true;\n",
+        "  if (!start.alone) return false;\n",
+        "CopiesLogs.*"),
+    "begin blocks of starts that died taken for another copy's": (
+        "wal/wal_copies.cpp",
+        "  if (!start.alone) return true;\n",
+        "  return true;\n",
         "CopiesLogs.*"),
     "a copy not known after many starts": (
         "wal/wal_open.cpp",

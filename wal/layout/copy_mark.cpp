@@ -26,7 +26,10 @@ bool read_copy_mark(FileSystem& files, const std::string& directory, Uuid* copy,
   bool whole = reader.head(copy_magic, copy_version) == CheckedReader::Head::ok;
   *copy = reader.uuid();
   if (whole && reader.complete()) return true;
-  *why = "file \"" + path + "\" is damaged";
+  *why =
+      "file \"" + path +
+      "\" is damaged\nHINT:  The data directory of a copy and its log directories have the same: "
+      "put another one's in its place.";
   return false;
 }
 
