@@ -204,15 +204,20 @@ bool Wal::State::mark_copy(std::string* why) {
     if (!mark_directory(unit.directory->path(), why)) return false;
   }
   // Their device may be full, and they are not asked before they are written to.
-  std::string ignored;
-  for (const auto& log : read_logs) static_cast<void>(mark_directory(log->path(), &ignored));
+  for (const auto& log : read_logs) {
+    if (!is_marked(log->path())) static_cast<void>(write_copy_mark(files, log->path(), copy));
+  }
   return mark_directory(directory, why);
 }
 
-bool Wal::State::mark_directory(const std::string& path, std::string* why) {
+bool Wal::State::is_marked(const std::string& path) const {
   Uuid found;
   std::string damage;
-  if (read_copy_mark(files, path, &found, &damage) && found == copy) return true;
+  return read_copy_mark(files, path, &found, &damage) && found == copy;
+}
+
+bool Wal::State::mark_directory(const std::string& path, std::string* why) {
+  if (is_marked(path)) return true;
   std::string what = "file \"" + join_path(path, copy_mark_name) + "\"";
   return write_small(what, [&] { return write_copy_mark(files, path, copy); }, why);
 }

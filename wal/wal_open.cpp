@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "base/failed_call.h"
 #include "base/server_log.h"
 #include "wal/backup/backup_copy.h"
 #include "wal/backup/backup_label.h"
@@ -118,8 +119,7 @@ bool Wal::State::find_control(std::string* why) {
     case LabelRead::none:
       if (!read_control(files, directory, options.read_only, &control, &new_database, why))
         return false;
-      find_starts_of_copy();
-      return true;
+      return find_starts_of_copy(why);
     case LabelRead::ok:
       control = control_at_stop(label);
       from_backup = true;
@@ -132,22 +132,27 @@ bool Wal::State::find_control(std::string* why) {
 
 // The label that an earlier start has taken tells that this is a copy, however many starts ago that
 // was. And of which starts it was made, where a version has written the control file that did not
-// tell whose it names; if the label cannot be read, of all.
-void Wal::State::find_starts_of_copy() {
+// tell whose it names; if the label is damaged, of all.
+bool Wal::State::find_starts_of_copy(std::string* why) {
+  const std::string path = join_path(directory, used_label_name);
   std::string text;
-  FileResult result = read_whole_file(files, join_path(directory, used_label_name), &text);
+  FileResult result = read_whole_file(files, path, &text);
   restored = result.status != FileStatus::not_found;
+  if (restored && !result.ok()) {
+    *why = could_not("read file", path, result);
+    return false;
+  }
   forgotten = control.own_starts.empty();
-  if (!forgotten) return;
-  find_own_starts(control);
-  if (!restored) return;
+  if (forgotten) find_own_starts(control);
+  if (!forgotten || !restored) return true;
   BackupLabel label;
   std::string fault;
-  bool known = result.ok() && read_backup_label(text, &label, &fault);
+  bool known = read_backup_label(text, &label, &fault);
   if (known) label.control = control_at_stop(label);
   const std::vector<OwnStart>& copied = label.control.own_starts;
   for (OwnStart& start : control.own_starts)
     start.copied = !known || std::ranges::find(copied, start.id, &OwnStart::id) != copied.end();
+  return true;
 }
 
 bool Wal::State::take_directory(std::string* why) {

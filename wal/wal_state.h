@@ -89,7 +89,7 @@ struct Wal::State {
   unsigned recovery_threads() const;
   bool take_directory(std::string* why);
   bool find_control(std::string* why);
-  void find_starts_of_copy();
+  bool find_starts_of_copy(std::string* why);
   bool find_copy(std::string* why);
   bool name_copy(std::string* why);
   bool is_own_log(const LogDirectory& log, std::optional<bool>* own, std::string* why) const;
@@ -100,6 +100,7 @@ struct Wal::State {
   bool are_this_copys_logs(std::string* why);
   std::string way_out(const std::string& log, const Uuid& marked) const;
   bool mark_copy(std::string* why);
+  bool is_marked(const std::string& path) const;
   bool mark_directory(const std::string& path, std::string* why);
   bool hold_directories(std::string* why);
   bool open_logs(std::string* why);

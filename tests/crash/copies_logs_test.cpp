@@ -9,6 +9,17 @@
 namespace pgsilo {
 namespace {
 
+// Of a used backup label there is no telling whether it is there.
+class UnreadableLabel final : public ForwardingFileSystem {
+ public:
+  using ForwardingFileSystem::ForwardingFileSystem;
+
+  FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
+    if (path.ends_with(used_label_name)) return {FileStatus::failed, EIO};
+    return files_.open(path, flags, file);
+  }
+};
+
 class CopiesLogs : public BackupTest {
  protected:
   // /copy is restored of a backup of /data, which has gone on since, in log directories elsewhere.
@@ -330,6 +341,26 @@ TEST_F(CopiesLogs, ThatNobodyHasWrittenToAreTaken) {
   expect_refused("/data", with(server_, {"/server0", "/server1", "/new"}), "/new");
   for (int start = 0; start < 2; ++start)
     ASSERT_NO_FATAL_FAILURE(live("/copy", more, copied_)) << start;
+}
+
+// One failed read would make it a copy for good.
+TEST_F(CopiesLogs, OfAServerAreNotMarkedForALabelThatCannotBeRead) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(14));
+  disk_->restart();
+  {
+    UnreadableLabel files(*disk_);
+    LoggedEngine engine(files, "/data", server_);
+    EXPECT_FALSE(engine.start());
+    EXPECT_NE(engine.why().find("could not read file \"/data/backup_label.old\""),
+              std::string::npos)
+        << engine.why();
+  }
+  ASSERT_NO_FATAL_FAILURE(live("/data", server_, servers_));
+  for (const std::string directory : {"/data", "/server0", "/server1"}) {
+    Uuid marked;
+    EXPECT_TRUE(read_copy_mark(*disk_, directory, &marked, &why_)) << why_;
+    EXPECT_EQ(marked, Uuid{}) << directory;
+  }
 }
 
 TEST_F(CopiesLogs, WithADamagedMarkGetAnotherOnes) {
