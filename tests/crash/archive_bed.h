@@ -39,10 +39,14 @@ class ArchiveTest : public BackupTest {
 
   // As `pgsilo-backup follow` does it.
   bool archive(LoggedEngine& engine, const WalOptions& used, LogArchive& archive) {
-    Epoch durable = engine.wal().durable_epoch();
+    return archive_behind(engine, used, archive, engine.wal().durable_epoch());
+  }
+  // What the server has told to be durable.
+  bool archive_behind(LoggedEngine& engine, const WalOptions& used, LogArchive& archive,
+                      Epoch durable) {
     for (const SlotStatus& status : slots(engine).status()) {
       if (status.slot.name != "archive") continue;
-      if (!archive.copy(running(used), status.slot, &why_)) return false;
+      if (!archive.copy(running(used), status.slot, &why_, durable)) return false;
       SlotResult moved = slots(engine).advance("archive", durable, 1);
       EXPECT_EQ(moved.outcome, SlotOutcome::ok) << moved.why;
       return true;
@@ -287,13 +291,17 @@ class ArchiveEndsTest : public ArchiveTest {
     {
       LoggedEngine engine(*disk_, "/data", used);
       ASSERT_TRUE(engine.start()) << engine.why();
+      Epoch told;
       for (bool begun = false; !begun;) {
+        told = engine.wal().durable_epoch();
         before = files_of("/data");
         uint64_t live = live_segments(engine);
         ASSERT_NO_FATAL_FAILURE(commit(engine));
         begun = first_of_start || live_segments(engine) != live;
       }
-      ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+      LogArchive archiver(*disk_, "/archive");
+      ASSERT_TRUE(archiver.open(&why_)) << why_;
+      ASSERT_TRUE(archive_behind(engine, used, archiver, told)) << why_;
       disk_->cut_power();
     }
     disk_->restart();

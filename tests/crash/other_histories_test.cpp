@@ -17,8 +17,8 @@ class OtherHistoriesTest : public ArchiveEndsTest {
     const Epoch durable = engine.wal().durable_epoch();
     if (archiver == nullptr && !own.open(&why_)) return false;
     LogArchive& used_one = archiver == nullptr ? own : *archiver;
-    if (!used_one.copy(running(used, data), slots(engine).status().front().slot, &why_))
-      return false;
+    const LogSlot slot = slots(engine).status().front().slot;
+    if (!used_one.copy(running(used, data), slot, &why_, durable)) return false;
     EXPECT_EQ(slots(engine).advance("archive", durable, 1).outcome, SlotOutcome::ok);
     return true;
   }
@@ -48,6 +48,14 @@ class OtherHistoriesTest : public ArchiveEndsTest {
       ASSERT_NO_FATAL_FAILURE(log_to_one(engine, worker));
     ASSERT_TRUE(archive_of(engine, used, data, archiver)) << why_;
     stop_with_nothing_to_replay(engine);
+  }
+
+  // That logs nothing.
+  void live_idle(const WalOptions& used) {
+    LoggedEngine engine(*disk_, "/data", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_TRUE(archive_of(engine, used, "/data")) << why_;
+    engine.wal().stop();
   }
 
   void live_unarchived(const WalOptions& used, const std::string& data) {
@@ -93,6 +101,23 @@ class OtherHistoriesTest : public ArchiveEndsTest {
     ASSERT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
     ASSERT_NO_FATAL_FAILURE(work(engine, 3));
     stop_with_nothing_to_replay(engine);
+  }
+
+  // What the archive has at the end of the backup's start, in /copy; the options get its logs.
+  void restore_first_start(Epoch end, WalOptions* copys) {
+    BackupLabel label;
+    BackupSource source;
+    SourceLogs logs;
+    ASSERT_TRUE(extend(&label, &source, &logs)) << why_;
+    end_label_at(end, label.control.incarnations.front().number, &label);
+    BackupCopyReport report;
+    ASSERT_TRUE(copy_backup(*disk_, source, label, "/copy", &report, &why_)) << why_;
+    copys->log_directories = report.log_directories;
+  }
+
+  void forget_label(const WalOptions& copys) {
+    ASSERT_NO_FATAL_FAILURE(live_unarchived(copys, "/copy"));
+    ASSERT_TRUE(disk_->remove(join_path("/copy", used_label_name)).ok());
   }
 
   void copy_server() {
@@ -192,6 +217,131 @@ TEST_F(OtherHistoriesTest, OfACopyByHandAreRefused) {
         ASSERT_NO_FATAL_FAILURE(expect_last_state());
       }
     }
+  }
+}
+
+// A start that logged nothing tells nothing of those before it.
+TEST_F(OtherHistoriesTest, AreKnownBehindIdleStarts) {
+  for (unsigned logs : {2, 6}) {
+    for (int idle : {1, 2}) {
+      for (bool by_hand : {true, false}) {
+        for (bool labelled : {true, false}) {
+          if (by_hand && labelled) continue;
+          SCOPED_TRACE(std::to_string(logs) + std::to_string(idle) + std::to_string(by_hand) +
+                       std::to_string(labelled));
+          begin(340);
+          ASSERT_NO_FATAL_FAILURE(archive_first_start());
+          WalOptions copys = with(1);
+          if (by_hand) {
+            ASSERT_NO_FATAL_FAILURE(copy_server());
+          } else {
+            copys = options(1);
+            ASSERT_NO_FATAL_FAILURE(restore_copy(&copys));
+          }
+          ASSERT_NO_FATAL_FAILURE(live_archived(with(logs), "/data"));
+          const std::vector<State> states = states_;
+          for (int start = 0; start < idle; ++start) ASSERT_NO_FATAL_FAILURE(live_idle(with(logs)));
+          if (!by_hand && !labelled) {
+            ASSERT_NO_FATAL_FAILURE(forget_label(copys));
+          }
+          for (int start = 0; start < 3; ++start)
+            ASSERT_NO_FATAL_FAILURE(
+                live_refused(copys, "/copy", "the server is not the one that was archived"));
+          states_ = states;
+          ASSERT_NO_FATAL_FAILURE(expect_last_state());
+        }
+      }
+    }
+  }
+}
+
+// A server that was restored to the end of a start has none of the numbers of those behind it.
+TEST_F(OtherHistoriesTest, AreKnownBehindAGapInTheNumbers) {
+  for (bool labelled : {true, false}) {
+    for (bool lost : {true, false}) {
+      SCOPED_TRACE(std::to_string(labelled) + std::to_string(lost));
+      begin(341);
+      ASSERT_NO_FATAL_FAILURE(archive_first_start());
+      const Epoch end = states_.back().epoch;
+      ASSERT_NO_FATAL_FAILURE(live_archived(with(6), "/data"));
+      WalOptions copys = options(1);
+      ASSERT_NO_FATAL_FAILURE(restore_first_start(end, &copys));
+      if (lost) {
+        ASSERT_NO_FATAL_FAILURE(lose_of_archive("/archive/wal3", /*all=*/false));
+      }
+      if (!labelled) {
+        ASSERT_NO_FATAL_FAILURE(forget_label(copys));
+      }
+      for (int start = 0; start < 3; ++start)
+        ASSERT_NO_FATAL_FAILURE(
+            live_refused(copys, "/copy", "the server is not the one that was archived"));
+    }
+  }
+}
+
+// An archiver that was killed has noted nothing of what it copied.
+TEST_F(OtherHistoriesTest, AreKnownWithoutNotes) {
+  for (bool removed : {true, false}) {
+    begin(344);
+    ASSERT_NO_FATAL_FAILURE(archive_first_start());
+    ASSERT_NO_FATAL_FAILURE(copy_server());
+    const std::string path = join_path("/archive", archived_ends_name);
+    const std::string notes = disk_->content(path);
+    ASSERT_NO_FATAL_FAILURE(live_archived(with(2), "/data"));
+    ASSERT_NO_FATAL_FAILURE(live_idle(with(2)));
+    ASSERT_TRUE(disk_->remove(path).ok());
+    if (!removed) {
+      ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, path, notes));
+    }
+    for (int start = 0; start < 3; ++start)
+      ASSERT_NO_FATAL_FAILURE(live_refused(with(1), "/copy", others_start));
+    ASSERT_NO_FATAL_FAILURE(live_archived(with(2), "/data"));
+    ASSERT_NO_FATAL_FAILURE(live_archived(with(1), "/data"));
+  }
+}
+
+// Of the last segment nothing can be read.
+TEST_F(OtherHistoriesTest, AreKnownBehindDamage) {
+  begin(342);
+  ASSERT_NO_FATAL_FAILURE(archive_first_start());
+  ASSERT_NO_FATAL_FAILURE(copy_server());
+  ASSERT_NO_FATAL_FAILURE(live_archived(with(2), "/data"));
+  ASSERT_NO_FATAL_FAILURE(live_idle(with(2)));
+  std::string last;
+  for (const auto& [path, content] : files_of("/archive/wal2")) {
+    if (path.ends_with(".segment")) last = std::max(last, path);
+  }
+  ASSERT_NO_FATAL_FAILURE(damage(last, 8));
+  for (int start = 0; start < 3; ++start)
+    ASSERT_NO_FATAL_FAILURE(live_refused(with(1), "/copy", others_start));
+}
+
+// Though another log comes first, which is new to the archive, nothing of it is copied: also where
+// what the archive has was not told to be durable.
+TEST_F(OtherHistoriesTest, AreRefusedBeforeAnythingIsCopied) {
+  for (bool idle : {true, false}) {
+    begin(343);
+    ASSERT_NO_FATAL_FAILURE(archive_first_start());
+    ASSERT_NO_FATAL_FAILURE(copy_server());
+    {
+      LoggedEngine engine(*disk_, "/data", with(1));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      const std::optional<Epoch> epoch = engine.commit(0, {{1, "one", "row"}});
+      ASSERT_TRUE(epoch);
+      engine.wal().wait_durable(0, *epoch);
+      LogArchive archiver(*disk_, "/archive");
+      ASSERT_TRUE(archiver.open(&why_)) << why_;
+      const LogSlot slot = slots(engine).status().front().slot;
+      ASSERT_TRUE(archiver.copy(running(with(1)), slot, &why_)) << why_;
+      engine.wal().stop();
+    }
+    if (idle) {
+      ASSERT_NO_FATAL_FAILURE(live_idle(with(1)));
+    }
+    WalOptions copys = with(3);
+    std::ranges::reverse(copys.log_directories);
+    for (int start = 0; start < 3; ++start)
+      ASSERT_NO_FATAL_FAILURE(live_refused(copys, "/copy", "is not the one that was archived"));
   }
 }
 

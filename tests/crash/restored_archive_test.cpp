@@ -41,7 +41,8 @@ class RestoredArchiveTest : public ArchiveEndsTest {
       LogArchive archiver(*disk_, "/archive");
       ASSERT_TRUE(archiver.open(&why_)) << why_;
       disk_->fail_at(disk_->steps() + call, {FileStatus::failed, EIO});
-      *killed = !archiver.copy(running(now), slots(engine).status().front().slot, &why_);
+      *killed = !archiver.copy(running(now), slots(engine).status().front().slot, &why_,
+                               engine.wal().durable_epoch());
       disk_->fail_at(0, {});
       disk_->cut_power();
     }
@@ -78,7 +79,7 @@ class RestoredArchiveTest : public ArchiveEndsTest {
     LogArchive archiver(*disk_, "/archive");
     Epoch durable = engine.wal().durable_epoch();
     if (!archiver.open(&why_) ||
-        !archiver.copy(running(used, data), slots(engine).status().front().slot, &why_)) {
+        !archiver.copy(running(used, data), slots(engine).status().front().slot, &why_, durable)) {
       return false;
     }
     EXPECT_EQ(slots(engine).advance("archive", durable, 1).outcome, SlotOutcome::ok);
@@ -217,6 +218,36 @@ TEST_F(RestoredArchiveTest, IsCutShortAnywhere) {
       disk_->restart();
       ASSERT_NO_FATAL_FAILURE(expect_last_state()) << one_more << steps;
       ASSERT_NO_FATAL_FAILURE(live_restored("/server", restored, 1)) << one_more << steps;
+    }
+  }
+}
+
+// Nothing is lost with starts that logged nothing, before it is restored or later.
+TEST_F(RestoredArchiveTest, GoesOnBehindIdleStarts) {
+  for (int idle : {1, 2}) {
+    for (int starts : {1, 2, 3}) {
+      begin(180);
+      const WalOptions used = options(2);
+      ASSERT_NO_FATAL_FAILURE(begin_archive(used));
+      for (int start = 0; start <= idle; ++start) {
+        LoggedEngine engine(*disk_, "/data", used);
+        ASSERT_TRUE(engine.start()) << engine.why();
+        if (start == 0) {
+          ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+        }
+        ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+        engine.wal().stop();
+      }
+      kept_ = states_.size();
+      WalOptions restored = used;
+      ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+      for (int start = 1; start < starts; ++start) {
+        LoggedEngine engine(*disk_, "/server", restored);
+        ASSERT_TRUE(engine.start()) << engine.why();
+        ASSERT_TRUE(archive_of(engine, restored, "/server")) << why_;
+        engine.wal().stop();
+      }
+      ASSERT_NO_FATAL_FAILURE(live_restored("/server", restored, 2)) << idle << starts;
     }
   }
 }

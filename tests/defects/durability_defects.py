@@ -246,20 +246,25 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  if (log.successor && !is_had(source, log, *log.successor)) return false;\n",
         "",
         "ArchiveEndsTest.*"),
-    "what a list of all starts leaves out not missed": (
-        "wal/backup/unfinished_starts.cpp",
-        "  return (has_its_number(first.incarnation) || is_left_out(first)) &&\n",
-        "  return has_its_number(first.incarnation) &&\n",
+    "a server that does not come from what is archived": (
+        "wal/backup/server_chain.cpp",
+        "    if (parent.durable < tip.logged || parent.incarnation == Uuid{}) return Leads::past_it;\n",
+        "    if (parent.durable < tip.logged || parent.incarnation == Uuid{}) return Leads::to_it;\n",
         "OtherHistoriesTest.*"),
-    "numbers that another copy's start has given again": (
-        "wal/backup/unfinished_starts.cpp",
-        "  return (has_its_number(first.incarnation) || is_left_out(first)) &&\n",
-        "  return is_left_out(first) &&\n",
-        "OtherHistoriesTest.*"),
-    "segments without a first block not asked whose they are": (
+    "starts that logged nothing taken for what others must come from": (
+        "wal/backup/log_archive_notes.cpp",
+        "  if (logged.value() != 0) {\n",
+        "  {\n",
+        "RestoredArchiveTest.*:OtherHistoriesTest.*:LogArchiveTest.*"),
+    "logs compared one by one as they are copied": (
         "wal/backup/log_archive_restored.cpp",
-        "  return log.segment == 0 || judge_beginless(log, starts);\n",
-        "  return true;\n",
+        "    if (is_there && !is_same(*source, **log)) return false;\n",
+        "    static_cast<void>(is_there);\n",
+        "OtherHistoriesTest.*"),
+    "what an archiver that was killed has copied not asked": (
+        "wal/backup/log_archive_restored.cpp",
+        "  if (!restored_) raise_tip(known.newest_proven(tip_));\n",
+        "",
         "OtherHistoriesTest.*"),
     "the archive of a restored server looked at in each turn": (
         "wal/backup/log_archive_restored.cpp",
@@ -313,7 +318,7 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "ArchiveReadsTest.*"),
     "ends of archives not noted": (
         "wal/backup/log_archive_notes.cpp",
-        "  if (noted_ends_ == ends) return true;\n",
+        "  if (noted_ends_ == ends && noted_tip_ == tip_) return true;\n",
         "  return true;\n",
         "ArchiveProgressTest.*"),
     "what replaced lost blocks taken for damage": (

@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint32_t ends_magic = 0x45415350;  // "PSAE"
 constexpr uint32_t ends_version = 1;
+constexpr uint32_t tip_tag = 1;
 
 bool is_copied_log_name(const std::string& name) {
   return name.starts_with("wal") && name.find_first_not_of("0123456789", 3) == std::string::npos;
@@ -27,7 +28,16 @@ ArchivedEnd read_end(CheckedReader& from) {
   return end;
 }
 
-bool decode(const std::string& content, std::vector<ArchivedEnd>* ends, std::string* fault) {
+ArchivedTip read_tip(CheckedReader& from) {
+  ArchivedTip tip;
+  tip.tag = from.u64();
+  tip.number = from.u64();
+  tip.logged = Epoch(from.u64());
+  return tip;
+}
+
+bool decode(const std::string& content, std::vector<ArchivedEnd>* ends,
+            std::optional<ArchivedTip>* tip, std::string* fault) {
   CheckedReader from(content);
   CheckedReader::Head head = from.head(ends_magic, ends_version);
   uint32_t count = from.u32();
@@ -35,6 +45,12 @@ bool decode(const std::string& content, std::vector<ArchivedEnd>* ends, std::str
     CheckedReader end = from.sized();
     ends->push_back(read_end(end));
     from.join(end);
+  }
+  while (from.has_item()) {
+    const uint32_t tag = from.u32();
+    CheckedReader item = from.sized();
+    if (tag == tip_tag) *tip = read_tip(item);
+    from.join(item);
   }
   *fault = head == CheckedReader::Head::other_version ? "was written by another version of pgsilo"
                                                       : "is damaged";
@@ -63,8 +79,8 @@ bool list_archive(FileSystem& files, const std::string& archive, std::vector<Log
 }
 
 ArchivedEndsRead read_archived_ends(FileSystem& files, const std::string& archive,
-                                    std::optional<std::vector<ArchivedEnd>>* ends,
-                                    std::string* why) {
+                                    std::optional<std::vector<ArchivedEnd>>* ends, std::string* why,
+                                    std::optional<ArchivedTip>* tip) {
   ends->reset();
   std::string path = join_path(archive, archived_ends_name);
   std::string content;
@@ -76,8 +92,10 @@ ArchivedEndsRead read_archived_ends(FileSystem& files, const std::string& archiv
   }
   std::string fault;
   std::vector<ArchivedEnd> found;
-  if (decode(content, &found, &fault)) {
+  std::optional<ArchivedTip> found_tip;
+  if (decode(content, &found, &found_tip, &fault)) {
     *ends = std::move(found);
+    if (tip != nullptr) *tip = found_tip;
     return ArchivedEndsRead::ok;
   }
   *why = "file \"" + path + "\" " + fault +
@@ -87,7 +105,8 @@ ArchivedEndsRead read_archived_ends(FileSystem& files, const std::string& archiv
 }
 
 FileResult write_archived_ends(FileSystem& files, const std::string& archive,
-                               const std::vector<ArchivedEnd>& ends) {
+                               const std::vector<ArchivedEnd>& ends,
+                               const std::optional<ArchivedTip>& tip) {
   CheckedWriter to(ends_magic, ends_version);
   to.u32(static_cast<uint32_t>(ends.size()));
   for (const ArchivedEnd& end : ends) {
@@ -97,6 +116,13 @@ FileResult write_archived_ends(FileSystem& files, const std::string& archive,
       to.u64(end.incarnation);
       to.u64(end.incarnation_tag);
       to.u64(end.next_number);
+    });
+  }
+  if (tip) {
+    to.item(tip_tag, [&] {
+      to.u64(tip->tag);
+      to.u64(tip->number);
+      to.u64(tip->logged.value());
     });
   }
   return replace_file(files, join_path(archive, archived_ends_name), to.finish());

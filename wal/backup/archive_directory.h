@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/epoch/epoch.h"
 #include "wal/layout/log_directory.h"
 #include "wal/recovery/segment_scan.h"
 
@@ -27,6 +28,16 @@ struct ArchivedEnd {
   bool operator==(const ArchivedEnd&) const = default;
 };
 
+// The newest start of which something is archived that the server told to be durable: it never
+// loses that, so that each later start went on from there.
+struct ArchivedTip {
+  uint64_t tag = 0;     // short_identity() of its id
+  uint64_t number = 0;  // the start's
+  Epoch logged;         // of a record that is
+
+  bool operator==(const ArchivedTip&) const = default;
+};
+
 // The directories that hold a log, in the order of their names. What else there is, a file system's
 // own lost+found, say, is none of ours. False: `why`; `*call_failed`: and it may go better.
 bool list_archive(FileSystem& files, const std::string& archive, std::vector<LogDirectory>* logs,
@@ -36,14 +47,15 @@ enum class ArchivedEndsRead {
   unreadable,
   damaged,  // or of a later version: none
 };
-// `why`, unless it is ok.
+// `why`, unless it is ok. `tip`: unless it is null.
 ArchivedEndsRead read_archived_ends(FileSystem& files, const std::string& archive,
-                                    std::optional<std::vector<ArchivedEnd>>* ends,
-                                    std::string* why);
+                                    std::optional<std::vector<ArchivedEnd>>* ends, std::string* why,
+                                    std::optional<ArchivedTip>* tip = nullptr);
 
 // Atomically and durably; what they name is durable.
 FileResult write_archived_ends(FileSystem& files, const std::string& archive,
-                               const std::vector<ArchivedEnd>& ends);
+                               const std::vector<ArchivedEnd>& ends,
+                               const std::optional<ArchivedTip>& tip);
 // What of a log is not there any more, of which `scans` are the segments in `directory`; empty:
 // nothing.
 std::string lost_since(const ArchivedEnd& end, const std::string& directory,

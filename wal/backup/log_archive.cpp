@@ -102,6 +102,7 @@ bool LogArchive::find_end_in(Log& log, uint64_t segment) {
   FileResult result = files_.open(path, {.write = true}, &log.file);
   if (result.ok()) result = log.file->sync_data();
   if (!result.ok()) return fail("sync file", path, result);
+  log.logged = log.durable = Epoch();
   SegmentReader reader(files_, path, log.segment, log.directory.log());
   result = reader.open();
   while (result.ok()) {
@@ -110,18 +111,21 @@ bool LogArchive::find_end_in(Log& log, uint64_t segment) {
     if (log.offset == 0) log.first = block->header;
     log.offset += block->bytes;
     log.next_number = block->header.number + 1;
+    log.logged = block->header.largest_epoch;
   }
   if (result.ok()) result = reader.result();
   return result.ok() || fail("read log segment", path, result);
 }
 
 // Behind a failed write or sync only the disk knows what it has.
-bool LogArchive::copy(const BackupSource& source, const LogSlot& slot, std::string* why) {
+bool LogArchive::copy(const BackupSource& source, const LogSlot& slot, std::string* why,
+                      Epoch durable) {
   call_failed_ = false;
+  durable_ = durable;
   // Of its own epoch a new slot's checkpoint has a part only.
   had_ = Epoch(std::max<uint64_t>(slot.restart.value(), 1) - 1);
   bool done = (known_ || find_logs()) && find_source(source) && begin_notes() &&
-              is_of_one_history() && copy_all(slot) && note_ends();
+              is_of_one_history() && copy_all(slot) && find_tip() && note_ends();
   known_ = done;
   if (!done) *why = why_;
   return done;
@@ -166,7 +170,6 @@ bool LogArchive::find_restored(const std::string& data_directory) {
     return false;
   }
   restored_ = {label.control.incarnations.back().id, label.stop};
-  restored_start_ = label.control.incarnations.back().number;
   return true;
 }
 
@@ -174,6 +177,7 @@ bool LogArchive::find_restored(const std::string& data_directory) {
 // more: then it can be told whether it is whole. One log may be behind by a start, of an earlier
 // turn that failed: that start comes first.
 bool LogArchive::copy_all(const LogSlot& slot) {
+  note_durable();
   for (;;) {
     std::vector<const LogDirectory*> ended;
     for (const auto& source : source_) {
@@ -359,6 +363,9 @@ bool LogArchive::copy_blocks(const std::string& path, Log& log, File& from, uint
     if (found.bytes == 0) break;
     if (!write(log, found.bytes, bytes)) return false;
     any = true;
+    if (!same_incarnation(found.first, log.first)) log.logged = log.durable = Epoch();
+    log.logged = std::max(log.logged, found.logged);
+    log.durable = std::max(log.durable, found.durable);
     log.offset += found.bytes;
     log.next_number = found.next_number;
     log.first = found.first;
@@ -371,7 +378,11 @@ bool LogArchive::copy_blocks(const std::string& path, Log& log, File& from, uint
 
 // From the log's end on: those that belong there and follow each other.
 LogArchive::Found LogArchive::whole_blocks(std::string_view bytes, const Log& log) const {
-  Found found{.bytes = 0, .next_number = log.next_number, .first = log.first};
+  Found found{.bytes = 0,
+              .next_number = log.next_number,
+              .first = log.first,
+              .logged = Epoch(),
+              .durable = Epoch()};
   while (found.bytes + block_unit <= bytes.size()) {
     BlockPlace place{
         .log = log.directory.log(), .segment = log.segment, .offset = log.offset + found.bytes};
@@ -384,6 +395,8 @@ LogArchive::Found LogArchive::whole_blocks(std::string_view bytes, const Log& lo
       break;
     }
     found.next_number = block->header.number + 1;
+    found.logged = block->header.largest_epoch;
+    if (found.logged <= durable_) found.durable = found.logged;
     found.bytes += block->bytes;
   }
   return found;

@@ -30,6 +30,7 @@
 
 namespace pgsilo {
 
+class ServerChain;
 class UnfinishedStarts;
 
 class LogArchive {
@@ -39,8 +40,10 @@ class LogArchive {
   // Makes the directory unless it is there, and finds out what it holds. False: `why`.
   bool open(std::string* why);
   // Copies all whole blocks that are found behind what is archived; of a log that is new here, from
-  // where the slot keeps it. Durable when it returns. False: `why`; what is there is right.
-  bool copy(const BackupSource& source, const LogSlot& slot, std::string* why);
+  // where the slot keeps it. Durable when it returns. `durable`: what the server had told to be,
+  // before; 0: it was not asked. False: `why`; what is there is right.
+  bool copy(const BackupSource& source, const LogSlot& slot, std::string* why,
+            Epoch durable = Epoch());
   // Whether the last failure was a call's, which may go better, not what the logs hold.
   bool may_be_tried_again() const { return call_failed_; }
 
@@ -59,6 +62,10 @@ class LogArchive {
     uint64_t offset = 0;
     uint64_t next_number = 0;  // of the block that would come there
     BlockHeader first;         // of the segment's first block
+    // Of the start that wrote that: the largest epochs of its records that are here, and of those
+    // that the server told to be durable, as far as they were met.
+    Epoch logged;
+    Epoch durable;
     std::unique_ptr<File> file;
     bool ended = false;                 // the next segment is another start's
     std::optional<LogBegin> successor;  // ... which says so
@@ -76,6 +83,8 @@ class LogArchive {
     size_t bytes = 0;
     uint64_t next_number = 0;
     BlockHeader first;
+    Epoch logged;   // of records
+    Epoch durable;  // and durable
   };
 
   bool fail(const std::string& what, const std::string& path, const FileResult& result);
@@ -87,15 +96,21 @@ class LogArchive {
   bool find_end_in(Log& log, uint64_t segment);
   bool begin_notes();
   bool note_ends();
+  void note_durable();
+  bool find_tip();
+  void raise_tip(const std::optional<ArchivedTip>& found);
   bool find_source(const BackupSource& source);
   bool find_restored(const std::string& data_directory);
   bool find_control(const std::string& data_directory);
   bool is_of_one_history();
-  bool read_ends(std::optional<std::vector<ArchivedEnd>>* ends);
+  bool goes_on_from_tip();
+  bool bypasses_tip();
+  bool are_all_same();
+  bool read_notes(std::optional<std::vector<ArchivedEnd>>* ends);
   bool judge_ends(std::optional<std::vector<ArchivedEnd>> ends);
   bool judge_end(Log& log, UnfinishedStarts& starts);
   bool judge_beginless(const Log& log, UnfinishedStarts& starts);
-  bool holds_others(const Log& log, uint64_t start);
+  bool holds_others(const LogDirectory* archived, uint64_t start);
   bool step_back(Log& log);
   bool set_aside();
   Log* log_of(const LogDirectory& source);
@@ -107,6 +122,7 @@ class LogArchive {
   std::vector<const LogDirectory*> archived_logs() const;
   std::vector<const LogDirectory*> server_logs() const;
   ArchivedStarts starts() const;
+  ServerChain chain() const;
   bool rests_on_what_was_had(const LogBegin& start);
   bool is_whole(const Log& log, const LogBegin& successor);
   bool never_archived(const std::string& what);
@@ -135,10 +151,13 @@ class LogArchive {
   bool known_ = false;  // logs_ are as they are on disk
   std::vector<std::unique_ptr<LogDirectory>> source_;
   std::optional<std::vector<ArchivedEnd>> noted_ends_;  // on disk, if this one wrote them
+  std::optional<ArchivedTip> noted_tip_;                // with them
+  std::optional<ArchivedTip> tip_;
+  Epoch durable_;                         // the server told so, before this turn
   std::optional<HistoryPoint> restored_;  // the state that the server was restored to, if it was
-  uint64_t restored_start_ = 0;           // of whose start that is, if so
   ControlFile control_;                   // the server's; empty if it is damaged
   std::optional<Uuid> judged_for_;        // its start for which logs_ were judged as they are
+  std::optional<Uuid> tip_found_for_;     // its start before which the tip was looked for
   Epoch had_;                             // the slot had moved on to it
   std::vector<Left> to_leave_;
   std::vector<std::string> left_;

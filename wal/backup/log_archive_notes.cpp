@@ -1,6 +1,7 @@
 // What an archive writes down of how far it has got (archive_directory.h).
 #include "wal/backup/archive_directory.h"
 #include "wal/backup/log_archive.h"
+#include "wal/backup/server_chain.h"
 
 namespace pgsilo {
 
@@ -26,11 +27,51 @@ bool LogArchive::note_ends() {
                     .incarnation_tag = log->first.incarnation_tag,
                     .next_number = log->next_number});
   }
-  if (noted_ends_ == ends) return true;
-  FileResult result = write_archived_ends(files_, directory_, ends);
+  if (noted_ends_ == ends && noted_tip_ == tip_) return true;
+  FileResult result = write_archived_ends(files_, directory_, ends, tip_);
   if (!result.ok()) return fail("write file", join_path(directory_, archived_ends_name), result);
   noted_ends_ = std::move(ends);
+  noted_tip_ = tip_;
   return true;
+}
+
+// What was copied when it was not durable yet may be it now.
+void LogArchive::note_durable() {
+  for (const auto& log : logs_) {
+    if (log->logged <= durable_) log->durable = log->logged;
+  }
+}
+
+// When all that the server had was copied. A start that has logged nothing is none, and one before
+// it may have logged more since it was looked at last.
+bool LogArchive::find_tip() {
+  if (control_.incarnations.empty()) return true;
+  const Incarnation& present = control_.incarnations.back();
+  const uint64_t tag = short_identity(present.id);
+  const bool is_present = tip_ && tip_->tag == tag;
+  Epoch logged = is_present ? tip_->logged : Epoch();
+  for (const auto& log : logs_) {
+    if (log->offset != 0 && log->first.incarnation_tag == tag)
+      logged = std::max(logged, log->durable);
+  }
+  if (logged.value() != 0) {
+    tip_ = {tag, present.number, logged};
+    return true;
+  }
+  if (std::exchange(tip_found_for_, present.id) == present.id) return true;
+  ServerChain known = chain();
+  std::optional<ArchivedTip> before = known.newest_before(tip_);
+  if (known.failure().happened()) {
+    tip_found_for_.reset();
+    return fail_to_read(known.failure());
+  }
+  raise_tip(before);
+  return true;
+}
+
+void LogArchive::raise_tip(const std::optional<ArchivedTip>& found) {
+  bool is_newer = found && (!tip_ || found->tag != tip_->tag || found->logged > tip_->logged);
+  if (is_newer) tip_ = found;
 }
 
 }  // namespace pgsilo

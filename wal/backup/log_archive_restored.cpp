@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "wal/backup/log_archive.h"
+#include "wal/backup/server_chain.h"
 #include "wal/backup/unfinished_starts.h"
 #include "wal/recovery/segment_scan.h"
 
@@ -15,27 +16,73 @@ bool LogArchive::is_of_one_history() {
   const Uuid present = named.empty() ? Uuid{} : named.back().id;
   if (judged_for_ == present) return true;
   std::optional<std::vector<ArchivedEnd>> ends;
+  if (!read_notes(&ends) || !goes_on_from_tip()) return false;
   to_leave_.clear();
-  if (restored_ && !read_ends(&ends)) return false;
-  if (!judge_ends(std::move(ends))) return false;
+  if (restored_ && !judge_ends(std::move(ends))) return false;
   // Before anything goes, so that nobody misses it.
-  bool done = to_leave_.empty() || (note_ends() && set_aside());
+  bool done = (to_leave_.empty() || (note_ends() && set_aside())) && are_all_same();
   if (done) judged_for_ = present;
   return done;
 }
 
 // Without notes, or if they are damaged, it is not known what was archived for good.
-bool LogArchive::read_ends(std::optional<std::vector<ArchivedEnd>>* ends) {
+bool LogArchive::read_notes(std::optional<std::vector<ArchivedEnd>>* ends) {
   *ends = noted_ends_;
+  tip_ = noted_tip_;
   if (*ends) return true;
   call_failed_ =
-      read_archived_ends(files_, directory_, ends, &why_) == ArchivedEndsRead::unreadable;
+      read_archived_ends(files_, directory_, ends, &why_, &tip_) == ArchivedEndsRead::unreadable;
   return !call_failed_;
 }
 
+// What was durable no server loses: one that does not come from there is another copy, which had
+// been left before, or was restored to an earlier state.
+// An archiver that was killed has not noted what it had copied; of a server that was lost
+// meanwhile, and restored, that was lost, too (UnfinishedStarts).
+bool LogArchive::goes_on_from_tip() {
+  if (control_.incarnations.empty()) return true;
+  ServerChain known = chain();
+  if (!restored_) raise_tip(known.newest_proven(tip_));
+  if (known.failure().happened()) return fail_to_read(known.failure());
+  if (!tip_) return true;
+  const ServerChain::Leads leads = known.leads_to(*tip_);
+  if (known.failure().happened()) return fail_to_read(known.failure());
+  if (leads == ServerChain::Leads::to_it) return true;
+  auto is_tip = [&](const auto& each) { return short_identity(each.id) == tip_->tag; };
+  const bool is_own = std::ranges::any_of(control_.own_starts, is_tip) ||
+                      std::ranges::any_of(control_.incarnations, is_tip);
+  if (leads == ServerChain::Leads::past_it || !is_own) return bypasses_tip();
+  return never_archived("start " + std::to_string(known.last_number()) +
+                        " of the server went on from epoch " +
+                        std::to_string(known.last_parent().durable.value()) + " of a start that");
+}
+
+bool LogArchive::bypasses_tip() {
+  auto ends_with_it = [&](const auto& log) {
+    return log->offset != 0 && log->first.incarnation_tag == tip_->tag;
+  };
+  auto log = std::ranges::find_if(logs_, ends_with_it);
+  return holds_others(log == logs_.end() ? nullptr : &(*log)->directory, tip_->number);
+}
+
+// All are asked before anything of any is copied.
+bool LogArchive::are_all_same() {
+  for (const auto& source : source_) {
+    auto log = std::ranges::find_if(
+        logs_, [&](const auto& each) { return each->directory.log() == source->log(); });
+    if (log == logs_.end() || (*log)->offset == 0) continue;
+    std::vector<uint64_t> numbers;
+    FileResult result = source->list_segments(&numbers);
+    if (!result.ok()) return fail("read log directory", source->path(), result);
+    const bool is_there = std::ranges::binary_search(numbers, (*log)->segment);
+    if (is_there && !is_same(*source, **log)) return false;
+  }
+  return true;
+}
+
 bool LogArchive::judge_ends(std::optional<std::vector<ArchivedEnd>> ends) {
-  UnfinishedStarts starts(files_, archived_logs(), server_logs(), restored_, restored_start_,
-                          control_, std::move(ends));
+  UnfinishedStarts starts(files_, archived_logs(), server_logs(), *restored_, control_,
+                          std::move(ends));
   return std::ranges::all_of(logs_, [&](const auto& log) { return judge_end(*log, starts); });
 }
 
@@ -43,7 +90,7 @@ bool LogArchive::judge_end(Log& log, UnfinishedStarts& starts) {
   while (log.offset != 0) {
     ArchivedStart found = starts.judge(log.first);
     if (starts.failure().happened()) return fail_to_read(starts.failure());
-    if (found == ArchivedStart::others) return holds_others(log, log.first.incarnation);
+    if (found == ArchivedStart::others) return holds_others(&log.directory, log.first.incarnation);
     if (found == ArchivedStart::its) return true;
     to_leave_.push_back({&log.directory, log.segment, log.first});
     if (!step_back(log)) return false;
@@ -63,17 +110,20 @@ bool LogArchive::judge_beginless(const Log& log, UnfinishedStarts& starts) {
     block.incarnation_tag = run.incarnation_tag;
     ArchivedStart found = starts.judge(block);
     if (starts.failure().happened()) return fail_to_read(starts.failure());
-    if (found == ArchivedStart::others) return holds_others(log, run.incarnation);
+    if (found == ArchivedStart::others) return holds_others(&log.directory, run.incarnation);
   }
   return true;
 }
 
-// Two histories in an archive, and no restore would know which one is asked for.
-bool LogArchive::holds_others(const Log& log, uint64_t start) {
+// Two histories in an archive, and no restore would know which one is asked for. `archived`: a log
+// of it that has the start; null: none is known.
+bool LogArchive::holds_others(const LogDirectory* archived, uint64_t start) {
   for (const auto& source : source_) {
-    if (source->log() == log.directory.log()) return is_others(*source, log);
+    Log* log = archived != nullptr && source->log() == archived->log() ? log_of(*source) : nullptr;
+    if (log != nullptr) return is_others(*source, *log);
   }
-  const std::string in = std::to_string(start) + " in \"" + log.directory.path() + "\"";
+  const std::string in = std::to_string(start) + " in \"" +
+                         (archived != nullptr ? archived->path() : directory_) + "\"";
   if (restored_) {
     why_ =
         "the server is not the one that was archived: another history went on from there, with "

@@ -2,6 +2,7 @@
 // archive).
 #include "wal/backup/archived_starts.h"
 #include "wal/backup/log_archive.h"
+#include "wal/backup/server_chain.h"
 
 namespace pgsilo {
 
@@ -21,6 +22,10 @@ std::vector<const LogDirectory*> LogArchive::server_logs() const {
 
 ArchivedStarts LogArchive::starts() const {
   return {files_, archived_logs(), server_logs(), restored_, control_.incarnations, had_};
+}
+
+ServerChain LogArchive::chain() const {
+  return {files_, archived_logs(), server_logs(), restored_, control_};
 }
 
 // Who restores finds out what a start went on from by the begin blocks of those before it.

@@ -10,9 +10,7 @@ namespace pgsilo {
 ArchivedStart UnfinishedStarts::judge(const BlockHeader& first) {
   if (control_.incarnations.empty() || is_listed(first.incarnation_tag)) return ArchivedStart::its;
   if (!std::exchange(looked_, true) && find_begins()) find_own();
-  ArchivedStart found = restored_ ? judge_behind(first.incarnation_tag) : ArchivedStart::its;
-  bool others = found == ArchivedStart::its && is_others(first);
-  return others ? ArchivedStart::others : found;
+  return judge_behind(first.incarnation_tag);
 }
 
 bool UnfinishedStarts::is_listed(uint64_t tag) const {
@@ -37,10 +35,9 @@ bool UnfinishedStarts::add_begins(const LogDirectory& log, bool is_servers) {
     if (result.status == FileStatus::not_found) continue;
     if (!failure_.note(result, log.segment_path(number))) return false;
     if (!begin) continue;
-    if (restored_ && begin->first_epoch <= restored_->durable) break;
+    if (begin->first_epoch <= restored_.durable) break;
     Begin& known = begins_[short_identity(begin->incarnation)];
     known.says = *std::move(begin);
-    known.number = first->incarnation;
     known.in_server |= is_servers;
     known.archived += is_servers ? 0 : 1;
   }
@@ -53,7 +50,7 @@ void UnfinishedStarts::find_own() {
   uint64_t tag = short_identity(named.back().id);
   HistoryPoint parent = named.back().parent;
   while (own_.insert(tag).second) {
-    knows_own_ = restored_ && parent == *restored_;
+    knows_own_ = parent == restored_;
     tag = short_identity(parent.incarnation);
     auto still = std::ranges::find(named, parent.incarnation, &Incarnation::id);
     auto begun = begins_.find(tag);
@@ -92,9 +89,9 @@ ArchivedStart UnfinishedStarts::judged(uint64_t tag) const {
 // no state of it is there. Where a start between is not known, any may have been the server's.
 ArchivedStart UnfinishedStarts::find(uint64_t tag, const Begin& begin) {
   const HistoryPoint& parent = begin.says.parent;
-  if (is_its(tag) || parent.durable < restored_->durable) return ArchivedStart::its;
-  ArchivedStart before = parent == *restored_ ? ArchivedStart::unfinished : ArchivedStart::others;
-  if (parent.incarnation != restored_->incarnation)
+  if (is_its(tag) || parent.durable < restored_.durable) return ArchivedStart::its;
+  ArchivedStart before = parent == restored_ ? ArchivedStart::unfinished : ArchivedStart::others;
+  if (parent.incarnation != restored_.incarnation)
     before = judged(short_identity(parent.incarnation));
   if (before == ArchivedStart::its) return ArchivedStart::its;
   if (is_there(tag, begin)) return knows_own_ ? ArchivedStart::others : ArchivedStart::its;
@@ -121,61 +118,8 @@ bool UnfinishedStarts::is_there(uint64_t tag, const Begin& begin) {
   return holds;
 }
 
-// One that died before the control file named it has a begin block alone.
-bool UnfinishedStarts::is_others(const BlockHeader& first) {
-  if (is_its(first.incarnation_tag)) return false;
-  return (has_its_number(first.incarnation) || is_left_out(first)) &&
-         has_data(first.incarnation_tag);
-}
-
-// A start that the server has gets no number twice, and none has a later one than the present.
-bool UnfinishedStarts::has_its_number(uint64_t number) const {
-  bool is_named = std::ranges::any_of(control_.incarnations, [&](const Incarnation& each) {
-    return each.number == number && each.id != Uuid{};
-  });
-  return is_named || number > control_.last_incarnation ||
-         std::ranges::any_of(begins_, [&](const auto& each) {
-           return each.second.number == number && is_its(each.first);
-         });
-}
-
-// Where the control file lists all starts behind one that this one came after: behind that to which
-// the server was restored, or any from which this one went on.
-bool UnfinishedStarts::is_left_out(const BlockHeader& first) const {
-  const std::vector<OwnStart>& own = control_.own_starts;
-  auto not_copied = static_cast<size_t>(std::ranges::count(own, false, &OwnStart::copied));
-  if (restored_ && first.incarnation > restored_start_ &&
-      lists_all_behind(restored_start_, not_copied)) {
-    return true;
-  }
-  Epoch before = Epoch(UINT64_MAX);
-  for (auto begun = begins_.find(first.incarnation_tag);
-       begun != begins_.end() && begun->second.says.first_epoch < before;) {
-    before = begun->second.says.first_epoch;
-    const Uuid& parent = begun->second.says.parent.incarnation;
-    begun = begins_.find(short_identity(parent));
-    auto listed = std::ranges::find(own, parent, &OwnStart::id);
-    if (begun != begins_.end() && listed != own.end())
-      return lists_all_behind(begun->second.number, static_cast<size_t>(own.end() - listed) - 1);
-  }
-  return false;
-}
-
-// Each start got the next number; those of versions that kept no list, or that have fallen out of
-// it, are missing.
-bool UnfinishedStarts::lists_all_behind(uint64_t number, size_t listed) const {
-  return number + listed == control_.last_incarnation;
-}
-
-bool UnfinishedStarts::has_data(uint64_t tag) {
-  ArchivedStarts known = starts();
-  const ArchivedStarts::Extent archived = known.extent(tag);
-  failure_.note(known.failure().result, known.failure().path);
-  return archived.has_data;
-}
-
 ArchivedStarts UnfinishedStarts::starts() const {
-  return {files_, archived_, {}, restored_, {}, restored_ ? restored_->durable : Epoch()};
+  return {files_, archived_, {}, restored_, {}, restored_.durable};
 }
 
 }  // namespace pgsilo

@@ -1,6 +1,6 @@
-// Starts at the ends of an archive's logs that are not the server's: where it was lost, and
-// restored to the state before them, those of which nothing counts, for the archiver was killed
-// while it copied them; and those of another copy of the database. Thread safety: none; one owner.
+// Starts at the ends of an archive's logs that a server which was lost, and restored to the state
+// before them, never had: those of which nothing counts, for the archiver was killed while it
+// copied them. Thread safety: none; one owner.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,20 @@ namespace pgsilo {
 enum class ArchivedStart {
   its,         // the server's, or nothing tells that it is not
   unfinished,  // no state of it could be restored, and the server never had it
-  others,
+  others,      // there whole, and the server went past it
 };
 
 class UnfinishedStarts {
  public:
-  // Of an archive, and of the server. `restored`: the state that it was restored to, if it was, in
-  // the start `restored_start`. `control`: its control file. `ends`: up to where all was archived
-  // once; none: that is not known.
+  // Of an archive, and of the server. `restored`: the state that it was restored to. `control`: its
+  // control file. `ends`: up to where all was archived once; none: that is not known.
   UnfinishedStarts(FileSystem& files, std::vector<const LogDirectory*> archived,
-                   std::vector<const LogDirectory*> server, std::optional<HistoryPoint> restored,
-                   uint64_t restored_start, const ControlFile& control,
-                   std::optional<std::vector<ArchivedEnd>> ends)
+                   std::vector<const LogDirectory*> server, const HistoryPoint& restored,
+                   const ControlFile& control, std::optional<std::vector<ArchivedEnd>> ends)
       : files_(files),
         archived_(std::move(archived)),
         server_(std::move(server)),
         restored_(restored),
-        restored_start_(restored_start),
         control_(control),
         ends_(std::move(ends)) {}
 
@@ -49,7 +46,6 @@ class UnfinishedStarts {
  private:
   struct Begin {
     LogBegin says;
-    uint64_t number = 0;  // the start's
     size_t archived = 0;  // logs of the archive that have it
     bool in_server = false;
   };
@@ -64,22 +60,16 @@ class UnfinishedStarts {
   ArchivedStart judged(uint64_t tag) const;
   bool was_archived(uint64_t tag) const;
   bool is_there(uint64_t tag, const Begin& begin);
-  bool is_others(const BlockHeader& first);
-  bool has_its_number(uint64_t number) const;
-  bool is_left_out(const BlockHeader& first) const;
-  bool lists_all_behind(uint64_t number, size_t listed) const;
-  bool has_data(uint64_t tag);
   ArchivedStarts starts() const;
 
   FileSystem& files_;
   const std::vector<const LogDirectory*> archived_;
   const std::vector<const LogDirectory*> server_;
-  const std::optional<HistoryPoint> restored_;
-  const uint64_t restored_start_;
+  const HistoryPoint restored_;
   const ControlFile& control_;
   const std::optional<std::vector<ArchivedEnd>> ends_;
   bool looked_ = false;               // for begins_ and own_
-  std::map<uint64_t, Begin> begins_;  // since that state, or all, by tag
+  std::map<uint64_t, Begin> begins_;  // since that state, by tag
   std::set<uint64_t> own_;            // from the present start back, as far as parents are known
   bool knows_own_ = false;            // all since the restored state
   std::map<uint64_t, ArchivedStart> judged_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "wal/backup/log_archive.h"
+#include "wal/layout/lsn_text.h"
 #include "wal/layout/slot_file.h"
 #include "wal/tool/backup/server_connection.h"
 #include "wal/tool/complaint.h"
@@ -90,7 +91,7 @@ class Follower {
     if (!is_usable(now[1], why) || !find_slot(&slot, why)) return false;
     if (now[0] == archived_) return true;
     std::vector<std::string> moved(1);
-    bool copied = archive_.copy(source_, *slot, why);
+    bool copied = archive_.copy(source_, *slot, why, epoch_of_lsn_text(now[0]));
     for (const std::string& left : archive_.take_left())
       std::fprintf(stderr, "%s: warning: %s\n", program, left.c_str());
     if (!copied) return tried_again(archive_.may_be_tried_again());

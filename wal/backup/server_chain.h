@@ -1,0 +1,86 @@
+// The starts that a server's present one went on from, as its control file tells, the begin blocks
+// in its logs and in an archive, and what it was restored of: whether they lead to what is archived
+// (docs/backup.md, the archive). Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "wal/backup/archive_directory.h"
+#include "wal/backup/archived_starts.h"
+#include "wal/layout/control_file.h"
+
+namespace pgsilo {
+
+class ServerChain {
+ public:
+  // `restored`: the state that the server was restored to, if it was. `control`: its control file,
+  // which names its present start.
+  ServerChain(FileSystem& files, std::vector<const LogDirectory*> archived,
+              std::vector<const LogDirectory*> server, std::optional<HistoryPoint> restored,
+              const ControlFile& control)
+      : files_(files),
+        archived_(std::move(archived)),
+        server_(std::move(server)),
+        restored_(restored),
+        control_(control) {}
+
+  enum class Leads : uint8_t {
+    to_it,
+    past_it,  // or to an earlier state of it
+    nowhere,  // it cannot be followed so far
+  };
+  Leads leads_to(const ArchivedTip& tip);
+  // Where leads_to() got: a start's number, and what that one went on from.
+  uint64_t last_number() const { return last_number_; }
+  const HistoryPoint& last_parent() const { return last_parent_; }
+
+  // The newest start before the present one of which the archive has anything that counts, none
+  // before that of `tip`; none: there is none, or that one is not reached.
+  std::optional<ArchivedTip> newest_before(const std::optional<ArchivedTip>& tip);
+
+  // The newest start, none before that of `tip`, of which the blocks in the archive say themselves
+  // that some of it is durable; none: none does.
+  std::optional<ArchivedTip> newest_proven(const std::optional<ArchivedTip>& tip);
+
+  // Then no answer counts.
+  const ReadFailure& failure() const { return failure_; }
+
+ private:
+  struct Begin {
+    HistoryPoint parent;
+    uint64_t number = 0;  // the start's
+  };
+  struct Segment {
+    const LogDirectory* log = nullptr;
+    uint64_t number = 0;
+    uint64_t incarnation = 0;
+  };
+
+  std::optional<Begin> begin_of(const Uuid& start);
+  bool read_server();
+  bool read_archive();
+  bool read_firsts(const LogDirectory& log, bool is_archived);
+  Epoch logged_up_to(const std::vector<Segment>& segments, Epoch counted);
+  Epoch logged_in(const Segment& segment, Epoch counted, Epoch* recorded = nullptr);
+  Epoch recorded_in(const std::vector<Segment>& segments);
+
+  FileSystem& files_;
+  const std::vector<const LogDirectory*> archived_;
+  const std::vector<const LogDirectory*> server_;
+  const std::optional<HistoryPoint> restored_;
+  const ControlFile& control_;
+  bool has_read_server_ = false;
+  bool has_read_archive_ = false;
+  std::map<uint64_t, Begin> begins_;  // by tag
+  std::map<uint64_t, std::vector<Segment>>
+      segments_;  // of the archive, by tag; the last ones first
+  uint64_t last_number_ = 0;
+  HistoryPoint last_parent_;
+  ReadFailure failure_;
+};
+
+}  // namespace pgsilo
