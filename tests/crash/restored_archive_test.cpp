@@ -134,6 +134,21 @@ class RestoredArchiveTest : public ArchiveEndsTest {
     for (int start = 0; start < starts; ++start) ASSERT_NO_FATAL_FAILURE(live_of_one(with(2)));
   }
 
+  // A start that makes a checkpoint and logs nothing, and one in another log that goes on from
+  // there. All is archived.
+  void archive_start_on_empty_one() {
+    ASSERT_NO_FATAL_FAILURE(archive_first_start());
+    {
+      LoggedEngine engine(*disk_, "/data", with(1));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+      ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
+      engine.wal().stop();
+    }
+    ASSERT_NO_FATAL_FAILURE(live_of_one(with(2)));
+    kept_ = states_.size();
+  }
+
   // What a turn costs, a start after one of whose logs another was taken out.
   uint64_t calls_of_a_turn(int starts) {
     begin(260);
@@ -299,6 +314,29 @@ TEST_F(RestoredArchiveTest, IsLookedAtOnce) {
   ASSERT_FALSE(HasFailure());
   for (int starts : {8, static_cast<int>(most_own_starts) + 1})
     EXPECT_LE(calls_of_a_turn(starts), few) << starts;
+}
+
+// Of its starts the first begins behind the block of the empty one, and so do later ones.
+TEST_F(RestoredArchiveTest, KeepsAnEmptyStartOnWhichAnotherRests) {
+  for (int starts : {1, 2, 3}) {
+    SCOPED_TRACE(starts);
+    begin(265);
+    ASSERT_NO_FATAL_FAILURE(archive_start_on_empty_one());
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    WalOptions restored = options(2);
+    ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+    ASSERT_NO_FATAL_FAILURE(live_restored("/server", restored, starts));
+    for (const std::vector<std::string>& logs : {restored.log_directories, {"wal2"}, {"wal"}}) {
+      WalOptions now = options(static_cast<unsigned>(logs.size()));
+      now.log_directories = logs;
+      LoggedEngine engine(*disk_, "/server", now);
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+      ASSERT_TRUE(archive_of(engine, now, "/server")) << why_;
+      ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    }
+  }
 }
 
 // Nobody can tell a copy that is archived by mistake, so the original's part is there yet.

@@ -390,14 +390,23 @@ class Analyzer {
     }
   }
 
+  // Of a later start that the control file names.
+  bool is_parent(const BlockRun& run) const {
+    return std::ranges::any_of(control_.incarnations, [&](const Incarnation& incarnation) {
+      const Uuid& parent = incarnation.parent.incarnation;
+      return parent != Uuid{} && short_identity(parent) == run.incarnation_tag;
+    });
+  }
+
   // Holds nothing that any start needs, or has to find where it is, once the control file has
   // closed whose it is. The start that made the checkpoint may have logged nothing, and yet later
-  // ones go on from its state: an archive finds it by its begin block.
+  // ones go on from its state: an archive finds it by its begin block. So may one whose
+  // checkpoint the restored backup is too old to have.
   bool holds_nothing(const SegmentScan& scan) const {
     return scan.result.ok() && !scan.foreign &&
            std::all_of(scan.runs.begin(), scan.runs.end(), [this](const BlockRun& run) {
              const Incarnation* incarnation = find(run);
-             return run.only_begins && !made_checkpoint_in_force(run) &&
+             return run.only_begins && !made_checkpoint_in_force(run) && !is_parent(run) &&
                     (incarnation == nullptr ||
                      (incarnation->closed && incarnation->durable < incarnation->first_epoch));
            });
