@@ -18,7 +18,23 @@ class UnarchivedStartTest : public ReturningLogTest {
     ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
   }
 
-  void expect_refused_now(unsigned logs, bool covered) {
+  // An archiver sees its beginning.
+  void live_half_archived(unsigned logs, bool is_idle_then) {
+    LoggedEngine engine(*disk_, "/data", with(logs));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(logs)));
+    archived_states_ = states_.size();
+    if (is_idle_then) {
+      Backup backup(engine.wal().checkpointer(), "test");
+      ASSERT_NO_FATAL_FAILURE(stop(engine, backup));
+    } else {
+      ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    }
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+
+  void expect_refused_now(unsigned logs, bool covered, bool is_half_archived = false) {
     LoggedEngine engine(*disk_, "/data", with(logs));
     ASSERT_TRUE(engine.start()) << engine.why();
     ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
@@ -32,7 +48,9 @@ class UnarchivedStartTest : public ReturningLogTest {
       EXPECT_FALSE(archive(engine, with(logs), archiver));
       EXPECT_FALSE(archiver.may_be_tried_again());
       EXPECT_TRUE(why_.starts_with("start 3 of the server went on from epoch ")) << why_;
-      EXPECT_NE(why_.find(" of a start that was never archived"), std::string::npos) << why_;
+      const std::string parents = is_half_archived ? "archived only up to log segment \"/archive/"
+                                                   : "never archived\nHINT:";
+      EXPECT_NE(why_.find(" of a start that was " + parents), std::string::npos) << why_;
     }
     EXPECT_EQ(slots(engine).status().front().slot.restart, before.restart);
     ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
@@ -44,6 +62,8 @@ class UnarchivedStartTest : public ReturningLogTest {
     ASSERT_TRUE(found) << why_;
     EXPECT_TRUE(*found == states_[state].content);
   }
+
+  size_t archived_states_ = 0;  // of states_
 };
 
 // It is archived when its log is back; until then what was archived before can be had.
@@ -57,6 +77,22 @@ TEST_F(UnarchivedStartTest, IsToldUntilItsLogIsBack) {
       ASSERT_NO_FATAL_FAILURE(live_unarchived(1, /*is_idle=*/(flags & 1) != 0));
       ASSERT_NO_FATAL_FAILURE(expect_refused_now(next, /*covered=*/(flags & 2) != 0));
       ASSERT_NO_FATAL_FAILURE(expect_state(last));
+      ASSERT_NO_FATAL_FAILURE(live(all_logs));
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    }
+  }
+}
+
+// Nor is it content with a part of it.
+TEST_F(UnarchivedStartTest, IsToldUntilTheLogOfItsEndIsBack) {
+  for (unsigned next : {2, 4, 6}) {
+    for (unsigned flags = 0; flags < 4; ++flags) {
+      begin(133);
+      SCOPED_TRACE(std::to_string(next) + ", " + std::to_string(flags));
+      ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+      ASSERT_NO_FATAL_FAILURE(live_half_archived(1, /*is_idle_then=*/(flags & 1) != 0));
+      ASSERT_NO_FATAL_FAILURE(expect_refused_now(next, /*covered=*/(flags & 2) != 0, true));
+      ASSERT_NO_FATAL_FAILURE(expect_state(archived_states_ - 1));
       ASSERT_NO_FATAL_FAILURE(live(all_logs));
       ASSERT_NO_FATAL_FAILURE(expect_last_state());
     }

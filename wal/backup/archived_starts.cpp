@@ -85,24 +85,38 @@ std::optional<ArchivedStarts::Unfounded> ArchivedStarts::unfounded(const LogBegi
     const uint64_t tag = short_identity(parent.incarnation);
     std::optional<LogBegin> before = begin_of(tag);
     // An archive may have been begun in the midst of it.
-    if (!before && !number_of(tag))
-      return Unfounded{number_of(short_identity(last.incarnation)).value_or(0), parent.durable};
+    std::string ends;
+    if ((!before && !number_of(tag)) || !is_there_up_to(parent.durable, tag, &ends))
+      return Unfounded{number_of(short_identity(last.incarnation)).value_or(0), parent.durable,
+                       std::move(ends)};
     if (!before || before->first_epoch >= last.first_epoch) return std::nullopt;
     last = *std::move(before);
   }
 }
 
-// By any of its segments. None: there is none, or one could not be read.
+// What the server has of it is yet to come, and judged where a log goes on from there.
+bool ArchivedStarts::is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends) {
+  if (number_in(server_, tag)) return true;
+  BlockHeader block;
+  block.incarnation_tag = tag;
+  return holds(block, epoch, ends);
+}
+
 std::optional<uint64_t> ArchivedStarts::number_of(uint64_t tag) {
-  for (const auto* logs : {&archived_, &server_}) {
-    for (const LogDirectory* log : *logs) {
-      std::vector<uint64_t> numbers;
-      if (!list(*log, &numbers)) return std::nullopt;
-      for (uint64_t number : numbers) {
-        std::optional<BlockHeader> first;
-        if (!read_first(*log, number, &first, nullptr)) return std::nullopt;
-        if (first && first->incarnation_tag == tag) return first->incarnation;
-      }
+  std::optional<uint64_t> number = number_in(archived_, tag);
+  return number ? number : number_in(server_, tag);
+}
+
+// By any of its segments. None: there is none, or one could not be read.
+std::optional<uint64_t> ArchivedStarts::number_in(const std::vector<const LogDirectory*>& logs,
+                                                  uint64_t tag) {
+  for (const LogDirectory* log : logs) {
+    std::vector<uint64_t> numbers;
+    if (!list(*log, &numbers)) return std::nullopt;
+    for (uint64_t number : numbers) {
+      std::optional<BlockHeader> first;
+      if (!read_first(*log, number, &first, nullptr)) return std::nullopt;
+      if (first && first->incarnation_tag == tag) return first->incarnation;
     }
   }
   return std::nullopt;

@@ -50,11 +50,12 @@ class ArchivedStarts {
   // Up to which epoch the start counts that wrote `block`, as the begin block of a later one tells;
   // one before its first: nothing of it does. None: it is not known.
   std::optional<Epoch> counted(const BlockHeader& block, const LogBegin& later);
-  // A start that went on from one of which neither archive nor server has a block, though some of
-  // that came behind what was had.
+  // A start that went on from one of which neither archive nor server has a block, or the archive
+  // a part and the server nothing, though some of that came behind what was had.
   struct Unfounded {
     uint64_t start = 0;
-    Epoch parents;  // which it went on from
+    Epoch parents;     // which it went on from
+    std::string ends;  // of the logs of the part, as far as that is known
   };
   // That start or one that it rests on; none: they rest on what is known.
   std::optional<Unfounded> unfounded(const LogBegin& start);
@@ -96,7 +97,9 @@ class ArchivedStarts {
   bool read_first(const LogDirectory& log, uint64_t segment, std::optional<BlockHeader>* first,
                   std::optional<LogBegin>* begin);
   std::optional<LogBegin> begin_in(const LogDirectory& log, uint64_t tag);
+  std::optional<uint64_t> number_in(const std::vector<const LogDirectory*>& logs, uint64_t tag);
   std::optional<uint64_t> number_of(uint64_t tag);
+  bool is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends);
   std::optional<Part> part_in(const LogDirectory& log, uint64_t tag, Epoch counted);
   void add_extent(const LogDirectory& log, uint64_t tag, Extent* extent);
   const Incarnation* named(uint64_t tag) const;

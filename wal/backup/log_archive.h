@@ -126,6 +126,7 @@ class LogArchive {
   bool rests_on_what_was_had(const LogBegin& start);
   bool is_whole(const Log& log, const LogBegin& successor);
   bool never_archived(const std::string& what);
+  bool lacks_directory(const std::string& what);
   bool find_next(const LogDirectory& source, Log& log, std::optional<BlockHeader>* next);
   bool read_first(const LogDirectory& source, uint64_t segment, std::optional<BlockHeader>* first,
                   std::optional<LogBegin>* begin);

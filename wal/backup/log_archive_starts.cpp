@@ -34,15 +34,21 @@ bool LogArchive::rests_on_what_was_had(const LogBegin& start) {
   std::optional<ArchivedStarts::Unfounded> found = known.unfounded(start);
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (!found) return true;
-  return never_archived("start " + std::to_string(found->start) +
-                        " of the server went on from epoch " +
-                        std::to_string(found->parents.value()) + " of a start that");
+  return lacks_directory(
+      "start " + std::to_string(found->start) + " of the server went on from epoch " +
+      std::to_string(found->parents.value()) + " of a start that was " +
+      (found->ends.empty() ? "never archived" : "archived only up to log segment " + found->ends));
 }
 
 bool LogArchive::never_archived(const std::string& what) {
-  why_ = what +
-         " was never archived\nHINT:  Let the server have its directory again until this has "
-         "caught up, or begin a new archive, and take a new backup.";
+  return lacks_directory(what + " was never archived");
+}
+
+bool LogArchive::lacks_directory(const std::string& what) {
+  why_ =
+      what +
+      "\nHINT:  Let the server have its directory again until this has caught up, or begin a new "
+      "archive, and take a new backup.";
   return false;
 }
 
