@@ -339,6 +339,26 @@ TEST_F(RestoredArchiveTest, KeepsAnEmptyStartOnWhichAnotherRests) {
   }
 }
 
+// Where the server has it no more, the archive does not give it away.
+TEST_F(RestoredArchiveTest, GivesAwayNoEmptyStartOnWhichAnotherRests) {
+  begin(266);
+  ASSERT_NO_FATAL_FAILURE(archive_start_on_empty_one());
+  WalOptions restored = options(2);
+  ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+  LogDirectory log(*disk_, "/server/wal");
+  std::vector<uint64_t> numbers;
+  ASSERT_TRUE(log.list_segments(&numbers).ok());
+  ASSERT_TRUE(disk_->remove(log.segment_path(numbers.back())).ok());
+  LoggedEngine engine(*disk_, "/server", restored);
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+  const auto before = files_of("/archive");
+  ASSERT_FALSE(archive_of(engine, restored, "/server"));
+  EXPECT_TRUE(why_.starts_with("start 4 of the server has begun in the place of start 2")) << why_;
+  EXPECT_NE(why_.find("and start 3 rests on that"), std::string::npos) << why_;
+  EXPECT_TRUE(files_of("/archive") == before);
+}
+
 // Nobody can tell a copy that is archived by mistake, so the original's part is there yet.
 TEST_F(RestoredArchiveTest, DestroysNothing) {
   begin(270);
