@@ -363,7 +363,7 @@ TEST_F(LongWork, OnManyConstraintsRunsOutOfTime) {
 TEST_F(LongWork, OfParametersOfExecuteIsNotOfTheWholeText) {
   ASSERT_EQ(worker.ask(query("prepare with_one(int) as select $1; prepare with_none as select 1")),
             "CCZI");
-  const std::string long_end = "select length('" + std::string(10'000'000, 'x') + "')";
+  const std::string long_end = "select length('" + std::string(8'000'000, 'x') + "')";
   auto run_ms = [&](const std::string& statement) {
     std::string message = query(repeated(statement, 5000) + long_end);
     WaitTime time(worker);
