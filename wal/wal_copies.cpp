@@ -99,11 +99,12 @@ bool Wal::State::is_own_log(const LogDirectory& log, std::optional<bool>* own,
 }
 
 // One that died before the control file named it has a begin block alone, and went on from a start
-// of this copy, or from one of the server's: then it tells nothing.
+// of this copy, or from one of the server's: then it tells nothing. Nor does a block that is torn.
 std::optional<bool> Wal::State::is_own_start(const SegmentStart& start) const {
   std::vector<OwnStart> own = control.own_starts;
   std::erase_if(own, &OwnStart::copied);
-  if (start.first && lists(own, start.first->incarnation_tag)) return true;
+  if (!start.first) return std::nullopt;
+  if (lists(own, start.first->incarnation_tag)) return true;
   if (!start.alone || !start.begin) return false;
   uint64_t parent = short_identity(start.begin->parent.incarnation);
   if (lists(own, parent)) return true;

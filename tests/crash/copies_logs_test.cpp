@@ -247,6 +247,24 @@ TEST_F(CopiesLogs, ElsewhereAreMarkedBehindAStartThatWasCutShort) {
     ASSERT_NO_FATAL_FAILURE(live("/copy", far, copied_)) << start;
 }
 
+// The power failed while it wrote its begin block.
+TEST_F(CopiesLogs, ElsewhereAreMarkedBehindABeginThatIsTorn) {
+  ASSERT_NO_FATAL_FAILURE(restore_beside(12));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", copy_, copied_));
+  for (const std::string name : {"wal", "wal2"})
+    ASSERT_NO_FATAL_FAILURE(
+        copy_directory(*disk_, join_path("/copy", name), "/far/" + name, random_, [] {}));
+  const WalOptions far = with(copy_, {"/far/wal", "/far/wal2"});
+  ASSERT_NO_FATAL_FAILURE(live("/copy", far, copied_));
+  ASSERT_NO_FATAL_FAILURE(die_before_it_is_named("/copy", far));
+  std::vector<std::string> names;
+  ASSERT_TRUE(disk_->list("/far/wal", &names).ok());
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with(".segment"); });
+  disk_->corrupt(join_path("/far/wal", *std::ranges::max_element(names)), 100, "?");
+  ASSERT_NO_FATAL_FAILURE(forget("/copy", {"", "/far/wal", "/far/wal2"}));
+  ASSERT_NO_FATAL_FAILURE(live("/copy", far, copied_));
+}
+
 // Only an earlier version has had the copy. The server has had more starts since than it.
 TEST_F(CopiesLogs, WithoutAMarkAreRefusedToTheServer) {
   for (bool cleanly : {false, true}) {
