@@ -57,10 +57,11 @@ bool SessionActivity::idles_in_transaction(int64_t now_us) const {
   State state = state_.load(std::memory_order_relaxed);
   if (state == State::idle_in_transaction || state == State::idle_in_failed_transaction)
     return true;
+  // A client that reads nothing may be waiting for an answer that waits for the log.
+  if (state != State::active || wait_report_.unsynced.load(std::memory_order_relaxed)) return false;
   int64_t since_us = wait_report_.client_since_us.load(std::memory_order_relaxed);
   bool has_transaction = transaction_start() != 0 || pin_start() != 0;
-  return state == State::active && has_transaction && since_us != 0 &&
-         now_us - since_us >= limits::client_stall_us;
+  return has_transaction && since_us != 0 && now_us - since_us >= limits::client_stall_us;
 }
 
 void SessionActivity::put_query(std::string_view query) {

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "server/limits.h"
+
 namespace pgsilo {
 namespace {
 
@@ -55,6 +57,19 @@ TEST(SessionActivity, APreparedTextGivesWayToAnother) {
   EXPECT_EQ(activity.read().query, "select 2");
   activity.begin(prepared, 3);
   EXPECT_EQ(activity.read().query, "select $1");
+}
+
+TEST(SessionActivity, IdlesInAStatementWhenItsClientDoesNothing) {
+  SessionActivity activity;
+  activity.begin(std::string_view("select"), 1);
+  activity.set_pin_start(1);
+  const int64_t now_us = 10 + limits::client_stall_us;
+  EXPECT_FALSE(activity.idles_in_transaction(now_us));
+  activity.wait_report().client_since_us = 10;
+  EXPECT_FALSE(activity.idles_in_transaction(now_us - 1));
+  EXPECT_TRUE(activity.idles_in_transaction(now_us));
+  activity.wait_report().unsynced = true;  // it is the log that is waited for
+  EXPECT_FALSE(activity.idles_in_transaction(now_us));
 }
 
 }  // namespace
