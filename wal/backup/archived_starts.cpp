@@ -1,6 +1,7 @@
 #include "wal/backup/archived_starts.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "wal/log/segment_reader.h"
 #include "wal/recovery/segment_scan.h"
@@ -25,6 +26,24 @@ FileResult read_first_block(FileSystem& files, const LogDirectory& log, uint64_t
   return result;
 }
 
+bool look_at_first_blocks(FileSystem& files, const LogDirectory& log, ReadFailure* failure,
+                          const std::function<bool(const FirstBlock&)>& look) {
+  std::vector<uint64_t> numbers;
+  if (!failure->note(log.list_segments(&numbers), log.path())) return false;
+  for (uint64_t number : std::views::reverse(numbers)) {
+    std::optional<BlockHeader> first;
+    FirstBlock found;
+    FileResult result = read_first_block(files, log, number, &first, &found.begin);
+    if (result.status == FileStatus::not_found) continue;
+    if (!failure->note(result, log.segment_path(number))) return false;
+    if (!first) continue;
+    found.segment = number;
+    found.header = *first;
+    if (!look(found)) break;
+  }
+  return true;
+}
+
 bool ArchivedStarts::list(const LogDirectory& log, std::vector<uint64_t>* numbers) {
   if (!failure_.note(log.list_segments(numbers), log.path())) return false;
   std::ranges::reverse(*numbers);
@@ -40,15 +59,12 @@ bool ArchivedStarts::read_first(const LogDirectory& log, uint64_t segment,
 
 // A start begins with a segment of its own, mostly one of the last.
 std::optional<LogBegin> ArchivedStarts::begin_in(const LogDirectory& log, uint64_t tag) {
-  std::vector<uint64_t> numbers;
-  if (!list(log, &numbers)) return std::nullopt;
-  for (uint64_t number : numbers) {
-    std::optional<BlockHeader> first;
-    std::optional<LogBegin> begin;
-    if (!read_first(log, number, &first, &begin)) return std::nullopt;
-    if (begin && short_identity(begin->incarnation) == tag) return begin;
-  }
-  return std::nullopt;
+  std::optional<LogBegin> found;
+  look_at_first_blocks(files_, log, &failure_, [&](const FirstBlock& first) {
+    if (first.begin && short_identity(first.begin->incarnation) == tag) found = first.begin;
+    return !found;
+  });
+  return found;
 }
 
 std::optional<LogBegin> ArchivedStarts::begin_of(uint64_t tag) {
@@ -122,13 +138,12 @@ std::optional<uint64_t> ArchivedStarts::number_of(uint64_t tag) {
 std::optional<uint64_t> ArchivedStarts::number_in(const std::vector<const LogDirectory*>& logs,
                                                   uint64_t tag) {
   for (const LogDirectory* log : logs) {
-    std::vector<uint64_t> numbers;
-    if (!list(*log, &numbers)) return std::nullopt;
-    for (uint64_t number : numbers) {
-      std::optional<BlockHeader> first;
-      if (!read_first(*log, number, &first, nullptr)) return std::nullopt;
-      if (first && first->incarnation_tag == tag) return first->incarnation;
-    }
+    std::optional<uint64_t> found;
+    bool read = look_at_first_blocks(files_, *log, &failure_, [&](const FirstBlock& first) {
+      if (first.header.incarnation_tag == tag) found = first.header.incarnation;
+      return !found;
+    });
+    if (found || !read) return found;
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -130,5 +131,14 @@ bool same_incarnation(const BlockHeader& one, const BlockHeader& other);
 // says if it is a begin block.
 FileResult read_first_block(FileSystem& files, const LogDirectory& log, uint64_t segment,
                             std::optional<BlockHeader>* first, std::optional<LogBegin>* begin);
+// The first blocks of a log's segments, the last one first, until `look` returns false; of begin
+// blocks what they say, else none. A segment may have gone since it was listed. False: `failure`.
+struct FirstBlock {
+  uint64_t segment = 0;
+  BlockHeader header;
+  std::optional<LogBegin> begin;
+};
+bool look_at_first_blocks(FileSystem& files, const LogDirectory& log, ReadFailure* failure,
+                          const std::function<bool(const FirstBlock&)>& look);
 
 }  // namespace pgsilo

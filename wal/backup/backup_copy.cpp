@@ -136,7 +136,7 @@ class Copier {
     return true;
   }
 
-  // For starts that need none, too: nothing in a copy shall lead to where the server has its log.
+  // In the starts that need none, too: what was copied is where the copy has it, not the server.
   void name_copied_logs(const std::map<Uuid, std::string>& names) {
     for (Incarnation& incarnation : label_.control.incarnations) {
       for (LogIdentity& log : incarnation.logs) {

@@ -101,21 +101,15 @@ bool ServerChain::read_archive() {
          std::ranges::all_of(archived_, [&](const auto* log) { return read_firsts(*log, true); });
 }
 
-// A segment may have gone since it was listed.
 bool ServerChain::read_firsts(const LogDirectory& log, bool is_archived) {
-  std::vector<uint64_t> numbers;
-  if (!failure_.note(log.list_segments(&numbers), log.path())) return false;
-  for (uint64_t number : std::views::reverse(numbers)) {
-    std::optional<BlockHeader> first;
-    std::optional<LogBegin> begin;
-    FileResult result = read_first_block(files_, log, number, &first, &begin);
-    if (result.status == FileStatus::not_found) continue;
-    if (!failure_.note(result, log.segment_path(number))) return false;
-    if (first && is_archived)
-      segments_[first->incarnation_tag].push_back({&log, number, first->incarnation});
-    if (begin) begins_[short_identity(begin->incarnation)] = {begin->parent, first->incarnation};
-  }
-  return true;
+  return look_at_first_blocks(files_, log, &failure_, [&](const FirstBlock& first) {
+    const uint64_t number = first.header.incarnation;
+    if (is_archived)
+      segments_[first.header.incarnation_tag].push_back({&log, first.segment, number});
+    if (first.begin)
+      begins_[short_identity(first.begin->incarnation)] = {first.begin->parent, number};
+    return true;
+  });
 }
 
 // The largest epoch of a start's records that is none above `counted`; 0: there is none. The last

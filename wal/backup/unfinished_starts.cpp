@@ -24,24 +24,17 @@ bool UnfinishedStarts::find_begins() {
          std::ranges::all_of(server_, [&](const auto* log) { return add_begins(*log, true); });
 }
 
-// A segment may have gone since it was listed. What lies before the restored state nobody asks for.
+// What lies before the restored state nobody asks for.
 bool UnfinishedStarts::add_begins(const LogDirectory& log, bool is_servers) {
-  std::vector<uint64_t> numbers;
-  if (!failure_.note(log.list_segments(&numbers), log.path())) return false;
-  for (uint64_t number : std::views::reverse(numbers)) {
-    std::optional<BlockHeader> first;
-    std::optional<LogBegin> begin;
-    FileResult result = read_first_block(files_, log, number, &first, &begin);
-    if (result.status == FileStatus::not_found) continue;
-    if (!failure_.note(result, log.segment_path(number))) return false;
-    if (!begin) continue;
-    if (begin->first_epoch <= restored_.durable) break;
-    Begin& known = begins_[short_identity(begin->incarnation)];
-    known.says = *std::move(begin);
+  return look_at_first_blocks(files_, log, &failure_, [&](const FirstBlock& first) {
+    if (!first.begin) return true;
+    if (first.begin->first_epoch <= restored_.durable) return false;
+    Begin& known = begins_[short_identity(first.begin->incarnation)];
+    known.says = *first.begin;
     known.in_server |= is_servers;
     known.archived += is_servers ? 0 : 1;
-  }
-  return true;
+    return true;
+  });
 }
 
 // By what each went on from, as far as that is known.
