@@ -322,7 +322,7 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  static_cast<void>(is_taken);\n  index = logs_.size();\n",
         "ArchiveEndsTest.*"),
     "what an archiver cannot read taken for missing": (
-        "wal/backup/archived_starts.h",
+        "wal/backup/first_blocks.h",
         "    result = read;\n    path = of;\n",
         "    path = of;\n",
         "ArchiveReadsTest.*"),

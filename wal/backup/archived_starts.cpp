@@ -1,10 +1,6 @@
 #include "wal/backup/archived_starts.h"
 
 #include <algorithm>
-#include <ranges>
-
-#include "wal/log/segment_reader.h"
-#include "wal/recovery/segment_scan.h"
 
 namespace pgsilo {
 
@@ -12,66 +8,25 @@ bool same_incarnation(const BlockHeader& one, const BlockHeader& other) {
   return one.incarnation == other.incarnation && one.incarnation_tag == other.incarnation_tag;
 }
 
-FileResult read_first_block(FileSystem& files, const LogDirectory& log, uint64_t segment,
-                            std::optional<BlockHeader>* first, std::optional<LogBegin>* begin) {
-  SegmentReader reader(files, log.segment_path(segment), segment, log.log());
-  FileResult result = reader.open(log_format::block_unit);
-  std::optional<BlockView> block;
-  if (result.ok()) block = reader.next(0, log_format::block_unit);
-  if (result.ok()) result = reader.result();
-  if (!result.ok() || !block) return result;
-  *first = block->header;
-  if (begin != nullptr && block->header.kind == BlockKind::begin)
-    *begin = decode_log_begin(block->stored);
-  return result;
-}
-
-bool look_at_first_blocks(FileSystem& files, const LogDirectory& log, ReadFailure* failure,
-                          const std::function<bool(const FirstBlock&)>& look) {
-  std::vector<uint64_t> numbers;
-  if (!failure->note(log.list_segments(&numbers), log.path())) return false;
-  for (uint64_t number : std::views::reverse(numbers)) {
-    std::optional<BlockHeader> first;
-    FirstBlock found;
-    FileResult result = read_first_block(files, log, number, &first, &found.begin);
-    if (result.status == FileStatus::not_found) continue;
-    if (!failure->note(result, log.segment_path(number))) return false;
-    if (!first) continue;
-    found.segment = number;
-    found.header = *first;
-    if (!look(found)) break;
-  }
-  return true;
-}
-
-bool ArchivedStarts::list(const LogDirectory& log, std::vector<uint64_t>* numbers) {
-  if (!failure_.note(log.list_segments(numbers), log.path())) return false;
-  std::ranges::reverse(*numbers);
-  return true;
-}
-
-// A segment may have gone since it was listed.
-bool ArchivedStarts::read_first(const LogDirectory& log, uint64_t segment,
-                                std::optional<BlockHeader>* first, std::optional<LogBegin>* begin) {
-  FileResult result = read_first_block(files_, log, segment, first, begin);
-  return result.status == FileStatus::not_found || failure_.note(result, log.segment_path(segment));
-}
-
-// A start begins with a segment of its own, mostly one of the last.
-std::optional<LogBegin> ArchivedStarts::begin_in(const LogDirectory& log, uint64_t tag) {
-  std::optional<LogBegin> found;
-  look_at_first_blocks(files_, log, &failure_, [&](const FirstBlock& first) {
-    if (first.begin && short_identity(first.begin->incarnation) == tag) found = first.begin;
-    return !found;
-  });
-  return found;
+// What has begun since the server's logs were looked at is found by looking once more.
+bool ArchivedStarts::may_be_in_server(uint64_t tag) {
+  auto has = [&](const FirstBlocks* log) { return log->start(tag) != nullptr; };
+  if (!know_all(server_, &failure_)) return false;
+  if (std::ranges::any_of(server_, has)) return true;
+  bool read = std::ranges::all_of(server_, [&](auto* log) { return log->look(&failure_); });
+  return read && std::ranges::any_of(server_, has);
 }
 
 std::optional<LogBegin> ArchivedStarts::begin_of(uint64_t tag) {
-  for (const auto* logs : {&archived_, &server_}) {
-    for (const LogDirectory* log : *logs) {
-      if (std::optional<LogBegin> begin = begin_in(*log, tag)) return begin;
-    }
+  if (!know_all(archived_, &failure_)) return std::nullopt;
+  for (const FirstBlocks* log : archived_) {
+    const FirstBlocks::Start* start = log->start(tag);
+    if (start != nullptr && start->begin) return start->begin;
+  }
+  if (!may_be_in_server(tag)) return std::nullopt;
+  for (const FirstBlocks* log : server_) {
+    const FirstBlocks::Start* start = log->start(tag);
+    if (start != nullptr && start->begin) return start->begin;
   }
   return std::nullopt;
 }
@@ -91,13 +46,15 @@ std::optional<Epoch> ArchivedStarts::counted(const BlockHeader& block, const Log
   }
 }
 
+// Each start is followed once: what it rests on stays.
 std::optional<ArchivedStarts::Unfounded> ArchivedStarts::unfounded(const LogBegin& start) {
   LogBegin last = start;
-  for (;;) {
+  std::set<uint64_t> passed;
+  while (passed.insert(short_identity(last.incarnation)).second) {
     const HistoryPoint parent = last.parent;
     bool was_had = parent.durable <= had_ || parent.incarnation == Uuid{} ||
                    (restored_ && parent == *restored_);
-    if (was_had) return std::nullopt;
+    if (was_had) break;
     const uint64_t tag = short_identity(parent.incarnation);
     std::optional<LogBegin> before = begin_of(tag);
     // An archive may have been begun in the midst of it.
@@ -105,9 +62,12 @@ std::optional<ArchivedStarts::Unfounded> ArchivedStarts::unfounded(const LogBegi
     if ((!before && !number_of(tag)) || !is_there_up_to(parent.durable, tag, &ends))
       return Unfounded{number_of(short_identity(last.incarnation)).value_or(0), parent.durable,
                        std::move(ends)};
-    if (!before || before->first_epoch >= last.first_epoch) return std::nullopt;
+    bool ends_here = !before || before->first_epoch >= last.first_epoch;
+    if (ends_here || founded_.contains(tag)) break;
     last = *std::move(before);
   }
+  if (!failure_.happened()) founded_.merge(passed);
+  return std::nullopt;
 }
 
 uint64_t ArchivedStarts::heir_of(uint64_t tag, const LogBegin& later) {
@@ -123,50 +83,44 @@ uint64_t ArchivedStarts::heir_of(uint64_t tag, const LogBegin& later) {
 
 // What the server has of it is yet to come, and judged where a log goes on from there.
 bool ArchivedStarts::is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends) {
-  if (number_in(server_, tag)) return true;
+  if (may_be_in_server(tag)) return true;
   BlockHeader block;
   block.incarnation_tag = tag;
   return holds(block, epoch, ends);
 }
 
+// By any of its segments. None: there is none, or one could not be read.
 std::optional<uint64_t> ArchivedStarts::number_of(uint64_t tag) {
-  std::optional<uint64_t> number = number_in(archived_, tag);
-  return number ? number : number_in(server_, tag);
+  if (!know_all(archived_, &failure_)) return std::nullopt;
+  const auto* logs = &archived_;
+  auto has = [&](const FirstBlocks* log) { return log->start(tag) != nullptr; };
+  if (std::ranges::none_of(archived_, has)) {
+    if (!may_be_in_server(tag)) return std::nullopt;
+    logs = &server_;
+  }
+  return (*std::ranges::find_if(*logs, has))->start(tag)->number;
 }
 
-// By any of its segments. None: there is none, or one could not be read.
-std::optional<uint64_t> ArchivedStarts::number_in(const std::vector<const LogDirectory*>& logs,
-                                                  uint64_t tag) {
-  for (const LogDirectory* log : logs) {
-    std::optional<uint64_t> found;
-    bool read = look_at_first_blocks(files_, *log, &failure_, [&](const FirstBlock& first) {
-      if (first.header.incarnation_tag == tag) found = first.header.incarnation;
-      return !found;
-    });
-    if (found || !read) return found;
-  }
-  return std::nullopt;
+bool ArchivedStarts::scan(const FirstBlocks& log, uint64_t segment, SegmentScan* scan) {
+  const std::string path = log.log().segment_path(segment);
+  *scan = scan_segment(files_, path, segment, log.log().log(), {.keep_all = true, .closed_at = {}});
+  return failure_.note(scan->result, path);
 }
 
 // The last segments are enough: behind a trailer of an epoch that counts nothing older decides.
-std::optional<ArchivedStarts::Part> ArchivedStarts::part_in(const LogDirectory& log, uint64_t tag,
+// What lies before one whose first block is damaged is not asked.
+std::optional<ArchivedStarts::Part> ArchivedStarts::part_in(const FirstBlocks& log, uint64_t tag,
                                                             Epoch counted) {
-  std::vector<uint64_t> numbers;
-  if (!list(log, &numbers)) return std::nullopt;
+  const FirstBlocks::Start* start = log.start(tag);
+  if (start == nullptr) return std::nullopt;
   std::optional<Part> part;
-  std::vector<std::string> beginless;
-  for (uint64_t number : numbers) {
-    std::optional<BlockHeader> first;
-    if (!read_first(log, number, &first, nullptr)) return std::nullopt;
-    if (!first) beginless.push_back(log.segment_path(number));
-    bool own = first && first->incarnation_tag == tag;
-    if (!own && part) break;
-    if (!own) continue;
-    std::string path = log.segment_path(number);
-    SegmentScan scan =
-        scan_segment(files_, path, number, log.log(), {.keep_all = true, .closed_at = {}});
-    if (!failure_.note(scan.result, path) || scan.runs.empty()) return std::nullopt;
-    const BlockRun& run = scan.runs.front();
+  uint64_t later = 0;
+  for (uint64_t number : start->segments) {
+    if (part && number + 1 != later) break;
+    later = number;
+    SegmentScan segment;
+    if (!scan(log, number, &segment) || segment.runs.empty()) return std::nullopt;
+    const BlockRun& run = segment.runs.front();
     if (!part) {
       part.emplace();
       part->log = &log;
@@ -181,25 +135,24 @@ std::optional<ArchivedStarts::Part> ArchivedStarts::part_in(const LogDirectory& 
     }
     if (!run.trailers.empty() && run.trailers.front().complete < counted) break;
   }
-  if (!part) beginless_.insert(beginless_.end(), beginless.begin(), beginless.end());
   return part;
+}
+
+void ArchivedStarts::note_beginless(const FirstBlocks& log) {
+  for (const auto& [segment, tag] : log.segments()) {
+    if (!tag) beginless_.push_back(log.log().segment_path(segment));
+  }
 }
 
 // Its last segment tells: where that begins with its begin block there is none before. One whose
 // first block is damaged may be its last, too.
-void ArchivedStarts::add_extent(const LogDirectory& log, uint64_t tag, Extent* extent) {
-  std::vector<uint64_t> numbers;
-  if (!list(log, &numbers)) return;
-  for (uint64_t number : numbers) {
-    std::optional<BlockHeader> first;
-    if (!read_first(log, number, &first, nullptr)) return;
-    if (first && first->incarnation_tag != tag) continue;
-    std::string path = log.segment_path(number);
-    SegmentScan scan =
-        scan_segment(files_, path, number, log.log(), {.keep_all = true, .closed_at = {}});
-    if (!failure_.note(scan.result, path)) return;
+void ArchivedStarts::add_extent(const FirstBlocks& log, uint64_t tag, Extent* extent) {
+  for (const auto& [number, whose] : log.segments()) {
+    if (whose && whose != tag) continue;
+    SegmentScan segment;
+    if (!scan(log, number, &segment)) return;
     bool any = false;
-    for (const BlockRun& run : scan.runs) {
+    for (const BlockRun& run : segment.runs) {
       if (run.incarnation_tag != tag) continue;
       any = true;
       extent->has_data |= !run.only_begins;
@@ -211,7 +164,8 @@ void ArchivedStarts::add_extent(const LogDirectory& log, uint64_t tag, Extent* e
 
 ArchivedStarts::Extent ArchivedStarts::extent(uint64_t tag) {
   Extent extent;
-  for (const LogDirectory* log : archived_) add_extent(*log, tag, &extent);
+  if (!know_all(archived_, &failure_)) return extent;
+  for (const FirstBlocks* log : archived_) add_extent(*log, tag, &extent);
   return extent;
 }
 
@@ -224,10 +178,10 @@ const Incarnation* ArchivedStarts::named(uint64_t tag) const {
 
 // Its begin block tells, or the control file; of a start with one log nobody asks.
 std::optional<ArchivedStarts::Place> ArchivedStarts::place_of(const Part& part, uint64_t tag) {
-  if (std::optional<LogBegin> begin = begin_in(*part.log, tag))
+  if (const std::optional<LogBegin>& begin = part.log->start(tag)->begin)
     return Place{begin->index, begin->logs, begin->first_epoch, true};
   if (const Incarnation* start = named(tag)) {
-    auto log = std::ranges::find(start->logs, part.log->log(), &LogIdentity::log);
+    auto log = std::ranges::find(start->logs, part.log->log().log(), &LogIdentity::log);
     if (log == start->logs.end()) return std::nullopt;
     return Place{.index = static_cast<size_t>(log - start->logs.begin()),
                  .logs = start->logs.size(),
@@ -238,11 +192,8 @@ std::optional<ArchivedStarts::Place> ArchivedStarts::place_of(const Part& part, 
 
 // Its log has an earlier one before it.
 bool ArchivedStarts::began_here(const Part& part, const Place& place, uint64_t tag) {
-  std::vector<uint64_t> numbers;
-  std::optional<BlockHeader> first;
-  return place.begins && list(*part.log, &numbers) && !numbers.empty() &&
-         read_first(*part.log, numbers.back(), &first, nullptr) && first &&
-         first->incarnation_tag != tag;
+  std::optional<uint64_t> oldest = part.log->segments().rbegin()->second;
+  return place.begins && oldest && oldest != tag;
 }
 
 // Of a log that is not there from its beginning a trailer that was left out may be the proof.
@@ -250,8 +201,11 @@ bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* 
   Epoch first(1);
   beginless_.clear();
   began_here_ = false;
-  for (const LogDirectory* log : archived_) {
+  if (!know_all(archived_, &failure_)) return false;
+  for (const FirstBlocks* log : archived_) {
     std::optional<Part> part = part_in(*log, tag, counted);
+    if (failure_.happened()) return false;
+    if (!part) note_beginless(*log);
     if (!part) continue;
     std::optional<Place> place = place_of(*part, tag);
     if (!place || place->index >= place->logs) return false;
@@ -307,7 +261,7 @@ std::string ArchivedStarts::ends_of(const std::vector<Part>& parts) const {
     ends += "\"" + path + "\" at offset " + std::to_string(offset);
   };
   for (const Part& part : parts) {
-    if (part.log != nullptr) add(part.log->segment_path(part.segment), part.end);
+    if (part.log != nullptr) add(part.log->log().segment_path(part.segment), part.end);
   }
   for (const std::string& path : beginless_) add(path, 0);
   return ends;

@@ -5,32 +5,18 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "wal/backup/first_blocks.h"
 #include "wal/layout/control_file.h"
-#include "wal/layout/log_directory.h"
 #include "wal/log/log_begin.h"
 #include "wal/log/log_format.h"
+#include "wal/recovery/segment_scan.h"
 
 namespace pgsilo {
-
-// The last read that failed, of which file or directory.
-struct ReadFailure {
-  FileResult result;
-  std::string path;
-
-  bool happened() const { return !result.ok(); }
-  // False: it failed.
-  bool note(const FileResult& read, const std::string& of) {
-    if (read.ok()) return true;
-    result = read;
-    path = of;
-    return false;
-  }
-};
 
 class ArchivedStarts {
  public:
@@ -38,8 +24,8 @@ class ArchivedStarts {
   // where the server's history left another one, if it is a copy; there nothing was lost. `named`:
   // those that the server's control file knows yet. `had`: what was committed up to there was
   // archived once, or lies before the backup that the archive rests on.
-  ArchivedStarts(FileSystem& files, std::vector<const LogDirectory*> archived,
-                 std::vector<const LogDirectory*> server, std::optional<HistoryPoint> restored,
+  ArchivedStarts(FileSystem& files, std::vector<FirstBlocks*> archived,
+                 std::vector<FirstBlocks*> server, std::optional<HistoryPoint> restored,
                  std::vector<Incarnation> named, Epoch had)
       : files_(files),
         archived_(std::move(archived)),
@@ -80,7 +66,7 @@ class ArchivedStarts {
  private:
   // What one log has of a start, as far as it tells how far the start got.
   struct Part {
-    const LogDirectory* log = nullptr;
+    const FirstBlocks* log = nullptr;
     Epoch reaches;
     Epoch oldest;                        // of its trailers that were read
     std::vector<BatchTrailer> trailers;  // of epochs from the one that counts on
@@ -95,50 +81,35 @@ class ArchivedStarts {
     Epoch first_epoch = Epoch(1);  // of the start
     bool begins = false;           // the log is there from its beginning
   };
-  // Those that are read last are looked at first. False: it could not be read.
-  bool list(const LogDirectory& log, std::vector<uint64_t>* numbers);
-  bool read_first(const LogDirectory& log, uint64_t segment, std::optional<BlockHeader>* first,
-                  std::optional<LogBegin>* begin);
-  std::optional<LogBegin> begin_in(const LogDirectory& log, uint64_t tag);
-  std::optional<uint64_t> number_in(const std::vector<const LogDirectory*>& logs, uint64_t tag);
+  bool may_be_in_server(uint64_t tag);
   std::optional<uint64_t> number_of(uint64_t tag);
   bool is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends);
-  std::optional<Part> part_in(const LogDirectory& log, uint64_t tag, Epoch counted);
-  void add_extent(const LogDirectory& log, uint64_t tag, Extent* extent);
+  bool scan(const FirstBlocks& log, uint64_t segment, SegmentScan* scan);
+  std::optional<Part> part_in(const FirstBlocks& log, uint64_t tag, Epoch counted);
+  void note_beginless(const FirstBlocks& log);
+  void add_extent(const FirstBlocks& log, uint64_t tag, Extent* extent);
   const Incarnation* named(uint64_t tag) const;
   std::optional<Place> place_of(const Part& part, uint64_t tag);
-  bool began_here(const Part& part, const Place& place, uint64_t tag);
+  static bool began_here(const Part& part, const Place& place, uint64_t tag);
   // By logger. False: not all of them are known, or what they prove.
   bool find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts);
   bool may_lack_logs(Epoch counted, const std::vector<Part>& parts) const;
   std::string ends_of(const std::vector<Part>& parts) const;
 
   FileSystem& files_;
-  const std::vector<const LogDirectory*> archived_;
-  const std::vector<const LogDirectory*> server_;
+  const std::vector<FirstBlocks*> archived_;
+  const std::vector<FirstBlocks*> server_;
   const std::optional<HistoryPoint> restored_;
   const std::vector<Incarnation> named_;
   const Epoch had_;
   // Segments whose first block is damaged, of logs that seem to have nothing of a start.
   std::vector<std::string> beginless_;
-  bool began_here_ = false;  // the start that is looked at, when the archive was there
+  bool began_here_ = false;     // the start that is looked at, when the archive was there
+  std::set<uint64_t> founded_;  // by tag: they rest on what is known
   ReadFailure failure_;
 };
 
 // Whether they were written in one start of the server.
 bool same_incarnation(const BlockHeader& one, const BlockHeader& other);
-// The first block of a segment; none: nothing was written there yet. `*begin`, if not null: what it
-// says if it is a begin block.
-FileResult read_first_block(FileSystem& files, const LogDirectory& log, uint64_t segment,
-                            std::optional<BlockHeader>* first, std::optional<LogBegin>* begin);
-// The first blocks of a log's segments, the last one first, until `look` returns false; of begin
-// blocks what they say, else none. A segment may have gone since it was listed. False: `failure`.
-struct FirstBlock {
-  uint64_t segment = 0;
-  BlockHeader header;
-  std::optional<LogBegin> begin;
-};
-bool look_at_first_blocks(FileSystem& files, const LogDirectory& log, ReadFailure* failure,
-                          const std::function<bool(const FirstBlock&)>& look);
 
 }  // namespace pgsilo

@@ -70,6 +70,7 @@ bool LogArchive::lock() {
 }
 
 bool LogArchive::find_logs() {
+  starts_.reset();
   logs_.clear();
   judged_for_.reset();
   FileResult result = files_.sync_directory(directory_);
@@ -79,7 +80,7 @@ bool LogArchive::find_logs() {
   for (LogDirectory& directory : directories) {
     // Nobody else writes there: a server would if it were a log of its own.
     if (!directory.open(&why_)) return false;
-    logs_.push_back(std::make_unique<Log>(std::move(directory)));
+    logs_.push_back(std::make_unique<Log>(files_, std::move(directory)));
     if (!find_end(*logs_.back())) return false;
   }
   return true;
@@ -132,6 +133,8 @@ bool LogArchive::copy(const BackupSource& source, const LogSlot& slot, std::stri
 }
 
 bool LogArchive::find_source(const BackupSource& source) {
+  starts_.reset();
+  source_blocks_.clear();
   source_.clear();
   for (const std::string& place : source.log_directories) {
     auto log = std::make_unique<LogDirectory>(files_, join_path(source.data_directory, place));
@@ -140,6 +143,7 @@ bool LogArchive::find_source(const BackupSource& source) {
       return fail("read file", join_path(log->path(), log_identity_name),
                   {FileStatus::not_found, 0});
     source_.push_back(std::move(log));
+    source_blocks_.push_back(std::make_unique<FirstBlocks>(files_, *source_.back()));
   }
   return find_restored(source.data_directory) && find_control(source.data_directory);
 }
@@ -250,7 +254,8 @@ LogArchive::Log* LogArchive::add_log(const LogDirectory& source) {
     fail("create directory", path, result);
     return nullptr;
   }
-  logs_.push_back(std::make_unique<Log>(LogDirectory(files_, path)));
+  starts_.reset();
+  logs_.push_back(std::make_unique<Log>(files_, LogDirectory(files_, path)));
   Log& log = *logs_.back();
   bool is_there = log.directory.read_identity(&why_, &call_failed_) && log.directory.open(&why_);
   return is_there ? &log : nullptr;
@@ -363,6 +368,7 @@ bool LogArchive::copy_blocks(const std::string& path, Log& log, File& from, uint
     if (found.bytes == 0) break;
     if (!write(log, found.bytes, bytes)) return false;
     any = true;
+    if (log.offset == 0) log.first_blocks.note(log.segment, found.first, std::move(found.begin));
     if (!same_incarnation(found.first, log.first)) log.logged = log.durable = Epoch();
     log.logged = std::max(log.logged, found.logged);
     log.durable = std::max(log.durable, found.durable);
@@ -381,6 +387,7 @@ LogArchive::Found LogArchive::whole_blocks(std::string_view bytes, const Log& lo
   Found found{.bytes = 0,
               .next_number = log.next_number,
               .first = log.first,
+              .begin = {},
               .logged = Epoch(),
               .durable = Epoch()};
   while (found.bytes + block_unit <= bytes.size()) {
@@ -390,6 +397,7 @@ LogArchive::Found LogArchive::whole_blocks(std::string_view bytes, const Log& lo
     if (!block) break;
     if (place.offset == 0) {
       found.first = block->header;
+      if (block->header.kind == BlockKind::begin) found.begin = decode_log_begin(block->stored);
     } else if (!same_incarnation(block->header, found.first) ||
                block->header.number != found.next_number) {
       break;

@@ -23,6 +23,7 @@
 #include "wal/backup/archive_directory.h"
 #include "wal/backup/archived_starts.h"
 #include "wal/backup/backup_copy.h"
+#include "wal/backup/first_blocks.h"
 #include "wal/layout/log_directory.h"
 #include "wal/layout/slot_file.h"
 #include "wal/log/log_begin.h"
@@ -55,9 +56,11 @@ class LogArchive {
  private:
   // One log, and where it ends in the archive.
   struct Log {
-    explicit Log(LogDirectory from) : directory(std::move(from)) {}
+    Log(FileSystem& files, LogDirectory from)
+        : directory(std::move(from)), first_blocks(files, directory) {}
 
     LogDirectory directory;
+    FirstBlocks first_blocks;
     uint64_t segment = 0;  // 0: none is there
     uint64_t offset = 0;
     uint64_t next_number = 0;  // of the block that would come there
@@ -72,7 +75,7 @@ class LogArchive {
   };
   // A segment that does not count in the archive of a restored server.
   struct Left {
-    const LogDirectory* log = nullptr;
+    Log* log = nullptr;
     uint64_t segment = 0;
     BlockHeader first;
   };
@@ -83,8 +86,9 @@ class LogArchive {
     size_t bytes = 0;
     uint64_t next_number = 0;
     BlockHeader first;
-    Epoch logged;   // of records
-    Epoch durable;  // and durable
+    std::optional<LogBegin> begin;  // what that says
+    Epoch logged;                   // of records
+    Epoch durable;                  // and durable
   };
 
   bool fail(const std::string& what, const std::string& path, const FileResult& result);
@@ -119,9 +123,9 @@ class LogArchive {
   bool copy_log(const LogDirectory& source, const LogSlot& slot);
   bool begin_next_start(const LogDirectory& source, Passages* judged);
   static void begin_segment(Log& log, uint64_t next_number);
-  std::vector<const LogDirectory*> archived_logs() const;
-  std::vector<const LogDirectory*> server_logs() const;
-  ArchivedStarts starts() const;
+  std::vector<FirstBlocks*> archived_logs() const;
+  std::vector<FirstBlocks*> server_logs() const;
+  ArchivedStarts& starts();
   ServerChain chain() const;
   bool rests_on_what_was_had(const LogBegin& start);
   bool is_whole(const Log& log, const LogBegin& successor);
@@ -152,6 +156,8 @@ class LogArchive {
   std::vector<std::unique_ptr<Log>> logs_;
   bool known_ = false;  // logs_ are as they are on disk
   std::vector<std::unique_ptr<LogDirectory>> source_;
+  std::vector<std::unique_ptr<FirstBlocks>> source_blocks_;
+  std::optional<ArchivedStarts> starts_;                // of logs_ and source_
   std::optional<std::vector<ArchivedEnd>> noted_ends_;  // on disk, if this one wrote them
   std::optional<ArchivedTip> noted_tip_;                // with them
   std::optional<ArchivedTip> tip_;

@@ -25,7 +25,7 @@ bool LogArchive::is_same(const LogDirectory& source, Log& log) {
 // empty start, though another one rests on it: without its begin block no restore gets past it.
 bool LogArchive::is_needed(const Log& log, uint64_t start, const LogBegin& now) {
   if (log.first.kind != BlockKind::begin || log.next_number != 1) return false;
-  ArchivedStarts known = starts();
+  ArchivedStarts& known = starts();
   const uint64_t heir = known.heir_of(log.first.incarnation_tag, now);
   if (known.failure().happened()) {
     fail_to_read(known.failure());
@@ -44,7 +44,7 @@ bool LogArchive::is_needed(const Log& log, uint64_t start, const LogBegin& now) 
 bool LogArchive::gave_way(const Log& log, uint64_t start, const LogBegin& now) {
   const uint64_t tag = log.first.incarnation_tag;
   bool stood_alone = log.first.kind == BlockKind::begin && log.next_number == 1;
-  ArchivedStarts known = starts();
+  ArchivedStarts& known = starts();
   const ArchivedStarts::Extent archived = known.extent(tag);
   std::optional<LogBegin> own = known.begin_of(tag);
   std::optional<Epoch> counted = known.counted(log.first, now);

@@ -92,7 +92,7 @@ bool LogArchive::judge_end(Log& log, UnfinishedStarts& starts) {
     if (starts.failure().happened()) return fail_to_read(starts.failure());
     if (found == ArchivedStart::others) return holds_others(&log.directory, log.first.incarnation);
     if (found == ArchivedStart::its) return true;
-    to_leave_.push_back({&log.directory, log.segment, log.first});
+    to_leave_.push_back({&log, log.segment, log.first});
     if (!step_back(log)) return false;
   }
   return log.segment == 0 || judge_beginless(log, starts);
@@ -153,12 +153,14 @@ bool LogArchive::step_back(Log& log) {
 // a copy that was laid beside by mistake from the server, so nothing is destroyed.
 bool LogArchive::set_aside() {
   for (const Left& left : to_leave_) {
-    const std::string path = left.log->segment_path(left.segment);
+    const LogDirectory& directory = left.log->directory;
+    const std::string path = directory.segment_path(left.segment);
     const std::string aside = path + "." + std::to_string(left.first.incarnation) + "-" +
                               std::to_string(left.first.incarnation_tag) + ".left";
     FileResult result = files_.rename(path, aside);
-    if (result.ok()) result = files_.sync_directory(left.log->path());
+    if (result.ok()) result = files_.sync_directory(directory.path());
     if (!result.ok()) return fail("rename file", path, result);
+    left.log->first_blocks.forget(left.segment);
     left_.push_back("what the archive had in part of start " +
                     std::to_string(left.first.incarnation) +
                     ", which the restored server never had, is now \"" + aside + "\"");

@@ -6,22 +6,25 @@
 
 namespace pgsilo {
 
-std::vector<const LogDirectory*> LogArchive::archived_logs() const {
-  std::vector<const LogDirectory*> logs;
+std::vector<FirstBlocks*> LogArchive::archived_logs() const {
+  std::vector<FirstBlocks*> logs;
   logs.reserve(logs_.size());
-  for (const auto& log : logs_) logs.push_back(&log->directory);
+  for (const auto& log : logs_) logs.push_back(&log->first_blocks);
   return logs;
 }
 
-std::vector<const LogDirectory*> LogArchive::server_logs() const {
-  std::vector<const LogDirectory*> logs;
-  logs.reserve(source_.size());
-  for (const auto& log : source_) logs.push_back(log.get());
+std::vector<FirstBlocks*> LogArchive::server_logs() const {
+  std::vector<FirstBlocks*> logs;
+  logs.reserve(source_blocks_.size());
+  for (const auto& log : source_blocks_) logs.push_back(log.get());
   return logs;
 }
 
-ArchivedStarts LogArchive::starts() const {
-  return {files_, archived_logs(), server_logs(), restored_, control_.incarnations, had_};
+// One for all that is copied in a turn, for what was followed once.
+ArchivedStarts& LogArchive::starts() {
+  if (!starts_)
+    starts_.emplace(files_, archived_logs(), server_logs(), restored_, control_.incarnations, had_);
+  return *starts_;
 }
 
 ServerChain LogArchive::chain() const {
@@ -30,7 +33,7 @@ ServerChain LogArchive::chain() const {
 
 // Who restores finds out what a start went on from by the begin blocks of those before it.
 bool LogArchive::rests_on_what_was_had(const LogBegin& start) {
-  ArchivedStarts known = starts();
+  ArchivedStarts& known = starts();
   std::optional<ArchivedStarts::Unfounded> found = known.unfounded(start);
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (!found) return true;
@@ -55,7 +58,7 @@ bool LogArchive::lacks_directory(const std::string& what) {
 // Whether the archive has of the start at a log's end what the next one went on from, as far as
 // that can be told.
 bool LogArchive::is_whole(const Log& log, const LogBegin& successor) {
-  ArchivedStarts known = starts();
+  ArchivedStarts& known = starts();
   std::string damaged;
   std::optional<Epoch> counted = known.counted(log.first, successor);
   bool holds = !counted || known.holds(log.first, *counted, &damaged);

@@ -1,7 +1,7 @@
 #include "wal/backup/server_chain.h"
 
 #include <algorithm>
-#include <ranges>
+#include <functional>
 #include <set>
 
 #include "wal/log/segment_reader.h"
@@ -35,16 +35,16 @@ ServerChain::Leads ServerChain::leads_to(const ArchivedTip& tip) {
 }
 
 std::optional<ArchivedTip> ServerChain::newest_before(const std::optional<ArchivedTip>& tip) {
-  if (!read_archive()) return std::nullopt;
+  if (!know_all(archived_, &failure_)) return std::nullopt;
+  const std::map<uint64_t, uint64_t> numbers = archived_numbers();
   std::set<uint64_t> met;
   std::optional<Begin> next = Begin{control_.incarnations.back().parent, 0};
   while (next) {
     const HistoryPoint parent = next->parent;
     const uint64_t tag = short_identity(parent.incarnation);
     if (!met.insert(tag).second) return std::nullopt;
-    const std::vector<Segment>& segments = segments_[tag];
-    const Epoch logged = logged_up_to(segments, parent.durable);
-    if (logged.value() != 0) return ArchivedTip{tag, segments.front().incarnation, logged};
+    const Epoch logged = logged_up_to(tag, parent.durable);
+    if (logged.value() != 0) return ArchivedTip{tag, numbers.at(tag), logged};
     if (tip && tag == tip->tag) return std::nullopt;
     next = begin_of(parent.incarnation);
   }
@@ -52,83 +52,73 @@ std::optional<ArchivedTip> ServerChain::newest_before(const std::optional<Archiv
 }
 
 std::optional<ArchivedTip> ServerChain::newest_proven(const std::optional<ArchivedTip>& tip) {
-  if (!read_archive()) return std::nullopt;
+  if (!know_all(archived_, &failure_)) return std::nullopt;
   std::vector<ArchivedTip> starts;
-  for (const auto& [tag, segments] : segments_) {
-    const uint64_t number = segments.front().incarnation;
+  for (const auto& [tag, number] : archived_numbers()) {
     const bool is_tip = tip && tag == tip->tag;
     if (!tip || number > tip->number || is_tip) starts.push_back({tag, number, Epoch()});
   }
   std::ranges::sort(starts, std::ranges::greater(), &ArchivedTip::number);
   for (ArchivedTip& start : starts) {
-    const std::vector<Segment>& segments = segments_[start.tag];
-    start.logged = logged_up_to(segments, recorded_in(segments));
+    start.logged = logged_up_to(start.tag, recorded_in(start.tag));
     if (start.logged.value() != 0) return start;
   }
   return std::nullopt;
 }
 
-// The last segment of each log tells.
-Epoch ServerChain::recorded_in(const std::vector<Segment>& segments) {
-  Epoch recorded;
-  const LogDirectory* asked = nullptr;
-  for (const Segment& segment : segments) {
-    if (std::exchange(asked, segment.log) != segment.log)
-      static_cast<void>(logged_in(segment, Epoch(), &recorded));
+// By their tags.
+std::map<uint64_t, uint64_t> ServerChain::archived_numbers() const {
+  std::map<uint64_t, uint64_t> numbers;
+  for (const FirstBlocks* log : archived_) {
+    for (const auto& [tag, start] : log->starts()) numbers.emplace(tag, start.number);
   }
-  return recorded;
+  return numbers;
 }
 
 std::optional<ServerChain::Begin> ServerChain::begin_of(const Uuid& start) {
   auto named = std::ranges::find(control_.incarnations, start, &Incarnation::id);
   if (named != control_.incarnations.end()) return Begin{named->parent, named->number};
-  const uint64_t tag = short_identity(start);
-  for (bool (ServerChain::*read)() : {&ServerChain::read_server, &ServerChain::read_archive}) {
-    if (!(this->*read)()) return std::nullopt;
-    auto known = begins_.find(tag);
-    if (known != begins_.end()) return known->second;
+  for (const auto* logs : {&server_, &archived_}) {
+    if (!know_all(*logs, &failure_)) return std::nullopt;
+    for (const FirstBlocks* log : *logs) {
+      const FirstBlocks::Start* found = log->start(short_identity(start));
+      if (found != nullptr && found->begin) return Begin{found->begin->parent, found->number};
+    }
   }
   return std::nullopt;
 }
 
-bool ServerChain::read_server() {
-  return std::exchange(has_read_server_, true) ||
-         std::ranges::all_of(server_, [&](const auto* log) { return read_firsts(*log, false); });
-}
-
-bool ServerChain::read_archive() {
-  return std::exchange(has_read_archive_, true) ||
-         std::ranges::all_of(archived_, [&](const auto* log) { return read_firsts(*log, true); });
-}
-
-bool ServerChain::read_firsts(const LogDirectory& log, bool is_archived) {
-  return look_at_first_blocks(files_, log, &failure_, [&](const FirstBlock& first) {
-    const uint64_t number = first.header.incarnation;
-    if (is_archived)
-      segments_[first.header.incarnation_tag].push_back({&log, first.segment, number});
-    if (first.begin)
-      begins_[short_identity(first.begin->incarnation)] = {first.begin->parent, number};
-    return true;
-  });
+// The last segment of each log tells.
+Epoch ServerChain::recorded_in(uint64_t tag) {
+  Epoch recorded;
+  for (const FirstBlocks* log : archived_) {
+    const FirstBlocks::Start* start = log->start(tag);
+    if (start != nullptr)
+      static_cast<void>(logged_in(*log, *start->segments.begin(), Epoch(), &recorded));
+  }
+  return recorded;
 }
 
 // The largest epoch of a start's records that is none above `counted`; 0: there is none. The last
 // segment of each log that has any tells.
-Epoch ServerChain::logged_up_to(const std::vector<Segment>& segments, Epoch counted) {
+Epoch ServerChain::logged_up_to(uint64_t tag, Epoch counted) {
   Epoch largest;
-  const LogDirectory* asked = nullptr;
-  for (const Segment& segment : segments) {
-    if (segment.log == asked) continue;
-    const Epoch logged = logged_in(segment, counted);
-    if (logged.value() != 0) asked = segment.log;
+  for (const FirstBlocks* log : archived_) {
+    const FirstBlocks::Start* start = log->start(tag);
+    if (start == nullptr) continue;
+    Epoch logged;
+    for (uint64_t segment : start->segments) {
+      if (logged.value() == 0) logged = logged_in(*log, segment, counted);
+    }
     largest = std::max(largest, logged);
   }
   return largest;
 }
 
-Epoch ServerChain::logged_in(const Segment& segment, Epoch counted, Epoch* recorded) {
-  const std::string path = segment.log->segment_path(segment.number);
-  SegmentReader reader(files_, path, segment.number, segment.log->log());
+Epoch ServerChain::logged_in(const FirstBlocks& log, uint64_t segment, Epoch counted,
+                             Epoch* recorded) {
+  const std::string path = log.log().segment_path(segment);
+  SegmentReader reader(files_, path, segment, log.log().log());
   FileResult result = reader.open();
   Epoch logged;
   for (uint64_t at = 0; result.ok();) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "wal/backup/archive_directory.h"
-#include "wal/backup/archived_starts.h"
+#include "wal/backup/first_blocks.h"
 #include "wal/layout/control_file.h"
 
 namespace pgsilo {
@@ -19,8 +19,8 @@ class ServerChain {
  public:
   // `restored`: the state that the server was restored to, if it was. `control`: its control file,
   // which names its present start.
-  ServerChain(FileSystem& files, std::vector<const LogDirectory*> archived,
-              std::vector<const LogDirectory*> server, std::optional<HistoryPoint> restored,
+  ServerChain(FileSystem& files, std::vector<FirstBlocks*> archived,
+              std::vector<FirstBlocks*> server, std::optional<HistoryPoint> restored,
               const ControlFile& control)
       : files_(files),
         archived_(std::move(archived)),
@@ -54,30 +54,18 @@ class ServerChain {
     HistoryPoint parent;
     uint64_t number = 0;  // the start's
   };
-  struct Segment {
-    const LogDirectory* log = nullptr;
-    uint64_t number = 0;
-    uint64_t incarnation = 0;
-  };
-
   std::optional<Begin> begin_of(const Uuid& start);
-  bool read_server();
-  bool read_archive();
-  bool read_firsts(const LogDirectory& log, bool is_archived);
-  Epoch logged_up_to(const std::vector<Segment>& segments, Epoch counted);
-  Epoch logged_in(const Segment& segment, Epoch counted, Epoch* recorded = nullptr);
-  Epoch recorded_in(const std::vector<Segment>& segments);
+  Epoch logged_up_to(uint64_t tag, Epoch counted);
+  Epoch logged_in(const FirstBlocks& log, uint64_t segment, Epoch counted,
+                  Epoch* recorded = nullptr);
+  Epoch recorded_in(uint64_t tag);
+  std::map<uint64_t, uint64_t> archived_numbers() const;
 
   FileSystem& files_;
-  const std::vector<const LogDirectory*> archived_;
-  const std::vector<const LogDirectory*> server_;
+  const std::vector<FirstBlocks*> archived_;
+  const std::vector<FirstBlocks*> server_;
   const std::optional<HistoryPoint> restored_;
   const ControlFile& control_;
-  bool has_read_server_ = false;
-  bool has_read_archive_ = false;
-  std::map<uint64_t, Begin> begins_;  // by tag
-  std::map<uint64_t, std::vector<Segment>>
-      segments_;  // of the archive, by tag; the last ones first
   uint64_t last_number_ = 0;
   HistoryPoint last_parent_;
   ReadFailure failure_;

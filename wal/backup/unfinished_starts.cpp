@@ -20,21 +20,21 @@ bool UnfinishedStarts::is_listed(uint64_t tag) const {
 }
 
 bool UnfinishedStarts::find_begins() {
-  return std::ranges::all_of(archived_, [&](const auto* log) { return add_begins(*log, false); }) &&
-         std::ranges::all_of(server_, [&](const auto* log) { return add_begins(*log, true); });
+  if (!know_all(archived_, &failure_) || !know_all(server_, &failure_)) return false;
+  for (const FirstBlocks* log : archived_) add_begins(*log, false);
+  for (const FirstBlocks* log : server_) add_begins(*log, true);
+  return true;
 }
 
 // What lies before the restored state nobody asks for.
-bool UnfinishedStarts::add_begins(const LogDirectory& log, bool is_servers) {
-  return look_at_first_blocks(files_, log, &failure_, [&](const FirstBlock& first) {
-    if (!first.begin) return true;
-    if (first.begin->first_epoch <= restored_.durable) return false;
-    Begin& known = begins_[short_identity(first.begin->incarnation)];
-    known.says = *first.begin;
+void UnfinishedStarts::add_begins(const FirstBlocks& log, bool is_servers) {
+  for (const auto& [tag, start] : log.starts()) {
+    if (!start.begin || start.begin->first_epoch <= restored_.durable) continue;
+    Begin& known = begins_[tag];
+    known.says = *start.begin;
     known.in_server |= is_servers;
     known.archived += is_servers ? 0 : 1;
-    return true;
-  });
+  }
 }
 
 // By what each went on from, as far as that is known.

@@ -27,8 +27,8 @@ class UnfinishedStarts {
  public:
   // Of an archive, and of the server. `restored`: the state that it was restored to. `control`: its
   // control file. `ends`: up to where all was archived once; none: that is not known.
-  UnfinishedStarts(FileSystem& files, std::vector<const LogDirectory*> archived,
-                   std::vector<const LogDirectory*> server, const HistoryPoint& restored,
+  UnfinishedStarts(FileSystem& files, std::vector<FirstBlocks*> archived,
+                   std::vector<FirstBlocks*> server, const HistoryPoint& restored,
                    const ControlFile& control, std::optional<std::vector<ArchivedEnd>> ends)
       : files_(files),
         archived_(std::move(archived)),
@@ -52,7 +52,7 @@ class UnfinishedStarts {
 
   bool is_listed(uint64_t tag) const;
   bool find_begins();
-  bool add_begins(const LogDirectory& log, bool is_servers);
+  void add_begins(const FirstBlocks& log, bool is_servers);
   void find_own();
   bool is_its(uint64_t tag) const;
   ArchivedStart judge_behind(uint64_t tag);
@@ -63,8 +63,8 @@ class UnfinishedStarts {
   ArchivedStarts starts() const;
 
   FileSystem& files_;
-  const std::vector<const LogDirectory*> archived_;
-  const std::vector<const LogDirectory*> server_;
+  const std::vector<FirstBlocks*> archived_;
+  const std::vector<FirstBlocks*> server_;
   const HistoryPoint restored_;
   const ControlFile& control_;
   const std::optional<std::vector<ArchivedEnd>> ends_;
