@@ -54,11 +54,12 @@ void SessionActivity::end(State state, int64_t now_us) {
 }
 
 bool SessionActivity::idles_in_transaction(int64_t now_us) const {
+  // A client that reads and sends nothing may be waiting for an answer that waits for the log.
+  if (wait_report_.unsynced.load(std::memory_order_relaxed)) return false;
   State state = state_.load(std::memory_order_relaxed);
   if (state == State::idle_in_transaction || state == State::idle_in_failed_transaction)
     return true;
-  // A client that reads nothing may be waiting for an answer that waits for the log.
-  if (state != State::active || wait_report_.unsynced.load(std::memory_order_relaxed)) return false;
+  if (state != State::active) return false;
   int64_t since_us = wait_report_.client_since_us.load(std::memory_order_relaxed);
   bool has_transaction = transaction_start() != 0 || pin_start() != 0;
   return has_transaction && since_us != 0 && now_us - since_us >= limits::client_stall_us;

@@ -72,5 +72,18 @@ TEST(SessionActivity, IdlesInAStatementWhenItsClientDoesNothing) {
   EXPECT_FALSE(activity.idles_in_transaction(now_us));
 }
 
+// "commit; begin" in one message: its client was not told yet that the first one is committed.
+TEST(SessionActivity, DoesNotIdleWhileItsAnswerWaitsForTheLog) {
+  SessionActivity activity;
+  activity.begin(std::string_view("commit; begin"), 1);
+  for (State state : {State::idle_in_transaction, State::idle_in_failed_transaction}) {
+    activity.end(state, 2);
+    activity.wait_report().unsynced = true;
+    EXPECT_FALSE(activity.idles_in_transaction(3));
+    activity.wait_report().unsynced = false;
+    EXPECT_TRUE(activity.idles_in_transaction(3));
+  }
+}
+
 }  // namespace
 }  // namespace pgsilo
