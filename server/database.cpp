@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "base/limits.h"
 #include "base/server_log.h"
@@ -167,13 +166,8 @@ bool Database::lock_directory(std::string* why) {
     directory_lock_.write(lock_text());
     return true;
   }
-  if (owner == 0) {
-    *why = "could not create or read lock file \"postmaster.pid\": " +
-           std::string(std::strerror(errno));
-  } else {
-    *why = "lock file \"postmaster.pid\" already exists\nHINT:  Is another postmaster (PID " +
-           std::to_string(owner) + ") running in data directory \"" + directory_ + "\"?";
-  }
+  *why = LockFile::refusal("postmaster.pid", owner,
+                           "running in data directory \"" + directory_ + "\"");
   return false;
 }
 

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "sql/sql_error.h"
 
@@ -21,6 +23,10 @@ namespace pgsilo {
 namespace {
 
 constexpr int backlog = 1024;
+
+// For the number of who has locked a file.
+constexpr auto between_looks = std::chrono::milliseconds(10);
+constexpr int most_looks = 100;
 
 std::string system_error_text() { return std::strerror(errno); }
 
@@ -58,8 +64,8 @@ bool read_some(int descriptor, std::string* text) {
 LockFile::~LockFile() { release(); }
 
 bool LockFile::acquire(const std::string& path, int* owner) {
-  *owner = 0;
-  for (;;) {
+  for (int looks = 0;; ++looks) {
+    *owner = 0;
     descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor_ < 0) return false;
     bool locked = flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
@@ -75,7 +81,13 @@ bool LockFile::acquire(const std::string& path, int* owner) {
     if (!locked || (!ours && is_running(process_in(text)))) {
       *owner = std::atoi(text.c_str());
       let_go();
-      return false;
+      if (is_running(*owner) || looks >= most_looks) {
+        if (*owner == 0) *owner = somebody;
+        return false;
+      }
+      // Who has the lock may not have come to write its number.
+      std::this_thread::sleep_for(between_looks);
+      continue;
     }
     // Its last owner may have removed it between our open and our lock.
     if (same_file(descriptor_, path)) break;
@@ -83,6 +95,14 @@ bool LockFile::acquire(const std::string& path, int* owner) {
   }
   path_ = path;
   return true;
+}
+
+std::string LockFile::refusal(const std::string& name, int owner, const std::string& deed) {
+  if (owner == 0)
+    return "could not create or read lock file \"" + name + "\": " + system_error_text();
+  std::string process = owner == somebody ? "" : " (PID " + std::to_string(owner) + ")";
+  return "lock file \"" + name + "\" already exists\nHINT:  Is another postmaster" + process + " " +
+         deed + "?";
 }
 
 // The first line last: whoever finds it, be it the writer's last deed, finds the mark as well.
@@ -130,11 +150,7 @@ bool Listener::open_unix(const std::string& directory, int port, std::string_vie
   std::string lock_path = path + ".lock";
   int owner = 0;
   if (!unix_lock_.acquire(lock_path, &owner)) {
-    *why = owner == 0
-               ? "could not create or read lock file \"" + lock_path + "\": " + system_error_text()
-               : "lock file \"" + lock_path +
-                     "\" already exists\nHINT:  Is another postmaster (PID " +
-                     std::to_string(owner) + ") using socket file \"" + path + "\"?";
+    *why = LockFile::refusal(lock_path, owner, "using socket file \"" + path + "\"");
     return false;
   }
   unix_lock_.write(lock_text);

@@ -27,8 +27,13 @@ class ConnectionTaker {
 class LockFile {
  public:
   ~LockFile();
-  // False: somebody else has it; `*owner` is the process number found in the file, or 0.
+  // Who has locked the file, if it tells no number.
+  static constexpr int somebody = -1;
+  // False: somebody else has it, `*owner` by the file, which may be about to be written: waits a
+  // second for that. Or 0, and errno says why.
   bool acquire(const std::string& path, int* owner);
+  // What is said then of the file `name`; `deed`: what the other one does.
+  static std::string refusal(const std::string& name, int owner, const std::string& deed);
   void write(std::string_view text);
   // Removes the file and gives the lock back.
   void release();

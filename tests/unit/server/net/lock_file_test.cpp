@@ -3,11 +3,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "server/net/listener.h"
 
@@ -80,6 +82,32 @@ TEST_F(LockFileTest, OfOneOfOursThatDiedWhileItWroteIsTaken) {
     int owner = 0;
     EXPECT_TRUE(lock.acquire(path_, &owner)) << "behind " << written << " bytes: " << left;
   }
+}
+
+// Another start has the lock, and writes the first line last.
+TEST_F(LockFileTest, OfOneThatIsBeingWrittenTellsWhoseItWillBe) {
+  LockFile writing;
+  int owner = 0;
+  ASSERT_TRUE(writing.acquire(path_, &owner));
+  std::jthread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    writing.write(text_);
+  });
+  LockFile lock;
+  EXPECT_FALSE(lock.acquire(path_, &owner));
+  EXPECT_EQ(owner, 1);
+}
+
+// It stopped there.
+TEST_F(LockFileTest, WhoseNobodyWroteIsHeldBySomebody) {
+  LockFile silent;
+  int owner = 0;
+  ASSERT_TRUE(silent.acquire(path_, &owner));
+  LockFile lock;
+  EXPECT_FALSE(lock.acquire(path_, &owner));
+  EXPECT_EQ(owner, LockFile::somebody);
+  EXPECT_EQ(LockFile::refusal("it", owner, "using it"),
+            "lock file \"it\" already exists\nHINT:  Is another postmaster using it?");
 }
 
 }  // namespace
