@@ -91,6 +91,8 @@ const SessionRegistry::Entry* SessionRegistry::idle_end_of_waits(LockTable& lock
   for (const auto& [process, entry] : sessions_) sessions[entry.activity->lock_owner()] = &entry;
   int64_t now_us = monotonic_us();
   const Entry* idle = nullptr;
+  LockBlockers all_blockers(locks);
+  std::vector<LockOwner*> blockers;
   std::vector<LockOwner*> open = {oldest.activity->lock_owner()};
   std::unordered_set<const LockOwner*> met(open.begin(), open.end());
   while (!open.empty()) {
@@ -102,8 +104,7 @@ const SessionRegistry::Entry* SessionRegistry::idle_end_of_waits(LockTable& lock
       idle = found->second;
       continue;
     }
-    std::vector<LockOwner*> blockers = blockers_of(locks, *owner);
-    if (blockers.empty()) return nullptr;
+    if (!all_blockers.find(*owner, &blockers)) return nullptr;
     for (LockOwner* blocker : blockers) {
       if (met.insert(blocker).second) open.push_back(blocker);
     }

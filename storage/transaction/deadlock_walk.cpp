@@ -1,7 +1,5 @@
 // Looks for a cycle in the waits-for graph (docs/deadlocks.md). One walk at a time: the searcher's.
 #include <algorithm>
-#include <array>
-#include <unordered_map>
 #include <vector>
 
 #include "base/parker.h"
@@ -27,8 +25,9 @@ class DeadlockWalk {
     vanished  // one that does not stand any more when it is followed a second time
   };
   Finding find();
-  // One step of it, for others: lock_list.h.
-  static std::vector<LockOwner*> blockers_of(LockTable& table, LockOwner& owner);
+  // One step of it, for others: LockBlockers::find().
+  static bool find_blockers(LockTable& table, LockOwner& owner, QueuesSeen& seen,
+                            std::vector<LockOwner*>* blockers);
   // After a cycle was found: grants what somebody in it only waits its turn for.
   void break_cycle();
 
@@ -40,8 +39,6 @@ class DeadlockWalk {
     size_t from;
     Wait wait = {};  // as it was looked at
   };
-  // By mode: how far a lock's queue has been looked through for those who wait in it.
-  using Reach = std::array<uint64_t, static_cast<size_t>(LockMode::access_exclusive) + 1>;
 
   static Wait wait_of(LockOwner& owner);
   void meet(LockOwner* owner, size_t from);
@@ -57,7 +54,7 @@ class DeadlockWalk {
   const uint64_t walk_;
   std::vector<Step> steps_;   // the start's first
   std::vector<size_t> open_;  // of those not looked at yet
-  std::unordered_map<LockTag, Reach, LockTag::Hash> reach_;
+  QueuesSeen seen_;
   std::vector<LockOwner*> blockers_;
   std::vector<Step*> cycle_;  // from the start on
 };
@@ -67,15 +64,18 @@ DeadlockWalk::Wait DeadlockWalk::wait_of(LockOwner& owner) {
   return owner.wait_;
 }
 
-std::vector<LockOwner*> DeadlockWalk::blockers_of(LockTable& table, LockOwner& owner) {
-  std::vector<LockOwner*> blockers;
+bool DeadlockWalk::find_blockers(LockTable& table, LockOwner& owner, QueuesSeen& seen,
+                                 std::vector<LockOwner*>* blockers) {
+  blockers->clear();
   Wait wait = wait_of(owner);
-  if (wait.lasts) table.find_blockers(owner, wait, /*waiters_too=*/true, blockers);
-  return blockers;
+  if (!wait.lasts) return false;
+  if (!seen.is_news(wait.tag, wait.mode, wait.place + 1)) return true;
+  table.find_blockers(owner, wait, /*waiters_too=*/true, *blockers);
+  return !blockers->empty();
 }
 
-std::vector<LockOwner*> blockers_of(LockTable& table, LockOwner& owner) {
-  return DeadlockWalk::blockers_of(table, owner);
+bool LockBlockers::find(LockOwner& owner, std::vector<LockOwner*>* blockers) {
+  return DeadlockWalk::find_blockers(table_, owner, seen_, blockers);
 }
 
 void DeadlockWalk::meet(LockOwner* owner, size_t from) {
@@ -91,11 +91,7 @@ void DeadlockWalk::meet(LockOwner* owner, size_t from) {
 bool DeadlockWalk::is_news(size_t at) {
   if (at == 0) return true;
   const Wait& wait = steps_[at].wait;
-  uint64_t& reached = reach_[wait.tag][static_cast<size_t>(wait.mode)];
-  uint64_t wanted = waiters_too_ ? wait.place + 1 : 1;
-  if (reached >= wanted) return false;
-  reached = wanted;
-  return true;
+  return seen_.is_news(wait.tag, wait.mode, waiters_too_ ? wait.place + 1 : 1);
 }
 
 // True if it waits for the start.

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <functional>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -218,10 +219,12 @@ constexpr LockMode exclusive = LockMode::exclusive, share = LockMode::share;
 using Step = std::function<TransactionStatus(Session&, size_t)>;
 
 // `count` sessions take what `hold` says; then what `want` says, where each waits inside of the
-// wait before. What does the last one's look cost?
+// wait before. What does the last one's look cost? While all wait, `watch` may look, too.
 class Crowd {
  public:
-  Crowd(size_t count, const Step& hold, const Step& want) : want_(want) {
+  using Watch = std::function<void(LockTable&, LockOwner& last)>;
+  Crowd(size_t count, const Step& hold, const Step& want, Watch watch = {})
+      : want_(want), watch_(std::move(watch)) {
     on_a_large_stack([&] {
       for (size_t i = 0; i < count; ++i) {
         sessions_.push_back(std::make_unique<Session>(table_, [this](Session&, bool) { go_on(); }));
@@ -249,10 +252,12 @@ class Crowd {
       if (is_last) last = status;
     }
     if (last_us < 0) last_us += cpu_us();
+    if (watch_ && !over_) watch_(table_, sessions_.back()->owner);
     over_ = true;
   }
 
   const Step& want_;
+  const Watch watch_;
   LockTable table_;
   std::atomic<bool> over_ = false;
   size_t next_ = 0;
@@ -317,6 +322,35 @@ TEST_P(DeadlockGrowthTest, ManyHoldersThatWaitForOne) {
       });
   EXPECT_EQ(crowd.last, deadlock);
   expect_linear(crowd);
+}
+
+// Who asks from outside for whom the last one waits in the end.
+TEST_P(DeadlockGrowthTest, FollowingAQueueTellsOfEachAFewTimes) {
+  size_t told = 0, free = 0;
+  std::set<LockOwner*> met;
+  auto follow = [&](LockTable& table, LockOwner& last) {
+    LockBlockers all_blockers(table);
+    std::vector<LockOwner*> blockers, open = {&last};
+    met.insert(&last);
+    while (!open.empty()) {
+      LockOwner* owner = open.back();
+      open.pop_back();
+      free += !all_blockers.find(*owner, &blockers);
+      told += blockers.size();
+      for (LockOwner* blocker : blockers) {
+        if (met.insert(blocker).second) open.push_back(blocker);
+      }
+    }
+  };
+  Crowd crowd(
+      count, [](Session& s, size_t i) { return i == 0 ? s.lock(tag(0), exclusive) : ok; },
+      [](Session& s, size_t i) {
+        return i == 0 ? ok : s.lock(tag(0), i % 2 == 0 ? share : exclusive);
+      },
+      follow);
+  EXPECT_EQ(met.size(), count);
+  EXPECT_EQ(free, 1u);
+  EXPECT_LT(told, 3 * count);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, DeadlockGrowthTest, ::testing::Values(100, 1000, 10000));
