@@ -3,6 +3,7 @@
 // (docs/recovery.md).
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 
 #include "base/file_simulated.h"
@@ -255,6 +256,101 @@ TEST_F(LostLog, WithTwoAnOlderOne) {
   ASSERT_NO_FATAL_FAILURE(run(5, End::busy, 2));
   ASSERT_NO_FATAL_FAILURE(put("/data/wal0", older));
   expect_refused("log \"/data/wal0\" ends too early", 4, 2);
+}
+
+// --- what later starts say of it, of which no more is left than how they began ---
+
+class BelowALaterStart : public LostLog {
+ protected:
+  using Moment = std::array<Files, 2>;  // the data directory's own files, and the log that is used
+
+  Moment look() { return {save("/data"), save("/data/wal0")}; }
+  void put_back(const Moment& moment) {
+    ASSERT_NO_FATAL_FAILURE(put_small_back(moment));
+    ASSERT_NO_FATAL_FAILURE(put("/data/wal0", moment[1]));
+  }
+  void put_small_back(const Moment& moment) {
+    for (const char* name : {"pgsilo.control", progress_file_name}) {
+      std::string path = std::string("/data/") + name;
+      ASSERT_TRUE(replace_file(disk_, path, moment[0].at(name)).ok());
+    }
+  }
+  // Of the log that is used.
+  void lose_last_block_of(const Moment& moment) {
+    std::string segment = live_segment(moment[1]);
+    const std::string& content = moment[1].at(segment);
+    size_t at = last_block(content);
+    disk_.corrupt("/data/wal0/" + segment, at, std::string(content.size() - at, '\0'));
+  }
+  // Three rows, of which it returns the moment, and five more.
+  void run_on_from(Moment* moment) {
+    live("/data", options(2), [&](LoggedEngine& engine, bool started) {
+      ASSERT_TRUE(started) << why_;
+      ASSERT_NO_FATAL_FAILURE(commit(engine, 3));
+      engine.wal().prepare_segments();
+      *moment = look();
+      ASSERT_NO_FATAL_FAILURE(commit(engine, 5));
+      engine.wal().prepare_segments();
+    });
+  }
+  // A start that came no further than its begin blocks.
+  void die(bool accept = false) {
+    Moment before = look();
+    ASSERT_GE(start(2, accept), 0) << why_;
+    ASSERT_NO_FATAL_FAILURE(put_small_back(before));
+  }
+};
+
+TEST_F(BelowALaterStart, OneThatLoggedNothing) {
+  Moment older;
+  ASSERT_NO_FATAL_FAILURE(run_on_from(&older));
+  ASSERT_NO_FATAL_FAILURE(run(0, End::busy, 2));
+  ASSERT_NO_FATAL_FAILURE(put_back(older));
+  expect_refused("the logs of start 1 of the server end too early: start 2 of the server", 3, 2);
+}
+
+TEST_F(BelowALaterStart, SomeThatLogged) {
+  Moment older;
+  ASSERT_NO_FATAL_FAILURE(run_on_from(&older));
+  ASSERT_NO_FATAL_FAILURE(run(4, End::busy, 2));
+  ASSERT_NO_FATAL_FAILURE(run(4, End::clean, 2));
+  Moment right = look();
+  ASSERT_NO_FATAL_FAILURE(put_back(older));
+  EXPECT_EQ(start(2), -1);
+  EXPECT_NE(why_.find("start 2 of the server began in \"/data/wal1/"), std::string::npos) << why_;
+  // One mistaken start makes nothing worse.
+  ASSERT_NO_FATAL_FAILURE(put_back(right));
+  EXPECT_EQ(start(2), 16) << why_;
+}
+
+TEST_F(BelowALaterStart, WhoDiedFoundWhatIsThere) {
+  Moment older;
+  ASSERT_NO_FATAL_FAILURE(run_on_from(&older));
+  for (int i = 0; i < 3; ++i) ASSERT_NO_FATAL_FAILURE(die());
+  EXPECT_EQ(start(2, /*accept=*/false, 2), 8) << why_;
+  for (int i = 0; i < 3; ++i) ASSERT_NO_FATAL_FAILURE(die());
+  EXPECT_EQ(start(2), 10) << why_;
+}
+
+TEST_F(BelowALaterStart, WhoDiedBeforeALossThatIsAccepted) {
+  Moment older;
+  ASSERT_NO_FATAL_FAILURE(run_on_from(&older));
+  Moment right = look();
+  ASSERT_NO_FATAL_FAILURE(die());
+  lose_last_block_of(right);
+  expect_refused("ends too early", 7, 2);
+}
+
+// It gave something up, which is not accepted yet.
+TEST_F(BelowALaterStart, WhoDiedAcceptingALoss) {
+  Moment older;
+  ASSERT_NO_FATAL_FAILURE(run_on_from(&older));
+  Moment right = look();
+  lose_last_block_of(right);
+  ASSERT_NO_FATAL_FAILURE(die(/*accept=*/true));
+  EXPECT_EQ(start(2), -1);
+  ASSERT_NO_FATAL_FAILURE(put_back(right));
+  EXPECT_EQ(start(2), 8) << why_;
 }
 
 // --- what could not be read ---

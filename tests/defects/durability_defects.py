@@ -238,8 +238,8 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "ArchiveProgressTest.*"),
     "times of begin blocks not read": (
         "wal/recovery/segment_scan.cpp",
-        "  if (begins) run.newest_time_us = time_of_begin(block);\n",
-        "  static_cast<void>(time_of_begin);\n",
+        "  run.newest_time_us = begin->unix_time_us;\n",
+        "",
         "BackupTimesTest.*"),
     "times of states go back": (
         "wal/backup/state_times.cpp",
@@ -404,6 +404,11 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  if (trusting.scan_all || analysis.call_failed) return false;\n",
         "  if (trusting.scan_all) return false;\n",
         "LongLog.AReadThatFailsOnceIsTold:Damage.EveryCallOfAStartMayFail"),
+    "what later starts went on from not asked": (
+        "wal/recovery/log_analyzer.cpp",
+        "    ask_heirs(incarnation, scans_, parts);\n",
+        "",
+        "BelowALaterStart.*"),
     "missing marks of progress accepted": (
         "wal/recovery/known_progress.cpp",
         "             unknown(\"file \\\"\" + path + \"\\\", which says how far the logs had got, is missing\", why);\n",

@@ -37,6 +37,10 @@ void add_scans(const Incarnation& incarnation, const std::vector<SegmentScan>& s
   }
 }
 
+std::string start_text(uint64_t number) {
+  return "start " + std::to_string(number) + " of the server";
+}
+
 bool is_durable(const BatchTrailer& trailer, const IncarnationParts& parts) {
   if (trailer.last_data.size() != parts.logs.size()) return false;
   for (size_t log = 0; log < parts.logs.size(); ++log) {
@@ -83,6 +87,21 @@ IncarnationParts collect_parts(const ControlFile& control, const Incarnation& in
     parts.logs.push_back(std::move(part));
   }
   return parts;
+}
+
+void ask_heirs(const Incarnation& incarnation, const std::vector<std::vector<SegmentScan>>& scans,
+               IncarnationParts& parts) {
+  if (incarnation.id == Uuid{}) return;
+  for (const std::vector<SegmentScan>& log : scans) {
+    for (const SegmentScan& scan : log) {
+      for (const BlockRun& run : scan.runs) {
+        if (run.parent.incarnation != incarnation.id || run.parent.durable <= parts.recorded)
+          continue;
+        parts.recorded = run.parent.durable;
+        parts.heir = start_text(run.incarnation) + " began in \"" + scan.path + "\"";
+      }
+    }
+  }
 }
 
 Epoch proven_epoch(const ControlFile& control, const Incarnation& incarnation,
@@ -133,8 +152,13 @@ std::string describe_loss(const Incarnation& incarnation, const IncarnationParts
   bool none_named = std::none_of(parts.logs.begin(), parts.logs.end(), [&](const LogPart& part) {
     return part.gap || lacks_blocks(incarnation, part);
   });
-  std::string start = "start " + std::to_string(incarnation.number) + " of the server";
+  std::string start = start_text(incarnation.number);
   std::string message;
+  if (none_named && !parts.heir.empty()) {
+    message = "the logs of " + start + " end too early: " + parts.heir +
+              ", and went on from more than they hold\n";
+    none_named = false;
+  }
   for (const LogPart& part : parts.logs) {
     if (part.gap || (none_named && part.reaches < known)) {
       message += damaged_log(part.end_path, part.end_offset) + "\n";

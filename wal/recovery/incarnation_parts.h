@@ -36,6 +36,7 @@ struct LogPart {
 struct IncarnationParts {
   std::vector<LogPart> logs;  // by logger
   Epoch recorded;             // the largest D that any of its blocks, or the mark, records
+  std::string heir;           // who says that even more was durable: a later start, and where
   bool has_blocks = false;
   bool files_missing = false;  // a log has not one segment, though segments were prepared before
                                // the incarnation began
@@ -53,6 +54,12 @@ IncarnationParts collect_parts(const ControlFile& control, const Incarnation& in
                                const std::vector<LogDirectory*>& logs,
                                const std::vector<std::vector<SegmentScan>>& scans,
                                const ProgressMark* mark);
+
+// Later starts say how much of it they went on from. That was durable, even of those of which
+// nothing is there but a begin block: who died in between has found no more than is there still.
+// (What was given up since is no question any more: the control file has closed it.)
+void ask_heirs(const Incarnation& incarnation, const std::vector<std::vector<SegmentScan>>& scans,
+               IncarnationParts& parts);
 
 // The largest epoch that the parts prove durable; that before the first one needed if they prove
 // none.

@@ -59,6 +59,7 @@ class Analyzer {
     const ProgressMark* mark =
         options_.mark != nullptr && options_.mark->id == incarnation.id ? options_.mark : nullptr;
     IncarnationParts parts = collect_parts(control_, incarnation, logs_, scans_, mark);
+    ask_heirs(incarnation, scans_, parts);
     if (parts.files_missing) {
       std::string message = "a log directory holds no segments, but start " +
                             std::to_string(incarnation.number) + " of the server logged there";

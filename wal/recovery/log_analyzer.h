@@ -5,9 +5,10 @@
 // For an incarnation, each log counts as far as its blocks follow each other without a gap from the
 // first one. Epoch c is durable if a trailer (c, last_data) is there and every log's last trailer
 // reaches last_data of that log. If any block anywhere, or the control file, records a larger D,
-// then a log has lost what it once held: data loss. So it has if it lacks blocks that the mark of
-// progress (wal/layout/progress_file.h) knows of, or the first one, which is there before the
-// control file names the incarnation. A gap above all that is the torn end of the last batch.
+// or a later start has gone on from one, then a log has lost what it once held: data loss. So it
+// has if it lacks blocks that the mark of progress (wal/layout/progress_file.h) knows of, or the
+// first one, which is there before the control file names the incarnation. A gap above all that is
+// the torn end of the last batch.
 //
 // With a checkpoint, what is older counts no more: of the incarnation that made it, each log begins
 // with the block that its cut names, and holds all that is needed of the epochs before the

@@ -29,9 +29,12 @@ void add_system_block(BlockRun& run, const BlockView& block) {
   }
 }
 
-uint64_t time_of_begin(const BlockView& block) {
+void add_begin(BlockRun& run, const BlockView& block) {
   std::optional<LogBegin> begin = decode_log_begin(block.stored);
-  return begin ? begin->unix_time_us : 0;
+  if (!begin) return;
+  run.newest_time_us = begin->unix_time_us;
+  run.parent = begin->parent;
+  run.largest_seen = std::max(run.largest_seen, begin->parent.durable);
 }
 
 void add_block(BlockRun& run, const BlockView& block) {
@@ -46,7 +49,7 @@ void add_block(BlockRun& run, const BlockView& block) {
   run.recorded = std::max(run.recorded, block.header.recorded_durable);
   run.largest_seen = std::max(run.largest_seen, largest_mentioned(block));
   if (block.header.system) add_system_block(run, block);
-  if (begins) run.newest_time_us = time_of_begin(block);
+  if (begins) add_begin(run, block);
   if (!block.trailer) return;
   if (run.first_complete == Epoch(0)) run.first_complete = block.trailer->complete;
   run.trailers.push_back(*block.trailer);

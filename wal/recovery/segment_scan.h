@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "storage/epoch/epoch.h"
+#include "wal/layout/control_file.h"
 #include "wal/log/log_format.h"
 
 namespace pgsilo {
@@ -37,6 +38,7 @@ struct BlockRun {
   // Of the blocks that may hold entries of system relations, ascending, each at most about a
   // megabyte.
   std::vector<BlockSpan> system;
+  HistoryPoint parent;          // by its begin block: what the start went on from, durable then
   uint64_t newest_time_us = 0;  // of its trailers and its begin block
   Epoch first_complete;         // `complete` of its first trailer; 0: it has none
   // Those that may still decide about D (TrailerRule), the last one always.
