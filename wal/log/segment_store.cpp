@@ -109,14 +109,15 @@ bool SegmentStore::long_decided(size_t bytes, RedoPurpose purpose) const {
   return long_refused_ || free_bytes() >= needed_bytes(purpose) + worst_case(bytes);
 }
 
-LogSpace SegmentStore::reserve_long(size_t bytes, RedoPurpose purpose) {
+LogSpace SegmentStore::reserve_long(size_t bytes, RedoPurpose purpose, bool has_waited) {
   std::lock_guard lock(mutex_);
   long_wanted_ = 0;
+  bool refused = std::exchange(long_refused_, false) && has_waited;
   if (free_bytes() >= needed_bytes(purpose) + worst_case(bytes)) {
     long_reserved_ += worst_case(bytes);
     return LogSpace::ample;
   }
-  if (std::exchange(long_refused_, false)) return LogSpace::exhausted;
+  if (refused) return LogSpace::exhausted;
   long_wanted_ = worst_case(bytes);
   return LogSpace::preparing;
 }

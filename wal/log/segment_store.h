@@ -81,8 +81,9 @@ class SegmentStore {
   // no checkpoint has been made since.
   bool is_short() const;
   // Long appends. ample: promises room for `bytes` bytes of redo, until release_long(). preparing:
-  // wait and ask again; segments for it are wanted. exhausted: they could not be had.
-  LogSpace reserve_long(size_t bytes, RedoPurpose purpose);
+  // wait and ask again; segments for it are wanted. exhausted: they could not be had. Said only to
+  // who `has_waited`: it may have been found out for one that has given up since.
+  LogSpace reserve_long(size_t bytes, RedoPurpose purpose, bool has_waited);
   // Whether reserve_long() would say something else than preparing.
   bool long_decided(size_t bytes, RedoPurpose purpose) const;
   void release_long(size_t bytes);

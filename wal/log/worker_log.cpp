@@ -1,6 +1,7 @@
 #include "wal/log/worker_log.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/parker.h"
@@ -34,6 +35,7 @@ ReserveResult WorkerLog::reserve(size_t entries, size_t bytes, RedoPurpose purpo
   }
   wanted_bytes_ = record_bytes(entries, bytes);
   wanted_for_ = purpose;
+  bool has_waited = std::exchange(has_waited_, false);
   switch (segments_.state(purpose)) {
     case LogSpace::ample:
       break;
@@ -43,17 +45,18 @@ ReserveResult WorkerLog::reserve(size_t entries, size_t bytes, RedoPurpose purpo
       return ReserveResult::no_space;
   }
   if (wanted_bytes_ > ring_record_bytes_) [[unlikely]]
-    return reserve_long(entries, bytes, purpose);
+    return reserve_long(entries, bytes, purpose, has_waited);
   return ring_.has_room(wanted_bytes_) ? ReserveResult::ok : ReserveResult::must_wait;
 }
 
-ReserveResult WorkerLog::reserve_long(size_t entries, size_t bytes, RedoPurpose purpose) {
+ReserveResult WorkerLog::reserve_long(size_t entries, size_t bytes, RedoPurpose purpose,
+                                      bool has_waited) {
   size_t capacity = wanted_bytes_ = long_bytes(entries, bytes, ring_record_bytes_);
   if (long_published_.load(std::memory_order_acquire) != nullptr) return ReserveResult::must_wait;
   auto reserved = std::make_unique<LongAppend>();
   reserved->bytes.reset(new char[capacity]);
   reserved->capacity = capacity;
-  LogSpace space = segments_.reserve_long(capacity, purpose);
+  LogSpace space = segments_.reserve_long(capacity, purpose, has_waited);
   if (space != LogSpace::ample) {
     logger_->want_segments();
     return space == LogSpace::exhausted ? ReserveResult::no_space : ReserveResult::must_wait;
@@ -86,6 +89,7 @@ void WorkerLog::wait_for_buffer(Parker& parker, int64_t deadline_us) {
     parker.park(deadline_us);
   }
   waiter_count_.fetch_sub(1, std::memory_order_relaxed);
+  has_waited_ = true;
   std::lock_guard lock(waiters_mutex_);
   std::erase(waiters_, &parker);
 }

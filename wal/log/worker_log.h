@@ -74,7 +74,7 @@ class WorkerLog final : public RedoSink {
  private:
   static constexpr size_t remembered_epochs = 8;
 
-  ReserveResult reserve_long(size_t entries, size_t bytes, RedoPurpose purpose);
+  ReserveResult reserve_long(size_t entries, size_t bytes, RedoPurpose purpose, bool has_waited);
   void append_long(Tid tid, std::span<const RedoEntry> entries);
   void remember(Epoch epoch);
   bool can_reserve(size_t bytes, RedoPurpose purpose);
@@ -84,6 +84,7 @@ class WorkerLog final : public RedoSink {
   const size_t ring_record_bytes_;
   LogBuffer ring_;
   size_t wanted_bytes_ = 0;  // of the last reserve() that had to wait
+  bool has_waited_ = false;  // ... and did: it asks again next
   RedoPurpose wanted_for_ = RedoPurpose::growth;
   std::unique_ptr<LongAppend> long_reserved_;  // between reserve() and append()
   // Published by the worker, freed by the logger when it has taken all of it. Null: none.

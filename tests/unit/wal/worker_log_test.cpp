@@ -101,9 +101,24 @@ TEST(WorkerLog, ALongTransactionWithoutSpaceIsToldOnce) {
   parts.disk.set_capacity(0);
   EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000, RedoPurpose::growth), ReserveResult::must_wait);
   parts.keeper->run_once();
+  FakeParker parker;
+  parts.logs[0]->wait_for_buffer(parker, Parker::no_deadline);  // returns at once
   EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000, RedoPurpose::growth), ReserveResult::no_space);
   EXPECT_EQ(parts.logs[0]->reserve(1, 100, RedoPurpose::growth),
             ReserveResult::ok);  // small ones go on
+  parts.disk.set_capacity(UINT64_MAX);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000, RedoPurpose::growth), ReserveResult::must_wait);
+  parts.keeper->run_once();
+  EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000, RedoPurpose::growth), ReserveResult::ok);
+}
+
+// As one that is cancelled: the next one has not heard of any attempt.
+TEST(WorkerLog, ALongTransactionThatDoesNotWaitLeavesNoRefusal) {
+  LogParts parts(1, 1);
+  parts.keeper->run_once();
+  parts.disk.set_capacity(0);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000, RedoPurpose::growth), ReserveResult::must_wait);
+  parts.keeper->run_once();
   parts.disk.set_capacity(UINT64_MAX);
   EXPECT_EQ(parts.logs[0]->reserve(1, 2'000'000, RedoPurpose::growth), ReserveResult::must_wait);
   parts.keeper->run_once();
