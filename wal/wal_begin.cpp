@@ -45,8 +45,8 @@ bool Wal::State::begin_logs(std::string* why) {
     if (mark && clean_before) return progress->go_on(marks->now(), *mark);
     return progress->create(marks->now(), mark ? &*mark : nullptr);
   };
-  if (!write_small("file \"" + join_path(directory, progress_file_name) + "\"", create, why))
-    return false;
+  std::string what = "file \"" + join_path(directory, progress_file_name) + "\"";
+  if (!write_small(what, directory, create, why)) return false;
   keeper->set_marks(marks.get());
   return true;
 }

@@ -220,7 +220,7 @@ bool Wal::State::is_marked(const std::string& path) const {
 bool Wal::State::mark_directory(const std::string& path, std::string* why) {
   if (is_marked(path)) return true;
   std::string what = "file \"" + join_path(path, copy_mark_name) + "\"";
-  return write_small(what, [&] { return write_copy_mark(files, path, copy); }, why);
+  return write_small(what, path, [&] { return write_copy_mark(files, path, copy); }, why);
 }
 
 }  // namespace pgsilo

@@ -8,6 +8,7 @@
 #include "wal/backup/backup_copy.h"
 #include "wal/backup/backup_label.h"
 #include "wal/layout/foreign_content.h"
+#include "wal/layout/shared_device.h"
 #include "wal/wal_state.h"
 
 namespace pgsilo {
@@ -237,14 +238,15 @@ void Wal::State::leave_logs_to_read() {
 
 bool Wal::State::save_control(std::string* why) {
   std::string what = "control file in \"" + directory + "\"";
-  return write_small(what, [&] { return write_control_file(files, directory, control); }, why);
+  auto write = [&] { return write_control_file(files, directory, control); };
+  return write_small(what, directory, write, why);
 }
 
-// On a full device it is written in the place of an empty log segment, if one can go.
-bool Wal::State::write_small(const std::string& what, const std::function<FileResult()>& write,
-                             std::string* why) {
+// On a full device it is written in the place of an empty log segment there, if one can go.
+bool Wal::State::write_small(const std::string& what, const std::string& where,
+                             const std::function<FileResult()>& write, std::string* why) {
   FileResult result = write();
-  if (result.status == FileStatus::no_space && make_room()) {
+  if (result.status == FileStatus::no_space && make_room(where)) {
     write_server_log(LogLevel::warning, "could not write " + what + ": " + result.text(),
                      "It is tried again in the place of an empty log segment.");
     result = write();
@@ -254,10 +256,12 @@ bool Wal::State::write_small(const std::string& what, const std::function<FileRe
   return false;
 }
 
-// Of segments, for a small file on a full device. False: there are none that could go.
-bool Wal::State::make_room() {
+// Of segments, for a small file in the directory, whose device is full. False: there are none there
+// that could go.
+bool Wal::State::make_room(const std::string& where) {
   bool any = false;
   for (size_t i = 0; i < units.size(); ++i) {
+    if (!lie_together(files, units[i].directory->path(), where)) continue;
     if (units[i].segments != nullptr) {
       any |= units[i].segments->make_room(1, LogUse::idle);
       units[i].segments->end_of_need(/*made=*/false);

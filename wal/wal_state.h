@@ -108,9 +108,9 @@ struct Wal::State {
   bool are_backups_logs(std::string* why) const;
   void leave_logs_to_read();
   bool save_control(std::string* why);
-  bool write_small(const std::string& what, const std::function<FileResult()>& write,
-                   std::string* why);
-  bool make_room();
+  bool write_small(const std::string& what, const std::string& where,
+                   const std::function<FileResult()>& write, std::string* why);
+  bool make_room(const std::string& where);
   bool remove_last_empty(const LogUnit& unit, std::vector<uint64_t>& empty) const;
   bool prepare_stores(std::string* why);
   void build_loggers();

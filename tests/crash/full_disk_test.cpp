@@ -2,9 +2,11 @@
 // checkpoint that gives log space back; and all of it is there again after a restart.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "base/file_forwarding.h"
 #include "base/file_simulated.h"
 #include "storage/relation/system_relations.h"
 #include "tests/crash/logged_engine.h"
@@ -249,6 +251,59 @@ TEST_F(FullDisk, AStartServesReadsAndGoesOnWhenThereIsSpace) {
     }
     disk_->cut_power();
   }
+}
+
+// The log lies on a device of its own; the other one has no room for a new file.
+class FullDataDevice final : public ForwardingFileSystem {
+ public:
+  using ForwardingFileSystem::ForwardingFileSystem;
+
+  FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
+    bool makes = flags.create && path.ends_with(".new") && !lies_on_logs(path);
+    return full && makes ? FileResult{FileStatus::no_space, 0} : files_.open(path, flags, file);
+  }
+  FileResult remove(const std::string& path) override {
+    removed += lies_on_logs(path) ? 1 : 0;
+    return files_.remove(path);
+  }
+  FileResult space(const std::string& directory, DeviceSpace* space) override {
+    FileResult result = files_.space(directory, space);
+    space->device = lies_on_logs(directory) ? 1 : 0;
+    return result;
+  }
+
+  bool full = false;
+  int removed = 0;
+
+ private:
+  static bool lies_on_logs(const std::string& path) { return path.starts_with("/logs"); }
+};
+
+TEST_F(FullDisk, AStartThatIsRefusedLeavesLogsOnOtherDevicesAlone) {
+  FullDataDevice files(*disk_);
+  ASSERT_TRUE(disk_->create_directory("/logs").ok());
+  ASSERT_TRUE(disk_->sync_directory("/").ok());
+  WalOptions options = options_;
+  options.log_directories = {"/logs/wal"};
+  auto start = [&](bool writes) {
+    disk_->restart();
+    LoggedEngine engine(files, "/data", options);
+    bool started = engine.start();
+    EXPECT_TRUE(!started || engine.content() == expected_);
+    EXPECT_TRUE(!writes || insert(engine));
+    disk_->cut_power();
+    return started ? "" : engine.why();
+  };
+  EXPECT_EQ(start(/*writes=*/true), "");
+  files.full = true;
+  files.removed = 0;
+  for (int i = 0; i < 3; ++i) {
+    std::string why = start(/*writes=*/false);
+    EXPECT_NE(why.find("could not write file \"/data/pgsilo.progress\""), std::string::npos) << why;
+    EXPECT_EQ(files.removed, 0) << i;
+  }
+  files.full = false;
+  EXPECT_EQ(start(/*writes=*/false), "");
 }
 
 // However much room there is for a checkpoint: it is made or given up, nothing is lost, and all

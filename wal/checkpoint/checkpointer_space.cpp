@@ -3,20 +3,10 @@
 #include <new>
 
 #include "wal/checkpoint/checkpointer.h"
+#include "wal/layout/shared_device.h"
 #include "wal/log/logger.h"
 
 namespace pgsilo {
-namespace {
-
-// On one device; or nobody can tell.
-bool lie_together(FileSystem& files, const std::string& one, const std::string& other) {
-  DeviceSpace of_one;
-  DeviceSpace of_other;
-  return !files.space(one, &of_one).ok() || !files.space(other, &of_other).ok() ||
-         of_one.device == of_other.device;
-}
-
-}  // namespace
 
 bool Checkpointer::make_room(uint64_t wanted_bytes) {
   bool any = false;
