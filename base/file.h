@@ -58,6 +58,8 @@ class File {
   // An exclusive lock that dies with the process or this object; `locked` if another process or
   // object has it.
   virtual FileResult try_lock() = 0;
+  // Whether the path names this very file, and not another one that was put there. not_found: none.
+  virtual FileResult is_at(const std::string& path, bool* is) const = 0;
 
   // Every byte that was written through this object below this offset is durable: what may be
   // acknowledged (item 13).

@@ -90,6 +90,15 @@ class PosixFile final : public File {
     return checked(retry_interrupted([&] { return ::flock(descriptor_, LOCK_EX | LOCK_NB); }));
   }
 
+  FileResult is_at(const std::string& path, bool* is) const override {
+    struct stat own;
+    struct stat named;
+    *is = false;
+    if (::fstat(descriptor_, &own) != 0 || ::stat(path.c_str(), &named) != 0) return failure(errno);
+    *is = own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+    return {};
+  }
+
  private:
   // A socket or a device without a driver, or a directory that is to be written.
   static FileResult opening_failure(int error) {

@@ -15,6 +15,9 @@ class ReadOnlyFile final : public File {
   FileResult size(uint64_t* bytes) override { return file_->size(bytes); }
   FileResult allocate(uint64_t) override { return refused(); }
   FileResult try_lock() override { return file_->try_lock(); }
+  FileResult is_at(const std::string& path, bool* is) const override {
+    return file_->is_at(path, is);
+  }
 
  private:
   FileResult do_write(const void*, size_t, uint64_t, size_t*) override { return refused(); }

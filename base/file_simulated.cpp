@@ -54,6 +54,14 @@ class SimulatedFile final : public File {
     return {};
   }
 
+  FileResult is_at(const std::string& path, bool* is) const override {
+    std::lock_guard lock(system_.mutex_);
+    check_alive();
+    const System::Node* named = system_.find(path);
+    *is = named == node_.get();
+    return named != nullptr ? FileResult{} : FileResult{FileStatus::not_found, ENOENT};
+  }
+
  private:
   using System = SimulatedFileSystem;
 

@@ -136,6 +136,21 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "    if (there && !append(source, *log)) return false;\n    if (!next) return true;\n",
         "    if (there && log->offset == 0 && !append(source, *log)) return false;\n    if (!next) return true;\n",
         "LogArchiveTest.*"),
+    "an archive that is replaced not noticed": (
+        "wal/backup/log_archive_place.cpp",
+        "    known_ &= same;\n",
+        "",
+        "ReplacedArchiveTest.*"),
+    "an archive that is replaced in the midst of a turn not noticed": (
+        "wal/backup/log_archive_place.cpp",
+        "  if (same) return true;\n  notes_may_differ_ = true;\n",
+        "  notes_may_differ_ |= !same;\n  if (notes_may_differ_ || same) return true;\n",
+        "ReplacedArchiveTest.*"),
+    "an archive that is not whole yet gone on with": (
+        "wal/backup/log_archive_place.cpp",
+        "    was_moved_ |= noted_ends_.has_value();\n",
+        "",
+        "ReplacedArchiveTest.*"),
     "nothing given back by slots on a full device": (
         "wal/slots/log_slots.cpp",
         "  if (saved != SlotOutcome::no_space) return saved;\n",
@@ -328,7 +343,7 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "ArchiveReadsTest.*"),
     "ends of archives not noted": (
         "wal/backup/log_archive_notes.cpp",
-        "  if (noted_ends_ == ends && noted_tip_ == tip_) return true;\n",
+        "  if (noted_ends_ == ends && noted_tip_ == tip_ && !notes_may_differ_) return true;\n",
         "  return true;\n",
         "ArchiveProgressTest.*"),
     "what replaced lost blocks taken for damage": (

@@ -15,7 +15,6 @@ namespace {
 using log_format::block_unit;
 
 constexpr size_t copy_bytes = size_t{4} << 20;
-constexpr char archive_lock_name[] = "archive.lock";
 
 }  // namespace
 
@@ -37,36 +36,6 @@ bool LogArchive::open(std::string* why) {
   known_ = is_its_own() && lock() && find_logs();
   if (!known_) *why = why_;
   return known_;
-}
-
-// What is written to an archive goes over what a data directory, a log or a backup has there.
-bool LogArchive::is_its_own() {
-  std::vector<std::string> names;
-  FileResult result = files_.list(directory_, &names);
-  if (result.status == FileStatus::not_found) return true;
-  if (!result.ok()) return fail("read directory", directory_, result);
-  for (const char* others :
-       {control_file_name, lock_file_name, backup_label_name, used_label_name, log_identity_name}) {
-    if (std::ranges::find(names, others) == names.end()) continue;
-    why_ = "directory \"" + directory_ + "\" is no archive: it holds \"" + others +
-           "\"\nHINT:  Name a directory that is new, empty, or an archive of this server's log.";
-    return false;
-  }
-  return true;
-}
-
-bool LogArchive::lock() {
-  lock_.reset();
-  std::string part;
-  FileResult result = make_directories(files_, directory_, &part);
-  if (!result.ok()) return fail("create directory", part, result);
-  std::string path = join_path(directory_, archive_lock_name);
-  result = files_.open(path, {.write = true, .create = true}, &lock_);
-  if (result.ok()) result = lock_->try_lock();
-  if (result.ok()) return true;
-  if (result.status != FileStatus::locked) return fail("lock file", path, result);
-  why_ = "archive \"" + directory_ + "\" is in use by another process";
-  return false;
 }
 
 bool LogArchive::find_logs() {
@@ -125,8 +94,8 @@ bool LogArchive::copy(const BackupSource& source, const LogSlot& slot, std::stri
   durable_ = durable;
   // Of its own epoch a new slot's checkpoint has a part only.
   had_ = Epoch(std::max<uint64_t>(slot.restart.value(), 1) - 1);
-  bool done = (known_ || find_logs()) && find_source(source) && begin_notes() &&
-              is_of_one_history() && copy_all(slot) && find_tip() && note_ends();
+  bool done = see_if_replaced() && find_source(source) && (known_ || find_logs_anew()) &&
+              begin_notes() && is_of_one_history() && copy_all(slot) && find_tip() && note_ends();
   known_ = done;
   if (!done) *why = why_;
   return done;
@@ -379,7 +348,8 @@ bool LogArchive::copy_blocks(const std::string& path, Log& log, File& from, uint
   }
   if (!any) return true;
   FileResult result = log.file->sync_data();
-  return result.ok() || fail("sync file", log.directory.segment_path(log.segment), result);
+  if (!result.ok()) return fail("sync file", log.directory.segment_path(log.segment), result);
+  return has_its_name(log);
 }
 
 // From the log's end on: those that belong there and follow each other.

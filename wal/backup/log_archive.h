@@ -95,6 +95,13 @@ class LogArchive {
   bool fail_to_read(const ReadFailure& failure);
   bool is_its_own();
   bool lock();
+  bool see_if_replaced();
+  bool is_still_there();
+  bool is_named(const File* file, const std::string& path, bool* is);
+  bool has_its_name(const Log& log);
+  bool find_logs_anew();
+  bool is_servers(const Uuid& log) const;
+  static bool reaches(const Log& log, const ArchivedEnd& end);
   bool find_logs();
   bool find_end(Log& log);
   bool find_end_in(Log& log, uint64_t segment);
@@ -155,6 +162,10 @@ class LogArchive {
   std::unique_ptr<File> lock_;
   std::vector<std::unique_ptr<Log>> logs_;
   bool known_ = false;  // logs_ are as they are on disk
+  // Where the archive was another one lies, of which it is not known yet that all is there; and its
+  // notes may be others than noted_ends_.
+  bool was_moved_ = false;
+  bool notes_may_differ_ = false;
   std::vector<std::unique_ptr<LogDirectory>> source_;
   std::vector<std::unique_ptr<FirstBlocks>> source_blocks_;
   std::optional<ArchivedStarts> starts_;                // of logs_ and source_

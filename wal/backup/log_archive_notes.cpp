@@ -27,11 +27,12 @@ bool LogArchive::note_ends() {
                     .incarnation_tag = log->first.incarnation_tag,
                     .next_number = log->next_number});
   }
-  if (noted_ends_ == ends && noted_tip_ == tip_) return true;
+  if (noted_ends_ == ends && noted_tip_ == tip_ && !notes_may_differ_) return true;
   FileResult result = write_archived_ends(files_, directory_, ends, tip_);
   if (!result.ok()) return fail("write file", join_path(directory_, archived_ends_name), result);
   noted_ends_ = std::move(ends);
   noted_tip_ = tip_;
+  notes_may_differ_ = false;
   return true;
 }
 

@@ -50,6 +50,29 @@ TEST_F(FileTest, ReadsWhatWasWritten) {
   EXPECT_EQ(std::string(buffer, got), std::string("\0\0\0hello", 8));
 }
 
+TEST_F(FileTest, KnowsWhetherItHasItsName) {
+  auto made = [&](const std::string& name) {
+    std::unique_ptr<File> file;
+    EXPECT_TRUE(files_->open(path(name), {.write = true, .create = true}, &file).ok());
+    return file;
+  };
+  auto is_at = [&](const File& file, const std::string& name) {
+    bool is = false;
+    EXPECT_TRUE(file.is_at(path(name), &is).ok());
+    return is;
+  };
+  std::unique_ptr<File> file = made("a");
+  EXPECT_TRUE(is_at(*file, "a"));
+  ASSERT_TRUE(files_->rename(path("a"), path("b")).ok());
+  bool is = true;
+  EXPECT_EQ(file->is_at(path("a"), &is).status, FileStatus::not_found);
+  EXPECT_FALSE(is);
+  EXPECT_TRUE(is_at(*file, "b"));
+  std::unique_ptr<File> other = made("a");
+  EXPECT_FALSE(is_at(*file, "a"));
+  EXPECT_TRUE(is_at(*other, "a"));
+}
+
 // Without waiting for anybody, as long as it takes to open the other end of a FIFO.
 TEST_F(FileTest, OpensRegularFilesOnly) {
   std::unique_ptr<File> file;

@@ -24,6 +24,9 @@ class GatedFile final : public File {
   FileResult size(uint64_t* bytes) override { return file_->size(bytes); }
   FileResult allocate(uint64_t bytes) override { return file_->allocate(bytes); }
   FileResult try_lock() override { return file_->try_lock(); }
+  FileResult is_at(const std::string& path, bool* is) const override {
+    return file_->is_at(path, is);
+  }
 
  protected:
   FileResult do_write(const void* data, size_t bytes, uint64_t offset, size_t* done) override {
