@@ -210,6 +210,8 @@ struct WalStatus {
 // The user relations that the restored catalog's rows name, ascending. Empty: there is no catalog,
 // and all are restored.
 using LiveRelations = std::function<std::vector<RelationId>()>;
+// The same, of a catalog that was restored into these for that alone.
+using LiveRelationsIn = std::function<std::vector<RelationId>(RelationDirectory&, Reclaimer&)>;
 
 class Wal {
  public:
@@ -227,8 +229,10 @@ class Wal {
                RecoveryListener* listener, RecoveryResult* result, std::string* why);
   // What recover() would find and replay, without memory for it: every block and record is read and
   // checked. False: `why`, the words with which recover() refuses; `report` then tells what there
-  // would be with accept_data_loss, as far as that can be told.
-  bool inspect(RecoveryListener* listener, RecoveryReport* report, std::string* why);
+  // would be with accept_data_loss, as far as that can be told. Only if users' blocks of the
+  // checkpoint are damaged, the catalog is restored: `live` tells which of them recover() reads.
+  bool inspect(const LiveRelationsIn& live, RecoveryListener* listener, RecoveryReport* report,
+               std::string* why);
 
   // Durably records what was recovered and that a new incarnation begins. Both outlive the Wal.
   bool start(EpochManager& epochs, DurableEpoch& durable, std::string* why);

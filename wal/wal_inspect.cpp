@@ -27,7 +27,22 @@ bool Wal::State::open_for_inspection(std::vector<OpenedCheckpointFile>* opened,
   return true;
 }
 
-bool Wal::inspect(RecoveryListener* listener, RecoveryReport* report, std::string* why) {
+namespace {
+
+// What a start could leave out of it, and what not. The first relation's words: it is loaded first.
+std::string tell(const CheckpointDamage& damage, CheckpointReport* report) {
+  for (const auto& [relation, damaged] : damage) {
+    report->skippable_blocks += damaged.skippable_blocks;
+    report->skippable_records += damaged.skippable_records;
+    report->fatal_blocks += damaged.fatal_blocks;
+  }
+  return damage.empty() ? "" : damage.begin()->second.why;
+}
+
+}  // namespace
+
+bool Wal::inspect(const LiveRelationsIn& live, RecoveryListener* listener, RecoveryReport* report,
+                  std::string* why) {
   const State& state = *state_;
   report->new_database = state.new_database;
   if (state.new_database) return true;
@@ -44,16 +59,20 @@ bool Wal::inspect(RecoveryListener* listener, RecoveryReport* report, std::strin
   report->checkpoint.number = manifest.number;
   report->checkpoint.begun = manifest.begun;
   report->checkpoint.bytes = manifest.bytes();
-  std::string broken;
-  bool whole =
-      inspect_checkpoint(state.files, checkpoint, threads, meter, &report->checkpoint, &broken);
+  CheckpointDamage damage =
+      inspect_checkpoint(state.files, checkpoint, threads, meter, &report->checkpoint);
   std::optional<ProgressMark> mark;
   std::string unknown;
   bool known = state.from_backup ||
                find_progress(state.files, state.directory, state.control, &mark, &unknown);
   AnalyzerOptions options{.threads = threads, .mark = mark ? &*mark : nullptr};
+  LogAnalysis analysis;
   bool sound = inspect_logs(state.files, state.log_directories(), state.control, options, meter,
-                            report, why);
+                            report, &analysis, why);
+  RecoveryMeter silent(state.clock, nullptr);
+  if (sound) forget_dropped(state.files, checkpoint, analysis, live, threads, silent, &damage);
+  std::string broken = tell(damage, &report->checkpoint);
+  bool whole = broken.empty();
   // recover() looks for the mark first, and loads the checkpoint when it has analyzed the logs.
   if (sound && !whole) *why = broken;
   if (!known) *why = unknown;

@@ -4,7 +4,10 @@
 
 #include "base/file_simulated.h"
 #include "tests/crash/logged_database.h"
+#include "tests/crash/verified.h"
 #include "wal/checkpoint/checkpointer.h"
+#include "wal/layout/control_file.h"
+#include "wal/recovery/opened_checkpoint.h"
 
 namespace pgsilo {
 namespace {
@@ -90,6 +93,34 @@ class DroppedRelation : public ::testing::Test {
     }
   }
 
+  // A byte of each of its blocks in the checkpoint.
+  void damage(RelationId relation) {
+    ControlFile control;
+    ASSERT_EQ(read_control_file(disk_, "/data", &control), ControlRead::ok);
+    std::vector<OpenedCheckpointFile> opened;
+    std::string why;
+    ASSERT_TRUE(open_checkpoint(disk_, "/data", {"checkpoint"}, control.database,
+                                control.checkpoint, &opened, /*lost=*/nullptr, &why))
+        << why;
+    int damaged = 0;
+    for (const OpenedCheckpointFile& file : opened) {
+      for (const CheckpointBlock& block : file.footer.blocks) {
+        if (block.relation != relation) continue;
+        disk_.corrupt(file.path, block.offset + checkpoint_format::block_header_bytes + 5, "?!");
+        ++damaged;
+      }
+    }
+    ASSERT_GT(damaged, 0);
+  }
+
+  static std::vector<RelationId> live_in(RelationDirectory& relations, Reclaimer& reclaimer) {
+    ReclaimerHandle handle(reclaimer);
+    Catalog catalog(relations);
+    catalog.create_system_relations();
+    return catalog.live_relations(handle);
+  }
+  Verified verify_all() { return verify(disk_, {"wal"}, {"checkpoint"}, live_in); }
+
   SimulatedFileSystem disk_{11};
 };
 
@@ -103,6 +134,30 @@ TEST_F(DroppedRelation, IsNotRestoredFromACheckpoint) {
   Tables tables;
   ASSERT_NO_FATAL_FAILURE(drop_one(true, &tables));
   expect_one_left(tables, 500);
+}
+
+// Nor are its blocks missed, by a start or by who tells what one would do.
+TEST_F(DroppedRelation, IsNotReadFromACheckpoint) {
+  Tables tables;
+  ASSERT_NO_FATAL_FAILURE(drop_one(true, &tables));
+  ASSERT_NO_FATAL_FAILURE(damage(tables.gone));
+  Verified verified = verify_all();
+  EXPECT_EQ(verified.verdict, Verdict::sound) << verified.why;
+  EXPECT_EQ(verified.text.find("DAMAGED"), std::string::npos) << verified.text;
+  expect_one_left(tables, 500);
+}
+
+TEST_F(DroppedRelation, DamageOfOthersIsTold) {
+  Tables tables;
+  ASSERT_NO_FATAL_FAILURE(drop_one(true, &tables));
+  ASSERT_NO_FATAL_FAILURE(damage(tables.gone));
+  ASSERT_NO_FATAL_FAILURE(damage(tables.kept));
+  Verified verified = verify_all();
+  EXPECT_EQ(verified.verdict, Verdict::damaged);
+  EXPECT_NE(verified.text.find("with 500 rows, which"), std::string::npos) << verified.text;
+  LoggedDatabase database = start();
+  ASSERT_FALSE(database.start());
+  EXPECT_EQ(verified.why, database.why());
 }
 
 // Catalog rows that fit into no block are found among the pieces of long records.

@@ -49,7 +49,7 @@ std::map<std::string, std::string> contents(SimulatedFileSystem& disk,
 }  // namespace
 
 Verified verify(SimulatedFileSystem& disk, const std::vector<std::string>& logs,
-                const std::vector<std::string>& checkpoints) {
+                const std::vector<std::string>& checkpoints, const LiveRelationsIn& live) {
   std::vector<std::string> directories = logs;
   directories.insert(directories.end(), checkpoints.begin(), checkpoints.end());
   std::map<std::string, std::string> before = contents(disk, directories);
@@ -61,7 +61,8 @@ Verified verify(SimulatedFileSystem& disk, const std::vector<std::string>& logs,
   VerifyOptions options{.data_directory = "/data",
                         .log_directories = logs,
                         .checkpoint_directories = checkpoints,
-                        .threads = 1};
+                        .threads = 1,
+                        .live = live};
   WatchedFileSystem watched(disk);
   verified.verdict = verify_data_directory(watched, clock, options, nullptr, out, &verified.why);
   std::fclose(out);

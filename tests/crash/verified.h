@@ -18,6 +18,7 @@ struct Verified {
 // Verifies /data; fails the test if that changes any file in it, in `logs` or in
 // `checkpoints`, which are named as in the settings, or if it asks for a change of any other.
 Verified verify(SimulatedFileSystem& disk, const std::vector<std::string>& logs,
-                const std::vector<std::string>& checkpoints = {"checkpoint"});
+                const std::vector<std::string>& checkpoints = {"checkpoint"},
+                const LiveRelationsIn& live = {});
 
 }  // namespace pgsilo

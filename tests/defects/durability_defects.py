@@ -424,6 +424,16 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "    ask_heirs(incarnation, scans_, parts);\n",
         "",
         "BelowALaterStart.*"),
+    "blocks of dropped relations missed by who verifies": (
+        "wal/wal_inspect.cpp",
+        "  if (sound) forget_dropped(",
+        "  if (!sound) forget_dropped(",
+        "DroppedRelation.*"),
+    "segments given up on devices that are not full": (
+        "wal/wal_open.cpp",
+        "    if (!lie_together(files, units[i].directory->path(), where)) continue;\n",
+        "    if (where.empty()) continue;\n",
+        "FullDisk.*"),
     "missing marks of progress accepted": (
         "wal/recovery/known_progress.cpp",
         "             unknown(\"file \\\"\" + path + \"\\\", which says how far the logs had got, is missing\", why);\n",

@@ -1,11 +1,18 @@
+#include <algorithm>
 #include <mutex>
 #include <new>
+#include <utility>
 
+#include "storage/epoch/reclaimer.h"
+#include "storage/relation/relation_directory.h"
 #include "storage/relation/system_relations.h"
 #include "wal/recovery/checkpoint_blocks.h"
+#include "wal/recovery/checkpoint_loader.h"
 #include "wal/recovery/inspection.h"
 #include "wal/recovery/parallel.h"
 #include "wal/recovery/recovery_meter.h"
+#include "wal/recovery/replay.h"
+#include "wal/recovery/restored_relations.h"
 
 namespace pgsilo {
 namespace {
@@ -17,7 +24,7 @@ class BlockChecker {
                RecoveryMeter& meter)
       : files_(files), opened_(opened), meter_(meter), blocks_(blocks_by_key(opened)) {}
 
-  bool run(unsigned threads, CheckpointReport* report, std::string* why) {
+  CheckpointDamage run(unsigned threads, CheckpointReport* report) {
     run_jobs(
         blocks_.size(), threads,
         [this] {
@@ -28,11 +35,7 @@ class BlockChecker {
     report->files = opened_.size();
     report->blocks = blocks_.size();
     report->records = records_;
-    report->skippable_blocks += skippable_blocks_;
-    report->skippable_records += skippable_records_;
-    report->fatal_blocks = fatal_blocks_;
-    *why = why_;
-    return why_.empty();
+    return std::move(damage_);
   }
 
  private:
@@ -58,12 +61,13 @@ class BlockChecker {
     std::lock_guard lock(mutex_);
     records_ += records;
     if (why.empty()) return;
-    if (why_.empty()) why_ = why;
+    DamagedRelation& damaged = damage_[placed.block->relation];
+    if (damaged.why.empty()) damaged.why = why;
     if (skippable) {
-      ++skippable_blocks_;
-      skippable_records_ += placed.block->records;
+      ++damaged.skippable_blocks;
+      damaged.skippable_records += placed.block->records;
     } else {
-      ++fatal_blocks_;
+      ++damaged.fatal_blocks;
     }
   }
 
@@ -85,18 +89,37 @@ class BlockChecker {
   const std::vector<PlacedBlock> blocks_;
   std::mutex mutex_;
   uint64_t records_ = 0;
-  uint64_t skippable_blocks_ = 0;
-  uint64_t skippable_records_ = 0;
-  uint64_t fatal_blocks_ = 0;
-  std::string why_;
+  CheckpointDamage damage_;
 };
 
 }  // namespace
 
-bool inspect_checkpoint(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
-                        unsigned threads, RecoveryMeter& meter, CheckpointReport* report,
-                        std::string* why) {
-  return BlockChecker(files, opened, meter).run(threads, report, why);
+CheckpointDamage inspect_checkpoint(FileSystem& files,
+                                    const std::vector<OpenedCheckpointFile>& opened,
+                                    unsigned threads, RecoveryMeter& meter,
+                                    CheckpointReport* report) {
+  return BlockChecker(files, opened, meter).run(threads, report);
+}
+
+void forget_dropped(FileSystem& files, const std::vector<OpenedCheckpointFile>& opened,
+                    const LogAnalysis& analysis, const LiveRelationsIn& live, unsigned threads,
+                    RecoveryMeter& meter, CheckpointDamage* damage) {
+  if (!live || damage->empty() || is_system_relation(damage->begin()->first)) return;
+  RelationDirectory relations;
+  Reclaimer reclaimer;
+  const RestoredRelations system = RestoredRelations::of_system();
+  uint64_t rows = 0;
+  ReplayCounts counts;
+  std::string why;
+  if (!load_checkpoint(files, opened, system, threads, relations, reclaimer, meter, &rows,
+                       /*lost=*/nullptr, &why) ||
+      !replay_logs(files, analysis, system, threads, relations, reclaimer, meter, &counts, &why)) {
+    return;
+  }
+  std::vector<RelationId> there = live(relations, reclaimer);
+  std::erase_if(*damage, [&](const auto& relation) {
+    return !std::ranges::binary_search(there, relation.first);
+  });
 }
 
 }  // namespace pgsilo

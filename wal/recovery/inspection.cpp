@@ -115,28 +115,27 @@ class RecordChecker {
 
 bool inspect_logs(FileSystem& files, const std::vector<LogDirectory*>& logs,
                   const ControlFile& control, AnalyzerOptions options, RecoveryMeter& meter,
-                  RecoveryReport* report, std::string* why) {
+                  RecoveryReport* report, LogAnalysis* analysis, std::string* why) {
   unsigned threads = options.threads;
   report->database = control.database;
   report->last_incarnation = control.last_incarnation;
   // Analysis closes incarnations.
   ControlFile closed = control;
-  LogAnalysis analysis;
-  bool sound = analyze_logs(files, logs, options, meter, &closed, &analysis, why);
+  bool sound = analyze_logs(files, logs, options, meter, &closed, analysis, why);
   if (!sound) {
     options.accept_data_loss = true;
     closed = control;
-    analysis = {};
+    *analysis = {};
     std::string nothing_left;
-    if (!analyze_logs(files, logs, options, meter, &closed, &analysis, &nothing_left)) return false;
+    if (!analyze_logs(files, logs, options, meter, &closed, analysis, &nothing_left)) return false;
   }
   // A start reads those with catalog rows twice; here they are checked with the others.
-  meter.expect_only(analysis.replay_bytes);
-  report->incarnations = analysis.incarnations;
-  report->replay_bytes = analysis.replay_bytes;
-  report->first_epoch = next(analysis.largest_seen);
+  meter.expect_only(analysis->replay_bytes);
+  report->incarnations = analysis->incarnations;
+  report->replay_bytes = analysis->replay_bytes;
+  report->first_epoch = next(analysis->largest_seen);
   std::string changed;
-  if (!RecordChecker(files, analysis, meter, *report).run(threads, &changed) && sound) {
+  if (!RecordChecker(files, *analysis, meter, *report).run(threads, &changed) && sound) {
     *why = changed;
     return false;
   }

@@ -39,7 +39,7 @@ Verdict verify_data_directory(FileSystem& files, const Clock& clock, const Verif
   std::unique_ptr<Wal> wal = Wal::open(untouched, clock, directory, wal_options, why);
   if (wal == nullptr) return Verdict::damaged;
   RecoveryReport report;
-  bool sound = wal->inspect(listener, &report, why);
+  bool sound = wal->inspect(options.live, listener, &report, why);
   if (report.new_database) {
     *why = "directory \"" + directory + "\" holds no database";
     return Verdict::unreadable;

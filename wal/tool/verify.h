@@ -18,7 +18,8 @@ struct VerifyOptions {
   std::vector<std::string> log_directories;
   // Where files of a checkpoint are looked for that are not where the control file has them.
   std::vector<std::string> checkpoint_directories = WalOptions().checkpoint_directories;
-  unsigned threads = 0;  // 0: one per CPU
+  unsigned threads = 0;       // 0: one per CPU
+  LiveRelationsIn live = {};  // none: all relations are
 };
 
 enum class Verdict : uint8_t {

@@ -3,9 +3,12 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "catalog/catalog.h"
+#include "storage/epoch/reclaimer.h"
 #include "wal/tool/complaint.h"
 #include "wal/tool/number_range.h"
 #include "wal/tool/options.h"
@@ -97,11 +100,20 @@ bool read_command_line(int count, char** words, CommandLine* line) {
   return true;
 }
 
+std::vector<RelationId> live_relations(RelationDirectory& relations, Reclaimer& reclaimer) {
+  ReclaimerHandle handle(reclaimer);
+  Catalog catalog(relations);
+  catalog.create_system_relations();
+  return catalog.live_relations(handle);
+}
+
 Verdict verify(const CommandLine& line, std::string* why) {
   std::unique_ptr<FileSystem> files = posix_file_system();
   MonotonicClock clock;
   ProgressPrinter progress;
-  return verify_data_directory(*files, clock, line.verify, line.progress ? &progress : nullptr,
+  VerifyOptions options = line.verify;
+  options.live = live_relations;
+  return verify_data_directory(*files, clock, options, line.progress ? &progress : nullptr,
                                line.quiet ? nullptr : stdout, why);
 }
 
