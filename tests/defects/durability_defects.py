@@ -296,6 +296,16 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "  if (judged_for_ == present) return true;\n",
         "",
         "RestoredArchiveTest.*"),
+    "begin blocks of a copy keep the server out of its archive": (
+        "wal/backup/log_archive_strays.cpp",
+        "    any |= is_stray && is_in_the_way(*log);\n",
+        "    any &= is_stray;\n",
+        "ArchivedDrillTest.*"),
+    "what a copy logged set aside for the server": (
+        "wal/backup/log_archive_strays.cpp",
+        "    are &= begin && !known.extent(tag).has_data && goes_on_from_own(*begin, strays);\n",
+        "    are &= begin && goes_on_from_own(*begin, strays);\n",
+        "ArchivedDrillTest.*"),
     "what another copy archived in part destroyed": (
         "wal/backup/log_archive_restored.cpp",
         "    FileResult result = files_.rename(path, aside);\n",

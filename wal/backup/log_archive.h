@@ -122,6 +122,14 @@ class LogArchive {
   bool judge_end(Log& log, UnfinishedStarts& starts);
   bool judge_beginless(const Log& log, UnfinishedStarts& starts);
   bool holds_others(const LogDirectory* archived, uint64_t start);
+  bool leave_strays(const std::optional<std::vector<ArchivedEnd>>& ends);
+  bool find_strays(std::set<uint64_t>* strays);
+  bool is_own(uint64_t tag) const;
+  bool are_empty(const std::set<uint64_t>& strays,
+                 const std::optional<std::vector<ArchivedEnd>>& ends);
+  bool goes_on_from_own(const LogBegin& begin, const std::set<uint64_t>& strays) const;
+  static bool rests_on_any(const std::vector<FirstBlocks*>& logs, const std::set<uint64_t>& strays);
+  bool is_in_the_way(const Log& log);
   bool step_back(Log& log);
   bool set_aside();
   Log* log_of(const LogDirectory& source);

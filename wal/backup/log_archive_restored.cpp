@@ -18,9 +18,12 @@ bool LogArchive::is_of_one_history() {
   std::optional<std::vector<ArchivedEnd>> ends;
   if (!read_notes(&ends) || !goes_on_from_tip()) return false;
   to_leave_.clear();
-  if (restored_ && !judge_ends(std::move(ends))) return false;
+  if (restored_ && !judge_ends(ends)) return false;
   // Before anything goes, so that nobody misses it.
-  bool done = (to_leave_.empty() || (note_ends() && set_aside())) && are_all_same();
+  bool noted = to_leave_.empty() || (note_ends() && set_aside());
+  if (!noted || !leave_strays(ends)) return false;
+  noted = to_leave_.empty() || note_ends();
+  bool done = noted && are_all_same() && set_aside();
   if (done) judged_for_ = present;
   return done;
 }
@@ -162,9 +165,10 @@ bool LogArchive::set_aside() {
     if (!result.ok()) return fail("rename file", path, result);
     left.log->first_blocks.forget(left.segment);
     left_.push_back("what the archive had in part of start " +
-                    std::to_string(left.first.incarnation) +
-                    ", which the restored server never had, is now \"" + aside + "\"");
+                    std::to_string(left.first.incarnation) + ", which the " +
+                    (restored_ ? "restored " : "") + "server never had, is now \"" + aside + "\"");
   }
+  to_leave_.clear();
   return true;
 }
 

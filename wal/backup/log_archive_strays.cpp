@@ -1,0 +1,113 @@
+// A copy of the server that was archived by mistake and had logged nothing, to try a restore, say:
+// what the archive has of it, begin blocks, lies in the place of what the server goes on to log
+// (docs/backup.md, the archive).
+#include <algorithm>
+
+#include "wal/backup/archived_starts.h"
+#include "wal/backup/log_archive.h"
+
+namespace pgsilo {
+
+// Nobody has lost anything with those, so they do not keep the server out, whose history is the
+// one of all else that is archived.
+bool LogArchive::leave_strays(const std::optional<std::vector<ArchivedEnd>>& ends) {
+  std::set<uint64_t> strays;
+  bool any = false;
+  if (!find_strays(&strays)) return false;
+  if (strays.empty() || !are_empty(strays, ends)) return !call_failed_;
+  for (const auto& log : logs_) {
+    const bool is_stray = log->offset != 0 && strays.contains(log->first.incarnation_tag);
+    any |= is_stray && is_in_the_way(*log);
+    if (call_failed_) return false;
+  }
+  for (const auto& log : logs_) {
+    while (any && log->offset != 0 && strays.contains(log->first.incarnation_tag)) {
+      to_leave_.push_back({log.get(), log->segment, log->first});
+      if (!step_back(*log)) return false;
+    }
+  }
+  return true;
+}
+
+// Starts behind the newest one of which something counts that the server does not know for its own.
+bool LogArchive::find_strays(std::set<uint64_t>* strays) {
+  if (!tip_ || control_.own_starts.empty()) return true;
+  ReadFailure failure;
+  if (!know_all(archived_logs(), &failure)) return fail_to_read(failure);
+  for (const auto& log : logs_) {
+    for (const auto& [tag, start] : log->first_blocks.starts()) {
+      if (start.number > tip_->number && !is_own(tag)) strays->insert(tag);
+    }
+  }
+  // Its logs are not read for nothing.
+  if (strays->empty()) return true;
+  if (!know_all(server_logs(), &failure)) return fail_to_read(failure);
+  std::erase_if(*strays, [&](uint64_t tag) { return is_own(tag); });
+  return true;
+}
+
+// As far as it remembers.
+bool LogArchive::is_own(uint64_t tag) const {
+  auto is_it = [&](const auto& each) { return short_identity(each.id) == tag; };
+  auto has_it = [&](const auto& log) { return log->start(tag) != nullptr; };
+  return (tip_ && tip_->tag == tag) || std::ranges::any_of(control_.incarnations, is_it) ||
+         std::ranges::any_of(control_.own_starts, is_it) ||
+         std::ranges::any_of(source_blocks_, has_it);
+}
+
+// No state was logged in them, none that was archived once and is gone either; they went on from
+// the server's history, and that did not go on from them.
+bool LogArchive::are_empty(const std::set<uint64_t>& strays,
+                           const std::optional<std::vector<ArchivedEnd>>& ends) {
+  auto had_more = [&](const ArchivedEnd& end) {
+    return end.next_number > 1 && strays.contains(end.incarnation_tag);
+  };
+  if (!ends || std::ranges::any_of(*ends, had_more)) return false;
+  ArchivedStarts& known = starts();
+  bool are = true;
+  for (uint64_t tag : strays) {
+    const std::optional<LogBegin> begin = known.begin_of(tag);
+    are &= begin && !known.extent(tag).has_data && goes_on_from_own(*begin, strays);
+  }
+  if (known.failure().happened()) return fail_to_read(known.failure());
+  auto rests_on_one = [&](const Incarnation& start) {
+    return strays.contains(short_identity(start.parent.incarnation));
+  };
+  are &= !restored_ || !strays.contains(short_identity(restored_->incarnation));
+  return are && std::ranges::none_of(control_.incarnations, rests_on_one) &&
+         !rests_on_any(archived_logs(), strays) && !rests_on_any(server_logs(), strays);
+}
+
+bool LogArchive::goes_on_from_own(const LogBegin& begin, const std::set<uint64_t>& strays) const {
+  const uint64_t parent = short_identity(begin.parent.incarnation);
+  return begin.parent.durable >= tip_->logged && (is_own(parent) || strays.contains(parent));
+}
+
+// A start of the server.
+bool LogArchive::rests_on_any(const std::vector<FirstBlocks*>& logs,
+                              const std::set<uint64_t>& strays) {
+  for (const FirstBlocks* log : logs) {
+    for (const auto& [tag, start] : log->starts()) {
+      const bool rests =
+          start.begin && strays.contains(short_identity(start.begin->parent.incarnation));
+      if (rests && !strays.contains(tag)) return true;
+    }
+  }
+  return false;
+}
+
+// Where the server has begun, or will begin, what is no start that a lone begin block gives way to.
+bool LogArchive::is_in_the_way(const Log& log) {
+  auto source = std::ranges::find_if(
+      source_, [&](const auto& each) { return each->log() == log.directory.log(); });
+  if (source == source_.end()) return false;
+  std::optional<BlockHeader> first;
+  std::optional<LogBegin> begin;
+  if (!read_first(**source, log.segment, &first, &begin)) return false;
+  if (begin) return !gave_way(log, first->incarnation, *begin) && !call_failed_;
+  if (first) return true;
+  std::optional<BlockHeader> next;
+  return read_first(**source, log.segment + 1, &next, nullptr) && (!next || next->number != 0);
+}
+
+}  // namespace pgsilo
