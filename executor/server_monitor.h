@@ -127,8 +127,9 @@ struct LogInfo {
   double median_sync_ms = 0;
   double p99_sync_ms = 0;
   double max_sync_ms = 0;
-  uint64_t current_epoch = 0;  // of the database
-  uint64_t durable_epoch = 0;  // likewise
+  uint64_t current_epoch = 0;   // of the database
+  uint64_t durable_epoch = 0;   // likewise
+  uint64_t recorded_epoch = 0;  // likewise, as the logs on disk prove
   std::string space;
 };
 

@@ -181,6 +181,7 @@ std::vector<LogInfo> Monitor::logs() const {
                      .max_sync_ms = log.max_sync_us / 1000,
                      .current_epoch = status.current_epoch.value(),
                      .durable_epoch = status.durable_epoch.value(),
+                     .recorded_epoch = status.recorded_epoch.value(),
                      .space = std::string(log.space)});
   }
   return infos;

@@ -419,6 +419,7 @@ WalStatus Wal::status() const {
   WalStatus status;
   status.current_epoch = state_->epochs->current();
   status.durable_epoch = state_->durable->get();
+  status.recorded_epoch = state_->commit->recorded();
   for (const LogUnit& unit : state_->units) {
     LogStatus log = unit.logger->status();
     log.prepared_segments = unit.segments->ready();

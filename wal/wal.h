@@ -204,6 +204,7 @@ struct WalStatus {
   bool out_of_space = false;  // writers get 53100
   Epoch current_epoch;
   Epoch durable_epoch;
+  Epoch recorded_epoch;  // the last one that trailers on disk prove; no data is behind it
   std::vector<LogStatus> logs;
 };
 

@@ -59,8 +59,9 @@ Datum lsn_minus_numeric(EvalContext& context, const Datum* a) {
 Datum present_place(EvalContext& context, const Datum*) {
   return datum_of_lsn(context.execution->monitor->logs().at(0).current_epoch);
 }
+// All that was committed is in it, and the disk says so: a copy of the log goes on behind it.
 Datum durable_place(EvalContext& context, const Datum*) {
-  return datum_of_lsn(context.execution->monitor->logs().at(0).durable_epoch);
+  return datum_of_lsn(context.execution->monitor->logs().at(0).recorded_epoch);
 }
 
 // `fast` asks for a checkpoint at once; none is waited for, for there is one that counts.

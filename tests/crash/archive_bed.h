@@ -39,7 +39,7 @@ class ArchiveTest : public BackupTest {
 
   // As `pgsilo-backup follow` does it.
   bool archive(LoggedEngine& engine, const WalOptions& used, LogArchive& archive) {
-    return archive_behind(engine, used, archive, engine.wal().durable_epoch());
+    return archive_behind(engine, used, archive, engine.wal().status().recorded_epoch);
   }
   // What the server has told to be durable.
   bool archive_behind(LoggedEngine& engine, const WalOptions& used, LogArchive& archive,

@@ -54,7 +54,7 @@ class ArchivedDrillTest : public ArchiveEndsTest {
       EXPECT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
     }
     LogArchive archiver(*disk_, "/archive");
-    const Epoch durable = engine.wal().durable_epoch();
+    const Epoch durable = engine.wal().status().recorded_epoch;
     const LogSlot slot = slots(engine).status().front().slot;
     const bool done =
         archiver.open(&why_) && archiver.copy(running(used, data), slot, &why_, durable);
@@ -185,7 +185,7 @@ TEST_F(ArchivedDrillTest, IsSetAside) {
 // Whichever of its logs, and whether or not its archiver came to write that down.
 TEST_F(ArchivedDrillTest, ThatLoggedSomethingKeepsTheServerOut) {
   uint64_t seed = 460;
-  const std::string path = join_path("/archive", archived_ends_name);
+  const std::string path = join_path("/archive", archive_progress_name);
   for (bool restored : {false, true}) {
     for (int starts : {1, 2}) {
       for (unsigned log : {0, 1, 2}) {

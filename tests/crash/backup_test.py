@@ -358,6 +358,20 @@ def check_usage(tools):
         expect(done.returncode == 0 and done.stdout.startswith("pgsilo-backup takes backups"), f"usage {arguments}", done)
 
 
+def check_told_epoch(tools, bed, follow, archive):
+    """Checkpoints log nothing, so no epoch of theirs is told that a restored server would give again."""
+    for _ in range(4):
+        bed.sql("checkpoint")
+    high, low = bed.sql("select pg_current_wal_flush_lsn()")[0][0].split("/")
+    told = (int(high, 16) << 32) + int(low, 16)
+    done = tools.run("backup", *follow, "--once", archive)
+    expect(done.returncode == 0, "follow behind checkpoints", done)
+    target = f"{bed.root}/told"
+    done = tools.run("backup", "restore", "-n", "-A", archive, "-e", str(told), f"{bed.root}/base", target)
+    expect(done.returncode == 0, "restore to an epoch that was told", done)
+    shutil.rmtree(target)
+
+
 def check_archive(tools, bed):
     """What was acknowledged behind the backup is in the archive, whoever was killed meanwhile."""
     bed.start()
@@ -415,6 +429,7 @@ def check_archive(tools, bed):
             fail("a restored database has slots")
         other.stop()
         other.remove()
+    check_told_epoch(tools, bed, follow, archive)
     check_rot(tools, bed, archive)
     check_full_archive(tools, bed, follow, archive)
     check_failing_server(tools, bed, follow, archive)

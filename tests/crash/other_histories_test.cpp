@@ -14,7 +14,7 @@ class OtherHistoriesTest : public ArchiveEndsTest {
     if (slots(engine).status().empty()) {
       EXPECT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
     }
-    const Epoch durable = engine.wal().durable_epoch();
+    const Epoch durable = engine.wal().status().recorded_epoch;
     if (archiver == nullptr && !own.open(&why_)) return false;
     LogArchive& used_one = archiver == nullptr ? own : *archiver;
     const LogSlot slot = slots(engine).status().front().slot;
@@ -285,7 +285,7 @@ TEST_F(OtherHistoriesTest, AreKnownWithoutNotes) {
     begin(344);
     ASSERT_NO_FATAL_FAILURE(archive_first_start());
     ASSERT_NO_FATAL_FAILURE(copy_server());
-    const std::string path = join_path("/archive", archived_ends_name);
+    const std::string path = join_path("/archive", archive_progress_name);
     const std::string notes = disk_->content(path);
     ASSERT_NO_FATAL_FAILURE(live_archived(with(2), "/data"));
     ASSERT_NO_FATAL_FAILURE(live_idle(with(2)));

@@ -196,7 +196,7 @@ TEST_F(ReplacedArchiveTest, LeavesNoGap) {
   ASSERT_FALSE(disk_->content(of_server).empty());
   ASSERT_NO_FATAL_FAILURE(lose("/archive/wal", ".segment"));
   ASSERT_NO_FATAL_FAILURE(work(*engine_, 400));
-  const Epoch durable = engine_->wal().durable_epoch();
+  const Epoch durable = engine_->wal().status().recorded_epoch;
   ASSERT_EQ(slots(*engine_).advance("archive", durable, 1).outcome, SlotOutcome::ok);
   ASSERT_NO_FATAL_FAILURE(cover_all(*engine_));
   ASSERT_NO_FATAL_FAILURE(work(*engine_, 200));

@@ -77,7 +77,7 @@ class RestoredArchiveTest : public ArchiveEndsTest {
       EXPECT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
     }
     LogArchive archiver(*disk_, "/archive");
-    Epoch durable = engine.wal().durable_epoch();
+    Epoch durable = engine.wal().status().recorded_epoch;
     if (!archiver.open(&why_) ||
         !archiver.copy(running(used, data), slots(engine).status().front().slot, &why_, durable)) {
       return false;
@@ -274,7 +274,7 @@ TEST_F(RestoredArchiveTest, IsNoCopyOfAnEarlierState) {
     const WalOptions used = options(2);
     ASSERT_NO_FATAL_FAILURE(begin_archive(used));
     const Epoch before = states_.back().epoch;
-    const std::string path = join_path("/archive", archived_ends_name);
+    const std::string path = join_path("/archive", archive_progress_name);
     const std::string notes = disk_->content(path);
     {
       LoggedEngine engine(*disk_, "/data", used);
@@ -357,6 +357,50 @@ TEST_F(RestoredArchiveTest, GivesAwayNoEmptyStartOnWhichAnotherRests) {
   EXPECT_TRUE(why_.starts_with("start 4 of the server has begun in the place of start 2")) << why_;
   EXPECT_NE(why_.find("and start 3 rests on that"), std::string::npos) << why_;
   EXPECT_TRUE(files_of("/archive") == before);
+}
+
+// Of what it has logged since, though its archiver was killed before it noted that.
+TEST_F(RestoredArchiveTest, IsNoCopyOfItsOwn) {
+  begin(267);
+  ASSERT_NO_FATAL_FAILURE(archive_first_start());
+  kept_ = states_.size();
+  WalOptions restored = options(1);
+  ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+  ASSERT_NO_FATAL_FAILURE(live_restored("/server", restored, 1));
+  {
+    LoggedEngine engine(*disk_, "/server", restored);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_TRUE(archive_of(engine, restored, "/server")) << why_;
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  for (const auto& [path, content] : files_of("/server"))
+    ASSERT_NO_FATAL_FAILURE(
+        write_test_file(*disk_, "/copy" + path.substr(std::string("/server").size()), content));
+  const std::string notes = join_path("/archive", archive_progress_name);
+  const std::string before = disk_->content(notes);
+  WalOptions now = restored;
+  now.log_directories = {"another"};
+  {
+    LoggedEngine engine(*disk_, "/server", now);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+    ASSERT_TRUE(archive_of(engine, now, "/server")) << why_;
+    engine.wal().stop();
+  }
+  ASSERT_TRUE(disk_->remove(notes).ok());
+  ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, notes, before));
+  {
+    const std::vector<State> archived = states_;
+    now.log_directories = {"third"};
+    LoggedEngine engine(*disk_, "/copy", now);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+    EXPECT_FALSE(archive_of(engine, now, "/copy"));
+    EXPECT_NE(why_.find("another history went on from there"), std::string::npos) << why_;
+    engine.wal().stop();
+    states_ = archived;
+  }
+  ASSERT_NO_FATAL_FAILURE(expect_last_state());
 }
 
 // Nobody can tell a copy that is archived by mistake, so the original's part is there yet.

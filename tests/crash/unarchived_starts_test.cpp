@@ -179,7 +179,7 @@ TEST_F(UnarchivedStartTest, LeavesEarlierStatesToWhoRestores) {
   for (unsigned logs : {1, 2, 2}) ASSERT_NO_FATAL_FAILURE(live(logs));
   ASSERT_NO_FATAL_FAILURE(expect_last_state());
   ASSERT_NO_FATAL_FAILURE(put_back("/archive/wal", before));
-  ASSERT_TRUE(disk_->remove(join_path("/archive", archived_ends_name)).ok());
+  ASSERT_TRUE(disk_->remove(join_path("/archive", archive_progress_name)).ok());
 
   BackupLabel label;
   BackupSource source;

@@ -10,9 +10,10 @@
 namespace pgsilo {
 namespace {
 
-constexpr uint32_t ends_magic = 0x45415350;  // "PSAE"
-constexpr uint32_t ends_version = 1;
+constexpr uint32_t progress_magic = 0x45415350;  // "PSAE"
+constexpr uint32_t progress_version = 1;
 constexpr uint32_t tip_tag = 1;
+constexpr uint32_t had_tag = 2;
 
 bool is_copied_log_name(const std::string& name) {
   return name.starts_with("wal") && name.find_first_not_of("0123456789", 3) == std::string::npos;
@@ -36,20 +37,20 @@ ArchivedTip read_tip(CheckedReader& from) {
   return tip;
 }
 
-bool decode(const std::string& content, std::vector<ArchivedEnd>* ends,
-            std::optional<ArchivedTip>* tip, std::string* fault) {
+bool decode(const std::string& content, ArchiveProgress* progress, std::string* fault) {
   CheckedReader from(content);
-  CheckedReader::Head head = from.head(ends_magic, ends_version);
+  CheckedReader::Head head = from.head(progress_magic, progress_version);
   uint32_t count = from.u32();
   for (uint32_t i = 0; i < count && from.ok(); ++i) {
     CheckedReader end = from.sized();
-    ends->push_back(read_end(end));
+    progress->ends.push_back(read_end(end));
     from.join(end);
   }
   while (from.has_item()) {
     const uint32_t tag = from.u32();
     CheckedReader item = from.sized();
-    if (tag == tip_tag) *tip = read_tip(item);
+    if (tag == tip_tag) progress->tip = read_tip(item);
+    if (tag == had_tag) progress->had = Epoch(item.u64());
     from.join(item);
   }
   *fault = head == CheckedReader::Head::other_version ? "was written by another version of pgsilo"
@@ -78,38 +79,35 @@ bool list_archive(FileSystem& files, const std::string& archive, std::vector<Log
   return true;
 }
 
-ArchivedEndsRead read_archived_ends(FileSystem& files, const std::string& archive,
-                                    std::optional<std::vector<ArchivedEnd>>* ends, std::string* why,
-                                    std::optional<ArchivedTip>* tip) {
-  ends->reset();
-  std::string path = join_path(archive, archived_ends_name);
+ArchiveProgressRead read_archive_progress(FileSystem& files, const std::string& archive,
+                                          std::optional<ArchiveProgress>* progress,
+                                          std::string* why) {
+  progress->reset();
+  std::string path = join_path(archive, archive_progress_name);
   std::string content;
   FileResult result = read_whole_file(files, path, &content);
-  if (result.status == FileStatus::not_found) return ArchivedEndsRead::ok;
+  if (result.status == FileStatus::not_found) return ArchiveProgressRead::ok;
   if (!result.ok()) {
     *why = could_not("read file", path, result);
-    return ArchivedEndsRead::unreadable;
+    return ArchiveProgressRead::unreadable;
   }
   std::string fault;
-  std::vector<ArchivedEnd> found;
-  std::optional<ArchivedTip> found_tip;
-  if (decode(content, &found, &found_tip, &fault)) {
-    *ends = std::move(found);
-    if (tip != nullptr) *tip = found_tip;
-    return ArchivedEndsRead::ok;
+  ArchiveProgress found;
+  if (decode(content, &found, &fault)) {
+    *progress = std::move(found);
+    return ArchiveProgressRead::ok;
   }
   *why = "file \"" + path + "\" " + fault +
          "\nHINT:  It says up to where the log was archived. Without it that is not known: what "
          "the logs hold can be restored when the file is taken away.";
-  return ArchivedEndsRead::damaged;
+  return ArchiveProgressRead::damaged;
 }
 
-FileResult write_archived_ends(FileSystem& files, const std::string& archive,
-                               const std::vector<ArchivedEnd>& ends,
-                               const std::optional<ArchivedTip>& tip) {
-  CheckedWriter to(ends_magic, ends_version);
-  to.u32(static_cast<uint32_t>(ends.size()));
-  for (const ArchivedEnd& end : ends) {
+FileResult write_archive_progress(FileSystem& files, const std::string& archive,
+                                  const ArchiveProgress& progress) {
+  CheckedWriter to(progress_magic, progress_version);
+  to.u32(static_cast<uint32_t>(progress.ends.size()));
+  for (const ArchivedEnd& end : progress.ends) {
     to.sized([&] {
       to.uuid(end.log);
       to.u64(end.segment);
@@ -118,14 +116,15 @@ FileResult write_archived_ends(FileSystem& files, const std::string& archive,
       to.u64(end.next_number);
     });
   }
-  if (tip) {
+  if (const std::optional<ArchivedTip>& tip = progress.tip) {
     to.item(tip_tag, [&] {
       to.u64(tip->tag);
       to.u64(tip->number);
       to.u64(tip->logged.value());
     });
   }
-  return replace_file(files, join_path(archive, archived_ends_name), to.finish());
+  if (progress.had) to.item(had_tag, [&] { to.u64(progress.had->value()); });
+  return replace_file(files, join_path(archive, archive_progress_name), to.finish());
 }
 
 std::string lost_since(const ArchivedEnd& end, const std::string& directory,

@@ -14,7 +14,7 @@
 
 namespace pgsilo {
 
-inline constexpr char archived_ends_name[] = "archive.progress";
+inline constexpr char archive_progress_name[] = "archive.progress";
 
 // Where a log ended that was archived as far as it went. Later blocks come behind that, or those of
 // a later start in the place of what the server had lost.
@@ -38,24 +38,34 @@ struct ArchivedTip {
   bool operator==(const ArchivedTip&) const = default;
 };
 
+// What an archive notes of how far it has got.
+struct ArchiveProgress {
+  std::vector<ArchivedEnd> ends;
+  std::optional<ArchivedTip> tip;
+  // What was committed up to there is archived, or lies before the backup that the archive was
+  // begun with. None: an earlier version has not noted it.
+  std::optional<Epoch> had;
+
+  bool operator==(const ArchiveProgress&) const = default;
+};
+
 // The directories that hold a log, in the order of their names. What else there is, a file system's
 // own lost+found, say, is none of ours. False: `why`; `*call_failed`: and it may go better.
 bool list_archive(FileSystem& files, const std::string& archive, std::vector<LogDirectory>* logs,
                   bool* call_failed, std::string* why);
-enum class ArchivedEndsRead {
+enum class ArchiveProgressRead {
   ok,  // or there are none, as in an archive of an earlier version
   unreadable,
   damaged,  // or of a later version: none
 };
-// `why`, unless it is ok. `tip`: unless it is null.
-ArchivedEndsRead read_archived_ends(FileSystem& files, const std::string& archive,
-                                    std::optional<std::vector<ArchivedEnd>>* ends, std::string* why,
-                                    std::optional<ArchivedTip>* tip = nullptr);
+// `why`, unless it is ok.
+ArchiveProgressRead read_archive_progress(FileSystem& files, const std::string& archive,
+                                          std::optional<ArchiveProgress>* progress,
+                                          std::string* why);
 
-// Atomically and durably; what they name is durable.
-FileResult write_archived_ends(FileSystem& files, const std::string& archive,
-                               const std::vector<ArchivedEnd>& ends,
-                               const std::optional<ArchivedTip>& tip);
+// Atomically and durably; what it names is durable.
+FileResult write_archive_progress(FileSystem& files, const std::string& archive,
+                                  const ArchiveProgress& progress);
 // What of a log is not there any more, of which `scans` are the segments in `directory`; empty:
 // nothing.
 std::string lost_since(const ArchivedEnd& end, const std::string& directory,

@@ -46,15 +46,21 @@ std::optional<Epoch> ArchivedStarts::counted(const BlockHeader& block, const Log
   }
 }
 
+bool ArchivedStarts::rests_on_what_was_had(const LogBegin& start) const {
+  const HistoryPoint& parent = start.parent;
+  if (parent.incarnation == Uuid{} || (restored_ && parent == *restored_)) return true;
+  const bool is_behind_tip = tip_ && start.first_epoch > tip_->logged;
+  const bool is_on_tip = tip_ && short_identity(parent.incarnation) == tip_->tag;
+  return parent.durable <= had_ && (is_on_tip || !is_behind_tip);
+}
+
 // Each start is followed once: what it rests on stays.
 std::optional<ArchivedStarts::Unfounded> ArchivedStarts::unfounded(const LogBegin& start) {
   LogBegin last = start;
   std::set<uint64_t> passed;
   while (passed.insert(short_identity(last.incarnation)).second) {
+    if (rests_on_what_was_had(last)) break;
     const HistoryPoint parent = last.parent;
-    bool was_had = parent.durable <= had_ || parent.incarnation == Uuid{} ||
-                   (restored_ && parent == *restored_);
-    if (was_had) break;
     const uint64_t tag = short_identity(parent.incarnation);
     std::optional<LogBegin> before = begin_of(tag);
     // An archive may have been begun in the midst of it.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "wal/backup/archive_directory.h"
 #include "wal/backup/first_blocks.h"
 #include "wal/layout/control_file.h"
 #include "wal/log/log_begin.h"
@@ -23,16 +24,18 @@ class ArchivedStarts {
   // Those of an archive, and of the server it follows, whose begin blocks tell as well. `restored`:
   // where the server's history left another one, if it is a copy; there nothing was lost. `named`:
   // those that the server's control file knows yet. `had`: what was committed up to there was
-  // archived once, or lies before the backup that the archive rests on.
+  // archived once, or lies before the backup that the archive rests on. `tip`: nothing of any start
+  // behind it was.
   ArchivedStarts(FileSystem& files, std::vector<FirstBlocks*> archived,
                  std::vector<FirstBlocks*> server, std::optional<HistoryPoint> restored,
-                 std::vector<Incarnation> named, Epoch had)
+                 std::vector<Incarnation> named, Epoch had, std::optional<ArchivedTip> tip)
       : files_(files),
         archived_(std::move(archived)),
         server_(std::move(server)),
         restored_(restored),
         named_(std::move(named)),
-        had_(had) {}
+        had_(had),
+        tip_(tip) {}
 
   // Up to which epoch the start counts that wrote `block`, as the begin block of a later one tells;
   // one before its first: nothing of it does. None: it is not known.
@@ -82,6 +85,7 @@ class ArchivedStarts {
     bool begins = false;           // the log is there from its beginning
   };
   bool may_be_in_server(uint64_t tag);
+  bool rests_on_what_was_had(const LogBegin& start) const;
   std::optional<uint64_t> number_of(uint64_t tag);
   bool is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends);
   bool scan(const FirstBlocks& log, uint64_t segment, SegmentScan* scan);
@@ -102,6 +106,7 @@ class ArchivedStarts {
   const std::optional<HistoryPoint> restored_;
   const std::vector<Incarnation> named_;
   const Epoch had_;
+  const std::optional<ArchivedTip> tip_;
   // Segments whose first block is damaged, of logs that seem to have nothing of a start.
   std::vector<std::string> beginless_;
   bool began_here_ = false;     // the start that is looked at, when the archive was there

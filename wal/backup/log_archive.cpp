@@ -92,10 +92,9 @@ bool LogArchive::copy(const BackupSource& source, const LogSlot& slot, std::stri
                       Epoch durable) {
   call_failed_ = false;
   durable_ = durable;
-  // Of its own epoch a new slot's checkpoint has a part only.
-  had_ = Epoch(std::max<uint64_t>(slot.restart.value(), 1) - 1);
+  has_all_ = false;
   bool done = see_if_replaced() && find_source(source) && (known_ || find_logs_anew()) &&
-              begin_notes() && is_of_one_history() && copy_all(slot) && find_tip() && note_ends();
+              find_had(slot) && is_of_one_history() && copy_all(slot) && find_tip() && note_ends();
   known_ = done;
   if (!done) *why = why_;
   return done;
@@ -157,7 +156,8 @@ bool LogArchive::copy_all(const LogSlot& slot) {
       if (!copy_log(*source, slot)) return false;
       if (log_of(*source)->ended) ended.push_back(source.get());
     }
-    if (ended.empty()) return true;
+    has_all_ = ended.empty();
+    if (has_all_) return true;
     for (const auto& source : source_) {
       if (!log_of(*source)->ended && !copy_log(*source, slot)) return false;
     }

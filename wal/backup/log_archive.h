@@ -105,8 +105,10 @@ class LogArchive {
   bool find_logs();
   bool find_end(Log& log);
   bool find_end_in(Log& log, uint64_t segment);
-  bool begin_notes();
+  bool read_notes(const LogSlot& slot);
+  bool find_had(const LogSlot& slot);
   bool note_ends();
+  bool note(ArchiveProgress progress);
   void note_durable();
   bool find_tip();
   void raise_tip(const std::optional<ArchivedTip>& found);
@@ -117,8 +119,8 @@ class LogArchive {
   bool goes_on_from_tip();
   bool bypasses_tip();
   bool are_all_same();
-  bool read_notes(std::optional<std::vector<ArchivedEnd>>* ends);
-  bool judge_ends(std::optional<std::vector<ArchivedEnd>> ends);
+  bool goes_on_behind(const LogDirectory& source, Log& log);
+  bool judge_ends(const std::optional<std::vector<ArchivedEnd>>& ends);
   bool judge_end(Log& log, UnfinishedStarts& starts);
   bool judge_beginless(const Log& log, UnfinishedStarts& starts);
   bool holds_others(const LogDirectory* archived, uint64_t start);
@@ -171,21 +173,21 @@ class LogArchive {
   std::vector<std::unique_ptr<Log>> logs_;
   bool known_ = false;  // logs_ are as they are on disk
   // Where the archive was another one lies, of which it is not known yet that all is there; and its
-  // notes may be others than noted_ends_.
+  // notes may be others than noted_.
   bool was_moved_ = false;
   bool notes_may_differ_ = false;
   std::vector<std::unique_ptr<LogDirectory>> source_;
   std::vector<std::unique_ptr<FirstBlocks>> source_blocks_;
-  std::optional<ArchivedStarts> starts_;                // of logs_ and source_
-  std::optional<std::vector<ArchivedEnd>> noted_ends_;  // on disk, if this one wrote them
-  std::optional<ArchivedTip> noted_tip_;                // with them
+  std::optional<ArchivedStarts> starts_;  // of logs_ and source_
+  std::optional<ArchiveProgress> noted_;  // on disk
   std::optional<ArchivedTip> tip_;
   Epoch durable_;                         // the server told so, before this turn
   std::optional<HistoryPoint> restored_;  // the state that the server was restored to, if it was
   ControlFile control_;                   // the server's; empty if it is damaged
   std::optional<Uuid> judged_for_;        // its start for which logs_ were judged as they are
   std::optional<Uuid> tip_found_for_;     // its start before which the tip was looked for
-  Epoch had_;                             // the slot had moved on to it
+  Epoch had_;             // what was committed up to there was archived once, or before
+  bool has_all_ = false;  // that the server had when this turn began
   std::vector<Left> to_leave_;
   std::vector<std::string> left_;
   uint64_t copied_bytes_ = 0;

@@ -1,37 +1,64 @@
 // What an archive writes down of how far it has got (archive_directory.h).
+#include <algorithm>
+
 #include "wal/backup/archive_directory.h"
 #include "wal/backup/log_archive.h"
 #include "wal/backup/server_chain.h"
 
 namespace pgsilo {
+namespace {
 
-// A new archive has notes from the beginning; without them nobody knows what it once had. Those of
-// one whose logs have gone, or lie where nothing is mounted, stay.
-bool LogArchive::begin_notes() {
-  if (!logs_.empty()) return true;
-  std::string path = join_path(directory_, archived_ends_name);
-  std::unique_ptr<File> notes;
-  FileResult result = files_.open(path, {}, &notes);
-  if (result.status == FileStatus::not_found) return note_ends();
-  return result.ok() || fail("open file", path, result);
+// Of its own epoch a new slot's checkpoint has a part only.
+Epoch had_by(const LogSlot& slot) { return Epoch(std::max<uint64_t>(slot.restart.value(), 1) - 1); }
+
+}  // namespace
+
+// Without notes, or if they are damaged, it is not known what was archived for good. A new archive
+// has some from the beginning. Those of one whose logs have gone, or lie where nothing is mounted,
+// stay.
+bool LogArchive::read_notes(const LogSlot& slot) {
+  if (!noted_) {
+    const ArchiveProgressRead read = read_archive_progress(files_, directory_, &noted_, &why_);
+    call_failed_ = read == ArchiveProgressRead::unreadable;
+    if (call_failed_) return false;
+    const bool is_new = read == ArchiveProgressRead::ok && !noted_ && logs_.empty();
+    if (is_new && !note({.ends = {}, .tip = {}, .had = had_by(slot)})) return false;
+  }
+  tip_ = noted_ ? noted_->tip : std::nullopt;
+  return true;
+}
+
+// A slot that was made anew tells what lies before it, not what the archive has. What was committed
+// behind the state that a server was restored to no turn of the lost one had.
+bool LogArchive::find_had(const LogSlot& slot) {
+  if (!read_notes(slot)) return false;
+  had_ = had_by(slot);
+  if (noted_ && noted_->had) had_ = std::min(had_, *noted_->had);
+  if (tip_ && restored_ && tip_->logged <= restored_->durable)
+    had_ = std::min(had_, restored_->durable);
+  return true;
+}
+
+bool LogArchive::note_ends() {
+  ArchiveProgress progress{.ends = {}, .tip = tip_, .had = noted_ ? noted_->had : std::nullopt};
+  for (const auto& log : logs_) {
+    if (log->offset == 0) continue;
+    progress.ends.push_back({.log = log->directory.log(),
+                             .segment = log->segment,
+                             .incarnation = log->first.incarnation,
+                             .incarnation_tag = log->first.incarnation_tag,
+                             .next_number = log->next_number});
+  }
+  if (has_all_ && durable_.value() != 0) progress.had = durable_;
+  return note(std::move(progress));
 }
 
 // Behind all that it says. While nothing comes, the file stays.
-bool LogArchive::note_ends() {
-  std::vector<ArchivedEnd> ends;
-  for (const auto& log : logs_) {
-    if (log->offset == 0) continue;
-    ends.push_back({.log = log->directory.log(),
-                    .segment = log->segment,
-                    .incarnation = log->first.incarnation,
-                    .incarnation_tag = log->first.incarnation_tag,
-                    .next_number = log->next_number});
-  }
-  if (noted_ends_ == ends && noted_tip_ == tip_ && !notes_may_differ_) return true;
-  FileResult result = write_archived_ends(files_, directory_, ends, tip_);
-  if (!result.ok()) return fail("write file", join_path(directory_, archived_ends_name), result);
-  noted_ends_ = std::move(ends);
-  noted_tip_ = tip_;
+bool LogArchive::note(ArchiveProgress progress) {
+  if (noted_ == progress && !notes_may_differ_) return true;
+  FileResult result = write_archive_progress(files_, directory_, progress);
+  if (!result.ok()) return fail("write file", join_path(directory_, archive_progress_name), result);
+  noted_ = std::move(progress);
   notes_may_differ_ = false;
   return true;
 }

@@ -55,7 +55,7 @@ bool LogArchive::see_if_replaced() {
   bool same = false;
   if (!is_named(lock_.get(), join_path(directory_, archive_lock_name), &same)) return false;
   if (!same) {
-    was_moved_ |= noted_ends_.has_value();
+    was_moved_ |= noted_.has_value();
     notes_may_differ_ = true;
     known_ = false;
     return is_still_there() && lock();
@@ -72,8 +72,8 @@ bool LogArchive::see_if_replaced() {
 
 // Where nothing is mounted any more no archive is begun.
 bool LogArchive::is_still_there() {
-  if (!noted_ends_) return true;
-  const std::string path = join_path(directory_, archived_ends_name);
+  if (!noted_) return true;
+  const std::string path = join_path(directory_, archive_progress_name);
   std::unique_ptr<File> notes;
   FileResult result = files_.open(path, {}, &notes);
   return result.ok() || fail("open file", path, result);
@@ -105,8 +105,8 @@ bool LogArchive::has_its_name(const Log& log) {
 // archive that is not there whole yet, for somebody may still be copying it there.
 bool LogArchive::find_logs_anew() {
   if (!find_logs()) return false;
-  if (!noted_ends_) return true;
-  for (const ArchivedEnd& end : *noted_ends_) {
+  if (!noted_) return true;
+  for (const ArchivedEnd& end : noted_->ends) {
     auto log = std::ranges::find_if(
         logs_, [&](const auto& each) { return each->directory.log() == end.log; });
     const bool is_there = log != logs_.end();

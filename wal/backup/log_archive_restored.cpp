@@ -15,8 +15,9 @@ bool LogArchive::is_of_one_history() {
   const std::vector<Incarnation>& named = control_.incarnations;
   const Uuid present = named.empty() ? Uuid{} : named.back().id;
   if (judged_for_ == present) return true;
-  std::optional<std::vector<ArchivedEnd>> ends;
-  if (!read_notes(&ends) || !goes_on_from_tip()) return false;
+  std::optional<std::vector<ArchivedEnd>> ends;  // before they are written anew
+  if (noted_) ends = noted_->ends;
+  if (!goes_on_from_tip()) return false;
   to_leave_.clear();
   if (restored_ && !judge_ends(ends)) return false;
   // Before anything goes, so that nobody misses it.
@@ -28,16 +29,6 @@ bool LogArchive::is_of_one_history() {
   return done;
 }
 
-// Without notes, or if they are damaged, it is not known what was archived for good.
-bool LogArchive::read_notes(std::optional<std::vector<ArchivedEnd>>* ends) {
-  *ends = noted_ends_;
-  tip_ = noted_tip_;
-  if (*ends) return true;
-  call_failed_ =
-      read_archived_ends(files_, directory_, ends, &why_, &tip_) == ArchivedEndsRead::unreadable;
-  return !call_failed_;
-}
-
 // What was durable no server loses: one that does not come from there is another copy, which had
 // been left before, or was restored to an earlier state.
 // An archiver that was killed has not noted what it had copied; of a server that was lost
@@ -45,7 +36,9 @@ bool LogArchive::read_notes(std::optional<std::vector<ArchivedEnd>>* ends) {
 bool LogArchive::goes_on_from_tip() {
   if (control_.incarnations.empty()) return true;
   ServerChain known = chain();
-  if (!restored_) raise_tip(known.newest_proven(tip_));
+  // Once a restored one has logged, nothing of the lost one's is behind the tip any more.
+  const bool is_own_tip = !restored_ || (tip_ && tip_->logged > restored_->durable);
+  if (is_own_tip) raise_tip(known.newest_proven(tip_));
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (!tip_) return true;
   const ServerChain::Leads leads = known.leads_to(*tip_);
@@ -78,14 +71,20 @@ bool LogArchive::are_all_same() {
     FileResult result = source->list_segments(&numbers);
     if (!result.ok()) return fail("read log directory", source->path(), result);
     const bool is_there = std::ranges::binary_search(numbers, (*log)->segment);
-    if (is_there && !is_same(*source, **log)) return false;
+    if (is_there ? !is_same(*source, **log) : !goes_on_behind(*source, **log)) return false;
   }
   return true;
 }
 
-bool LogArchive::judge_ends(std::optional<std::vector<ArchivedEnd>> ends) {
-  UnfinishedStarts starts(files_, archived_logs(), server_logs(), *restored_, control_,
-                          std::move(ends));
+// The archived segment is not there any more, so it must be whole, and the next one there.
+bool LogArchive::goes_on_behind(const LogDirectory& source, Log& log) {
+  std::optional<BlockHeader> next;
+  if (!find_next(source, log, &next)) return false;
+  return next ? follows(source, log, *next) : lacks(source, log.segment);
+}
+
+bool LogArchive::judge_ends(const std::optional<std::vector<ArchivedEnd>>& ends) {
+  UnfinishedStarts starts(files_, archived_logs(), server_logs(), *restored_, control_, ends);
   return std::ranges::all_of(logs_, [&](const auto& log) { return judge_end(*log, starts); });
 }
 

@@ -23,13 +23,12 @@ std::vector<FirstBlocks*> LogArchive::server_logs() const {
 // One for all that is copied in a turn, for what was followed once.
 ArchivedStarts& LogArchive::starts() {
   if (!starts_)
-    starts_.emplace(files_, archived_logs(), server_logs(), restored_, control_.incarnations, had_);
+    starts_.emplace(files_, archived_logs(), server_logs(), restored_, control_.incarnations, had_,
+                    tip_);
   return *starts_;
 }
 
-ServerChain LogArchive::chain() const {
-  return {files_, archived_logs(), server_logs(), restored_, control_};
-}
+ServerChain LogArchive::chain() const { return {files_, archived_logs(), server_logs(), control_}; }
 
 // Who restores finds out what a start went on from by the begin blocks of those before it.
 bool LogArchive::rests_on_what_was_had(const LogBegin& start) {

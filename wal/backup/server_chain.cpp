@@ -9,29 +9,22 @@
 namespace pgsilo {
 
 // The epochs of what each went on from fall from start to start, so that the tip is not behind one
-// below it. Where a begin block is not there any more the state that the server was restored to is
-// one that it came from.
+// below it.
 ServerChain::Leads ServerChain::leads_to(const ArchivedTip& tip) {
   const Incarnation& present = control_.incarnations.back();
   if (short_identity(present.id) == tip.tag) return Leads::to_it;
   std::set<uint64_t> met;
-  bool was_restored = restored_.has_value();
-  for (std::optional<Begin> next = Begin{present.parent, present.number};;) {
-    if (next) {
-      last_number_ = next->number;
-      last_parent_ = next->parent;
-    } else if (std::exchange(was_restored, false)) {
-      next = Begin{*restored_, 0};
-    } else {
-      return Leads::nowhere;
-    }
+  std::optional<Begin> next = Begin{present.parent, present.number};
+  while (next) {
+    last_number_ = next->number;
+    last_parent_ = next->parent;
     const HistoryPoint parent = next->parent;
     const uint64_t tag = short_identity(parent.incarnation);
     if (parent.durable < tip.logged || parent.incarnation == Uuid{}) return Leads::past_it;
     if (tag == tip.tag) return Leads::to_it;
     next = met.insert(tag).second ? begin_of(parent.incarnation) : std::nullopt;
-    if (failure_.happened()) return Leads::nowhere;
   }
+  return Leads::nowhere;
 }
 
 std::optional<ArchivedTip> ServerChain::newest_before(const std::optional<ArchivedTip>& tip) {

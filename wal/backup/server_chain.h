@@ -1,6 +1,6 @@
-// The starts that a server's present one went on from, as its control file tells, the begin blocks
-// in its logs and in an archive, and what it was restored of: whether they lead to what is archived
-// (docs/backup.md, the archive). Thread safety: none; one owner.
+// The starts that a server's present one went on from, as its control file tells and the begin
+// blocks in its logs and in an archive: whether they lead to what is archived (docs/backup.md, the
+// archive). Thread safety: none; one owner.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,12 @@ namespace pgsilo {
 
 class ServerChain {
  public:
-  // `restored`: the state that the server was restored to, if it was. `control`: its control file,
-  // which names its present start.
+  // `control`: the server's control file, which names its present start.
   ServerChain(FileSystem& files, std::vector<FirstBlocks*> archived,
-              std::vector<FirstBlocks*> server, std::optional<HistoryPoint> restored,
-              const ControlFile& control)
+              std::vector<FirstBlocks*> server, const ControlFile& control)
       : files_(files),
         archived_(std::move(archived)),
         server_(std::move(server)),
-        restored_(restored),
         control_(control) {}
 
   enum class Leads : uint8_t {
@@ -64,7 +61,6 @@ class ServerChain {
   FileSystem& files_;
   const std::vector<FirstBlocks*> archived_;
   const std::vector<FirstBlocks*> server_;
-  const std::optional<HistoryPoint> restored_;
   const ControlFile& control_;
   uint64_t last_number_ = 0;
   HistoryPoint last_parent_;

@@ -90,12 +90,15 @@ class Follower {
     }
     if (!is_usable(now[1], why) || !find_slot(&slot, why)) return false;
     if (now[0] == archived_) return true;
-    std::vector<std::string> moved(1);
-    bool copied = archive_.copy(source_, *slot, why, epoch_of_lsn_text(now[0]));
+    const Epoch told = epoch_of_lsn_text(now[0]);
+    bool copied = archive_.copy(source_, *slot, why, told);
     for (const std::string& left : archive_.take_left())
       std::fprintf(stderr, "%s: warning: %s\n", program, left.c_str());
     if (!copied) return tried_again(archive_.may_be_tried_again());
-    if (!server_.ask("SELECT end_lsn FROM pg_replication_slot_advance($1, $2::pg_lsn)",
+    // One that is new may be ahead, at a checkpoint behind which nothing was logged.
+    std::vector<std::string> moved(1, now[0]);
+    if (told > slot->restart &&
+        !server_.ask("SELECT end_lsn FROM pg_replication_slot_advance($1, $2::pg_lsn)",
                      {line_.slot, now[0]}, &moved, why)) {
       return statement_failed();
     }

@@ -1,0 +1,131 @@
+// What a server logged while nobody archived it, and lost or took out before the archive went on:
+// a slot that is made anew afterwards tells nothing of that. No restore gets past it, so it is
+// told.
+#include "tests/crash/returning_bed.h"
+
+namespace pgsilo {
+namespace {
+
+class ArchiveHolesTest : public ReturningLogTest {
+ protected:
+  // A start that nobody archives. Then nothing of it is needed any more.
+  void live_unarchived(const WalOptions& used, const std::string& data = "/data") {
+    LoggedEngine engine(*disk_, data, used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+
+  void drop_slot(const WalOptions& used) {
+    LoggedEngine engine(*disk_, "/data", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_EQ(slots(engine).drop("archive", 1).outcome, SlotOutcome::ok);
+    engine.wal().stop();
+  }
+
+  // What the archive has, as a data directory; the options get its logs.
+  void restore_whole(const std::string& data, WalOptions* used) {
+    BackupLabel label;
+    BackupSource source;
+    SourceLogs logs;
+    ASSERT_TRUE(extend(&label, &source, &logs)) << why_;
+    BackupCopyReport report;
+    ASSERT_TRUE(copy_backup(*disk_, source, label, data, &report, &why_)) << why_;
+    used->log_directories = report.log_directories;
+    used->workers = static_cast<unsigned>(report.log_directories.size());
+  }
+
+  bool archive_of(LoggedEngine& engine, const WalOptions& used, const std::string& data) {
+    if (slots(engine).status().empty()) {
+      EXPECT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
+    }
+    const Epoch told = engine.wal().status().recorded_epoch;
+    const LogSlot slot = slots(engine).status().front().slot;
+    LogArchive archiver(*disk_, "/archive");
+    if (!archiver.open(&why_) || !archiver.copy(running(used, data), slot, &why_, told))
+      return false;
+    EXPECT_EQ(slots(engine).advance("archive", told, 1).outcome, SlotOutcome::ok);
+    return true;
+  }
+
+  // It goes on with a slot that is new.
+  void expect_told(const WalOptions& used, const std::string& data, const std::string& words,
+                   bool is_idle = false) {
+    LoggedEngine engine(*disk_, data, used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    if (!is_idle) {
+      ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    }
+    for (int turn = 0; turn < 2; ++turn) {
+      EXPECT_FALSE(archive_of(engine, used, data));
+      EXPECT_NE(why_.find(words), std::string::npos) << why_;
+    }
+    engine.wal().stop();
+  }
+};
+
+const char unarchived[] = " was never archived\nHINT:";
+
+TEST_F(ArchiveHolesTest, AreToldOfARestoredServer) {
+  for (bool is_idle : {false, true}) {
+    begin(160);
+    ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+    const Content archived = states_.back().content;
+    WalOptions used;
+    ASSERT_NO_FATAL_FAILURE(restore_whole("/server", &used));
+    ASSERT_NO_FATAL_FAILURE(live_unarchived(used, "/server"));
+    used.log_directories = {"another"};
+    ASSERT_NO_FATAL_FAILURE(expect_told(used, "/server", unarchived, is_idle));
+    std::optional<Content> found = last_archived(used, "/read_back");
+    ASSERT_TRUE(found) << why_;
+    EXPECT_TRUE(*found == archived);
+  }
+}
+
+// Nothing is lost where its log is there yet.
+TEST_F(ArchiveHolesTest, AreNoneWhereTheLogGoesOn) {
+  begin(161);
+  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+  WalOptions used;
+  ASSERT_NO_FATAL_FAILURE(restore_whole("/server", &used));
+  for (int start = 0; start < 2; ++start) {
+    LoggedEngine engine(*disk_, "/server", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    if (start == 1) {
+      ASSERT_TRUE(archive_of(engine, used, "/server")) << why_;
+    }
+    engine.wal().stop();
+  }
+  ASSERT_NO_FATAL_FAILURE(expect_last_state());
+}
+
+// One log of two was taken out; what the other one has is no start.
+TEST_F(ArchiveHolesTest, AreToldBehindASlotThatIsMadeAnew) {
+  begin(162);
+  ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+  ASSERT_NO_FATAL_FAILURE(drop_slot(with(3)));
+  ASSERT_NO_FATAL_FAILURE(live_unarchived(with(3)));
+  ASSERT_NO_FATAL_FAILURE(expect_told(with(6), "/data", unarchived));
+}
+
+// A segment that is missing of one log is told before anything of another one is copied.
+TEST_F(ArchiveHolesTest, AreToldBeforeAnythingIsCopied) {
+  begin(163);
+  ASSERT_NO_FATAL_FAILURE(live(6, /*backed_up=*/true));
+  LogDirectory log(*disk_, "/data/wal1");
+  std::vector<uint64_t> numbers;
+  LoggedEngine engine(*disk_, "/data", with(7));
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_TRUE(log.list_segments(&numbers).ok());
+  for (uint64_t number : numbers) ASSERT_TRUE(disk_->remove(log.segment_path(number)).ok());
+  const auto before = files_of("/archive");
+  LogArchive archiver(*disk_, "/archive");
+  ASSERT_TRUE(archiver.open(&why_)) << why_;
+  ASSERT_FALSE(archive(engine, with(7), archiver));
+  EXPECT_NE(why_.find("is missing, and not in the archive whole"), std::string::npos) << why_;
+  EXPECT_TRUE(files_of("/archive") == before);
+}
+
+}  // namespace
+}  // namespace pgsilo
