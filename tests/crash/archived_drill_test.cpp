@@ -66,7 +66,8 @@ class ArchivedDrillTest : public ArchiveEndsTest {
   }
 
   // Starts of a copy, each archived, of which the last one logs to one of its logs, or none does.
-  void live_copy(const std::string& data, int starts, bool one_more, std::optional<unsigned> logs) {
+  void live_copy(const std::string& data, int starts, bool one_more, std::optional<unsigned> logs,
+                 bool makes_checkpoints = false) {
     WalOptions used = options(2);
     ASSERT_NO_FATAL_FAILURE(restore_to(data, &used));
     if (one_more) used.log_directories.insert(used.log_directories.begin(), "another");
@@ -77,6 +78,9 @@ class ArchivedDrillTest : public ArchiveEndsTest {
       ASSERT_TRUE(engine.start()) << engine.why();
       if (logs && start == starts) {
         ASSERT_NO_FATAL_FAILURE(log_to_one(engine, *logs));
+      }
+      if (makes_checkpoints) {
+        ASSERT_NO_FATAL_FAILURE(cover_all(engine));
       }
       ASSERT_TRUE(archive_of(engine, used, data)) << why_;
       engine.wal().stop();
@@ -143,6 +147,25 @@ TEST_F(ArchivedDrillTest, LeavesTheServerItsArchive) {
           ASSERT_NO_FATAL_FAILURE(go_on(goes, used));
           ASSERT_NO_FATAL_FAILURE(expect_goes_on(used));
         }
+      }
+    }
+  }
+}
+
+// Its next start rests on the one that made its checkpoint.
+TEST_F(ArchivedDrillTest, LeavesItBehindCheckpoints) {
+  uint64_t seed = 440;
+  for (bool restored : {false, true}) {
+    for (int starts : {1, 2, 3}) {
+      for (const Goes& goes : {Goes{3, 0}, Goes{0, 1}, Goes{3, 2}}) {
+        SCOPED_TRACE(std::to_string(restored) + std::to_string(starts) + " " +
+                     std::to_string(goes.turns) + " " + std::to_string(goes.starts));
+        WalOptions used = options(2);
+        ASSERT_NO_FATAL_FAILURE(begin_server(++seed, restored, &used));
+        ASSERT_NO_FATAL_FAILURE(live_copy("/drill", starts, /*one_more=*/true, std::nullopt,
+                                          /*makes_checkpoints=*/true));
+        ASSERT_NO_FATAL_FAILURE(go_on(goes, used));
+        ASSERT_NO_FATAL_FAILURE(expect_goes_on(used));
       }
     }
   }

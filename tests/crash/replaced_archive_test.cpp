@@ -221,6 +221,21 @@ TEST_F(ReplacedArchiveTest, WaitsForOneThatIsGone) {
   ASSERT_NO_FATAL_FAILURE(expect_last_state());
 }
 
+// Whose zeros at its end are still to come.
+TEST_F(ReplacedArchiveTest, WaitsForTheLengthOfASegment) {
+  ASSERT_NO_FATAL_FAILURE(start(345, options(1)));
+  ASSERT_NO_FATAL_FAILURE(replace(files_of("/archive")));
+  const std::string last = last_segment("/archive/wal");
+  const std::string whole = disk_->content(last);
+  ASSERT_TRUE(disk_->remove(last).ok());
+  ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, last, whole.substr(0, whole.size() - 4096)));
+  ASSERT_NO_FATAL_FAILURE(work(*engine_, 2));
+  ASSERT_NO_FATAL_FAILURE(expect_waits("does not hold any more what was archived"));
+  ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, last, whole));
+  ASSERT_NO_FATAL_FAILURE(go_on(5));
+  ASSERT_NO_FATAL_FAILURE(expect_last_state());
+}
+
 // It is not written to while it is still being copied there; nor is a log's directory begun again.
 TEST_F(ReplacedArchiveTest, WaitsForOneThatIsNotWhole) {
   ASSERT_NO_FATAL_FAILURE(start(350, options(2)));

@@ -101,6 +101,7 @@ class LogArchive {
   bool has_its_name(const Log& log);
   bool find_logs_anew();
   bool is_servers(const Uuid& log) const;
+  bool has_its_length(const Log& log);
   static bool reaches(const Log& log, const ArchivedEnd& end);
   bool find_logs();
   bool find_end(Log& log);

@@ -110,7 +110,8 @@ bool LogArchive::find_logs_anew() {
     auto log = std::ranges::find_if(
         logs_, [&](const auto& each) { return each->directory.log() == end.log; });
     const bool is_there = log != logs_.end();
-    if (was_moved_ ? !is_there || !reaches(**log, end) : !is_there && is_servers(end.log)) {
+    const bool is_whole = is_there && reaches(**log, end) && has_its_length(**log);
+    if (was_moved_ ? !is_whole : !is_there && is_servers(end.log)) {
       const std::string place = is_there ? (*log)->directory.path() : directory_;
       why_ =
           "archive \"" + place + "\" does not hold any more what was archived of log " +
@@ -128,6 +129,21 @@ bool LogArchive::find_logs_anew() {
 
 bool LogArchive::is_servers(const Uuid& log) const {
   return std::ranges::any_of(source_, [&](const auto& each) { return each->log() == log; });
+}
+
+// Who copies it there may still write the zeros behind its blocks. Of a segment that the server has
+// no more nothing is to come.
+bool LogArchive::has_its_length(const Log& log) {
+  uint64_t bytes = 0;
+  uint64_t of_server = 0;
+  auto source = std::ranges::find_if(
+      source_, [&](const auto& each) { return each->log() == log.directory.log(); });
+  if (source == source_.end()) return true;
+  std::unique_ptr<File> segment;
+  FileResult result = files_.open((*source)->segment_path(log.segment), {}, &segment);
+  if (result.status == FileStatus::not_found) return true;
+  if (result.ok()) result = segment->size(&of_server);
+  return result.ok() && log.file->size(&bytes).ok() && bytes >= of_server;
 }
 
 // Or a later start has begun in its place.
