@@ -44,8 +44,10 @@ inline constexpr int max_nesting_depth = 1000;
 // A foreign key's action that others have disturbed so often keeps them out of the table.
 inline constexpr uint32_t disturbed_referential_rounds = 4;
 
-// A session keeps so many plans of foreign keys' actions; then it begins anew.
-inline constexpr size_t kept_referential_plans = 256;
+// Plans of foreign keys' actions that a session keeps, more while memory_limit admits them; what
+// one takes, about.
+inline constexpr size_t free_referential_plans = 256;
+inline constexpr size_t referential_plan_bytes = size_t{16} << 10;
 
 // ORs under an AND under an OR are multiplied out, to be looked up in indexes, up to so many.
 inline constexpr size_t most_multiplied_alternatives = 64;

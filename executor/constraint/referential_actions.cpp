@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/memory_budget.h"
 #include "catalog/catalog_view.h"
 #include "executor/constraint/key_text.h"
 #include "executor/executable_plan.h"
@@ -233,7 +234,7 @@ ReferentialActions::Plan& ReferentialActions::plan(const Subject& subject, Refer
                                                    bool on_delete) {
   uint32_t kind = 2 * static_cast<uint32_t>(step) + (on_delete ? 1 : 0);
   std::pair<Oid, uint32_t> key = {subject.constraint.oid, kind};
-  if (plans_.size() >= limits::kept_referential_plans && !plans_.contains(key)) plans_.clear();
+  if (!plans_.contains(key)) make_room();
   Plan& made = plans_[key];
   std::vector<Oid> types;
   size_t copies = step == ReferentialStep::follow ? 2 : 1;
@@ -255,7 +256,25 @@ ReferentialActions::Plan& ReferentialActions::plan(const Subject& subject, Refer
                                           .owner = text->syntax,
                                           .text = text->syntax->text,
                                           .declared_parameter_types = types});
+  ++plans_made_;
   return made;
+}
+
+void ReferentialActions::forget_plans() { plans_.clear(); }
+
+// For one plan more. The events of a statement ask for the plans of all foreign keys of its table
+// row by row, so that none is of use where they are not all kept.
+void ReferentialActions::make_room() {
+  if (plans_.size() < limits::free_referential_plans) return;
+  if (plans_.size() >= stale_plans_looked_for_at_) {
+    std::erase_if(plans_, [&](const auto& each) {
+      const ExecutablePlan* plan = each.second.plan.get();
+      return plan == nullptr ||
+             !plan->still_valid(*context_.catalog, context_.statement_timestamp_us);
+    });
+    stale_plans_looked_for_at_ = std::max(limits::free_referential_plans, 2 * plans_.size());
+  }
+  if (!memory_admits(limits::referential_plan_bytes)) plans_.clear();
 }
 
 // Parameters: the new values (follow only), then the old ones, as the referenced columns have them.

@@ -39,6 +39,11 @@ class ReferentialActions {
   // later. Throws 23503, what the changes throw, and conflicts.
   void settle(std::unique_ptr<ReferenceQueue> queue);
 
+  // They would be made again.
+  void forget_plans();
+  // What actions cost: so far.
+  uint64_t plans_made() const { return plans_made_; }
+
   // --- deferred constraints ---
   bool is_deferred(const ConstraintDescriptor& constraint) const;
   bool has_pending() const { return !deferred_.empty(); }
@@ -88,6 +93,7 @@ class ReferentialActions {
   std::unique_ptr<ReferenceQueue> run(const Subject& subject, ReferentialStep step,
                                       const ReferenceEvent& event, bool* found = nullptr);
   Plan& plan(const Subject& subject, ReferentialStep step, bool on_delete);
+  void make_room();
   static std::string query_text(const Subject& subject, ReferentialStep step, bool on_delete);
 
   // --- deferred_constraints.cpp ---
@@ -99,6 +105,8 @@ class ReferentialActions {
 
   ExecutionContext& context_;
   std::map<std::pair<Oid, uint32_t>, Plan> plans_;
+  size_t stale_plans_looked_for_at_ = 0;  // so many
+  uint64_t plans_made_ = 0;
   std::map<Oid, std::unique_ptr<ReferenceCheck>> checks_;  // of the running settle()
 
   Arena deferred_memory_;

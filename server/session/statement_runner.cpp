@@ -188,6 +188,7 @@ std::shared_ptr<const ExecutablePlan> StatementRunner::find_or_make_plan(
 void StatementRunner::forget_plans() {
   state_.executions.clear();
   state_.statements.forget_plans();
+  state_.references.forget_plans();
 }
 
 void StatementRunner::revalidate(PreparedStatement& statement) {
