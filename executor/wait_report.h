@@ -25,8 +25,6 @@ enum class WaitEvent : uint8_t {
 
 struct WaitReport {
   std::atomic<WaitEvent> event{WaitEvent::none};
-  // Since when (monotonic) nothing has come from the client or gone to it; 0: it is not waited for.
-  std::atomic<int64_t> client_since_us{0};
   // An answer waits for the log; the session itself may go on meanwhile.
   std::atomic<bool> unsynced{false};
 };

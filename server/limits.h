@@ -40,6 +40,9 @@ inline constexpr size_t sockets_per_session = 2;
 // A client whose worker does not come for it by then is served by another one.
 inline constexpr int64_t called_worker_patience_us = 20'000;
 
+// How often what a session says last is offered to a socket that is full.
+inline constexpr int64_t last_send_us = 100'000;
+
 // Output that may leave but does not, because the client does not read: above this its fiber waits.
 inline constexpr size_t output_backlog_bytes = size_t{256} << 10;
 // Buffers larger than this are given back when they are empty.
@@ -78,9 +81,11 @@ inline constexpr uint32_t read_failures_before_snapshot = 4;
 
 // Sessions that idle in a transaction are ended for the memory that they keep from being freed only
 // where that is more than this part of memory_limit. In the midst of a statement they idle when for
-// so long nothing has come from their client, or gone to it.
+// so long nothing has come from their client; where something was sent to it that it has not read,
+// when it has read nothing of that for so long: the kernel tells of up to 100 kB at once.
 inline constexpr size_t held_back_fraction = 64;
-inline constexpr int64_t client_stall_us = 1'000'000;
+inline constexpr int64_t silent_client_us = 1'000'000;
+inline constexpr int64_t unread_client_us = 5'000'000;
 
 // Longer texts of statements are parsed on one of so many threads of their own, while their worker
 // goes on: one so long takes some milliseconds.

@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/byte_order.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/memory_budget.h"
 #include "server/limits.h"
 #include "server/net/client_socket.h"
+#include "server/pgwire/protocol.h"
 
 namespace pgsilo {
 
@@ -56,7 +58,9 @@ void Connection::on_io(bool readable, bool writable, bool closed) {
   }
   if (writable) {
     may_send_ = true;
-    if (sent_ < allowed_) send_allowed();
+    if (sent_ == allowed_) return;
+    if (client_wait_ != nullptr) client_wait_->renew(monotonic_us());
+    send_allowed();
   }
 }
 
@@ -66,9 +70,10 @@ void Connection::wake() {
 
 void Connection::park(WaitEvent event, int64_t deadline_us) {
   WaitScope waits(report_, event);
-  if (report_ != nullptr) report_->client_since_us.store(monotonic_us(), std::memory_order_relaxed);
+  if (client_wait_ != nullptr)
+    client_wait_->begin(monotonic_us(), descriptor_, event == WaitEvent::client_write);
   parker_->park(deadline_us);
-  if (report_ != nullptr) report_->client_since_us.store(0, std::memory_order_relaxed);
+  if (client_wait_ != nullptr) client_wait_->end();
 }
 
 void Connection::note_unsynced(bool unsynced) {
@@ -249,6 +254,7 @@ void Connection::shrink_output() {
   size_t left = output_.size() - sent_;
   if (sent_ == 0 || left > sent_ || output_stays_) return;
   size_t dropped = sent_;
+  message_ = left == 0 ? 0 : message_at(sent_) - sent_;
   if (left == 0 && output_.capacity() > limits::kept_buffer_bytes) {
     output_ = ByteBuffer();
   } else {
@@ -259,6 +265,27 @@ void Connection::shrink_output() {
   allowed_ -= dropped;
   released_ -= dropped;
   for (Mark& mark : marks_) mark.end -= dropped;
+}
+
+// Where the first message at `offset` or behind it begins, of output that is whole messages.
+size_t Connection::message_at(size_t offset) const {
+  size_t at = message_;
+  while (at < offset && at + 5 <= output_.size()) at += 1 + load_be32(output_.data() + at + 1);
+  return std::max(at, offset);
+}
+
+void Connection::discard_rows() {
+  size_t end = message_at(sent_);
+  for (size_t at = end; at + 5 <= output_.size();) {
+    auto type = static_cast<BackendMessage>(output_.data()[at]);
+    at += 1 + load_be32(output_.data() + at + 1);
+    if (type != BackendMessage::data_row && type != BackendMessage::copy_data) end = at;
+  }
+  if (end >= output_.size()) return;
+  output_.truncate(end);
+  released_ = std::min(released_, end);
+  allowed_ = std::min(allowed_, end);
+  for (Mark& mark : marks_) mark.end = std::min(mark.end, end);
 }
 
 bool Connection::wait_for_backlog(size_t limit, int64_t deadline_us, StopFlags also_stop) {
@@ -273,10 +300,14 @@ bool Connection::wait_for_backlog(size_t limit, int64_t deadline_us, StopFlags a
 
 bool Connection::drain(int64_t deadline_us) {
   while (backlog_bytes() > 0 && !broken_) {
-    if (monotonic_us() >= deadline_us) return false;
+    int64_t now_us = monotonic_us();
+    if (now_us >= deadline_us) return false;
     waits_for_output_ = true;
-    park(WaitEvent::client_write, deadline_us);
+    park(WaitEvent::client_write, std::min(deadline_us, now_us + limits::last_send_us));
     waits_for_output_ = false;
+    // There is room before most of what was sent is read, and only then an event.
+    may_send_ = true;
+    send_allowed();
   }
   return !broken_;
 }

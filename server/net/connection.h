@@ -20,6 +20,7 @@
 #include "executor/wait_report.h"
 #include "executor/worker/worker.h"
 #include "server/limits.h"
+#include "server/net/client_wait.h"
 #include "server/net/stop_flags.h"
 
 namespace pgsilo {
@@ -34,11 +35,13 @@ class Connection final : public IoHandler, public DurableWaiter {
 
   // Who waits here; first call in the session's fiber. `stop`: somebody wants the session to end,
   // waiting for input returns.
-  // `report` (may be null) is told for what.
-  void attach(Parker& parker, const std::atomic<bool>& stop, WaitReport* report = nullptr) {
+  // `report` and `client_wait` (may be null) are told for what.
+  void attach(Parker& parker, const std::atomic<bool>& stop, WaitReport* report = nullptr,
+              ClientWait* client_wait = nullptr) {
     parker_ = &parker;
     stop_ = &stop;
     report_ = report;
+    client_wait_ = client_wait;
   }
 
   // Where the client is: a numeric address and port; nothing is set for a Unix socket.
@@ -103,14 +106,17 @@ class Connection final : public IoHandler, public DurableWaiter {
   };
   // Takes back what was written since the last release but its first `keep` bytes.
   void discard_unreleased(size_t keep = 0) { output_.truncate(released_ + keep); }
+  // Takes back, released or not, the rows and lines of COPY at the end of the output of which
+  // nothing has left: their answer will not be complete. The output is whole messages.
+  void discard_rows();
   // What was written so far may leave when `epoch` is durable.
   void release(uint64_t epoch);
   // (parks) Waits while the client reads too slowly. False: broken, the deadline passed, or a flag
   // is up as in fill().
   bool wait_for_backlog(size_t limit, int64_t deadline_us = Parker::no_deadline,
                         StopFlags also_stop = {});
-  // (parks) Waits until everything released has been sent, or `deadline_us`. False: broken or too
-  // late.
+  // (parks) Waits until everything released has been sent, or `deadline_us`: a socket that has any
+  // room gets something. False: broken or too late.
   bool drain(int64_t deadline_us);
   size_t backlog_bytes() const { return released_ - sent_; }
 
@@ -132,6 +138,7 @@ class Connection final : public IoHandler, public DurableWaiter {
   void allow(uint64_t durable_epoch);
   void send_allowed();
   void shrink_output();
+  size_t message_at(size_t offset) const;
   void wake();
   void park(WaitEvent event, int64_t deadline_us);
   void note_unsynced(bool unsynced);
@@ -144,6 +151,7 @@ class Connection final : public IoHandler, public DurableWaiter {
   Parker* parker_ = nullptr;
   const std::atomic<bool>* stop_ = nullptr;
   WaitReport* report_ = nullptr;
+  ClientWait* client_wait_ = nullptr;
   bool broken_ = false;
   bool end_of_input_ = false;
   bool peer_closed_ = false;  // the last event there will be: read until the end of file
@@ -164,6 +172,7 @@ class Connection final : public IoHandler, public DurableWaiter {
 
   ByteBuffer output_;
   bool output_stays_ = false;
+  size_t message_ = 0;  // where a message begins: the first one of output_ that begins there
   size_t sent_ = 0;
   size_t allowed_ = 0;
   size_t released_ = 0;

@@ -8,6 +8,12 @@ void Reply::error(const SqlError& error) {
   messages_.diagnostic(error.diagnostic());
 }
 
+void Reply::farewell(const SqlError& last_words) {
+  messages_.cut();
+  connection_.discard_rows();
+  error(last_words);
+}
+
 // client_min_messages orders debug5..debug1, log, notice, warning, error; INFO is always sent.
 void Reply::notice(const SqlError& notice) {
   log_.report(notice.diagnostic());

@@ -91,6 +91,8 @@ class Reply final : public NoticeSink {
   void reset_limit() { limit_bytes_ = base_limit_bytes_; }
 
   void notice(const SqlError& notice) override;
+  // The last words: not behind rows that the client may take long to read.
+  void farewell(const SqlError& error);
   // In place of a message that could not be finished, if there is one.
   void error(const SqlError& error);
 

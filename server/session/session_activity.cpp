@@ -58,11 +58,9 @@ bool SessionActivity::idles_in_transaction(int64_t now_us) const {
   if (wait_report_.unsynced.load(std::memory_order_relaxed)) return false;
   State state = state_.load(std::memory_order_relaxed);
   if (state == State::idle_in_transaction || state == State::idle_in_failed_transaction)
-    return true;
-  if (state != State::active) return false;
-  int64_t since_us = wait_report_.client_since_us.load(std::memory_order_relaxed);
+    return !client_wait_.still_reads(now_us);
   bool has_transaction = transaction_start() != 0 || pin_start() != 0;
-  return has_transaction && since_us != 0 && now_us - since_us >= limits::client_stall_us;
+  return state == State::active && has_transaction && client_wait_.has_stalled(now_us);
 }
 
 void SessionActivity::put_query(std::string_view query) {

@@ -22,6 +22,7 @@
 #include "executor/server_monitor.h"
 #include "executor/wait_report.h"
 #include "server/limits.h"
+#include "server/net/client_wait.h"
 #include "storage/epoch/epoch.h"
 
 namespace pgsilo {
@@ -40,6 +41,7 @@ class SessionActivity {
                  int64_t now_us);
   void set_application_name(std::string_view name);
   WaitReport& wait_report() { return wait_report_; }
+  ClientWait& client_wait() { return client_wait_; }
   // Under which the session's transactions hold locks.
   LockOwner* lock_owner() const { return lock_owner_; }
 
@@ -58,8 +60,9 @@ class SessionActivity {
   void set_snapshot(Epoch boundary) { put(snapshot_, static_cast<int64_t>(boundary.value())); }
   // Since when it holds memory back; 0: it does not. Any thread.
   int64_t pin_start() const { return get(pin_start_); }
-  // It waits for its client in a transaction: between statements, or in the midst of one for so
-  // long that its client seems to do nothing. Any thread.
+  // It waits for its client in a transaction: between statements, unless that is still at reading
+  // the answer, or in the midst of one for so long that its client seems to do nothing. Any thread,
+  // while the session is in the registry.
   bool idles_in_transaction(int64_t now_us) const;
 
   // Of the query that runs, or ran last, as others see it.
@@ -90,6 +93,7 @@ class SessionActivity {
   std::string application_name_;
 
   WaitReport wait_report_;
+  ClientWait client_wait_;
   std::atomic<State> state_{State::idle};
   std::atomic<int64_t> transaction_start_{0};
   std::atomic<int64_t> pin_start_{0};

@@ -248,7 +248,7 @@ void Session::say_goodbye(const SqlError& error) {
   ended_ = true;
   end_ = error.state() == sqlstate::admin_shutdown ? End::killed : End::fatal;
   state_.transactions.abandon();
-  state_.reply.error(error);
+  state_.reply.farewell(error);
   state_.reply.rest_on(state_.transactions.awaited_epoch());
   state_.reply.release();
 }

@@ -70,7 +70,8 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
       rows(reply),
       copy_in(connection, reply, transactions, interrupts),
       copy_out(reply) {
-  connection.attach(interrupts, interrupts.terminating(), &activity.wait_report());
+  connection.attach(interrupts, interrupts.terminating(), &activity.wait_report(),
+                    &activity.client_wait());
   interrupts.watch(connection);
   interrupts.report_to(activity.wait_report(), transactions.storage().lock_owner());
   waits.parker = &interrupts;

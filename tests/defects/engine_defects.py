@@ -53,6 +53,10 @@ DEFECTS = {  # name: (file, text, what takes its place)
         "storage/transaction/write_set.cpp",
         "    if (last - first > 1) {\n",
         "    if (last - first < 0) {\n"),
+    "clients that read slowly taken for idle": (
+        "server/net/client_wait.cpp",
+        "  if (unread_.exchange(unread, std::memory_order_relaxed) != unread) {\n",
+        "  if (unread_.exchange(unread, std::memory_order_relaxed) < -1) {\n"),
     "reply before durable": (
         "executor/worker/commit_queue.h",
         "    return service_ == nullptr || service_->durable_epoch() >= epoch;\n",

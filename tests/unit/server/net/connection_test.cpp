@@ -339,6 +339,64 @@ TEST_F(ConnectionTest, AFlagEndsWaitsThatAskForIt) {
   thread_.join();
 }
 
+// Messages of a kind: of an odd length, each of its own content.
+std::string messages(char type, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i)
+    all += type + std::string("\0\0\0\x7f", 4) + std::string(123, static_cast<char>(i));
+  return all;
+}
+
+TEST_F(ConnectionTest, TakesBackRowsAtTheEnd) {
+  const std::string kept = messages('D', 10000) + messages('C', 1);
+  const std::string last_words = messages('E', 1);
+  std::atomic<bool> is_cut{false};
+  serve([&](Connection& connection) {
+    connection.output().append(kept);
+    connection.output().append(messages('D', 50000));
+    connection.release(0);
+    connection.output().append(messages('d', 10));
+    connection.discard_rows();
+    EXPECT_LT(connection.backlog_bytes(), kept.size());
+    EXPECT_EQ(connection.unreleased_bytes(), 0u);
+    connection.output().append(last_words);
+    connection.release(0);
+    is_cut = true;
+    EXPECT_TRUE(connection.drain(monotonic_us() + 10'000'000));
+  });
+  while (!is_cut) std::this_thread::yield();
+  EXPECT_EQ(client_reads(kept.size() + 1000), kept + last_words);
+  thread_.join();
+}
+
+// The row of which a part has left stays whole. Then the client need not read all that is in the
+// socket before the rest is there.
+TEST_F(ConnectionTest, TellsTheLastWordsAsSoonAsThereIsRoom) {
+  const std::string rows = messages('D', 50000);
+  const std::string last_words = messages('E', 1);
+  std::atomic<bool> is_cut{false};
+  serve([&](Connection& connection) {
+    connection.output().append(rows);
+    connection.release(0);
+    EXPECT_TRUE(connection.wait_for_backlog(rows.size() / 4));
+    connection.discard_rows();
+    EXPECT_LT(connection.backlog_bytes(), 128u);
+    connection.output().append(last_words);
+    connection.release(0);
+    is_cut = true;
+    EXPECT_TRUE(connection.drain(monotonic_us() + 10'000'000));
+  });
+  std::string told;
+  while (!is_cut) told += client_reads(1000);
+  told += client_reads(80000);
+  thread_.join();
+  told += client_reads(rows.size());
+  ASSERT_LT(told.size(), rows.size());
+  size_t rows_told = told.size() - last_words.size();
+  EXPECT_EQ(rows_told % 128, 0u);
+  EXPECT_EQ(told, rows.substr(0, rows_told) + last_words);
+}
+
 TEST_F(ConnectionTest, TellsWhatItWaitsFor) {
   auto await = [this](WaitEvent event) {
     while (report_.event != event) std::this_thread::yield();

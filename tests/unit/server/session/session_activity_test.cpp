@@ -2,6 +2,8 @@
 #include "server/session/session_activity.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -11,6 +13,7 @@ namespace pgsilo {
 namespace {
 
 using State = SessionInfo::State;
+constexpr int no_socket = -1;
 
 TEST(SessionActivity, TellsWhatItWasTold) {
   SessionActivity activity;
@@ -63,13 +66,30 @@ TEST(SessionActivity, IdlesInAStatementWhenItsClientDoesNothing) {
   SessionActivity activity;
   activity.begin(std::string_view("select"), 1);
   activity.set_pin_start(1);
-  const int64_t now_us = 10 + limits::client_stall_us;
+  const int64_t now_us = 10 + limits::silent_client_us;
   EXPECT_FALSE(activity.idles_in_transaction(now_us));
-  activity.wait_report().client_since_us = 10;
+  activity.client_wait().begin(10, no_socket, false);
   EXPECT_FALSE(activity.idles_in_transaction(now_us - 1));
   EXPECT_TRUE(activity.idles_in_transaction(now_us));
   activity.wait_report().unsynced = true;  // it is the log that is waited for
   EXPECT_FALSE(activity.idles_in_transaction(now_us));
+}
+
+TEST(SessionActivity, DoesNotIdleWhileItsClientReadsTheAnswer) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  ASSERT_EQ(write(ends[0], "answer", 6), 6);
+  SessionActivity activity;
+  activity.end(State::idle_in_transaction, 1);
+  activity.client_wait().begin(10, ends[0], false);
+  EXPECT_FALSE(activity.idles_in_transaction(20));
+  EXPECT_FALSE(activity.idles_in_transaction(19 + limits::unread_client_us));
+  EXPECT_TRUE(activity.idles_in_transaction(20 + limits::unread_client_us));
+  char answer[6];
+  ASSERT_EQ(read(ends[1], answer, sizeof answer), 6);
+  EXPECT_TRUE(activity.idles_in_transaction(30 + limits::unread_client_us));
+  close(ends[0]);
+  close(ends[1]);
 }
 
 // "commit; begin" in one message: its client was not told yet that the first one is committed.
