@@ -59,8 +59,11 @@ Datum lsn_minus_numeric(EvalContext& context, const Datum* a) {
 Datum present_place(EvalContext& context, const Datum*) {
   return datum_of_lsn(context.execution->monitor->logs().at(0).current_epoch);
 }
-// All that was committed is in it, and the disk says so: a copy of the log goes on behind it.
 Datum durable_place(EvalContext& context, const Datum*) {
+  return datum_of_lsn(context.execution->monitor->logs().at(0).durable_epoch);
+}
+// All that was committed is in it, and the disk says so: a copy of the log goes on behind it.
+Datum recorded_place(EvalContext& context, const Datum*) {
   return datum_of_lsn(context.execution->monitor->logs().at(0).recorded_epoch);
 }
 
@@ -82,7 +85,7 @@ Datum drop_slot(EvalContext& context, const Datum* a) {
 constexpr FunctionEntry entries[] = {
     {3237, distance},         {3165, distance},          {5022, lsn_plus_numeric},
     {5023, numeric_plus_lsn}, {5024, lsn_minus_numeric}, {2849, durable_place},
-    {2852, present_place},    {3330, durable_place},     {2172, start_backup},
+    {2852, present_place},    {3330, recorded_place},    {2172, start_backup},
     {3780, drop_slot},
 };
 

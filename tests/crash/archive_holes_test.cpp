@@ -109,6 +109,21 @@ TEST_F(ArchiveHolesTest, AreToldBehindASlotThatIsMadeAnew) {
   ASSERT_NO_FATAL_FAILURE(expect_told(with(6), "/data", unarchived));
 }
 
+// Of a log that is new, like the other one of its start, only the begin block is missing.
+TEST_F(ArchiveHolesTest, AreToldWhereOneOfTwoNewLogsIsOut) {
+  begin(164);
+  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+  {
+    LoggedEngine engine(*disk_, "/data", with(6));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  ASSERT_NO_FATAL_FAILURE(expect_told(with(2), "/data", unarchived));
+  ASSERT_NO_FATAL_FAILURE(live(6));
+  ASSERT_NO_FATAL_FAILURE(expect_last_state());
+}
+
 // A segment that is missing of one log is told before anything of another one is copied.
 TEST_F(ArchiveHolesTest, AreToldBeforeAnythingIsCopied) {
   begin(163);

@@ -59,7 +59,7 @@ class ArchivedDrillTest : public ArchiveEndsTest {
     const bool done =
         archiver.open(&why_) && archiver.copy(running(used, data), slot, &why_, durable);
     told_ = archiver.take_left();
-    if (done) {
+    if (done && durable > slot.restart) {
       EXPECT_EQ(slots(engine).advance("archive", durable, 1).outcome, SlotOutcome::ok);
     }
     return done;

@@ -196,10 +196,10 @@ std::optional<ArchivedStarts::Place> ArchivedStarts::place_of(const Part& part, 
   return part.loggers == 1 ? std::optional<Place>(Place{}) : std::nullopt;
 }
 
-// Its log has an earlier one before it.
-bool ArchivedStarts::began_here(const Part& part, const Place& place, uint64_t tag) {
+// It came behind what was had, or its log has an earlier one before it.
+bool ArchivedStarts::began_here(const Part& part, const Place& place, uint64_t tag) const {
   std::optional<uint64_t> oldest = part.log->segments().rbegin()->second;
-  return place.begins && oldest && oldest != tag;
+  return place.begins && (place.first_epoch > had_ || (oldest && oldest != tag));
 }
 
 // Of a log that is not there from its beginning a trailer that was left out may be the proof.

@@ -94,7 +94,7 @@ class ArchivedStarts {
   void add_extent(const FirstBlocks& log, uint64_t tag, Extent* extent);
   const Incarnation* named(uint64_t tag) const;
   std::optional<Place> place_of(const Part& part, uint64_t tag);
-  static bool began_here(const Part& part, const Place& place, uint64_t tag);
+  bool began_here(const Part& part, const Place& place, uint64_t tag) const;
   // By logger. False: not all of them are known, or what they prove.
   bool find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts);
   bool may_lack_logs(Epoch counted, const std::vector<Part>& parts) const;
