@@ -204,7 +204,9 @@ struct WalStatus {
   bool out_of_space = false;  // writers get 53100
   Epoch current_epoch;
   Epoch durable_epoch;
-  Epoch recorded_epoch;  // the last one that trailers on disk prove; no data is behind it
+  // The last one that trailers on disk prove, or the start's begin blocks for those before it; no
+  // data is behind it.
+  Epoch recorded_epoch;
   std::vector<LogStatus> logs;
 };
 

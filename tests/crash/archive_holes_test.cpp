@@ -82,6 +82,71 @@ TEST_F(ArchiveHolesTest, AreToldOfARestoredServer) {
   }
 }
 
+// What it was restored of had more than the archive: of the start that was archived last, or one
+// more.
+TEST_F(ArchiveHolesTest, AreToldBelowARestoredState) {
+  for (bool one_more : {false, true}) {
+    begin(165);
+    for (int start = 0; start <= (one_more ? 1 : 0); ++start) {
+      LoggedEngine engine(*disk_, "/data", with(1));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+      if (start == 0) {
+        ASSERT_NO_FATAL_FAILURE(take_backup(engine, with(1)));
+        ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
+        ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+      }
+      ASSERT_NO_FATAL_FAILURE(copy_to(engine, with(1), "/ahead" + std::to_string(start)));
+      engine.wal().stop();
+    }
+    const std::string base = one_more ? "/ahead1" : "/ahead0";
+    BackupLabel label;
+    ASSERT_EQ(read_label_file(*disk_, base, &label, &why_), LabelRead::ok);
+    BackupCopyReport report;
+    BackupSource source = source_of_backup(base, label);
+    ASSERT_TRUE(copy_backup(*disk_, source, label, "/server", &report, &why_)) << why_;
+    WalOptions used = options(1);
+    used.log_directories = report.log_directories;
+    ASSERT_NO_FATAL_FAILURE(live_unarchived(used, "/server"));
+    if (one_more) used.log_directories = {"another"};
+    ASSERT_NO_FATAL_FAILURE(expect_told(
+        used, "/server", one_more ? unarchived : " of a start that was archived only up to log "));
+  }
+}
+
+// A slot that is made anew in the midst of a start begins in the midst of its log.
+TEST_F(ArchiveHolesTest, AreToldBeforeALogsFirstSegment) {
+  begin(166);
+  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+  const WalOptions used = with(2);
+  LoggedEngine engine(*disk_, "/data", used);
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_EQ(slots(engine).drop("archive", 1).outcome, SlotOutcome::ok);
+  for (uint64_t live = live_segments(engine); live_segments(engine) < live + 2;)
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+  ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+  EXPECT_FALSE(archive_of(engine, used, "/data"));
+  EXPECT_NE(why_.find("has logged before log segment"), std::string::npos) << why_;
+}
+
+// Where nothing was logged but what backups write, the starts before the newest backup may be
+// taken out.
+TEST_F(ArchiveHolesTest, AreNoneBehindAPrunedArchiveOfAQuietServer) {
+  begin(167);
+  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+  for (int start = 0; start < 3; ++start) {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+    ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, with(1)));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1))) << start;
+    ASSERT_NO_FATAL_FAILURE(prune("/archive/wal"));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  ASSERT_NO_FATAL_FAILURE(live(1));
+  ASSERT_NO_FATAL_FAILURE(expect_last_state());
+}
+
 // Nothing is lost where its log is there yet.
 TEST_F(ArchiveHolesTest, AreNoneWhereTheLogGoesOn) {
   begin(161);

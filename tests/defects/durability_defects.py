@@ -208,12 +208,12 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "NamelessStartsTest.*"),
     "a log that is out asked for what it had": (
         "wal/backup/archived_starts.cpp",
-        "  return lacks && counted <= had_ && beginless_.empty();\n",
+        "  return lacks && counted <= had_.epoch && beginless_.empty();\n",
         "  return lacks && counted.value() == 0;\n",
         "ReturningLogTest.*"),
     "a log that is out asked for nothing": (
         "wal/backup/archived_starts.cpp",
-        "  return lacks && counted <= had_ && beginless_.empty();\n",
+        "  return lacks && counted <= had_.epoch && beginless_.empty();\n",
         "  return lacks && counted.value() != 0;\n",
         "ReturningLogTest.*"),
     "a log that nobody archived not missed": (
@@ -233,8 +233,8 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "UnarchivedStartTest.*"),
     "a start that nobody archived not missed by a new log": (
         "wal/backup/log_archive.cpp",
-        "  return !begin || rests_on_what_was_had(*begin);\n",
-        "  return true;\n",
+        "  if (begin) return rests_on_what_was_had(*begin);\n",
+        "  if (begin) return true;\n",
         "UnarchivedStartTest.*"),
     "a part of a start taken for all of it": (
         "wal/backup/archived_starts.cpp",

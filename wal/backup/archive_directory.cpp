@@ -37,6 +37,13 @@ ArchivedTip read_tip(CheckedReader& from) {
   return tip;
 }
 
+ArchivedHad read_had(CheckedReader& from) {
+  ArchivedHad had;
+  had.tag = from.u64();
+  had.epoch = Epoch(from.u64());
+  return had;
+}
+
 bool decode(const std::string& content, ArchiveProgress* progress, std::string* fault) {
   CheckedReader from(content);
   CheckedReader::Head head = from.head(progress_magic, progress_version);
@@ -50,7 +57,7 @@ bool decode(const std::string& content, ArchiveProgress* progress, std::string* 
     const uint32_t tag = from.u32();
     CheckedReader item = from.sized();
     if (tag == tip_tag) progress->tip = read_tip(item);
-    if (tag == had_tag) progress->had = Epoch(item.u64());
+    if (tag == had_tag) progress->had = read_had(item);
     from.join(item);
   }
   *fault = head == CheckedReader::Head::other_version ? "was written by another version of pgsilo"
@@ -123,7 +130,12 @@ FileResult write_archive_progress(FileSystem& files, const std::string& archive,
       to.u64(tip->logged.value());
     });
   }
-  if (progress.had) to.item(had_tag, [&] { to.u64(progress.had->value()); });
+  if (const std::optional<ArchivedHad>& had = progress.had) {
+    to.item(had_tag, [&] {
+      to.u64(had->tag);
+      to.u64(had->epoch.value());
+    });
+  }
   return replace_file(files, join_path(archive, archive_progress_name), to.finish());
 }
 

@@ -38,13 +38,20 @@ struct ArchivedTip {
   bool operator==(const ArchivedTip&) const = default;
 };
 
+// All that was committed up to there is archived, or lies before the backup that the archive was
+// begun with; in which start that was noted.
+struct ArchivedHad {
+  uint64_t tag = 0;
+  Epoch epoch;
+
+  bool operator==(const ArchivedHad&) const = default;
+};
+
 // What an archive notes of how far it has got.
 struct ArchiveProgress {
   std::vector<ArchivedEnd> ends;
   std::optional<ArchivedTip> tip;
-  // What was committed up to there is archived, or lies before the backup that the archive was
-  // begun with. None: an earlier version has not noted it.
-  std::optional<Epoch> had;
+  std::optional<ArchivedHad> had;  // none: an earlier version has not noted it
 
   bool operator==(const ArchiveProgress&) const = default;
 };

@@ -46,12 +46,15 @@ std::optional<Epoch> ArchivedStarts::counted(const BlockHeader& block, const Log
   }
 }
 
+// What a server was restored to may be ahead of the archive.
 bool ArchivedStarts::rests_on_what_was_had(const LogBegin& start) const {
   const HistoryPoint& parent = start.parent;
-  if (parent.incarnation == Uuid{} || (restored_ && parent == *restored_)) return true;
+  if (parent.incarnation == Uuid{}) return true;
+  if (restored_ && parent == *restored_ && parent.durable <= had_.epoch) return true;
   const bool is_behind_tip = tip_ && start.first_epoch > tip_->logged;
-  const bool is_on_tip = tip_ && short_identity(parent.incarnation) == tip_->tag;
-  return parent.durable <= had_ && (is_on_tip || !is_behind_tip);
+  const uint64_t tag = short_identity(parent.incarnation);
+  const bool is_on_noted = tip_ && (tag == tip_->tag || tag == had_.tag);
+  return parent.durable <= had_.epoch && (is_on_noted || !is_behind_tip);
 }
 
 // Each start is followed once: what it rests on stays.
@@ -87,9 +90,12 @@ uint64_t ArchivedStarts::heir_of(uint64_t tag, const LogBegin& later) {
   return 0;
 }
 
-// What the server has of it is yet to come, and judged where a log goes on from there.
+// What the server keeps of it is yet to come, and judged where a log goes on from there.
 bool ArchivedStarts::is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends) {
-  if (may_be_in_server(tag)) return true;
+  auto keeps = [&](const FirstBlocks* log) { return log->keeps(tag); };
+  if (may_be_in_server(tag) && std::ranges::any_of(server_, keeps)) return true;
+  auto has = [&](const FirstBlocks* log) { return log->start(tag) != nullptr; };
+  if (std::ranges::none_of(archived_, has)) return false;
   BlockHeader block;
   block.incarnation_tag = tag;
   return holds(block, epoch, ends);
@@ -199,7 +205,7 @@ std::optional<ArchivedStarts::Place> ArchivedStarts::place_of(const Part& part, 
 // It came behind what was had, or its log has an earlier one before it.
 bool ArchivedStarts::began_here(const Part& part, const Place& place, uint64_t tag) const {
   std::optional<uint64_t> oldest = part.log->segments().rbegin()->second;
-  return place.begins && (place.first_epoch > had_ || (oldest && oldest != tag));
+  return place.begins && (place.first_epoch > had_.epoch || (oldest && oldest != tag));
 }
 
 // Of a log that is not there from its beginning a trailer that was left out may be the proof.
@@ -225,7 +231,7 @@ bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* 
   const bool had = beginless_.empty();
   for (Part& part : *parts) {
     part.reaches = std::max(part.reaches, Epoch(first.value() - 1));
-    if (part.log == nullptr && had) part.reaches = std::max(part.reaches, had_);
+    if (part.log == nullptr && had) part.reaches = std::max(part.reaches, had_.epoch);
   }
   return true;
 }
@@ -235,7 +241,7 @@ bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* 
 // out. No such log is one with a segment of which it is not known whose it is.
 bool ArchivedStarts::may_lack_logs(Epoch counted, const std::vector<Part>& parts) const {
   bool lacks = std::ranges::any_of(parts, [](const Part& part) { return part.log == nullptr; });
-  return lacks && counted <= had_ && beginless_.empty();
+  return lacks && counted <= had_.epoch && beginless_.empty();
 }
 
 bool ArchivedStarts::holds(const BlockHeader& block, Epoch counted, std::string* damaged) {

@@ -25,10 +25,11 @@ class ArchivedStarts {
   // where the server's history left another one, if it is a copy; there nothing was lost. `named`:
   // those that the server's control file knows yet. `had`: what was committed up to there was
   // archived once, or lies before the backup that the archive rests on. `tip`: nothing of any start
-  // behind it was.
+  // behind it was, but of the one in which `had` was noted.
   ArchivedStarts(FileSystem& files, std::vector<FirstBlocks*> archived,
                  std::vector<FirstBlocks*> server, std::optional<HistoryPoint> restored,
-                 std::vector<Incarnation> named, Epoch had, std::optional<ArchivedTip> tip)
+                 std::vector<Incarnation> named, const ArchivedHad& had,
+                 std::optional<ArchivedTip> tip)
       : files_(files),
         archived_(std::move(archived)),
         server_(std::move(server)),
@@ -105,7 +106,7 @@ class ArchivedStarts {
   const std::vector<FirstBlocks*> server_;
   const std::optional<HistoryPoint> restored_;
   const std::vector<Incarnation> named_;
-  const Epoch had_;
+  const ArchivedHad had_;
   const std::optional<ArchivedTip> tip_;
   // Segments whose first block is damaged, of logs that seem to have nothing of a start.
   std::vector<std::string> beginless_;

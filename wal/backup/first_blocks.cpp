@@ -55,6 +55,11 @@ const FirstBlocks::Start* FirstBlocks::start(uint64_t tag) const {
   return found == starts_.end() ? nullptr : &found->second;
 }
 
+bool FirstBlocks::keeps(uint64_t tag) const {
+  const Start* found = start(tag);
+  return found != nullptr && *found->segments.begin() >= kept_from_;
+}
+
 void FirstBlocks::note(uint64_t segment, const BlockHeader& first, std::optional<LogBegin> begin) {
   forget(segment);
   segments_[segment] = first.incarnation_tag;

@@ -62,6 +62,10 @@ class FirstBlocks {
   using Segments = std::map<uint64_t, std::optional<uint64_t>, std::greater<>>;
   const Segments& segments() const { return segments_; }
 
+  // A server's: segments before that one are not kept for who copies the log.
+  void set_kept_from(uint64_t segment) { kept_from_ = segment; }
+  bool keeps(uint64_t tag) const;
+
   // Who writes the log himself says so.
   void note(uint64_t segment, const BlockHeader& first, std::optional<LogBegin> begin);
   void forget(uint64_t segment);
@@ -72,6 +76,7 @@ class FirstBlocks {
   FileSystem& files_;
   const LogDirectory& log_;
   bool looked_ = false;
+  uint64_t kept_from_ = 0;
   Segments segments_;
   std::map<uint64_t, Start> starts_;
 };

@@ -116,6 +116,18 @@ bool LogArchive::find_source(const BackupSource& source) {
   return find_restored(source.data_directory) && find_control(source.data_directory);
 }
 
+// What lies before where the archive ends, or where the slot keeps a log that is new, may be there
+// yet, but is not copied.
+void LogArchive::find_kept(const LogSlot& slot) {
+  for (size_t i = 0; i < source_.size(); ++i) {
+    auto log = std::ranges::find_if(
+        logs_, [&](const auto& each) { return each->directory.log() == source_[i]->log(); });
+    const bool is_archived = log != logs_.end() && (*log)->segment != 0;
+    source_blocks_[i]->set_kept_from(is_archived ? (*log)->segment
+                                                 : first_kept(slot, source_[i]->log()));
+  }
+}
+
 // A file that is damaged tells nothing, and is the server's to refuse.
 bool LogArchive::find_control(const std::string& data_directory) {
   ControlFile control;
@@ -295,7 +307,11 @@ bool LogArchive::begin_behind_slot(const LogDirectory& source, const LogSlot& sl
   std::optional<BlockHeader> block;
   std::optional<LogBegin> begin;
   if (!read_first(source, log.segment, &block, &begin)) return false;
-  return !begin || rests_on_what_was_had(*begin);
+  if (begin) return rests_on_what_was_had(*begin);
+  return !block || !is_behind_had(slot) ||
+         lacks_directory("start " + std::to_string(block->incarnation) +
+                         " of the server has logged before log segment \"" +
+                         source.segment_path(log.segment) + "\" what was never archived");
 }
 
 bool LogArchive::lacks(const LogDirectory& source, uint64_t segment) {

@@ -108,6 +108,10 @@ class LogArchive {
   bool find_end_in(Log& log, uint64_t segment);
   bool read_notes(const LogSlot& slot);
   bool find_had(const LogSlot& slot);
+  void find_kept(const LogSlot& slot);
+  bool is_behind_had(const LogSlot& slot) const;
+  uint64_t present_tag() const;
+  ArchivedHad noted_had() const;
   bool note_ends();
   bool note(ArchiveProgress progress);
   void note_durable();

@@ -22,18 +22,33 @@ bool LogArchive::read_notes(const LogSlot& slot) {
     call_failed_ = read == ArchiveProgressRead::unreadable;
     if (call_failed_) return false;
     const bool is_new = read == ArchiveProgressRead::ok && !noted_ && logs_.empty();
-    if (is_new && !note({.ends = {}, .tip = {}, .had = had_by(slot)})) return false;
+    if (is_new && !note({.ends = {}, .tip = {}, .had = ArchivedHad{present_tag(), had_by(slot)}}))
+      return false;
   }
   tip_ = noted_ ? noted_->tip : std::nullopt;
   return true;
+}
+
+// Of the server; 0: that is not known.
+uint64_t LogArchive::present_tag() const {
+  return control_.incarnations.empty() ? 0 : short_identity(control_.incarnations.back().id);
+}
+
+ArchivedHad LogArchive::noted_had() const {
+  return noted_ && noted_->had ? *noted_->had : ArchivedHad{};
+}
+
+// The slot begins behind what is archived.
+bool LogArchive::is_behind_had(const LogSlot& slot) const {
+  return noted_ && noted_->had && noted_->had->epoch < had_by(slot);
 }
 
 // A slot that was made anew tells what lies before it, not what the archive has. What was committed
 // behind the state that a server was restored to no turn of the lost one had.
 bool LogArchive::find_had(const LogSlot& slot) {
   if (!read_notes(slot)) return false;
-  had_ = had_by(slot);
-  if (noted_ && noted_->had) had_ = std::min(had_, *noted_->had);
+  find_kept(slot);
+  had_ = noted_ && noted_->had ? noted_->had->epoch : had_by(slot);
   if (tip_ && restored_ && tip_->logged <= restored_->durable)
     had_ = std::min(had_, restored_->durable);
   return true;
@@ -49,7 +64,7 @@ bool LogArchive::note_ends() {
                              .incarnation_tag = log->first.incarnation_tag,
                              .next_number = log->next_number});
   }
-  if (has_all_ && durable_.value() != 0) progress.had = durable_;
+  if (has_all_ && durable_.value() != 0) progress.had = {present_tag(), durable_};
   return note(std::move(progress));
 }
 

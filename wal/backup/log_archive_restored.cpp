@@ -41,7 +41,8 @@ bool LogArchive::goes_on_from_tip() {
   if (is_own_tip) raise_tip(known.newest_proven(tip_));
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (!tip_) return true;
-  const ServerChain::Leads leads = known.leads_to(*tip_);
+  const bool is_noted = noted_ && noted_->tip == tip_;
+  const ServerChain::Leads leads = known.leads_to(*tip_, is_noted ? noted_had() : ArchivedHad{});
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (leads == ServerChain::Leads::to_it) return true;
   auto is_tip = [&](const auto& each) { return short_identity(each.id) == tip_->tag; };

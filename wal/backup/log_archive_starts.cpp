@@ -23,8 +23,8 @@ std::vector<FirstBlocks*> LogArchive::server_logs() const {
 // One for all that is copied in a turn, for what was followed once.
 ArchivedStarts& LogArchive::starts() {
   if (!starts_)
-    starts_.emplace(files_, archived_logs(), server_logs(), restored_, control_.incarnations, had_,
-                    tip_);
+    starts_.emplace(files_, archived_logs(), server_logs(), restored_, control_.incarnations,
+                    ArchivedHad{noted_had().tag, had_}, tip_);
   return *starts_;
 }
 

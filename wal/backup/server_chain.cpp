@@ -10,9 +10,10 @@ namespace pgsilo {
 
 // The epochs of what each went on from fall from start to start, so that the tip is not behind one
 // below it.
-ServerChain::Leads ServerChain::leads_to(const ArchivedTip& tip) {
+ServerChain::Leads ServerChain::leads_to(const ArchivedTip& tip, const ArchivedHad& had) {
   const Incarnation& present = control_.incarnations.back();
-  if (short_identity(present.id) == tip.tag) return Leads::to_it;
+  const uint64_t own_tag = short_identity(present.id);
+  if (own_tag == tip.tag || own_tag == had.tag) return Leads::to_it;
   std::set<uint64_t> met;
   std::optional<Begin> next = Begin{present.parent, present.number};
   while (next) {
@@ -20,6 +21,7 @@ ServerChain::Leads ServerChain::leads_to(const ArchivedTip& tip) {
     last_parent_ = next->parent;
     const HistoryPoint parent = next->parent;
     const uint64_t tag = short_identity(parent.incarnation);
+    if (tag == had.tag && parent.durable >= had.epoch) return Leads::to_it;
     if (parent.durable < tip.logged || parent.incarnation == Uuid{}) return Leads::past_it;
     if (tag == tip.tag) return Leads::to_it;
     next = met.insert(tag).second ? begin_of(parent.incarnation) : std::nullopt;

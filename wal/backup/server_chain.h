@@ -30,7 +30,8 @@ class ServerChain {
     past_it,  // or to an earlier state of it
     nowhere,  // it cannot be followed so far
   };
-  Leads leads_to(const ArchivedTip& tip);
+  // Or to `had`, which is no earlier.
+  Leads leads_to(const ArchivedTip& tip, const ArchivedHad& had);
   // Where leads_to() got: a start's number, and what that one went on from.
   uint64_t last_number() const { return last_number_; }
   const HistoryPoint& last_parent() const { return last_parent_; }

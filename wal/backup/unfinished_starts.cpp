@@ -112,7 +112,7 @@ bool UnfinishedStarts::is_there(uint64_t tag, const Begin& begin) {
 }
 
 ArchivedStarts UnfinishedStarts::starts() const {
-  return {files_, archived_, {}, restored_, {}, restored_.durable, {}};
+  return {files_, archived_, {}, restored_, {}, {0, restored_.durable}, {}};
 }
 
 }  // namespace pgsilo
