@@ -101,6 +101,16 @@ class ArchiveTest : public BackupTest {
            logs->find(*disk_, *source, label->control, &why_) && logs->scan(*disk_, &why_) &&
            extend_label(*disk_, *logs, label, &loss, &why_) && is_whole(loss);
   }
+  // What the archive has, as a data directory; the options get its logs.
+  void restore_whole(const std::string& data, WalOptions* used) {
+    BackupLabel label;
+    BackupSource source;
+    SourceLogs logs;
+    ASSERT_TRUE(extend(&label, &source, &logs)) << why_;
+    BackupCopyReport report;
+    ASSERT_TRUE(copy_backup(*disk_, source, label, data, &report, &why_)) << why_;
+    used->log_directories = report.log_directories;
+  }
   bool is_whole(const std::string& loss) {
     if (!loss.empty()) why_ = loss;
     return loss.empty();

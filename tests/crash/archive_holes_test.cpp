@@ -23,18 +23,6 @@ class ArchiveHolesTest : public ReturningLogTest {
     engine.wal().stop();
   }
 
-  // What the archive has, as a data directory; the options get its logs.
-  void restore_whole(const std::string& data, WalOptions* used) {
-    BackupLabel label;
-    BackupSource source;
-    SourceLogs logs;
-    ASSERT_TRUE(extend(&label, &source, &logs)) << why_;
-    BackupCopyReport report;
-    ASSERT_TRUE(copy_backup(*disk_, source, label, data, &report, &why_)) << why_;
-    used->log_directories = report.log_directories;
-    used->workers = static_cast<unsigned>(report.log_directories.size());
-  }
-
   bool archive_of(LoggedEngine& engine, const WalOptions& used, const std::string& data) {
     if (slots(engine).status().empty()) {
       EXPECT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
@@ -71,7 +59,7 @@ TEST_F(ArchiveHolesTest, AreToldOfARestoredServer) {
     begin(160);
     ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
     const Content archived = states_.back().content;
-    WalOptions used;
+    WalOptions used = options(1);
     ASSERT_NO_FATAL_FAILURE(restore_whole("/server", &used));
     ASSERT_NO_FATAL_FAILURE(live_unarchived(used, "/server"));
     used.log_directories = {"another"};
@@ -151,7 +139,7 @@ TEST_F(ArchiveHolesTest, AreNoneBehindAPrunedArchiveOfAQuietServer) {
 TEST_F(ArchiveHolesTest, AreNoneWhereTheLogGoesOn) {
   begin(161);
   ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
-  WalOptions used;
+  WalOptions used = options(1);
   ASSERT_NO_FATAL_FAILURE(restore_whole("/server", &used));
   for (int start = 0; start < 2; ++start) {
     LoggedEngine engine(*disk_, "/server", used);

@@ -32,21 +32,11 @@ class ArchivedDrillTest : public ArchiveEndsTest {
     ASSERT_NO_FATAL_FAILURE(begin_archive(*used));
     if (restored) {
       data_ = "/server";
-      ASSERT_NO_FATAL_FAILURE(restore_to(data_, used));
+      ASSERT_NO_FATAL_FAILURE(restore_whole(data_, used));
     }
     ASSERT_NO_FATAL_FAILURE(start_server(*used));
     ASSERT_NO_FATAL_FAILURE(work(*server_, 10));
     ASSERT_TRUE(archive_of(*server_, *used, data_)) << why_;
-  }
-
-  void restore_to(const std::string& data, WalOptions* used) {
-    BackupLabel label;
-    BackupSource source;
-    SourceLogs logs;
-    ASSERT_TRUE(extend(&label, &source, &logs)) << why_;
-    BackupCopyReport report;
-    ASSERT_TRUE(copy_backup(*disk_, source, label, data, &report, &why_)) << why_;
-    used->log_directories = report.log_directories;
   }
 
   bool archive_of(LoggedEngine& engine, const WalOptions& used, const std::string& data) {
@@ -69,7 +59,7 @@ class ArchivedDrillTest : public ArchiveEndsTest {
   void live_copy(const std::string& data, int starts, bool one_more, std::optional<unsigned> logs,
                  bool makes_checkpoints = false) {
     WalOptions used = options(2);
-    ASSERT_NO_FATAL_FAILURE(restore_to(data, &used));
+    ASSERT_NO_FATAL_FAILURE(restore_whole(data, &used));
     if (one_more) used.log_directories.insert(used.log_directories.begin(), "another");
     used.workers = static_cast<unsigned>(used.log_directories.size());
     const std::vector<State> states = states_;
