@@ -131,6 +131,12 @@ TEST_F(ArchiveHolesTest, AreNoneBehindAPrunedArchiveOfAQuietServer) {
     ASSERT_NO_FATAL_FAILURE(prune("/archive/wal"));
     ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
   }
+  {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
+    engine.wal().stop();
+  }
   ASSERT_NO_FATAL_FAILURE(live(1));
   ASSERT_NO_FATAL_FAILURE(expect_last_state());
 }

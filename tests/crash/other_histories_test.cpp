@@ -136,6 +136,35 @@ class OtherHistoriesTest : public ArchiveEndsTest {
 const char went_on[] = "another history went on from there, with start 2 in ";
 const char others_start[] = "written by another copy of this database";
 
+// A copy's archiver was killed when it had copied one log. The original, which runs on, has no start
+// before its own.
+TEST_F(OtherHistoriesTest, AreKnownInTheFirstStart) {
+  begin(110);
+  LoggedEngine engine(*disk_, "/data", options(1));
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(take_backup(engine, options(1)));
+  ASSERT_TRUE(archive_of(engine, options(1), "/data")) << why_;
+  const std::string notes = join_path("/archive", archive_progress_name);
+  const std::string before = disk_->content(notes);
+  const auto log_before = files_of("/archive/wal");
+  WalOptions copys = options(2);
+  ASSERT_NO_FATAL_FAILURE(restore_whole("/copy", &copys));
+  copys.log_directories.emplace_back("another");
+  {
+    LoggedEngine copy(*disk_, "/copy", copys);
+    ASSERT_TRUE(copy.start()) << copy.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_one(copy, 1));
+    ASSERT_TRUE(archive_of(copy, copys, "/copy")) << why_;
+    copy.wal().stop();
+  }
+  ASSERT_TRUE(disk_->remove(notes).ok());
+  ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, notes, before));
+  ASSERT_NO_FATAL_FAILURE(put_back("/archive/wal", log_before));
+  ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+  EXPECT_FALSE(archive_of(engine, options(1), "/data"));
+  EXPECT_NE(why_.find(others_start), std::string::npos) << why_;
+}
+
 // The archive has lost some of the other history, so that nothing of that could be restored; and
 // the control file forgets with each checkpoint what the server had before.
 TEST_F(OtherHistoriesTest, AreKnownInLaterStarts) {

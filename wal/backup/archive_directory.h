@@ -39,7 +39,7 @@ struct ArchivedTip {
 };
 
 // All that was committed up to there is archived, or lies before the backup that the archive was
-// begun with; in which start that was noted.
+// begun with; in which start that is; 0: not known.
 struct ArchivedHad {
   uint64_t tag = 0;
   Epoch epoch;

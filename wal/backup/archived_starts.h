@@ -25,7 +25,7 @@ class ArchivedStarts {
   // where the server's history left another one, if it is a copy; there nothing was lost. `named`:
   // those that the server's control file knows yet. `had`: what was committed up to there was
   // archived once, or lies before the backup that the archive rests on. `tip`: nothing of any start
-  // behind it was, but of the one in which `had` was noted.
+  // behind it was, but of the one that made `had` durable.
   ArchivedStarts(FileSystem& files, std::vector<FirstBlocks*> archived,
                  std::vector<FirstBlocks*> server, std::optional<HistoryPoint> restored,
                  std::vector<Incarnation> named, const ArchivedHad& had,

@@ -110,7 +110,7 @@ class LogArchive {
   bool find_had(const LogSlot& slot);
   void find_kept(const LogSlot& slot);
   bool is_behind_had(const LogSlot& slot) const;
-  uint64_t present_tag() const;
+  ArchivedHad had_up_to(Epoch epoch) const;
   ArchivedHad noted_had() const;
   bool note_ends();
   bool note(ArchiveProgress progress);

@@ -22,16 +22,19 @@ bool LogArchive::read_notes(const LogSlot& slot) {
     call_failed_ = read == ArchiveProgressRead::unreadable;
     if (call_failed_) return false;
     const bool is_new = read == ArchiveProgressRead::ok && !noted_ && logs_.empty();
-    if (is_new && !note({.ends = {}, .tip = {}, .had = ArchivedHad{present_tag(), had_by(slot)}}))
-      return false;
+    if (is_new && !note({.ends = {}, .tip = {}, .had = had_up_to(had_by(slot))})) return false;
   }
   tip_ = noted_ ? noted_->tip : std::nullopt;
   return true;
 }
 
-// Of the server; 0: that is not known.
-uint64_t LogArchive::present_tag() const {
-  return control_.incarnations.empty() ? 0 : short_identity(control_.incarnations.back().id);
+// In the server's present start, or, while that has made nothing durable, in the one that it went
+// on from: later ones may do so, too.
+ArchivedHad LogArchive::had_up_to(Epoch epoch) const {
+  if (control_.incarnations.empty()) return {0, epoch};
+  const Incarnation& present = control_.incarnations.back();
+  const bool is_own = epoch >= present.first_epoch;
+  return {short_identity(is_own ? present.id : present.parent.incarnation), epoch};
 }
 
 ArchivedHad LogArchive::noted_had() const {
@@ -64,7 +67,7 @@ bool LogArchive::note_ends() {
                              .incarnation_tag = log->first.incarnation_tag,
                              .next_number = log->next_number});
   }
-  if (has_all_ && durable_.value() != 0) progress.had = {present_tag(), durable_};
+  if (has_all_ && durable_.value() != 0) progress.had = had_up_to(durable_);
   return note(std::move(progress));
 }
 

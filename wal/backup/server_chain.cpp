@@ -21,9 +21,8 @@ ServerChain::Leads ServerChain::leads_to(const ArchivedTip& tip, const ArchivedH
     last_parent_ = next->parent;
     const HistoryPoint parent = next->parent;
     const uint64_t tag = short_identity(parent.incarnation);
-    if (tag == had.tag && parent.durable >= had.epoch) return Leads::to_it;
     if (parent.durable < tip.logged || parent.incarnation == Uuid{}) return Leads::past_it;
-    if (tag == tip.tag) return Leads::to_it;
+    if (tag == tip.tag || (tag == had.tag && parent.durable >= had.epoch)) return Leads::to_it;
     next = met.insert(tag).second ? begin_of(parent.incarnation) : std::nullopt;
   }
   return Leads::nowhere;
