@@ -102,6 +102,37 @@ TEST_F(ArchiveHolesTest, AreToldBelowARestoredState) {
   }
 }
 
+// And one log of two is out before the archive has come to it.
+TEST_F(ArchiveHolesTest, AreToldBelowARestoredStateOfTwoLogs) {
+  begin(168);
+  {
+    LoggedEngine engine(*disk_, "/data", with(3));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    ASSERT_NO_FATAL_FAILURE(take_backup(engine, with(3)));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(3)));
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    ASSERT_NO_FATAL_FAILURE(copy_to(engine, with(3), "/ahead"));
+    engine.wal().stop();
+  }
+  BackupLabel label;
+  ASSERT_EQ(read_label_file(*disk_, "/ahead", &label, &why_), LabelRead::ok);
+  BackupCopyReport report;
+  BackupSource source = source_of_backup("/ahead", label);
+  ASSERT_TRUE(copy_backup(*disk_, source, label, "/server", &report, &why_)) << why_;
+  WalOptions used = options(2);
+  used.log_directories = report.log_directories;
+  {
+    LoggedEngine engine(*disk_, "/server", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  used.log_directories.pop_back();
+  used.workers = 1;
+  ASSERT_NO_FATAL_FAILURE(expect_told(used, "/server", " of the server ", /*is_idle=*/true));
+}
+
 // A slot that is made anew in the midst of a start begins in the midst of its log.
 TEST_F(ArchiveHolesTest, AreToldBeforeALogsFirstSegment) {
   begin(166);
@@ -120,25 +151,30 @@ TEST_F(ArchiveHolesTest, AreToldBeforeALogsFirstSegment) {
 // Where nothing was logged but what backups write, the starts before the newest backup may be
 // taken out.
 TEST_F(ArchiveHolesTest, AreNoneBehindAPrunedArchiveOfAQuietServer) {
-  begin(167);
-  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
-  for (int start = 0; start < 3; ++start) {
-    LoggedEngine engine(*disk_, "/data", with(1));
-    ASSERT_TRUE(engine.start()) << engine.why();
-    ASSERT_NO_FATAL_FAILURE(cover_all(engine));
-    ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, with(1)));
-    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1))) << start;
-    ASSERT_NO_FATAL_FAILURE(prune("/archive/wal"));
-    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  for (bool logs_then : {false, true}) {
+    begin(167);
+    ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+    for (int start = 0; start < 3; ++start) {
+      LoggedEngine engine(*disk_, "/data", with(1));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+      ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, with(1)));
+      ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1))) << start;
+      ASSERT_NO_FATAL_FAILURE(prune("/archive/wal"));
+      if (logs_then && start == 2) {
+        ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+      }
+      ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+    }
+    {
+      LoggedEngine engine(*disk_, "/data", with(1));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
+      engine.wal().stop();
+    }
+    ASSERT_NO_FATAL_FAILURE(live(1));
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
   }
-  {
-    LoggedEngine engine(*disk_, "/data", with(1));
-    ASSERT_TRUE(engine.start()) << engine.why();
-    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
-    engine.wal().stop();
-  }
-  ASSERT_NO_FATAL_FAILURE(live(1));
-  ASSERT_NO_FATAL_FAILURE(expect_last_state());
 }
 
 // Nothing is lost where its log is there yet.

@@ -136,8 +136,8 @@ class OtherHistoriesTest : public ArchiveEndsTest {
 const char went_on[] = "another history went on from there, with start 2 in ";
 const char others_start[] = "written by another copy of this database";
 
-// A copy's archiver was killed when it had copied one log. The original, which runs on, has no start
-// before its own.
+// A copy's archiver was killed when it had copied one log. The original, which runs on, has no
+// start before its own.
 TEST_F(OtherHistoriesTest, AreKnownInTheFirstStart) {
   begin(110);
   LoggedEngine engine(*disk_, "/data", options(1));

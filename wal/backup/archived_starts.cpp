@@ -35,7 +35,8 @@ std::optional<Epoch> ArchivedStarts::counted(const BlockHeader& block, const Log
   std::optional<LogBegin> own = begin_of(block.incarnation_tag);
   LogBegin last = later;
   for (;;) {
-    if (restored_ && last.parent == *restored_) return std::nullopt;
+    if (restored_ && last.parent == *restored_ && restored_->durable <= had_.epoch)
+      return std::nullopt;
     if (short_identity(last.parent.incarnation) == block.incarnation_tag)
       return last.parent.durable;
     // They went on from the same state, so nothing came between.
@@ -46,10 +47,11 @@ std::optional<Epoch> ArchivedStarts::counted(const BlockHeader& block, const Log
   }
 }
 
-// What a server was restored to may be ahead of the archive.
+// What a server was restored to may be ahead of the archive. What the start rests on of which
+// something was had was looked at then.
 bool ArchivedStarts::rests_on_what_was_had(const LogBegin& start) const {
   const HistoryPoint& parent = start.parent;
-  if (parent.incarnation == Uuid{}) return true;
+  if (parent.incarnation == Uuid{} || short_identity(start.incarnation) == had_.tag) return true;
   if (restored_ && parent == *restored_ && parent.durable <= had_.epoch) return true;
   const bool is_behind_tip = tip_ && start.first_epoch > tip_->logged;
   const uint64_t tag = short_identity(parent.incarnation);
