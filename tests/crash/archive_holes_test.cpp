@@ -177,6 +177,23 @@ TEST_F(ArchiveHolesTest, AreNoneBehindAPrunedArchiveOfAQuietServer) {
   }
 }
 
+// The first attempt came to nothing; what was had is in a backup that is newer.
+TEST_F(ArchiveHolesTest, AreNoneBeforeTheFirstSegment) {
+  begin(169);
+  LoggedEngine engine(*disk_, "/data", with(1));
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_TRUE(make_directory(*disk_, "/archive").ok());
+  ASSERT_TRUE(write_archive_progress(*disk_, "/archive",
+                                     {.ends = {}, .tip = {}, .had = ArchivedHad{0, Epoch(1)}})
+                  .ok());
+  for (uint64_t live = live_segments(engine); live_segments(engine) < live + 2;)
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+  ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+  ASSERT_NO_FATAL_FAILURE(take_backup(engine, with(1)));
+  ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
+  ASSERT_NO_FATAL_FAILURE(expect_last_state());
+}
+
 // Nothing is lost where its log is there yet.
 TEST_F(ArchiveHolesTest, AreNoneWhereTheLogGoesOn) {
   begin(161);

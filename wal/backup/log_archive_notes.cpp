@@ -14,16 +14,18 @@ Epoch had_by(const LogSlot& slot) { return Epoch(std::max<uint64_t>(slot.restart
 }  // namespace
 
 // Without notes, or if they are damaged, it is not known what was archived for good. A new archive
-// has some from the beginning. Those of one whose logs have gone, or lie where nothing is mounted,
-// stay.
+// has some from the beginning, which say nothing until it has a segment. Those of one whose logs
+// have gone, or lie where nothing is mounted, stay.
 bool LogArchive::read_notes(const LogSlot& slot) {
-  if (!noted_) {
-    const ArchiveProgressRead read = read_archive_progress(files_, directory_, &noted_, &why_);
-    call_failed_ = read == ArchiveProgressRead::unreadable;
-    if (call_failed_) return false;
-    const bool is_new = read == ArchiveProgressRead::ok && !noted_ && logs_.empty();
-    if (is_new && !note({.ends = {}, .tip = {}, .had = had_up_to(had_by(slot))})) return false;
-  }
+  ArchiveProgressRead read = ArchiveProgressRead::ok;
+  if (!noted_) read = read_archive_progress(files_, directory_, &noted_, &why_);
+  call_failed_ = read == ArchiveProgressRead::unreadable;
+  if (call_failed_) return false;
+  const bool says_nothing =
+      noted_ ? noted_->ends.empty() && !noted_->tip : read == ArchiveProgressRead::ok;
+  const bool is_new =
+      says_nothing && std::ranges::all_of(logs_, [](const auto& log) { return log->segment == 0; });
+  if (is_new && !note({.ends = {}, .tip = {}, .had = had_up_to(had_by(slot))})) return false;
   tip_ = noted_ ? noted_->tip : std::nullopt;
   return true;
 }
