@@ -107,7 +107,7 @@ class LogArchive {
   bool find_end(Log& log);
   bool find_end_in(Log& log, uint64_t segment);
   bool read_notes(const LogSlot& slot);
-  bool find_had(const LogSlot& slot);
+  bool look_at_slot(const LogSlot& slot);
   void find_kept(const LogSlot& slot);
   bool is_behind_had(const LogSlot& slot) const;
   ArchivedHad had_up_to(Epoch epoch) const;

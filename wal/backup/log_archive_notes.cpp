@@ -50,7 +50,7 @@ bool LogArchive::is_behind_had(const LogSlot& slot) const {
 
 // A slot that was made anew tells what lies before it, not what the archive has. What was committed
 // behind the state that a server was restored to no turn of the lost one had.
-bool LogArchive::find_had(const LogSlot& slot) {
+bool LogArchive::look_at_slot(const LogSlot& slot) {
   if (!read_notes(slot)) return false;
   find_kept(slot);
   had_ = noted_ && noted_->had ? noted_->had->epoch : had_by(slot);
