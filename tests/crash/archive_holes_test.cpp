@@ -177,6 +177,20 @@ TEST_F(ArchiveHolesTest, AreNoneBehindAPrunedArchiveOfAQuietServer) {
   }
 }
 
+// The archive is begun starts after its slot.
+TEST_F(ArchiveHolesTest, AreToldOfAnArchiveThatIsBegunLate) {
+  begin(170);
+  {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    ASSERT_NO_FATAL_FAILURE(take_backup(engine, with(1)));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  for (unsigned logs : {2, 4}) ASSERT_NO_FATAL_FAILURE(live_unarchived(with(logs)));
+  ASSERT_NO_FATAL_FAILURE(expect_told(with(4), "/data", unarchived, /*is_idle=*/true));
+}
+
 // The first attempt came to nothing; what was had is in a backup that is newer.
 TEST_F(ArchiveHolesTest, AreNoneBeforeTheFirstSegment) {
   begin(169);

@@ -25,7 +25,7 @@ bool LogArchive::read_notes(const LogSlot& slot) {
       noted_ ? noted_->ends.empty() && !noted_->tip : read == ArchiveProgressRead::ok;
   const bool is_new =
       says_nothing && std::ranges::all_of(logs_, [](const auto& log) { return log->segment == 0; });
-  if (is_new && !note({.ends = {}, .tip = {}, .had = had_up_to(had_by(slot))})) return false;
+  if (is_new && !note({.ends = {}, .tip = {}, .had = ArchivedHad{0, had_by(slot)}})) return false;
   tip_ = noted_ ? noted_->tip : std::nullopt;
   return true;
 }
