@@ -27,12 +27,10 @@ class ArchiveCostTest : public ReturningLogTest {
     return calls_to_archive(engine, used);
   }
 
-  void live_once(const WalOptions& used, bool is_idle = false) {
+  void live_once(const WalOptions& used) {
     LoggedEngine engine(*disk_, "/data", used);
     ASSERT_TRUE(engine.start()) << engine.why();
-    if (!is_idle) {
-      ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
-    }
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
     disk_->cut_power();
     disk_->restart();
   }

@@ -23,6 +23,16 @@ class ArchiveHolesTest : public ReturningLogTest {
     engine.wal().stop();
   }
 
+  // What a base has, as a data directory; the options get its logs.
+  void restore_base(const std::string& base, const std::string& data, WalOptions* used) {
+    BackupLabel label;
+    ASSERT_EQ(read_label_file(*disk_, base, &label, &why_), LabelRead::ok);
+    BackupCopyReport report;
+    BackupSource source = source_of_backup(base, label);
+    ASSERT_TRUE(copy_backup(*disk_, source, label, data, &report, &why_)) << why_;
+    used->log_directories = report.log_directories;
+  }
+
   bool archive_of(LoggedEngine& engine, const WalOptions& used, const std::string& data) {
     if (slots(engine).status().empty()) {
       EXPECT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
@@ -88,13 +98,8 @@ TEST_F(ArchiveHolesTest, AreToldBelowARestoredState) {
       engine.wal().stop();
     }
     const std::string base = one_more ? "/ahead1" : "/ahead0";
-    BackupLabel label;
-    ASSERT_EQ(read_label_file(*disk_, base, &label, &why_), LabelRead::ok);
-    BackupCopyReport report;
-    BackupSource source = source_of_backup(base, label);
-    ASSERT_TRUE(copy_backup(*disk_, source, label, "/server", &report, &why_)) << why_;
     WalOptions used = options(1);
-    used.log_directories = report.log_directories;
+    ASSERT_NO_FATAL_FAILURE(restore_base(base, "/server", &used));
     ASSERT_NO_FATAL_FAILURE(live_unarchived(used, "/server"));
     if (one_more) used.log_directories = {"another"};
     ASSERT_NO_FATAL_FAILURE(expect_told(
@@ -115,13 +120,8 @@ TEST_F(ArchiveHolesTest, AreToldBelowARestoredStateOfTwoLogs) {
     ASSERT_NO_FATAL_FAILURE(copy_to(engine, with(3), "/ahead"));
     engine.wal().stop();
   }
-  BackupLabel label;
-  ASSERT_EQ(read_label_file(*disk_, "/ahead", &label, &why_), LabelRead::ok);
-  BackupCopyReport report;
-  BackupSource source = source_of_backup("/ahead", label);
-  ASSERT_TRUE(copy_backup(*disk_, source, label, "/server", &report, &why_)) << why_;
   WalOptions used = options(2);
-  used.log_directories = report.log_directories;
+  ASSERT_NO_FATAL_FAILURE(restore_base("/ahead", "/server", &used));
   {
     LoggedEngine engine(*disk_, "/server", used);
     ASSERT_TRUE(engine.start()) << engine.why();

@@ -10,25 +10,17 @@ bool same_incarnation(const BlockHeader& one, const BlockHeader& other) {
 
 // What has begun since the server's logs were looked at is found by looking once more.
 bool ArchivedStarts::may_be_in_server(uint64_t tag) {
-  auto has = [&](const FirstBlocks* log) { return log->start(tag) != nullptr; };
   if (!know_all(server_, &failure_)) return false;
-  if (std::ranges::any_of(server_, has)) return true;
+  if (start_in(server_, tag) != nullptr) return true;
   bool read = std::ranges::all_of(server_, [&](auto* log) { return log->look(&failure_); });
-  return read && std::ranges::any_of(server_, has);
+  return read && start_in(server_, tag) != nullptr;
 }
 
 std::optional<LogBegin> ArchivedStarts::begin_of(uint64_t tag) {
   if (!know_all(archived_, &failure_)) return std::nullopt;
-  for (const FirstBlocks* log : archived_) {
-    const FirstBlocks::Start* start = log->start(tag);
-    if (start != nullptr && start->begin) return start->begin;
-  }
-  if (!may_be_in_server(tag)) return std::nullopt;
-  for (const FirstBlocks* log : server_) {
-    const FirstBlocks::Start* start = log->start(tag);
-    if (start != nullptr && start->begin) return start->begin;
-  }
-  return std::nullopt;
+  const FirstBlocks::Start* start = begun_in(archived_, tag);
+  if (start == nullptr && may_be_in_server(tag)) start = begun_in(server_, tag);
+  return start != nullptr ? start->begin : std::nullopt;
 }
 
 std::optional<Epoch> ArchivedStarts::counted(const BlockHeader& block, const LogBegin& later) {
@@ -96,8 +88,7 @@ uint64_t ArchivedStarts::heir_of(uint64_t tag, const LogBegin& later) {
 bool ArchivedStarts::is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends) {
   auto keeps = [&](const FirstBlocks* log) { return log->keeps(tag); };
   if (may_be_in_server(tag) && std::ranges::any_of(server_, keeps)) return true;
-  auto has = [&](const FirstBlocks* log) { return log->start(tag) != nullptr; };
-  if (std::ranges::none_of(archived_, has)) return false;
+  if (start_in(archived_, tag) == nullptr) return false;
   BlockHeader block;
   block.incarnation_tag = tag;
   return holds(block, epoch, ends);
@@ -106,13 +97,9 @@ bool ArchivedStarts::is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends
 // By any of its segments. None: there is none, or one could not be read.
 std::optional<uint64_t> ArchivedStarts::number_of(uint64_t tag) {
   if (!know_all(archived_, &failure_)) return std::nullopt;
-  const auto* logs = &archived_;
-  auto has = [&](const FirstBlocks* log) { return log->start(tag) != nullptr; };
-  if (std::ranges::none_of(archived_, has)) {
-    if (!may_be_in_server(tag)) return std::nullopt;
-    logs = &server_;
-  }
-  return (*std::ranges::find_if(*logs, has))->start(tag)->number;
+  const FirstBlocks::Start* start = start_in(archived_, tag);
+  if (start == nullptr && may_be_in_server(tag)) start = start_in(server_, tag);
+  return start != nullptr ? std::optional(start->number) : std::nullopt;
 }
 
 bool ArchivedStarts::scan(const FirstBlocks& log, uint64_t segment, SegmentScan* scan) {

@@ -86,4 +86,19 @@ bool know_all(const std::vector<FirstBlocks*>& logs, ReadFailure* failure) {
   return std::ranges::all_of(logs, [&](FirstBlocks* log) { return log->know(failure); });
 }
 
+const FirstBlocks::Start* start_in(const std::vector<FirstBlocks*>& logs, uint64_t tag) {
+  for (const FirstBlocks* log : logs) {
+    if (const FirstBlocks::Start* start = log->start(tag)) return start;
+  }
+  return nullptr;
+}
+
+const FirstBlocks::Start* begun_in(const std::vector<FirstBlocks*>& logs, uint64_t tag) {
+  for (const FirstBlocks* log : logs) {
+    const FirstBlocks::Start* start = log->start(tag);
+    if (start != nullptr && start->begin) return start;
+  }
+  return nullptr;
+}
+
 }  // namespace pgsilo

@@ -83,5 +83,8 @@ class FirstBlocks {
 
 // All of several logs. False: `failure`.
 bool know_all(const std::vector<FirstBlocks*>& logs, ReadFailure* failure);
+// What the first of them has of a start that has anything, or its begin block. Null: none has.
+const FirstBlocks::Start* start_in(const std::vector<FirstBlocks*>& logs, uint64_t tag);
+const FirstBlocks::Start* begun_in(const std::vector<FirstBlocks*>& logs, uint64_t tag);
 
 }  // namespace pgsilo

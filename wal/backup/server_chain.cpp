@@ -74,10 +74,8 @@ std::optional<ServerChain::Begin> ServerChain::begin_of(const Uuid& start) {
   if (named != control_.incarnations.end()) return Begin{named->parent, named->number};
   for (const auto* logs : {&server_, &archived_}) {
     if (!know_all(*logs, &failure_)) return std::nullopt;
-    for (const FirstBlocks* log : *logs) {
-      const FirstBlocks::Start* found = log->start(short_identity(start));
-      if (found != nullptr && found->begin) return Begin{found->begin->parent, found->number};
-    }
+    if (const FirstBlocks::Start* found = begun_in(*logs, short_identity(start)))
+      return Begin{found->begin->parent, found->number};
   }
   return std::nullopt;
 }
