@@ -12,6 +12,8 @@ class ArchivedDrillTest : public ArchiveEndsTest {
     uint64_t turns = 0;
     int starts = 0;
   };
+  // What a copy does that logs no records.
+  enum class Makes { nothing, checkpoints, backup };
 
   void start_server(const WalOptions& used) {
     server_.emplace(*disk_, data_, used);
@@ -57,10 +59,14 @@ class ArchivedDrillTest : public ArchiveEndsTest {
 
   // Starts of a copy, each archived, of which the last one logs to one of its logs, or none does.
   void live_copy(const std::string& data, int starts, bool one_more, std::optional<unsigned> logs,
-                 bool makes_checkpoints = false) {
+                 Makes makes = Makes::nothing) {
     WalOptions used = options(2);
     ASSERT_NO_FATAL_FAILURE(restore_whole(data, &used));
     if (one_more) used.log_directories.insert(used.log_directories.begin(), "another");
+    ASSERT_NO_FATAL_FAILURE(run_copy(data, used, starts, logs, makes));
+  }
+  void run_copy(const std::string& data, WalOptions used, int starts, std::optional<unsigned> logs,
+                Makes makes) {
     used.workers = static_cast<unsigned>(used.log_directories.size());
     const std::vector<State> states = states_;
     for (int start = 1; start <= starts; ++start) {
@@ -69,8 +75,12 @@ class ArchivedDrillTest : public ArchiveEndsTest {
       if (logs && start == starts) {
         ASSERT_NO_FATAL_FAILURE(log_to_one(engine, *logs));
       }
-      if (makes_checkpoints) {
+      if (makes == Makes::checkpoints) {
         ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+      }
+      if (makes == Makes::backup) {
+        Backup backup(engine.wal().checkpointer(), "test");
+        ASSERT_NO_FATAL_FAILURE(stop(engine, backup));
       }
       ASSERT_TRUE(archive_of(engine, used, data)) << why_;
       engine.wal().stop();
@@ -152,12 +162,53 @@ TEST_F(ArchivedDrillTest, LeavesItBehindCheckpoints) {
                      std::to_string(goes.turns) + " " + std::to_string(goes.starts));
         WalOptions used = options(2);
         ASSERT_NO_FATAL_FAILURE(begin_server(++seed, restored, &used));
-        ASSERT_NO_FATAL_FAILURE(live_copy("/drill", starts, /*one_more=*/true, std::nullopt,
-                                          /*makes_checkpoints=*/true));
+        ASSERT_NO_FATAL_FAILURE(
+            live_copy("/drill", starts, /*one_more=*/true, std::nullopt, Makes::checkpoints));
         ASSERT_NO_FATAL_FAILURE(go_on(goes, used));
         ASSERT_NO_FATAL_FAILURE(expect_goes_on(used));
       }
     }
+  }
+}
+
+// A backup ends with a batch without records, so that its end is in the log.
+TEST_F(ArchivedDrillTest, LeavesItBehindBackups) {
+  uint64_t seed = 480;
+  for (bool restored : {false, true}) {
+    for (bool one_more : {false, true}) {
+      for (int starts : {1, 2}) {
+        for (const Goes& goes : {Goes{0, 0}, Goes{3, 0}, Goes{0, 1}, Goes{3, 2}}) {
+          SCOPED_TRACE(std::to_string(restored) + std::to_string(one_more) +
+                       std::to_string(starts) + " " + std::to_string(goes.turns) + " " +
+                       std::to_string(goes.starts));
+          WalOptions used = options(2);
+          ASSERT_NO_FATAL_FAILURE(begin_server(++seed, restored, &used));
+          ASSERT_NO_FATAL_FAILURE(
+              live_copy("/drill", starts, one_more, std::nullopt, Makes::backup));
+          ASSERT_NO_FATAL_FAILURE(go_on(goes, used));
+          ASSERT_NO_FATAL_FAILURE(expect_goes_on(used));
+        }
+      }
+    }
+  }
+}
+
+// Of a copy by hand in a log of its own.
+TEST_F(ArchivedDrillTest, LeavesItFromALogOfItsOwn) {
+  for (Makes makes : {Makes::nothing, Makes::checkpoints, Makes::backup}) {
+    SCOPED_TRACE(static_cast<int>(makes));
+    WalOptions used = options(2);
+    ASSERT_NO_FATAL_FAILURE(begin_server(496, /*restored=*/false, &used));
+    stop_with_nothing_to_replay(*server_);
+    server_.reset();
+    for (const auto& [path, content] : files_of("/data"))
+      ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, "/drill" + path.substr(5), content));
+    WalOptions copys = options(1);
+    copys.log_directories = {"own"};
+    ASSERT_NO_FATAL_FAILURE(run_copy("/drill", copys, 2, std::nullopt, makes));
+    ASSERT_NO_FATAL_FAILURE(start_server(used));
+    ASSERT_NO_FATAL_FAILURE(work(*server_, 3));
+    ASSERT_NO_FATAL_FAILURE(expect_goes_on(used));
   }
 }
 

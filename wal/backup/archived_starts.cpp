@@ -145,22 +145,26 @@ void ArchivedStarts::note_beginless(const FirstBlocks& log) {
   }
 }
 
-// Its last segment tells: where that begins with its begin block there is none before. One whose
-// first block is damaged may be its last, too.
+// Its last segment tells, but for batches without records: where that begins with its begin block
+// there is none before. One whose first block is damaged may be its last, too.
 void ArchivedStarts::add_extent(const FirstBlocks& log, uint64_t tag, Extent* extent) {
+  bool any = false;
   for (const auto& [number, whose] : log.segments()) {
     if (whose && whose != tag) continue;
     SegmentScan segment;
     if (!scan(log, number, &segment)) return;
-    bool any = false;
+    bool begins = false;
     for (const BlockRun& run : segment.runs) {
       if (run.incarnation_tag != tag) continue;
       any = true;
+      begins |= run.first_number == 0;
       extent->has_data |= !run.only_begins;
+      extent->has_records |= run.has_records;
       extent->recorded = std::max(extent->recorded, run.recorded);
     }
-    if (any) return;
+    if (begins || extent->has_records) return;
   }
+  extent->has_records |= any;
 }
 
 ArchivedStarts::Extent ArchivedStarts::extent(uint64_t tag) {

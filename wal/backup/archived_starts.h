@@ -54,8 +54,9 @@ class ArchivedStarts {
   uint64_t heir_of(uint64_t tag, const LogBegin& later);
   // What the archive has of a start, in all of its logs.
   struct Extent {
-    bool has_data = false;  // more than begin blocks
-    Epoch recorded;         // as durable, by any block
+    bool has_data = false;     // more than begin blocks
+    bool has_records = false;  // in what is there, or may have had some before that
+    Epoch recorded;            // as durable, by any block
   };
   Extent extent(uint64_t tag);
   // What its begin block says, in the archive or in the server.

@@ -130,6 +130,7 @@ class LogArchive {
   bool judge_beginless(const Log& log, UnfinishedStarts& starts);
   bool holds_others(const LogDirectory* archived, uint64_t start);
   bool leave_strays(const std::optional<std::vector<ArchivedEnd>>& ends);
+  bool take_back_had(const std::set<uint64_t>& strays);
   bool find_strays(std::set<uint64_t>* strays);
   bool is_own(uint64_t tag) const;
   bool are_empty(const std::set<uint64_t>& strays,

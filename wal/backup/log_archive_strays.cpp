@@ -1,6 +1,6 @@
 // A copy of the server that was archived by mistake and had logged nothing, to try a restore, say:
-// what the archive has of it, begin blocks, lies in the place of what the server goes on to log
-// (docs/backup.md, the archive).
+// what the archive has of it, begin blocks and batches without records, lies in the place of what
+// the server goes on to log, or no restore gets past it (docs/backup.md, the archive).
 #include <algorithm>
 
 #include "wal/backup/archived_starts.h"
@@ -20,6 +20,7 @@ bool LogArchive::leave_strays(const std::optional<std::vector<ArchivedEnd>>& end
     any |= is_stray && is_in_the_way(*log);
     if (call_failed_) return false;
   }
+  if (any && !take_back_had(strays)) return false;
   for (const auto& log : logs_) {
     while (any && log->offset != 0 && strays.contains(log->first.incarnation_tag)) {
       to_leave_.push_back({log.get(), log->segment, log->first});
@@ -27,6 +28,20 @@ bool LogArchive::leave_strays(const std::optional<std::vector<ArchivedEnd>>& end
     }
   }
   return true;
+}
+
+// What the copy had the server had up to where it was left.
+bool LogArchive::take_back_had(const std::set<uint64_t>& strays) {
+  if (!noted_ || !noted_->had) return true;
+  ArchiveProgress progress = *noted_;
+  for (std::optional<LogBegin> begin; strays.contains(progress.had->tag);) {
+    begin = starts().begin_of(progress.had->tag);
+    if (!begin) return fail_to_read(starts().failure());
+    progress.had = {short_identity(begin->parent.incarnation), begin->parent.durable};
+  }
+  had_ = std::min(had_, progress.had->epoch);
+  starts_.reset();
+  return note(std::move(progress));
 }
 
 // Starts behind the newest one of which something counts that the server does not know for its own.
@@ -55,19 +70,23 @@ bool LogArchive::is_own(uint64_t tag) const {
          std::ranges::any_of(source_blocks_, has_it);
 }
 
-// No state was logged in them, none that was archived once and is gone either; they went on from
-// the server's history, and that did not go on from them.
+// Nothing was logged in them, nor in what was archived once and is gone; they went on from the
+// server's history, and that did not go on from them.
 bool LogArchive::are_empty(const std::set<uint64_t>& strays,
                            const std::optional<std::vector<ArchivedEnd>>& ends) {
   auto had_more = [&](const ArchivedEnd& end) {
-    return end.next_number > 1 && strays.contains(end.incarnation_tag);
+    auto reaches_it = [&](const auto& log) {
+      return log->directory.log() == end.log && reaches(*log, end);
+    };
+    return end.next_number > 1 && strays.contains(end.incarnation_tag) &&
+           std::ranges::none_of(logs_, reaches_it);
   };
   if (!ends || std::ranges::any_of(*ends, had_more)) return false;
   ArchivedStarts& known = starts();
   bool are = true;
   for (uint64_t tag : strays) {
     const std::optional<LogBegin> begin = known.begin_of(tag);
-    are &= begin && !known.extent(tag).has_data && goes_on_from_own(*begin, strays);
+    are &= begin && !known.extent(tag).has_records && goes_on_from_own(*begin, strays);
   }
   if (known.failure().happened()) return fail_to_read(known.failure());
   auto rests_on_one = [&](const Incarnation& start) {
@@ -97,10 +116,14 @@ bool LogArchive::rests_on_any(const std::vector<FirstBlocks*>& logs,
 }
 
 // Where the server has begun, or will begin, what is no start that a lone begin block gives way to.
+// In a log that it has not, who restores minds what is more.
 bool LogArchive::is_in_the_way(const Log& log) {
   auto source = std::ranges::find_if(
       source_, [&](const auto& each) { return each->log() == log.directory.log(); });
-  if (source == source_.end()) return false;
+  if (source == source_.end()) {
+    const bool has_more = starts().extent(log.first.incarnation_tag).has_data;
+    return starts().failure().happened() ? fail_to_read(starts().failure()) : has_more;
+  }
   std::optional<BlockHeader> first;
   std::optional<LogBegin> begin;
   if (!read_first(**source, log.segment, &first, &begin)) return false;

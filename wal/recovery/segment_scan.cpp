@@ -40,6 +40,7 @@ void add_begin(BlockRun& run, const BlockView& block) {
 void add_block(BlockRun& run, const BlockView& block) {
   bool begins = block.header.kind == BlockKind::begin;
   run.only_begins = begins && run.end == 0;
+  run.has_records |= !begins && block.payload_bytes != 0;
   // An incarnation's first block has no records.
   if (run.splits.empty() && !begins) run.splits.push_back(block.offset);
   if (!begins && block.offset - run.splits.back() >= split_bytes)

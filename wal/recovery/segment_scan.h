@@ -27,6 +27,7 @@ struct BlockRun {
   uint64_t incarnation = 0;
   uint64_t incarnation_tag = 0;
   bool only_begins = false;  // consists of an incarnation's first block, which holds no records
+  bool has_records = false;  // batches may be without; of blocks that were scanned
   uint64_t begin = 0;        // offsets in the segment
   uint64_t end = 0;
   uint64_t first_number = 0;
