@@ -224,7 +224,8 @@ void Wal::State::build_loggers() {
                                                *units[worker % units.size()].segments));
     all.push_back(logs.back().get());
   }
-  commit = std::make_unique<GroupCommit>(*durable, all, static_cast<unsigned>(units.size()));
+  commit = std::make_unique<GroupCommit>(*durable, all, static_cast<unsigned>(units.size()),
+                                         control.incarnations.back().parent.durable);
   std::vector<Logger*> loggers;
   for (unsigned i = 0; i < units.size(); ++i) {
     std::vector<WorkerLog*> own;
@@ -339,7 +340,6 @@ bool Wal::start(EpochManager& epochs, DurableEpoch& durable, std::string* why) {
   if (state.analysis.close_first && !state.save_control(why)) return false;
   if (!state.prepare_stores(why)) return false;
   state.control.incarnations.push_back(state.next_incarnation());
-  state.went_on_from = state.control.incarnations.back().parent.durable;
   state.control.last_incarnation = state.control.incarnations.back().number;
   add_own_start(state.control, {.id = state.control.incarnations.back().id});
   state.begun_us = std::max(state.analysis.newest_time_us, known_unix_time_us());
@@ -420,8 +420,7 @@ WalStatus Wal::status() const {
   WalStatus status;
   status.current_epoch = state_->epochs->current();
   status.durable_epoch = state_->durable->get();
-  const Epoch recorded = state_->commit->recorded();
-  status.recorded_epoch = recorded < state_->first_epoch ? state_->went_on_from : recorded;
+  status.recorded_epoch = state_->commit->recorded();
   for (const LogUnit& unit : state_->units) {
     LogStatus log = unit.logger->status();
     log.prepared_segments = unit.segments->ready();

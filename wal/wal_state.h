@@ -65,7 +65,6 @@ struct Wal::State {
   std::vector<LostBlock> lost_blocks;
   LogAnalysis analysis;
   uint64_t replayed_entries = 0;
-  Epoch went_on_from;  // what the start before had made durable
   Epoch first_epoch;
   uint64_t begun_us = 0;  // when this incarnation began, since 1970
   RelationDirectory* relations = nullptr;

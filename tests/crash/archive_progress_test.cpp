@@ -240,5 +240,91 @@ TEST_F(ArchiveProgressTest, AnArchiverThatEndsAnywhereLeavesNoLoss) {
   }
 }
 
+// A block that cannot be read is no end of the log: nothing behind it is there.
+TEST_F(ArchiveProgressTest, ADamagedBlockOfTheServersIsNoEnd) {
+  for (unsigned logs : {1U, 2U}) {
+    WalOptions used = options(logs);
+    begin(230 + logs);
+    LoggedEngine engine(*disk_, "/data", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(take_backup(engine, used));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+    const End end = end_of(join_path("/data", used.log_directories[0]));
+    damage(end.path, end.last + 20);
+    const auto before = disk_->content("/archive/archive.progress");
+    const Epoch kept = slots(engine).status().front().slot.restart;
+    for (int turn = 0; turn < 2; ++turn) {
+      LogArchive archiver(*disk_, "/archive");
+      ASSERT_TRUE(archiver.open(&why_)) << why_;
+      EXPECT_FALSE(archive(engine, used, archiver));
+      EXPECT_NE(why_.find(end.path.substr(end.path.rfind('/'))), std::string::npos) << why_;
+      EXPECT_NE(why_.find("at offset " + std::to_string(end.last)), std::string::npos) << why_;
+      ASSERT_NO_FATAL_FAILURE(log_to_one(engine, logs - 1));
+    }
+    EXPECT_EQ(disk_->content("/archive/archive.progress"), before);
+    EXPECT_EQ(slots(engine).status().front().slot.restart, kept);
+    damage(end.path, end.last + 20);
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+    ASSERT_NO_FATAL_FAILURE(expect_whole(used));
+  }
+}
+
+// The server runs elsewhere, where its directory was copied to, and tells epochs from there.
+TEST_F(ArchiveProgressTest, ADirectoryThatWasLeftHasNotWhatIsTold) {
+  for (bool is_same_start : {false, true}) {
+    WalOptions used = options(1);
+    ASSERT_NO_FATAL_FAILURE(archive_two_starts(235, used));
+    for (const auto& [path, content] : files_of("/data"))
+      ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, "/moved" + path.substr(5), content));
+    LoggedEngine engine(*disk_, "/moved", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    if (is_same_start) {
+      for (const auto& [path, content] : files_of("/moved"))
+        ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, "/data" + path.substr(6), content));
+    }
+    LogArchive archiver(*disk_, "/archive");
+    ASSERT_TRUE(archiver.open(&why_)) << why_;
+    // It has logged nothing yet.
+    ASSERT_TRUE(archive(engine, used, archiver)) << why_;
+    const Content archived = states_.back().content;
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+    EXPECT_FALSE(archive(engine, used, archiver));
+    EXPECT_NE(why_.find("\"/data\" is not the directory of that server"), std::string::npos)
+        << why_;
+    std::optional<Content> found = last_archived(used, "/restored" + std::to_string(++restored_));
+    ASSERT_TRUE(found) << why_;
+    EXPECT_EQ(*found, archived);
+  }
+}
+
+// Else a server that is restored whole would give them again.
+TEST_F(ArchiveProgressTest, IdleStartsTellNoEpochsOfTheirOwn) {
+  for (bool cut : {false, true}) {
+    WalOptions used = options(2);
+    ASSERT_NO_FATAL_FAILURE(archive_two_starts(240, used));
+    std::optional<Epoch> told;
+    for (int start = 0; start < 5; ++start) {
+      {
+        LoggedEngine engine(*disk_, "/data", used);
+        ASSERT_TRUE(engine.start()) << engine.why();
+        const Epoch now = engine.wal().status().recorded_epoch;
+        EXPECT_EQ(now, told.value_or(now)) << start;
+        told = now;
+        ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+        EXPECT_EQ(engine.wal().status().recorded_epoch, now);
+        ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+        cut ? disk_->cut_power() : engine.wal().stop();
+      }
+      disk_->restart();
+    }
+    ASSERT_NO_FATAL_FAILURE(restore_whole("/again", &used));
+    LoggedEngine engine(*disk_, "/again", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+    EXPECT_GT(engine.wal().status().recorded_epoch, *told);
+  }
+}
+
 }  // namespace
 }  // namespace pgsilo

@@ -212,6 +212,25 @@ TEST_F(ArchivedDrillTest, LeavesItFromALogOfItsOwn) {
   }
 }
 
+// What it told epochs of was not the server's, which gives them too.
+TEST_F(ArchivedDrillTest, HasNothingForTheServer) {
+  for (Makes makes : {Makes::nothing, Makes::checkpoints, Makes::backup}) {
+    for (int starts : {1, 3}) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(makes)) + std::to_string(starts));
+      WalOptions used = options(1);
+      ASSERT_NO_FATAL_FAILURE(begin_server(497, /*restored=*/false, &used));
+      ASSERT_NO_FATAL_FAILURE(live_copy("/drill", starts, false, std::nullopt, makes));
+      ASSERT_NO_FATAL_FAILURE(work(*server_, 3));
+      stop_with_nothing_to_replay(*server_);
+      server_.reset();
+      used.log_directories = {"another"};
+      ASSERT_NO_FATAL_FAILURE(start_server(used));
+      ASSERT_NO_FATAL_FAILURE(work(*server_, 3));
+      for (int turn = 0; turn < 2; ++turn) EXPECT_FALSE(archive_of(*server_, used, data_));
+    }
+  }
+}
+
 // One drill after the other, each of all that is archived, and behind a start that logged nothing.
 TEST_F(ArchivedDrillTest, LeavesItSeveralTimes) {
   for (bool idle : {false, true}) {

@@ -308,9 +308,19 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "ArchivedDrillTest.*"),
     "what a copy logged set aside for the server": (
         "wal/backup/log_archive_strays.cpp",
-        "    are &= begin && !known.extent(tag).has_data && goes_on_from_own(*begin, strays);\n",
+        "    are &= begin && !known.extent(tag).has_records && goes_on_from_own(*begin, strays);\n",
         "    are &= begin && goes_on_from_own(*begin, strays);\n",
         "ArchivedDrillTest.*"),
+    "what was told not asked of what was archived": (
+        "wal/backup/log_archive_starts.cpp",
+        "  if (proves) return true;\n",
+        "  if (proves || !ends.empty()) return true;\n",
+        "ArchiveProgressTest.*"),
+    "epochs of idle starts told for the log's": (
+        "wal/wal.cpp",
+        "                                         control.incarnations.back().parent.durable);\n",
+        "                                         durable->get());\n",
+        "ArchiveProgressTest.*"),
     "what another copy archived in part destroyed": (
         "wal/backup/log_archive_restored.cpp",
         "    FileResult result = files_.rename(path, aside);\n",

@@ -245,6 +245,12 @@ bool ArchivedStarts::holds(const BlockHeader& block, Epoch counted, std::string*
   // Who restores needs its begin block, if nothing else.
   bool lacks = std::ranges::any_of(parts, [](const Part& part) { return part.log == nullptr; });
   if (lacks && began_here_ && beginless_.empty()) return false;
+  if (any_proves(parts)) return true;
+  *damaged = ends_of(parts);
+  return false;
+}
+
+bool ArchivedStarts::any_proves(const std::vector<Part>& parts) {
   auto proves = [&](const BatchTrailer& trailer) {
     if (trailer.last_data.size() != parts.size()) return false;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -252,11 +258,26 @@ bool ArchivedStarts::holds(const BlockHeader& block, Epoch counted, std::string*
     }
     return true;
   };
-  for (const Part& part : parts) {
-    if (std::ranges::any_of(part.trailers, proves)) return true;
+  return std::ranges::any_of(
+      parts, [&](const Part& part) { return std::ranges::any_of(part.trailers, proves); });
+}
+
+// What a log had logged up to what was had needs no trailer any more.
+bool ArchivedStarts::proves(const Incarnation& start, Epoch epoch, std::string* ends) {
+  std::vector<Part> parts(start.logs.size());
+  beginless_.clear();
+  if (!know_all(archived_, &failure_)) return false;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    auto log = std::ranges::find_if(
+        archived_, [&](const FirstBlocks* each) { return each->log().log() == start.logs[i].log; });
+    std::optional<Part> part;
+    if (log != archived_.end()) part = part_in(**log, short_identity(start.id), epoch);
+    if (part) parts[i] = *std::move(part);
+    parts[i].reaches =
+        std::max({parts[i].reaches, had_.epoch, Epoch(start.first_epoch.value() - 1)});
   }
-  *damaged = ends_of(parts);
-  return false;
+  *ends = ends_of(parts);
+  return any_proves(parts);
 }
 
 std::string ArchivedStarts::ends_of(const std::vector<Part>& parts) const {

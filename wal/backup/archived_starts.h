@@ -65,6 +65,9 @@ class ArchivedStarts {
   // logs, one of which is damage; empty: a log of it was never archived. All that the archive can
   // have of it, it has.
   bool holds(const BlockHeader& block, Epoch counted, std::string* damaged);
+  // Whether what the archive has of a start that the control file names proves that an epoch behind
+  // what was had is durable. `*ends`: of its logs.
+  bool proves(const Incarnation& start, Epoch epoch, std::string* ends);
 
   const ReadFailure& failure() const { return failure_; }
 
@@ -99,6 +102,7 @@ class ArchivedStarts {
   bool began_here(const Part& part, const Place& place, uint64_t tag) const;
   // By logger. False: not all of them are known, or what they prove.
   bool find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts);
+  static bool any_proves(const std::vector<Part>& parts);
   bool may_lack_logs(Epoch counted, const std::vector<Part>& parts) const;
   std::string ends_of(const std::vector<Part>& parts) const;
 

@@ -94,8 +94,8 @@ bool LogArchive::copy(const BackupSource& source, const LogSlot& slot, std::stri
   durable_ = durable;
   has_all_ = false;
   bool done = see_if_replaced() && find_source(source) && (known_ || find_logs_anew()) &&
-              look_at_slot(slot) && is_of_one_history() && copy_all(slot) && find_tip() &&
-              note_ends();
+              look_at_slot(slot) && is_of_one_history() && copy_all(slot) &&
+              has_what_was_told(source) && find_tip() && note_ends();
   known_ = done;
   if (!done) *why = why_;
   return done;

@@ -152,6 +152,7 @@ class LogArchive {
   ServerChain chain() const;
   bool rests_on_what_was_had(const LogBegin& start);
   bool is_whole(const Log& log, const LogBegin& successor);
+  bool has_what_was_told(const BackupSource& source);
   bool never_archived(const std::string& what);
   bool lacks_directory(const std::string& what);
   bool find_next(const LogDirectory& source, Log& log, std::optional<BlockHeader>* next);

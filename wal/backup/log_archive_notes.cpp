@@ -35,8 +35,9 @@ bool LogArchive::read_notes(const LogSlot& slot) {
 ArchivedHad LogArchive::had_up_to(Epoch epoch) const {
   if (control_.incarnations.empty()) return {0, epoch};
   const Incarnation& present = control_.incarnations.back();
-  const bool is_own = epoch >= present.first_epoch;
-  return {short_identity(is_own ? present.id : present.parent.incarnation), epoch};
+  if (epoch >= present.first_epoch) return {short_identity(present.id), epoch};
+  const HistoryPoint& parent = present.parent;
+  return {short_identity(parent.incarnation), std::min(epoch, parent.durable)};
 }
 
 ArchivedHad LogArchive::noted_had() const {

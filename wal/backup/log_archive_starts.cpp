@@ -74,4 +74,26 @@ bool LogArchive::is_whole(const Log& log, const LogBegin& successor) {
   return false;
 }
 
+// The server tells what the trailers in its logs prove; so do those that were copied. A damaged
+// block is no end, and another directory than that server's has less.
+bool LogArchive::has_what_was_told(const BackupSource& source) {
+  if (control_.incarnations.empty()) return true;
+  const Incarnation& present = control_.incarnations.back();
+  // What an earlier start proved was asked for where the present one begins.
+  if (durable_ <= had_ || durable_ < present.first_epoch) return true;
+  ArchivedStarts& known = starts();
+  std::string ends;
+  const bool proves = known.proves(present, durable_, &ends);
+  if (known.failure().happened()) return fail_to_read(known.failure());
+  if (proves) return true;
+  why_ = "the server told epoch " + std::to_string(durable_.value()) +
+         " to be durable, and its log does not" +
+         (ends.empty() ? ": \"" : ": log segment " + ends + " is damaged, or \"") +
+         source.data_directory +
+         "\" is not the directory of that server\nHINT:  Run this where the server runs. If the "
+         "segment is damaged and there is no sound copy of it, begin a new archive, and take a new "
+         "backup.";
+  return false;
+}
+
 }  // namespace pgsilo

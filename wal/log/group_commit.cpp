@@ -7,12 +7,13 @@
 
 namespace pgsilo {
 
-GroupCommit::GroupCommit(DurableEpoch& durable, std::vector<WorkerLog*> logs, unsigned loggers)
+GroupCommit::GroupCommit(DurableEpoch& durable, std::vector<WorkerLog*> logs, unsigned loggers,
+                         Epoch recorded)
     : durable_(durable),
       logs_(std::move(logs)),
       cells_(std::make_unique<Cell[]>(logs_.size())),
       synced_(loggers, durable.get()),
-      recorded_(durable.get()) {}
+      recorded_(recorded) {}
 
 Epoch GroupCommit::recorded() const {
   std::lock_guard lock(mutex_);

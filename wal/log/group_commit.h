@@ -38,8 +38,10 @@ class WorkerLog;
 
 class GroupCommit {
  public:
-  // `logs[w]` belongs to logger w % loggers. What was recovered counts as durable in every log.
-  GroupCommit(DurableEpoch& durable, std::vector<WorkerLog*> logs, unsigned loggers);
+  // `logs[w]` belongs to logger w % loggers. What was recovered counts as durable in every log, and
+  // up to `recorded` trailers of earlier starts prove it.
+  GroupCommit(DurableEpoch& durable, std::vector<WorkerLog*> logs, unsigned loggers,
+              Epoch recorded);
 
   unsigned loggers() const { return static_cast<unsigned>(synced_.size()); }
   Epoch durable() const { return durable_.get(); }

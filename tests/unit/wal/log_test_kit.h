@@ -43,7 +43,7 @@ struct LogParts {
       all.push_back(logs.back().get());
       slots.push_back(std::make_unique<CommitSlot>(epochs));
     }
-    commit = std::make_unique<GroupCommit>(durable, all, loggers);
+    commit = std::make_unique<GroupCommit>(durable, all, loggers, durable.get());
     std::vector<Logger*> peers;
     for (unsigned i = 0; i < loggers; ++i) {
       std::vector<WorkerLog*> own;
