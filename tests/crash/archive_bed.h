@@ -101,12 +101,16 @@ class ArchiveTest : public BackupTest {
            logs->find(*disk_, *source, label->control, &why_) && logs->scan(*disk_, &why_) &&
            extend_label(*disk_, *logs, label, &loss, &why_) && is_whole(loss);
   }
-  // What the archive has, as a data directory; the options get its logs.
-  void restore_whole(const std::string& data, WalOptions* used) {
+  // What the archive has, or its state at an epoch, as a data directory; the options get its logs.
+  void restore_archived(const std::string& data, WalOptions* used,
+                        std::optional<Epoch> epoch = {}) {
     BackupLabel label;
+    BackupLabel copied;
     BackupSource source;
     SourceLogs logs;
     ASSERT_TRUE(extend(&label, &source, &logs)) << why_;
+    ASSERT_EQ(read_label_file(*disk_, "/backup", &copied, &why_), LabelRead::ok);
+    if (epoch) end_label_at(*epoch, copied.control.last_incarnation, &label);
     BackupCopyReport report;
     ASSERT_TRUE(copy_backup(*disk_, source, label, data, &report, &why_)) << why_;
     used->log_directories = report.log_directories;

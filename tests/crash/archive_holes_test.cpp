@@ -70,7 +70,7 @@ TEST_F(ArchiveHolesTest, AreToldOfARestoredServer) {
     ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
     const Content archived = states_.back().content;
     WalOptions used = options(1);
-    ASSERT_NO_FATAL_FAILURE(restore_whole("/server", &used));
+    ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &used));
     ASSERT_NO_FATAL_FAILURE(live_unarchived(used, "/server"));
     used.log_directories = {"another"};
     ASSERT_NO_FATAL_FAILURE(expect_told(used, "/server", unarchived, is_idle));
@@ -148,6 +148,28 @@ TEST_F(ArchiveHolesTest, AreToldBeforeALogsFirstSegment) {
   EXPECT_NE(why_.find("has logged before log segment"), std::string::npos) << why_;
 }
 
+// What is noted behind the state that the server was restored to the server gives again.
+TEST_F(ArchiveHolesTest, AreToldBelowEpochsThatAreGivenAgain) {
+  begin(171);
+  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+  std::optional<ArchiveProgress> noted;
+  ASSERT_EQ(read_archive_progress(*disk_, "/archive", &noted, &why_), ArchiveProgressRead::ok);
+  noted->had->epoch = Epoch(noted->had->epoch.value() + 1000);
+  ASSERT_TRUE(write_archive_progress(*disk_, "/archive", *noted).ok());
+  WalOptions used = options(1);
+  ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &used));
+  used.log_directories.emplace_back("another");
+  used.workers = 2;
+  LoggedEngine engine(*disk_, "/server", used);
+  ASSERT_TRUE(engine.start()) << engine.why();
+  for (uint64_t live = live_segments(engine); live_segments(engine) < live + 4;)
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+  ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+  ASSERT_LT(engine.epochs().current(), noted->had->epoch);
+  EXPECT_FALSE(archive_of(engine, used, "/server"));
+  EXPECT_NE(why_.find("has logged before log segment"), std::string::npos) << why_;
+}
+
 // Where nothing was logged but what backups write, the starts before the newest backup may be
 // taken out.
 TEST_F(ArchiveHolesTest, AreNoneBehindAPrunedArchiveOfAQuietServer) {
@@ -213,7 +235,7 @@ TEST_F(ArchiveHolesTest, AreNoneWhereTheLogGoesOn) {
   begin(161);
   ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
   WalOptions used = options(1);
-  ASSERT_NO_FATAL_FAILURE(restore_whole("/server", &used));
+  ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &used));
   for (int start = 0; start < 2; ++start) {
     LoggedEngine engine(*disk_, "/server", used);
     ASSERT_TRUE(engine.start()) << engine.why();

@@ -298,6 +298,22 @@ TEST_F(ArchiveProgressTest, ADirectoryThatWasLeftHasNotWhatIsTold) {
   }
 }
 
+// The server has been started anew with another log than its archiver knows of.
+TEST_F(ArchiveProgressTest, ALogThatIsNotLookedAtHasNotWhatIsTold) {
+  const WalOptions before = options(1);
+  ASSERT_NO_FATAL_FAILURE(archive_two_starts(237, before));
+  const WalOptions used = options(2);
+  LoggedEngine engine(*disk_, "/data", used);
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(log_to_one(engine, 1));
+  LogArchive archiver(*disk_, "/archive");
+  ASSERT_TRUE(archiver.open(&why_)) << why_;
+  EXPECT_FALSE(archive(engine, before, archiver));
+  EXPECT_NE(why_.find("to be durable, and its log does not"), std::string::npos) << why_;
+  ASSERT_TRUE(archive(engine, used, archiver)) << why_;
+  ASSERT_NO_FATAL_FAILURE(expect_whole(used));
+}
+
 // Else a server that is restored whole would give them again.
 TEST_F(ArchiveProgressTest, IdleStartsTellNoEpochsOfTheirOwn) {
   for (bool cut : {false, true}) {
@@ -318,7 +334,7 @@ TEST_F(ArchiveProgressTest, IdleStartsTellNoEpochsOfTheirOwn) {
       }
       disk_->restart();
     }
-    ASSERT_NO_FATAL_FAILURE(restore_whole("/again", &used));
+    ASSERT_NO_FATAL_FAILURE(restore_archived("/again", &used));
     LoggedEngine engine(*disk_, "/again", used);
     ASSERT_TRUE(engine.start()) << engine.why();
     ASSERT_NO_FATAL_FAILURE(log_to_one(engine));

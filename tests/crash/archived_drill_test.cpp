@@ -34,7 +34,7 @@ class ArchivedDrillTest : public ArchiveEndsTest {
     ASSERT_NO_FATAL_FAILURE(begin_archive(*used));
     if (restored) {
       data_ = "/server";
-      ASSERT_NO_FATAL_FAILURE(restore_whole(data_, used));
+      ASSERT_NO_FATAL_FAILURE(restore_archived(data_, used));
     }
     ASSERT_NO_FATAL_FAILURE(start_server(*used));
     ASSERT_NO_FATAL_FAILURE(work(*server_, 10));
@@ -61,7 +61,7 @@ class ArchivedDrillTest : public ArchiveEndsTest {
   void live_copy(const std::string& data, int starts, bool one_more, std::optional<unsigned> logs,
                  Makes makes = Makes::nothing) {
     WalOptions used = options(2);
-    ASSERT_NO_FATAL_FAILURE(restore_whole(data, &used));
+    ASSERT_NO_FATAL_FAILURE(restore_archived(data, &used));
     if (one_more) used.log_directories.insert(used.log_directories.begin(), "another");
     ASSERT_NO_FATAL_FAILURE(run_copy(data, used, starts, logs, makes));
   }

@@ -148,7 +148,7 @@ TEST_F(OtherHistoriesTest, AreKnownInTheFirstStart) {
   const std::string before = disk_->content(notes);
   const auto log_before = files_of("/archive/wal");
   WalOptions copys = options(2);
-  ASSERT_NO_FATAL_FAILURE(restore_whole("/copy", &copys));
+  ASSERT_NO_FATAL_FAILURE(restore_archived("/copy", &copys));
   copys.log_directories.emplace_back("another");
   {
     LoggedEngine copy(*disk_, "/copy", copys);

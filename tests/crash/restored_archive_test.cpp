@@ -49,21 +49,6 @@ class RestoredArchiveTest : public ArchiveEndsTest {
     disk_->restart();
   }
 
-  // The last state of the archive, or an earlier one, as a data directory; the options get its
-  // logs.
-  void restore_to(const std::string& data, WalOptions* used, std::optional<Epoch> epoch = {}) {
-    BackupLabel label;
-    BackupSource source;
-    SourceLogs logs;
-    ASSERT_TRUE(extend(&label, &source, &logs)) << why_;
-    BackupLabel copied;
-    ASSERT_EQ(read_label_file(*disk_, "/backup", &copied, &why_), LabelRead::ok);
-    if (epoch) end_label_at(*epoch, copied.control.last_incarnation, &label);
-    BackupCopyReport report;
-    ASSERT_TRUE(copy_backup(*disk_, source, label, data, &report, &why_)) << why_;
-    used->log_directories = report.log_directories;
-  }
-
   // It holds a state from the last that was archived for good on.
   void take_for_present(const Content& content) {
     auto found = std::ranges::find(states_.begin() + static_cast<ptrdiff_t>(kept_) - 1,
@@ -154,7 +139,7 @@ class RestoredArchiveTest : public ArchiveEndsTest {
     begin(260);
     begin_archive(with(1));
     WalOptions used = options(1);
-    restore_to("/server", &used);
+    restore_archived("/server", &used);
     WalOptions both = of_life(used, {.logs_one_more = true});
     for (int start = 0; start <= starts; ++start) {
       const WalOptions& now = start == 0 ? both : used;
@@ -194,7 +179,7 @@ TEST_F(RestoredArchiveTest, GoesOnWhereAnArchiverWasKilled) {
           ASSERT_NO_FATAL_FAILURE(begin_archive(used));
           ASSERT_NO_FATAL_FAILURE(live_and_be_lost(used, life, call, &killed));
           WalOptions restored = used;
-          ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+          ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &restored));
           restored.workers = static_cast<unsigned>(restored.log_directories.size());
           ASSERT_NO_FATAL_FAILURE(live_restored("/server", restored, 1 + call % 3))
               << one_more << archived_empty << turns << " call " << call;
@@ -216,7 +201,7 @@ TEST_F(RestoredArchiveTest, IsCutShortAnywhere) {
       ASSERT_NO_FATAL_FAILURE(live_and_be_lost(used, life, 12, &killed));
       ASSERT_TRUE(killed);
       WalOptions restored = used;
-      ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+      ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &restored));
       {
         LoggedEngine engine(*disk_, "/server", restored);
         ASSERT_TRUE(engine.start()) << engine.why();
@@ -255,7 +240,7 @@ TEST_F(RestoredArchiveTest, GoesOnBehindIdleStarts) {
       }
       kept_ = states_.size();
       WalOptions restored = used;
-      ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+      ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &restored));
       for (int start = 1; start < starts; ++start) {
         LoggedEngine engine(*disk_, "/server", restored);
         ASSERT_TRUE(engine.start()) << engine.why();
@@ -289,7 +274,7 @@ TEST_F(RestoredArchiveTest, IsNoCopyOfAnEarlierState) {
       ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, path, notes));
     }
     WalOptions copys = used;
-    ASSERT_NO_FATAL_FAILURE(restore_to("/copy", &copys, before));
+    ASSERT_NO_FATAL_FAILURE(restore_archived("/copy", &copys, before));
     ASSERT_NO_FATAL_FAILURE(expect_refused(copys)) << noted;
   }
 }
@@ -324,7 +309,7 @@ TEST_F(RestoredArchiveTest, KeepsAnEmptyStartOnWhichAnotherRests) {
     ASSERT_NO_FATAL_FAILURE(archive_start_on_empty_one());
     ASSERT_NO_FATAL_FAILURE(expect_last_state());
     WalOptions restored = options(2);
-    ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+    ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &restored));
     ASSERT_NO_FATAL_FAILURE(live_restored("/server", restored, starts));
     for (const std::vector<std::string>& logs : {restored.log_directories, {"wal2"}, {"wal"}}) {
       WalOptions now = options(static_cast<unsigned>(logs.size()));
@@ -344,7 +329,7 @@ TEST_F(RestoredArchiveTest, GivesAwayNoEmptyStartOnWhichAnotherRests) {
   begin(266);
   ASSERT_NO_FATAL_FAILURE(archive_start_on_empty_one());
   WalOptions restored = options(2);
-  ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+  ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &restored));
   LogDirectory log(*disk_, "/server/wal");
   std::vector<uint64_t> numbers;
   ASSERT_TRUE(log.list_segments(&numbers).ok());
@@ -365,7 +350,7 @@ TEST_F(RestoredArchiveTest, IsNoCopyOfItsOwn) {
   ASSERT_NO_FATAL_FAILURE(archive_first_start());
   kept_ = states_.size();
   WalOptions restored = options(1);
-  ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+  ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &restored));
   ASSERT_NO_FATAL_FAILURE(live_restored("/server", restored, 1));
   {
     LoggedEngine engine(*disk_, "/server", restored);
@@ -414,7 +399,7 @@ TEST_F(RestoredArchiveTest, DestroysNothing) {
   ASSERT_TRUE(killed);
   const auto before = files_of("/archive");
   WalOptions restored = used;
-  ASSERT_NO_FATAL_FAILURE(restore_to("/server", &restored));
+  ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &restored));
   LoggedEngine engine(*disk_, "/server", restored);
   ASSERT_TRUE(engine.start()) << engine.why();
   ASSERT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);

@@ -45,9 +45,7 @@ ArchivedHad LogArchive::noted_had() const {
 }
 
 // The slot begins behind what is archived.
-bool LogArchive::is_behind_had(const LogSlot& slot) const {
-  return noted_ && noted_->had && noted_->had->epoch < had_by(slot);
-}
+bool LogArchive::is_behind_had(const LogSlot& slot) const { return had_ < had_by(slot); }
 
 // A slot that was made anew tells what lies before it, not what the archive has. What was committed
 // behind the state that a server was restored to no turn of the lost one had.

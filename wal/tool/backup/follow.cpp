@@ -56,8 +56,7 @@ class Follower {
   }
 
   bool come(std::string* why) {
-    source_ = {};
-    is_there_ = server_.connect(line_, why) && find_source(server_, &source_, why);
+    is_there_ = server_.connect(line_, why);
     return is_there_ || tried_again(!server_.refuses());
   }
 
@@ -88,8 +87,11 @@ class Follower {
                      {line_.slot}, &now, why)) {
       return statement_failed();
     }
-    if (!is_usable(now[1], why) || !find_slot(&slot, why)) return false;
+    if (!is_usable(now[1], why)) return false;
     if (now[0] == archived_) return true;
+    // A connection may outlive the server, behind a pooler: each turn asks where that logs.
+    if (!find_source(server_, &source_, why)) return statement_failed();
+    if (!find_slot(&slot, why)) return false;
     const Epoch told = epoch_of_lsn_text(now[0]);
     bool copied = archive_.copy(source_, *slot, why, told);
     for (const std::string& left : archive_.take_left())
