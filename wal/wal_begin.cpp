@@ -9,7 +9,7 @@ Incarnation Wal::State::next_incarnation() const {
   Incarnation incarnation;
   incarnation.number = control.last_incarnation + 1;
   incarnation.id = Uuid::generate();
-  incarnation.parent = newest_state(control);
+  incarnation.parent = newest_state(control, analysis.forgotten);
   incarnation.segment_bytes = options.segment_bytes;
   incarnation.first_epoch = first_epoch;
   for (const LogUnit& unit : units)

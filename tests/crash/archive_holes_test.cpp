@@ -23,6 +23,28 @@ class ArchiveHolesTest : public ReturningLogTest {
     engine.wal().stop();
   }
 
+  // Logs nothing but what a backup writes, is archived, and makes a checkpoint.
+  void live_idle(const WalOptions& used, bool backed_up = false) {
+    LoggedEngine engine(*disk_, "/data", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+    if (backed_up) {
+      ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, used));
+    }
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+    engine.wal().stop();
+  }
+
+  void lose_and_restore(WalOptions* used) {
+    const std::string found = "/found" + std::to_string(++found_);
+    ASSERT_NO_FATAL_FAILURE(restore_archived(found, used));
+    for (const auto& [path, content] : files_of("/data")) ASSERT_TRUE(disk_->remove(path).ok());
+    for (const auto& [path, content] : files_of(found))
+      ASSERT_NO_FATAL_FAILURE(
+          write_test_file(*disk_, "/data" + path.substr(found.size()), content));
+    used->workers = static_cast<unsigned>(used->log_directories.size());
+  }
+
   // What a base has, as a data directory; the options get its logs.
   void restore_base(const std::string& base, const std::string& data, WalOptions* used) {
     BackupLabel label;
@@ -60,6 +82,8 @@ class ArchiveHolesTest : public ReturningLogTest {
     }
     engine.wal().stop();
   }
+
+  int found_ = 0;
 };
 
 const char unarchived[] = " was never archived\nHINT:";
@@ -196,6 +220,45 @@ TEST_F(ArchiveHolesTest, AreNoneBehindAPrunedArchiveOfAQuietServer) {
     }
     ASSERT_NO_FATAL_FAILURE(live(1));
     ASSERT_NO_FATAL_FAILURE(expect_last_state());
+  }
+}
+
+// Nor when the server is lost and restored, with one log more, too, or backed up and lost again.
+TEST_F(ArchiveHolesTest, AreNoneBehindAQuietServerThatIsRestored) {
+  for (bool pruned : {false, true}) {
+    for (bool one_more : {false, true}) {
+      begin(172);
+      SCOPED_TRACE(std::to_string(pruned) + std::to_string(one_more));
+      ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+      ASSERT_NO_FATAL_FAILURE(live_idle(with(1)));
+      if (pruned) {
+        ASSERT_NO_FATAL_FAILURE(live_idle(with(1), /*backed_up=*/true));
+        ASSERT_NO_FATAL_FAILURE(prune("/archive/wal"));
+        ASSERT_NO_FATAL_FAILURE(live_idle(with(1)));
+      }
+      ASSERT_NO_FATAL_FAILURE(live_idle(with(1)));
+      WalOptions used = options(2);
+      ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used));
+      if (one_more) used.log_directories.emplace_back("another");
+      used.workers = static_cast<unsigned>(used.log_directories.size());
+      {
+        LoggedEngine engine(*disk_, "/data", used);
+        ASSERT_TRUE(engine.start()) << engine.why();
+        ASSERT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
+        ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, used));
+        if (one_more) {
+          ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+        }
+        engine.wal().stop();
+      }
+      ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used));
+      LoggedEngine engine(*disk_, "/data", used);
+      ASSERT_TRUE(engine.start()) << engine.why();
+      EXPECT_TRUE(engine.content() == states_.back().content);
+      ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+      ASSERT_TRUE(archive_of(engine, used, "/data")) << why_;
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    }
   }
 }
 

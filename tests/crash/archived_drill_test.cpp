@@ -231,6 +231,24 @@ TEST_F(ArchivedDrillTest, HasNothingForTheServer) {
   }
 }
 
+// What the server has logged since lies where the copy's starts did, and rests on that.
+TEST_F(ArchivedDrillTest, LeavesItANewLog) {
+  for (bool restored : {false, true}) {
+    for (int starts : {1, 3}) {
+      SCOPED_TRACE(std::to_string(restored) + std::to_string(starts));
+      WalOptions used = options(2);
+      ASSERT_NO_FATAL_FAILURE(begin_server(498, restored, &used));
+      ASSERT_NO_FATAL_FAILURE(
+          live_copy("/drill", starts, /*one_more=*/false, std::nullopt, Makes::checkpoints));
+      ASSERT_NO_FATAL_FAILURE(go_on({3, 1}, used));
+      used.log_directories.insert(used.log_directories.begin(), "new");
+      ++used.workers;
+      ASSERT_NO_FATAL_FAILURE(restart_server(used));
+      ASSERT_NO_FATAL_FAILURE(expect_goes_on(used));
+    }
+  }
+}
+
 // One drill after the other, each of all that is archived, and behind a start that logged nothing.
 TEST_F(ArchivedDrillTest, LeavesItSeveralTimes) {
   for (bool idle : {false, true}) {

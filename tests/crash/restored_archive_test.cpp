@@ -119,9 +119,8 @@ class RestoredArchiveTest : public ArchiveEndsTest {
     for (int start = 0; start < starts; ++start) ASSERT_NO_FATAL_FAILURE(live_of_one(with(2)));
   }
 
-  // A start that makes a checkpoint and logs nothing, and one in another log that goes on from
-  // there. All is archived.
-  void archive_start_on_empty_one() {
+  // A start that makes a checkpoint and logs nothing, and one in another log. All is archived.
+  void archive_start_behind_empty_one() {
     ASSERT_NO_FATAL_FAILURE(archive_first_start());
     {
       LoggedEngine engine(*disk_, "/data", with(1));
@@ -301,12 +300,12 @@ TEST_F(RestoredArchiveTest, IsLookedAtOnce) {
     EXPECT_LE(calls_of_a_turn(starts), few) << starts;
 }
 
-// Of its starts the first begins behind the block of the empty one, and so do later ones.
-TEST_F(RestoredArchiveTest, KeepsAnEmptyStartOnWhichAnotherRests) {
+// Which may be written over: nobody goes on from there.
+TEST_F(RestoredArchiveTest, NeedsNoEmptyStart) {
   for (int starts : {1, 2, 3}) {
     SCOPED_TRACE(starts);
     begin(265);
-    ASSERT_NO_FATAL_FAILURE(archive_start_on_empty_one());
+    ASSERT_NO_FATAL_FAILURE(archive_start_behind_empty_one());
     ASSERT_NO_FATAL_FAILURE(expect_last_state());
     WalOptions restored = options(2);
     ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &restored));
@@ -322,26 +321,6 @@ TEST_F(RestoredArchiveTest, KeepsAnEmptyStartOnWhichAnotherRests) {
       ASSERT_NO_FATAL_FAILURE(expect_last_state());
     }
   }
-}
-
-// Where the server has it no more, the archive does not give it away.
-TEST_F(RestoredArchiveTest, GivesAwayNoEmptyStartOnWhichAnotherRests) {
-  begin(266);
-  ASSERT_NO_FATAL_FAILURE(archive_start_on_empty_one());
-  WalOptions restored = options(2);
-  ASSERT_NO_FATAL_FAILURE(restore_archived("/server", &restored));
-  LogDirectory log(*disk_, "/server/wal");
-  std::vector<uint64_t> numbers;
-  ASSERT_TRUE(log.list_segments(&numbers).ok());
-  ASSERT_TRUE(disk_->remove(log.segment_path(numbers.back())).ok());
-  LoggedEngine engine(*disk_, "/server", restored);
-  ASSERT_TRUE(engine.start()) << engine.why();
-  ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
-  const auto before = files_of("/archive");
-  ASSERT_FALSE(archive_of(engine, restored, "/server"));
-  EXPECT_TRUE(why_.starts_with("start 4 of the server has begun in the place of start 2")) << why_;
-  EXPECT_NE(why_.find("and start 3 rests on that"), std::string::npos) << why_;
-  EXPECT_TRUE(files_of("/archive") == before);
 }
 
 // Of what it has logged since, though its archiver was killed before it noted that.

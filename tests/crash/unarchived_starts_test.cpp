@@ -69,17 +69,30 @@ class UnarchivedStartTest : public ReturningLogTest {
 // It is archived when its log is back; until then what was archived before can be had.
 TEST_F(UnarchivedStartTest, IsToldUntilItsLogIsBack) {
   for (unsigned next : {2, 4, 6}) {
-    for (unsigned flags = 0; flags < 4; ++flags) {
+    for (bool covered : {false, true}) {
       begin(134);
-      SCOPED_TRACE(std::to_string(next) + ", " + std::to_string(flags));
+      SCOPED_TRACE(std::to_string(next) + ", " + std::to_string(covered));
       ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
       const size_t last = states_.size() - 1;
-      ASSERT_NO_FATAL_FAILURE(live_unarchived(1, /*is_idle=*/(flags & 1) != 0));
-      ASSERT_NO_FATAL_FAILURE(expect_refused_now(next, /*covered=*/(flags & 2) != 0));
+      ASSERT_NO_FATAL_FAILURE(live_unarchived(1));
+      ASSERT_NO_FATAL_FAILURE(expect_refused_now(next, covered));
       ASSERT_NO_FATAL_FAILURE(expect_state(last));
       ASSERT_NO_FATAL_FAILURE(live(all_logs));
       ASSERT_NO_FATAL_FAILURE(expect_last_state());
     }
+  }
+}
+
+// Nobody goes on from a start that logged nothing, though it made the checkpoint.
+TEST_F(UnarchivedStartTest, IsNoneThatLoggedNothing) {
+  for (unsigned next : {2, 4, 6}) {
+    begin(141);
+    SCOPED_TRACE(next);
+    ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+    for (int start = 0; start < 2; ++start)
+      ASSERT_NO_FATAL_FAILURE(live_unarchived(1, /*is_idle=*/true));
+    ASSERT_NO_FATAL_FAILURE(live(next));
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
   }
 }
 

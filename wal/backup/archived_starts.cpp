@@ -73,17 +73,6 @@ std::optional<ArchivedStarts::Unfounded> ArchivedStarts::unfounded(const LogBegi
   return std::nullopt;
 }
 
-uint64_t ArchivedStarts::heir_of(uint64_t tag, const LogBegin& later) {
-  std::optional<LogBegin> last = later;
-  for (Epoch behind; last && (behind == Epoch() || last->first_epoch < behind);) {
-    const uint64_t parent = short_identity(last->parent.incarnation);
-    if (parent == tag) return number_of(short_identity(last->incarnation)).value_or(0);
-    behind = last->first_epoch;
-    last = begin_of(parent);
-  }
-  return 0;
-}
-
 // What the server keeps of it is yet to come, and judged where a log goes on from there.
 bool ArchivedStarts::is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends) {
   auto keeps = [&](const FirstBlocks* log) { return log->keeps(tag); };

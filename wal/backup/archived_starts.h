@@ -50,8 +50,6 @@ class ArchivedStarts {
   };
   // That start or one that it rests on; none: they rest on what is known.
   std::optional<Unfounded> unfounded(const LogBegin& start);
-  // The start that went on from one, of those that `later` rests on, and itself. 0: none is known.
-  uint64_t heir_of(uint64_t tag, const LogBegin& later);
   // What the archive has of a start, in all of its logs.
   struct Extent {
     bool has_data = false;     // more than begin blocks

@@ -163,6 +163,7 @@ bool LogArchive::find_restored(const std::string& data_directory) {
 // turn that failed: that start comes first.
 bool LogArchive::copy_all(const LogSlot& slot) {
   note_durable();
+  find_kept(slot);  // what was set aside is not archived any more
   for (;;) {
     std::vector<const LogDirectory*> ended;
     for (const auto& source : source_) {

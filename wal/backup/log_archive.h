@@ -164,7 +164,6 @@ class LogArchive {
   bool follows(const LogDirectory& source, const Log& log, const BlockHeader& next);
   bool append(const LogDirectory& source, Log& log);
   bool is_same(const LogDirectory& source, Log& log);
-  bool is_needed(const Log& log, uint64_t start, const LogBegin& now);
   bool gave_way(const Log& log, uint64_t start, const LogBegin& now);
   bool is_others(const LogDirectory& source, const Log& log);
   bool is_had(const LogDirectory& source, const Log& log, const LogBegin& successor);

@@ -164,12 +164,13 @@ bool may_be_met(const ControlFile& control, const Incarnation& incarnation) {
   return others || needs_log(control, incarnation);
 }
 
-HistoryPoint newest_state(const ControlFile& control) {
+HistoryPoint newest_state(const ControlFile& control, const HistoryPoint& forgotten) {
   for (size_t i = control.incarnations.size(); i-- > 0;) {
     const Incarnation& incarnation = control.incarnations[i];
     if (incarnation.durable >= incarnation.first_epoch)
       return {incarnation.id, incarnation.durable};
   }
+  if (forgotten.incarnation != Uuid{}) return forgotten;
   return {control.checkpoint.incarnation_id, control.checkpoint.recorded};
 }
 

@@ -94,8 +94,9 @@ struct ControlFile {
 bool needs_log(const ControlFile& control, const Incarnation& incarnation);
 // Whether blocks of it may be met in what a recovery reads.
 bool may_be_met(const ControlFile& control, const Incarnation& incarnation);
-// What a start that recovered this goes on from. Every incarnation is closed.
-HistoryPoint newest_state(const ControlFile& control);
+// What a start that recovered this goes on from. Every incarnation is closed. `forgotten`: the
+// newest state of those before; null: the checkpoint's tells.
+HistoryPoint newest_state(const ControlFile& control, const HistoryPoint& forgotten);
 
 // So many are remembered, those apart whose files the checkpoint names: what an older one has left
 // could not be removed in all starts since.

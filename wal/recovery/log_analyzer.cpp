@@ -29,9 +29,7 @@ class Analyzer {
         scans_(logs.size()) {}
 
   bool run() {
-    std::erase_if(control_.incarnations, [this](const Incarnation& incarnation) {
-      return !may_be_met(control_, incarnation) || is_empty(incarnation);
-    });
+    forget_incarnations();
     analysis_.largest_seen = control_.checkpoint.ended;
     if (!list_segments() || !scan_segments() || !bridge_gaps() || !have_right_sizes() ||
         !know_all_incarnations()) {
@@ -52,6 +50,19 @@ class Analyzer {
   // It ended in good order and without having logged anything.
   static bool is_empty(const Incarnation& incarnation) {
     return incarnation.clean && incarnation.durable < incarnation.first_epoch;
+  }
+
+  // The oldest one went on from what was forgotten before. One that logged nothing hands on what it
+  // went on from, though it may have made the checkpoint.
+  void forget_incarnations() {
+    std::vector<Incarnation>& known = control_.incarnations;
+    if (!known.empty()) analysis_.forgotten = known.front().parent;
+    std::erase_if(known, [this](const Incarnation& incarnation) {
+      if (may_be_met(control_, incarnation) && !is_empty(incarnation)) return false;
+      if (incarnation.durable >= incarnation.first_epoch)
+        analysis_.forgotten = {incarnation.id, incarnation.durable};
+      return true;
+    });
   }
 
   // Its blocks are read: what counts of them.
@@ -391,23 +402,14 @@ class Analyzer {
     }
   }
 
-  // Of a later start that the control file names.
-  bool is_parent(const BlockRun& run) const {
-    return std::ranges::any_of(control_.incarnations, [&](const Incarnation& incarnation) {
-      const Uuid& parent = incarnation.parent.incarnation;
-      return parent != Uuid{} && short_identity(parent) == run.incarnation_tag;
-    });
-  }
-
   // Holds nothing that any start needs, or has to find where it is, once the control file has
-  // closed whose it is. The start that made the checkpoint may have logged nothing, and yet later
-  // ones go on from its state: an archive finds it by its begin block. So may one whose
-  // checkpoint the restored backup is too old to have.
+  // closed whose it is. The start that made the checkpoint may have logged to other logs: an
+  // archive looks for its begin block in all of them.
   bool holds_nothing(const SegmentScan& scan) const {
     return scan.result.ok() && !scan.foreign &&
            std::all_of(scan.runs.begin(), scan.runs.end(), [this](const BlockRun& run) {
              const Incarnation* incarnation = find(run);
-             return run.only_begins && !made_checkpoint_in_force(run) && !is_parent(run) &&
+             return run.only_begins && !made_checkpoint_in_force(run) &&
                     (incarnation == nullptr ||
                      (incarnation->closed && incarnation->durable < incarnation->first_epoch));
            });

@@ -60,6 +60,9 @@ struct ReplayRange {
 };
 
 struct LogAnalysis {
+  // The newest state of starts of which no log is needed any more, and which `control` has
+  // forgotten. Null: it is not known.
+  HistoryPoint forgotten;
   Epoch largest_seen;               // in any file, as far as it was read
   uint64_t newest_time_us = 0;      // of a trailer or begin block, likewise
   std::vector<ReplayRange> ranges;  // newest first
