@@ -64,6 +64,14 @@ class ArchiveGapTest : public ArchiveEndsTest {
                                               blocks_of(start, parent, place)));
       parent = {start.id, start.durable};
     }
+    // As if an archiver had come to its end there.
+    const ArchivedEnd end{.log = log.log(),
+                          .segment = numbers.back() + starts,
+                          .incarnation = copied.number + starts,
+                          .incarnation_tag = short_identity(parent.incarnation),
+                          .next_number = 1};
+    ASSERT_TRUE(
+        write_archive_progress(*disk_, "/archive", {.ends = {end}, .tip = {}, .had = {}}).ok());
     first_behind_ = log.segment_path(numbers.back() + 1);
     last_ = parent.durable;
   }

@@ -51,12 +51,25 @@ bool ArchivedStarts::rests_on_what_was_had(const LogBegin& start) const {
   return parent.durable <= had_.epoch && (is_on_noted || !is_behind_tip);
 }
 
+// What came before it was pruned: the archive has begun with something older, or it was looked at
+// then.
+bool ArchivedStarts::is_oldest_archived(const LogBegin& start) {
+  if (!know_all(archived_, &failure_)) return false;
+  const FirstBlocks::Start* found = start_in(archived_, short_identity(start.incarnation));
+  auto has_older = [&](const FirstBlocks* log) {
+    auto oldest = std::find_if(log->segments().rbegin(), log->segments().rend(),
+                               [](const auto& segment) { return segment.second.has_value(); });
+    return oldest != log->segments().rend() && log->start(*oldest->second)->number < found->number;
+  };
+  return found != nullptr && std::ranges::none_of(archived_, has_older);
+}
+
 // Each start is followed once: what it rests on stays.
 std::optional<ArchivedStarts::Unfounded> ArchivedStarts::unfounded(const LogBegin& start) {
   LogBegin last = start;
   std::set<uint64_t> passed;
   while (passed.insert(short_identity(last.incarnation)).second) {
-    if (rests_on_what_was_had(last)) break;
+    if (rests_on_what_was_had(last) || is_oldest_archived(last)) break;
     const HistoryPoint parent = last.parent;
     const uint64_t tag = short_identity(parent.incarnation);
     std::optional<LogBegin> before = begin_of(tag);
@@ -71,6 +84,17 @@ std::optional<ArchivedStarts::Unfounded> ArchivedStarts::unfounded(const LogBegi
   }
   if (!failure_.happened()) founded_.merge(passed);
   return std::nullopt;
+}
+
+uint64_t ArchivedStarts::heir_of(uint64_t tag, const LogBegin& later) {
+  std::optional<LogBegin> last = later;
+  for (Epoch behind; last && (behind == Epoch() || last->first_epoch < behind);) {
+    const uint64_t parent = short_identity(last->parent.incarnation);
+    if (parent == tag) return number_of(short_identity(last->incarnation)).value_or(0);
+    behind = last->first_epoch;
+    last = begin_of(parent);
+  }
+  return 0;
 }
 
 // What the server keeps of it is yet to come, and judged where a log goes on from there.

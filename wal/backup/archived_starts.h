@@ -50,6 +50,8 @@ class ArchivedStarts {
   };
   // That start or one that it rests on; none: they rest on what is known.
   std::optional<Unfounded> unfounded(const LogBegin& start);
+  // The start that went on from one, of those that `later` rests on, and itself. 0: none is known.
+  uint64_t heir_of(uint64_t tag, const LogBegin& later);
   // What the archive has of a start, in all of its logs.
   struct Extent {
     bool has_data = false;     // more than begin blocks
@@ -89,6 +91,7 @@ class ArchivedStarts {
   };
   bool may_be_in_server(uint64_t tag);
   bool rests_on_what_was_had(const LogBegin& start) const;
+  bool is_oldest_archived(const LogBegin& start);
   std::optional<uint64_t> number_of(uint64_t tag);
   bool is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends);
   bool scan(const FirstBlocks& log, uint64_t segment, SegmentScan* scan);

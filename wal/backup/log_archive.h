@@ -124,6 +124,7 @@ class LogArchive {
   bool goes_on_from_tip();
   bool bypasses_tip();
   bool are_all_same();
+  bool are_same_before(const FirstBlocks& source, const Log& log);
   bool goes_on_behind(const LogDirectory& source, Log& log);
   bool judge_ends(const std::optional<std::vector<ArchivedEnd>>& ends);
   bool judge_end(Log& log, UnfinishedStarts& starts);
@@ -132,12 +133,13 @@ class LogArchive {
   bool leave_strays(const std::optional<std::vector<ArchivedEnd>>& ends);
   bool take_back_had(const std::set<uint64_t>& strays);
   bool find_strays(std::set<uint64_t>* strays);
+  bool find_ancestry(ReadFailure* failure);
   bool is_own(uint64_t tag) const;
+  bool is_listed(uint64_t tag) const;
   bool are_empty(const std::set<uint64_t>& strays,
                  const std::optional<std::vector<ArchivedEnd>>& ends);
   bool goes_on_from_own(const LogBegin& begin, const std::set<uint64_t>& strays) const;
   static bool rests_on_any(const std::vector<FirstBlocks*>& logs, const std::set<uint64_t>& strays);
-  bool is_in_the_way(const Log& log);
   bool step_back(Log& log);
   bool set_aside();
   Log* log_of(const LogDirectory& source);
@@ -164,8 +166,10 @@ class LogArchive {
   bool follows(const LogDirectory& source, const Log& log, const BlockHeader& next);
   bool append(const LogDirectory& source, Log& log);
   bool is_same(const LogDirectory& source, Log& log);
+  bool is_needed(const Log& log, uint64_t start, const LogBegin& now);
   bool gave_way(const Log& log, uint64_t start, const LogBegin& now);
   bool is_others(const LogDirectory& source, const Log& log);
+  bool is_others(const LogDirectory& source, const Log& log, uint64_t segment);
   bool is_had(const LogDirectory& source, const Log& log, const LogBegin& successor);
   bool holds_nothing_up_to(const Log& log, Epoch epoch);
   bool copy_blocks(const std::string& path, Log& log, File& from, uint64_t bytes);
@@ -190,8 +194,9 @@ class LogArchive {
   Epoch durable_;                         // the server told so, before this turn
   std::optional<HistoryPoint> restored_;  // the state that the server was restored to, if it was
   ControlFile control_;                   // the server's; empty if it is damaged
-  std::optional<Uuid> judged_for_;        // its start for which logs_ were judged as they are
-  std::optional<Uuid> tip_found_for_;     // its start before which the tip was looked for
+  std::set<uint64_t> ancestry_;        // of its present start, by tag, as far as it was looked for
+  std::optional<Uuid> judged_for_;     // its start for which logs_ were judged as they are
+  std::optional<Uuid> tip_found_for_;  // its start before which the tip was looked for
   Epoch had_;             // what was committed up to there was archived once, or before
   bool has_all_ = false;  // that the server had when this turn began
   std::vector<Left> to_leave_;

@@ -53,8 +53,11 @@ bool LogArchive::look_at_slot(const LogSlot& slot) {
   if (!read_notes(slot)) return false;
   find_kept(slot);
   had_ = noted_ && noted_->had ? noted_->had->epoch : had_by(slot);
-  if (tip_ && restored_ && tip_->logged <= restored_->durable)
-    had_ = std::min(had_, restored_->durable);
+  const bool is_tip_there = tip_ && restored_ && tip_->logged <= restored_->durable;
+  const uint64_t tag = noted_had().tag;
+  const bool is_its_own =
+      is_listed(tag) && tag != short_identity(restored_ ? restored_->incarnation : Uuid{});
+  if (is_tip_there && !is_its_own) had_ = std::min(had_, restored_->durable);
   return true;
 }
 

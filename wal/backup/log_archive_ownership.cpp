@@ -13,11 +13,30 @@ bool LogArchive::is_same(const LogDirectory& source, Log& log) {
   if (!read_first(source, log.segment, &first, &begin)) return false;
   if (first && same_incarnation(*first, log.first) && first->number == log.first.number)
     return true;
+  if (begin && is_needed(log, first->incarnation, *begin)) return false;
   if (begin && gave_way(log, first->incarnation, *begin)) {
     log.offset = log.next_number = 0;
     return rests_on_what_was_had(*begin);
   }
   return !call_failed_ && is_others(source, log);
+}
+
+// Earlier versions went on from a start that logged nothing but made a checkpoint: where another
+// one began in its place, no restore gets past it without its begin block.
+bool LogArchive::is_needed(const Log& log, uint64_t start, const LogBegin& now) {
+  if (log.first.kind != BlockKind::begin || log.next_number != 1) return false;
+  ArchivedStarts& known = starts();
+  const uint64_t heir = known.heir_of(log.first.incarnation_tag, now);
+  if (known.failure().happened()) {
+    fail_to_read(known.failure());
+    return true;
+  }
+  if (heir == 0) return false;
+  why_ = "start " + std::to_string(start) + " of the server has begun in the place of start " +
+         std::to_string(log.first.incarnation) + ", which is archived as \"" +
+         log.directory.segment_path(log.segment) + "\", and start " + std::to_string(heir) +
+         " rests on that\nHINT:  Begin a new archive, and take a new backup.";
+  return true;
 }
 
 // Whether the server has begun a later start in the place of what is archived: of a begin block
@@ -41,8 +60,12 @@ bool LogArchive::gave_way(const Log& log, uint64_t start, const LogBegin& now) {
 }
 
 bool LogArchive::is_others(const LogDirectory& source, const Log& log) {
-  why_ = "log segment \"" + source.segment_path(log.segment) +
-         "\" is not the one that was archived as \"" + log.directory.segment_path(log.segment) +
+  return is_others(source, log, log.segment);
+}
+
+bool LogArchive::is_others(const LogDirectory& source, const Log& log, uint64_t segment) {
+  why_ = "log segment \"" + source.segment_path(segment) +
+         "\" is not the one that was archived as \"" + log.directory.segment_path(segment) +
          "\": it is of another copy of this database, or was put back from one\nHINT:  Begin a new "
          "archive, and take a new backup.";
   return false;

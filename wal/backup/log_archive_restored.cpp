@@ -46,12 +46,15 @@ bool LogArchive::goes_on_from_tip() {
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (leads == ServerChain::Leads::to_it) return true;
   auto is_tip = [&](const auto& each) { return short_identity(each.id) == tip_->tag; };
+  const std::string unknown =
+      "start " + std::to_string(known.last_number()) + " of the server went on from epoch " +
+      std::to_string(known.last_parent().durable.value()) + " of a start that";
   const bool is_own = std::ranges::any_of(control_.own_starts, is_tip) ||
-                      std::ranges::any_of(control_.incarnations, is_tip);
+                      std::ranges::any_of(control_.incarnations, is_tip) ||
+                      (restored_ && known.was_restored_of(*restored_, *tip_));
+  if (known.failure().happened()) return fail_to_read(known.failure());
   if (leads == ServerChain::Leads::past_it || !is_own) return bypasses_tip();
-  return never_archived("start " + std::to_string(known.last_number()) +
-                        " of the server went on from epoch " +
-                        std::to_string(known.last_parent().durable.value()) + " of a start that");
+  return never_archived(unknown);
 }
 
 bool LogArchive::bypasses_tip() {
@@ -64,15 +67,31 @@ bool LogArchive::bypasses_tip() {
 
 // All are asked before anything of any is copied.
 bool LogArchive::are_all_same() {
-  for (const auto& source : source_) {
+  ReadFailure failure;
+  if (!know_all(archived_logs(), &failure) || !know_all(server_logs(), &failure))
+    return fail_to_read(failure);
+  for (size_t i = 0; i < source_.size(); ++i) {
+    const auto& source = source_[i];
     auto log = std::ranges::find_if(
         logs_, [&](const auto& each) { return each->directory.log() == source->log(); });
     if (log == logs_.end() || (*log)->offset == 0) continue;
+    if (!are_same_before(*source_blocks_[i], **log)) return false;
     std::vector<uint64_t> numbers;
     FileResult result = source->list_segments(&numbers);
     if (!result.ok()) return fail("read log directory", source->path(), result);
     const bool is_there = std::ranges::binary_search(numbers, (*log)->segment);
     if (is_there ? !is_same(*source, **log) : !goes_on_behind(*source, **log)) return false;
+  }
+  return true;
+}
+
+// What lies before the archived end is looked at no more.
+bool LogArchive::are_same_before(const FirstBlocks& source, const Log& log) {
+  for (const auto& [segment, tag] : log.first_blocks.segments()) {
+    auto found = source.segments().find(segment);
+    const bool is_known = tag && found != source.segments().end() && found->second;
+    if (segment < log.segment && is_known && found->second != tag)
+      return is_others(source.log(), log, segment);
   }
   return true;
 }
@@ -101,11 +120,13 @@ bool LogArchive::judge_end(Log& log, UnfinishedStarts& starts) {
   return log.segment == 0 || judge_beginless(log, starts);
 }
 
-// Its last segment's first block is damaged; the others tell whose they are.
+// Its last segment's first block is damaged; the others tell whose they are. That is gone where all
+// of the log was pruned beneath a running archiver.
 bool LogArchive::judge_beginless(const Log& log, UnfinishedStarts& starts) {
   const std::string path = log.directory.segment_path(log.segment);
   SegmentScan scan = scan_segment(files_, path, log.segment, log.directory.log(),
                                   {.keep_all = true, .closed_at = {}});
+  if (scan.result.status == FileStatus::not_found) return true;
   if (!scan.result.ok()) return fail("read log segment", path, scan.result);
   for (const BlockRun& run : scan.runs) {
     BlockHeader block;

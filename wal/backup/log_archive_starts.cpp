@@ -68,9 +68,10 @@ bool LogArchive::is_whole(const Log& log, const LogBegin& successor) {
                           " of the server");
   why_ = "log segment " + damaged + " is damaged: start " + std::to_string(log.first.incarnation) +
          " of the server counts up to epoch " + std::to_string(counted->value()) +
-         ", and its log does not\nHINT:  Put a sound copy of the segment in the place of the "
-         "damaged one, of the server's or of the archive's. If there is none, begin a new archive, "
-         "and take a new backup.";
+         ", and its log does not\nHINT:  If a log was taken out of the server, let that have its "
+         "directory again until this has caught up. Else put a sound copy of the segment in the "
+         "place of the damaged one, of the server's or of the archive's. If neither can be done, "
+         "begin a new archive, and take a new backup.";
   return false;
 }
 

@@ -12,17 +12,11 @@ namespace pgsilo {
 // one of all else that is archived.
 bool LogArchive::leave_strays(const std::optional<std::vector<ArchivedEnd>>& ends) {
   std::set<uint64_t> strays;
-  bool any = false;
   if (!find_strays(&strays)) return false;
   if (strays.empty() || !are_empty(strays, ends)) return !call_failed_;
+  if (!take_back_had(strays)) return false;
   for (const auto& log : logs_) {
-    const bool is_stray = log->offset != 0 && strays.contains(log->first.incarnation_tag);
-    any |= is_stray && is_in_the_way(*log);
-    if (call_failed_) return false;
-  }
-  if (any && !take_back_had(strays)) return false;
-  for (const auto& log : logs_) {
-    while (any && log->offset != 0 && strays.contains(log->first.incarnation_tag)) {
+    while (log->offset != 0 && strays.contains(log->first.incarnation_tag)) {
       to_leave_.push_back({log.get(), log->segment, log->first});
       if (!step_back(*log)) return false;
     }
@@ -44,30 +38,53 @@ bool LogArchive::take_back_had(const std::set<uint64_t>& strays) {
   return note(std::move(progress));
 }
 
-// Starts behind the newest one of which something counts that the server does not know for its own.
+// Starts behind the newest one of which something counts, if there is one, that the server does not
+// know for its own.
 bool LogArchive::find_strays(std::set<uint64_t>* strays) {
-  if (!tip_ || control_.own_starts.empty()) return true;
+  if (control_.own_starts.empty() || control_.incarnations.empty()) return true;
   ReadFailure failure;
   if (!know_all(archived_logs(), &failure)) return fail_to_read(failure);
   for (const auto& log : logs_) {
     for (const auto& [tag, start] : log->first_blocks.starts()) {
-      if (start.number > tip_->number && !is_own(tag)) strays->insert(tag);
+      if ((!tip_ || start.number > tip_->number) && !is_own(tag)) strays->insert(tag);
     }
   }
   // Its logs are not read for nothing.
   if (strays->empty()) return true;
-  if (!know_all(server_logs(), &failure)) return fail_to_read(failure);
+  if (!know_all(server_logs(), &failure) || !find_ancestry(&failure)) return fail_to_read(failure);
   std::erase_if(*strays, [&](uint64_t tag) { return is_own(tag); });
   return true;
 }
 
+// Those of its starts that it has forgotten, or that were another one's, of which it was restored.
+bool LogArchive::find_ancestry(ReadFailure* failure) {
+  ancestry_.clear();
+  std::vector<HistoryPoint> states = {control_.incarnations.back().parent};
+  if (restored_) states.push_back(*restored_);
+  for (const HistoryPoint& state : states) {
+    uint64_t tag = short_identity(state.incarnation);
+    while (ancestry_.insert(tag).second) {
+      const std::optional<LogBegin> begin = starts().begin_of(tag);
+      if (!begin) break;
+      tag = short_identity(begin->parent.incarnation);
+    }
+  }
+  *failure = starts().failure();
+  return !failure->happened();
+}
+
 // As far as it remembers.
 bool LogArchive::is_own(uint64_t tag) const {
-  auto is_it = [&](const auto& each) { return short_identity(each.id) == tag; };
   auto has_it = [&](const auto& log) { return log->start(tag) != nullptr; };
-  return (tip_ && tip_->tag == tag) || std::ranges::any_of(control_.incarnations, is_it) ||
-         std::ranges::any_of(control_.own_starts, is_it) ||
+  return (tip_ && tip_->tag == tag) || is_listed(tag) || ancestry_.contains(tag) ||
          std::ranges::any_of(source_blocks_, has_it);
+}
+
+// In the control file.
+bool LogArchive::is_listed(uint64_t tag) const {
+  auto is_it = [&](const auto& each) { return short_identity(each.id) == tag; };
+  return std::ranges::any_of(control_.incarnations, is_it) ||
+         std::ranges::any_of(control_.own_starts, is_it);
 }
 
 // Nothing was logged in them, nor in what was archived once and is gone; they went on from the
@@ -99,7 +116,7 @@ bool LogArchive::are_empty(const std::set<uint64_t>& strays,
 
 bool LogArchive::goes_on_from_own(const LogBegin& begin, const std::set<uint64_t>& strays) const {
   const uint64_t parent = short_identity(begin.parent.incarnation);
-  return begin.parent.durable >= tip_->logged && (is_own(parent) || strays.contains(parent));
+  return is_own(parent) || strays.contains(parent);
 }
 
 // A start of the server.
@@ -113,24 +130,6 @@ bool LogArchive::rests_on_any(const std::vector<FirstBlocks*>& logs,
     }
   }
   return false;
-}
-
-// Where the server has begun, or will begin, what is no start that a lone begin block gives way to.
-// In a log that it has not, who restores minds what is more.
-bool LogArchive::is_in_the_way(const Log& log) {
-  auto source = std::ranges::find_if(
-      source_, [&](const auto& each) { return each->log() == log.directory.log(); });
-  if (source == source_.end()) {
-    const bool has_more = starts().extent(log.first.incarnation_tag).has_data;
-    return starts().failure().happened() ? fail_to_read(starts().failure()) : has_more;
-  }
-  std::optional<BlockHeader> first;
-  std::optional<LogBegin> begin;
-  if (!read_first(**source, log.segment, &first, &begin)) return false;
-  if (begin) return !gave_way(log, first->incarnation, *begin) && !call_failed_;
-  if (first) return true;
-  std::optional<BlockHeader> next;
-  return read_first(**source, log.segment + 1, &next, nullptr) && (!next || next->number != 0);
 }
 
 }  // namespace pgsilo

@@ -18,6 +18,7 @@ struct Start {
   Incarnation incarnation;  // number 0: no begin block of it is there; a log without a path: not
                             // that log's
   bool has_data = false;
+  bool has_records = false;
   bool lost_begin = false;  // a log has blocks of it, and not the first
 };
 // Its number and its tag: one that died before the control file named it left its number to the
@@ -35,6 +36,7 @@ class Extension {
   bool run() {
     if (!find_starts()) return false;
     for (auto last = starts_.rbegin(); last != starts_.rend(); ++last) {
+      if (is_strangers(last->first, last->second)) continue;
       ControlFile control = label_.control;
       if (!is_whole(last->second)) {
         tell_if_lost(last->first.first, last->second);
@@ -48,6 +50,12 @@ class Extension {
 
  private:
   const Incarnation& copied() const { return label_.control.incarnations.back(); }
+
+  // Of a server that was lost, and that of the backup restored: nothing was logged in it.
+  bool is_strangers(const StartName& name, const Start& start) const {
+    return !start.has_records &&
+           logs_.rests_on_backups(name.second) == SourceLogs::Rests::on_others;
+  }
 
   // Those behind the backup's.
   bool find_starts() {
@@ -83,6 +91,7 @@ class Extension {
     start.lost_begin |= !goes_on && run.first_number != 0;
     if (run.first_number == 0 && !begin(log, scan, run, &start.incarnation)) return false;
     start.has_data |= !run.only_begins;
+    start.has_records |= run.has_records;
     return run.only_begins || is_the_only_one(run) || refuse(scan, run);
   }
 
@@ -141,7 +150,8 @@ class Extension {
   void tell_if_lost(uint64_t number, const Start& start) {
     std::string name = "start " + std::to_string(number) + " of the server ";
     if (!start.has_data) {
-      if (start.incarnation.number != 0 && !rests_on_what_is_there(start)) note_lost_parent(number);
+      const bool is_lost = start.incarnation.number != 0 && !rests_on_what_is_there(start);
+      if (is_lost && was_noted(start.incarnation)) note_lost_parent(number);
     } else if (start.lost_begin || counts(start)) {
       note_loss(name + "is not there from its beginning, in each of its logs");
     }
@@ -171,9 +181,17 @@ class Extension {
       for (const Incarnation& each : behind) lead_nowhere_.insert(each.id);
       return false;
     }
+    const HistoryPoint& state = behind.back().parent;
+    if (state.durable < label_.stop && state.durable < logged_by_backup()) {
+      note_loss("start " + std::to_string(behind.back().number) +
+                " of the server went on from epoch " + std::to_string(state.durable.value()) +
+                ", and the backup has what was committed after that");
+      for (const Incarnation& each : behind) lead_nowhere_.insert(each.id);
+      return false;
+    }
     stray_.reset();
     control->incarnations.back().closed = true;
-    control->incarnations.back().durable = behind.back().parent.durable;
+    control->incarnations.back().durable = state.durable;
     add_lost(last.number, &behind);
     std::ranges::sort(behind, {}, &Incarnation::number);
     control->incarnations.insert(control->incarnations.end(), behind.begin(), behind.end());
@@ -181,12 +199,35 @@ class Extension {
     return true;
   }
 
+  // The last epoch that its start logged records in, up to its end.
+  Epoch logged_by_backup() const {
+    Epoch logged;
+    for (const std::vector<SegmentScan>& scans : logs_.scans()) {
+      for (const SegmentScan& scan : scans) {
+        for (const BlockRun& run : scan.runs) {
+          if (run.incarnation != copied().number || is_others(copied(), run)) continue;
+          for (const BatchTrailer& trailer : run.trailers) {
+            if (trailer.complete > label_.stop) continue;
+            for (Epoch data : trailer.last_data) logged = std::max(logged, data);
+          }
+        }
+      }
+    }
+    return logged;
+  }
+
+  // That of the backup, or what that went on from, if it had logged nothing when the backup ended.
+  bool is_backups(const HistoryPoint& state) const {
+    return state.incarnation == copied().id ||
+           (label_.stop < copied().first_epoch && state == copied().parent);
+  }
+
   // Of the one that is there, up to the backup's. Of those that lead nowhere it was told why.
   bool find_parents(std::vector<Incarnation>* behind) {
-    for (HistoryPoint parent = behind->back().parent; parent.incarnation != copied().id;) {
+    for (HistoryPoint parent = behind->back().parent; !is_backups(parent);) {
       if (lead_nowhere_.contains(parent.incarnation)) return false;
       auto found = by_id_.find(parent.incarnation);
-      if (found == by_id_.end()) return is_stray(behind->back());
+      if (found == by_id_.end()) return is_stray(*behind);
       Incarnation closed = found->second->incarnation;
       closed.closed = true;
       closed.durable = parent.durable;
@@ -201,10 +242,16 @@ class Extension {
 
   // A start between may be lost, or there is none that leads to the backup's: then it is a history
   // of its own, unless older ones of the archive belong to the backup's.
-  bool is_stray(const Incarnation& start) {
-    note_lost_parent(start.number);
-    stray_ = start.number;
+  bool is_stray(const std::vector<Incarnation>& starts) {
+    if (std::ranges::any_of(starts, [this](const Incarnation& each) { return was_noted(each); }))
+      note_lost_parent(starts.back().number);
+    stray_ = starts.back().number;
     return false;
+  }
+
+  // An archiver that was killed may have come to a log that was new before it came to the parent's.
+  bool was_noted(const Incarnation& start) const {
+    return logs_.was_noted(short_identity(start.id));
   }
 
   bool is_others_history(uint64_t start) {
@@ -253,6 +300,11 @@ class Extension {
     if (known > proven) note_loss(last, parts, known, proven);
     if (proven < last.first_epoch && last.id != copied().id) return false;
     if (proven < earliest_stop(label_)) return false;
+    if (proven < label_.stop) {
+      loss_ += (loss_.empty() ? "" : "\n") +
+               ("the backup ended at epoch " + std::to_string(label_.stop.value()) +
+                ", and its logs can be read up to epoch " + std::to_string(proven.value()));
+    }
     label_.control = control;
     label_.stop = proven;
     return true;

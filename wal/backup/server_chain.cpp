@@ -14,15 +14,40 @@ ServerChain::Leads ServerChain::leads_to(const ArchivedTip& tip, const ArchivedH
   const Incarnation& present = control_.incarnations.back();
   const uint64_t own_tag = short_identity(present.id);
   if (own_tag == tip.tag || own_tag == had.tag) return Leads::to_it;
+  return follow({present.parent, present.number}, tip, states_of(had, tip));
+}
+
+bool ServerChain::was_restored_of(const HistoryPoint& state, const ArchivedTip& tip) {
+  return follow({state, 0}, tip, {}) == Leads::to_it;
+}
+
+// What was had, and what that went on from, above the tip: of the former a copy may have noted it.
+ServerChain::States ServerChain::states_of(const ArchivedHad& had, const ArchivedTip& tip) {
+  States states = {{had.tag, had.epoch}};
+  if (had.tag == tip.tag || !know_all(archived_, &failure_)) return states;
+  for (const FirstBlocks::Start* start = begun_in(archived_, had.tag); start != nullptr;) {
+    const HistoryPoint& parent = start->begin->parent;
+    const uint64_t tag = short_identity(parent.incarnation);
+    start = begun_in(archived_, tag);
+    const bool is_above = tag == tip.tag || (start != nullptr && start->number > tip.number);
+    if (!is_above || !states.emplace(tag, parent.durable).second || tag == tip.tag) break;
+  }
+  return states;
+}
+
+ServerChain::Leads ServerChain::follow(const Begin& from, const ArchivedTip& tip,
+                                       const States& had) {
   std::set<uint64_t> met;
-  std::optional<Begin> next = Begin{present.parent, present.number};
+  std::optional<Begin> next = from;
   while (next) {
     last_number_ = next->number;
     last_parent_ = next->parent;
     const HistoryPoint parent = next->parent;
     const uint64_t tag = short_identity(parent.incarnation);
     if (parent.durable < tip.logged || parent.incarnation == Uuid{}) return Leads::past_it;
-    if (tag == tip.tag || (tag == had.tag && parent.durable >= had.epoch)) return Leads::to_it;
+    auto state = had.find(tag);
+    if (tag == tip.tag || (state != had.end() && parent.durable >= state->second))
+      return Leads::to_it;
     next = met.insert(tag).second ? begin_of(parent.incarnation) : std::nullopt;
   }
   return Leads::nowhere;

@@ -32,6 +32,8 @@ class ServerChain {
   };
   // Or to `had`, which is no earlier.
   Leads leads_to(const ArchivedTip& tip, const ArchivedHad& had);
+  // Whether a state that the server was restored to comes from there.
+  bool was_restored_of(const HistoryPoint& state, const ArchivedTip& tip);
   // Where leads_to() got: a start's number, and what that one went on from.
   uint64_t last_number() const { return last_number_; }
   const HistoryPoint& last_parent() const { return last_parent_; }
@@ -52,6 +54,9 @@ class ServerChain {
     HistoryPoint parent;
     uint64_t number = 0;  // the start's
   };
+  using States = std::map<uint64_t, Epoch>;  // of starts, by their tags
+  States states_of(const ArchivedHad& had, const ArchivedTip& tip);
+  Leads follow(const Begin& from, const ArchivedTip& tip, const States& had);
   std::optional<Begin> begin_of(const Uuid& start);
   Epoch logged_up_to(uint64_t tag, Epoch counted);
   Epoch logged_in(const FirstBlocks& log, uint64_t segment, Epoch counted,

@@ -1,12 +1,14 @@
 #include "wal/backup/source_logs.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/file.h"
 #include "wal/backup/archived_starts.h"
 #include "wal/backup/backup_copy.h"
 #include "wal/backup/backup_places.h"
+#include "wal/backup/first_blocks.h"
 #include "wal/recovery/log_analyzer.h"
 
 namespace pgsilo {
@@ -23,44 +25,6 @@ bool is_nameless(const ControlFile& control, const BlockRun& run) {
          std::ranges::any_of(control.incarnations, [&](const Incarnation& incarnation) {
            return incarnation.number == run.incarnation && is_others(incarnation, run);
          });
-}
-
-// Which start wrote to a segment last, and up to where without a gap. False: `why`.
-using SegmentEnd = std::pair<uint64_t, uint64_t>;
-bool read_end(FileSystem& files, const std::string& path, uint64_t number, const Uuid& log,
-              const ControlFile& control, SegmentEnd* end, std::string* why) {
-  SegmentScan scan = scan_whole(files, path, number, log);
-  if (!scan.result.ok()) {
-    *why = failed_log("read", path, scan.result);
-    return false;
-  }
-  constexpr uint64_t none = UINT64_MAX;
-  uint64_t next_number = none;
-  for (const BlockRun& run : scan.runs) {
-    if (run.incarnation < end->first || is_nameless(control, run)) continue;
-    bool begins = run.incarnation > end->first;
-    bool follows =
-        begins ? run.first_number == 0 || run.begin == 0 : run.first_number == next_number;
-    if (!begins && !follows) continue;
-    *end = {run.incarnation, follows ? run.end : 0};
-    next_number = follows ? run.next_number : none;
-  }
-  return true;
-}
-
-// Of two copies of a segment the one that was made later: a later start has begun there, for the
-// server had lost what was written there before, or its blocks go further. One that was made while
-// the server wrote may have a gap, and what comes behind that is of no use. False: `why`.
-bool keep_later(FileSystem& files, std::string* path, const std::string& other, uint64_t number,
-                const Uuid& log, const ControlFile& control, std::string* why) {
-  SegmentEnd kept;
-  SegmentEnd found;
-  if (!read_end(files, *path, number, log, control, &kept, why) ||
-      !read_end(files, other, number, log, control, &found, why)) {
-    return false;
-  }
-  if (found > kept) *path = other;
-  return true;
 }
 
 bool find_places(FileSystem& files, const BackupSource& source, const ControlFile& control,
@@ -90,6 +54,10 @@ bool SourceLogs::find(FileSystem& files, const BackupSource& source, const Contr
   for (const std::string& place : places) {
     if (!add(files, join_path(source.data_directory, place), control, why)) return false;
   }
+  for (const std::string& path : source.archive_directories) {
+    if (!find_begins(files, path, why)) return false;
+  }
+  find_rests(control.incarnations.back());
   for (const std::string& path : source.archive_directories) {
     if (!add(files, path, control, why) || !note_archived(files, path, why)) return false;
   }
@@ -137,6 +105,116 @@ bool SourceLogs::add(FileSystem& files, const std::string& path, const ControlFi
   return true;
 }
 
+// By their parents, each looked at once.
+void SourceLogs::find_rests(const Incarnation& copied) {
+  rests_[short_identity(copied.id)] = Rests::on_it;
+  for (const auto& [tag, any] : begins_) {
+    std::vector<uint64_t> chain;
+    Rests rests = Rests::unknown;
+    for (uint64_t each = tag;;) {
+      auto known = rests_.find(each);
+      auto begun = begins_.find(each);
+      if (known != rests_.end()) rests = known->second;
+      if (known != rests_.end() || begun == begins_.end()) break;
+      chain.push_back(each);
+      rests_[each] = Rests::unknown;
+      rests = begun->second.parent.durable < copied.first_epoch ? Rests::on_others : Rests::unknown;
+      each = short_identity(begun->second.parent.incarnation);
+      if (rests == Rests::on_others) break;
+    }
+    for (uint64_t each : chain) rests_[each] = rests;
+  }
+}
+
+SourceLogs::Rests SourceLogs::rests_on_backups(uint64_t tag) const {
+  auto found = rests_.find(tag);
+  return found == rests_.end() ? Rests::unknown : found->second;
+}
+
+// Of a start that logged nothing, and that the backup's server never had: where that was restored,
+// the lost one's are in the archive yet.
+bool SourceLogs::is_strangers(const ControlFile& control, const BlockRun& run) const {
+  const Incarnation& copied = control.incarnations.back();
+  return !run.has_records && run.incarnation >= copied.number && is_others(copied, run) &&
+         rests_on_backups(run.incarnation_tag) == Rests::on_others;
+}
+
+// Which start wrote to a segment last, and up to where without a gap. False: `why`.
+bool SourceLogs::read_end(FileSystem& files, const std::string& path, uint64_t number,
+                          const Uuid& log, const ControlFile& control, SegmentEnd* end,
+                          std::string* why) const {
+  SegmentScan scan = scan_whole(files, path, number, log);
+  if (!scan.result.ok()) {
+    *why = failed_log("read", path, scan.result);
+    return false;
+  }
+  constexpr uint64_t none = UINT64_MAX;
+  uint64_t next_number = none;
+  for (const BlockRun& run : scan.runs) {
+    if (run.incarnation < end->first || is_nameless(control, run) || is_strangers(control, run))
+      continue;
+    bool begins = run.incarnation > end->first;
+    bool follows =
+        begins ? run.first_number == 0 || run.begin == 0 : run.first_number == next_number;
+    if (!begins && !follows) continue;
+    *end = {run.incarnation, follows ? run.end : 0};
+    next_number = follows ? run.next_number : none;
+  }
+  return true;
+}
+
+// Of two copies of a segment the one that was made later: a later start has begun there, for the
+// server had lost what was written there before, or its blocks go further. One that was made while
+// the server wrote may have a gap, and what comes behind that is of no use. False: `why`.
+bool SourceLogs::keep_later(FileSystem& files, std::string* path, const std::string& other,
+                            uint64_t number, const Uuid& log, const ControlFile& control,
+                            std::string* why) const {
+  SegmentEnd kept;
+  SegmentEnd found;
+  if (!read_end(files, *path, number, log, control, &kept, why) ||
+      !read_end(files, other, number, log, control, &found, why)) {
+    return false;
+  }
+  if (found > kept) *path = other;
+  return true;
+}
+
+// What an archive's begin blocks say.
+bool SourceLogs::find_begins(FileSystem& files, const std::string& path, std::string* why) {
+  LogDirectory directory(files, path);
+  if (!directory.read_identity(why)) return false;
+  if (!directory.has_identity()) return true;
+  FirstBlocks blocks(files, directory);
+  ReadFailure failure;
+  if (!blocks.know(&failure)) {
+    *why = failed_log("read", failure.path, failure.result);
+    return false;
+  }
+  for (const auto& [tag, start] : blocks.starts()) {
+    if (start.begin) begins_.emplace(tag, *start.begin);
+    firsts_.push_back({directory.log(), path, tag, *start.segments.rbegin()});
+  }
+  return true;
+}
+
+// Where the server was lost and restored of an older backup, its log may go on before the segment
+// from which on the backup needs it.
+std::string SourceLogs::begun_before(const ControlFile& control) const {
+  for (const First& first : firsts_) {
+    const LogCut* cut = control.checkpoint.cut_of(first.log);
+    if (cut == nullptr || first.segment >= cut->segment) continue;
+    const Incarnation& copied = control.incarnations.back();
+    const bool is_later =
+        first.tag != short_identity(copied.id) && rests_on_backups(first.tag) == Rests::on_it;
+    if (!is_later) continue;
+    return "log \"" + first.path + "\" goes on in segment " + std::to_string(first.segment) +
+           ", before the backup's first, " + std::to_string(cut->segment) +
+           ": the server was restored of an older backup meanwhile, or of one that did not have "
+           "that log. Restore that one, or one that was taken later";
+  }
+  return "";
+}
+
 // Of a segment that the backup has, too, only one copy is scanned.
 bool SourceLogs::note_archived(FileSystem& files, const std::string& path, std::string* why) {
   LogDirectory directory(files, path);
@@ -175,11 +253,14 @@ const SourceLog* SourceLogs::log(const Uuid& log) const {
 
 // Older than what the checkpoint needs segments may be taken out of an archive.
 std::string SourceLogs::lost_since_archived(const ControlFile& control) const {
-  std::string lost;
+  std::string lost = begun_before(control);
   if (!archived_ends_) return lost;
   for (const ArchivedEnd& end : *archived_ends_) {
     const LogCut* cut = control.checkpoint.cut_of(end.log);
     if (end.incarnation < control.checkpoint.incarnation) continue;
+    const Incarnation& copied = control.incarnations.back();
+    const bool is_behind = end.incarnation >= copied.number;
+    if (is_behind && rests_on_backups(end.incarnation_tag) == Rests::on_others) continue;
     if (cut != nullptr && end.segment < cut->segment) continue;
     auto found = std::ranges::find_if(
         logs_, [&](const SourceLog& each) { return each.directory->log() == end.log; });
@@ -201,6 +282,12 @@ bool SourceLogs::was_archived(const Uuid& log, const Incarnation& incarnation,
                 end->incarnation_tag != short_identity(incarnation.id);
   if (others) return false;
   return end->incarnation > incarnation.number || number < end->next_number;
+}
+
+bool SourceLogs::was_noted(uint64_t tag) const {
+  return !archived_ends_ ||
+         std::ranges::find(*archived_ends_, tag, &ArchivedEnd::incarnation_tag) !=
+             archived_ends_->end();
 }
 
 bool SourceLogs::has_archived(const Incarnation& incarnation) const {

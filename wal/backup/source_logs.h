@@ -6,10 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wal/backup/archive_directory.h"
 #include "wal/layout/log_directory.h"
+#include "wal/log/log_begin.h"
 #include "wal/recovery/incarnation_parts.h"
 
 namespace pgsilo {
@@ -40,12 +42,30 @@ class SourceLogs {
   std::string lost_since_archived(const ControlFile& control) const;
   // Whether a block of a start was archived for good; if that is not known, it is taken for so.
   bool was_archived(const Uuid& log, const Incarnation& incarnation, uint64_t number) const;
+  // Whether an archive noted that it ended with a start, in some log; if that is not known, so it
+  // is.
+  bool was_noted(uint64_t tag) const;
   // Whether an archive has blocks of a start, from where the checkpoint needs its log on.
   bool has_archived(const Incarnation& incarnation) const;
+  // Whether a start went on from the one that the backup was taken of; unknown: its parents are not
+  // all there.
+  enum class Rests : uint8_t { on_it, on_others, unknown };
+  Rests rests_on_backups(uint64_t tag) const;
   // Whose logs are all there. After scan().
   IncarnationParts parts(const ControlFile& control, const Incarnation& incarnation) const;
 
  private:
+  // The last start that wrote to a segment, by its number, and where its blocks end.
+  using SegmentEnd = std::pair<uint64_t, uint64_t>;
+
+  void find_rests(const Incarnation& copied);
+  bool find_begins(FileSystem& files, const std::string& path, std::string* why);
+  std::string begun_before(const ControlFile& control) const;
+  bool is_strangers(const ControlFile& control, const BlockRun& run) const;
+  bool read_end(FileSystem& files, const std::string& path, uint64_t number, const Uuid& log,
+                const ControlFile& control, SegmentEnd* end, std::string* why) const;
+  bool keep_later(FileSystem& files, std::string* path, const std::string& other, uint64_t number,
+                  const Uuid& log, const ControlFile& control, std::string* why) const;
   bool add(FileSystem& files, const std::string& path, const ControlFile& control,
            std::string* why);
   bool note_archived(FileSystem& files, const std::string& path, std::string* why);
@@ -53,6 +73,16 @@ class SourceLogs {
   std::vector<SourceLog> logs_;
   std::optional<std::vector<ArchivedEnd>> archived_ends_;
   std::vector<std::vector<SegmentScan>> scans_;
+  std::map<uint64_t, LogBegin> begins_;  // an archive's, by their tags
+  std::map<uint64_t, Rests> rests_;      // by tag
+  // In which segment of an archived log a start is first.
+  struct First {
+    Uuid log;
+    std::string path;
+    uint64_t tag = 0;
+    uint64_t segment = 0;
+  };
+  std::vector<First> firsts_;
   std::vector<BlockHeader> archived_;  // the first of each of an archive's segments
 };
 

@@ -99,10 +99,13 @@ bool UnfinishedStarts::was_archived(uint64_t tag) const {
   });
 }
 
-// Whether a state of it could be restored: all its logs are there, and prove one.
+// Whether a state of its own could be restored: all its logs are there, and prove one.
 bool UnfinishedStarts::is_there(uint64_t tag, const Begin& begin) {
   if (begin.archived < begin.says.logs) return false;
   ArchivedStarts known = starts();
+  const bool is_empty = !known.extent(tag).has_records;
+  failure_.note(known.failure().result, known.failure().path);
+  if (is_empty) return false;
   BlockHeader block;
   block.incarnation_tag = tag;
   std::string damaged;

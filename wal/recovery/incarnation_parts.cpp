@@ -178,4 +178,26 @@ std::string describe_loss(const Incarnation& incarnation, const IncarnationParts
          "recovery_accept_data_loss=on to start from there, giving up what was committed after it.";
 }
 
+bool is_parent(const ControlFile& control, const BlockRun& run) {
+  return std::ranges::any_of(control.incarnations, [&](const Incarnation& incarnation) {
+    const Uuid& parent = incarnation.parent.incarnation;
+    return parent != Uuid{} && short_identity(parent) == run.incarnation_tag;
+  });
+}
+
+// The oldest one went on from what was forgotten before. One that logged nothing hands on what it
+// went on from, though it may have made the checkpoint.
+HistoryPoint forget_incarnations(ControlFile* control) {
+  std::vector<Incarnation>& known = control->incarnations;
+  HistoryPoint newest = known.empty() ? HistoryPoint{} : known.front().parent;
+  std::erase_if(known, [&](const Incarnation& incarnation) {
+    const bool logged = incarnation.durable >= incarnation.first_epoch;
+    const bool is_empty = incarnation.clean && !logged;
+    if (may_be_met(*control, incarnation) && !is_empty) return false;
+    if (logged) newest = {incarnation.id, incarnation.durable};
+    return true;
+  });
+  return newest;
+}
+
 }  // namespace pgsilo

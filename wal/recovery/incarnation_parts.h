@@ -48,6 +48,11 @@ Epoch first_needed(const ControlFile& control, const Incarnation& incarnation);
 
 // Of blocks that are another incarnation's of the same number: of a copy that went on apart.
 bool is_others(const Incarnation& incarnation, const BlockRun& run);
+// Whether a later start that the control file names went on from the one that wrote the run.
+bool is_parent(const ControlFile& control, const BlockRun& run);
+// Takes out those of which no log is needed, or that ended in good order and logged nothing. What
+// the newest state was of them, and of those before; null: it is not known.
+HistoryPoint forget_incarnations(ControlFile* control);
 
 // `scans` are by directory. `mark`, if not null: of the incarnation.
 IncarnationParts collect_parts(const ControlFile& control, const Incarnation& incarnation,

@@ -29,7 +29,7 @@ class Analyzer {
         scans_(logs.size()) {}
 
   bool run() {
-    forget_incarnations();
+    analysis_.forgotten = forget_incarnations(&control_);
     analysis_.largest_seen = control_.checkpoint.ended;
     if (!list_segments() || !scan_segments() || !bridge_gaps() || !have_right_sizes() ||
         !know_all_incarnations()) {
@@ -47,24 +47,6 @@ class Analyzer {
   }
 
  private:
-  // It ended in good order and without having logged anything.
-  static bool is_empty(const Incarnation& incarnation) {
-    return incarnation.clean && incarnation.durable < incarnation.first_epoch;
-  }
-
-  // The oldest one went on from what was forgotten before. One that logged nothing hands on what it
-  // went on from, though it may have made the checkpoint.
-  void forget_incarnations() {
-    std::vector<Incarnation>& known = control_.incarnations;
-    if (!known.empty()) analysis_.forgotten = known.front().parent;
-    std::erase_if(known, [this](const Incarnation& incarnation) {
-      if (may_be_met(control_, incarnation) && !is_empty(incarnation)) return false;
-      if (incarnation.durable >= incarnation.first_epoch)
-        analysis_.forgotten = {incarnation.id, incarnation.durable};
-      return true;
-    });
-  }
-
   // Its blocks are read: what counts of them.
   bool analyze(Incarnation& incarnation, bool* lost) {
     const ProgressMark* mark =
@@ -404,12 +386,14 @@ class Analyzer {
 
   // Holds nothing that any start needs, or has to find where it is, once the control file has
   // closed whose it is. The start that made the checkpoint may have logged to other logs: an
-  // archive looks for its begin block in all of them.
+  // archive looks for its begin block in all of them. So it does for one that later ones went on
+  // from, of earlier versions though it logged nothing at all.
   bool holds_nothing(const SegmentScan& scan) const {
     return scan.result.ok() && !scan.foreign &&
            std::all_of(scan.runs.begin(), scan.runs.end(), [this](const BlockRun& run) {
              const Incarnation* incarnation = find(run);
              return run.only_begins && !made_checkpoint_in_force(run) &&
+                    !is_parent(control_, run) &&
                     (incarnation == nullptr ||
                      (incarnation->closed && incarnation->durable < incarnation->first_epoch));
            });
@@ -437,8 +421,12 @@ class Analyzer {
       } else if (!scans_[log].empty()) {
         analysis_.next_segment[log] = scans_[log].front().number;
       }
+      // Of begin blocks that stand alone, one behind the other, the last one is written over: an
+      // archive that has them looks at no other again.
       for (const SegmentScan& scan : scans_[log]) {
         if (!can_be_written(scan, cut)) analysis_.next_segment[log] = scan.number + 1;
+        if (!scan.runs.empty())
+          analysis_.next_segment[log] = std::max(analysis_.next_segment[log], scan.number);
       }
       for (const SegmentScan& scan : scans_[log]) {
         if (scan.number < analysis_.next_segment[log]) {

@@ -80,11 +80,10 @@ class Follower {
 
   // What is durable when it is asked for is in the archive afterwards.
   bool go_on(std::string* why) {
-    std::vector<std::string> now(3);
+    std::vector<std::string> now(2);
     std::optional<LogSlot> slot;
-    if (!server_.ask("SELECT pg_current_wal_flush_lsn(), "
-                     "(SELECT wal_status FROM pg_replication_slots WHERE slot_name = $1), "
-                     "(SELECT restart_lsn FROM pg_replication_slots WHERE slot_name = $1)",
+    if (!server_.ask("SELECT pg_current_wal_flush_lsn(), (SELECT wal_status FROM "
+                     "pg_replication_slots WHERE slot_name = $1)",
                      {line_.slot}, &now, why)) {
       return statement_failed();
     }
@@ -92,7 +91,7 @@ class Follower {
     if (now[0] == archived_) return true;
     // A connection may outlive the server, behind a pooler: each turn asks where that logs.
     if (!find_source(server_, &source_, why)) return statement_failed();
-    if (!find_slot(&slot, why) || !is_servers(*slot, now[2], why)) return false;
+    if (!find_slot(&slot, why)) return false;
     const Epoch told = epoch_of_lsn_text(now[0]);
     bool copied = archive_.copy(source_, *slot, why, told);
     for (const std::string& left : archive_.take_left())
@@ -147,15 +146,6 @@ class Follower {
     if (found != slots.end()) *slot = *found;
     if (found == slots.end()) *why = "replication slot \"" + line_.slot + "\" is a temporary one";
     return found != slots.end();
-  }
-
-  // Another server may lie at the same path, on another machine.
-  bool is_servers(const LogSlot& slot, const std::string& restart, std::string* why) {
-    if (epoch_of_lsn_text(restart) == slot.restart) return true;
-    *why = "replication slot \"" + line_.slot + "\" is at " + restart + ", and in directory \"" +
-           source_.data_directory + "\" at " + lsn_text(slot.restart) +
-           ": that is not the directory of the server, or somebody else moves the slot";
-    return tried_again(true);
   }
 
   FileSystem& files_;
