@@ -23,28 +23,6 @@ class ArchiveHolesTest : public ReturningLogTest {
     engine.wal().stop();
   }
 
-  // Logs nothing but what a backup writes, is archived, and makes a checkpoint.
-  void live_idle(const WalOptions& used, bool backed_up = false) {
-    LoggedEngine engine(*disk_, "/data", used);
-    ASSERT_TRUE(engine.start()) << engine.why();
-    ASSERT_NO_FATAL_FAILURE(cover_all(engine));
-    if (backed_up) {
-      ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, used));
-    }
-    ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
-    engine.wal().stop();
-  }
-
-  void lose_and_restore(WalOptions* used) {
-    const std::string found = "/found" + std::to_string(++found_);
-    ASSERT_NO_FATAL_FAILURE(restore_archived(found, used));
-    for (const auto& [path, content] : files_of("/data")) ASSERT_TRUE(disk_->remove(path).ok());
-    for (const auto& [path, content] : files_of(found))
-      ASSERT_NO_FATAL_FAILURE(
-          write_test_file(*disk_, "/data" + path.substr(found.size()), content));
-    used->workers = static_cast<unsigned>(used->log_directories.size());
-  }
-
   // What a base has, as a data directory; the options get its logs.
   void restore_base(const std::string& base, const std::string& data, WalOptions* used) {
     BackupLabel label;
@@ -82,8 +60,6 @@ class ArchiveHolesTest : public ReturningLogTest {
     }
     engine.wal().stop();
   }
-
-  int found_ = 0;
 };
 
 const char unarchived[] = " was never archived\nHINT:";

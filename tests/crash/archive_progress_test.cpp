@@ -240,6 +240,25 @@ TEST_F(ArchiveProgressTest, AnArchiverThatEndsAnywhereLeavesNoLoss) {
   }
 }
 
+// What the archive ends with then logged nothing.
+TEST_F(ArchiveProgressTest, AStartThatIsGoneIsToldBehindAnIdleOne) {
+  const WalOptions used = options(1);
+  begin(236);
+  ASSERT_NO_FATAL_FAILURE(begin_archive(used));
+  ASSERT_NO_FATAL_FAILURE(live_of_one(used));
+  const std::string second = end_of("/archive/wal").path;
+  ASSERT_NO_FATAL_FAILURE(live_of_one(used));
+  {
+    LoggedEngine engine(*disk_, "/data", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+    engine.wal().stop();
+  }
+  ASSERT_NO_FATAL_FAILURE(expect_whole(used));
+  ASSERT_TRUE(disk_->remove(second).ok());
+  expect_told(used, "start 3 of the server went on from a state that is not there");
+}
+
 // A block that cannot be read is no end of the log: nothing behind it is there.
 TEST_F(ArchiveProgressTest, ADamagedBlockOfTheServersIsNoEnd) {
   for (unsigned logs : {1U, 2U}) {

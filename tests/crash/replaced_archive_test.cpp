@@ -26,6 +26,28 @@ class ReplacingFiles final : public ForwardingFileSystem {
   SimulatedFileSystem& disk_;
 };
 
+// The server's two logs change their directories' names once one is looked at.
+class SwappingFiles final : public ForwardingFileSystem {
+ public:
+  explicit SwappingFiles(SimulatedFileSystem& disk) : ForwardingFileSystem(disk), disk_(disk) {}
+
+  FileResult open(const std::string& path, OpenFlags flags, std::unique_ptr<File>* file) override {
+    const std::string one = join_path("/data/wal0", log_identity_name);
+    const std::string other = join_path("/data/wal1", log_identity_name);
+    if (path == one && --looks_left_ == 0) swap(one, other);
+    return files_.open(path, flags, file);
+  }
+  void swap(const std::string& one, const std::string& other) {
+    const std::string content = disk_.content(one);
+    write_test_file(disk_, one, disk_.content(other));
+    write_test_file(disk_, other, content);
+  }
+
+ private:
+  int looks_left_ = 2;
+  SimulatedFileSystem& disk_;
+};
+
 class ReplacedArchiveTest : public ArchiveEndsTest {
  protected:
   using Files = std::map<std::string, std::string>;
@@ -259,6 +281,25 @@ TEST_F(ReplacedArchiveTest, WaitsForOneThatIsNotWhole) {
       }
     }
   }
+}
+
+// No directory of the archive gets the identity of another log than it is of.
+TEST_F(ReplacedArchiveTest, KnowsWhoseLogItCopies) {
+  begin(360);
+  const WalOptions used = options(2);
+  LoggedEngine engine(*disk_, "/data", used);
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(work(engine, 20));
+  ASSERT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
+  SwappingFiles files(*disk_);
+  LogArchive archiver(files, "/archive");
+  ASSERT_TRUE(archiver.open(&why_)) << why_;
+  EXPECT_FALSE(archive(engine, used, archiver));
+  EXPECT_TRUE(archiver.may_be_tried_again());
+  EXPECT_NE(why_.find("became another log's"), std::string::npos) << why_;
+  files.swap(join_path("/data/wal0", log_identity_name),
+             join_path("/data/wal1", log_identity_name));
+  ASSERT_TRUE(archive(engine, used, archiver)) << why_;
 }
 
 }  // namespace

@@ -43,6 +43,31 @@ class ReturningLogTest : public NamelessBed {
     ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
   }
 
+  // Logs nothing but what a backup writes, is archived, and makes a checkpoint, or not.
+  void live_idle(const WalOptions& used, bool backed_up = false, bool makes_checkpoint = true) {
+    LoggedEngine engine(*disk_, "/data", used);
+    ASSERT_TRUE(engine.start()) << engine.why();
+    if (makes_checkpoint) {
+      ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+    }
+    if (backed_up) {
+      ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, used));
+    }
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, used));
+    engine.wal().stop();
+  }
+
+  // The machine is lost; what can be restored is there from then on.
+  void lose_and_restore(WalOptions* used) {
+    const std::string found = "/found" + std::to_string(++restored_);
+    ASSERT_NO_FATAL_FAILURE(restore_archived(found, used));
+    for (const auto& [path, content] : files_of("/data")) ASSERT_TRUE(disk_->remove(path).ok());
+    for (const auto& [path, content] : files_of(found))
+      ASSERT_NO_FATAL_FAILURE(
+          write_test_file(*disk_, "/data" + path.substr(found.size()), content));
+    used->workers = static_cast<unsigned>(used->log_directories.size());
+  }
+
   void expect_last_state() {
     std::optional<Content> found =
         last_archived(with(all_logs), "/restored" + std::to_string(++restored_));

@@ -313,8 +313,8 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "ArchivedDrillTest.*"),
     "an older copy of a segment taken for the later one": (
         "wal/backup/source_logs.cpp",
-        "    if (run.incarnation < end->first || is_nameless(control, run) || is_strangers(control, run))\n",
-        "    if (run.incarnation < end->first || is_nameless(control, run))\n",
+        "    if (run.incarnation < end->start || is_nameless(control, run) || is_strangers(control, run))\n",
+        "    if (run.incarnation < end->start || is_nameless(control, run))\n",
         "ArchiveHolesTest.*:ArchiveLivesTest.*"),
     "begin blocks written over before later ones": (
         "wal/recovery/log_analyzer.cpp",
@@ -398,8 +398,8 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "ArchiveEndsTest.*"),
     "of two copies of a segment the longer one counts": (
         "wal/backup/source_logs.cpp",
-        "    *end = {run.incarnation, follows ? run.end : 0};\n",
-        "    *end = {0, follows ? run.end : 0};\n",
+        "  if (std::tie(found.start, found.bytes) > std::tie(kept.start, kept.bytes)) *path = other;\n",
+        "  if (found.bytes > kept.bytes) *path = other;\n",
         "ArchiveEndsTest.*"),
     "blocks behind a gap count in a copy of a segment": (
         "wal/backup/source_logs.cpp",

@@ -219,7 +219,8 @@ BackupSource source_of_backup(const std::string& directory, const BackupLabel& l
   BackupSource source{.data_directory = directory,
                       .log_directories = {},
                       .checkpoint_directories = {checkpoint_directory},
-                      .is_backup = true};
+                      .is_backup = true,
+                      .stop = label.stop};
   const std::vector<Incarnation>& incarnations = label.control.incarnations;
   for (size_t i = incarnations.size(); i-- > 0;) {
     for (const LogIdentity& log : incarnations[i].logs) source.log_directories.push_back(log.path);

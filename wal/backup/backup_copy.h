@@ -24,6 +24,7 @@ struct BackupSource {
   std::vector<std::string> checkpoint_directories;  // that are looked through, too
   // Its directories had these names in the server; only what lies in `data_directory` is looked at.
   bool is_backup = false;
+  Epoch stop = Epoch();  // of the backup
   // Of an archive of the log, each of one log; not in the data directory.
   std::vector<std::string> archive_directories = {};
   std::optional<std::vector<ArchivedEnd>> archived_ends = {};  // how far they had got, if known

@@ -154,7 +154,8 @@ bool LogArchive::find_restored(const std::string& data_directory) {
     why_ = "file \"" + path + "\", which says what the server was restored of, " + damage;
     return false;
   }
-  restored_ = {label.control.incarnations.back().id, label.stop};
+  const Incarnation& last = label.control.incarnations.back();
+  restored_ = label.stop < last.first_epoch ? last.parent : HistoryPoint{last.id, label.stop};
   return true;
 }
 
@@ -241,7 +242,18 @@ LogArchive::Log* LogArchive::add_log(const LogDirectory& source) {
   logs_.push_back(std::make_unique<Log>(files_, LogDirectory(files_, path)));
   Log& log = *logs_.back();
   bool is_there = log.directory.read_identity(&why_, &call_failed_) && log.directory.open(&why_);
-  return is_there ? &log : nullptr;
+  return is_there && is_that_of(source, log) ? &log : nullptr;
+}
+
+// Directories of logs may change their names meanwhile.
+bool LogArchive::is_that_of(const LogDirectory& source, const Log& log) {
+  if (log.directory.log() == source.log()) return true;
+  const std::string path = join_path(log.directory.path(), log_identity_name);
+  FileResult result = files_.remove(path);
+  if (!result.ok()) return fail("remove file", path, result);
+  why_ = "log directory \"" + source.path() + "\" became another log's while it was looked at";
+  call_failed_ = true;
+  return false;
 }
 
 bool LogArchive::copy_log(const LogDirectory& source, const LogSlot& slot) {

@@ -48,7 +48,7 @@ class LogArchive {
   // Whether the last failure was a call's, which may go better, not what the logs hold.
   bool may_be_tried_again() const { return call_failed_; }
 
-  // What copy() has left beside, of starts that a restored server never had; each is told once.
+  // What copy() has left beside, of starts that the server never had; each is told once.
   std::vector<std::string> take_left() { return std::exchange(left_, {}); }
 
   uint64_t copied_bytes() const { return copied_bytes_; }
@@ -73,7 +73,7 @@ class LogArchive {
     bool ended = false;                 // the next segment is another start's
     std::optional<LogBegin> successor;  // ... which says so
   };
-  // A segment that does not count in the archive of a restored server.
+  // A segment that is no part of the server's history.
   struct Left {
     Log* log = nullptr;
     uint64_t segment = 0;
@@ -144,6 +144,7 @@ class LogArchive {
   bool set_aside();
   Log* log_of(const LogDirectory& source);
   Log* add_log(const LogDirectory& source);
+  bool is_that_of(const LogDirectory& source, const Log& log);
   bool copy_all(const LogSlot& slot);
   bool copy_log(const LogDirectory& source, const LogSlot& slot);
   bool begin_next_start(const LogDirectory& source, Passages* judged);

@@ -45,13 +45,11 @@ bool LogArchive::goes_on_from_tip() {
   const ServerChain::Leads leads = known.leads_to(*tip_, is_noted ? noted_had() : ArchivedHad{});
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (leads == ServerChain::Leads::to_it) return true;
-  auto is_tip = [&](const auto& each) { return short_identity(each.id) == tip_->tag; };
   const std::string unknown =
       "start " + std::to_string(known.last_number()) + " of the server went on from epoch " +
       std::to_string(known.last_parent().durable.value()) + " of a start that";
-  const bool is_own = std::ranges::any_of(control_.own_starts, is_tip) ||
-                      std::ranges::any_of(control_.incarnations, is_tip) ||
-                      (restored_ && known.was_restored_of(*restored_, *tip_));
+  const bool is_own =
+      is_listed(tip_->tag) || (restored_ && known.was_restored_of(*restored_, *tip_));
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (leads == ServerChain::Leads::past_it || !is_own) return bypasses_tip();
   return never_archived(unknown);

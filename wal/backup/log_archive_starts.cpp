@@ -87,13 +87,15 @@ bool LogArchive::has_what_was_told(const BackupSource& source) {
   const bool proves = known.proves(present, durable_, &ends);
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (proves) return true;
-  why_ = "the server told epoch " + std::to_string(durable_.value()) +
-         " to be durable, and its log does not" +
-         (ends.empty() ? ": \"" : ": log segment " + ends + " is damaged, or \"") +
-         source.data_directory +
-         "\" is not the directory of that server\nHINT:  Run this where the server runs. If the "
-         "segment is damaged and there is no sound copy of it, begin a new archive, and take a new "
-         "backup.";
+  why_ =
+      "the server told epoch " + std::to_string(durable_.value()) +
+      " to be durable, and its log does not" +
+      (ends.empty() ? ": \"" : ": log segment " + ends + " is damaged, or \"") +
+      source.data_directory +
+      "\" is not the directory of that server\nHINT:  Run this where the server runs. (One of an "
+      "earlier version tells so until its next commit.) If the "
+      "segment is damaged and there is no sound copy of it, begin a new archive, and take a new "
+      "backup.";
   return false;
 }
 

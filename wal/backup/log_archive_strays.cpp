@@ -1,6 +1,6 @@
 // A copy of the server that was archived by mistake and had logged nothing, to try a restore, say:
-// what the archive has of it, begin blocks and batches without records, lies in the place of what
-// the server goes on to log, or no restore gets past it (docs/backup.md, the archive).
+// what the archive has of it, begin blocks and batches without records, makes way for what the
+// server goes on to log (docs/backup.md, the archive).
 #include <algorithm>
 
 #include "wal/backup/archived_starts.h"

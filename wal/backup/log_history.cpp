@@ -79,6 +79,9 @@ class Extension {
   // `*before`: whose blocks come before these, in the log.
   bool note(const SourceLog& log, const SegmentScan& scan, const BlockRun& run, StartName* before) {
     StartName name(run.incarnation, run.incarnation_tag);
+    const bool is_of_others =
+        logs_.rests_on_backups(run.incarnation_tag) == SourceLogs::Rests::on_others;
+    if (!run.has_records && run.incarnation >= copied().number && is_of_others) return true;
     bool goes_on = std::exchange(*before, name) == name;
     if (run.incarnation <= copied().number) {
       bool others =
@@ -107,9 +110,7 @@ class Extension {
   bool refuse(const SegmentScan& scan, const BlockRun& run) {
     why_ = "log segment \"" + scan.path +
            "\" was written by another copy of this database: its start " +
-           std::to_string(run.incarnation) +
-           " of the server is another one\nHINT:  An archive is of one history. Take out what is "
-           "not of the backup's.";
+           std::to_string(run.incarnation) + " of the server is another one\n" + one_history_hint;
     return false;
   }
 
@@ -250,9 +251,7 @@ class Extension {
   }
 
   // An archiver that was killed may have come to a log that was new before it came to the parent's.
-  bool was_noted(const Incarnation& start) const {
-    return logs_.was_noted(short_identity(start.id));
-  }
+  bool was_noted(const Incarnation& start) const { return logs_.was_noted(start.number); }
 
   bool is_others_history(uint64_t start) {
     why_ = "the archive does not go on from the backup: start " + std::to_string(start) +

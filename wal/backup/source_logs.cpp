@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/file.h"
@@ -57,7 +58,8 @@ bool SourceLogs::find(FileSystem& files, const BackupSource& source, const Contr
   for (const std::string& path : source.archive_directories) {
     if (!find_begins(files, path, why)) return false;
   }
-  find_rests(control.incarnations.back());
+  const Incarnation& copied = control.incarnations.back();
+  find_rests(copied, source.is_backup && source.stop < copied.first_epoch);
   for (const std::string& path : source.archive_directories) {
     if (!add(files, path, control, why) || !note_archived(files, path, why)) return false;
   }
@@ -105,8 +107,9 @@ bool SourceLogs::add(FileSystem& files, const std::string& path, const ControlFi
   return true;
 }
 
-// By their parents, each looked at once.
-void SourceLogs::find_rests(const Incarnation& copied) {
+// By their parents, each looked at once. Who goes on from a start that had logged nothing names
+// what that went on from.
+void SourceLogs::find_rests(const Incarnation& copied, bool was_idle) {
   rests_[short_identity(copied.id)] = Rests::on_it;
   for (const auto& [tag, any] : begins_) {
     std::vector<uint64_t> chain;
@@ -118,9 +121,11 @@ void SourceLogs::find_rests(const Incarnation& copied) {
       if (known != rests_.end() || begun == begins_.end()) break;
       chain.push_back(each);
       rests_[each] = Rests::unknown;
-      rests = begun->second.parent.durable < copied.first_epoch ? Rests::on_others : Rests::unknown;
-      each = short_identity(begun->second.parent.incarnation);
-      if (rests == Rests::on_others) break;
+      const HistoryPoint& parent = begun->second.parent;
+      const bool is_before = parent.durable < copied.first_epoch;
+      if (is_before) rests = was_idle && parent == copied.parent ? Rests::on_it : Rests::on_others;
+      if (is_before) break;
+      each = short_identity(parent.incarnation);
     }
     for (uint64_t each : chain) rests_[each] = rests;
   }
@@ -151,13 +156,13 @@ bool SourceLogs::read_end(FileSystem& files, const std::string& path, uint64_t n
   constexpr uint64_t none = UINT64_MAX;
   uint64_t next_number = none;
   for (const BlockRun& run : scan.runs) {
-    if (run.incarnation < end->first || is_nameless(control, run) || is_strangers(control, run))
+    if (run.incarnation < end->start || is_nameless(control, run) || is_strangers(control, run))
       continue;
-    bool begins = run.incarnation > end->first;
+    bool begins = run.incarnation > end->start;
     bool follows =
         begins ? run.first_number == 0 || run.begin == 0 : run.first_number == next_number;
     if (!begins && !follows) continue;
-    *end = {run.incarnation, follows ? run.end : 0};
+    *end = {run.incarnation, follows ? run.end : 0, run.only_begins ? 0 : run.incarnation_tag};
     next_number = follows ? run.next_number : none;
   }
   return true;
@@ -175,7 +180,13 @@ bool SourceLogs::keep_later(FileSystem& files, std::string* path, const std::str
       !read_end(files, other, number, log, control, &found, why)) {
     return false;
   }
-  if (found > kept) *path = other;
+  if (found.start == kept.start && found.tag != 0 && kept.tag != 0 && found.tag != kept.tag) {
+    *why = "log segment \"" + other +
+           "\" was written by another copy of this database: its start " +
+           std::to_string(found.start) + " of the server is another one\n" + one_history_hint;
+    return false;
+  }
+  if (std::tie(found.start, found.bytes) > std::tie(kept.start, kept.bytes)) *path = other;
   return true;
 }
 
@@ -284,10 +295,10 @@ bool SourceLogs::was_archived(const Uuid& log, const Incarnation& incarnation,
   return end->incarnation > incarnation.number || number < end->next_number;
 }
 
-bool SourceLogs::was_noted(uint64_t tag) const {
-  return !archived_ends_ ||
-         std::ranges::find(*archived_ends_, tag, &ArchivedEnd::incarnation_tag) !=
-             archived_ends_->end();
+bool SourceLogs::was_noted(uint64_t number) const {
+  return !archived_ends_ || std::ranges::any_of(*archived_ends_, [&](const ArchivedEnd& end) {
+    return end.incarnation >= number;
+  });
 }
 
 bool SourceLogs::has_archived(const Incarnation& incarnation) const {

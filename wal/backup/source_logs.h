@@ -18,6 +18,9 @@ namespace pgsilo {
 
 struct BackupSource;
 
+inline constexpr char one_history_hint[] =
+    "HINT:  An archive is of one history. Take out what is not of the backup's.";
+
 struct SourceLog {
   std::unique_ptr<LogDirectory> directory;   // one of those that hold it
   std::string path;                          // of the last of them: an archive's, if it has one
@@ -42,9 +45,9 @@ class SourceLogs {
   std::string lost_since_archived(const ControlFile& control) const;
   // Whether a block of a start was archived for good; if that is not known, it is taken for so.
   bool was_archived(const Uuid& log, const Incarnation& incarnation, uint64_t number) const;
-  // Whether an archive noted that it ended with a start, in some log; if that is not known, so it
-  // is.
-  bool was_noted(uint64_t tag) const;
+  // Whether an archive noted that it had come to a start, or a later one; if that is not known, so
+  // it is.
+  bool was_noted(uint64_t number) const;
   // Whether an archive has blocks of a start, from where the checkpoint needs its log on.
   bool has_archived(const Incarnation& incarnation) const;
   // Whether a start went on from the one that the backup was taken of; unknown: its parents are not
@@ -55,10 +58,14 @@ class SourceLogs {
   IncarnationParts parts(const ControlFile& control, const Incarnation& incarnation) const;
 
  private:
-  // The last start that wrote to a segment, by its number, and where its blocks end.
-  using SegmentEnd = std::pair<uint64_t, uint64_t>;
+  // The last start that wrote to a segment, and where its blocks end.
+  struct SegmentEnd {
+    uint64_t start = 0;  // its number
+    uint64_t bytes = 0;
+    uint64_t tag = 0;  // 0: of a begin block alone
+  };
 
-  void find_rests(const Incarnation& copied);
+  void find_rests(const Incarnation& copied, bool was_idle);
   bool find_begins(FileSystem& files, const std::string& path, std::string* why);
   std::string begun_before(const ControlFile& control) const;
   bool is_strangers(const ControlFile& control, const BlockRun& run) const;

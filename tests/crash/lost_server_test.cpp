@@ -1,0 +1,181 @@
+// A server that is lost, and restored of a backup and its archive: what the archive has of the lost
+// one's starts that logged nothing.
+#include "tests/crash/returning_bed.h"
+
+namespace pgsilo {
+namespace {
+
+class LostServerTest : public ReturningLogTest {
+ protected:
+  // Starts that log nothing, each archived; then the server is lost and restored. It begins as the
+  // first start of the restored one, with a slot.
+  void restore_behind_idle_starts(int starts, bool make_checkpoints) {
+    begin(500);
+    ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+    for (int start = 0; start < starts; ++start)
+      ASSERT_NO_FATAL_FAILURE(live_idle(with(3), /*backed_up=*/false, make_checkpoints));
+    ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used_));
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_EQ(slots(*engine_).create("archive", true, 0).outcome, SlotOutcome::ok);
+  }
+  void start() {
+    engine_.emplace(*disk_, "/data", used_);
+    ASSERT_TRUE(engine_->start()) << engine_->why();
+    ASSERT_TRUE(engine_->content() == states_.back().content);
+  }
+  void stop() {
+    engine_->wal().stop();
+    engine_.reset();
+  }
+  void TearDown() override { engine_.reset(); }
+
+  bool archived() {
+    LogArchive archiver(*disk_, "/archive");
+    return archiver.open(&why_) && archive(*engine_, used_, archiver);
+  }
+
+  WalOptions used_ = options(1);
+  std::optional<LoggedEngine> engine_;
+};
+
+// Whose begin blocks lie one behind the other where it goes on.
+TEST_F(LostServerTest, IsArchivedBehindIdleStarts) {
+  for (bool make_checkpoints : {false, true}) {
+    for (int starts : {1, 2, 3}) {
+      SCOPED_TRACE(std::to_string(make_checkpoints) + std::to_string(starts));
+      ASSERT_NO_FATAL_FAILURE(restore_behind_idle_starts(starts, make_checkpoints));
+      // To one log of two.
+      ASSERT_NO_FATAL_FAILURE(log_to_one(*engine_, 1));
+      ASSERT_TRUE(archived()) << why_;
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+      ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+      ASSERT_TRUE(archived()) << why_;
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+      engine_.reset();
+    }
+  }
+}
+
+// The archive has begin blocks of later numbers in the place of what the backup has.
+TEST_F(LostServerTest, IsRestoredAsFarAsItsBackup) {
+  for (bool make_checkpoints : {false, true}) {
+    for (int starts : {1, 2, 3}) {
+      SCOPED_TRACE(std::to_string(make_checkpoints) + std::to_string(starts));
+      ASSERT_NO_FATAL_FAILURE(restore_behind_idle_starts(starts, make_checkpoints));
+      ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+      ASSERT_NO_FATAL_FAILURE(take_newer_backup(*engine_, used_));
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+      ASSERT_TRUE(archived()) << why_;
+      ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+      ASSERT_TRUE(archived()) << why_;
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+      engine_.reset();
+    }
+  }
+}
+
+// A backup that has more than the archive had, of which the server was restored.
+TEST_F(LostServerTest, LeavesBackupsOfWhatWasLost) {
+  for (bool logged : {false, true}) {
+    begin(503);
+    ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+    const std::vector<State> archived_states = states_;
+    {
+      LoggedEngine engine(*disk_, "/data", with(3));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+      ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(3)));
+    }
+    const size_t had = states_.size();
+    {
+      LoggedEngine engine(*disk_, "/data", with(3));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      if (logged) {
+        ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+      }
+      ASSERT_NO_FATAL_FAILURE(copy_to(engine, with(3), "/ahead"));
+    }
+    ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used_));
+    states_.resize(had);
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_EQ(slots(*engine_).create("archive", true, 0).outcome, SlotOutcome::ok);
+    ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+    ASSERT_TRUE(archived()) << why_;
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    for (const auto& [path, content] : files_of("/backup")) ASSERT_TRUE(disk_->remove(path).ok());
+    for (const auto& [path, content] : files_of("/ahead"))
+      ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, "/backup" + path.substr(6), content));
+    BackupLabel label;
+    BackupSource source;
+    SourceLogs logs;
+    EXPECT_FALSE(extend(&label, &source, &logs)) << logged;
+    engine_.reset();
+  }
+}
+
+// A copy of it took a backup, and was archived by mistake, before the server itself was.
+TEST_F(LostServerTest, IsNoOtherHistoryThanItsCopy) {
+  for (bool logs : {false, true}) {
+    ASSERT_NO_FATAL_FAILURE(restore_behind_idle_starts(1, /*make_checkpoints=*/false));
+    WalOptions copys = used_;
+    ASSERT_NO_FATAL_FAILURE(restore_archived("/drill", &copys));
+    {
+      LoggedEngine drill(*disk_, "/drill", copys);
+      ASSERT_TRUE(drill.start()) << drill.why();
+      ASSERT_EQ(slots(drill).create("archive", true, 0).outcome, SlotOutcome::ok);
+      Backup backup(drill.wal().checkpointer(), "test");
+      ASSERT_NO_FATAL_FAILURE(BackupTest::stop(drill, backup));
+      LogArchive archiver(*disk_, "/archive");
+      ASSERT_TRUE(archiver.open(&why_)) << why_;
+      ASSERT_TRUE(archiver.copy(running(copys, "/drill"), slots(drill).status().front().slot, &why_,
+                                drill.wal().status().recorded_epoch))
+          << why_;
+    }
+    if (logs) {
+      ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+    }
+    ASSERT_TRUE(archived()) << why_;
+    ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+    ASSERT_TRUE(archived()) << why_;
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    engine_.reset();
+  }
+}
+
+// Its last copy began twice, and the server was killed, and started, before it was archived.
+TEST_F(LostServerTest, SetsAsideWhatACopyLeftBehindMoreStarts) {
+  for (int starts : {1, 2, 3}) {
+    begin(505);
+    ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+    WalOptions copys = options(1);
+    ASSERT_NO_FATAL_FAILURE(restore_archived("/drill", &copys));
+    {
+      LoggedEngine drill(*disk_, "/drill", copys);
+      ASSERT_TRUE(drill.start()) << drill.why();
+      ASSERT_EQ(slots(drill).create("archive", true, 0).outcome, SlotOutcome::ok);
+      LogArchive archiver(*disk_, "/archive");
+      ASSERT_TRUE(archiver.open(&why_)) << why_;
+      ASSERT_TRUE(archiver.copy(running(copys, "/drill"), slots(drill).status().front().slot, &why_,
+                                drill.wal().status().recorded_epoch))
+          << why_;
+      drill.wal().stop();
+    }
+    used_ = with(3);
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+    for (int start_again = 0; start_again < starts; ++start_again) {
+      disk_->cut_power();
+      engine_.reset();
+      disk_->restart();
+      ASSERT_NO_FATAL_FAILURE(start());
+    }
+    ASSERT_TRUE(archived()) << starts << ": " << why_;
+    ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+    ASSERT_TRUE(archived()) << starts << ": " << why_;
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    engine_.reset();
+  }
+}
+
+}  // namespace
+}  // namespace pgsilo
