@@ -9,11 +9,15 @@ class LostServerTest : public ReturningLogTest {
  protected:
   // Starts that log nothing, each archived; then the server is lost and restored. It begins as the
   // first start of the restored one, with a slot.
-  void restore_behind_idle_starts(int starts, bool make_checkpoints) {
+  // `last`: the logs of one that logs something behind them, if there is one.
+  void restore_behind_idle_starts(int starts, bool make_checkpoints, unsigned last = 0) {
     begin(500);
     ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
     for (int start = 0; start < starts; ++start)
       ASSERT_NO_FATAL_FAILURE(live_idle(with(3), /*backed_up=*/false, make_checkpoints));
+    if (last != 0) {
+      ASSERT_NO_FATAL_FAILURE(live(last));
+    }
     ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used_));
     ASSERT_NO_FATAL_FAILURE(start());
     ASSERT_EQ(slots(*engine_).create("archive", true, 0).outcome, SlotOutcome::ok);
@@ -52,6 +56,23 @@ TEST_F(LostServerTest, IsArchivedBehindIdleStarts) {
       ASSERT_TRUE(archived()) << why_;
       ASSERT_NO_FATAL_FAILURE(expect_last_state());
       engine_.reset();
+    }
+  }
+}
+
+// Which lie within its history, for it went on in one log of two.
+TEST_F(LostServerTest, IsArchivedWhereIdleStartsWere) {
+  for (unsigned last : {1, 2}) {
+    for (int starts : {1, 2, 3}) {
+      for (unsigned worker : {0, 1}) {
+        SCOPED_TRACE(std::to_string(last) + std::to_string(starts) + std::to_string(worker));
+        ASSERT_NO_FATAL_FAILURE(
+            restore_behind_idle_starts(starts, /*make_checkpoints=*/true, last));
+        ASSERT_NO_FATAL_FAILURE(log_to_one(*engine_, worker));
+        ASSERT_TRUE(archived()) << why_;
+        ASSERT_NO_FATAL_FAILURE(expect_last_state());
+        engine_.reset();
+      }
     }
   }
 }

@@ -320,7 +320,7 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "wal/recovery/log_analyzer.cpp",
         "          analysis_.next_segment[log] = std::max(analysis_.next_segment[log], scan.number);\n",
         "          analysis_.next_segment[log] = std::max(analysis_.next_segment[log], uint64_t{1});\n",
-        "RestoredArchiveTest.*:ArchiveLivesTest.*"),
+        "LostServerTest.*:ArchiveLivesTest.*"),
     "what a copy logged set aside for the server": (
         "wal/backup/log_archive_strays.cpp",
         "    are &= begin && !known.extent(tag).has_records && goes_on_from_own(*begin, strays);\n",
