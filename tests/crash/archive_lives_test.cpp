@@ -206,7 +206,8 @@ class ArchiveLivesTest : public NamelessBed {
     Found found;
     ASSERT_NO_FATAL_FAILURE(look(&found));
     ASSERT_GE(found.label.stop, told_);
-    ASSERT_NO_FATAL_FAILURE(expect_state_at(found.label.stop, std::move(found)));
+    const Epoch stop = found.label.stop;
+    ASSERT_NO_FATAL_FAILURE(expect_state_at(stop, std::move(found)));
   }
 
   // Killed, or its device fails, at a call.
