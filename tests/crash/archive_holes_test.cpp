@@ -199,6 +199,24 @@ TEST_F(ArchiveHolesTest, AreNoneBehindAPrunedArchiveOfAQuietServer) {
   }
 }
 
+// Nor where a log comes back in which another idle start has begun in the archived one's place.
+TEST_F(ArchiveHolesTest, AreNoneWhereAnIdleStartGaveWay) {
+  begin(174);
+  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+  ASSERT_NO_FATAL_FAILURE(live_idle(with(1), /*backed_up=*/true));
+  ASSERT_NO_FATAL_FAILURE(live_idle(with(1), /*backed_up=*/false, /*makes_checkpoint=*/false));
+  {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  for (int start = 0; start < 2; ++start)
+    ASSERT_NO_FATAL_FAILURE(live_idle(with(2), /*backed_up=*/true));
+  ASSERT_NO_FATAL_FAILURE(prune("/archive/wal"));
+  ASSERT_NO_FATAL_FAILURE(live(3));
+  ASSERT_NO_FATAL_FAILURE(expect_last_state());
+}
+
 // Nor when the server is lost and restored, with one log more, too, or backed up and lost again.
 TEST_F(ArchiveHolesTest, AreNoneBehindAQuietServerThatIsRestored) {
   for (bool pruned : {false, true}) {

@@ -41,14 +41,30 @@ std::optional<Epoch> ArchivedStarts::counted(const BlockHeader& block, const Log
 
 // What a server was restored to may be ahead of the archive. What the start rests on of which
 // something was had was looked at then.
-bool ArchivedStarts::rests_on_what_was_had(const LogBegin& start) const {
+bool ArchivedStarts::rests_on_what_was_had(const LogBegin& start) {
   const HistoryPoint& parent = start.parent;
   if (parent.incarnation == Uuid{} || short_identity(start.incarnation) == had_.tag) return true;
   if (restored_ && parent == *restored_ && parent.durable <= had_.epoch) return true;
   const bool is_behind_tip = tip_ && start.first_epoch > tip_->logged;
-  const uint64_t tag = short_identity(parent.incarnation);
-  const bool is_on_noted = tip_ && (tag == tip_->tag || tag == had_.tag);
-  return parent.durable <= had_.epoch && (is_on_noted || !is_behind_tip);
+  if (parent.durable > had_.epoch) return false;
+  return !is_behind_tip || short_identity(parent.incarnation) == tip_->tag || is_below_had(parent);
+}
+
+// What was had went on from there, as far as that is known.
+bool ArchivedStarts::is_below_had(const HistoryPoint& state) {
+  const uint64_t tag = short_identity(state.incarnation);
+  if (tag == had_.tag) return true;
+  if (had_states_.empty() && know_all(archived_, &failure_)) {
+    had_states_[had_.tag] = had_.epoch;
+    for (const FirstBlocks::Start* had = begun_in(archived_, had_.tag); had != nullptr;) {
+      const HistoryPoint& parent = had->begin->parent;
+      const uint64_t before = short_identity(parent.incarnation);
+      if (!had_states_.emplace(before, parent.durable).second) break;
+      had = begun_in(archived_, before);
+    }
+  }
+  auto found = had_states_.find(tag);
+  return found != had_states_.end() && state.durable <= found->second;
 }
 
 // What came before it was pruned: the archive has begun with something older, or it was looked at

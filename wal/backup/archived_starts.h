@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -90,7 +91,8 @@ class ArchivedStarts {
     bool begins = false;           // the log is there from its beginning
   };
   bool may_be_in_server(uint64_t tag);
-  bool rests_on_what_was_had(const LogBegin& start) const;
+  bool rests_on_what_was_had(const LogBegin& start);
+  bool is_below_had(const HistoryPoint& state);
   bool is_oldest_archived(const LogBegin& start);
   std::optional<uint64_t> number_of(uint64_t tag);
   bool is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends);
@@ -116,8 +118,9 @@ class ArchivedStarts {
   const std::optional<ArchivedTip> tip_;
   // Segments whose first block is damaged, of logs that seem to have nothing of a start.
   std::vector<std::string> beginless_;
-  bool began_here_ = false;     // the start that is looked at, when the archive was there
-  std::set<uint64_t> founded_;  // by tag: they rest on what is known
+  bool began_here_ = false;               // the start that is looked at, when the archive was there
+  std::set<uint64_t> founded_;            // by tag: they rest on what is known
+  std::map<uint64_t, Epoch> had_states_;  // what was had, and what that rests on, by tag
   ReadFailure failure_;
 };
 
