@@ -38,6 +38,25 @@ class LostServerTest : public ReturningLogTest {
     return archiver.open(&why_) && archive(*engine_, used_, archiver);
   }
 
+  // What is archived, restored as a copy that is archived, too, by mistake.
+  void archive_copy(bool backed_up) {
+    WalOptions copys = options(1);
+    ASSERT_NO_FATAL_FAILURE(restore_archived("/drill", &copys));
+    copys.workers = static_cast<unsigned>(copys.log_directories.size());
+    LoggedEngine drill(*disk_, "/drill", copys);
+    ASSERT_TRUE(drill.start()) << drill.why();
+    ASSERT_EQ(slots(drill).create("archive", true, 0).outcome, SlotOutcome::ok);
+    if (backed_up) {
+      Backup backup(drill.wal().checkpointer(), "test");
+      ASSERT_NO_FATAL_FAILURE(BackupTest::stop(drill, backup));
+    }
+    LogArchive archiver(*disk_, "/archive");
+    ASSERT_TRUE(archiver.open(&why_)) << why_;
+    const LogSlot slot = slots(drill).status().front().slot;
+    const Epoch told = drill.wal().status().recorded_epoch;
+    ASSERT_TRUE(archiver.copy(running(copys, "/drill"), slot, &why_, told)) << why_;
+  }
+
   WalOptions used_ = options(1);
   std::optional<LoggedEngine> engine_;
 };
@@ -138,20 +157,7 @@ TEST_F(LostServerTest, LeavesBackupsOfWhatWasLost) {
 TEST_F(LostServerTest, IsNoOtherHistoryThanItsCopy) {
   for (bool logs : {false, true}) {
     ASSERT_NO_FATAL_FAILURE(restore_behind_idle_starts(1, /*make_checkpoints=*/false));
-    WalOptions copys = used_;
-    ASSERT_NO_FATAL_FAILURE(restore_archived("/drill", &copys));
-    {
-      LoggedEngine drill(*disk_, "/drill", copys);
-      ASSERT_TRUE(drill.start()) << drill.why();
-      ASSERT_EQ(slots(drill).create("archive", true, 0).outcome, SlotOutcome::ok);
-      Backup backup(drill.wal().checkpointer(), "test");
-      ASSERT_NO_FATAL_FAILURE(BackupTest::stop(drill, backup));
-      LogArchive archiver(*disk_, "/archive");
-      ASSERT_TRUE(archiver.open(&why_)) << why_;
-      ASSERT_TRUE(archiver.copy(running(copys, "/drill"), slots(drill).status().front().slot, &why_,
-                                drill.wal().status().recorded_epoch))
-          << why_;
-    }
+    ASSERT_NO_FATAL_FAILURE(archive_copy(/*backed_up=*/true));
     if (logs) {
       ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
     }
@@ -168,19 +174,7 @@ TEST_F(LostServerTest, SetsAsideWhatACopyLeftBehindMoreStarts) {
   for (int starts : {1, 2, 3}) {
     begin(505);
     ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
-    WalOptions copys = options(1);
-    ASSERT_NO_FATAL_FAILURE(restore_archived("/drill", &copys));
-    {
-      LoggedEngine drill(*disk_, "/drill", copys);
-      ASSERT_TRUE(drill.start()) << drill.why();
-      ASSERT_EQ(slots(drill).create("archive", true, 0).outcome, SlotOutcome::ok);
-      LogArchive archiver(*disk_, "/archive");
-      ASSERT_TRUE(archiver.open(&why_)) << why_;
-      ASSERT_TRUE(archiver.copy(running(copys, "/drill"), slots(drill).status().front().slot, &why_,
-                                drill.wal().status().recorded_epoch))
-          << why_;
-      drill.wal().stop();
-    }
+    ASSERT_NO_FATAL_FAILURE(archive_copy(/*backed_up=*/false));
     used_ = with(3);
     ASSERT_NO_FATAL_FAILURE(start());
     ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
