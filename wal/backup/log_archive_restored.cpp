@@ -45,14 +45,12 @@ bool LogArchive::goes_on_from_tip() {
   const ServerChain::Leads leads = known.leads_to(*tip_, is_noted ? noted_had() : ArchivedHad{});
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (leads == ServerChain::Leads::to_it) return true;
-  const std::string unknown =
-      "start " + std::to_string(known.last_number()) + " of the server went on from epoch " +
-      std::to_string(known.last_parent().durable.value()) + " of a start that";
-  const bool is_own =
-      is_listed(tip_->tag) || (restored_ && known.was_restored_of(*restored_, *tip_));
-  if (known.failure().happened()) return fail_to_read(known.failure());
-  if (leads == ServerChain::Leads::past_it || !is_own) return bypasses_tip();
-  return never_archived(unknown);
+  // A restored one does not list those of the server that was lost.
+  const bool may_be_own = is_listed(tip_->tag) || restored_;
+  if (leads == ServerChain::Leads::past_it || !may_be_own) return bypasses_tip();
+  return never_archived("start " + std::to_string(known.last_number()) +
+                        " of the server went on from epoch " +
+                        std::to_string(known.last_parent().durable.value()) + " of a start that");
 }
 
 bool LogArchive::bypasses_tip() {

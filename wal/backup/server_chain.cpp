@@ -17,10 +17,6 @@ ServerChain::Leads ServerChain::leads_to(const ArchivedTip& tip, const ArchivedH
   return follow({present.parent, present.number}, tip, states_of(had, tip));
 }
 
-bool ServerChain::was_restored_of(const HistoryPoint& state, const ArchivedTip& tip) {
-  return follow({state, 0}, tip, {}) == Leads::to_it;
-}
-
 // What was had, and what that went on from, above the tip: of the former a copy may have noted it.
 ServerChain::States ServerChain::states_of(const ArchivedHad& had, const ArchivedTip& tip) {
   States states = {{had.tag, had.epoch}};

@@ -32,8 +32,6 @@ class ServerChain {
   };
   // Or to `had`, which is no earlier.
   Leads leads_to(const ArchivedTip& tip, const ArchivedHad& had);
-  // Whether a state that the server was restored to comes from there.
-  bool was_restored_of(const HistoryPoint& state, const ArchivedTip& tip);
   // Where leads_to() got: a start's number, and what that one went on from.
   uint64_t last_number() const { return last_number_; }
   const HistoryPoint& last_parent() const { return last_parent_; }
