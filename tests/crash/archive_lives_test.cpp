@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "tests/crash/nameless_bed.h"
+#include "tests/crash/archive_bed.h"
 
 namespace pgsilo {
 namespace {
@@ -15,7 +15,7 @@ uint64_t setting(const char* name, uint64_t usual) {
   return value == nullptr ? usual : std::strtoull(value, nullptr, 10);
 }
 
-class ArchiveLivesTest : public NamelessBed {
+class ArchiveLivesTest : public ArchiveEndsTest {
  protected:
   struct Base {
     std::string directory;

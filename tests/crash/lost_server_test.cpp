@@ -119,7 +119,6 @@ TEST_F(LostServerTest, LeavesBackupsOfWhatWasLost) {
   for (bool logged : {false, true}) {
     begin(503);
     ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
-    const std::vector<State> archived_states = states_;
     {
       LoggedEngine engine(*disk_, "/data", with(3));
       ASSERT_TRUE(engine.start()) << engine.why();
@@ -169,7 +168,7 @@ TEST_F(LostServerTest, IsNoOtherHistoryThanItsCopy) {
   }
 }
 
-// Its last copy began twice, and the server was killed, and started, before it was archived.
+// The server went on, was killed and started before it was archived again.
 TEST_F(LostServerTest, SetsAsideWhatACopyLeftBehindMoreStarts) {
   for (int starts : {1, 2, 3}) {
     begin(505);

@@ -55,13 +55,8 @@ bool ArchivedStarts::is_below_had(const HistoryPoint& state) {
   const uint64_t tag = short_identity(state.incarnation);
   if (tag == had_.tag) return true;
   if (had_states_.empty() && know_all(archived_, &failure_)) {
-    had_states_[had_.tag] = had_.epoch;
-    for (const FirstBlocks::Start* had = begun_in(archived_, had_.tag); had != nullptr;) {
-      const HistoryPoint& parent = had->begin->parent;
-      const uint64_t before = short_identity(parent.incarnation);
-      if (!had_states_.emplace(before, parent.durable).second) break;
-      had = begun_in(archived_, before);
-    }
+    for (const StartState& each : states_below(archived_, {had_.tag, had_.epoch}))
+      had_states_.emplace(each.tag, each.epoch);
   }
   auto found = had_states_.find(tag);
   return found != had_states_.end() && state.durable <= found->second;

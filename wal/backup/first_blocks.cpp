@@ -101,4 +101,17 @@ const FirstBlocks::Start* begun_in(const std::vector<FirstBlocks*>& logs, uint64
   return nullptr;
 }
 
+std::vector<StartState> states_below(const std::vector<FirstBlocks*>& logs,
+                                     const StartState& from) {
+  std::vector<StartState> states = {from};
+  std::set<uint64_t> met = {from.tag};
+  while (const FirstBlocks::Start* start = begun_in(logs, states.back().tag)) {
+    const HistoryPoint& parent = start->begin->parent;
+    const uint64_t tag = short_identity(parent.incarnation);
+    if (parent.incarnation == Uuid{} || !met.insert(tag).second) break;
+    states.push_back({tag, parent.durable});
+  }
+  return states;
+}
+
 }  // namespace pgsilo

@@ -87,4 +87,12 @@ bool know_all(const std::vector<FirstBlocks*>& logs, ReadFailure* failure);
 const FirstBlocks::Start* start_in(const std::vector<FirstBlocks*>& logs, uint64_t tag);
 const FirstBlocks::Start* begun_in(const std::vector<FirstBlocks*>& logs, uint64_t tag);
 
+// A state of a start, by its tag.
+struct StartState {
+  uint64_t tag = 0;
+  Epoch epoch;
+};
+// That one, and what each went on from, as far as the begin blocks in these logs tell.
+std::vector<StartState> states_below(const std::vector<FirstBlocks*>& logs, const StartState& from);
+
 }  // namespace pgsilo

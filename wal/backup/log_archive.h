@@ -135,7 +135,6 @@ class LogArchive {
   bool find_strays(std::set<uint64_t>* strays);
   bool find_ancestry(ReadFailure* failure);
   bool is_own(uint64_t tag) const;
-  bool is_listed(uint64_t tag) const;
   bool are_empty(const std::set<uint64_t>& strays,
                  const std::optional<std::vector<ArchivedEnd>>& ends);
   bool goes_on_from_own(const LogBegin& begin, const std::set<uint64_t>& strays) const;

@@ -55,8 +55,8 @@ bool LogArchive::look_at_slot(const LogSlot& slot) {
   had_ = noted_ && noted_->had ? noted_->had->epoch : had_by(slot);
   const bool is_tip_there = tip_ && restored_ && tip_->logged <= restored_->durable;
   const uint64_t tag = noted_had().tag;
-  const bool is_its_own =
-      is_listed(tag) && tag != short_identity(restored_ ? restored_->incarnation : Uuid{});
+  const bool is_its_own = is_listed(control_, tag) &&
+                          tag != short_identity(restored_ ? restored_->incarnation : Uuid{});
   if (is_tip_there && !is_its_own) had_ = std::min(had_, restored_->durable);
   return true;
 }

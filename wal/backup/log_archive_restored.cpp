@@ -46,7 +46,7 @@ bool LogArchive::goes_on_from_tip() {
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (leads == ServerChain::Leads::to_it) return true;
   // A restored one does not list those of the server that was lost.
-  const bool may_be_own = is_listed(tip_->tag) || restored_;
+  const bool may_be_own = is_listed(control_, tip_->tag) || restored_;
   if (leads == ServerChain::Leads::past_it || !may_be_own) return bypasses_tip();
   return never_archived("start " + std::to_string(known.last_number()) +
                         " of the server went on from epoch " +

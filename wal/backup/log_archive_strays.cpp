@@ -5,6 +5,7 @@
 
 #include "wal/backup/archived_starts.h"
 #include "wal/backup/log_archive.h"
+#include "wal/backup/server_chain.h"
 
 namespace pgsilo {
 
@@ -76,15 +77,8 @@ bool LogArchive::find_ancestry(ReadFailure* failure) {
 // As far as it remembers.
 bool LogArchive::is_own(uint64_t tag) const {
   auto has_it = [&](const auto& log) { return log->start(tag) != nullptr; };
-  return (tip_ && tip_->tag == tag) || is_listed(tag) || ancestry_.contains(tag) ||
+  return (tip_ && tip_->tag == tag) || is_listed(control_, tag) || ancestry_.contains(tag) ||
          std::ranges::any_of(source_blocks_, has_it);
-}
-
-// In the control file.
-bool LogArchive::is_listed(uint64_t tag) const {
-  auto is_it = [&](const auto& each) { return short_identity(each.id) == tag; };
-  return std::ranges::any_of(control_.incarnations, is_it) ||
-         std::ranges::any_of(control_.own_starts, is_it);
 }
 
 // Nothing was logged in them, nor in what was archived once and is gone; they went on from the

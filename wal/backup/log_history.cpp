@@ -18,7 +18,6 @@ struct Start {
   Incarnation incarnation;  // number 0: no begin block of it is there; a log without a path: not
                             // that log's
   bool has_data = false;
-  bool has_records = false;
   bool lost_begin = false;  // a log has blocks of it, and not the first
 };
 // Its number and its tag: one that died before the control file named it left its number to the
@@ -36,7 +35,6 @@ class Extension {
   bool run() {
     if (!find_starts()) return false;
     for (auto last = starts_.rbegin(); last != starts_.rend(); ++last) {
-      if (is_strangers(last->first, last->second)) continue;
       ControlFile control = label_.control;
       if (!is_whole(last->second)) {
         tell_if_lost(last->first.first, last->second);
@@ -50,12 +48,6 @@ class Extension {
 
  private:
   const Incarnation& copied() const { return label_.control.incarnations.back(); }
-
-  // Of a server that was lost, and that of the backup restored: nothing was logged in it.
-  bool is_strangers(const StartName& name, const Start& start) const {
-    return !start.has_records &&
-           logs_.rests_on_backups(name.second) == SourceLogs::Rests::on_others;
-  }
 
   // Those behind the backup's.
   bool find_starts() {
@@ -79,9 +71,7 @@ class Extension {
   // `*before`: whose blocks come before these, in the log.
   bool note(const SourceLog& log, const SegmentScan& scan, const BlockRun& run, StartName* before) {
     StartName name(run.incarnation, run.incarnation_tag);
-    const bool is_of_others =
-        logs_.rests_on_backups(run.incarnation_tag) == SourceLogs::Rests::on_others;
-    if (!run.has_records && run.incarnation >= copied().number && is_of_others) return true;
+    if (logs_.is_strangers(label_.control, run)) return true;
     bool goes_on = std::exchange(*before, name) == name;
     if (run.incarnation <= copied().number) {
       bool others =
@@ -94,7 +84,6 @@ class Extension {
     start.lost_begin |= !goes_on && run.first_number != 0;
     if (run.first_number == 0 && !begin(log, scan, run, &start.incarnation)) return false;
     start.has_data |= !run.only_begins;
-    start.has_records |= run.has_records;
     return run.only_begins || is_the_only_one(run) || refuse(scan, run);
   }
 
@@ -108,9 +97,7 @@ class Extension {
   }
 
   bool refuse(const SegmentScan& scan, const BlockRun& run) {
-    why_ = "log segment \"" + scan.path +
-           "\" was written by another copy of this database: its start " +
-           std::to_string(run.incarnation) + " of the server is another one\n" + one_history_hint;
+    why_ = written_by_another_copy(scan.path, run.incarnation);
     return false;
   }
 

@@ -8,45 +8,47 @@
 
 namespace pgsilo {
 
+bool is_listed(const ControlFile& control, uint64_t tag) {
+  auto is_it = [&](const auto& each) { return short_identity(each.id) == tag; };
+  return std::ranges::any_of(control.incarnations, is_it) ||
+         std::ranges::any_of(control.own_starts, is_it);
+}
+
 // The epochs of what each went on from fall from start to start, so that the tip is not behind one
 // below it.
 ServerChain::Leads ServerChain::leads_to(const ArchivedTip& tip, const ArchivedHad& had) {
   const Incarnation& present = control_.incarnations.back();
   const uint64_t own_tag = short_identity(present.id);
   if (own_tag == tip.tag || own_tag == had.tag) return Leads::to_it;
-  return follow({present.parent, present.number}, tip, states_of(had, tip));
-}
-
-// What was had, and what that went on from, above the tip: of the former a copy may have noted it.
-ServerChain::States ServerChain::states_of(const ArchivedHad& had, const ArchivedTip& tip) {
-  States states = {{had.tag, had.epoch}};
-  if (had.tag == tip.tag || !know_all(archived_, &failure_)) return states;
-  for (const FirstBlocks::Start* start = begun_in(archived_, had.tag); start != nullptr;) {
-    const HistoryPoint& parent = start->begin->parent;
-    const uint64_t tag = short_identity(parent.incarnation);
-    start = begun_in(archived_, tag);
-    const bool is_above = tag == tip.tag || (start != nullptr && start->number > tip.number);
-    if (!is_above || !states.emplace(tag, parent.durable).second || tag == tip.tag) break;
-  }
-  return states;
-}
-
-ServerChain::Leads ServerChain::follow(const Begin& from, const ArchivedTip& tip,
-                                       const States& had) {
   std::set<uint64_t> met;
-  std::optional<Begin> next = from;
+  const States states = states_of(had, tip);
+  std::optional<Begin> next = Begin{present.parent, present.number};
   while (next) {
     last_number_ = next->number;
     last_parent_ = next->parent;
     const HistoryPoint parent = next->parent;
     const uint64_t tag = short_identity(parent.incarnation);
     if (parent.durable < tip.logged || parent.incarnation == Uuid{}) return Leads::past_it;
-    auto state = had.find(tag);
-    if (tag == tip.tag || (state != had.end() && parent.durable >= state->second))
+    auto state = states.find(tag);
+    if (tag == tip.tag || (state != states.end() && parent.durable >= state->second))
       return Leads::to_it;
     next = met.insert(tag).second ? begin_of(parent.incarnation) : std::nullopt;
   }
   return Leads::nowhere;
+}
+
+// What was had, and what that went on from, above the tip: of the former a copy may have noted it.
+ServerChain::States ServerChain::states_of(const ArchivedHad& had, const ArchivedTip& tip) {
+  States states = {{had.tag, had.epoch}};
+  if (had.tag == tip.tag || !know_all(archived_, &failure_)) return states;
+  for (const StartState& state : states_below(archived_, {had.tag, had.epoch})) {
+    const FirstBlocks::Start* start = start_in(archived_, state.tag);
+    const bool is_above = start != nullptr && start->number > tip.number;
+    if (state.tag != had.tag && !is_above && state.tag != tip.tag) break;
+    states.emplace(state.tag, state.epoch);
+    if (state.tag == tip.tag) break;
+  }
+  return states;
 }
 
 std::optional<ArchivedTip> ServerChain::newest_before(const std::optional<ArchivedTip>& tip) {

@@ -15,6 +15,9 @@
 
 namespace pgsilo {
 
+// Whether a server's control file lists a start as its own, by its tag.
+bool is_listed(const ControlFile& control, uint64_t tag);
+
 class ServerChain {
  public:
   // `control`: the server's control file, which names its present start.
@@ -54,7 +57,6 @@ class ServerChain {
   };
   using States = std::map<uint64_t, Epoch>;  // of starts, by their tags
   States states_of(const ArchivedHad& had, const ArchivedTip& tip);
-  Leads follow(const Begin& from, const ArchivedTip& tip, const States& had);
   std::optional<Begin> begin_of(const Uuid& start);
   Epoch logged_up_to(uint64_t tag, Epoch counted);
   Epoch logged_in(const FirstBlocks& log, uint64_t segment, Epoch counted,

@@ -47,6 +47,14 @@ std::string where_missed(const BackupSource& source) {
 
 }  // namespace
 
+std::string written_by_another_copy(const std::string& path, uint64_t start) {
+  return "log segment \"" + path + "\" was written by another copy of this database: its start " +
+         std::to_string(start) +
+         " of the server is another one\nHINT:  An archive is of one history. Take out what is not "
+         "of "
+         "the backup's.";
+}
+
 bool SourceLogs::find(FileSystem& files, const BackupSource& source, const ControlFile& control,
                       std::string* why) {
   archived_ends_ = source.archived_ends;
@@ -136,8 +144,7 @@ SourceLogs::Rests SourceLogs::rests_on_backups(uint64_t tag) const {
   return found == rests_.end() ? Rests::unknown : found->second;
 }
 
-// Of a start that logged nothing, and that the backup's server never had: where that was restored,
-// the lost one's are in the archive yet.
+// Where that was restored, the lost one's are in the archive yet.
 bool SourceLogs::is_strangers(const ControlFile& control, const BlockRun& run) const {
   const Incarnation& copied = control.incarnations.back();
   return !run.has_records && run.incarnation >= copied.number && is_others(copied, run) &&
@@ -181,9 +188,7 @@ bool SourceLogs::keep_later(FileSystem& files, std::string* path, const std::str
     return false;
   }
   if (found.start == kept.start && found.tag != 0 && kept.tag != 0 && found.tag != kept.tag) {
-    *why = "log segment \"" + other +
-           "\" was written by another copy of this database: its start " +
-           std::to_string(found.start) + " of the server is another one\n" + one_history_hint;
+    *why = written_by_another_copy(other, found.start);
     return false;
   }
   if (std::tie(found.start, found.bytes) > std::tie(kept.start, kept.bytes)) *path = other;

@@ -18,8 +18,8 @@ namespace pgsilo {
 
 struct BackupSource;
 
-inline constexpr char one_history_hint[] =
-    "HINT:  An archive is of one history. Take out what is not of the backup's.";
+// Why a segment is refused whose start has the number of another one.
+std::string written_by_another_copy(const std::string& path, uint64_t start);
 
 struct SourceLog {
   std::unique_ptr<LogDirectory> directory;   // one of those that hold it
@@ -54,6 +54,8 @@ class SourceLogs {
   // all there.
   enum class Rests : uint8_t { on_it, on_others, unknown };
   Rests rests_on_backups(uint64_t tag) const;
+  // Whether a run is of a start that logged nothing, and that the backup's server never had.
+  bool is_strangers(const ControlFile& control, const BlockRun& run) const;
   // Whose logs are all there. After scan().
   IncarnationParts parts(const ControlFile& control, const Incarnation& incarnation) const;
 
@@ -68,7 +70,6 @@ class SourceLogs {
   void find_rests(const Incarnation& copied, bool was_idle);
   bool find_begins(FileSystem& files, const std::string& path, std::string* why);
   std::string begun_before(const ControlFile& control) const;
-  bool is_strangers(const ControlFile& control, const BlockRun& run) const;
   bool read_end(FileSystem& files, const std::string& path, uint64_t number, const Uuid& log,
                 const ControlFile& control, SegmentEnd* end, std::string* why) const;
   bool keep_later(FileSystem& files, std::string* path, const std::string& other, uint64_t number,

@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <ranges>
 
+#include "wal/backup/server_chain.h"
+
 namespace pgsilo {
 
 // What the control file knows is the server's. Of all others the begin blocks are asked, which are
 // looked for once.
 ArchivedStart UnfinishedStarts::judge(const BlockHeader& first) {
-  if (control_.incarnations.empty() || is_listed(first.incarnation_tag)) return ArchivedStart::its;
+  if (control_.incarnations.empty() || is_listed(control_, first.incarnation_tag))
+    return ArchivedStart::its;
   if (!std::exchange(looked_, true) && find_begins()) find_own();
   return judge_behind(first.incarnation_tag);
-}
-
-bool UnfinishedStarts::is_listed(uint64_t tag) const {
-  auto is_it = [&](const auto& each) { return short_identity(each.id) == tag; };
-  return std::ranges::any_of(control_.incarnations, is_it) ||
-         std::ranges::any_of(control_.own_starts, is_it);
 }
 
 bool UnfinishedStarts::find_begins() {
@@ -54,7 +51,7 @@ void UnfinishedStarts::find_own() {
 
 bool UnfinishedStarts::is_its(uint64_t tag) const {
   auto begun = begins_.find(tag);
-  return is_listed(tag) || own_.contains(tag) ||
+  return is_listed(control_, tag) || own_.contains(tag) ||
          (begun != begins_.end() && begun->second.in_server);
 }
 

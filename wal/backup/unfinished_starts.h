@@ -50,7 +50,6 @@ class UnfinishedStarts {
     bool in_server = false;
   };
 
-  bool is_listed(uint64_t tag) const;
   bool find_begins();
   void add_begins(const FirstBlocks& log, bool is_servers);
   void find_own();
