@@ -372,6 +372,16 @@ def check_told_epoch(tools, bed, follow, archive):
     shutil.rmtree(target)
 
 
+def check_smart_shutdown(bed):
+    """Told by SIGTERM to end, the server waits for its clients, but not for who archives it."""
+    bed.process.terminate()
+    try:
+        bed.process.wait(20)
+    except subprocess.TimeoutExpired:
+        fail("the server waits for its archiver")
+    bed.start()
+
+
 def check_archive(tools, bed):
     """What was acknowledged behind the backup is in the archive, whoever was killed meanwhile."""
     bed.start()
@@ -400,6 +410,8 @@ def check_archive(tools, bed):
             bed.kill()
             bed.start()
             time.sleep(2.5)
+        if n == 3:
+            check_smart_shutdown(bed)
         if n % 2 == 1:
             second = tools.run("backup", *follow, "--once", archive)
             expect(second.returncode == 1 and "is in use by another process" in second.stderr, "two archivers", second)

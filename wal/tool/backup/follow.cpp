@@ -44,6 +44,7 @@ class Follower {
       if (done) told_.clear();
       if (line_.once || (!done && !may_get_better_)) return done;
       if (!done) tell_once(*why);
+      leave();
       rest();
     }
     return true;
@@ -58,6 +59,12 @@ class Follower {
   bool come(std::string* why) {
     is_there_ = server_.connect(line_, why);
     return is_there_ || tried_again(!server_.refuses());
+  }
+
+  // A server that is told to end by SIGTERM waits for all who are connected.
+  void leave() {
+    server_.disconnect();
+    is_there_ = false;
   }
 
   // Always false.

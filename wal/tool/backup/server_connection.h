@@ -15,6 +15,7 @@ namespace pgsilo::backup_tool {
 class Server {
  public:
   bool connect(const CommandLine& line, std::string* why);
+  void disconnect() { connection_.reset(); }
   // Whether the session is there: a failure was the statement's.
   bool is_connected() const { return PQstatus(connection_.get()) == CONNECTION_OK; }
   // Whether that failure was for want of something that may come, or is being mended.
