@@ -49,12 +49,20 @@ void StateTimes::add(const SourceLogs& logs, const ControlFile& control,
   auto beyond =
       std::ranges::find_if(states, [&](const State& state) { return state.epoch > last; });
   states_.insert(states_.end(), states.begin(), beyond);
+  const bool is_damaged = incarnation.closed && last < incarnation.durable;
+  if (is_damaged && !states_.empty()) states_.back().is_last_readable = true;
 }
 
 bool StateTimes::find(uint64_t unix_us, Epoch* epoch, std::string* why) const {
   if (first_us() <= unix_us && unix_us <= last_us()) {
-    *epoch = std::prev(std::ranges::upper_bound(states_, unix_us, {}, &State::unix_us))->epoch;
-    return true;
+    auto behind = std::ranges::upper_bound(states_, unix_us, {}, &State::unix_us);
+    const State& found = *std::prev(behind);
+    *epoch = found.epoch;
+    if (!found.is_last_readable) return true;
+    *why = "it cannot be told what there was at " + timestamp_text(unix_us) +
+           ": a log is damaged behind " + timestamp_text(found.unix_us) + ", epoch " +
+           std::to_string(found.epoch.value()) + "\nHINT:  Name a time before that.";
+    return false;
   }
   bool early = unix_us < first_us();
   *why = std::string("the backup holds no state ") + (early ? "before " : "after ") +

@@ -29,13 +29,14 @@ class StateTimes {
   uint64_t first_us() const { return states_.front().unix_us; }
   uint64_t last_us() const { return states_.back().unix_us; }
   // The state at a moment: the largest epoch of which everything was committed by then. False:
-  // `why`; it is before the first or after the last.
+  // `why`; it is before the first or after the last, or its start's log is damaged there.
   bool find(uint64_t unix_us, Epoch* epoch, std::string* why) const;
 
  private:
   struct State {
     uint64_t unix_us;
     Epoch epoch;
+    bool is_last_readable = false;  // of a start that counts further
   };
   void add(const SourceLogs& logs, const ControlFile& control, const Incarnation& incarnation);
 
