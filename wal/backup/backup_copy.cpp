@@ -198,12 +198,11 @@ bool add_archive(FileSystem& files, const std::string& archive, BackupSource* so
                  std::string* why) {
   std::vector<LogDirectory> directories;
   bool call_failed = false;
-  std::optional<ArchiveProgress> progress;
   if (!list_archive(files, archive, &directories, &call_failed, why) ||
-      read_archive_progress(files, archive, &progress, why) != ArchiveProgressRead::ok) {
+      read_archive_progress(files, archive, &source->archive_progress, why) !=
+          ArchiveProgressRead::ok) {
     return false;
   }
-  if (progress) source->archived_ends = std::move(progress->ends);
   for (const LogDirectory& log : directories) source->archive_directories.push_back(log.path());
   if (!directories.empty()) return true;
   *why = "directory \"" + archive + "\" holds no archive of a log";

@@ -27,7 +27,7 @@ struct BackupSource {
   Epoch stop = Epoch();  // of the backup
   // Of an archive of the log, each of one log; not in the data directory.
   std::vector<std::string> archive_directories = {};
-  std::optional<std::vector<ArchivedEnd>> archived_ends = {};  // how far they had got, if known
+  std::optional<ArchiveProgress> archive_progress = {};  // how far they had got, if known
 };
 
 // The archive's logs and their ends are looked at, too. False: `why`.

@@ -291,6 +291,12 @@ class Extension {
                ("the backup ended at epoch " + std::to_string(label_.stop.value()) +
                 ", and its logs can be read up to epoch " + std::to_string(proven.value()));
     }
+    const Epoch archived = logs_.archived_up_to();
+    if (proven < archived && loss_.empty()) {
+      loss_ = "all up to epoch " + std::to_string(archived.value()) +
+              " was archived once, and the logs can be read up to epoch " +
+              std::to_string(proven.value());
+    }
     label_.control = control;
     label_.stop = proven;
     return true;

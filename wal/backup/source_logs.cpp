@@ -57,7 +57,7 @@ std::string written_by_another_copy(const std::string& path, uint64_t start) {
 
 bool SourceLogs::find(FileSystem& files, const BackupSource& source, const ControlFile& control,
                       std::string* why) {
-  archived_ends_ = source.archived_ends;
+  progress_ = source.archive_progress;
   std::vector<std::string> places;
   if (!find_places(files, source, control, &places, why)) return false;
   for (const std::string& place : places) {
@@ -270,8 +270,8 @@ const SourceLog* SourceLogs::log(const Uuid& log) const {
 // Older than what the checkpoint needs segments may be taken out of an archive.
 std::string SourceLogs::lost_since_archived(const ControlFile& control) const {
   std::string lost = begun_before(control);
-  if (!archived_ends_) return lost;
-  for (const ArchivedEnd& end : *archived_ends_) {
+  if (!progress_) return lost;
+  for (const ArchivedEnd& end : progress_->ends) {
     const LogCut* cut = control.checkpoint.cut_of(end.log);
     if (end.incarnation < control.checkpoint.incarnation) continue;
     const Incarnation& copied = control.incarnations.back();
@@ -289,11 +289,17 @@ std::string SourceLogs::lost_since_archived(const ControlFile& control) const {
   return lost;
 }
 
+Epoch SourceLogs::archived_up_to() const {
+  if (!progress_ || !progress_->tip) return Epoch();
+  const ArchivedTip& tip = *progress_->tip;
+  return rests_on_backups(tip.tag) == Rests::on_others ? Epoch() : tip.logged;
+}
+
 bool SourceLogs::was_archived(const Uuid& log, const Incarnation& incarnation,
                               uint64_t number) const {
-  if (!archived_ends_) return true;
-  auto end = std::ranges::find(*archived_ends_, log, &ArchivedEnd::log);
-  if (end == archived_ends_->end() || end->incarnation < incarnation.number) return false;
+  if (!progress_) return true;
+  auto end = std::ranges::find(progress_->ends, log, &ArchivedEnd::log);
+  if (end == progress_->ends.end() || end->incarnation < incarnation.number) return false;
   bool others = end->incarnation == incarnation.number && incarnation.id != Uuid{} &&
                 end->incarnation_tag != short_identity(incarnation.id);
   if (others) return false;
@@ -301,7 +307,7 @@ bool SourceLogs::was_archived(const Uuid& log, const Incarnation& incarnation,
 }
 
 bool SourceLogs::was_noted(uint64_t number) const {
-  return !archived_ends_ || std::ranges::any_of(*archived_ends_, [&](const ArchivedEnd& end) {
+  return !progress_ || std::ranges::any_of(progress_->ends, [&](const ArchivedEnd& end) {
     return end.incarnation >= number;
   });
 }

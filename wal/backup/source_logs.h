@@ -43,6 +43,8 @@ class SourceLogs {
   // What of them was archived and is not there any more, as far as `control` needs it; a line each.
   // After scan().
   std::string lost_since_archived(const ControlFile& control) const;
+  // Of the last record of the backup's server that was archived for good; 0: it is not known.
+  Epoch archived_up_to() const;
   // Whether a block of a start was archived for good; if that is not known, it is taken for so.
   bool was_archived(const Uuid& log, const Incarnation& incarnation, uint64_t number) const;
   // Whether an archive noted that it had come to a start, or a later one; if that is not known, so
@@ -79,7 +81,7 @@ class SourceLogs {
   bool note_archived(FileSystem& files, const std::string& path, std::string* why);
 
   std::vector<SourceLog> logs_;
-  std::optional<std::vector<ArchivedEnd>> archived_ends_;
+  std::optional<ArchiveProgress> progress_;
   std::vector<std::vector<SegmentScan>> scans_;
   std::map<uint64_t, LogBegin> begins_;  // an archive's, by their tags
   std::map<uint64_t, Rests> rests_;      // by tag
