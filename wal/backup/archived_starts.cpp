@@ -62,17 +62,47 @@ bool ArchivedStarts::is_below_had(const HistoryPoint& state) {
   return found != had_states_.end() && state.durable <= found->second;
 }
 
+const FirstBlocks::Start* ArchivedStarts::oldest_in(const FirstBlocks& log) {
+  auto oldest = std::find_if(log.segments().rbegin(), log.segments().rend(),
+                             [](const auto& segment) { return segment.second.has_value(); });
+  return oldest == log.segments().rend() ? nullptr : log.start(*oldest->second);
+}
+
 // What came before it was pruned: the archive has begun with something older, or it was looked at
 // then.
 bool ArchivedStarts::is_oldest_archived(const LogBegin& start) {
   if (!know_all(archived_, &failure_)) return false;
   const FirstBlocks::Start* found = start_in(archived_, short_identity(start.incarnation));
   auto has_older = [&](const FirstBlocks* log) {
-    auto oldest = std::find_if(log->segments().rbegin(), log->segments().rend(),
-                               [](const auto& segment) { return segment.second.has_value(); });
-    return oldest != log->segments().rend() && log->start(*oldest->second)->number < found->number;
+    const FirstBlocks::Start* oldest = oldest_in(*log);
+    return oldest != nullptr && oldest->number < found->number;
   };
   return found != nullptr && std::ranges::none_of(archived_, has_older);
+}
+
+// Before a start that went on from it, as far as that is known: a backup from behind it, for which
+// old segments were taken out, does not need it. (A log begins with segment 1.)
+bool ArchivedStarts::was_pruned(const HistoryPoint& state) {
+  if (!know_all(archived_, &failure_)) return false;
+  return std::ranges::any_of(archived_, [&](const FirstBlocks* log) {
+    const FirstBlocks::Start* oldest = oldest_in(*log);
+    return oldest != nullptr && log->segments().rbegin()->first != 1 && oldest->begin &&
+           rests_on(state, *oldest->begin);
+  });
+}
+
+// By its parents; where they are not there any more it may.
+bool ArchivedStarts::rests_on(const HistoryPoint& state, const LogBegin& start) {
+  for (std::optional<LogBegin> each = start; each->first_epoch > state.durable;) {
+    const HistoryPoint parent = each->parent;
+    const Epoch begun = each->first_epoch;
+    if (parent == state) return true;
+    if (parent.durable < state.durable) return false;
+    each = begin_of(short_identity(parent.incarnation));
+    if (!each) return true;
+    if (each->first_epoch >= begun) return false;
+  }
+  return false;
 }
 
 // Each start is followed once: what it rests on stays.
@@ -80,8 +110,8 @@ std::optional<ArchivedStarts::Unfounded> ArchivedStarts::unfounded(const LogBegi
   LogBegin last = start;
   std::set<uint64_t> passed;
   while (passed.insert(short_identity(last.incarnation)).second) {
-    if (rests_on_what_was_had(last) || is_oldest_archived(last)) break;
     const HistoryPoint parent = last.parent;
+    if (rests_on_what_was_had(last) || is_oldest_archived(last) || was_pruned(parent)) break;
     const uint64_t tag = short_identity(parent.incarnation);
     std::optional<LogBegin> before = begin_of(tag);
     // An archive may have been begun in the midst of it.
@@ -244,7 +274,7 @@ bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* 
     (*parts)[place->index] = *std::move(part);
     first = std::max(first, place->first_epoch);
   }
-  if (parts->empty() || may_lack_logs(counted, *parts)) return false;
+  if (parts->empty() || may_lack_logs(tag, counted, *parts)) return false;
   const bool had = beginless_.empty();
   for (Part& part : *parts) {
     part.reaches = std::max(part.reaches, Epoch(first.value() - 1));
@@ -256,9 +286,16 @@ bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* 
 // A start that was archived to its end, or ended before the archive began, may have logs that are
 // not in the archive, or not any more: one that is out of the server, or whose segments were taken
 // out. No such log is one with a segment of which it is not known whose it is.
-bool ArchivedStarts::may_lack_logs(Epoch counted, const std::vector<Part>& parts) const {
+bool ArchivedStarts::may_lack_logs(uint64_t tag, Epoch counted,
+                                   const std::vector<Part>& parts) const {
   bool lacks = std::ranges::any_of(parts, [](const Part& part) { return part.log == nullptr; });
-  return lacks && counted <= had_.epoch && beginless_.empty();
+  if (!lacks || !beginless_.empty()) return false;
+  auto begins_behind = [&](const FirstBlocks* log) {
+    const FirstBlocks::Start* oldest = oldest_in(*log);
+    return oldest != nullptr && log->segments().rbegin()->first != 1 &&
+           oldest->number > start_in(archived_, tag)->number;
+  };
+  return counted <= had_.epoch || std::ranges::any_of(archived_, begins_behind);
 }
 
 bool ArchivedStarts::holds(const BlockHeader& block, Epoch counted, std::string* damaged) {

@@ -93,7 +93,10 @@ class ArchivedStarts {
   bool may_be_in_server(uint64_t tag);
   bool rests_on_what_was_had(const LogBegin& start);
   bool is_below_had(const HistoryPoint& state);
+  static const FirstBlocks::Start* oldest_in(const FirstBlocks& log);
   bool is_oldest_archived(const LogBegin& start);
+  bool was_pruned(const HistoryPoint& state);
+  bool rests_on(const HistoryPoint& state, const LogBegin& start);
   std::optional<uint64_t> number_of(uint64_t tag);
   bool is_there_up_to(Epoch epoch, uint64_t tag, std::string* ends);
   bool scan(const FirstBlocks& log, uint64_t segment, SegmentScan* scan);
@@ -106,7 +109,7 @@ class ArchivedStarts {
   // By logger. False: not all of them are known, or what they prove.
   bool find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts);
   static bool any_proves(const std::vector<Part>& parts);
-  bool may_lack_logs(Epoch counted, const std::vector<Part>& parts) const;
+  bool may_lack_logs(uint64_t tag, Epoch counted, const std::vector<Part>& parts) const;
   std::string ends_of(const std::vector<Part>& parts) const;
 
   FileSystem& files_;
