@@ -215,7 +215,10 @@ class ArchiveEndsTest : public ArchiveTest {
   }
 
   void put_back(const std::string& directory, const std::map<std::string, std::string>& before) {
-    for (const auto& [path, content] : files_of(directory)) ASSERT_TRUE(disk_->remove(path).ok());
+    for (const auto& [path, content] : files_of(directory)) {
+      ASSERT_TRUE(disk_->remove(path).ok());
+      ASSERT_TRUE(disk_->sync_directory(parent_path(path)).ok());
+    }
     for (const auto& [path, content] : before)
       ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, path, content));
   }

@@ -310,5 +310,17 @@ TEST_F(ArchivedDrillTest, ThatLoggedSomethingKeepsTheServerOut) {
   }
 }
 
+// Nor where what the copy went on from was pruned before the server was archived again.
+TEST_F(ArchivedDrillTest, LeavesItWithoutItsBeginning) {
+  WalOptions used = options(2);
+  ASSERT_NO_FATAL_FAILURE(begin_server(97, /*restored=*/false, &used));
+  ASSERT_NO_FATAL_FAILURE(live_copy("/copy", 2, /*one_more=*/false, {}, Makes::backup));
+  ASSERT_NO_FATAL_FAILURE(go_on({.turns = 10, .starts = 2}, used));
+  ASSERT_NO_FATAL_FAILURE(cover_all(*server_));
+  ASSERT_NO_FATAL_FAILURE(take_newer_backup(*server_, used));
+  for (const char* log : {"/archive/wal", "/archive/wal2"}) ASSERT_NO_FATAL_FAILURE(prune(log));
+  ASSERT_NO_FATAL_FAILURE(expect_goes_on(used));
+}
+
 }  // namespace
 }  // namespace pgsilo

@@ -191,5 +191,38 @@ TEST_F(LostServerTest, SetsAsideWhatACopyLeftBehindMoreStarts) {
   }
 }
 
+// Of which the restored one has let go what the archive has of a start that logged nothing.
+TEST_F(LostServerTest, IsArchivedBehindACheckpointThatRetiresItsLog) {
+  begin(501);
+  ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+  ASSERT_NO_FATAL_FAILURE(live_idle(with(3)));
+  {
+    LoggedEngine engine(*disk_, "/data", with(2));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(copy_to(engine, with(2), "/later"));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(2)));
+    disk_->cut_power();
+  }
+  disk_->restart();
+  ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used_));
+  for (int starts = 0; starts < 3; ++starts) {
+    if (engine_) stop();
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_NO_FATAL_FAILURE(cover_all(*engine_));
+  }
+  ASSERT_EQ(slots(*engine_).create("archive", true, 0).outcome, SlotOutcome::ok);
+  {
+    LogArchive archiver(*disk_, "/archive");
+    ASSERT_TRUE(archiver.open(&why_)) << why_;
+    // It is ahead of all that is logged.
+    const LogSlot slot = slots(*engine_).status().front().slot;
+    const Epoch told = engine_->wal().status().recorded_epoch;
+    ASSERT_TRUE(archiver.copy(running(used_), slot, &why_, told)) << why_;
+  }
+  ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+  ASSERT_TRUE(archived()) << why_;
+  ASSERT_NO_FATAL_FAILURE(expect_last_state());
+}
+
 }  // namespace
 }  // namespace pgsilo

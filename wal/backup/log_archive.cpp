@@ -63,11 +63,24 @@ bool LogArchive::find_end(Log& log) {
   if (result.ok()) result = log.directory.list_segments(&numbers);
   if (result.ok()) result = files_.sync_directory(log.directory.path());
   if (!result.ok()) return fail("read directory", log.directory.path(), result);
-  return numbers.empty() || find_end_in(log, numbers.back());
+  return numbers.empty() || find_end_among(log, numbers);
+}
+
+// The last segment that has a block. One without, the server's next, say, was laid there by
+// somebody: it is written over when the log comes to it.
+bool LogArchive::find_end_among(Log& log, const std::vector<uint64_t>& numbers) {
+  for (size_t i = numbers.size(); i-- > 0;) {
+    if (!find_end_in(log, numbers[i])) return false;
+    if (log.offset != 0 || i == 0) break;
+  }
+  return true;
 }
 
 bool LogArchive::find_end_in(Log& log, uint64_t segment) {
   log.segment = segment;
+  log.offset = log.next_number = 0;
+  log.first = {};
+  log.file.reset();
   std::string path = log.directory.segment_path(log.segment);
   FileResult result = files_.open(path, {.write = true}, &log.file);
   if (result.ok()) result = log.file->sync_data();

@@ -105,6 +105,7 @@ class LogArchive {
   static bool reaches(const Log& log, const ArchivedEnd& end);
   bool find_logs();
   bool find_end(Log& log);
+  bool find_end_among(Log& log, const std::vector<uint64_t>& numbers);
   bool find_end_in(Log& log, uint64_t segment);
   bool read_notes(const LogSlot& slot);
   bool look_at_slot(const LogSlot& slot);
@@ -131,6 +132,7 @@ class LogArchive {
   bool judge_beginless(const Log& log, UnfinishedStarts& starts);
   bool holds_others(const LogDirectory* archived, uint64_t start);
   bool leave_strays(const std::optional<std::vector<ArchivedEnd>>& ends);
+  bool is_in_the_way(const Log& log) const;
   bool take_back_had(const std::set<uint64_t>& strays);
   bool find_strays(std::set<uint64_t>* strays);
   bool find_ancestry(ReadFailure* failure);

@@ -11,7 +11,8 @@ bool LogArchive::is_same(const LogDirectory& source, Log& log) {
   std::optional<BlockHeader> first;
   std::optional<LogBegin> begin;
   if (!read_first(source, log.segment, &first, &begin)) return false;
-  if (first && same_incarnation(*first, log.first) && first->number == log.first.number)
+  // One that is damaged tells nothing, and the blocks behind it tell whose they are.
+  if (!first || (same_incarnation(*first, log.first) && first->number == log.first.number))
     return true;
   if (begin && is_needed(log, first->incarnation, *begin)) return false;
   if (begin && gave_way(log, first->incarnation, *begin)) {

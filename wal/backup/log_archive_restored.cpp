@@ -81,13 +81,16 @@ bool LogArchive::are_all_same() {
   return true;
 }
 
-// What lies before the archived end is looked at no more.
+// What lies before the archived end is looked at no more. Where a copy was archived by mistake that
+// had been restored of a newer backup, an idle start's begin block may lie before that's end.
 bool LogArchive::are_same_before(const FirstBlocks& source, const Log& log) {
   for (const auto& [segment, tag] : log.first_blocks.segments()) {
     auto found = source.segments().find(segment);
     const bool is_known = tag && found != source.segments().end() && found->second;
-    if (segment < log.segment && is_known && found->second != tag)
-      return is_others(source.log(), log, segment);
+    const bool differs = segment < log.segment && is_known && found->second != tag;
+    const bool has_data = differs && starts().extent(*tag).has_data;
+    if (starts().failure().happened()) return fail_to_read(starts().failure());
+    if (has_data) return is_others(source.log(), log, segment);
   }
   return true;
 }
@@ -166,7 +169,7 @@ bool LogArchive::step_back(Log& log) {
   log.segment = log.offset = log.next_number = 0;
   log.first = {};
   log.file.reset();
-  return numbers.empty() || find_end_in(log, numbers.back());
+  return numbers.empty() || find_end_among(log, numbers);
 }
 
 // One after the other, the last one first: no gap is left whenever the power fails. Nobody can tell

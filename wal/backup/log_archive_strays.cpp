@@ -17,10 +17,19 @@ bool LogArchive::leave_strays(const std::optional<std::vector<ArchivedEnd>>& end
   if (strays.empty() || !are_empty(strays, ends)) return !call_failed_;
   if (!take_back_had(strays)) return false;
   for (const auto& log : logs_) {
-    while (log->offset != 0 && strays.contains(log->first.incarnation_tag)) {
+    while (log->offset != 0 && strays.contains(log->first.incarnation_tag) && is_in_the_way(*log)) {
       to_leave_.push_back({log.get(), log->segment, log->first});
       if (!step_back(*log)) return false;
     }
+  }
+  return true;
+}
+
+// Of the server's. What that has let go, a restored one behind its recovery, say, it has gone past.
+bool LogArchive::is_in_the_way(const Log& log) const {
+  for (size_t i = 0; i < source_.size(); ++i) {
+    const bool is_it = source_[i]->log() == log.directory.log();
+    if (is_it) return source_blocks_[i]->segments().contains(log.segment);
   }
   return true;
 }
@@ -108,9 +117,14 @@ bool LogArchive::are_empty(const std::set<uint64_t>& strays,
          !rests_on_any(archived_logs(), strays) && !rests_on_any(server_logs(), strays);
 }
 
+// What they went on from may have been pruned, with all else that the archive had.
 bool LogArchive::goes_on_from_own(const LogBegin& begin, const std::set<uint64_t>& strays) const {
   const uint64_t parent = short_identity(begin.parent.incarnation);
-  return is_own(parent) || strays.contains(parent);
+  auto holds_strays_only = [&](const auto& log) {
+    return std::ranges::all_of(log->first_blocks.starts(),
+                               [&](const auto& start) { return strays.contains(start.first); });
+  };
+  return is_own(parent) || strays.contains(parent) || std::ranges::all_of(logs_, holds_strays_only);
 }
 
 // A start of the server.

@@ -1,0 +1,110 @@
+// Files of an archive, or of the log that is archived, that are damaged or laid there by somebody:
+// nothing that is restored is older without a word, and what is whole is not refused.
+#include "tests/crash/returning_bed.h"
+#include "wal/backup/state_times.h"
+
+namespace pgsilo {
+namespace {
+
+class ArchiveDamageTest : public ReturningLogTest {
+ protected:
+  void zero_from(const std::string& path, uint64_t offset) {
+    disk_->corrupt(path, offset, std::string(disk_->content(path).size() - offset, '\0'));
+  }
+  // The last segment of a log that has a block.
+  std::string last_used(const std::string& log) {
+    std::string path = end_of(log).path;
+    EXPECT_NE(path, "");
+    return path;
+  }
+  uint64_t last_number(const std::string& log) {
+    LogDirectory directory(*disk_, log);
+    std::vector<uint64_t> numbers;
+    EXPECT_TRUE(directory.list_segments(&numbers).ok());
+    return numbers.back();
+  }
+};
+
+// Where the server ended at a start that logged nothing nothing else tells how far the one before
+// had got.
+TEST_F(ArchiveDamageTest, BeforeAnIdleStartIsTold) {
+  for (unsigned logs : {1U, 3U}) {
+    for (bool whole_start : {false, true}) {
+      SCOPED_TRACE(std::to_string(logs) + std::to_string(whole_start));
+      begin(600);
+      ASSERT_NO_FATAL_FAILURE(live(logs, /*backed_up=*/true));
+      ASSERT_NO_FATAL_FAILURE(live(logs));
+      ASSERT_NO_FATAL_FAILURE(live_idle(with(logs)));
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+      const End end = end_of("/archive/wal");
+      const std::string whole = disk_->content(end.path);
+      zero_from(end.path, whole_start ? log_format::block_unit : end.last);
+      EXPECT_FALSE(last_archived(with(logs), "/damaged"));
+      EXPECT_NE(why_.find("was archived once"), std::string::npos) << why_;
+      disk_->corrupt(end.path, 0, whole);
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    }
+  }
+}
+
+// Who repairs an archive with the server's segments lays the prepared ones there, too.
+TEST_F(ArchiveDamageTest, SegmentsThatWereLaidAheadAreNoEnd) {
+  for (bool empty : {true, false}) {
+    begin(601);
+    ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+    const std::string content = disk_->content(last_used("/archive/wal"));
+    const uint64_t number = last_number("/archive/wal");
+    for (uint64_t ahead = number + 1; ahead < number + 3; ++ahead)
+      ASSERT_NO_FATAL_FAILURE(
+          write_test_file(*disk_, join_path("/archive/wal", segment_name(ahead)),
+                          empty ? std::string(content.size(), '\0') : content));
+    for (int start = 0; start < 4; ++start) {
+      ASSERT_NO_FATAL_FAILURE(live(1));
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    }
+  }
+}
+
+// No start needs it behind a clean stop, and the archive has it.
+TEST_F(ArchiveDamageTest, OfTheServersLastSegmentIsHarmlessBehindACleanStop) {
+  for (bool zeroed : {false, true}) {
+    begin(602);
+    ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+    ASSERT_NO_FATAL_FAILURE(live(1));
+    const std::string path = last_used("/data/wal0");
+    zeroed ? zero_from(path, 0) : damage(path, 40);
+    for (int start = 0; start < 3; ++start) {
+      ASSERT_NO_FATAL_FAILURE(live(1));
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    }
+  }
+}
+
+// Behind the last block of a start that can be read nobody knows what there was, until the next.
+TEST_F(ArchiveDamageTest, HidesNoTimesOfAnEarlierStart) {
+  begin(603);
+  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+  const State before = states_.back();
+  ASSERT_NO_FATAL_FAILURE(live(1));
+  const State hidden = states_.back();
+  const End end = end_of("/archive/wal");
+  ASSERT_NO_FATAL_FAILURE(live(1));
+  zero_from(end.path, log_format::block_unit);
+  BackupLabel label;
+  BackupLabel own;
+  BackupSource source;
+  SourceLogs logs;
+  StateTimes times;
+  ASSERT_TRUE(extend(&label, &source, &logs)) << why_;
+  ASSERT_EQ(read_label_file(*disk_, "/backup", &own, &why_), LabelRead::ok) << why_;
+  ASSERT_TRUE(times.read(logs, label, earliest_stop(own), &why_)) << why_;
+  Epoch found;
+  EXPECT_FALSE(times.find(hidden.acknowledged_us, &found, &why_));
+  EXPECT_NE(why_.find("a log is damaged behind "), std::string::npos) << why_;
+  EXPECT_TRUE(times.find(times.last_us(), &found, &why_)) << why_;
+  ASSERT_TRUE(times.find(times.first_us(), &found, &why_)) << why_;
+  EXPECT_LE(found, before.epoch);
+}
+
+}  // namespace
+}  // namespace pgsilo
