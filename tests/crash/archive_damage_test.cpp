@@ -11,6 +11,15 @@ class ArchiveDamageTest : public ReturningLogTest {
   void zero_from(const std::string& path, uint64_t offset) {
     disk_->corrupt(path, offset, std::string(disk_->content(path).size() - offset, '\0'));
   }
+  // It is lost with the segment that it kept.
+  void make_slot_anew() {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+    ASSERT_EQ(slots(engine).drop("archive", 0).outcome, SlotOutcome::ok);
+    ASSERT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
+    engine.wal().stop();
+  }
   // The last segment of a log that has a block.
   std::string last_used(const std::string& log) {
     std::string path = end_of(log).path;
@@ -55,9 +64,9 @@ TEST_F(ArchiveDamageTest, SegmentsThatWereLaidAheadAreNoEnd) {
     const std::string content = disk_->content(last_used("/archive/wal"));
     const uint64_t number = last_number("/archive/wal");
     for (uint64_t ahead = number + 1; ahead < number + 3; ++ahead)
-      ASSERT_NO_FATAL_FAILURE(
-          write_test_file(*disk_, join_path("/archive/wal", segment_name(ahead)),
-                          empty ? std::string(content.size(), '\0') : content));
+      ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_,
+                                              join_path("/archive/wal", segment_name(ahead)),
+                                              empty ? std::string(content.size(), '\0') : content));
     for (int start = 0; start < 4; ++start) {
       ASSERT_NO_FATAL_FAILURE(live(1));
       ASSERT_NO_FATAL_FAILURE(expect_last_state());
@@ -65,14 +74,48 @@ TEST_F(ArchiveDamageTest, SegmentsThatWereLaidAheadAreNoEnd) {
   }
 }
 
+// Nor are those with blocks, where the archive's own last one is a part yet, or gone.
+TEST_F(ArchiveDamageTest, SegmentsThatWereLaidBehindAHoleAreNoEnd) {
+  for (bool emptied : {false, true}) {
+    for (uint64_t ahead : {1U, 2U}) {
+      SCOPED_TRACE(std::to_string(emptied) + std::to_string(ahead));
+      begin(604);
+      ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+      const uint64_t number = last_number("/archive/wal");
+      LoggedEngine engine(*disk_, "/data", with(1));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(work(engine, 600));
+      ASSERT_GT(last_number("/data/wal0"), number + 2);
+      if (emptied) {
+        for (const auto& [path, content] : files_of("/archive/wal")) {
+          const bool is_segment = path.ends_with(".segment");
+          ASSERT_TRUE(!is_segment || disk_->remove(path).ok());
+        }
+      }
+      const std::string laid = segment_name(number + ahead);
+      std::string content = disk_->content(join_path("/data/wal0", laid));
+      if (emptied) content.assign(content.size(), '\0');
+      ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, join_path("/archive/wal", laid), content));
+      ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    }
+  }
+}
+
 // No start needs it behind a clean stop, and the archive has it.
 TEST_F(ArchiveDamageTest, OfTheServersLastSegmentIsHarmlessBehindACleanStop) {
-  for (bool zeroed : {false, true}) {
+  enum class Is : uint8_t { damaged, zeroed, gone };
+  for (Is is : {Is::damaged, Is::zeroed, Is::gone}) {
     begin(602);
     ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
     ASSERT_NO_FATAL_FAILURE(live(1));
     const std::string path = last_used("/data/wal0");
-    zeroed ? zero_from(path, 0) : damage(path, 40);
+    if (is == Is::damaged) damage(path, 40);
+    if (is == Is::zeroed) zero_from(path, 0);
+    if (is == Is::gone) {
+      ASSERT_TRUE(disk_->remove(path).ok());
+      ASSERT_NO_FATAL_FAILURE(make_slot_anew());
+    }
     for (int start = 0; start < 3; ++start) {
       ASSERT_NO_FATAL_FAILURE(live(1));
       ASSERT_NO_FATAL_FAILURE(expect_last_state());

@@ -37,6 +37,8 @@ class ArchiveLivesTest : public ArchiveLife {
       ASSERT_NO_FATAL_FAILURE(put_log_back(log));
       // With its notes: nothing tells.
       if (log == archive_) there = Epoch();
+    } else if (random_.one_in(4)) {
+      ASSERT_NO_FATAL_FAILURE(lay_segments_there());
     } else {
       ASSERT_NO_FATAL_FAILURE(damage_one_of(random_.one_in(5) ? backup : archived));
     }
@@ -58,6 +60,26 @@ class ArchiveLivesTest : public ArchiveLife {
     ASSERT_NO_FATAL_FAILURE(expect_all_or_a_word(base, there));
     ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, path, content));
     has_failed_ = true;
+  }
+  // Those of the server of which the archive has none yet, or one of them.
+  void lay_segments_there() {
+    std::vector<std::string> names;
+    ASSERT_TRUE(disk_->list(archive_, &names).ok());
+    const auto log = files_of(join_path(data_, used_.log_directories.front()));
+    for (const std::string& name : names) {
+      const std::string directory = join_path(archive_, name);
+      const std::string& identity =
+          log.at(join_path(join_path(data_, used_.log_directories.front()), log_identity_name));
+      if (disk_->content(join_path(directory, log_identity_name)) != identity) continue;
+      tell("laid:" + directory);
+      for (const auto& [path, content] : log) {
+        const std::string to = directory + path.substr(parent_path(path).size());
+        const bool is_segment = path.ends_with(".segment") && disk_->content(to).empty();
+        if (is_segment && !random_.one_in(3)) {
+          ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, to, content));
+        }
+      }
+    }
   }
   // From a copy that was made earlier; or all of the archive.
   void put_log_back(const std::string& log) {

@@ -322,5 +322,13 @@ TEST_F(ArchivedDrillTest, LeavesItWithoutItsBeginning) {
   ASSERT_NO_FATAL_FAILURE(expect_goes_on(used));
 }
 
+// Nor where it is ahead of all segments that the server has prepared.
+TEST_F(ArchivedDrillTest, LeavesItFarAhead) {
+  WalOptions used = options(2);
+  ASSERT_NO_FATAL_FAILURE(begin_server(98, /*restored=*/false, &used));
+  ASSERT_NO_FATAL_FAILURE(live_copy("/copy", 16, /*one_more=*/false, {}, Makes::backup));
+  ASSERT_NO_FATAL_FAILURE(expect_goes_on(used));
+}
+
 }  // namespace
 }  // namespace pgsilo

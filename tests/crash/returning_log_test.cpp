@@ -265,5 +265,33 @@ TEST_F(LogsComeAndGoTest, AndWhatWasArchivedIsThere) {
   }
 }
 
+// Its records are older than the archive, which was begun behind starts that nobody has any more.
+TEST_F(ReturningLogTest, ALogWithRecordsFromBeforeTheArchiveIsNoTip) {
+  begin(181);
+  ASSERT_NO_FATAL_FAILURE(live(3));
+  ASSERT_NO_FATAL_FAILURE(live(1));
+  for (int start = 0; start < 3; ++start) {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_EQ(slots(engine).create("archive", true, 0).outcome, SlotOutcome::ok);
+    ASSERT_NO_FATAL_FAILURE(copy_to(engine, with(1), "/backup"));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  LoggedEngine engine(*disk_, "/data", with(3));
+  ASSERT_TRUE(engine.start()) << engine.why();
+  for (int turn = 0; turn < 2; ++turn) {
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(3)));
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+  }
+  ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(3)));
+  ASSERT_NO_FATAL_FAILURE(expect_last_state());
+}
+
 }  // namespace
 }  // namespace pgsilo

@@ -68,6 +68,12 @@ const FirstBlocks::Start* ArchivedStarts::oldest_in(const FirstBlocks& log) {
   return oldest == log.segments().rend() ? nullptr : log.start(*oldest->second);
 }
 
+// A log begins with segment 1.
+const FirstBlocks::Start* ArchivedStarts::oldest_left_in(const FirstBlocks& log) {
+  const bool is_pruned = !log.segments().empty() && log.segments().rbegin()->first != 1;
+  return is_pruned ? oldest_in(log) : nullptr;
+}
+
 // What came before it was pruned: the archive has begun with something older, or it was looked at
 // then.
 bool ArchivedStarts::is_oldest_archived(const LogBegin& start) {
@@ -81,13 +87,12 @@ bool ArchivedStarts::is_oldest_archived(const LogBegin& start) {
 }
 
 // Before a start that went on from it, as far as that is known: a backup from behind it, for which
-// old segments were taken out, does not need it. (A log begins with segment 1.)
+// old segments were taken out, does not need it.
 bool ArchivedStarts::was_pruned(const HistoryPoint& state) {
   if (!know_all(archived_, &failure_)) return false;
   return std::ranges::any_of(archived_, [&](const FirstBlocks* log) {
-    const FirstBlocks::Start* oldest = oldest_in(*log);
-    return oldest != nullptr && log->segments().rbegin()->first != 1 && oldest->begin &&
-           rests_on(state, *oldest->begin);
+    const FirstBlocks::Start* oldest = oldest_left_in(*log);
+    return oldest != nullptr && oldest->begin && rests_on(state, *oldest->begin);
   });
 }
 
@@ -285,15 +290,15 @@ bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* 
 
 // A start that was archived to its end, or ended before the archive began, may have logs that are
 // not in the archive, or not any more: one that is out of the server, or whose segments were taken
-// out. No such log is one with a segment of which it is not known whose it is.
+// out, which a log tells that begins with a later start. No such log is one with a segment of which
+// it is not known whose it is.
 bool ArchivedStarts::may_lack_logs(uint64_t tag, Epoch counted,
                                    const std::vector<Part>& parts) const {
   bool lacks = std::ranges::any_of(parts, [](const Part& part) { return part.log == nullptr; });
   if (!lacks || !beginless_.empty()) return false;
   auto begins_behind = [&](const FirstBlocks* log) {
-    const FirstBlocks::Start* oldest = oldest_in(*log);
-    return oldest != nullptr && log->segments().rbegin()->first != 1 &&
-           oldest->number > start_in(archived_, tag)->number;
+    const FirstBlocks::Start* oldest = oldest_left_in(*log);
+    return oldest != nullptr && oldest->number > start_in(archived_, tag)->number;
   };
   return counted <= had_.epoch || std::ranges::any_of(archived_, begins_behind);
 }

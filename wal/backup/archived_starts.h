@@ -94,6 +94,8 @@ class ArchivedStarts {
   bool rests_on_what_was_had(const LogBegin& start);
   bool is_below_had(const HistoryPoint& state);
   static const FirstBlocks::Start* oldest_in(const FirstBlocks& log);
+  // Null, too, if none of its segments was taken out.
+  static const FirstBlocks::Start* oldest_left_in(const FirstBlocks& log);
   bool is_oldest_archived(const LogBegin& start);
   bool was_pruned(const HistoryPoint& state);
   bool rests_on(const HistoryPoint& state, const LogBegin& start);

@@ -41,6 +41,7 @@ bool LogArchive::open(std::string* why) {
 bool LogArchive::find_logs() {
   starts_.reset();
   logs_.clear();
+  are_ends_mended_ = false;
   judged_for_.reset();
   FileResult result = files_.sync_directory(directory_);
   if (!result.ok()) return fail("sync directory", directory_, result);
@@ -53,51 +54,6 @@ bool LogArchive::find_logs() {
     if (!find_end(*logs_.back())) return false;
   }
   return true;
-}
-
-// A last write that was cut short is undone by writing it again. What an archiver that was killed
-// had written may be in the page cache alone: it is synced before it counts.
-bool LogArchive::find_end(Log& log) {
-  FileResult result = log.directory.remove_unfinished_segments();
-  std::vector<uint64_t> numbers;
-  if (result.ok()) result = log.directory.list_segments(&numbers);
-  if (result.ok()) result = files_.sync_directory(log.directory.path());
-  if (!result.ok()) return fail("read directory", log.directory.path(), result);
-  return numbers.empty() || find_end_among(log, numbers);
-}
-
-// The last segment that has a block. One without, the server's next, say, was laid there by
-// somebody: it is written over when the log comes to it.
-bool LogArchive::find_end_among(Log& log, const std::vector<uint64_t>& numbers) {
-  for (size_t i = numbers.size(); i-- > 0;) {
-    if (!find_end_in(log, numbers[i])) return false;
-    if (log.offset != 0 || i == 0) break;
-  }
-  return true;
-}
-
-bool LogArchive::find_end_in(Log& log, uint64_t segment) {
-  log.segment = segment;
-  log.offset = log.next_number = 0;
-  log.first = {};
-  log.file.reset();
-  std::string path = log.directory.segment_path(log.segment);
-  FileResult result = files_.open(path, {.write = true}, &log.file);
-  if (result.ok()) result = log.file->sync_data();
-  if (!result.ok()) return fail("sync file", path, result);
-  log.logged = log.durable = Epoch();
-  SegmentReader reader(files_, path, log.segment, log.directory.log());
-  result = reader.open();
-  while (result.ok()) {
-    std::optional<BlockView> block = reader.next(log.offset, log.offset + block_unit);
-    if (!block) break;
-    if (log.offset == 0) log.first = block->header;
-    log.offset += block->bytes;
-    log.next_number = block->header.number + 1;
-    log.logged = block->header.largest_epoch;
-  }
-  if (result.ok()) result = reader.result();
-  return result.ok() || fail("read log segment", path, result);
 }
 
 // Behind a failed write or sync only the disk knows what it has.

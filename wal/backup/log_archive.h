@@ -59,6 +59,12 @@ class LogArchive {
     Log(FileSystem& files, LogDirectory from)
         : directory(std::move(from)), first_blocks(files, directory) {}
 
+    void forget_end() {
+      segment = offset = next_number = 0;
+      first = {};
+      file.reset();
+    }
+
     LogDirectory directory;
     FirstBlocks first_blocks;
     uint64_t segment = 0;  // 0: none is there
@@ -107,6 +113,9 @@ class LogArchive {
   bool find_end(Log& log);
   bool find_end_among(Log& log, const std::vector<uint64_t>& numbers);
   bool find_end_in(Log& log, uint64_t segment);
+  bool mend_ends();
+  bool mend_end(Log& log, uint64_t noted);
+  bool has_all_of(const Log& log, const LogDirectory& server, uint64_t segment, bool* has);
   bool read_notes(const LogSlot& slot);
   bool look_at_slot(const LogSlot& slot);
   void find_kept(const LogSlot& slot);
@@ -183,7 +192,8 @@ class LogArchive {
   const std::string directory_;
   std::unique_ptr<File> lock_;
   std::vector<std::unique_ptr<Log>> logs_;
-  bool known_ = false;  // logs_ are as they are on disk
+  bool known_ = false;            // logs_ are as they are on disk
+  bool are_ends_mended_ = false;  // of logs_
   // Where the archive was another one lies, of which it is not known yet that all is there; and its
   // notes may be others than noted_.
   bool was_moved_ = false;

@@ -51,6 +51,8 @@ bool LogArchive::is_behind_had(const LogSlot& slot) const { return had_ < had_by
 // behind the state that a server was restored to no turn of the lost one had.
 bool LogArchive::look_at_slot(const LogSlot& slot) {
   if (!read_notes(slot)) return false;
+  if (!are_ends_mended_ && !mend_ends()) return false;
+  are_ends_mended_ = true;
   find_kept(slot);
   had_ = noted_ && noted_->had ? noted_->had->epoch : had_by(slot);
   const bool is_tip_there = tip_ && restored_ && tip_->logged <= restored_->durable;

@@ -38,7 +38,10 @@ bool LogArchive::goes_on_from_tip() {
   ServerChain known = chain();
   // Once a restored one has logged, nothing of the lost one's is behind the tip any more.
   const bool is_own_tip = !restored_ || (tip_ && tip_->logged > restored_->durable);
-  if (is_own_tip) raise_tip(known.newest_proven(tip_));
+  std::optional<ArchivedTip> newest;
+  if (is_own_tip) newest = known.newest_proven(tip_);
+  // What was had was looked at when it was noted. A log that comes back may hold older records.
+  if (newest && newest->logged > noted_had().epoch) raise_tip(newest);
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (!tip_) return true;
   const bool is_noted = noted_ && noted_->tip == tip_;
@@ -81,8 +84,9 @@ bool LogArchive::are_all_same() {
   return true;
 }
 
-// What lies before the archived end is looked at no more. Where a copy was archived by mistake that
-// had been restored of a newer backup, an idle start's begin block may lie before that's end.
+// What lies before the archived end is looked at no more. A copy that was restored of a newer
+// backup and archived by mistake may have come behind the begin block of an idle start, which gave
+// way.
 bool LogArchive::are_same_before(const FirstBlocks& source, const Log& log) {
   for (const auto& [segment, tag] : log.first_blocks.segments()) {
     auto found = source.segments().find(segment);
@@ -119,8 +123,8 @@ bool LogArchive::judge_end(Log& log, UnfinishedStarts& starts) {
   return log.segment == 0 || judge_beginless(log, starts);
 }
 
-// Its last segment's first block is damaged; the others tell whose they are. That is gone where all
-// of the log was pruned beneath a running archiver.
+// None of its segments has a first block, so the other blocks of one tell whose they are. That is
+// gone where all of the log was pruned beneath a running archiver.
 bool LogArchive::judge_beginless(const Log& log, UnfinishedStarts& starts) {
   const std::string path = log.directory.segment_path(log.segment);
   SegmentScan scan = scan_segment(files_, path, log.segment, log.directory.log(),
@@ -166,9 +170,7 @@ bool LogArchive::step_back(Log& log) {
   FileResult result = log.directory.list_segments(&numbers);
   if (!result.ok()) return fail("read directory", log.directory.path(), result);
   std::erase_if(numbers, [&](uint64_t number) { return number >= log.segment; });
-  log.segment = log.offset = log.next_number = 0;
-  log.first = {};
-  log.file.reset();
+  log.forget_end();
   return numbers.empty() || find_end_among(log, numbers);
 }
 

@@ -25,13 +25,14 @@ bool LogArchive::leave_strays(const std::optional<std::vector<ArchivedEnd>>& end
   return true;
 }
 
-// Of the server's. What that has let go, a restored one behind its recovery, say, it has gone past.
+// Of the server's, or of those to come. What that has let go, a restored one behind its recovery,
+// say, it has gone past.
 bool LogArchive::is_in_the_way(const Log& log) const {
-  for (size_t i = 0; i < source_.size(); ++i) {
-    const bool is_it = source_[i]->log() == log.directory.log();
-    if (is_it) return source_blocks_[i]->segments().contains(log.segment);
-  }
-  return true;
+  return std::ranges::none_of(source_blocks_, [&](const auto& server) {
+    const FirstBlocks::Segments& segments = server->segments();
+    return server->log().log() == log.directory.log() && !segments.empty() &&
+           segments.rbegin()->first > log.segment;
+  });
 }
 
 // What the copy had the server had up to where it was left.
@@ -117,14 +118,16 @@ bool LogArchive::are_empty(const std::set<uint64_t>& strays,
          !rests_on_any(archived_logs(), strays) && !rests_on_any(server_logs(), strays);
 }
 
-// What they went on from may have been pruned, with all else that the archive had.
+// What they went on from may have been pruned, with all else that their logs had.
 bool LogArchive::goes_on_from_own(const LogBegin& begin, const std::set<uint64_t>& strays) const {
   const uint64_t parent = short_identity(begin.parent.incarnation);
-  auto holds_strays_only = [&](const auto& log) {
-    return std::ranges::all_of(log->first_blocks.starts(),
-                               [&](const auto& start) { return strays.contains(start.first); });
+  auto is_stray = [&](const auto& start) { return strays.contains(start.first); };
+  auto holds_others_beside = [&](const auto& log) {
+    const auto& starts = log->first_blocks.starts();
+    return std::ranges::any_of(starts, is_stray) && !std::ranges::all_of(starts, is_stray);
   };
-  return is_own(parent) || strays.contains(parent) || std::ranges::all_of(logs_, holds_strays_only);
+  return is_own(parent) || strays.contains(parent) ||
+         std::ranges::none_of(logs_, holds_others_beside);
 }
 
 // A start of the server.

@@ -77,4 +77,17 @@ bool find_progress(FileSystem& files, const std::string& directory, const Contro
                  why);
 }
 
+uint64_t lost_segment(const ProgressMark* mark, const Uuid& log,
+                      const std::vector<SegmentScan>& scans) {
+  const LogProgress* known = progress_of(mark, log);
+  if (known == nullptr) return 0;
+  uint64_t blocks = 0;
+  for (const SegmentScan& scan : scans) {
+    for (const BlockRun& run : scan.runs) {
+      if (run.incarnation_tag == short_identity(mark->id)) blocks = run.next_number;
+    }
+  }
+  return known->blocks > blocks ? known->segment : 0;
+}
+
 }  // namespace pgsilo

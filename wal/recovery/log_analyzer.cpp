@@ -7,6 +7,7 @@
 #include "wal/layout/log_directory.h"
 #include "wal/log/segment_reader.h"
 #include "wal/recovery/incarnation_parts.h"
+#include "wal/recovery/known_progress.h"
 #include "wal/recovery/parallel.h"
 #include "wal/recovery/recovery_meter.h"
 #include "wal/recovery/segment_skim.h"
@@ -411,24 +412,6 @@ class Analyzer {
            (cut != nullptr || std::none_of(scan.runs.begin(), scan.runs.end(), is_forgotten));
   }
 
-  // By the mark of progress: what was written there is damaged, though no start needs it any more.
-  // It may be archived, and numbers do not come again; unless damage is accepted, which gives it
-  // up.
-  bool was_begun(const SegmentScan& scan, size_t log) const {
-    const LogProgress* known = progress_of(options_.mark, logs_[log]->log());
-    if (known == nullptr || known->segment != scan.number || !scan.runs.empty() ||
-        options_.accept_data_loss) {
-      return false;
-    }
-    uint64_t blocks = 0;
-    for (const SegmentScan& each : scans_[log]) {
-      for (const BlockRun& run : each.runs) {
-        if (run.incarnation_tag == short_identity(options_.mark->id)) blocks = run.next_number;
-      }
-    }
-    return known->blocks > blocks;
-  }
-
   void find_empty_segments() {
     analysis_.next_segment.assign(logs_.size(), 1);
     analysis_.empty_segments.resize(logs_.size());
@@ -442,10 +425,14 @@ class Analyzer {
       // Of begin blocks that stand alone, one behind the other, the last one is written over: an
       // archive that has them looks at no other again.
       for (const SegmentScan& scan : scans_[log]) {
-        if (!can_be_written(scan, cut) || was_begun(scan, log))
-          analysis_.next_segment[log] = scan.number + 1;
+        if (!can_be_written(scan, cut)) analysis_.next_segment[log] = scan.number + 1;
         if (!scan.runs.empty())
           analysis_.next_segment[log] = std::max(analysis_.next_segment[log], scan.number);
+      }
+      // Who accepts damage gives up what an archive has under that number.
+      if (!options_.accept_data_loss) {
+        uint64_t lost = lost_segment(options_.mark, logs_[log]->log(), scans_[log]);
+        analysis_.next_segment[log] = std::max(analysis_.next_segment[log], lost + 1);
       }
       for (const SegmentScan& scan : scans_[log]) {
         if (scan.number < analysis_.next_segment[log]) {

@@ -40,11 +40,12 @@ class Follower {
   bool run(std::string* why) {
     while (told_to_end == 0) {
       may_get_better_ = false;
-      bool done = (is_open_ || open(why)) && (is_there_ || come(why)) && go_on(why);
+      bool done = (is_open_ || open(why)) && come(why) && go_on(why);
       if (done) told_.clear();
       if (line_.once || (!done && !may_get_better_)) return done;
       if (!done) tell_once(*why);
-      leave();
+      // A server that is told to end by SIGTERM waits for all who are connected.
+      server_.disconnect();
       rest();
     }
     return true;
@@ -57,14 +58,7 @@ class Follower {
   }
 
   bool come(std::string* why) {
-    is_there_ = server_.connect(line_, why);
-    return is_there_ || tried_again(!server_.refuses());
-  }
-
-  // A server that is told to end by SIGTERM waits for all who are connected.
-  void leave() {
-    server_.disconnect();
-    is_there_ = false;
+    return server_.connect(line_, why) || tried_again(!server_.refuses());
   }
 
   // Always false.
@@ -75,8 +69,7 @@ class Follower {
 
   // Of a statement: the server has gone, or lacks something.
   bool statement_failed() {
-    is_there_ = server_.is_connected();
-    return tried_again(!is_there_ || server_.lacks_something());
+    return tried_again(!server_.is_connected() || server_.lacks_something());
   }
 
   // Each reason once, however often it is tried again.
@@ -96,7 +89,7 @@ class Follower {
     }
     if (!is_usable(now[1], why)) return false;
     if (now[0] == archived_) return true;
-    // A connection may outlive the server, behind a pooler: each turn asks where that logs.
+    // It may log elsewhere than in the turn before.
     if (!find_source(server_, &source_, why)) return statement_failed();
     if (!find_slot(&slot, why)) return false;
     const Epoch told = epoch_of_lsn_text(now[0]);
@@ -161,7 +154,6 @@ class Follower {
   Server server_;
   BackupSource source_;
   bool is_open_ = false;         // the archive
-  bool is_there_ = false;        // the server
   bool may_get_better_ = false;  // what failed
   std::string told_;             // what was complained of last
   std::string archived_;         // up to where
