@@ -123,6 +123,30 @@ TEST_F(ArchiveDamageTest, OfTheServersLastSegmentIsHarmlessBehindACleanStop) {
   }
 }
 
+// Where a later start's segment is damaged at its beginning, or was cut.
+TEST_F(ArchiveDamageTest, LeavesTheStatesBeforeIt) {
+  for (bool cut : {false, true}) {
+    begin(605);
+    ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+    const State before = states_.back();
+    ASSERT_NO_FATAL_FAILURE(live(1));
+    const std::string path = last_used("/archive/wal");
+    const std::string content = disk_->content(path);
+    ASSERT_TRUE(disk_->remove(path).ok());
+    ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, path, content.substr(0, cut ? 174 : SIZE_MAX)));
+    if (!cut) damage(path, 40);
+    BackupLabel label;
+    BackupSource source;
+    SourceLogs logs;
+    EXPECT_FALSE(extend(&label, &source, &logs));
+    EXPECT_NE(why_, "");
+    end_label_at(before.epoch, 1, &label);
+    std::optional<Content> found = restored(source, label, with(1), "/before");
+    ASSERT_TRUE(found) << why_;
+    EXPECT_TRUE(*found == before.content);
+  }
+}
+
 // Behind the last block of a start that can be read nobody knows what there was, until the next.
 TEST_F(ArchiveDamageTest, HidesNoTimesOfAnEarlierStart) {
   begin(603);

@@ -155,26 +155,45 @@ class Copier {
   }
 
   // Up to the first that nothing was written to yet, or by a later start than the label knows. One
-  // is always copied: a log without segments is a lost one.
+  // is always copied: a log without segments is a lost one. Those that hold no block say something
+  // only before others.
   bool copy_segments(const SourceLog& log, const std::string& to) {
+    std::vector<uint64_t> waiting;
     for (const auto& [number, path] : log.segments) {
-      bool counts = false;
-      if (!may_count(log.directory->log(), number, path, &counts)) return false;
-      if (!counts && number != log.segments.begin()->first) break;
-      if (!copy_file(path, join_path(to, segment_name(number)))) return false;
+      Holds holds = Holds::nothing;
+      if (!look_into(log.directory->log(), number, path, &holds)) return false;
+      const bool is_first = number == log.segments.begin()->first;
+      if (holds == Holds::what_is_later && !is_first) break;
+      waiting.push_back(number);
+      if (holds == Holds::nothing && !is_first) continue;
+      for (uint64_t each : waiting) {
+        if (!copy_file(log.segments.at(each), join_path(to, segment_name(each)))) return false;
+      }
+      waiting.clear();
     }
     return true;
   }
 
-  // One whose first block is damaged may.
-  bool may_count(const Uuid& log, uint64_t number, const std::string& path, bool* counts) {
+  enum class Holds : uint8_t { what_counts, what_is_later, nothing };
+  // Its first whole block tells.
+  bool look_into(const Uuid& log, uint64_t number, const std::string& path, Holds* holds) {
     SegmentReader reader(files_, path, number, log);
     FileResult result = reader.open(log_format::block_unit);
-    std::optional<BlockView> first;
-    if (result.ok()) first = reader.next(0, log_format::block_unit);
-    *counts = first ? first->header.incarnation <= label_.control.incarnations.back().number
-                    : result.ok() && !reader.begins_unused();
+    std::optional<BlockView> block;
+    if (result.ok()) block = reader.next(0, log_format::block_unit);
+    const bool is_unused = result.ok() && !block && reader.begins_unused();
     if (result.ok()) result = reader.result();
+    SegmentReader whole(files_, path, number, log);
+    if (result.ok() && !block && !is_unused) {
+      result = whole.open();
+      if (result.ok()) block = whole.next(0, whole.bytes());
+      if (result.ok()) result = whole.result();
+    }
+    const bool is_later =
+        block && block->header.incarnation > label_.control.incarnations.back().number;
+    *holds = is_unused || is_later ? Holds::what_is_later
+             : block               ? Holds::what_counts
+                                   : Holds::nothing;
     return result.ok() || fail("read file", path, result);
   }
 
