@@ -173,5 +173,34 @@ TEST_F(ArchiveDamageTest, HidesNoTimesOfAnEarlierStart) {
   EXPECT_LE(found, before.epoch);
 }
 
+// Behind a sync that failed the page cache has what the disk may never get: it is written again.
+TEST_F(ArchiveDamageTest, OfASyncIsNotReadBack) {
+  int failed = 0;
+  for (uint64_t call = 1; call < 60; ++call) {
+    SCOPED_TRACE(call);
+    begin(606);
+    ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    LogArchive archiver(*disk_, "/archive");
+    ASSERT_TRUE(archiver.open(&why_)) << why_;
+    const LogSlot slot = slots(engine).status().front().slot;
+    const Epoch told = engine.wal().status().recorded_epoch;
+    disk_->fail_at(disk_->steps() + call, {FileStatus::failed, EIO});
+    const bool done = archiver.copy(running(with(1)), slot, &why_, told);
+    disk_->fail_at(0, {});
+    if (done || why_.find("could not sync file") == std::string::npos) continue;
+    const uint64_t copied = archiver.copied_bytes();
+    if (copied == 0) continue;
+    ++failed;
+    ASSERT_TRUE(archiver.copy(running(with(1)), slot, &why_, told)) << why_;
+    EXPECT_EQ(archiver.copied_bytes(), 2 * copied);
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
+  }
+  EXPECT_GT(failed, 0);
+}
+
 }  // namespace
 }  // namespace pgsilo

@@ -224,5 +224,38 @@ TEST_F(LostServerTest, IsArchivedBehindACheckpointThatRetiresItsLog) {
   ASSERT_NO_FATAL_FAILURE(expect_last_state());
 }
 
+// A backup that was ahead of the archive then, of a server that had gone on in later segments.
+TEST_F(LostServerTest, LeavesBackupsOfWhatWasLostInLaterSegments) {
+  for (bool logged : {false, true}) {
+    begin(502);
+    ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+    BackupLabel label;
+    for (int start = 0; start < 3; ++start) {
+      LoggedEngine engine(*disk_, "/data", with(1));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      const std::vector<State> states = states_;
+      if (logged) {
+        ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+      }
+      ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+      if (start == 2) {
+        ASSERT_NO_FATAL_FAILURE(copy_to(engine, with(1), "/other"));
+      }
+      engine.wal().stop();
+      states_ = states;
+    }
+    ASSERT_EQ(read_label_file(*disk_, "/other", &label, &why_), LabelRead::ok) << why_;
+    ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used_));
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_EQ(slots(*engine_).create("archive", true, 0).outcome, SlotOutcome::ok);
+    ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+    ASSERT_TRUE(archived()) << why_;
+    stop();
+    ASSERT_NO_FATAL_FAILURE(expect_refused(label, "rests on another state"));
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    for (const auto& [path, content] : files_of("/other")) ASSERT_TRUE(disk_->remove(path).ok());
+  }
+}
+
 }  // namespace
 }  // namespace pgsilo

@@ -293,5 +293,72 @@ TEST_F(ReturningLogTest, ALogWithRecordsFromBeforeTheArchiveIsNoTip) {
   ASSERT_NO_FATAL_FAILURE(expect_last_state());
 }
 
+// All that the slot has gone past is had in an archive that is begun with it behind a log's leave.
+TEST_F(ReturningLogTest, ANewArchiveIsBegunBehindALogThatWasTakenOut) {
+  begin(182);
+  ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+  ASSERT_NO_FATAL_FAILURE(live(3));
+  LoggedEngine engine(*disk_, "/data", with(1));
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, with(1)));
+  for (int turn = 0; turn < 2; ++turn) {
+    LogArchive archiver(*disk_, "/another");
+    ASSERT_TRUE(archiver.open(&why_)) << why_;
+    ASSERT_TRUE(archive(engine, with(1), archiver)) << why_;
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine));
+  }
+}
+
+// A start that logs nothing, for want of space, say, is done with what those before have logged.
+TEST_F(ReturningLogTest, ASlotMovesOnInAStartThatLogsNothing) {
+  begin(183);
+  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+  LoggedEngine engine(*disk_, "/data", with(1));
+  ASSERT_TRUE(engine.start()) << engine.why();
+  ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
+  const LogSlot slot = slots(engine).status().front().slot;
+  LogDirectory log(*disk_, "/data/wal0");
+  ASSERT_TRUE(log.read_identity(&why_)) << why_;
+  std::optional<BlockHeader> first;
+  ASSERT_TRUE(read_first_block(*disk_, log, slot.cuts.front().segment, &first, nullptr).ok());
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->incarnation, 2U);
+}
+
+// A start that dies before it is named may write over the begin block of one that logged nothing,
+// in some of its logs.
+TEST_F(ReturningLogTest, AStartThatDiesOverAnIdleOneHidesNone) {
+  bool started = false;
+  for (uint64_t step = 1; !started; ++step) {
+    SCOPED_TRACE(step);
+    begin(184);
+    ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+    {
+      LoggedEngine engine(*disk_, "/data", with(3));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      engine.wal().stop();
+    }
+    disk_->cut_power_at(disk_->steps() + step);
+    try {
+      LoggedEngine engine(*disk_, "/data", with(3));
+      started = engine.start();
+      disk_->cut_power_at(0);
+      disk_->cut_power();
+    } catch (const SimulatedPowerCut&) {
+    }
+    disk_->restart();
+    for (int start = 0; start < 2; ++start) {
+      LoggedEngine engine(*disk_, "/data", with(3));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+      if (start == 1) {
+        ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(3)));
+      }
+      engine.wal().stop();
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
+  }
+}
+
 }  // namespace
 }  // namespace pgsilo

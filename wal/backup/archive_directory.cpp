@@ -149,9 +149,9 @@ std::string lost_since(const ArchivedEnd& end, const std::string& directory,
   if (!begins) return damaged_log(found->path, 0);
   const BlockRun& run = runs.front();
   bool same = run.incarnation == end.incarnation && run.incarnation_tag == end.incarnation_tag;
-  // One that was never named, and left its number, had a begin block alone.
-  bool later = run.incarnation > end.incarnation ||
-               (run.incarnation == end.incarnation && !same && end.next_number == 1);
+  // A begin block alone says nothing that is missed: its start was never named, and left its
+  // number, or logged nothing, and a server that is restored has its own there.
+  bool later = run.incarnation > end.incarnation || (!same && end.next_number == 1);
   bool replaced = later && run.first_number == 0;
   if (replaced || (same && run.next_number >= end.next_number)) return "";
   return damaged_log(found->path, run.end);

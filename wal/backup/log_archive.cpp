@@ -49,14 +49,15 @@ bool LogArchive::find_logs() {
   if (!list_archive(files_, directory_, &directories, &call_failed_, &why_)) return false;
   for (LogDirectory& directory : directories) {
     // Nobody else writes there: a server would if it were a log of its own.
-    if (!directory.open(&why_)) return false;
+    if (!directory.open(&why_, &call_failed_)) return false;
     logs_.push_back(std::make_unique<Log>(files_, std::move(directory)));
     if (!find_end(*logs_.back())) return false;
   }
   return true;
 }
 
-// Behind a failed write or sync only the disk knows what it has.
+// Behind a failed write or sync only the disk knows what it has; not the page cache, which may take
+// for written what is not.
 bool LogArchive::copy(const BackupSource& source, const LogSlot& slot, std::string* why,
                       Epoch durable) {
   call_failed_ = false;
@@ -210,7 +211,7 @@ LogArchive::Log* LogArchive::add_log(const LogDirectory& source) {
   starts_.reset();
   logs_.push_back(std::make_unique<Log>(files_, LogDirectory(files_, path)));
   Log& log = *logs_.back();
-  bool is_there = log.directory.read_identity(&why_, &call_failed_) && log.directory.open(&why_);
+  bool is_there = log.directory.open(&why_, &call_failed_);
   return is_there && is_that_of(source, log) ? &log : nullptr;
 }
 
@@ -347,8 +348,9 @@ bool LogArchive::copy_blocks(const std::string& path, Log& log, File& from, uint
   }
   if (!any) return true;
   FileResult result = log.file->sync_data();
-  if (!result.ok()) return fail("sync file", log.directory.segment_path(log.segment), result);
-  return has_its_name(log);
+  if (result.ok()) return has_its_name(log);
+  may_lack_sync_ = true;
+  return fail("sync file", log.directory.segment_path(log.segment), result);
 }
 
 // From the log's end on: those that belong there and follow each other.
@@ -402,6 +404,7 @@ bool LogArchive::create(Log& log, size_t bytes, uint64_t segment_bytes) {
   if (result.ok()) result = log.file->sync_data();
   if (result.ok()) result = files_.rename(unfinished, path);
   if (result.ok()) result = files_.sync_directory(log.directory.path());
+  may_lack_sync_ |= !result.ok();
   return result.ok() || fail("create file", path, result);
 }
 

@@ -17,6 +17,7 @@ bool LogArchive::find_end(Log& log) {
   std::vector<uint64_t> numbers;
   if (result.ok()) result = log.directory.list_segments(&numbers);
   if (result.ok()) result = files_.sync_directory(log.directory.path());
+  may_lack_sync_ |= !result.ok();
   if (!result.ok()) return fail("read directory", log.directory.path(), result);
   return numbers.empty() || find_end_among(log, numbers);
 }
@@ -31,19 +32,21 @@ bool LogArchive::find_end_among(Log& log, const std::vector<uint64_t>& numbers) 
   return true;
 }
 
-bool LogArchive::find_end_in(Log& log, uint64_t segment) {
+// `blocks`: those of lower numbers count.
+bool LogArchive::find_end_in(Log& log, uint64_t segment, uint64_t blocks) {
   log.forget_end();
   log.segment = segment;
   std::string path = log.directory.segment_path(log.segment);
   FileResult result = files_.open(path, {.write = true}, &log.file);
   if (result.ok()) result = log.file->sync_data();
+  may_lack_sync_ |= !result.ok();
   if (!result.ok()) return fail("sync file", path, result);
   log.logged = log.durable = Epoch();
   SegmentReader reader(files_, path, log.segment, log.directory.log());
   result = reader.open();
   while (result.ok()) {
     std::optional<BlockView> block = reader.next(log.offset, log.offset + block_unit);
-    if (!block) break;
+    if (!block || block->header.number >= blocks) break;
     if (log.offset == 0) log.first = block->header;
     log.offset += block->bytes;
     log.next_number = block->header.number + 1;
@@ -57,43 +60,65 @@ bool LogArchive::find_end_in(Log& log, uint64_t segment) {
 // killed, each segment but the last whole; or somebody laid it there.
 bool LogArchive::mend_ends() {
   for (const auto& log : logs_) {
-    std::optional<ArchivedEnd> end;
-    for (const ArchivedEnd& noted : noted_ ? noted_->ends : std::vector<ArchivedEnd>{}) {
-      if (noted.log == log->directory.log()) end = noted;
+    const ArchivedEnd* end = nullptr;
+    if (noted_) {
+      auto found = std::ranges::find(noted_->ends, log->directory.log(), &ArchivedEnd::log);
+      if (found != noted_->ends.end()) end = &*found;
     }
     if (log->segment != 0 && log->offset == 0) {
-      log->segment = std::min(log->segment, end ? end->segment : 0);
-    } else if (end && end->segment < log->segment && !mend_end(*log, end->segment)) {
+      log->segment = std::min(log->segment, end != nullptr ? end->segment : 0);
+    } else if (log->segment != 0 && noted_ && !mend_end(*log, end)) {
       return false;
     }
   }
+  may_lack_sync_ = false;
+  are_ends_mended_ = true;
   return true;
 }
 
-// It ends before what is missing behind a segment, if the server has the same there, and all again.
-bool LogArchive::mend_end(Log& log, uint64_t noted) {
+// It ends where it did for good if what is behind may be lost yet, else before what is missing
+// behind a segment; if the server has the same there, and all again. `noted`: null: it is new.
+bool LogArchive::mend_end(Log& log, const ArchivedEnd* noted) {
+  const bool is_behind =
+      noted == nullptr || log.segment > noted->segment ||
+      (log.first.incarnation_tag == noted->incarnation_tag && log.next_number > noted->next_number);
+  const bool is_mended = noted != nullptr && log.segment == noted->segment && !may_lack_sync_;
   auto of_server = std::ranges::find_if(
       source_blocks_, [&](const auto& each) { return each->log().log() == log.directory.log(); });
-  if (of_server == source_blocks_.end()) return true;
+  if (!is_behind || is_mended || of_server == source_blocks_.end()) return true;
   ReadFailure failure;
   if (!log.first_blocks.know(&failure) || !(*of_server)->know(&failure))
     return fail_to_read(failure);
   const FirstBlocks::Segments& archived = log.first_blocks.segments();
   const FirstBlocks::Segments& server = (*of_server)->segments();
-  for (uint64_t segment = log.segment; segment > noted; --segment) {
-    const bool is_there = archived.contains(segment);
+  auto is_servers = [&](uint64_t segment) {
     auto found = server.find(segment);
-    if (found == server.end() || (is_there && archived.at(segment) != found->second)) return true;
+    auto copy = archived.find(segment);
+    return found != server.end() && (copy == archived.end() || copy->second == found->second);
+  };
+  const uint64_t first = noted == nullptr ? archived.rbegin()->first : noted->segment + 1;
+  for (uint64_t segment = log.segment; segment >= first; --segment) {
+    if (!is_servers(segment)) return true;
   }
-  uint64_t segment = noted;
-  if (!archived.contains(segment)) return true;  // pruned
-  bool has_all = true;
-  while (segment < log.segment && has_all) {
-    if (!has_all_of(log, (*of_server)->log(), segment, &has_all)) return false;
-    has_all &= archived.contains(segment + 1);
-    segment += has_all ? 1 : 0;
+  if (noted == nullptr) {
+    if (may_lack_sync_) log.forget_end();
+    return true;
   }
-  return segment == log.segment || find_end_in(log, segment);
+  auto copy = archived.find(noted->segment);
+  if (copy == archived.end()) return true;  // pruned
+  if (may_lack_sync_ && server.contains(noted->segment) && is_servers(noted->segment) &&
+      copy->second == noted->incarnation_tag)
+    return find_end_in(log, noted->segment, noted->next_number);
+  return mend_hole(log, (*of_server)->log(), noted->segment);
+}
+
+bool LogArchive::mend_hole(Log& log, const LogDirectory& server, uint64_t segment) {
+  for (bool has_all = true; segment < log.segment; ++segment) {
+    if (!has_all_of(log, server, segment, &has_all)) return false;
+    if (!has_all || !log.first_blocks.segments().contains(segment + 1))
+      return find_end_in(log, segment);
+  }
+  return true;
 }
 
 // `*has`: as many blocks as the server.

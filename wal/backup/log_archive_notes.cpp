@@ -8,8 +8,9 @@
 namespace pgsilo {
 namespace {
 
-// Of its own epoch a new slot's checkpoint has a part only.
-Epoch had_by(const LogSlot& slot) { return Epoch(std::max<uint64_t>(slot.restart.value(), 1) - 1); }
+// What a slot does not keep lies in the backup with which the archive was begun, or was copied. The
+// first one that it can name may be one of which there is a part.
+Epoch had_by(const LogSlot& slot) { return slot.restart > Epoch(1) ? slot.restart : Epoch(); }
 
 }  // namespace
 
@@ -52,7 +53,6 @@ bool LogArchive::is_behind_had(const LogSlot& slot) const { return had_ < had_by
 bool LogArchive::look_at_slot(const LogSlot& slot) {
   if (!read_notes(slot)) return false;
   if (!are_ends_mended_ && !mend_ends()) return false;
-  are_ends_mended_ = true;
   find_kept(slot);
   had_ = noted_ && noted_->had ? noted_->had->epoch : had_by(slot);
   const bool is_tip_there = tip_ && restored_ && tip_->logged <= restored_->durable;

@@ -43,6 +43,7 @@ class Extension {
       if (close_up_to(last->second.incarnation, &control) && take(control)) return true;
     }
     if (stray_ && !logs_.has_archived(copied())) return is_others_history(*stray_);
+    if (logs_.is_of_others(label_.control)) return is_others_history({});
     return take(label_.control) || nothing_proven();
   }
 
@@ -240,10 +241,10 @@ class Extension {
   // An archiver that was killed may have come to a log that was new before it came to the parent's.
   bool was_noted(const Incarnation& start) const { return logs_.was_noted(start.number); }
 
-  bool is_others_history(uint64_t start) {
-    why_ = "the archive does not go on from the backup: start " + std::to_string(start) +
-           " of the server rests on another state\nHINT:  A newer backup, or another archive, "
-           "belongs to it.";
+  bool is_others_history(std::optional<uint64_t> start) {
+    why_ = "the archive does not go on from the backup: " +
+           (start ? "start " + std::to_string(*start) + " of the server" : "what it has") +
+           " rests on another state\nHINT:  A newer backup, or another archive, belongs to it.";
     return false;
   }
 

@@ -10,6 +10,7 @@
 #include "wal/backup/backup_copy.h"
 #include "wal/backup/backup_places.h"
 #include "wal/backup/first_blocks.h"
+#include "wal/backup/server_chain.h"
 #include "wal/recovery/log_analyzer.h"
 
 namespace pgsilo {
@@ -287,6 +288,30 @@ std::string SourceLogs::lost_since_archived(const ControlFile& control) const {
     if (!one.empty()) lost += (lost.empty() ? "" : "\n") + one;
   }
   return lost;
+}
+
+// A start that does not rest on the backup's is one that this rests on, or another line's: the
+// control file of a server that was never restored lists all of its own, but for the oldest of
+// many; else the begin blocks tell of those before, as far as they are there.
+bool SourceLogs::is_of_others(const ControlFile& control) const {
+  if (!progress_ || !progress_->tip) return false;
+  const ArchivedTip& tip = *progress_->tip;
+  const Incarnation& copied = control.incarnations.back();
+  if (rests_on_backups(tip.tag) != Rests::on_others) return false;
+  if (tip.number > copied.number) return true;
+  auto is_no_other = [](const OwnStart& own) { return own.id != Uuid{} && !own.copied; };
+  if (control.own_starts.size() < most_own_starts &&
+      std::ranges::all_of(control.own_starts, is_no_other)) {
+    return !is_listed(control, tip.tag);
+  }
+  HistoryPoint state = copied.parent;
+  for (std::set<uint64_t> met; state.durable >= tip.logged;) {
+    const uint64_t tag = short_identity(state.incarnation);
+    auto begun = begins_.find(tag);
+    if (tag == tip.tag || begun == begins_.end() || !met.insert(tag).second) return false;
+    state = begun->second.parent;
+  }
+  return true;
 }
 
 Epoch SourceLogs::archived_up_to() const {

@@ -43,6 +43,9 @@ class SourceLogs {
   // What of them was archived and is not there any more, as far as `control` needs it; a line each.
   // After scan().
   std::string lost_since_archived(const ControlFile& control) const;
+  // Whether the archive went on from another state than the backup: its tip is neither a start that
+  // the backup's rests on nor one that rests on that, as far as that is known.
+  bool is_of_others(const ControlFile& control) const;
   // Of the last record of the backup's server that was archived for good; 0: it is not known.
   Epoch archived_up_to() const;
   // Whether a block of a start was archived for good; if that is not known, it is taken for so.

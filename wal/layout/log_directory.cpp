@@ -74,19 +74,21 @@ bool hold_data_directory(FileSystem& files, const std::string& directory,
   return take_lock(**lock, directory, why);
 }
 
-bool LogDirectory::lock(std::string* why) {
+bool LogDirectory::lock(std::string* why, bool* call_failed) {
   std::string path = join_path(path_, log_identity_name);
   FileResult result = files_.open(path, {}, &lock_);
+  if (call_failed != nullptr) *call_failed = !result.ok();
   if (!result.ok()) return failed(why, "open file", path, result);
   result = lock_->try_lock();
   if (result.ok()) return true;
+  if (call_failed != nullptr) *call_failed = result.status != FileStatus::locked;
   if (result.status != FileStatus::locked) return failed(why, "lock file", path, result);
   *why = "log directory \"" + path_ + "\" is in use by another server";
   return false;
 }
 
-bool LogDirectory::open(std::string* why) {
-  return read_identity(why) && (!has_identity_ || lock(why));
+bool LogDirectory::open(std::string* why, bool* call_failed) {
+  return read_identity(why, call_failed) && (!has_identity_ || lock(why, call_failed));
 }
 
 bool LogDirectory::read_identity(std::string* why, bool* call_failed) {
@@ -135,7 +137,7 @@ bool LogDirectory::initialise(const Uuid& database, std::string* why) {
   result = replace_file(files_, path, writer.finish());
   if (!result.ok()) return failed(why, "write file", path, result);
   has_identity_ = true;
-  return lock(why);
+  return lock(why, nullptr);
 }
 
 FileResult LogDirectory::list_segments(std::vector<uint64_t>* numbers) const {

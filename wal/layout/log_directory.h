@@ -24,7 +24,7 @@ class LogDirectory {
   // call failed, which may go better.
   bool read_identity(std::string* why, bool* call_failed = nullptr);
   // The same, and locks the directory.
-  bool open(std::string* why);
+  bool open(std::string* why, bool* call_failed = nullptr);
   // Whether it may be made one: it is missing, or holds no segment. False: `why`.
   bool is_unclaimed(std::string* why) const;
   // Makes it a log directory of `database`; it is unclaimed.
@@ -41,7 +41,7 @@ class LogDirectory {
   std::string segment_path(uint64_t number) const;
 
  private:
-  bool lock(std::string* why);
+  bool lock(std::string* why, bool* call_failed);
 
   FileSystem& files_;
   std::string path_;

@@ -161,6 +161,11 @@ uint64_t SegmentStore::first_behind(Epoch epoch) const {
   return segment;
 }
 
+uint64_t SegmentStore::first_begun() const {
+  std::lock_guard lock(mutex_);
+  return begun_.empty() ? 0 : begun_.front().segment;
+}
+
 void SegmentStore::consumed(uint64_t used, uint64_t bytes) {
   std::lock_guard lock(mutex_);
   current_free_ = bytes - used;

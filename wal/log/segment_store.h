@@ -103,6 +103,8 @@ class SegmentStore {
   // The last segment of this start such that who looks at the log when all of `epoch` is durable
   // finds everything before it; 0: none.
   uint64_t first_behind(Epoch epoch) const;
+  // The first of this start's that is live; 0: none is begun.
+  uint64_t first_begun() const;
   // The writer has used the current segment up to `used` of `bytes`.
   void consumed(uint64_t used, uint64_t bytes);
 

@@ -83,6 +83,8 @@ uint64_t lost_segment(const ProgressMark* mark, const Uuid& log,
   if (known == nullptr) return 0;
   uint64_t blocks = 0;
   for (const SegmentScan& scan : scans) {
+    // A later start may have written over the begin block of one that logged nothing.
+    if (scan.number == known->segment && !scan.runs.empty()) return 0;
     for (const BlockRun& run : scan.runs) {
       if (run.incarnation_tag == short_identity(mark->id)) blocks = run.next_number;
     }

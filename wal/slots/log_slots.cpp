@@ -14,12 +14,15 @@
 namespace pgsilo {
 namespace {
 
-// From where the checkpoint that counts needs the log.
+// From where the checkpoint that counts needs the log. It has a part of what was committed in the
+// epoch of its beginning.
 LogSlot slot_at(const ControlFile& control) {
   const CheckpointManifest& checkpoint = control.checkpoint;
   LogSlot slot;
   slot.reserved = true;
-  slot.restart = checkpoint.exists() ? checkpoint.begun : control.incarnations.front().first_epoch;
+  const Epoch first =
+      checkpoint.exists() ? checkpoint.begun : control.incarnations.front().first_epoch;
+  slot.restart = Epoch(std::max<uint64_t>(first.value(), 2) - 1);
   slot.cuts = checkpoint.cuts;
   return slot;
 }
@@ -38,6 +41,7 @@ LogSlots::LogSlots(const CheckpointParts& parts, HoldSource& holds, SegmentKeepe
       holds_(holds),
       keeper_(keeper),
       options_(std::move(options)),
+      proven_before_(parts_.commit.recorded()),
       slots_(options_.found) {}
 
 LogSlot* LogSlots::find(std::string_view name) {
@@ -188,12 +192,14 @@ SlotResult LogSlots::advance(std::string_view name, Epoch epoch, int32_t process
   return result;
 }
 
-// Segments of earlier starts are done with when an epoch of this one is.
+// Segments of earlier starts are done with when all is that they prove, though this one may have
+// logged nothing: it may have no space before.
 void LogSlots::move_on(LogSlot* slot, Epoch epoch) const {
   slot->restart = epoch;
-  if (epoch < options_.first_epoch) return;
+  if (epoch < proven_before_) return;
   for (const CheckpointedLog& log : parts_.logs) {
-    uint64_t segment = log.logger->segments().first_behind(epoch);
+    const SegmentStore& segments = log.logger->segments();
+    const uint64_t segment = std::max(segments.first_begun(), segments.first_behind(epoch));
     auto cut = std::ranges::find(slot->cuts, log.log, &LogCut::log);
     if (cut != slot->cuts.end()) {
       cut->segment = std::max(cut->segment, segment);

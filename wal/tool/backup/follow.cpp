@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "wal/backup/log_archive.h"
+#include "wal/layout/control_file.h"
 #include "wal/layout/lsn_text.h"
 #include "wal/layout/slot_file.h"
 #include "wal/tool/backup/server_connection.h"
@@ -88,7 +89,8 @@ class Follower {
       return statement_failed();
     }
     if (!is_usable(now[1], why)) return false;
-    if (now[0] == archived_) return true;
+    // A start that logs nothing has a begin block, and is done with what the ones before logged.
+    if (now[0] == archived_ && present_start() == start_) return true;
     // It may log elsewhere than in the turn before.
     if (!find_source(server_, &source_, why)) return statement_failed();
     if (!find_slot(&slot, why)) return false;
@@ -99,17 +101,27 @@ class Follower {
     if (!copied) return tried_again(archive_.may_be_tried_again());
     // One that is new may be ahead, at a checkpoint behind which nothing was logged.
     std::vector<std::string> moved(1, now[0]);
-    if (told > slot->restart &&
+    if (told >= slot->restart &&
         !server_.ask("SELECT end_lsn FROM pg_replication_slot_advance($1, $2::pg_lsn)",
                      {line_.slot, now[0]}, &moved, why)) {
       return statement_failed();
     }
     archived_ = now[0];
+    start_ = present_start();
     if (line_.once) {
       std::printf("%llu kB, log archived up to %s\n",
                   static_cast<unsigned long long>(archive_.copied_bytes() >> 10), moved[0].c_str());
     }
     return true;
+  }
+
+  // Of the server whose log was archived last. 0: it is not known, and looked at.
+  uint64_t present_start() {
+    ControlFile control;
+    FileResult failure;
+    const bool read =
+        read_control_file(files_, source_.data_directory, &control, &failure) == ControlRead::ok;
+    return read ? control.last_incarnation : 0;
   }
 
   bool is_usable(const std::string& wal_status, std::string* why) const {
@@ -157,6 +169,7 @@ class Follower {
   bool may_get_better_ = false;  // what failed
   std::string told_;             // what was complained of last
   std::string archived_;         // up to where
+  uint64_t start_ = 0;           // of the server, that was then
 };
 
 }  // namespace
