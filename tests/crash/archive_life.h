@@ -147,12 +147,14 @@ class ArchiveLife : public ArchiveEndsTest {
     bases_.push_back(base);
   }
 
-  // What none of the bases needs that are kept.
+  // What none of the bases needs that are kept. Not to one from before the server was restored,
+  // which may have gone on in earlier segments, nor before a copy's have made way.
   void prune() {
-    if (bases_.empty()) return;
+    if (bases_.empty() || holds_copys_) return;
     tell("prune");
     bases_.erase(bases_.begin(),
                  bases_.begin() + static_cast<ptrdiff_t>(random_.below(bases_.size())));
+    if (bases_.front().stop < restored_at_) return;
     BackupLabel label;
     ASSERT_EQ(read_label_file(*disk_, bases_.front().directory, &label, &why_), LabelRead::ok);
     std::vector<std::string> names;
@@ -355,6 +357,7 @@ class ArchiveLife : public ArchiveEndsTest {
     const Epoch state = found.label.stop;
     std::erase_if(states_, [&](const State& each) { return each.epoch > state; });
     std::erase_if(bases_, [&](const Base& base) { return base.stop > state; });
+    restored_at_ = state;
     pool_.clear();
     for (const std::string& log : used_.log_directories) pool_.insert(log);
     is_fresh_ = true;
@@ -415,6 +418,7 @@ class ArchiveLife : public ArchiveEndsTest {
   std::string older_of_;
   std::vector<Base> bases_;
   Epoch asked_;
+  Epoch restored_at_;      // the server, if it was lost
   Epoch told_;             // up to where follow has archived
   bool is_fresh_ = false;  // the server: restored, and not archived since
   uint64_t copied_ = 0;    // of the base that was looked at: its start, and where it ends

@@ -161,7 +161,7 @@ class ArchiveLivesTest : public ArchiveLife {
     pool_ = {used_.log_directories.begin(), used_.log_directories.end()};
     bases_.clear();
     older_of_.clear();
-    told_ = Epoch();
+    told_ = restored_at_ = Epoch();
     is_fresh_ = holds_copys_ = has_failed_ = false;
     trace_.clear();
     ASSERT_NO_FATAL_FAILURE(start());
