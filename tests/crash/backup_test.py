@@ -252,7 +252,7 @@ def check_full_archive(tools, bed, follow, archive):
     """An archive whose device takes no more (here: no file of that size) is waited for, with words, and then gone on with."""
 
     def limited():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, resource.RLIM_INFINITY))
 
     follower = subprocess.Popen([f"{tools.directory}/pgsilo-backup", *follow, archive], stderr=subprocess.PIPE, text=True, preexec_fn=limited)

@@ -1,5 +1,6 @@
 // pgsilo-backup: takes backups of a running server, follows its log, restores them
 // (docs/backup.md).
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -190,6 +191,8 @@ bool run(const CommandLine& line, std::string* why) {
 }  // namespace
 
 int main(int count, char** words) {
+  // A file that RLIMIT_FSIZE lets grow no further is an error of the write, as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   CommandLine line;
   if (!read_command_line(count, words, &line)) return 2;
   if (line.help) {
