@@ -278,6 +278,7 @@ void Wal::State::build_checkpointer() {
                             .slots = {.most = options.max_slots,
                                       .keep_bytes = options.slot_keep_bytes,
                                       .usual_bytes = options.checkpoints.max_log_bytes,
+                                      .first_epoch = first_epoch,
                                       .found = slots}});
   keeper->set_listener(checkpointer.get());
   if (!lost_blocks.empty()) checkpointer->repair();

@@ -173,7 +173,7 @@ TEST_F(ArchiveDamageTest, HidesNoTimesOfAnEarlierStart) {
   EXPECT_LE(found, before.epoch);
 }
 
-// Behind a sync that failed the page cache has what the disk may never get: it is written again.
+// Behind a sync that failed the page cache has what the disk may never get: that is what counts.
 TEST_F(ArchiveDamageTest, OfASyncIsNotReadBack) {
   int failed = 0;
   for (uint64_t call = 1; call < 60; ++call) {
@@ -192,11 +192,10 @@ TEST_F(ArchiveDamageTest, OfASyncIsNotReadBack) {
     const bool done = archiver.copy(running(with(1)), slot, &why_, told);
     disk_->fail_at(0, {});
     if (done || why_.find("could not sync file") == std::string::npos) continue;
-    const uint64_t copied = archiver.copied_bytes();
-    if (copied == 0) continue;
     ++failed;
     ASSERT_TRUE(archiver.copy(running(with(1)), slot, &why_, told)) << why_;
-    EXPECT_EQ(archiver.copied_bytes(), 2 * copied);
+    disk_->cut_power();
+    disk_->restart();
     ASSERT_NO_FATAL_FAILURE(expect_last_state());
   }
   EXPECT_GT(failed, 0);

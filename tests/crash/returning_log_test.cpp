@@ -309,22 +309,6 @@ TEST_F(ReturningLogTest, ANewArchiveIsBegunBehindALogThatWasTakenOut) {
   }
 }
 
-// A start that logs nothing, for want of space, say, is done with what those before have logged.
-TEST_F(ReturningLogTest, ASlotMovesOnInAStartThatLogsNothing) {
-  begin(183);
-  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
-  LoggedEngine engine(*disk_, "/data", with(1));
-  ASSERT_TRUE(engine.start()) << engine.why();
-  ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(1)));
-  const LogSlot slot = slots(engine).status().front().slot;
-  LogDirectory log(*disk_, "/data/wal0");
-  ASSERT_TRUE(log.read_identity(&why_)) << why_;
-  std::optional<BlockHeader> first;
-  ASSERT_TRUE(read_first_block(*disk_, log, slot.cuts.front().segment, &first, nullptr).ok());
-  ASSERT_TRUE(first);
-  EXPECT_EQ(first->incarnation, 2U);
-}
-
 // A start that dies before it is named may write over the begin block of one that logged nothing,
 // in some of its logs.
 TEST_F(ReturningLogTest, AStartThatDiesOverAnIdleOneHidesNone) {

@@ -56,8 +56,8 @@ bool LogArchive::find_logs() {
   return true;
 }
 
-// Behind a failed write or sync only the disk knows what it has; not the page cache, which may take
-// for written what is not.
+// Behind a failed write or sync only the disk knows what it has, not the page cache, which may take
+// for written what is not: what is there is found by direct reads.
 bool LogArchive::copy(const BackupSource& source, const LogSlot& slot, std::string* why,
                       Epoch durable) {
   call_failed_ = false;
@@ -348,9 +348,8 @@ bool LogArchive::copy_blocks(const std::string& path, Log& log, File& from, uint
   }
   if (!any) return true;
   FileResult result = log.file->sync_data();
-  if (result.ok()) return has_its_name(log);
-  may_lack_sync_ = true;
-  return fail("sync file", log.directory.segment_path(log.segment), result);
+  if (!result.ok()) return fail("sync file", log.directory.segment_path(log.segment), result);
+  return has_its_name(log);
 }
 
 // From the log's end on: those that belong there and follow each other.
@@ -404,7 +403,6 @@ bool LogArchive::create(Log& log, size_t bytes, uint64_t segment_bytes) {
   if (result.ok()) result = log.file->sync_data();
   if (result.ok()) result = files_.rename(unfinished, path);
   if (result.ok()) result = files_.sync_directory(log.directory.path());
-  may_lack_sync_ |= !result.ok();
   return result.ok() || fail("create file", path, result);
 }
 

@@ -112,9 +112,9 @@ class LogArchive {
   bool find_logs();
   bool find_end(Log& log);
   bool find_end_among(Log& log, const std::vector<uint64_t>& numbers);
-  bool find_end_in(Log& log, uint64_t segment, uint64_t blocks = UINT64_MAX);
+  bool find_end_in(Log& log, uint64_t segment);
   bool mend_ends();
-  bool mend_end(Log& log, const ArchivedEnd* noted);
+  bool mend_end(Log& log, const ArchivedEnd& noted);
   bool mend_hole(Log& log, const LogDirectory& server, uint64_t segment);
   bool has_all_of(const Log& log, const LogDirectory& server, uint64_t segment, bool* has);
   bool read_notes(const LogSlot& slot);
@@ -195,8 +195,6 @@ class LogArchive {
   std::vector<std::unique_ptr<Log>> logs_;
   bool known_ = false;            // logs_ are as they are on disk
   bool are_ends_mended_ = false;  // of logs_
-  // A sync of what is not noted yet may have failed: in this process, or in the one before.
-  bool may_lack_sync_ = true;
   // Where the archive was another one lies, of which it is not known yet that all is there; and its
   // notes may be others than noted_.
   bool was_moved_ = false;

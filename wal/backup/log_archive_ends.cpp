@@ -17,7 +17,6 @@ bool LogArchive::find_end(Log& log) {
   std::vector<uint64_t> numbers;
   if (result.ok()) result = log.directory.list_segments(&numbers);
   if (result.ok()) result = files_.sync_directory(log.directory.path());
-  may_lack_sync_ |= !result.ok();
   if (!result.ok()) return fail("read directory", log.directory.path(), result);
   return numbers.empty() || find_end_among(log, numbers);
 }
@@ -32,21 +31,19 @@ bool LogArchive::find_end_among(Log& log, const std::vector<uint64_t>& numbers) 
   return true;
 }
 
-// `blocks`: those of lower numbers count.
-bool LogArchive::find_end_in(Log& log, uint64_t segment, uint64_t blocks) {
+bool LogArchive::find_end_in(Log& log, uint64_t segment) {
   log.forget_end();
   log.segment = segment;
   std::string path = log.directory.segment_path(log.segment);
   FileResult result = files_.open(path, {.write = true}, &log.file);
   if (result.ok()) result = log.file->sync_data();
-  may_lack_sync_ |= !result.ok();
   if (!result.ok()) return fail("sync file", path, result);
   log.logged = log.durable = Epoch();
   SegmentReader reader(files_, path, log.segment, log.directory.log());
   result = reader.open();
   while (result.ok()) {
     std::optional<BlockView> block = reader.next(log.offset, log.offset + block_unit);
-    if (!block || block->header.number >= blocks) break;
+    if (!block) break;
     if (log.offset == 0) log.first = block->header;
     log.offset += block->bytes;
     log.next_number = block->header.number + 1;
@@ -67,49 +64,32 @@ bool LogArchive::mend_ends() {
     }
     if (log->segment != 0 && log->offset == 0) {
       log->segment = std::min(log->segment, end != nullptr ? end->segment : 0);
-    } else if (log->segment != 0 && noted_ && !mend_end(*log, end)) {
+    } else if (end != nullptr && !mend_end(*log, *end)) {
       return false;
     }
   }
-  may_lack_sync_ = false;
   are_ends_mended_ = true;
   return true;
 }
 
-// It ends where it did for good if what is behind may be lost yet, else before what is missing
-// behind a segment; if the server has the same there, and all again. `noted`: null: it is new.
-bool LogArchive::mend_end(Log& log, const ArchivedEnd* noted) {
-  const bool is_behind =
-      noted == nullptr || log.segment > noted->segment ||
-      (log.first.incarnation_tag == noted->incarnation_tag && log.next_number > noted->next_number);
-  const bool is_mended = noted != nullptr && log.segment == noted->segment && !may_lack_sync_;
+// It ends before what is missing behind a segment, if the server has the same there, and all again.
+bool LogArchive::mend_end(Log& log, const ArchivedEnd& noted) {
   auto of_server = std::ranges::find_if(
       source_blocks_, [&](const auto& each) { return each->log().log() == log.directory.log(); });
-  if (!is_behind || is_mended || of_server == source_blocks_.end()) return true;
+  if (log.segment <= noted.segment || of_server == source_blocks_.end()) return true;
   ReadFailure failure;
   if (!log.first_blocks.know(&failure) || !(*of_server)->know(&failure))
     return fail_to_read(failure);
   const FirstBlocks::Segments& archived = log.first_blocks.segments();
   const FirstBlocks::Segments& server = (*of_server)->segments();
-  auto is_servers = [&](uint64_t segment) {
+  for (uint64_t segment = log.segment; segment > noted.segment; --segment) {
     auto found = server.find(segment);
     auto copy = archived.find(segment);
-    return found != server.end() && (copy == archived.end() || copy->second == found->second);
-  };
-  const uint64_t first = noted == nullptr ? archived.rbegin()->first : noted->segment + 1;
-  for (uint64_t segment = log.segment; segment >= first; --segment) {
-    if (!is_servers(segment)) return true;
+    if (found == server.end() || (copy != archived.end() && copy->second != found->second))
+      return true;
   }
-  if (noted == nullptr) {
-    if (may_lack_sync_) log.forget_end();
-    return true;
-  }
-  auto copy = archived.find(noted->segment);
-  if (copy == archived.end()) return true;  // pruned
-  if (may_lack_sync_ && server.contains(noted->segment) && is_servers(noted->segment) &&
-      copy->second == noted->incarnation_tag)
-    return find_end_in(log, noted->segment, noted->next_number);
-  return mend_hole(log, (*of_server)->log(), noted->segment);
+  const bool was_pruned = !archived.contains(noted.segment);
+  return was_pruned || mend_hole(log, (*of_server)->log(), noted.segment);
 }
 
 bool LogArchive::mend_hole(Log& log, const LogDirectory& server, uint64_t segment) {

@@ -192,11 +192,13 @@ SlotResult LogSlots::advance(std::string_view name, Epoch epoch, int32_t process
   return result;
 }
 
-// Segments of earlier starts are done with when all is that they prove, though this one may have
-// logged nothing: it may have no space before.
+// Segments of earlier starts are done with when an epoch of this one is; or all that they prove, if
+// this one has no space to log anything.
 void LogSlots::move_on(LogSlot* slot, Epoch epoch) const {
   slot->restart = epoch;
-  if (epoch < proven_before_) return;
+  const bool is_short = std::ranges::any_of(
+      parts_.logs, [](const CheckpointedLog& log) { return log.logger->segments().is_short(); });
+  if (epoch < (is_short ? proven_before_ : options_.first_epoch)) return;
   for (const CheckpointedLog& log : parts_.logs) {
     const SegmentStore& segments = log.logger->segments();
     const uint64_t segment = std::max(segments.first_begun(), segments.first_behind(epoch));

@@ -67,6 +67,7 @@ class LogSlots {
     unsigned most = 10;
     uint64_t keep_bytes = UINT64_MAX;  // of log behind a slot; more, and it is lost
     uint64_t usual_bytes = 0;          // that the log takes without slots
+    Epoch first_epoch;                 // of this start
     std::vector<LogSlot> found;        // by this start
   };
   LogSlots(const CheckpointParts& parts, HoldSource& holds, SegmentKeeper& keeper, Options options);

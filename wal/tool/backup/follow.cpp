@@ -89,8 +89,10 @@ class Follower {
       return statement_failed();
     }
     if (!is_usable(now[1], why)) return false;
-    // A start that logs nothing has a begin block, and is done with what the ones before logged.
-    if (now[0] == archived_ && present_start() == start_) return true;
+    // A start that logs nothing has a begin block. One that cannot, for want of space, is done with
+    // what those before logged.
+    const bool keeps_little = now[1] == "reserved";
+    if (now[0] == archived_ && present_start() == start_ && keeps_little) return true;
     // It may log elsewhere than in the turn before.
     if (!find_source(server_, &source_, why)) return statement_failed();
     if (!find_slot(&slot, why)) return false;
