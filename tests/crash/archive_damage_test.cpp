@@ -123,6 +123,32 @@ TEST_F(ArchiveDamageTest, OfTheServersLastSegmentIsHarmlessBehindACleanStop) {
   }
 }
 
+// Nor is the begin block of a start that logged nothing, which nobody has archived yet, missed.
+TEST_F(ArchiveDamageTest, OfAnIdleStartIsWrittenOver) {
+  enum class Is : uint8_t { damaged, zeroed, gone };
+  for (Is is : {Is::damaged, Is::zeroed, Is::gone}) {
+    begin(607);
+    ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+    const uint64_t number = last_number("/archive/wal") + 1;
+    {
+      LoggedEngine engine(*disk_, "/data", with(1));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      engine.wal().stop();
+    }
+    const std::string path = join_path("/data/wal0", segment_name(number));
+    ASSERT_NE(disk_->content(path), "");
+    if (is == Is::damaged) damage(path, 40);
+    if (is == Is::zeroed) zero_from(path, 0);
+    if (is == Is::gone) {
+      ASSERT_TRUE(disk_->remove(path).ok());
+    }
+    for (int start = 0; start < 2; ++start) {
+      ASSERT_NO_FATAL_FAILURE(live(1));
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    }
+  }
+}
+
 // Where a later start's segment is damaged at its beginning, or was cut.
 TEST_F(ArchiveDamageTest, LeavesTheStatesBeforeIt) {
   for (bool cut : {false, true}) {

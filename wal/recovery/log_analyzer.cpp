@@ -412,6 +412,13 @@ class Analyzer {
            (cut != nullptr || std::none_of(scan.runs.begin(), scan.runs.end(), is_forgotten));
   }
 
+  // The newest start, whose mark it is: it is forgotten, and an older one made the newest state.
+  bool logged_nothing(const ProgressMark* mark) const {
+    const Uuid& newest = analysis_.forgotten.incarnation;
+    return mark != nullptr && control_.incarnations.empty() && newest != Uuid{} &&
+           newest != mark->id;
+  }
+
   void find_empty_segments() {
     analysis_.next_segment.assign(logs_.size(), 1);
     analysis_.empty_segments.resize(logs_.size());
@@ -429,8 +436,9 @@ class Analyzer {
         if (!scan.runs.empty())
           analysis_.next_segment[log] = std::max(analysis_.next_segment[log], scan.number);
       }
-      // Who accepts damage gives up what an archive has under that number.
-      if (!options_.accept_data_loss) {
+      // Who accepts damage gives up what an archive has under that number; and the begin block of
+      // a start that logged nothing is written over.
+      if (!options_.accept_data_loss && !logged_nothing(options_.mark)) {
         uint64_t lost = lost_segment(options_.mark, logs_[log]->log(), scans_[log]);
         analysis_.next_segment[log] = std::max(analysis_.next_segment[log], lost + 1);
       }
