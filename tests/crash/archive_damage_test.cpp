@@ -11,6 +11,12 @@ class ArchiveDamageTest : public ReturningLogTest {
   void zero_from(const std::string& path, uint64_t offset) {
     disk_->corrupt(path, offset, std::string(disk_->content(path).size() - offset, '\0'));
   }
+  enum class Harm : uint8_t { damaged, zeroed, gone };
+  void harm(const std::string& path, Harm how) {
+    if (how == Harm::damaged) damage(path, 40);
+    if (how == Harm::zeroed) zero_from(path, 0);
+    ASSERT_TRUE(how != Harm::gone || disk_->remove(path).ok());
+  }
   // It is lost with the segment that it kept.
   void make_slot_anew() {
     LoggedEngine engine(*disk_, "/data", with(1));
@@ -104,16 +110,13 @@ TEST_F(ArchiveDamageTest, SegmentsThatWereLaidBehindAHoleAreNoEnd) {
 
 // No start needs it behind a clean stop, and the archive has it.
 TEST_F(ArchiveDamageTest, OfTheServersLastSegmentIsHarmlessBehindACleanStop) {
-  enum class Is : uint8_t { damaged, zeroed, gone };
-  for (Is is : {Is::damaged, Is::zeroed, Is::gone}) {
+  for (Harm is : {Harm::damaged, Harm::zeroed, Harm::gone}) {
     begin(602);
     ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
     ASSERT_NO_FATAL_FAILURE(live(1));
     const std::string path = last_used("/data/wal0");
-    if (is == Is::damaged) damage(path, 40);
-    if (is == Is::zeroed) zero_from(path, 0);
-    if (is == Is::gone) {
-      ASSERT_TRUE(disk_->remove(path).ok());
+    ASSERT_NO_FATAL_FAILURE(harm(path, is));
+    if (is == Harm::gone) {
       ASSERT_NO_FATAL_FAILURE(make_slot_anew());
     }
     for (int start = 0; start < 3; ++start) {
@@ -125,8 +128,7 @@ TEST_F(ArchiveDamageTest, OfTheServersLastSegmentIsHarmlessBehindACleanStop) {
 
 // Nor is the begin block of a start that logged nothing, which nobody has archived yet, missed.
 TEST_F(ArchiveDamageTest, OfAnIdleStartIsWrittenOver) {
-  enum class Is : uint8_t { damaged, zeroed, gone };
-  for (Is is : {Is::damaged, Is::zeroed, Is::gone}) {
+  for (Harm is : {Harm::damaged, Harm::zeroed, Harm::gone}) {
     begin(607);
     ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
     const uint64_t number = last_number("/archive/wal") + 1;
@@ -137,11 +139,7 @@ TEST_F(ArchiveDamageTest, OfAnIdleStartIsWrittenOver) {
     }
     const std::string path = join_path("/data/wal0", segment_name(number));
     ASSERT_NE(disk_->content(path), "");
-    if (is == Is::damaged) damage(path, 40);
-    if (is == Is::zeroed) zero_from(path, 0);
-    if (is == Is::gone) {
-      ASSERT_TRUE(disk_->remove(path).ok());
-    }
+    ASSERT_NO_FATAL_FAILURE(harm(path, is));
     for (int start = 0; start < 2; ++start) {
       ASSERT_NO_FATAL_FAILURE(live(1));
       ASSERT_NO_FATAL_FAILURE(expect_last_state());

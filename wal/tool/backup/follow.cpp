@@ -96,6 +96,7 @@ class Follower {
     // It may log elsewhere than in the turn before.
     if (!find_source(server_, &source_, why)) return statement_failed();
     if (!find_slot(&slot, why)) return false;
+    const uint64_t start = present_start();  // before its log is looked at
     const Epoch told = epoch_of_lsn_text(now[0]);
     bool copied = archive_.copy(source_, *slot, why, told);
     for (const std::string& left : archive_.take_left())
@@ -109,7 +110,7 @@ class Follower {
       return statement_failed();
     }
     archived_ = now[0];
-    start_ = present_start();
+    start_ = start;
     if (line_.once) {
       std::printf("%llu kB, log archived up to %s\n",
                   static_cast<unsigned long long>(archive_.copied_bytes() >> 10), moved[0].c_str());
@@ -117,7 +118,7 @@ class Follower {
     return true;
   }
 
-  // Of the server whose log was archived last. 0: it is not known, and looked at.
+  // Of the server whose log was archived last; 0: its control file cannot be read.
   uint64_t present_start() {
     ControlFile control;
     FileResult failure;
