@@ -38,6 +38,29 @@ class ArchiveDamageTest : public ReturningLogTest {
     EXPECT_TRUE(directory.list_segments(&numbers).ok());
     return numbers.back();
   }
+
+  // The begin block of a start that logged nothing and was not archived.
+  void harm_idle_start(Harm is, bool behind_killed) {
+    const uint64_t number = last_number("/archive/wal") + 1;
+    if (behind_killed) {
+      LoggedEngine engine(*disk_, "/data", with(1));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      disk_->cut_power();
+    }
+    if (behind_killed) disk_->restart();
+    {
+      LoggedEngine engine(*disk_, "/data", with(1));
+      ASSERT_TRUE(engine.start()) << engine.why();
+      engine.wal().stop();
+    }
+    const std::string path = join_path("/data/wal0", segment_name(number));
+    ASSERT_NE(disk_->content(path), "");
+    ASSERT_NO_FATAL_FAILURE(harm(path, is));
+    for (int start = 0; start < 2; ++start) {
+      ASSERT_NO_FATAL_FAILURE(live(1));
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    }
+  }
 };
 
 // Where the server ended at a start that logged nothing nothing else tells how far the one before
@@ -131,20 +154,46 @@ TEST_F(ArchiveDamageTest, OfAnIdleStartIsWrittenOver) {
   for (Harm is : {Harm::damaged, Harm::zeroed, Harm::gone}) {
     begin(607);
     ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
-    const uint64_t number = last_number("/archive/wal") + 1;
-    {
-      LoggedEngine engine(*disk_, "/data", with(1));
-      ASSERT_TRUE(engine.start()) << engine.why();
-      engine.wal().stop();
-    }
-    const std::string path = join_path("/data/wal0", segment_name(number));
-    ASSERT_NE(disk_->content(path), "");
-    ASSERT_NO_FATAL_FAILURE(harm(path, is));
-    for (int start = 0; start < 2; ++start) {
-      ASSERT_NO_FATAL_FAILURE(live(1));
-      ASSERT_NO_FATAL_FAILURE(expect_last_state());
-    }
+    ASSERT_NO_FATAL_FAILURE(harm_idle_start(is, /*behind_killed=*/false));
   }
+}
+
+// One that was killed before it is known yet.
+TEST_F(ArchiveDamageTest, OfAnIdleStartBehindAKilledOneIsWrittenOver) {
+  for (Harm is : {Harm::damaged, Harm::zeroed}) {
+    begin(608);
+    ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+    ASSERT_NO_FATAL_FAILURE(harm_idle_start(is, /*behind_killed=*/true));
+  }
+}
+
+// Of a start some of whose logs were not archived before they were taken out.
+TEST_F(ArchiveDamageTest, SegmentsThatWereLaidHideNoLogThatIsOut) {
+  begin(609);
+  ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+  {
+    LoggedEngine engine(*disk_, "/data", with(3));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(3)));
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine, 1));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    for (const auto& [path, content] : files_of("/data/wal0")) {
+      const std::string laid = "/archive/wal" + path.substr(std::string("/data/wal0").size());
+      if (!disk_->content(laid).empty()) continue;
+      ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, laid, content));
+    }
+    LogArchive archiver(*disk_, "/archive");
+    ASSERT_TRUE(archiver.open(&why_)) << why_;
+    for (int turn = 0; turn < 2; ++turn) ASSERT_FALSE(archive(engine, with(1), archiver));
+    EXPECT_NE(why_.find("have its directory again until"), std::string::npos) << why_;
+    engine.wal().stop();
+  }
+  ASSERT_NO_FATAL_FAILURE(live(3));
+  ASSERT_NO_FATAL_FAILURE(expect_last_state());
 }
 
 // Where a later start's segment is damaged at its beginning, or was cut.

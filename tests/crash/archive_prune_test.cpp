@@ -54,5 +54,30 @@ TEST_F(ArchivePruneTest, GoesOnWhereItsArchiverWasCutShort) {
   }
 }
 
+// Of a start whose second log lost its beginning: what the first one lacks is missed.
+TEST_F(ArchivePruneTest, MissesWhatALogLacksThatWasTakenOut) {
+  begin(702);
+  {
+    LoggedEngine engine(*disk_, "/data", with(3));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(take_backup(engine, with(3)));
+    while (!end_of("/data/wal1").path.ends_with(segment_name(2)))
+      ASSERT_NO_FATAL_FAILURE(log_to_one(engine, 1));
+    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(3)));
+    ASSERT_NO_FATAL_FAILURE(take_newer_backup(engine, with(3)));
+    ASSERT_TRUE(disk_->remove(join_path("/archive/wal2", segment_name(1))).ok());
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine, 0));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  {
+    LoggedEngine engine(*disk_, "/data", with(2));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    LogArchive archiver(*disk_, "/archive");
+    ASSERT_TRUE(archiver.open(&why_)) << why_;
+    ASSERT_FALSE(archive(engine, with(2), archiver));
+    engine.wal().stop();
+  }
+}
+
 }  // namespace
 }  // namespace pgsilo

@@ -491,6 +491,35 @@ def check_clock(tools, options):
     bed.remove()
 
 
+def check_rotation(tools, options):
+    """The end of a log that no start needs is lost, which nobody tells; a new archive is begun."""
+    bed = Bed(options)
+    bed.start()
+    bed.sql("create table kept as select generate_series(1, 1000) n")
+    bed.stop()
+    log = f"{bed.directory}/wal"
+    os.unlink(f"{log}/{min(name for name in os.listdir(log) if name.endswith('.segment'))}")
+    bed.start()
+    slot = ["-S", "anew", *bed.address()]
+    taken = tools.run("backup", "take", "-C", *slot, f"{bed.root}/base")
+    expect(taken.returncode == 0, "take", taken)
+    for n in range(2):
+        bed.sql(f"insert into kept values ({n})")
+        done = tools.run("backup", "follow", "--once", *slot, f"{bed.root}/anew")
+        expect(done.returncode == 0, "follow", done)
+        bed.stop()
+        bed.start()
+    done = tools.run("backup", "restore", "-A", f"{bed.root}/anew", f"{bed.root}/base", f"{bed.root}/whole")
+    expect(done.returncode == 0, "restore", done)
+    other = opened(bed, f"{bed.root}/whole")
+    if other.sql("select count(*) from kept") != [["1002"]]:
+        fail("the new archive lacks rows")
+    other.stop()
+    other.remove()
+    bed.stop()
+    bed.remove()
+
+
 def check_damage(tools, bed):
     segment = sorted(name for name in os.listdir(f"{bed.root}/backup/wal") if name.endswith(".segment"))[0]
     os.rename(f"{bed.root}/backup/wal/{segment}", f"{bed.root}/{segment}")
@@ -523,6 +552,7 @@ def main():
         check_fork(tools, bed, shown)
         check_archive(tools, bed)
         check_clock(tools, options)
+        check_rotation(tools, options)
         check_damage(tools, bed)
         bed.start()
         bed.stop()

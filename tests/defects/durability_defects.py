@@ -223,8 +223,8 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "ReturningLogTest.*"),
     "a start's end judged for each of its logs": (
         "wal/backup/log_archive.cpp",
-        "  if (is_first && !is_whole(log, *log.successor)) return false;\n",
-        "  if (log.successor && !is_whole(log, *log.successor)) return false;\n",
+        "  if (is_first && !is_whole(log.first, *log.successor)) return false;\n",
+        "  if (log.successor && !is_whole(log.first, *log.successor)) return false;\n",
         "ArchiveCostTest.*"),
     "a start that nobody archived not missed": (
         "wal/backup/log_archive.cpp",
@@ -348,7 +348,7 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "ArchiveEndsTest.*"),
     "damage at a start's end not looked for": (
         "wal/backup/log_archive.cpp",
-        "  if (is_first && !is_whole(log, *log.successor)) return false;\n",
+        "  if (is_first && !is_whole(log.first, *log.successor)) return false;\n",
         "",
         "ArchiveEndsTest.*"),
     "damage of a segment's beginning taken for the log's end": (

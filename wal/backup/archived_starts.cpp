@@ -50,12 +50,14 @@ bool ArchivedStarts::rests_on_what_was_had(const LogBegin& start) {
   return !is_behind_tip || short_identity(parent.incarnation) == tip_->tag || is_below_had(parent);
 }
 
-// What was had went on from there, as far as that is known.
+// What was had went on from there, as far as that is known: of what was pruned by the server.
 bool ArchivedStarts::is_below_had(const HistoryPoint& state) {
   const uint64_t tag = short_identity(state.incarnation);
   if (tag == had_.tag) return true;
-  if (had_states_.empty() && know_all(archived_, &failure_)) {
-    for (const StartState& each : states_below(archived_, {had_.tag, had_.epoch}))
+  if (had_states_.empty() && know_all(archived_, &failure_) && know_all(server_, &failure_)) {
+    std::vector<FirstBlocks*> logs = archived_;
+    logs.insert(logs.end(), server_.begin(), server_.end());
+    for (const StartState& each : states_below(logs, {had_.tag, had_.epoch}))
       had_states_.emplace(each.tag, each.epoch);
   }
   auto found = had_states_.find(tag);
@@ -260,9 +262,27 @@ bool ArchivedStarts::began_here(const Part& part, const Place& place, uint64_t t
   return place.begins && (place.first_epoch > had_.epoch || (oldest && oldest != tag));
 }
 
+// Nobody tells which of the others each is: as if any were any.
+bool ArchivedStarts::place_anywhere(std::vector<Part> anywhere, std::vector<Part>* parts) {
+  auto is_free = [](const Part& part) { return part.log == nullptr; };
+  const auto free = static_cast<size_t>(std::ranges::count_if(*parts, is_free));
+  if (anywhere.empty() || anywhere.size() > free) return anywhere.empty();
+  const Epoch reaches = std::ranges::max(anywhere, {}, &Part::reaches).reaches;
+  for (Part& part : *parts) {
+    if (!is_free(part)) continue;
+    if (!anywhere.empty()) {
+      part = std::move(anywhere.back());
+      anywhere.pop_back();
+    }
+    part.reaches = reaches;
+  }
+  return true;
+}
+
 // Of a log that is not there from its beginning a trailer that was left out may be the proof.
 bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts) {
   Epoch first(1);
+  std::vector<Part> anywhere;
   beginless_.clear();
   began_here_ = false;
   if (!know_all(archived_, &failure_)) return false;
@@ -272,14 +292,20 @@ bool ArchivedStarts::find_parts(uint64_t tag, Epoch counted, std::vector<Part>* 
     if (!part) note_beginless(*log);
     if (!part) continue;
     std::optional<Place> place = place_of(*part, tag);
-    if (!place || place->index >= place->logs) return false;
-    if (!place->begins && (part->loggers == 0 || part->oldest > counted)) return false;
+    if (place && place->index >= place->logs) return false;
+    const bool begins = place && place->begins;
+    if (!begins && (part->loggers == 0 || part->oldest > counted)) return false;
+    parts->resize(std::max(parts->size(), place ? place->logs : part->loggers));
+    if (!place) {
+      anywhere.push_back(*std::move(part));
+      continue;
+    }
     began_here_ |= began_here(*part, *place, tag);
-    parts->resize(std::max(parts->size(), place->logs));
     (*parts)[place->index] = *std::move(part);
     first = std::max(first, place->first_epoch);
   }
-  if (parts->empty() || may_lack_logs(tag, counted, *parts)) return false;
+  if (parts->empty() || !place_anywhere(std::move(anywhere), parts)) return false;
+  if (may_lack_logs(tag, counted, *parts)) return false;
   const bool had = beginless_.empty();
   for (Part& part : *parts) {
     part.reaches = std::max(part.reaches, Epoch(first.value() - 1));

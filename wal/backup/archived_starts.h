@@ -108,6 +108,8 @@ class ArchivedStarts {
   const Incarnation* named(uint64_t tag) const;
   std::optional<Place> place_of(const Part& part, uint64_t tag);
   bool began_here(const Part& part, const Place& place, uint64_t tag) const;
+  // False: there are more than places.
+  static bool place_anywhere(std::vector<Part> anywhere, std::vector<Part>* parts);
   // By logger. False: not all of them are known, or what they prove.
   bool find_parts(uint64_t tag, Epoch counted, std::vector<Part>* parts);
   static bool any_proves(const std::vector<Part>& parts);

@@ -42,6 +42,7 @@ bool LogArchive::find_logs() {
   starts_.reset();
   logs_.clear();
   are_ends_mended_ = false;
+  passages_.clear();
   judged_for_.reset();
   FileResult result = files_.sync_directory(directory_);
   if (!result.ok()) return fail("sync directory", directory_, result);
@@ -142,7 +143,7 @@ bool LogArchive::copy_all(const LogSlot& slot) {
       if (log_of(*source)->ended) ended.push_back(source.get());
     }
     has_all_ = ended.empty();
-    if (has_all_) return true;
+    if (has_all_) return are_passages_whole();
     for (const auto& source : source_) {
       if (!log_of(*source)->ended && !copy_log(*source, slot)) return false;
     }
@@ -165,7 +166,7 @@ bool LogArchive::begin_next_start(const LogDirectory& source, Passages* judged) 
       log.successor &&
       judged->emplace(log.first.incarnation_tag, short_identity(log.successor->incarnation)).second;
   if (is_first && !rests_on_what_was_had(*log.successor)) return false;
-  if (is_first && !is_whole(log, *log.successor)) return false;
+  if (is_first && !is_whole(log.first, *log.successor)) return false;
   begin_segment(log, 0);
   return true;
 }

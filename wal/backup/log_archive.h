@@ -87,6 +87,10 @@ class LogArchive {
   };
   // From a start to one that a log has behind it, by their tags.
   using Passages = std::set<std::pair<uint64_t, uint64_t>>;
+  struct Passage {
+    BlockHeader from;
+    LogBegin to;
+  };
   // Blocks that are to come behind a log's end.
   struct Found {
     size_t bytes = 0;
@@ -117,6 +121,8 @@ class LogArchive {
   bool mend_end(Log& log, const ArchivedEnd& noted);
   bool mend_hole(Log& log, const LogDirectory& server, uint64_t segment);
   bool has_all_of(const Log& log, const LogDirectory& server, uint64_t segment, bool* has);
+  bool find_passages(Log& log, uint64_t segment);
+  bool are_passages_whole();
   bool read_notes(const LogSlot& slot);
   bool look_at_slot(const LogSlot& slot);
   void find_kept(const LogSlot& slot);
@@ -165,7 +171,7 @@ class LogArchive {
   ArchivedStarts& starts();
   ServerChain chain() const;
   bool rests_on_what_was_had(const LogBegin& start);
-  bool is_whole(const Log& log, const LogBegin& successor);
+  bool is_whole(const BlockHeader& start, const LogBegin& successor);
   bool has_what_was_told(const BackupSource& source);
   bool never_archived(const std::string& what);
   bool lacks_directory(const std::string& what);
@@ -193,8 +199,9 @@ class LogArchive {
   const std::string directory_;
   std::unique_ptr<File> lock_;
   std::vector<std::unique_ptr<Log>> logs_;
-  bool known_ = false;            // logs_ are as they are on disk
-  bool are_ends_mended_ = false;  // of logs_
+  bool known_ = false;             // logs_ are as they are on disk
+  bool are_ends_mended_ = false;   // of logs_
+  std::vector<Passage> passages_;  // behind the noted ends, when they were mended
   // Where the archive was another one lies, of which it is not known yet that all is there; and its
   // notes may be others than noted_.
   bool was_moved_ = false;

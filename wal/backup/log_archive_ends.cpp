@@ -64,7 +64,7 @@ bool LogArchive::mend_ends() {
     }
     if (log->segment != 0 && log->offset == 0) {
       log->segment = std::min(log->segment, end != nullptr ? end->segment : 0);
-    } else if (end != nullptr && !mend_end(*log, *end)) {
+    } else if (end != nullptr && (!mend_end(*log, *end) || !find_passages(*log, end->segment))) {
       return false;
     }
   }
@@ -88,8 +88,9 @@ bool LogArchive::mend_end(Log& log, const ArchivedEnd& noted) {
     if (found == server.end() || (copy != archived.end() && copy->second != found->second))
       return true;
   }
-  const bool was_pruned = !archived.contains(noted.segment);
-  return was_pruned || mend_hole(log, (*of_server)->log(), noted.segment);
+  // The noted one may have been pruned.
+  const uint64_t first = std::prev(archived.upper_bound(noted.segment))->first;
+  return mend_hole(log, (*of_server)->log(), first);
 }
 
 bool LogArchive::mend_hole(Log& log, const LogDirectory& server, uint64_t segment) {
@@ -115,6 +116,36 @@ bool LogArchive::has_all_of(const Log& log, const LogDirectory& server, uint64_t
     if (begins) blocks[directory == &server] = scan.runs.front().next_number;
   }
   *has = blocks[0] >= blocks[1];
+  return true;
+}
+
+// From the noted segment on, from start to start.
+bool LogArchive::find_passages(Log& log, uint64_t segment) {
+  ReadFailure failure;
+  if (segment < log.segment && !log.first_blocks.know(&failure)) return fail_to_read(failure);
+  const FirstBlocks::Segments& segments = log.first_blocks.segments();
+  for (; segment < log.segment; ++segment) {
+    auto from = segments.find(segment);
+    auto to = segments.find(segment + 1);
+    const bool are_known = from != segments.end() && to != segments.end();
+    if (!are_known || !from->second || !to->second || from->second == to->second) continue;
+    const std::optional<LogBegin>& begin = log.first_blocks.start(*to->second)->begin;
+    BlockHeader start;
+    start.incarnation = log.first_blocks.start(*from->second)->number;
+    start.incarnation_tag = *from->second;
+    if (begin) passages_.push_back({start, *begin});
+  }
+  return true;
+}
+
+// Of what was laid there nobody has asked it yet.
+bool LogArchive::are_passages_whole() {
+  for (const Passage& each : passages_) {
+    const bool is_there = start_in(archived_logs(), short_identity(each.to.incarnation)) != nullptr;
+    if (!is_there) continue;  // it was set aside
+    if (!rests_on_what_was_had(each.to) || !is_whole(each.from, each.to)) return false;
+  }
+  passages_.clear();
   return true;
 }
 

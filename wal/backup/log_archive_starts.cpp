@@ -54,19 +54,17 @@ bool LogArchive::lacks_directory(const std::string& what) {
   return false;
 }
 
-// Whether the archive has of the start at a log's end what the next one went on from, as far as
-// that can be told.
-bool LogArchive::is_whole(const Log& log, const LogBegin& successor) {
+// Whether the archive has of a start what the next one went on from, as far as that can be told.
+bool LogArchive::is_whole(const BlockHeader& start, const LogBegin& successor) {
   ArchivedStarts& known = starts();
   std::string damaged;
-  std::optional<Epoch> counted = known.counted(log.first, successor);
-  bool holds = !counted || known.holds(log.first, *counted, &damaged);
+  std::optional<Epoch> counted = known.counted(start, successor);
+  bool holds = !counted || known.holds(start, *counted, &damaged);
   if (known.failure().happened()) return fail_to_read(known.failure());
   if (holds) return true;
   if (damaged.empty())
-    return never_archived("a log of start " + std::to_string(log.first.incarnation) +
-                          " of the server");
-  why_ = "log segment " + damaged + " is damaged: start " + std::to_string(log.first.incarnation) +
+    return never_archived("a log of start " + std::to_string(start.incarnation) + " of the server");
+  why_ = "log segment " + damaged + " is damaged: start " + std::to_string(start.incarnation) +
          " of the server counts up to epoch " + std::to_string(counted->value()) +
          ", and its log does not\nHINT:  If a log was taken out of the server, let that have its "
          "directory again until this has caught up. Else put a sound copy of the segment in the "

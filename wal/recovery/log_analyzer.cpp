@@ -414,9 +414,10 @@ class Analyzer {
 
   // The newest start, whose mark it is: it is forgotten, and an older one made the newest state.
   bool logged_nothing(const ProgressMark* mark) const {
+    const std::vector<Incarnation>& kept = control_.incarnations;
     const Uuid& newest = analysis_.forgotten.incarnation;
-    return mark != nullptr && control_.incarnations.empty() && newest != Uuid{} &&
-           newest != mark->id;
+    return mark != nullptr && newest != mark->id && (!kept.empty() || newest != Uuid{}) &&
+           std::ranges::find(kept, mark->id, &Incarnation::id) == kept.end();
   }
 
   void find_empty_segments() {
