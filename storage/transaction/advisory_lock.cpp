@@ -126,9 +126,7 @@ void AdvisoryLocks::settle_touched() {
     LockModes keeps = wanted(*held);
     if (keeps != held->granted) table_.reduce(owner_, held->tag, keeps);
     held->granted = keeps;
-    if (!keeps.empty()) continue;
-    locks_.erase(LockTag(held->tag));
-    if (++let_go_ % limits::free_advisory_locks == 0) table_.free_spares(owner_);
+    if (keeps.empty()) locks_.erase(LockTag(held->tag));
   }
   touched_.clear();
   // It costs what the locks that stay do; more than those were let go of since there was as much
@@ -139,7 +137,6 @@ void AdvisoryLocks::settle_touched() {
 
 // All but what the locks that there are need.
 void AdvisoryLocks::give_memory_back() {
-  table_.free_spares(owner_);
   if (locks_.empty()) {
     locks_ = {};
     free_memory(touched_);

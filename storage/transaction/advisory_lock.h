@@ -105,7 +105,6 @@ class AdvisoryLocks {
   };
   std::vector<Taken> taken_;
   size_t attempt_ = 0;     // size of taken_ when the attempt began
-  size_t let_go_ = 0;      // locks, so far
   bool lets_go_ = false;   // this attempt has unlocked something for the last time
   bool is_final_ = false;  // ... and then waited
   bool stands_ = false;

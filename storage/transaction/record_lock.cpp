@@ -59,19 +59,14 @@ LockTable::LockTable(size_t shard_count)
 LockTable::~LockTable() {
   for (const std::unique_ptr<LockOwner>& owner : owners_) {
     PGSILO_DCHECK(!owner->holds_any());
-    free_spares(*owner);
+    free_spares(*owner, 0);
   }
 }
 
-void LockTable::free_spares(LockOwner& owner) {
-  while (LockQueue* queue = owner.spare_queues_) {
-    owner.spare_queues_ = queue->next;
-    delete queue;
-  }
-  while (LockHolder* holder = owner.spare_holders_) {
-    owner.spare_holders_ = holder->next;
-    delete holder;
-  }
+// Whoever releases last gets the queue, though another may have begun it.
+void LockTable::free_spares(LockOwner& owner, size_t but) {
+  owner.spare_queues_.free(but);
+  owner.spare_holders_.free(but);
 }
 
 LockOwner& LockTable::take_owner() {
@@ -88,7 +83,7 @@ LockOwner& LockTable::take_owner() {
 void LockTable::return_owner(LockOwner& owner) {
   PGSILO_CHECK(!owner.holds_any());
   PGSILO_DCHECK(owner.awaited_.load(std::memory_order_relaxed) == 0);
-  free_spares(owner);
+  free_spares(owner, 0);
   std::lock_guard guard(owners_mutex_);
   owner.next_free_ = free_owners_;
   free_owners_ = &owner;
@@ -101,25 +96,12 @@ LockTable::Shard& LockTable::shard_of(LockTag tag) const {
 // What gain() needs of memory. False: there is none.
 bool LockTable::reserve(LockOwner& owner) {
   try {
-    if (owner.spare_queues_ == nullptr) owner.spare_queues_ = new LockQueue;
-    if (owner.spare_holders_ == nullptr) owner.spare_holders_ = new LockHolder;
+    owner.spare_queues_.have_one();
+    owner.spare_holders_.have_one();
   } catch (const std::bad_alloc&) {
     return false;
   }
   return true;
-}
-
-LockHolder* LockTable::take_spare(LockOwner& owner) {
-  LockHolder* holder = owner.spare_holders_;
-  owner.spare_holders_ = holder->next;
-  return holder;
-}
-
-// Null: it was needed.
-void LockTable::keep_spare(LockOwner& owner, LockHolder* holder) {
-  if (holder == nullptr) return;
-  holder->next = owner.spare_holders_;
-  owner.spare_holders_ = holder;
 }
 
 TransactionStatus LockTable::acquire(LockOwner& owner, LockTag tag, LockMode mode,
@@ -130,7 +112,7 @@ TransactionStatus LockTable::acquire(LockOwner& owner, LockTag tag, LockMode mod
     return TransactionStatus::out_of_memory;
   }
   if (!reserve(owner)) return TransactionStatus::out_of_memory;
-  Waiter waiter{&owner, mode, settings.parker, take_spare(owner)};
+  Waiter waiter{&owner, mode, settings.parker, owner.spare_holders_.take()};
   TransactionStatus status = gain(owner, tag, waiter, policy, settings);
   if (waiter.granted) owner.locks_.push_back({waiter.queue, waiter.before});
   return status;
@@ -139,7 +121,7 @@ TransactionStatus LockTable::acquire(LockOwner& owner, LockTag tag, LockMode mod
 TransactionStatus LockTable::gain(LockOwner& owner, LockTag tag, LockMode mode, WaitPolicy policy,
                                   const WaitSettings& settings, std::optional<LockModes>* before) {
   if (!reserve(owner)) return TransactionStatus::out_of_memory;
-  Waiter waiter{&owner, mode, settings.parker, take_spare(owner)};
+  Waiter waiter{&owner, mode, settings.parker, owner.spare_holders_.take()};
   TransactionStatus status = gain(owner, tag, waiter, policy, settings);
   if (waiter.granted && before != nullptr) *before = waiter.before;
   return status;
@@ -149,7 +131,7 @@ TransactionStatus LockTable::gain(LockOwner& owner, LockTag tag, Waiter& waiter,
                                   const WaitSettings& settings) {
   TransactionStatus status = enter_queue(owner, tag, waiter, policy);
   if (status == TransactionStatus::must_wait) status = wait_in_queue(tag, waiter, settings);
-  keep_spare(owner, waiter.holder);
+  if (waiter.holder != nullptr) owner.spare_holders_.keep(waiter.holder);  // it was not needed
   return status;
 }
 
@@ -161,8 +143,7 @@ TransactionStatus LockTable::enter_queue(LockOwner& owner, LockTag tag, Waiter& 
   LockQueue* queue = shard.queues.find(tag);
   if (queue == nullptr) {
     if (tag.is_record() && !raise_intent(tag.record())) return TransactionStatus::conflict_record;
-    queue = owner.spare_queues_;
-    owner.spare_queues_ = queue->next;
+    queue = owner.spare_queues_.take();
     *queue = {.tag = tag};
     shard.queues.add(queue);
   }
@@ -282,17 +263,20 @@ bool LockTable::grant_out_of_turn(LockOwner& owner, LockTag tag) {
 }
 
 void LockTable::reduce(LockOwner& owner, LockTag tag, LockModes modes) {
-  Shard& shard = shard_of(tag);
-  Shard::Change change(shard);
-  LockQueue* queue = shard.queues.find(tag);
-  PGSILO_CHECK(queue != nullptr && queue->holder(&owner) != nullptr);
-  reduce(owner, shard, *queue, modes);
+  {
+    Shard& shard = shard_of(tag);
+    Shard::Change change(shard);
+    LockQueue* queue = shard.queues.find(tag);
+    PGSILO_CHECK(queue != nullptr && queue->holder(&owner) != nullptr);
+    reduce(owner, shard, *queue, modes);
+  }
+  free_spares(owner);
 }
 
 // Within a change of the shard.
 void LockTable::reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockModes modes) {
   if (modes.empty()) {
-    keep_spare(owner, queue.remove_holder(&owner));
+    owner.spare_holders_.keep(queue.remove_holder(&owner));
   } else {
     LockHolder* holder = queue.holder(&owner);
     holder->modes = modes;
@@ -304,8 +288,7 @@ void LockTable::reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockMod
   if (queue.holders != nullptr || queue.waiting != nullptr) return;
   if (queue.tag.is_record()) drop_intent(queue.tag.record());
   shard.queues.remove(&queue);
-  queue.next = owner.spare_queues_;
-  owner.spare_queues_ = &queue;
+  owner.spare_queues_.keep(&queue);
 }
 
 void LockTable::release_locks(LockOwner& owner, size_t keep) {
@@ -317,10 +300,9 @@ void LockTable::release_locks(LockOwner& owner, size_t keep) {
     Shard::Change change(shard);
     reduce(owner, shard, *last.queue, last.before);
   }
-  constexpr size_t ordinary = 4096;
-  if (owner.locks_.capacity() <= ordinary) return;
   free_spares(owner);
-  if (keep == 0) free_memory(owner.locks_);
+  constexpr size_t ordinary = 4096;
+  if (keep == 0 && owner.locks_.capacity() > ordinary) free_memory(owner.locks_);
 }
 
 LockModes LockTable::modes_held(const LockOwner& owner, LockTag tag) const {

@@ -20,6 +20,7 @@
 // nothing waits under a latch).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,7 @@
 #include "storage/relation/lock_mode.h"
 #include "storage/transaction/abort_reason.h"
 #include "storage/transaction/relation_holds.h"
+#include "storage/transaction/spare_list.h"
 
 namespace pgsilo {
 
@@ -184,8 +186,8 @@ class LockOwner {
   RelationHolds relations_;
   uint32_t excluded_ = 0;  // of those, in mode access exclusive
   uint32_t kept_ = 0;      // of those, only to keep writers out
-  LockQueue* spare_queues_ = nullptr;
-  LockHolder* spare_holders_ = nullptr;
+  SpareList<LockQueue> spare_queues_;
+  SpareList<LockHolder> spare_holders_;
   LockOwner* next_free_ = nullptr;
 };
 
@@ -233,8 +235,10 @@ class LockTable {
   // Undoes what was acquired, but for the `keep` oldest. The caller holds the pin under
   // which they were acquired.
   void release_locks(LockOwner& owner, size_t keep = 0);
-  // What the owner keeps of released locks for its next ones.
-  static void free_spares(LockOwner& owner);
+  // How many released locks the owner keeps for its next ones, at most; for tests.
+  static size_t spares(const LockOwner& owner) {
+    return std::max(owner.spare_queues_.count(), owner.spare_holders_.count());
+  }
   // How many wait for the lock; for tests and monitoring.
   size_t waiters(LockTag tag) const;
   // Of the lists in which queues are looked for; for tests. Not all from one moment.
@@ -272,6 +276,7 @@ class LockTable {
   void release_relations_but_kept(LockOwner& owner);
 
  private:
+  static constexpr size_t most_spares = 256;  // of an owner; enough for most blocks
   friend class DeadlockWalk;
   friend struct LockQueue;
   struct Shard;
@@ -285,8 +290,8 @@ class LockTable {
     deadlock,  // and it has left the queue
   };
   static bool reserve(LockOwner& owner);
-  static LockHolder* take_spare(LockOwner& owner);
-  static void keep_spare(LockOwner& owner, LockHolder* holder);
+  // But so many.
+  static void free_spares(LockOwner& owner, size_t but = most_spares);
   Shard& shard_of(LockTag tag) const;
   TransactionStatus gain(LockOwner& owner, LockTag tag, Waiter& waiter, WaitPolicy policy,
                          const WaitSettings& settings);

@@ -95,7 +95,7 @@ TransactionStatus LockTable::gain_strong(LockOwner& owner, Relation& relation, L
                                          WaitPolicy policy, const WaitSettings& settings) {
   LockTag tag = LockTag::of(relation);
   if (!reserve(owner)) return TransactionStatus::out_of_memory;
-  Waiter waiter{&owner, mode, settings.parker, take_spare(owner)};
+  Waiter waiter{&owner, mode, settings.parker, owner.spare_holders_.take()};
   // Its place in the queue comes first, and raises the gate; its turn not before it is ready.
   waiter.ready = false;
   waiter.is_brief = settings.is_brief;
@@ -110,7 +110,7 @@ TransactionStatus LockTable::gain_strong(LockOwner& owner, Relation& relation, L
     status = TransactionStatus::out_of_memory;
   }
   if (status == TransactionStatus::must_wait) status = wait_in_queue(tag, waiter, settings);
-  keep_spare(owner, waiter.holder);
+  if (waiter.holder != nullptr) owner.spare_holders_.keep(waiter.holder);  // it was not needed
   return status;
 }
 
@@ -187,13 +187,14 @@ void LockTable::drop_relations(LockOwner& owner, size_t keep) {
       std::lock_guard guard(owner.latch_);
       auto& holds = owner.relations_;
       while (holds.size() > keep && !holds.back().queued) holds.pop_back();
-      if (holds.size() <= keep) return;
+      if (holds.size() <= keep) break;
       gone = holds.back();
       holds.pop_back();
     }
     if (gone.mode == LockMode::access_exclusive) --owner.excluded_;
     reduce_relation(owner, *gone.relation);
   }
+  free_spares(owner);
 }
 
 void LockTable::release_relations(LockOwner& owner) {
