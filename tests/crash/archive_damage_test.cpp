@@ -61,6 +61,48 @@ class ArchiveDamageTest : public ReturningLogTest {
       ASSERT_NO_FATAL_FAILURE(expect_last_state());
     }
   }
+
+  // The server's segments that the archive lacks.
+  enum class Laid : uint8_t { all, used, empty };
+  void lay_missing(const std::string& log, const std::string& archived, Laid which) {
+    for (const auto& [path, content] : files_of(log)) {
+      const std::string laid = archived + path.substr(log.size());
+      const bool is_empty = content.find_first_not_of('\0') == std::string::npos;
+      if (!disk_->content(laid).empty() || which == (is_empty ? Laid::used : Laid::empty)) continue;
+      ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, laid, content));
+    }
+  }
+  // A start logs to the second of its logs, and is not archived.
+  void take_log_out(bool first) {
+    if (!first) {
+      ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+    }
+    LoggedEngine engine(*disk_, "/data", with(3));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    if (first) {
+      ASSERT_NO_FATAL_FAILURE(take_backup(engine, with(3)));
+    } else {
+      ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(3)));
+    }
+    ASSERT_NO_FATAL_FAILURE(log_to_one(engine, 1));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  void follow_without_log(bool first, bool empty) {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    if (first) {
+      LogArchive archiver(*disk_, "/archive");
+      ASSERT_TRUE(archiver.open(&why_)) << why_;
+      ASSERT_FALSE(archive(engine, with(1), archiver));
+    }
+    ASSERT_NO_FATAL_FAILURE(
+        lay_missing("/data/wal0", "/archive/wal", empty ? Laid::empty : Laid::all));
+    LogArchive archiver(*disk_, "/archive");
+    ASSERT_TRUE(archiver.open(&why_)) << why_;
+    for (int turn = 0; turn < 2; ++turn) ASSERT_FALSE(archive(engine, with(1), archiver));
+    EXPECT_NE(why_.find("have its directory again until"), std::string::npos) << why_;
+    engine.wal().stop();
+  }
 };
 
 // Where the server ended at a start that logged nothing nothing else tells how far the one before
@@ -167,33 +209,57 @@ TEST_F(ArchiveDamageTest, OfAnIdleStartBehindAKilledOneIsWrittenOver) {
   }
 }
 
-// Of a start some of whose logs were not archived before they were taken out.
+// Of a start some of whose logs were not archived before they were taken out: whatever is laid
+// there, that is missed. `first`: nothing was archived before.
 TEST_F(ArchiveDamageTest, SegmentsThatWereLaidHideNoLogThatIsOut) {
-  begin(609);
-  ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
-  {
-    LoggedEngine engine(*disk_, "/data", with(3));
-    ASSERT_TRUE(engine.start()) << engine.why();
-    ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(3)));
-    ASSERT_NO_FATAL_FAILURE(log_to_one(engine, 1));
-    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  for (bool first : {false, true}) {
+    for (bool empty : {false, true}) {
+      if (first && empty) continue;
+      SCOPED_TRACE(std::to_string(first) + std::to_string(empty));
+      begin(609);
+      ASSERT_NO_FATAL_FAILURE(take_log_out(first));
+      ASSERT_NO_FATAL_FAILURE(follow_without_log(first, empty));
+      ASSERT_NO_FATAL_FAILURE(live(3));
+      ASSERT_NO_FATAL_FAILURE(expect_last_state());
+    }
   }
+}
+
+// What was copied of an idle start gave way in the server, and what came behind it was laid there.
+TEST_F(ArchiveDamageTest, SegmentsThatWereLaidBehindWhatGaveWayAreNoEnd) {
+  begin(611);
+  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
   {
     LoggedEngine engine(*disk_, "/data", with(1));
     ASSERT_TRUE(engine.start()) << engine.why();
-    for (const auto& [path, content] : files_of("/data/wal0")) {
-      const std::string laid = "/archive/wal" + path.substr(std::string("/data/wal0").size());
-      if (!disk_->content(laid).empty()) continue;
-      ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, laid, content));
-    }
-    LogArchive archiver(*disk_, "/archive");
-    ASSERT_TRUE(archiver.open(&why_)) << why_;
-    for (int turn = 0; turn < 2; ++turn) ASSERT_FALSE(archive(engine, with(1), archiver));
-    EXPECT_NE(why_.find("have its directory again until"), std::string::npos) << why_;
+    ASSERT_NO_FATAL_FAILURE(lay_missing("/data/wal0", "/archive/wal", Laid::used));
     engine.wal().stop();
   }
-  ASSERT_NO_FATAL_FAILURE(live(3));
+  for (int starts = 0; starts < 2; ++starts) {
+    LoggedEngine engine(*disk_, "/data", with(1));
+    ASSERT_TRUE(engine.start()) << engine.why();
+    ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
+    ASSERT_NO_FATAL_FAILURE(stop_with_nothing_to_replay(engine));
+  }
+  ASSERT_NO_FATAL_FAILURE(lay_missing("/data/wal0", "/archive/wal", Laid::used));
+  ASSERT_NO_FATAL_FAILURE(live(1));
   ASSERT_NO_FATAL_FAILURE(expect_last_state());
+}
+
+// Nor does a start begin before the place of one that logged nothing, in a segment that was lost
+// before.
+TEST_F(ArchiveDamageTest, OfAnIdleStartBehindALostSegmentIsWrittenOver) {
+  begin(612);
+  ASSERT_NO_FATAL_FAILURE(live(1, /*backed_up=*/true));
+  ASSERT_NO_FATAL_FAILURE(live(1));
+  const uint64_t number = last_number("/archive/wal");
+  ASSERT_NO_FATAL_FAILURE(harm(join_path("/data/wal0", segment_name(number)), Harm::zeroed));
+  ASSERT_NO_FATAL_FAILURE(live_idle(with(1), /*backed_up=*/false, /*makes_checkpoint=*/false));
+  ASSERT_NO_FATAL_FAILURE(harm(join_path("/data/wal0", segment_name(number + 1)), Harm::damaged));
+  for (int start = 0; start < 2; ++start) {
+    ASSERT_NO_FATAL_FAILURE(live(1));
+    ASSERT_NO_FATAL_FAILURE(expect_last_state());
+  }
 }
 
 // Where a later start's segment is damaged at its beginning, or was cut.

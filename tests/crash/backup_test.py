@@ -500,6 +500,7 @@ def check_rotation(tools, options):
     log = f"{bed.directory}/wal"
     os.unlink(f"{log}/{min(name for name in os.listdir(log) if name.endswith('.segment'))}")
     bed.start()
+    bed.sql("checkpoint")  # as the HINT says
     slot = ["-S", "anew", *bed.address()]
     taken = tools.run("backup", "take", "-C", *slot, f"{bed.root}/base")
     expect(taken.returncode == 0, "take", taken)

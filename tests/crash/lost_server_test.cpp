@@ -257,5 +257,32 @@ TEST_F(LostServerTest, LeavesBackupsOfWhatWasLostInLaterSegments) {
   }
 }
 
+// Restored twice, of the same backup: one that was taken of the first of the two, behind what the
+// archive has of that, is of what was lost.
+TEST_F(LostServerTest, ABackupOfARestoredOneThatWasLostIsRefused) {
+  ASSERT_NO_FATAL_FAILURE(restore_behind_idle_starts(1, /*make_checkpoints=*/true));
+  ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+  ASSERT_TRUE(archived()) << why_;
+  ASSERT_NO_FATAL_FAILURE(stop());
+  for (int starts = 0; starts < 4; ++starts) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_NO_FATAL_FAILURE(cover_all(*engine_));
+    if (starts >= 2) {
+      ASSERT_NO_FATAL_FAILURE(copy_to(*engine_, used_, "/other" + std::to_string(starts)));
+    }
+    ASSERT_NO_FATAL_FAILURE(stop());
+  }
+  ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used_));
+  ASSERT_NO_FATAL_FAILURE(start());
+  ASSERT_EQ(slots(*engine_).create("archive", true, 0).outcome, SlotOutcome::ok);
+  ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+  ASSERT_TRUE(archived()) << why_;
+  for (const auto& [path, content] : files_of("/other3"))
+    ASSERT_NO_FATAL_FAILURE(write_test_file(*disk_, "/other" + path.substr(7), content));
+  BackupLabel label;
+  ASSERT_EQ(read_label_file(*disk_, "/other", &label, &why_), LabelRead::ok) << why_;
+  expect_refused(label, "rests on another state");
+}
+
 }  // namespace
 }  // namespace pgsilo

@@ -318,8 +318,8 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "ArchiveHolesTest.*:ArchiveLivesTest.*"),
     "begin blocks written over before later ones": (
         "wal/recovery/log_analyzer.cpp",
-        "          analysis_.next_segment[log] = std::max(analysis_.next_segment[log], scan.number);\n",
-        "          analysis_.next_segment[log] = std::max(analysis_.next_segment[log], uint64_t{1});\n",
+        "        if (!scan.runs.empty()) next = std::max(next, scan.number);\n",
+        "        if (!scan.runs.empty()) next = std::max(next, uint64_t{1});\n",
         "LostServerTest.*:ArchiveLivesTest.*"),
     "what a copy logged set aside for the server": (
         "wal/backup/log_archive_strays.cpp",

@@ -64,16 +64,16 @@ bool ArchivedStarts::is_below_had(const HistoryPoint& state) {
   return found != had_states_.end() && state.durable <= found->second;
 }
 
-const FirstBlocks::Start* ArchivedStarts::oldest_in(const FirstBlocks& log) {
+std::optional<uint64_t> ArchivedStarts::oldest_in(const FirstBlocks& log) {
   auto oldest = std::find_if(log.segments().rbegin(), log.segments().rend(),
                              [](const auto& segment) { return segment.second.has_value(); });
-  return oldest == log.segments().rend() ? nullptr : log.start(*oldest->second);
+  return oldest == log.segments().rend() ? std::nullopt : oldest->second;
 }
 
 // A log begins with segment 1.
-const FirstBlocks::Start* ArchivedStarts::oldest_left_in(const FirstBlocks& log) {
+std::optional<uint64_t> ArchivedStarts::oldest_left_in(const FirstBlocks& log) {
   const bool is_pruned = !log.segments().empty() && log.segments().rbegin()->first != 1;
-  return is_pruned ? oldest_in(log) : nullptr;
+  return is_pruned ? oldest_in(log) : std::nullopt;
 }
 
 // What came before it was pruned: the archive has begun with something older, or it was looked at
@@ -82,19 +82,20 @@ bool ArchivedStarts::is_oldest_archived(const LogBegin& start) {
   if (!know_all(archived_, &failure_)) return false;
   const FirstBlocks::Start* found = start_in(archived_, short_identity(start.incarnation));
   auto has_older = [&](const FirstBlocks* log) {
-    const FirstBlocks::Start* oldest = oldest_in(*log);
-    return oldest != nullptr && oldest->number < found->number;
+    const std::optional<uint64_t> oldest = oldest_in(*log);
+    return oldest && log->start(*oldest)->number < found->number;
   };
   return found != nullptr && std::ranges::none_of(archived_, has_older);
 }
 
 // Before a start that went on from it, as far as that is known: a backup from behind it, for which
-// old segments were taken out, does not need it.
+// old segments were taken out, its begin block, too, does not need it.
 bool ArchivedStarts::was_pruned(const HistoryPoint& state) {
   if (!know_all(archived_, &failure_)) return false;
   return std::ranges::any_of(archived_, [&](const FirstBlocks* log) {
-    const FirstBlocks::Start* oldest = oldest_left_in(*log);
-    return oldest != nullptr && oldest->begin && rests_on(state, *oldest->begin);
+    const std::optional<uint64_t> oldest = oldest_left_in(*log);
+    const std::optional<LogBegin> begin = oldest ? begin_of(*oldest) : std::nullopt;
+    return begin && rests_on(state, *begin);
   });
 }
 
@@ -200,9 +201,12 @@ std::optional<ArchivedStarts::Part> ArchivedStarts::part_in(const FirstBlocks& l
   return part;
 }
 
+// One without a block is nobody's: prepared by the server, and laid there.
 void ArchivedStarts::note_beginless(const FirstBlocks& log) {
   for (const auto& [segment, tag] : log.segments()) {
-    if (!tag) beginless_.push_back(log.log().segment_path(segment));
+    SegmentScan found;
+    if (!tag && (!scan(log, segment, &found) || !found.runs.empty()))
+      beginless_.push_back(log.log().segment_path(segment));
   }
 }
 
@@ -323,8 +327,8 @@ bool ArchivedStarts::may_lack_logs(uint64_t tag, Epoch counted,
   bool lacks = std::ranges::any_of(parts, [](const Part& part) { return part.log == nullptr; });
   if (!lacks || !beginless_.empty()) return false;
   auto begins_behind = [&](const FirstBlocks* log) {
-    const FirstBlocks::Start* oldest = oldest_left_in(*log);
-    return oldest != nullptr && oldest->number > start_in(archived_, tag)->number;
+    const std::optional<uint64_t> oldest = oldest_left_in(*log);
+    return oldest && log->start(*oldest)->number > start_in(archived_, tag)->number;
   };
   return counted <= had_.epoch || std::ranges::any_of(archived_, begins_behind);
 }

@@ -93,9 +93,10 @@ class ArchivedStarts {
   bool may_be_in_server(uint64_t tag);
   bool rests_on_what_was_had(const LogBegin& start);
   bool is_below_had(const HistoryPoint& state);
-  static const FirstBlocks::Start* oldest_in(const FirstBlocks& log);
-  // Null, too, if none of its segments was taken out.
-  static const FirstBlocks::Start* oldest_left_in(const FirstBlocks& log);
+  // By its tag.
+  static std::optional<uint64_t> oldest_in(const FirstBlocks& log);
+  // None, too, if none of its segments was taken out.
+  static std::optional<uint64_t> oldest_left_in(const FirstBlocks& log);
   bool is_oldest_archived(const LogBegin& start);
   bool was_pruned(const HistoryPoint& state);
   bool rests_on(const HistoryPoint& state, const LogBegin& start);

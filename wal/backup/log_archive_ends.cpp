@@ -64,9 +64,10 @@ bool LogArchive::mend_ends() {
     }
     if (log->segment != 0 && log->offset == 0) {
       log->segment = std::min(log->segment, end != nullptr ? end->segment : 0);
-    } else if (end != nullptr && (!mend_end(*log, *end) || !find_passages(*log, end->segment))) {
+    } else if (end != nullptr && !mend_end(*log, *end)) {
       return false;
     }
+    if (noted_ && !find_passages(*log, end != nullptr ? end->segment : 0)) return false;
   }
   are_ends_mended_ = true;
   return true;
@@ -85,8 +86,11 @@ bool LogArchive::mend_end(Log& log, const ArchivedEnd& noted) {
   for (uint64_t segment = log.segment; segment > noted.segment; --segment) {
     auto found = server.find(segment);
     auto copy = archived.find(segment);
-    if (found == server.end() || (copy != archived.end() && copy->second != found->second))
-      return true;
+    if (found == server.end()) return true;
+    if (copy == archived.end() || copy->second == found->second) continue;
+    // What was copied of an idle start gave way, and what came in its place was laid behind it.
+    const bool gave_way = segment < log.segment && segment == noted.segment + 1;
+    return !gave_way || find_end_in(log, segment);
   }
   // The noted one may have been pruned.
   const uint64_t first = std::prev(archived.upper_bound(noted.segment))->first;
@@ -119,11 +123,13 @@ bool LogArchive::has_all_of(const Log& log, const LogDirectory& server, uint64_t
   return true;
 }
 
-// From the noted segment on, from start to start.
+// From the noted segment on, or from the oldest, from start to start.
 bool LogArchive::find_passages(Log& log, uint64_t segment) {
   ReadFailure failure;
-  if (segment < log.segment && !log.first_blocks.know(&failure)) return fail_to_read(failure);
+  if (segment >= log.segment) return true;
+  if (!log.first_blocks.know(&failure)) return fail_to_read(failure);
   const FirstBlocks::Segments& segments = log.first_blocks.segments();
+  if (!segments.empty()) segment = std::max(segment, segments.rbegin()->first);
   for (; segment < log.segment; ++segment) {
     auto from = segments.find(segment);
     auto to = segments.find(segment + 1);

@@ -307,10 +307,18 @@ bool SourceLogs::is_of_others(const ControlFile& control) const {
   for (std::set<uint64_t> met; state.durable >= tip.logged;) {
     const uint64_t tag = short_identity(state.incarnation);
     auto begun = begins_.find(tag);
-    if (tag == tip.tag || begun == begins_.end() || !met.insert(tag).second) return false;
+    if (tag == tip.tag || !met.insert(tag).second) return false;
+    if (begun == begins_.end()) return went_on_elsewhere(control, tip.tag);
     state = begun->second.parent;
   }
   return true;
+}
+
+// From a start that the control file knows, to one that it would know as well.
+bool SourceLogs::went_on_elsewhere(const ControlFile& control, uint64_t tag) const {
+  auto begun = begins_.find(tag);
+  return begun != begins_.end() && !is_listed(control, tag) &&
+         is_listed(control, short_identity(begun->second.parent.incarnation));
 }
 
 Epoch SourceLogs::archived_up_to() const {

@@ -425,26 +425,24 @@ class Analyzer {
     analysis_.empty_segments.resize(logs_.size());
     for (size_t log = 0; log < logs_.size(); ++log) {
       const LogCut* cut = control_.checkpoint.cut_of(logs_[log]->log());
-      if (cut != nullptr) {
-        analysis_.next_segment[log] = cut->segment;
-      } else if (!scans_[log].empty()) {
-        analysis_.next_segment[log] = scans_[log].front().number;
-      }
+      uint64_t& next = analysis_.next_segment[log];
+      if (cut != nullptr || !scans_[log].empty())
+        next = cut != nullptr ? cut->segment : scans_[log].front().number;
       // Of begin blocks that stand alone, one behind the other, the last one is written over: an
       // archive that has them looks at no other again.
       for (const SegmentScan& scan : scans_[log]) {
-        if (!can_be_written(scan, cut)) analysis_.next_segment[log] = scan.number + 1;
-        if (!scan.runs.empty())
-          analysis_.next_segment[log] = std::max(analysis_.next_segment[log], scan.number);
+        if (!can_be_written(scan, cut)) next = scan.number + 1;
+        if (!scan.runs.empty()) next = std::max(next, scan.number);
       }
       // Who accepts damage gives up what an archive has under that number; and the begin block of
       // a start that logged nothing is written over.
-      if (!options_.accept_data_loss && !logged_nothing(options_.mark)) {
+      if (!options_.accept_data_loss) {
         uint64_t lost = lost_segment(options_.mark, logs_[log]->log(), scans_[log]);
-        analysis_.next_segment[log] = std::max(analysis_.next_segment[log], lost + 1);
+        if (lost != 0 && !logged_nothing(options_.mark)) ++lost;
+        next = std::max(next, lost);
       }
       for (const SegmentScan& scan : scans_[log]) {
-        if (scan.number < analysis_.next_segment[log]) {
+        if (scan.number < next) {
           if (&scan != &scans_[log].front()) analysis_.segment_bytes += scan.bytes;
           continue;
         }

@@ -53,12 +53,10 @@ bool copy(FileSystem& files, const CommandLine& line, const BackupSource& source
   return !line.verify || verify(files, target, why);
 }
 
-// Before the backup begins: what it keeps reaches back to there. With a checkpoint of this start it
-// asks for no log of earlier ones, of which something may be gone that nobody needs.
+// Before the backup begins: what it keeps reaches back to there.
 bool create_slot(Server& server, const std::string& name, std::string* why) {
   std::vector<std::string> created(1);
-  return server.ask("CHECKPOINT", {}, nullptr, why) &&
-         server.ask("SELECT lsn FROM pg_create_physical_replication_slot($1, true)", {name},
+  return server.ask("SELECT lsn FROM pg_create_physical_replication_slot($1, true)", {name},
                     &created, why);
 }
 

@@ -134,7 +134,7 @@ class Follower {
                 ? "does not exist, or keeps no log\nHINT:  Let \"pgsilo-backup take "
                   "--create-slot\" make it, so that a backup is there on which the archive rests."
                 : "is lost: the server did not keep the log that was not yet archived\nHINT:  Drop "
-                  "it, and begin a new archive with a new backup.");
+                  "it, and begin a new archive with a new backup, behind a CHECKPOINT.");
     return false;
   }
 

@@ -71,15 +71,12 @@ bool Server::ask(const char* statement, const std::vector<std::string>& paramete
       PQexecParams(connection_.get(), statement, static_cast<int>(values.size()), nullptr,
                    values.data(), nullptr, nullptr, 0),
       PQclear);
-  const ExecStatusType status = PQresultStatus(result.get());
-  const bool is_done = row == nullptr ? status == PGRES_COMMAND_OK
-                                      : status == PGRES_TUPLES_OK && PQntuples(result.get()) == 1;
-  if (!is_done) {
+  if (PQresultStatus(result.get()) != PGRES_TUPLES_OK || PQntuples(result.get()) != 1) {
     const char* state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
     state_ = state == nullptr ? "" : state;
     return fail(why);
   }
-  for (size_t i = 0; row != nullptr && i < row->size(); ++i)
+  for (size_t i = 0; i < row->size(); ++i)
     (*row)[i] = PQgetvalue(result.get(), 0, static_cast<int>(i));
   return true;
 }

@@ -23,7 +23,7 @@ class Server {
   // Whether what failed last, a connection's beginning too, was refused for what was asked, or who
   // asked: so it will be again.
   bool refuses() const;
-  // The only row's first values, as many as `row` has; null: of what has no rows. False: `why`.
+  // The only row's first values, as many as `row` has. False: `why`.
   bool ask(const char* statement, const std::vector<std::string>& parameters,
            std::vector<std::string>* row, std::string* why);
 
