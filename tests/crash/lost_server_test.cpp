@@ -284,5 +284,26 @@ TEST_F(LostServerTest, ABackupOfARestoredOneThatWasLostIsRefused) {
   expect_refused(label, "rests on another state");
 }
 
+// One that was restored behind the backup does not know the starts between, one of which is the
+// tip.
+TEST_F(LostServerTest, ABackupBeforeItIsArchivedAgainIsNotRefused) {
+  ASSERT_NO_FATAL_FAILURE(restore_behind_idle_starts(0, /*make_checkpoints=*/true, /*last=*/3));
+  ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+  ASSERT_NO_FATAL_FAILURE(stop());
+  ASSERT_NO_FATAL_FAILURE(start());
+  ASSERT_NO_FATAL_FAILURE(cover_all(*engine_));
+  ASSERT_NO_FATAL_FAILURE(copy_to(*engine_, used_, "/other"));
+  BackupLabel label;
+  ASSERT_EQ(read_label_file(*disk_, "/other", &label, &why_), LabelRead::ok) << why_;
+  BackupSource source = source_of_backup("/other", label);
+  SourceLogs logs;
+  std::string loss;
+  ASSERT_TRUE(add_archive(*disk_, "/archive", &source, &why_)) << why_;
+  EXPECT_TRUE(logs.find(*disk_, source, label.control, &why_) && logs.scan(*disk_, &why_) &&
+              extend_label(*disk_, logs, &label, &loss, &why_))
+      << why_;
+  EXPECT_EQ(loss, "");
+}
+
 }  // namespace
 }  // namespace pgsilo

@@ -314,11 +314,14 @@ bool SourceLogs::is_of_others(const ControlFile& control) const {
   return true;
 }
 
-// From a start that the control file knows, to one that it would know as well.
+// From a start of the server's own, to one that it would know as well. (Of those that it was
+// restored behind it does not.)
 bool SourceLogs::went_on_elsewhere(const ControlFile& control, uint64_t tag) const {
   auto begun = begins_.find(tag);
-  return begun != begins_.end() && !is_listed(control, tag) &&
-         is_listed(control, short_identity(begun->second.parent.incarnation));
+  if (begun == begins_.end() || is_listed(control, tag)) return false;
+  return std::ranges::any_of(control.own_starts, [&](const OwnStart& own) {
+    return own.id == begun->second.parent.incarnation && !own.copied;
+  });
 }
 
 Epoch SourceLogs::archived_up_to() const {
