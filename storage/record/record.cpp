@@ -89,20 +89,25 @@ void Record::write_first_row(std::string_view row) {
   size.store(static_cast<uint32_t>(row.size()), std::memory_order_relaxed);
 }
 
-ExternalPayload* Record::install(std::string_view row, Tid tid, ExternalPayload* spare) {
+// An external payload is larger than the record's own room, so one of a row that fits there is
+// never replaced by another.
+ExternalPayload* Record::install(std::string_view row, Tid tid, ExternalPayload* spare,
+                                 bool shrinks) {
   ExternalPayload* current = external();
-  ExternalPayload* unused = spare;
-  if (fits(row.size())) {
-    write_row(row, current);
-    set_external(current);  // forgets a link
-  } else {
-    PGSILO_CHECK(spare != nullptr && row_words(row.size()) <= spare->capacity_words);
-    write_row(row, spare);
-    set_external(spare);  // release: its capacity is set
-    unused = current;
+  ExternalPayload* place = current;
+  if (!stays_inline(row.size())) [[unlikely]] {
+    shrinks = shrinks && wastes(row.size());
+    if (shrinks && fits_inline(row.size())) {
+      place = nullptr;
+    } else if (!fits(row.size()) || (shrinks && spare != nullptr)) {
+      PGSILO_CHECK(spare != nullptr && row_words(row.size()) <= spare->capacity_words);
+      place = spare;
+    }
   }
+  write_row(row, place);
+  set_external(place);  // forgets a link; release: its capacity is set
   tid_word_.install(tid, /*absent=*/false);
-  return unused;
+  return place == current ? spare : current;
 }
 
 }  // namespace pgsilo

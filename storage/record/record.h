@@ -12,7 +12,8 @@
 // Thread safety
 // - key() never changes.
 // - try_read(), stable_read(), try_compare(): any thread under a pin.
-// - fits(): any thread; once true it stays true, for capacity never shrinks.
+// - fits(), wastes(): any thread under a pin; a commit by another may make them untrue until the
+//   record is locked.
 // - link(): any thread under a pin. set_link(): the holder of the lock bit.
 // - install*(): the holder of the record's lock bit, once per lock.
 // Invariants: I1; I4: a successful read returns bytes that exactly one committed version held.
@@ -88,14 +89,24 @@ class Record {
     return {reinterpret_cast<const char*>(words), size.load(std::memory_order_relaxed)};
   }
 
-  // Whether a row of `bytes` bytes can be installed in place.
+  // Whether a row of `bytes` bytes can be installed without a spare.
   bool fits(size_t bytes) const { return row_words(bytes) <= capacity_words(); }
+  // Whether a row of `bytes` bytes would leave half of an external payload empty.
+  bool wastes(size_t bytes) const {
+    const ExternalPayload* external = this->external();
+    return external != nullptr && 2 * row_words(bytes) <= external->capacity_words;
+  }
+  bool fits_inline(size_t bytes) const { return row_words(bytes) <= inline_words_; }
+  // What most rows do.
+  bool stays_inline(size_t bytes) const { return fits_inline(bytes) && external() == nullptr; }
 
   // Lock holder: writes `row` and publishes it as version `tid`, releasing the lock in the same
-  // step. If !fits(row.size()) then `spare`, allocated before locking (I3), takes the row. Returns
-  // the payload that is in nobody's use any more: the unused spare (free it), or the one replaced
+  // step. If !fits(row.size()) then `spare`, allocated before locking (I3), takes the row; if it
+  // wastes() room and `shrinks`, the record itself, or the spare if there is one. Returns the
+  // payload that is in nobody's use any more: the unused spare (free it), or the one replaced
   // (retire it); tell them apart by comparing with `spare`. Null if neither.
-  [[nodiscard]] ExternalPayload* install(std::string_view row, Tid tid, ExternalPayload* spare);
+  [[nodiscard]] ExternalPayload* install(std::string_view row, Tid tid, ExternalPayload* spare,
+                                         bool shrinks = false);
   // For entries of secondary indexes: a record that this one leads to, remembered beside the row
   // until the next install(), and never logged. Null if there is none. It belongs to the version
   // `tid` only if the word still has that tid afterwards, which link_of() checks.

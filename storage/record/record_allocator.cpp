@@ -9,9 +9,9 @@ namespace pgsilo {
 
 namespace {
 
-// Rows longer than this are external from the start: the inline capacity is a 16-bit number of
-// words.
-constexpr size_t max_inline_words = 4096;
+// Rows longer than this are external from the start, so that what they leave when they shrink can
+// be given back: 2 kB, as PostgreSQL's, which are moved out then, too.
+constexpr size_t max_inline_words = 256;
 
 void* allocate_bytes(size_t bytes) {
   void* memory = std::malloc(bytes);

@@ -6,6 +6,7 @@
 
 #include "base/append.h"
 #include "base/check.h"
+#include "base/memory_budget.h"
 #include "storage/record/backoff.h"
 #include "storage/relation/relation.h"
 #include "storage/relation/relation_directory.h"
@@ -101,10 +102,8 @@ TransactionStatus Commit::prepare() {
     if (version.tombstone) {
       ++removed;
       removed_key_bytes += entry.record->key().size();
-    } else if (!entry.record->fits(version.row_bytes)) {
-      entry.spare =
-          entry.relation->records().create_payload(version.row_bytes, worker_.reclaimer());
-      ++payloads;
+    } else if (!entry.record->stays_inline(version.row_bytes)) [[unlikely]] {
+      payloads += prepare_payload(entry);
     }
     if (entry.relation->logged()) {
       ++logged;
@@ -125,6 +124,18 @@ TransactionStatus Commit::prepare() {
   worker_.unhooks().reserve(removed, removed_key_bytes);
   worker_.reclaimer().reserve(payloads);
   return TransactionStatus::ok;
+}
+
+// Whether one may be replaced. One that takes less is welcome, not needed. Who gives the record
+// less room behind our back changes what we read, and validation refuses us.
+bool Commit::prepare_payload(WriteEntry& entry) {
+  const size_t bytes = entry.newest->row_bytes;
+  const bool fits = entry.record->fits(bytes);
+  entry.shrinks = fits && entry.record->wastes(bytes);
+  if (fits && !entry.shrinks) return false;
+  if (!fits || (!entry.record->fits_inline(bytes) && memory_admits(bytes)))
+    entry.spare = entry.relation->records().create_payload(bytes, worker_.reclaimer());
+  return true;
 }
 
 Commit::Attempt Commit::attempt() {
@@ -258,7 +269,8 @@ void Commit::install(WriteEntry& entry, Tid tid) {
     worker_.unhooks().push(entry.relation->id(), entry.record, key, tid);
     entry.relation->add_rows(worker_.index(), -1);
   } else {
-    ExternalPayload* left_over = entry.record->install(version.bytes(), tid, entry.spare);
+    ExternalPayload* left_over =
+        entry.record->install(version.bytes(), tid, entry.spare, entry.shrinks);
     if (left_over != entry.spare) {
       entry.replaced = left_over;
       entry.spare = nullptr;

@@ -28,6 +28,7 @@ class Commit {
   enum class Attempt : uint8_t { done, failed, epoch_exhausted, lacks_room };
 
   TransactionStatus prepare();
+  bool prepare_payload(WriteEntry& entry);
   Attempt attempt();
   TransactionStatus lock_writes();
   TransactionStatus lock(WriteEntry& entry);

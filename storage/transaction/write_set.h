@@ -46,10 +46,11 @@ struct WriteEntry {
   Record* record;
   Relation* relation;
   PendingVersion* newest = nullptr;
-  ExternalPayload* spare = nullptr;     // prepared by commit for a row that does not fit, or null
+  ExternalPayload* spare = nullptr;     // prepared by commit for a row that needs it, or null
   ExternalPayload* replaced = nullptr;  // by the one that was installed, or null
   bool base_absent = false;             // the committed record had no row when first written
   bool locked = false;                  // by the commit that runs now
+  bool shrinks = false;                 // its payload is too large for the row
   LockMode held = LockMode::none;       // the transaction has at least this much of it
 
   LockMode needed() const { return newest->needed; }

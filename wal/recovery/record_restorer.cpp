@@ -86,7 +86,7 @@ void RecordRestorer::overwrite(Relation& relation, Record* record, Tid tid,
     record->install_absent(tid);
     if (!seen.is_absent()) relation.add_rows(handle_.index(), -1);
   } else {
-    unused = record->install(entry.row, tid, spare);
+    unused = record->install(entry.row, tid, spare, /*shrinks=*/true);
     if (seen.is_absent()) relation.add_rows(handle_.index(), 1);
   }
   if (unused == nullptr) return;

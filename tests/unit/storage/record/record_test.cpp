@@ -20,11 +20,12 @@ class RecordTest : public ::testing::Test {
   }
 
   // Writes as commit does; returns whether the row had to move.
-  bool write(Record* record, std::string_view row, uint32_t sequence) {
-    bool moves = !record->fits(row.size());
+  bool write(Record* record, std::string_view row, uint32_t sequence, bool shrinks = false) {
+    bool moves = !record->fits(row.size()) ||
+                 (shrinks && record->wastes(row.size()) && !record->fits_inline(row.size()));
     ExternalPayload* spare = moves ? records_.create_payload(row.size(), handle_) : nullptr;
     lock(record);
-    ExternalPayload* unused = record->install(row, tid(sequence), spare);
+    ExternalPayload* unused = record->install(row, tid(sequence), spare, shrinks);
     if (unused != nullptr) {
       EXPECT_NE(unused, spare);
       records_.retire(unused, handle_);
@@ -108,6 +109,24 @@ TEST_F(RecordTest, ARowThatGrowsMovesAndItsRecordStays) {
   EXPECT_EQ(read(record, seen), larger);
   EXPECT_EQ(seen.tid(), tid(4));
   EXPECT_GT(handle_.pending_bytes(), 1000u);  // the first payload
+  records_.destroy(record, handle_);
+  EXPECT_EQ(account_.bytes(), 0u);
+}
+
+TEST_F(RecordTest, ARowThatShrinksGivesItsRoomBack) {
+  Record* record = records_.create_filled("k", "small", tid(1), handle_);
+  const size_t small = account_.bytes();
+  EXPECT_TRUE(write(record, std::string(10000, 'L'), 2));
+  const size_t large = account_.bytes();
+  EXPECT_FALSE(write(record, std::string(6000, 'a'), 3, /*shrinks=*/true));  // more than half
+  EXPECT_EQ(account_.bytes(), large);
+  EXPECT_TRUE(write(record, std::string(3000, 'b'), 4, /*shrinks=*/true));
+  EXPECT_LT(account_.bytes(), large - 6000);
+  TidWord seen;
+  EXPECT_EQ(read(record, seen), std::string(3000, 'b'));
+  EXPECT_FALSE(write(record, "tiny", 5, /*shrinks=*/true));  // in the record again
+  EXPECT_EQ(account_.bytes(), small);
+  EXPECT_EQ(read(record, seen), "tiny");
   records_.destroy(record, handle_);
   EXPECT_EQ(account_.bytes(), 0u);
 }
