@@ -122,6 +122,10 @@ TransactionStatus DataDefinition::set_options(Oid table, std::vector<std::string
   return run([&](DefinitionSteps& steps) { steps.set_options(table, std::move(options)); });
 }
 
+TransactionStatus DataDefinition::rewrite_table(Oid table) {
+  return run([&](DefinitionSteps& steps) { steps.rewrite_table(table); });
+}
+
 TransactionStatus DataDefinition::truncate(std::span<const Oid> tables, bool restart_identity,
                                            bool cascade) {
   return run([&](DefinitionSteps& steps) { steps.truncate(tables, restart_identity, cascade); });

@@ -219,6 +219,8 @@ class DataDefinition {
   TransactionStatus set_not_null(Oid table, std::string_view column, bool not_null);
   TransactionStatus set_options(Oid table, std::vector<std::string> options);
 
+  // Stores all rows anew, and no more than they need.
+  TransactionStatus rewrite_table(Oid table);
   // `restart_identity`: the tables' own sequences begin anew. 0A000 if a table that stays refers to
   // one of them; with `cascade` it is emptied as well.
   TransactionStatus truncate(std::span<const Oid> tables, bool restart_identity = false,

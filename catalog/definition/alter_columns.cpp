@@ -32,6 +32,11 @@ class NotNullTransform final : public RowTransform {
   const ColumnDescriptor& column_;
 };
 
+class SameRow final : public RowTransform {
+ public:
+  void apply(std::span<Datum>) override {}
+};
+
 // Dropped columns keep a name, too: pg_attribute has no two of one table.
 bool has_attribute(const TableDescriptor& table, std::string_view name) {
   return std::any_of(table.columns.begin(), table.columns.end(),
@@ -60,6 +65,12 @@ void DefinitionSteps::rewrite(Draft draft, const TableDescriptor& old_table,
   NotNullTransform checked(*transform, table,
                            table.columns[static_cast<size_t>(checked_column) - 1]);
   rewrite_rows(old_copy, table, &checked);
+}
+
+void DefinitionSteps::rewrite_table(Oid oid) {
+  const TableDescriptor& table = lock_table(oid);
+  SameRow same;
+  rewrite(draft_of(table), table, &same, 0);
 }
 
 void DefinitionSteps::add_column(Oid oid, const ColumnDefinition& from, Datum missing,

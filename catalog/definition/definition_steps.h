@@ -50,6 +50,7 @@ class DefinitionSteps {
                    std::vector<Oid> sequences);
   void set_not_null(Oid table, std::string_view name, bool not_null);
   void set_options(Oid table, std::vector<std::string> options);
+  void rewrite_table(Oid oid);
   void truncate(std::span<const Oid> tables, bool restart_identity, bool cascade);
   void rename_relation(Oid relation, std::string_view new_name);
   void rename_column(Oid table, std::string_view name, std::string_view new_name);

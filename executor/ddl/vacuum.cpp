@@ -1,11 +1,12 @@
 // VACUUM and ANALYZE: there is no garbage to collect by hand, and row counts are kept as rows
-// change; what columns hold is looked at again (docs/statistics.md). The statements are checked as
-// PostgreSQL checks them.
+// change; what columns hold is looked at again (docs/statistics.md). VACUUM FULL stores tables
+// anew. The statements are checked as PostgreSQL checks them.
 #include "executor/ddl/vacuum.h"
 
 #include <algorithm>
 
 #include "catalog/named_relation.h"
+#include "executor/ddl/ddl_command.h"
 #include "executor/execution_state.h"
 #include "planner/plan/transaction_plan.h"
 #include "sql/ast/option_value.h"
@@ -104,46 +105,48 @@ class VacuumOptions {
   bool ignored_ = false;
 };
 
-class Vacuum final : public UtilityCommand {
+bool is_plain_table(const TableDescriptor* table) {
+  return table != nullptr && table->relation != nullptr && table->kind == RelationKind::table;
+}
+
+// What the statement names, or all tables.
+class VacuumTargets {
  public:
-  explicit Vacuum(std::shared_ptr<const PlannedStatement> planned) : planned_(std::move(planned)) {}
+  VacuumTargets(const ast::VacuumStmt& statement, const ExecutionState& state)
+      : statement_(statement), state_(state) {}
 
-  StatementKind kind() const override { return StatementKind::utility; }
-  std::string_view tag() const override { return syntax().is_analyze ? "ANALYZE" : "VACUUM"; }
-  bool read_only() const override { return true; }
-
-  void run(ExecutionState& state, ResultSink&) const override {
-    VacuumOptions options(syntax(), planned_->text);
-    options.check(state.session.place);
-    bool analyze = options.analyze();
-    if (syntax().targets.empty()) {
-      for (const auto& [oid, table] : state.session.catalog->snapshot().tables()) {
-        look_at(*table, analyze);
-        state.session.check_budget();
+  template <typename F>
+  void for_each(const F& f) const {
+    const CatalogView& catalog = *state_.session.catalog;
+    if (statement_.targets.empty()) {
+      for (const auto& [oid, table] : catalog.snapshot().tables()) {
+        if (table->relation != nullptr) f(*table);
+        state_.session.check_budget();
       }
     }
     // All of them are looked up before anything is done.
-    for (const ast::VacuumTarget& target : syntax().targets) find(*target.relation, state);
-    for (const ast::VacuumTarget& target : syntax().targets) {
-      const TableDescriptor* table = find(*target.relation, state).table;
-      if (table == nullptr || table->relation == nullptr || table->kind != RelationKind::table) {
-        warn_skipping(target.relation->name, state);
+    for (const ast::VacuumTarget& target : statement_.targets) find(target);
+    for (const ast::VacuumTarget& target : statement_.targets) {
+      const TableDescriptor* table = find(target).table;
+      if (!is_plain_table(table)) {
+        warn_skipping(target.relation->name);
         continue;
       }
       check_columns(target.columns, *table);
-      look_at(*table, analyze);
+      f(*table);
     }
   }
 
  private:
-  static NamedRelation find(const ast::RangeVar& name, const ExecutionState& state) {
-    return require_relation(*state.session.catalog, state.session.database_name, name);
+  NamedRelation find(const ast::VacuumTarget& target) const {
+    return require_relation(*state_.session.catalog, state_.session.database_name,
+                            *target.relation);
   }
 
-  void warn_skipping(std::string_view name, const ExecutionState& state) const {
-    state.session.notices->notice(SqlError(
+  void warn_skipping(std::string_view name) const {
+    state_.session.notices->notice(SqlError(
         Severity::warning, sqlstate::warning,
-        concat("skipping \"", name, "\" --- cannot ", syntax().is_analyze ? "analyze" : "vacuum",
+        concat("skipping \"", name, "\" --- cannot ", statement_.is_analyze ? "analyze" : "vacuum",
                " non-tables or special system tables")));
   }
 
@@ -162,19 +165,76 @@ class Vacuum final : public UtilityCommand {
     }
   }
 
-  static void look_at(const TableDescriptor& table, bool analyze) {
-    if (table.relation == nullptr) return;
-    if (analyze) table.statistics->refresh(table);
-    table.statistics->set_counted();
+  const ast::VacuumStmt& statement_;
+  const ExecutionState& state_;
+};
+
+void look_at(const TableDescriptor& table, bool analyze) {
+  if (analyze) table.statistics->refresh(table);
+  table.statistics->set_counted();
+}
+
+class Vacuum final : public UtilityCommand {
+ public:
+  explicit Vacuum(std::shared_ptr<const PlannedStatement> planned) : planned_(std::move(planned)) {}
+
+  StatementKind kind() const override { return StatementKind::utility; }
+  std::string_view tag() const override { return syntax().is_analyze ? "ANALYZE" : "VACUUM"; }
+  bool read_only() const override { return true; }
+
+  void run(ExecutionState& state, ResultSink&) const override {
+    VacuumOptions options(syntax(), planned_->text);
+    options.check(state.session.place);
+    VacuumTargets(syntax(), state).for_each([&](const TableDescriptor& table) {
+      look_at(table, options.analyze());
+    });
   }
+
+ private:
   const ast::VacuumStmt& syntax() const { return *ast::as<ast::VacuumStmt>(planned_->syntax); }
   std::shared_ptr<const PlannedStatement> planned_;
 };
+
+// Stores the rows anew: what rows, nodes and entries that shrank have left is given back. All
+// tables in one transaction.
+class VacuumFull final : public DdlCommand {
+ public:
+  using DdlCommand::DdlCommand;
+  std::string_view tag() const override { return "VACUUM"; }
+
+ private:
+  void execute(DdlRun& run) const override {
+    const auto& syntax = this->syntax<ast::VacuumStmt>();
+    VacuumOptions options(syntax, planned_->text);
+    options.check(run.state().session.place);
+    std::vector<Oid> tables;
+    VacuumTargets(syntax, run.state()).for_each([&](const TableDescriptor& table) {
+      look_at(table, options.analyze());
+      const bool is_new = std::ranges::find(tables, table.oid) == tables.end();
+      if (!table.is_system() && is_new) tables.push_back(table.oid);
+    });
+    for (Oid table : tables) run.finish(run.definition().rewrite_table(table));
+  }
+};
+
+// What else may be wrong with the options is said when it runs.
+bool asks_for_full(const ast::VacuumStmt& statement) {
+  try {
+    return !statement.is_analyze &&
+           std::ranges::any_of(statement.options, [](const ast::DefElem& option) {
+             return option.name == "full" && ast::require_boolean_option(option);
+           });
+  } catch (const SqlError&) {
+    return false;
+  }
+}
 
 }  // namespace
 
 std::unique_ptr<const UtilityCommand> make_vacuum(
     const std::shared_ptr<const PlannedStatement>& planned) {
+  if (asks_for_full(*ast::as<ast::VacuumStmt>(planned->syntax)))
+    return std::make_unique<VacuumFull>(planned);
   return std::make_unique<Vacuum>(planned);
 }
 
