@@ -284,6 +284,29 @@ TEST_F(LostServerTest, ABackupOfARestoredOneThatWasLostIsRefused) {
   expect_refused(label, "rests on another state");
 }
 
+// Nor is one that was never archived: the next one that was restored goes on from where it did.
+TEST_F(LostServerTest, ABackupOfARestoredOneThatWasNeverArchivedIsRefused) {
+  ASSERT_NO_FATAL_FAILURE(restore_behind_idle_starts(0, /*make_checkpoints=*/true, /*last=*/3));
+  const State restored = states_.back();
+  ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+  for (int starts = 0; starts < 3; ++starts) {
+    ASSERT_NO_FATAL_FAILURE(stop());
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_NO_FATAL_FAILURE(cover_all(*engine_));
+  }
+  ASSERT_NO_FATAL_FAILURE(copy_to(*engine_, used_, "/other"));
+  ASSERT_NO_FATAL_FAILURE(stop());
+  while (states_.back().epoch > restored.epoch) states_.pop_back();
+  ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used_));
+  ASSERT_NO_FATAL_FAILURE(start());
+  ASSERT_EQ(slots(*engine_).create("archive", true, 0).outcome, SlotOutcome::ok);
+  ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+  ASSERT_TRUE(archived()) << why_;
+  BackupLabel label;
+  ASSERT_EQ(read_label_file(*disk_, "/other", &label, &why_), LabelRead::ok) << why_;
+  expect_refused(label, "rests on another state");
+}
+
 // One that was restored behind the backup does not know the starts between, one of which is the
 // tip.
 TEST_F(LostServerTest, ABackupBeforeItIsArchivedAgainIsNotRefused) {

@@ -302,7 +302,8 @@ bool LogArchive::begin_behind_slot(const LogDirectory& source, const LogSlot& sl
 bool LogArchive::lacks(const LogDirectory& source, uint64_t segment) {
   why_ = "log segment \"" + source.segment_path(segment) +
          "\" is missing, and not in the archive whole\nHINT:  The slot has not kept it, or the log "
-         "is another one than was archived. Run CHECKPOINT, begin a new archive, and take a new "
+         "is another one than was archived. Drop the slot, run CHECKPOINT, begin a new archive, "
+         "and take a new "
          "backup.";
   return false;
 }

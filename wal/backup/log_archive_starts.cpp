@@ -69,7 +69,7 @@ bool LogArchive::is_whole(const BlockHeader& start, const LogBegin& successor) {
          ", and its log does not\nHINT:  If a log was taken out of the server, let that have its "
          "directory again until this has caught up. Else put a sound copy of the segment in the "
          "place of the damaged one, of the server's or of the archive's. If neither can be done, "
-         "run CHECKPOINT, begin a new archive, and take a new backup.";
+         "drop the slot, run CHECKPOINT, begin a new archive, and take a new backup.";
   return false;
 }
 
@@ -92,7 +92,8 @@ bool LogArchive::has_what_was_told(const BackupSource& source) {
       source.data_directory +
       "\" is not the directory of that server\nHINT:  Run this where the server runs. (One of an "
       "earlier version tells so until its next commit.) If the "
-      "segment is damaged and there is no sound copy of it, run CHECKPOINT, begin a new archive, "
+      "segment is damaged and there is no sound copy of it, drop the slot, run CHECKPOINT, begin a "
+      "new archive, "
       "and take a new backup.";
   return false;
 }

@@ -308,20 +308,18 @@ bool SourceLogs::is_of_others(const ControlFile& control) const {
     const uint64_t tag = short_identity(state.incarnation);
     auto begun = begins_.find(tag);
     if (tag == tip.tag || !met.insert(tag).second) return false;
-    if (begun == begins_.end()) return went_on_elsewhere(control, tip.tag);
+    if (begun == begins_.end()) return is_beside_own(control, tip);
     state = begun->second.parent;
   }
   return true;
 }
 
-// From a start of the server's own, to one that it would know as well. (Of those that it was
-// restored behind it does not.)
-bool SourceLogs::went_on_elsewhere(const ControlFile& control, uint64_t tag) const {
-  auto begun = begins_.find(tag);
-  if (begun == begins_.end() || is_listed(control, tag)) return false;
-  return std::ranges::any_of(control.own_starts, [&](const OwnStart& own) {
-    return own.id == begun->second.parent.incarnation && !own.copied;
-  });
+// Beside starts of the server's own, all of which it knows since it was restored: they have the
+// last numbers.
+bool SourceLogs::is_beside_own(const ControlFile& control, const ArchivedTip& tip) {
+  const auto own = static_cast<uint64_t>(
+      std::ranges::count_if(control.own_starts, [](const OwnStart& each) { return !each.copied; }));
+  return tip.number + own > control.incarnations.back().number && !is_listed(control, tip.tag);
 }
 
 Epoch SourceLogs::archived_up_to() const {

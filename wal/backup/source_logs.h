@@ -65,7 +65,7 @@ class SourceLogs {
   IncarnationParts parts(const ControlFile& control, const Incarnation& incarnation) const;
 
  private:
-  bool went_on_elsewhere(const ControlFile& control, uint64_t tag) const;
+  static bool is_beside_own(const ControlFile& control, const ArchivedTip& tip);
   // The last start that wrote to a segment, and where its blocks end.
   struct SegmentEnd {
     uint64_t start = 0;  // its number
