@@ -110,7 +110,7 @@ def run_postgres(directory):
     """On a database that start_postgres() has made."""
     server = Server("postgres", directory, 6002)
     process = subprocess.Popen(as_postgres() + [f"{PROGRAMS}/postgres", "-D", f"{directory}/data", "-k", directory, "-p", "6002",
-                                         "-c", "listen_addresses=", "-c", "shared_buffers=2GB", "-c", "max_wal_size=8GB"],
+                                         "-c", "listen_addresses=", "-c", "shared_buffers=2GB", "-c", "max_wal_size=8GB", "-c", "max_connections=300"],
                                stdout=open(f"{directory}/log", "w"), stderr=subprocess.STDOUT)
     server.process = process
     server.wait_until_ready()

@@ -109,6 +109,12 @@ struct RandomState {
   uint64_t words[2] = {0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u};
 };
 
+enum class Caution : uint8_t {
+  none,
+  rows,    // those that it reads by a whole key
+  tables,  // and those that it reads in ranges, against writers
+};
+
 struct ExecutionContext {
   // --- per session ---
   SettingsAccessor* settings = nullptr;
@@ -144,6 +150,9 @@ struct ExecutionContext {
   // Statements keep others from writing the tables that they use: the last resort of those whose
   // reads are beaten again and again.
   bool keeps_writers_out = false;
+  // What a block at SERIALIZABLE whose predecessors were beaten locks of what it reads, until its
+  // end (docs/commit_protocol.md, Nobody starves).
+  Caution caution = Caution::none;
   // Statements that may_read_past do so from their beginning: their reads were beaten before.
   bool prefers_past = false;
 

@@ -79,6 +79,7 @@ class IndexScan final : public TableScanOperator {
         continue;
       }
       const IndexDescriptor* index = part().index;
+      keep_range();
       cursor_.open(index == nullptr ? primary() : *index->relation, range_, compiled_.backward,
                    (index == nullptr ? buffer_ : entry_buffer_).rows(), purpose());
       in_range_ = true;

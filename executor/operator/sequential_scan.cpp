@@ -18,6 +18,7 @@ class SequentialScan final : public TableScanOperator {
       : TableScanOperator(compiled, state), cursor_(state) {}
 
   void open() override {
+    keep_range();
     cursor_.open(primary(), everything_, /*backward=*/false, buffer_.rows(), purpose());
   }
   bool next() override {

@@ -6,6 +6,16 @@
 
 namespace pgsilo {
 
+namespace {
+
+// A lock that was only to help.
+bool is_in_vain(TransactionStatus status) {
+  return status == TransactionStatus::deadlock || status == TransactionStatus::lock_timeout ||
+         status == TransactionStatus::lock_not_available;
+}
+
+}  // namespace
+
 void CompiledTableScan::prepare(const TableScan& node, const BoundExpression* index_condition,
                                 PlanCompiler& plan) {
   table = node.table;
@@ -103,17 +113,40 @@ bool TableScanOperator::accept(bool locked) {
   return true;
 }
 
+// Who waits in a cycle goes on without the lock.
+TransactionStatus TableScanOperator::get_cautiously(const IndexDescriptor* index,
+                                                    std::string_view key, RowBuffer& entry_buffer) {
+  TransactionStatus status = get_row(index, key, entry_buffer, ReadPurpose::for_update,
+                                     {.mode = LockMode::no_key_update, .is_cautious = true});
+  return is_in_vain(status) ? get_row(index, key, entry_buffer, ReadPurpose::plain, {}) : status;
+}
+
+void TableScanOperator::keep_range() {
+  const bool is_own = scan_.handle_use == RowHandleUse::none && !scan_.table->is_system();
+  if (state_.session.caution < Caution::tables || !is_own) return;
+  TransactionStatus status = state_.transaction().keep_writers_out(primary());
+  if (status != TransactionStatus::ok) state_.raise(status);
+}
+
 TransactionStatus TableScanOperator::get(const IndexDescriptor* index, std::string_view key,
                                          RowBuffer& entry_buffer, ReadPurpose row_purpose) {
+  if (state_.session.caution != Caution::none && row_purpose == ReadPurpose::plain &&
+      !scan_.table->is_system()) [[unlikely]]
+    return get_cautiously(index, key, entry_buffer);
+  return get_row(index, key, entry_buffer, row_purpose, scan_.row_lock);
+}
+
+TransactionStatus TableScanOperator::get_row(const IndexDescriptor* index, std::string_view key,
+                                             RowBuffer& entry_buffer, ReadPurpose row_purpose,
+                                             RowLock row_lock) {
   Transaction& transaction = state_.transaction();
   if (index == nullptr)
-    return transaction.get(primary(), key, buffer_.rows(), &row_, row_purpose, scan_.row_lock);
+    return transaction.get(primary(), key, buffer_.rows(), &row_, row_purpose, row_lock);
   RowRef entry;
   TransactionStatus status =
       transaction.get(*index->relation, key, entry_buffer, &entry, purpose());
   if (status != TransactionStatus::ok) return status;
-  return transaction.get_via_entry(primary(), entry, buffer_.rows(), &row_, row_purpose,
-                                   scan_.row_lock);
+  return transaction.get_via_entry(primary(), entry, buffer_.rows(), &row_, row_purpose, row_lock);
 }
 
 bool TableScanOperator::check_lock(TransactionStatus status) {

@@ -63,6 +63,8 @@ class TableScanOperator : public Operator {
   // Reads the row of a whole key into row_: of the primary tree's, or of a unique index's.
   TransactionStatus get(const IndexDescriptor* index, std::string_view key, RowBuffer& entry_buffer,
                         ReadPurpose row_purpose);
+  // Before a range of the table's rows is read (Caution::tables).
+  void keep_range();
   ReadPurpose purpose() const {
     return scan_.passes_locked_rows ? ReadPurpose::passing : ReadPurpose::plain;
   }
@@ -74,6 +76,10 @@ class TableScanOperator : public Operator {
   ReadBuffer buffer_;
 
  private:
+  TransactionStatus get_cautiously(const IndexDescriptor* index, std::string_view key,
+                                   RowBuffer& entry_buffer);
+  TransactionStatus get_row(const IndexDescriptor* index, std::string_view key,
+                            RowBuffer& entry_buffer, ReadPurpose row_purpose, RowLock row_lock);
   void narrow();
   void fetch(const std::vector<ColumnFetch>& columns);
   bool passes_filter();

@@ -25,7 +25,7 @@ SqlError lost_client() {
 
 void CopyInStream::begin(uint32_t column_count) {
   reply_.begin_answer();
-  transactions_.let_writers_in();  // who wait for a client otherwise
+  transactions_.let_go_of_caution();  // others would wait for a client
   delivered_bytes_ = 0;
   reply_.messages().copy_response(BackendMessage::copy_in_response, column_count);
   reply_.let_leave();

@@ -171,13 +171,15 @@ bool Session::serve_message() {
     int64_t deadline_us = idle_deadline_us();
     if (!frame_is_here(state_.connection)) {
       state_.transactions.let_writers_in();
+      state_.transactions.begin_client_wait();
       state_.interrupts.begin_pause();
     }
     state_.log.forget_statement();
-    if (!read_frame(state_.connection, &frame, deadline_us, begin_idling())) {
+    if (!await_frame(&frame, deadline_us)) {
       if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
       return false;
     }
+    state_.transactions.end_client_wait();
     answered_ = false;
     state_.in_query = static_cast<FrontendMessage>(frame.type) == FrontendMessage::query;
     ends_answer_ =

@@ -54,6 +54,7 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   // session.cpp
   void serve();
   bool serve_message();
+  bool await_frame(Frame* frame, int64_t deadline_us);
   int64_t idle_deadline_us() const;
   void end_by_timeout();
   void wait_for_reader();

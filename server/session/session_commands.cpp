@@ -308,6 +308,7 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
   state_.statements.remove_all();
   runner_->forget_plans();
   state_.sequences.forget();
+  state_.transactions.forget_caution();
   state_.transactions.advisory_locks().unlock_all();
   state_.transactions.commit_implicit();  // whatever follows
   return "DISCARD ALL";

@@ -110,10 +110,21 @@ void Session::output_is_full() {
   static_cast<void>(read_snapshot());
   state_.transactions.validate();  // before the replay is given up
   answer_begins();
-  state_.transactions.let_writers_in();  // who wait for a client otherwise
+  state_.transactions.let_go_of_caution();  // others would wait for a client
   let_leave();
   // Each validation looks at all reads so far: pieces that grow keep the sum of them linear.
   if (memory_admits(limits::largest_held_output_bytes)) state_.reply.raise_limit();
+}
+
+// Nobody waits for long for a client because of what a block reads with caution.
+bool Session::await_frame(Frame* frame, int64_t deadline_us) {
+  const int64_t patient_until_us = monotonic_us() + BlockCaution::longest_wait_us;
+  if (state_.transactions.is_cautious() && patient_until_us < deadline_us) {
+    if (read_frame(state_.connection, frame, patient_until_us, begin_idling())) return true;
+    if (state_.connection.end_of_input() || state_.connection.broken()) return false;
+    state_.transactions.let_go_of_caution();
+  }
+  return read_frame(state_.connection, frame, deadline_us, begin_idling());
 }
 
 // What a one-shot has said rests on reads that nobody has looked at again.

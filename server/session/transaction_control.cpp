@@ -90,19 +90,28 @@ void TransactionControl::open() {
 void TransactionControl::open_storage() {
   if (transaction_.is_open() && !opened_in_vain()) return;
   awaited_.begin();
+  context_.caution = Caution::none;
   if (reads_snapshot()) return open_snapshot();
   bool interactive = state_ == State::block || careful_ || !may_run_again();
   // READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
   bool weak = settings_.modes().isolation >= IsolationLevel::read_committed;
   transaction_.begin(interactive ? TransactionMode::interactive : TransactionMode::one_shot,
                      weak ? Isolation::read_committed : Isolation::serializable);
+  context_.caution = is_serializable_block() ? caution_.level() : Caution::none;
   observer_.storage_opened();
 }
 
+bool TransactionControl::is_serializable_block() const {
+  return state_ == State::block && settings_.modes().isolation < IsolationLevel::read_committed;
+}
+
+// A block that only reads never fails then. What runs by itself may be run again instead.
 bool TransactionControl::reads_snapshot() const {
   if (reads_snapshot_ && state_ == State::implicit) return true;
   const TransactionModes& modes = settings_.modes();
-  return modes.deferrable && modes.read_only && modes.isolation == IsolationLevel::serializable;
+  if (!modes.read_only) return false;
+  return is_serializable_block() ||
+         (modes.deferrable && modes.isolation == IsolationLevel::serializable);
 }
 
 // A savepoint opened it, has gone, and then SET TRANSACTION chose otherwise: nothing was read yet.
@@ -285,6 +294,8 @@ void TransactionControl::commit_storage() {
     transaction_.abort();
   }
   awaited_.end(waits);
+  if (is_serializable_block())
+    status == TransactionStatus::ok ? caution_.note_committed() : caution_.note_beaten();
   if (status == TransactionStatus::ok) {
     catalog_.committed(transaction_, *context_.parker);
     release_advisory_locks();
@@ -361,6 +372,7 @@ void TransactionControl::fail(SqlState reason) {
     advisory_locks_.settle();
     return observer_.transaction_ended(false);
   }
+  if (is_serializable_block() && reason == sqlstate::serialization_failure) caution_.note_beaten();
   if (state_ == State::block) return fail_block(reason);
   rollback_storage();
   finish(false);

@@ -27,12 +27,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "catalog/catalog_view.h"
 #include "executor/catalog_names.h"
 #include "executor/constraint/referential_actions.h"
 #include "executor/execution_context.h"
 #include "server/pgwire/protocol.h"
 #include "server/session/awaited_epoch.h"
+#include "server/session/block_caution.h"
 #include "server/settings/settings.h"
 #include "sql/ast/utility.h"
 #include "sql/sqlstate.h"
@@ -142,8 +144,20 @@ class TransactionControl {
     context_.keeps_writers_out = keeps;
     if (!keeps) let_writers_in();
   }
-  void let_writers_in() { transaction_.let_writers_in(); }
+  // But for those that a cautious block keeps out until its end, or until its client is slow.
+  void let_writers_in() {
+    if (context_.caution != Caution::tables) transaction_.let_writers_in();
+  }
+  bool is_cautious() const { return context_.caution != Caution::none && state_ == State::block; }
+  void let_go_of_caution() { transaction_.let_go_of_caution(); }
   void set_reads_snapshot(bool reads) { reads_snapshot_ = reads; }
+  void begin_client_wait() { awaited_since_us_ = state_ == State::block ? monotonic_us() : 0; }
+  void end_client_wait() {
+    if (awaited_since_us_ != 0) caution_.note_wait(monotonic_us() - awaited_since_us_);
+    awaited_since_us_ = 0;
+  }
+  // Another client comes, who was never beaten.
+  void forget_caution() { caution_ = {}; }
 
   // BEGIN, COMMIT, ROLLBACK and their kin; the answer is the command tag.
   std::string_view run(const ast::TransactionStmt& statement);
@@ -198,6 +212,7 @@ class TransactionControl {
   void start(State state);
   void take_locks();
   void open_storage();
+  bool is_serializable_block() const;
   bool reads_snapshot() const;
   bool opened_in_vain();
   void open_snapshot();
@@ -224,7 +239,9 @@ class TransactionControl {
   std::deque<Savepoint> savepoints_;  // oldest first; only in blocks. May be millions
   bool careful_ = false;
   bool can_replay_ = true;
-  bool reads_snapshot_ = false;     // the next implicit transaction
+  bool reads_snapshot_ = false;  // the next implicit transaction
+  BlockCaution caution_;
+  int64_t awaited_since_us_ = 0;    // the client of a block; 0: it is not
   bool runs_once_ = false;          // this implicit transaction
   bool has_run_ = false;            // a statement of it
   bool is_separate_ = false;        // its statements are

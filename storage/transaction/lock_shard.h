@@ -18,6 +18,7 @@ struct LockHolder {
   LockHolder* next = nullptr;  // in the queue, or among an owner's spares
   bool removes = false;        // LockTable::note_removal()
   bool awaited = false;        // somebody has waited for the lock; is counted with the owner
+  bool cautious = false;       // only what is read rests on it, and not for its truth
 
   // Of a record the weaker strengths go without saying.
   bool has(LockTag tag, LockMode mode) const {
@@ -36,6 +37,7 @@ struct LockTable::Waiter {
   bool ready = true;      // its turn may come
   bool awaited = false;   // somebody came to wait behind it before it was ready
   bool is_brief = false;  // WaitSettings
+  bool cautious = false;
   LockModes before = {};  // once granted: what the owner held until then
   int64_t since_us = 0;   // Unix time
   uint64_t place = 0;     // LockOwner::Wait
@@ -86,9 +88,11 @@ struct LockQueue {
     if (LockHolder* held = holder(waiter->owner)) {
       waiter->before = held->modes;
       held->modes |= waiter->mode;
+      held->cautious &= waiter->cautious;
       return;
     }
     add_holder(std::exchange(waiter->holder, nullptr), waiter->owner, waiter->mode);
+    holders->cautious = waiter->cautious;
   }
   void add_holder(LockHolder* fresh, LockOwner* owner, LockModes modes) {
     *fresh = {owner, modes, holders};

@@ -105,7 +105,8 @@ bool LockTable::reserve(LockOwner& owner) {
 }
 
 TransactionStatus LockTable::acquire(LockOwner& owner, LockTag tag, LockMode mode,
-                                     WaitPolicy policy, const WaitSettings& settings) {
+                                     WaitPolicy policy, const WaitSettings& settings,
+                                     bool is_cautious) {
   try {
     make_room(owner.locks_, 1);
   } catch (const std::bad_alloc&) {
@@ -113,6 +114,7 @@ TransactionStatus LockTable::acquire(LockOwner& owner, LockTag tag, LockMode mod
   }
   if (!reserve(owner)) return TransactionStatus::out_of_memory;
   Waiter waiter{&owner, mode, settings.parker, owner.spare_holders_.take()};
+  waiter.cautious = is_cautious;
   TransactionStatus status = gain(owner, tag, waiter, policy, settings);
   if (waiter.granted) owner.locks_.push_back({waiter.queue, waiter.before});
   return status;
@@ -148,8 +150,11 @@ TransactionStatus LockTable::enter_queue(LockOwner& owner, LockTag tag, Waiter& 
     shard.queues.add(queue);
   }
   waiter.queue = queue;
-  const LockHolder* held = queue->holder(&owner);
-  if (held != nullptr && held->has(tag, waiter.mode)) return TransactionStatus::ok;
+  LockHolder* held = queue->holder(&owner);
+  if (held != nullptr && held->has(tag, waiter.mode)) {
+    held->cautious &= waiter.cautious;
+    return TransactionStatus::ok;
+  }
   bool waits = !waiter.ready || queue->blocks(&owner, waiter.mode);
   if (!waits) {
     queue->hold(&waiter);
@@ -303,6 +308,21 @@ void LockTable::release_locks(LockOwner& owner, size_t keep) {
   free_spares(owner);
   constexpr size_t ordinary = 4096;
   if (keep == 0 && owner.locks_.capacity() > ordinary) free_memory(owner.locks_);
+}
+
+void LockTable::let_go_of_cautious(LockOwner& owner) {
+  std::vector<LockOwner::Grant>& locks = owner.locks_;
+  auto kept = locks.begin();
+  for (LockOwner::Grant grant : locks) {
+    Shard& shard = shard_of(grant.tag());
+    Shard::Change change(shard);
+    // All that the owner has of it came by one grant: others only add to what is held.
+    const bool goes = grant.before.empty() && grant.queue->holder(&owner)->cautious;
+    if (goes) reduce(owner, shard, *grant.queue, LockModes());
+    if (!goes) *kept++ = grant;
+  }
+  locks.erase(kept, locks.end());
+  free_spares(owner);
 }
 
 LockModes LockTable::modes_held(const LockOwner& owner, LockTag tag) const {

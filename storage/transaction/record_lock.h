@@ -207,7 +207,7 @@ class LockTable {
   // lock_not_available, lock_timeout, cancelled, deadlock, out_of_memory; conflict_record if the
   // record is obsolete. The caller holds a pin that protects the record.
   TransactionStatus acquire(LockOwner& owner, LockTag tag, LockMode mode, WaitPolicy policy,
-                            const WaitSettings& settings);
+                            const WaitSettings& settings, bool is_cautious = false);
   TransactionStatus acquire(LockOwner& owner, const Record* record, LockMode mode,
                             WaitPolicy policy, const WaitSettings& settings) {
     return acquire(owner, LockTag::of(record), mode, policy, settings);
@@ -235,6 +235,10 @@ class LockTable {
   // Undoes what was acquired, but for the `keep` oldest. The caller holds the pin under
   // which they were acquired.
   void release_locks(LockOwner& owner, size_t keep = 0);
+  // Releases those of which all that was acquired was cautious: it was to help what is read to stay
+  // true, and others need not wait for it any longer. Counts of locks from before (`keep`) keep
+  // more then. The caller holds the pin under which they were acquired.
+  void let_go_of_cautious(LockOwner& owner);
   // How many released locks the owner keeps for its next ones, at most; for tests.
   static size_t spares(const LockOwner& owner) {
     return std::max(owner.spare_queues_.count(), owner.spare_holders_.count());

@@ -32,6 +32,7 @@ enum class ReadPurpose : uint8_t {
 struct RowLock {
   LockMode mode = LockMode::update;
   WaitPolicy policy = WaitPolicy::wait;
+  bool is_cautious = false;  // LockTable::let_go_of_cautious()
 };
 
 // A version of a record of the catalog.

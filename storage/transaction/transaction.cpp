@@ -347,6 +347,11 @@ void Transaction::let_writers_in() {
   if (!open_ && !owner_.holds_any()) pin_.reset();
 }
 
+void Transaction::let_go_of_caution() {
+  worker_.parts().locks.let_go_of_cautious(owner_);
+  let_writers_in();
+}
+
 // ---- the end ----
 
 void Transaction::roll_back() {

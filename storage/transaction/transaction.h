@@ -265,6 +265,7 @@ class Transaction {
   // writers that were at it may not have ended in a short while; cancelled, out_of_memory.
   TransactionStatus keep_writers_out(Relation& relation);
   void let_writers_in();
+  void let_go_of_caution();  // gives up, too, what only cautious reads have locked (RowLock)
   bool keeps_writers_out() const { return owner_.keeps_writers_out(); }
   // DDL: nobody else uses it.
   TransactionStatus lock_relation_exclusively(Relation& relation) {

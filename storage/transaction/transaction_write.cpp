@@ -97,7 +97,7 @@ TransactionStatus Transaction::lock_record(const Record* record, RelationId rela
                                            RowLock lock) {
   return gain_lock(lock.policy, [&](WaitPolicy policy) {
     return worker_.parts().locks.acquire(owner_, LockTag::of(record, relation), lock.mode, policy,
-                                         settings_);
+                                         settings_, lock.is_cautious);
   });
 }
 

@@ -8,13 +8,16 @@
 namespace pgsilo::isolation {
 
 Player::Player(const std::string& conninfo, const Spec& spec, const std::string& level)
-    : spec_(spec), observer_(conninfo), open_(spec.sessions.size()) {
+    : spec_(spec), level_(level), observer_(conninfo), open_(spec.sessions.size()) {
   sessions_.reserve(spec.sessions.size());
-  for (size_t i = 0; i < spec.sessions.size(); ++i) {
-    Connection& session = sessions_.emplace_back(conninfo);
-    session.must("SET default_transaction_isolation = '" + level + "'");
-    session.must("SET deadlock_timeout = '10ms'");
-  }
+  for (size_t i = 0; i < spec.sessions.size(); ++i) sessions_.emplace_back(conninfo);
+}
+
+// As sessions that have just begun: one whose last block was beaten would be careful.
+void Player::begin_anew(Connection& session) const {
+  session.must("DISCARD ALL");
+  session.must("SET default_transaction_isolation = '" + level_ + "'");
+  session.must("SET deadlock_timeout = '10ms'");
 }
 
 Run Player::run(const Permutation& permutation, int breath_ms) {
@@ -24,6 +27,7 @@ Run Player::run(const Permutation& permutation, int breath_ms) {
   observer_.must(spec_.setup);
   for (size_t i = 0; i < sessions_.size(); ++i) {
     open_[i].transaction.first_of_session = true;
+    begin_anew(sessions_[i]);
     if (!spec_.sessions[i].setup.empty()) sessions_[i].must(spec_.sessions[i].setup);
   }
   for (size_t step : permutation) {

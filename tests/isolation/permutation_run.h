@@ -49,6 +49,7 @@ class Player {
   Run run(const Permutation& permutation, int breath_ms = 0);
 
  private:
+  void begin_anew(Connection& session) const;
   void start(size_t step);
   // Waits until each session is answered or is blocked by another one.
   void settle();
@@ -60,6 +61,7 @@ class Player {
   void clean_up();
 
   const Spec& spec_;
+  const std::string level_;
   Connection observer_;
   std::vector<Connection> sessions_;
   struct Open {

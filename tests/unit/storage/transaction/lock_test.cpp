@@ -68,6 +68,52 @@ TEST_F(LockTest, InstallKeepsTheIntentOfAnother) {
   engine.locks.return_owner(owner);
 }
 
+// What is read with caution is locked as what is written, and let go of when that was all; what has
+// been written, or locked for another reason, stays.
+TEST_F(LockTest, CautiousLocksAreLetGoOf) {
+  const RowLock cautious{.mode = LockMode::no_key_update, .is_cautious = true};
+  auto read = [&](const char* key, const RowLock& lock) {
+    return main.transaction.get(relation, key, main.buffer, &main.row, ReadPurpose::for_update,
+                                lock);
+  };
+  for (bool is_written : {false, true}) {
+    main.begin(TransactionMode::interactive);
+    ASSERT_EQ(read("a", cautious), ok);
+    if (is_written) {
+      ASSERT_EQ(main.transaction.update(main.row, "1"), ok);
+    }
+    ASSERT_EQ(read("b", {}), ok);
+    ASSERT_EQ(read("b", cautious), ok);
+    other.begin();
+    EXPECT_EQ(other.put(relation, "a", "2"), must_wait);
+    other.transaction.abort();
+    main.transaction.let_go_of_caution();
+    EXPECT_EQ(a->tid_word().load().has_intent(), is_written);
+    EXPECT_TRUE(b->tid_word().load().has_intent());
+    if (!is_written) other.store(relation, "a", "2");
+    EXPECT_EQ(main.commit(), is_written ? ok : conflict_record);
+    EXPECT_FALSE(a->tid_word().load().has_intent());
+    EXPECT_FALSE(b->tid_word().load().has_intent());
+  }
+  EXPECT_EQ(main.peek(relation), "a=1 b=0");
+}
+
+TEST_F(LockTest, WhoWaitsForACautiousLockGetsItWhenThatIsLetGoOf) {
+  main.begin(TransactionMode::interactive);
+  ASSERT_EQ(main.transaction.get(relation, "a", main.buffer, &main.row, ReadPurpose::for_update,
+                                 {.mode = LockMode::no_key_update, .is_cautious = true}),
+            ok);
+  std::thread waiter([&] {
+    other.begin(TransactionMode::interactive);
+    EXPECT_EQ(other.put(relation, "a", "1"), ok);
+    EXPECT_EQ(other.commit(), ok);
+  });
+  wait_for_waiters(a, 1);
+  main.transaction.let_go_of_caution();
+  waiter.join();
+  EXPECT_EQ(main.commit(), conflict_record);
+}
+
 // One of the records has somebody's intent, the other the lock of a commit that goes on: what the
 // commit reports tells which it tried first.
 TEST_F(LockTest, ACommitLocksInTheOrderOfAddresses) {
