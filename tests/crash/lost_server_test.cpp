@@ -307,6 +307,39 @@ TEST_F(LostServerTest, ABackupOfARestoredOneThatWasNeverArchivedIsRefused) {
   expect_refused(label, "rests on another state");
 }
 
+// Nor one of a server that was restored of a newer backup than the next one.
+TEST_F(LostServerTest, ABackupBesideAnOlderOneIsRefused) {
+  begin(510);
+  ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+  const auto older = files_of("/backup");
+  const size_t archived_states = states_.size();
+  used_ = with(3);
+  ASSERT_NO_FATAL_FAILURE(start());
+  ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+  ASSERT_NO_FATAL_FAILURE(take_newer_backup(*engine_, used_));
+  ASSERT_NO_FATAL_FAILURE(stop());
+  ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used_));
+  for (int starts = 0; starts < 2; ++starts) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+    ASSERT_NO_FATAL_FAILURE(cover_all(*engine_));
+    if (starts == 1) {
+      ASSERT_NO_FATAL_FAILURE(copy_to(*engine_, used_, "/other"));
+    }
+    ASSERT_NO_FATAL_FAILURE(stop());
+  }
+  ASSERT_NO_FATAL_FAILURE(put_back("/backup", older));
+  states_.resize(archived_states);
+  ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used_));
+  ASSERT_NO_FATAL_FAILURE(start());
+  ASSERT_EQ(slots(*engine_).create("archive", true, 0).outcome, SlotOutcome::ok);
+  ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+  ASSERT_TRUE(archived()) << why_;
+  BackupLabel label;
+  ASSERT_EQ(read_label_file(*disk_, "/other", &label, &why_), LabelRead::ok) << why_;
+  expect_refused(label, "rests on another state");
+}
+
 // One that was restored behind the backup does not know the starts between, one of which is the
 // tip.
 TEST_F(LostServerTest, ABackupBeforeItIsArchivedAgainIsNotRefused) {

@@ -306,20 +306,33 @@ bool SourceLogs::is_of_others(const ControlFile& control) const {
   HistoryPoint state = copied.parent;
   for (std::set<uint64_t> met; state.durable >= tip.logged;) {
     const uint64_t tag = short_identity(state.incarnation);
-    auto begun = begins_.find(tag);
     if (tag == tip.tag || !met.insert(tag).second) return false;
-    if (begun == begins_.end()) return is_beside_own(control, tip);
-    state = begun->second.parent;
+    std::optional<HistoryPoint> parent = parent_of(control, state.incarnation);
+    if (!parent) return is_beside_listed(control, tip);
+    state = *parent;
   }
   return true;
 }
 
-// Beside starts of the server's own, all of which it knows since it was restored: they have the
-// last numbers.
-bool SourceLogs::is_beside_own(const ControlFile& control, const ArchivedTip& tip) {
-  const auto own = static_cast<uint64_t>(
-      std::ranges::count_if(control.own_starts, [](const OwnStart& each) { return !each.copied; }));
-  return tip.number + own > control.incarnations.back().number && !is_listed(control, tip.tag);
+// As far as the control file or an archived begin block tells.
+std::optional<HistoryPoint> SourceLogs::parent_of(const ControlFile& control,
+                                                  const Uuid& start) const {
+  auto named = std::ranges::find(control.incarnations, start, &Incarnation::id);
+  if (named != control.incarnations.end()) return named->parent;
+  auto begun = begins_.find(short_identity(start));
+  if (begun != begins_.end()) return begun->second.parent;
+  return std::nullopt;
+}
+
+// Its number is one of those that the server's history lists with other starts: all of them, or the
+// last ones, which are the server's own since it was restored.
+bool SourceLogs::is_beside_listed(const ControlFile& control, const ArchivedTip& tip) {
+  const std::vector<OwnStart>& starts = control.own_starts;
+  const uint64_t last = control.incarnations.back().number;
+  const bool lists_all =
+      starts.size() == last && std::ranges::find(starts, Uuid{}, &OwnStart::id) == starts.end();
+  const auto own = static_cast<uint64_t>(std::ranges::count(starts, false, &OwnStart::copied));
+  return (lists_all || tip.number + own > last) && !is_listed(control, tip.tag);
 }
 
 Epoch SourceLogs::archived_up_to() const {

@@ -65,7 +65,8 @@ class SourceLogs {
   IncarnationParts parts(const ControlFile& control, const Incarnation& incarnation) const;
 
  private:
-  static bool is_beside_own(const ControlFile& control, const ArchivedTip& tip);
+  static bool is_beside_listed(const ControlFile& control, const ArchivedTip& tip);
+  std::optional<HistoryPoint> parent_of(const ControlFile& control, const Uuid& start) const;
   // The last start that wrote to a segment, and where its blocks end.
   struct SegmentEnd {
     uint64_t start = 0;  // its number
