@@ -1,7 +1,8 @@
 // How careful a session's next block at SERIALIZABLE is (docs/commit_protocol.md, Nobody starves):
-// the more so, the more of its blocks were beaten in a row; and it stays so for some blocks more,
-// for the rivals that beat it are there yet. Not at all where its client makes others wait.
-// Thread safety: none; one per session.
+// behind two that were beaten in a row it locks what it reads, and some more do, for the rivals
+// that beat them are there yet. All who write there wait for it: so not behind one, which costs
+// crowds more than it gains them, and not where its client makes others wait. Thread safety: none;
+// one per session.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +16,31 @@ class BlockCaution {
   // For a client's next message, with locks that only help: then they go.
   static constexpr int64_t longest_wait_us = 100'000;
 
-  Caution level() const { return level_; }
+  Caution level() const { return cautious_blocks_ != 0 ? Caution::tables : Caution::none; }
   // So long a block has waited for its client's next message.
   void note_wait(int64_t us) { is_slow_ |= us > longest_wait_us; }
   // A block has ended with a conflict.
   void note_beaten() {
-    if (level_ != Caution::tables) level_ = static_cast<Caution>(static_cast<int>(level_) + 1);
-    blocks_ = lasting_blocks;
+    if (++in_a_row_ >= beaten_before_caution) cautious_blocks_ = lasting_blocks;
     end_block();
   }
   void note_committed() {
-    if (blocks_ != 0 && --blocks_ == 0) level_ = Caution::none;
+    in_a_row_ = 0;
+    if (cautious_blocks_ != 0) --cautious_blocks_;
     end_block();
   }
 
  private:
-  static constexpr int lasting_blocks = 16;
+  static constexpr int beaten_before_caution = 2;
+  static constexpr int lasting_blocks = 4;
 
   void end_block() {
-    if (is_slow_) level_ = Caution::none;
+    if (is_slow_) cautious_blocks_ = 0;
     is_slow_ = false;
   }
 
-  Caution level_ = Caution::none;
-  int blocks_ = 0;  // until it is as carefree as ever
+  int in_a_row_ = 0;         // were beaten
+  int cautious_blocks_ = 0;  // are to come
   bool is_slow_ = false;
 };
 

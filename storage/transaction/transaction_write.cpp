@@ -13,6 +13,10 @@
 namespace pgsilo {
 
 namespace {
+constexpr int64_t longest_cautious_wait_us = 50'000;
+}  // namespace
+
+namespace {
 
 // The word once nobody holds its lock. Holders wait for nothing.
 TidWord unlocked_word(const Record* record) {
@@ -93,11 +97,18 @@ void Transaction::rest_on_base(WriteEntry& entry) {
   entry.newest->patched = nullptr;
 }
 
+// Who waits with caution does so for a short while: those who wait crosswise have lost no more.
 TransactionStatus Transaction::lock_record(const Record* record, RelationId relation,
                                            RowLock lock) {
+  WaitSettings settings = settings_;
+  if (lock.is_cautious) {
+    settings.is_brief = true;
+    settings.observer = nullptr;
+    settings.lock_timeout_us = longest_cautious_wait_us;
+  }
   return gain_lock(lock.policy, [&](WaitPolicy policy) {
     return worker_.parts().locks.acquire(owner_, LockTag::of(record, relation), lock.mode, policy,
-                                         settings_, lock.is_cautious);
+                                         settings, lock.is_cautious);
   });
 }
 
