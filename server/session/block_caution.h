@@ -31,8 +31,8 @@ class BlockCaution {
   }
 
  private:
-  static constexpr int beaten_before_caution = 2;
-  static constexpr int lasting_blocks = 4;
+  static constexpr int beaten_before_caution = 8;
+  static constexpr int lasting_blocks = 16;
 
   void end_block() {
     if (is_slow_) cautious_blocks_ = 0;
