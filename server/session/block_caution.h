@@ -1,8 +1,9 @@
 // How careful a session's next block at SERIALIZABLE is (docs/commit_protocol.md, Nobody starves):
-// behind two that were beaten in a row it locks what it reads, and some more do, for the rivals
-// that beat them are there yet. All who write there wait for it: so not behind one, which costs
-// crowds more than it gains them, and not where its client makes others wait. Thread safety: none;
-// one per session.
+// behind eight that were beaten in a row it locks what it reads, and some more do, for the rivals
+// that beat them are there yet. All who write there wait for it, so not behind fewer: crowds that
+// beat each other now and then would pay for it. Nor where its client makes others wait.
+//
+// Thread safety: none; one per session.
 #pragma once
 
 #include <cstdint>

@@ -46,6 +46,10 @@ class OwnCautionTest : public ::testing::Test {
     client.ask(query("rollback"));
   }
 
+  void be_beaten_often(RawClient& client) {
+    for (int blocks = 0; blocks < 8; ++blocks) be_beaten(client);
+  }
+
   RawClient one, other;
 };
 
@@ -71,8 +75,7 @@ TEST_F(OwnCautionTest, TheFirstBlocksHoldNothing) {
 }
 
 TEST_F(OwnCautionTest, ABeatenOnesSuccessorHoldsTheRowsThatItReads) {
-  be_beaten(one);
-  be_beaten(one);
+  be_beaten_often(one);
   begin(one);
   EXPECT_EQ(look(one, 1), "t ");
   EXPECT_EQ(change(other, 1), refused);
@@ -83,9 +86,8 @@ TEST_F(OwnCautionTest, ABeatenOnesSuccessorHoldsTheRowsThatItReads) {
   EXPECT_EQ(change(other, 1), "CZI");
 }
 
-TEST_F(OwnCautionTest, OneThatWasBeatenTwiceHoldsTheTablesThatItScans) {
-  be_beaten(one);
-  be_beaten(one);
+TEST_F(OwnCautionTest, ABeatenOnesSuccessorHoldsTheTablesThatItScans) {
+  be_beaten_often(one);
   begin(one);
   EXPECT_EQ(one.column("select count(*) from caution_test"), "100 ");
   EXPECT_EQ(other.ask(query("insert into caution_test values (101, 0)")), refused);
@@ -96,9 +98,8 @@ TEST_F(OwnCautionTest, OneThatWasBeatenTwiceHoldsTheTablesThatItScans) {
 }
 
 TEST_F(OwnCautionTest, ItWearsOff) {
-  be_beaten(one);
-  be_beaten(one);
-  for (int blocks = 0; blocks < 4; ++blocks) {
+  be_beaten_often(one);
+  for (int blocks = 0; blocks < 16; ++blocks) {
     begin(one);
     EXPECT_EQ(look(one, 1), "t ");
     EXPECT_EQ(one.ask(query("commit")), "CZI");
@@ -110,21 +111,20 @@ TEST_F(OwnCautionTest, ItWearsOff) {
 
 TEST_F(OwnCautionTest, NobodyWaitsForItsClient) {
   other.ask(query("set lock_timeout = 0"));
-  be_beaten(one);
+  be_beaten_often(one);
   begin(one);
   EXPECT_EQ(look(one, 1), "t ");
   EXPECT_EQ(change(other, 1), "CZI");
   one.ask(query("rollback"));
   one.ask(query("discard all"));
-  be_beaten(one);
-  be_beaten(one);
+  be_beaten_often(one);
   begin(one);
   EXPECT_EQ(one.column("select count(*) from caution_test"), "100 ");
   EXPECT_EQ(change(other, 1), "CZI");
 }
 
 TEST_F(OwnCautionTest, DiscardAllForgetsIt) {
-  be_beaten(one);
+  be_beaten_often(one);
   EXPECT_EQ(one.ask(query("discard all")), "CZI");
   begin(one);
   EXPECT_EQ(look(one, 1), "t ");
@@ -133,7 +133,7 @@ TEST_F(OwnCautionTest, DiscardAllForgetsIt) {
 
 // Other levels do not read what has to stay true.
 TEST_F(OwnCautionTest, ReadCommittedHoldsNothing) {
-  be_beaten(one);
+  be_beaten_often(one);
   EXPECT_EQ(one.ask(query("begin isolation level read committed")), "CZT");
   EXPECT_EQ(look(one, 1), "t ");
   EXPECT_EQ(change(other, 1), "CZI");
@@ -142,8 +142,7 @@ TEST_F(OwnCautionTest, ReadCommittedHoldsNothing) {
 
 // Nor does the lock that a read waits for end it: it goes on without, and may be beaten again.
 TEST_F(OwnCautionTest, AReadNeverFailsForALock) {
-  be_beaten(one);
-  be_beaten(one);
+  be_beaten_often(one);
   one.ask(query("set lock_timeout = 50"));
   EXPECT_EQ(other.ask(query("begin")), "CZT");
   EXPECT_EQ(change(other, 1), "CZT");
@@ -158,8 +157,7 @@ TEST_F(OwnCautionTest, ReadsThatMeetCrosswiseAreNoDeadlock) {
   for (RawClient* client : {&one, &other}) {
     client->ask(query("set lock_timeout = 0"));
     client->ask(query("set deadlock_timeout = '10ms'"));
-    be_beaten(*client);
-    be_beaten(*client);
+    be_beaten_often(*client);
     begin(*client);
   }
   EXPECT_EQ(look(one, 1), "t ");
