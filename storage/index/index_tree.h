@@ -39,6 +39,10 @@
 
 namespace pgsilo {
 
+// What IndexTree::remove() found: `left_sparse`, it is out, and its node has few entries now, so
+// that merge() is worth while.
+enum class Removal : uint8_t { not_there, done, left_sparse };
+
 class IndexTree {
  public:
   // Throws std::bad_alloc.
@@ -76,9 +80,12 @@ class IndexTree {
   Record* insert(Record* fresh, ReclaimerHandle& handle, NodeChanges& changes);
 
   // Unhooks `record`, which the caller has marked obsolete, together with nodes and layers that
-  // become empty by it; false if the tree does not hold it. The record itself is left to the caller
-  // (records().retire). Throws std::bad_alloc before anything has changed.
-  bool remove(Record* record, ReclaimerHandle& handle);
+  // become empty by it. The record itself is left to the caller (records().retire). Throws
+  // std::bad_alloc before anything has changed.
+  Removal remove(Record* record, ReclaimerHandle& handle);
+  // Makes one of two neighbouring nodes with few entries, where `key` is or would be, and of the
+  // interior nodes above them. Throws std::bad_alloc before anything has changed.
+  void merge(std::string_view key, ReclaimerHandle& handle);
 
   // Frees a piece of a tree that nobody uses any more, `records` records and a few; then only this
   // and the destructor may be called. True when nothing is left. Throws std::bad_alloc, then what

@@ -58,7 +58,16 @@ void BorderNode::remove_slot(int slot) {
   remove_entry(position);
 }
 
-// In a place that holds a slice in nodes with entries, which no reader follows.
+void BorderNode::take_entries(const BorderNode& right) {
+  Permutation order = right.permutation();
+  for (int i = 0; i < order.size(); ++i) {
+    int slot = order.slot(i);
+    insert_entry(permutation().size(), right.slice(slot), right.length(slot), right.target(slot));
+  }
+}
+
+// In a place that holds a slice in nodes with entries: who reads it as one finds the version
+// changed.
 void BorderNode::bequeath(BorderNode* heir, NodeVersion version) {
   set_previous(heir);
   slices_[0].store(version.bits(), std::memory_order_relaxed);
@@ -130,6 +139,12 @@ KeySlice InteriorNode::move_children_to(int index, InteriorNode* right) {
   set_count(index - 1);
   for (int i = index - 1; i < keys; ++i) set_key(i, UINT64_MAX);
   return separator;
+}
+
+void InteriorNode::take_children(const InteriorNode& right, KeySlice separator) {
+  insert_child(count() + 1, separator, right.child(0));
+  for (int i = 0; i < right.count(); ++i)
+    insert_child(count() + 1, right.key(i), right.child(i + 1));
 }
 
 }  // namespace pgsilo

@@ -104,6 +104,10 @@ class BorderNode : public Node {
   static constexpr int width = Permutation::width;
   // The length class of a slot that holds no entry.
   static constexpr LengthClass no_entry = 0xff;
+  // A node with so few entries is merged with a neighbour if both together have at most `merged`,
+  // which leaves room for what comes next.
+  static constexpr int sparse = width / 3;
+  static constexpr int merged = width * 2 / 3;
 
   BorderNode(bool root, KeySlice first_slice, KeySlice last_slice);
 
@@ -151,7 +155,9 @@ class BorderNode : public Node {
   void remove_slot(int slot);
   // Keeps the first `count` entries.
   void truncate(int count);
-  // Of a node that goes, empty: from now on `heir` answers for its keys, at that version.
+  // Behind its own those of its right neighbour, which is about to go.
+  void take_entries(const BorderNode& right);
+  // Of a node that goes: from now on `heir` answers for its keys, at that version.
   void bequeath(BorderNode* heir, NodeVersion version);
   // Of one that was removed.
   NodeRef heir() const;
@@ -209,6 +215,10 @@ static_assert(sizeof(BorderNode) == Node::cache_lines * 64);
 class InteriorNode : public Node {
  public:
   static constexpr int width = 15;
+  // A node with so few separators is merged with a neighbour if both together, and one between
+  // them, are at most `merged`.
+  static constexpr int sparse = width / 3;
+  static constexpr int merged = width * 2 / 3;
 
   explicit InteriorNode(bool root);
 
@@ -251,6 +261,9 @@ class InteriorNode : public Node {
   // Moves the children from `index` on, with the keys between them, to the empty `right`; returns
   // the key that was to the left of child `index`, which now separates the two nodes.
   KeySlice move_children_to(int index, InteriorNode* right);
+  // Takes over the children of its right neighbour, which is about to go, behind its own;
+  // `separator` was between the two.
+  void take_children(const InteriorNode& right, KeySlice separator);
 
  private:
   void set_child(int index, Node* child);

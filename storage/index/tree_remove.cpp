@@ -4,39 +4,23 @@
 // A border node that goes hands its range to its left neighbour. So the leftmost border node of a
 // layer stays until the whole layer is empty, and then hands the layer's prefix to the node above.
 // Lock order: the node, its left neighbour, then upwards; a lower layer before the one above it.
-#include "storage/index/index_tree.h"
+#include "storage/index/tree_removal.h"
+
 #include "storage/index/node_memory.h"
-#include "storage/index/tree_descent.h"
 
 namespace pgsilo {
 
-class TreeRemoval {
- public:
-  TreeRemoval(IndexTree& tree, std::string_view key, ReclaimerHandle& handle)
-      : tree_(tree), key_(key), handle_(handle) {}
-
-  bool run(const Record* record);
-
- private:
-  bool remove_entry(BorderAt at, const KeyCursor& cursor, int slot, Epoch deleted);
-  void prune(BorderNode* empty, size_t depth);
-  void unlink(BorderNode* empty, BorderNode* previous);
-  BorderNode* remove_layer(BorderNode* only, size_t depth);
-  BorderAt lock_above(size_t depth, const Node* layer_root, int& slot);
-
-  IndexTree& tree_;
-  std::string_view key_;
-  ReclaimerHandle& handle_;
-};
-
-bool IndexTree::remove(Record* record, ReclaimerHandle& handle) {
+Removal IndexTree::remove(Record* record, ReclaimerHandle& handle) {
   return TreeRemoval(*this, record->key(), handle).run(record);
 }
 
-bool TreeRemoval::run(const Record* record) {
-  // Each layer of the key can lose one border node and its ancestors; nothing below may fail half
-  // way.
+// Each layer of the key can lose one border node and its ancestors; nothing may fail half way.
+void TreeRemoval::reserve() {
   handle_.reserve((key_.size() / slice_bytes + 1) * 2 + 2 * LockedPath::max_height);
+}
+
+Removal TreeRemoval::run(const Record* record) {
+  reserve();
   KeyCursor cursor(key_);
   Node* layer_root = tree_.root();
   for (BorderAt at;;) {
@@ -48,15 +32,16 @@ bool TreeRemoval::run(const Record* record) {
     int slot = at.node->find(cursor.slice(), cursor.length());
     EntryTarget target = slot < 0 ? EntryTarget() : at.node->target(slot);
     if (!at.node->version().unchanged_since(at.version)) continue;
-    if (slot < 0) return false;
+    if (slot < 0) return Removal::not_there;
     if (target.is_layer()) {
       cursor.descend();
       layer_root = target.layer_root();
       continue;
     }
-    if (target.record() != record) return false;
+    if (target.record() != record) return Removal::not_there;
     Epoch deleted = record->tid_word().load().tid().epoch();
-    if (remove_entry(at, cursor, slot, deleted)) return true;
+    if (remove_entry(at, cursor, slot, deleted))
+      return left_sparse_ ? Removal::left_sparse : Removal::done;
   }
 }
 
@@ -67,9 +52,10 @@ bool TreeRemoval::remove_entry(BorderAt at, const KeyCursor& cursor, int slot, E
   version.begin_change();
   at.node->remove_slot(slot);
   at.node->note_gone(deleted);
-  bool empty = at.node->permutation().size() == 0;
+  int left = at.node->permutation().size();
   version.end_removal();
-  if (empty) prune(at.node, cursor.depth());
+  left_sparse_ = 0 < left && left <= BorderNode::sparse && fits_a_neighbour(at.node);
+  if (left == 0) prune(at.node, cursor.depth());
   return true;
 }
 
@@ -99,20 +85,21 @@ void TreeRemoval::prune(BorderNode* node, size_t depth) {
   }
 }
 
-// Both are locked; unlocks both. `previous` takes over the range.
-void TreeRemoval::unlink(BorderNode* empty, BorderNode* previous) {
+// Both are locked; unlocks both. `previous` takes over the range, and what entries there are: it
+// has room for them. Returns the interior node that has one child less, as a hint.
+InteriorNode* TreeRemoval::unlink(BorderNode* node, BorderNode* previous) {
   // Upwards: interior nodes without another child go with the node; the first one that has another
   // keeps the rest. If what goes is its first child, its own range begins later from now on, and so
   // does the separator to its left, which is in the first ancestor of which it is not the leftmost
   // descendant.
   LockedPath path;
-  Node* child = empty;
+  Node* child = node;
   InteriorNode* parent;
   int index;
   int removed = 0;
   for (;;) {
     parent = lock_parent(child);
-    PGSILO_CHECK(parent != nullptr);  // `empty` is not leftmost, so the root has other children
+    PGSILO_CHECK(parent != nullptr);  // `node` is not leftmost, so the root has other children
     path.push(parent);
     if (parent->count() > 0) break;
     ++removed;
@@ -130,23 +117,25 @@ void TreeRemoval::unlink(BorderNode* empty, BorderNode* previous) {
     }
   }
 
-  empty->version().begin_change();
+  node->version().begin_change();
   previous->version().begin_change();
   path.begin_change();
   if (separator_holder != nullptr) separator_holder->set_key(separator_index, parent->key(0));
   parent->remove_child(index);
-  BorderNode* following = empty->next();
-  previous->set_last_slice(empty->last_slice());
-  previous->note_gone(empty->newest_gone());
+  BorderNode* following = node->next();
+  previous->take_entries(*node);
+  previous->set_last_slice(node->last_slice());
+  previous->note_gone(node->newest_gone());
   previous->set_next(following);
   if (following != nullptr) following->set_previous(previous);
 
   for (int i = path.count - 1; i >= removed; --i) path.nodes[i]->version().end_change();
   for (int i = removed - 1; i >= 0; --i) path.nodes[i]->version().end_removal_deleted();
-  empty->bequeath(previous, previous->version().end_removal_heir());
-  empty->version().end_removal_deleted();
+  node->bequeath(previous, previous->version().end_removal_heir());
+  node->version().end_removal_deleted();
   for (int i = 0; i < removed; ++i) retire_node(path.nodes[i], tree_.account_, handle_);
-  retire_node(empty, tree_.account_, handle_);
+  retire_node(node, tree_.account_, handle_);
+  return parent;
 }
 
 // `only` is locked, and the only border node of its layer. Removes the layer, and returns the

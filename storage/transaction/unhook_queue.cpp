@@ -14,7 +14,10 @@ namespace {
 
 void unhook_obsolete(Relation& relation, Record* record, ReclaimerHandle& handle) {
   // Who takes it out retires it: the one who marked it, or one who met it in between and helps.
-  if (relation.tree().remove(record, handle)) relation.records().retire(record, handle);
+  Removal removal = relation.tree().remove(record, handle);
+  if (removal == Removal::not_there) return;
+  relation.records().retire(record, handle);
+  if (removal == Removal::left_sparse) relation.tree().merge(record->key(), handle);
 }
 
 }  // namespace

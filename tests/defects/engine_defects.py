@@ -43,7 +43,11 @@ DEFECTS = {  # name: (file, text, what takes its place)
         ""),
     "what has gone from a node not handed on": (
         "storage/index/tree_remove.cpp",
-        "  previous->note_gone(empty->newest_gone());\n",
+        "  previous->note_gone(node->newest_gone());\n",
+        ""),
+    "entries of a merged node left behind": (
+        "storage/index/tree_remove.cpp",
+        "  previous->take_entries(*node);\n",
         ""),
     "an unhooked record without its node": (
         "storage/transaction/validation.cpp",

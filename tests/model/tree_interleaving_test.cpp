@@ -23,7 +23,16 @@ namespace {
 using Keys = std::set<std::string>;
 
 struct Operation {
-  enum class Kind { insert, remove, get, guarded_get, scan, scan_back, scan_and_insert } kind;
+  enum class Kind {
+    insert,
+    remove,
+    merge,
+    get,
+    guarded_get,
+    scan,
+    scan_back,
+    scan_and_insert
+  } kind;
   std::string key = {};   // or the lower bound of a scan
   std::string last = {};  // the upper bound
   std::string own = {};   // what is inserted behind the scan and before it is validated
@@ -31,6 +40,8 @@ struct Operation {
 
 Operation insert(std::string key) { return {Operation::Kind::insert, std::move(key)}; }
 Operation remove(std::string key) { return {Operation::Kind::remove, std::move(key)}; }
+// Around the key.
+Operation merge(std::string key) { return {Operation::Kind::merge, std::move(key)}; }
 Operation get(std::string key) { return {Operation::Kind::get, std::move(key)}; }
 // Looks for the key, and if it is absent validates that at the end.
 Operation guarded_get(std::string key) { return {Operation::Kind::guarded_get, std::move(key)}; }
@@ -50,6 +61,7 @@ struct Scenario {
   std::vector<std::string> present;        // inserted in this order ...
   std::vector<std::string> removed_again;  // ... less these
   std::vector<std::vector<Operation>> threads;
+  std::vector<std::string> merged = {};  // before, around these
 };
 
 // An operation as it was observed.
@@ -70,6 +82,7 @@ class ScenarioRun : public Interleaver::Program {
       TreeUser loader(*tree_, reclaimer_);
       for (const std::string& key : scenario.present) EXPECT_TRUE(loader.insert(key));
       for (const std::string& key : scenario.removed_again) EXPECT_TRUE(loader.remove(key));
+      for (const std::string& key : scenario.merged) tree_->merge(key, loader.handle());
     }
     for (size_t i = 0; i < scenario.threads.size(); ++i) {
       users_.push_back(std::make_unique<TreeUser>(*tree_, reclaimer_));
@@ -127,6 +140,9 @@ class ScenarioRun : public Interleaver::Program {
         user.unhook(record);
         break;
       }
+      case Operation::Kind::merge:
+        user.tree().merge(operation.key, user.handle());
+        break;
       case Operation::Kind::get:
         observed.found = user.contains(operation.key);
         break;
@@ -177,6 +193,8 @@ class ScenarioRun : public Interleaver::Program {
       case Operation::Kind::remove:
         keys.erase(operation.key);
         return there == observed.found;
+      case Operation::Kind::merge:
+        return true;
       case Operation::Kind::get:
       case Operation::Kind::guarded_get:
         return there == observed.found;
@@ -344,6 +362,46 @@ std::vector<Scenario> scenarios() {
   add("RemovalOfAWholeInteriorNode", keys_to(15 * 17), thinned(15 * 17, few),
       {{remove(key(15 * 15)), remove(key(15 * 16))},
        {insert(between(15 * 16)), scan(key(15 * 14), high)}});
+
+  // Two nodes become one.
+  add("MergeAgainstGets", keys_to(45), thinned(45),
+      {{merge(key(15))}, {get(key(15)), guarded_get(between(15)), get(key(0))}});
+  add("MergeAgainstInserts", keys_to(45), thinned(45),
+      {{merge(key(15))}, {insert(between(15)), get(key(15)), insert(between(0))}});
+  add("MergeAgainstRemoval", keys_to(45), thinned(45),
+      {{merge(key(15))}, {remove(key(15)), insert(key(16)), get(key(30))}});
+  add("MergeAgainstRemovalOfTheHeirsKey", keys_to(45), thinned(45),
+      {{merge(key(30))}, {remove(key(15)), get(key(30))}});
+  add("MergeAndInsertAgainstScan", keys_to(45), thinned(45),
+      {{merge(key(15)), insert(between(17))}, {scan(key(5), key(35))}});
+  add("MergeAndInsertAgainstBackwardScan", keys_to(45), thinned(45),
+      {{merge(key(15)), insert(between(17))}, {scan_back(key(5), key(35))}});
+  add("MergeAndInsertAgainstGuardedGet", keys_to(45), thinned(45),
+      {{merge(key(15)), insert(between(17))}, {guarded_get(between(17))}});
+  add("MergeAndInsertAgainstScanAndInsert", keys_to(45), thinned(45),
+      {{merge(key(15)), insert(key(17))}, {scan_and_insert(key(15), key(20), key(16))}});
+  add("MergeAndInsertIntoTheHeirAgainstScanAndInsert", keys_to(45), thinned(45),
+      {{merge(key(15)), insert(key(3))}, {scan_and_insert(key(15), key(20), key(16))}});
+  add("MergesOfNeighbours", keys_to(60), thinned(60),
+      {{merge(key(15)), get(key(30))}, {merge(key(45)), get(key(15))}});
+  add("TheSameMergeTwice", keys_to(45), thinned(45),
+      {{merge(key(15)), get(key(15))}, {merge(key(15)), get(key(30))}});
+  std::vector<int> eight_and_two = {15, 16, 30};
+  for (int i = 0; i < 8; ++i) eight_and_two.push_back(i);
+  std::vector<Operation> six_inserts;
+  for (int i = 0; i < 6; ++i) six_inserts.push_back(insert(between(i)));
+  add("MergeAgainstInsertsThatFillTheHeir", keys_to(45), thinned(45, eight_and_two),
+      {{merge(key(16)), get(key(16))}, six_inserts});
+  add("MergeOfAFirstChild", keys_to(15 * 17), thinned(15 * 17, few),
+      {{merge(key(15 * 15))}, {insert(between(15 * 15)), get(key(15 * 15))}});
+  std::vector<std::string> most;
+  for (int i = 1; i < 14; ++i) most.push_back(key(i * 15));
+  add("MergeOfInteriorNodesAgainstGets", keys_to(15 * 17), thinned(15 * 17, few),
+      {{merge(key(15 * 15))}, {get(key(15 * 16)), guarded_get(between(15 * 16)), get(key(0))}});
+  list.back().merged = most;
+  add("MergeOfInteriorNodesAgainstRemovals", keys_to(15 * 17), thinned(15 * 17, few),
+      {{merge(key(15 * 15))}, {remove(key(15 * 16)), scan(key(15 * 12), high)}});
+  list.back().merged = most;
 
   // A node goes, and its heir answers for its keys.
   add("ScanAndInsertAgainstRemovalOfANode", keys_to(45), thinned(45),

@@ -106,6 +106,13 @@ class TreeModelTest : public ::testing::TestWithParam<KeyShape> {
     if (removed) key_went();
   }
 
+  // Around any key, as the background does where few are left.
+  void merge(const std::string& key) {
+    remember_validity();
+    tree_.merge(key, user_.handle());
+    key_went();
+  }
+
   void scan(Random& random, std::string low, std::string high) {
     if (high < low) std::swap(low, high);
     KeyRange range{random_bound(random, low), random_bound(random, high)};
@@ -151,6 +158,7 @@ class TreeModelTest : public ::testing::TestWithParam<KeyShape> {
       insert(key);
     } else if (choice < 90) {
       remove(key);
+      if (choice % 2 == 0) merge(key);
     } else if (choice < 96) {
       ASSERT_EQ(user_.contains(key), model_.contains(key));
     } else {

@@ -48,6 +48,7 @@ class TreeStressTest : public ::testing::Test {
 
   void change_own_keys(int me) {
     TreeUser user(tree_, reclaimer_);
+    user.merges = me % 2 == 0;
     std::mt19937_64 random(static_cast<uint64_t>(me) + 1);
     std::set<std::string> own;
     for (int step = 0; step < 60000; ++step) {
@@ -94,6 +95,7 @@ class TreeStressTest : public ::testing::Test {
     };
     if (me < 2) {
       std::string at = token_starts_[me];
+      user.merges = true;
       for (int step = 0; step < 40000; ++step) {
         std::string next = place(me, random() % 200);
         if (next == at) continue;

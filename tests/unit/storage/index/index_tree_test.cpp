@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -240,12 +241,35 @@ TEST_F(IndexTreeTest, AQueueDoesNotGrow) {
   EXPECT_LE(shape.interior_nodes, 10u);
 }
 
+// Of nine rows in ten that go at random nothing stays but what their neighbours need.
+TEST_F(IndexTreeTest, SparseNodesAreMerged) {
+  constexpr uint64_t rows = 100000;
+  std::vector<uint64_t> numbers(rows);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  std::shuffle(numbers.begin(), numbers.end(), std::mt19937(8));
+  for (uint64_t number : numbers) ASSERT_TRUE(user_.insert(big_endian(number)));
+  IndexTree::Shape full = shape();
+  std::shuffle(numbers.begin(), numbers.end(), std::mt19937(9));
+  std::vector<uint64_t> left(numbers.begin() + rows * 9 / 10, numbers.end());
+  numbers.resize(rows * 9 / 10);
+  user_.merges = true;
+  for (uint64_t number : numbers) {
+    ASSERT_TRUE(user_.remove(big_endian(number)));
+    user_.rest();
+  }
+  IndexTree::Shape few = shape();
+  EXPECT_EQ(few.records, left.size());
+  EXPECT_LE(few.border_nodes, full.border_nodes / 4);
+  EXPECT_LE(few.interior_nodes, full.interior_nodes / 4);
+  for (uint64_t number : left) ASSERT_TRUE(user_.contains(big_endian(number)));
+}
+
 TEST_F(IndexTreeTest, RemoveRefusesARecordThatIsNotThere) {
   ASSERT_TRUE(user_.insert("key"));
   Record* stranger = tree_.records().create("key", 8, user_.handle());
   Record* unknown = tree_.records().create("other", 8, user_.handle());
-  EXPECT_FALSE(tree_.remove(stranger, user_.handle()));
-  EXPECT_FALSE(tree_.remove(unknown, user_.handle()));
+  EXPECT_EQ(tree_.remove(stranger, user_.handle()), Removal::not_there);
+  EXPECT_EQ(tree_.remove(unknown, user_.handle()), Removal::not_there);
   EXPECT_TRUE(user_.contains("key"));
   tree_.records().destroy(stranger, user_.handle());
   tree_.records().destroy(unknown, user_.handle());

@@ -83,7 +83,10 @@ class TreeUser {
   }
   // An obsolete record: whoever takes it out retires it.
   void unhook(Record* record) {
-    if (tree_.remove(record, handle_)) tree_.records().retire(record, handle_);
+    Removal removal = tree_.remove(record, handle_);
+    if (removal == Removal::not_there) return;
+    tree_.records().retire(record, handle_);
+    if (merges && removal == Removal::left_sparse) tree_.merge(record->key(), handle_);
   }
 
   bool contains(std::string_view key) const {
@@ -104,6 +107,9 @@ class TreeUser {
 
   IndexTree& tree() { return tree_; }
   ReclaimerHandle& handle() { return handle_; }
+
+  // Whether nodes that are left sparse are merged at once, as the product does.
+  bool merges = false;
 
  private:
   IndexTree& tree_;

@@ -40,6 +40,33 @@ TEST_F(UnhookingTest, AScanOutlivesThatOfWhatItMet) {
   EXPECT_EQ(first.commit(), ok);
 }
 
+// Nor does it notice that sparse nodes become one.
+TEST_F(UnhookingTest, AScanOutlivesTheMergeOfNodes) {
+  auto drop_most = [this] {
+    for (int i = 0; i < 300; ++i) second.store(relation, key(i), "row");
+    for (int i = 0; i < 300; ++i) {
+      if (i % 10 != 0) second.drop(relation, key(i));
+    }
+  };
+  drop_most();
+  first.begin(TransactionMode::interactive);
+  std::string seen = first.scan(relation);
+  size_t bytes = relation.tree().memory_bytes(MemoryKind::nodes);
+  unhook_what_was_dropped();
+  EXPECT_LT(relation.tree().memory_bytes(MemoryKind::nodes), bytes / 2);
+  EXPECT_EQ(first.scan(relation), seen);
+  EXPECT_EQ(first.put(relation, "a", "1"), ok);
+  EXPECT_EQ(first.commit(), ok);
+
+  drop_most();
+  first.begin(TransactionMode::interactive);
+  first.scan(relation);
+  unhook_what_was_dropped();
+  second.store(relation, key(155), "new");
+  EXPECT_EQ(first.put(relation, "a", "2"), ok);
+  EXPECT_EQ(first.commit(), TransactionStatus::conflict_node);
+}
+
 TEST_F(UnhookingTest, ALookupOutlivesThatOfWhatItMet) {
   second.store(relation, "b", "old");
   second.drop(relation, "b");
