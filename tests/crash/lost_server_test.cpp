@@ -116,7 +116,12 @@ TEST_F(LostServerTest, IsRestoredAsFarAsItsBackup) {
 
 // A backup that has more than the archive had, of which the server was restored.
 TEST_F(LostServerTest, LeavesBackupsOfWhatWasLost) {
-  for (bool logged : {false, true}) {
+  struct Lost {
+    bool logged;
+    int starts = 1;
+  };
+  for (const Lost& lost : {Lost{false}, Lost{true}, Lost{true, 70}}) {
+    SCOPED_TRACE(lost.starts);
     begin(503);
     ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
     {
@@ -126,13 +131,18 @@ TEST_F(LostServerTest, LeavesBackupsOfWhatWasLost) {
       ASSERT_NO_FATAL_FAILURE(archive_now(engine, with(3)));
     }
     const size_t had = states_.size();
-    {
+    for (int left = lost.starts; left > 0; --left) {
       LoggedEngine engine(*disk_, "/data", with(3));
       ASSERT_TRUE(engine.start()) << engine.why();
-      if (logged) {
+      if (lost.logged) {
         ASSERT_NO_FATAL_FAILURE(log_to_all(engine));
       }
-      ASSERT_NO_FATAL_FAILURE(copy_to(engine, with(3), "/ahead"));
+      if (lost.starts > 1) {
+        ASSERT_NO_FATAL_FAILURE(cover_all(engine));
+      }
+      if (left == 1) {
+        ASSERT_NO_FATAL_FAILURE(copy_to(engine, with(3), "/ahead"));
+      }
     }
     ASSERT_NO_FATAL_FAILURE(lose_and_restore(&used_));
     states_.resize(had);
@@ -147,7 +157,7 @@ TEST_F(LostServerTest, LeavesBackupsOfWhatWasLost) {
     BackupLabel label;
     BackupSource source;
     SourceLogs logs;
-    EXPECT_FALSE(extend(&label, &source, &logs)) << logged;
+    EXPECT_FALSE(extend(&label, &source, &logs)) << lost.logged;
     engine_.reset();
   }
 }

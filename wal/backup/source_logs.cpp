@@ -51,8 +51,8 @@ std::string where_missed(const BackupSource& source) {
 std::string written_by_another_copy(const std::string& path, uint64_t start) {
   return "log segment \"" + path + "\" was written by another copy of this database: its start " +
          std::to_string(start) +
-         " of the server is another one\nHINT:  An archive is of one history. Take out what is not "
-         "of the backup's.";
+         " of the server is another one\nHINT:  An archive is of one history. A newer backup, or "
+         "another archive, belongs to it; or somebody has laid a copy's segments into it.";
 }
 
 bool SourceLogs::find(FileSystem& files, const BackupSource& source, const ControlFile& control,

@@ -100,7 +100,7 @@ HistoryPoint newest_state(const ControlFile& control, const HistoryPoint& forgot
 
 // So many are remembered, those apart whose files the checkpoint names: what an older one has left
 // could not be removed in all starts since.
-inline constexpr size_t most_own_starts = 64;
+inline constexpr size_t most_own_starts = 256;
 void add_own_start(ControlFile& control, const OwnStart& start);
 // Where a version has written it that did not tell: those that it knows.
 void find_own_starts(ControlFile& control);
