@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/huge_pages.h"
 
 namespace pgsilo {
 
@@ -61,6 +62,7 @@ EngineRunOptions::EngineRunOptions(Arguments& arguments)
       clients(arguments.number("--clients", 2048)),
       series(arguments.text("--series", "")),
       kill_in_checkpoint(arguments.number("--kill-in-checkpoint", 0)) {
+  if (arguments.choice("--huge-pages", {"on", "off"}) == 1) refuse_huge_pages();
   if (clients == 0) clients = UINT64_MAX / 4;
   const char* missing = nullptr;
   if (transactions != 0 && (!series.empty() || kill_in_checkpoint != 0)) {

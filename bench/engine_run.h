@@ -50,6 +50,7 @@ struct EngineRunOptions {
       "  --seconds N        how long (10)\n"
       "  --transactions N   or how many, all workers together: repeatable to the instruction\n"
       "  --seed N           of the inputs (1)\n"
+      "  --huge-pages on|off  for rows and trees (on)\n"
       "  --clients N        with the log: how many transactions of a worker wait for durability\n"
       "                     before it does (2048); 0: any number, none of which asks for a sync\n"
       "  --series FILE      what each 100 ms were like, as CSV (run_series.h); with --seconds\n"

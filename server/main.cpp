@@ -11,6 +11,7 @@
 
 #include "base/crash_report.h"
 #include "base/freed_memory.h"
+#include "base/huge_pages.h"
 #include "base/product_version.h"
 #include "base/sanitizers.h"
 #include "base/server_log.h"
@@ -114,10 +115,20 @@ void stop(Database& database) {
   database.stop();
 }
 
+constexpr std::string_view no_huge_pages =
+    "huge_pages is on, but the system gives none (/sys/kernel/mm/transparent_hugepage/enabled)";
+
+// False if they are a must and there are none.
+bool settle_huge_pages(std::string_view setting) {
+  if (setting == "off") refuse_huge_pages();
+  return setting != "on" || system_gives_huge_pages();
+}
+
 int serve(const Options& options, ServerSettings settings) {
   install_crash_reports();
   CrashStack crash_stack;
   sigset_t signals = block_signals();
+  if (!settle_huge_pages(settings.value("huge_pages").text)) return fail(no_huge_pages);
   let_freed_memory_go_back();
   Database database(std::move(settings), options.data_directory);
   std::string why;

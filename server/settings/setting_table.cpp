@@ -20,6 +20,7 @@ Choice log_verbosities[] = {"terse", "default", "verbose"};
 Choice isolation_levels[] = {"serializable", "repeatable read", "read committed",
                              "read uncommitted"};
 Choice checkpoint_compression_methods[] = {"off", "lz4"};
+Choice huge_pages_choices[] = {"off", "on", "try"};
 Choice interval_styles[] = {"postgres", "postgres_verbose", "sql_standard", "iso_8601"};
 Choice log_statement_choices[] = {"none", "ddl", "mod", "all"};
 Choice password_encryption_choices[] = {"md5", "scram-sha-256"};
@@ -201,6 +202,8 @@ const SettingDefinition table[] = {
     boolean("geqo", user, "on", "Accepted for PostgreSQL's sake."),
     real("hash_mem_multiplier", user, "2", 1, 1000,
          "Multiple of work_mem that hash tables may use."),
+    choice("huge_pages", server, "try", huge_pages_choices,
+           "Use of huge pages for rows and trees; on: or the server does not start."),
     integer("idle_in_transaction_session_timeout", user, "0", milliseconds, 0, 2147483647,
             "Ends a session that idles longer than this inside a transaction."),
     integer("idle_session_timeout", user, "0", milliseconds, 0, 2147483647,
