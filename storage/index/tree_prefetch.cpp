@@ -5,8 +5,6 @@
 namespace pgsilo {
 namespace {
 
-constexpr size_t record_lines = 2;
-
 // A key on its way down. Nothing that it reads is validated: it may take a wrong turn, but every
 // pointer in a node leads to what the caller's pin keeps.
 class PathPrefetch {
@@ -33,8 +31,7 @@ class PathPrefetch {
     if (slot < 0) return false;
     EntryTarget target = border.target(slot);
     if (!target.is_layer()) {
-      const char* line = reinterpret_cast<const char*>(target.record());
-      for (size_t i = 0; i < record_lines; ++i) __builtin_prefetch(line + i * 64);
+      target.prefetch_record();
       return false;
     }
     if (!cursor_.goes_on()) return false;

@@ -9,10 +9,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/arena.h"
+#include "storage/relation/relation.h"
 #include "storage/transaction/transaction.h"
 #include "storage/transaction/transaction_scan.h"
 #include "tpcc/engine/keys.h"
@@ -112,6 +115,15 @@ class Attempt {
   RowRef found_;
   TransactionStatus status_ = TransactionStatus::ok;
 };
+
+// Brings rows that are about to be read into the cache, all at once. At most
+// IndexTree::max_lookups.
+template <size_t numbers>
+void prefetch(const Relation& table, std::span<const Key<numbers>> keys) {
+  std::array<IndexTree::Lookup, IndexTree::max_lookups> lookups;
+  for (size_t i = 0; i < keys.size(); ++i) lookups[i] = {&table.tree(), keys[i].view()};
+  IndexTree::prefetch(std::span(lookups).first(keys.size()));
+}
 
 // All rows whose keys begin with the numbers of `first`, up to those that begin with `end`.
 template <size_t numbers>

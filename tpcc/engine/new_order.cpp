@@ -1,3 +1,5 @@
+#include <array>
+
 #include "tpcc/engine/transactions.h"
 
 namespace pgsilo::tpcc {
@@ -32,6 +34,18 @@ bool add_line(Attempt& attempt, Tables& tables, const NewOrderInput& input, uint
   screen->count += original && is_original(stock.data.view()) ? 1 : 0;
   return attempt.insert(tables.order_lines,
                         Key(input.warehouse, input.district, order, number).view(), bytes_of(row));
+}
+
+void prefetch_lines(const Tables& tables, const NewOrderInput& input) {
+  std::array<Key<1>, NewOrderInput::most_lines> items;
+  std::array<Key<2>, NewOrderInput::most_lines> stocks;
+  for (uint32_t i = 0; i < input.line_count; ++i) {
+    const NewOrderInput::Line& line = input.lines[i];
+    items[i] = Key(line.item);
+    stocks[i] = Key(line.supply_warehouse, line.item);
+  }
+  prefetch<1>(tables.items, std::span(items).first(input.line_count));
+  prefetch<2>(tables.stock, std::span(stocks).first(input.line_count));
 }
 
 }  // namespace
@@ -69,6 +83,7 @@ TransactionStatus new_order(Attempt& attempt, Tables& tables, const NewOrderInpu
       !attempt.insert(tables.new_orders, key.view(), {})) {
     return attempt.status();
   }
+  prefetch_lines(tables, input);
   for (uint32_t number = 1; number <= input.line_count; ++number) {
     if (!add_line(attempt, tables, input, order, number, screen)) return attempt.status();
   }

@@ -28,12 +28,16 @@ TransactionStatus stock_level(Attempt& attempt, Tables& tables, const StockLevel
   }
   // An item counts once.
   std::sort(items.begin(), items.begin() + count);
-  uint32_t last = 0;
+  count = static_cast<size_t>(std::unique(items.begin(), items.begin() + count) - items.begin());
+  std::array<Key<2>, IndexTree::max_lookups> ahead;
   for (size_t i = 0; i < count; ++i) {
-    if (items[i] == last) continue;
-    last = items[i];
+    if (i % ahead.size() == 0) {
+      const size_t wanted = std::min(ahead.size(), count - i);
+      for (size_t j = 0; j < wanted; ++j) ahead[j] = Key(w, items[i + j]);
+      prefetch<2>(tables.stock, std::span(ahead).first(wanted));
+    }
     const Stock* stock;
-    if (!attempt.read(tables.stock, Key(w, last), &stock)) return attempt.status();
+    if (!attempt.read(tables.stock, Key(w, items[i]), &stock)) return attempt.status();
     if (stock->quantity < input.threshold) ++screen->count;
   }
   return attempt.status();
