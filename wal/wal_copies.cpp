@@ -129,18 +129,19 @@ bool Wal::State::holds_others(const LogDirectory& log, std::string* which) const
 
 // Each start gets the next number, and is listed, but for those that died before the control file
 // named them: they have a begin block alone, and went on from a start that is listed. Of a list
-// that is full the first may be the checkpoint's, far from the second.
+// that has forgotten some the first may be the checkpoint's, far from the second.
 bool Wal::State::is_anothers_start(const SegmentStart& start) const {
   const std::vector<OwnStart>& own = control.own_starts;
   if (!start.first || start.first->incarnation_tag == 0) return false;
   if (lists(own, start.first->incarnation_tag)) return false;
-  bool full = own.size() >= most_own_starts;
-  uint64_t listed = own.size() - (full || own.front().id == Uuid{} ? 1 : 0);
+  bool forgotten_some = may_have_forgotten_starts(control);
+  uint64_t listed = own.size() - (forgotten_some || own.front().id == Uuid{} ? 1 : 0);
   uint64_t number = start.first->incarnation;
   if (number + listed <= control.last_incarnation) return false;
   if (!start.alone) return true;
   // It went on from one before the list.
-  if (!start.begin || full || number + listed <= control.last_incarnation + 1) return false;
+  if (!start.begin || forgotten_some || number + listed <= control.last_incarnation + 1)
+    return false;
   const Uuid& parent = start.begin->parent.incarnation;
   return parent != Uuid{} && parent != control.checkpoint.incarnation_id &&
          !lists(own, short_identity(parent));

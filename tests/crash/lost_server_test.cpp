@@ -59,6 +59,23 @@ class LostServerTest : public ReturningLogTest {
 
   WalOptions used_ = options(1);
   std::optional<LoggedEngine> engine_;
+
+  // The backup with the archive.
+  void expect_not_refused(const std::string& backup, BackupLabel label) {
+    BackupSource source = source_of_backup(backup, label);
+    SourceLogs logs;
+    std::string loss;
+    ASSERT_TRUE(add_archive(*disk_, "/archive", &source, &why_)) << why_;
+    EXPECT_TRUE(logs.find(*disk_, source, label.control, &why_) && logs.scan(*disk_, &why_) &&
+                extend_label(*disk_, logs, &label, &loss, &why_))
+        << why_;
+    EXPECT_EQ(loss, "");
+  }
+  void expect_not_refused(const std::string& backup) {
+    BackupLabel label;
+    ASSERT_EQ(read_label_file(*disk_, backup, &label, &why_), LabelRead::ok) << why_;
+    expect_not_refused(backup, label);
+  }
 };
 
 // Whose begin blocks lie one behind the other where it goes on.
@@ -359,16 +376,32 @@ TEST_F(LostServerTest, ABackupBeforeItIsArchivedAgainIsNotRefused) {
   ASSERT_NO_FATAL_FAILURE(start());
   ASSERT_NO_FATAL_FAILURE(cover_all(*engine_));
   ASSERT_NO_FATAL_FAILURE(copy_to(*engine_, used_, "/other"));
+  expect_not_refused("/other");
+}
+
+// Nor where an earlier version has cut the list of starts behind the one that was archived last.
+TEST_F(LostServerTest, ABackupWhoseStartsWereCutIsNotRefused) {
+  begin(511);
+  ASSERT_NO_FATAL_FAILURE(live(3, /*backed_up=*/true));
+  used_ = with(3);
+  for (int starts = 0; starts < 70; ++starts) {
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_NO_FATAL_FAILURE(log_to_all(*engine_));
+    ASSERT_NO_FATAL_FAILURE(cover_all(*engine_));
+    if (starts == 0) {
+      ASSERT_TRUE(archived()) << why_;
+    }
+    if (starts < 69) {
+      ASSERT_NO_FATAL_FAILURE(stop());
+    }
+  }
+  ASSERT_NO_FATAL_FAILURE(copy_to(*engine_, used_, "/other"));
   BackupLabel label;
   ASSERT_EQ(read_label_file(*disk_, "/other", &label, &why_), LabelRead::ok) << why_;
-  BackupSource source = source_of_backup("/other", label);
-  SourceLogs logs;
-  std::string loss;
-  ASSERT_TRUE(add_archive(*disk_, "/archive", &source, &why_)) << why_;
-  EXPECT_TRUE(logs.find(*disk_, source, label.control, &why_) && logs.scan(*disk_, &why_) &&
-              extend_label(*disk_, logs, &label, &loss, &why_))
-      << why_;
-  EXPECT_EQ(loss, "");
+  std::vector<OwnStart>& own = label.control.own_starts;
+  ASSERT_GT(own.size(), 64u);
+  own.erase(own.begin(), own.end() - 64);
+  expect_not_refused("/other", label);
 }
 
 }  // namespace

@@ -331,7 +331,10 @@ class Extension {
   }
 
   bool nothing_proven() {
-    why_ = "the logs of the backup and of the archive prove no state";
+    why_ =
+        "the logs of the backup and of the archive prove no state\nHINT:  If the archive is of "
+        "what "
+        "came behind another backup, this one gives its own state without it.";
     return false;
   }
 

@@ -299,8 +299,7 @@ bool SourceLogs::is_of_others(const ControlFile& control) const {
   if (rests_on_backups(tip.tag) != Rests::on_others) return false;
   if (tip.number > copied.number) return true;
   auto is_no_other = [](const OwnStart& own) { return own.id != Uuid{} && !own.copied; };
-  if (control.own_starts.size() < most_own_starts &&
-      std::ranges::all_of(control.own_starts, is_no_other)) {
+  if (!may_have_forgotten_starts(control) && std::ranges::all_of(control.own_starts, is_no_other)) {
     return !is_listed(control, tip.tag);
   }
   HistoryPoint state = copied.parent;

@@ -187,6 +187,12 @@ void add_own_start(ControlFile& control, const OwnStart& start) {
   starts.erase(forgotten);
 }
 
+bool may_have_forgotten_starts(const ControlFile& control) {
+  constexpr size_t fewest = 64;
+  const size_t listed = control.own_starts.size();
+  return listed >= fewest && listed < control.last_incarnation;
+}
+
 void find_own_starts(ControlFile& control) {
   if (!control.own_starts.empty()) return;
   for (const CheckpointFile& file : control.checkpoint.files)

@@ -101,6 +101,9 @@ HistoryPoint newest_state(const ControlFile& control, const HistoryPoint& forgot
 // So many are remembered, those apart whose files the checkpoint names: what an older one has left
 // could not be removed in all starts since.
 inline constexpr size_t most_own_starts = 256;
+// Whether some of them may have been forgotten; an earlier version remembered 64. Else each number
+// that is not listed is of a start that died before it was named.
+bool may_have_forgotten_starts(const ControlFile& control);
 void add_own_start(ControlFile& control, const OwnStart& start);
 // Where a version has written it that did not tell: those that it knows.
 void find_own_starts(ControlFile& control);

@@ -98,6 +98,21 @@ TEST_F(ControlFileTest, ComesBackWhole) {
   EXPECT_FALSE(read.incarnations[1].closed || read.incarnations[1].clean);
 }
 
+// An earlier version remembered 64 starts.
+TEST_F(ControlFileTest, MayHaveForgottenStarts) {
+  for (auto [listed, last, may] : {std::tuple{3, 3, false},
+                                   {3, 5, false},
+                                   {63, 70, false},
+                                   {64, 64, false},
+                                   {64, 65, true},
+                                   {200, 200, false},
+                                   {200, 900, true}}) {
+    control_.own_starts.assign(static_cast<size_t>(listed), {.id = {1, 2}});
+    control_.last_incarnation = static_cast<uint64_t>(last);
+    EXPECT_EQ(may_have_forgotten_starts(control_), may) << listed << " of " << last;
+  }
+}
+
 TEST_F(ControlFileTest, IsMissing) {
   ControlFile read;
   EXPECT_EQ(read_control_file(disk_, "/data", &read), ControlRead::missing);
