@@ -1,9 +1,11 @@
 // Ranges of an index or of the primary tree, forwards or backwards; or of several indexes, one
 // after the other.
+#include <array>
 #include <unordered_set>
 
 #include "executor/operator/key_ranges.h"
 #include "executor/operator/table_scan.h"
+#include "storage/relation/relation.h"
 
 namespace pgsilo {
 
@@ -60,6 +62,7 @@ class IndexScan final : public TableScanOperator {
   void open_part() {
     scratch_.begin_row();
     ranges_.clear();
+    ahead_ = 0;
     for (const CompiledKeyRanges& ranges : part().ranges) builders_[part_].add(ranges, ranges_);
     ranges_.settle(compiled_.backward);
   }
@@ -75,6 +78,8 @@ class IndexScan final : public TableScanOperator {
       }
       if (!ranges_.next(&range_)) return false;
       if (range_.is_point) {
+        if (ahead_ == 0) prefetch_points();
+        --ahead_;
         if (look_up()) return true;
         continue;
       }
@@ -84,6 +89,19 @@ class IndexScan final : public TableScanOperator {
                    (index == nullptr ? buffer_ : entry_buffer_).rows(), purpose());
       in_range_ = true;
     }
+  }
+
+  // This one's, and those of the lookups behind it.
+  void prefetch_points() {
+    std::array<IndexTree::Lookup, IndexTree::max_lookups> lookups;
+    const Relation& relation = part().index == nullptr ? primary() : *part().index->relation;
+    lookups[0] = {&relation.tree(), range_.lower};
+    for (ahead_ = 1; ahead_ < lookups.size(); ++ahead_) {
+      EncodedRange range;
+      if (!ranges_.peek(ahead_ - 1, &range) || !range.is_point) break;
+      lookups[ahead_] = {&relation.tree(), range.lower};
+    }
+    if (ahead_ > 1) IndexTree::prefetch(std::span(lookups).first(ahead_));
   }
 
   bool look_up() {
@@ -98,6 +116,7 @@ class IndexScan final : public TableScanOperator {
     if (part().index == nullptr) return cursor_.next(&row_);
     RowRef entry;
     while (cursor_.next(&entry)) {
+      cursor_.prefetch_followed();
       TransactionStatus status =
           state_.transaction().get_via_entry(primary(), entry, buffer_.rows(), &row_, purpose());
       if (status == TransactionStatus::ok) return true;
@@ -116,6 +135,7 @@ class IndexScan final : public TableScanOperator {
   EncodedRange range_;
   size_t part_ = 0;
   bool in_range_ = false;
+  size_t ahead_ = 0;  // so many lookups have been prefetched and not been made
   std::unordered_set<const Record*> seen_;
 };
 

@@ -89,9 +89,15 @@ void KeyRangeList::settle(bool backward) {
 }
 
 bool KeyRangeList::next(EncodedRange* range) {
-  if (given_ == ranges_.size()) return false;
-  const Range& found = ranges_[backward_ ? ranges_.size() - 1 - given_ : given_];
+  if (!peek(0, range)) return false;
   ++given_;
+  return true;
+}
+
+bool KeyRangeList::peek(size_t distance, EncodedRange* range) const {
+  const size_t at = given_ + distance;
+  if (at >= ranges_.size()) return false;
+  const Range& found = ranges_[backward_ ? ranges_.size() - 1 - at : at];
   *range = {lower(found), upper(found), /*has_lower=*/found.lower_bytes != 0, found.has_upper,
             found.is_point};
   return true;

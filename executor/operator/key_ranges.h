@@ -42,6 +42,8 @@ class KeyRangeList {
   void settle(bool backward);
   // The next one; false at the end. Its bytes live until the list changes.
   bool next(EncodedRange* range);
+  // What next() will return behind `distance` others.
+  bool peek(size_t distance, EncodedRange* range) const;
 
  private:
   struct Range {

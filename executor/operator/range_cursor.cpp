@@ -34,6 +34,8 @@ bool RangeCursor::next(RowRef* row) {
   return false;
 }
 
+void RangeCursor::prefetch_followed() const { scan_->scan->prefetch_followed(); }
+
 void RangeCursor::close() {
   if (scan_ != nullptr) scan_->scan.reset();
 }

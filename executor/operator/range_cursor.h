@@ -34,6 +34,8 @@ class RangeCursor {
             ReadPurpose purpose);
   // The next row visible to the statement; false at the end, and when nothing is open.
   bool next(RowRef* row);
+  // TransactionScan::prefetch_followed(), where next() has returned true.
+  void prefetch_followed() const;
   void close();
 
  private:

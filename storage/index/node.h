@@ -85,12 +85,6 @@ class EntryTarget {
     PGSILO_DCHECK(is_layer());
     return reinterpret_cast<Node*>(bits_ & ~layer_bit);
   }
-  // Fetches the record that it leads to, with what of the row lies in its first lines.
-  void prefetch_record() const {
-    constexpr size_t lines = 3;
-    const char* line = reinterpret_cast<const char*>(record());
-    for (size_t i = 0; i < lines; ++i) __builtin_prefetch(line + i * 64);
-  }
   uintptr_t bits() const { return bits_; }
   friend bool operator==(EntryTarget, EntryTarget) = default;
 

@@ -80,6 +80,14 @@ class ScanCursor {
     }
   }
 
+  // What next() will probably return `distance` steps behind the next one; null: no idea. It has
+  // been prefetched.
+  const Record* upcoming(int distance) const {
+    int at = top_->at + distance;
+    if (at >= top_->count || top_->entries[at].target.is_layer()) return nullptr;
+    return top_->entries[at].target.record();
+  }
+
  private:
   struct Entry {
     KeySlice slice;

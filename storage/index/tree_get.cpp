@@ -16,7 +16,7 @@ IndexTree::Found IndexTree::get(std::string_view key) const {
     int slot = at.node->find(cursor.slice(), cursor.length());
     EntryTarget target = slot < 0 ? EntryTarget() : at.node->target(slot);
     // The reader wants the row, too, and learns from the record's head where it begins.
-    if (slot >= 0 && !target.is_layer()) target.prefetch_record();
+    if (slot >= 0 && !target.is_layer()) target.record()->prefetch();
     if (!at.node->version().unchanged_since(at.version)) continue;
 
     NodeRef ref{at.node, at.version};

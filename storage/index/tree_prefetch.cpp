@@ -31,7 +31,7 @@ class PathPrefetch {
     if (slot < 0) return false;
     EntryTarget target = border.target(slot);
     if (!target.is_layer()) {
-      target.prefetch_record();
+      target.record()->prefetch();
       return false;
     }
     if (!cursor_.goes_on()) return false;
