@@ -22,12 +22,17 @@ void ThreadScheduling::begin() {
   times_ = -1;
 }
 
-void ThreadScheduling::apply(int64_t now_us) {
+void ThreadScheduling::choose(int64_t now_us, uint64_t done) {
   ThreadTimes times;
   if (!read_times(&times)) return;
-  bool leave = rule_.leaves_cpu(now_us, times);
+  bool leave = rule_.leaves_cpu(now_us, times, done);
   if (leave != leaves_) leave_cpu(leave);
   leaves_ = leave;
+}
+
+void ThreadScheduling::give_way(int64_t now_us) {
+  sched_yield();
+  began_us_ = now_us;
 }
 
 // Refused, it only costs speed.

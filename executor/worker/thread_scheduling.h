@@ -8,6 +8,10 @@ namespace pgsilo {
 
 class ThreadScheduling {
  public:
+  // A thread that has run for so long without sleeping gives way to others that wait for its CPU:
+  // else the clients of a worker on the same CPU wait for the end of its time slice.
+  static constexpr int64_t longest_run_us = 200;
+
   ThreadScheduling() = default;
   ~ThreadScheduling();
   ThreadScheduling(const ThreadScheduling&) = delete;
@@ -16,17 +20,29 @@ class ThreadScheduling {
   // From here on the calling thread leaves its CPU to others, and looks whether it should. Where
   // the kernel does not tell (schedstat), it does so for good.
   void begin();
-  // Between rounds of work: some nanoseconds, and every BatchRule::window_us some microseconds.
-  void look(int64_t now_us) {
-    if (times_ >= 0 && rule_.is_due(now_us)) apply(now_us);
+  // Whether it is time for choose(), which takes some microseconds.
+  bool is_due(int64_t now_us) const { return times_ >= 0 && rule_.is_due(now_us); }
+  void choose(int64_t now_us, uint64_t done);  // BatchRule::leaves_cpu()
+  // Before each round of work.
+  void begin_round(int64_t now_us) {
+    if (now_us - waits_since_us_ >= shortest_sleep_us) began_us_ = now_us;
+    waits_since_us_ = awake;
+    if (now_us - began_us_ >= longest_run_us) give_way(now_us);
   }
+  // It is going to wait for events, which may be there already.
+  void waits(int64_t now_us) { waits_since_us_ = now_us; }
 
  private:
-  void apply(int64_t now_us);
+  static constexpr int64_t shortest_sleep_us = 10;
+  static constexpr int64_t awake = INT64_MAX;
+
+  void give_way(int64_t now_us);
   static void leave_cpu(bool leave);
   bool read_times(ThreadTimes* times) const;
 
-  int times_ = -1;  // the file
+  int times_ = -1;        // the file
+  int64_t began_us_ = 0;  // to run without a pause
+  int64_t waits_since_us_ = awake;
   bool leaves_ = true;
   BatchRule rule_;
 };

@@ -54,14 +54,11 @@ Worker::~Worker() {
 
 Worker* Worker::current() { return current_worker; }
 
-void Worker::settle_thread() const {
-  // Batch scheduling: a worker that wakes does not push a client off their common CPU between two
-  // of its sends, it finds all of them when the client waits (docs/decisions/worker-scheduling.md).
-  // Refused, it only costs speed; so does a CPU below that went offline since start-up.
-  if (options_.batch_scheduling) {
-    sched_param no_priority{};
-    static_cast<void>(pthread_setschedparam(pthread_self(), SCHED_BATCH, &no_priority));
-  }
+void Worker::settle_thread() {
+  // A worker that wakes does not push a client off their common CPU between two of its sends, it
+  // finds all of them when the client waits (docs/decisions/worker-scheduling.md).
+  if (options_.batch_scheduling) scheduling_.begin();
+  // Refused, it only costs speed: a CPU may have gone offline since start-up.
   if (options_.cpu < 0) return;
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -91,7 +88,11 @@ void Worker::run_round() {
   if (others_runnable) {
     int64_t started_us = monotonic_us();
     foreground_at_us_.store(started_us, std::memory_order_relaxed);
-    while (!round.empty()) run_fiber(*round.pop(), options_.slice_us);
+    if (scheduling_.is_due(started_us)) scheduling_.choose(started_us, turns_of_all());
+    scheduling_.begin_round(started_us);
+    uint64_t turns = turns_.load(std::memory_order_relaxed);
+    for (; !round.empty(); ++turns) run_fiber(*round.pop(), options_.slice_us);
+    turns_.store(turns, std::memory_order_relaxed);
     if (background_.empty()) return;
     background_share_.add_foreground(monotonic_us() - started_us);
   }
@@ -116,6 +117,12 @@ bool Worker::others_active(int64_t now_us) const {
     return worker->foreground_at_us_.load(std::memory_order_relaxed) > now_us - active_us;
   };
   return active(this) || std::ranges::any_of(peers_, active);
+}
+
+uint64_t Worker::turns_of_all() const {
+  uint64_t turns = 0;
+  for (const Worker* worker : peers_) turns += worker->turns_.load(std::memory_order_relaxed);
+  return turns;
 }
 
 bool Worker::background_is_due() const {
@@ -279,9 +286,10 @@ void Worker::wait_for_events() {
   asleep_.store(true, std::memory_order_seq_cst);
   if (inbox_.load(std::memory_order_seq_cst) == nullptr &&
       !awakened_.load(std::memory_order_seq_cst)) {
-    handle_events(deadline_us == Parker::no_deadline
-                      ? -1
-                      : std::max<int64_t>(0, deadline_us - monotonic_us()));
+    const int64_t now_us = monotonic_us();
+    scheduling_.waits(now_us);
+    handle_events(deadline_us == Parker::no_deadline ? -1
+                                                     : std::max<int64_t>(0, deadline_us - now_us));
   }
   asleep_.store(false, std::memory_order_relaxed);
 }

@@ -23,6 +23,7 @@
 
 #include "executor/worker/background_share.h"
 #include "executor/worker/commit_queue.h"
+#include "executor/worker/thread_scheduling.h"
 #include "executor/worker/worker_fiber.h"
 
 namespace pgsilo {
@@ -57,7 +58,7 @@ class WorkerChores {
 struct WorkerOptions {
   int index = 0;
   int cpu = -1;  // pinned there; -1: not pinned
-  // Does not preempt when it wakes (decisions/worker-scheduling.md).
+  // Does not preempt when it wakes, unless it is starved (decisions/worker-scheduling.md).
   bool batch_scheduling = true;
   // A fiber gives way after this long (Worker::slice_spent).
   int64_t slice_us = 1000;
@@ -127,11 +128,12 @@ class Worker {
   using Sleepers =
       boost::intrusive::multiset<WorkerFiber, SleepHook, boost::intrusive::compare<WakesEarlier>>;
 
-  void settle_thread() const;
+  void settle_thread();
   void run_round();
   void run_fiber(WorkerFiber& fiber, int64_t slice_us);
   void take_background_turn(bool others_runnable);
   bool others_active(int64_t now_us) const;
+  uint64_t turns_of_all() const;
   bool background_is_due() const;
   int64_t next_deadline_us() const;
   void take_inbox();
@@ -155,9 +157,11 @@ class Worker {
   int64_t slice_started_us_ = 0;
   int64_t slice_us_ = 0;  // of the running fiber
   BackgroundShare background_share_;
+  ThreadScheduling scheduling_;
   // When a fiber last ran that is not background work; of the peers' the background work of this
   // worker must know.
   std::atomic<int64_t> foreground_at_us_{0};
+  std::atomic<uint64_t> turns_{0};  // of fibers, background work aside
   std::vector<const Worker*> peers_;
 
   // Other threads' side. A sender pushes, then reads asleep_; the loop sets asleep_, then looks at

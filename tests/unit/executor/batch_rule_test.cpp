@@ -13,19 +13,29 @@ class BatchRuleTest : public ::testing::Test {
     times_.ran_us += ran_us;
     times_.waited_us += waited_us;
     times_.turns += turns;
+    done_ += 100;
     EXPECT_TRUE(rule_.is_due(now_us_));
-    return rule_.leaves_cpu(now_us_, times_);
+    return rule_.leaves_cpu(now_us_, times_, done_);
   }
-  // How long it preempts, in first pauses; ends with the trial.
+  // The trial, in which the server does so many times what it did; whether it leaves the CPU then.
+  bool leaves_behind_trial(double factor) {
+    EXPECT_FALSE(rule_.is_due(now_us_ + BatchRule::trial_us - 1));
+    now_us_ += BatchRule::trial_us;
+    EXPECT_TRUE(rule_.is_due(now_us_));
+    done_ += static_cast<uint64_t>(factor * 100 * BatchRule::trial_us / BatchRule::window_us);
+    return rule_.leaves_cpu(now_us_, times_, done_);
+  }
+  // For how many first pauses it stays at that.
   int64_t pauses() {
     int64_t began_us = now_us_;
     while (!rule_.is_due(now_us_)) now_us_ += BatchRule::first_pause_us / 10;
-    EXPECT_TRUE(rule_.leaves_cpu(now_us_, times_));
+    EXPECT_TRUE(rule_.leaves_cpu(now_us_, times_, done_));
     return (now_us_ - began_us) / BatchRule::first_pause_us;
   }
 
   BatchRule rule_;
   ThreadTimes times_;
+  uint64_t done_ = 0;
   int64_t now_us_ = 0;
 };
 
@@ -42,19 +52,30 @@ TEST_F(BatchRuleTest, LooksAtNothingWhereItHardlyWoke) {
   EXPECT_TRUE(leaves_behind(10, 9'000, BatchRule::fewest_turns - 1));
 }
 
-TEST_F(BatchRuleTest, PreemptsWhereEachWakeWaitsForATimeSlice) {
+TEST_F(BatchRuleTest, PreemptsWhereThatHelps) {
   EXPECT_FALSE(leaves_behind(400, 18'000, 7));
-  EXPECT_FALSE(rule_.is_due(now_us_ + BatchRule::window_us));
+  EXPECT_FALSE(leaves_behind_trial(5));
+  EXPECT_EQ(pauses(), 1);
+}
+
+// A client that other workers keep busy: to preempt it at each of its sends costs them more.
+TEST_F(BatchRuleTest, LeavesTheCpuWhereThatDoesNotHelp) {
+  for (double factor : {0.5, 1.0, 1.1}) {
+    EXPECT_FALSE(leaves_behind(400, 18'000, 7));
+    EXPECT_TRUE(leaves_behind_trial(factor)) << factor;
+    pauses();
+  }
 }
 
 TEST_F(BatchRuleTest, TriesAgainLessAndLessOften) {
-  for (int64_t expected : {1, 2, 4, 8, 16, 32, 64, 64}) {
-    EXPECT_FALSE(leaves_behind(400, 18'000, 7));
-    EXPECT_EQ(pauses(), expected);
+  for (bool helps : {true, false}) {
+    for (int64_t expected : {1, 2, 4, 8, 16, 32, 64, 64}) {
+      EXPECT_FALSE(leaves_behind(400, 18'000, 7));
+      EXPECT_EQ(leaves_behind_trial(helps ? 2 : 1), !helps);
+      EXPECT_EQ(pauses(), expected);
+    }
+    EXPECT_TRUE(leaves_behind(9'000, 9'000, 100));
   }
-  EXPECT_TRUE(leaves_behind(9'000, 9'000, 100));
-  EXPECT_FALSE(leaves_behind(400, 18'000, 7));
-  EXPECT_EQ(pauses(), 1);
 }
 
 }  // namespace
