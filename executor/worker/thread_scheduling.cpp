@@ -7,6 +7,8 @@
 
 #include <charconv>
 
+#include "base/clock.h"
+
 namespace pgsilo {
 
 ThreadScheduling::~ThreadScheduling() {
@@ -32,7 +34,7 @@ void ThreadScheduling::choose(int64_t now_us, uint64_t done) {
 
 void ThreadScheduling::give_way(int64_t now_us) {
   sched_yield();
-  began_us_ = now_us;
+  yield_rule_.gave_way(now_us, monotonic_us());
 }
 
 // Refused, it only costs speed.

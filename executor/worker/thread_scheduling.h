@@ -3,15 +3,12 @@
 #pragma once
 
 #include "executor/worker/batch_rule.h"
+#include "executor/worker/yield_rule.h"
 
 namespace pgsilo {
 
 class ThreadScheduling {
  public:
-  // A thread that has run for so long without sleeping gives way to others that wait for its CPU:
-  // else the clients of a worker on the same CPU wait for the end of its time slice.
-  static constexpr int64_t longest_run_us = 200;
-
   ThreadScheduling() = default;
   ~ThreadScheduling();
   ThreadScheduling(const ThreadScheduling&) = delete;
@@ -25,9 +22,9 @@ class ThreadScheduling {
   void choose(int64_t now_us, uint64_t done);  // BatchRule::leaves_cpu()
   // Before each round of work.
   void begin_round(int64_t now_us) {
-    if (now_us - waits_since_us_ >= shortest_sleep_us) began_us_ = now_us;
+    if (now_us - waits_since_us_ >= shortest_sleep_us) yield_rule_.woke(now_us);
     waits_since_us_ = awake;
-    if (now_us - began_us_ >= longest_run_us) give_way(now_us);
+    if (yield_rule_.is_due(now_us)) give_way(now_us);
   }
   // It is going to wait for events, which may be there already.
   void waits(int64_t now_us) { waits_since_us_ = now_us; }
@@ -40,11 +37,11 @@ class ThreadScheduling {
   static void leave_cpu(bool leave);
   bool read_times(ThreadTimes* times) const;
 
-  int times_ = -1;        // the file
-  int64_t began_us_ = 0;  // to run without a pause
+  int times_ = -1;  // the file
   int64_t waits_since_us_ = awake;
   bool leaves_ = true;
   BatchRule rule_;
+  YieldRule yield_rule_;
 };
 
 }  // namespace pgsilo
