@@ -93,15 +93,16 @@ class IndexScan final : public TableScanOperator {
 
   // This one's, and those of the lookups behind it.
   void prefetch_points() {
+    ahead_ = 1;
+    EncodedRange range;
+    if (!ranges_.peek(0, &range) || !range.is_point) return;
     std::array<IndexTree::Lookup, IndexTree::max_lookups> lookups;
     const Relation& relation = part().index == nullptr ? primary() : *part().index->relation;
     lookups[0] = {&relation.tree(), range_.lower};
-    for (ahead_ = 1; ahead_ < lookups.size(); ++ahead_) {
-      EncodedRange range;
-      if (!ranges_.peek(ahead_ - 1, &range) || !range.is_point) break;
-      lookups[ahead_] = {&relation.tree(), range.lower};
-    }
-    if (ahead_ > 1) IndexTree::prefetch(std::span(lookups).first(ahead_));
+    do {
+      lookups[ahead_++] = {&relation.tree(), range.lower};
+    } while (ahead_ < lookups.size() && ranges_.peek(ahead_ - 1, &range) && range.is_point);
+    IndexTree::prefetch(std::span(lookups).first(ahead_));
   }
 
   bool look_up() {
