@@ -2,6 +2,7 @@
 #include "base/long_work.h"
 #include "base/memory_budget.h"
 #include "executor/statement_place.h"
+#include "executor/transaction_status.h"
 #include "server/limits.h"
 #include "server/session/transaction_control.h"
 #include "sql/sql_error.h"
@@ -25,6 +26,7 @@ std::string_view TransactionControl::set_savepoint(std::string_view name) {
   require_block("SAVEPOINT");
   open_storage();
   if (savepoints_.size() >= limits::free_savepoints) require_room(limits::savepoint_bytes);
+  require_ok_status(transaction_.settle());
   savepoints_.push_back({std::string(name),
                          {},
                          advisory_locks_.mark(),
@@ -67,6 +69,7 @@ std::string_view TransactionControl::rollback_to_savepoint(std::string_view name
 }
 
 TransactionControl::StatementMark TransactionControl::mark_statement() {
+  require_ok_status(transaction_.settle());
   return {transaction_.mark_statement(), catalog_.mark()};
 }
 

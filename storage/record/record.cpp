@@ -89,10 +89,33 @@ void Record::write_first_row(std::string_view row) {
   size.store(static_cast<uint32_t>(row.size()), std::memory_order_relaxed);
 }
 
+// Who holds the intent lock in this word does not stay: he has seen our lock, or was moved into the
+// lock table before it was taken for this (Commit::prepare_payload).
+void Record::set_external(ExternalPayload* external) {
+  uintptr_t bits = payload_.load(std::memory_order_relaxed);
+  for (Backoff backoff;;) {
+    if (!RecordHolder::of_word(bits).is_none()) {
+      backoff.pause();
+      bits = payload_.load(std::memory_order_relaxed);
+    } else if (payload_.compare_exchange_weak(bits, reinterpret_cast<uintptr_t>(external),
+                                              std::memory_order_release,
+                                              std::memory_order_relaxed)) {
+      return;
+    }
+  }
+}
+
 // An external payload is larger than the record's own room, so one of a row that fits there is
 // never replaced by another.
 ExternalPayload* Record::install(std::string_view row, Tid tid, ExternalPayload* spare,
                                  bool shrinks) {
+  uintptr_t bits = payload_.load(std::memory_order_relaxed);
+  const bool is_bare = bits == 0 || !RecordHolder::of_word(bits).is_none();
+  if (is_bare && fits_inline(row.size())) [[likely]] {
+    write_row(row, nullptr);
+    tid_word_.install(tid, /*absent=*/false);
+    return spare;
+  }
   ExternalPayload* current = external();
   ExternalPayload* place = current;
   if (!stays_inline(row.size())) [[unlikely]] {

@@ -3,11 +3,11 @@
 // entries, intent queues and read sets may point here. Created and destroyed by RecordAllocator;
 // protected by a Pin.
 //
-// Memory:  | tid word | external payload, link or null | row size, inline words, key size | key,
-// padded to 8 | inline row words | The key lies in the record, not beside the tree's nodes, so that
-// the line a reader needs anyway holds it: a lookup compares what follows the last key slice
-// without another cache miss, a new layer copies nothing, and a scan, the log and the unhooking of
-// an absent record find the key at hand.
+// Memory:  | tid word | external payload, link, holder of the intent lock, or null | row size,
+// inline words, key size | key, padded to 8 | inline row words | The key lies in the record, not
+// beside the tree's nodes, so that the line a reader needs anyway holds it: a lookup compares what
+// follows the last key slice without another cache miss, a new layer copies nothing, and a scan,
+// the log and the unhooking of an absent record find the key at hand.
 //
 // Thread safety
 // - key() never changes.
@@ -15,6 +15,7 @@
 // - fits(), wastes(): any thread under a pin; a commit by another may make them untrue until the
 //   record is locked.
 // - link(): any thread under a pin. set_link(): the holder of the lock bit.
+// - holder(), change_holder(): any thread under a pin; who may change what: docs/lock_table.md.
 // - install*(): the holder of the record's lock bit, once per lock.
 // Invariants: I1; I4: a successful read returns bytes that exactly one committed version held.
 // The row of a record whose word says absent is meaningless; its bytes are not to be used.
@@ -27,6 +28,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "storage/record/record_holder.h"
 #include "storage/record/row_buffer.h"
 #include "storage/record/row_copy.h"
 #include "storage/record/row_range.h"
@@ -120,20 +122,36 @@ class Record {
   Record* link_of(Tid tid) const {
     // Acquire, pairs with set_link(): who sees the link of a later version sees its tid as well.
     uintptr_t bits = payload_.load(std::memory_order_acquire);
-    if ((bits & link_bit) == 0 || tid_word_.load().tid() != tid) return nullptr;
-    return reinterpret_cast<Record*>(bits & ~link_bit);
+    if (!is_link(bits) || tid_word_.load().tid() != tid) return nullptr;
+    return reinterpret_cast<Record*>(bits & ~RecordHolder::link_bit);
   }
   // Likewise, of whatever version.
   void prefetch_link() const {
     uintptr_t bits = payload_.load(std::memory_order_relaxed);
-    if ((bits & link_bit) != 0) reinterpret_cast<Record*>(bits & ~link_bit)->prefetch();
+    if (is_link(bits)) reinterpret_cast<Record*>(bits & ~RecordHolder::link_bit)->prefetch();
   }
-  // Lock holder. Ignored if the row is external: there is no room then.
+  // Lock holder. Ignored if the row is external, or somebody holds the intent lock here: there is
+  // no room then.
   void set_link(Record* target) {
-    if (external() == nullptr) {
-      payload_.store(reinterpret_cast<uintptr_t>(target) | link_bit, std::memory_order_release);
-    }
+    uintptr_t bits = payload_.load(std::memory_order_relaxed);
+    if (bits != 0 && !is_link(bits)) return;
+    // Nobody else changes a link; who comes with the intent lock may have taken an empty word.
+    payload_.compare_exchange_strong(bits,
+                                     reinterpret_cast<uintptr_t>(target) | RecordHolder::link_bit,
+                                     std::memory_order_release, std::memory_order_relaxed);
   }
+
+  RecordHolder holder() const {
+    return RecordHolder::of_word(payload_.load(std::memory_order_seq_cst));
+  }
+  // From none: only where there is neither a payload nor a link. False: it was another.
+  bool change_holder(RecordHolder from, RecordHolder to) {
+    uintptr_t bits = from.word();
+    return payload_.compare_exchange_strong(bits, to.word(), std::memory_order_seq_cst);
+  }
+
+  // Lock holder, of a record that RecordAllocator::create_held() has made: its row is there now.
+  void install_in_place(Tid tid) { tid_word_.install(tid, /*absent=*/false); }
   // Lock holder: publishes that the key has no row since `tid`, and unlocks.
   void install_absent(Tid tid) { tid_word_.install(tid, /*absent=*/true); }
 
@@ -144,11 +162,12 @@ class Record {
   // Null: the row is inline.
   ExternalPayload* external() const {
     uintptr_t bits = payload_.load(std::memory_order_acquire);  // pairs with set_external()
-    return (bits & link_bit) != 0 ? nullptr : reinterpret_cast<ExternalPayload*>(bits);
+    constexpr uintptr_t none = RecordHolder::link_bit | RecordHolder::held_bit;
+    return (bits & none) != 0 ? nullptr : reinterpret_cast<ExternalPayload*>(bits);
   }
-  void set_external(ExternalPayload* external) {
-    payload_.store(reinterpret_cast<uintptr_t>(external), std::memory_order_release);
-  }
+  // Lock holder. Null: the row is inline, and a link is forgotten.
+  void set_external(ExternalPayload* external);
+  static bool is_link(uintptr_t bits) { return (bits & RecordHolder::link_bit) != 0; }
   size_t capacity_words() const {
     const ExternalPayload* payload = external();
     return payload != nullptr ? payload->capacity_words : inline_words_;
@@ -164,8 +183,8 @@ class Record {
   void write_first_row(std::string_view row);
 
   AtomicTidWord tid_word_;
-  static constexpr uintptr_t link_bit = 1;
-  std::atomic<uintptr_t> payload_{0};  // an external payload, or a link | link_bit, or 0
+  // An external payload, or a link | link_bit, or a RecordHolder, or 0.
+  std::atomic<uintptr_t> payload_{0};
   std::atomic<uint32_t> inline_bytes_{
       0};  // <= inline_words_ * 8 at any moment, torn reads included
   uint16_t inline_words_;

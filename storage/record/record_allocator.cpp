@@ -59,6 +59,19 @@ Record* RecordAllocator::create_filled(std::string_view key, std::string_view ro
   return record;
 }
 
+bool RecordAllocator::is_inline(size_t row_bytes) {
+  return row_words(row_bytes) <= max_inline_words;
+}
+
+Record* RecordAllocator::create_held(std::string_view key, std::string_view row,
+                                     RecordHolder holder, ReclaimerHandle& handle) {
+  PGSILO_DCHECK(is_inline(row.size()));
+  Record* record = allocate(key, row.size(), TidWord::absent(Tid()).with_intent(), handle);
+  record->write_first_row(row);
+  record->change_holder(RecordHolder(), holder);
+  return record;
+}
+
 Record* RecordAllocator::create_absent(std::string_view key, Tid tid, ReclaimerHandle& handle) {
   return allocate(key, 0, TidWord::absent(tid), handle);
 }

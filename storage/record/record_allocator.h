@@ -23,6 +23,11 @@ class RecordAllocator {
   // A record that holds `row` as version `tid`: for unpublished trees and for recovery.
   Record* create_filled(std::string_view key, std::string_view row, Tid tid,
                         ReclaimerHandle& handle);
+  // A placeholder whose intent lock `holder` has, with the row in its place already, which
+  // is_inline(): Record::install_in_place().
+  Record* create_held(std::string_view key, std::string_view row, RecordHolder holder,
+                      ReclaimerHandle& handle);
+  static bool is_inline(size_t row_bytes);
   // A record that says: absent since `tid`. For recovery's tombstones.
   Record* create_absent(std::string_view key, Tid tid, ReclaimerHandle& handle);
   // Room for a row that Record::install() could not place inline.

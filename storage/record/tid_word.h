@@ -99,6 +99,7 @@ class TidWord {
   constexpr bool counts_as_present() const {
     return (bits_ & (absent_bit | deleting_bit | obsolete_bit)) == 0;
   }
+  constexpr TidWord with_intent() const { return TidWord(bits_ | intent_bit); }
   constexpr TidWord without_intent() const { return TidWord(bits_ & ~intent_bit); }
   constexpr uint64_t bits() const { return bits_; }
   friend constexpr bool operator==(TidWord, TidWord) = default;

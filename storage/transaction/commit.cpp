@@ -55,6 +55,7 @@ TransactionStatus Transaction::commit() {
     return status;
   }
   if (!placeholders_.empty()) clean_placeholders();
+  if (!loaded_.empty()) release_loaded();
   for (Relation* relation : dropped_) drop_for_good(worker_, *relation);
   // All but the oldest locks: of millions in one piece the others would notice.
   while (owner_.lock_count() > records_per_pause) {
@@ -112,10 +113,18 @@ TransactionStatus Commit::prepare() {
       bytes += entry.record->key().size() + version.row_bytes;
     }
   }
+  if (!t.loaded_.empty()) {
+    t.loaded_.visit_relations([&](const Relation& relation, size_t count) {
+      logged += relation.logged() ? count : 0;
+      grows |= relation.logged() && !is_system_relation(relation.id());
+    });
+    bytes += t.loaded_.bytes();
+  }
   order_ = &t.writes_.in_lock_order(t.settings_.parker);
   t.redo_.clear();
-  t.redo_.reserve(logged);
-  if (logged != 0) {
+  t.redo_.reserve(std::min(logged, RedoSink::most_at_once));
+  is_logged_ = logged != 0;
+  if (is_logged_) {
     RedoPurpose purpose = frees && !grows ? RedoPurpose::relief : RedoPurpose::growth;
     status = reserve_log(worker_.sink(), logged, bytes, purpose, t.settings_);
     if (status != TransactionStatus::ok) return status;
@@ -133,6 +142,8 @@ bool Commit::prepare_payload(WriteEntry& entry) {
   const bool fits = entry.record->fits(bytes);
   entry.shrinks = fits && entry.record->wastes(bytes);
   if (fits && !entry.shrinks) return false;
+  // Where the lock may lie, there the payload will be.
+  worker_.parts().locks.move_to_table(transaction_.owner_, entry.record);
   if (!fits || (!entry.record->fits_inline(bytes) && memory_admits(bytes)))
     entry.spare = entry.relation->records().create_payload(bytes, worker_.reclaimer());
   return true;
@@ -152,7 +163,7 @@ Commit::Attempt Commit::attempt() {
       auto tid = Tid::following(newest_tid(), epoch);
       if (has_room && tid) {
         install(*tid);
-        if (!t.redo_.empty()) worker_.sink().append(*tid, t.redo_);
+        if (is_logged_) worker_.sink().append(*tid, t.redo_);
         worker_.slot().leave();
         return Attempt::done;
       }
@@ -175,7 +186,7 @@ TransactionStatus Commit::lock_writes() {
     TransactionStatus status = lock(entry);
     if (status != TransactionStatus::ok) return status;
   }
-  return TransactionStatus::ok;
+  return transaction_.loaded_.empty() ? TransactionStatus::ok : lock_loaded();
 }
 
 TransactionStatus Commit::lock(WriteEntry& entry) {
@@ -215,6 +226,15 @@ bool Commit::renew(const WriteEntry& entry) {
   return apply_patches(entry.newest->patched->patches, row);
 }
 
+inline TransactionStatus Commit::check_gate(Relation& relation, LockMode mode) {
+  if (!relation.gate().stops(mode) || transaction_.owner_.modes_of(&relation).covers(mode))
+      [[likely]]
+    return TransactionStatus::ok;
+  if (transaction_.mode_ == TransactionMode::interactive)
+    return TransactionStatus::conflict_relation;
+  return transaction_.must_wait_for(LockTag::of(relation), mode);
+}
+
 // A gate that was raised before we read our epoch is seen here; who raises it later waits for us
 // (relation_gate.h). Who holds a lock was there before the one that is waited for with the gate.
 TransactionStatus Commit::check_gates() {
@@ -222,21 +242,20 @@ TransactionStatus Commit::check_gates() {
   for (WriteEntry& entry : transaction_.writes_) {
     if (!entry.relation->gate().stops(writes)) [[likely]]
       continue;
-    if (transaction_.owner_.modes_of(entry.relation).covers(writes)) continue;
-    if (transaction_.mode_ == TransactionMode::interactive)
-      return TransactionStatus::conflict_relation;
-    return transaction_.must_wait_for(LockTag::of(*entry.relation), writes);
+    TransactionStatus status = check_gate(*entry.relation, writes);
+    if (status != TransactionStatus::ok) return status;
+  }
+  TransactionStatus status = TransactionStatus::ok;
+  if (!transaction_.loaded_.empty()) {
+    transaction_.loaded_.visit_relations([&](Relation& relation, size_t) {
+      if (status == TransactionStatus::ok) status = check_gate(relation, writes);
+    });
   }
   // Who has a relation to itself changes its rows without locks of theirs.
-  constexpr LockMode refers = LockMode::row_share;
   for (Relation* relation : transaction_.referenced_) {
-    if (!relation->gate().stops(refers) || transaction_.owner_.modes_of(relation).covers(refers))
-      continue;
-    if (transaction_.mode_ == TransactionMode::interactive)
-      return TransactionStatus::conflict_relation;
-    return transaction_.must_wait_for(LockTag::of(*relation), refers);
+    if (status == TransactionStatus::ok) status = check_gate(*relation, LockMode::row_share);
   }
-  return TransactionStatus::ok;
+  return status;
 }
 
 Tid Commit::newest_tid() const {
@@ -256,6 +275,7 @@ void Commit::install(Tid tid) {
     WriteEntry& entry = t.writes_[index];
     if (!entry.is_void()) install(entry, tid);
   }
+  if (!t.loaded_.empty()) install_loaded(tid);
   worker_.set_last_tid(tid);
   t.commit_tid_ = tid;
   t.note_epoch(tid);
@@ -278,10 +298,17 @@ void Commit::install(WriteEntry& entry, Tid tid) {
     if (entry.base_absent) entry.relation->add_rows(worker_.index(), 1);
   }
   entry.locked = false;
-  if (entry.relation->logged()) {
-    append(transaction_.redo_,
-           RedoEntry{entry.relation->id(), version.tombstone, key, version.bytes()});
+  if (entry.relation->logged())
+    log({entry.relation->id(), version.tombstone, key, version.bytes()}, tid);
+}
+
+void Commit::log(const RedoEntry& entry, Tid tid) {
+  std::vector<RedoEntry>& redo = transaction_.redo_;
+  if (redo.size() == RedoSink::most_at_once) [[unlikely]] {
+    worker_.sink().append_part(tid, redo);
+    redo.clear();
   }
+  redo.push_back(entry);  // prepare() has made room
 }
 
 void Commit::unlock_all() {
@@ -289,6 +316,7 @@ void Commit::unlock_all() {
     if (entry.locked) entry.record->tid_word().unlock();
     entry.locked = false;
   }
+  if (loaded_locked_ != 0) unlock_loaded();
 }
 
 void Commit::dispose_of_payloads() {

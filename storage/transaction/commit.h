@@ -34,15 +34,23 @@ class Commit {
   TransactionStatus lock(WriteEntry& entry);
   static bool renew(const WriteEntry& entry);
   TransactionStatus check_gates();
+  TransactionStatus check_gate(Relation& relation, LockMode mode);
   Tid newest_tid() const;
   void install(Tid tid);
   void install(WriteEntry& entry, Tid tid);
+  void log(const RedoEntry& entry, Tid tid);
   void unlock_all();
+  // Of LoadedRows (transaction_load.cpp).
+  TransactionStatus lock_loaded();
+  void install_loaded(Tid tid);
+  void unlock_loaded();
   void dispose_of_payloads();
 
   Transaction& transaction_;
   WorkerContext& worker_;
   const std::vector<uint32_t>* order_ = nullptr;  // write entries by address of their records
+  size_t loaded_locked_ = 0;                      // the first ones
+  bool is_logged_ = false;
   Tid newest_locked_;
   VersionPreserver preserver_;
   Epoch newest_snapshot_;  // Epoch(0): none is open

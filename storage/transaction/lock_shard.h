@@ -17,6 +17,7 @@ struct LockHolder {
   LockModes modes;
   LockHolder* next = nullptr;  // in the queue, or among an owner's spares
   bool removes = false;        // LockTable::note_removal()
+  bool loads = false;          // RecordHolder::loads()
   bool awaited = false;        // somebody has waited for the lock; is counted with the owner
   bool cautious = false;       // only what is read rests on it, and not for its truth
 

@@ -8,24 +8,11 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "storage/record/record.h"
+#include "storage/transaction/in_record_lock.h"
 #include "storage/transaction/lock_shard.h"
 #include "storage/transaction/lock_wait.h"
 
 namespace pgsilo {
-
-namespace {
-
-// False if the record is obsolete.
-bool raise_intent(const Record* record) {
-  AtomicTidWord& word = const_cast<Record*>(record)->tid_word();
-  if (!word.raise_intent().is_obsolete()) return true;
-  word.drop_intent();
-  return false;
-}
-
-void drop_intent(const Record* record) { const_cast<Record*>(record)->tid_word().drop_intent(); }
-
-}  // namespace
 
 // ---- LockOwner ----
 
@@ -41,7 +28,12 @@ void LockOwner::end_wait() {
   wait_ = {.number = wait_.number + 1};
 }
 
-LockTag LockOwner::Grant::tag() const { return queue->tag; }
+LockTag LockOwner::Grant::tag() const { return in_record ? LockTag::of(record) : queue->tag; }
+
+size_t LockOwner::lock_bytes() const {
+  constexpr size_t queue_bytes = 144;  // with its holder, and its place in its shard
+  return locks_.size() * sizeof(Grant) + queued_ * queue_bytes;
+}
 
 LockOwner::WaitsFor LockOwner::waits_for() {
   std::lock_guard guard(latch_);
@@ -93,11 +85,12 @@ LockTable::Shard& LockTable::shard_of(LockTag tag) const {
   return shards_[LockTag::Hash()(tag) & shard_mask_];
 }
 
-// What gain() needs of memory. False: there is none.
+// What gain() needs of memory: there may be another holder, whom only the record knows. False:
+// there is none.
 bool LockTable::reserve(LockOwner& owner) {
   try {
-    owner.spare_queues_.have_one();
-    owner.spare_holders_.have_one();
+    owner.spare_queues_.have(1);
+    owner.spare_holders_.have(2);
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -105,18 +98,29 @@ bool LockTable::reserve(LockOwner& owner) {
 }
 
 TransactionStatus LockTable::acquire(LockOwner& owner, LockTag tag, LockMode mode,
-                                     WaitPolicy policy, const WaitSettings& settings,
-                                     bool is_cautious) {
+                                     WaitPolicy policy, const WaitSettings& settings, Use use) {
   try {
-    make_room(owner.locks_, 1);
+    make_room_for_one(owner);
   } catch (const std::bad_alloc&) {
     return TransactionStatus::out_of_memory;
   }
+  if (tag.is_record() && use == Use::ordinary) {
+    InRecordLock lock(tag.record());
+    LockModes before = lock.held_by(owner);
+    if (before.covers(mode)) return TransactionStatus::ok;
+    if (InRecordLock::can_be(mode) && lock.gain(owner, mode)) {
+      owner.locks_.push_back({.record = tag.record(), .before = before, .in_record = true});
+      return TransactionStatus::ok;
+    }
+  }
   if (!reserve(owner)) return TransactionStatus::out_of_memory;
   Waiter waiter{&owner, mode, settings.parker, owner.spare_holders_.take()};
-  waiter.cautious = is_cautious;
+  waiter.cautious = use == Use::cautious;
   TransactionStatus status = gain(owner, tag, waiter, policy, settings);
-  if (waiter.granted) owner.locks_.push_back({waiter.queue, waiter.before});
+  if (waiter.granted) {
+    owner.locks_.push_back({.queue = waiter.queue, .before = waiter.before, .in_record = false});
+    ++owner.queued_;
+  }
   return status;
 }
 
@@ -132,22 +136,44 @@ TransactionStatus LockTable::gain(LockOwner& owner, LockTag tag, LockMode mode, 
 TransactionStatus LockTable::gain(LockOwner& owner, LockTag tag, Waiter& waiter, WaitPolicy policy,
                                   const WaitSettings& settings) {
   TransactionStatus status = enter_queue(owner, tag, waiter, policy);
+  for (Backoff backoff; status == TransactionStatus::conflict_lock; backoff.pause())
+    status = enter_queue(owner, tag, waiter, policy);
   if (status == TransactionStatus::must_wait) status = wait_in_queue(tag, waiter, settings);
   if (waiter.holder != nullptr) owner.spare_holders_.keep(waiter.holder);  // it was not needed
   return status;
 }
 
-// must_wait: it stands in the queue.
+// The queue of a lock that has none: somebody may hold it all the same, in the record. Within a
+// change of the shard. conflict_lock: one moment.
+TransactionStatus LockTable::make_queue(LockOwner& owner, Shard& shard, LockTag tag,
+                                        LockQueue** made) {
+  using enum InRecordLock::Look;
+  RecordHolder holder;
+  auto look = tag.is_record() ? InRecordLock(tag.record()).take_over(&holder) : free;
+  if (look == busy) return TransactionStatus::conflict_lock;
+  if (look == obsolete) return TransactionStatus::conflict_record;
+  LockQueue* queue = owner.spare_queues_.take();
+  *queue = {.tag = tag};
+  shard.queues.add(queue);
+  *made = queue;
+  if (look == free) return TransactionStatus::ok;
+  auto* other = static_cast<LockOwner*>(const_cast<void*>(holder.owner()));
+  queue->add_holder(owner.spare_holders_.take(), other, InRecordLock::mode_of(holder));
+  queue->holders->removes = holder.removes();
+  queue->holders->loads = holder.loads();
+  InRecordLock(tag.record()).moved(holder);
+  return TransactionStatus::ok;
+}
+
+// must_wait: it stands in the queue. conflict_lock: one moment.
 TransactionStatus LockTable::enter_queue(LockOwner& owner, LockTag tag, Waiter& waiter,
                                          WaitPolicy policy) {
   Shard& shard = shard_of(tag);
   Shard::Change change(shard);
   LockQueue* queue = shard.queues.find(tag);
   if (queue == nullptr) {
-    if (tag.is_record() && !raise_intent(tag.record())) return TransactionStatus::conflict_record;
-    queue = owner.spare_queues_.take();
-    *queue = {.tag = tag};
-    shard.queues.add(queue);
+    TransactionStatus status = make_queue(owner, shard, tag, &queue);
+    if (status != TransactionStatus::ok) return status;
   }
   waiter.queue = queue;
   LockHolder* held = queue->holder(&owner);
@@ -291,9 +317,22 @@ void LockTable::reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockMod
   queue.publish();
   // While there are holders the bit stays up: whoever comes now queues behind those who wait.
   if (queue.holders != nullptr || queue.waiting != nullptr) return;
-  if (queue.tag.is_record()) drop_intent(queue.tag.record());
+  if (queue.tag.is_record()) {
+    const_cast<Record*>(queue.tag.record())->tid_word().drop_intent();
+  }
   shard.queues.remove(&queue);
   owner.spare_queues_.keep(&queue);
+}
+
+void LockTable::release(LockOwner& owner, const LockOwner::Grant& grant) {
+  if (grant.in_record && InRecordLock(grant.record).reduce(owner, grant.before)) return;
+  if (!grant.in_record) --owner.queued_;
+  LockTag tag = grant.tag();
+  Shard& shard = shard_of(tag);
+  Shard::Change change(shard);
+  LockQueue* queue = grant.in_record ? shard.queues.find(tag) : grant.queue;
+  PGSILO_CHECK(queue != nullptr && queue->holder(&owner) != nullptr);
+  reduce(owner, shard, *queue, grant.before);
 }
 
 void LockTable::release_locks(LockOwner& owner, size_t keep) {
@@ -301,9 +340,7 @@ void LockTable::release_locks(LockOwner& owner, size_t keep) {
   while (owner.locks_.size() > keep) {
     LockOwner::Grant last = owner.locks_.back();
     owner.locks_.pop_back();
-    Shard& shard = shard_of(last.tag());
-    Shard::Change change(shard);
-    reduce(owner, shard, *last.queue, last.before);
+    release(owner, last);
   }
   free_spares(owner);
   constexpr size_t ordinary = 4096;
@@ -314,15 +351,19 @@ void LockTable::let_go_of_cautious(LockOwner& owner) {
   std::vector<LockOwner::Grant>& locks = owner.locks_;
   auto kept = locks.begin();
   for (LockOwner::Grant grant : locks) {
-    Shard& shard = shard_of(grant.tag());
-    Shard::Change change(shard);
     // All that the owner has of it came by one grant: others only add to what is held.
-    const bool goes = grant.before.empty() && grant.queue->holder(&owner)->cautious;
-    if (goes) reduce(owner, shard, *grant.queue, LockModes());
+    const bool goes = !grant.in_record && grant.before.empty() && is_cautious(owner, *grant.queue);
+    if (goes) release(owner, grant);
     if (!goes) *kept++ = grant;
   }
   locks.erase(kept, locks.end());
   free_spares(owner);
+}
+
+bool LockTable::is_cautious(const LockOwner& owner, const LockQueue& queue) const {
+  Shard& shard = shard_of(queue.tag);
+  std::lock_guard guard(shard.latch);
+  return queue.holder(&owner)->cautious;
 }
 
 LockModes LockTable::modes_held(const LockOwner& owner, LockTag tag) const {
@@ -337,12 +378,18 @@ bool LockTable::admits(const LockOwner& owner, LockTag tag, LockMode mode) const
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
   const LockQueue* queue = shard.queues.find(tag);
-  if (queue == nullptr) return true;
+  if (queue == nullptr) {
+    RecordHolder alone = tag.is_record() ? InRecordLock(tag.record()).holder() : RecordHolder();
+    if (alone.is_none()) return true;
+    LockModes held = InRecordLock::mode_of(alone);
+    return alone.owner() == &owner ? held.covers(mode) : !held.conflicts_with(mode);
+  }
   const LockHolder* holder = queue->holder(&owner);
   return (holder != nullptr && holder->modes.covers(mode)) || !queue->blocks(&owner, mode);
 }
 
 void LockTable::note_removal(LockOwner& owner, const Record* record) {
+  if (InRecordLock(record).note_removal(owner)) return;
   LockTag tag = LockTag::of(record);
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
@@ -357,7 +404,11 @@ bool LockTable::removal_pending(const LockOwner& owner, const Record* record) co
   Shard& shard = shard_of(tag);
   std::lock_guard guard(shard.latch);
   const LockQueue* queue = shard.queues.find(tag);
-  const LockHolder* at = queue == nullptr ? nullptr : queue->holders;
+  if (queue == nullptr) {
+    RecordHolder alone = InRecordLock(record).holder();
+    return alone.removes() && alone.owner() != &owner;
+  }
+  const LockHolder* at = queue->holders;
   while (at != nullptr && (!at->removes || at->owner == &owner)) at = at->next;
   return at != nullptr;
 }

@@ -4,9 +4,10 @@
 // A lock belongs to a LockOwner (one per Transaction object, so one per session). An intent lock is
 // not Silo's lock bit: it is held across statements and round trips, and it does not by itself make
 // anything correct; commit validates all the same. It makes writers of hot records queue up instead
-// of failing. A queue exists while its lock is held or waited for; it is found by its tag (records
-// are stable) in a sharded table (docs/lock_table.md). A record's intent bit is up exactly while
-// its queue exists, and changes only under the shard's latch.
+// of failing. A queue is found by its tag (records are stable) in a sharded table
+// (docs/lock_table.md). It exists while its lock is held or waited for, but for those of records
+// that one alone holds and nobody waits for: these lie in the record. A record's intent bit is up
+// exactly while its lock is held or waited for.
 //
 // Granting. A request is granted when it conflicts with no holder and with nobody who waits before
 // it (lock_mode.h); who holds a weaker mode of the lock stands before those who hold none, for they
@@ -126,7 +127,7 @@ class SpinLatch {
 
 // The identity under which one transaction holds and waits for locks. Owners come from the
 // LockTable and return to it; their memory lives as long as the table, so that graph walks may
-// follow stale pointers.
+// follow stale pointers. Aligned as RecordHolder wants it.
 class LockOwner {
  public:
   LockOwner() = default;
@@ -140,6 +141,8 @@ class LockOwner {
   bool excludes_any() const { return excluded_ != 0; }
   bool keeps_writers_out() const { return kept_ != 0; }
   size_t lock_count() const { return locks_.size(); }
+  // About how much memory they take.
+  size_t lock_bytes() const;
   // f(tag, modes held before) for each time since lock_count() was `since` that a lock was gained
   // or strengthened.
   template <typename F>
@@ -172,17 +175,22 @@ class LockOwner {
   bool note(Relation& relation, LockMode mode);
   void reserve_hold();
 
-  SpinLatch latch_;  // guards wait_ and relations_ against other threads
+  alignas(64) SpinLatch latch_;  // guards wait_ and relations_ against other threads
   Wait wait_;
   std::atomic<uint32_t> awaited_{0};  // of the locks it holds: how many somebody has waited for
   uint64_t walk_ = 0;                 // the last walk that came here; the searcher's
   // What acquire() gained, in that order: of a lock whose holds grew, an entry for each time.
   struct Grant {
-    LockQueue* queue;  // stays while the lock is held
+    union {
+      LockQueue* queue;      // stays while the lock is held
+      const Record* record;  // gained there; since then it may have come into the table
+    };
     LockModes before;  // what was held of it until then
+    bool in_record;
     LockTag tag() const;
   };
   std::vector<Grant> locks_;
+  size_t queued_ = 0;  // of those, not in_record
   RelationHolds relations_;
   uint32_t excluded_ = 0;  // of those, in mode access exclusive
   uint32_t kept_ = 0;      // of those, only to keep writers out
@@ -205,9 +213,11 @@ class LockTable {
 
   // Gains the lock in `mode` or a stronger one; at once if `owner` has it already. ok,
   // lock_not_available, lock_timeout, cancelled, deadlock, out_of_memory; conflict_record if the
-  // record is obsolete. The caller holds a pin that protects the record.
+  // record is obsolete. The caller holds a pin that protects the record. `use`: ordinary locks of
+  // records may lie in these, so whoever has them installs larger rows behind move_to_table().
+  enum class Use : uint8_t { ordinary, cautious, of_one_shot };
   TransactionStatus acquire(LockOwner& owner, LockTag tag, LockMode mode, WaitPolicy policy,
-                            const WaitSettings& settings, bool is_cautious = false);
+                            const WaitSettings& settings, Use use = Use::ordinary);
   TransactionStatus acquire(LockOwner& owner, const Record* record, LockMode mode,
                             WaitPolicy policy, const WaitSettings& settings) {
     return acquire(owner, LockTag::of(record), mode, policy, settings);
@@ -227,6 +237,16 @@ class LockTable {
   bool admits(const LockOwner& owner, const Record* record, LockMode mode) const {
     return admits(owner, LockTag::of(record), mode);
   }
+  // The record's lock, if the owner holds it, is in the table afterwards: the record needs the
+  // room. Throws std::bad_alloc.
+  void move_to_table(LockOwner& owner, const Record* record);
+  // Of records that came into their tree with the owner's lock in them (LoadedRows), which is not
+  // among its acquired ones: whether it is such a lock; from now on it is an acquired one, behind
+  // make_room_for_one(); it is given up.
+  bool is_loading(const LockOwner& owner, const Record* record) const;
+  void note_loaded(LockOwner& owner, const Record* record);
+  void release_loaded(LockOwner& owner, const Record* record);
+  static void make_room_for_one(LockOwner& owner);  // throws std::bad_alloc
   // The owner, who holds the record's lock in mode update, has written that there is no row any
   // more. It counts until the lock is released, also if the write is taken back.
   void note_removal(LockOwner& owner, const Record* record);
@@ -252,8 +272,8 @@ class LockTable {
   };
   Chains chains() const;
 
-  // All locks and waits, for monitoring (lock_list.cpp): each entry was true at some moment of the
-  // call. Long work (base/long_work.h).
+  // All waits, and all locks but those that lie in records, for monitoring (lock_list.cpp): each
+  // entry was true at some moment of the call. Long work (base/long_work.h).
   std::vector<LockEntry> list();
   // Those of one lock for which somebody waits, at one moment.
   std::vector<LockEntry> list(LockTag tag);
@@ -300,12 +320,16 @@ class LockTable {
   TransactionStatus gain(LockOwner& owner, LockTag tag, Waiter& waiter, WaitPolicy policy,
                          const WaitSettings& settings);
   TransactionStatus enter_queue(LockOwner& owner, LockTag tag, Waiter& waiter, WaitPolicy policy);
+  static TransactionStatus make_queue(LockOwner& owner, Shard& shard, LockTag tag,
+                                      LockQueue** made);
   TransactionStatus wait_in_queue(LockTag tag, Waiter& waiter, const WaitSettings& settings);
   bool leave_queue(LockTag tag, Waiter& waiter);
   void note_begin() { begun_.fetch_add(1, std::memory_order_acq_rel); }
   Look look_for_deadlock(LockTag tag, Waiter& waiter);
   TransactionStatus make_ready(LockTag tag, Waiter& waiter, WaitPolicy policy);
   static void reduce(LockOwner& owner, Shard& shard, LockQueue& queue, LockModes modes);
+  void release(LockOwner& owner, const LockOwner::Grant& grant);
+  bool is_cautious(const LockOwner& owner, const LockQueue& queue) const;
   bool grant_out_of_turn(LockOwner& owner, LockTag tag);
   TransactionStatus gain_strong(LockOwner& owner, Relation& relation, LockMode mode,
                                 WaitPolicy policy, const WaitSettings& settings);

@@ -5,8 +5,8 @@
 //   reserve()            before the first record lock; ok promises that the next append() of at
 //   most that size cannot fail
 //   ... lock, enter the commit slot, validate, install ...
-//   append()             after install, before the worker leaves its commit slot; publishes with a
-//   release store
+//   append()             after install (append_part() before it, of what is long), before the
+//   worker leaves its commit slot; publishes with a release store
 // Between an ok reserve() and its append() the worker runs no other fiber. A commit that fails
 // validation simply does not append; the next reserve() replaces the reservation. Epoch e of this
 // worker is complete in the sink when its commit slot has left e: the logger takes what append()
@@ -59,6 +59,10 @@ class RedoSink {
   // One atomic unit of redo at `tid`; the epoch that the worker announced is at most the tid's.
   // Cannot fail.
   virtual void append(Tid tid, std::span<const RedoEntry> entries) = 0;
+  // Of a unit for which room for more than `most_at_once` was reserved: entries before those of its
+  // append(), so that they need not all be listed.
+  static constexpr size_t most_at_once = 4096;
+  virtual void append_part(Tid tid, std::span<const RedoEntry> entries) = 0;
 };
 
 // Keeps nothing: for tests, and for a server that was told to run without a log.
@@ -67,6 +71,7 @@ class NullRedoSink final : public RedoSink {
   ReserveResult reserve(size_t, size_t, RedoPurpose) override { return ReserveResult::ok; }
   void wait_for_buffer(Parker&, int64_t) override {}
   void append(Tid, std::span<const RedoEntry>) override {}
+  void append_part(Tid, std::span<const RedoEntry>) override {}
 };
 
 }  // namespace pgsilo

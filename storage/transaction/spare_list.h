@@ -10,8 +10,8 @@ class SpareList {
  public:
   size_t count() const { return count_; }
   // Throws std::bad_alloc.
-  void have_one() {
-    if (first_ == nullptr) keep(new T);
+  void have(size_t count) {
+    while (count_ < count) keep(new T);
   }
   // There is one.
   T* take() {

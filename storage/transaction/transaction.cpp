@@ -120,9 +120,10 @@ TransactionStatus Transaction::begin_statement() {
   return guarded(worker_, [this] {
     PGSILO_DCHECK(open_);
     forget_failed_statement();
+    if (!loaded_.empty()) settle_loaded();
     in_part_ = false;
     statement_runs_ = statement_inserts_directly_ = true;
-    statement_wrote_direct_ = false;
+    statement_wrote_direct_ = statement_loads_ = false;
     command_ = ++last_command_;
     statement_reads_ = reads_.size();
     nodes_.begin_statement();
@@ -137,6 +138,7 @@ TransactionStatus Transaction::continue_statement() {
   if (!statement_runs_) return begin_statement();
   return guarded(worker_, [this] {
     PGSILO_DCHECK(open_);
+    if (!loaded_.empty()) settle_loaded();
     command_ = ++last_command_;
     return private_relations_.empty() ? TransactionStatus::ok : show_private_rows();
   });
@@ -157,16 +159,44 @@ TransactionStatus Transaction::restart_statement() {
     if (statement_wrote_direct_ || bulk_load_ != nullptr || !nodes_.forget_statement())
       return TransactionStatus::conflict_record;
     mark_depth_ = statement_depth_;
+    drop_loaded();
     writes_.rollback_to(statement_versions_);
     cut_reads(statement_reads_);
     return validate();
   });
 }
 
+void Transaction::forget_failed_statement() {
+  if (mode_ == TransactionMode::interactive && statement_runs_ &&
+      isolation_ == Isolation::read_committed) {
+    end_statement_snapshot();
+    forget_statement_reads();
+  }
+}
+
+size_t Transaction::bookkeeping_bytes() const {
+  return reads_.size() * bytes_per_read + nodes_.bytes() + writes_.size() * bytes_per_write +
+         writes_.row_bytes() + owner_.lock_bytes() + partial_reads_.bytes() +
+         loaded_.size() * sizeof(Record*);
+}
+
+size_t Transaction::commit_bytes() const {
+  constexpr size_t commit_bytes_per_load = 32;  // in the log, beside key and row
+  return writes_.size() * commit_bytes_per_write + writes_.row_bytes() +
+         loaded_.size() * commit_bytes_per_load + loaded_.bytes();
+}
+
 // ---- savepoints ----
 
+TransactionStatus Transaction::settle() {
+  return guarded(worker_, [this] {
+    settle_loaded();
+    return TransactionStatus::ok;
+  });
+}
+
 Transaction::Mark Transaction::mark() {
-  PGSILO_DCHECK(bulk_load_ == nullptr);
+  PGSILO_DCHECK(bulk_load_ == nullptr && loaded_.empty());
   ++mark_depth_;
   statement_mark_ = 0;
   return {writes_.mark(),
@@ -191,6 +221,7 @@ void Transaction::rollback_to(const Mark& mark) {
   PGSILO_DCHECK(mark.depth != 0 && mark.depth <= mark_depth_);
   mark_depth_ = mark.depth;
   abandon_load();
+  drop_loaded();  // newer than any mark
   writes_.rollback_to(mark.versions);
   statement_wrote_direct_ = false;  // only into relations made since, which go
   dropped_.resize(mark.dropped);
@@ -355,8 +386,9 @@ void Transaction::let_go_of_caution() {
 // ---- the end ----
 
 void Transaction::roll_back() {
-  lost_records_ = writes_.size();
+  lost_records_ = written_records();
   abandon_load();
+  drop_loaded();
   for (const PrivateRelation& created : private_relations_)
     drop_private(worker_, *created.relation);
   clean_placeholders();
@@ -382,7 +414,8 @@ TransactionStatus Transaction::wait_for_intent() {
   TransactionStatus status =
       lock.is_relation() ? parts.locks.lock_relation(owner_, *lock.relation(), mode,
                                                      WaitPolicy::wait, parts.epochs, settings_)
-                         : parts.locks.acquire(owner_, lock, mode, WaitPolicy::wait, settings_);
+                         : parts.locks.acquire(owner_, lock, mode, WaitPolicy::wait, settings_,
+                                               LockTable::Use::of_one_shot);
   if (status == TransactionStatus::conflict_record)
     status = TransactionStatus::ok;  // unhooked meanwhile: run again
   if (status != TransactionStatus::ok) end(Keep::nothing);
@@ -393,23 +426,32 @@ TransactionStatus Transaction::wait_for_intent() {
 // mark, or deleted again.
 void Transaction::clean_placeholders() {
   if (placeholders_.empty()) return;
-  for (const Placeholder& placeholder : placeholders_) {
-    try {
-      UnhookResult result =
-          unhook_absent(*placeholder.relation, placeholder.record, Tid(), worker_.reclaimer());
-      if (result != UnhookResult::busy) continue;
-      std::string_view key = placeholder.record->key();
-      worker_.unhooks().reserve(1, key.size());
-      worker_.unhooks().push(placeholder.relation->id(), placeholder.record, key, Tid());
-    } catch (const std::bad_alloc&) {
-      // The placeholder stays: absent, without a trace that anybody could observe, and adopted by
-      // the next insert.
-    }
-  }
+  for (const Placeholder& placeholder : placeholders_) unhook_placeholder(placeholder);
   constexpr size_t ordinary = 4096;
   if (placeholders_.capacity() > ordinary) [[unlikely]]
     free_memory(placeholders_);
   placeholders_.clear();
+}
+
+void Transaction::unhook_placeholder(const Placeholder& placeholder) {
+  try {
+    UnhookResult result =
+        unhook_absent(*placeholder.relation, placeholder.record, Tid(), worker_.reclaimer());
+    if (result == UnhookResult::busy) queue_unhooking(placeholder);
+  } catch (const std::bad_alloc&) {
+    queue_unhooking(placeholder);
+  }
+}
+
+void Transaction::queue_unhooking(const Placeholder& placeholder) {
+  try {
+    std::string_view key = placeholder.record->key();
+    worker_.unhooks().reserve(1, key.size());
+    worker_.unhooks().push(placeholder.relation->id(), placeholder.record, key, Tid());
+  } catch (const std::bad_alloc&) {
+    // The placeholder stays: absent, without a trace that anybody could observe, and adopted by
+    // the next insert.
+  }
 }
 
 void Transaction::end(Keep keep) {

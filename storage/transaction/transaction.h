@@ -52,6 +52,7 @@
 #include "storage/transaction/bulk_load.h"
 #include "storage/transaction/insertion_place.h"
 #include "storage/transaction/later_uses.h"
+#include "storage/transaction/loaded_rows.h"
 #include "storage/transaction/node_set.h"
 #include "storage/transaction/partial_reads.h"
 #include "storage/transaction/partial_row.h"
@@ -101,8 +102,9 @@ class Transaction {
   // ends, or end_statement_snapshot(). Others than these, and parts: ok, and nothing has changed.
   TransactionStatus begin_statement_snapshot();
   void end_statement_snapshot();
-  // Null while the present is read.
-  const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
+  const std::shared_ptr<const Snapshot>& snapshot() const {
+    return snapshot_;
+  }  // of the present: null
   bool is_open() const { return open_; }
   TransactionMode mode() const { return mode_; }
   Isolation isolation() const { return isolation_; }
@@ -125,6 +127,9 @@ class Transaction {
   // The running statement may have to run again: what it inserts into relations that are private to
   // the transaction can be unwound as well.
   void keep_inserts_undoable() { statement_inserts_directly_ = false; }
+  // The running statement, the transaction's first, inserts many rows and hardly looks at them
+  // (loaded_rows.h).
+  void expect_many_rows() { statement_loads_ = true; }
   // What the running statement reads behind locks that keep others from adding to it (foreign keys'
   // actions): end_part() looks whether it was true at one moment, and forgets it. conflict_record,
   // conflict_node, conflict_unique: it was not; it may be read again. Any other: it may not.
@@ -153,13 +158,7 @@ class Transaction {
   TransactionStatus restart_statement();
   // READ COMMITTED: the running statement has failed, and its reads were true together when its
   // error was.
-  void forget_failed_statement() {
-    if (mode_ == TransactionMode::interactive && statement_runs_ &&
-        isolation_ == Isolation::read_committed) {
-      end_statement_snapshot();
-      forget_statement_reads();
-    }
-  }
+  void forget_failed_statement();
   // All reads are true together now. For one-shots before they answer, for long loops at each
   // yield.
   TransactionStatus validate();
@@ -224,6 +223,7 @@ class Transaction {
   // forget_since(): under READ COMMITTED (else nothing) no answer has to stay true, so reads and
   // locks go, and gates, unless reads since are mixed up with those of DDL before. Marks nest.
   using Mark = TransactionMark;
+  TransactionStatus settle();  // what may fail of a mark()
   Mark mark();
   Mark mark_statement();                       // of a statement that may run again
   void rollback_to(const Mark& mark);          // the mark stays usable
@@ -234,7 +234,7 @@ class Transaction {
   // --- relations and descriptors ---
   // Private to this transaction: published by commit, else dropped. Null: out of memory.
   Relation* create_relation(RelationOptions options);
-  // Whether it is private and made since the newest mark, but for one of mark_statement().
+  // Private, and made since the newest mark, but for one of mark_statement().
   bool made_since_savepoint(const Relation& relation) const;
   TransactionStatus drop_relation(Relation& relation);  // by commit
   void frees_space() { frees_space_ = true; }  // for commit(): behind it the caller drops some
@@ -292,27 +292,20 @@ class Transaction {
   void rest_on(Epoch epoch) {
     if (epoch > newest_epoch_) newest_epoch_ = epoch;
   }
-  // What validation has to look at.
-  size_t registered_reads() const { return reads_.size() + nodes_.size(); }
-  // Of the last commit that wrote.
-  Tid commit_tid() const { return commit_tid_; }
+  size_t registered_reads() const { return reads_.size() + nodes_.size(); }  // to validate
+  Tid commit_tid() const { return commit_tid_; }  // of the last one that wrote
   // Of the open transaction, or of the one that was rolled back last.
-  size_t written_records() const { return open_ ? writes_.size() : lost_records_; }
-  // Whether this transaction has written the row that the key has now. Registers nothing.
+  size_t written_records() const { return open_ ? writes_.size() + loaded_.size() : lost_records_; }
+  // Whether it has written the row that the key has now. Registers nothing.
   bool has_own_row(Relation& relation, std::string_view key);
   bool has_writes() const {
-    return !writes_.empty() || !private_relations_.empty() || !dropped_.empty();
+    return !writes_.empty() || !loaded_.empty() || !private_relations_.empty() || !dropped_.empty();
   }
   WorkerContext& worker() const { return worker_; }
   // About how much memory its sets and locks take, rows in the write set included, and how much its
   // commit will need besides. Rounded up: lists that double have room left.
-  size_t bookkeeping_bytes() const {
-    return reads_.size() * bytes_per_read + nodes_.bytes() + writes_.size() * bytes_per_write +
-           writes_.row_bytes() + owner_.lock_count() * 160 + partial_reads_.bytes();
-  }
-  size_t commit_bytes() const {
-    return writes_.size() * commit_bytes_per_write + writes_.row_bytes();
-  }
+  size_t bookkeeping_bytes() const;
+  size_t commit_bytes() const;
   // Of a record that is read and deleted, both together.
   static constexpr size_t bytes_per_read = 32;
   static constexpr size_t bytes_per_write = 192;
@@ -337,10 +330,6 @@ class Transaction {
   bool registers(const Relation& relation) const;
   // Whether this is read at the snapshot. What is locked, or only looked at, is of the present.
   bool reads_past(const Relation& relation, ReadPurpose purpose) const;
-  static bool locks(ReadPurpose purpose) {
-    return purpose == ReadPurpose::for_update || purpose == ReadPurpose::conflicting ||
-           purpose == ReadPurpose::referenced;
-  }
   TransactionStatus get_by_key(Relation& relation, std::string_view key, RowBuffer& buffer,
                                RowRef* row, ReadPurpose purpose, RowLock lock);
   static void remember_link(const RowRef& entry, Record* target, const Relation& primary);
@@ -370,6 +359,8 @@ class Transaction {
                                   bool tombstone, LockMode lock, std::span<const RowPatch> patches);
   // What the transaction has written of the record, which is about to be read or written again.
   WriteEntry* own_write(const Record* record) {
+    if (!loaded_.empty() && worker_.parts().locks.is_loading(owner_, record)) [[unlikely]]
+      settle_loaded();
     WriteEntry* entry = writes_.find(record);
     if (entry != nullptr && entry->newest->patched != nullptr) [[unlikely]]
       rest_on_base(*entry);
@@ -401,6 +392,12 @@ class Transaction {
   TransactionStatus insert_row(Relation& relation, std::string_view key, std::string_view row,
                                bool answers);
   TransactionStatus insert_private(Relation& relation, std::string_view key, std::string_view row);
+  bool can_load(std::string_view row) const;
+  TransactionStatus insert_loaded(Relation& relation, std::string_view key, std::string_view row);
+  TransactionStatus found_loaded(const Record* record) const;
+  void settle_loaded();
+  void drop_loaded();
+  void release_loaded();
   TransactionStatus drain_load();
   TransactionStatus show_private_rows();
   void abandon_load();
@@ -438,6 +435,8 @@ class Transaction {
   // the end
   void roll_back();
   void clean_placeholders();
+  void unhook_placeholder(const Placeholder& placeholder);
+  void queue_unhooking(const Placeholder& placeholder);
   enum class Keep : uint8_t { nothing, pin, writers_out };
   void end(Keep keep);
 
@@ -449,8 +448,7 @@ class Transaction {
   bool open_ = false;
   uint64_t number_ = 0;
   std::shared_ptr<const Snapshot> snapshot_;
-  // While open, and while a lock is held for the next begin(): wait_for_intent(),
-  // abort_to_run_again().
+  // While open, and while a lock is held for the next begin().
   std::optional<Pin> pin_;
   CommandId command_ = 0;
   CommandId last_command_ = 0;
@@ -460,6 +458,7 @@ class Transaction {
   PartialReads partial_reads_;
   NodeSet nodes_;
   WriteSet writes_;
+  LoadedRows loaded_;  // of the running statement
   PrivateRows private_rows_;
   std::shared_ptr<BulkLoad> bulk_load_;  // shared with helpers; null: nothing is pending
   RejectedRow rejected_row_;
@@ -484,6 +483,7 @@ class Transaction {
   bool statement_runs_ = false;   // it has begun, and neither ended nor been followed by another
   bool statement_inserts_directly_ = true;  // where it may: rows that are not in the write set
   bool statement_wrote_direct_ = false;     // such rows
+  bool statement_loads_ = false;
   // It began as a part of an interactive transaction: with locks where a one-shot only registers.
   bool statement_began_interactive_ = false;
   Tid newest_forgotten_;               // of reads that are no longer in the read set

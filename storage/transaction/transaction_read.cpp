@@ -13,6 +13,15 @@
 namespace pgsilo {
 
 namespace {
+
+bool locks(ReadPurpose purpose) {
+  return purpose == ReadPurpose::for_update || purpose == ReadPurpose::conflicting ||
+         purpose == ReadPurpose::referenced;
+}
+
+}  // namespace
+
+namespace {
 bool is_obsolete(const Record* record) { return record->tid_word().load().is_obsolete(); }
 }  // namespace
 

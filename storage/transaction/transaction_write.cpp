@@ -107,8 +107,9 @@ TransactionStatus Transaction::lock_record(const Record* record, RelationId rela
     settings.lock_timeout_us = longest_cautious_wait_us;
   }
   return gain_lock(lock.policy, [&](WaitPolicy policy) {
-    return worker_.parts().locks.acquire(owner_, LockTag::of(record, relation), lock.mode, policy,
-                                         settings, lock.is_cautious);
+    return worker_.parts().locks.acquire(
+        owner_, LockTag::of(record, relation), lock.mode, policy, settings,
+        lock.is_cautious ? LockTable::Use::cautious : LockTable::Use::ordinary);
   });
 }
 
@@ -161,6 +162,10 @@ TransactionStatus Transaction::insert_row(Relation& relation, std::string_view k
   if (key.size() > max_key_bytes) return TransactionStatus::key_too_long;
   if (row.size() > max_row_bytes) return TransactionStatus::row_too_long;
   if (inserts_directly(relation)) return insert_private(relation, key, row);
+  if (can_load(row) && !relation.is_private()) {
+    TransactionStatus status = insert_loaded(relation, key, row);
+    if (status != TransactionStatus::not_found) return status;
+  }
   for (;;) {
     InsertionPlace place;
     TransactionStatus status = hook_placeholder(relation, key, row, &place);

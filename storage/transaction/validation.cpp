@@ -110,7 +110,7 @@ TransactionStatus Transaction::end_part(const Part& part) {
 // read are a table's present ones is not told by their versions: whoever reads looks at the
 // descriptor behind the relation's lock (executor/table_lock.h).
 bool Transaction::statement_is_covered() const {
-  if (gained_exclusion_) return false;
+  if (gained_exclusion_ || !loaded_.empty()) return false;
   if (nodes_.met_removals() || nodes_.any_gone(validated_nodes_, validated_epoch_)) return false;
   if (reads_.size() == 1 && nodes_.empty()) return true;  // one read fits together with itself
   for (size_t i = validated_reads_; i < reads_.size(); ++i) {

@@ -87,6 +87,9 @@ class LoggedEngine {
     void append(Tid tid, std::span<const RedoEntry> entries) override {
       if (log_ != nullptr) log_->append(tid, entries);
     }
+    void append_part(Tid tid, std::span<const RedoEntry> entries) override {
+      if (log_ != nullptr) log_->append_part(tid, entries);
+    }
 
    private:
     RedoSink* log_;

@@ -35,7 +35,7 @@ DEFECTS = {  # name: (file, text, what takes its place)
         "nodes_.any_gone"),
     "a lock that excludes others covered": (
         "storage/transaction/validation.cpp",
-        "  if (gained_exclusion_) return false;\n",
+        "  if (gained_exclusion_ || !loaded_.empty()) return false;\n",
         ""),
     "what has gone from a node forgotten": (
         "storage/index/tree_remove.cpp",

@@ -31,8 +31,11 @@ struct Step {
     acquire_now,  // NOWAIT
     keep_out,     // LockTable::keep_writers_out()
     let_in,
-    write,  // a one-shot's commit that writes the relation, if its gate lets it
-    cancel  // the wait of thread `other`
+    write,   // a one-shot's commit that writes the relation, if its gate lets it
+    grow,    // a commit that makes the record's row larger, if the locks of others let it
+    link,    // a reader that remembers where the record leads
+    remove,  // whoever holds the record in mode update has written that it has no row
+    cancel   // the wait of thread `other`
   } kind;
   Target target = Target::advisory_a;
   LockMode mode = none;
@@ -44,6 +47,9 @@ Step lock_now(Target target, LockMode mode) { return {Step::Kind::acquire_now, t
 Step keep_out() { return {Step::Kind::keep_out, Target::relation, share_row_exclusive}; }
 Step let_in() { return {Step::Kind::let_in, Target::relation}; }
 Step write() { return {Step::Kind::write, Target::relation, row_exclusive}; }
+Step grow() { return {Step::Kind::grow, Target::record, no_key_update}; }
+Step link() { return {Step::Kind::link, Target::record}; }
+Step remove() { return {Step::Kind::remove, Target::record}; }
 Step cancel(int thread) { return {Step::Kind::cancel, Target::advisory_a, none, thread}; }
 
 struct Scenario {
@@ -83,6 +89,7 @@ class LockProgram : public Interleaver::Program {
     }
     // What it has is not relied on any more when it begins to give it back.
     session.held = {};
+    if (removed_ == &session) removed_ = nullptr;
     locks_.release_locks(session.owner);
     locks_.release_relations(session.owner);
     session.parker.end();
@@ -104,6 +111,8 @@ class LockProgram : public Interleaver::Program {
     if (deadlocks > scenario_.most_deadlocks) return "a victim too many";
     if (!locks_.list().empty()) return "a lock is left";
     if (record_->tid_word().load().has_intent()) return "the intent bit is left";
+    if (!row_.empty() && record_->quiet_row() != row_) return "the row is not the last one";
+    if (!record_->holder().is_none()) return "a holder is left in the record";
     if (relation_.gate().stops(access_exclusive)) return "the gate is left";
     return "";
   }
@@ -145,6 +154,15 @@ class LockProgram : public Interleaver::Program {
       }
       case Step::Kind::write:
         return write_as_one_shot(session);
+      case Step::Kind::grow:
+        return grow_row(session);
+      case Step::Kind::link:
+        return remember_link();
+      case Step::Kind::remove:
+        locks_.note_removal(session.owner, record_);
+        removed_ = &session;
+        look_for_conflicts();
+        return ok;
       default:
         break;
     }
@@ -172,6 +190,36 @@ class LockProgram : public Interleaver::Program {
     return ok;
   }
 
+  // As Commit does it, with the lock or without.
+  TransactionStatus grow_row(Session& session) {
+    const std::string row(++growths_ * 4096, 'r');
+    locks_.move_to_table(session.owner, record_);
+    ExternalPayload* spare = relation_.records().create_payload(row.size(), reclaimer_handle_);
+    TidWord seen;
+    while (!record_->tid_word().try_lock(LockPurpose::update, seen)) pause_briefly();
+    const bool admitted =
+        !seen.has_intent() || locks_.admits(session.owner, record_, no_key_update);
+    ExternalPayload* unused = spare;
+    if (admitted) {
+      Tid tid = *Tid::following(std::max(last_tid_, seen.tid()), Epoch(2));
+      last_tid_ = tid;
+      row_ = row;
+      unused = record_->install(row, tid, spare);
+    } else {
+      record_->tid_word().unlock();
+    }
+    if (unused != nullptr) relation_.records().retire(unused, reclaimer_handle_);
+    return ok;
+  }
+
+  TransactionStatus remember_link() {
+    TidWord seen;
+    if (!record_->tid_word().try_lock(LockPurpose::update, seen)) return ok;
+    record_->set_link(record_);
+    record_->tid_word().unlock();
+    return ok;
+  }
+
   LockModes& held(Session& session, Target target) {
     return session.held[static_cast<size_t>(target)];
   }
@@ -193,6 +241,9 @@ class LockProgram : public Interleaver::Program {
         const LockModes& relation = one->held[static_cast<size_t>(Target::relation)];
         if (other->writes && relation.conflicts_with(row_exclusive))
           wrong_ = "a one-shot commits behind a lock";
+        if (removed_ == one.get() && !locks_.removal_pending(other->owner, record_) &&
+            removed_ == one.get())
+          wrong_ = "a removal is not seen";
       }
     }
   }
@@ -207,6 +258,10 @@ class LockProgram : public Interleaver::Program {
   // One shard: where else a tag would lie depends on an address, and runs must be alike.
   LockTable locks_{1};
   std::vector<std::unique_ptr<Session>> sessions_;
+  Session* removed_ = nullptr;  // who has, while it holds the record
+  size_t growths_ = 0;
+  Tid last_tid_;
+  std::string row_;
   std::string wrong_;
 };
 
@@ -287,6 +342,27 @@ std::vector<Scenario> scenarios() {
       {"RowLocks", {{lock(record, update)}, {lock(record, key_share), lock(record, update)}}},
       {"TheIntentBitComesAndGoes",
        {{lock(record, no_key_update)}, {lock(record, key_share)}, {lock(record, update)}}},
+      {"AStrongerLockInTheRecord",
+       {{lock(record, no_key_update), lock(record, update)}, {lock(record, no_key_update)}}},
+      {"AStrongerLockInTheRecordBesideASharer",
+       {{lock(record, no_key_update), lock(record, update)},
+        {lock(record, key_share)},
+        {lock(record, update)}}},
+      {"ARemovalMovesWithItsLock",
+       {{lock(record, update), remove()}, {lock(record, key_share)}, {lock(record, update)}}},
+      {"ARowGrowsBesideAnIntent",
+       {{lock(record, no_key_update)}, {grow()}, {lock(record, update)}}},
+      {"AHoldersRowGrows",
+       {{lock(record, no_key_update), grow()}, {lock(record, update)}, {grow()}}},
+      // Who has the record's lock bit waits for nobody who may wait for him.
+      {"WhoMakesARowGrowDoesNotWait",
+       {{lock(record, no_key_update), lock(a, exclusive)}, {lock(a, exclusive), grow()}}},
+      {"ALinkBesideAnIntent",
+       {{lock(record, update)}, {link()}, {lock(record, no_key_update), grow()}}},
+      {"WhoDoesNotWaitForARecord",
+       {{lock_now(record, update)}, {lock_now(record, update)}, {lock_now(record, key_share)}},
+       0,
+       {lock_not_available}},
       {"WeakAndStrong",
        {{lock(relation, row_exclusive)},
         {lock(relation, share_row_exclusive)},

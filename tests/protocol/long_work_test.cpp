@@ -260,7 +260,7 @@ TEST_F(LongWork, AListOfManyLocks) {
                              "generate_series(1, 200000) g")),
             "CZI");
   ASSERT_EQ(holder.ask(query("begin; select count(*) from (select id from long_work_test for "
-                             "update) locked")),
+                             "share) locked")),
             "CTDCZT");
   std::string count = "select count(*) >= 200000 from pg_locks";
   worker.send(query(count));

@@ -193,22 +193,29 @@ TEST_F(OwnMonitoringTest, BytesThatAreNoTextAreNotCounted) {
 }
 
 TEST_F(OwnMonitoringTest, RowLocksNameTheTreeOfTheRow) {
-  observer.client().ask(query("alter table monitoring_test add unique (v, id)"));
-  RawClient rival;
+  observer.client().ask(query("update monitoring_test set v = id"));
+  observer.client().ask(query("alter table monitoring_test add unique (v)"));
+  RawClient rival, inserter;
   rival.start();
+  inserter.start();
   const std::string names =
       "string_agg(relation::regclass::text, ' ' order by relation) filter (where locktype = "
       "'tuple')";
   ASSERT_EQ(client.ask(query("begin; select v from monitoring_test where id = 1 for update")),
             "CTDCZT");
-  EXPECT_EQ(locks(names, client), "monitoring_test");
+  EXPECT_EQ(locks(names, client), "\\N");  // as in PostgreSQL: nobody has asked for it
   rival.send(query("delete from monitoring_test where id = 1"));  // a one-shot
   observer.await(rival, "wait_event_type = 'Lock'");
   EXPECT_EQ(locks(names, rival), "monitoring_test");
+  EXPECT_EQ(locks(names, client), "monitoring_test");
   ASSERT_EQ(client.ask(query("delete from monitoring_test where id = 1")), "CZT");
-  EXPECT_EQ(locks(names, client), "monitoring_test monitoring_test_v_id_key");
-  ASSERT_EQ(client.ask(query("commit")), "CZI");
+  inserter.send(
+      query("insert into monitoring_test select 1000, v from monitoring_test where id = 1"));
+  observer.await(inserter, "wait_event_type = 'Lock'");
+  EXPECT_EQ(locks(names, client), "monitoring_test monitoring_test_v_key");
+  ASSERT_EQ(client.ask(query("rollback")), "CZI");
   EXPECT_EQ(rival.answer(), "CZI");
+  inserter.answer();
 }
 
 TEST_F(OwnMonitoringTest, SnapshotsAndWhatTheyKeep) {

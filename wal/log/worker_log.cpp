@@ -16,7 +16,8 @@ namespace {
 size_t long_bytes(size_t entries, size_t bytes, size_t ring_record_bytes) {
   size_t all = record_bytes(entries, bytes);
   size_t pairs = all / (ring_record_bytes - log_format::record_header_bytes);
-  return all + std::min(entries, 2 * pairs + 2) * log_format::record_header_bytes;
+  size_t records = 2 * pairs + 2 + entries / RedoSink::most_at_once;
+  return all + std::min(entries, records) * log_format::record_header_bytes;
 }
 
 }  // namespace
@@ -35,6 +36,7 @@ ReserveResult WorkerLog::reserve(size_t entries, size_t bytes, RedoPurpose purpo
   }
   wanted_bytes_ = record_bytes(entries, bytes);
   wanted_for_ = purpose;
+  wanted_long_ = is_long(entries, wanted_bytes_);
   bool has_waited = std::exchange(has_waited_, false);
   switch (segments_.state(purpose)) {
     case LogSpace::ample:
@@ -44,7 +46,7 @@ ReserveResult WorkerLog::reserve(size_t entries, size_t bytes, RedoPurpose purpo
     case LogSpace::exhausted:
       return ReserveResult::no_space;
   }
-  if (wanted_bytes_ > ring_record_bytes_) [[unlikely]]
+  if (wanted_long_) [[unlikely]]
     return reserve_long(entries, bytes, purpose, has_waited);
   return ring_.has_room(wanted_bytes_) ? ReserveResult::ok : ReserveResult::must_wait;
 }
@@ -68,7 +70,7 @@ ReserveResult WorkerLog::reserve_long(size_t entries, size_t bytes, RedoPurpose 
 bool WorkerLog::can_reserve(size_t bytes, RedoPurpose purpose) {
   LogSpace space = segments_.state(purpose);
   if (space != LogSpace::ample) return space == LogSpace::exhausted;
-  if (bytes <= ring_record_bytes_) return ring_.has_room(bytes);
+  if (!wanted_long_) return ring_.has_room(bytes);
   return long_published_.load(std::memory_order_acquire) == nullptr &&
          segments_.long_decided(bytes, purpose);
 }
@@ -101,11 +103,13 @@ void WorkerLog::wake_waiters() {
 }
 
 void WorkerLog::append(Tid tid, std::span<const RedoEntry> entries) {
+  remember(tid.epoch());
   size_t bytes = log_format::record_header_bytes;
   for (const RedoEntry& entry : entries) bytes += entry_bytes(entry);
-  remember(tid.epoch());
   if (bytes > ring_record_bytes_ || long_reserved_ != nullptr) [[unlikely]] {
-    append_long(tid, entries);
+    append_part(tid, entries);
+    // seq_cst: as LogBuffer::publish().
+    long_published_.store(long_reserved_.release(), std::memory_order_seq_cst);
   } else {
     PGSILO_CHECK(ring_.has_room(bytes));
     encode_record(ring_.place(bytes), tid, entries);
@@ -118,7 +122,7 @@ void WorkerLog::append(Tid tid, std::span<const RedoEntry> entries) {
 
 // One transaction in several records: they share the TID, so its epoch, and recovery takes epochs
 // whole.
-void WorkerLog::append_long(Tid tid, std::span<const RedoEntry> entries) {
+void WorkerLog::append_part(Tid tid, std::span<const RedoEntry> entries) {
   PGSILO_CHECK(long_reserved_ != nullptr);
   LongAppend& target = *long_reserved_;
   while (!entries.empty()) {
@@ -132,8 +136,6 @@ void WorkerLog::append_long(Tid tid, std::span<const RedoEntry> entries) {
     target.used += encode_record(target.bytes.get() + target.used, tid, entries.first(count));
     entries = entries.subspan(count);
   }
-  // seq_cst: as LogBuffer::publish().
-  long_published_.store(long_reserved_.release(), std::memory_order_seq_cst);
 }
 
 void WorkerLog::remember(Epoch epoch) {

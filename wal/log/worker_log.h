@@ -31,7 +31,7 @@ namespace pgsilo {
 class Logger;
 class SegmentStore;
 
-// The redo of one append() that did not go through the ring: whole records, one after the other.
+// The redo of one commit that did not go through the ring: whole records, one after the other.
 struct LongAppend {
   std::unique_ptr<char[]> bytes;
   size_t capacity = 0;
@@ -51,6 +51,7 @@ class WorkerLog final : public RedoSink {
   ReserveResult reserve(size_t entries, size_t bytes, RedoPurpose purpose) override;
   void wait_for_buffer(Parker& parker, int64_t deadline_us) override;
   void append(Tid tid, std::span<const RedoEntry> entries) override;
+  void append_part(Tid tid, std::span<const RedoEntry> entries) override;
 
   // --- the logger's step ---
   // The next record, if its epoch is at or below `limit`; a view into the ring or the long append
@@ -75,7 +76,9 @@ class WorkerLog final : public RedoSink {
   static constexpr size_t remembered_epochs = 8;
 
   ReserveResult reserve_long(size_t entries, size_t bytes, RedoPurpose purpose, bool has_waited);
-  void append_long(Tid tid, std::span<const RedoEntry> entries);
+  bool is_long(size_t entries, size_t bytes) const {
+    return bytes > ring_record_bytes_ || entries > most_at_once;
+  }
   void remember(Epoch epoch);
   bool can_reserve(size_t bytes, RedoPurpose purpose);
 
@@ -84,6 +87,7 @@ class WorkerLog final : public RedoSink {
   const size_t ring_record_bytes_;
   LogBuffer ring_;
   size_t wanted_bytes_ = 0;  // of the last reserve() that had to wait
+  bool wanted_long_ = false;
   bool has_waited_ = false;  // ... and did: it asks again next
   RedoPurpose wanted_for_ = RedoPurpose::growth;
   std::unique_ptr<LongAppend> long_reserved_;  // between reserve() and append()

@@ -35,6 +35,7 @@ class StuckSink final : public RedoSink {
     parker.park(deadline_us);
   }
   void append(Tid, std::span<const RedoEntry>) override {}
+  void append_part(Tid, std::span<const RedoEntry>) override {}
   std::atomic<bool> waits{false};
   std::atomic<bool> open{false};
 };

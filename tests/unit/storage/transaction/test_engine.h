@@ -62,20 +62,25 @@ class RecordingSink final : public RedoSink {
   }
   void wait_for_buffer(Parker&, int64_t) override { answer = ReserveResult::ok; }
   void append(Tid tid, std::span<const RedoEntry> entries) override {
-    Appended appended{tid, {}};
-    size_t bytes = 0;
+    append_part(tid, entries);
+    within_reservation &= open.entries.size() <= reserved_entries && open_bytes <= reserved_bytes;
+    log.push_back(std::exchange(open, {}));
+    open_bytes = 0;
+  }
+  void append_part(Tid tid, std::span<const RedoEntry> entries) override {
+    open.tid = tid;
     for (const RedoEntry& entry : entries) {
       std::string text = std::to_string(entry.relation.value()) + ":" + std::string(entry.key);
-      appended.entries.push_back(entry.tombstone ? text + " deleted"
-                                                 : text + "=" + std::string(entry.row));
-      bytes += entry.key.size() + entry.row.size();
+      open.entries.push_back(entry.tombstone ? text + " deleted"
+                                             : text + "=" + std::string(entry.row));
+      open_bytes += entry.key.size() + entry.row.size();
     }
-    within_reservation &= entries.size() <= reserved_entries && bytes <= reserved_bytes;
-    log.push_back(std::move(appended));
   }
 
   ReserveResult answer = ReserveResult::ok;
   bool within_reservation = true;
+  Appended open;  // the parts of the next append()
+  size_t open_bytes = 0;
   size_t reserved_entries = 0, reserved_bytes = 0;
   RedoPurpose reserved_for = RedoPurpose::growth;
   std::vector<Appended> log;
