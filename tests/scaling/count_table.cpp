@@ -130,6 +130,11 @@ const CountRow* CountTable::find(const CountRow& like) const {
   return nullptr;
 }
 
+bool CountTable::has_part(std::string_view part) const {
+  return std::any_of(rows_.begin(), rows_.end(),
+                     [part](const CountRow& row) { return row.part == part; });
+}
+
 bool CountTable::read(const std::string& path) {
   std::string before, table, after;
   if (!read_page(path, &before, &table, &after)) return false;
@@ -148,11 +153,26 @@ bool CountTable::read(const std::string& path) {
   return true;
 }
 
+void CountTable::add_part(const CountTable& from, std::string_view part) {
+  for (const CountRow& row : from.rows_) {
+    if (row.part == part) rows_.push_back(row);
+  }
+}
+
 bool CountTable::replace_in(const std::string& path) const {
   std::string before, table, after;
   CountTable old;
   if (!old.read(path) || !read_page(path, &before, &table, &after)) return false;
-  CountTable fresh = *this;
+  CountTable fresh;
+  std::string part;
+  for (const CountRow& row : old.rows_) {
+    if (row.part == part) continue;
+    part = row.part;
+    fresh.add_part(has_part(part) ? *this : old, part);
+  }
+  for (const CountRow& row : rows_) {
+    if (!fresh.has_part(row.part)) fresh.add_part(*this, row.part);
+  }
   for (CountRow& row : fresh.rows_) {
     if (const CountRow* known = old.find(row)) {
       row.why = known->why;
@@ -195,6 +215,7 @@ std::vector<std::string> CountTable::differences(const CountTable& measured) con
     found.push_back(std::move(text));
   };
   for (const CountRow& row : rows_) {
+    if (!measured.has_part(row.part)) continue;
     const CountRow* actual = measured.find(row);
     tell(row, row, actual != nullptr ? *actual : CountRow());
   }

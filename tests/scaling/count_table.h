@@ -31,15 +31,18 @@ class CountTable {
   explicit CountTable(const std::vector<Counts>& counts);
   // What a page says. False: it cannot be read, or has no such table.
   bool read(const std::string& path);
-  // Writes these rows in place of the page's, with the page's reasons.
+  // Writes these rows in place of the page's of the same parts, with the page's reasons.
   bool replace_in(const std::string& path) const;
 
-  // How the measured rows differ from these, one line each.
+  // How the measured rows differ from these, one line each. Parts that were not measured are
+  // another program's.
   std::vector<std::string> differences(const CountTable& measured) const;
   std::string text() const;
 
  private:
   const CountRow* find(const CountRow& like) const;
+  bool has_part(std::string_view part) const;
+  void add_part(const CountTable& from, std::string_view part);
   CountRow& row(std::string_view part, std::string_view line);
 
   std::vector<CountRow> rows_;

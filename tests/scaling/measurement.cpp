@@ -123,7 +123,6 @@ Counts Measurement::explained(const RawCounts& raw, const CodePlaces& places) {
     if (is_the_drivers(code)) continue;
     std::string origin = use.name.empty() ? places.place_of(use.allocation) : use.name;
     std::string name = line_name(use.name.empty() ? file_of(origin) : origin, file_of(code));
-    if (name.empty()) continue;
     if (use.is_shared) add(all.lines[name], use.counts);
     add(all.uses[(use.is_shared ? "" : "(its alone) ") + name + "; " + origin + "; " + code],
         use.counts);

@@ -99,6 +99,17 @@ void note(const volatile T* at, Access access, void* caller) {
                                        __ATOMIC_SEQ_CST);                                      \
   }
 
+// Clang's form of both, which returns what was there.
+#define PGSILO_COMPARE_VALUE(bits, T)                                                     \
+  T compare##bits(volatile T* at, T expected, T desired, int order, int failed)           \
+      PGSILO_NAME("atomic" #bits "_compare_exchange_val");                                \
+  T compare##bits(volatile T* at, T expected, T desired, int /*order*/, int /*failed*/) { \
+    note(at, Access::locked, PGSILO_CALLER);                                              \
+    __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,          \
+                                __ATOMIC_SEQ_CST);                                        \
+    return expected;                                                                      \
+  }
+
 #define PGSILO_ATOMIC_HOOKS(bits, T)                      \
   PGSILO_LOAD_AND_STORE(bits, T)                          \
   PGSILO_CHANGE(bits, T, exchange, __atomic_exchange_n)   \
@@ -109,7 +120,8 @@ void note(const volatile T* at, Access access, void* caller) {
   PGSILO_CHANGE(bits, T, fetch_xor, __atomic_fetch_xor)   \
   PGSILO_CHANGE(bits, T, fetch_nand, __atomic_fetch_nand) \
   PGSILO_COMPARE(bits, T, strong)                         \
-  PGSILO_COMPARE(bits, T, weak)
+  PGSILO_COMPARE(bits, T, weak)                           \
+  PGSILO_COMPARE_VALUE(bits, T)
 
 PGSILO_ATOMIC_HOOKS(8, uint8_t)
 PGSILO_ATOMIC_HOOKS(16, uint16_t)

@@ -39,12 +39,12 @@ constexpr Rule rules[] = {
     {"storage/transaction/spare_list.h", "", "lock table"},
     {"sequence", "", "sequence"},
     {"wal/log/log_buffer.h", "", "log ring"},
-    {"wal/wal.cpp", "wal/log/log_buffer.h", "log ring"},
-    {"wal/wal.cpp", "wal/log/worker_log.cpp", "worker's log"},
-    {"wal/wal.cpp", "wal/log/segment_store*", "state of the log's space"},
-    {"wal/wal.cpp", "wal/log/group_commit.cpp", "group commit"},
+    {"worker's log", "wal/log/log_buffer.h", "log ring"},
+    {"worker's log", "", "worker's log"},
+    {"state of the log's space", "", "state of the log's space"},
+    {"group commit", "", "group commit"},
+    {"logger", "", "logger"},
     {"wal/log/group_commit.cpp", "", "waiting cells"},
-    {"wal/wal_open.cpp", "wal/wal.cpp", ""},
 };
 
 bool fits(std::string_view pattern, std::string_view text) {

@@ -15,7 +15,7 @@ void forget_memory_names();
 // Empty: it has none.
 std::string_view memory_name(uintptr_t address);
 
-// The line's name in docs/scaling.md; empty: it is not to be counted. `place`: memory_name(), or
+// The line's name in docs/scaling.md. `place`: memory_name(), or
 // the source file in which its memory was asked for; `code`: the source file that used it.
 std::string line_name(std::string_view place, std::string_view code);
 

@@ -36,10 +36,7 @@ void settle_memory(char** argv) {
 
 std::vector<Counts> count_all() {
   Measurement measurement(worker_counts.back());
-  std::vector<WorkloadKind> all;
-  for (const auto& kinds :
-       {reading_kinds(), writing_kinds(), block_kinds(), logged_kinds(), tpcc_kinds()})
-    all.insert(all.end(), kinds.begin(), kinds.end());
+  const std::vector<WorkloadKind> all = all_kinds();
   for (unsigned workers : worker_counts) {
     for (const WorkloadKind& kind : all) measurement.run(kind, workers);
   }

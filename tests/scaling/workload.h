@@ -39,6 +39,9 @@ struct WorkloadKind {
   unsigned rounds = 16;  // that are counted, after as many that are not
 };
 
+// All of the program's.
+std::vector<WorkloadKind> all_kinds();
+
 std::vector<WorkloadKind> reading_kinds();
 std::vector<WorkloadKind> writing_kinds();
 std::vector<WorkloadKind> block_kinds();
