@@ -225,7 +225,8 @@ inline uint8_t LockChains::fitting_bits() const {
   return count_ < chains / 16 ? bits_ - 2 : bits_;
 }
 
-struct LockTable::Shard {
+// Four to a cache line, none across two.
+struct alignas(16) LockTable::Shard {
   [[no_unique_address]] LockChains queues;
   SpinLatch latch;
 

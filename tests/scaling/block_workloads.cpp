@@ -28,7 +28,8 @@ class BlockUpdate final : public EngineBed {
     uint64_t turn = next_[index]++;
     if (refers_) {
       Key parent(turn % parent_count * rows_apart + rows_between);
-      expect(w.transaction.get(parents_, parent.view(), w.buffer, &w.row, ReadPurpose::referenced));
+      expect(w.transaction.get(parents_, parent.view(), w.buffer, &w.row, ReadPurpose::referenced,
+                               {LockMode::key_share}));
     }
     update(w, rows_, own_row(index, turn), ReadPurpose::for_update);
     expect(w.transaction.end_statement());
