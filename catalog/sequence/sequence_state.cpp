@@ -4,11 +4,11 @@
 #include <thread>
 
 #include "base/arena.h"
+#include "base/backoff.h"
 #include "base/byte_order.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/parker.h"
-#include "storage/record/backoff.h"
 #include "storage/record/row_buffer.h"
 #include "storage/relation/relation.h"
 #include "storage/transaction/transaction.h"

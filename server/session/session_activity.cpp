@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/backoff.h"
+#include "base/ordered_load.h"
 #include "sql/types/text.h"
-#include "storage/record/backoff.h"
-#include "storage/record/ordered_load.h"
 #include "storage/record/row_copy.h"
 
 namespace pgsilo {

@@ -2,7 +2,7 @@
 // session publishes it as it goes, without locks and without shared writes; whoever reads
 // pg_stat_activity copies it.
 //
-// The text of the running query lies in a seqlock (storage/record/ordered_load.h); everything else
+// The text of the running query lies in a seqlock (base/ordered_load.h); everything else
 // is single words. A prepared text that runs again is not copied again.
 //
 // Thread safety: read() from any thread while the session is in the registry; the rest in the

@@ -30,10 +30,10 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/backoff.h"
 #include "base/check.h"
+#include "base/ordered_load.h"
 #include "storage/index/schedule_point.h"
-#include "storage/record/backoff.h"
-#include "storage/record/ordered_load.h"
 
 namespace pgsilo {
 

@@ -1,7 +1,7 @@
 #include "storage/record/record.h"
 
+#include "base/backoff.h"
 #include "storage/limits.h"
-#include "storage/record/backoff.h"
 
 namespace pgsilo {
 

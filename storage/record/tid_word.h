@@ -33,8 +33,8 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/ordered_load.h"
 #include "storage/epoch/epoch.h"
-#include "storage/record/ordered_load.h"
 
 namespace pgsilo {
 

@@ -5,9 +5,9 @@
 #include <new>
 
 #include "base/append.h"
+#include "base/backoff.h"
 #include "base/check.h"
 #include "base/memory_budget.h"
-#include "storage/record/backoff.h"
 #include "storage/relation/relation.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/relation/system_relations.h"

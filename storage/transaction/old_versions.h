@@ -20,10 +20,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/spin_latch.h"
 #include "storage/epoch/epoch.h"
 #include "storage/record/memory_account.h"
 #include "storage/record/tid_word.h"
-#include "storage/transaction/record_lock.h"
 
 namespace pgsilo {
 

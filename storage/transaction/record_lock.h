@@ -31,8 +31,8 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/spin_latch.h"
 #include "base/strong_id.h"
-#include "storage/record/backoff.h"
 #include "storage/relation/lock_mode.h"
 #include "storage/transaction/abort_reason.h"
 #include "storage/transaction/relation_holds.h"
@@ -109,20 +109,6 @@ struct WaitSettings {
 enum class WaitPolicy : uint8_t {
   wait,
   no_wait,  // NOWAIT and SKIP LOCKED
-};
-
-// Held for some tens of instructions, never across a wait, a system call or an allocation.
-class SpinLatch {
- public:
-  void lock() {
-    for (Backoff backoff; taken_.exchange(true, std::memory_order_acquire);
-         backoff.pause()) {  // pairs with unlock()
-    }
-  }
-  void unlock() { taken_.store(false, std::memory_order_release); }
-
- private:
-  std::atomic<bool> taken_{false};
 };
 
 // The identity under which one transaction holds and waits for locks. Owners come from the

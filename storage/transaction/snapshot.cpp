@@ -1,8 +1,8 @@
 #include "storage/transaction/snapshot.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/parker.h"
-#include "storage/record/backoff.h"
 
 namespace pgsilo {
 

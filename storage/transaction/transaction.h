@@ -45,8 +45,8 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/ordered_load.h"
 #include "base/parker.h"
-#include "storage/record/ordered_load.h"
 #include "storage/record/row_buffer.h"
 #include "storage/transaction/abort_reason.h"
 #include "storage/transaction/bulk_load.h"

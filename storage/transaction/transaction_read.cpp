@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "base/append.h"
+#include "base/backoff.h"
 #include "base/check.h"
-#include "storage/record/backoff.h"
 #include "storage/relation/relation.h"
 #include "storage/transaction/read_base.h"
 #include "storage/transaction/transaction.h"

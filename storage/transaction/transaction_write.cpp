@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/append.h"
+#include "base/backoff.h"
 #include "base/check.h"
 #include "storage/limits.h"
-#include "storage/record/backoff.h"
 #include "storage/relation/relation.h"
 #include "storage/transaction/transaction.h"
 #include "storage/transaction/transaction_guard.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/append.h"
+#include "base/backoff.h"
 #include "base/check.h"
-#include "storage/record/backoff.h"
 #include "storage/relation/relation.h"
 #include "storage/transaction/transaction.h"
 #include "storage/transaction/transaction_guard.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/backoff.h"
 #include "base/byte_order.h"
 #include "base/check.h"
-#include "storage/record/backoff.h"
 #include "storage/record/record.h"
 #include "storage/relation/relation.h"
 #include "storage/relation/relation_directory.h"
