@@ -6,43 +6,38 @@
 // Use
 // - Each thread that touches shared structures owns a ReclaimerHandle.
 // - Whoever follows shared pointers holds a Pin: one for every open transaction, one for a slice of
-// a worker's loop that
-//   touches shared structures outside any transaction. A Pin costs one store to the thread's own
-//   line when the thread had none, and nothing shared otherwise.
+//   a worker's loop that touches shared structures outside any transaction.
 // - Who unlinks an object calls handle.retire(object, deleter, bytes) after the unlink (and after
-// unlocking).
-// - Workers call handle.reclaim() between requests. Nothing else frees anything; no thread is
-// started.
+//   unlocking).
+// - Workers call handle.reclaim() between requests, and again at once while handle.hurries(),
+// before
+//   they sleep. Nothing else frees anything; no thread is started.
 //
 // What must wait for durability too (absent records are unhooked only when D reached their epoch)
 // is queued by the transaction layer, which knows the conditions (D, live snapshots, the record's
 // TID) and the key; it calls retire() after the unhook. There is no deferred-work queue here.
 //
+// How it works, why it is safe and who is asked to free what others wait for:
+// docs/memory_reclamation.md. In short: a generation G advances now and then, by whoever waits for
+// it; pins announce the G that they began in, batches of retired objects are stamped with the G at
+// which they were closed. Who advances G looks at all announcements and publishes a safe bound:
+// what has a lower stamp may be freed by anybody. A transaction only reads G and the bound.
+//
 // Thread safety: Reclaimer: any thread. ReclaimerHandle and its Pins: the thread that owns the
 // handle (fibers of one worker share their worker's handle).
-//
-// How it works. A generation counter G moves on whenever a thread closes a batch of retired
-// objects: the batch is stamped with the G that its closing fetch_add left behind. A pin announces
-// a G read when it began. A batch stamped s is freed once every announced generation is > s.
-// - A pin that announces g > s read a G written by the closing fetch_add or by a later
-// read-modify-write in its release
-//   sequence: the unlink happens-before the pin, so the pin cannot reach the object.
-// - A pin that began earlier announces g <= s, or announces after the scan looked: then its second
-// read of G, which
-//   follows the announcement in the seq_cst order, sees the closing fetch_add, and again the unlink
-//   happens-before it.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <mutex>
+#include <list>
 #include <vector>
 
 #include "base/append.h"
 #include "base/check.h"
+#include "base/ordered_load.h"
 #include "base/strong_id.h"
+#include "storage/epoch/retired_batches.h"
 
 namespace pgsilo {
 
@@ -61,49 +56,66 @@ class Reclaimer {
   Reclaimer(const Reclaimer&) = delete;
   Reclaimer& operator=(const Reclaimer&) = delete;
 
-  Generation current() const { return Generation(generation_.load(std::memory_order_relaxed)); }
+  Generation current() const {
+    return Generation(shared_.generation.load(std::memory_order_relaxed));
+  }
   // The generation of the oldest pin of all threads, or current() when there is none. Compare with
   // Pin::generation() to find who holds memory back.
   Generation oldest_pin() const;
   // Bytes retired and not yet freed, over all handles; a moment's estimate.
   size_t pending_bytes() const;
+  // How often somebody has looked at all announcements.
+  uint64_t advances() const { return advances_.load(std::memory_order_relaxed); }
 
  private:
   friend class Pin;
   friend class ReclaimerHandle;
   static constexpr uint64_t idle = UINT64_MAX;
-  struct Retired {
-    void* object;
-    Deleter deleter;
-    size_t bytes;
-  };
-  struct Batch {
-    uint64_t stamp;
-    std::vector<Retired> objects;
-    size_t bytes() const;
-  };
-  struct alignas(64) Cell {
-    std::atomic<uint64_t> announced{idle};
-    std::atomic<size_t> pending_bytes{0};
+  struct Cell {
+    // The generation of the thread's oldest pin; read by who advances.
+    alignas(64) std::atomic<uint64_t> announced{idle};
+    // Written by who advances: somebody waits for the end of a pin that announces this; idle:
+    // nobody does.
+    std::atomic<uint64_t> awaited{idle};
+    alignas(64) RetiredBatches batches;
+    std::atomic<size_t> pending_bytes{0};  // retired by the thread less freed by it: wraps
     std::atomic<bool> taken{false};
     unsigned index = 0;
     Cell* next = nullptr;  // constant once the cell is in the list
   };
-  Cell* take_cell();
-  uint64_t oldest_announced() const;  // idle if there is no pin
+  // Read by all at each transaction, written by who advances.
+  struct alignas(64) Shared {
+    std::atomic<uint64_t> generation{1};
+    std::atomic<uint64_t> safe{1};              // what has a lower stamp may be freed
+    std::atomic<bool> somebody_awaited{false};  // some cell's `awaited` is set
+    std::atomic<bool> abandoned{false};         // a handle has left batches behind
+    std::atomic<Cell*> cells{nullptr};
+  };
+  struct Advance {
+    bool done = false;   // else somebody else was at it
+    bool again = false;  // what is unattended is held up, and nobody could be told
+    bool helps = false;  // something unattended has become free
+  };
 
-  alignas(64) std::atomic<uint64_t> generation_{1};
-  alignas(64) std::atomic<Cell*> cells_{nullptr};
-  std::mutex orphans_mutex_;
-  std::deque<Batch> orphans_;  // left by handles that are gone; guarded by orphans_mutex_
-  std::atomic<size_t> orphans_bytes_{0};
+  Cell* take_cell();
+  uint64_t oldest_announced(Cell** oldest) const;  // idle if there is no pin
+  Advance judge_unattended(uint64_t safe) const;
+  Advance try_advance();
+  void await_nobody();
+  bool await_end_of(Cell* holder, uint64_t announced);
+  void adopt_abandoned(Cell& adopter);
+  size_t cell_count() const;
+
+  Shared shared_;
+  alignas(64) SpinLatch advancing_;  // only ever tried; guards awaited_
+  Cell* awaited_ = nullptr;          // whose `awaited` is set
+  std::atomic<uint64_t> advances_{0};
 };
 
 class ReclaimerHandle {
  public:
   explicit ReclaimerHandle(Reclaimer& reclaimer);
-  // No pin is open. What cannot be freed yet is left to the others; lost if there is no memory to
-  // list it.
+  // No pin is open. What cannot be freed yet is left to the others.
   ~ReclaimerHandle();
   ReclaimerHandle(const ReclaimerHandle&) = delete;
   ReclaimerHandle& operator=(const ReclaimerHandle&) = delete;
@@ -120,37 +132,67 @@ class ReclaimerHandle {
   // Frees up to `budget` objects that may be freed and returns how many. Cheap when there is
   // nothing; call it between requests. Deleters must not retire.
   size_t reclaim(size_t budget = 4096) {
-    if (open_.empty() && closed_.empty() && !orphans_waiting()) return 0;
+    if (open_.empty() && !unfinished_ && !is_awaited() && !others_left_some()) return 0;
     return reclaim_slow(budget);
+  }
+  // The thread calls reclaim() again before it sleeps: only then is it settled who frees what is
+  // left. Never for long.
+  bool hurries() const {
+    return unfinished_ &&
+           (helping_ || !freeable_.empty() || !open_.empty() || failures_ < patience_at_rest);
   }
   // Small and dense over the live handles of one Reclaimer: to index per-thread cells.
   unsigned index() const { return cell_->index; }
-  // Bytes retired through this handle and not yet freed.
+  // Bytes retired through this handle and not yet freed, less what it has freed of others'.
   size_t pending_bytes() const { return cell_->pending_bytes.load(std::memory_order_relaxed); }
   // The owner's oldest pin, or null.
   const Pin* oldest_pin() const { return oldest_; }
 
  private:
   friend class Pin;
-  bool orphans_waiting() const {
-    return reclaimer_.orphans_bytes_.load(std::memory_order_relaxed) != 0;
+  // Advances in vain after which the thread may sleep.
+  static constexpr unsigned patience_at_rest = 2;
+
+  // The pin that somebody waits for has ended.
+  bool is_awaited() const {
+    return cell_->awaited.load(std::memory_order_relaxed) <
+           cell_->announced.load(std::memory_order_relaxed);
+  }
+  bool others_left_some() const {
+    return reclaimer_.shared_.abandoned.load(std::memory_order_relaxed);
   }
   void add_pending(size_t bytes) {
     // Written by this thread alone; atomic for pending_bytes() of others.
     cell_->pending_bytes.store(pending_bytes() + bytes, std::memory_order_relaxed);
   }
-  void close_open_batch();
-  void adopt_orphans();
-  void leave_orphans();
   size_t reclaim_slow(size_t budget);
+  bool has_spare();
+  void close_open_batch();
+  bool should_close() const;
+  bool advance_is_due();
+  void begin_anew();
+  void advance();
+  size_t free_from(RetiredBatches& batches, size_t budget);
+  size_t help_unattended(size_t budget);
+  unsigned pause_after_failures() const;
   inline void announce_first(Pin* pin);
+  inline uint64_t generation_of_younger();
 
   Reclaimer& reclaimer_;
   Reclaimer::Cell* cell_ = nullptr;
-  std::vector<Reclaimer::Retired> open_;
+  std::vector<Retired> open_;
   size_t open_bytes_ = 0;
-  std::deque<Reclaimer::Batch> closed_;  // stamps ascend
-  Pin* oldest_ = nullptr;  // the pins of this thread, in the order of their generations
+  size_t open_at_last_call_ = 0;
+  std::list<RetiredBatch> spare_;     // a batch to close with; empty without memory
+  std::list<RetiredBatch> freeable_;  // taken from a list: nobody can reach these any more
+  bool unfinished_ = false;
+  bool helping_ = false;         // frees what is unattended
+  bool advances_again_ = false;  // the last advance has told nobody who holds up the unattended
+  unsigned failures_ = 0;        // advances in a row that made nothing of ours free
+  unsigned refusals_left_ = 0;   // calls until the next advance
+  uint64_t safe_seen_ = 0;
+  uint64_t fenced_generation_ = 0;  // read before the last full fence
+  Pin* oldest_ = nullptr;           // the pins of this thread, in the order of their generations
   Pin* newest_ = nullptr;
 };
 
@@ -176,12 +218,23 @@ class Pin {
 };
 
 inline void ReclaimerHandle::announce_first(Pin* pin) {
-  std::atomic<uint64_t>& generation = reclaimer_.generation_;
-  pin->generation_ = generation.load(std::memory_order_relaxed);
-  cell_->announced.store(pin->generation_, std::memory_order_seq_cst);
-  // Synchronizes with the fetch_add of every batch that was judged before our announcement could be
-  // seen.
-  static_cast<void>(generation.load(std::memory_order_seq_cst));
+  pin->generation_ = reclaimer_.shared_.generation.load(std::memory_order_relaxed);
+  // Release, though it says nothing of its own: who reads it must not miss the end of the pin
+  // before.
+  cell_->announced.store(pin->generation_, std::memory_order_release);
+  full_fence();
+  fenced_generation_ = pin->generation_;
+}
+
+// The older announcement protects the younger pin; when it goes, the younger's takes its place, and
+// that no fence follows then. So what was unlinked before this generation must be out of reach now.
+inline uint64_t ReclaimerHandle::generation_of_younger() {
+  uint64_t generation = reclaimer_.shared_.generation.load(std::memory_order_relaxed);
+  if (generation != fenced_generation_) {
+    full_fence();
+    fenced_generation_ = generation;
+  }
+  return generation;
 }
 
 inline Pin::Pin(ReclaimerHandle& handle) : handle_(handle), previous_(handle.newest_) {
@@ -189,9 +242,8 @@ inline Pin::Pin(ReclaimerHandle& handle) : handle_(handle), previous_(handle.new
     handle.announce_first(this);
     handle.oldest_ = this;
   } else {
-    // The older announcement protects us; when it goes, ours takes its place. Never older than our
-    // predecessor's, since G is read by one thread in order.
-    generation_ = handle.reclaimer_.generation_.load(std::memory_order_acquire);
+    // Never older than our predecessor's, since G is read by one thread in order.
+    generation_ = handle.generation_of_younger();
     previous_->next_ = this;
   }
   handle.newest_ = this;

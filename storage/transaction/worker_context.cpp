@@ -51,7 +51,7 @@ bool WorkerContext::housekeep() {
     if (!unhooks_.empty()) worked |= unhook_settled();
     if (!dropped_.empty()) worked |= drop_unseen();
     worked |= parts_.snapshots.sweep(index());
-    worked |= reclaimer_.reclaim() != 0;
+    worked |= reclaimer_.reclaim() != 0 || reclaimer_.hurries();
     worked |= parts_.relations.reclaim_dropped(dropped_records_per_call, reclaimer_);
   } catch (const std::bad_alloc&) {
     // Nothing is lost: what could not be done now is done by a later call, and freeing goes on

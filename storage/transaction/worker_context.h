@@ -58,7 +58,8 @@ class WorkerContext {
 
   // Between requests: unhooks absent records whose epoch is durable and that no snapshot sees,
   // drops relations likewise, and frees memory that no pin and no snapshot protects. Cheap when
-  // there is nothing to do. Returns true if it did something.
+  // there is nothing to do. Returns true if it did something or has to be called again before the
+  // worker may sleep.
   bool housekeep();
 
  private:

@@ -67,8 +67,8 @@ DEFECTS = {  # name: (file, text, what takes its place)
         "    return service_ == nullptr || service_->durable_epoch() >= epoch || true;\n"),
     "reclamation one epoch early": (
         "storage/epoch/reclaimer.cpp",
-        "closed_.front().stamp < oldest)",
-        "closed_.front().stamp <= oldest)"),
+        "batches.take_first(safe, freeable_)",
+        "batches.take_first(safe + 1, freeable_)"),
     "unhook without the obsolete mark": (
         "storage/transaction/unhook_queue.cpp",
         "  record->tid_word().unlock_obsolete();\n",

@@ -167,5 +167,45 @@ TEST(ReclaimerInterleavingTest, NobodyReadsWhatWasFreed) {
   }
 }
 
+// Threads 0 and 1 retire something, each under a pin; all threads sleep when they need not hurry.
+// Nobody wakes anybody: when all sleep, nothing is left.
+class SleepProgram : public Interleaver::Program {
+ public:
+  explicit SleepProgram(int threads) {
+    for (int i = 0; i < threads; ++i)
+      handles_.push_back(std::make_unique<ReclaimerHandle>(reclaimer_));
+  }
+
+  void run_thread(int index) override {
+    ReclaimerHandle& handle = *handles_[index];
+    {
+      Pin pin(handle);
+      if (index < 2)
+        handle.retire(&freed_[index], [](void* freed) { *static_cast<bool*>(freed) = true; }, 1);
+      handle.reclaim();  // of another session of the same worker
+    }
+    for (handle.reclaim(); handle.hurries(); handle.reclaim()) schedule_point(true);
+  }
+
+  std::string verdict() override {
+    return freed_[0] && freed_[1] ? "" : "all sleep, and something is left";
+  }
+
+ private:
+  bool freed_[2] = {};
+  Reclaimer reclaimer_;
+  std::vector<std::unique_ptr<ReclaimerHandle>> handles_;
+};
+
+TEST(ReclaimerInterleavingTest, NothingIsLeftWhenAllSleep) {
+  for (int threads : {2, 3}) {
+    Interleaver interleaver(threads, preemptions(threads == 2 ? 3 : 2),
+                            [=] { return new SleepProgram(threads); });
+    EXPECT_EQ(interleaver.explore(), "");
+    EXPECT_GT(interleaver.runs(), 1000u);
+    RecordProperty("runs", static_cast<int>(interleaver.runs()));
+  }
+}
+
 }  // namespace
 }  // namespace pgsilo

@@ -57,6 +57,8 @@ bool CheckpointWalker::step() {
 
 void CheckpointWalker::write_some() {
   fill_block();
+  // Workers that sleep may have left memory to whoever holds the oldest pin: us.
+  handle_.reclaim();
   if (block_.empty()) return;
   CheckpointFileWriter& file = *files_[turn_];
   turn_ = (turn_ + 1) % files_.size();

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -105,6 +106,67 @@ TEST(EpochStress, ReadersNeverMeetFreedMemory) {
   }
   stop.store(true, std::memory_order_relaxed);
   for (std::thread& reader : readers) reader.join();
+  delete shared.load();
+}
+
+// All threads replace what all read, under pins of which some last long; between their turns each
+// sleeps, or ends for good, whatever waits. In the end everything is freed once.
+TEST(EpochStress, WhatAnybodyLeavesIsFreedByTheOthers) {
+  constexpr int threads = 4;
+  constexpr int rounds = 2000;
+  struct Object {
+    uint64_t a;
+    uint64_t b;
+  };
+  static std::atomic<int64_t> alive;
+  alive.store(0);
+  auto make = [](uint64_t i) {
+    alive.fetch_add(1, std::memory_order_relaxed);
+    return new Object{i, ~i};
+  };
+  auto free = [](void* object) {
+    alive.fetch_sub(1, std::memory_order_relaxed);
+    delete static_cast<Object*>(object);
+  };
+  Reclaimer reclaimer;
+  std::atomic<Object*> shared{make(0)};
+  std::vector<std::thread> running;
+  running.reserve(threads);
+  for (int thread = 0; thread < threads; ++thread) {
+    running.emplace_back([&, thread] {
+      std::optional<ReclaimerHandle> handle(std::in_place, reclaimer);
+      for (int round = 0; round < rounds; ++round) {
+        {
+          Pin pin(*handle);
+          Object* seen = shared.load(std::memory_order_acquire);
+          Object* fresh = make(static_cast<uint64_t>(round));
+          Object* old = shared.exchange(fresh, std::memory_order_acq_rel);
+          handle->retire(old, free, sizeof(Object));
+          if (round % 64 == thread) std::this_thread::yield();
+          ASSERT_EQ(seen->a, ~seen->b);
+          ASSERT_EQ(old->a, ~old->b);
+        }
+        handle->reclaim(8);
+        if (round % 16 == 0) {
+          while (handle->hurries()) handle->reclaim(8);
+          std::this_thread::yield();
+        }
+        if (round % 500 == 250) handle.emplace(reclaimer);
+      }
+      do {
+        handle->reclaim(8);
+      } while (handle->hurries());
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  {
+    ReclaimerHandle last(reclaimer);
+    do {
+      last.reclaim();
+    } while (last.hurries());
+    EXPECT_EQ(reclaimer.pending_bytes(), 0u);
+  }
+  EXPECT_EQ(alive.load(), 1);
   delete shared.load();
 }
 
