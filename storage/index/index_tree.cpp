@@ -5,7 +5,8 @@
 namespace pgsilo {
 
 IndexTree::IndexTree(RelationId relation) : relation_(relation), records_(account_) {
-  Node* root = new (allocate_node_memory(account_, 0)) BorderNode(/*root=*/true, 0, UINT64_MAX);
+  Node* root = new (allocate_node_memory()) BorderNode(/*root=*/true, 0, UINT64_MAX);
+  account_.begin_with(node_bytes, MemoryKind::nodes);
   root_.store(root, std::memory_order_release);
 }
 

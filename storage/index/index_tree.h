@@ -54,6 +54,9 @@ class IndexTree {
 
   RelationId relation() const { return relation_; }
   RecordAllocator& records() { return records_; }
+  // Bytes are counted by the tree itself, rows and row ids by its relation.
+  MemoryAccount& account() { return account_; }
+  const MemoryAccount& account() const { return account_; }
   // Bytes of nodes, records and payloads; of one of both: records with payloads, nodes.
   size_t memory_bytes() const { return account_.bytes(); }
   size_t memory_bytes(MemoryKind kind) const { return account_.bytes(kind); }

@@ -13,9 +13,14 @@ namespace pgsilo {
 
 inline constexpr size_t node_bytes = sizeof(BorderNode);
 
-inline void* allocate_node_memory(MemoryAccount& account, unsigned thread_index) {
+inline void* allocate_node_memory() {
   void* memory = std::aligned_alloc(alignof(Node), node_bytes);
   if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+inline void* allocate_node_memory(MemoryAccount& account, unsigned thread_index) {
+  void* memory = allocate_node_memory();
   account.add(thread_index, node_bytes, MemoryKind::nodes);
   return memory;
 }

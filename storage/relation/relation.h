@@ -1,4 +1,4 @@
-// One tree of the database with its name and its books: a table's primary tree or one secondary
+// One tree of the database with its name and its account: a table's primary tree or one secondary
 // index tree. Which relations belong together is the catalog's knowledge; keeping them in step is
 // the executor's RowWriter's work.
 //
@@ -12,7 +12,6 @@
 // Thread safety: all members, any thread, under a pin.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -51,7 +50,7 @@ class Relation {
   // installed afterwards.
   void publish() { private_.store(false, std::memory_order_release); }
 
-  // The next hidden row id for `worker` (ReclaimerHandle::index()); never 0.
+  // The next hidden row id for `worker` (the caller's ReclaimerHandle::index()); never 0.
   uint64_t next_row_id(unsigned worker);
   // No id up to `id` will be given out. Before the relation takes inserts.
   void raise_row_id_floor(uint64_t id);
@@ -74,19 +73,14 @@ class Relation {
   // Committed rows; an estimate while commits run.
   int64_t row_count() const;
   void add_rows(unsigned worker, int64_t difference) {
-    books_[worker % book_count].rows.fetch_add(difference, std::memory_order_relaxed);
+    tree_.account().add_rows(worker, difference);
   }
   // Nodes, records and payloads.
   size_t memory_bytes() const { return tree_.memory_bytes(); }
   size_t memory_bytes(MemoryKind kind) const { return tree_.memory_bytes(kind); }
 
  private:
-  static constexpr unsigned book_count = 16;
   static constexpr uint64_t row_id_range = 1024;
-  struct alignas(64) Book {
-    std::atomic<int64_t> rows{0};
-    std::atomic<uint64_t> next_row_id{0};  // 0 modulo row_id_range: take a new range
-  };
 
   const RelationOptions options_;
   RelationEncoding encoding_ = newest_encoding;
@@ -95,7 +89,6 @@ class Relation {
   IndexTree tree_;
   RelationGate gate_;
   std::atomic<uint64_t> next_range_{1};
-  std::array<Book, book_count> books_;
 };
 
 }  // namespace pgsilo
