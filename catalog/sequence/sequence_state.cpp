@@ -1,5 +1,6 @@
 #include "catalog/sequence/sequence_state.h"
 
+#include <algorithm>
 #include <new>
 #include <thread>
 
@@ -115,15 +116,55 @@ TransactionStatus SequenceState::admit(Latched& latched, Transaction& user) {
   return user.share_relation(sequence_);
 }
 
+// ---- the window ----
+
+// Within the window nothing wraps and no bound is passed: its values are logged ones.
+bool SequenceState::take_ticket(const SequenceDefinition& definition, SequenceGrant* grant) {
+  SequenceWindow::Ticket ticket;
+  if (!window_.take(&ticket)) return false;
+  auto cache = static_cast<uint64_t>(definition.cache);
+  auto increment = static_cast<uint64_t>(definition.increment);
+  uint64_t first =
+      static_cast<uint64_t>(ticket.terms.last_value) + (ticket.number * cache + 1) * increment;
+  *grant = {static_cast<int64_t>(first), static_cast<int64_t>(first + (cache - 1) * increment),
+            Epoch(ticket.terms.epoch), ticket.terms.generation};
+  return true;
+}
+
+void SequenceState::open_window(const SequenceDefinition& definition) {
+  if (is_private()) return;
+  ticket_values_ = static_cast<uint64_t>(definition.cache);
+  increment_ = static_cast<uint64_t>(definition.increment);
+  uint64_t tickets = std::min(static_cast<uint64_t>(position_.log_count) / ticket_values_,
+                              SequenceWindow::most_tickets);
+  if (tickets == 0) return;
+  window_.open(
+      {position_.last_value, tickets, epoch_.value(), generation_.load(std::memory_order_relaxed)});
+}
+
+void SequenceState::close_window() {
+  if (window_.is_open()) position_ = position_behind(window_.close());
+}
+
+SequencePosition SequenceState::position_behind(uint64_t tickets) const {
+  uint64_t values = tickets * ticket_values_;
+  return {static_cast<int64_t>(static_cast<uint64_t>(position_.last_value) + values * increment_),
+          position_.log_count - static_cast<int64_t>(values), position_.is_called};
+}
+
 TransactionStatus SequenceState::take(Transaction& user, Transaction& scribe,
                                       const SequenceDefinition& definition, SequenceGrant* grant) {
   if (user.mode() == TransactionMode::interactive) {
     TransactionStatus status = user.share_relation(sequence_);
     if (status != TransactionStatus::ok) return status;
   }
+  if (take_ticket(definition, grant)) return TransactionStatus::ok;
   Latched latched(latch_);
   TransactionStatus status = admit(latched, user);
   if (status != TransactionStatus::ok) return status;
+  // Who wrote the row while we waited has opened a window.
+  if (take_ticket(definition, grant)) return TransactionStatus::ok;
+  close_window();
   std::optional<SequenceStep> step =
       next_of_sequence(definition, position_, ReservationSize::least);
   if (!step) return TransactionStatus::not_found;
@@ -135,6 +176,7 @@ TransactionStatus SequenceState::take(Transaction& user, Transaction& scribe,
   position_ = step->position;
   *grant = {step->first, step->position.last_value, epoch_,
             generation_.load(std::memory_order_relaxed)};
+  open_window(definition);
   return TransactionStatus::ok;
 }
 
@@ -146,7 +188,9 @@ TransactionStatus SequenceState::set(Transaction& user, Transaction& scribe,
   }
   Latched latched(latch_);
   TransactionStatus status = admit(latched, user);
-  if (status == TransactionStatus::ok) status = write(latched, scribe, position);
+  if (status != TransactionStatus::ok) return status;
+  close_window();
+  status = write(latched, scribe, position);
   if (status != TransactionStatus::ok) return status;
   position_ = position;
   reservation_size_ = {};
@@ -159,12 +203,14 @@ TransactionStatus SequenceState::set(Transaction& user, Transaction& scribe,
 SequencePosition SequenceState::show(Epoch* epoch) const {
   std::lock_guard latched(latch_);
   *epoch = epoch_;
-  return position_;
+  return window_.is_open() ? position_behind(window_.taken()) : position_;
 }
 
 TransactionStatus SequenceState::freeze(Transaction& owner, SequencePosition* position) {
   Latched latched(latch_);
   TransactionStatus status = wait_until_free(latched, owner.waits());
+  if (status != TransactionStatus::ok) return status;
+  close_window();
   *position = position_;
   return status;
 }

@@ -13,11 +13,12 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/spin_latch.h"
 #include "base/strong_id.h"
 #include "catalog/sequence/sequence_definition.h"
+#include "catalog/sequence/sequence_window.h"
 #include "storage/epoch/epoch.h"
 #include "storage/transaction/abort_reason.h"
-#include "storage/transaction/record_lock.h"
 
 namespace pgsilo {
 
@@ -26,6 +27,7 @@ class Relation;
 class RowBuffer;
 class Transaction;
 struct RowRef;
+struct WaitSettings;
 
 // Values for one session: `first`, and by the increment up to `last`.
 struct SequenceGrant {
@@ -87,6 +89,10 @@ class SequenceState {
   };
   using Latched = std::unique_lock<SpinLatch>;
 
+  bool take_ticket(const SequenceDefinition& definition, SequenceGrant* grant);
+  void open_window(const SequenceDefinition& definition);
+  void close_window();
+  SequencePosition position_behind(uint64_t tickets) const;
   TransactionStatus admit(Latched& latched, Transaction& user);
   TransactionStatus wait_until_free(Latched& latched, const WaitSettings& waits);
   void remember(Waiter& waiter);
@@ -99,11 +105,15 @@ class SequenceState {
 
   Relation& sequence_;
   Relation& states_;
-  mutable SpinLatch latch_;  // guards the rest
-  SequencePosition position_;
-  SequencePosition logged_;  // what the row says, or will say
-  Epoch epoch_;              // of the row
-  bool busy_ = false;        // somebody writes the row, and owns position_ meanwhile
+  // What can be taken without the latch.
+  SequenceWindow window_;
+  mutable SpinLatch latch_;     // guards the rest, and who opens and closes the window
+  SequencePosition position_;   // before the window, while that is open
+  uint64_t ticket_values_ = 1;  // of the window: values for a ticket,
+  uint64_t increment_ = 1;      // and from one to the next
+  SequencePosition logged_;     // what the row says, or will say
+  Epoch epoch_;                 // of the row
+  bool busy_ = false;           // somebody writes the row, and owns position_ meanwhile
   Waiter* waiting_ = nullptr;
   ReservationSize reservation_size_;
   std::atomic<uint64_t> generation_{0};

@@ -102,6 +102,73 @@ TEST(ReservationSize, GrowsWhileReservationsComeQuickly) {
   EXPECT_EQ(size.next(now_us += 100000), ReservationSize::least);
 }
 
+TEST(SequenceWindowTest, GivesOutItsTicketsOnce) {
+  SequenceWindow window;
+  SequenceWindow::Ticket ticket;
+  EXPECT_FALSE(window.take(&ticket));
+  EXPECT_FALSE(window.is_open());
+  window.open({.last_value = 7, .tickets = 2, .epoch = 3, .generation = 4});
+  ASSERT_TRUE(window.take(&ticket));
+  EXPECT_EQ(ticket.number, 0u);
+  EXPECT_EQ(ticket.terms.last_value, 7);
+  EXPECT_EQ(ticket.terms.epoch, 3u);
+  EXPECT_EQ(ticket.terms.generation, 4u);
+  EXPECT_EQ(window.taken(), 1u);
+  ASSERT_TRUE(window.take(&ticket));
+  EXPECT_EQ(ticket.number, 1u);
+  for (int again = 0; again < 3; ++again) EXPECT_FALSE(window.take(&ticket));
+  EXPECT_EQ(window.close(), 2u);
+  EXPECT_FALSE(window.take(&ticket));
+  window.open({.last_value = 9, .tickets = 5});
+  ASSERT_TRUE(window.take(&ticket));
+  EXPECT_EQ(window.close(), 1u);
+}
+
+// Windows come and go under the takers. What close() has counted is what the next begins behind,
+// and no value comes twice.
+TEST(SequenceWindowTest, NoTicketComesTwice) {
+  constexpr int threads = 3;
+  SequenceWindow window;
+  std::atomic<bool> stop{false};
+  std::vector<std::vector<int64_t>> taken(threads);
+  std::vector<std::thread> running;
+  running.reserve(threads);
+  for (auto& values : taken) {
+    running.emplace_back([&] {
+      SequenceWindow::Ticket ticket;
+      while (!stop.load(std::memory_order_relaxed)) {
+        if (!window.take(&ticket)) {
+          std::this_thread::yield();
+          continue;
+        }
+        // All terms are of one window.
+        ASSERT_EQ(ticket.terms.epoch, static_cast<uint64_t>(ticket.terms.last_value));
+        ASSERT_EQ(ticket.terms.generation, ticket.terms.epoch + 1);
+        ASSERT_LT(ticket.number, ticket.terms.tickets);
+        values.push_back(ticket.terms.last_value + static_cast<int64_t>(ticket.number) + 1);
+      }
+    });
+  }
+  uint64_t position = 0;
+  for (uint64_t round = 0; round < 2000; ++round) {
+    uint64_t tickets = 1 + round % 50;
+    window.open({static_cast<int64_t>(position), tickets, position, position + 1});
+    // Some are used up, some are closed before.
+    for (int waits = 0; waits < 3 && window.taken() < tickets; ++waits) std::this_thread::yield();
+    position += window.close();
+  }
+  stop.store(true, std::memory_order_relaxed);
+  for (std::thread& thread : running) thread.join();
+  std::vector<int64_t> all;
+  for (const auto& values : taken) all.insert(all.end(), values.begin(), values.end());
+  std::sort(all.begin(), all.end());
+  EXPECT_GT(all.size(), 100u);
+  EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
+  EXPECT_LE(all.back(), static_cast<int64_t>(position));
+  // A ticket is lost where a taker met the next window; hardly ever.
+  EXPECT_GT(all.size(), position / 2);
+}
+
 class SequenceStateTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -154,6 +221,50 @@ TEST_F(SequenceStateTest, CoversWhatItHandsOut) {
       session_.abort();
     } else {
       EXPECT_EQ(session_.commit(), TransactionStatus::ok);
+    }
+  }
+}
+
+// Where it stands is told to the value, also while values leave without the latch.
+TEST_F(SequenceStateTest, ShowsWhatWasTaken) {
+  for (int64_t expected = 1; expected < 100; ++expected) {
+    session_.begin();
+    EXPECT_EQ(next(), expected);
+    Epoch epoch;
+    SequencePosition position = session_.view.find_table({}, "s")->sequence->state->show(&epoch);
+    EXPECT_EQ(position.last_value, expected);
+    EXPECT_EQ(position.last_value + position.log_count, row().last_value);
+    EXPECT_EQ(epoch, row_epoch_);
+    EXPECT_EQ(session_.commit(), TransactionStatus::ok);
+  }
+}
+
+// Windows of any cache and direction give what one call after the other gives by the arithmetic.
+TEST_F(SequenceStateTest, WindowsFollowTheArithmetic) {
+  Relation& states = *engine_.relations.find(Catalog::sequence_states);
+  const TableDescriptor& sequence = *session_.view.find_table({}, "s");
+  for (int64_t increment : {1, -3, 7}) {
+    for (int64_t cache : {1, 3, 32, 50}) {
+      SequenceDefinition definition{.increment = increment,
+                                    .max_value = 1000,
+                                    .min_value = -1000,
+                                    .cache = cache,
+                                    .cycles = true};
+      SequencePosition position{1, 0, false};
+      SequenceState state(*sequence.relation, states, position, Epoch());
+      Transaction scribe(session_.worker, {});
+      session_.begin();
+      for (int call = 0; call < 300; ++call) {
+        SequenceGrant grant;
+        ASSERT_EQ(state.take(session_.transaction, scribe, definition, &grant),
+                  TransactionStatus::ok);
+        SequenceStep step = *next_of_sequence(definition, position, ReservationSize::least);
+        // Its reservations may be larger than the model's: only the values count.
+        ASSERT_EQ(grant.first, step.first) << increment << " " << cache << " " << call;
+        ASSERT_EQ(grant.last, step.position.last_value);
+        position = step.position;
+      }
+      session_.abort();
     }
   }
 }
