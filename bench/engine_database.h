@@ -22,7 +22,10 @@ class SleepingParker final : public Parker, public DurableListener {
  public:
   void park(int64_t deadline_us) override;
   void unpark() override;
-  void on_durable(Epoch) override { unpark(); }
+  bool on_durable(Epoch) override {
+    unpark();
+    return false;
+  }
 
  private:
   std::mutex mutex_;

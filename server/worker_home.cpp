@@ -111,7 +111,7 @@ bool WorkerHome::try_step() {
 
 void WorkerHome::wake_log() { wal_.wake_logger(index_); }
 
-void WorkerHome::on_durable(Epoch) { worker_.wake(); }
+bool WorkerHome::on_durable(Epoch) { return worker_.wake(); }
 
 bool WorkerHome::run() {
   // Others have none left.

@@ -58,8 +58,9 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
   void request(uint64_t epoch) override;
   bool try_step() override;
   void wake_log() override;
+  void pass_on() override { wal_.pass_on(index_); }
   // DurableListener
-  void on_durable(Epoch durable) override;
+  bool on_durable(Epoch durable) override;
   // WorkerChores
   bool run() override;
 

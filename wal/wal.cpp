@@ -375,8 +375,8 @@ void Wal::stop() {
   Incarnation& incarnation = state.control.incarnations.back();
   incarnation.closed = incarnation.clean = true;
   incarnation.durable = state.commit->recorded();
-  for (Epoch data : state.commit->last_data(Epoch(UINT64_MAX)))
-    PGSILO_CHECK(data <= incarnation.durable);
+  for (unsigned logger = 0; logger < state.commit->loggers(); ++logger)
+    PGSILO_CHECK(state.commit->last_data(logger, Epoch(UINT64_MAX)) <= incarnation.durable);
   // If it fails, the next start takes it for a crash: nothing is lost.
   static_cast<void>(state.save_control(&why));
 }
@@ -386,6 +386,7 @@ RedoSink& Wal::worker_log(unsigned worker) { return *state_->logs[worker]; }
 void Wal::set_listener(unsigned worker, DurableListener* listener) {
   state_->commit->set_listener(worker, listener);
 }
+void Wal::pass_on(unsigned worker) { state_->commit->pass_on(worker); }
 Epoch Wal::durable_epoch() const { return state_->durable->get(); }
 
 void Wal::request_durable(unsigned worker, Epoch epoch, LoggerWake wake) {

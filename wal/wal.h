@@ -163,7 +163,9 @@ struct RecoveryResult {
 class DurableListener {
  public:
   // Any thread, possibly the worker's own inside request_durable() or try_step(). Must not block.
-  virtual void on_durable(Epoch durable) = 0;
+  // True: the worker slept, was woken by this, and calls Wal::pass_on() before it does anything
+  // else.
+  virtual bool on_durable(Epoch durable) = 0;
 
  protected:
   ~DurableListener() = default;
@@ -248,6 +250,9 @@ class Wal {
   // Before the worker's first request; null: none. When it returns, the listener before is not
   // called any more.
   void set_listener(unsigned worker, DurableListener* listener);
+
+  // The worker has been woken by its listener: it wakes others, if that was left to it.
+  void pass_on(unsigned worker);
 
   Epoch durable_epoch() const;
   void request_durable(unsigned worker, Epoch epoch, LoggerWake wake);

@@ -24,6 +24,9 @@ class DurabilityService {
   virtual bool try_step() = 0;
   // This worker has other things to do: the logger thread is to take the step.
   virtual void wake_log() = 0;
+  // This worker has been woken, maybe for an epoch that others wait for as well: who else is to be
+  // told by it. Cheap when nobody is.
+  virtual void pass_on() = 0;
 };
 
 // Somebody whose next reply rests on an epoch that was not durable yet.
@@ -59,6 +62,10 @@ class CommitQueue {
   void release();
   bool empty() const { return waiting_.empty(); }
   size_t size() const { return waiting_.size(); }
+  // The worker has been woken: first of all it lets others know that it is to wake.
+  void pass_on() {
+    if (service_ != nullptr) service_->pass_on();
+  }
   // A worker all of whose sessions wait: runs the log's step. True if that did something.
   bool step_log();
   // A worker some of whose sessions wait, with nothing to do: the logger is to take the step.

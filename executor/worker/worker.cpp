@@ -180,13 +180,14 @@ void Worker::make_runnable(WorkerFiber& fiber) {
     fiber.next_ = head;
   } while (!inbox_.compare_exchange_weak(head, &fiber, std::memory_order_seq_cst,
                                          std::memory_order_relaxed));
-  if (asleep_.load(std::memory_order_seq_cst)) signal();
+  wake_if_asleep();
 }
 
 void Worker::take_inbox() {
   if (awakened_.load(std::memory_order_relaxed)) {
     // Acquire pairs with the release in post(): the task list it announced is taken below.
     awakened_.exchange(false, std::memory_order_acquire);
+    commit_queue_.pass_on();
     std::vector<std::unique_ptr<WorkerTask>> tasks;
     {
       std::lock_guard lock(tasks_mutex_);
@@ -219,9 +220,9 @@ void Worker::post(std::unique_ptr<WorkerTask> task) {
   wake();
 }
 
-void Worker::wake() {
+bool Worker::wake() {
   awakened_.store(true, std::memory_order_seq_cst);
-  if (asleep_.load(std::memory_order_seq_cst)) signal();
+  return wake_if_asleep();
 }
 
 void Worker::request_stop() {
@@ -229,10 +230,15 @@ void Worker::request_stop() {
   wake();
 }
 
-void Worker::signal() {
+bool Worker::wake_if_asleep() {
+  if (!asleep_.load(std::memory_order_seq_cst) ||
+      !asleep_.exchange(false, std::memory_order_seq_cst)) {
+    return false;
+  }
   uint64_t one = 1;
   // It fails only when the counter is full, and then the event is pending anyway.
   static_cast<void>(!write(event_, &one, sizeof one));
+  return true;
 }
 
 void Worker::watch(int descriptor, IoHandler& handler) {
@@ -291,7 +297,8 @@ void Worker::wait_for_events() {
     handle_events(deadline_us == Parker::no_deadline ? -1
                                                      : std::max<int64_t>(0, deadline_us - now_us));
   }
-  asleep_.store(false, std::memory_order_relaxed);
+  // An exchange: of one who took the flag down before, it shows why (wake() has promised so).
+  asleep_.exchange(false, std::memory_order_seq_cst);
 }
 
 void Worker::handle_events(int64_t timeout_us) {

@@ -80,8 +80,9 @@ class Worker {
   // The loop. Returns after request_stop(), when the last fiber has ended.
   void run();
   void post(std::unique_ptr<WorkerTask> task);
-  // Makes the loop go round once more: the durable epoch advanced.
-  void wake();
+  // Makes the loop go round once more: the durable epoch advanced. True: it slept, and comes to
+  // CommitQueue::pass_on() before it does anything else.
+  bool wake();
   // Somebody did one of these since the loop last looked.
   bool is_called() const { return awakened_.load(std::memory_order_relaxed); }
   void request_stop();
@@ -141,7 +142,7 @@ class Worker {
   void wait_for_events();
   // Negative: no limit.
   void handle_events(int64_t timeout_us);
-  void signal();
+  bool wake_if_asleep();
 
   const WorkerOptions options_;
   int epoll_ = -1;
@@ -158,15 +159,19 @@ class Worker {
   int64_t slice_us_ = 0;  // of the running fiber
   BackgroundShare background_share_;
   ThreadScheduling scheduling_;
-  // When a fiber last ran that is not background work; of the peers' the background work of this
-  // worker must know.
-  std::atomic<int64_t> foreground_at_us_{0};
-  std::atomic<uint64_t> turns_{0};  // of fibers, background work aside
   std::vector<const Worker*> peers_;
 
-  // Other threads' side. A sender pushes, then reads asleep_; the loop sets asleep_, then looks at
-  // the inbox: with sequentially consistent accesses one of them sees the other.
-  std::atomic<WorkerFiber*> inbox_{nullptr};  // a stack of woken fibers, linked by next_
+  // What peers look at now and then, written by this worker.
+  // When a fiber last ran that is not background work; of the peers' the background work of this
+  // worker must know.
+  alignas(64) std::atomic<int64_t> foreground_at_us_{0};
+  std::atomic<uint64_t> turns_{0};  // of fibers, background work aside
+
+  // Other threads' side, in a line that what the loop itself works with is not in. A sender pushes,
+  // then reads asleep_; the loop sets asleep_, then looks at the inbox: with sequentially
+  // consistent accesses one of them sees the other. Of those who find it asleep the one who takes
+  // the flag down writes to event_; what the others pushed is seen when that has woken it.
+  alignas(64) std::atomic<WorkerFiber*> inbox_{nullptr};  // of woken fibers, linked by next_
   std::atomic<bool> asleep_{false};
   std::atomic<bool> awakened_{false};  // look again before sleeping: wake() or post()
   std::atomic<bool> stopping_{false};

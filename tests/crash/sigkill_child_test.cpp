@@ -39,7 +39,10 @@ class SleepingParker final : public Parker, public DurableListener {
     token_ = true;
     changed_.notify_one();
   }
-  void on_durable(Epoch) override { unpark(); }
+  bool on_durable(Epoch) override {
+    unpark();
+    return false;
+  }
 
  private:
   std::mutex mutex_;

@@ -115,7 +115,7 @@ class LoggedUpdate final : public Workload {
  private:
   class Listener final : public DurableListener {
    public:
-    void on_durable(Epoch) override {}
+    bool on_durable(Epoch) override { return false; }
   };
 
   Engine engine_;

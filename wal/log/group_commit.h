@@ -1,5 +1,5 @@
-// What the loggers share: which epoch is durable over all logs, who waits for which, and who is
-// told.
+// What the loggers share: which epoch is durable over all logs, and who is told
+// (wal/log/waiting_workers.h).
 //
 // The rule (durability.md item 1). Logger l's trailer (c, last_data) says: my log holds everything
 // of my workers up to c. Epoch c is durable if for every logger m its own last synced trailer
@@ -8,21 +8,15 @@
 // recorded() is what trailers prove; only that goes to disk, and nothing is acknowledged that was
 // written later.
 //
-// Waiting. Each worker has one cell: the smallest epoch it wants to hear about, and the largest it
-// asked for. The worker sets the former by a read-modify-write and then reads D; the publisher
-// stores D and then reads the cell by a read-modify-write. Whichever comes second on the cell sees
-// what the other did before. A worker that asked for more than D has reached is told again each
-// time D moves.
-//
-// Thread safety: any thread, except request()/set_listener() of a worker: that worker's.
+// Thread safety: any thread, except request(), set_listener() and pass_on() of a worker: that
+// worker's.
 // Invariants: D = durable.get() never decreases; recorded() <= D; D is published only after the
 // sync of every trailer it rests on.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
-#include <memory>
+#include <list>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -30,6 +24,7 @@
 #include "storage/epoch/durable_epoch.h"
 #include "storage/epoch/epoch.h"
 #include "wal/log/log_format.h"
+#include "wal/log/waiting_workers.h"
 
 namespace pgsilo {
 
@@ -51,9 +46,13 @@ class GroupCommit {
   bool satisfied() const { return requested() <= durable(); }
 
   // When it returns, the listener before is not called any more.
-  void set_listener(unsigned worker, DurableListener* listener);
+  void set_listener(unsigned worker, DurableListener* listener) {
+    waiting_.set_listener(worker, listener);
+  }
   // False if `epoch` is durable already; else the worker's listener will be told.
   bool request(unsigned worker, Epoch epoch);
+  // The worker has been woken by its listener.
+  void pass_on(unsigned worker) { waiting_.pass_on(worker); }
   // Nobody is told, but the epoch becomes durable soon.
   void request_silently(Epoch epoch);
   // Trailers on disk shall prove it, too, though nobody may have had data: until they do, the log
@@ -63,9 +62,11 @@ class GroupCommit {
 
   // For a completed epoch: by logger, the last epoch <= completed in which its workers had data, or
   // a later one.
-  std::vector<Epoch> last_data(Epoch completed) const;
-  // Whether logger `logger` must write for an epoch with this last_data to become durable.
-  bool must_write(unsigned logger, std::span<const Epoch> last_data) const;
+  void find_last_data(Epoch completed, std::vector<Epoch>* by_logger) const;
+  // The same of one logger's.
+  Epoch last_data(unsigned logger, Epoch completed) const;
+  // Whether logger `logger` must write for an epoch with this last_data of it to become durable.
+  bool must_write(unsigned logger, Epoch last_data) const;
   // Logger `logger` has synced a batch that ends in `trailer`. Publishes D and tells who waits.
   void batch_synced(unsigned logger, const BatchTrailer& trailer);
   // The same for an epoch for which no log needs a write: true, and it is durable now, if all data
@@ -73,31 +74,27 @@ class GroupCommit {
   bool settle_without_write(const BatchTrailer& trailer);
 
  private:
-  struct alignas(64) Cell {
-    std::atomic<uint64_t> wanted{nothing};
-    std::atomic<uint64_t> latest{0};  // written by the worker before `wanted`
-    std::mutex listener_mutex;        // held while the listener is called, so that it can go away
-    DurableListener* listener = nullptr;
-  };
-  static constexpr uint64_t nothing = UINT64_MAX;
   static constexpr size_t remembered_trailers = 1024;
 
-  bool proves(const BatchTrailer& trailer) const;  // with mutex_
-  void publish(Epoch epoch);                       // with mutex_
-  void tell_all();
-  void tell(Cell& cell);
+  // With mutex_:
+  bool proves(const BatchTrailer& trailer) const;
+  void remember(const BatchTrailer& trailer);
+  void forget_proven();
+  void publish(Epoch epoch);
 
   DurableEpoch& durable_;
   const std::vector<WorkerLog*> logs_;
-  const std::unique_ptr<Cell[]> cells_;
+  WaitingWorkers waiting_;
   alignas(64) std::atomic<uint64_t> requested_{0};
 
   mutable std::mutex mutex_;
   std::vector<Epoch> synced_;  // by logger: `complete` of its last synced trailer
   Epoch recorded_;
   Epoch to_record_;  // the largest asked for
-  std::deque<BatchTrailer>
-      unproven_;  // synced trailers above recorded_ that wait for other loggers
+  // Synced trailers above recorded_ that wait for other loggers, oldest first; and those that do no
+  // more, for the next ones: a step allocates nothing.
+  std::list<BatchTrailer> unproven_;
+  std::list<BatchTrailer> spare_;
 };
 
 }  // namespace pgsilo

@@ -62,7 +62,12 @@ bool Logger::has_work() const {
 
 bool Logger::try_step() {
   if (!has_work()) return false;
-  if (stepping_.exchange(true, std::memory_order_seq_cst)) return false;
+  // Looked at first: whoever is at it would lose the line to each that waits. Seq_cst, as the
+  // exchange: he looks for requests after he has taken it down.
+  if (stepping_.load(std::memory_order_seq_cst) ||
+      stepping_.exchange(true, std::memory_order_seq_cst)) {
+    return false;
+  }
   bool progress = false;
   try {
     progress = step();
@@ -92,32 +97,33 @@ bool Logger::step() {
   Epoch completed = parts_.epochs.completed();
   // Somebody is still inside commit: what drain asks for cannot be taken whole yet.
   if (drain && completed < target) drain_.store(true, std::memory_order_seq_cst);
-  BatchTrailer trailer{.complete = completed, .last_data = parts_.commit.last_data(completed)};
+  trailer_.complete = completed;
+  parts_.commit.find_last_data(completed, &trailer_.last_data);
   // All of ours up to `completed` will be in this batch, whatever the workers' memory of epochs
   // says.
-  Epoch& own = trailer.last_data[parts_.index];
+  Epoch& own = trailer_.last_data[parts_.index];
   own = std::min(own, completed);
-  if (!parts_.commit.must_write(parts_.index, trailer.last_data) && !may_record()) {
-    return completed > parts_.commit.durable() && parts_.commit.settle_without_write(trailer);
+  if (!parts_.commit.must_write(parts_.index, own) && !may_record()) {
+    return completed > parts_.commit.durable() && parts_.commit.settle_without_write(trailer_);
   }
   newest_time_us_ = std::max(newest_time_us_, known_unix_time_us());
-  trailer.unix_time_us = newest_time_us_;
-  write_batch(trailer);
+  trailer_.unix_time_us = newest_time_us_;
+  write_batch();
   return true;
 }
 
-void Logger::write_batch(const BatchTrailer& trailer) {
-  writer_.begin_batch(parts_.commit.recorded(), trailer.complete);
+void Logger::write_batch() {
+  writer_.begin_batch(parts_.commit.recorded(), trailer_.complete);
   for (WorkerLog* log : parts_.logs) {
-    while (std::optional<std::string_view> record = log->next_record(trailer.complete)) {
+    while (std::optional<std::string_view> record = log->next_record(trailer_.complete)) {
       if (!writer_.add(*record)) writer_.write_long(*record);
       log->taken(*record);
     }
   }
-  writer_.end_batch(trailer);
+  writer_.end_batch(trailer_);
   // seq_cst: precedes the look whether the keeper rests.
   synced_blocks_.store(writer_.blocks(), std::memory_order_seq_cst);
-  parts_.commit.batch_synced(parts_.index, trailer);
+  parts_.commit.batch_synced(parts_.index, trailer_);
   for (WorkerLog* log : parts_.logs) log->batch_written();
   uint64_t segment = parts_.segments.position().segment;
   bool new_segment = std::exchange(last_segment_, segment) != segment;
@@ -131,11 +137,10 @@ void Logger::write_batch(const BatchTrailer& trailer) {
 // Requests are left: the epoch was not complete, they came during the step, or another log is
 // behind.
 void Logger::hand_over() {
-  std::vector<Epoch> last = parts_.commit.last_data(parts_.epochs.completed());
-  for (size_t i = 0; i < peers_.size(); ++i) {
-    if (peers_[i] == this || parts_.commit.must_write(static_cast<unsigned>(i), last)) {
+  Epoch completed = parts_.epochs.completed();
+  for (unsigned i = 0; i < peers_.size(); ++i) {
+    if (peers_[i] == this || parts_.commit.must_write(i, parts_.commit.last_data(i, completed)))
       peers_[i]->wake();
-    }
   }
 }
 
@@ -180,7 +185,8 @@ void Logger::space_changed() {
 }
 
 bool Logger::has_undurable_data() const {
-  return parts_.commit.must_write(parts_.index, parts_.commit.last_data(Epoch(UINT64_MAX)));
+  Epoch last = parts_.commit.last_data(parts_.index, Epoch(UINT64_MAX));
+  return parts_.commit.must_write(parts_.index, last);
 }
 
 bool Logger::has_records() const {

@@ -89,7 +89,7 @@ class Logger {
   bool has_work() const;
   bool step();
   bool may_record() const;
-  void write_batch(const BatchTrailer& trailer);
+  void write_batch();
   void hand_over();
   bool has_undurable_data() const;
   bool has_records() const;
@@ -100,6 +100,7 @@ class Logger {
   std::vector<Logger*> peers_;
   SegmentKeeper* keeper_ = nullptr;
   BatchWriter writer_;
+  BatchTrailer trailer_;       // of the step that runs; kept for its memory
   uint64_t newest_time_us_;    // of a trailer
   uint64_t last_segment_ = 0;  // that a batch ended in
   std::atomic<uint64_t> synced_blocks_{0};

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -101,6 +103,58 @@ TEST(WorkerTest, OtherThreadsWakeFibersManyTimes) {
   worker.request_stop();
   loop.join();
   EXPECT_EQ(shared.seen.load(), rounds);
+}
+
+// How often an eventfd was written to: nobody ever reads a worker's.
+uint64_t writes_to(int event) {
+  std::ifstream info("/proc/self/fdinfo/" + std::to_string(event));
+  for (std::string word; info >> word;) {
+    if (word == "eventfd-count:") {
+      uint64_t count = 0;
+      info >> std::hex >> count;
+      return count;
+    }
+  }
+  return 0;
+}
+
+// The lowest free descriptor is what the next call gets.
+int next_descriptor() {
+  int descriptor = dup(STDERR_FILENO);
+  close(descriptor);
+  return descriptor;
+}
+
+struct CountedRounds final : WorkerChores {
+  bool run() override {
+    ++rounds;
+    return false;
+  }
+  uint64_t rounds = 0;  // each sleeps at most once
+};
+
+TEST(WorkerTest, OneWriteWakesItHoweverManyCall) {
+  int event = next_descriptor() + 1;  // the second that a worker opens
+  Worker worker({});
+  CountedRounds chores;
+  worker.set_chores(&chores);
+  std::thread loop([&] { worker.run(); });
+  std::atomic<uint64_t> woken{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      for (int call = 0; call < 50'000; ++call) {
+        if (worker.wake()) woken.fetch_add(1, std::memory_order_relaxed);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  uint64_t writes = writes_to(event);
+  EXPECT_EQ(writes, woken.load());
+  EXPECT_GT(writes, 0u);
+  worker.request_stop();
+  loop.join();
+  EXPECT_LE(writes, chores.rounds);
 }
 
 // How long others run between two turns of background work, in units of the first of the two. The
@@ -238,6 +292,8 @@ class FakeLog final : public DurabilityService {
     return true;
   }
   void wake_log() override { ++wakes; }
+  void pass_on() override { passed_on.fetch_add(1, std::memory_order_release); }
+  std::atomic<int> passed_on{0};
   uint64_t durable = 5;
   uint64_t requested = 0;
   int steps = 0;
@@ -282,6 +338,7 @@ class OvertakingLog final : public DurabilityService {
   void request(uint64_t epoch) override { durable_ = std::max(durable_, epoch); }
   bool try_step() override { return false; }
   void wake_log() override {}
+  void pass_on() override {}
   uint64_t durable_ = 0;
 };
 
@@ -333,6 +390,23 @@ TEST(WorkerTest, AWorkerAllOfWhoseSessionsWaitRunsTheLogsStep) {
   EXPECT_EQ(log.wakes, 0);
 }
 
+// wake() has told whoever called it that others may be left to it.
+TEST(WorkerTest, WhoWasWokenPassesItOn) {
+  FakeLog log;
+  Worker worker({});
+  worker.commit_queue().set_service(&log);
+  std::thread loop([&] { worker.run(); });
+  for (int woken = 0; woken < 2000;) {
+    int before = log.passed_on.load(std::memory_order_acquire);
+    if (!worker.wake()) continue;
+    ++woken;
+    // One that came round on an earlier call may have been counted after `before` was read.
+    while (log.passed_on.load(std::memory_order_acquire) == before) std::this_thread::yield();
+  }
+  worker.request_stop();
+  loop.join();
+}
+
 // The logger thread of a worker that must not step itself.
 class SteppingLog final : public DurabilityService {
  public:
@@ -349,6 +423,7 @@ class SteppingLog final : public DurabilityService {
     durable_ = 9;
     worker_.wake();
   }
+  void pass_on() override {}
   int steps = 0;
   int wakes = 0;
 

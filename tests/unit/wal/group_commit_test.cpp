@@ -10,9 +10,10 @@ namespace {
 
 class Told final : public DurableListener {
  public:
-  void on_durable(Epoch durable) override {
+  bool on_durable(Epoch durable) override {
     ++times;
     last = durable;
+    return false;
   }
   int times = 0;
   Epoch last;
@@ -135,8 +136,9 @@ TEST(GroupCommit, WhatNoTrailerOnDiskProvesIsNotDurable) {
   LogParts parts(2, 2);
   Epoch epoch = parts.append(0);
   parts.epochs.advance();
-  BatchTrailer seen{.complete = epoch, .last_data = parts.commit->last_data(epoch)};
-  ASSERT_FALSE(parts.commit->must_write(1, seen.last_data));
+  BatchTrailer seen{.complete = epoch, .last_data = {}};
+  parts.commit->find_last_data(epoch, &seen.last_data);
+  ASSERT_FALSE(parts.commit->must_write(1, seen.last_data[1]));
   Epoch later = parts.append(0);
   ASSERT_EQ(parts.append(1), later);
   parts.epochs.advance();
@@ -170,9 +172,9 @@ TEST(GroupCommit, EpochsTooLongAgoToRememberAreNamedTooLateNotTooEarly) {
     parts.epochs.advance();
     last = parts.append(0);
   }
-  EXPECT_EQ(parts.commit->last_data(last)[0], last);
-  EXPECT_EQ(parts.commit->last_data(Epoch(last.value() - 3))[0], Epoch(last.value() - 3));
-  EXPECT_GT(parts.commit->last_data(first)[0], first);
+  EXPECT_EQ(parts.commit->last_data(0, last), last);
+  EXPECT_EQ(parts.commit->last_data(0, Epoch(last.value() - 3)), Epoch(last.value() - 3));
+  EXPECT_GT(parts.commit->last_data(0, first), first);
 }
 
 TEST(GroupCommit, LaterEpochsStayInTheBuffer) {

@@ -24,6 +24,7 @@ class ManualLog final : public DurabilityService {
   void request(uint64_t) override {}
   bool try_step() override { return false; }
   void wake_log() override {}
+  void pass_on() override {}
   std::atomic<uint64_t> durable{0};
 };
 
