@@ -28,6 +28,8 @@ struct SessionInfo {
   uint64_t query_id = 0;  // StatementStatistics::id; 0: not known
   int64_t pin_start = 0;  // since when it holds memory back from being freed
   uint64_t snapshot = 0;  // the epoch up to which it reads, if it reads a snapshot; else 0
+  int worker = 0;         // that serves it
+  int64_t moves = 0;      // from one worker to another
   State state = State::idle;
   WaitEvent wait = WaitEvent::none;
   std::string query;  // the one that runs, or the last one; its beginning if it is long

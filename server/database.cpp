@@ -261,6 +261,7 @@ void Database::make_workers() {
     options.batch_scheduling = settings_.value("worker_batch_scheduling").integer != 0;
     options.background_share_percent =
         static_cast<int>(settings_.value("background_share").integer);
+    options.session_moves = static_cast<SessionMoves>(settings_.value("session_balancing").integer);
     workers_.push_back(std::make_unique<WorkerHome>(options, parts));
   }
   std::vector<WorkerHome*> homes;
@@ -272,7 +273,10 @@ void Database::make_workers() {
   std::vector<const Worker*> peers;
   peers.reserve(homes.size());
   for (WorkerHome* home : homes) peers.push_back(&home->worker());
-  for (WorkerHome* home : homes) home->worker().set_peers(peers);
+  for (WorkerHome* home : homes) {
+    home->worker().set_peers(peers);
+    home->set_peers(homes);
+  }
   monitor_.set_workers(std::move(statistics));
   reception_.set_workers(homes);
   helpers_.set_workers(std::move(homes));

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "executor/worker/load.h"
 #include "server/limits.h"
 #include "server/session/session_registry.h"
 #include "server/worker_home.h"
@@ -66,22 +67,49 @@ bool Reception::Desk::is_late(int64_t now_us) const {
   return calls != 0 && now_us - since_us >= limits::called_worker_patience_us;
 }
 
-// Round robin: sessions come and go in numbers too large for anything cleverer to matter. If all
-// that are here are late, one of them.
-Reception::Desk& Reception::next_desk(int64_t now_us) {
-  for (bool may_be_late : {false, true}) {
-    for (size_t i = 0; i < desks_.size(); ++i) {
-      Desk& desk = desks_[next_];
-      next_ = (next_ + 1) % desks_.size();
-      if (!desk.is_away && (may_be_late || !desk.is_late(now_us))) return desk;
-    }
+// Until a client's session is measured it counts for so much: many may come at once.
+void Reception::Desk::expect_one(int64_t now_us) {
+  constexpr int of_one = 250;
+  expected = expected_load(now_us) + of_one;
+  expected_window = load::window_at(now_us);
+}
+
+int Reception::Desk::expected_load(int64_t now_us) const {
+  return expected >> std::min<int64_t>(load::window_at(now_us) - expected_window, 31);
+}
+
+size_t Reception::Desk::sessions() const { return worker->worker().fiber_count() + calls; }
+
+// The one of which least is asked, of those about equal the one with fewest sessions, of these in
+// turn.
+Reception::Desk* Reception::lightest_desk(int64_t now_us, bool may_be_late) {
+  constexpr int step = 250;  // of loads that are about equal
+  Desk* lightest = nullptr;
+  std::pair<int, size_t> least;
+  for (size_t i = 0; i < desks_.size(); ++i) {
+    Desk& desk = desks_[(next_ + i) % desks_.size()];
+    if (desk.is_away || (!may_be_late && desk.is_late(now_us))) continue;
+    int load = desk.worker->worker().load_permille(now_us) + desk.expected_load(now_us);
+    std::pair<int, size_t> asked(load / step, desk.sessions());
+    if (lightest != nullptr && asked >= least) continue;
+    lightest = &desk;
+    least = asked;
   }
-  PGSILO_CHECK(!"a worker is here");
-  __builtin_unreachable();
+  return lightest;
+}
+
+// If all that are here are late, one of them.
+Reception::Desk& Reception::next_desk(int64_t now_us) {
+  Desk* desk = lightest_desk(now_us, false);
+  if (desk == nullptr) desk = lightest_desk(now_us, true);
+  PGSILO_CHECK(desk != nullptr);  // a worker is here
+  next_ = (static_cast<size_t>(desk - desks_.data()) + 1) % desks_.size();
+  return *desk;
 }
 
 void Reception::call(Desk& desk, int64_t now_us) {
   desk.worker->call_for_client();
+  desk.expect_one(now_us);
   if (desk.calls++ == 0) desk.since_us = now_us;
 }
 

@@ -1,10 +1,10 @@
 // Where new clients go. It has a seat for each socket that the server can afford, clients who have
 // not said who they are included, and has each client served by a worker.
 //
-// Clients wait in one queue. For each a worker is called, in turn, and takes whoever is first in
-// the queue when it comes. One that is in the midst of something may take its time: when a client
-// has waited for a while, another worker is called, and who is late is not called again before he
-// has come.
+// Clients wait in one queue. For each a worker is called, the one of which least is asked, and
+// takes whoever is first in the queue when it comes. One that is in the midst of something may take
+// its time: when a client has waited for a while, another worker is called, and who is late is not
+// called again before he has come.
 //
 // It also says which workers may be inside of a device call (the log's step, which a worker runs
 // itself when all its sessions wait for the log). A device may take its time; so one that is inside
@@ -64,12 +64,21 @@ class Reception final : public ClientHost, Seats {
     bool is_away = false;
     size_t calls = 0;  // unanswered
     int64_t since_us = 0;
+    // What was not measured yet of those it was called for, in thousandths of a runnable fiber
+    // (executor/worker/load.h); a half of it each window.
+    int expected = 0;
+    int64_t expected_window = 0;
+
     bool is_late(int64_t now_us) const;
+    void expect_one(int64_t now_us);
+    int expected_load(int64_t now_us) const;
+    size_t sessions() const;
   };
 
   void give_back() override { taken_.fetch_sub(1, std::memory_order_relaxed); }
   // With mutex_:
   Desk& next_desk(int64_t now_us);
+  Desk* lightest_desk(int64_t now_us, bool may_be_late);
   static void call(Desk& desk, int64_t now_us);
 
   SessionRegistry& sessions_;

@@ -10,29 +10,18 @@
 #include "base/process_memory.h"
 #include "server/reception.h"
 #include "server/session/session.h"
+#include "server/session/session_handoff.h"
+#include "server/session/session_registry.h"
 
 namespace pgsilo {
-namespace {
 
-// What a session's fiber starts with.
-struct Arrival {
-  SessionServices services;
+// A session's client, with what its fiber starts with.
+struct WorkerHome::Arrival {
+  WorkerHome* home;
   ClientSocket client;
+  std::unique_ptr<SessionHandoff> handoff = nullptr;  // null: a new session
   WorkerFiber* fiber = nullptr;
 };
-
-void run_session(void* argument) {
-  std::unique_ptr<Arrival> arrival(static_cast<Arrival*>(argument));
-  try {
-    Session session(arrival->services, *arrival->fiber, arrival->client.descriptor());
-    session.run();
-  } catch (...) {
-    // There was no memory (or no room in epoll) for it.
-    say_farewell(arrival->client.descriptor(), out_of_memory_farewell());
-  }
-}
-
-}  // namespace
 
 class WorkerHome::ClientCall final : public WorkerTask {
  public:
@@ -41,6 +30,16 @@ class WorkerHome::ClientCall final : public WorkerTask {
 
  private:
   WorkerHome& home_;
+};
+
+// Somebody comes from another worker.
+class WorkerHome::SessionCall final : public WorkerTask {
+ public:
+  void run(Worker&) override {
+    WorkerHome& home = *arrival->home;
+    home.begin_session(std::move(arrival));
+  }
+  std::unique_ptr<Arrival> arrival;
 };
 
 WorkerHome::WorkerHome(const WorkerOptions& options, const Parts& parts)
@@ -82,14 +81,70 @@ void WorkerHome::serve_next_client() {
   std::optional<ClientSocket> client = reception_.next_client(index_);
   if (!client) return;
   int descriptor = client->descriptor();
-  std::unique_ptr<Arrival> arrival;
   try {
-    arrival.reset(new Arrival{services_, std::move(*client)});
-    arrival->fiber = &worker_.spawn(run_session, arrival.get());
-    static_cast<void>(arrival.release());  // the fiber's
+    begin_session(std::unique_ptr<Arrival>(new Arrival{this, std::move(*client)}));
   } catch (const std::bad_alloc&) {
     say_farewell(descriptor, out_of_memory_farewell());
   }
+}
+
+void WorkerHome::begin_session(std::unique_ptr<Arrival> arrival) {
+  try {
+    arrival->fiber = &worker_.spawn(run_session, arrival.get());
+    if (arrival->handoff != nullptr) worker_.take_over(*arrival->fiber, arrival->handoff->load);
+    static_cast<void>(arrival.release());  // the fiber's
+  } catch (const std::bad_alloc&) {
+    if (arrival->handoff != nullptr) services_.sessions.remove(arrival->handoff->process);
+    say_farewell(arrival->client.descriptor(), out_of_memory_farewell());
+  }
+}
+
+void WorkerHome::run_session(void* argument) {
+  std::unique_ptr<Arrival> arrival(static_cast<Arrival*>(argument));
+  while ((arrival->handoff = serve(*arrival)) != nullptr) {
+    if (send_on(arrival)) return;
+    // The other worker has ended meanwhile, or there was no memory to tell it.
+    arrival->home->worker_.take_over(*arrival->fiber, arrival->handoff->load);
+  }
+}
+
+// Until the session ends, or is to go on elsewhere.
+std::unique_ptr<SessionHandoff> WorkerHome::serve(Arrival& arrival) {
+  const SessionServices& services = arrival.home->services_;
+  int32_t process = arrival.handoff == nullptr ? 0 : arrival.handoff->process;
+  std::shared_ptr<SessionActivity> activity;  // the registry's entry must not outlive it
+  if (arrival.handoff != nullptr) activity = arrival.handoff->activity;
+  try {
+    Session session(services, *arrival.fiber, arrival.client.descriptor(),
+                    std::move(arrival.handoff));
+    session.run();
+    return session.take_handoff();
+  } catch (...) {
+    // There was no memory (or no room in epoll) for it.
+    if (activity != nullptr) services.sessions.remove(process);
+    say_farewell(arrival.client.descriptor(), out_of_memory_farewell());
+    return nullptr;
+  }
+}
+
+// False: it is the caller's as before.
+bool WorkerHome::send_on(std::unique_ptr<Arrival>& arrival) {
+  WorkerHome& from = *arrival->home;
+  WorkerHome& to = *from.peers_[static_cast<size_t>(arrival->handoff->destination)];
+  arrival->handoff->load = from.worker_.let_go(*arrival->fiber);
+  auto* call = new (std::nothrow) SessionCall;
+  if (call == nullptr) return false;
+  std::unique_ptr<WorkerTask> task(call);
+  arrival->home = &to;
+  call->arrival = std::move(arrival);
+  try {
+    // From here on it is the other thread's.
+    if (to.worker_.offer(task)) return true;
+  } catch (const std::bad_alloc&) {
+  }
+  arrival = std::move(call->arrival);
+  arrival->home = &from;
+  return false;
 }
 
 void WorkerHome::request(uint64_t epoch) {

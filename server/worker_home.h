@@ -1,10 +1,16 @@
 // Everything that belongs to one worker of the server: its loop and thread, its part of the engine,
-// its plan cache, and the adapters between them. Thread safety: made, started and joined by the
-// composition root; used by its own thread in between. call_for_client() is for any thread.
+// its plan cache, and the adapters between them. A session that leaves its worker goes from one
+// home to another (docs/session_moves.md): its object ends here, what it takes along is posted, and
+// a new one begins there.
+//
+// Thread safety: made, started and joined by the composition root; used by its own thread in
+// between. call_for_client() is for any thread.
 #pragma once
 
 #include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/memory_budget.h"
 #include "executor/plan_cache.h"
@@ -18,6 +24,7 @@ namespace pgsilo {
 
 class ParserThreads;
 class Reception;
+struct SessionHandoff;
 
 class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
  public:
@@ -38,6 +45,8 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
   WorkerHome(const WorkerHome&) = delete;
   WorkerHome& operator=(const WorkerHome&) = delete;
 
+  // Before start(): all of the server's, by index. They outlive the threads.
+  void set_peers(std::vector<WorkerHome*> peers) { peers_ = std::move(peers); }
   void start();
   // After Worker::request_stop().
   void join();
@@ -51,8 +60,14 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
 
  private:
   class ClientCall;
+  class SessionCall;
+  struct Arrival;
 
   void serve_next_client();
+  void begin_session(std::unique_ptr<Arrival> arrival);
+  static void run_session(void* argument);
+  static std::unique_ptr<SessionHandoff> serve(Arrival& arrival);
+  static bool send_on(std::unique_ptr<Arrival>& arrival);
   // DurabilityService
   uint64_t durable_epoch() const override { return engine_.durable.get().value(); }
   void request(uint64_t epoch) override;
@@ -75,6 +90,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
   uint64_t refusals_seen_ = 0;  // the ceiling's
   WorkerStatistics statistics_;
   SessionServices services_;
+  std::vector<WorkerHome*> peers_;
   std::thread thread_;
 };
 

@@ -170,6 +170,12 @@ void fill_statements(ExecutionContext& session, const Datum*, std::vector<Datum>
   }
 }
 
+void fill_sessions(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                   Arena& arena) {
+  for (const SessionInfo& info : session.monitor->sessions())
+    RowBuilder(values, arena).integer(info.process).integer(info.worker).integer(info.moves);
+}
+
 void fill_snapshots(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
                     Arena& arena) {
   for (const SnapshotInfo& snapshot : session.monitor->snapshots()) {
@@ -425,6 +431,8 @@ std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
       return std::make_unique<MonitorFunction>(procedure, fill_checkpoints);
     case 9009:
       return std::make_unique<MonitorFunction>(procedure, fill_scrub);
+    case 9013:
+      return std::make_unique<MonitorFunction>(procedure, fill_sessions);
     default:
       return nullptr;
   }

@@ -47,7 +47,7 @@ Worker::Worker(const WorkerOptions& options)
 }
 
 Worker::~Worker() {
-  PGSILO_CHECK(fiber_count_ == 0);
+  PGSILO_CHECK(fiber_count() == 0);
   close(event_);
   close(epoll_);
 }
@@ -73,13 +73,18 @@ void Worker::run() {
     take_inbox();
     run_round();
     commit_queue_.release();
-    if (stopping() && fiber_count_ == 0) {
-      std::lock_guard lock(tasks_mutex_);
-      if (tasks_.empty()) break;
-    }
+    if (stopping() && may_end()) break;
     wait_for_events();
   }
   current_worker = nullptr;
+}
+
+// Nobody posts anything behind that.
+bool Worker::may_end() {
+  if (fiber_count() != 0) return false;
+  std::lock_guard lock(tasks_mutex_);
+  ended_ = tasks_.empty();
+  return ended_;
 }
 
 void Worker::run_round() {
@@ -90,11 +95,14 @@ void Worker::run_round() {
     foreground_at_us_.store(started_us, std::memory_order_relaxed);
     if (scheduling_.is_due(started_us)) scheduling_.choose(started_us, turns_of_all());
     scheduling_.begin_round(started_us);
+    if (load_.is_new_window(started_us)) begin_window(started_us);
     uint64_t turns = turns_.load(std::memory_order_relaxed);
-    for (; !round.empty(); ++turns) run_fiber(*round.pop(), options_.slice_us);
+    int64_t now_us = monotonic_us();
+    for (; !round.empty(); ++turns)
+      now_us = run_fiber(*round.pop(), options_.slice_us, now_us, started_us);
     turns_.store(turns, std::memory_order_relaxed);
     if (background_.empty()) return;
-    background_share_.add_foreground(monotonic_us() - started_us);
+    background_share_.add_foreground(now_us - started_us);
   }
   if (!background_.empty()) take_background_turn(others_runnable);
 }
@@ -105,9 +113,10 @@ void Worker::take_background_turn(bool others_runnable) {
   turn.assists = background_.first()->assists_;
   if (!background_share_.is_due(turn.began_us, others_runnable, turn.assists)) return;
   int64_t cpu_before_us = thread_cpu_us();
-  run_fiber(*background_.pop(), options_.background_slice_us);
+  if (load_.is_new_window(turn.began_us)) begin_window(turn.began_us);
+  WorkerFiber& fiber = *background_.pop();
+  turn.ended_us = run_fiber(fiber, options_.background_slice_us, turn.began_us, fiber.queued_us_);
   turn.cpu_us = thread_cpu_us() - cpu_before_us;
-  turn.ended_us = monotonic_us();
   turn.others_active = others_active(turn.ended_us);
   background_share_.turn_ended(turn);
 }
@@ -137,35 +146,44 @@ int64_t Worker::next_deadline_us() const {
   return std::min(deadline_us, background_share_.rest_until_us());
 }
 
-void Worker::run_fiber(WorkerFiber& fiber, int64_t slice_us) {
+int64_t Worker::run_fiber(WorkerFiber& fiber, int64_t slice_us, int64_t now_us, int64_t since_us) {
   slice_us_ = slice_us;
-  slice_started_us_ = monotonic_us();
+  slice_started_us_ = now_us;
   fiber.fiber_.resume();
-  if (!fiber.fiber_.finished()) return;
-  --fiber_count_;
+  now_us = monotonic_us();
+  load_.add(fiber.load_, now_us - since_us);
+  if (!fiber.fiber_.finished()) return now_us;
+  fiber_count_.store(fiber_count() - 1, std::memory_order_relaxed);
+  if (asked_ == &fiber) asked_ = nullptr;
   delete &fiber;
+  return now_us;
+}
+
+WorkerFiber& Worker::add(WorkerFiber* fiber) {
+  fiber_count_.store(fiber_count() + 1, std::memory_order_relaxed);
+  return *fiber;
 }
 
 WorkerFiber& Worker::spawn(Fiber::Body body, void* argument) {
-  auto* fiber = new WorkerFiber(*this, stacks_, body, argument);
-  ++fiber_count_;
-  runnable_.push(fiber);
-  return *fiber;
+  WorkerFiber& fiber = add(new WorkerFiber(*this, stacks_, body, argument));
+  runnable_.push(&fiber);
+  return fiber;
 }
 
 WorkerFiber& Worker::spawn_background(Fiber::Body body, void* argument) {
-  auto* fiber = new WorkerFiber(*this, stacks_, body, argument);
-  ++fiber_count_;
-  fiber->busy_us_ = options_.background_after_us;
-  fiber->assists_ = true;
-  background_.push(fiber);
-  return *fiber;
+  WorkerFiber& fiber = add(new WorkerFiber(*this, stacks_, body, argument));
+  fiber.busy_us_ = options_.background_after_us;
+  fiber.queued_us_ = monotonic_us();
+  fiber.assists_ = true;
+  background_.push(&fiber);
+  return fiber;
 }
 
 bool Worker::slice_spent() const { return monotonic_us() - slice_started_us_ >= slice_us_; }
 
 void Worker::requeue(WorkerFiber& fiber) {
-  fiber.busy_us_ += monotonic_us() - slice_started_us_;
+  fiber.queued_us_ = monotonic_us();
+  fiber.busy_us_ += fiber.queued_us_ - slice_started_us_;
   (fiber.busy_us_ >= options_.background_after_us ? background_ : runnable_).push(&fiber);
 }
 
@@ -212,12 +230,14 @@ void Worker::take_inbox() {
   }
 }
 
-void Worker::post(std::unique_ptr<WorkerTask> task) {
+bool Worker::offer(std::unique_ptr<WorkerTask>& task) {
   {
     std::lock_guard lock(tasks_mutex_);
+    if (ended_) return false;
     tasks_.push_back(std::move(task));
   }
   wake();
+  return true;
 }
 
 bool Worker::wake() {
@@ -278,7 +298,7 @@ void Worker::wait_for_events() {
       commit_queue_.hurry();
       return;
     }
-    if (commit_queue_.size() < fiber_count_) {
+    if (commit_queue_.size() < fiber_count()) {
       // A session that may have work any moment would find its worker inside the sync.
       commit_queue_.hand_over();
     } else if (commit_queue_.step_log()) {

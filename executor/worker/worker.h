@@ -1,6 +1,6 @@
 // A worker: one thread, pinned to a CPU if asked, that runs an event loop over its sockets and
-// schedules the fibers of its sessions. A session stays on its worker for life, so nothing of a
-// session is shared between threads.
+// schedules the fibers of its sessions. A fiber stays on its worker for life, so nothing of a
+// session is shared between threads; one that moves goes on in a new fiber (server/worker_home.h).
 //
 // One round of the loop: fibers that were woken, then (at most a slice of) background work, then
 // replies that became durable, then the sockets. Only when nothing is runnable it sleeps. If all
@@ -14,6 +14,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set.hpp>
 #include <cstdint>
 #include <memory>
@@ -23,6 +24,7 @@
 
 #include "executor/worker/background_share.h"
 #include "executor/worker/commit_queue.h"
+#include "executor/worker/load.h"
 #include "executor/worker/thread_scheduling.h"
 #include "executor/worker/worker_fiber.h"
 
@@ -55,6 +57,10 @@ class WorkerChores {
   ~WorkerChores() = default;
 };
 
+// Whether a worker gives sessions to its peers: when more is asked of it; each at the end of each
+// transaction (for tests).
+enum class SessionMoves : uint8_t { never, by_load, always };
+
 struct WorkerOptions {
   int index = 0;
   int cpu = -1;  // pinned there; -1: not pinned
@@ -68,6 +74,7 @@ struct WorkerOptions {
   int64_t background_after_us = 10000;
   // ...and gets this share of the worker while others are runnable.
   int background_share_percent = 10;
+  SessionMoves session_moves = SessionMoves::never;
 };
 
 class Worker {
@@ -79,7 +86,9 @@ class Worker {
 
   // The loop. Returns after request_stop(), when the last fiber has ended.
   void run();
-  void post(std::unique_ptr<WorkerTask> task);
+  void post(std::unique_ptr<WorkerTask> task) { offer(task); }
+  // False: the worker has ended, and the task stays the caller's. Throws std::bad_alloc: likewise.
+  bool offer(std::unique_ptr<WorkerTask>& task);
   // Makes the loop go round once more: the durable epoch advanced. True: it slept, and comes to
   // CommitQueue::pass_on() before it does anything else.
   bool wake();
@@ -100,7 +109,15 @@ class Worker {
   // Before run(): the server's workers. They outlive the loop.
   void set_peers(std::vector<const Worker*> peers) { peers_ = std::move(peers); }
   int index() const { return options_.index; }
-  size_t fiber_count() const { return fiber_count_; }
+  // Any thread.
+  size_t fiber_count() const { return fiber_count_.load(std::memory_order_relaxed); }
+  // Any thread: how many fibers are runnable lately, in thousandths.
+  int load_permille(int64_t now_us) const { return load_.permille(now_us); }
+
+  // A session's fiber is about to end, for the session goes to another worker; and a new one, not
+  // run yet, is that of a session that has come.
+  SessionLoad let_go(WorkerFiber& fiber);
+  void take_over(WorkerFiber& fiber, const SessionLoad& load);
 
   // True when the running fiber has used up its slice and should yield().
   bool slice_spent() const;
@@ -117,6 +134,8 @@ class Worker {
   void cancel_sleep(WorkerFiber& fiber);
   // Queues the running fiber behind the others (or as background work); it suspends itself next.
   void requeue(WorkerFiber& fiber);
+  void offer_to_move(WorkerFiber& fiber);
+  int destination_of(const WorkerFiber& fiber) const;
 
  private:
   struct WakesEarlier {
@@ -129,14 +148,33 @@ class Worker {
   using Sleepers =
       boost::intrusive::multiset<WorkerFiber, SleepHook, boost::intrusive::compare<WakesEarlier>>;
 
+  using MovableHook =
+      boost::intrusive::member_hook<WorkerFiber,
+                                    boost::intrusive::list_member_hook<
+                                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
+                                    &WorkerFiber::movable_hook_>;
+  using Movable =
+      boost::intrusive::list<WorkerFiber, MovableHook, boost::intrusive::constant_time_size<false>>;
+
   void settle_thread();
+  bool may_end();
   void run_round();
-  void run_fiber(WorkerFiber& fiber, int64_t slice_us);
+  WorkerFiber& add(WorkerFiber* fiber);
+  // The turn begins now, or when the one before it ended; when it has ended. The fiber is runnable
+  // since `since_us`.
+  int64_t run_fiber(WorkerFiber& fiber, int64_t slice_us, int64_t now_us, int64_t since_us);
   void take_background_turn(bool others_runnable);
   bool others_active(int64_t now_us) const;
   uint64_t turns_of_all() const;
   bool background_is_due() const;
   int64_t next_deadline_us() const;
+
+  // worker_balance.cpp
+  void begin_window(int64_t now_us);
+  const Worker* find_lightest(int64_t now_us) const;
+  bool takes_sessions(int64_t now_us) const;
+  void forget_asked();
+
   void take_inbox();
   void wake_sleepers();
   void wait_for_events();
@@ -154,7 +192,8 @@ class Worker {
   FiberQueue runnable_;
   FiberQueue background_;
   Sleepers sleepers_;
-  size_t fiber_count_ = 0;
+  Movable movable_;
+  WorkerFiber* asked_ = nullptr;  // to go to another worker, in this window
   int64_t slice_started_us_ = 0;
   int64_t slice_us_ = 0;  // of the running fiber
   BackgroundShare background_share_;
@@ -166,6 +205,8 @@ class Worker {
   // worker must know.
   alignas(64) std::atomic<int64_t> foreground_at_us_{0};
   std::atomic<uint64_t> turns_{0};  // of fibers, background work aside
+  std::atomic<size_t> fiber_count_{0};
+  WorkerLoad load_;
 
   // Other threads' side, in a line that what the loop itself works with is not in. A sender pushes,
   // then reads asleep_; the loop sets asleep_, then looks at the inbox: with sequentially
@@ -177,6 +218,7 @@ class Worker {
   std::atomic<bool> stopping_{false};
   std::mutex tasks_mutex_;
   std::vector<std::unique_ptr<WorkerTask>> tasks_;
+  bool ended_ = false;  // with tasks_mutex_
 };
 
 }  // namespace pgsilo

@@ -31,6 +31,10 @@ void WorkerFiber::unpark() {
     worker_.make_runnable(*this);
 }
 
+void WorkerFiber::offer_to_move() { worker_.offer_to_move(*this); }
+
+int WorkerFiber::destination() const { return worker_.destination_of(*this); }
+
 void WorkerFiber::yield() {
   worker_.requeue(*this);
   fiber_.suspend();

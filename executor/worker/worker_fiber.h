@@ -4,11 +4,13 @@
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/list_hook.hpp>
 #include <boost/intrusive/set_hook.hpp>
 #include <cstdint>
 
 #include "base/fiber.h"
 #include "base/parker.h"
+#include "executor/worker/load.h"
 
 namespace pgsilo {
 
@@ -25,6 +27,11 @@ class WorkerFiber final : public Parker {
   void yield();
   // Who is asked during its long work (base/long_work.h).
   void set_work_pause(WorkPause* pause) { fiber_.set_work_pause(pause); }
+
+  // A session's, which can go on with another fiber on another worker whenever it is between
+  // transactions: from here on it asks destination() there. A worker's index; -1: it stays.
+  void offer_to_move();
+  int destination() const;
 
   Worker& worker() { return worker_; }
 
@@ -47,6 +54,11 @@ class WorkerFiber final : public Parker {
   boost::intrusive::set_member_hook<> sleep_hook_;
   // Since when it runs without having waited; a long run makes it background work.
   int64_t busy_us_ = 0;
+  SessionLoad load_;
+  int64_t queued_us_ = 0;  // as background work; when
+  int destination_ = -1;
+  boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+      movable_hook_;      // in Worker::movable_
   bool assists_ = false;  // background work that is a part of a foreground statement
 };
 

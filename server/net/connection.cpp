@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/byte_order.h"
 #include "base/check.h"
@@ -27,6 +28,27 @@ Connection::Connection(Worker& worker, int descriptor) : worker_(worker), descri
 Connection::~Connection() {
   worker_.commit_queue().forget(*this);
   worker_.unwatch(descriptor_);
+}
+
+UnreadInput Connection::take_input() {
+  UnreadInput input{.bytes = std::move(input_),
+                    .capacity = capacity_,
+                    .read_ahead = read_ahead_,
+                    .begin = cursor_,
+                    .end = end_};
+  capacity_ = cursor_ = end_ = replay_ = 0;
+  has_replay_ = false;
+  return input;
+}
+
+// Whether there is more in the socket, or its end, is seen by the first read: may_read_ is up, and
+// epoll tells of it once more.
+void Connection::begin_with(UnreadInput input) {
+  input_ = std::move(input.bytes);
+  capacity_ = input.capacity;
+  read_ahead_ = input.read_ahead;
+  cursor_ = input.begin;
+  end_ = input.end;
 }
 
 void Connection::give_up(std::string_view last_words) {

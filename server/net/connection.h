@@ -25,6 +25,15 @@
 
 namespace pgsilo {
 
+// What has arrived and was not taken, on its way from one worker's Connection to another's.
+struct UnreadInput {
+  std::unique_ptr<char[]> bytes;
+  size_t capacity = 0;
+  size_t read_ahead = limits::input_buffer_bytes;
+  size_t begin = 0;
+  size_t end = 0;
+};
+
 class Connection final : public IoHandler, public DurableWaiter {
  public:
   // The (non-blocking) descriptor stays the caller's, who closes it afterwards.
@@ -43,6 +52,12 @@ class Connection final : public IoHandler, public DurableWaiter {
     report_ = report;
     client_wait_ = client_wait;
   }
+
+  // Between two messages, with nothing to send: another Connection of the descriptor may take its
+  // place. It begins with the input of this one, which is of no use any more.
+  bool may_be_replaced() const { return !broken_ && output_.size() == sent_ && marks_.empty(); }
+  UnreadInput take_input();
+  void begin_with(UnreadInput input);
 
   // Where the client is: a numeric address and port; nothing is set for a Unix socket.
   void peer(std::string* address, int32_t* port) const;

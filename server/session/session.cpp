@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "base/clock.h"
 #include "server/limits.h"
 #include "server/net/client_socket.h"
 #include "server/pgwire/message_reader.h"
-#include "server/session/session_registry.h"
-#include "server/statistics/worker_statistics.h"
+#include "server/session/session_handoff.h"
 #include "sql/internal_error.h"
 #include "sql/memory_error.h"
 #include "sql/types/date_time.h"
@@ -49,8 +49,11 @@ const TimeoutIndexes& timeouts() {
 
 }  // namespace
 
-Session::Session(const SessionServices& services, WorkerFiber& fiber, int descriptor)
-    : state_(services, fiber, descriptor, *this),
+Session::Session(const SessionServices& services, WorkerFiber& fiber, int descriptor,
+                 std::unique_ptr<SessionHandoff> handoff)
+    : fiber_(fiber),
+      handoff_(std::move(handoff)),
+      state_(services, fiber, descriptor, *this, handoff_.get()),
       commands_(state_),
       runner_(state_, commands_),
       extended_(state_, runner_),
@@ -59,6 +62,9 @@ Session::Session(const SessionServices& services, WorkerFiber& fiber, int descri
   commands_.set_runner(runner_);
   state_.context.long_reader = this;
   state_.context.outside_acts = this;
+  if (handoff_ == nullptr) return;
+  process_ = handoff_->process;
+  registered_ = true;
 }
 
 Session::~Session() { leave(); }
@@ -66,7 +72,7 @@ Session::~Session() { leave(); }
 void Session::run() {
   std::optional<SqlError> failure;
   try {
-    if (start()) serve();
+    if (begin()) serve();
   } catch (const std::bad_alloc&) {
     // Not even an error could be told for want of memory. What follows is outside of the handler,
     // for it may park.
@@ -78,50 +84,6 @@ void Session::run() {
   leave();
   constexpr int64_t farewell_us = 5000000;
   state_.connection.drain(monotonic_us() + farewell_us);
-}
-
-// Something failed where no statement could be told of it: while the last one was undone, or before
-// the first.
-void Session::end_by_failure(const SqlError& error) {
-  log_internal_error(error);
-  try {
-    SqlError last_words = error;
-    last_words.amend().severity = Severity::fatal;
-    say_goodbye(last_words);
-  } catch (const std::bad_alloc&) {
-    state_.connection.give_up(out_of_memory_farewell());
-  } catch (...) {
-    state_.connection.give_up();
-  }
-}
-
-// Nobody sees the session any more, though its last words may still wait for a slow client.
-void Session::leave() {
-  state_.transactions.abandon();
-  state_.transactions.advisory_locks().release_all();
-  state_.slots.drop_temporary();
-  if (!registered_) return;
-  registered_ = false;
-  state_.log.disconnection();
-  state_.services.sessions.remove(process_);
-  count_end();
-}
-
-void Session::count_end() const {
-  WorkerStatistics& statistics = state_.services.statistics;
-  switch (end_) {
-    case End::client_lost:
-      statistics.sessions_abandoned.add();
-      break;
-    case End::asked_for:
-      break;
-    case End::fatal:
-      statistics.sessions_fatal.add();
-      break;
-    case End::killed:
-      statistics.sessions_killed.add();
-      break;
-  }
 }
 
 void Session::serve() {
@@ -179,6 +141,7 @@ bool Session::serve_message() {
       if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
       return false;
     }
+    if (leaves_worker()) return false;
     state_.transactions.end_client_wait();
     answered_ = false;
     state_.in_query = static_cast<FrontendMessage>(frame.type) == FrontendMessage::query;

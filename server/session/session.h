@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,18 +32,24 @@ namespace pgsilo {
 
 struct StartupPacket;
 struct StartupParameters;
+struct SessionHandoff;
 
 class Session final : public OutputValve, public LongReader, public OutsideActs {
  public:
-  // Takes the descriptor over; ends with it closed.
-  Session(const SessionServices& services, WorkerFiber& fiber, int descriptor);
+  // `handoff`: of the session that goes on here; null: a new one begins.
+  Session(const SessionServices& services, WorkerFiber& fiber, int descriptor,
+          std::unique_ptr<SessionHandoff> handoff);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   void run();
+  // run() has returned: with what the session goes on elsewhere; null: it has ended.
+  std::unique_ptr<SessionHandoff> take_handoff();
 
  private:
+  bool begin();
+
   // session_start.cpp
   bool start();
   std::optional<StartupPacket> read_startup_packet();
@@ -50,6 +57,12 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   void begin_session(const StartupParameters& parameters);
   void introduce(std::string_view user);
   void send_parameters();
+
+  // session_move.cpp
+  bool leaves_worker();
+  bool may_move() const;
+  std::unique_ptr<SessionHandoff> pack() const;
+  void unpack(std::unique_ptr<SessionHandoff> handoff);
 
   // session.cpp
   void serve();
@@ -108,6 +121,9 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   void end_by_failure(const SqlError& error);
   void log_internal_error(const SqlError& error) const;
 
+  WorkerFiber& fiber_;
+  std::unique_ptr<SessionHandoff> handoff_;  // with which it came, or goes
+  bool has_come_ = false;                    // and has done nothing yet
   SessionState state_;
   SessionCommands commands_;
   StatementRunner runner_;

@@ -123,6 +123,8 @@ SessionInfo SessionActivity::read() const {
     info.state = State::active;
     info.wait = WaitEvent::log_sync;
   }
+  info.worker = static_cast<int>(get(worker_));
+  info.moves = get(moves_);
   info.query = read_query();
   return info;
 }

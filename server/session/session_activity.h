@@ -39,6 +39,12 @@ class SessionActivity {
   // Before others can find the session.
   void introduce(std::string_view user, LockOwner* locks, std::string address, int32_t port,
                  int64_t now_us);
+  // The registry's, with its mutex: null while the session is on its way to another worker.
+  void set_lock_owner(LockOwner* locks) { lock_owner_ = locks; }
+  void set_worker(int index) {
+    if (get(worker_) >= 0) put(moves_, get(moves_) + 1);
+    put(worker_, index);
+  }
   void set_application_name(std::string_view name);
   WaitReport& wait_report() { return wait_report_; }
   ClientWait& client_wait() { return client_wait_; }
@@ -101,6 +107,8 @@ class SessionActivity {
   std::atomic<int64_t> query_start_{0};
   std::atomic<int64_t> query_id_{0};
   std::atomic<int64_t> state_change_{0};
+  std::atomic<int64_t> worker_{-1};
+  std::atomic<int64_t> moves_{0};
 
   std::shared_ptr<const CachedText::Syntax> prepared_;  // whose text query_ holds; null: none
   std::atomic<uint64_t> query_version_{0};              // odd while query_ changes

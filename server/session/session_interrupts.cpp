@@ -1,6 +1,7 @@
 #include "server/session/session_interrupts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "executor/worker/worker.h"
@@ -28,6 +29,7 @@ bool SessionInterrupts::request_end_of_idling() {
 void SessionInterrupts::begin_command() {
   if (expired_ == Expired::transaction) return;
   expired_ = Expired::nothing;
+  if (std::exchange(cancels_next_, false)) return;
   if (cancelled_.load(std::memory_order_relaxed) && !is_terminating()) {
     cancelled_.store(false, std::memory_order_relaxed);
   }

@@ -37,6 +37,11 @@ class SessionInterrupts final : public Parker, public TimeBudget, WorkPause {
 
   void request_cancel();
   void request_termination();
+  // Somebody cancelled what is about to begin: it had been sent, and did not begin meanwhile.
+  void cancel_next_command() {
+    cancels_next_ = true;
+    request_cancel();
+  }
   // Ends the session if it waits for its client in a transaction: others need the memory that it
   // holds back. False: it has been asked before.
   bool request_end_of_idling();
@@ -127,6 +132,7 @@ class SessionInterrupts final : public Parker, public TimeBudget, WorkPause {
   std::atomic<bool> terminating_{false};
   std::atomic<bool> idling_ends_{false};
   // Why cancelled_ is up, unless somebody asked.
+  bool cancels_next_ = false;  // the next command is not too late for what was asked
   enum class Expired : uint8_t { nothing, statement, transaction };
   Expired expired_ = Expired::nothing;
   bool in_transaction_ = false;

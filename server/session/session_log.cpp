@@ -76,8 +76,8 @@ std::string quoted_parameter(std::string_view value, int64_t limit) {
 SessionLog::SessionLog(ServerLog& log, const Settings& settings)
     : log_(log),
       settings_(settings),
-      log_connections_(settings.value(indexes().connections).integer != 0),
-      start_us_(unix_time_us()) {
+      log_connections_(settings.value(indexes().connections).integer != 0) {
+  speaker_.start_us = unix_time_us();
   refresh();
 }
 
@@ -96,14 +96,14 @@ void SessionLog::read_settings() {
 void SessionLog::write(LogEntry entry) {
   LogSpeaker speaker{
       .is_session = true,
-      .process = process_,
-      .user = user_,
-      .database = database_,
+      .process = speaker_.process,
+      .user = speaker_.user,
+      .database = speaker_.database,
       .application = settings_.value(indexes().application_name).text,
-      .host = host_,
-      .port = port_,
-      .start_us = start_us_,
-      .line = ++lines_,
+      .host = speaker_.host,
+      .port = speaker_.port,
+      .start_us = speaker_.start_us,
+      .line = ++speaker_.lines,
       .command = {},
   };
   log_.write(entry, speaker, verbosity_);
@@ -120,32 +120,35 @@ void SessionLog::say(std::string_view message, std::string_view detail) {
 // --- the session ---
 
 void SessionLog::connection_received(std::string host, int32_t port) {
-  if (!host.empty()) host_ = std::move(host);
-  port_ = port;
+  if (!host.empty()) speaker_.host = std::move(host);
+  speaker_.port = port;
   if (!log_connections_) return;
-  say(port_ < 0 ? concat("connection received: host=", host_)
-                : concat("connection received: host=", host_, " port=", port_));
+  say(speaker_.port < 0
+          ? concat("connection received: host=", speaker_.host)
+          : concat("connection received: host=", speaker_.host, " port=", speaker_.port));
 }
 
 void SessionLog::introduce(std::string_view user, std::string_view database, int32_t process) {
-  user_ = user;
-  database_ = database;
-  process_ = process;
+  speaker_.user = user;
+  speaker_.database = database;
+  speaker_.process = process;
 }
 
 void SessionLog::connection_authorized() {
   if (!log_connections_) return;
   const std::string& application = settings_.value(indexes().application_name).text;
-  std::string text = concat("connection authorized: user=", user_, " database=", database_);
+  std::string text =
+      concat("connection authorized: user=", speaker_.user, " database=", speaker_.database);
   if (!application.empty()) text += concat(" application_name=", application);
   say(text);
 }
 
 void SessionLog::disconnection() {
   if (settings_.value(indexes().disconnections).integer == 0) return;
-  std::string text = concat("disconnection: session time: ", hours(unix_time_us() - start_us_),
-                            " user=", user_, " database=", database_, " host=", host_);
-  if (port_ >= 0) text += concat(" port=", port_);
+  std::string text =
+      concat("disconnection: session time: ", hours(unix_time_us() - speaker_.start_us),
+             " user=", speaker_.user, " database=", speaker_.database, " host=", speaker_.host);
+  if (speaker_.port >= 0) text += concat(" port=", speaker_.port);
   say(text);
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "server/log/server_log.h"
 #include "server/session/portal.h"
@@ -35,6 +36,18 @@ class SessionLog {
   // --- the session ---
   void connection_received(std::string host, int32_t port);
   void introduce(std::string_view user, std::string_view database, int32_t process);
+  // The session goes on on another worker: who it is.
+  struct Speaker {
+    std::string host = "[local]";
+    int32_t port = -1;
+    std::string user;
+    std::string database;
+    int32_t process = 0;
+    int64_t start_us = 0;
+    uint64_t lines = 0;
+  };
+  const Speaker& speaker() const { return speaker_; }
+  void set_speaker(Speaker speaker) { speaker_ = std::move(speaker); }
   void connection_authorized();
   void disconnection();
 
@@ -110,14 +123,7 @@ class SessionLog {
   bool log_duration_ = false;
   int64_t min_duration_ms_ = -1;
 
-  std::string host_ = "[local]";
-  int32_t port_ = -1;
-  std::string user_;
-  std::string database_;
-  int32_t process_ = 0;
-  int64_t start_us_;
-  uint64_t lines_ = 0;
-
+  Speaker speaker_;
   std::string_view statement_;
   int64_t started_us_ = 0;
   bool pending_ = false;  // the message that runs has not been said to be done

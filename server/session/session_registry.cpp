@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <new>
+#include <utility>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -48,18 +49,44 @@ void SessionRegistry::remove(int32_t process) {
   sessions_.erase(process);
 }
 
+void SessionRegistry::begin_move(int32_t process, SessionActivity& activity) {
+  std::lock_guard lock(mutex_);
+  sessions_.at(process).session = nullptr;
+  activity.set_lock_owner(nullptr);
+}
+
+void SessionRegistry::end_move(int32_t process, SessionInterrupts& session,
+                               SessionActivity& activity, LockOwner& locks, int worker) {
+  std::lock_guard lock(mutex_);
+  Entry& entry = sessions_.at(process);
+  entry.session = &session;
+  activity.set_lock_owner(&locks);
+  activity.set_worker(worker);
+  if (std::exchange(entry.is_cancelled, false)) session.cancel_next_command();
+  if (entry.is_terminated) session.request_termination();
+}
+
+void SessionRegistry::Entry::request_cancel() {
+  is_cancelled = session == nullptr;
+  if (session != nullptr) session->request_cancel();
+}
+
+void SessionRegistry::Entry::request_termination() {
+  is_terminated = true;
+  if (session != nullptr) session->request_termination();
+}
+
 void SessionRegistry::cancel(int32_t process, int32_t secret) {
   std::lock_guard lock(mutex_);
   auto found = sessions_.find(process);
-  if (found != sessions_.end() && found->second.secret == secret)
-    found->second.session->request_cancel();
+  if (found != sessions_.end() && found->second.secret == secret) found->second.request_cancel();
 }
 
 bool SessionRegistry::cancel(int32_t process) {
   std::lock_guard lock(mutex_);
   auto found = sessions_.find(process);
   if (found == sessions_.end()) return false;
-  found->second.session->request_cancel();
+  found->second.request_cancel();
   return true;
 }
 
@@ -67,7 +94,7 @@ bool SessionRegistry::terminate(int32_t process) {
   std::lock_guard lock(mutex_);
   auto found = sessions_.find(process);
   if (found == sessions_.end()) return false;
-  found->second.session->request_termination();
+  found->second.request_termination();
   return true;
 }
 
@@ -118,7 +145,7 @@ bool SessionRegistry::end_oldest_idle_pin(LockTable& locks) {
   if (oldest == nullptr) return false;
   try {
     const Entry* idle = idle_end_of_waits(locks, *oldest);
-    return idle != nullptr && idle->session->request_end_of_idling();
+    return idle != nullptr && idle->session != nullptr && idle->session->request_end_of_idling();
   } catch (const std::bad_alloc&) {
     return false;  // somebody asks again
   }
@@ -155,7 +182,7 @@ std::unordered_map<const LockOwner*, int32_t> SessionRegistry::lock_owners() con
 void SessionRegistry::terminate_all() {
   std::lock_guard lock(mutex_);
   terminating_ = true;
-  for (auto& [process, entry] : sessions_) entry.session->request_termination();
+  for (auto& [process, entry] : sessions_) entry.request_termination();
   for (SessionInterrupts* session : arriving_) session->request_termination();
 }
 

@@ -40,6 +40,11 @@ class SessionRegistry final : public CrashWitness {
                 int32_t* process, int32_t* secret);
   // Before the session goes away.
   void remove(int32_t process);
+  // The session goes on as another object, on another worker's thread. What is asked of it in
+  // between reaches that.
+  void begin_move(int32_t process, SessionActivity& activity);
+  void end_move(int32_t process, SessionInterrupts& session, SessionActivity& activity,
+                LockOwner& locks, int worker);
   // CancelRequest: nothing happens when the pair is wrong.
   void cancel(int32_t process, int32_t secret);
   // By those who may: false when there is no such session.
@@ -62,9 +67,14 @@ class SessionRegistry final : public CrashWitness {
 
  private:
   struct Entry {
-    SessionInterrupts* session;
+    void request_cancel();
+    void request_termination();
+
+    SessionInterrupts* session;  // null: it is on its way, and what it is to do lies here
     const SessionActivity* activity;
     int32_t secret;
+    bool is_cancelled = false;
+    bool is_terminated = false;
   };
   const Entry* oldest_pin() const;
   const Entry* idle_end_of_waits(LockTable& locks, const Entry& oldest) const;

@@ -7,11 +7,19 @@
 #include "server/not_serving.h"
 #include "server/pgwire/startup.h"
 #include "server/session/session.h"
+#include "server/session/session_handoff.h"
 #include "server/session/session_registry.h"
 #include "server/statistics/worker_statistics.h"
 #include "server/version.h"
 
 namespace pgsilo {
+
+bool Session::begin() {
+  fiber_.offer_to_move();
+  if (handoff_ == nullptr) return start();
+  unpack(std::move(handoff_));
+  return true;
+}
 
 // The first packets, up to ReadyForQuery. False: no session came of it.
 bool Session::start() {
@@ -119,6 +127,7 @@ void Session::introduce(std::string_view user) {
   state_.transactions.set_clock();
   state_.activity.introduce(user, &state_.transactions.storage().lock_owner(), std::move(address),
                             port, state_.context.statement_timestamp_us);
+  state_.activity.set_worker(state_.services.worker.index());
 }
 
 void Session::send_parameters() {

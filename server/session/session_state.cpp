@@ -1,7 +1,10 @@
 #include "server/session/session_state.h"
 
+#include <utility>
+
 #include "executor/executable_plan.h"
 #include "server/limits.h"
+#include "server/session/session_handoff.h"
 #include "server/settings/canonical.h"
 #include "server/statistics/worker_statistics.h"
 #include "wal/checkpoint/checkpointer.h"
@@ -57,8 +60,9 @@ void ExecutionPool::give_back(const ExecutablePlan* plan, size_t syntax_bytes,
 }
 
 SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int descriptor,
-                           OutputValve& valve)
+                           OutputValve& valve, const SessionHandoff* handoff)
     : services(given),
+      shared_activity(handoff == nullptr ? std::make_shared<SessionActivity>() : handoff->activity),
       interrupts(fiber),
       connection(given.worker, descriptor),
       settings(given.settings),
@@ -171,7 +175,7 @@ void SessionState::apply_settings() {
 
   // What plans depend on: the planner's switches, the search path, and how literals are read, which
   // happens while planning.
-  settings_key.clear();
+  std::string key_before = std::exchange(settings_key, {});
   for (int index : {at.enable_seqscan, at.enable_indexscan, at.enable_nestloop, at.enable_hashjoin,
                     at.enable_hashagg, at.enable_sort}) {
     settings_key += number(index) != 0 ? '1' : '0';
@@ -184,6 +188,7 @@ void SessionState::apply_settings() {
   settings_key += static_cast<char>('0' + static_cast<int>(context.types.date_order));
   settings_key += static_cast<char>('0' + static_cast<int>(context.types.interval_style));
   settings_key += context.types.time_zone.name();
+  statements_have_other_settings |= settings_key != key_before && !statements.empty();
 }
 
 void SessionState::refresh_catalog() {

@@ -46,9 +46,12 @@ class ExecutionPool {
   std::vector<std::pair<const ExecutablePlan*, std::unique_ptr<Execution>>> idle_;
 };
 
+struct SessionHandoff;
+
 struct SessionState final : TransactionObserver {
-  SessionState(const SessionServices& given, WorkerFiber& fiber, int descriptor,
-               OutputValve& valve);
+  // `handoff`: of the session that goes on here; may be null.
+  SessionState(const SessionServices& given, WorkerFiber& fiber, int descriptor, OutputValve& valve,
+               const SessionHandoff* handoff);
   ~SessionState();
 
   void before_transaction_end() override;
@@ -69,7 +72,8 @@ struct SessionState final : TransactionObserver {
   void refresh_catalog();
 
   SessionServices services;
-  SessionActivity activity;
+  const std::shared_ptr<SessionActivity> shared_activity;
+  SessionActivity& activity = *shared_activity;
   SessionInterrupts interrupts;
   Connection connection;
   Settings settings;
@@ -86,6 +90,8 @@ struct SessionState final : TransactionObserver {
   WalBackup backup{services.checkpointer, context};
   WalSlots slots;
   PreparedStatements statements;
+  // Some were prepared when settings were others that tell how their texts are read.
+  bool statements_have_other_settings = false;
   Portals portals;
   ExecutionPool executions;
   RowWriter rows;

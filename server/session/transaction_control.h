@@ -83,6 +83,7 @@ class TransactionControl {
   Transaction& storage() { return transaction_; }
   const Transaction& storage() const { return transaction_; }
   AdvisoryLocks& advisory_locks() { return advisory_locks_; }
+  const AdvisoryLocks& advisory_locks() const { return advisory_locks_; }
 
   // A message begins to be handled: the time that its statements see.
   void set_clock();
@@ -156,6 +157,8 @@ class TransactionControl {
     if (awaited_since_us_ != 0) caution_.note_wait(monotonic_us() - awaited_since_us_);
     awaited_since_us_ = 0;
   }
+  const BlockCaution& block_caution() const { return caution_; }
+  void set_block_caution(const BlockCaution& caution) { caution_ = caution; }
   // Another client comes, who was never beaten.
   void forget_caution() { caution_ = {}; }
 

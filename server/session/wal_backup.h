@@ -17,6 +17,8 @@ class WalBackup final : public SessionBackup {
 
   uint64_t start(std::string_view label) override;
   End stop() override;
+  // It has begun one; also when that is stopped.
+  bool is_used() const { return backup_.has_value(); }
 
  private:
   Checkpointer& checkpointer_;

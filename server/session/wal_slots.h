@@ -19,6 +19,8 @@ class WalSlots final : public SessionSlots {
   std::optional<uint64_t> create(std::string_view name, bool reserve, bool temporary) override;
   void drop(std::string_view name) override;
   uint64_t advance(std::string_view name, uint64_t epoch) override;
+  // They are known by the session's process.
+  bool has_temporary() const { return has_temporary_; }
   // Its temporary ones: it has ended, or a statement of it has failed.
   void drop_temporary() noexcept;
 

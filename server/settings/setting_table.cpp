@@ -23,6 +23,7 @@ Choice checkpoint_compression_methods[] = {"off", "lz4"};
 Choice huge_pages_choices[] = {"off", "on", "try"};
 Choice interval_styles[] = {"postgres", "postgres_verbose", "sql_standard", "iso_8601"};
 Choice log_statement_choices[] = {"none", "ddl", "mod", "all"};
+Choice session_balancing_choices[] = {"off", "on", "always"};
 Choice password_encryption_choices[] = {"md5", "scram-sha-256"};
 Choice plan_cache_modes[] = {"auto", "force_generic_plan", "force_custom_plan"};
 Choice replication_roles[] = {"origin", "replica", "local"};
@@ -303,6 +304,8 @@ const SettingDefinition table[] = {
             "The same as a number."),
     identity(reported(text("session_authorization", user, bootstrap_role_name,
                            "User of the session.", require_role))),
+    choice("session_balancing", server, "on", session_balancing_choices,
+           "Moves sessions from workers with much to do to others; always: for tests."),
     choice("session_replication_role", user, "origin", replication_roles,
            "Accepted; there are no triggers."),
     integer("shared_buffers", server, "16384", blocks, 16, 1073741823,

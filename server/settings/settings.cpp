@@ -278,14 +278,14 @@ void Settings::set_user(std::string_view user) {
 SharedSetting Settings::keep(SettingValue value) {
   constexpr size_t books = 256;
   size_t bytes = value.text.size() + books;
-  if (kept_bytes_ + bytes > limits::free_setting_bytes) require_room(bytes);
-  auto release = [this, bytes](const SettingValue* kept) {
-    kept_bytes_ -= bytes;
+  if (*kept_bytes_ + bytes > limits::free_setting_bytes) require_room(bytes);
+  auto release = [sum = kept_bytes_, bytes](const SettingValue* kept) {
+    *sum -= bytes;
     delete kept;
   };
   std::unique_ptr<const SettingValue, decltype(release)> kept(new SettingValue(std::move(value)),
                                                               release);
-  kept_bytes_ += bytes;
+  *kept_bytes_ += bytes;
   return kept;
 }
 
@@ -327,6 +327,13 @@ void Settings::assign_to(int index, CustomSettings::iterator custom, SharedSetti
   slot.now = std::move(value);
   ++generation_;
 }
+
+std::unique_ptr<Settings> Settings::copy() const {
+  PGSILO_CHECK(!in_transaction_ && changes_.empty());
+  return std::unique_ptr<Settings>(new Settings(*this));
+}
+
+void Settings::become(const Settings& other) { *this = other; }
 
 // --- the transaction ---
 
@@ -451,7 +458,7 @@ void Settings::set_transaction_modes(const IsolationLevel* isolation, const bool
 }
 
 std::vector<Settings::Shown> Settings::show_all() const {
-  if (kept_bytes_ > limits::free_setting_bytes) require_room(kept_bytes_);
+  if (*kept_bytes_ > limits::free_setting_bytes) require_room(*kept_bytes_);
   std::vector<Shown> shown;
   auto definitions = setting_definitions();
   for (size_t i = 0; i < definitions.size(); ++i) {

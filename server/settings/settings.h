@@ -52,8 +52,9 @@ struct TransactionModes {
 class Settings final : public SettingsAccessor {
  public:
   explicit Settings(const ServerSettings& server);
-  Settings(const Settings&) = delete;
-  Settings& operator=(const Settings&) = delete;
+  // Outside of a transaction: all that the session has set, for where it goes on.
+  std::unique_ptr<Settings> copy() const;
+  void become(const Settings& other);
 
   // --- SettingsAccessor ---
   bool get(std::string_view name, std::string* value) const override;
@@ -107,6 +108,9 @@ class Settings final : public SettingsAccessor {
   std::span<const int> reported_settings() const { return reported_; }
 
  private:
+  Settings(const Settings&) = default;
+  Settings& operator=(const Settings&) = default;
+
   // A setting of the table, or a custom one: that is there when it has a value.
   struct Slot {
     SharedSetting now;
@@ -136,7 +140,8 @@ class Settings final : public SettingsAccessor {
   void check_context(int index, SettingContext least) const;
   bool mode_text(int index, std::string* value) const;
 
-  size_t kept_bytes_ = 0;  // of values; these go before it
+  // Of values, which may outlive this object in a copy().
+  std::shared_ptr<size_t> kept_bytes_ = std::make_shared<size_t>(0);
   std::vector<Slot> slots_;
   // What they go back to: a slot that has this itself, not its like, was reset or never set.
   std::vector<SharedSetting> reset_;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "catalog/catalog.h"
 #include "storage/relation/relation.h"
@@ -26,7 +27,8 @@ void expect_no_warning(void*, const char* message) {
 
 }  // namespace
 
-InProcessServer::InProcessServer() {
+InProcessServer::InProcessServer(std::string session_balancing)
+    : session_balancing_(std::move(session_balancing)) {
   std::signal(SIGPIPE, SIG_IGN);
   std::string pattern = (std::filesystem::temp_directory_path() / "pgsilo-stress.XXXXXX").string();
   directory_ = mkdtemp(pattern.data());
@@ -46,6 +48,7 @@ void InProcessServer::start() {
   settings.set("listen_addresses", "");
   settings.set("worker_threads", "3");
   settings.set("deadlock_timeout", "10ms");
+  settings.set("session_balancing", session_balancing_);
   database_ = std::make_unique<Database>(std::move(settings), directory_ + "/data");
   std::string why;
   ASSERT_TRUE(database_->open(&why)) << why;

@@ -19,7 +19,8 @@ namespace pgsilo::server_stress {
 // In a fresh directory, on a Unix socket there; several workers even where there are few CPUs.
 class InProcessServer {
  public:
-  InProcessServer();
+  // `session_balancing`: its setting.
+  explicit InProcessServer(std::string session_balancing = "on");
   ~InProcessServer();  // stops, and removes the directory
   InProcessServer(const InProcessServer&) = delete;
   InProcessServer& operator=(const InProcessServer&) = delete;
@@ -33,6 +34,7 @@ class InProcessServer {
  private:
   void start();
 
+  const std::string session_balancing_;
   std::string directory_;
   std::string address_;
   std::unique_ptr<Database> database_;

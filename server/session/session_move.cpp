@@ -1,0 +1,104 @@
+// A session leaves its worker and goes on on another one (docs/session_moves.md).
+#include <new>
+#include <utility>
+
+#include "server/session/session.h"
+#include "server/session/session_handoff.h"
+#include "server/session/session_registry.h"
+
+namespace pgsilo {
+namespace {
+
+// Texts under the session's settings, as StatementRunner::parse() finds them.
+class WorkersTexts final : public TextSharing {
+ public:
+  explicit WorkersTexts(const SessionState& state) : state_(state) {}
+  std::shared_ptr<CachedText> share(std::shared_ptr<CachedText> text) override {
+    PlanCache& plans = state_.services.plans;
+    if (!plans.keeps(text->syntax->text)) return text;
+    PlanCache::make_key(text->syntax->text, text->declared_types, state_.settings_key, &key_);
+    if (std::shared_ptr<CachedText> found = plans.find(key_)) return found;
+    plans.insert(key_, text);
+    return text;
+  }
+
+ private:
+  const SessionState& state_;
+  std::string key_;
+};
+
+}  // namespace
+
+// A message has come and nothing of it was done. What is of this worker or of this object alone
+// must not be there: an open transaction, an answer that is under way, locks, values of sequences.
+bool Session::may_move() const {
+  const SessionState& state = state_;
+  return state.transactions.state() == TransactionControl::State::idle && answered_ &&
+         !skips_to_sync_ && !state.running_again && state.portals.empty() &&
+         state.connection.may_be_replaced() && !state.interrupts.is_terminating() &&
+         !state.transactions.advisory_locks().held_before() && !state.context.uses_sequences &&
+         !state.slots.has_temporary() && !state.backup.is_used() &&
+         !state.statements_have_other_settings;
+}
+
+bool Session::leaves_worker() {
+  // With the message that it came with it goes no further.
+  bool has_come = std::exchange(has_come_, false);
+  int destination = fiber_.destination();
+  if (destination < 0 || has_come || !may_move()) return false;
+  try {
+    handoff_ = pack();
+  } catch (const std::bad_alloc&) {
+    return false;  // it stays
+  }
+  handoff_->destination = destination;
+  // From here on nobody finds this object.
+  state_.services.sessions.begin_move(process_, state_.activity);
+  registered_ = false;
+  handoff_->input = state_.connection.take_input();
+  return true;
+}
+
+// Copies: nothing is taken away before there is memory for all of it.
+std::unique_ptr<SessionHandoff> Session::pack() const {
+  auto handoff = std::make_unique<SessionHandoff>();
+  handoff->process = process_;
+  handoff->activity = state_.shared_activity;
+  handoff->settings = state_.settings.copy();
+  handoff->statements = state_.statements.detached();
+  handoff->speaker = state_.log.speaker();
+  handoff->user_name = state_.context.user_name;
+  handoff->session_user_name = state_.context.session_user_name;
+  handoff->random = state_.context.random;
+  handoff->caution = state_.transactions.block_caution();
+  handoff->reported = reported_;
+  handoff->reported_generation = reported_generation_;
+  return handoff;
+}
+
+// The session's first act here. Throws std::bad_alloc; it is registered in any case.
+void Session::unpack(std::unique_ptr<SessionHandoff> handoff) {
+  has_come_ = true;
+  state_.services.sessions.end_move(process_, state_.interrupts, state_.activity,
+                                    state_.transactions.storage().lock_owner(),
+                                    state_.services.worker.index());
+  state_.connection.begin_with(std::move(handoff->input));
+  state_.settings.become(*handoff->settings);
+  state_.log.set_speaker(std::move(handoff->speaker));
+  state_.context.user_name = std::move(handoff->user_name);
+  state_.context.session_user_name = std::move(handoff->session_user_name);
+  state_.context.backend_pid = process_;
+  state_.context.random = handoff->random;
+  state_.transactions.set_block_caution(handoff->caution);
+  reported_ = std::move(handoff->reported);
+  reported_generation_ = handoff->reported_generation;
+  state_.statements = std::move(handoff->statements);
+  state_.apply_settings();
+  state_.statements_have_other_settings = false;
+  WorkersTexts texts(state_);
+  state_.statements.share_texts(texts);
+}
+
+std::unique_ptr<SessionHandoff> Session::take_handoff() { return std::move(handoff_); }
+
+}  // namespace pgsilo

@@ -1,0 +1,238 @@
+// Sessions go to the worker with least to do, and from one to another where much is to do; whatever
+// a client has set up stays as it is. In a server with session_balancing = always
+// (`protocol_moving`) each transaction of these tests, as of all others, is on another worker than
+// the one before.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/protocol/monitoring_support.h"
+
+namespace pgsilo::protocol_test {
+namespace {
+
+class SessionMoveTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (runs_on_postgres()) GTEST_SKIP() << "no workers";
+    always_ = observer.client().first_value("show session_balancing") == "always";
+    client.start();
+  }
+  std::string of(const RawClient& session, const std::string& column) {
+    return observer.client().first_value("select " + column + " from pgsilo_sessions where pid = " +
+                                         std::to_string(session.process));
+  }
+  int moves() { return std::stoi(of(client, "moves")); }
+  // Four transactions; where sessions always move this one has moved with each.
+  void go_round() {
+    int before = moves();
+    for (int i = 0; i < 4; ++i) ASSERT_EQ(client.ask(query("select 1")), "TDCZI");
+    if (always_) {
+      EXPECT_EQ(moves(), before + 4);
+    }
+  }
+  // The same where something keeps it in its place.
+  void stay() {
+    int before = moves();
+    for (int i = 0; i < 4; ++i) ASSERT_EQ(client.ask(query("select 1")), "TDCZI");
+    EXPECT_EQ(moves(), before);
+  }
+
+  RawClient client;
+  Observer observer;
+  bool always_ = false;
+};
+
+TEST_F(SessionMoveTest, PreparedStatementsComeAlong) {
+  EXPECT_EQ(
+      client.ask(parse("named", "select $1::int + 1") + parse("", "select 'unnamed'") + sync()),
+      "11ZI");
+  EXPECT_EQ(client.ask(query("prepare sql (text) as select upper($1)")), "CZI");
+  go_round();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(client.ask(bind("", "named", {"41"}) + execute() + sync()), "2DCZI");
+    EXPECT_EQ(client.column("execute sql('word')"), "WORD ");
+    go_round();
+  }
+  EXPECT_EQ(client.ask(parse("named", "select 1") + sync()), "E(42P05)ZI");
+  EXPECT_EQ(client.ask(query("deallocate sql")), "CZI");
+  go_round();
+  EXPECT_EQ(client.ask(query("execute sql('word')")), "E(26000)ZI");
+  EXPECT_EQ(client.ask(query("discard all")), "CZI");
+  go_round();
+  EXPECT_EQ(client.ask(bind("", "named", {"41"}) + execute() + sync()), "E(26000)ZI");
+}
+
+TEST_F(SessionMoveTest, SettingsComeAlong) {
+  for (const char* set : {"set datestyle to 'German'", "set timezone to 'Asia/Tokyo'",
+                          "set application_name to 'mover'", "set my.own to 'value'",
+                          "set statement_timeout to '1234ms'"}) {
+    ASSERT_EQ(client.ask(query(set)), "CZI") << set;
+    go_round();
+  }
+  EXPECT_EQ(client.column("select date '2001-02-03'"), "03.02.2001 ");
+  EXPECT_EQ(client.column("show timezone"), "Asia/Tokyo ");
+  EXPECT_EQ(client.column("show my.own"), "value ");
+  EXPECT_EQ(client.column("show statement_timeout"), "1234ms ");
+  EXPECT_EQ(observer.column(client, "application_name"), "mover");
+  EXPECT_EQ(client.ask(query("reset all")), "CZI");
+  go_round();
+  EXPECT_EQ(client.column("show timezone"), client.column("show timezone"));
+  EXPECT_EQ(client.column("select date '2001-02-03'"), "2001-02-03 ");
+  EXPECT_EQ(client.column("show my.own"), " ");
+}
+
+TEST_F(SessionMoveTest, ItIsTheSameSession) {
+  std::string process = std::to_string(client.process);
+  std::string begun = observer.column(client, "backend_start");
+  go_round();
+  EXPECT_EQ(client.column("select pg_backend_pid()"), process + " ");
+  EXPECT_EQ(observer.column(client, "backend_start"), begun);
+  ASSERT_EQ(client.ask(query("select setseed(0.5)")), "TDCZI");
+  std::string first = client.first_value("select random()");
+  go_round();
+  std::string second = client.first_value("select random()");
+  ASSERT_EQ(client.ask(query("select setseed(0.5)")), "TDCZI");
+  EXPECT_EQ(client.first_value("select random()"), first);
+  EXPECT_EQ(client.first_value("select random()"), second);
+}
+
+TEST_F(SessionMoveTest, NobodyElseGetsItsAdvisoryLock) {
+  ASSERT_EQ(client.first_value("select pg_try_advisory_lock(77)"), "t");
+  stay();
+  EXPECT_EQ(observer.client().first_value("select pg_try_advisory_lock(77)"), "f");
+  EXPECT_EQ(client.first_value("select pg_advisory_unlock(77)"), "t");
+  go_round();
+}
+
+TEST_F(SessionMoveTest, ValuesOfSequencesStay) {
+  client.ask(query("drop sequence if exists move_test"));
+  ASSERT_EQ(client.ask(query("create sequence move_test cache 10")), "CZI");
+  ASSERT_EQ(client.first_value("select nextval('move_test')"), "1");
+  stay();
+  EXPECT_EQ(client.first_value("select currval('move_test')"), "1");
+  EXPECT_EQ(client.first_value("select nextval('move_test')"), "2");
+  ASSERT_EQ(client.ask(query("discard sequences")), "CZI");
+  go_round();
+  EXPECT_EQ(client.first_value("select currval('move_test')"), "55000");
+  client.ask(query("drop sequence move_test"));
+}
+
+TEST_F(SessionMoveTest, ABlockStays) {
+  ASSERT_EQ(client.ask(query("begin")), "CZT");
+  int before = moves();
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(client.ask(query("select 1")), "TDCZT");
+  EXPECT_EQ(moves(), before);
+  ASSERT_EQ(client.ask(query("commit")), "CZI");
+  go_round();
+}
+
+TEST_F(SessionMoveTest, WhatWasSentAheadComesAlong) {
+  std::string many;
+  for (int i = 0; i < 200; ++i) many += query("select " + std::to_string(i));
+  client.send(many);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(client.answer(), "TDCZI");
+  go_round();
+  // A message that is cut in two.
+  std::string text = query("select 'a long text', " + std::string(300000, ' ') + "2");
+  client.send(text.substr(0, 150000));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  client.send(text.substr(150000) + query("select 1"));
+  EXPECT_EQ(client.answer(), "TDCZI");
+  EXPECT_EQ(client.answer(), "TDCZI");
+}
+
+TEST_F(SessionMoveTest, ItIsFoundByWhoCancelsIt) {
+  for (int i = 0; i < 5; ++i) {
+    client.send(query("select pg_sleep(30)"));
+    observer.await(client, "wait_event = 'PgSleep'");
+    EXPECT_EQ(observer.cancel(client), "t");
+    EXPECT_EQ(client.answer(), "TE(57014)ZI");
+    go_round();
+  }
+  EXPECT_EQ(observer.terminate(client), "t");
+  EXPECT_EQ(client.read().type, 'E');
+  observer.await_end(client.process);
+}
+
+// --- by load ---
+
+class BalanceTest : public SessionMoveTest {
+ protected:
+  void SetUp() override {
+    SessionMoveTest::SetUp();
+    if (IsSkipped()) return;
+    if (always_) GTEST_SKIP() << "sessions move anyway";
+    if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one worker";
+  }
+};
+
+// Of many connections those are heavy that one worker has. Two of them for each worker would be
+// best.
+TEST_F(BalanceTest, HeavySessionsSpread) {
+  std::vector<std::unique_ptr<RawClient>> clients;
+  std::vector<RawClient*> heavy, light;
+  for (int i = 0; i < 16; ++i) {
+    clients.push_back(std::make_unique<RawClient>());
+    clients.back()->start();
+    bool is_heavy = of(*clients.back(), "worker") == "0" && heavy.size() < 4;
+    (is_heavy ? heavy : light).push_back(clients.back().get());
+  }
+  ASSERT_EQ(heavy.size(), 4u);
+  std::atomic<bool> stops = false;
+  std::vector<std::thread> threads;
+  auto run = [&](RawClient& session, const std::string& sql, int pause_ms) {
+    threads.emplace_back([&session, sql, pause_ms, &stops] {
+      while (!stops) {
+        ASSERT_EQ(session.ask(query(sql)), "TDCZI");
+        if (pause_ms != 0) std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+      }
+    });
+  };
+  for (RawClient* each : heavy) run(*each, "select count(*) from generate_series(1, 50000)", 0);
+  for (RawClient* each : light) run(*each, "select 1", 20);
+  auto most_on_one = [&] {
+    std::map<std::string, int> on;
+    for (RawClient* each : heavy) ++on[of(*each, "worker")];
+    int most = 0;
+    for (const auto& [worker, count] : on) most = std::max(most, count);
+    return most;
+  };
+  EXPECT_EQ(most_on_one(), 4);
+  int most = 4;
+  for (int round = 0; round < 300 && (most = most_on_one()) > 2; ++round)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_LE(most, 2);
+  stops = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(BalanceTest, NewOnesGoWhereLessIsToDo) {
+  std::string busy = of(client, "worker");
+  std::atomic<bool> stops = false;
+  std::thread thread([&] {
+    while (!stops)
+      ASSERT_EQ(client.ask(query("select count(*) from generate_series(1, 200000)")), "TDCZI");
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  std::vector<std::unique_ptr<RawClient>> clients;
+  int elsewhere = 0;
+  for (int i = 0; i < 2; ++i) {
+    clients.push_back(std::make_unique<RawClient>());
+    clients.back()->start();
+    elsewhere += of(*clients.back(), "worker") != busy;
+  }
+  stops = true;
+  thread.join();
+  EXPECT_EQ(elsewhere, 2);
+}
+
+}  // namespace
+}  // namespace pgsilo::protocol_test
