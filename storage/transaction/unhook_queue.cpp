@@ -23,7 +23,8 @@ void unhook_obsolete(Relation& relation, Record* record, ReclaimerHandle& handle
 }  // namespace
 
 UnhookResult unhook_absent(Relation& relation, Record* record, Tid tid, ReclaimerHandle& handle) {
-  TidWord seen;
+  TidWord seen = record->tid_word().load();
+  if (!seen.is_absent() && !seen.is_obsolete()) return UnhookResult::adopted;  // what most are
   if (!record->tid_word().try_lock(LockPurpose::update, seen)) {
     if (!seen.is_obsolete()) return UnhookResult::busy;
     unhook_obsolete(relation, record, handle);

@@ -27,6 +27,7 @@ constexpr Rule rules[] = {
     {"completed epoch", "", "completed epoch"},
     {"D", "", "D"},
     {"G", "", "G of the reclaimer"},
+    {"reclaimer", "", "who advances G"},
     {"snapshot registry", "", "snapshots"},
     {"storage/transaction/snapshot_registry.cpp", "", "snapshots"},
     {"storage/record/record_allocator.cpp", "", "records"},
@@ -44,7 +45,8 @@ constexpr Rule rules[] = {
     {"state of the log's space", "", "state of the log's space"},
     {"group commit", "", "group commit"},
     {"logger", "", "logger"},
-    {"wal/log/group_commit.cpp", "", "waiting cells"},
+    {"wal/log/waiting_workers.h", "", "waiting cells"},
+    {"wal/log/waiting_workers.cpp", "", "waiting cells"},
 };
 
 bool fits(std::string_view pattern, std::string_view text) {

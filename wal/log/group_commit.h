@@ -87,8 +87,8 @@ class GroupCommit {
   WaitingWorkers waiting_;
   alignas(64) std::atomic<uint64_t> requested_{0};
 
-  mutable std::mutex mutex_;
-  std::vector<Epoch> synced_;  // by logger: `complete` of its last synced trailer
+  alignas(64) mutable std::mutex mutex_;  // apart from what every commit reads
+  std::vector<Epoch> synced_;             // by logger: `complete` of its last synced trailer
   Epoch recorded_;
   Epoch to_record_;  // the largest asked for
   // Synced trailers above recorded_ that wait for other loggers, oldest first; and those that do no

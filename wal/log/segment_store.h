@@ -166,7 +166,7 @@ class SegmentStore {
   size_t low_water_ = 0;
   std::array<std::atomic<LogSpace>, 2> state_{LogSpace::preparing, LogSpace::preparing};
   std::atomic<uint64_t> prepared_{0};
-  mutable std::mutex mutex_;
+  alignas(64) mutable std::mutex mutex_;  // apart from what every commit reads
   std::deque<Segment> ready_;
   std::deque<uint64_t> retired_;  // ascending
   uint64_t first_live_ = 0;       // number; 0: not known yet
