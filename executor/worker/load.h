@@ -81,8 +81,6 @@ class WorkerLoad {
 
   // Any thread: as last published, and less for each window since.
   int permille(int64_t now_us) const;
-  // In which window that was.
-  int64_t published_window() const { return window_of(published_.load(std::memory_order_relaxed)); }
 
  private:
   // 32 bits each: 13 years of windows, 4,000 runnable seconds.

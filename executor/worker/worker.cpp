@@ -93,6 +93,7 @@ void Worker::run_round() {
   if (others_runnable) {
     int64_t started_us = monotonic_us();
     foreground_at_us_.store(started_us, std::memory_order_relaxed);
+    round_at_us_.store(started_us, std::memory_order_relaxed);
     if (scheduling_.is_due(started_us)) scheduling_.choose(started_us, turns_of_all());
     scheduling_.begin_round(started_us);
     if (load_.is_new_window(started_us)) begin_window(started_us);
@@ -112,6 +113,7 @@ void Worker::take_background_turn(bool others_runnable) {
   turn.began_us = monotonic_us();
   turn.assists = background_.first()->assists_;
   if (!background_share_.is_due(turn.began_us, others_runnable, turn.assists)) return;
+  round_at_us_.store(turn.began_us, std::memory_order_relaxed);
   int64_t cpu_before_us = thread_cpu_us();
   if (load_.is_new_window(turn.began_us)) begin_window(turn.began_us);
   WorkerFiber& fiber = *background_.pop();

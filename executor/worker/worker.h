@@ -204,7 +204,8 @@ class Worker {
   // When a fiber last ran that is not background work; of the peers' the background work of this
   // worker must know.
   alignas(64) std::atomic<int64_t> foreground_at_us_{0};
-  std::atomic<uint64_t> turns_{0};  // of fibers, background work aside
+  std::atomic<int64_t> round_at_us_{0};  // when the last round with anything to do began
+  std::atomic<uint64_t> turns_{0};       // of fibers, background work aside
   std::atomic<size_t> fiber_count_{0};
   WorkerLoad load_;
 

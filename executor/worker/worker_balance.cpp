@@ -9,7 +9,13 @@ namespace pgsilo {
 
 // Who asks is one of the session's messages that has come: the session does nothing yet.
 int Worker::destination_of(const WorkerFiber& fiber) const {
-  if (options_.session_moves != SessionMoves::always) return fiber.destination_;
+  if (options_.session_moves != SessionMoves::always) {
+    int destination = fiber.destination_;
+    // What has been decided in this window may be so no longer.
+    bool goes = destination >= 0 &&
+                peers_[static_cast<size_t>(destination)]->takes_sessions(monotonic_us());
+    return goes ? destination : -1;
+  }
   if (peers_.size() < 2) return -1;
   int next = (index() + 1) % static_cast<int>(peers_.size());
   return peers_[static_cast<size_t>(next)]->stopping() ? -1 : next;
@@ -57,11 +63,13 @@ const Worker* Worker::find_lightest(int64_t now_us) const {
   return lightest;
 }
 
-// One that is awake and has not begun a round lately is in the midst of something long.
+// One that is awake and has not begun a round lately is in the midst of something that does not
+// give way: who came now would wait for that, and for what it does next.
 bool Worker::takes_sessions(int64_t now_us) const {
+  constexpr int64_t longest_round_us = 10'000;
   if (stopping()) return false;
   return asleep_.load(std::memory_order_relaxed) ||
-         load_.published_window() + 1 >= load::window_at(now_us);
+         now_us - round_at_us_.load(std::memory_order_relaxed) < longest_round_us;
 }
 
 void Worker::forget_asked() {

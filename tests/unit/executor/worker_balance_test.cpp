@@ -119,6 +119,17 @@ TEST(WorkerBalance, WhoCannotLeaveIsNotAskedForEver) {
   EXPECT_GT(third.wanted, 0);
 }
 
+// Whoever came there would wait for its turn to end.
+TEST(WorkerBalance, WhoDoesNotGiveWayGetsNobody) {
+  Workers workers(SessionMoves::by_load);
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (int i = 0; i < 4; ++i) sessions.push_back(std::make_unique<Session>(workers, 0, 0));
+  workers.workers[1]->spawn(
+      [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(400)); }, nullptr);
+  workers.run(350);
+  for (auto& session : sessions) EXPECT_EQ(session->wanted, 0);
+}
+
 TEST(WorkerBalance, NeverIsNever) {
   Workers workers(SessionMoves::never);
   Session first(workers, 0, 0), second(workers, 0, 0);
