@@ -1,6 +1,7 @@
 #include "executor/ddl/index_build.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <new>
@@ -64,8 +65,16 @@ class IndexBuild {
   const IndexDescriptor& index_of(const TableDescriptor*& table);
   void fill();
   TransactionStatus add_entries();
+  struct Entry {
+    std::string_view key;
+    std::string_view primary_key;
+    std::string_view row;  // of a unique index, for an error
+  };
+  TransactionStatus gather(TransactionScan& scan, const TableDescriptor& table,
+                           const IndexDescriptor& index, size_t most);
+  TransactionStatus add_gathered(const TableDescriptor& table, const IndexDescriptor& index);
   TransactionStatus add_entry(const TableDescriptor& table, const IndexDescriptor& index,
-                              const RowRef& row);
+                              const Entry& entry);
   void finish();
   void discard();
   bool try_discard();
@@ -89,6 +98,9 @@ class IndexBuild {
   bool at_end_ = false;
   Arena memory_;
   ByteBuffer entry_;
+  // They go anywhere in the index: what they need of it is fetched for some at once.
+  std::array<Entry, IndexTree::max_lookups> gathered_;
+  size_t gathered_count_ = 0;
   // Of discard(), made before there is anything to discard: later there may be no memory.
   const WaitSettings discard_waits_;
   Transaction discard_transaction_;
@@ -217,35 +229,64 @@ TransactionStatus IndexBuild::add_entries() {
   TransactionScan scan(transaction_, *table->relation, behind, ScanDirection::forward, buffer,
                        ReadPurpose::rows);
   last_key_ = position_;
-  RowRef row;
-  for (size_t count = 0; count < rows_; ++count) {
-    status = scan.next(&row);
-    if (status == TransactionStatus::ok) status = add_entry(*table, index, row);
-    if (status != TransactionStatus::ok) break;
-    last_key_ = row.key();
+  for (size_t count = 0; count < rows_ && status == TransactionStatus::ok;
+       count += gathered_count_) {
+    status = gather(scan, *table, index, rows_ - count);
+    TransactionStatus added = add_gathered(*table, index);
+    if (added != TransactionStatus::ok) return added;
   }
   at_end_ = status == TransactionStatus::not_found;
   return at_end_ ? TransactionStatus::ok : status;
 }
 
+// Of the next rows.
+TransactionStatus IndexBuild::gather(TransactionScan& scan, const TableDescriptor& table,
+                                     const IndexDescriptor& index, size_t most) {
+  RowRef row;
+  most = std::min(most, gathered_.size());
+  for (gathered_count_ = 0; gathered_count_ < most; ++gathered_count_) {
+    TransactionStatus status = scan.next(&row);
+    if (status != TransactionStatus::ok) return status;
+    entry_.clear();
+    index.key.encode_entry(table.layout, row.row, row.key(), entry_);
+    gathered_[gathered_count_] = {memory_.copy_string(entry_.view()), row.key(),
+                                  index.unique ? memory_.copy_string(row.row) : ""};
+  }
+  return TransactionStatus::ok;
+}
+
+TransactionStatus IndexBuild::add_gathered(const TableDescriptor& table,
+                                           const IndexDescriptor& index) {
+  std::array<IndexTree::Lookup, IndexTree::max_lookups> lookups;
+  std::span<const Entry> entries(gathered_.data(), gathered_count_);
+  for (size_t i = 0; i < entries.size(); ++i)
+    lookups[i] = {&index.relation->tree(), entries[i].key};
+  IndexTree::prefetch(std::span(lookups).first(entries.size()));
+  for (const Entry& entry : entries) {
+    TransactionStatus status = add_entry(table, index, entry);
+    if (status != TransactionStatus::ok) return status;
+    last_key_ = entry.primary_key;
+  }
+  return TransactionStatus::ok;
+}
+
 TransactionStatus IndexBuild::add_entry(const TableDescriptor& table, const IndexDescriptor& index,
-                                        const RowRef& row) {
-  entry_.clear();
-  index.key.encode_entry(table.layout, row.row, row.key(), entry_);
+                                        const Entry& entry) {
   // In the tree, in the write set, in the log; with their headers.
-  require_memory(3 * (entry_.size() + row.key().size()) + 2 * sizeof(Record) + sizeof(WriteEntry));
-  TransactionStatus status = transaction_.insert(*index.relation, entry_.view(), row.key());
+  require_memory(3 * (entry.key.size() + entry.primary_key.size()) + 2 * sizeof(Record) +
+                 sizeof(WriteEntry));
+  TransactionStatus status = transaction_.insert(*index.relation, entry.key, entry.primary_key);
   if (status != TransactionStatus::duplicate_key) return status;
   // Whoever wrote the row since the index is there has made its entry as well.
   if (!index.unique) return TransactionStatus::ok;
   Arena memory;
   RowBuffer buffer(memory);
   RowRef there;
-  status = transaction_.get(*index.relation, entry_.view(), buffer, &there, ReadPurpose::plain);
+  status = transaction_.get(*index.relation, entry.key, buffer, &there, ReadPurpose::plain);
   // It has gone since, or this very batch has made it: a smaller one will tell.
   if (status == TransactionStatus::not_found) return TransactionStatus::conflict_record;
-  if (status != TransactionStatus::ok || there.row == row.key()) return status;
-  run_.definition().raise_not_unique(table, index, row.row);
+  if (status != TransactionStatus::ok || there.row == entry.primary_key) return status;
+  run_.definition().raise_not_unique(table, index, entry.row);
 }
 
 void IndexBuild::finish() {
