@@ -31,14 +31,15 @@ class WorkersTexts final : public TextSharing {
 
 // A message has come and nothing of it was done. What is of this worker or of this object alone
 // must not be there: an open transaction, an answer that is under way, locks, values of sequences.
+// Nor prepared statements: planned anew they would be read by the settings of then, which the
+// message that has come may be about to change.
 bool Session::may_move() const {
   const SessionState& state = state_;
   return state.transactions.state() == TransactionControl::State::idle && answered_ &&
          !skips_to_sync_ && !state.running_again && state.portals.empty() &&
          state.connection.may_be_replaced() && !state.interrupts.is_terminating() &&
          !state.transactions.advisory_locks().held_before() && !state.context.uses_sequences &&
-         !state.slots.has_temporary() && !state.backup.is_used() &&
-         !state.statements_have_other_settings;
+         !state.slots.has_temporary() && !state.backup.is_used() && state.statements.empty();
 }
 
 bool Session::leaves_worker() {

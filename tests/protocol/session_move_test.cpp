@@ -50,24 +50,22 @@ class SessionMoveTest : public ::testing::Test {
   bool always_ = false;
 };
 
-TEST_F(SessionMoveTest, PreparedStatementsComeAlong) {
-  EXPECT_EQ(
-      client.ask(parse("named", "select $1::int + 1") + parse("", "select 'unnamed'") + sync()),
-      "11ZI");
+TEST_F(SessionMoveTest, WhoHasPreparedStatementsStays) {
   EXPECT_EQ(client.ask(query("prepare sql (text) as select upper($1)")), "CZI");
-  go_round();
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(client.ask(bind("", "named", {"41"}) + execute() + sync()), "2DCZI");
-    EXPECT_EQ(client.column("execute sql('word')"), "WORD ");
-    go_round();
-  }
-  EXPECT_EQ(client.ask(parse("named", "select 1") + sync()), "E(42P05)ZI");
+  stay();
+  EXPECT_EQ(client.column("execute sql('word')"), "WORD ");
   EXPECT_EQ(client.ask(query("deallocate sql")), "CZI");
   go_round();
-  EXPECT_EQ(client.ask(query("execute sql('word')")), "E(26000)ZI");
-  EXPECT_EQ(client.ask(query("discard all")), "CZI");
-  go_round();
-  EXPECT_EQ(client.ask(bind("", "named", {"41"}) + execute() + sync()), "E(26000)ZI");
+}
+
+// What was read under one setting stays so under another.
+TEST_F(SessionMoveTest, ADateIsReadOnce) {
+  ASSERT_EQ(client.ask(query("set datestyle to 'iso, dmy'")), "CZI");
+  ASSERT_EQ(client.ask(parse("p", "select '03/04/2020'::date::text") + sync()), "1ZI");
+  for (const char* style : {"iso, mdy", "iso, dmy"}) {
+    EXPECT_EQ(client.column("execute p"), "2020-04-03 ");
+    ASSERT_EQ(client.ask(query(std::string("set datestyle to '") + style + "'")), "CZI");
+  }
 }
 
 TEST_F(SessionMoveTest, SettingsComeAlong) {
