@@ -37,6 +37,8 @@ struct PreparedStatement {
   bool returns_rows = false;
   // Behind which it was made (PreparedStatements::replay_point()).
   uint64_t replay_point = 0;
+  // Under which settings its text was found, and read (SessionState::settings_number).
+  uint64_t settings_number = 0;
   // Of the named portals that keep it, whatever becomes of its name: how many, and what it took
   // when the first came (Portals).
   size_t portals = 0;

@@ -188,7 +188,9 @@ void SessionState::apply_settings() {
   settings_key += static_cast<char>('0' + static_cast<int>(context.types.date_order));
   settings_key += static_cast<char>('0' + static_cast<int>(context.types.interval_style));
   settings_key += context.types.time_zone.name();
-  statements_have_other_settings |= settings_key != key_before && !statements.empty();
+  if (settings_key == key_before) return;
+  ++settings_number;
+  statements_have_other_settings |= !statements.empty();
 }
 
 void SessionState::refresh_catalog() {

@@ -100,6 +100,7 @@ std::shared_ptr<PreparedStatement> StatementRunner::prepare(std::shared_ptr<Cach
                                                             size_t index, bool parameters_allowed) {
   auto statement = std::make_shared<PreparedStatement>();
   statement->replay_point = state_.statements.replay_point();
+  statement->settings_number = state_.settings_number;
   statement->text = std::move(text);
   statement->index = index;
   statement->declared_types = statement->text->declared_types;
@@ -118,6 +119,7 @@ std::shared_ptr<PreparedStatement> StatementRunner::prepare_node(
     bool parameters_allowed) {
   auto statement = std::make_shared<PreparedStatement>();
   statement->replay_point = state_.statements.replay_point();
+  statement->settings_number = state_.settings_number;
   statement->text = std::move(text);
   statement->index = statement->text->plans.size();
   statement->node = node;
@@ -166,7 +168,10 @@ std::shared_ptr<const ExecutablePlan> StatementRunner::find_or_make_plan(
   CatalogView& view = state_.transactions.catalog();
   // A column that a parameter was compared with may have got another type since.
   bool has_types = !statement.parameter_types.empty() && !statement.is_normalized;
-  bool shared = statement.index < statement.text->plans.size();
+  // The plans of a text are those of the settings under which it was found: another one is this
+  // statement's alone.
+  bool shared = statement.index < statement.text->plans.size() &&
+                statement.settings_number == state_.settings_number;
   if (shared) {
     const auto& cached = statement.text->plans[statement.index];
     bool fits = cached != nullptr && (!has_types || std::ranges::equal(cached->parameter_types(),

@@ -108,5 +108,38 @@ TEST_F(PlanCacheProtocolTest, SharedPlansFollowTheCatalogAndTheSettings) {
   EXPECT_EQ(first("select date '2024-02-01' + 3"), "04.02.2024");
 }
 
+// It is planned anew by what its session has set meanwhile; who reads the text under the settings
+// of before must not get that.
+TEST_F(PlanCacheProtocolTest, APlanUnderOtherSettingsIsNotShared) {
+  const std::string drop =
+      "drop table if exists plan_path_1.t, plan_path_2.t, plan_path_2.other; "
+      "drop schema if exists plan_path_1; drop schema if exists plan_path_2";
+  client.ask(query(drop));
+  ASSERT_EQ(
+      client.ask(query("create schema plan_path_1; create schema plan_path_2; create table "
+                       "plan_path_1.t (a int); create table plan_path_2.t (a int); insert "
+                       "into plan_path_1.t values (1); insert into plan_path_2.t values (2)")),
+      "CCCCCCZI");
+  constexpr int sessions = 6;  // on each worker there are some
+  for (int i = 0; i < sessions; ++i) {
+    RawClient other;
+    other.start();
+    ASSERT_EQ(other.ask(query("set search_path = plan_path_1")), "CZI");
+    ASSERT_EQ(other.ask(parse("x", "select * from t") + sync()), "1ZI");
+    EXPECT_EQ(other.column("execute x"), "1 ");
+    ASSERT_EQ(other.ask(query("set search_path = plan_path_2")), "CZI");
+    ASSERT_EQ(other.ask(query("create table other (a int); drop table other")), "CCZI");
+    other.column("execute x");
+  }
+  for (int i = 0; i < sessions; ++i) {
+    RawClient fresh;
+    fresh.start();
+    ASSERT_EQ(fresh.ask(query("set search_path = plan_path_1")), "CZI");
+    ASSERT_EQ(fresh.ask(parse("y", "select * from t") + sync()), "1ZI");
+    EXPECT_EQ(fresh.column("execute y"), "1 ");
+  }
+  client.ask(query(drop));
+}
+
 }  // namespace
 }  // namespace pgsilo::protocol_test
