@@ -78,42 +78,6 @@ void PreparedStatements::forget_plans() {
   for (const auto& [name, kept] : named_) kept.statement->plan = nullptr;
 }
 
-// A text's syntax never changes, and may be shared with others of any worker.
-std::shared_ptr<PreparedStatement> PreparedStatements::detach(const PreparedStatement& statement) {
-  auto text = std::make_shared<CachedText>();
-  text->syntax = statement.text->syntax;
-  text->declared_types = statement.text->declared_types;
-  text->plans.resize(statement.text->plans.size());
-  auto detached = std::make_shared<PreparedStatement>(statement);
-  detached->text = std::move(text);
-  detached->plan = nullptr;
-  detached->portals = 0;
-  detached->portals_bytes = 0;
-  return detached;
-}
-
-PreparedStatements PreparedStatements::detached() const {
-  PreparedStatements all;
-  if (unnamed_ != nullptr) all.unnamed_ = detach(*unnamed_);
-  for (const auto& [name, kept] : named_) all.insert(name, {detach(*kept.statement), kept.bytes});
-  all.replay_points_ = replay_points_;
-  return all;
-}
-
-void PreparedStatements::share_texts(TextSharing& sharing) {
-  auto share = [&](PreparedStatement& statement) {
-    auto own = statement.text->syntax->statements;
-    bool is_whole =
-        statement.index < own.size() && statement.node == own[statement.index].statement;
-    if (!is_whole && !(own.empty() && statement.node == nullptr)) return;
-    std::shared_ptr<CachedText> shared = sharing.share(statement.text);
-    if (is_whole) statement.node = shared->syntax->statements[statement.index].statement;
-    statement.text = std::move(shared);
-  };
-  if (unnamed_ != nullptr) share(*unnamed_);
-  for (const auto& [name, kept] : named_) share(*kept.statement);
-}
-
 void PreparedStatements::set_replay_point() {
   ++replay_points_;
   unnamed_before_.reset();

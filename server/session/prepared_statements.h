@@ -48,16 +48,6 @@ struct PreparedStatement {
   size_t bytes() const;
 };
 
-// A worker's place for texts that its sessions share.
-class TextSharing {
- public:
-  // The text itself, or one of the same words and declared types that is there already.
-  virtual std::shared_ptr<CachedText> share(std::shared_ptr<CachedText> text) = 0;
-
- protected:
-  ~TextSharing() = default;
-};
-
 class PreparedStatements {
  public:
   std::shared_ptr<PreparedStatement> find(std::string_view name) const;
@@ -70,11 +60,6 @@ class PreparedStatements {
   // They are planned again when they are run.
   void forget_plans();
 
-  // For the session on another worker, with texts of their own, which no other session has, and
-  // without plans. Between transactions.
-  PreparedStatements detached() const;
-  // Those of statements that are whole texts: put in the place of what detached() gave them.
-  void share_texts(TextSharing& sharing);
   bool empty() const { return unnamed_ == nullptr && named_.empty(); }
 
   // What there is now is remembered in place of what there was at the last replay point: the client
@@ -93,7 +78,6 @@ class PreparedStatements {
   };
   using Named = std::map<std::string, Kept, std::less<>>;
 
-  static std::shared_ptr<PreparedStatement> detach(const PreparedStatement& statement);
   void remember(std::string_view name);
   void insert(std::string_view name, Kept kept);
   void erase(Named::iterator place);

@@ -307,7 +307,6 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
   state_.settings.reset("role", false);
   state_.settings.reset_all();
   state_.statements.remove_all();
-  state_.statements_have_other_settings = false;
   runner_->forget_plans();
   state_.sequences.forget();
   state_.context.uses_sequences = false;

@@ -1,4 +1,4 @@
-// All that a session takes along to another worker: what clients have set, prepared and sent, and
+// All that a session takes along to another worker: what clients have set and sent, and
 // who they are. What else a session has it makes anew there: the storage transaction, the view of
 // the catalog, plans, executions, buffers (docs/session_moves.md).
 //
@@ -14,7 +14,6 @@
 #include "executor/worker/load.h"
 #include "server/net/connection.h"
 #include "server/session/block_caution.h"
-#include "server/session/prepared_statements.h"
 #include "server/session/session_activity.h"
 #include "server/session/session_log.h"
 #include "server/settings/settings.h"
@@ -29,7 +28,6 @@ struct SessionHandoff {
   std::shared_ptr<SessionActivity> activity;
   UnreadInput input;
   std::unique_ptr<Settings> settings;
-  PreparedStatements statements;
   SessionLog::Speaker speaker;
   std::string user_name;
   std::string session_user_name;

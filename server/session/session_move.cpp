@@ -7,27 +7,6 @@
 #include "server/session/session_registry.h"
 
 namespace pgsilo {
-namespace {
-
-// Texts under the session's settings, as StatementRunner::parse() finds them.
-class WorkersTexts final : public TextSharing {
- public:
-  explicit WorkersTexts(const SessionState& state) : state_(state) {}
-  std::shared_ptr<CachedText> share(std::shared_ptr<CachedText> text) override {
-    PlanCache& plans = state_.services.plans;
-    if (!plans.keeps(text->syntax->text)) return text;
-    PlanCache::make_key(text->syntax->text, text->declared_types, state_.settings_key, &key_);
-    if (std::shared_ptr<CachedText> found = plans.find(key_)) return found;
-    plans.insert(key_, text);
-    return text;
-  }
-
- private:
-  const SessionState& state_;
-  std::string key_;
-};
-
-}  // namespace
 
 // A message has come and nothing of it was done. What is of this worker or of this object alone
 // must not be there: an open transaction, an answer that is under way, locks, values of sequences.
@@ -66,7 +45,6 @@ std::unique_ptr<SessionHandoff> Session::pack() const {
   handoff->process = process_;
   handoff->activity = state_.shared_activity;
   handoff->settings = state_.settings.copy();
-  handoff->statements = state_.statements.detached();
   handoff->speaker = state_.log.speaker();
   handoff->user_name = state_.context.user_name;
   handoff->session_user_name = state_.context.session_user_name;
@@ -93,11 +71,7 @@ void Session::unpack(std::unique_ptr<SessionHandoff> handoff) {
   state_.transactions.set_block_caution(handoff->caution);
   reported_ = std::move(handoff->reported);
   reported_generation_ = handoff->reported_generation;
-  state_.statements = std::move(handoff->statements);
   state_.apply_settings();
-  state_.statements_have_other_settings = false;
-  WorkersTexts texts(state_);
-  state_.statements.share_texts(texts);
 }
 
 std::unique_ptr<SessionHandoff> Session::take_handoff() { return std::move(handoff_); }

@@ -188,9 +188,7 @@ void SessionState::apply_settings() {
   settings_key += static_cast<char>('0' + static_cast<int>(context.types.date_order));
   settings_key += static_cast<char>('0' + static_cast<int>(context.types.interval_style));
   settings_key += context.types.time_zone.name();
-  if (settings_key == key_before) return;
-  ++settings_number;
-  statements_have_other_settings |= !statements.empty();
+  settings_number += settings_key != key_before;
 }
 
 void SessionState::refresh_catalog() {

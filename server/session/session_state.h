@@ -90,8 +90,6 @@ struct SessionState final : TransactionObserver {
   WalBackup backup{services.checkpointer, context};
   WalSlots slots;
   PreparedStatements statements;
-  // Some were prepared when settings were others that tell how their texts are read.
-  bool statements_have_other_settings = false;
   Portals portals;
   ExecutionPool executions;
   RowWriter rows;
