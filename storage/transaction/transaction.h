@@ -394,7 +394,6 @@ class Transaction {
   TransactionStatus insert_private(Relation& relation, std::string_view key, std::string_view row);
   bool can_load(std::string_view row) const;
   TransactionStatus insert_loaded(Relation& relation, std::string_view key, std::string_view row);
-  TransactionStatus found_loaded(const Record* record) const;
   void settle_loaded();
   void drop_loaded();
   void release_loaded();

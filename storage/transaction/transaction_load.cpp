@@ -17,7 +17,7 @@ TransactionStatus Transaction::insert_loaded(Relation& relation, std::string_vie
   loaded_.make_room(relation);
   if (!nodes_.empty() && registers(relation)) {  // as in hook_placeholder()
     IndexTree::Found found = relation.tree().get(key);
-    if (found.record != nullptr) return found_loaded(found.record);
+    if (found.record != nullptr) return TransactionStatus::not_found;
     if (!nodes_.agrees(found.node)) return TransactionStatus::conflict_node;
   }
   RecordHolder holder = RecordHolder::of(&owner_, /*excludes_all=*/true).loading();
@@ -31,16 +31,11 @@ TransactionStatus Transaction::insert_loaded(Relation& relation, std::string_vie
   }
   if (there != nullptr) {
     relation.records().destroy(fresh, worker_.reclaimer());
-    return found_loaded(there);
+    return TransactionStatus::not_found;
   }
   loaded_.add(fresh);
   return nodes_.apply(changes_) == NodeSet::Fixup::beaten ? TransactionStatus::conflict_node
                                                           : TransactionStatus::ok;
-}
-
-TransactionStatus Transaction::found_loaded(const Record* record) const {
-  return worker_.parts().locks.is_loading(owner_, record) ? TransactionStatus::duplicate_key
-                                                          : TransactionStatus::not_found;
 }
 
 // From the last one on, so that each is in one place, whatever throws.
