@@ -252,7 +252,8 @@ TEST_F(SequenceStateTest, WindowsFollowTheArithmetic) {
                                     .cycles = true};
       SequencePosition position{1, 0, false};
       SequenceState state(*sequence.relation, states, position, Epoch());
-      Transaction scribe(session_.worker, {});
+      WaitSettings settings;
+      Transaction scribe(session_.worker, settings);
       session_.begin();
       for (int call = 0; call < 300; ++call) {
         SequenceGrant grant;
