@@ -108,9 +108,9 @@ void stop(Database& database) {
     sigset_t quit;
     sigemptyset(&quit);
     sigaddset(&quit, SIGQUIT);
-    while (!is_stopped.stop_requested()) {
+    do {  // looks once at least: it may have come before this began
       if (sigtimedwait(&quit, nullptr, &look_after) == SIGQUIT) end_at_once();
-    }
+    } while (!is_stopped.stop_requested());
   });
   database.stop();
 }
