@@ -259,6 +259,8 @@ void Database::make_workers() {
     options.index = static_cast<int>(i);
     options.cpu = pinned ? cpus[i % cpus.size()] : -1;
     options.batch_scheduling = settings_.value("worker_batch_scheduling").integer != 0;
+    options.cpus = static_cast<int>(cpus.size());
+    options.poll_us = settings_.value("worker_poll_time").integer;
     options.background_share_percent =
         static_cast<int>(settings_.value("background_share").integer);
     options.session_moves = static_cast<SessionMoves>(settings_.value("session_balancing").integer);

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
+#include <optional>
 #include <system_error>
 
 #include "base/check.h"
@@ -38,7 +40,8 @@ int checked(int result, const char* call) {
 Worker::Worker(const WorkerOptions& options)
     : options_(options),
       stacks_(limits::fiber_stack_bytes, limits::kept_stack_bytes),
-      background_share_(options.background_share_percent, options.background_slice_us) {
+      background_share_(options.background_share_percent, options.background_slice_us),
+      poll_rule_(options.poll_us, options.cpus) {
   epoll_ = checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
   event_ = checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
   // Edge-triggered: every write is an event of its own, so nobody ever has to read the counter.
@@ -310,6 +313,7 @@ void Worker::wait_for_events() {
     handle_events(0);
     return;
   }
+  if (poll_for_events()) return;
   int64_t deadline_us = next_deadline_us();
   asleep_.store(true, std::memory_order_seq_cst);
   if (inbox_.load(std::memory_order_seq_cst) == nullptr &&
@@ -323,7 +327,29 @@ void Worker::wait_for_events() {
   asleep_.exchange(false, std::memory_order_seq_cst);
 }
 
-void Worker::handle_events(int64_t timeout_us) {
+// Whoever calls meanwhile finds it awake, and needs no system call for it.
+bool Worker::poll_for_events() {
+  int64_t now_us = monotonic_us();
+  if (fiber_count() == 0 || !poll_rule_.may_begin(now_us)) return false;
+  const int64_t end_us = std::min(poll_rule_.begin(now_us), next_deadline_us());
+  for (; now_us < end_us; now_us = monotonic_us()) {
+    if (is_sent_for() || handle_events(0)) {
+      poll_rule_.found_work();
+      return true;
+    }
+    if (!poll_rule_.counts(now_us)) continue;
+    std::optional<int> runnable = runnable_threads_.count();
+    if (!poll_rule_.goes_on(now_us, runnable.value_or(INT_MAX))) return false;
+  }
+  poll_rule_.found_nothing(now_us);
+  return false;
+}
+
+bool Worker::is_sent_for() const {
+  return is_called() || inbox_.load(std::memory_order_relaxed) != nullptr;
+}
+
+bool Worker::handle_events(int64_t timeout_us) {
   epoll_event events[events_per_poll];
   int count = timed_epoll_wait(epoll_, events, timeout_us);
   PGSILO_CHECK(count >= 0 || errno == EINTR);
@@ -335,6 +361,7 @@ void Worker::handle_events(int64_t timeout_us) {
     handler->on_io(closed || (flags & EPOLLIN) != 0, closed || (flags & EPOLLOUT) != 0, closed);
   }
   wake_sleepers();
+  return count > 0;
 }
 
 }  // namespace pgsilo

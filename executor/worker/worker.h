@@ -3,7 +3,8 @@
 // session is shared between threads; one that moves goes on in a new fiber (server/worker_home.h).
 //
 // One round of the loop: fibers that were woken, then (at most a slice of) background work, then
-// replies that became durable, then the sockets. Only when nothing is runnable it sleeps. If all
+// replies that became durable, then the sockets. Only when nothing is runnable it sleeps, at times
+// behind a look for what may come at once (executor/worker/poll_rule.h). If all
 // its sessions wait for the log it runs the log's step itself before that, because waking another
 // thread costs more than a quarter of a sync; else the logger thread does
 // (decisions/worker-scheduling.md).
@@ -25,6 +26,8 @@
 #include "executor/worker/background_share.h"
 #include "executor/worker/commit_queue.h"
 #include "executor/worker/load.h"
+#include "executor/worker/poll_rule.h"
+#include "executor/worker/runnable_threads.h"
 #include "executor/worker/thread_scheduling.h"
 #include "executor/worker/worker_fiber.h"
 
@@ -66,6 +69,9 @@ struct WorkerOptions {
   int cpu = -1;  // pinned there; -1: not pinned
   // Does not preempt when it wakes, unless it is starved (decisions/worker-scheduling.md).
   bool batch_scheduling = true;
+  // Looks for work for so long before it sleeps, where a CPU is free (executor/worker/poll_rule.h).
+  int64_t poll_us = 0;
+  int cpus = 1;  // of all workers
   // A fiber gives way after this long (Worker::slice_spent).
   int64_t slice_us = 1000;
   // Background work, for which a request that comes meanwhile has to wait, after this long.
@@ -178,8 +184,11 @@ class Worker {
   void take_inbox();
   void wake_sleepers();
   void wait_for_events();
-  // Negative: no limit.
-  void handle_events(int64_t timeout_us);
+  // True: there may be something to do.
+  bool poll_for_events();
+  bool is_sent_for() const;
+  // Negative: no limit. True: there were some.
+  bool handle_events(int64_t timeout_us);
   bool wake_if_asleep();
 
   const WorkerOptions options_;
@@ -198,6 +207,8 @@ class Worker {
   int64_t slice_us_ = 0;  // of the running fiber
   BackgroundShare background_share_;
   ThreadScheduling scheduling_;
+  PollRule poll_rule_;
+  RunnableThreads runnable_threads_;
   std::vector<const Worker*> peers_;
 
   // What peers look at now and then, written by this worker.

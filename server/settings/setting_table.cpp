@@ -355,6 +355,10 @@ const SettingDefinition table[] = {
     boolean("worker_batch_scheduling", server, "on",
             "Lets a worker that wakes wait for the running program instead of preempting it."),
     boolean("worker_pinning", server, "off", "Binds each worker to a CPU of its own."),
+    integer(
+        "worker_poll_time", server, "50", none, 0, 10000,
+        "Microseconds for which a worker looks for requests before it sleeps, while the machine "
+        "has free CPUs; 0: it does not."),
     integer("worker_threads", server, "0", none, 0, 1024, "Worker threads; 0: one for each CPU."),
     choice("xmlbinary", user, "base64", xmlbinary_choices, "Accepted; there is no xml type."),
     choice("xmloption", user, "content", xmloption_choices, "Accepted; there is no xml type."),

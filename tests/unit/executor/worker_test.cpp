@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -70,8 +71,8 @@ TEST(WorkerTest, AnUnparkBeforeTheParkIsNotLost) {
   EXPECT_EQ(parks, 2);
 }
 
-TEST(WorkerTest, OtherThreadsWakeFibersManyTimes) {
-  Worker worker({});
+void wake_a_fiber_many_times(const WorkerOptions& options) {
+  Worker worker(options);
   constexpr int rounds = 20000;
   struct Shared {
     WorkerFiber* fiber = nullptr;
@@ -105,6 +106,12 @@ TEST(WorkerTest, OtherThreadsWakeFibersManyTimes) {
   EXPECT_EQ(shared.seen.load(), rounds);
 }
 
+TEST(WorkerTest, OtherThreadsWakeFibersManyTimes) { wake_a_fiber_many_times({}); }
+
+TEST(WorkerTest, OtherThreadsWakeFibersWhileItPolls) {
+  wake_a_fiber_many_times({.poll_us = 5, .cpus = 1000});
+}
+
 // How often an eventfd was written to: nobody ever reads a worker's.
 uint64_t writes_to(int event) {
   std::ifstream info("/proc/self/fdinfo/" + std::to_string(event));
@@ -132,6 +139,47 @@ struct CountedRounds final : WorkerChores {
   }
   uint64_t rounds = 0;  // each sleeps at most once
 };
+
+// Wakes a fiber that waits; how often that wrote to the worker's event.
+uint64_t writes_for_one_wake(const WorkerOptions& options) {
+  int event = next_descriptor() + 1;  // the second that a worker opens
+  Worker worker(options);
+  struct Shared {
+    WorkerFiber* fiber = nullptr;
+    std::atomic<bool> parks{false};
+    std::atomic<bool> runs{false};
+  } shared;
+  shared.fiber = &spawn(
+      worker,
+      [](void* argument) {
+        auto& s = *static_cast<Shared*>(argument);
+        s.parks.store(true);
+        s.fiber->park();
+        s.runs.store(true);
+        s.fiber->park();
+      },
+      &shared);
+  std::thread loop([&] { worker.run(); });
+  while (!shared.parks.load()) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  shared.fiber->unpark();
+  while (!shared.runs.load()) std::this_thread::yield();
+  uint64_t writes = writes_to(event);
+  shared.fiber->unpark();
+  worker.request_stop();
+  loop.join();
+  return writes;
+}
+
+TEST(WorkerTest, WhoPollsIsWokenWithoutASystemCall) {
+  constexpr int64_t long_us = 60'000'000;
+  EXPECT_EQ(writes_for_one_wake({.poll_us = long_us, .cpus = 1000}), 0U);
+  EXPECT_EQ(writes_for_one_wake({.poll_us = 0, .cpus = 1000}), 1U);
+}
+
+TEST(WorkerTest, NobodyPollsWhereCpusAreWanted) {
+  EXPECT_EQ(writes_for_one_wake({.poll_us = 60'000'000, .cpus = 0}), 1U);
+}
 
 TEST(WorkerTest, OneWriteWakesItHoweverManyCall) {
   int event = next_descriptor() + 1;  // the second that a worker opens
