@@ -187,7 +187,9 @@ TEST(WorkerTest, OneWriteWakesItHoweverManyCall) {
   CountedRounds chores;
   worker.set_chores(&chores);
   std::thread loop([&] { worker.run(); });
-  std::atomic<uint64_t> woken{0};
+  // It has slept once: where others want the CPUs the callers may be done before it does.
+  while (!worker.wake()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::atomic<uint64_t> woken{1};
   std::vector<std::thread> callers;
   for (int i = 0; i < 4; ++i) {
     callers.emplace_back([&] {
