@@ -15,11 +15,13 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "base/check.h"
+#include "base/racing_vector.h"
 #include "storage/epoch/epoch.h"
 #include "storage/index/key_slice.h"
 #include "storage/index/node_changes.h"
@@ -142,7 +144,7 @@ class BorderNode : public Node {
 
   // The slot of the entry (slice, length), or -1.
   int find(KeySlice slice, LengthClass length) const {
-    int slot = last_slot_with(slice, std::make_index_sequence<width>());
+    int slot = slot_with(slice);
     if (slot < 0 || this->length(slot) == length) return slot;
     return find_among_equals(slice, length);
   }
@@ -188,6 +190,27 @@ class BorderNode : public Node {
  private:
   // Any slot that holds the slice, or -1: no branch and no order, for 15 comparisons cost less than
   // one wrong guess.
+#ifdef PGSILO_RACING_VECTORS
+  int slot_with(KeySlice slice) const {
+    const __m128i wanted = _mm_set1_epi64x(static_cast<int64_t>(slice));
+    // The last vector ends with the word behind the slices, which counts for nothing.
+    auto compare = [&](size_t first) {
+      return _mm_cmpeq_epi64(load_racing_vector(&slices_[first]), wanted);
+    };
+    __m128i low = _mm_packs_epi16(_mm_packs_epi32(compare(0), compare(2)),
+                                  _mm_packs_epi32(compare(4), compare(6)));
+    __m128i high = _mm_packs_epi16(_mm_packs_epi32(compare(8), compare(10)),
+                                   _mm_packs_epi32(compare(12), compare(14)));
+    // A byte, then a bit of each.
+    unsigned slots = static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
+    slots &= (1u << width) - 1;
+    return slots == 0 ? -1 : std::countr_zero(slots);
+  }
+#else
+  int slot_with(KeySlice slice) const {
+    return last_slot_with(slice, std::make_index_sequence<width>());
+  }
+#endif
   template <size_t... Slot>
   int last_slot_with(KeySlice slice, std::index_sequence<Slot...>) const {
     int found = -1;

@@ -5,6 +5,8 @@
 // memory is sequentially consistent here.
 #pragma once
 
+#define PGSILO_EXPLORES_ATOMICS 1  // base/racing_vector.h
+
 #include <gtest/gtest.h>
 #include <sched.h>
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 #include "storage/limits.h"
@@ -67,6 +68,27 @@ TEST_F(RecordTest, ReadsBackEveryLength) {
     ASSERT_EQ(read(record, seen), row);
     ASSERT_EQ(seen, TidWord::present(tid(1)));
     records_.destroy(record, handle_);
+  }
+}
+
+TEST_F(RecordTest, RowsOfEveryLengthAreMovedWholeAndNoFurther) {
+  constexpr uint64_t untouched = 0x5555555555555555;
+  for (size_t bytes = 0; bytes <= 300; ++bytes) {
+    std::string row;
+    for (size_t i = 0; i < bytes; ++i) row.push_back(static_cast<char>(i * 7 + bytes));
+    std::array<uint64_t, 48> place, copy;
+    place.fill(untouched);
+    copy.fill(untouched);
+    const size_t words = row_words(bytes);
+    copy_racing_row_in(place.data() + 1, row.data(), bytes);
+    copy_racing_row_out(copy.data() + 1, place.data() + 1, words);
+    std::string padded = row + std::string(words * 8 - bytes, '\0');
+    for (const auto& words_of : {place, copy}) {
+      std::string there(reinterpret_cast<const char*>(words_of.data() + 1), words * 8);
+      ASSERT_EQ(there, padded) << bytes;
+      ASSERT_EQ(words_of[0], untouched);
+      ASSERT_EQ(words_of[words + 1], untouched);
+    }
   }
 }
 
