@@ -201,12 +201,17 @@ void Settings::set(std::string_view name, std::string_view value, bool is_local)
   if (index < 0) {
     if (!is_custom_name(name)) throw unrecognized(name);
     check_custom_name(name);
-    assign_custom(lowered(name), keep({.text = std::string(value)}), is_local);
+    std::string key = lowered(name);
+    auto replaced = custom_.find(key);
+    SharedSetting kept = keep({.text = std::string(value)},
+                              replaced == custom_.end() ? nullptr : replaced->second.now.get());
+    assign_custom(std::move(key), std::move(kept), is_local);
     return;
   }
   check_context(index, SettingContext::user);
   SettingValue parsed = parse(index, value);
-  if (!set_mode(index, parsed)) assign(index, keep(std::move(parsed)), is_local);
+  if (set_mode(index, parsed)) return;
+  assign(index, keep(std::move(parsed), &this->value(index)), is_local);
 }
 
 void Settings::reset(std::string_view name, bool is_local) {
@@ -274,11 +279,14 @@ void Settings::set_user(std::string_view user) {
 }
 
 // A session may keep a little; beyond it memory_limit is asked, for the books of its changes as
-// well.
-SharedSetting Settings::keep(SettingValue value) {
+// well. What is shorter than the value that it replaces gives memory back, so the limit does not
+// stop it.
+SharedSetting Settings::keep(SettingValue value, const SettingValue* replaced) {
   constexpr size_t books = 256;
   size_t bytes = value.text.size() + books;
-  if (*kept_bytes_ + bytes > limits::free_setting_bytes) require_room(bytes);
+  bool shrinks = replaced != nullptr && value.text.size() < replaced->text.size();
+  if (*kept_bytes_ + bytes > limits::free_setting_bytes)
+    require_room(bytes, shrinks ? MemoryPurpose::upkeep : MemoryPurpose::growth);
   auto release = [sum = kept_bytes_, bytes](const SettingValue* kept) {
     *sum -= bytes;
     delete kept;

@@ -134,7 +134,7 @@ class Settings final : public SettingsAccessor {
   void take_back(size_t changes);
   void forget_change(size_t at);
   Slot& slot_of(const Change& change);
-  SharedSetting keep(SettingValue value);
+  SharedSetting keep(SettingValue value, const SettingValue* replaced = nullptr);
   bool set_mode(int index, const SettingValue& value);
   SettingValue parse(int index, std::string_view value) const;
   void check_context(int index, SettingContext least) const;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -351,6 +352,22 @@ TEST_F(SettingsTest, CustomOnesGoBackToTheStartUpValue) {
   settings.reset_all();
   EXPECT_EQ(get(settings, "my.started"), "start");
   EXPECT_EQ(get(settings, "my.other"), "");
+}
+
+// Others may have taken the last of memory_limit since.
+TEST_F(SettingsTest, AShorterValueIsSetAboveTheLimit) {
+  constexpr size_t limit = 64 << 20;
+  EXPECT_EQ(set("my.long", std::string(1 << 20, 'x')), "");
+  EXPECT_EQ(set("search_path", std::string(1 << 20, 'x')), "");
+  MemoryCeiling ceiling(limit, 1, [] { return MemoryUsage{limit + (1 << 20), limit}; });
+  MemoryBudget budget(ceiling, 0);
+  MemoryBudget::Use use(budget);
+  EXPECT_THROW(set("my.new", ""), MemoryLimitReached);
+  EXPECT_THROW(set("my.long", std::string(1 << 20, 'y')), MemoryLimitReached);
+  EXPECT_EQ(get(settings, "my.long").size(), 1 << 20);
+  EXPECT_EQ(set("my.long", ""), "");
+  EXPECT_EQ(set("search_path", "public"), "");
+  EXPECT_EQ(get(settings, "my.long") + get(settings, "search_path"), "public");
 }
 
 TEST_F(SettingsTest, TransactionModesLastForTheTransaction) {
