@@ -6,13 +6,14 @@
 // whole, if aligned.
 //
 // Only where PGSILO_RACING_VECTORS is defined. Elsewhere, and in builds that look at each access
-// (sanitizers, the interleaving explorer), relaxed atomics of 64 bits do it.
+// (sanitizers, the interleaving explorer, the count of shared writes), relaxed atomics of 64 bits
+// do it.
 #pragma once
 
 #include "base/sanitizers.h"
 
 #if defined(__SSE4_1__) && !defined(PGSILO_TSAN) && !defined(PGSILO_ASAN) && \
-    !defined(PGSILO_EXPLORES_ATOMICS)
+    !defined(PGSILO_EXPLORES_ATOMICS) && !defined(PGSILO_COUNTS_ACCESSES)
 #define PGSILO_RACING_VECTORS 1
 
 #include <immintrin.h>
