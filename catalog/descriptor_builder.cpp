@@ -1,10 +1,23 @@
 #include "catalog/descriptor_builder.h"
 
-#include "sql/internal_error.h"
-
 #include <algorithm>
 
+#include "sql/internal_error.h"
+#include "storage/relation/relation.h"
+
 namespace pgsilo {
+
+namespace {
+
+// Of the primary key at the end of each entry that is left out of its payload. An entry of a unique
+// index ends with it only where a column is null.
+size_t suffix_bytes(const TableDescriptor& table, const IndexDescriptor& index) {
+  bool leaves_out =
+      !index.unique && index.relation != nullptr && index.relation->encoding().rows >= 2;
+  return leaves_out ? table.primary_key.primary_key_bytes() : 0;
+}
+
+}  // namespace
 
 KeyLayout make_index_key(const TableDescriptor& table, const IndexDescriptor& index) {
   std::vector<KeyColumn> columns;
@@ -19,8 +32,10 @@ KeyLayout make_index_key(const TableDescriptor& table, const IndexDescriptor& in
     may_hold_nulls |= !of_table.not_null;
     numbers.push_back(static_cast<uint16_t>(column.number - 1));
   }
-  return KeyLayout(std::move(columns), std::move(numbers), index.unique, !index.nulls_not_distinct,
-                   may_hold_nulls);
+  KeyLayout key(std::move(columns), std::move(numbers), index.unique, !index.nulls_not_distinct,
+                may_hold_nulls);
+  key.set_suffix_bytes(suffix_bytes(table, index));
+  return key;
 }
 
 void set_missing(ColumnDescriptor& column, Datum value) {
@@ -45,7 +60,8 @@ bool is_complete(const TableDescriptor& table, const IndexDescriptor& index) {
     if (index.key.columns()[i].type->oid != column.type) return false;
     may_hold_nulls |= !column.not_null;
   }
-  return index.key.may_hold_nulls() == may_hold_nulls;
+  return index.key.may_hold_nulls() == may_hold_nulls &&
+         index.key.suffix_bytes() == suffix_bytes(table, index);
 }
 
 std::shared_ptr<const IndexDescriptor> completed(const TableDescriptor& table,
@@ -59,6 +75,19 @@ std::shared_ptr<const IndexDescriptor> completed(const TableDescriptor& table,
     complete->relation = table.relation;
   }
   return complete;
+}
+
+// The primary key first, which the entries of the others lead to.
+void complete_indexes(TableDescriptor& table,
+                      std::vector<std::shared_ptr<const IndexDescriptor>>& indexes) {
+  table.primary_key = KeyLayout();
+  for (bool primary : {true, false}) {
+    for (std::shared_ptr<const IndexDescriptor>& index : indexes) {
+      if (index->primary != primary) continue;
+      index = completed(table, std::move(index));
+      if (primary) table.primary_key = index->key;
+    }
+  }
 }
 
 }  // namespace
@@ -83,13 +112,10 @@ void complete_descriptor(TableDescriptor& table,
     columns.push_back(row_column);
   }
   table.layout = RowLayout(std::move(columns));
-  table.primary_key = KeyLayout();
-  for (std::shared_ptr<const IndexDescriptor>& index : indexes)
-    index = completed(table, std::move(index));
+  complete_indexes(table, indexes);
   std::sort(indexes.begin(), indexes.end(),
             [](const auto& a, const auto& b) { return precedes(*a, *b); });
   table.indexes = std::move(indexes);
-  if (const IndexDescriptor* primary = table.primary_index()) table.primary_key = primary->key;
   std::sort(
       table.constraints.begin(), table.constraints.end(),
       [](const ConstraintDescriptor& a, const ConstraintDescriptor& b) { return a.oid < b.oid; });

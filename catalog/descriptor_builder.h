@@ -17,7 +17,7 @@ void complete_descriptor(TableDescriptor& table,
                          std::vector<std::shared_ptr<const IndexDescriptor>> indexes,
                          const std::vector<uint8_t>& dropped_widths);
 
-// The key of an index over `table`, whose columns are complete.
+// The key of an index over `table`, whose columns and primary key are complete.
 KeyLayout make_index_key(const TableDescriptor& table, const IndexDescriptor& index);
 
 // A column's missing value, copied into the descriptor.

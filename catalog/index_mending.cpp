@@ -65,7 +65,7 @@ bool IndexMending::leads_to_its_row(Transaction& transaction, const TableDescrip
 MendedIndex IndexMending::mend(const TableDescriptor& table, const IndexDescriptor& index) {
   MendedIndex mended;
   for_batches(*index.relation, [&](Transaction& transaction, const RowRef& entry) {
-    std::string primary_key(entry.row);
+    std::string primary_key(index.key.primary_key_of(entry.key(), entry.row));
     if (leads_to_its_row(transaction, table, index, entry.key(), primary_key)) return;
     require_ok(transaction.remove(entry));
     ++mended.removed;
@@ -73,7 +73,8 @@ MendedIndex IndexMending::mend(const TableDescriptor& table, const IndexDescript
   for_batches(*table.relation, [&](Transaction& transaction, const RowRef& row) {
     ByteBuffer entry;
     index.key.encode_entry(table.layout, row.row, row.key(), entry);
-    TransactionStatus status = transaction.insert(*index.relation, entry.view(), row.key());
+    TransactionStatus status =
+        transaction.insert(*index.relation, entry.view(), index.key.payload_of(row.key()));
     if (status == TransactionStatus::duplicate_key) return;  // the entries are all right by now
     require_ok(status);
     ++mended.added;

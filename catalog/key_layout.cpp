@@ -43,6 +43,17 @@ bool KeyLayout::encode_columns(std::span<const Datum> row_values, ByteBuffer& ou
   return has_null;
 }
 
+size_t KeyLayout::primary_key_bytes() const {
+  if (is_hidden_row_id()) return hidden_row_id_bytes;
+  size_t sum = 0;
+  for (const KeyColumn& column : columns_) {
+    size_t bytes = encoded_bytes(column);
+    if (bytes == 0) return 0;
+    sum += bytes;
+  }
+  return sum;
+}
+
 void KeyLayout::append(std::string_view bytes, ByteBuffer& out) {
   out.append(bytes);
   check_length(out.size());

@@ -1,7 +1,8 @@
 // Which bytes a row is found under in a tree. A primary tree's key is the primary key's columns, or
 // a hidden row id for a table without one. A secondary entry's key is the index's columns, followed
 // by the primary key where they alone do not tell entries apart: in every non-unique index, and in
-// a unique one when a column is null (nulls are distinct). Its payload is the primary key. Column
+// a unique one when a column is null (nulls are distinct). Its payload is the primary key, but for
+// indexes whose every entry ends with one of known length: there the payload is empty. Column
 // encodings: sql/types/key_codec.h.
 //
 // Thread safety: immutable after construction.
@@ -61,6 +62,21 @@ class KeyLayout {
     if (appends_primary_key(encode_columns(row_values, out))) append(primary_key, out);
   }
 
+  // What an entry holds beside its key, which is the row's; and the primary key that an entry
+  // leads to.
+  std::string_view payload_of(std::string_view primary_key) const {
+    return suffix_bytes_ != 0 ? std::string_view() : primary_key;
+  }
+  std::string_view primary_key_of(std::string_view entry, std::string_view payload) const {
+    return suffix_bytes_ != 0 ? entry.substr(entry.size() - suffix_bytes_) : payload;
+  }
+  // How long the primary key at the end of each entry is; 0: it is the payload.
+  size_t suffix_bytes() const { return suffix_bytes_; }
+  void set_suffix_bytes(size_t bytes) { suffix_bytes_ = bytes; }
+
+  // How long each key in the primary tree is; 0: they differ.
+  size_t primary_key_bytes() const;
+
   // Whether an entry with or without a null among its columns carries the primary key behind them.
   bool appends_primary_key(bool has_null) const {
     return !unique_ || (has_null && nulls_distinct_);
@@ -81,6 +97,7 @@ class KeyLayout {
 
   std::vector<KeyColumn> columns_;
   std::vector<uint16_t> column_numbers_;
+  size_t suffix_bytes_ = 0;
   bool unique_ = true;
   bool nulls_distinct_ = true;
   bool may_hold_nulls_ = false;

@@ -34,8 +34,8 @@ inline std::string index_disagreement(const TableDescriptor& table, const IndexD
     ByteBuffer entry;
     index.key.encode_entry(table.layout, row, key, entry);
     Record* record = index.relation->tree().get(entry.view()).record;
-    bool there =
-        record != nullptr && !record->stable_read(found).is_absent() && found.bytes() == key;
+    bool there = record != nullptr && !record->stable_read(found).is_absent() &&
+                 found.bytes() == index.key.payload_of(key);
     missing += there ? 0 : 1;
   });
   for_each_present_row(*index.relation, [&](std::string_view, std::string_view) { ++entries; });

@@ -99,6 +99,7 @@ Relation& DefinitionSteps::new_relation(RelationPersistence persistence) {
   options.logged = persistence == RelationPersistence::permanent;
   Relation* relation = transaction_.create_relation(options);
   if (relation == nullptr) throw EngineOutcome{TransactionStatus::out_of_memory};
+  relation->set_encoding(newest_encoding);
   insert_encoding(transaction_, catalog_.relations(), relation->id());
   return *relation;
 }

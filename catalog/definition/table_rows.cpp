@@ -83,7 +83,7 @@ void DefinitionSteps::build_index(const TableDescriptor& table, Oid oid) {
       [&](std::string_view primary_key, std::string_view row) {
         key.clear();
         index.key.encode_entry(table.layout, row, primary_key, key);
-        load(*index.relation, key.view(), primary_key, rejection);
+        load(*index.relation, key.view(), index.key.payload_of(primary_key), rejection);
       },
       ReadPurpose::passing);
   finish_load(rejection);
@@ -96,8 +96,9 @@ void DefinitionSteps::insert_entry(const TableDescriptor& table, const IndexDesc
                                    ByteBuffer& key, const Rejection& rejection) {
   key.clear();
   index.key.encode_entry(table.layout, row, primary_key, key);
-  if (!index.unique) return load(*index.relation, key.view(), primary_key, rejection);
-  TransactionStatus status = transaction_.insert(*index.relation, key.view(), primary_key);
+  std::string_view payload = index.key.payload_of(primary_key);
+  if (!index.unique) return load(*index.relation, key.view(), payload, rejection);
+  TransactionStatus status = transaction_.insert(*index.relation, key.view(), payload);
   if (status == TransactionStatus::duplicate_key) definition_.raise_not_unique(table, index, row);
   require_ok(status);
 }

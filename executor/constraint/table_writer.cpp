@@ -107,7 +107,8 @@ TransactionStatus TableWriter::try_insert(const IndexDescriptor* index, std::spa
     return transaction().insert(*table_.relation, key_.view(), row_.view(), answers);
   new_entry_.clear();
   index->key.encode_entry(row, key_.view(), new_entry_);
-  return transaction().insert(*index->relation, new_entry_.view(), key_.view(), answers);
+  return transaction().insert(*index->relation, new_entry_.view(),
+                              index->key.payload_of(key_.view()), answers);
 }
 
 // Primary row first, as every INSERT does, so that all take their locks in one order. The index
@@ -223,7 +224,8 @@ void TableWriter::load(std::span<const Datum> row) {
   for (const IndexDescriptor* index : secondary_) {
     new_entry_.clear();
     index->key.encode_entry(row, key_.view(), new_entry_);
-    check(transaction().load(*index->relation, new_entry_.view(), key_.view()));
+    check(transaction().load(*index->relation, new_entry_.view(),
+                             index->key.payload_of(key_.view())));
   }
   if (watch_ != nullptr) watch_->inserted(row, key_.view(), /*may_change=*/false);
 }
@@ -234,7 +236,8 @@ void TableWriter::insert_entry(const IndexDescriptor& index, std::span<const Dat
                                std::string_view primary_key) {
   new_entry_.clear();
   index.key.encode_entry(row, primary_key, new_entry_);
-  TransactionStatus status = transaction().insert(*index.relation, new_entry_.view(), primary_key);
+  TransactionStatus status =
+      transaction().insert(*index.relation, new_entry_.view(), index.key.payload_of(primary_key));
   if (status == TransactionStatus::ok) return;
   if (status == TransactionStatus::duplicate_key && index.unique) raise_duplicate(index, row);
   raise_transaction_status(status);
@@ -252,7 +255,8 @@ bool TableWriter::has_entry(const IndexDescriptor& index, std::string_view prima
                         has_lock ? ReadPurpose::peek : ReadPurpose::plain);
   if (status == TransactionStatus::not_found) return false;
   check(status);
-  return found.row == primary_key;  // of a unique index it may be another row's
+  return index.key.primary_key_of(found.key(), found.row) ==
+         primary_key;  // of a unique index it may be another row's
 }
 
 void TableWriter::remove_entry(const IndexDescriptor& index, std::span<const Datum> row,

@@ -275,7 +275,8 @@ TransactionStatus IndexBuild::add_entry(const TableDescriptor& table, const Inde
   // In the tree, in the write set, in the log; with their headers.
   require_memory(3 * (entry.key.size() + entry.primary_key.size()) + 2 * sizeof(Record) +
                  sizeof(WriteEntry));
-  TransactionStatus status = transaction_.insert(*index.relation, entry.key, entry.primary_key);
+  TransactionStatus status =
+      transaction_.insert(*index.relation, entry.key, index.key.payload_of(entry.primary_key));
   if (status != TransactionStatus::duplicate_key) return status;
   // Whoever wrote the row since the index is there has made its entry as well.
   if (!index.unique) return TransactionStatus::ok;

@@ -118,6 +118,7 @@ class IndexScan final : public TableScanOperator {
     RowRef entry;
     while (cursor_.next(&entry)) {
       cursor_.prefetch_followed();
+      entry.row = part().index->key.primary_key_of(entry.key(), entry.row);
       TransactionStatus status =
           state_.transaction().get_via_entry(primary(), entry, buffer_.rows(), &row_, purpose());
       if (status == TransactionStatus::ok) return true;

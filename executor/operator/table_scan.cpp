@@ -146,6 +146,7 @@ TransactionStatus TableScanOperator::get_row(const IndexDescriptor* index, std::
   TransactionStatus status =
       transaction.get(*index->relation, key, entry_buffer, &entry, purpose());
   if (status != TransactionStatus::ok) return status;
+  entry.row = index->key.primary_key_of(entry.key(), entry.row);
   return transaction.get_via_entry(primary(), entry, buffer_.rows(), &row_, row_purpose, row_lock);
 }
 

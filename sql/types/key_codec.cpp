@@ -124,6 +124,36 @@ void encode_value(const TypeInfo& type, Datum value, ByteBuffer& out) {
 
 }  // namespace
 
+size_t encoded_bytes(const KeyColumn& column) {
+  if (column.nullable) return 0;  // a null is its marker alone
+  switch (column.type->key_form) {
+    case KeyForm::boolean:
+      return 1;
+    case KeyForm::int16:
+      return 2;
+    case KeyForm::int32:
+    case KeyForm::uint32:
+      return 4;
+    case KeyForm::int64:
+    case KeyForm::float32:
+    case KeyForm::float64:
+      return 8;
+    case KeyForm::interval:
+      return 10;
+    case KeyForm::timetz:
+      return 12;
+    case KeyForm::none:
+    case KeyForm::text:
+    case KeyForm::bpchar:
+    case KeyForm::bytea:
+    case KeyForm::numeric:
+    case KeyForm::array:
+    case KeyForm::oidvector:
+      return 0;
+  }
+  return 0;
+}
+
 void encode_key(const KeyColumn& column, Datum value, ByteBuffer& out) {
   if (value.null) {
     PGSILO_REQUIRE(column.nullable);

@@ -42,6 +42,9 @@ struct KeyColumn {
 // Appends one column.
 void encode_key(const KeyColumn& column, Datum value, ByteBuffer& out);
 
+// How many bytes every value of the column takes; 0: they differ.
+size_t encoded_bytes(const KeyColumn& column);
+
 // Appends the columns in order; values.size() <= columns.size() (fewer: a prefix).
 void encode_key(std::span<const KeyColumn> columns, std::span<const Datum> values, ByteBuffer& out);
 

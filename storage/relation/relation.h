@@ -37,7 +37,7 @@ class Relation {
   RelationId id() const { return tree_.relation(); }
   bool logged() const { return options_.logged; }
   RelationEncoding encoding() const { return encoding_; }
-  // By who restores it, before anybody else uses it.
+  // By who makes or restores it, before anybody else uses it.
   void set_encoding(RelationEncoding encoding) { encoding_ = encoding; }
   IndexTree& tree() { return tree_; }
   const IndexTree& tree() const { return tree_; }
@@ -83,7 +83,7 @@ class Relation {
   static constexpr uint64_t row_id_range = 1024;
 
   const RelationOptions options_;
-  RelationEncoding encoding_ = newest_encoding;
+  RelationEncoding encoding_ = first_encoding;
   std::atomic<bool> private_;
   std::atomic<uint32_t> link_target_{0};  // set once; the links themselves are ordered by TIDs
   IndexTree tree_;

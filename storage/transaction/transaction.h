@@ -167,8 +167,7 @@ class Transaction {
   // ok or not_found. `row` and `buffer` are set if ok.
   TransactionStatus get(Relation& relation, std::string_view key, RowBuffer& buffer, RowRef* row,
                         ReadPurpose purpose = ReadPurpose::plain, RowLock lock = {});
-  // The row of `primary` that the secondary entry `entry` leads to. An entry's payload is the
-  // primary key.
+  // The row of `primary` that the secondary entry `entry` leads to; `entry.row` is its key there.
   TransactionStatus get_via_entry(Relation& primary, const RowRef& entry, RowBuffer& buffer,
                                   RowRef* row, ReadPurpose purpose = ReadPurpose::plain,
                                   RowLock lock = {});

@@ -142,7 +142,8 @@ TEST_F(DefinitionStress, WritersFollowDescriptors) {
             if (index->primary || status != TransactionStatus::ok) continue;
             ByteBuffer entry;
             index->key.encode_entry(values, key.view(), entry);
-            status = session.insert(*index->relation, entry.view(), key.view());
+            status =
+                session.insert(*index->relation, entry.view(), index->key.payload_of(key.view()));
           }
           return status;
         });

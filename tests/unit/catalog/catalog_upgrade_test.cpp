@@ -79,6 +79,22 @@ class CatalogUpgradeTest : public DataDefinitionTest {
     ASSERT_EQ(change(session_.transaction, row), TransactionStatus::ok);
     ASSERT_EQ(session_.transaction.commit(), TransactionStatus::ok);
   }
+  void set_encoding(RelationId relation, RelationEncoding encoding) {
+    session_.begin();
+    RowBuffer buffer(arena_);
+    RowRef row;
+    char key[sizeof(uint32_t)];
+    store_be<uint32_t>(key, relation.value());
+    char bytes[2 * sizeof(uint16_t)];
+    store_be<uint16_t>(bytes, encoding.keys);
+    store_be<uint16_t>(bytes + sizeof(uint16_t), encoding.rows);
+    ASSERT_EQ(session_.transaction.begin_statement(), TransactionStatus::ok);
+    ASSERT_EQ(session_.transaction.get(*engine_.relations.find(relation_encodings),
+                                       {key, sizeof key}, buffer, &row),
+              TransactionStatus::ok);
+    ASSERT_EQ(session_.transaction.update(row, {bytes, sizeof bytes}), TransactionStatus::ok);
+    ASSERT_EQ(session_.transaction.commit(), TransactionStatus::ok);
+  }
   bool open_again() {
     Catalog catalog(engine_.relations);
     catalog.create_system_relations();
@@ -209,21 +225,31 @@ TEST_F(CatalogUpgradeTest, RelationsSayTheirEncoding) {
 
 TEST_F(CatalogUpgradeTest, AnUnknownEncodingIsRefused) {
   create_accounts();
-  session_.begin();
-  RowBuffer buffer(arena_);
-  RowRef row;
-  char key[sizeof(uint32_t)];
-  store_be<uint32_t>(key, table().relation_id.value());
-  ASSERT_EQ(session_.transaction.begin_statement(), TransactionStatus::ok);
-  ASSERT_EQ(session_.transaction.get(*engine_.relations.find(relation_encodings), {key, sizeof key},
-                                     buffer, &row),
-            TransactionStatus::ok);
-  ASSERT_EQ(session_.transaction.update(row, std::string_view("\0\2\0\1", 4)),
-            TransactionStatus::ok);
-  ASSERT_EQ(session_.transaction.commit(), TransactionStatus::ok);
+  set_encoding(table().relation_id, {.keys = 2, .rows = 1});
   EXPECT_EQ(refusal(), "relation " + std::to_string(table().relation_id.value()) +
                            " has encoding 2 of keys and 1 of rows, this program knows those up to "
-                           "1 and 1");
+                           "1 and 2");
+}
+
+// What lies in a tree already is read, and added to, as it was begun.
+TEST_F(CatalogUpgradeTest, EntriesOfOldRelationsHoldTheirPrimaryKeys) {
+  create_accounts();
+  define([&](DataDefinition& d) { return d.create_index(oid(), index({"balance"}, "i"), false); });
+  Oid made = table().indexes.back()->oid;
+  EXPECT_EQ(table().find_index(made)->key.suffix_bytes(), 4u);
+  set_encoding(table().find_index(made)->relation_id, first_encoding);
+  CatalogLoader loader(tables(), engine_.relations, session_.worker.reclaimer());
+  auto loaded = loader.load(1);
+  EXPECT_EQ(loaded->find_table(oid())->find_index(made)->key.suffix_bytes(), 0u);
+  define([&](DataDefinition& definition) { return definition.truncate(std::vector{oid()}); });
+  EXPECT_EQ(table().find_index(made)->key.suffix_bytes(), 4u);
+}
+
+// Two rows may be equal in all columns of a unique index where one is null: such an entry alone
+// ends with the primary key.
+TEST_F(CatalogUpgradeTest, EntriesOfUniqueIndexesHoldTheirPrimaryKeys) {
+  create_accounts();
+  EXPECT_EQ(table().indexes[1]->key.suffix_bytes(), 0u);
 }
 
 }  // namespace

@@ -122,8 +122,9 @@ class DataDefinitionTest : public ::testing::Test {
       if (index->primary) continue;
       ByteBuffer entry;
       index->key.encode_entry(values, primary.view(), entry);
-      ASSERT_EQ(session_.insert(*index->relation, entry.view(), primary.view()),
-                TransactionStatus::ok);
+      ASSERT_EQ(
+          session_.insert(*index->relation, entry.view(), index->key.payload_of(primary.view())),
+          TransactionStatus::ok);
     }
     ASSERT_EQ(session_.commit(), TransactionStatus::ok);
   }

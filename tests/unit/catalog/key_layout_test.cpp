@@ -53,6 +53,24 @@ TEST(KeyLayoutTest, EntriesEndInThePrimaryKeyUnlessTheirColumnsAreUnique) {
   EXPECT_FALSE(key(false).columns_are_key());
 }
 
+TEST(KeyLayoutTest, APrimaryKeyIsThePayloadOrTheEndOfTheEntry) {
+  KeyLayout layout = key(false);
+  std::string whole = entry(layout, Datum::of_int(5), Datum::of_bytes("b"), "PRIMARY");
+  EXPECT_EQ(layout.payload_of("PRIMARY"), "PRIMARY");
+  EXPECT_EQ(layout.primary_key_of(whole, "PRIMARY"), "PRIMARY");
+  layout.set_suffix_bytes(7);
+  EXPECT_EQ(layout.payload_of("PRIMARY"), "");
+  EXPECT_EQ(layout.primary_key_of(whole, ""), "PRIMARY");
+}
+
+TEST(KeyLayoutTest, TellsHowLongPrimaryKeysAre) {
+  KeyColumn number{&type_info(type_oid::int4), false, false, false};
+  KeyColumn text{&type_info(type_oid::text), false, false, false};
+  EXPECT_EQ(KeyLayout().primary_key_bytes(), hidden_row_id_bytes);
+  EXPECT_EQ(KeyLayout({number, number}, {0, 1}, true).primary_key_bytes(), 8u);
+  EXPECT_EQ(KeyLayout({number, text}, {0, 1}, true).primary_key_bytes(), 0u);
+}
+
 TEST(KeyLayoutTest, ValuesOfTheKeyArePrefixesOfEntries) {
   std::string whole = entry(key(false), Datum::of_int(5), Datum::of_bytes("b"), "PK");
   for (size_t count = 1; count <= 2; ++count) {

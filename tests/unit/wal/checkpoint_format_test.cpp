@@ -106,7 +106,7 @@ TEST(CheckpointFormat, ABlockCountsOnlyWhereItBelongs) {
   elsewhere.offset = 0;
   EXPECT_FALSE(reader.open(sealed.bytes, identity, elsewhere));
   elsewhere = sealed.block;
-  elsewhere.encoding.rows = 2;
+  ++elsewhere.encoding.rows;
   EXPECT_FALSE(reader.open(sealed.bytes, identity, elsewhere));
   elsewhere = sealed.block;
   elsewhere.relation = RelationId(8);

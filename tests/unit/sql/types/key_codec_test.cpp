@@ -79,6 +79,22 @@ TEST(KeyCodec, OrdersValuesOfEveryTypeBothWays) {
   }
 }
 
+TEST(KeyCodec, TellsWhichTypesHaveKeysOfOneLength) {
+  size_t fixed = 0;
+  for (const auto& [oid, values] : recorded_values().all()) {
+    KeyColumn column{&type_info(oid), false, false, false};
+    size_t bytes = encoded_bytes(column);
+    if (bytes == 0) continue;
+    ++fixed;
+    for (const Datum& value : values)
+      ASSERT_EQ(key_of(column, value).size(), bytes) << type_info(oid).name;
+    column.nullable = true;
+    ASSERT_EQ(encoded_bytes(column), 0u);
+  }
+  EXPECT_GE(fixed, 14u);
+  EXPECT_EQ(encoded_bytes({&type_info(type_oid::text), false, false, false}), 0u);
+}
+
 TEST(KeyCodec, PutsNullsWhereAsked) {
   for (const auto& [oid, values] : recorded_values().all()) {
     for (bool descending : {false, true}) {
