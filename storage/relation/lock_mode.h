@@ -38,6 +38,13 @@ class LockModes {
   constexpr bool empty() const { return bits_ == 0; }
   constexpr bool has(LockMode mode) const { return (bits_ & bit(mode)) != 0; }
   constexpr bool conflicts_with(LockMode mode) const { return (bits_ & rivals_of(mode)) != 0; }
+  // Each of `others` conflicts with one of these.
+  constexpr bool rule_out(LockModes others) const {
+    if (bits_ == 0) return false;
+    bool all = true;
+    others.visit([&](LockMode other) { all &= conflicts_with(other); });
+    return all;
+  }
   // It keeps off everybody whom `mode` keeps off.
   constexpr bool covers(LockMode mode) const {
     uint32_t kept_off = 0;

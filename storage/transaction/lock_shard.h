@@ -42,10 +42,13 @@ struct LockTable::Waiter {
   LockModes before = {};  // once granted: what the owner held until then
   int64_t since_us = 0;   // Unix time
   uint64_t place = 0;     // LockOwner::Wait
+  LockModes up_to = {};   // what is waited for from the first of the queue to this one
   Waiter* next = nullptr;
+  Waiter* previous = nullptr;  // of the first: the last
 };
 
-// The holders of one lock and those who wait for it, first come first.
+// The holders of one lock and those who wait for it, first come first. What is done for one waiter
+// does not depend on how many there are: thousands may want one row.
 struct LockQueue {
   using Waiter = LockTable::Waiter;
   LockTag tag;
@@ -72,11 +75,7 @@ struct LockQueue {
     for (const LockHolder* at = holders; at != nullptr; at = at->next) modes |= at->modes;
     tag.relation()->gate().set(modes);
   }
-  LockModes awaited() const {
-    LockModes modes;
-    for (const Waiter* at = waiting; at != nullptr; at = at->next) modes |= at->mode;
-    return modes;
-  }
+  LockModes awaited() const { return waiting == nullptr ? LockModes() : waiting->previous->up_to; }
   // Whether `owner` must wait for `mode` if it comes now.
   bool blocks(const LockOwner* owner, LockMode mode) const {
     if (held_against(owner, mode)) return true;
@@ -117,19 +116,46 @@ struct LockQueue {
   // Behind all others; who holds the lock already, behind those who do.
   void append(Waiter* waiter) {
     constexpr uint64_t behind_holders = uint64_t{1} << 63;
+    if (waiting == nullptr) {
+      for (LockHolder* at = holders; at != nullptr; at = at->next) note_awaited(at);
+    }
     bool holds = holder(waiter->owner) != nullptr;
+    Waiter* before = waiting == nullptr ? nullptr : waiting->previous;
+    if (holds) {
+      before = nullptr;
+      for (Waiter* at = waiting; at != nullptr && at->place < behind_holders; at = at->next)
+        before = at;
+    }
     waiter->place = holds ? 0 : behind_holders;
-    Waiter** link = &waiting;
-    for (; *link != nullptr && (!holds || (*link)->place < behind_holders); link = &(*link)->next)
-      waiter->place = std::max(waiter->place, (*link)->place + 1);
-    waiter->next = *link;
-    *link = waiter;
-    for (LockHolder* at = holders; at != nullptr; at = at->next) note_awaited(at);
+    if (before != nullptr) waiter->place = std::max(waiter->place, before->place + 1);
+    insert_behind(before, waiter);
+  }
+  void insert_behind(Waiter* before, Waiter* waiter) {
+    Waiter*& link = before == nullptr ? waiting : before->next;
+    waiter->next = link;
+    waiter->previous = before;
+    if (before == nullptr) waiter->previous = waiting == nullptr ? waiter : waiting->previous;
+    link = waiter;
+    (waiter->next != nullptr ? waiter->next : waiting)->previous = waiter;
+    waiter->up_to = waiter->mode;
+    if (before != nullptr) waiter->up_to |= before->up_to;
+    sum_up(waiter, waiter->next);
   }
   void remove(Waiter* waiter) {
-    Waiter** link = &waiting;
-    while (*link != waiter) link = &(*link)->next;
-    *link = waiter->next;
+    Waiter* before = waiter == waiting ? nullptr : waiter->previous;
+    (before == nullptr ? waiting : before->next) = waiter->next;
+    Waiter* behind = waiter->next != nullptr ? waiter->next : waiting;
+    if (behind != nullptr) behind->previous = waiter->previous;
+    sum_up(before, waiter->next);
+  }
+  // `up_to` again from `waiter` on, behind `before`. Where it is right already, so are the rest.
+  static void sum_up(const Waiter* before, Waiter* waiter) {
+    for (; waiter != nullptr; before = waiter, waiter = waiter->next) {
+      LockModes modes = before == nullptr ? LockModes() : before->up_to;
+      modes |= waiter->mode;
+      if (modes == waiter->up_to) return;
+      waiter->up_to = modes;
+    }
   }
   // The waiter is no longer in the queue. Last touch: then it may be gone.
   void grant(Waiter* waiter) {
@@ -140,16 +166,16 @@ struct LockQueue {
   // To all whose turn it is.
   void grant_waiters() {
     LockModes before;  // of those who stay waiting
-    for (Waiter** link = &waiting; *link != nullptr && !before.has(LockMode::access_exclusive);) {
-      Waiter* waiter = *link;
+    for (Waiter* waiter = waiting; waiter != nullptr && !before.rule_out(awaited());) {
+      Waiter* behind = waiter->next;
       if (!waiter->ready || before.conflicts_with(waiter->mode) ||
           held_against(waiter->owner, waiter->mode)) {
         before |= waiter->mode;
-        link = &waiter->next;
       } else {
-        *link = waiter->next;
+        remove(waiter);
         grant(waiter);
       }
+      waiter = behind;
     }
   }
 };
