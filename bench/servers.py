@@ -84,11 +84,12 @@ def build(*targets):
     subprocess.run([f"{ROOT}/scripts/build", "release", *targets], check=True)
 
 
-def start_pgsilo(directory, binary=f"{ROOT}/build/release/bin/pgsilo", *settings):
+def start_pgsilo(directory, binary=f"{ROOT}/build/release/bin/pgsilo", *settings, own_session=False):
+    """`own_session`: as service managers start it. The kernel's autogroups give each session a share of the CPUs of its own."""
     server = Server("pgsilo", directory, 6001)
     log = open(f"{directory}/log", "w")
     process = subprocess.Popen([binary, "-D", f"{directory}/data", "-p", "6001", "-k", directory, *settings],
-                               stdout=log, stderr=log)
+                               stdout=log, stderr=log, start_new_session=own_session)
     server.pid, server.process = process.pid, process
     server.wait_until_ready()
     return server
