@@ -122,6 +122,7 @@ class ScanCursor {
   void descend(const Frame& from, const Entry& entry);
   bool copy_next_border(Frame& frame);
   bool copy_border(Frame& frame, const BorderNode* border, NodeVersion version);
+  int copy_entries(Frame& frame, const BorderNode* border) const;
   void keep_entries_in_range(Frame& frame) const;
   bool above_lower(const Frame& frame, const Entry& entry) const;
   bool below_upper(const Frame& frame, const Entry& entry) const;

@@ -86,12 +86,7 @@ bool ScanCursor::copy_next_border(Frame& frame) {
 // False if the node changed meanwhile. `version` was read before the node was found to cover
 // frame.go_on_at.
 bool ScanCursor::copy_border(Frame& frame, const BorderNode* border, NodeVersion version) {
-  Permutation order = border->permutation();
-  int count = order.size();
-  for (int i = 0; i < count; ++i) {
-    int slot = order.slot(i);
-    frame.entries[i] = {border->slice(slot), border->target(slot), border->length(slot)};
-  }
+  const int count = copy_entries(frame, border);
   KeySlice last_slice = border->last_slice();
   const BorderNode* next = border->next();
   const BorderNode* previous = border->previous();
@@ -114,6 +109,27 @@ bool ScanCursor::copy_border(Frame& frame, const BorderNode* border, NodeVersion
   return true;
 }
 
+// Those whose slices lie in what is left of the range, which for a short range are few. It begins
+// where the walk goes on: behind what was passed, though a node may have taken over the range of
+// one that was removed. Returns how many.
+int ScanCursor::copy_entries(Frame& frame, const BorderNode* border) const {
+  const bool forward = direction_ == ScanDirection::forward;
+  KeySlice lowest = frame.lower.applies ? frame.lower.slice : 0;
+  KeySlice highest = frame.upper.applies ? frame.upper.slice : UINT64_MAX;
+  (forward ? lowest : highest) = frame.go_on_at;
+  const Permutation order = border->permutation();
+  const int size = order.size();
+  int at = 0, count = 0;
+  while (at < size && border->slice(order.slot(at)) < lowest) ++at;
+  for (; at < size; ++at) {
+    const int slot = order.slot(at);
+    const KeySlice slice = border->slice(slot);
+    if (slice > highest) break;
+    frame.entries[count++] = {slice, border->target(slot), border->length(slot)};
+  }
+  return count;
+}
+
 void ScanCursor::go_on(Frame& frame, bool last, KeySlice slice, const BorderNode* hint) {
   frame.finished = last;
   frame.go_on_at = slice;
@@ -121,24 +137,19 @@ void ScanCursor::go_on(Frame& frame, bool last, KeySlice slice, const BorderNode
   if (!last && hint != nullptr) hint->prefetch();
 }
 
-// Drops what is outside the bounds or was passed already (a node may have taken over the range of
-// one that was removed): entries are in order, so all of it lies at the ends.
+// Drops what has the slice of a bound but is outside of it: entries are in order, so all of it lies
+// at the ends.
 void ScanCursor::keep_entries_in_range(Frame& frame) const {
-  bool forward = direction_ == ScanDirection::forward;
-  auto too_low = [&](const Entry& entry) {
-    return (forward && entry.slice < frame.go_on_at) || !above_lower(frame, entry);
-  };
-  auto too_high = [&](const Entry& entry) {
-    return (!forward && entry.slice > frame.go_on_at) || !below_upper(frame, entry);
-  };
-  while (frame.at < frame.count && too_low(frame.entries[frame.at])) ++frame.at;
-  while (frame.at < frame.count && too_high(frame.entries[frame.count - 1])) --frame.count;
+  while (frame.at < frame.count && !above_lower(frame, frame.entries[frame.at])) ++frame.at;
+  while (frame.at < frame.count && !below_upper(frame, frame.entries[frame.count - 1]))
+    --frame.count;
   for (int i = frame.at; i < frame.count; ++i) {
     // The caller is about to read the record, and its line holds the key too.
     EntryTarget target = frame.entries[i].target;
     if (!target.is_layer()) __builtin_prefetch(target.record());
   }
-  if (!forward) std::reverse(frame.entries + frame.at, frame.entries + frame.count);
+  if (direction_ == ScanDirection::backward)
+    std::reverse(frame.entries + frame.at, frame.entries + frame.count);
 }
 
 bool ScanCursor::above_lower(const Frame& frame, const Entry& entry) const {
