@@ -1,6 +1,8 @@
 #include "storage/transaction/write_set.h"
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 
 #include "base/append.h"
 #include "base/check.h"
@@ -20,32 +22,42 @@ void give_back(std::vector<WriteEntry>& entries, std::vector<PendingVersion*>& v
 }
 }  // namespace
 
+[[gnu::always_inline]] inline WriteEntry& WriteSet::add_entry(Record* record, Relation& relation,
+                                                              bool base_absent) {
+  const size_t count = entries_.size();
+  index_.prepare(count, record_at());
+  if (count == entries_.capacity()) [[unlikely]]
+    grow(entries_);
+  if (count == entries_.capacity()) __builtin_unreachable();  // as in append()
+  WriteEntry& entry = entries_.emplace_back(record, &relation);
+  entry.base_absent = base_absent;
+  index_.add(record, static_cast<uint32_t>(count));
+  filter_.add(record);
+  return entry;
+}
+
 WriteEntry& WriteSet::add(WriteEntry* entry, Record* record, Relation& relation, bool base_absent,
                           std::string_view row, bool tombstone, CommandId command,
                           LockMode needed) {
   // Everything that can throw comes first.
   if (versions_.size() == versions_.capacity()) grow(versions_);
-  auto* version = static_cast<PendingVersion*>(
-      arena_.allocate(sizeof(PendingVersion), alignof(PendingVersion)));
-  std::span<char> copy = arena_.copy_span(tombstone ? std::string_view() : row);
+  if (tombstone) row = {};
+  // The row lies behind its version.
+  auto* memory = static_cast<char*>(
+      arena_.allocate(sizeof(PendingVersion) + row.size(), alignof(PendingVersion)));
   if (entry == nullptr) {
-    index_.prepare(entries_.size(), record_at());
-    append(entries_,
-           WriteEntry{.record = record, .relation = &relation, .base_absent = base_absent});
-    index_.add(record, static_cast<uint32_t>(entries_.size() - 1));
-    entry = &entries_.back();
+    entry = &add_entry(record, relation, base_absent);
+  } else {
+    needed = std::max(entry->needed(), needed);
   }
-  new (version)
-      PendingVersion{entry->newest,
-                     copy.data(),
-                     static_cast<uint32_t>(copy.size()),
-                     command,
-                     static_cast<uint32_t>(entry - entries_.data()),
-                     tombstone,
-                     entry->newest == nullptr ? needed : std::max(entry->needed(), needed)};
-  entry->newest = version;
-  row_bytes_ += copy.size();
-  append(versions_, version);
+  char* copy = memory + sizeof(PendingVersion);
+  if (!row.empty()) std::memcpy(copy, row.data(), row.size());
+  auto position = static_cast<uint32_t>(entry - entries_.data());
+  auto bytes = static_cast<uint32_t>(row.size());
+  entry->newest =
+      new (memory) PendingVersion{entry->newest, copy, bytes, command, position, tombstone, needed};
+  row_bytes_ += row.size();
+  append(versions_, entry->newest);
   return *entry;
 }
 
@@ -70,6 +82,7 @@ void WriteSet::rollback_to(uint32_t mark) {
     PGSILO_DCHECK(version->entry == stay);
   }
   index_.truncate(entries_.size(), stay, record_at());
+  if (stay == 0) filter_.clear();
   entries_.erase(entries_.begin() + static_cast<ptrdiff_t>(stay), entries_.end());
   if (versions_.empty()) give_back(entries_, versions_, order_);
 }
@@ -112,6 +125,7 @@ void WriteSet::forget() {
   entries_.clear();
   versions_.clear();
   index_.clear();
+  filter_.clear();
   row_bytes_ = 0;
 }
 

@@ -19,6 +19,7 @@
 #include "storage/record/record.h"
 #include "storage/relation/lock_mode.h"
 #include "storage/transaction/partial_row.h"
+#include "storage/transaction/pointer_filter.h"
 #include "storage/transaction/pointer_index.h"
 
 namespace pgsilo {
@@ -74,6 +75,8 @@ class WriteSet {
 
   // Null if the transaction did not write the record.
   WriteEntry* find(const Record* record) {
+    if (!filter_.may_hold(record)) [[likely]]
+      return nullptr;
     uint32_t position = index_.find(record, entries_.size(), record_at());
     return position == PointerIndex::none ? nullptr : &entries_[position];
   }
@@ -109,10 +112,12 @@ class WriteSet {
   bool locked_before(uint32_t a, uint32_t b) const {
     return entries_[a].record < entries_[b].record;
   }
+  WriteEntry& add_entry(Record* record, Relation& relation, bool base_absent);
   void merge_runs(size_t run, Parker* parker);
 
   std::vector<WriteEntry> entries_;
   std::vector<PendingVersion*> versions_;
+  PointerFilter filter_;  // of the entries, and of some that have gone
   PointerIndex index_;
   std::vector<uint32_t> order_;
   size_t row_bytes_ = 0;

@@ -7,6 +7,10 @@ DEFECTS = {  # name: (file, text, what takes its place)
         "    TransactionStatus status = validate_disturbed(entry, word, in_commit);\n"
         "    if (status != TransactionStatus::ok) return status;\n",
         "    static_cast<void>(word);\n    static_cast<void>(in_commit);\n"),
+    "what was written forgotten by a rollback of others": (
+        "storage/transaction/write_set.cpp",
+        "  if (stay == 0) filter_.clear();\n",
+        "  filter_.clear();\n"),
     "what a scan has passed yielded again": (
         "storage/index/tree_scan.cpp",
         "  (forward ? lowest : highest) = frame.go_on_at;\n",
