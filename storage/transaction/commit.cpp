@@ -258,10 +258,12 @@ TransactionStatus Commit::check_gates() {
   return status;
 }
 
+// Whoever registers a read has noted its version.
 Tid Commit::newest_tid() const {
-  Tid newest = std::max({newest_locked_, worker_.last_tid(), transaction_.newest_forgotten_});
-  for (const ReadEntry& entry : transaction_.reads_) newest = std::max(newest, entry.tid());
-  return newest;
+  Tid seen = transaction_.newest_seen_;
+  PGSILO_DCHECK(std::ranges::all_of(
+      transaction_.reads_, [seen](const ReadEntry& entry) { return entry.tid() <= seen; }));
+  return std::max({newest_locked_, worker_.last_tid(), seen});
 }
 
 // Phase 3.
@@ -278,7 +280,7 @@ void Commit::install(Tid tid) {
   if (!t.loaded_.empty()) install_loaded(tid);
   worker_.set_last_tid(tid);
   t.commit_tid_ = tid;
-  t.note_epoch(tid);
+  t.note_version(tid);
 }
 
 void Commit::install(WriteEntry& entry, Tid tid) {

@@ -20,7 +20,7 @@ inline TransactionStatus Transaction::read_base(Relation& relation, Record* reco
   TidWord word = record->stable_read(buffer);
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
   // Private rows come and go with this transaction: what is told of them rests on nothing else.
-  if (!relation.is_private()) note_epoch(word.tid());
+  if (!relation.is_private()) note_version(word.tid());
   uint32_t index = RowRef::not_registered;
   if (registered) index = reads_.add(record, word, ReadKind::version);
   if (word.is_absent() || (relation.is_private() && !private_rows_.sees(command, word))) {

@@ -43,7 +43,7 @@ void Transaction::begin(TransactionMode mode, Isolation isolation) {
   mode_ = mode;
   isolation_ = isolation;
   statement_runs_ = false;
-  newest_forgotten_ = Tid();
+  newest_seen_ = Tid();
   command_ = last_command_ = 0;
   mark_depth_ = 0;
   validated_epoch_ = Epoch();
@@ -262,7 +262,7 @@ void Transaction::forget_since(const Mark& mark) {
   bool has_read = reads_.size() != mark.reads || nodes_.size() != mark.nodes;
   if (has_read && mark.nodes != 0) return;
   nodes_.truncate(mark.nodes);
-  forget_reads(mark.reads);
+  cut_reads(mark.reads);
   let_go_since(mark, LockTable::Exclusions::go);
 }
 
@@ -313,7 +313,7 @@ TransactionStatus Transaction::use_descriptor(const Record* catalog_record, Tid 
     if (writes_.find(catalog_record) != nullptr)
       return TransactionStatus::ok;  // our own uncommitted DDL
     reads_.add(catalog_record, TidWord::present(tid), ReadKind::version);
-    note_epoch(tid);
+    note_version(tid);
     return catalog_record->tid_word().load().tid() == tid ? TransactionStatus::ok
                                                           : TransactionStatus::conflict_record;
   });

@@ -36,6 +36,7 @@
 // Thread safety: one fiber of the worker given to the constructor.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -286,7 +287,7 @@ class Transaction {
 
   // The newest epoch that anything read so far, and after commit the commit itself, rests on. A
   // reply waits for D >= it. Valid until the next begin().
-  Epoch newest_epoch() const { return newest_epoch_; }
+  Epoch newest_epoch() const { return std::max(newest_epoch_, newest_seen_.epoch()); }
   // It rests on what is no read or write and was committed in `epoch` (values of sequences).
   void rest_on(Epoch epoch) {
     if (epoch > newest_epoch_) newest_epoch_ = epoch;
@@ -350,7 +351,7 @@ class Transaction {
                                    const PendingVersion& version, RowRef* row);
   void help_unhook(Relation& relation, Record* record);
   void guard_absence(NodeRef node);
-  void note_epoch(Tid tid) { rest_on(tid.epoch()); }
+  void note_version(Tid tid) { newest_seen_ = std::max(newest_seen_, tid); }
   // writing
   TransactionStatus write(const RowRef& row, std::string_view new_row, bool tombstone,
                           LockMode lock);
@@ -424,7 +425,6 @@ class Transaction {
   TransactionStatus refresh_partial_reads(size_t first, bool in_commit);
   static TransactionStatus look_again(const Record& record, const PartialReads::Read& read,
                                       bool in_commit, TidWord* word);
-  void forget_reads(size_t first);
   void cut_reads(size_t first);
   bool statement_is_covered() const;
   void note_validated();
@@ -484,12 +484,12 @@ class Transaction {
   bool statement_loads_ = false;
   // It began as a part of an interactive transaction: with locks where a one-shot only registers.
   bool statement_began_interactive_ = false;
-  Tid newest_forgotten_;               // of reads that are no longer in the read set
+  Tid newest_seen_;                    // of all that was read, and after commit its own
   std::vector<Relation*> referenced_;  // whose rows were read as ReadPurpose::referenced
   // What must_wait is about, and what we wanted of it.
   LockTag met_lock_;
   LockMode met_mode_ = LockMode::none;
-  Epoch newest_epoch_;
+  Epoch newest_epoch_;  // that it rests on besides
   Tid commit_tid_;
   size_t lost_records_ = 0;  // written by the transaction that was rolled back last
 };

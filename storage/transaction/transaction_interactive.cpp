@@ -33,6 +33,7 @@ TransactionStatus Transaction::take_later_locks() {
     const ReadEntry& row = reads_[read.index];
     TransactionStatus status = check_descriptor(row.record, row.tid());
     if (status != TransactionStatus::ok) return status;
+    note_version(read.version.tid);
     reads_.exchange(read.index, read.version.record, TidWord::present(read.version.tid));
   }
   later_reads_.clear();

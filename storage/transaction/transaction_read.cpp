@@ -283,7 +283,7 @@ TransactionStatus Transaction::read_existence(Relation& relation, Record* record
                                    : TransactionStatus::ok;
     if (status != TransactionStatus::ok) return status;
   }
-  note_epoch(word.tid());
+  note_version(word.tid());
   uint32_t index = RowRef::not_registered;
   if (registered && (!word.is_absent() || keeps_absence(purpose))) {
     ReadKind kind = refers ? ReadKind::reference : ReadKind::existence;
@@ -313,6 +313,7 @@ TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, RowLock 
     if (word.is_absent() || word.is_obsolete()) unlock_since(lock_count);
     if (word.is_obsolete())
       return registered ? TransactionStatus::conflict_record : TransactionStatus::not_found;
+    note_version(word.tid());
     if (!registered) row->read_index = reads_.add(row->record, word, ReadKind::version);
     if (word.tid() == row->tid) {
       row->row = buffer.bytes();
@@ -324,7 +325,6 @@ TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, RowLock 
       // It was the older version that has been found true.
       validated_reads_ = std::min<size_t>(validated_reads_, row->read_index);
     }
-    note_epoch(word.tid());
     if (word.is_absent()) return TransactionStatus::not_found;
     row->row = buffer.bytes();
     row->tid = word.tid();

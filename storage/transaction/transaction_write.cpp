@@ -320,7 +320,7 @@ TransactionStatus Transaction::insert_at(Relation& relation, const InsertionPlac
     return answers ? found_live(record, word) : TransactionStatus::duplicate_key;
   }
   note_absence(place, word);
-  note_epoch(word.tid());
+  note_version(word.tid());
   writes_
       .add(nullptr, record, relation, /*base_absent=*/true, row, /*tombstone=*/false, command_,
            LockMode::update)
@@ -371,7 +371,7 @@ bool Transaction::has_own_row(Relation& relation, std::string_view key) {
 
 TransactionStatus Transaction::found_live(Record* record, TidWord word) {
   reads_.add(record, word, ReadKind::existence);
-  note_epoch(word.tid());
+  note_version(word.tid());
   return TransactionStatus::duplicate_key;
 }
 

@@ -70,15 +70,7 @@ TransactionStatus Transaction::end_statement(bool changes_catalog) {
 
 // What it has written nobody else can change: it has the intents.
 void Transaction::forget_statement_reads() {
-  if (statement_began_interactive_ && nodes_.forget_statement()) forget_reads(statement_reads_);
-}
-
-void Transaction::forget_reads(size_t first) {
-  for (size_t i = first; i < reads_.size(); ++i) {
-    Tid tid = reads_[static_cast<uint32_t>(i)].tid();
-    newest_forgotten_ = std::max(newest_forgotten_, tid);
-  }
-  cut_reads(first);
+  if (statement_began_interactive_ && nodes_.forget_statement()) cut_reads(statement_reads_);
 }
 
 // Nodes that are forgotten with them have been already.
@@ -96,7 +88,7 @@ TransactionStatus Transaction::end_part(const Part& part) {
     TransactionStatus status = validate_reads(/*in_commit=*/false, part);
     if (!nodes_.forget_part())
       return status == TransactionStatus::ok ? status : TransactionStatus::conflict_lock;
-    forget_reads(part.reads);
+    cut_reads(part.reads);
     return status;
   });
 }
@@ -147,7 +139,7 @@ TransactionStatus Transaction::refresh_existence(size_t first) {
     if (word.tid() == entry.tid()) continue;
     if (!word.counts_as_present()) return TransactionStatus::conflict_record;
     reads_.refresh(i, word);
-    note_epoch(word.tid());
+    note_version(word.tid());
   }
   return TransactionStatus::ok;
 }
@@ -167,7 +159,7 @@ TransactionStatus Transaction::refresh_partial_reads(size_t first, bool in_commi
       status = TransactionStatus::conflict_record;
     if (status != TransactionStatus::ok) return status;
     reads_.refresh(read.index, word);
-    note_epoch(word.tid());
+    note_version(word.tid());
   }
   return TransactionStatus::ok;
 }
