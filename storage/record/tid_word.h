@@ -101,6 +101,13 @@ class TidWord {
   }
   constexpr TidWord with_intent() const { return TidWord(bits_ | intent_bit); }
   constexpr TidWord without_intent() const { return TidWord(bits_ & ~intent_bit); }
+  constexpr TidWord locked() const { return TidWord(bits_ | lock_bit); }
+  // Without what others, or a lock's holder, are about to do.
+  constexpr TidWord settled() const { return TidWord(bits_ & ~(intent_bit | deleting_bit)); }
+  // Of nobody: Tid and absent.
+  constexpr TidWord version() const {
+    return TidWord(bits_ & ~(Tid::status_mask & ~uint64_t{absent_bit}));
+  }
   constexpr uint64_t bits() const { return bits_; }
   friend constexpr bool operator==(TidWord, TidWord) = default;
 

@@ -201,6 +201,7 @@ TransactionStatus Commit::lock(WriteEntry& entry) {
     if (++rounds == Transaction::lock_patience) return TransactionStatus::conflict_lock;
   }
   entry.locked = true;
+  transaction_.reads_.note_own_lock(entry.read_index, entry.record);
   newest_locked_ = std::max(newest_locked_, seen.tid());
   const PatchedRow* patched = entry.newest->patched;
   if (patched != nullptr && patched->base != seen.tid() && !renew(entry)) [[unlikely]]
@@ -315,8 +316,10 @@ void Commit::log(const RedoEntry& entry, Tid tid) {
 
 void Commit::unlock_all() {
   for (WriteEntry& entry : transaction_.writes_) {
-    if (entry.locked) entry.record->tid_word().unlock();
+    if (!entry.locked) continue;
+    entry.record->tid_word().unlock();
     entry.locked = false;
+    transaction_.reads_.forget_own_lock(entry.read_index, entry.record);
   }
   if (loaded_locked_ != 0) unlock_loaded();
 }

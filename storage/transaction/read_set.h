@@ -24,32 +24,41 @@ enum class ReadKind : uint8_t {
 
 struct ReadEntry {
   const Record* record;
-  uint64_t seen;  // Tid | absent | kind | guarded | lasting, in the bits a Tid leaves free
+  // Tid, own lock and absent: as the record's word should be. Where that has the rest of its bits:
+  // kind and lasting. Only a row that is there accepts newer versions (the kind's lower bit), so of
+  // an absent one this bit means that it is guarded.
+  uint64_t seen;
 
-  static constexpr uint64_t absent_bit = 1;
-  static constexpr int kind_shift = 1;
-  static constexpr uint64_t guarded_bit = 8;
+  static constexpr uint64_t own_lock_bit = 1;
+  static constexpr uint64_t absent_bit = 2;
+  static constexpr int kind_shift = 2;
+  static constexpr uint64_t newer_bit = 1 << kind_shift;
+  static constexpr uint64_t guarded_bit = newer_bit;
   static constexpr uint64_t lasting_bit = 16;
+  static constexpr uint64_t word_bits = ~(uint64_t{3} << kind_shift | lasting_bit);
   static ReadEntry of(const Record* record, TidWord word, ReadKind kind) {
-    return {record, word.tid().value() | (word.is_absent() ? absent_bit : 0) |
-                        static_cast<uint64_t>(kind) << kind_shift};
+    uint64_t kind_bits = static_cast<uint64_t>(kind) << kind_shift;
+    PGSILO_DCHECK(!word.is_absent() || (kind_bits & newer_bit) == 0);
+    return {record, word.version().bits() | kind_bits};
   }
   Tid tid() const { return Tid::from_value(seen); }
   bool absent() const { return (seen & absent_bit) != 0; }
-  ReadKind kind() const { return static_cast<ReadKind>((seen >> kind_shift) & 3); }
+  ReadKind kind() const { return static_cast<ReadKind>((seen >> kind_shift) & (absent() ? 2 : 3)); }
   // The key lies in a node of the node set: once the record is unhooked, that one tells whether
   // there is a row.
-  bool is_guarded() const { return (seen & guarded_bit) != 0; }
+  bool is_guarded() const {
+    return (seen & (absent_bit | guarded_bit)) == (absent_bit | guarded_bit);
+  }
   // When the transaction validated last there was no row either.
   bool is_lasting() const { return (seen & lasting_bit) != 0; }
-  bool accepts_newer() const {
-    return kind() == ReadKind::existence || kind() == ReadKind::reference;
-  }
-  // The very version that was read is there and nobody has locked it: true of most reads.
-  bool is_undisturbed(TidWord word) const {
-    return word.without_intent() == (absent() ? TidWord::absent(tid()) : TidWord::present(tid()));
-  }
+  bool accepts_newer() const { return (seen & (absent_bit | newer_bit)) == newer_bit; }
+  // The very version that was read is there and nobody but us has locked it: true of most reads.
+  bool is_undisturbed(TidWord word) const { return word.settled().bits() == (seen & word_bits); }
 };
+static_assert(TidWord::absent(Tid()).bits() == ReadEntry::absent_bit);
+static_assert(TidWord().locked().bits() == ReadEntry::own_lock_bit);
+static_assert(static_cast<int>(ReadKind::existence) == 1 &&
+              static_cast<int>(ReadKind::reference) == 3);  // these have newer_bit
 
 class ReadSet {
  public:
@@ -62,7 +71,18 @@ class ReadSet {
   // Another version of the record takes the place of the one that was read: it will do as well, or
   // it was read again.
   void refresh(uint32_t index, TidWord word) {
-    entries_[index] = ReadEntry::of(entries_[index].record, word, entries_[index].kind());
+    ReadKind kind = entries_[index].kind();
+    if (word.is_absent() && entries_[index].accepts_newer()) kind = ReadKind::version;
+    entries_[index] = ReadEntry::of(entries_[index].record, word, kind);
+  }
+  // The transaction has locked the record to commit, or unlocked it again. `index` is where its
+  // read may be: reads are forgotten while the write that rests on them stays, and others take
+  // their places.
+  void note_own_lock(uint32_t index, const Record* record) {
+    if (is_of(index, record)) entries_[index].seen |= ReadEntry::own_lock_bit;
+  }
+  void forget_own_lock(uint32_t index, const Record* record) {
+    if (is_of(index, record)) entries_[index].seen &= ~ReadEntry::own_lock_bit;
   }
   // That there is no row rests on a node of the node set, too.
   void guard(uint32_t index) {
@@ -113,6 +133,10 @@ class ReadSet {
   void clear();
 
  private:
+  bool is_of(uint32_t index, const Record* record) const {
+    return index < entries_.size() && entries_[index].record == record;
+  }
+
   std::vector<ReadEntry> entries_;
   static constexpr uint32_t bit(ReadKind kind) { return 1u << static_cast<unsigned>(kind); }
   static constexpr uint32_t shared_bit = 1u << 4;

@@ -369,6 +369,7 @@ class Transaction {
   void rest_on_base(WriteEntry& entry);
   bool rests_on_part(const RowRef& row) const;
   TransactionStatus claim(Record* record, const Relation& relation, LockMode mode, LockMode* held);
+  TransactionStatus claim_lock(Record* record, RelationId relation, LockMode mode, LockMode* held);
   // `gain(policy)` gains a lock. Who keeps writers out lets them in before he waits for it: they
   // may hold it and wait for him.
   template <typename Gain>
@@ -385,7 +386,7 @@ class Transaction {
   void let_go_since(const Mark& mark, LockTable::Exclusions exclusions);
   void drop_relations_since(const Mark& mark);
   TransactionStatus await_writer(const Record* record, RelationId relation);
-  bool is_current(const Record* record, Tid expected) const;
+  bool is_current(const RowRef& row) const;
   bool inserts_directly(const Relation& relation) const;
   bool is_made_at(const Relation& relation, uint32_t depth) const;
   bool keeps_absence(ReadPurpose purpose) const;
@@ -405,7 +406,7 @@ class Transaction {
   TransactionStatus insert_at(Relation& relation, const InsertionPlace& place, std::string_view row,
                               bool answers);
   TransactionStatus find_duplicate_at(Relation& relation, Record* record, bool answers);
-  void note_absence(const InsertionPlace& place, TidWord word);
+  uint32_t note_absence(const InsertionPlace& place, TidWord word);
   TransactionStatus found_live(Record* record, TidWord word);
   TransactionStatus must_wait_for(LockTag lock, LockMode mode);
   TransactionStatus take_later_locks();

@@ -49,11 +49,12 @@ void Transaction::settle_loaded() {
   while (loaded_.last(&relation, &record)) {
     make_room(placeholders_, 1);
     locks.make_room_for_one(owner_);
-    reads_.add(record, TidWord::absent(Tid()), ReadKind::uniqueness);
-    writes_
-        .add(nullptr, record, *relation, /*base_absent=*/true, record->quiet_row(),
-             /*tombstone=*/false, command_, LockMode::update)
-        .held = LockMode::update;
+    uint32_t read_index = reads_.add(record, TidWord::absent(Tid()), ReadKind::uniqueness);
+    WriteEntry& written =
+        writes_.add(nullptr, record, *relation, /*base_absent=*/true, record->quiet_row(),
+                    /*tombstone=*/false, command_, LockMode::update);
+    written.held = LockMode::update;
+    written.read_index = read_index;
     placeholders_.push_back({relation, record});
     locks.note_loaded(owner_, record);
     loaded_.pop();

@@ -33,6 +33,22 @@ TransactionStatus Transaction::must_wait_for(LockTag lock, LockMode mode) {
   return TransactionStatus::must_wait;
 }
 
+// Before a write of a record that takes `mode` of its intent lock.
+[[gnu::always_inline]] inline TransactionStatus Transaction::claim(Record* record,
+                                                                   const Relation& relation,
+                                                                   LockMode mode, LockMode* held) {
+  if (mode_ == TransactionMode::one_shot && !record->tid_word().load().has_intent()) [[likely]]
+    return TransactionStatus::ok;
+  return claim_lock(record, relation.id(), mode, held);
+}
+
+inline bool Transaction::is_current(const RowRef& row) const {
+  TidWord word = row.record->tid_word().load();
+  if (word.is_locked() && mode_ == TransactionMode::interactive) [[unlikely]]
+    word = unlocked_word(row.record);
+  return word.tid() == row.tid && !word.is_absent() && !word.is_obsolete();
+}
+
 [[gnu::always_inline]] inline TransactionStatus Transaction::write_version(
     const RowRef& row, WriteEntry* entry, std::string_view new_row, bool tombstone, LockMode lock,
     std::span<const RowPatch> patches) {
@@ -49,7 +65,7 @@ TransactionStatus Transaction::must_wait_for(LockTag lock, LockMode mode) {
     TransactionStatus status = claim(row.record, *row.relation, lock, &held);
     if (status != TransactionStatus::ok) return status;
     // Commit would find out as well; now less is lost.
-    if (entry == nullptr && patches.empty() && !is_current(row.record, row.tid))
+    if (entry == nullptr && patches.empty() && !is_current(row))
       return TransactionStatus::conflict_record;
   }
   const PatchedRow* patched = nullptr;
@@ -58,6 +74,7 @@ TransactionStatus Transaction::must_wait_for(LockTag lock, LockMode mode) {
   WriteEntry& written = writes_.add(entry, row.record, *row.relation, /*base_absent=*/false,
                                     new_row, tombstone, command_, lock);
   written.held = held;
+  if (entry == nullptr) written.read_index = row.read_index;
   if (patched != nullptr) [[unlikely]]
     written.newest->patched = patched;
   if (tombstone && held == LockMode::update) worker_.parts().locks.note_removal(owner_, row.record);
@@ -132,23 +149,15 @@ TransactionStatus Transaction::await_writer(const Record* record, RelationId rel
   return status;
 }
 
-// Before a write of a record that takes `mode` of its intent lock.
-TransactionStatus Transaction::claim(Record* record, const Relation& relation, LockMode mode,
-                                     LockMode* held) {
+TransactionStatus Transaction::claim_lock(Record* record, RelationId relation, LockMode mode,
+                                          LockMode* held) {
   if (mode_ == TransactionMode::interactive) {
-    TransactionStatus status = lock_record(record, relation.id(), {mode});
+    TransactionStatus status = lock_record(record, relation, {mode});
     if (status == TransactionStatus::ok) *held = mode;
     return status;
   }
-  if (!record->tid_word().load().has_intent()) return TransactionStatus::ok;
   bool admitted = worker_.parts().locks.admits(owner_, record, mode);
-  return admitted ? TransactionStatus::ok : must_wait_for(LockTag::of(record, relation.id()), mode);
-}
-
-bool Transaction::is_current(const Record* record, Tid expected) const {
-  TidWord word =
-      mode_ == TransactionMode::interactive ? unlocked_word(record) : record->tid_word().load();
-  return word.tid() == expected && !word.is_absent() && !word.is_obsolete();
+  return admitted ? TransactionStatus::ok : must_wait_for(LockTag::of(record, relation), mode);
 }
 
 TransactionStatus Transaction::insert(Relation& relation, std::string_view key,
@@ -277,10 +286,11 @@ TransactionStatus Transaction::hook_placeholder(Relation& relation, std::string_
   return fixup == NodeSet::Fixup::beaten ? TransactionStatus::conflict_node : TransactionStatus::ok;
 }
 
-void Transaction::note_absence(const InsertionPlace& place, TidWord word) {
+uint32_t Transaction::note_absence(const InsertionPlace& place, TidWord word) {
   uint32_t index = reads_.add(place.record, word, ReadKind::uniqueness);
   // Else its row has come and gone since it was hooked in.
   if (place.is_lasting && word.tid() == Tid()) reads_.note_lasting(index);
+  return index;
 }
 
 // Makes `row` the row of the record if there is none. conflict_record if the record is obsolete.
@@ -319,12 +329,12 @@ TransactionStatus Transaction::insert_at(Relation& relation, const InsertionPlac
     unlock_since(lock_count);
     return answers ? found_live(record, word) : TransactionStatus::duplicate_key;
   }
-  note_absence(place, word);
+  uint32_t read_index = note_absence(place, word);
   note_version(word.tid());
-  writes_
-      .add(nullptr, record, relation, /*base_absent=*/true, row, /*tombstone=*/false, command_,
-           LockMode::update)
-      .held = held;
+  WriteEntry& written = writes_.add(nullptr, record, relation, /*base_absent=*/true, row,
+                                    /*tombstone=*/false, command_, LockMode::update);
+  written.held = held;
+  written.read_index = read_index;
   return TransactionStatus::ok;
 }
 

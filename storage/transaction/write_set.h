@@ -53,6 +53,7 @@ struct WriteEntry {
   bool locked = false;                  // by the commit that runs now
   bool shrinks = false;                 // its payload is too large for the row
   LockMode held = LockMode::none;       // the transaction has at least this much of it
+  uint32_t read_index = UINT32_MAX;     // ReadSet::note_own_lock()
 
   LockMode needed() const { return newest->needed; }
   // Nothing to install: the row came and went within the transaction.

@@ -7,6 +7,19 @@ DEFECTS = {  # name: (file, text, what takes its place)
         "    TransactionStatus status = validate_disturbed(entry, word, in_commit);\n"
         "    if (status != TransactionStatus::ok) return status;\n",
         "    static_cast<void>(word);\n    static_cast<void>(in_commit);\n"),
+    "a read in the place of a forgotten one taken for it": (
+        "storage/transaction/read_set.h",
+        "    return index < entries_.size() && entries_[index].record == record;\n",
+        "    static_cast<void>(record);\n    return index < entries_.size();\n"),
+    "an own lock taken for an unchanged row": (
+        "storage/transaction/read_set.h",
+        "  bool is_undisturbed(TidWord word) const { return word.settled().bits() == (seen & word_bits); }\n",
+        "  bool is_undisturbed(TidWord word) const {\n"
+        "    return word.settled().bits() == (seen & word_bits) || (seen & own_lock_bit) != 0;\n  }\n"),
+    "a TID not above what was read": (
+        "storage/transaction/commit.cpp",
+        "  return std::max({newest_locked_, worker_.last_tid(), seen});\n",
+        "  static_cast<void>(seen);\n  return std::max(newest_locked_, worker_.last_tid());\n"),
     "what was written forgotten by a rollback of others": (
         "storage/transaction/write_set.cpp",
         "  if (stay == 0) filter_.clear();\n",
