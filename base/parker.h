@@ -21,6 +21,8 @@ class Parker {
   virtual void give_way() {}
   // Thread-safe; wakes the owner. Never blocks.
   virtual void unpark() = 0;
+  // As park(), for a commit of another: for who looks at what the owner waits for.
+  virtual void park_for_commit(int64_t deadline_us) { park(deadline_us); }
 };
 
 }  // namespace pgsilo

@@ -72,6 +72,8 @@ WaitName name_of(WaitEvent event) {
       return {"Lock", "relation"};
     case WaitEvent::advisory_lock:
       return {"Lock", "advisory"};
+    case WaitEvent::commit:
+      return {"IPC", "Commit"};
     case WaitEvent::log_buffer:
       return {"IO", "WALWrite"};
     case WaitEvent::log_sync:

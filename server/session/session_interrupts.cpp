@@ -163,6 +163,11 @@ void SessionInterrupts::park_for(WaitEvent event) {
   park();
 }
 
+void SessionInterrupts::park_for_commit(int64_t deadline_us) {
+  WaitScope waits(report_, WaitEvent::commit);
+  park(deadline_us);
+}
+
 bool SessionInterrupts::yield_if_spent() {
   if (!fiber_.worker().slice_spent()) return false;
   check_deadline();

@@ -109,6 +109,7 @@ class SessionInterrupts final : public Parker, public TimeBudget, WorkPause {
 
   void park(int64_t deadline_us = no_deadline) override;
   void park_for(WaitEvent event);
+  void park_for_commit(int64_t deadline_us) override;
   void unpark() override { fiber_.unpark(); }
   void give_way() override { yield_if_spent(); }
   bool yield_if_spent() override;

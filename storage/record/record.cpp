@@ -1,5 +1,7 @@
 #include "storage/record/record.h"
 
+#include <unistd.h>
+
 #include "base/backoff.h"
 #include "storage/limits.h"
 
@@ -68,8 +70,17 @@ bool Record::contains(const RowPart& part, const char* expected) const {
 }
 
 TidWord Record::stable_read_patiently(RowBuffer& buffer) const {
+  constexpr int rounds_before_sleep = 1024;
+  constexpr useconds_t sleep_us = 500;
   TidWord seen;
-  for (Backoff backoff; !try_read(buffer, seen);) backoff.pause();
+  Backoff backoff;
+  for (int rounds = 0; !try_read(buffer, seen); ++rounds) {
+    if (rounds < rounds_before_sleep) {
+      backoff.pause();
+    } else {
+      usleep(sleep_us);
+    }
+  }
   return seen;
 }
 

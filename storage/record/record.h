@@ -65,8 +65,9 @@ class Record {
   // the record is locked or changed under the read. Throws std::bad_alloc if the buffer cannot
   // grow.
   [[nodiscard]] bool try_read(RowBuffer& buffer, TidWord& seen) const;
-  // Repeats until it succeeds. Lock holders wait for nothing, so this ends soon; it yields the CPU
-  // when the holder seems to have lost its own.
+  // Repeats until it succeeds. Lock holders wait for nothing, but who commits millions of rows has
+  // their locks for some hundred milliseconds: only for threads that serve nobody (sessions:
+  // storage/transaction/commit_wait.h).
   TidWord stable_read(RowBuffer& buffer) const {
     TidWord seen;
     if (!try_read(buffer, seen)) [[unlikely]]

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "storage/relation/relation.h"
+#include "storage/transaction/commit_wait.h"
 #include "storage/transaction/transaction.h"
 
 namespace pgsilo {
@@ -17,7 +18,10 @@ inline bool Transaction::reads_past(const Relation& relation, ReadPurpose purpos
 inline TransactionStatus Transaction::read_base(Relation& relation, Record* record,
                                                 RowBuffer& buffer, RowRef* row, CommandId command,
                                                 bool registered) {
-  TidWord word = record->stable_read(buffer);
+  TidWord word;
+  TransactionStatus status = stable_read(*record, buffer, settings_, &word);
+  if (status != TransactionStatus::ok) [[unlikely]]
+    return status;
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
   // Private rows come and go with this transaction: what is told of them rests on nothing else.
   if (!relation.is_private()) note_version(word.tid());

@@ -343,7 +343,7 @@ class Transaction {
   TransactionStatus check_past_descriptor(const Record* catalog_record, Tid tid) const;
   TransactionStatus read_snapshot(Relation& relation, Record* record, RowBuffer& buffer,
                                   RowRef* row, CommandId command);
-  static TransactionStatus peek(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row);
+  TransactionStatus peek(Relation& relation, Record* record, RowBuffer& buffer, RowRef* row) const;
   TransactionStatus read_existence(Relation& relation, Record* record, RowRef* row,
                                    ReadPurpose purpose);
   static const PendingVersion* visible_version(const WriteEntry& entry, CommandId command);
@@ -386,7 +386,7 @@ class Transaction {
   void let_go_since(const Mark& mark, LockTable::Exclusions exclusions);
   void drop_relations_since(const Mark& mark);
   TransactionStatus await_writer(const Record* record, RelationId relation);
-  bool is_current(const RowRef& row) const;
+  TransactionStatus check_current(const RowRef& row) const;
   bool inserts_directly(const Relation& relation) const;
   bool is_made_at(const Relation& relation, uint32_t depth) const;
   bool keeps_absence(ReadPurpose purpose) const;
@@ -424,8 +424,8 @@ class Transaction {
   TransactionStatus refresh_reads(size_t first, bool in_commit);
   TransactionStatus refresh_existence(size_t first);
   TransactionStatus refresh_partial_reads(size_t first, bool in_commit);
-  static TransactionStatus look_again(const Record& record, const PartialReads::Read& read,
-                                      bool in_commit, TidWord* word);
+  TransactionStatus look_again(const Record& record, const PartialReads::Read& read, bool in_commit,
+                               TidWord* word) const;
   void cut_reads(size_t first);
   bool statement_is_covered() const;
   void note_validated();

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "base/append.h"
-#include "base/backoff.h"
 #include "base/check.h"
 #include "storage/relation/relation.h"
 #include "storage/transaction/read_base.h"
@@ -232,7 +231,10 @@ TransactionStatus Transaction::read_snapshot(Relation& relation, Record* record,
   }
   *row = {};
   TidWord word = record->tid_word().load();
-  if (word.tid().epoch() <= snapshot_->boundary()) word = record->stable_read(buffer);
+  if (word.tid().epoch() <= snapshot_->boundary()) {
+    TransactionStatus status = stable_read(*record, buffer, settings_, &word);
+    if (status != TransactionStatus::ok) return status;
+  }
   if (word.tid().epoch() > snapshot_->boundary()) {
     const OldVersion* version = snapshot_->find_version(record);
     if (version == nullptr) return TransactionStatus::not_found;
@@ -256,8 +258,10 @@ TransactionStatus Transaction::check_past_descriptor(const Record* catalog_recor
 }
 
 TransactionStatus Transaction::peek(Relation& relation, Record* record, RowBuffer& buffer,
-                                    RowRef* row) {
-  TidWord word = record->stable_read(buffer);
+                                    RowRef* row) const {
+  TidWord word;
+  TransactionStatus status = stable_read(*record, buffer, settings_, &word);
+  if (status != TransactionStatus::ok) return status;
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
   *row = {};
   if (word.is_absent()) return TransactionStatus::not_found;
@@ -270,9 +274,11 @@ TransactionStatus Transaction::read_existence(Relation& relation, Record* record
   bool refers = purpose == ReadPurpose::referenced;
   TidWord word = record->tid_word().load();
   // An updater's lock leaves the row where it is; a deleter's or an inserter's may not.
-  for (Backoff backoff; word.is_locked() && !word.counts_as_present();
-       word = record->tid_word().load())
-    backoff.pause();
+  for (CommitWait wait(settings_); word.is_locked() && !word.counts_as_present();
+       word = record->tid_word().load()) {
+    TransactionStatus status = wait.pause();
+    if (status != TransactionStatus::ok) return status;
+  }
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
   bool registered = registers(relation);
   if (refers && registered && !word.is_absent()) {
@@ -309,7 +315,9 @@ TransactionStatus Transaction::lock_row(RowRef* row, RowBuffer& buffer, RowLock 
     bool registered = row->read_index != RowRef::not_registered;
     // A row we have written nobody else has changed.
     if (!registered && writes_.find(row->record) != nullptr) return TransactionStatus::ok;
-    TidWord word = row->record->stable_read(buffer);
+    TidWord word;
+    status = stable_read(*row->record, buffer, settings_, &word);
+    if (status != TransactionStatus::ok) return status;
     if (word.is_absent() || word.is_obsolete()) unlock_since(lock_count);
     if (word.is_obsolete())
       return registered ? TransactionStatus::conflict_record : TransactionStatus::not_found;

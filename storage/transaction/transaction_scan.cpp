@@ -40,7 +40,7 @@ TransactionStatus TransactionScan::next_or_throw(RowRef* row) {
     TransactionStatus status = TransactionStatus::not_found;
     if (transaction_.reads_past(relation_, ReadPurpose::plain)) [[unlikely]] {
       status = transaction_.read_snapshot(relation_, record, buffer_, row, command_);
-      if (status == TransactionStatus::ok) return status;
+      if (status != TransactionStatus::not_found) return status;
       continue;
     }
     WriteEntry* entry = transaction_.own_write(record);
@@ -57,6 +57,7 @@ TransactionStatus TransactionScan::next_or_throw(RowRef* row) {
     }
     if (status == TransactionStatus::ok) return status;
     if (status == TransactionStatus::not_found) continue;
+    if (status != TransactionStatus::conflict_record) return status;
     // Obsolete: the key has gone since the node was copied. If it comes again, the node tells.
     transaction_.help_unhook(relation_, record);
     transaction_.nodes_.meet_removal();

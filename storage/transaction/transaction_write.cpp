@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/append.h"
-#include "base/backoff.h"
 #include "base/check.h"
 #include "storage/limits.h"
 #include "storage/relation/relation.h"
+#include "storage/transaction/commit_wait.h"
 #include "storage/transaction/transaction.h"
 #include "storage/transaction/transaction_guard.h"
 
@@ -14,17 +14,6 @@ namespace pgsilo {
 
 namespace {
 constexpr int64_t longest_cautious_wait_us = 50'000;
-}  // namespace
-
-namespace {
-
-// The word once nobody holds its lock. Holders wait for nothing.
-TidWord unlocked_word(const Record* record) {
-  TidWord word = record->tid_word().load();
-  for (Backoff backoff; word.is_locked(); word = record->tid_word().load()) backoff.pause();
-  return word;
-}
-
 }  // namespace
 
 TransactionStatus Transaction::must_wait_for(LockTag lock, LockMode mode) {
@@ -42,11 +31,16 @@ TransactionStatus Transaction::must_wait_for(LockTag lock, LockMode mode) {
   return claim_lock(record, relation.id(), mode, held);
 }
 
-inline bool Transaction::is_current(const RowRef& row) const {
+// conflict_record: the row has another version. The lock bit of a version does not matter to a
+// one-shot, which finds out when it commits.
+inline TransactionStatus Transaction::check_current(const RowRef& row) const {
   TidWord word = row.record->tid_word().load();
-  if (word.is_locked() && mode_ == TransactionMode::interactive) [[unlikely]]
-    word = unlocked_word(row.record);
-  return word.tid() == row.tid && !word.is_absent() && !word.is_obsolete();
+  if (word.is_locked() && mode_ == TransactionMode::interactive) [[unlikely]] {
+    TransactionStatus status = await_unlocked(*row.record, settings_, &word);
+    if (status != TransactionStatus::ok) return status;
+  }
+  bool is_so = word.tid() == row.tid && !word.is_absent() && !word.is_obsolete();
+  return is_so ? TransactionStatus::ok : TransactionStatus::conflict_record;
 }
 
 [[gnu::always_inline]] inline TransactionStatus Transaction::write_version(
@@ -65,8 +59,8 @@ inline bool Transaction::is_current(const RowRef& row) const {
     TransactionStatus status = claim(row.record, *row.relation, lock, &held);
     if (status != TransactionStatus::ok) return status;
     // Commit would find out as well; now less is lost.
-    if (entry == nullptr && patches.empty() && !is_current(row))
-      return TransactionStatus::conflict_record;
+    if (entry == nullptr && patches.empty()) status = check_current(row);
+    if (status != TransactionStatus::ok) return status;
   }
   const PatchedRow* patched = nullptr;
   if (!patches.empty() && row.read_index != RowRef::not_registered) [[unlikely]]
@@ -303,7 +297,9 @@ TransactionStatus Transaction::insert_at(Relation& relation, const InsertionPlac
                 LockMode::update);
     return TransactionStatus::ok;
   }
-  TidWord word = unlocked_word(record);
+  TidWord word;
+  TransactionStatus status = unlocked_word(*record, settings_, &word);
+  if (status != TransactionStatus::ok) return status;
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
   if (relation.is_private()) {
     if (!word.is_absent()) return TransactionStatus::duplicate_key;
@@ -319,10 +315,11 @@ TransactionStatus Transaction::insert_at(Relation& relation, const InsertionPlac
     return found_live(record, word);
   LockMode held = LockMode::none;
   size_t lock_count = owner_.lock_count();
-  TransactionStatus status = claim(record, relation, LockMode::update, &held);
+  status = claim(record, relation, LockMode::update, &held);
   if (status != TransactionStatus::ok) return status;
   if (mode_ == TransactionMode::interactive) {
-    word = unlocked_word(record);
+    status = unlocked_word(*record, settings_, &word);
+    if (status != TransactionStatus::ok) return status;
     if (word.is_obsolete()) return TransactionStatus::conflict_record;
   }
   if (!word.is_absent()) {
@@ -355,17 +352,19 @@ TransactionStatus Transaction::find_duplicate(Relation& relation, std::string_vi
 TransactionStatus Transaction::find_duplicate_at(Relation& relation, Record* record, bool answers) {
   if (WriteEntry* entry = own_write(record))
     return entry->newest->tombstone ? TransactionStatus::ok : TransactionStatus::duplicate_key;
-  TidWord word = unlocked_word(record);
+  TidWord word;
+  TransactionStatus status = unlocked_word(*record, settings_, &word);
+  if (status != TransactionStatus::ok) return status;
   bool is_open =
       word.has_intent() && !relation.is_private() &&
       (word.is_absent() || (answers && worker_.parts().locks.removal_pending(owner_, record)));
   if (is_open) {
     LockMode held = LockMode::none;
-    TransactionStatus status = mode_ == TransactionMode::interactive
-                                   ? await_writer(record, relation.id())
-                                   : claim(record, relation, LockMode::update, &held);
+    status = mode_ == TransactionMode::interactive
+                 ? await_writer(record, relation.id())
+                 : claim(record, relation, LockMode::update, &held);
+    if (status == TransactionStatus::ok) status = unlocked_word(*record, settings_, &word);
     if (status != TransactionStatus::ok) return status;
-    word = unlocked_word(record);
   }
   if (word.is_obsolete()) return TransactionStatus::conflict_record;
   if (word.is_absent()) return TransactionStatus::ok;

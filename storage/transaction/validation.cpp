@@ -5,6 +5,7 @@
 #include "base/backoff.h"
 #include "base/check.h"
 #include "storage/relation/relation.h"
+#include "storage/transaction/commit_wait.h"
 #include "storage/transaction/transaction.h"
 #include "storage/transaction/transaction_guard.h"
 
@@ -167,12 +168,13 @@ TransactionStatus Transaction::refresh_partial_reads(size_t first, bool in_commi
 // Whether the row has the bytes still; *word is its version then. Who has locked it in commit may
 // wait for us, so that a commit waits for him only shortly.
 TransactionStatus Transaction::look_again(const Record& record, const PartialReads::Read& read,
-                                          bool in_commit, TidWord* word) {
+                                          bool in_commit, TidWord* word) const {
   bool equal = false;
-  Backoff backoff;
+  CommitWait wait(settings_);
   for (int rounds = 0; !record.try_compare(read.part, read.bytes, *word, equal);) {
     if (!in_commit) {
-      backoff.pause();
+      TransactionStatus status = wait.pause();
+      if (status != TransactionStatus::ok) return status;
       continue;
     }
     if (++rounds == lock_patience) return TransactionStatus::conflict_lock;
@@ -293,10 +295,11 @@ TransactionStatus Transaction::validate_disturbed(const ReadEntry& entry, TidWor
     if (!own_lock && entry.is_guarded()) word = patient_look(*entry.record, lock_patience);
   } else if (word.is_locked()) {
     // Outside commit we hold no lock and may wait until it is known whether the holder installs.
-    for (Backoff backoff;
+    for (CommitWait wait(settings_);
          word.is_locked() && word.tid() == entry.tid() && !entry_validates(entry, word, false);
          word = entry.record->tid_word().load_for_validation()) {
-      backoff.pause();
+      TransactionStatus status = wait.pause();
+      if (status != TransactionStatus::ok) return status;
     }
   }
   if (entry_validates(entry, word, own_lock)) return TransactionStatus::ok;
