@@ -1,27 +1,30 @@
 #include "executor/ddl/index_build.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <exception>
 #include <new>
 
 #include "base/clock.h"
 #include "base/parker.h"
+#include "executor/ddl/index_batch.h"
+#include "executor/ddl/index_help.h"
 #include "executor/transaction_status.h"
 #include "executor/worker/retry_policy.h"
 #include "sql/memory_error.h"
 #include "sql/sql_error.h"
 #include "storage/relation/relation.h"
-#include "storage/transaction/transaction_scan.h"
 
 namespace pgsilo {
 
 namespace {
 
-// Rows of one transaction. More make it fail more often, fewer cost more; at a microsecond or two
-// for each row it is about a slice of its worker.
-constexpr size_t most_rows = 256;
+// Fewer rows are not worth waking a worker for.
+constexpr int64_t rows_worth_sharing = 1024;
+// At least so many make a range, about a batch; and there are enough ranges for all who work to
+// come to the end together.
+constexpr int64_t rows_of_range = 256;
+constexpr int64_t most_ranges = 256;
 // How long a build that has failed waits for whoever is changing the table's definition.
 constexpr int64_t discard_patience_us = 5000000;
 
@@ -64,17 +67,9 @@ class IndexBuild {
   bool attempt(Step step);
   const IndexDescriptor& index_of(const TableDescriptor*& table);
   void fill();
+  bool take_range();
   TransactionStatus add_entries();
-  struct Entry {
-    std::string_view key;
-    std::string_view primary_key;
-    std::string_view row;  // of a unique index, for an error
-  };
-  TransactionStatus gather(TransactionScan& scan, const TableDescriptor& table,
-                           const IndexDescriptor& index, size_t most);
-  TransactionStatus add_gathered(const TableDescriptor& table, const IndexDescriptor& index);
-  TransactionStatus add_entry(const TableDescriptor& table, const IndexDescriptor& index,
-                              const Entry& entry);
+  void begin_with(Relation& tree);
   void finish();
   void discard();
   bool try_discard();
@@ -89,18 +84,9 @@ class IndexBuild {
   std::string name_;
   RetryPolicy retry_;
   Epoch newest_epoch_;
-  // Where the next batch begins: behind this key of this tree.
-  RelationId tree_;
-  std::string position_;  // empty: at the first row
-  // The batch that runs.
-  size_t rows_ = most_rows;
-  std::string last_key_;
-  bool at_end_ = false;
-  Arena memory_;
-  ByteBuffer entry_;
-  // They go anywhere in the index: what they need of it is fetched for some at once.
-  std::array<Entry, IndexTree::max_lookups> gathered_;
-  size_t gathered_count_ = 0;
+  IndexBatch batch_{transaction_};
+  std::shared_ptr<IndexHelp> help_;
+  std::optional<IndexRange> range_;  // with which the next batch begins
   // Of discard(), made before there is anything to discard: later there may be no memory.
   const WaitSettings discard_waits_;
   Transaction discard_transaction_;
@@ -174,6 +160,7 @@ void IndexBuild::run(const IndexDefinition& definition, bool if_not_exists) {
   const TableDescriptor* table = nullptr;
   name_ = index_of(table).name;
   require_ok_status(commit());
+  help_ = std::make_shared<IndexHelp>(run_.catalog().catalog(), table_oid_, index_oid_);
   std::exception_ptr failure;
   try {
     fill();
@@ -181,8 +168,10 @@ void IndexBuild::run(const IndexDefinition& definition, bool if_not_exists) {
   } catch (...) {
     failure = std::current_exception();
   }
-  // Behind the handler, for this waits.
+  // Behind the handler, for these wait.
+  help_->stop(*context_.parker);
   if (failure != nullptr) discard();
+  newest_epoch_ = std::max(newest_epoch_, help_->newest_epoch());
   resume_statement();
   if (failure != nullptr) std::rethrow_exception(failure);
   context_.has_committed = true;
@@ -196,98 +185,53 @@ void IndexBuild::resume_statement() {
 }
 
 void IndexBuild::fill() {
-  while (!at_end_) {
+  do {
     if (attempt([this] { return add_entries(); })) {
-      position_.swap(last_key_);
-      rows_ = std::min(2 * rows_, most_rows);
+      batch_.advance(*range_);
     } else {
-      at_end_ = false;
-      rows_ = std::max<size_t>(rows_ / 2, 1);
+      batch_.shrink();
     }
-  }
+  } while (take_range());
 }
 
-// The entries of the next rows, each as it is when the transaction commits and nobody is about to
-// change it.
+// What comes next; false: nothing does, and nobody else has something.
+bool IndexBuild::take_range() {
+  constexpr int64_t patience_us = 1000;
+  if (range_ && !range_->finished) return true;
+  if (range_) help_->ranges().give_back(std::move(*range_));
+  for (;;) {
+    range_ = help_->ranges().take();
+    if (range_) break;
+    if (help_->ranges().done()) return false;
+    // Some of it may come back. Who waits can be cancelled.
+    context_.parker->park(monotonic_us() + patience_us);
+    attempt([] { return TransactionStatus::ok; });
+  }
+  WorkSharing* sharing = transaction_.worker().parts().sharing;
+  if (sharing != nullptr) help_->offer(*sharing);
+  return true;
+}
+
+// Others may have emptied or rewritten the table.
 TransactionStatus IndexBuild::add_entries() {
   const TableDescriptor* table = nullptr;
   const IndexDescriptor& index = index_of(table);
-  if (table->relation_id != tree_) {  // the first one, or the table was emptied or rewritten
-    tree_ = table->relation_id;
-    position_.clear();
-  }
-  require_ok_status(transaction_.begin_statement());
-  TransactionStatus status = transaction_.use_descriptor(table->record.record, table->record.tid);
-  if (status == TransactionStatus::ok)
-    status = transaction_.lock_relation(*table->relation, LockMode::row_share);
-  if (status == TransactionStatus::ok) status = transaction_.share_reads(*table->relation);
-  if (status != TransactionStatus::ok) return status;
-  memory_.reset();
-  RowBuffer buffer(memory_);
-  KeyRange behind;
-  if (!position_.empty()) behind.lower = KeyBound::exclusive(position_);
-  TransactionScan scan(transaction_, *table->relation, behind, ScanDirection::forward, buffer,
-                       ReadPurpose::rows);
-  last_key_ = position_;
-  for (size_t count = 0; count < rows_ && status == TransactionStatus::ok;
-       count += gathered_count_) {
-    status = gather(scan, *table, index, rows_ - count);
-    TransactionStatus added = add_gathered(*table, index);
-    if (added != TransactionStatus::ok) return added;
-  }
-  at_end_ = status == TransactionStatus::not_found;
-  return at_end_ ? TransactionStatus::ok : status;
+  if (!range_ || table->relation_id != range_->tree) begin_with(*table->relation);
+  TransactionStatus status = batch_.add_entries(*table, index, *range_);
+  if (status == TransactionStatus::duplicate_key)
+    run_.definition().raise_not_unique(*table, index, batch_.duplicate_row());
+  return status;
 }
 
-// Of the next rows.
-TransactionStatus IndexBuild::gather(TransactionScan& scan, const TableDescriptor& table,
-                                     const IndexDescriptor& index, size_t most) {
-  RowRef row;
-  most = std::min(most, gathered_.size());
-  for (gathered_count_ = 0; gathered_count_ < most; ++gathered_count_) {
-    TransactionStatus status = scan.next(&row);
-    if (status != TransactionStatus::ok) return status;
-    entry_.clear();
-    index.key.encode_entry(table.layout, row.row, row.key(), entry_);
-    gathered_[gathered_count_] = {memory_.copy_string(entry_.view()), row.key(),
-                                  index.unique ? memory_.copy_string(row.row) : ""};
-  }
-  return TransactionStatus::ok;
-}
-
-TransactionStatus IndexBuild::add_gathered(const TableDescriptor& table,
-                                           const IndexDescriptor& index) {
-  std::array<IndexTree::Lookup, IndexTree::max_lookups> lookups;
-  std::span<const Entry> entries(gathered_.data(), gathered_count_);
-  for (size_t i = 0; i < entries.size(); ++i)
-    lookups[i] = {&index.relation->tree(), entries[i].key};
-  IndexTree::prefetch(std::span(lookups).first(entries.size()));
-  for (const Entry& entry : entries) {
-    TransactionStatus status = add_entry(table, index, entry);
-    if (status != TransactionStatus::ok) return status;
-    last_key_ = entry.primary_key;
-  }
-  return TransactionStatus::ok;
-}
-
-TransactionStatus IndexBuild::add_entry(const TableDescriptor& table, const IndexDescriptor& index,
-                                        const Entry& entry) {
-  // In the tree, in the write set, in the log; with their headers.
-  require_memory(3 * (entry.key.size() + entry.primary_key.size()) + 2 * sizeof(Record) +
-                 sizeof(WriteEntry));
-  TransactionStatus status =
-      transaction_.insert(*index.relation, entry.key, index.key.payload_of(entry.primary_key));
-  if (status != TransactionStatus::duplicate_key) return status;
-  // Whoever wrote the row since the index is there has made its entry as well.
-  if (!index.unique) return TransactionStatus::ok;
-  Arena memory;
-  RowBuffer buffer(memory);
-  RowRef there;
-  status = transaction_.get(*index.relation, entry.key, buffer, &there, ReadPurpose::plain);
-  // It has gone since, or this very batch has made it: a smaller one will tell.
-  if (status == TransactionStatus::not_found) return TransactionStatus::conflict_record;
-  if (status != TransactionStatus::ok || there.row == entry.primary_key) return status;
-  run_.definition().raise_not_unique(table, index, entry.row);
+void IndexBuild::begin_with(Relation& tree) {
+  std::vector<std::string> cuts;
+  int64_t rows = tree.row_count();
+  if (transaction_.worker().parts().sharing != nullptr && rows >= rows_worth_sharing)
+    cuts = tree.tree().separators(
+        static_cast<size_t>(std::min(rows / rows_of_range, most_ranges) - 1));
+  range_.reset();
+  help_->ranges().reset(tree.id(), std::move(cuts));
+  range_ = help_->ranges().take();
 }
 
 void IndexBuild::finish() {
