@@ -1,6 +1,5 @@
 #include "bench/engine_database.h"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,23 +7,6 @@ namespace pgsilo {
 
 namespace {
 constexpr int64_t epoch_period_us = 40'000;
-}
-
-void SleepingParker::park(int64_t deadline_us) {
-  std::unique_lock lock(mutex_);
-  auto unparked = [this] { return token_; };
-  if (deadline_us == no_deadline) {
-    changed_.wait(lock, unparked);
-  } else {
-    changed_.wait_for(lock, std::chrono::microseconds(deadline_us - monotonic_us()), unparked);
-  }
-  token_ = false;
-}
-
-void SleepingParker::unpark() {
-  std::lock_guard lock(mutex_);
-  token_ = true;
-  changed_.notify_one();
 }
 
 EngineDatabase::EngineDatabase(const EngineLogOptions& log, unsigned workers,

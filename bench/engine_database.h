@@ -3,35 +3,18 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
 
 #include "base/clock.h"
-#include "base/parker.h"
 #include "bench/engine_log_options.h"
 #include "bench/fatal_file_system.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/transaction/transaction.h"
+#include "wal/durable_parker.h"
 #include "wal/wal.h"
 
 namespace pgsilo {
-
-class SleepingParker final : public Parker, public DurableListener {
- public:
-  void park(int64_t deadline_us) override;
-  void unpark() override;
-  bool on_durable(Epoch) override {
-    unpark();
-    return false;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool token_ = false;
-};
 
 class EngineDatabase {
  public:
@@ -73,7 +56,7 @@ class EngineDatabase {
   std::unique_ptr<DurableEpoch> durable_;
   std::unique_ptr<Wal> wal_;
   NullRedoSink null_sink_;
-  SleepingParker end_of_clock_;
+  DurableParker end_of_clock_;
   std::atomic<bool> stopping_{false};
   std::thread clock_thread_;
 };
@@ -85,7 +68,7 @@ struct EngineWorker {
 
   EngineDatabase& database;
   const unsigned index;
-  SleepingParker parker;
+  DurableParker parker;
   WaitSettings settings;
   WorkerContext context;
   Transaction transaction;

@@ -5,12 +5,10 @@
 // ones everywhere; COMPRESSION is off (so by itself) or lz4. Then the database is recovered with 1
 // and with all CPUs.
 #include <atomic>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,40 +17,17 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/parker.h"
 #include "base/random.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/relation/system_relations.h"
 #include "storage/transaction/transaction.h"
+#include "wal/durable_parker.h"
 #include "wal/wal.h"
 
 namespace pgsilo {
 namespace {
 
 constexpr uint64_t accounts = 100'000;
-
-class SleepingParker final : public Parker, public DurableListener {
- public:
-  void park(int64_t) override {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return token_; });
-    token_ = false;
-  }
-  void unpark() override {
-    std::lock_guard lock(mutex_);
-    token_ = true;
-    changed_.notify_one();
-  }
-  bool on_durable(Epoch) override {
-    unpark();
-    return false;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool token_ = false;
-};
 
 struct Database {
   Database(const std::string& directory, WalOptions options) : files(posix_file_system()) {
@@ -113,7 +88,7 @@ void work(Database& database, unsigned index, const Load& load) {
   EngineParts parts{*database.epochs,   *database.durable, database.reclaimer,
                     database.relations, database.locks,    *database.snapshots};
   WorkerContext worker(parts, database.wal->worker_log(index));
-  SleepingParker parker;
+  DurableParker parker;
   database.wal->set_listener(index, &parker);
   WaitSettings settings;
   settings.parker = &parker;

@@ -50,7 +50,7 @@ class RunWatch {
   const EngineRunOptions& options_;
   RunSeries* const series_;
   LogWork before_;
-  SleepingParker parker_;
+  DurableParker parker_;
   std::unique_ptr<CheckpointRequest> request_;
 };
 

@@ -5,16 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
 #include <thread>
 
 #include "base/check.h"
 #include "base/random.h"
 #include "tests/crash/logged_engine.h"
+#include "wal/durable_parker.h"
 
 namespace pgsilo {
 namespace {
@@ -25,29 +24,6 @@ constexpr uint64_t remembered = 50;  // of a worker's transactions, row by row
 struct Note {
   uint32_t worker;
   uint32_t number;
-};
-
-class SleepingParker final : public Parker, public DurableListener {
- public:
-  void park(int64_t) override {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return token_; });
-    token_ = false;
-  }
-  void unpark() override {
-    std::lock_guard lock(mutex_);
-    token_ = true;
-    changed_.notify_one();
-  }
-  bool on_durable(Epoch) override {
-    unpark();
-    return false;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool token_ = false;
 };
 
 uint64_t number_in(const Content& content, const std::string& key) {
@@ -124,7 +100,7 @@ class Committer {
   const unsigned index_;
   uint64_t number_;
   Relation& relation_;
-  SleepingParker parker_;
+  DurableParker parker_;
   WaitSettings settings_;
   Arena arena_;
 };

@@ -18,7 +18,6 @@
 namespace pgsilo {
 namespace {
 
-using testing::ThreadParker;
 using enum TransactionStatus;
 
 constexpr int rounds = sanitized ? 1000 : 5000;

@@ -111,7 +111,7 @@ class Writer {
 
   ThreadedDatabase& database_;
   WorkerContext worker_;
-  SleepingParker parker_;
+  DurableParker parker_;
   WaitSettings settings_;
   Random random_;
   Arena arena_;
@@ -120,7 +120,7 @@ class Writer {
 
 void make_checkpoints(ThreadedDatabase& database, const std::atomic<bool>& stop,
                       std::atomic<int>& made) {
-  SleepingParker parker;
+  DurableParker parker;
   while (!stop.load(std::memory_order_relaxed)) {
     CheckpointRequest request(database.wal->checkpointer(), parker);
     std::string why;

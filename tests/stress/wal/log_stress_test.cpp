@@ -25,7 +25,7 @@ struct WorkerRun {
   size_t longest;  // row
 
   void operator()() {
-    SleepingParker parker;
+    DurableParker parker;
     WorkerContext worker(database.parts(), database.wal->worker_log(index));
     WaitSettings settings;
     settings.parker = &parker;
@@ -48,7 +48,7 @@ struct WorkerRun {
     database.wal->set_listener(index, nullptr);
   }
 
-  void wait(SleepingParker& parker, Epoch epoch) {
+  void wait(DurableParker& parker, Epoch epoch) {
     database.wal->request_durable(index, epoch, wake);
     while (!database.durable->covers(epoch)) {
       if (!steps || !database.wal->try_step(index)) parker.park(Parker::no_deadline);

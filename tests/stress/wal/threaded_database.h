@@ -4,44 +4,19 @@
 
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/parker.h"
 #include "storage/epoch/durable_epoch.h"
 #include "storage/epoch/epoch_manager.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/transaction/transaction.h"
+#include "wal/durable_parker.h"
 #include "wal/wal.h"
 
 namespace pgsilo {
-
-class SleepingParker final : public Parker, public DurableListener {
- public:
-  void park(int64_t) override {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return token_; });
-    token_ = false;
-  }
-  void unpark() override {
-    std::lock_guard lock(mutex_);
-    token_ = true;
-    changed_.notify_one();
-  }
-  bool on_durable(Epoch) override {
-    unpark();
-    return false;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool token_ = false;
-};
 
 struct ThreadedDatabase {
   ThreadedDatabase(const std::string& directory, const WalOptions& options)

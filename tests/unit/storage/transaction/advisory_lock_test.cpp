@@ -11,7 +11,6 @@
 namespace pgsilo {
 namespace {
 
-using testing::ThreadParker;
 using enum TransactionStatus;
 using Scope = AdvisoryLocks::Scope;
 constexpr LockMode share = LockMode::share, exclusive = LockMode::exclusive;

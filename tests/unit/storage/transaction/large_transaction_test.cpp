@@ -16,7 +16,6 @@ namespace {
 
 using testing::TestEngine;
 using testing::TestSession;
-using testing::ThreadParker;
 using enum TransactionStatus;
 
 constexpr int rows = 20000;

@@ -2,50 +2,18 @@
 // that remembers.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/arena.h"
-#include "base/clock.h"
-#include "base/parker.h"
+#include "base/thread_parker.h"
 #include "storage/relation/relation_directory.h"
 #include "storage/transaction/transaction.h"
 #include "storage/transaction/transaction_scan.h"
 
 namespace pgsilo::testing {
-
-class ThreadParker final : public Parker {
- public:
-  void park(int64_t deadline_us) override {
-    std::unique_lock lock(mutex_);
-    while (!token_) {
-      int64_t now = monotonic_us();
-      if (deadline_us == no_deadline) {
-        changed_.wait(lock);
-      } else if (now >= deadline_us) {
-        return;
-      } else {
-        changed_.wait_for(lock, std::chrono::microseconds(deadline_us - now));
-      }
-    }
-    token_ = false;
-  }
-  void unpark() override {
-    std::lock_guard lock(mutex_);
-    token_ = true;
-    changed_.notify_one();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool token_ = false;
-};
 
 // Keeps every append as text, and refuses reservations on request.
 class RecordingSink final : public RedoSink {
