@@ -11,6 +11,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/small_memory.h"
+
 // Of jemalloc; null where something else allocates.
 extern "C" int mallctl(const char* name, void* old_value, size_t* old_bytes, void* new_value,
                        size_t new_bytes) __attribute__((weak));
@@ -32,7 +34,9 @@ MemoryUsage jemalloc_usage() {
   uint64_t epoch = 1;
   size_t bytes = sizeof epoch;
   mallctl("epoch", &epoch, &bytes, &epoch, bytes);
-  return {statistic("stats.allocated"), statistic("stats.active") + statistic("stats.metadata")};
+  SlabUsage small = small_memory_usage();
+  return {statistic("stats.allocated") + small.chunks - small.free,
+          statistic("stats.active") + statistic("stats.metadata") + small.chunks - small.purged};
 }
 
 size_t resident_bytes() {

@@ -50,7 +50,7 @@ bool IndexTree::dismantle(size_t records, ReclaimerHandle& handle) {
 IndexTree::~IndexTree() {
   take_apart(
       SIZE_MAX, [](Record* record) { RecordAllocator::free_unaccounted(record); },
-      [](Node* node) { std::free(node); });
+      [](Node* node) { free_small(node, node_bytes); });
 }
 
 }  // namespace pgsilo

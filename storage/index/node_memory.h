@@ -2,9 +2,9 @@
 // storage/index.
 #pragma once
 
-#include <cstdlib>
-#include <new>
+#include <cstddef>
 
+#include "base/small_memory.h"
 #include "storage/epoch/reclaimer.h"
 #include "storage/index/node.h"
 #include "storage/record/memory_account.h"
@@ -14,9 +14,8 @@ namespace pgsilo {
 inline constexpr size_t node_bytes = sizeof(BorderNode);
 
 inline void* allocate_node_memory() {
-  void* memory = std::aligned_alloc(alignof(Node), node_bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
+  static_assert(node_bytes % alignof(Node) == 0 && alignof(Node) <= 64);
+  return allocate_small(node_bytes);
 }
 
 inline void* allocate_node_memory(MemoryAccount& account, unsigned thread_index) {
@@ -27,13 +26,13 @@ inline void* allocate_node_memory(MemoryAccount& account, unsigned thread_index)
 
 inline void free_node_memory(void* memory, MemoryAccount& account, unsigned thread_index) {
   account.subtract(thread_index, node_bytes, MemoryKind::nodes);
-  std::free(memory);
+  free_small(memory, node_bytes);
 }
 
 // `node` is unlinked and marked deleted.
 inline void retire_node(Node* node, MemoryAccount& account, ReclaimerHandle& handle) {
   account.subtract(handle.index(), node_bytes, MemoryKind::nodes);
-  handle.retire(node, [](void* memory) { std::free(memory); }, node_bytes);
+  handle.retire(node, small_memory_deleter(node_bytes), node_bytes);
 }
 
 }  // namespace pgsilo

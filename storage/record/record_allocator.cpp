@@ -1,8 +1,8 @@
 #include "storage/record/record_allocator.h"
 
-#include <cstdlib>
 #include <new>
 
+#include "base/small_memory.h"
 #include "storage/limits.h"
 
 namespace pgsilo {
@@ -12,12 +12,6 @@ namespace {
 // Rows longer than this are external from the start, so that what they leave when they shrink can
 // be given back: 2 kB, as PostgreSQL's, which are moved out then, too.
 constexpr size_t max_inline_words = 256;
-
-void* allocate_bytes(size_t bytes) {
-  void* memory = std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
 
 size_t payload_bytes(const ExternalPayload* payload) {
   return sizeof(ExternalPayload) + size_t{payload->capacity_words} * 8;
@@ -35,7 +29,7 @@ Record* RecordAllocator::allocate(std::string_view key, size_t row_bytes, TidWor
   size_t words = row_words(row_bytes);
   size_t inline_words = words <= max_inline_words ? words : 0;
   size_t bytes = record_bytes(key.size(), inline_words);
-  auto* record = new (allocate_bytes(bytes)) Record(key, inline_words, initial);
+  auto* record = new (allocate_small(bytes)) Record(key, inline_words, initial);
   account_.add(handle.index(), bytes);
   if (inline_words < words) {
     try {
@@ -79,33 +73,36 @@ Record* RecordAllocator::create_absent(std::string_view key, Tid tid, ReclaimerH
 ExternalPayload* RecordAllocator::create_payload(size_t row_bytes, ReclaimerHandle& handle) {
   PGSILO_CHECK(row_bytes <= max_row_bytes);
   size_t bytes = sizeof(ExternalPayload) + round_up_to_words(row_bytes);
-  auto* payload = new (allocate_bytes(bytes)) ExternalPayload;
+  auto* payload = new (allocate_small(bytes)) ExternalPayload;
   payload->capacity_words = static_cast<uint32_t>(row_words(row_bytes));
   account_.add(handle.index(), bytes);
   return payload;
 }
 
 void RecordAllocator::destroy(ExternalPayload* payload, ReclaimerHandle& handle) {
-  account_.subtract(handle.index(), payload_bytes(payload));
-  std::free(payload);
+  size_t bytes = payload_bytes(payload);
+  account_.subtract(handle.index(), bytes);
+  free_small(payload, bytes);
 }
 
 void RecordAllocator::destroy(Record* record, ReclaimerHandle& handle) {
   ExternalPayload* external = record->external();
   if (external != nullptr) destroy(external, handle);
-  account_.subtract(handle.index(), record_bytes(record->key_bytes_, record->inline_words_));
-  std::free(record);
+  size_t bytes = record_bytes(record->key_bytes_, record->inline_words_);
+  account_.subtract(handle.index(), bytes);
+  free_small(record, bytes);
 }
 
 void RecordAllocator::free_unaccounted(Record* record) {
-  std::free(record->external());
-  std::free(record);
+  ExternalPayload* external = record->external();
+  if (external != nullptr) free_small(external, payload_bytes(external));
+  free_small(record, record_bytes(record->key_bytes_, record->inline_words_));
 }
 
 void RecordAllocator::retire(ExternalPayload* payload, ReclaimerHandle& handle) {
   size_t bytes = payload_bytes(payload);
   account_.subtract(handle.index(), bytes);
-  handle.retire(payload, [](void* object) { std::free(object); }, bytes);
+  handle.retire(payload, small_memory_deleter(bytes), bytes);
 }
 
 void RecordAllocator::retire(Record* record, ReclaimerHandle& handle) {
@@ -114,7 +111,7 @@ void RecordAllocator::retire(Record* record, ReclaimerHandle& handle) {
   if (external != nullptr) retire(external, handle);
   size_t bytes = record_bytes(record->key_bytes_, record->inline_words_);
   account_.subtract(handle.index(), bytes);
-  handle.retire(record, [](void* object) { std::free(object); }, bytes);
+  handle.retire(record, small_memory_deleter(bytes), bytes);
 }
 
 }  // namespace pgsilo

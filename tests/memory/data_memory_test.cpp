@@ -93,7 +93,7 @@ TEST_F(MemoryLimitTest, CopyIsRefused) {
 
 TEST_F(MemoryLimitTest, ALongTransactionGivesBackWhatItTook) {
   must("begin");
-  ASSERT_EQ(fill(client), "53200");
+  ASSERT_EQ(fill_once(client), "53200");
   EXPECT_EQ(client.run("select 1"), "25P02");
   must("rollback");
   EXPECT_EQ(client.number("select count(*) from filled"), 0);

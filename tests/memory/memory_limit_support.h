@@ -114,11 +114,20 @@ class MemoryLimitTest : public ::testing::Test {
            std::to_string(first) + ", " + std::to_string(first + rows - 1) + ") g";
   }
   // Until a statement is refused; returns its SQLSTATE.
-  std::string fill(Client& by) {
+  std::string fill_once(Client& by) {
     for (;; rows += batch) {
       std::string state = by.run(insert(rows, batch));
       if (!state.empty()) return state;
       if (rows > 10000000) return "never";
+    }
+  }
+  // Until it is refused also a moment later: the log takes memory while it prepares a segment.
+  std::string fill(Client& by) {
+    for (;;) {
+      const int before = rows;
+      std::string state = fill_once(by);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (state != "53200" || rows == before) return state;
     }
   }
   // As soon as it is measured that what was freed last is free.
