@@ -1,5 +1,7 @@
 #include "storage/index/node.h"
 
+#include <algorithm>
+
 namespace pgsilo {
 
 static_assert(sizeof(InteriorNode) == sizeof(BorderNode), "one size of memory block serves both");
@@ -40,8 +42,15 @@ void BorderNode::insert_entry(int position, KeySlice slice, LengthClass length,
   slices_[slot].store(slice, std::memory_order_relaxed);
   lengths_[slot].store(length, std::memory_order_relaxed);
   set_target(slot, target);
+  note_ascent(order, position);
   PGSILO_SCHEDULE_POINT();
   permutation_.store(order.with_inserted(position).bits(), std::memory_order_release);
+}
+
+void BorderNode::note_ascent(Permutation order, int position) {
+  bool ascends = position > 0 && order.slot(position - 1) == newest_slot_;
+  ascended_ = ascends ? std::min(ascended_ + 1, 15) : 0;
+  newest_slot_ = static_cast<uint8_t>(order.free_slot());
 }
 
 void BorderNode::remove_entry(int position) {

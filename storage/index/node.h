@@ -153,6 +153,17 @@ class BorderNode : public Node {
 
   // Holder of the lock, changing (or owner of an unpublished node).
   void insert_entry(int position, KeySlice slice, LengthClass length, EntryTarget target);
+  // Whether the entries that came last came one right behind the other, and one at `position` would
+  // go on so: then more of them are to be expected. Three in a row come by chance once in 3,000
+  // times.
+  bool ascends_to(int position) const {
+    return ascended_ >= 3 && position > 0 && permutation().slot(position - 1) == newest_slot_;
+  }
+  // Of a new node: its entries did not come one by one.
+  void forget_ascent() {
+    newest_slot_ = no_slot;
+    ascended_ = 0;
+  }
   void remove_entry(int position);
   void remove_slot(int slot);
   // Keeps the first `count` entries.
@@ -218,14 +229,20 @@ class BorderNode : public Node {
     return found;
   }
   int find_among_equals(KeySlice slice, LengthClass length) const;
+  void note_ascent(Permutation order, int position);
+
+  static constexpr uint8_t no_slot = width;
 
   // One cache line with the node's head, then slices, then targets.
   const KeySlice first_slice_;
   std::atomic<KeySlice> last_slice_;
   std::atomic<uint64_t> permutation_;
   std::atomic<BorderNode*> next_{nullptr};
-  std::array<std::atomic<LengthClass>, 16>
+  std::array<std::atomic<LengthClass>, width>
       lengths_;  // no_entry exactly where the permutation has no live slot
+  // Of the holder of the lock. A slot that was emptied since may be named: then it errs once.
+  uint8_t newest_slot_ : 4 = no_slot;
+  uint8_t ascended_ : 4 = 0;
   std::array<std::atomic<KeySlice>, width> slices_;
   std::atomic<BorderNode*> previous_{nullptr};  // of a removed node: its heir
   std::array<std::atomic<uintptr_t>, width> targets_;

@@ -40,6 +40,7 @@ class TreeInsertion {
     KeySlice slice;
     LengthClass length;
     int position;
+    bool ascends;  // BorderNode::ascends_to()
   };
   int choose_split(BorderNode* left, const NewEntry& entry) const;
   BorderNode* split_border(BorderNode* left, const NewEntry& entry);
@@ -47,7 +48,7 @@ class TreeInsertion {
     Node* left;      // was there before
     KeySlice key;    // separates the two
     Node* right;     // waits to be hooked into the parent of `left`
-    bool appending;  // the layer grows at its right edge
+    bool ascending;  // more are to be expected right behind `right`
   };
   Carry split_interior(InteriorNode* left, const Carry& carry);
   void hook_up(LockedPath& path, Carry carry);

@@ -2,6 +2,7 @@
 // node upwards to the first interior node with room or to the root; then, if memory for the new
 // nodes is in stock, everything is changed and unlocked. A reader of any of these nodes waits or
 // finds their versions changed.
+#include <algorithm>
 #include <cstdlib>
 
 #include "storage/index/node_memory.h"
@@ -45,10 +46,11 @@ bool TreeInsertion::split_and_insert(BorderAt at, const KeyCursor& cursor) {
 
   at.node->version().begin_change();
   path.begin_change();
-  NewEntry entry{cursor.slice(), cursor.length(),
-                 at.node->lower_bound(at.node->permutation(), cursor.slice(), cursor.length())};
+  int position = at.node->lower_bound(at.node->permutation(), cursor.slice(), cursor.length());
+  NewEntry entry{cursor.slice(), cursor.length(), position, at.node->ascends_to(position)};
   BorderNode* right = split_border(at.node, entry);
-  hook_up(path, {at.node, right->first_slice(), right, right->next() == nullptr});
+  bool ascending = entry.ascends || right->next() == nullptr;
+  hook_up(path, {at.node, right->first_slice(), right, ascending});
 
   // From the top down, so that whoever finds a parent ready may still have to wait for the
   // children.
@@ -72,8 +74,9 @@ bool TreeInsertion::split_and_insert(BorderAt at, const KeyCursor& cursor) {
 }
 
 // How many of the 16 entries, the new one among them, stay on the left. Entries with equal slices
-// stay together. A layer that grows at one of its edges leaves full nodes behind; otherwise the
-// halves are as equal as can be.
+// stay together. A layer that grows at one of its edges leaves full nodes behind, and so do keys
+// that ascend somewhere within it, as those of one customer do; otherwise the halves are as equal
+// as can be.
 int TreeInsertion::choose_split(BorderNode* left, const NewEntry& entry) const {
   Permutation order = left->permutation();
   auto slice_at = [&](int i) {
@@ -83,6 +86,7 @@ int TreeInsertion::choose_split(BorderNode* left, const NewEntry& entry) const {
   constexpr int entries = BorderNode::width + 1;
   int wanted = entries / 2;
   if (entry.position == entries - 1 && left->next() == nullptr) wanted = entries - 1;
+  if (entry.ascends) wanted = std::min(entry.position + 1, entries - 1);
   if (entry.position == 0 && left->first_slice() == 0) wanted = 1;
   int best = 0;
   for (int i = 1; i < entries; ++i) {
@@ -113,6 +117,7 @@ BorderNode* TreeInsertion::split_border(BorderNode* left, const NewEntry& entry)
     int slot = order.slot(i);
     right->insert_entry(moved++, left->slice(slot), left->length(slot), left->target(slot));
   }
+  right->forget_ascent();
   left->truncate(old_stay);
   EntryTarget target = EntryTarget::to_record(fresh_);
   if (entry_stays) {
@@ -152,14 +157,16 @@ TreeInsertion::Carry TreeInsertion::split_interior(InteriorNode* left, const Car
   new_interiors_.push_back(right);
   constexpr int children = InteriorNode::width + 1;
   int index = left->index_of(carry.left) + 1;
-  int stay = carry.appending && index == children ? children - 1 : children / 2;
+  int stay = children / 2;
+  // The right one has two children at least.
+  if (carry.ascending) stay = index == children ? children - 1 : std::min(index, children - 2);
   KeySlice separator = left->move_children_to(stay, right);
   if (index <= stay) {
     left->insert_child(index, carry.key, carry.right);
   } else {
     right->insert_child(index - stay, carry.key, carry.right);
   }
-  return {left, separator, right, carry.appending};
+  return {left, separator, right, carry.ascending};
 }
 
 void TreeInsertion::grow_root(const Carry& carry) {
