@@ -21,6 +21,8 @@ class RowColumns {
 
   // Whether that is less than a row.
   bool are_few() const { return are_few_; }
+  // Whether they all have fixed widths.
+  bool lie_in_head() const { return variable_.empty(); }
   // In a row of the layout, whose null bits, and the number of whose columns, are always used;
   // valid as long as `memory` is left alone. None: the row has fewer columns than the layout, so
   // that it is used as a whole.

@@ -114,6 +114,11 @@ RowRange RowLayout::header_range() const {
   return {0, static_cast<uint32_t>(header_bytes + bitmap_bytes(columns_.size()))};
 }
 
+size_t RowLayout::head_bytes() const {
+  const Shape& shape = shapes_.back();
+  return header_range().bytes + shape.fixed_bytes + shape.ends_bytes;
+}
+
 RowRange RowLayout::fixed_range(size_t index) const {
   const Place& place = places_[index];
   PGSILO_DCHECK(place.form != Form::variable);

@@ -126,6 +126,9 @@ class RowLayout {
     return Row(*this, row).get_unpadded(index);
   }
 
+  // What lies before the variable part is no longer than this.
+  size_t head_bytes() const;
+
   // Of rows that have all columns: where their number and their null bits are, and a column;
   // precondition: it has a fixed width.
   RowRange header_range() const;

@@ -65,7 +65,9 @@ class Scratch {
 // when the run is over. DELETE of long rows goes on above memory_limit.
 class ReadBuffer {
  public:
-  explicit ReadBuffer(ExecutionState& state) : next_(state.read_buffers) {
+  // RowBuffer's `wanted`.
+  explicit ReadBuffer(ExecutionState& state, size_t wanted = RowBuffer::whole)
+      : next_(state.read_buffers), rows_(arena_, wanted) {
     state.read_buffers = this;
   }
   ReadBuffer(const ReadBuffer&) = delete;
@@ -76,14 +78,14 @@ class ReadBuffer {
     for (ReadBuffer* buffer = first; buffer != nullptr; buffer = buffer->next_) {
       if (buffer->arena_.bytes_reserved() <= limits::kept_arena_bytes) continue;
       buffer->arena_.reset();
-      buffer->rows_ = RowBuffer(buffer->arena_);
+      buffer->rows_ = RowBuffer(buffer->arena_, buffer->rows_.wanted());
     }
   }
 
  private:
   ReadBuffer* const next_;
   Arena arena_{ArenaLimit::reserve};
-  RowBuffer rows_{arena_};
+  RowBuffer rows_;
 };
 
 }  // namespace pgsilo

@@ -38,6 +38,7 @@ void CompiledTableScan::prepare(const TableScan& node, const BoundExpression* in
   }
   columns = RowColumns(node.table->layout, node.table_columns);
   is_narrow = node.mark == nullptr && columns.are_few();
+  if (is_narrow && columns.lie_in_head()) wanted_bytes = node.table->layout.head_bytes();
   if (node.mark != nullptr) {
     handle = output.back();
     handle_use = plan.handle_use();

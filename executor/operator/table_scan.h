@@ -39,6 +39,7 @@ struct CompiledTableScan : CompiledOperator {
   std::vector<ColumnFetch> other_columns;   // fetched from rows that pass the filter
   RowColumns columns;                       // all of them
   bool is_narrow = false;                   // nothing else of a row matters
+  size_t wanted_bytes = RowBuffer::whole;   // of a row; nothing behind them matters
   ExpressionProgram filter;
   bool has_filter = false;
   ExpressionProgram recheck;  // the index condition, for rows that changed under a lock
@@ -53,7 +54,7 @@ struct CompiledTableScan : CompiledOperator {
 class TableScanOperator : public Operator {
  protected:
   TableScanOperator(const CompiledTableScan& compiled, ExecutionState& state)
-      : Operator(state), scan_(compiled), scratch_(state), buffer_(state) {}
+      : Operator(state), scan_(compiled), scratch_(state), buffer_(state, compiled.wanted_bytes) {}
 
   // Takes the row in row_: true if it passes; then the registers hold it. `locked`: it was read for
   // update.

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/backoff.h"
 #include "storage/limits.h"
 
@@ -33,7 +35,7 @@ bool Record::try_read(RowBuffer& buffer, TidWord& seen) const {
   const std::atomic<uint32_t>& size = external != nullptr ? external->row_bytes : inline_bytes_;
   size_t bytes = size.load(std::memory_order_relaxed);
   const uint64_t* row = external != nullptr ? external->words() : inline_row();
-  copy_racing_row_out(buffer.reserve(bytes), row, row_words(bytes));
+  copy_racing_row_out(buffer.reserve(bytes), row, row_words(std::min(bytes, buffer.wanted())));
   TidWord after = tid_word_.load_after_reading();
   // An intent raised or dropped meanwhile did not touch the row.
   if (after.is_locked() || after.tid() != before.tid()) return false;

@@ -14,9 +14,14 @@ namespace pgsilo {
 
 class RowBuffer {
  public:
-  explicit RowBuffer(Arena& arena) : arena_(&arena) {}
+  static constexpr size_t whole = SIZE_MAX;
+  // Only the first `wanted` bytes of rows are read into it; behind them lies anything. (A row that
+  // is not copied out of a record may be there as a whole.)
+  explicit RowBuffer(Arena& arena, size_t wanted = whole) : arena_(&arena), wanted_(wanted) {}
 
-  // The row of the last successful read; valid until the next read.
+  size_t wanted() const { return wanted_; }
+
+  // The row of the last successful read, as long as it is; valid until the next read.
   std::string_view bytes() const { return {reinterpret_cast<const char*>(words_), size_}; }
 
   // Space for `bytes` bytes. Throws std::bad_alloc.
@@ -40,6 +45,7 @@ class RowBuffer {
   }
 
   Arena* arena_;
+  size_t wanted_;
   uint64_t* words_ = nullptr;
   size_t capacity_words_ = 0;
   size_t size_ = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 #include <string>
 
 #include "storage/limits.h"
@@ -90,6 +91,20 @@ TEST_F(RecordTest, RowsOfEveryLengthAreMovedWholeAndNoFurther) {
       ASSERT_EQ(words_of[words + 1], untouched);
     }
   }
+}
+
+TEST_F(RecordTest, OnlyWhatIsWantedIsCopied) {
+  const std::string row = std::string(40, 'h') + std::string(600, 't');
+  Record* record = records_.create_filled("k", row, tid(1), handle_);
+  RowBuffer buffer(arena_, /*wanted=*/40);
+  std::memset(buffer.reserve(row.size()), '-', row.size());
+  record->stable_read(buffer);
+  EXPECT_EQ(buffer.bytes(), std::string(40, 'h') + std::string(600, '-'));
+  Record* shorter = records_.create_filled("k", "abc", tid(1), handle_);
+  shorter->stable_read(buffer);
+  EXPECT_EQ(buffer.bytes(), "abc");
+  records_.destroy(record, handle_);
+  records_.destroy(shorter, handle_);
 }
 
 TEST_F(RecordTest, KeysOfEveryLengthComeBackAndDoNotDisturbTheRow) {
