@@ -7,13 +7,13 @@
 
 namespace pgsilo {
 
-std::span<const CopyField> CopyFieldSplitter::split(std::string_view line) {
+std::span<const CopyField> CopyFieldSplitter::split(std::string_view line, bool plain) {
   count_ = 0;
   scratch_.clear();
   if (options_.csv) {
     scratch_.reserve(line.size());
     split_csv(line);
-  } else if (std::memchr(line.data(), '\\', line.size()) == nullptr) {
+  } else if (plain || std::memchr(line.data(), '\\', line.size()) == nullptr) {
     split_plain(line);
   } else {
     scratch_.reserve(line.size());

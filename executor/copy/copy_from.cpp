@@ -1,6 +1,7 @@
 // COPY FROM STDIN: lines are parsed in place and written by the table's writer; nothing is
 // allocated per row.
 #include <algorithm>
+#include <new>
 
 #include "catalog/catalog_view.h"
 #include "catalog/named_relation.h"
@@ -187,14 +188,15 @@ class CopyFromRun {
 
   void take(std::string_view line) {
     state_.session.maybe_yield();
-    std::span<const CopyField> fields = splitter_.split(line);
+    std::span<const CopyField> fields = splitter_.split(line, lines_.is_plain());
     if (fields.size() != columns_.size()) check_field_count(line, fields.size());
     row_memory_.reset();
     state_.session.types.arena = &row_memory_;
     std::span<Datum> row = completion_.row(table_.columns.size());
     for (size_t i = 0; i < columns_.size(); ++i) {
       column_ = i;
-      row[columns_[i]] = value(i, fields[i]);
+      // In its place: the copy of a value just made would read across two stores and wait for them.
+      ::new (&row[columns_[i]]) Datum(value(i, fields[i]));
     }
     column_ = no_column;
     completion_.complete(writer_, row_memory_, table_.columns.size());
@@ -209,10 +211,11 @@ class CopyFromRun {
     bool null = (field.null && !column.force_not_null) || (field.quoted_null && column.force_null);
     shown_field_ = null ? nullptr : &field;
     if (null) return Datum();
-    Datum value = column.type->parse(field.text, column.parse_typmod, state_.session.types);
-    if (column.apply_typmod == no_typmod) return value;
-    return column.type->apply_typmod(value, column.apply_typmod, /*explicit_cast=*/false,
-                                     state_.session.types);
+    if (column.apply_typmod == no_typmod)
+      return column.type->parse(field.text, column.parse_typmod, state_.session.types);
+    return column.type->apply_typmod(
+        column.type->parse(field.text, column.parse_typmod, state_.session.types),
+        column.apply_typmod, /*explicit_cast=*/false, state_.session.types);
   }
 
   void check_field_count(std::string_view line, size_t count) const {

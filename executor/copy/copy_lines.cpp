@@ -15,6 +15,8 @@ CopyLines::CopyLines(CopySource& source, const CopyOptions& options)
 
 bool CopyLines::extend() {
   if (stream_ended_) return false;
+  backslash_.forget();
+  carriage_return_.forget();
   if (!rest_.empty()) {
     // What is left moves to the front of our own memory, and the next piece behind it.
     if (carried_) {
@@ -47,7 +49,7 @@ bool CopyLines::next(std::string_view* line) {
   number_ += quoted_line_ends_;
   quoted_line_ends_ = 0;
   scanned_ = 0;
-  in_quotes_ = after_escape_ = false;
+  in_quotes_ = after_escape_ = plain_ = false;
   size_t end;
   while ((end = find_end()) == none && extend()) {
   }
@@ -139,8 +141,9 @@ size_t CopyLines::find_text_end() {
   if (line_end_ == LineEnd::newline && scanned_ == 0 && !rest_.empty()) {
     const auto* newline = static_cast<const char*>(std::memchr(text, '\n', rest_.size()));
     size_t limit = newline == nullptr ? rest_.size() : static_cast<size_t>(newline - text);
-    if (std::memchr(text, '\\', limit) == nullptr && std::memchr(text, '\r', limit) == nullptr) {
-      if (newline != nullptr) return limit;
+    if (backslash_.in(rest_) >= text + limit && carriage_return_.in(rest_) >= text + limit) {
+      plain_ = newline != nullptr;
+      if (plain_) return limit;
       scanned_ = limit;
       return none;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "base/asking_allocator.h"
@@ -25,6 +26,8 @@ class CopyLines {
   bool next(std::string_view* line);
   // Of the last line, from 1.
   uint64_t number() const { return number_; }
+  // The last line is known to have no backslash.
+  bool is_plain() const { return plain_; }
 
  private:
   static constexpr size_t none = SIZE_MAX;
@@ -43,6 +46,26 @@ class CopyLines {
   enum class Marker : uint8_t { is_cut, ends_copy, data };
   Marker judge_marker(size_t at) const;
 
+  // Where the next byte of one value stands in what is unread: looked for once, not for each line
+  // before it. forget() when the unread bytes have moved.
+  class NextByte {
+   public:
+    explicit NextByte(char byte) : byte_(byte) {}
+    // The first one in `text`, which begins at or behind that of the last call; its end: none.
+    const char* in(std::string_view text) {
+      if (at_ == nullptr || at_ < text.data()) {
+        const void* found = std::memchr(text.data(), byte_, text.size());
+        at_ = found == nullptr ? text.data() + text.size() : static_cast<const char*>(found);
+      }
+      return at_;
+    }
+    void forget() { at_ = nullptr; }
+
+   private:
+    const char byte_;
+    const char* at_ = nullptr;
+  };
+
   CopySource& source_;
   const bool csv_;
   const char quote_;
@@ -52,6 +75,9 @@ class CopyLines {
   bool carried_ = false;
   bool stream_ended_ = false;
   LineEnd line_end_ = LineEnd::unknown;
+  NextByte backslash_{'\\'};
+  NextByte carriage_return_{'\r'};
+  bool plain_ = false;
   // Progress in the line that begins rest_.
   size_t scanned_ = 0;
   bool in_quotes_ = false;

@@ -112,6 +112,22 @@ TEST(CopyLines, OfCsvMayBeginLikeTheEndMark) {
             "1[a]end-of-copy marker does not match previous newline style");
 }
 
+// Which lines have no backslash is known of many at once.
+TEST(CopyLines, KnowWhereNoBackslashIs) {
+  std::string text = "one\ntwo\nth\\tree\nfour\n\\five\nsix\\\\\nseven\neight\n";
+  for (size_t size = 1; size <= text.size(); ++size) {
+    Pieces pieces(text, size);
+    CopyLines lines(pieces, CopyOptions());
+    int plain = 0;
+    for (std::string_view line; lines.next(&line);) {
+      EXPECT_FALSE(lines.is_plain() && line.find('\\') != line.npos) << line;
+      plain += lines.is_plain();
+    }
+    // Of one piece all that are but the first, which tells how lines end.
+    EXPECT_TRUE(size < text.size() || plain == 4) << plain;
+  }
+}
+
 TEST(CopyLines, HoldLineEndsInsideQuotes) {
   EXPECT_EQ(cut_all_ways("1,\"a\nb\"\n2,c\n", csv()), "1[1,\"a\nb\"]3[2,c]");
   EXPECT_EQ(cut_all_ways("1,\"a\"\"\nb\"\n2\n", csv()), "1[1,\"a\"\"\nb\"]3[2]");
