@@ -122,6 +122,13 @@ LogSpace SegmentStore::reserve_long(size_t bytes, RedoPurpose purpose, bool has_
   return LogSpace::preparing;
 }
 
+// Not while the device is full: who waits for room there needs it more. Nor in the place of one who
+// waits.
+void SegmentStore::expect_long(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (!short_) long_wanted_ = std::max(long_wanted_, uint64_t{worst_case(bytes)});
+}
+
 void SegmentStore::release_long(size_t bytes) {
   std::lock_guard lock(mutex_);
   PGSILO_CHECK(long_reserved_ >= worst_case(bytes));

@@ -84,6 +84,9 @@ class SegmentStore {
   // wait and ask again; segments for it are wanted. exhausted: they could not be had. Said only to
   // who `has_waited`: it may have been found out for one that has given up since.
   LogSpace reserve_long(size_t bytes, RedoPurpose purpose, bool has_waited);
+  // Segments for a reserve_long() of so much are wanted, before it comes. Promises nothing; the
+  // next reserve_long() takes its place.
+  void expect_long(size_t bytes);
   // Whether reserve_long() would say something else than preparing.
   bool long_decided(size_t bytes, RedoPurpose purpose) const;
   void release_long(size_t bytes);

@@ -67,6 +67,12 @@ ReserveResult WorkerLog::reserve_long(size_t entries, size_t bytes, RedoPurpose 
   return ReserveResult::ok;
 }
 
+void WorkerLog::expect(size_t entries, size_t bytes) {
+  if (!is_long(entries, record_bytes(entries, bytes))) return;
+  segments_.expect_long(long_bytes(entries, bytes, ring_record_bytes_));
+  logger_->want_segments();
+}
+
 bool WorkerLog::can_reserve(size_t bytes, RedoPurpose purpose) {
   LogSpace space = segments_.state(purpose);
   if (space != LogSpace::ample) return space == LogSpace::exhausted;

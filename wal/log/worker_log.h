@@ -49,6 +49,7 @@ class WorkerLog final : public RedoSink {
   void set_logger(Logger& logger) { logger_ = &logger; }
 
   ReserveResult reserve(size_t entries, size_t bytes, RedoPurpose purpose) override;
+  void expect(size_t entries, size_t bytes) override;
   void wait_for_buffer(Parker& parker, int64_t deadline_us) override;
   void append(Tid tid, std::span<const RedoEntry> entries) override;
   void append_part(Tid tid, std::span<const RedoEntry> entries) override;

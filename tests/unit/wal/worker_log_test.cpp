@@ -62,6 +62,37 @@ TEST(WorkerLog, LongTransactionsGoBesideTheRing) {
   EXPECT_GT(parts.loggers[0]->counters().bytes.value(), 200'000);
 }
 
+TEST(WorkerLog, WhatIsExpectedFindsItsRoom) {
+  LogParts parts(1, 1);
+  SegmentStore& store = *parts.stores[0];
+  auto supply = [&] {
+    size_t before = store.ready();
+    while (store.wants_segments()) EXPECT_TRUE(store.prepare_one().ok());
+    return store.ready() - before;
+  };
+  supply();
+  parts.logs[0]->expect(1, 100);  // the ring has room
+  EXPECT_EQ(supply(), 0U);
+  parts.logs[0]->expect(1, 200'000);
+  EXPECT_GT(supply(), 0U);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 200'000, RedoPurpose::growth), ReserveResult::ok);
+  parts.step(0, parts.append(0, 200'000 - 1));
+}
+
+// Nothing was promised, and nobody is refused for it.
+TEST(WorkerLog, WhatIsExpectedInVainRefusesNobody) {
+  LogParts parts(1, 1);
+  parts.keeper->run_once();
+  parts.disk.set_capacity(20 * test_segment_bytes);
+  parts.logs[0]->expect(1, 100 * test_segment_bytes);
+  parts.keeper->run_once();
+  EXPECT_FALSE(parts.stores[0]->wants_segments());
+  EXPECT_EQ(parts.logs[0]->reserve(1, 100, RedoPurpose::growth), ReserveResult::ok);
+  EXPECT_EQ(parts.logs[0]->reserve(1, 100'000, RedoPurpose::growth), ReserveResult::ok);
+  parts.logs[0]->expect(1, 100 * test_segment_bytes);  // not again while the device is short
+  EXPECT_FALSE(parts.stores[0]->wants_segments());
+}
+
 TEST(WorkerLog, WithoutSpaceWritersAreToldAndLaterServedAgain) {
   LogParts parts(1, 1);
   parts.disk.set_capacity(4 * test_segment_bytes);

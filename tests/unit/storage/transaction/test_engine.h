@@ -28,6 +28,10 @@ class RecordingSink final : public RedoSink {
     reserved_for = purpose;
     return answer;
   }
+  void expect(size_t entries, size_t bytes) override {
+    expected_entries = entries;
+    expected_bytes = bytes;
+  }
   void wait_for_buffer(Parker&, int64_t) override { answer = ReserveResult::ok; }
   void append(Tid tid, std::span<const RedoEntry> entries) override {
     append_part(tid, entries);
@@ -50,6 +54,7 @@ class RecordingSink final : public RedoSink {
   Appended open;  // the parts of the next append()
   size_t open_bytes = 0;
   size_t reserved_entries = 0, reserved_bytes = 0;
+  size_t expected_entries = 0, expected_bytes = 0;
   RedoPurpose reserved_for = RedoPurpose::growth;
   std::vector<Appended> log;
 };
