@@ -129,7 +129,7 @@ class CopyFromRun {
         splitter_(options),
         completion_(state, table, columns_),
         writer_(state, table, RowChanges{.inserts = true}) {
-    if (state.session.place == StatementPlace::first) state.session.transaction->expect_many_rows();
+    state.session.transaction->expect_many_rows();
     std::vector<bool> force_not_null =
         copy_option_columns(table, columns_, options.force_not_null, "FORCE_NOT_NULL");
     std::vector<bool> force_null =

@@ -2,22 +2,29 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "storage/relation/relation.h"
 
 namespace pgsilo {
 
-void LoadedRows::make_room(Relation& relation) {
+void LoadedRows::make_room(Relation& relation, CommandId command) {
+  PGSILO_DCHECK(empty() || command == command_);
+  command_ = command;
   auto list = std::ranges::find(lists_, &relation, &List::relation);
-  if (list == lists_.end()) list = lists_.insert(list, List{&relation, {}});
+  if (list == lists_.end())
+    list = lists_.insert(list, List{&relation, TreeAppender(relation.tree()), {}});
   adding_ = &*list;
   if (list->count == list->blocks.size() * block_records)
     list->blocks.push_back(std::make_unique_for_overwrite<Block>());
 }
 
-void LoadedRows::add(Record* record) {
-  adding_->at(adding_->count++) = record;
+Record* LoadedRows::insert(Record* fresh, ReclaimerHandle& handle, NodeChanges& changes) {
+  Record* there = adding_->appender.append(fresh, handle, changes);
+  if (there != nullptr) return there;
+  adding_->at(adding_->count++) = fresh;
   ++count_;
-  bytes_ += record->key().size() + record->quiet_row().size();
+  bytes_ += fresh->key().size() + fresh->quiet_row().size();
+  return nullptr;
 }
 
 bool LoadedRows::last(Relation** relation, Record** record) {

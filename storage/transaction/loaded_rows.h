@@ -1,9 +1,11 @@
-// Rows that the first statement of an interactive transaction inserts in large numbers (COPY), into
+// Rows that a statement of an interactive transaction inserts in large numbers (COPY), into
 // relations that others see. Each lies in its own record from the beginning, absent and with its
 // lock in it (in_record_lock.h), so that there is nothing to keep of it but where it is, and its
 // commit only makes it present. Who looks at one of them makes entries of the write set of them all
-// first (Transaction::settle_loaded), and so does the next command. Only of the first statement:
-// nothing that was read or marked before it could still matter when they are taken back.
+// first (Transaction::settle_loaded), and so does the next command. So all are of one command.
+//
+// Most keys follow the one before (row ids, a key that counts): each relation's rows go into its
+// tree by an appender of their own, which descends only where they do not.
 //
 // Thread safety: none; one transaction, under one Pin.
 #pragma once
@@ -13,7 +15,8 @@
 #include <memory>
 #include <vector>
 
-#include "storage/record/record.h"
+#include "storage/index/index_tree.h"
+#include "storage/transaction/write_set.h"
 
 namespace pgsilo {
 
@@ -26,10 +29,13 @@ class LoadedRows {
   // Of their keys and rows.
   size_t bytes() const { return bytes_; }
 
-  // For one add() that cannot fail. Throws std::bad_alloc.
-  void make_room(Relation& relation);
-  // Of the relation of make_room().
-  void add(Record* record);
+  // For one insert() into the relation, by that command. Throws std::bad_alloc.
+  void make_room(Relation& relation, CommandId command);
+  // Whose they are.
+  CommandId command() const { return command_; }
+  // As IndexTree::insert(), into the relation of make_room(); remembers `fresh` if it went in.
+  // Throws std::bad_alloc, then nothing has changed.
+  Record* insert(Record* fresh, ReclaimerHandle& handle, NodeChanges& changes);
   // The one that was added last to some relation; pop() forgets it. False: there is none.
   bool last(Relation** relation, Record** record);
   void pop();
@@ -56,6 +62,7 @@ class LoadedRows {
   using Block = std::array<Record*, block_records>;
   struct List {
     Relation* relation;
+    TreeAppender appender;
     std::vector<std::unique_ptr<Block>> blocks;
     size_t count = 0;
     Record*& at(size_t index) const {
@@ -65,6 +72,7 @@ class LoadedRows {
 
   std::vector<List> lists_;  // a few: of a table and its indexes
   List* adding_ = nullptr;
+  CommandId command_ = 0;
   size_t count_ = 0;
   size_t bytes_ = 0;
 };

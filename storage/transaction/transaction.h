@@ -128,8 +128,7 @@ class Transaction {
   // The running statement may have to run again: what it inserts into relations that are private to
   // the transaction can be unwound as well.
   void keep_inserts_undoable() { statement_inserts_directly_ = false; }
-  // The running statement, the transaction's first, inserts many rows and hardly looks at them
-  // (loaded_rows.h).
+  // The running statement inserts many rows and hardly looks at them (loaded_rows.h).
   void expect_many_rows() { statement_loads_ = true; }
   // What the running statement reads behind locks that keep others from adding to it (foreign keys'
   // actions): end_part() looks whether it was true at one moment, and forgets it. conflict_record,
@@ -316,6 +315,7 @@ class Transaction {
  private:
   // Long work of a commit and of validations outside of one looks up after so many records.
   static constexpr size_t records_per_pause = 4096;
+  static constexpr size_t rows_per_forecast = 65536;
   // So many pauses inside commit before another's lock counts as a conflict.
   static constexpr int lock_patience = 256;
   friend class TransactionScan;
@@ -395,6 +395,7 @@ class Transaction {
   TransactionStatus insert_private(Relation& relation, std::string_view key, std::string_view row);
   bool can_load(std::string_view row) const;
   TransactionStatus insert_loaded(Relation& relation, std::string_view key, std::string_view row);
+  void foresee_loaded(const Relation& relation);
   void settle_loaded();
   void drop_loaded();
   void release_loaded();

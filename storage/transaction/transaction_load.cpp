@@ -6,15 +6,25 @@
 
 namespace pgsilo {
 
+// They have no entry in the read set. So where they may be taken back alone, nothing would keep
+// true what their COPY has told, that there was no row, for what comes after; but READ COMMITTED
+// does not promise that.
 bool Transaction::can_load(std::string_view row) const {
-  return statement_loads_ && mode_ == TransactionMode::interactive &&
+  return statement_loads_ && statement_runs_ && mode_ == TransactionMode::interactive &&
+         (mark_depth_ == 0 || isolation_ == Isolation::read_committed) &&
          RecordAllocator::is_inline(row.size());
+}
+
+// Of millions of rows the log wants room that takes time to be had: it begins while they come.
+inline void Transaction::foresee_loaded(const Relation& relation) {
+  if (loaded_.size() % rows_per_forecast == 0 && relation.logged()) [[unlikely]]
+    worker_.sink().expect(loaded_.size(), loaded_.bytes());
 }
 
 // As insert_row(). not_found: there is a record of the key already.
 TransactionStatus Transaction::insert_loaded(Relation& relation, std::string_view key,
                                              std::string_view row) {
-  loaded_.make_room(relation);
+  loaded_.make_room(relation, command_);
   if (!nodes_.empty() && registers(relation)) {  // as in hook_placeholder()
     IndexTree::Found found = relation.tree().get(key);
     if (found.record != nullptr) return TransactionStatus::not_found;
@@ -24,7 +34,7 @@ TransactionStatus Transaction::insert_loaded(Relation& relation, std::string_vie
   Record* fresh = relation.records().create_held(key, row, holder, worker_.reclaimer());
   Record* there = nullptr;
   try {
-    there = relation.tree().insert(fresh, worker_.reclaimer(), changes_);
+    there = loaded_.insert(fresh, worker_.reclaimer(), changes_);
   } catch (...) {
     relation.records().destroy(fresh, worker_.reclaimer());
     throw;
@@ -33,7 +43,7 @@ TransactionStatus Transaction::insert_loaded(Relation& relation, std::string_vie
     relation.records().destroy(fresh, worker_.reclaimer());
     return TransactionStatus::not_found;
   }
-  loaded_.add(fresh);
+  foresee_loaded(relation);
   return nodes_.apply(changes_) == NodeSet::Fixup::beaten ? TransactionStatus::conflict_node
                                                           : TransactionStatus::ok;
 }
@@ -52,7 +62,7 @@ void Transaction::settle_loaded() {
     uint32_t read_index = reads_.add(record, TidWord::absent(Tid()), ReadKind::uniqueness);
     WriteEntry& written =
         writes_.add(nullptr, record, *relation, /*base_absent=*/true, record->quiet_row(),
-                    /*tombstone=*/false, command_, LockMode::update);
+                    /*tombstone=*/false, loaded_.command(), LockMode::update);
     written.held = LockMode::update;
     written.read_index = read_index;
     placeholders_.push_back({relation, record});

@@ -165,6 +165,47 @@ TEST_F(BulkCopyTest, AKeyFindsTheRowThatIsThereTwice) {
   EXPECT_NE(messages[0].body.find("Key (a)=(12345) is duplicated."), std::string::npos);
 }
 
+// Its rows lie in their records from the beginning there as well (loaded_rows.h).
+TEST_F(CopyTest, InABlockSavepointsAndErrorsTakeItBack) {
+  auto copy = [this](std::string_view rows) {
+    begin_copy();
+    client.send(copy_data(rows) + copy_done());
+    return client.answer();
+  };
+  client.ask(query("begin"));
+  client.ask(query("insert into copy_test values (1, 'before')"));
+  EXPECT_EQ(copy("2\ttwo\n3\tthree\n"), "CZT");
+  EXPECT_EQ(count(), "3");
+  client.ask(query("savepoint s"));
+  EXPECT_EQ(copy("4\tfour\n"), "CZT");
+  EXPECT_EQ(copy("5\tfive\n1\tagain\n"), "E(23505)ZE");
+  client.ask(query("rollback to s"));
+  EXPECT_EQ(count(), "3");
+  EXPECT_EQ(copy("4\tfour\n5\tfive\n"), "CZT");
+  EXPECT_EQ(client.ask(query("delete from copy_test where a = 5")), "CZT");
+  EXPECT_EQ(client.ask(query("commit")), "CZI");
+  EXPECT_EQ(count(), "4");
+  client.ask(query("begin"));
+  EXPECT_EQ(copy("6\tsix\n2\tagain\n"), "E(23505)ZE");
+  client.ask(query("commit"));
+  EXPECT_EQ(count(), "4");
+}
+
+TEST_F(CopyTest, APortalThatWasThereBeforeDoesNotSeeIt) {
+  client.ask(query("insert into copy_test values (1, 'one'), (2, 'two')"));
+  client.ask(query("begin"));
+  EXPECT_EQ(client.ask(parse("s", "select a from copy_test") + bind("p", "s") + execute("p", 1) +
+                       bind("q", "s") + execute("q", 1) + sync()),
+            "12Ds2DsZT");
+  begin_copy();
+  client.send(copy_data("3\tthree\n4\tfour\n") + copy_done());
+  EXPECT_EQ(client.answer(), "CZT");
+  EXPECT_EQ(client.ask(execute("p") + sync()), "DCZT");
+  EXPECT_EQ(client.ask(execute("q") + sync()), "DCZT");
+  EXPECT_EQ(count(), "4");
+  EXPECT_EQ(client.ask(query("commit")), "CZI");
+}
+
 TEST_F(CopyTest, StatementsBehindItRun) {
   client.send(query("copy copy_test from stdin; select count(*) from copy_test"));
   EXPECT_EQ(client.read().type, 'G');

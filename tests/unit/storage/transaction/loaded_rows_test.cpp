@@ -123,6 +123,119 @@ TEST_F(LoadedRowsTest, ASavepointKeepsThem) {
   expect_no_lock_left();
 }
 
+// What came before is looked at when the rows are there, and they are taken back with it.
+TEST_F(LoadedRowsTest, AStatementOfABlockLoadsToo) {
+  loader.store(relation, key(0), "old");
+  loader.begin(TransactionMode::interactive);
+  EXPECT_EQ(loader.put(relation, key(0), "new"), ok);
+  loader.statement();
+  loader.transaction.expect_many_rows();
+  ASSERT_EQ(load(1, many), ok);
+  EXPECT_EQ(load(0, 1), duplicate_key);
+  // All of them at once: no entry of a set for each.
+  EXPECT_LT(loader.transaction.bookkeeping_bytes(), many * Transaction::bytes_per_write);
+  EXPECT_EQ(seen(), 1);
+  ASSERT_EQ(loader.transaction.end_statement(), ok);
+  ASSERT_EQ(loader.commit(), ok);
+  EXPECT_EQ(seen(), many);
+  expect_no_lock_left();
+}
+
+TEST_F(LoadedRowsTest, ReadsBeforeThemAreValidated) {
+  loader.store(relation, key(0), "old");
+  loader.begin(TransactionMode::interactive);
+  EXPECT_EQ(loader.read(relation, key(0)), "old");
+  loader.statement();
+  loader.transaction.expect_many_rows();
+  ASSERT_EQ(load(1, 10), ok);
+  other.store(relation, key(0), "changed");
+  EXPECT_EQ(loader.transaction.end_statement(), conflict_record);
+  loader.transaction.abort();
+  EXPECT_EQ(seen(), 1);
+}
+
+// An older statement that goes on, a cursor's, meets them: they stay those of the later one.
+TEST_F(LoadedRowsTest, OlderStatementsDoNotSeeThem) {
+  loader.begin(TransactionMode::interactive);
+  CommandId first = loader.transaction.command();
+  loader.statement();
+  CommandId second = loader.transaction.command();
+  loader.statement();
+  loader.transaction.expect_many_rows();
+  ASSERT_EQ(load(0, 10), ok);
+  ASSERT_EQ(loader.transaction.end_statement(), ok);
+  for (CommandId older : {first, second}) {
+    loader.transaction.resume_statement(older);
+    EXPECT_EQ(loader.read(relation, key(3)), "<not_found>");
+  }
+  loader.statement();
+  EXPECT_EQ(loader.read(relation, key(3)), "row 3");
+  ASSERT_EQ(loader.commit(), ok);
+  EXPECT_EQ(seen(), 10);
+}
+
+// Behind a savepoint their COPY has told that there was no such row, which must stay true when it
+// is taken back; READ COMMITTED does not promise that.
+TEST_F(LoadedRowsTest, WhatASavepointTakesBackStaysTrue) {
+  for (Isolation isolation : {Isolation::serializable, Isolation::read_committed}) {
+    loader.transaction.begin(TransactionMode::interactive, isolation);
+    Transaction::Mark mark = loader.transaction.mark();
+    loader.statement();
+    loader.transaction.expect_many_rows();
+    ASSERT_EQ(load(0, 10), ok);
+    ASSERT_EQ(loader.transaction.end_statement(), ok);
+    loader.transaction.rollback_to(mark);
+    loader.transaction.release_locks_since(mark);
+    EXPECT_EQ(seen(), 0);
+    other.store(relation, key(5), "other's");
+    loader.statement();
+    ASSERT_EQ(loader.insert(relation, key(20), "mine"), ok);
+    bool promises = isolation == Isolation::serializable;
+    EXPECT_EQ(loader.commit(), promises ? conflict_unique : ok);
+    expect_no_lock_left();
+    other.drop(relation, key(5));
+  }
+}
+
+TEST_F(LoadedRowsTest, TheyComeToWhoHasLookedForThem) {
+  other.begin();
+  EXPECT_EQ(other.get(relation, key(9)), not_found);
+  EXPECT_EQ(other.insert(relation, "other", "row"), ok);
+  begin();
+  ASSERT_EQ(load(0, 10), ok);
+  ASSERT_EQ(loader.commit(), ok);
+  EXPECT_EQ(other.commit(), conflict_node);
+}
+
+// Rows of others come, and nodes go, between two of them.
+TEST_F(LoadedRowsTest, OthersChangeTheTreeMeanwhile) {
+  constexpr int each = 40;  // more than a node's
+  begin();
+  for (int from = 0; from < many; from += each) {
+    ASSERT_EQ(load(from, from + each / 2), ok);
+    for (int i = from + each / 2; i < from + each; ++i) other.store(relation, key(i), "other's");
+    for (int i = from + each / 2; i < from + each; ++i) other.drop(relation, key(i));
+    engine.make_durable();
+    while (other.worker.housekeep()) {
+    }
+  }
+  EXPECT_EQ(relation.tree().check(), "");
+  ASSERT_EQ(loader.commit(), ok);
+  EXPECT_EQ(seen(), many / 2);
+  EXPECT_EQ(relation.row_count(), many / 2);
+}
+
+// So that it has the room for them when they commit.
+TEST_F(LoadedRowsTest, TheLogIsToldOfThemEarly) {
+  begin();
+  ASSERT_EQ(load(0, many), ok);
+  EXPECT_EQ(sink.expected_entries, 0U);
+  ASSERT_EQ(load(many, 70000), ok);
+  EXPECT_GT(sink.expected_entries, 60000U);
+  EXPECT_GT(sink.expected_bytes, sink.expected_entries * 10);
+  loader.transaction.abort();
+}
+
 TEST_F(LoadedRowsTest, AnotherInserterWaits) {
   for (bool commits : {true, false}) {
     begin();
