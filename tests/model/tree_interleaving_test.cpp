@@ -8,252 +8,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tests/model/interleaver.h"
-#include "tests/unit/storage/index/tree_fixture.h"
+#include "tests/model/tree_scenario.h"
 
 namespace pgsilo {
 namespace {
-
-using Keys = std::set<std::string>;
-
-struct Operation {
-  enum class Kind {
-    insert,
-    remove,
-    merge,
-    get,
-    guarded_get,
-    scan,
-    scan_back,
-    scan_and_insert
-  } kind;
-  std::string key = {};   // or the lower bound of a scan
-  std::string last = {};  // the upper bound
-  std::string own = {};   // what is inserted behind the scan and before it is validated
-};
-
-Operation insert(std::string key) { return {Operation::Kind::insert, std::move(key)}; }
-Operation remove(std::string key) { return {Operation::Kind::remove, std::move(key)}; }
-// Around the key.
-Operation merge(std::string key) { return {Operation::Kind::merge, std::move(key)}; }
-Operation get(std::string key) { return {Operation::Kind::get, std::move(key)}; }
-// Looks for the key, and if it is absent validates that at the end.
-Operation guarded_get(std::string key) { return {Operation::Kind::guarded_get, std::move(key)}; }
-Operation scan(std::string low, std::string high) {
-  return {Operation::Kind::scan, std::move(low), std::move(high)};
-}
-Operation scan_back(std::string low, std::string high) {
-  return {Operation::Kind::scan_back, std::move(low), std::move(high)};
-}
-// As a transaction that does both, which the key that it inserts itself does not beat.
-Operation scan_and_insert(std::string low, std::string high, std::string own) {
-  return {Operation::Kind::scan_and_insert, std::move(low), std::move(high), std::move(own)};
-}
-
-struct Scenario {
-  const char* name;
-  std::vector<std::string> present;        // inserted in this order ...
-  std::vector<std::string> removed_again;  // ... less these
-  std::vector<std::vector<Operation>> threads;
-  std::vector<std::string> merged = {};  // before, around these
-};
-
-// An operation as it was observed.
-struct Observed {
-  Operation operation;
-  uint64_t began = 0;
-  uint64_t ended = 0;
-  bool counts = true;  // its answer can be relied on
-  bool exact = true;   // all of it was there at once
-  bool found = false;
-  std::vector<std::string> keys = {};
-};
-
-class ScenarioRun : public Interleaver::Program {
- public:
-  explicit ScenarioRun(const Scenario& scenario) : scenario_(scenario) {
-    {
-      TreeUser loader(*tree_, reclaimer_);
-      for (const std::string& key : scenario.present) EXPECT_TRUE(loader.insert(key));
-      for (const std::string& key : scenario.removed_again) EXPECT_TRUE(loader.remove(key));
-      for (const std::string& key : scenario.merged) tree_->merge(key, loader.handle());
-    }
-    for (size_t i = 0; i < scenario.threads.size(); ++i) {
-      users_.push_back(std::make_unique<TreeUser>(*tree_, reclaimer_));
-    }
-    observed_.resize(scenario.threads.size());
-    initial_.insert(scenario.present.begin(), scenario.present.end());
-    for (const std::string& key : scenario.removed_again) initial_.erase(key);
-  }
-
-  void run_thread(int index) override {
-    for (const Operation& operation : scenario_.threads[index]) {
-      Observed observed{operation};
-      uint64_t began = observed.began = Interleaver::current()->now();
-      perform(*users_[index], observed);
-      observed.ended = Interleaver::current()->now();
-      if (operation.kind == Operation::Kind::scan_and_insert) {
-        Observed own{insert(operation.own)};
-        own.began = began;
-        own.ended = observed.ended;
-        own.found = observed.found;
-        observed_[index].push_back(own);
-      }
-      observed_[index].push_back(observed);
-      users_[index]->rest();
-    }
-  }
-
-  std::string verdict() override {
-    std::string breach = tree_->check();
-    if (!breach.empty()) return "broken: " + breach;
-    std::vector<std::string> left = users_[0]->scan();
-    std::vector<size_t> next(observed_.size(), 0);
-    if (!explained(initial_, next, Keys(left.begin(), left.end())))
-      return "not linearizable: " + describe();
-    return "";
-  }
-
- private:
-  void perform(TreeUser& user, Observed& observed) {
-    const Operation& operation = observed.operation;
-    switch (operation.kind) {
-      case Operation::Kind::insert:
-        observed.found = !user.insert(operation.key);
-        break;
-      case Operation::Kind::remove: {
-        Record* record = user.tree().get(operation.key).record;
-        TidWord seen;
-        observed.found = record != nullptr;
-        if (record == nullptr) break;
-        if (!record->tid_word().try_lock(LockPurpose::remove, seen)) {
-          observed.counts = false;  // somebody else is about to unhook it
-          break;
-        }
-        record->tid_word().unlock_obsolete();
-        user.unhook(record);
-        break;
-      }
-      case Operation::Kind::merge:
-        user.tree().merge(operation.key, user.handle());
-        break;
-      case Operation::Kind::get:
-        observed.found = user.contains(operation.key);
-        break;
-      case Operation::Kind::guarded_get: {
-        IndexTree::Found found = user.tree().get(operation.key);
-        observed.found = found.record != nullptr && !is_obsolete(found.record);
-        if (found.record != nullptr) break;
-        observed.began = Interleaver::current()->now();
-        observed.counts = still_validates(found.node);
-        break;
-      }
-      case Operation::Kind::scan:
-      case Operation::Kind::scan_and_insert:
-        return scan(user, ScanDirection::forward, observed);
-      case Operation::Kind::scan_back:
-        return scan(user, ScanDirection::backward, observed);
-    }
-  }
-
-  static void scan(TreeUser& user, ScanDirection direction, Observed& observed) {
-    const Operation& operation = observed.operation;
-    CollectingObserver set;
-    KeyRange range{KeyBound::inclusive(operation.key), KeyBound::inclusive(operation.last)};
-    ScanCursor cursor(user.tree(), range, direction, &set);
-    std::vector<Record*> records;
-    while (Record* record = cursor.next()) records.push_back(record);
-    if (direction == ScanDirection::backward) std::reverse(records.begin(), records.end());
-    for (Record* record : records) observed.keys.emplace_back(record->key());
-    if (operation.kind == Operation::Kind::scan_and_insert) {
-      NodeChanges changes;
-      observed.found = !user.insert(operation.own, &changes);
-      if (!observed.found) set.apply(changes);
-    }
-    observed.began = Interleaver::current()->now();
-    observed.exact = std::none_of(records.begin(), records.end(), is_obsolete);
-    observed.counts = set.valid();
-  }
-
-  // Applies the operation to the model; false if its answer does not fit.
-  static bool apply(const Observed& observed, Keys& keys) {
-    if (!observed.counts) return true;
-    const Operation& operation = observed.operation;
-    bool there = keys.contains(operation.key);
-    switch (operation.kind) {
-      case Operation::Kind::insert:
-        keys.insert(operation.key);
-        return there == observed.found;
-      case Operation::Kind::remove:
-        keys.erase(operation.key);
-        return there == observed.found;
-      case Operation::Kind::merge:
-        return true;
-      case Operation::Kind::get:
-      case Operation::Kind::guarded_get:
-        return there == observed.found;
-      default: {
-        std::vector<std::string> there_now(keys.lower_bound(operation.key),
-                                           keys.upper_bound(operation.last));
-        bool is_own_new = operation.kind == Operation::Kind::scan_and_insert && !observed.found;
-        if (is_own_new) std::erase(there_now, operation.own);
-        return observed.exact ? there_now == observed.keys
-                              : std::includes(observed.keys.begin(), observed.keys.end(),
-                                              there_now.begin(), there_now.end());
-      }
-    }
-  }
-
-  // Whether the operations not yet taken (next[i] of thread i) can follow `keys` and lead to
-  // `final`.
-  bool explained(const Keys& keys, std::vector<size_t> next, const Keys& final) const {
-    bool all_taken = true;
-    uint64_t earliest_end = UINT64_MAX;
-    for (size_t i = 0; i < observed_.size(); ++i) {
-      if (next[i] == observed_[i].size()) continue;
-      all_taken = false;
-      earliest_end = std::min(earliest_end, observed_[i][next[i]].ended);
-    }
-    if (all_taken) return keys == final;
-    for (size_t i = 0; i < observed_.size(); ++i) {
-      if (next[i] == observed_[i].size()) continue;
-      const Observed& candidate = observed_[i][next[i]];
-      if (candidate.began > earliest_end) continue;  // another one had ended before it began
-      Keys after = keys;
-      if (!apply(candidate, after)) continue;
-      std::vector<size_t> taken = next;
-      ++taken[i];
-      if (explained(after, taken, final)) return true;
-    }
-    return false;
-  }
-
-  std::string describe() const {
-    std::string text;
-    for (size_t i = 0; i < observed_.size(); ++i) {
-      for (const Observed& observed : observed_[i]) {
-        text += " thread " + std::to_string(i) + " kind " +
-                std::to_string(static_cast<int>(observed.operation.kind)) +
-                (observed.counts ? "" : " (void)") + (observed.found ? " found" : "") + " keys " +
-                std::to_string(observed.keys.size()) + ";";
-      }
-    }
-    return text;
-  }
-
-  const Scenario& scenario_;
-  Reclaimer reclaimer_;
-  std::unique_ptr<IndexTree> tree_ = std::make_unique<IndexTree>(RelationId(1));
-  std::vector<std::unique_ptr<TreeUser>> users_;
-  std::vector<std::vector<Observed>> observed_;
-  Keys initial_;
-};
 
 std::string key(int number) { return big_endian(static_cast<uint64_t>(number) * 10, 4); }
 std::string between(int number) { return big_endian(static_cast<uint64_t>(number) * 10 + 5, 4); }
@@ -465,6 +227,33 @@ std::vector<Scenario> scenarios() {
   }
   add("ALayerOfTwoNodesVanishes", layered, layered_thin,
       {{remove(p + key(0)), insert(p + "x")}, {remove(p + key(15)), get(p + "x")}});
+
+  // Where the key before went may have got another key, split, gone or become another's meanwhile.
+  add("AppendsAgainstInsert", keys_to(3), {},
+      {{append(key(5)), append(key(6))}, {insert(between(5)), get(key(6))}});
+  add("AppendsOfTheSameKeys", keys_to(3), {},
+      {{append(key(5)), append(key(6))}, {insert(key(6)), append(key(5))}});
+  add("AppendsThatSplitAgainstInsert", keys_to(14), {},
+      {{append(key(20)), append(key(21)), append(key(22))},
+       {insert(between(20)), guarded_get(key(21))}});
+  add("AppendsAgainstSplit", keys_to(14), {},
+      {{append(key(20)), append(between(12))}, {insert(between(7)), get(key(20))}});
+  add("AppendsAgainstScans", keys_to(4), {},
+      {{append(key(5)), append(key(6))}, {scan(low, high), scan_back(low, high)}});
+  add("AppendsAgainstGuardedGet", keys_to(4), {},
+      {{append(key(5)), append(key(6))}, {guarded_get(key(6)), guarded_get(key(5))}});
+  add("AppendsAgainstRemovalOfTheNode", keys_to(45), thinned(45),
+      {{append(key(31)), append(key(32))}, {remove(key(30)), remove(key(31)), scan(low, high)}});
+  add("AppendsAgainstMerge", keys_to(45), thinned(45),
+      {{append(key(16)), append(key(17))}, {merge(key(15)), get(key(17))}});
+  add("AppendsAgainstMergeAndScan", keys_to(45), thinned(45),
+      {{append(key(16)), append(key(17))}, {merge(key(15)), scan(key(5), key(35))}});
+  add("AppendsAgainstLayerRemoval", {"a", p + "one", p + "two"}, {p + "two"},
+      {{append(p + "x"), append(p + "y")}, {remove(p + "one"), remove(p + "x"), get(p + "y")}});
+  layered.pop_back();
+  add("AppendsToALayerThatGrows", layered, {},
+      {{append(p + key(20)), append(p + key(21))}, {insert(p + between(7)), get(p + key(20))}});
+
   add("ThreeThreads", keys_to(15), {},
       {{insert(between(7))}, {remove(key(8))}, {scan(key(5), key(10))}});
   return list;
