@@ -53,7 +53,8 @@ class RedoSink {
   // Room for one append() of at most `entries` entries whose keys and rows have at most `bytes`
   // bytes together.
   virtual ReserveResult reserve(size_t entries, size_t bytes, RedoPurpose purpose) = 0;
-  // A reserve() of so much, for growth, will come soon, or never: what takes time may begin.
+  // A reserve() of so much, for growth, will probably come soon: what takes time may begin. Of
+  // none: it will not come.
   virtual void expect(size_t /*entries*/, size_t /*bytes*/) {}
   // Parks the caller until buffers may be free again or until `deadline_us`. Spurious returns are
   // allowed. Called with no lock held.

@@ -47,7 +47,7 @@ void Transaction::begin(TransactionMode mode, Isolation isolation) {
   command_ = last_command_ = 0;
   mark_depth_ = 0;
   validated_epoch_ = Epoch();
-  gained_exclusion_ = false;
+  gained_exclusion_ = has_foretold_ = false;
   statement_reads_ = 0;
   validated_reads_ = validated_nodes_ = 0;
   newest_epoch_ = Epoch();
@@ -389,6 +389,7 @@ void Transaction::roll_back() {
   lost_records_ = written_records();
   abandon_load();
   drop_loaded();
+  if (std::exchange(has_foretold_, false)) worker_.sink().expect(0, 0);
   for (const PrivateRelation& created : private_relations_)
     drop_private(worker_, *created.relation);
   clean_placeholders();

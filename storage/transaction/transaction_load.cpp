@@ -17,8 +17,10 @@ bool Transaction::can_load(std::string_view row) const {
 
 // Of millions of rows the log wants room that takes time to be had: it begins while they come.
 inline void Transaction::foresee_loaded(const Relation& relation) {
-  if (loaded_.size() % rows_per_forecast == 0 && relation.logged()) [[unlikely]]
-    worker_.sink().expect(loaded_.size(), loaded_.bytes());
+  if (loaded_.size() % rows_per_forecast != 0 || !relation.logged()) [[likely]]
+    return;
+  worker_.sink().expect(loaded_.size(), loaded_.bytes());
+  has_foretold_ = true;
 }
 
 // As insert_row(). not_found: there is a record of the key already.

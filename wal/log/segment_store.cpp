@@ -111,7 +111,7 @@ bool SegmentStore::long_decided(size_t bytes, RedoPurpose purpose) const {
 
 LogSpace SegmentStore::reserve_long(size_t bytes, RedoPurpose purpose, bool has_waited) {
   std::lock_guard lock(mutex_);
-  long_wanted_ = 0;
+  long_wanted_ = long_expected_ = 0;
   bool refused = std::exchange(long_refused_, false) && has_waited;
   if (free_bytes() >= needed_bytes(purpose) + worst_case(bytes)) {
     long_reserved_ += worst_case(bytes);
@@ -122,11 +122,10 @@ LogSpace SegmentStore::reserve_long(size_t bytes, RedoPurpose purpose, bool has_
   return LogSpace::preparing;
 }
 
-// Not while the device is full: who waits for room there needs it more. Nor in the place of one who
-// waits.
+// Not while the device is full: who waits for room there needs it more.
 void SegmentStore::expect_long(size_t bytes) {
   std::lock_guard lock(mutex_);
-  if (!short_) long_wanted_ = std::max(long_wanted_, uint64_t{worst_case(bytes)});
+  long_expected_ = short_ || bytes == 0 ? 0 : worst_case(bytes);
 }
 
 void SegmentStore::release_long(size_t bytes) {
@@ -206,7 +205,8 @@ bool SegmentStore::wants_segments() const {
   if (given_up_) return false;
   uint64_t spare =
       short_ ? 0 : std::min(logged_bytes(), options_.spare_segments * options_.segment_bytes);
-  return free_bytes() < needed_bytes(RedoPurpose::growth) + long_wanted_ + spare;
+  return free_bytes() <
+         needed_bytes(RedoPurpose::growth) + std::max(long_wanted_, long_expected_) + spare;
 }
 
 uint64_t SegmentStore::logged_bytes() const {
@@ -227,6 +227,7 @@ FileResult SegmentStore::prepare_one() {
   std::lock_guard lock(mutex_);
   cannot_prepare_ = !result.ok();
   short_ |= result.status == FileStatus::no_space;
+  if (cannot_prepare_) long_expected_ = 0;
   if (cannot_prepare_ && std::exchange(long_wanted_, 0) != 0) long_refused_ = true;
   update_state();
   return result;
@@ -361,6 +362,7 @@ bool SegmentStore::make_room(uint64_t bytes, LogUse use) {
   std::lock_guard lock(mutex_);
   // Who waits for more is refused.
   cannot_prepare_ = true;
+  long_expected_ = 0;
   if (std::exchange(long_wanted_, 0) != 0) long_refused_ = true;
   update_state();
   return removed != 0;

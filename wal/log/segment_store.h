@@ -84,8 +84,8 @@ class SegmentStore {
   // wait and ask again; segments for it are wanted. exhausted: they could not be had. Said only to
   // who `has_waited`: it may have been found out for one that has given up since.
   LogSpace reserve_long(size_t bytes, RedoPurpose purpose, bool has_waited);
-  // Segments for a reserve_long() of so much are wanted, before it comes. Promises nothing; the
-  // next reserve_long() takes its place.
+  // Segments for a reserve_long() of so much are wanted, before it comes; none: it will not come.
+  // Promises nothing; any reserve_long() ends it.
   void expect_long(size_t bytes);
   // Whether reserve_long() would say something else than preparing.
   bool long_decided(size_t bytes, RedoPurpose purpose) const;
@@ -183,8 +183,9 @@ class SegmentStore {
   std::deque<Begun> begun_;  // by this start, ascending; live ones
   uint64_t current_free_ = 0;
   uint64_t long_reserved_ = 0;
-  uint64_t long_wanted_ = 0;   // of a long append that did not fit yet
-  bool long_refused_ = false;  // ... and cannot be prepared for: its owner has not heard yet
+  uint64_t long_wanted_ = 0;    // of a long append that did not fit yet
+  uint64_t long_expected_ = 0;  // of one to come; nobody waits for it
+  bool long_refused_ = false;   // ... and cannot be prepared for: its owner has not heard yet
   bool cannot_prepare_ = false;
   bool short_ = false;        // for want of space
   bool given_up_ = false;     // a checkpoint uses the room

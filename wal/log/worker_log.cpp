@@ -68,6 +68,7 @@ ReserveResult WorkerLog::reserve_long(size_t entries, size_t bytes, RedoPurpose 
 }
 
 void WorkerLog::expect(size_t entries, size_t bytes) {
+  if (entries == 0) return segments_.expect_long(0);
   if (!is_long(entries, record_bytes(entries, bytes))) return;
   segments_.expect_long(long_bytes(entries, bytes, ring_record_bytes_));
   logger_->want_segments();

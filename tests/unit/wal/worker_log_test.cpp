@@ -73,10 +73,20 @@ TEST(WorkerLog, WhatIsExpectedFindsItsRoom) {
   supply();
   parts.logs[0]->expect(1, 100);  // the ring has room
   EXPECT_EQ(supply(), 0U);
-  parts.logs[0]->expect(1, 200'000);
-  EXPECT_GT(supply(), 0U);
-  EXPECT_EQ(parts.logs[0]->reserve(1, 200'000, RedoPurpose::growth), ReserveResult::ok);
-  parts.step(0, parts.append(0, 200'000 - 1));
+  constexpr size_t much = 20 * test_segment_bytes;
+  parts.logs[0]->expect(1, much);
+  EXPECT_GT(supply(), 20U);
+  EXPECT_EQ(parts.logs[0]->reserve(1, much, RedoPurpose::growth), ReserveResult::ok);
+  parts.step(0, parts.append(0, much - 1));
+}
+
+TEST(WorkerLog, WhatIsExpectedNoMoreIsNotPrepared) {
+  LogParts parts(1, 1);
+  parts.keeper->run_once();
+  parts.logs[0]->expect(1, 100 * test_segment_bytes);
+  EXPECT_TRUE(parts.stores[0]->wants_segments());
+  parts.logs[0]->expect(0, 0);
+  EXPECT_FALSE(parts.stores[0]->wants_segments());
 }
 
 // Nothing was promised, and nobody is refused for it.
