@@ -129,7 +129,6 @@ struct ExecutionContext {
   SessionSlots* slots = nullptr;                        // likewise
   const std::atomic<bool>* cancel_requested = nullptr;  // null: cannot be cancelled
   SequenceSession* sequences = nullptr;                 // values taken, currval()
-  bool uses_sequences = false;                          // there is something in that
   ReferentialActions* references = nullptr;             // needed where tables have foreign keys
   AdvisoryLocks* advisory_locks = nullptr;
   MemoryPromise* memory_promise = nullptr;  // null: nobody counts

@@ -1,5 +1,7 @@
 #include "catalog/sequence/sequence_session.h"
 
+#include <utility>
+
 #include "base/check.h"
 #include "catalog/catalog_view.h"
 #include "sql/sql_error.h"
@@ -12,6 +14,14 @@ Transaction& SequenceSession::scribe(Transaction& user) {
   return *scribe_;
 }
 
+SequenceSession SequenceSession::leave() noexcept {
+  SequenceSession left;
+  left.used_.swap(used_);
+  left.last_used_ = std::exchange(last_used_, invalid_oid);
+  left.leavings_ = leavings_ + 1;
+  return left;
+}
+
 // The transaction shares the sequence, waiting for whoever alters it, and then rests on its
 // descriptor: a one-shot, which holds no share, comes to nothing if the sequence is altered after
 // all. The view's descriptor may be older than the wait.
@@ -19,7 +29,8 @@ TransactionStatus SequenceSession::use(Transaction& user, const CatalogView& cat
                                        const TableDescriptor& found, Used** used) {
   Used& entry = used_[found.oid];
   *used = &entry;
-  if (entry.transaction == user.number() && entry.found == found.sequence)
+  if (entry.transaction == user.number() && entry.leavings == leavings_ &&
+      entry.found == found.sequence)
     return TransactionStatus::ok;
   std::shared_ptr<const TableDescriptor> newest;
   const TableDescriptor* sequence = &found;
@@ -43,6 +54,7 @@ TransactionStatus SequenceSession::use(Transaction& user, const CatalogView& cat
       entry.cached = entry.last;
     entry.sequence = sequence->sequence;
   }
+  entry.leavings = leavings_;
   entry.transaction = user.number();
   entry.found = found.sequence;
   return TransactionStatus::ok;

@@ -1,5 +1,6 @@
 // What one session knows of sequences: the values it has taken and not used yet (CACHE), and what
-// currval() and lastval() answer. All of it outlives transactions and their rollback.
+// currval() and lastval() answer. All of it outlives transactions and their rollback, and goes with
+// the session to another worker.
 // Thread safety: none; the session's fiber.
 #pragma once
 
@@ -38,12 +39,16 @@ class SequenceSession {
     used_.clear();
     last_used_ = invalid_oid;
   }
+  // All of it, for where the transactions are another worker's; this one knows nothing then.
+  SequenceSession leave() noexcept;
 
  private:
   struct Used {
     std::shared_ptr<const SequenceDescriptor> sequence;  // as last used; cached values are of it
     uint64_t generation = 0;
-    // The transaction that rests on it already (Transaction::number()), and what its view showed.
+    // The transaction that rests on it already (leavings_, Transaction::number()), and what its
+    // view showed.
+    uint64_t leavings = 0;
     uint64_t transaction = 0;
     std::shared_ptr<const SequenceDescriptor> found;
     bool is_defined = false;
@@ -57,6 +62,7 @@ class SequenceSession {
 
   std::unordered_map<Oid, Used> used_;
   Oid last_used_ = invalid_oid;
+  uint64_t leavings_ = 0;  // another object's transactions have the same numbers
   std::unique_ptr<Transaction> scribe_;
 };
 

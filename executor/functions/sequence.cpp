@@ -40,7 +40,6 @@ Datum nextval(EvalContext& context, const Datum* a) {
   const TableDescriptor& sequence = find_sequence(context, a[0]);
   check_may_write(context, "nextval");
   int64_t value;
-  session.uses_sequences = true;
   check(session.sequences->next(*session.transaction, *session.catalog, sequence, &value));
   return Datum::of_int(value);
 }
@@ -49,7 +48,6 @@ Datum set(EvalContext& context, const Datum* a, bool is_called) {
   ExecutionContext& session = *context.execution;
   const TableDescriptor& sequence = find_sequence(context, a[0]);
   check_may_write(context, "setval");
-  session.uses_sequences = true;
   check(session.sequences->set(*session.transaction, *session.catalog, sequence, a[1].i64,
                                is_called));
   return a[1];

@@ -295,7 +295,6 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
       return "DISCARD PLANS";
     case ast::DiscardKind::sequences:
       state_.sequences.forget();
-      state_.context.uses_sequences = false;
       return "DISCARD SEQUENCES";
     case ast::DiscardKind::temp:
       return "DISCARD TEMP";
@@ -309,7 +308,6 @@ std::string_view SessionCommands::discard(const ast::DiscardStmt& statement) {
   state_.statements.remove_all();
   runner_->forget_plans();
   state_.sequences.forget();
-  state_.context.uses_sequences = false;
   state_.transactions.forget_caution();
   state_.transactions.advisory_locks().unlock_all();
   state_.transactions.commit_implicit();  // whatever follows

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "catalog/sequence/sequence_session.h"
 #include "executor/execution_context.h"
 #include "executor/worker/load.h"
 #include "server/net/connection.h"
@@ -31,6 +32,7 @@ struct SessionHandoff {
   SessionLog::Speaker speaker;
   std::string user_name;
   std::string session_user_name;
+  SequenceSession sequences;
   RandomState random;
   BlockCaution caution;
   std::vector<std::string> reported;

@@ -9,16 +9,16 @@
 namespace pgsilo {
 
 // A message has come and nothing of it was done. What is of this worker or of this object alone
-// must not be there: an open transaction, an answer that is under way, locks, values of sequences.
-// Nor prepared statements: planned anew they would be read by the settings of then, which the
-// message that has come may be about to change.
+// must not be there: an open transaction, an answer that is under way, locks. Nor prepared
+// statements: planned anew they would be read by the settings of then, which the message that has
+// come may be about to change.
 bool Session::may_move() const {
   const SessionState& state = state_;
   return state.transactions.state() == TransactionControl::State::idle && answered_ &&
          !skips_to_sync_ && !state.running_again && state.portals.empty() &&
          state.connection.may_be_replaced() && !state.interrupts.is_terminating() &&
-         !state.transactions.advisory_locks().held_before() && !state.context.uses_sequences &&
-         !state.slots.has_temporary() && !state.backup.is_used() && state.statements.empty();
+         !state.transactions.advisory_locks().held_before() && !state.slots.has_temporary() &&
+         !state.backup.is_used() && state.statements.empty();
 }
 
 bool Session::leaves_worker() {
@@ -36,10 +36,12 @@ bool Session::leaves_worker() {
   state_.services.sessions.begin_move(process_, state_.activity);
   registered_ = false;
   handoff_->input = state_.connection.take_input();
+  handoff_->sequences = state_.sequences.leave();
   return true;
 }
 
-// Copies: nothing is taken away before there is memory for all of it.
+// Copies: nothing is taken away before there is memory for all of it. What moves without any is
+// taken behind that.
 std::unique_ptr<SessionHandoff> Session::pack() const {
   auto handoff = std::make_unique<SessionHandoff>();
   handoff->process = process_;
@@ -69,6 +71,7 @@ void Session::unpack(std::unique_ptr<SessionHandoff> handoff) {
   state_.context.backend_pid = process_;
   state_.context.random = handoff->random;
   state_.transactions.set_block_caution(handoff->caution);
+  state_.sequences = std::move(handoff->sequences);
   reported_ = std::move(handoff->reported);
   reported_generation_ = handoff->reported_generation;
   state_.apply_settings();

@@ -110,17 +110,62 @@ TEST_F(SessionMoveTest, NobodyElseGetsItsAdvisoryLock) {
   go_round();
 }
 
-TEST_F(SessionMoveTest, ValuesOfSequencesStay) {
+// Those that are cached too: nobody else gets them.
+TEST_F(SessionMoveTest, ValuesOfSequencesComeAlong) {
+  client.ask(query("drop sequence if exists move_test, move_other"));
+  ASSERT_EQ(client.ask(query("create sequence move_test cache 10; create sequence move_other")),
+            "CCZI");
+  RawClient other;
+  other.start();
+  int before = moves();
+  ASSERT_EQ(client.first_value("select nextval('move_test')"), "1");
+  ASSERT_EQ(other.first_value("select nextval('move_test')"), "11");
+  for (int value = 2; value <= 10; ++value) {
+    EXPECT_EQ(client.first_value("select currval('move_test')"), std::to_string(value - 1));
+    EXPECT_EQ(client.first_value("select nextval('move_test')"), std::to_string(value));
+    EXPECT_EQ(client.first_value("select lastval()"), std::to_string(value));
+  }
+  EXPECT_EQ(client.first_value("select nextval('move_test')"), "21");
+  if (always_) {
+    EXPECT_EQ(moves(), before + 29);
+  }
+  EXPECT_EQ(client.first_value("select nextval('move_other')"), "1");
+  go_round();
+  EXPECT_EQ(client.first_value("select lastval()"), "1");
+  EXPECT_EQ(client.first_value("select setval('move_other', 7)"), "7");
+  EXPECT_EQ(client.first_value("select currval('move_other')"), "7");
+  EXPECT_EQ(client.first_value("select currval('move_test')"), "21");
+  EXPECT_EQ(other.first_value("select nextval('move_test')"), "12");
+  EXPECT_EQ(other.first_value("select currval('move_other')"), "55000");
+  ASSERT_EQ(client.ask(query("discard sequences")), "CZI");
+  EXPECT_EQ(client.first_value("select currval('move_test')"), "55000");
+  EXPECT_EQ(client.first_value("select lastval()"), "55000");
+  EXPECT_EQ(client.first_value("select nextval('move_test')"), "31");
+  client.ask(query("drop sequence move_test, move_other"));
+}
+
+// What is cached is of the sequence as it was.
+TEST_F(SessionMoveTest, ASequenceMayChangeMeanwhile) {
   client.ask(query("drop sequence if exists move_test"));
   ASSERT_EQ(client.ask(query("create sequence move_test cache 10")), "CZI");
   ASSERT_EQ(client.first_value("select nextval('move_test')"), "1");
-  stay();
+  ASSERT_EQ(observer.client().ask(query("alter sequence move_test restart with 100")), "CZI");
   EXPECT_EQ(client.first_value("select currval('move_test')"), "1");
-  EXPECT_EQ(client.first_value("select nextval('move_test')"), "2");
-  ASSERT_EQ(client.ask(query("discard sequences")), "CZI");
-  go_round();
-  EXPECT_EQ(client.first_value("select currval('move_test')"), "55000");
-  client.ask(query("drop sequence move_test"));
+  EXPECT_EQ(client.first_value("select nextval('move_test')"), "100");
+  EXPECT_EQ(client.first_value("select nextval('move_test')"), "101");
+  // In a block nobody alters what it has used.
+  ASSERT_EQ(client.ask(query("begin")), "CZT");
+  ASSERT_EQ(client.first_value("select nextval('move_test')"), "102");
+  observer.client().ask(query("set lock_timeout to '50ms'"));
+  EXPECT_EQ(observer.client().ask(query("alter sequence move_test cycle")), "E(55P03)ZI");
+  ASSERT_EQ(client.ask(query("commit")), "CZI");
+  ASSERT_EQ(client.ask(query("begin")), "CZT");
+  ASSERT_EQ(client.first_value("select nextval('move_test')"), "103");
+  EXPECT_EQ(observer.client().ask(query("alter sequence move_test cycle")), "E(55P03)ZI");
+  ASSERT_EQ(client.ask(query("commit")), "CZI");
+  ASSERT_EQ(observer.client().ask(query("drop sequence move_test")), "CZI");
+  EXPECT_EQ(client.first_value("select currval('move_test')"), "42P01");
+  EXPECT_EQ(client.first_value("select lastval()"), "55000");
 }
 
 TEST_F(SessionMoveTest, ABlockStays) {

@@ -333,6 +333,57 @@ TEST_F(SequenceStateTest, GoesOnBehindItsRow) {
   EXPECT_EQ(session_.commit(), TransactionStatus::ok);
 }
 
+// The session goes on with another worker's transactions: those begin with the numbers that the
+// ones before had.
+TEST_F(SequenceStateTest, WhatIsKnownGoesToOtherTransactions) {
+  session_.begin();
+  const TableDescriptor& sequence = *session_.view.find_table({}, "s");
+  EXPECT_EQ(next(), 1);
+  Epoch taken = session_.transaction.newest_epoch();
+  EXPECT_EQ(session_.commit(), TransactionStatus::ok);
+  SequenceSession moved = sequences_.leave();
+  int64_t value = 0;
+  session_.begin();
+  EXPECT_FALSE(sequences_.current(session_.transaction, sequence, &value));
+  EXPECT_FALSE(sequences_.last(session_.transaction, session_.view, &value));
+  EXPECT_EQ(session_.commit(), TransactionStatus::ok);
+
+  CatalogSession elsewhere(engine_);
+  elsewhere.begin();
+  EXPECT_TRUE(moved.current(elsewhere.transaction, sequence, &value));
+  EXPECT_EQ(value, 1);
+  // Its answer waits for the value's row as the first one did.
+  EXPECT_GE(elsewhere.transaction.newest_epoch(), taken);
+  EXPECT_TRUE(moved.last(elsewhere.transaction, elsewhere.view, &value));
+  EXPECT_EQ(value, 1);
+  EXPECT_EQ(elsewhere.commit(), TransactionStatus::ok);
+}
+
+// It holds its share of the sequence in each of them: nobody alters that meanwhile.
+TEST_F(SequenceStateTest, SharesTheSequenceInEachTransaction) {
+  CatalogSession first(engine_), second(engine_);
+  SequenceSession sequences;
+  CatalogSession* sessions[] = {&first, &second};
+  for (CatalogSession* session : sessions) {
+    session->begin(TransactionMode::interactive);
+    int64_t value = 0;
+    EXPECT_EQ(sequences.next(session->transaction, session->view,
+                             *session->view.find_table({}, "s"), &value),
+              TransactionStatus::ok);
+    session_.settings.lock_timeout_us = 1000;
+    session_.begin(TransactionMode::interactive);
+    DataDefinition definition(session_.view, session_.transaction, types_);
+    SequenceOptions options;
+    options.cycles = true;
+    EXPECT_EQ(definition.alter_sequence(session_.view.find_table({}, "s")->oid, options, {}),
+              TransactionStatus::lock_timeout);
+    session_.abort();
+    EXPECT_EQ(session->commit(), TransactionStatus::ok);
+    SequenceSession left = sequences.leave();
+    sequences = std::move(left);
+  }
+}
+
 TEST_F(SequenceStateTest, IsSharedByThreads) {
   constexpr int threads = 4;
   constexpr int rounds = 500;
