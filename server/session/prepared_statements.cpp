@@ -1,5 +1,7 @@
 #include "server/session/prepared_statements.h"
 
+#include <algorithm>
+
 #include "base/memory_budget.h"
 #include "server/limits.h"
 #include "sql/sql_error.h"
@@ -13,10 +15,34 @@ size_t PreparedStatement::bytes() const {
   return plan == nullptr ? bytes : bytes + plan->bytes();
 }
 
+bool PreparedStatement::is_described_by(const ExecutablePlan& other) const {
+  auto same_column = [](const ResultColumn& a, const ResultColumn& b) {
+    return a.name == b.name && a.type_oid == b.type_oid && a.type_modifier == b.type_modifier;
+  };
+  return returns_rows == other.returns_rows() &&
+         std::ranges::equal(result_columns, other.result_columns(), same_column);
+}
+
+// Nothing is read of the present one but what never changes: its worker is at the rest meanwhile.
+void PreparedStatement::take_own_text() {
+  auto own = std::make_shared<CachedText>();
+  own->syntax = text->syntax;
+  own->declared_types = text->declared_types;
+  own->plans.resize(own->syntax->statements.size());
+  text = std::move(own);
+}
+
 std::shared_ptr<PreparedStatement> PreparedStatements::find(std::string_view name) const {
-  if (name.empty()) return unnamed_;
-  auto found = named_.find(name);
-  return found == named_.end() ? nullptr : found->second.statement;
+  auto named = name.empty() ? named_.end() : named_.find(name);
+  std::shared_ptr<PreparedStatement> found =
+      named == named_.end() ? nullptr : named->second.statement;
+  if (name.empty()) found = unnamed_;
+  if (found != nullptr && found->arrivals != arrivals_) {
+    found->take_own_text();
+    found->arrivals = arrivals_;
+    found->is_unsettled = true;
+  }
+  return found;
 }
 
 void PreparedStatements::remember(std::string_view name) {
@@ -30,6 +56,7 @@ void PreparedStatements::remember(std::string_view name) {
 }
 
 void PreparedStatements::add(std::string_view name, std::shared_ptr<PreparedStatement> statement) {
+  statement->arrivals = arrivals_;
   if (name.empty()) {
     remember(name);
     unnamed_ = std::move(statement);

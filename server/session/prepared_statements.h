@@ -1,8 +1,8 @@
 // Prepared statements of one session: those of the protocol's Parse and of SQL's PREPARE share one
 // name space; the unnamed one is the empty name. They are outside of transactions, but a one-shot
 // that runs again must find what it found the first time: changes since the replay point are
-// remembered and can be undone. What they take beyond a little is asked for (memory_limit). Thread
-// safety: none; the session's fiber.
+// remembered and can be undone. They go with their session to another worker. What they take beyond
+// a little is asked for (memory_limit). Thread safety: none; the session's fiber.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,10 @@ struct PreparedStatement {
   uint64_t replay_point = 0;
   // Under which settings its text was found, and read (SessionState::settings_number).
   uint64_t settings_number = 0;
+  // How often the session had moved when it got its text (PreparedStatements::arrive()).
+  uint64_t arrivals = 0;
+  // It was not used yet at the worker that the session has come to (StatementRunner::settle()).
+  bool is_unsettled = false;
   // Of the named portals that keep it, whatever becomes of its name: how many, and what it took
   // when the first came (Portals).
   size_t portals = 0;
@@ -46,6 +50,12 @@ struct PreparedStatement {
 
   // What it takes of memory, about; what it shares with others of its text is in it.
   size_t bytes() const;
+  // Whether that is what has been told of it.
+  bool is_described_by(const ExecutablePlan& other) const;
+
+ private:
+  friend class PreparedStatements;
+  void take_own_text();
 };
 
 class PreparedStatements {
@@ -54,13 +64,15 @@ class PreparedStatements {
   // Throws 42P05 when a named statement exists, MemoryLimitReached when there is no room for it;
   // the unnamed one is replaced.
   void add(std::string_view name, std::shared_ptr<PreparedStatement> statement);
+  // The session goes on at another worker. What a text has of plans and counters is that of the
+  // worker which found it; a statement gets a text without when it is found next. So a move takes
+  // the same time with many.
+  void arrive() { ++arrivals_; }
   // False when there is none.
   bool remove(std::string_view name);
   void remove_all();
   // They are planned again when they are run.
   void forget_plans();
-
-  bool empty() const { return unnamed_ == nullptr && named_.empty(); }
 
   // What there is now is remembered in place of what there was at the last replay point: the client
   // has been told of it, or may be.
@@ -85,6 +97,7 @@ class PreparedStatements {
   std::shared_ptr<PreparedStatement> unnamed_;
   Named named_;
   size_t named_bytes_ = 0;
+  uint64_t arrivals_ = 0;       // so far
   uint64_t replay_points_ = 0;  // so far
   // What stood at the replay point under each name that was changed since; null: nothing.
   std::optional<std::shared_ptr<PreparedStatement>> unnamed_before_;

@@ -1,6 +1,6 @@
 // All that a session takes along to another worker: what clients have set and sent, and
 // who they are. What else a session has it makes anew there: the storage transaction, the view of
-// the catalog, plans, executions, buffers (docs/session_moves.md).
+// the catalog, executions, buffers (docs/session_moves.md).
 //
 // Thread safety: one owner at a time; made on one worker's thread, used up on another's.
 #pragma once
@@ -15,6 +15,7 @@
 #include "executor/worker/load.h"
 #include "server/net/connection.h"
 #include "server/session/block_caution.h"
+#include "server/session/prepared_statements.h"
 #include "server/session/session_activity.h"
 #include "server/session/session_log.h"
 #include "server/settings/settings.h"
@@ -29,10 +30,14 @@ struct SessionHandoff {
   std::shared_ptr<SessionActivity> activity;
   UnreadInput input;
   std::unique_ptr<Settings> settings;
+  // Which of them prepared statements were read under (SessionState).
+  std::string settings_key;
+  uint64_t settings_number = 0;
   SessionLog::Speaker speaker;
   std::string user_name;
   std::string session_user_name;
   SequenceSession sequences;
+  PreparedStatements statements;
   RandomState random;
   BlockCaution caution;
   std::vector<std::string> reported;

@@ -9,16 +9,14 @@
 namespace pgsilo {
 
 // A message has come and nothing of it was done. What is of this worker or of this object alone
-// must not be there: an open transaction, an answer that is under way, locks. Nor prepared
-// statements: planned anew they would be read by the settings of then, which the message that has
-// come may be about to change.
+// must not be there: an open transaction, an answer that is under way, locks.
 bool Session::may_move() const {
   const SessionState& state = state_;
   return state.transactions.state() == TransactionControl::State::idle && answered_ &&
          !skips_to_sync_ && !state.running_again && state.portals.empty() &&
          state.connection.may_be_replaced() && !state.interrupts.is_terminating() &&
          !state.transactions.advisory_locks().held_before() && !state.slots.has_temporary() &&
-         !state.backup.is_used() && state.statements.empty();
+         !state.backup.is_used();
 }
 
 bool Session::leaves_worker() {
@@ -37,6 +35,7 @@ bool Session::leaves_worker() {
   registered_ = false;
   handoff_->input = state_.connection.take_input();
   handoff_->sequences = state_.sequences.leave();
+  handoff_->statements = std::move(state_.statements);
   return true;
 }
 
@@ -50,6 +49,8 @@ std::unique_ptr<SessionHandoff> Session::pack() const {
   handoff->speaker = state_.log.speaker();
   handoff->user_name = state_.context.user_name;
   handoff->session_user_name = state_.context.session_user_name;
+  handoff->settings_key = state_.settings_key;
+  handoff->settings_number = state_.settings_number;
   handoff->random = state_.context.random;
   handoff->caution = state_.transactions.block_caution();
   handoff->reported = reported_;
@@ -65,6 +66,8 @@ void Session::unpack(std::unique_ptr<SessionHandoff> handoff) {
                                     state_.services.worker.index());
   state_.connection.begin_with(std::move(handoff->input));
   state_.settings.become(*handoff->settings);
+  state_.settings_key = std::move(handoff->settings_key);
+  state_.settings_number = handoff->settings_number;
   state_.log.set_speaker(std::move(handoff->speaker));
   state_.context.user_name = std::move(handoff->user_name);
   state_.context.session_user_name = std::move(handoff->session_user_name);
@@ -72,6 +75,8 @@ void Session::unpack(std::unique_ptr<SessionHandoff> handoff) {
   state_.context.random = handoff->random;
   state_.transactions.set_block_caution(handoff->caution);
   state_.sequences = std::move(handoff->sequences);
+  state_.statements = std::move(handoff->statements);
+  state_.statements.arrive();
   reported_ = std::move(handoff->reported);
   reported_generation_ = handoff->reported_generation;
   state_.apply_settings();

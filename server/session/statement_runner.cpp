@@ -17,14 +17,6 @@
 namespace pgsilo {
 namespace {
 
-bool same_columns(std::span<const ResultColumn> left, std::span<const ResultColumn> right) {
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [](const ResultColumn& a, const ResultColumn& b) {
-                      return a.name == b.name && a.type_oid == b.type_oid &&
-                             a.type_modifier == b.type_modifier;
-                    });
-}
-
 // CREATE or DROP INDEX CONCURRENTLY; empty: neither.
 std::string_view concurrent_command(const ast::Node* node) {
   const auto* create = ast::try_as<ast::CreateIndexStmt>(node);
@@ -96,8 +88,8 @@ std::shared_ptr<CachedText> StatementRunner::parse_apart(std::string_view text,
   return state_.services.parsers.parse(text, declared_types, state_.interrupts);
 }
 
-std::shared_ptr<PreparedStatement> StatementRunner::prepare(std::shared_ptr<CachedText> text,
-                                                            size_t index, bool parameters_allowed) {
+std::shared_ptr<PreparedStatement> StatementRunner::with_text(std::shared_ptr<CachedText> text,
+                                                              size_t index) const {
   auto statement = std::make_shared<PreparedStatement>();
   statement->replay_point = state_.statements.replay_point();
   statement->settings_number = state_.settings_number;
@@ -109,6 +101,12 @@ std::shared_ptr<PreparedStatement> StatementRunner::prepare(std::shared_ptr<Cach
     statement->node = statements[index].statement;
     statement->is_planned = !SessionCommands::is_command(*statement->node);
   }
+  return statement;
+}
+
+std::shared_ptr<PreparedStatement> StatementRunner::prepare(std::shared_ptr<CachedText> text,
+                                                            size_t index, bool parameters_allowed) {
+  std::shared_ptr<PreparedStatement> statement = with_text(std::move(text), index);
   if (statement->is_planned) statement->plan = plan(*statement, parameters_allowed);
   describe(*statement);
   return statement;
@@ -117,11 +115,8 @@ std::shared_ptr<PreparedStatement> StatementRunner::prepare(std::shared_ptr<Cach
 std::shared_ptr<PreparedStatement> StatementRunner::prepare_node(
     std::shared_ptr<CachedText> text, const ast::Node* node, std::span<const Oid> declared_types,
     bool parameters_allowed) {
-  auto statement = std::make_shared<PreparedStatement>();
-  statement->replay_point = state_.statements.replay_point();
-  statement->settings_number = state_.settings_number;
-  statement->text = std::move(text);
-  statement->index = statement->text->plans.size();
+  size_t index = text->plans.size();
+  std::shared_ptr<PreparedStatement> statement = with_text(std::move(text), index);
   statement->node = node;
   statement->is_planned = true;
   statement->declared_types.assign(declared_types.begin(), declared_types.end());
@@ -197,6 +192,7 @@ void StatementRunner::forget_plans() {
 }
 
 void StatementRunner::revalidate(PreparedStatement& statement) {
+  if (statement.is_unsettled) settle(statement);
   if (!statement.is_planned) return;
   state_.transactions.open();
   state_.refresh_catalog();
@@ -208,8 +204,7 @@ void StatementRunner::revalidate(PreparedStatement& statement) {
   // Literals that were read as what they are no more: the query runs again from its text.
   if (!std::ranges::equal(fresh->parameter_types(), statement.parameter_types))
     raise_transaction_status(TransactionStatus::conflict_record);
-  if (fresh->returns_rows() != statement.returns_rows ||
-      !same_columns(fresh->result_columns(), statement.result_columns)) {
+  if (!statement.is_described_by(*fresh)) {
     // Nobody has been told yet what it returns: all since then may run again.
     if (state_.transactions.may_run_again() &&
         statement.replay_point == state_.statements.replay_point())

@@ -45,7 +45,7 @@ class StatementRunner {
   // The session's plans are made again when they are needed.
   void forget_plans();
   // Plans again when the catalog changed since; throws 0A000 when the result would be described
-  // differently.
+  // differently. One that the session has brought along settles here.
   void revalidate(PreparedStatement& statement);
 
   struct Outcome {
@@ -63,6 +63,10 @@ class StatementRunner {
   void begin(const ast::Node* node);
 
  private:
+  std::shared_ptr<PreparedStatement> with_text(std::shared_ptr<CachedText> text,
+                                               size_t index) const;
+  void settle(PreparedStatement& statement);
+  void take_from_here(PreparedStatement& statement);
   std::shared_ptr<const ExecutablePlan> plan(const PreparedStatement& statement,
                                              bool parameters_allowed);
   std::shared_ptr<const ExecutablePlan> find_or_make_plan(const PreparedStatement& statement,

@@ -13,60 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "tests/protocol/monitoring_support.h"
+#include "tests/protocol/session_move_support.h"
 
 namespace pgsilo::protocol_test {
 namespace {
-
-class SessionMoveTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (runs_on_postgres()) GTEST_SKIP() << "no workers";
-    always_ = observer.client().first_value("show session_balancing") == "always";
-    client.start();
-  }
-  std::string of(const RawClient& session, const std::string& column) {
-    return observer.client().first_value("select " + column + " from pgsilo_sessions where pid = " +
-                                         std::to_string(session.process));
-  }
-  int moves() { return std::stoi(of(client, "moves")); }
-  // Four transactions; where sessions always move this one has moved with each.
-  void go_round() {
-    int before = moves();
-    for (int i = 0; i < 4; ++i) ASSERT_EQ(client.ask(query("select 1")), "TDCZI");
-    if (always_) {
-      EXPECT_EQ(moves(), before + 4);
-    }
-  }
-  // The same where something keeps it in its place.
-  void stay() {
-    int before = moves();
-    for (int i = 0; i < 4; ++i) ASSERT_EQ(client.ask(query("select 1")), "TDCZI");
-    EXPECT_EQ(moves(), before);
-  }
-
-  RawClient client;
-  Observer observer;
-  bool always_ = false;
-};
-
-TEST_F(SessionMoveTest, WhoHasPreparedStatementsStays) {
-  EXPECT_EQ(client.ask(query("prepare sql (text) as select upper($1)")), "CZI");
-  stay();
-  EXPECT_EQ(client.column("execute sql('word')"), "WORD ");
-  EXPECT_EQ(client.ask(query("deallocate sql")), "CZI");
-  go_round();
-}
-
-// What was read under one setting stays so under another.
-TEST_F(SessionMoveTest, ADateIsReadOnce) {
-  ASSERT_EQ(client.ask(query("set datestyle to 'iso, dmy'")), "CZI");
-  ASSERT_EQ(client.ask(parse("p", "select '03/04/2020'::date::text") + sync()), "1ZI");
-  for (const char* style : {"iso, mdy", "iso, dmy"}) {
-    EXPECT_EQ(client.column("execute p"), "2020-04-03 ");
-    ASSERT_EQ(client.ask(query(std::string("set datestyle to '") + style + "'")), "CZI");
-  }
-}
 
 TEST_F(SessionMoveTest, SettingsComeAlong) {
   for (const char* set : {"set datestyle to 'German'", "set timezone to 'Asia/Tokyo'",
@@ -207,6 +157,11 @@ TEST_F(SessionMoveTest, ItIsFoundByWhoCancelsIt) {
 
 // --- by load ---
 
+// What a client asks again and again.
+struct Asked {
+  std::string bytes, answer;
+};
+
 class BalanceTest : public SessionMoveTest {
  protected:
   void SetUp() override {
@@ -215,11 +170,12 @@ class BalanceTest : public SessionMoveTest {
     if (always_) GTEST_SKIP() << "sessions move anyway";
     if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one worker";
   }
+  void heavy_ones_spread(const std::string& prepares, const Asked& heavily);
 };
 
 // Of many connections those are heavy that one worker has. Two of them for each worker would be
 // best.
-TEST_F(BalanceTest, HeavySessionsSpread) {
+void BalanceTest::heavy_ones_spread(const std::string& prepares, const Asked& heavily) {
   std::vector<std::unique_ptr<RawClient>> clients;
   std::vector<RawClient*> heavy, light;
   for (int i = 0; i < 16; ++i) {
@@ -231,16 +187,19 @@ TEST_F(BalanceTest, HeavySessionsSpread) {
   ASSERT_EQ(heavy.size(), 4u);
   std::atomic<bool> stops = false;
   std::vector<std::thread> threads;
-  auto run = [&](RawClient& session, const std::string& sql, int pause_ms) {
-    threads.emplace_back([&session, sql, pause_ms, &stops] {
+  auto ask = [&](RawClient& session, const Asked& asked, int pause_ms) {
+    threads.emplace_back([&session, asked, pause_ms, &stops] {
       while (!stops) {
-        ASSERT_EQ(session.ask(query(sql)), "TDCZI");
+        ASSERT_EQ(session.ask(asked.bytes), asked.answer);
         if (pause_ms != 0) std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
       }
     });
   };
-  for (RawClient* each : heavy) run(*each, "select count(*) from generate_series(1, 50000)", 0);
-  for (RawClient* each : light) run(*each, "select 1", 20);
+  for (RawClient* each : heavy) {
+    each->ask(prepares);
+    ask(*each, heavily, 0);
+  }
+  for (RawClient* each : light) ask(*each, {query("select 1"), "TDCZI"}, 20);
   auto most_on_one = [&] {
     std::map<std::string, int> on;
     for (RawClient* each : heavy) ++on[of(*each, "worker")];
@@ -255,6 +214,16 @@ TEST_F(BalanceTest, HeavySessionsSpread) {
   EXPECT_LE(most, 2);
   stops = true;
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(BalanceTest, HeavySessionsSpread) {
+  heavy_ones_spread(query(""), {query("select count(*) from generate_series(1, 50000)"), "TDCZI"});
+}
+
+// As nearly every driver asks.
+TEST_F(BalanceTest, HeavyOnesWithPreparedStatementsSpread) {
+  heavy_ones_spread(parse("p", "select count(*) from generate_series(1, $1::int)") + sync(),
+                    {bind("", "p", {"50000"}) + execute() + sync(), "2DCZI"});
 }
 
 TEST_F(BalanceTest, NewOnesGoWhereLessIsToDo) {

@@ -5,9 +5,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "base/memory_budget.h"
 #include "server/limits.h"
+#include "server/statistics/statement_table.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -104,6 +107,42 @@ TEST(PreparedStatementsTest, AsksForRoomBeyondALittle) {
       statements.remove("first");
     }
   }
+}
+
+// Found at another worker, a statement lets go of what is that of its old worker; once.
+TEST(PreparedStatementsTest, TextsAreLeftBehind) {
+  PreparedStatements statements;
+  auto named = made(), unnamed = made();
+  std::shared_ptr<CachedText> texts[] = {named->text, unnamed->text};
+  for (auto& text : texts) {
+    text->declared_types = {23};
+    text->counters = std::make_shared<StatementCounters>(1, "");
+  }
+  statements.add("named", named);
+  statements.add("", unnamed);
+  statements.set_replay_point();
+  EXPECT_FALSE(statements.find("named")->is_unsettled);
+  EXPECT_EQ(named->text, texts[0]);
+
+  PreparedStatements elsewhere = std::move(statements);
+  elsewhere.arrive();
+  for (const auto& [name, statement, text] :
+       {std::tuple("named", named, texts[0]), std::tuple("", unnamed, texts[1])}) {
+    EXPECT_EQ(statement->text, text) << "before it is used";
+    EXPECT_EQ(elsewhere.find(name), statement);
+    EXPECT_TRUE(statement->is_unsettled);
+    EXPECT_NE(statement->text, text);
+    EXPECT_EQ(statement->text->syntax, text->syntax);
+    EXPECT_EQ(statement->text->declared_types, text->declared_types);
+    EXPECT_EQ(statement->text->plans.size(), text->syntax->statements.size());
+    EXPECT_EQ(statement->text->counters, nullptr);
+    std::shared_ptr<CachedText> own = statement->text;
+    EXPECT_EQ(elsewhere.find(name)->text, own);
+  }
+  // What comes later is of here.
+  auto later = made();
+  elsewhere.add("later", later);
+  EXPECT_FALSE(elsewhere.find("later")->is_unsettled);
 }
 
 }  // namespace
