@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <new>
@@ -62,20 +63,26 @@ void* ChunkSource::take_free() {
   return chunk;
 }
 
+// As fewer are in use fewer are kept, one less at a time.
 void ChunkSource::give(void* chunk, bool is_whole) {
+  std::array<void*, 2> emptied;
+  size_t count = 0;
   std::unique_lock guard(latch_);
   size_t kept = kept_.load(std::memory_order_relaxed);
   size_t in_use = in_use_.load(std::memory_order_relaxed) - 1;
   in_use_.store(in_use, std::memory_order_relaxed);
-  if (is_whole && kept < least_kept + in_use / 8) {
-    free_[kept] = chunk;
-    kept_.store(kept + 1, std::memory_order_relaxed);
-    return;
-  }
+  const size_t most = least_kept + in_use / 8;
+  if (is_whole && kept < most)
+    free_[kept++] = chunk;
+  else
+    emptied[count++] = chunk;
+  if (kept > most) emptied[count++] = free_[--kept];
+  kept_.store(kept, std::memory_order_relaxed);
   guard.unlock();
-  madvise(chunk, chunk_bytes, MADV_DONTNEED);
+  for (size_t i = 0; i < count; ++i) madvise(emptied[i], chunk_bytes, MADV_DONTNEED);
+  if (!is_whole) madvise(chunk, chunk_bytes, MADV_HUGEPAGE);
   guard.lock();
-  free_[capacity_ - ++without_pages_] = chunk;
+  for (size_t i = 0; i < count; ++i) free_[capacity_ - ++without_pages_] = emptied[i];
 }
 
 // False: there is no memory, or there are no addresses. Only this changes the room.

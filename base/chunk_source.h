@@ -17,7 +17,7 @@ class ChunkSource {
   static constexpr size_t chunk_bytes = size_t{2} << 20;
   // So many at a time; one where there is no room for them.
   static constexpr size_t chunks_of_mapping = 32;
-  // With pages stay at most so many, and of as many as are in use an eighth.
+  // With pages stay at most so many and an eighth of as many as are in use.
   static constexpr size_t least_kept = 8;
 
   constexpr ChunkSource() = default;
@@ -28,7 +28,8 @@ class ChunkSource {
 
   // Aligned to its size. Null: there is no memory, or there are no addresses.
   void* take();
-  // `is_whole`: with all pages that it ever had; else it keeps none.
+  // `is_whole`: no page of it was given to the system, nor MADV_NOHUGEPAGE said; else it keeps
+  // none.
   void give(void* chunk, bool is_whole);
 
   // Estimates of a moment.

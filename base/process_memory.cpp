@@ -36,7 +36,8 @@ MemoryUsage jemalloc_usage() {
   mallctl("epoch", &epoch, &bytes, &epoch, bytes);
   SlabUsage small = small_memory_usage();
   return {statistic("stats.allocated") + small.chunks - small.free,
-          statistic("stats.active") + statistic("stats.metadata") + small.chunks - small.purged};
+          statistic("stats.active") + statistic("stats.metadata") + small.chunks - small.purged +
+              chunk_source().kept() * ChunkSource::chunk_bytes};
 }
 
 size_t resident_bytes() {

@@ -59,6 +59,7 @@ struct SlabShard::Chunk {
   Chunk* previous = nullptr;
   uint32_t free = all_slabs;  // but for those that are being purged
   uint32_t purged = 0;        // of them
+  bool was_purged = false;    // ever: it is no huge page, and must not become one again
   bool is_queued = false;     // to be purged
 
   static Chunk* of(const Slab* slab) {
@@ -248,16 +249,23 @@ void SlabShard::purge_slabs(Chunk* chunk, std::unique_lock<SpinLatch>& guard) {
   if (slabs == 0) return;
   chunk->free &= ~slabs;  // so that nobody takes them, or frees the chunk
   if (chunk->free == 0) unlink(chunk);
+  const bool is_first = !std::exchange(chunk->was_purged, true);
   guard.unlock();
-  for (uint32_t left = slabs; left != 0;) {
+  // Else the kernel soon makes a huge page of it again, all of it resident.
+  const bool purges = !is_first || madvise(chunk->begin(), chunk_bytes, MADV_NOHUGEPAGE) == 0;
+  for (uint32_t left = purges ? slabs : 0; left != 0;) {
     auto first = static_cast<unsigned>(std::countr_zero(left));
     auto run = static_cast<unsigned>(std::countr_one(left >> first));
     purge(chunk->slab(first), chunk->slab(first) + run * slab_bytes);
     left &= left + (uint32_t{1} << first);
   }
   guard.lock();
-  chunk->purged |= slabs;
-  count_purged(std::popcount(slabs));
+  if (purges) {
+    chunk->purged |= slabs;
+    count_purged(std::popcount(slabs));
+  } else {
+    chunk->was_purged = false;
+  }
   add_free(chunk, slabs);
   if (chunk->free == all_slabs) release(chunk, guard);
 }
@@ -273,7 +281,7 @@ void SlabShard::release(Chunk* chunk, std::unique_lock<SpinLatch>& guard) {
   count_purged(-std::popcount(chunk->purged));
   chunks_.store(chunks_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   guard.unlock();
-  chunk_source().give(chunk->begin(), chunk->purged == 0);
+  chunk_source().give(chunk->begin(), !chunk->was_purged);
 }
 
 void SlabShard::count_purged(int difference) {
@@ -300,6 +308,7 @@ void SlabShard::unlink(Chunk* chunk) {
 
 SlabUsage SlabShard::usage() const {
   SlabUsage usage;
+  if (chunks_.load(std::memory_order_relaxed) == 0) return usage;
   usage.chunks = chunks_.load(std::memory_order_relaxed) * chunk_bytes;
   usage.purged = purged_slabs_.load(std::memory_order_relaxed) * slab_bytes;
   size_t used = 0;

@@ -1,6 +1,6 @@
-// Objects of one size class lie in slabs, slabs in chunks of the size of a huge page, which
-// malloc() gives and gets back whole (docs/small_memory.md). A shard has chunks, and for each class
-// a bin with its slabs; one thread usually takes from it, many may give back. Internal to base.
+// Objects of one size class lie in slabs, slabs in chunks of the size of a huge page
+// (docs/small_memory.md). A shard has chunks, and for each class a bin with its slabs; one thread
+// usually takes from it, many may give back. Internal to base.
 //
 // Thread safety: all of it, any thread. A bin's latch protects its list of slabs and what their
 // heads say but `shard` and `size_class`, which never change while an object is out; the chunks'

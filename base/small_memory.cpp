@@ -71,10 +71,11 @@ class Seat {
   Seat() : index_(take_seat()) { at_hand.shard = &shards[index_]; }
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;
-  ~Seat() {
+  ~Seat() { leave(); }
+  void leave() {
     give_back_small_memory();
-    at_hand.shard = nullptr;
-    seats[index_].fetch_sub(1, std::memory_order_relaxed);
+    if (std::exchange(at_hand.shard, nullptr) != nullptr)
+      seats[index_].fetch_sub(1, std::memory_order_relaxed);
   }
 
  private:
@@ -128,9 +129,14 @@ void give_all(SizeClass size_class, FreeList list) {
   }
 }
 
-// The calling thread's, or null: it is ending, and keeps nothing at hand any more.
-SlabShard* own_shard() {
+Seat& own_seat() {
   thread_local Seat seat;
+  return seat;
+}
+
+// The calling thread's, or null: it has left, and keeps nothing at hand any more.
+SlabShard* own_shard() {
+  own_seat();
   return at_hand.shard;
 }
 
@@ -199,6 +205,10 @@ SlabUsage small_memory_usage() {
     usage += shards[i].usage();
   return usage;
 }
+
+void begin_small_memory() { own_seat(); }
+
+void leave_small_memory() { own_seat().leave(); }
 
 void give_back_small_memory() {
   for (unsigned i = 0; i < SizeClass::count; ++i)

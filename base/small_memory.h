@@ -22,6 +22,11 @@ SmallMemoryDeleter small_memory_deleter(size_t bytes);
 
 // Of all threads; what a thread keeps at hand (up to some 8 kB of a class) counts as in use.
 SlabUsage small_memory_usage();
+// For each thread that is to go on when memory runs out and allocates here, as it begins: what a
+// thread has of its own must be there.
+void begin_small_memory();
+// The calling thread will hardly allocate here any more: what it leaves room for is others'.
+void leave_small_memory();
 // Gives back what the calling thread keeps at hand.
 void give_back_small_memory();
 

@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "base/server_log.h"
+#include "base/small_memory.h"
 #include "server/descriptor_plan.h"
 #include "server/limits.h"
 #include "server/lost_rows.h"
@@ -221,6 +222,7 @@ bool Database::recover(std::string* why) {
   RecoveryResult recovered;
   auto live = [&] { return catalog_->live_relations(handle); };
   if (!wal_->recover(relations_, reclaimer_, live, &progress, &recovered, why)) return false;
+  leave_small_memory();  // this thread took part, and makes hardly a row from here on
   if (!recovered.data_loss.empty()) write_server_log(LogLevel::warning, recovered.data_loss);
   durable_ = std::make_unique<DurableEpoch>(recovered.durable_epoch);
   epochs_ = std::make_unique<EpochManager>(recovered.first_epoch);

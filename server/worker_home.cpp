@@ -8,6 +8,7 @@
 #include "base/crash_report.h"
 #include "base/large_stack.h"
 #include "base/process_memory.h"
+#include "base/small_memory.h"
 #include "server/reception.h"
 #include "server/session/session.h"
 #include "server/session/session_handoff.h"
@@ -66,6 +67,7 @@ WorkerHome::~WorkerHome() { wal_.set_listener(index_, nullptr); }
 void WorkerHome::start() {
   thread_ = std::thread([this] {
     take_thread_memory();
+    begin_small_memory();
     take_large_stack();
     CrashStack crash_stack;
     MemoryBudget::Use use(memory_);

@@ -73,6 +73,7 @@ void BorderNode::take_entries(const BorderNode& right) {
     int slot = order.slot(i);
     insert_entry(permutation().size(), right.slice(slot), right.length(slot), right.target(slot));
   }
+  forget_ascent();
 }
 
 // In a place that holds a slice in nodes with entries: who reads it as one finds the version

@@ -119,6 +119,9 @@ BorderNode* TreeInsertion::split_border(BorderNode* left, const NewEntry& entry)
   }
   right->forget_ascent();
   left->truncate(old_stay);
+  // What ascends goes on in the right one; else each key that falls between the two would be taken
+  // for its next.
+  if (!entry_stays) left->forget_ascent();
   EntryTarget target = EntryTarget::to_record(fresh_);
   if (entry_stays) {
     left->insert_entry(entry.position, entry.slice, entry.length, target);

@@ -99,6 +99,26 @@ TEST(SmallMemory, WhatThreadsLeaveIsUsedByOthers) {
   give_back_small_memory();
 }
 
+// As the thread that recovers with others, and then waits for the end.
+TEST(SmallMemory, WhoLeavesLeavesItsRoom) {
+  if (!is_own) GTEST_SKIP();
+  std::vector<void*> kept, again;
+  std::thread([&] {
+    std::vector<void*> given;
+    for (void* object : allocate(100'000))
+      (given.size() < kept.size() ? given : kept).push_back(object);
+    free_all(given);
+    leave_small_memory();
+    size_t chunks = small_memory_usage().chunks;
+    std::thread([&] { again = allocate(40'000); }).join();
+    EXPECT_EQ(small_memory_usage().chunks, chunks);
+    free_all(allocate(3));
+  }).join();
+  free_all(kept);
+  free_all(again);
+  give_back_small_memory();
+}
+
 // A thread's destructors may free rows when what it kept at hand is gone already.
 TEST(SmallMemory, MayBeFreedWhileAThreadEnds) {
   give_back_small_memory();

@@ -38,6 +38,19 @@ TEST_F(NodeFillTest, FewRunsOfManyKeys) {
   EXPECT_LE(shape().interior_nodes, shape().border_nodes / 13);
 }
 
+// As the newest first of each user: into the gap behind a node that a load has left full.
+TEST_F(NodeFillTest, KeysThatDescendBehindARun) {
+  constexpr uint64_t users = 100, loaded = 30, newer = 60;
+  auto newest_first = [](uint64_t user, uint64_t number) { return key(user, 1000 - number); };
+  for (uint64_t user = 0; user < users; ++user) {
+    for (uint64_t i = loaded; i-- > 0;) ASSERT_TRUE(user_.insert(newest_first(user, i)));
+  }
+  for (uint64_t i = loaded; i < loaded + newer; ++i) {
+    for (uint64_t user = 0; user < users; ++user) ASSERT_TRUE(user_.insert(newest_first(user, i)));
+  }
+  EXPECT_LE(shape().border_nodes, users * (loaded + newer) / 7);
+}
+
 // What comes by chance is not taken for a run: halves stay two thirds full, as they always are.
 TEST_F(NodeFillTest, KeysAtRandom) {
   std::mt19937_64 random(11);
