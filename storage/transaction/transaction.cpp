@@ -222,6 +222,7 @@ void Transaction::rollback_to(const Mark& mark) {
   mark_depth_ = mark.depth;
   abandon_load();
   drop_loaded();  // newer than any mark
+  retract_forecast();
   writes_.rollback_to(mark.versions);
   statement_wrote_direct_ = false;  // only into relations made since, which go
   dropped_.resize(mark.dropped);
@@ -389,7 +390,6 @@ void Transaction::roll_back() {
   lost_records_ = written_records();
   abandon_load();
   drop_loaded();
-  if (std::exchange(has_foretold_, false)) worker_.sink().expect(0, 0);
   for (const PrivateRelation& created : private_relations_)
     drop_private(worker_, *created.relation);
   clean_placeholders();
@@ -462,6 +462,8 @@ void Transaction::end(Keep keep) {
   reads_.clear();
   nodes_.clear();
   writes_.clear();
+  loaded_.clear();  // also of relations into which nothing went
+  retract_forecast();
   referenced_.clear();
   private_rows_.clear();
   bulk_load_.reset();  // finished or abandoned

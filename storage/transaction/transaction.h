@@ -315,7 +315,6 @@ class Transaction {
  private:
   // Long work of a commit and of validations outside of one looks up after so many records.
   static constexpr size_t records_per_pause = 4096;
-  static constexpr size_t rows_per_forecast = 65536;
   // So many pauses inside commit before another's lock counts as a conflict.
   static constexpr int lock_patience = 256;
   friend class TransactionScan;
@@ -396,6 +395,7 @@ class Transaction {
   bool can_load(std::string_view row) const;
   TransactionStatus insert_loaded(Relation& relation, std::string_view key, std::string_view row);
   void foresee_loaded(const Relation& relation);
+  void retract_forecast();
   void settle_loaded();
   void drop_loaded();
   void release_loaded();

@@ -1,10 +1,16 @@
 // Inserting many rows: straight into the records that others find (loaded_rows.h).
+#include <utility>
+
 #include "base/memory_budget.h"
 #include "storage/relation/relation.h"
 #include "storage/transaction/commit.h"
 #include "storage/transaction/transaction.h"
 
 namespace pgsilo {
+
+namespace {
+constexpr size_t rows_per_forecast = 65536;
+}
 
 // They have no entry in the read set. So where they may be taken back alone, nothing would keep
 // true what their COPY has told, that there was no row, for what comes after; but READ COMMITTED
@@ -19,8 +25,13 @@ bool Transaction::can_load(std::string_view row) const {
 inline void Transaction::foresee_loaded(const Relation& relation) {
   if (loaded_.size() % rows_per_forecast != 0 || !relation.logged()) [[likely]]
     return;
-  worker_.sink().expect(loaded_.size(), loaded_.bytes());
+  worker_.sink().expect(writes_.size() + loaded_.size(), writes_.row_bytes() + loaded_.bytes());
   has_foretold_ = true;
+}
+
+// Where a commit has taken the room that was foretold, there is nothing to retract.
+void Transaction::retract_forecast() {
+  if (std::exchange(has_foretold_, false)) worker_.sink().expect(0, 0);
 }
 
 // As insert_row(). not_found: there is a record of the key already.
@@ -61,7 +72,10 @@ void Transaction::settle_loaded() {
   while (loaded_.last(&relation, &record)) {
     make_room(placeholders_, 1);
     locks.make_room_for_one(owner_);
-    uint32_t read_index = reads_.add(record, TidWord::absent(Tid()), ReadKind::uniqueness);
+    // Under READ COMMITTED no later statement rests on it, and the lock keeps others from the key.
+    uint32_t read_index = RowRef::not_registered;
+    if (isolation_ != Isolation::read_committed)
+      read_index = reads_.add(record, TidWord::absent(Tid()), ReadKind::uniqueness);
     WriteEntry& written =
         writes_.add(nullptr, record, *relation, /*base_absent=*/true, record->quiet_row(),
                     /*tombstone=*/false, loaded_.command(), LockMode::update);

@@ -112,6 +112,7 @@ bool SegmentStore::long_decided(size_t bytes, RedoPurpose purpose) const {
 LogSpace SegmentStore::reserve_long(size_t bytes, RedoPurpose purpose, bool has_waited) {
   std::lock_guard lock(mutex_);
   long_wanted_ = long_expected_ = 0;
+  expected_in_vain_ = false;
   bool refused = std::exchange(long_refused_, false) && has_waited;
   if (free_bytes() >= needed_bytes(purpose) + worst_case(bytes)) {
     long_reserved_ += worst_case(bytes);
@@ -125,7 +126,8 @@ LogSpace SegmentStore::reserve_long(size_t bytes, RedoPurpose purpose, bool has_
 // Not while the device is full: who waits for room there needs it more.
 void SegmentStore::expect_long(size_t bytes) {
   std::lock_guard lock(mutex_);
-  long_expected_ = short_ || bytes == 0 ? 0 : worst_case(bytes);
+  if (bytes == 0) expected_in_vain_ = false;
+  long_expected_ = short_ || expected_in_vain_ || bytes == 0 ? 0 : worst_case(bytes);
 }
 
 void SegmentStore::release_long(size_t bytes) {
@@ -225,9 +227,14 @@ FileResult SegmentStore::prepare_one() {
     result = {FileStatus::failed, ENOMEM};
   }
   std::lock_guard lock(mutex_);
+  // What was only expected need not come: nobody is told that there is no room.
+  const bool is_needed = long_wanted_ != 0 || free_bytes() < needed_bytes(RedoPurpose::growth);
+  if (!result.ok() && std::exchange(long_expected_, 0) != 0) {
+    expected_in_vain_ = true;
+    if (!is_needed) return {};
+  }
   cannot_prepare_ = !result.ok();
   short_ |= result.status == FileStatus::no_space;
-  if (cannot_prepare_) long_expected_ = 0;
   if (cannot_prepare_ && std::exchange(long_wanted_, 0) != 0) long_refused_ = true;
   update_state();
   return result;

@@ -183,9 +183,10 @@ class SegmentStore {
   std::deque<Begun> begun_;  // by this start, ascending; live ones
   uint64_t current_free_ = 0;
   uint64_t long_reserved_ = 0;
-  uint64_t long_wanted_ = 0;    // of a long append that did not fit yet
-  uint64_t long_expected_ = 0;  // of one to come; nobody waits for it
-  bool long_refused_ = false;   // ... and cannot be prepared for: its owner has not heard yet
+  uint64_t long_wanted_ = 0;       // of a long append that did not fit yet
+  uint64_t long_expected_ = 0;     // of one to come; nobody waits for it
+  bool expected_in_vain_ = false;  // there was no room for it
+  bool long_refused_ = false;      // ... and cannot be prepared for: its owner has not heard yet
   bool cannot_prepare_ = false;
   bool short_ = false;        // for want of space
   bool given_up_ = false;     // a checkpoint uses the room

@@ -225,6 +225,25 @@ TEST_F(LoadedRowsTest, OthersChangeTheTreeMeanwhile) {
   EXPECT_EQ(relation.row_count(), many / 2);
 }
 
+// A row whose key has a record already goes the ordinary way: nothing stays of the relation then.
+TEST_F(LoadedRowsTest, RelationsThatGotNoneAreForgotten) {
+  loader.store(relation, key(1), "old");
+  begin();
+  ASSERT_EQ(loader.erase(relation, key(1)), ok);
+  loader.statement();
+  loader.transaction.expect_many_rows();
+  ASSERT_EQ(load(1, 2), ok);
+  ASSERT_EQ(loader.commit(), ok);
+  // Who keeps writers out of it does not stop a load elsewhere.
+  Relation& elsewhere = engine.create_relation();
+  other.begin(TransactionMode::interactive);
+  ASSERT_EQ(other.transaction.lock_relation(relation, LockMode::share), ok);
+  begin();
+  ASSERT_EQ(loader.insert(elsewhere, "k", "row"), ok);
+  EXPECT_EQ(loader.commit(), ok);
+  other.transaction.abort();
+}
+
 // So that it has the room for them when they commit.
 TEST_F(LoadedRowsTest, TheLogIsToldOfThemEarly) {
   begin();
@@ -235,6 +254,19 @@ TEST_F(LoadedRowsTest, TheLogIsToldOfThemEarly) {
   EXPECT_GT(sink.expected_bytes, sink.expected_entries * 10);
   loader.transaction.abort();
   EXPECT_EQ(sink.expected_entries, 0U);
+}
+
+TEST_F(LoadedRowsTest, TheLogHearsWhenTheyHaveGone) {
+  loader.transaction.begin(TransactionMode::interactive, Isolation::read_committed);
+  loader.statement();
+  auto savepoint = loader.transaction.mark();
+  loader.statement();
+  loader.transaction.expect_many_rows();
+  ASSERT_EQ(load(0, 70000), ok);
+  EXPECT_GT(sink.expected_entries, 0U);
+  loader.transaction.rollback_to(savepoint);
+  EXPECT_EQ(sink.expected_entries, 0U);
+  ASSERT_EQ(loader.commit(), ok);
 }
 
 TEST_F(LoadedRowsTest, AnotherInserterWaits) {
