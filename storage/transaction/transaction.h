@@ -483,8 +483,7 @@ class Transaction {
   bool statement_runs_ = false;   // it has begun, and neither ended nor been followed by another
   bool statement_inserts_directly_ = true;  // where it may: rows that are not in the write set
   bool statement_wrote_direct_ = false;     // such rows
-  bool statement_loads_ = false;
-  bool has_foretold_ = false;  // the log its commit's redo
+  bool statement_loads_ = false, has_foretold_ = false;  // the log its commit's redo
   // It began as a part of an interactive transaction: with locks where a one-shot only registers.
   bool statement_began_interactive_ = false;
   Tid newest_seen_;                    // of all that was read, and after commit its own
