@@ -85,9 +85,10 @@ class MemoryLimitTest : public ::testing::Test {
       must(std::string("drop table if exists ") + table);
     EXPECT_TRUE(comes_true([this] { return free_bytes() > free_at_begin_ - (8 << 20); }))
         << free_bytes() << " of " << free_at_begin_;
-    // Who was refused is refused again without a measurement for so long (MemoryCeiling::rest_us).
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    wait_for_measurement();
   }
+  // Who was refused is refused again without a measurement for so long (MemoryCeiling::rest_us).
+  static void wait_for_measurement() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
   void must(const std::string& sql) {
     ASSERT_EQ(client.run(sql), "") << sql << ": " << client.message() << client.detail();
   }

@@ -19,6 +19,7 @@ TEST_F(MemoryLimitTest, PlansOfManyTextsTakeLittle) {
     must(sql);
   }
   EXPECT_GT(free_bytes(), free_at_begin_ - (16 << 20));
+  wait_for_measurement();
   must(insert(0, 100));
 }
 
@@ -40,6 +41,7 @@ TEST_F(MemoryLimitTest, PreparedStatementsAreKeptWhileThereIsRoom) {
   EXPECT_EQ(other.run("execute small(1)"), "");
   must("deallocate all");
   EXPECT_GT(free_bytes(), free_at_begin_ - (16 << 20));
+  wait_for_measurement();
   must(insert(0, 100));
 }
 
