@@ -1,6 +1,6 @@
 // Which sizes small memory (base/small_memory.h) comes in: every 8 bytes up to 256, then sixteen
-// between each power of two and the next, so that at most a seventeenth is rounded up; of what is
-// not longer than 24 bytes a third. (malloc's classes are four to a power of two: a fifth.)
+// between each power of two and the next. So what comes in whole words, as rows do, is not rounded
+// up at all, or by at most a sixteenth; jemalloc's classes, four to a power of two, by a quarter.
 #pragma once
 
 #include <bit>

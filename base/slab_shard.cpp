@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -59,7 +60,7 @@ struct SlabShard::Chunk {
   Chunk* previous = nullptr;
   uint32_t free = all_slabs;  // but for those that are being purged
   uint32_t purged = 0;        // of them
-  bool was_purged = false;    // ever: it is no huge page, and must not become one again
+  bool was_purged = false;    // ever: it is no huge page, and does not become one again
   bool is_queued = false;     // to be purged
 
   static Chunk* of(const Slab* slab) {
@@ -251,8 +252,9 @@ void SlabShard::purge_slabs(Chunk* chunk, std::unique_lock<SpinLatch>& guard) {
   if (chunk->free == 0) unlink(chunk);
   const bool is_first = !std::exchange(chunk->was_purged, true);
   guard.unlock();
-  // Else the kernel soon makes a huge page of it again, all of it resident.
-  const bool purges = !is_first || madvise(chunk->begin(), chunk_bytes, MADV_NOHUGEPAGE) == 0;
+  // Else the kernel soon makes a huge page of it again, all of it resident. EINVAL: it has none.
+  const bool purges =
+      !is_first || madvise(chunk->begin(), chunk_bytes, MADV_NOHUGEPAGE) == 0 || errno == EINVAL;
   for (uint32_t left = purges ? slabs : 0; left != 0;) {
     auto first = static_cast<unsigned>(std::countr_zero(left));
     auto run = static_cast<unsigned>(std::countr_one(left >> first));
