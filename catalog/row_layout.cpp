@@ -9,50 +9,17 @@
 namespace pgsilo {
 
 namespace {
-// Reference types no longer than this lie in the fixed part (interval, timetz, uuid; not name).
-constexpr int16_t max_fixed_reference_bytes = 16;
 constexpr size_t header_bytes = sizeof(uint16_t);
 
 size_t bitmap_bytes(size_t columns) { return (columns + 7) / 8; }
 }  // namespace
 
-uint8_t stored_width(const TypeInfo& type) {
-  if (type.by_reference) {
-    bool is_short = type.typlen > 0 && type.typlen <= max_fixed_reference_bytes;
-    return is_short ? static_cast<uint8_t>(type.typlen) : 0;
-  }
-  switch (type.typlen) {
-    case 1:
-    case 2:
-    case 4:
-      return static_cast<uint8_t>(type.typlen);
-    default:
-      return 8;
-  }
+namespace {
+StoredForm form_of(const RowColumn& column) {
+  if (column.width == 0) return StoredForm::variable;
+  return column.type == nullptr ? StoredForm::bytes : stored_form(*column.type);
 }
-
-RowLayout::Form RowLayout::form_of(const RowColumn& column) {
-  if (column.width == 0) return Form::variable;
-  if (column.type == nullptr || column.type->by_reference) return Form::bytes;
-  switch (column.type->oid) {
-    case type_oid::float4:
-      return Form::float32;
-    case type_oid::float8:
-      return Form::float64;
-    default:
-      break;
-  }
-  switch (column.width) {
-    case 1:
-      return Form::byte1;
-    case 2:
-      return Form::int16;
-    case 4:
-      return column.type->key_form == KeyForm::uint32 ? Form::uint32 : Form::int32;
-    default:
-      return Form::int64;
-  }
-}
+}  // namespace
 
 RowLayout::RowLayout(std::vector<RowColumn> columns)
     : columns_(std::move(columns)), column_count_(columns_.size()) {
@@ -66,7 +33,7 @@ RowLayout::RowLayout(std::vector<RowColumn> columns)
     place.form = form_of(column);
     place.width = column.width;
     place.padded_length = column.padded_length;
-    if (place.form == Form::variable) {
+    if (place.form == StoredForm::variable) {
       place.offset = variable_count++;
       shape.ends_bytes = place.offset * sizeof(uint32_t);
       shape.has_variable = true;
@@ -76,32 +43,6 @@ RowLayout::RowLayout(std::vector<RowColumn> columns)
     }
     places_.push_back(place);
     shapes_.push_back(shape);
-  }
-}
-
-void RowLayout::write_fixed(const Place& place, Datum value, char* at) {
-  auto store = [at](auto stored) { std::memcpy(at, &stored, sizeof stored); };
-  switch (place.form) {
-    case Form::byte1:
-      return store(static_cast<uint8_t>(value.i64));
-    case Form::int16:
-      return store(static_cast<int16_t>(value.i64));
-    case Form::int32:
-      return store(static_cast<int32_t>(value.i64));
-    case Form::uint32:
-      return store(static_cast<uint32_t>(value.i64));
-    case Form::int64:
-      return store(value.i64);
-    case Form::float32:
-      return store(static_cast<float>(value.f64));
-    case Form::float64:
-      return store(value.f64);
-    case Form::bytes:
-      PGSILO_DCHECK(value.length == place.width);
-      std::memcpy(at, value.ptr, place.width);
-      return;
-    case Form::variable:
-      return;
   }
 }
 
@@ -121,23 +62,23 @@ size_t RowLayout::head_bytes() const {
 
 RowRange RowLayout::fixed_range(size_t index) const {
   const Place& place = places_[index];
-  PGSILO_DCHECK(place.form != Form::variable);
+  PGSILO_DCHECK(place.form != StoredForm::variable);
   return {header_range().bytes + place.offset, place.width};
 }
 
 bool RowLayout::find_variable(std::string_view row, size_t index,
                               std::vector<RowRange>* ranges) const {
   const Place& place = places_[index];
-  PGSILO_DCHECK(place.form == Form::variable && has_all_columns(row));
+  PGSILO_DCHECK(place.form == StoredForm::variable && has_all_columns(row));
   const Shape& shape = shapes_.back();
   constexpr uint32_t end_bytes = sizeof(uint32_t);
   uint32_t ends = header_range().bytes + shape.fixed_bytes;
   uint32_t variable = ends + shape.ends_bytes;
   uint32_t end_at = ends + place.offset * end_bytes;
   bool is_first = place.offset == 0, is_last = end_at == variable;
-  uint32_t begin = is_first ? 0 : load<uint32_t>(row.data() + end_at - end_bytes);
-  uint32_t end =
-      is_last ? static_cast<uint32_t>(row.size()) - variable : load<uint32_t>(row.data() + end_at);
+  uint32_t begin = is_first ? 0 : load_stored<uint32_t>(row.data() + end_at - end_bytes);
+  uint32_t end = is_last ? static_cast<uint32_t>(row.size()) - variable
+                         : load_stored<uint32_t>(row.data() + end_at);
   if (!is_first) ranges->push_back({end_at - end_bytes, end_bytes});
   if (!is_last) ranges->push_back({end_at, end_bytes});
   ranges->push_back({variable + begin, end - begin});
@@ -160,7 +101,7 @@ void RowLayout::encode(std::span<const Datum> values, ByteBuffer& out) const {
   size_t ends_at = header_bytes + bitmap_size + shape.fixed_bytes;
   size_t bytes = ends_at + shape.ends_bytes;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (places_[i].form == Form::variable) bytes += stored_bytes(i, values[i]).size();
+    if (places_[i].form == StoredForm::variable) bytes += stored_bytes(i, values[i]).size();
   }
   if (bytes > max_row_bytes) {
     throw SqlError(sqlstate::program_limit_exceeded,
@@ -180,8 +121,8 @@ void RowLayout::encode(std::span<const Datum> values, ByteBuffer& out) const {
     const Place& place = places_[i];
     bool null = values[i].null || columns_[i].dropped;
     if (null) bitmap[i / 8] = static_cast<char>(bitmap[i / 8] | (1 << (i % 8)));
-    if (place.form != Form::variable) {
-      if (!null) write_fixed(place, values[i], fixed + place.offset);
+    if (place.form != StoredForm::variable) {
+      if (!null) write_stored(place.form, place.width, values[i], fixed + place.offset);
       continue;
     }
     if (std::string_view bytes_of = stored_bytes(i, values[i]); !bytes_of.empty()) {
@@ -213,7 +154,7 @@ bool RowLayout::is_valid(std::string_view row) const {
   if (row.size() < variable_at) return false;
   uint32_t previous = 0;
   for (size_t at = ends_at; at < variable_at; at += sizeof(uint32_t)) {
-    auto end = load<uint32_t>(row.data() + at);
+    auto end = load_stored<uint32_t>(row.data() + at);
     if (end < previous) return false;
     previous = end;
   }

@@ -31,6 +31,7 @@
 
 #include "base/check.h"
 #include "sql/types/datum.h"
+#include "sql/types/stored_form.h"
 #include "sql/types/type.h"
 #include "storage/record/row_range.h"
 
@@ -48,9 +49,6 @@ struct RowColumn {
   // What rows that are too short for this column hold; points at memory that outlives the layout.
   Datum missing;
 };
-
-// Bytes a value of the type takes in the fixed part; 0: variable part.
-uint8_t stored_width(const TypeInfo& type);
 
 class RowLayout {
  public:
@@ -98,15 +96,16 @@ class RowLayout {
       if (index >= stored_) [[unlikely]]
         return layout_.columns_[index].missing;
       if ((bitmap_[index / 8] >> (index % 8)) & 1) return Datum();
-      if (place.form != Form::variable) return read_fixed(place, fixed_ + place.offset);
+      if (place.form != StoredForm::variable)
+        return read_stored(place.form, place.width, fixed_ + place.offset);
       const Shape& shape = layout_.shapes_[stored_];
       const char* ends = fixed_ + shape.fixed_bytes;
       const char* variable = ends + shape.ends_bytes;
       size_t ends_at = place.offset * sizeof(uint32_t);
       const char* begin = variable;
       const char* end = end_;
-      if (ends_at != 0) begin += load<uint32_t>(ends + ends_at - sizeof(uint32_t));
-      if (ends_at < shape.ends_bytes) end = variable + load<uint32_t>(ends + ends_at);
+      if (ends_at != 0) begin += load_stored<uint32_t>(ends + ends_at - sizeof(uint32_t));
+      if (ends_at < shape.ends_bytes) end = variable + load_stored<uint32_t>(ends + ends_at);
       return Datum::of_bytes({begin, end});
     }
 
@@ -138,7 +137,7 @@ class RowLayout {
   // its ranges. False: it reaches to the end of the row, wherever that is.
   bool find_variable(std::string_view row, size_t index, std::vector<RowRange>* ranges) const;
   bool has_all_columns(std::string_view row) const {
-    return load<uint16_t>(row.data()) == column_count_;
+    return load_stored<uint16_t>(row.data()) == column_count_;
   }
 
   // All columns, as get(); out.size() == column_count(). Dropped columns come as null.
@@ -149,19 +148,8 @@ class RowLayout {
   bool is_valid(std::string_view row) const;
 
  private:
-  enum class Form : uint8_t {
-    byte1,
-    int16,
-    int32,
-    int64,
-    uint32,
-    float32,
-    float64,
-    bytes,
-    variable
-  };
   struct Place {
-    Form form = Form::variable;
+    StoredForm form = StoredForm::variable;
     uint8_t width = 0;
     uint32_t offset = 0;  // in the fixed part; of a variable column: its number among them
     int32_t padded_length = 0;
@@ -174,36 +162,6 @@ class RowLayout {
   };
 
   [[noreturn, gnu::cold]] static void raise_later_layout(size_t stored, size_t known);
-  static Form form_of(const RowColumn& column);
-  static Datum read_fixed(const Place& place, const char* at) {
-    switch (place.form) {
-      case Form::int32:
-        return Datum::of_int(load<int32_t>(at));
-      case Form::int64:
-        return Datum::of_int(load<int64_t>(at));
-      case Form::int16:
-        return Datum::of_int(load<int16_t>(at));
-      case Form::byte1:
-        return Datum::of_int(load<uint8_t>(at));
-      case Form::uint32:
-        return Datum::of_int(load<uint32_t>(at));
-      case Form::float64:
-        return Datum::of_float(load<double>(at));
-      case Form::float32:
-        return Datum::of_float(static_cast<double>(load<float>(at)));
-      case Form::bytes:
-      case Form::variable:
-        break;
-    }
-    return Datum::of_bytes({at, place.width});
-  }
-  template <typename T>
-  static T load(const char* at) {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-  }
-  static void write_fixed(const Place& place, Datum value, char* at);
   static Datum pad(Datum value, int32_t length, Arena& padding);
   // The bytes of a variable column's value that are stored.
   std::string_view stored_bytes(size_t index, Datum value) const;

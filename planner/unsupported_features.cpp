@@ -18,7 +18,6 @@ constexpr UnsupportedFeatureInfo features[] = {
     {UnsupportedFeature::fetch_with_ties, "FETCH FIRST ... WITH TIES"},
     {UnsupportedFeature::where_current_of, "WHERE CURRENT OF"},
     {UnsupportedFeature::array_subscript, "an array slice, or an assignment to an element"},
-    {UnsupportedFeature::multidimensional_array, "a multidimensional ARRAY constructor"},
     {UnsupportedFeature::named_argument, "a named function argument"},
     {UnsupportedFeature::variadic_array, "a VARIADIC array argument"},
     {UnsupportedFeature::column_definition_list,

@@ -20,7 +20,6 @@ enum class UnsupportedFeature : uint8_t {
   fetch_with_ties,
   where_current_of,
   array_subscript,
-  multidimensional_array,
   named_argument,
   variadic_array,
   column_definition_list,

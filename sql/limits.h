@@ -14,6 +14,9 @@ inline constexpr int max_table_columns = 1600;
 inline constexpr int max_index_columns = 32;
 inline constexpr int max_function_arguments = 100;
 inline constexpr int max_target_columns = 1664;
+// Of an array. [PostgreSQL: MAXDIM, MaxArraySize]
+inline constexpr int max_array_dimensions = 6;
+inline constexpr size_t max_array_elements = 134217727;
 // One value in memory. [PostgreSQL: MaxAllocSize less the header]
 inline constexpr size_t max_value_bytes = (size_t{1} << 30) - 5;
 // Largest n in char(n) and varchar(n). [PostgreSQL: MaxAttrSize]

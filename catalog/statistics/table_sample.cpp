@@ -147,7 +147,7 @@ class Sampler {
   const TypeInfo* hashed_type(size_t column) const {
     const ColumnDescriptor& described = table_.columns[column];
     const TypeInfo* type = described.dropped ? nullptr : find_type(described.type);
-    return type != nullptr && type->hash != nullptr ? type : nullptr;
+    return type != nullptr && type->is_hashable() ? type : nullptr;
   }
 
   static uint64_t together(const RowHashes& row, const Prefix& prefix) {

@@ -168,7 +168,7 @@ class CopyFromRun {
     explicit FieldReader(const ColumnDescriptor& column) : type(&type_info(column.type)) {
       bool of_intervals = type->oid == type_oid::interval || type->element == type_oid::interval;
       if (of_intervals) parse_typmod = column.typmod;
-      if (type->apply_typmod != nullptr) apply_typmod = column.typmod;
+      if (type->has_typmods()) apply_typmod = column.typmod;
     }
     const TypeInfo* type;
     int32_t parse_typmod = no_typmod;

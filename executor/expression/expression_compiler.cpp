@@ -387,8 +387,8 @@ void ExpressionCompiler::compile_array_comparison(const ArrayComparisonExpressio
 
 void ExpressionCompiler::compile_array(const ArrayExpression& expression, Register target) {
   Register first = compile_row(expression.elements);
-  emit(steps::make_array, target, first, 0, static_cast<int32_t>(expression.elements.size()),
-       &type_info(expression.element_type));
+  emit(expression.of_arrays ? steps::join_arrays : steps::make_array, target, first, 0,
+       static_cast<int32_t>(expression.elements.size()), &type_info(expression.element_type));
 }
 
 void ExpressionCompiler::compile_subplan(const SubplanExpression& expression, Register target,

@@ -84,6 +84,8 @@ struct ArrayComparisonData {
 const Step* compare_with_array(const Step* step, Datum* registers, RowContext& context);
 // ARRAY[...]: c registers from a on; data is the element's TypeInfo.
 const Step* make_array(const Step* step, Datum* registers, RowContext& context);
+// The same of arrays, which become the parts of one with a further dimension.
+const Step* join_arrays(const Step* step, Datum* registers, RowContext& context);
 
 // Through the text form: data is an IoConversion.
 struct IoConversion {

@@ -1,7 +1,12 @@
 // Steps on arrays: made of values, compared with, cast.
+#include <algorithm>
+#include <optional>
+
 #include "base/asking_allocator.h"
 #include "base/long_work.h"
 #include "executor/expression/steps.h"
+#include "sql/limits.h"
+#include "sql/sql_error.h"
 #include "sql/types/array.h"
 
 namespace pgsilo::steps {
@@ -35,8 +40,59 @@ const Step* compare_with_array(const Step* step, Datum* registers, RowContext& c
 
 const Step* make_array(const Step* step, Datum* registers, RowContext& context) {
   const auto& element = *static_cast<const TypeInfo*>(step->data);
-  registers[step->result] = pgsilo::make_array(
-      element.oid, {registers + step->a, static_cast<size_t>(step->c)}, (*context.arena));
+  registers[step->result] =
+      pgsilo::make_array(element, ArrayShape::of_vector(static_cast<size_t>(step->c)),
+                         {registers + step->a, static_cast<size_t>(step->c)}, *context.arena);
+  return step + 1;
+}
+
+namespace {
+
+// Throws where an array is not of the shape that those before it have; `parts` counts them.
+void require_same_shape(const ArrayShape& shape, const ArrayShape& first) {
+  if (shape == first) return;
+  throw SqlError(sqlstate::array_subscript_error,
+                 "multidimensional arrays must have array expressions with matching dimensions");
+}
+
+ArrayShape shape_above(const ArrayShape& part, size_t parts) {
+  if (part.dimensions == limits::max_array_dimensions) {
+    throw SqlError(sqlstate::program_limit_exceeded,
+                   concat("number of array dimensions (", part.dimensions + 1,
+                          ") exceeds the maximum allowed (", limits::max_array_dimensions, ")"));
+  }
+  ArrayShape shape;
+  shape.dimensions = part.dimensions + 1;
+  shape.lengths[0] = static_cast<int32_t>(parts);
+  shape.lower_bounds[0] = 1;
+  std::copy_n(part.lengths, part.dimensions, shape.lengths + 1);
+  std::copy_n(part.lower_bounds, part.dimensions, shape.lower_bounds + 1);
+  shape.count();  // throws if they are too many
+  shape.check_bounds();
+  return shape;
+}
+
+}  // namespace
+
+const Step* join_arrays(const Step* step, Datum* registers, RowContext& context) {
+  const auto& element = *static_cast<const TypeInfo*>(step->data);
+  // Nulls and arrays without elements are no parts, but there may be no others beside them then.
+  std::optional<ArrayShape> first;
+  AskingVector<Datum> values;
+  WorkMeter meter;
+  for (int32_t i = 0; i < step->c; ++i) {
+    const Datum& part = registers[step->a + i];
+    ArrayShape shape = part.null ? ArrayShape() : ArrayReader(part).shape();
+    if (!first) first = shape;
+    require_same_shape(shape, *first);
+    if (shape.dimensions == 0) continue;
+    ArrayReader reader(part);
+    Datum value;
+    for (; reader.next(&value); meter.did(32)) values.push_back(value);
+  }
+  bool is_empty = first->dimensions == 0;
+  ArrayShape shape = is_empty ? ArrayShape() : shape_above(*first, static_cast<size_t>(step->c));
+  registers[step->result] = pgsilo::make_array(element, shape, values, *context.arena);
   return step + 1;
 }
 
@@ -81,7 +137,7 @@ const Step* convert_elements(const Step* step, Datum* registers, RowContext& con
     values.push_back(convert_element(coercion, value, context));
   }
   registers[step->result] =
-      pgsilo::make_array(coercion.target->oid, values, *context.arena, reader.lower_bound());
+      pgsilo::make_array(*coercion.target, reader.shape(), values, *context.arena);
   return step + 1;
 }
 

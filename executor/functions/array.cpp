@@ -12,23 +12,30 @@ namespace {
 Datum element(EvalContext&, const Datum* a) { return array_element(a[0], a[1].i64); }
 
 // Null where there is no such dimension.
+bool has_dimension(const ArrayShape& shape, int64_t dimension) {
+  return dimension >= 1 && dimension <= shape.dimensions;
+}
 Datum lower_bound(EvalContext&, const Datum* a) {
-  ArrayReader array(a[0]);
-  return a[1].i64 == 1 && array.count() != 0 ? Datum::of_int(array.lower_bound()) : Datum();
+  ArrayShape shape = ArrayReader(a[0]).shape();
+  if (!has_dimension(shape, a[1].i64)) return Datum();
+  return Datum::of_int(shape.lower_bounds[a[1].i64 - 1]);
 }
 Datum upper_bound(EvalContext&, const Datum* a) {
-  ArrayReader array(a[0]);
-  if (a[1].i64 != 1 || array.count() == 0) return Datum();
-  return Datum::of_int(int64_t{array.lower_bound()} + array.count() - 1);
+  ArrayShape shape = ArrayReader(a[0]).shape();
+  if (!has_dimension(shape, a[1].i64)) return Datum();
+  int64_t at = a[1].i64 - 1;
+  return Datum::of_int(int64_t{shape.lower_bounds[at]} + shape.lengths[at] - 1);
 }
 
 Datum length(EvalContext&, const Datum* a) {
-  ArrayReader array(a[0]);
-  return a[1].i64 == 1 && array.count() != 0 ? Datum::of_int(array.count()) : Datum();
+  ArrayShape shape = ArrayReader(a[0]).shape();
+  if (!has_dimension(shape, a[1].i64)) return Datum();
+  return Datum::of_int(shape.lengths[a[1].i64 - 1]);
 }
 Datum cardinality(EvalContext&, const Datum* a) { return Datum::of_int(ArrayReader(a[0]).count()); }
 Datum dimensions(EvalContext&, const Datum* a) {
-  return ArrayReader(a[0]).count() != 0 ? Datum::of_int(1) : Datum();
+  int32_t dimensions = ArrayReader(a[0]).shape().dimensions;
+  return dimensions != 0 ? Datum::of_int(dimensions) : Datum();
 }
 
 // Of arrays of one type.
@@ -37,14 +44,14 @@ const TypeInfo& array_of(const Datum& array) {
 }
 bool are_equal(const Datum* a) {
   const TypeInfo& type = array_of(a[0]);
-  if (type.equal != nullptr) return type.equal(a[0], a[1]);
+  if (type.has_equality()) return type.equal(a[0], a[1]);
   throw SqlError(
       sqlstate::undefined_function,
       concat("could not identify an equality operator for type ", format_type(type.element)));
 }
 int order_of(const Datum* a) {
   const TypeInfo& type = array_of(a[0]);
-  if (type.compare != nullptr) return type.compare(a[0], a[1]);
+  if (type.is_ordered()) return type.compare(a[0], a[1]);
   throw SqlError(
       sqlstate::undefined_function,
       concat("could not identify a comparison function for type ", format_type(type.element)));

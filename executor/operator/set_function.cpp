@@ -134,17 +134,19 @@ class ArrayElements final : public SetFunction {
   std::optional<ArrayReader> array_;
 };
 
-// generate_subscripts(): of an array's only dimension.
+// generate_subscripts(): of one of an array's dimensions.
 class Subscripts final : public SetFunction {
  public:
   explicit Subscripts(bool can_be_reverse) : can_be_reverse_(can_be_reverse) {}
 
   void start(RowContext&, const Datum* arguments) override {
-    ArrayReader array(arguments[0]);
-    left_ = arguments[1].i64 == 1 ? array.count() : 0;
+    ArrayShape shape = ArrayReader(arguments[0]).shape();
+    int64_t dimension = arguments[1].i64 - 1;
+    bool exists = dimension >= 0 && dimension < shape.dimensions;
+    left_ = exists ? shape.lengths[dimension] : 0;
     bool reverse = can_be_reverse_ && arguments[2].as_bool();
     step_ = reverse ? -1 : 1;
-    next_ = array.lower_bound() + (reverse ? left_ - 1 : 0);
+    next_ = exists ? shape.lower_bounds[dimension] + (reverse ? left_ - 1 : 0) : 0;
   }
   bool next(RowContext&, Datum* value) override {
     if (left_ == 0) return false;

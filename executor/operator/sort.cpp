@@ -15,7 +15,7 @@ struct CompiledSortKey {
   size_t column = 0;
   bool descending = false;
   bool nulls_first = false;
-  int (*compare)(Datum, Datum) = nullptr;
+  const TypeInfo* type = nullptr;
 };
 
 struct CompiledSort final : CompiledOperator {
@@ -37,7 +37,7 @@ struct CompiledSort final : CompiledOperator {
         if (a.null == b.null) continue;
         return a.null == key.nulls_first ? -1 : 1;
       }
-      order = key.compare(a, b);
+      order = key.type->compare(a, b);
       if (order != 0) return key.descending ? -order : order;
     }
     return 0;
@@ -161,7 +161,7 @@ CompiledOperator* compile_sort(const SortNode& node, PlanCompiler& plan) {
   for (const SortKey& key : node.keys) {
     auto column = static_cast<size_t>(key.slot);
     const TypeInfo& type = type_info(node.columns[column].type);
-    made->keys.push_back({column, key.descending, key.nulls_first, type.compare});
+    made->keys.push_back({column, key.descending, key.nulls_first, &type});
   }
   if (node.limit_hint != nullptr && node.limit_hint->count != nullptr) {
     made->has_limit = true;

@@ -85,7 +85,7 @@ bool is_hashable_equality(const CallExpression& call) {
 bool hash_alike(Oid left_type, Oid right_type) {
   const TypeInfo* left = find_type(left_type);
   const TypeInfo* right = find_type(right_type);
-  if (left == nullptr || right == nullptr || left->hash == nullptr || right->hash == nullptr)
+  if (left == nullptr || right == nullptr || !left->is_hashable() || !right->is_hashable())
     return false;
   if (left == right) return true;
   // Integers hash alike in all widths, and so do floats.

@@ -105,7 +105,7 @@ const BoundExpression* bind_min_max(Scope& scope, const ast::MinMaxExpr& node) {
   auto* result =
       make_expression<MinMaxExpression>(scope.arena(), unify(scope, items, name), node.location);
   const TypeInfo& type = type_info(result->type);
-  if (type.compare == nullptr) {
+  if (!type.is_ordered()) {
     throw SqlError(
         sqlstate::undefined_function,
         concat("could not identify a comparison function for type ", type_name(result->type)));
@@ -116,42 +116,68 @@ const BoundExpression* bind_min_max(Scope& scope, const ast::MinMaxExpr& node) {
   return result;
 }
 
-const BoundExpression* bind_array(Scope& scope, const ast::ArrayExpr& node, BoundType wanted) {
+namespace {
+
+// The elements; those that are constructors themselves as ones of the same type.
+Items bind_array_items(Scope& scope, const ast::ArrayExpr& node, BoundType wanted,
+                       bool* of_arrays) {
+  Items items;
   for (const ast::Node* element : node.elements) {
-    if (ast::try_as<ast::ArrayExpr>(element) != nullptr) {
-      throw_unsupported(UnsupportedFeature::multidimensional_array, scope.position(node.location));
-    }
+    auto* nested = ast::try_as<ast::ArrayExpr>(element);
+    items.push_back(nested != nullptr ? bind_array(scope, *nested, wanted)
+                                      : bind_expression(scope, element));
+    *of_arrays |= nested != nullptr || is_array_type(type_info(items.back()->type));
   }
-  Items items = bind_items(scope, node.elements);
+  return items;
+}
+
+// ARRAY[...]::type[] casts each element.
+void cast_items(Scope& scope, Items& items, BoundType target, int32_t location) {
+  for (const BoundExpression*& item : items) {
+    Oid from = item->type;
+    item = coerce_to_target(scope.binding, item, target.type, target.typmod,
+                            CoercionContext::explicit_, CallForm::explicit_cast, -1);
+    if (item != nullptr) continue;
+    throw SqlError(sqlstate::cannot_coerce,
+                   concat("cannot cast type ", type_name(from), " to ", type_name(target.type)))
+        .at(scope.position(location));
+  }
+}
+
+// `common`: of the elements, which are arrays themselves or not.
+void set_array_type(Scope& scope, ArrayExpression* array, Oid common) {
+  const TypeInfo& type = type_info(common);
+  array->element_type = array->of_arrays ? type.element : common;
+  array->type = array->of_arrays ? common : type.array;
+  if (array->of_arrays && !is_array_type(type)) {
+    throw SqlError(sqlstate::undefined_object,
+                   concat("could not find element type for data type ", type_name(common)))
+        .at(scope.position(array->location));
+  }
+  if (array->type == invalid_oid) {
+    throw SqlError(sqlstate::undefined_object,
+                   concat("could not find array type for data type ", type_name(common)))
+        .at(scope.position(array->location));
+  }
+}
+
+}  // namespace
+
+const BoundExpression* bind_array(Scope& scope, const ast::ArrayExpr& node, BoundType wanted) {
+  DepthGuard depth(scope.binding);
   auto* result = make_expression<ArrayExpression>(scope.arena(), wanted.type, node.location);
+  Items items = bind_array_items(scope, node, wanted, &result->of_arrays);
   if (wanted.type != invalid_oid) {
     result->typmod = wanted.typmod;
     result->element_type = type_info(wanted.type).element;
-    for (const BoundExpression*& item : items) {
-      Oid from = item->type;
-      item = coerce_to_target(scope.binding, item, result->element_type, wanted.typmod,
-                              CoercionContext::explicit_, CallForm::explicit_cast, -1);
-      if (item == nullptr) {
-        throw SqlError(sqlstate::cannot_coerce, concat("cannot cast type ", type_name(from), " to ",
-                                                       type_name(result->element_type)))
-            .at(scope.position(node.location));
-      }
-    }
+    Oid target = result->of_arrays ? wanted.type : result->element_type;
+    cast_items(scope, items, {target, wanted.typmod}, node.location);
   } else if (items.empty()) {
     throw SqlError(sqlstate::indeterminate_datatype, "cannot determine type of empty array")
         .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
         .at(scope.position(node.location));
   } else {
-    result->element_type = unify(scope, items, "ARRAY");
-    result->type = type_info(result->element_type).array;
-    if (is_array_type(type_info(result->element_type))) {
-      throw_unsupported(UnsupportedFeature::multidimensional_array, scope.position(node.location));
-    }
-    if (result->type == invalid_oid) {
-      throw SqlError(sqlstate::undefined_object, concat("could not find array type for data type ",
-                                                        type_name(result->element_type)))
-          .at(scope.position(node.location));
-    }
+    set_array_type(scope, result, unify(scope, items, "ARRAY"));
   }
   result->elements = scope.arena().copy_span(items);
   return result;

@@ -44,7 +44,7 @@ std::string_view word_with_precision(Oid type) {
 
 int32_t bind_typmod(StatementBinding& binding, const ast::TypeName& name, const TypeInfo& type) {
   if (name.typmods.empty()) return no_typmod;
-  if (type.make_typmod == nullptr) {
+  if (type.modifiers.make == nullptr) {
     throw SqlError(sqlstate::syntax_error,
                    concat("type modifier is not allowed for type \"", written_name(name), "\""))
         .at(binding.position(name.location));
@@ -60,7 +60,7 @@ int32_t bind_typmod(StatementBinding& binding, const ast::TypeName& name, const 
     modifiers.push_back(constant->integer);
   }
   try {
-    int32_t typmod = type.make_typmod(modifiers);
+    int32_t typmod = type.modifiers.make(modifiers);
     // The first of an interval's modifiers is its fields.
     if (type.oid != type_oid::interval || modifiers.size() > 1)
       warn_of_precision(binding, type.oid, modifiers.back(), name.location);

@@ -184,7 +184,7 @@ const BoundExpression* convert(StatementBinding& binding, const BoundExpression*
 const BoundExpression* coerce_typmod(StatementBinding& binding, const BoundExpression* expression,
                                      int32_t typmod, CoercionContext context) {
   if (typmod < 0 || typmod == expression->typmod) return expression;
-  if (type_info(expression->type).apply_typmod == nullptr) return expression;
+  if (!type_info(expression->type).has_typmods()) return expression;
   auto* node = make_expression<TypmodCoercionExpression>(binding.arena, expression->type,
                                                          expression->location);
   node->typmod = typmod;

@@ -153,7 +153,7 @@ const BuiltinOperator* less_operator(Oid type) {
 
 void require_equality(StatementBinding& binding, Oid type, int32_t location) {
   const TypeInfo* info = find_type(type);
-  if (info != nullptr && info->equal != nullptr && info->hash != nullptr) return;
+  if (info != nullptr && info->has_equality() && info->is_hashable()) return;
   throw SqlError(sqlstate::undefined_function,
                  concat("could not identify an equality operator for type ", type_name(type)))
       .at(binding.position(location));
@@ -161,7 +161,7 @@ void require_equality(StatementBinding& binding, Oid type, int32_t location) {
 
 void require_ordering(StatementBinding& binding, Oid type, int32_t location) {
   const TypeInfo* info = find_type(type);
-  if (info != nullptr && info->compare != nullptr) return;
+  if (info != nullptr && info->is_ordered()) return;
   throw SqlError(sqlstate::undefined_function,
                  concat("could not identify an ordering operator for type ", type_name(type)))
       .hint("Use an explicit ordering operator or modify the query.")

@@ -243,10 +243,12 @@ struct ArrayComparisonExpression : BoundExpression {
   bool is_all = false;
 };
 
-// ARRAY[a, b]: one-dimensional; `type` is the array type.
+// ARRAY[a, b]; `type` is the array type.
 struct ArrayExpression : BoundExpression {
   static constexpr ExpressionKind expression_kind = ExpressionKind::array;
   Oid element_type = 0;
+  // The elements are arrays of that type themselves, of one shape: the rows of a greater one.
+  bool of_arrays = false;
   ExpressionList elements;
 };
 

@@ -103,7 +103,7 @@ Datum ExtendedQuery::read_parameter(std::string_view bytes, Oid type, WireFormat
     validate_text(bytes);
     return info.parse(bytes, no_typmod, types);
   }
-  if (info.receive == nullptr) {
+  if (!info.can_receive()) {
     throw SqlError(sqlstate::undefined_function,
                    concat("no binary input function available for type ", format_type(type)));
   }

@@ -12,12 +12,13 @@ namespace {
       .detail(concat("A row of the result is longer than ", limits::max_message_bytes, " bytes."));
 }
 
-using Print = void (*)(Datum value, ByteBuffer& out, const TypeContext& types);
+using Print = void (*)(const TypeInfo& type, Datum value, ByteBuffer& out,
+                       const TypeContext& types);
 
 Print print_of(const TypeInfo& type, WireFormat format) {
   require_known_format(format);
-  if (format == WireFormat::text) return type.print;
-  if (type.send != nullptr) return type.send;
+  if (format == WireFormat::text) return type.functions.print;
+  if (type.can_send()) return type.functions.send;
   throw SqlError(sqlstate::undefined_function,
                  concat("no binary output function available for type ", format_type(type.oid)));
 }
@@ -30,8 +31,10 @@ void RowWriter::prepare(std::span<const ResultColumn> columns, std::span<const W
   columns_.clear();
   refusal_.reset();
   try {
-    for (size_t i = 0; i < columns.size(); ++i)
-      columns_.push_back({print_of(type_info(columns[i].type_oid), format_of_column(formats, i))});
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const TypeInfo& type = type_info(columns[i].type_oid);
+      columns_.push_back({&type, print_of(type, format_of_column(formats, i))});
+    }
   } catch (const SqlError& error) {
     refusal_ = error;
   }
@@ -67,7 +70,7 @@ void RowWriter::print(std::span<const Datum> values, ByteBuffer& out) {
     out.append_be32(0);
     if (values[i].length > WorkMeter::block) [[unlikely]]
       long_output.begin();
-    columns_[i].print(values[i], out, *types_);
+    columns_[i].print(*columns_[i].type, values[i], out, *types_);
     out.patch_be32(length_at, static_cast<uint32_t>(out.size() - length_at - 4));
   }
 }

@@ -27,7 +27,8 @@ class RowWriter final : public ResultSink {
 
  private:
   struct Column {
-    void (*print)(Datum value, ByteBuffer& out, const TypeContext& types);
+    const TypeInfo* type;
+    void (*print)(const TypeInfo& type, Datum value, ByteBuffer& out, const TypeContext& types);
   };
   void print(std::span<const Datum> values, ByteBuffer& out);
 

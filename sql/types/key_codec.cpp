@@ -45,16 +45,28 @@ void encode_interval(Datum value, ByteBuffer& out) {
 
 void encode_value(const TypeInfo& type, Datum value, ByteBuffer& out);
 
-void encode_array(Datum value, ByteBuffer& out) {
+// Behind the elements, by which all arrays of one dimension and none differ.
+void encode_shape(const ArrayShape& shape, ByteBuffer& out) {
+  auto append = [&out](int32_t word) {
+    out.append_be32(static_cast<uint32_t>(word) ^ 0x80000000u);
+  };
+  if (shape.dimensions <= 1) return append(shape.dimensions == 0 ? 1 : shape.lower_bounds[0]);
+  // No lower bound is that high: behind those of one dimension.
+  append(INT32_MAX);
+  out.append(static_cast<char>(shape.dimensions));
+  for (int32_t i = 0; i < shape.dimensions; ++i) append(shape.lengths[i]);
+  for (int32_t i = 0; i < shape.dimensions; ++i) append(shape.lower_bounds[i]);
+}
+
+void encode_array(const TypeInfo& type, Datum value, ByteBuffer& out) {
   ArrayReader reader(value);
-  const TypeInfo& element = type_info(reader.element());
+  const TypeInfo& element = element_type(type);
   for (Datum item; reader.next(&item);) {
     out.append(item.null ? '\2' : '\1');
     if (!item.null) encode_value(element, item, out);
   }
   out.append('\0');
-  // Arrays of the same elements differ by where they begin.
-  out.append_be32(static_cast<uint32_t>(reader.lower_bound()) ^ 0x80000000u);
+  encode_shape(reader.shape(), out);
 }
 
 void encode_oidvector(Datum value, ByteBuffer& out) {
@@ -103,7 +115,7 @@ void encode_value(const TypeInfo& type, Datum value, ByteBuffer& out) {
       encode_interval(value, out);
       return;
     case KeyForm::array:
-      encode_array(value, out);
+      encode_array(type, value, out);
       return;
     case KeyForm::oidvector:
       encode_oidvector(value, out);

@@ -212,7 +212,8 @@ int32_t numeric_width_bucket(Datum operand, Datum low, Datum high, int32_t count
 
 namespace types {
 
-Datum apply_numeric_typmod(Datum value, int32_t typmod, bool explicit_cast, TypeContext& ctx) {
+Datum apply_numeric_typmod(const TypeInfo&, Datum value, int32_t typmod, bool explicit_cast,
+                           TypeContext& ctx) {
   return numeric_apply_typmod(value, typmod, explicit_cast, *ctx.arena);
 }
 

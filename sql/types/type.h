@@ -42,6 +42,28 @@ enum class KeyForm : uint8_t {
   oidvector,  // its length first
 };
 
+struct TypeInfo;
+
+// What is done with a type's values. Each function receives the type, for those that serve many:
+// arrays, enums, ranges. Null: the type has none.
+struct ValueFunctions {
+  Datum (*parse)(const TypeInfo&, std::string_view text, int32_t typmod, TypeContext&) = nullptr;
+  void (*print)(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) = nullptr;
+  Datum (*receive)(const TypeInfo&, std::string_view bytes, int32_t typmod, TypeContext&) = nullptr;
+  void (*send)(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) = nullptr;
+  int (*compare)(const TypeInfo&, Datum left, Datum right) = nullptr;
+  bool (*equal)(const TypeInfo&, Datum left, Datum right) = nullptr;
+  uint64_t (*hash)(const TypeInfo&, Datum value) = nullptr;
+};
+
+// What is done with type modifiers.
+struct ModifierFunctions {
+  Datum (*apply)(const TypeInfo&, Datum value, int32_t typmod, bool explicit_cast,
+                 TypeContext&) = nullptr;
+  int32_t (*make)(std::span<const int32_t> modifiers) = nullptr;
+  void (*print)(int32_t typmod, ByteBuffer& out) = nullptr;
+};
+
 struct TypeInfo {
   Oid oid;
   std::string_view name;          // pg_type.typname
@@ -50,7 +72,7 @@ struct TypeInfo {
   // Columns of pg_type.
   int16_t typlen;
   bool typbyval;
-  char typtype;    // 'b' base, 'p' pseudo
+  char typtype;    // 'b' base, 'p' pseudo, 'e' enum
   char category;   // typcategory
   bool preferred;  // typispreferred
   char delimiter;  // typdelim
@@ -65,33 +87,48 @@ struct TypeInfo {
   bool by_reference;
   KeyForm key_form;
 
+  ValueFunctions functions;
+  ModifierFunctions modifiers;
+  // The type of an array's elements, where it is not built in.
+  const TypeInfo* element_info = nullptr;
+
   // From the text form, valid UTF-8 without NUL; throws SqlError (22P02, 22003, ...). The result
   // may point into `text` instead of ctx.arena. A typmod is applied as an assignment would (COPY,
   // parameters). Literals with an explicit cast are read with no_typmod and then given to
   // apply_typmod; only interval literals need the modifier while they are read.
-  Datum (*parse)(std::string_view text, int32_t typmod, TypeContext& ctx);
+  Datum parse(std::string_view text, int32_t typmod, TypeContext& ctx) const {
+    return functions.parse(*this, text, typmod, ctx);
+  }
   // Appends the text form; the value is not null.
-  void (*print)(Datum value, ByteBuffer& out, const TypeContext& ctx);
+  void print(Datum value, ByteBuffer& out, const TypeContext& ctx) const {
+    functions.print(*this, value, out, ctx);
+  }
   // From the wire's binary form; throws SqlError (08P01 too short, 22P03 malformed or too long).
-  // The result may point into `bytes`. Null: no binary input.
-  Datum (*receive)(std::string_view bytes, int32_t typmod, TypeContext& ctx);
-  // Appends the binary form without a length word. Null: no binary output.
-  void (*send)(Datum value, ByteBuffer& out, const TypeContext& ctx);
-  // The order of the default btree operator class: <0, 0, >0; neither value is null. Null when
-  // there is none.
-  int (*compare)(Datum left, Datum right);
-  bool (*equal)(Datum left, Datum right);
+  // The result may point into `bytes`.
+  bool can_receive() const { return functions.receive != nullptr; }
+  Datum receive(std::string_view bytes, int32_t typmod, TypeContext& ctx) const {
+    return functions.receive(*this, bytes, typmod, ctx);
+  }
+  // Appends the binary form without a length word.
+  bool can_send() const { return functions.send != nullptr; }
+  void send(Datum value, ByteBuffer& out, const TypeContext& ctx) const {
+    functions.send(*this, value, out, ctx);
+  }
+  // The order of the default btree operator class: <0, 0, >0; neither value is null.
+  bool is_ordered() const { return functions.compare != nullptr; }
+  int compare(Datum left, Datum right) const { return functions.compare(*this, left, right); }
+  bool has_equality() const { return functions.equal != nullptr; }
+  bool equal(Datum left, Datum right) const { return functions.equal(*this, left, right); }
   // Equal values hash alike, also across int2/int4/int8, across float4/float8 and across
   // text/varchar/name.
-  uint64_t (*hash)(Datum value);
+  bool is_hashable() const { return functions.hash != nullptr; }
+  uint64_t hash(Datum value) const { return functions.hash(*this, value); }
   // Casts to the same type with a modifier: varchar(n), numeric(p,s), timestamp(p). An explicit
-  // cast to char(n) or varchar(n) truncates, an assignment throws 22001. Null: the type has no
-  // modifiers.
-  Datum (*apply_typmod)(Datum value, int32_t typmod, bool explicit_cast, TypeContext& ctx);
-  // The modifier for what stands in parentheses, validated; null: the type takes none.
-  int32_t (*make_typmod)(std::span<const int32_t> modifiers);
-  // Appends "(10,2)" and the like to display_name's place of the modifier; null: none.
-  void (*print_typmod)(int32_t typmod, ByteBuffer& out);
+  // cast to char(n) or varchar(n) truncates, an assignment throws 22001.
+  bool has_typmods() const { return modifiers.apply != nullptr; }
+  Datum apply_typmod(Datum value, int32_t typmod, bool explicit_cast, TypeContext& ctx) const {
+    return modifiers.apply(*this, value, typmod, explicit_cast, ctx);
+  }
 };
 
 // Null when the OID is not a type we have.
@@ -112,6 +149,11 @@ std::string format_type(Oid oid);
 // smallint, integer, bigint.
 inline bool is_integer_type(Oid type) {
   return type == type_oid::int2 || type == type_oid::int4 || type == type_oid::int8;
+}
+
+// Of an array or vector: what it is an array of.
+inline const TypeInfo& element_type(const TypeInfo& array) {
+  return array.element_info != nullptr ? *array.element_info : type_info(array.element);
 }
 
 // Not for int2vector and oidvector, which PostgreSQL does not print as arrays.

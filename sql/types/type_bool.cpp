@@ -14,7 +14,7 @@ bool abbreviates(std::string_view text, std::string_view word, size_t least) {
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
 }  // namespace
 
-Datum parse_bool(std::string_view text, int32_t, TypeContext&) {
+Datum parse_bool(const TypeInfo&, std::string_view text, int32_t, TypeContext&) {
   std::string_view word = trim_space(text);
   if (abbreviates(word, "true", 1) || abbreviates(word, "yes", 1) || word == "1" ||
       abbreviates(word, "on", 2)) {
@@ -27,19 +27,19 @@ Datum parse_bool(std::string_view text, int32_t, TypeContext&) {
   throw_invalid_syntax("boolean", text);
 }
 
-void print_bool(Datum value, ByteBuffer& out, const TypeContext&) {
+void print_bool(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   out.append(value.as_bool() ? 't' : 'f');
 }
 
-Datum receive_bool(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_bool(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   return Datum::of_bool(*exact_bytes(bytes, 1) != 0);
 }
 
-void send_bool(Datum value, ByteBuffer& out, const TypeContext&) {
+void send_bool(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   out.append(static_cast<char>(value.i64));
 }
 
-Datum parse_single_char(std::string_view text, int32_t, TypeContext&) {
+Datum parse_single_char(const TypeInfo&, std::string_view text, int32_t, TypeContext&) {
   if (text.size() == 4 && text[0] == '\\' && is_octal(text[1]) && is_octal(text[2]) &&
       is_octal(text[3])) {
     int code = ((text[1] - '0') << 6) + ((text[2] - '0') << 3) + (text[3] - '0');
@@ -48,7 +48,7 @@ Datum parse_single_char(std::string_view text, int32_t, TypeContext&) {
   return Datum::of_int(text.empty() ? 0 : static_cast<unsigned char>(text[0]));
 }
 
-void print_single_char(Datum value, ByteBuffer& out, const TypeContext&) {
+void print_single_char(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   int code = static_cast<int>(value.i64);
   if (code >= 0x80) {
     out.append('\\');
@@ -60,11 +60,11 @@ void print_single_char(Datum value, ByteBuffer& out, const TypeContext&) {
   }
 }
 
-Datum receive_single_char(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_single_char(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   return Datum::of_int(static_cast<unsigned char>(*exact_bytes(bytes, 1)));
 }
 
-void send_single_char(Datum value, ByteBuffer& out, const TypeContext&) {
+void send_single_char(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   out.append(static_cast<char>(value.i64));
 }
 

@@ -124,11 +124,11 @@ void print_bytea_escape(std::string_view bytes, ByteBuffer& out) {
 
 namespace types {
 
-Datum parse_bytea(std::string_view text, int32_t, TypeContext& ctx) {
+Datum parse_bytea(const TypeInfo&, std::string_view text, int32_t, TypeContext& ctx) {
   return Datum::of_bytes(pgsilo::parse_bytea(text, *ctx.arena));
 }
 
-void print_bytea(Datum value, ByteBuffer& out, const TypeContext& ctx) {
+void print_bytea(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext& ctx) {
   if (ctx.bytea_output == ByteaOutput::hex) {
     print_bytea_hex(value.bytes(), out);
   } else {
@@ -136,7 +136,7 @@ void print_bytea(Datum value, ByteBuffer& out, const TypeContext& ctx) {
   }
 }
 
-Datum receive_bytea(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_bytea(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   return Datum::of_bytes(bytes);
 }
 

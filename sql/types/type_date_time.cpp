@@ -10,15 +10,15 @@
 
 namespace pgsilo::types {
 
-Datum parse_date(std::string_view text, int32_t, TypeContext& ctx) {
+Datum parse_date(const TypeInfo&, std::string_view text, int32_t, TypeContext& ctx) {
   return Datum::of_int(pgsilo::parse_date(text, ctx));
 }
 
-void print_date(Datum value, ByteBuffer& out, const TypeContext& ctx) {
+void print_date(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext& ctx) {
   pgsilo::print_date(value.i64, ctx, out);
 }
 
-Datum receive_date(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_date(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   int32_t date = static_cast<int32_t>(load_be32(exact_bytes(bytes, 4)));
   if (date_is_finite(date) && !is_valid_date(date)) {
     throw SqlError(sqlstate::datetime_field_overflow, "date out of range");
@@ -26,15 +26,15 @@ Datum receive_date(std::string_view bytes, int32_t, TypeContext&) {
   return Datum::of_int(date);
 }
 
-Datum parse_time(std::string_view text, int32_t typmod, TypeContext& ctx) {
+Datum parse_time(const TypeInfo&, std::string_view text, int32_t typmod, TypeContext& ctx) {
   return Datum::of_int(pgsilo::parse_time(text, typmod, ctx));
 }
 
-void print_time(Datum value, ByteBuffer& out, const TypeContext&) {
+void print_time(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   pgsilo::print_time(value.i64, out);
 }
 
-Datum receive_time(std::string_view bytes, int32_t typmod, TypeContext&) {
+Datum receive_time(const TypeInfo&, std::string_view bytes, int32_t typmod, TypeContext&) {
   int64_t time = static_cast<int64_t>(load_be64(exact_bytes(bytes, 8)));
   if (time < 0 || time > usecs_per_day) {
     throw SqlError(sqlstate::datetime_field_overflow, "time out of range");
@@ -42,15 +42,15 @@ Datum receive_time(std::string_view bytes, int32_t typmod, TypeContext&) {
   return Datum::of_int(time_apply_typmod(time, typmod));
 }
 
-Datum parse_timestamp(std::string_view text, int32_t typmod, TypeContext& ctx) {
+Datum parse_timestamp(const TypeInfo&, std::string_view text, int32_t typmod, TypeContext& ctx) {
   return Datum::of_int(pgsilo::parse_timestamp(text, typmod, ctx));
 }
 
-void print_timestamp(Datum value, ByteBuffer& out, const TypeContext& ctx) {
+void print_timestamp(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext& ctx) {
   pgsilo::print_timestamp(value.i64, ctx, out);
 }
 
-Datum receive_timestamp(std::string_view bytes, int32_t typmod, TypeContext&) {
+Datum receive_timestamp(const TypeInfo&, std::string_view bytes, int32_t typmod, TypeContext&) {
   int64_t timestamp = static_cast<int64_t>(load_be64(exact_bytes(bytes, 8)));
   if (timestamp_is_finite(timestamp) && !is_valid_timestamp(timestamp)) {
     throw_timestamp_out_of_range();
@@ -58,19 +58,19 @@ Datum receive_timestamp(std::string_view bytes, int32_t typmod, TypeContext&) {
   return Datum::of_int(timestamp_apply_typmod(timestamp, typmod));
 }
 
-Datum parse_timestamptz(std::string_view text, int32_t typmod, TypeContext& ctx) {
+Datum parse_timestamptz(const TypeInfo&, std::string_view text, int32_t typmod, TypeContext& ctx) {
   return Datum::of_int(pgsilo::parse_timestamptz(text, typmod, ctx));
 }
 
-void print_timestamptz(Datum value, ByteBuffer& out, const TypeContext& ctx) {
+void print_timestamptz(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext& ctx) {
   pgsilo::print_timestamptz(value.i64, ctx, out);
 }
 
-Datum apply_timestamp_typmod(Datum value, int32_t typmod, bool, TypeContext&) {
+Datum apply_timestamp_typmod(const TypeInfo&, Datum value, int32_t typmod, bool, TypeContext&) {
   return Datum::of_int(timestamp_apply_typmod(value.i64, typmod));
 }
 
-Datum apply_time_typmod(Datum value, int32_t typmod, bool, TypeContext&) {
+Datum apply_time_typmod(const TypeInfo&, Datum value, int32_t typmod, bool, TypeContext&) {
   return Datum::of_int(time_apply_typmod(value.i64, typmod));
 }
 

@@ -192,44 +192,48 @@ void print_float4(float value, int extra_float_digits, ByteBuffer& out) {
 
 namespace types {
 
-Datum parse_float4(std::string_view text, int32_t, TypeContext&) {
+Datum parse_float4(const TypeInfo&, std::string_view text, int32_t, TypeContext&) {
   return Datum::of_float(parse_float(text, true));
 }
 
-Datum parse_float8(std::string_view text, int32_t, TypeContext&) {
+Datum parse_float8(const TypeInfo&, std::string_view text, int32_t, TypeContext&) {
   return Datum::of_float(parse_float(text, false));
 }
 
-void print_float4(Datum value, ByteBuffer& out, const TypeContext& ctx) {
+void print_float4(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext& ctx) {
   pgsilo::print_float4(static_cast<float>(value.f64), ctx.extra_float_digits, out);
 }
 
-void print_float8(Datum value, ByteBuffer& out, const TypeContext& ctx) {
+void print_float8(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext& ctx) {
   pgsilo::print_float8(value.f64, ctx.extra_float_digits, out);
 }
 
-Datum receive_float4(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_float4(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   uint32_t bits = load_be32(exact_bytes(bytes, 4));
   return Datum::of_float(static_cast<double>(std::bit_cast<float>(bits)));
 }
 
-Datum receive_float8(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_float8(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   return Datum::of_float(std::bit_cast<double>(load_be64(exact_bytes(bytes, 8))));
 }
 
-void send_float4(Datum value, ByteBuffer& out, const TypeContext&) {
+void send_float4(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   out.append_be32(std::bit_cast<uint32_t>(static_cast<float>(value.f64)));
 }
 
-void send_float8(Datum value, ByteBuffer& out, const TypeContext&) {
+void send_float8(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   out.append_be64(std::bit_cast<uint64_t>(value.f64));
 }
 
-int compare_float(Datum left, Datum right) { return float_compare(left.f64, right.f64); }
+int compare_float(const TypeInfo&, Datum left, Datum right) {
+  return float_compare(left.f64, right.f64);
+}
 
-bool equal_float(Datum left, Datum right) { return float_equal(left.f64, right.f64); }
+bool equal_float(const TypeInfo&, Datum left, Datum right) {
+  return float_equal(left.f64, right.f64);
+}
 
-uint64_t hash_float(Datum value) {
+uint64_t hash_float(const TypeInfo&, Datum value) {
   // All NaNs are equal, and so are the zeros.
   double canonical = value.f64 == 0 ? 0.0 : std::isnan(value.f64) ? std::nan("") : value.f64;
   return hash_integer(std::bit_cast<uint64_t>(canonical));

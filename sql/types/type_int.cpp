@@ -49,14 +49,16 @@ int64_t parse_integer(std::string_view text, size_t width) {
 namespace types {
 
 template <size_t width>
-Datum parse_int(std::string_view text, int32_t, TypeContext&) {
+Datum parse_int(const TypeInfo&, std::string_view text, int32_t, TypeContext&) {
   return Datum::of_int(parse_integer(text, width));
 }
 
-void print_int(Datum value, ByteBuffer& out, const TypeContext&) { out.append_decimal(value.i64); }
+void print_int(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
+  out.append_decimal(value.i64);
+}
 
 template <size_t width>
-Datum receive_int(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_int(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   const char* from = exact_bytes(bytes, width);
   if constexpr (width == 2) return Datum::of_int(static_cast<int16_t>(load_be16(from)));
   if constexpr (width == 4) return Datum::of_int(static_cast<int32_t>(load_be32(from)));
@@ -64,21 +66,21 @@ Datum receive_int(std::string_view bytes, int32_t, TypeContext&) {
 }
 
 template <size_t width>
-void send_int(Datum value, ByteBuffer& out, const TypeContext&) {
+void send_int(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   if constexpr (width == 2) out.append_be16(static_cast<uint16_t>(value.i64));
   if constexpr (width == 4) out.append_be32(static_cast<uint32_t>(value.i64));
   if constexpr (width == 8) out.append_be64(static_cast<uint64_t>(value.i64));
 }
 
-template Datum parse_int<2>(std::string_view, int32_t, TypeContext&);
-template Datum parse_int<4>(std::string_view, int32_t, TypeContext&);
-template Datum parse_int<8>(std::string_view, int32_t, TypeContext&);
-template Datum receive_int<2>(std::string_view, int32_t, TypeContext&);
-template Datum receive_int<4>(std::string_view, int32_t, TypeContext&);
-template Datum receive_int<8>(std::string_view, int32_t, TypeContext&);
-template void send_int<2>(Datum, ByteBuffer&, const TypeContext&);
-template void send_int<4>(Datum, ByteBuffer&, const TypeContext&);
-template void send_int<8>(Datum, ByteBuffer&, const TypeContext&);
+template Datum parse_int<2>(const TypeInfo&, std::string_view, int32_t, TypeContext&);
+template Datum parse_int<4>(const TypeInfo&, std::string_view, int32_t, TypeContext&);
+template Datum parse_int<8>(const TypeInfo&, std::string_view, int32_t, TypeContext&);
+template Datum receive_int<2>(const TypeInfo&, std::string_view, int32_t, TypeContext&);
+template Datum receive_int<4>(const TypeInfo&, std::string_view, int32_t, TypeContext&);
+template Datum receive_int<8>(const TypeInfo&, std::string_view, int32_t, TypeContext&);
+template void send_int<2>(const TypeInfo&, Datum, ByteBuffer&, const TypeContext&);
+template void send_int<4>(const TypeInfo&, Datum, ByteBuffer&, const TypeContext&);
+template void send_int<8>(const TypeInfo&, Datum, ByteBuffer&, const TypeContext&);
 
 }  // namespace types
 }  // namespace pgsilo

@@ -40,15 +40,15 @@ const FieldsName* find_fields(int fields) {
 
 }  // namespace
 
-Datum parse_interval(std::string_view text, int32_t typmod, TypeContext& ctx) {
+Datum parse_interval(const TypeInfo&, std::string_view text, int32_t typmod, TypeContext& ctx) {
   return interval_datum(pgsilo::parse_interval(text, typmod, ctx.interval_style), *ctx.arena);
 }
 
-void print_interval(Datum value, ByteBuffer& out, const TypeContext& ctx) {
+void print_interval(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext& ctx) {
   pgsilo::print_interval(interval_of(value), ctx.interval_style, out);
 }
 
-Datum receive_interval(std::string_view bytes, int32_t typmod, TypeContext& ctx) {
+Datum receive_interval(const TypeInfo&, std::string_view bytes, int32_t typmod, TypeContext& ctx) {
   const char* from = exact_bytes(bytes, 16);
   Interval interval;
   interval.time = static_cast<int64_t>(load_be64(from));
@@ -57,27 +57,27 @@ Datum receive_interval(std::string_view bytes, int32_t typmod, TypeContext& ctx)
   return interval_datum(interval_apply_typmod(interval, typmod), *ctx.arena);
 }
 
-void send_interval(Datum value, ByteBuffer& out, const TypeContext&) {
+void send_interval(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   Interval interval = interval_of(value);
   out.append_be64(static_cast<uint64_t>(interval.time));
   out.append_be32(static_cast<uint32_t>(interval.day));
   out.append_be32(static_cast<uint32_t>(interval.month));
 }
 
-int compare_interval(Datum left, Datum right) {
+int compare_interval(const TypeInfo&, Datum left, Datum right) {
   return interval_compare(interval_of(left), interval_of(right));
 }
 
-bool equal_interval(Datum left, Datum right) {
+bool equal_interval(const TypeInfo&, Datum left, Datum right) {
   return interval_span(interval_of(left)) == interval_span(interval_of(right));
 }
 
-uint64_t hash_interval(Datum value) {
+uint64_t hash_interval(const TypeInfo&, Datum value) {
   __int128 span = interval_span(interval_of(value));
   return hash_combine(static_cast<uint64_t>(span), static_cast<uint64_t>(span >> 64));
 }
 
-Datum apply_interval_typmod(Datum value, int32_t typmod, bool, TypeContext& ctx) {
+Datum apply_interval_typmod(const TypeInfo&, Datum value, int32_t typmod, bool, TypeContext& ctx) {
   return interval_datum(interval_apply_typmod(interval_of(value), typmod), *ctx.arena);
 }
 

@@ -32,7 +32,7 @@ bool take_half(std::string_view* text, uint64_t* value) {
 
 }  // namespace
 
-Datum parse_lsn(std::string_view text, int32_t, TypeContext&) {
+Datum parse_lsn(const TypeInfo&, std::string_view text, int32_t, TypeContext&) {
   std::string_view rest = text;
   uint64_t high = 0;
   uint64_t low = 0;
@@ -42,7 +42,7 @@ Datum parse_lsn(std::string_view text, int32_t, TypeContext&) {
   return datum_of_lsn((high << 32) | low);
 }
 
-void print_lsn(Datum value, ByteBuffer& out, const TypeContext&) {
+void print_lsn(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   uint64_t place = lsn_of(value);
   std::array<char, 20> text;
   int size = std::snprintf(text.data(), text.size(), "%" PRIX64 "/%" PRIX64, place >> 32,
@@ -50,10 +50,12 @@ void print_lsn(Datum value, ByteBuffer& out, const TypeContext&) {
   out.append(std::string_view(text.data(), static_cast<size_t>(size)));
 }
 
-Datum receive_lsn(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_lsn(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   return datum_of_lsn(load_be64(exact_bytes(bytes, 8)));
 }
 
-void send_lsn(Datum value, ByteBuffer& out, const TypeContext&) { out.append_be64(lsn_of(value)); }
+void send_lsn(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
+  out.append_be64(lsn_of(value));
+}
 
 }  // namespace pgsilo::types

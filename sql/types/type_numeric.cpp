@@ -49,15 +49,15 @@ std::string text_of_groups(std::string_view groups, int weight, bool negative) {
 
 }  // namespace
 
-Datum parse_numeric(std::string_view text, int32_t typmod, TypeContext& ctx) {
+Datum parse_numeric(const TypeInfo&, std::string_view text, int32_t typmod, TypeContext& ctx) {
   return pgsilo::parse_numeric(text, typmod, *ctx.arena);
 }
 
-void print_numeric(Datum value, ByteBuffer& out, const TypeContext&) {
+void print_numeric(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   pgsilo::print_numeric(value, out);
 }
 
-Datum receive_numeric(std::string_view bytes, int32_t typmod, TypeContext& ctx) {
+Datum receive_numeric(const TypeInfo&, std::string_view bytes, int32_t typmod, TypeContext& ctx) {
   if (bytes.size() < wire_header_bytes) exact_bytes(bytes, wire_header_bytes);
   size_t count = load_be16(bytes.data());
   int weight = static_cast<int16_t>(load_be16(bytes.data() + 2));
@@ -84,7 +84,7 @@ Datum receive_numeric(std::string_view bytes, int32_t typmod, TypeContext& ctx) 
   return numeric_apply_typmod(value, typmod, false, *ctx.arena);
 }
 
-void send_numeric(Datum value, ByteBuffer& out, const TypeContext&) {
+void send_numeric(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   if (numeric::is_special(value)) {
     bool nan = numeric::is_nan(value);
     bool negative = numeric::sign_of(value) < 0;
@@ -121,8 +121,12 @@ void send_numeric(Datum value, ByteBuffer& out, const TypeContext&) {
   }
 }
 
-int compare_numeric(Datum left, Datum right) { return pgsilo::numeric_compare(left, right); }
-bool equal_numeric(Datum left, Datum right) { return pgsilo::numeric_equal(left, right); }
-uint64_t hash_numeric(Datum value) { return pgsilo::numeric_hash(value); }
+int compare_numeric(const TypeInfo&, Datum left, Datum right) {
+  return pgsilo::numeric_compare(left, right);
+}
+bool equal_numeric(const TypeInfo&, Datum left, Datum right) {
+  return pgsilo::numeric_equal(left, right);
+}
+uint64_t hash_numeric(const TypeInfo&, Datum value) { return pgsilo::numeric_hash(value); }
 
 }  // namespace pgsilo::types

@@ -44,12 +44,12 @@ uint64_t scan_oid(std::string_view text) {
 
 }  // namespace
 
-Datum parse_oid(std::string_view text, int32_t, TypeContext&) {
+Datum parse_oid(const TypeInfo&, std::string_view text, int32_t, TypeContext&) {
   return Datum::of_int(static_cast<int64_t>(scan_oid(text)));
 }
 
 // PostgreSQL takes what strtoul(..., 0) takes and does not mind the rest.
-Datum parse_xid(std::string_view text, int32_t, TypeContext&) {
+Datum parse_xid(const TypeInfo&, std::string_view text, int32_t, TypeContext&) {
   std::string_view digits = trim_space(text);
   int base = 10;
   if (starts_with_ignoring_case(digits, "0x")) {
@@ -66,15 +66,15 @@ Datum parse_xid(std::string_view text, int32_t, TypeContext&) {
   return Datum::of_int(static_cast<uint32_t>(value));
 }
 
-Datum receive_oid(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_oid(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   return Datum::of_int(load_be32(exact_bytes(bytes, 4)));
 }
 
-void send_oid(Datum value, ByteBuffer& out, const TypeContext&) {
+void send_oid(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   out.append_be32(static_cast<uint32_t>(value.i64));
 }
 
-Datum parse_tid(std::string_view text, int32_t, TypeContext&) {
+Datum parse_tid(const TypeInfo&, std::string_view text, int32_t, TypeContext&) {
   const char* at = text.data();
   const char* end = at + text.size();
   while (at != end && is_space(*at)) ++at;
@@ -90,7 +90,7 @@ Datum parse_tid(std::string_view text, int32_t, TypeContext&) {
                        static_cast<int64_t>(offset));
 }
 
-void print_tid(Datum value, ByteBuffer& out, const TypeContext&) {
+void print_tid(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   out.append('(');
   out.append_decimal(value.i64 >> 16);
   out.append(',');
@@ -98,30 +98,30 @@ void print_tid(Datum value, ByteBuffer& out, const TypeContext&) {
   out.append(')');
 }
 
-Datum receive_tid(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_tid(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   const char* from = exact_bytes(bytes, 6);
   return Datum::of_int((static_cast<int64_t>(load_be32(from)) << 16) | load_be16(from + 4));
 }
 
-void send_tid(Datum value, ByteBuffer& out, const TypeContext&) {
+void send_tid(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   out.append_be32(static_cast<uint32_t>(value.i64 >> 16));
   out.append_be16(static_cast<uint16_t>(value.i64));
 }
 
-Datum parse_object_name(Oid reg_type, std::string_view text, TypeContext& ctx) {
+Datum parse_object_name(const TypeInfo& type, std::string_view text, int32_t, TypeContext& ctx) {
   if (text == "-") return Datum::of_int(0);
   bool all_digits = !text.empty();
   for (char c : text) all_digits &= is_digit(c);
   if (all_digits) return Datum::of_int(static_cast<int64_t>(scan_oid(text)));
-  if (ctx.object_names == nullptr) throw_invalid_syntax(type_info(reg_type).name, text);
-  return Datum::of_int(ctx.object_names->find(reg_type, text));
+  if (ctx.object_names == nullptr) throw_invalid_syntax(type.name, text);
+  return Datum::of_int(ctx.object_names->find(type.oid, text));
 }
 
-void print_object_name(Oid reg_type, Datum value, ByteBuffer& out, const TypeContext& ctx) {
+void print_object_name(const TypeInfo& type, Datum value, ByteBuffer& out, const TypeContext& ctx) {
   Oid object = static_cast<Oid>(value.i64);
   if (object == invalid_oid) {
     out.append('-');
-  } else if (ctx.object_names == nullptr || !ctx.object_names->print(reg_type, object, out)) {
+  } else if (ctx.object_names == nullptr || !ctx.object_names->print(type.oid, object, out)) {
     out.append_decimal(value.i64);
   }
 }

@@ -33,21 +33,16 @@ struct Row {
 
 constexpr TypeInfo base_type(const Row& row, const Functions& functions,
                              const Modifiers& modifiers = {}) {
-  return TypeInfo{row.oid,           row.name,        row.display_name,
-                  row.typlen,        row.typbyval,    row.typtype,
-                  row.category,      row.preferred,   ',',
-                  row.element,       row.array,       row.alignment,
-                  row.storage,       row.collation,   row.by_reference,
-                  row.key_form,      functions.parse, functions.print,
-                  functions.receive, functions.send,  functions.compare,
-                  functions.equal,   functions.hash,  modifiers.apply,
-                  modifiers.make,    modifiers.print};
+  return TypeInfo{row.oid,      row.name,      row.display_name, row.typlen,    row.typbyval,
+                  row.typtype,  row.category,  row.preferred,    ',',           row.element,
+                  row.array,    row.alignment, row.storage,      row.collation, row.by_reference,
+                  row.key_form, functions,     modifiers};
 }
 
-template <Oid element>
-constexpr TypeInfo array_type(Oid oid, std::string_view name, std::string_view display_name,
-                              char alignment, Oid collation, KeyForm key_form) {
-  Functions functions = array_functions<element>;
+constexpr TypeInfo array_type(Oid element, Oid oid, std::string_view name,
+                              std::string_view display_name, char alignment, Oid collation,
+                              KeyForm key_form) {
+  Functions functions = array_functions;
   if (key_form == KeyForm::none) functions.compare = nullptr;
   return base_type({oid, name, display_name, -1, false, 'b', 'A', false, element, 0, alignment, 'x',
                     collation, true, key_form},
@@ -58,12 +53,15 @@ template <Oid oid>
 constexpr TypeInfo pseudo_type(std::string_view name, int16_t typlen, bool typbyval, char alignment,
                                char storage) {
   Functions functions;
-  functions.parse = [](std::string_view, int32_t, TypeContext&) -> Datum {
+  functions.parse = [](const TypeInfo&, std::string_view, int32_t, TypeContext&) -> Datum {
     throw_cannot_accept(oid);
   };
-  functions.print = [](Datum, ByteBuffer&, const TypeContext&) { throw_cannot_display(oid); };
+  functions.print = [](const TypeInfo&, Datum, ByteBuffer&, const TypeContext&) {
+    throw_cannot_display(oid);
+  };
   if constexpr (oid == type_oid::void_type) {
-    functions.print = functions.send = [](Datum, ByteBuffer&, const TypeContext&) {};
+    functions.print =
+        functions.send = [](const TypeInfo&, Datum, ByteBuffer&, const TypeContext&) {};
   }
   // "any" is a word of SQL; records are the only pseudo-type with an array type.
   std::string_view display_name = oid == type_oid::any            ? "\"any\""
@@ -77,14 +75,14 @@ constexpr TypeInfo pseudo_type(std::string_view name, int16_t typlen, bool typby
 }
 
 constexpr Functions int2vector_functions = [] {
-  Functions functions = array_functions<type_oid::int2>;
+  Functions functions = array_functions;
   functions.parse = parse_int2vector;
   functions.print = print_vector;
   return functions;
 }();
 
 constexpr Functions oidvector_functions = [] {
-  Functions functions = array_functions<type_oid::oid>;
+  Functions functions = array_functions;
   functions.parse = parse_oidvector;
   functions.print = print_vector;
   functions.compare = compare_oidvector;
@@ -118,7 +116,7 @@ constexpr TypeInfo type_table[] = {
               int_functions<4>),
     base_type({type_oid::regproc, "regproc", "regproc", 4, true, 'b', 'N', false, 0, 1008, 'i', 'p',
                0, false, KeyForm::uint32},
-              object_name_functions<type_oid::regproc>),
+              object_name_functions),
     base_type({type_oid::text, "text", "text", -1, false, 'b', 'S', true, 0, 1009, 'i', 'x', 100,
                true, KeyForm::text},
               text_functions),
@@ -149,39 +147,39 @@ constexpr TypeInfo type_table[] = {
     base_type({type_oid::unknown, "unknown", "unknown", -2, false, 'p', 'X', false, 0, 0, 'c', 'p',
                0, true, KeyForm::none},
               opaque_text_functions),
-    array_type<type_oid::boolean>(type_oid::boolean_array, "_bool", "boolean[]", 'i', 0,
-                                  KeyForm::array),
-    array_type<type_oid::bytea>(type_oid::bytea_array, "_bytea", "bytea[]", 'i', 0, KeyForm::array),
-    array_type<type_oid::single_char>(type_oid::single_char_array, "_char", "\"char\"[]", 'i', 0,
-                                      KeyForm::array),
-    array_type<type_oid::name>(type_oid::name_array, "_name", "name[]", 'i', 950, KeyForm::array),
-    array_type<type_oid::int2>(type_oid::int2_array, "_int2", "smallint[]", 'i', 0, KeyForm::array),
-    array_type<type_oid::int2vector>(type_oid::int2vector_array, "_int2vector", "int2vector[]", 'i',
-                                     0, KeyForm::array),
-    array_type<type_oid::int4>(type_oid::int4_array, "_int4", "integer[]", 'i', 0, KeyForm::array),
-    array_type<type_oid::regproc>(type_oid::regproc_array, "_regproc", "regproc[]", 'i', 0,
-                                  KeyForm::array),
-    array_type<type_oid::text>(type_oid::text_array, "_text", "text[]", 'i', 100, KeyForm::array),
-    array_type<type_oid::tid>(type_oid::tid_array, "_tid", "tid[]", 'i', 0, KeyForm::array),
-    array_type<type_oid::xid>(type_oid::xid_array, "_xid", "xid[]", 'i', 0, KeyForm::none),
-    array_type<type_oid::cid>(type_oid::cid_array, "_cid", "cid[]", 'i', 0, KeyForm::none),
-    array_type<type_oid::oidvector>(type_oid::oidvector_array, "_oidvector", "oidvector[]", 'i', 0,
-                                    KeyForm::array),
-    array_type<type_oid::bpchar>(type_oid::bpchar_array, "_bpchar", "character[]", 'i', 100,
-                                 KeyForm::array),
-    array_type<type_oid::varchar>(type_oid::varchar_array, "_varchar", "character varying[]", 'i',
-                                  100, KeyForm::array),
-    array_type<type_oid::int8>(type_oid::int8_array, "_int8", "bigint[]", 'd', 0, KeyForm::array),
-    array_type<type_oid::float4>(type_oid::float4_array, "_float4", "real[]", 'i', 0,
-                                 KeyForm::array),
-    array_type<type_oid::float8>(type_oid::float8_array, "_float8", "double precision[]", 'd', 0,
-                                 KeyForm::array),
-    array_type<type_oid::oid>(type_oid::oid_array, "_oid", "oid[]", 'i', 0, KeyForm::array),
+    array_type(type_oid::boolean, type_oid::boolean_array, "_bool", "boolean[]", 'i', 0,
+               KeyForm::array),
+    array_type(type_oid::bytea, type_oid::bytea_array, "_bytea", "bytea[]", 'i', 0, KeyForm::array),
+    array_type(type_oid::single_char, type_oid::single_char_array, "_char", "\"char\"[]", 'i', 0,
+               KeyForm::array),
+    array_type(type_oid::name, type_oid::name_array, "_name", "name[]", 'i', 950, KeyForm::array),
+    array_type(type_oid::int2, type_oid::int2_array, "_int2", "smallint[]", 'i', 0, KeyForm::array),
+    array_type(type_oid::int2vector, type_oid::int2vector_array, "_int2vector", "int2vector[]", 'i',
+               0, KeyForm::array),
+    array_type(type_oid::int4, type_oid::int4_array, "_int4", "integer[]", 'i', 0, KeyForm::array),
+    array_type(type_oid::regproc, type_oid::regproc_array, "_regproc", "regproc[]", 'i', 0,
+               KeyForm::array),
+    array_type(type_oid::text, type_oid::text_array, "_text", "text[]", 'i', 100, KeyForm::array),
+    array_type(type_oid::tid, type_oid::tid_array, "_tid", "tid[]", 'i', 0, KeyForm::array),
+    array_type(type_oid::xid, type_oid::xid_array, "_xid", "xid[]", 'i', 0, KeyForm::none),
+    array_type(type_oid::cid, type_oid::cid_array, "_cid", "cid[]", 'i', 0, KeyForm::none),
+    array_type(type_oid::oidvector, type_oid::oidvector_array, "_oidvector", "oidvector[]", 'i', 0,
+               KeyForm::array),
+    array_type(type_oid::bpchar, type_oid::bpchar_array, "_bpchar", "character[]", 'i', 100,
+               KeyForm::array),
+    array_type(type_oid::varchar, type_oid::varchar_array, "_varchar", "character varying[]", 'i',
+               100, KeyForm::array),
+    array_type(type_oid::int8, type_oid::int8_array, "_int8", "bigint[]", 'd', 0, KeyForm::array),
+    array_type(type_oid::float4, type_oid::float4_array, "_float4", "real[]", 'i', 0,
+               KeyForm::array),
+    array_type(type_oid::float8, type_oid::float8_array, "_float8", "double precision[]", 'd', 0,
+               KeyForm::array),
+    array_type(type_oid::oid, type_oid::oid_array, "_oid", "oid[]", 'i', 0, KeyForm::array),
     base_type({type_oid::aclitem, "aclitem", "aclitem", 12, false, 'b', 'U', false, 0, 1034, 'i',
                'p', 0, true, KeyForm::none},
               opaque_text_functions),
-    array_type<type_oid::aclitem>(type_oid::aclitem_array, "_aclitem", "aclitem[]", 'i', 0,
-                                  KeyForm::none),
+    array_type(type_oid::aclitem, type_oid::aclitem_array, "_aclitem", "aclitem[]", 'i', 0,
+               KeyForm::none),
     base_type({type_oid::bpchar, "bpchar", "character", -1, false, 'b', 'S', false, 0, 1014, 'i',
                'x', 100, true, KeyForm::bpchar},
               bpchar_functions, bpchar_modifiers),
@@ -197,58 +195,58 @@ constexpr TypeInfo type_table[] = {
     base_type({type_oid::timestamp, "timestamp", "timestamp without time zone", 8, true, 'b', 'D',
                false, 0, 1115, 'd', 'p', 0, false, KeyForm::int64},
               timestamp_functions, timestamp_modifiers),
-    array_type<type_oid::timestamp>(type_oid::timestamp_array, "_timestamp",
-                                    "timestamp without time zone[]", 'd', 0, KeyForm::array),
-    array_type<type_oid::date>(type_oid::date_array, "_date", "date[]", 'i', 0, KeyForm::array),
-    array_type<type_oid::time>(type_oid::time_array, "_time", "time without time zone[]", 'd', 0,
-                               KeyForm::array),
+    array_type(type_oid::timestamp, type_oid::timestamp_array, "_timestamp",
+               "timestamp without time zone[]", 'd', 0, KeyForm::array),
+    array_type(type_oid::date, type_oid::date_array, "_date", "date[]", 'i', 0, KeyForm::array),
+    array_type(type_oid::time, type_oid::time_array, "_time", "time without time zone[]", 'd', 0,
+               KeyForm::array),
     base_type({type_oid::timestamptz, "timestamptz", "timestamp with time zone", 8, true, 'b', 'D',
                true, 0, 1185, 'd', 'p', 0, false, KeyForm::int64},
               timestamptz_functions, timestamp_modifiers),
-    array_type<type_oid::timestamptz>(type_oid::timestamptz_array, "_timestamptz",
-                                      "timestamp with time zone[]", 'd', 0, KeyForm::array),
+    array_type(type_oid::timestamptz, type_oid::timestamptz_array, "_timestamptz",
+               "timestamp with time zone[]", 'd', 0, KeyForm::array),
     base_type({type_oid::interval, "interval", "interval", 16, false, 'b', 'T', true, 0, 1187, 'd',
                'p', 0, true, KeyForm::interval},
               interval_functions, interval_modifiers),
-    array_type<type_oid::interval>(type_oid::interval_array, "_interval", "interval[]", 'd', 0,
-                                   KeyForm::array),
-    array_type<type_oid::numeric>(type_oid::numeric_array, "_numeric", "numeric[]", 'i', 0,
-                                  KeyForm::array),
-    array_type<type_oid::cstring>(type_oid::cstring_array, "_cstring", "cstring[]", 'i', 0,
-                                  KeyForm::none),
+    array_type(type_oid::interval, type_oid::interval_array, "_interval", "interval[]", 'd', 0,
+               KeyForm::array),
+    array_type(type_oid::numeric, type_oid::numeric_array, "_numeric", "numeric[]", 'i', 0,
+               KeyForm::array),
+    array_type(type_oid::cstring, type_oid::cstring_array, "_cstring", "cstring[]", 'i', 0,
+               KeyForm::none),
     base_type({type_oid::timetz, "timetz", "time with time zone", 12, false, 'b', 'D', false, 0,
                1270, 'd', 'p', 0, true, KeyForm::timetz},
               timetz_functions, timetz_modifiers),
-    array_type<type_oid::timetz>(type_oid::timetz_array, "_timetz", "time with time zone[]", 'd', 0,
-                                 KeyForm::array),
+    array_type(type_oid::timetz, type_oid::timetz_array, "_timetz", "time with time zone[]", 'd', 0,
+               KeyForm::array),
     base_type({type_oid::numeric, "numeric", "numeric", -1, false, 'b', 'N', false, 0, 1231, 'i',
                'm', 0, true, KeyForm::numeric},
               numeric_functions, numeric_modifiers),
     base_type({type_oid::regprocedure, "regprocedure", "regprocedure", 4, true, 'b', 'N', false, 0,
                2207, 'i', 'p', 0, false, KeyForm::uint32},
-              object_name_functions<type_oid::regprocedure>),
+              object_name_functions),
     base_type({type_oid::regoper, "regoper", "regoper", 4, true, 'b', 'N', false, 0, 2208, 'i', 'p',
                0, false, KeyForm::uint32},
-              object_name_functions<type_oid::regoper>),
+              object_name_functions),
     base_type({type_oid::regoperator, "regoperator", "regoperator", 4, true, 'b', 'N', false, 0,
                2209, 'i', 'p', 0, false, KeyForm::uint32},
-              object_name_functions<type_oid::regoperator>),
+              object_name_functions),
     base_type({type_oid::regclass, "regclass", "regclass", 4, true, 'b', 'N', false, 0, 2210, 'i',
                'p', 0, false, KeyForm::uint32},
-              object_name_functions<type_oid::regclass>),
+              object_name_functions),
     base_type({type_oid::regtype, "regtype", "regtype", 4, true, 'b', 'N', false, 0, 2211, 'i', 'p',
                0, false, KeyForm::uint32},
-              object_name_functions<type_oid::regtype>),
-    array_type<type_oid::regprocedure>(type_oid::regprocedure_array, "_regprocedure",
-                                       "regprocedure[]", 'i', 0, KeyForm::array),
-    array_type<type_oid::regoper>(type_oid::regoper_array, "_regoper", "regoper[]", 'i', 0,
-                                  KeyForm::array),
-    array_type<type_oid::regoperator>(type_oid::regoperator_array, "_regoperator", "regoperator[]",
-                                      'i', 0, KeyForm::array),
-    array_type<type_oid::regclass>(type_oid::regclass_array, "_regclass", "regclass[]", 'i', 0,
-                                   KeyForm::array),
-    array_type<type_oid::regtype>(type_oid::regtype_array, "_regtype", "regtype[]", 'i', 0,
-                                  KeyForm::array),
+              object_name_functions),
+    array_type(type_oid::regprocedure, type_oid::regprocedure_array, "_regprocedure",
+               "regprocedure[]", 'i', 0, KeyForm::array),
+    array_type(type_oid::regoper, type_oid::regoper_array, "_regoper", "regoper[]", 'i', 0,
+               KeyForm::array),
+    array_type(type_oid::regoperator, type_oid::regoperator_array, "_regoperator", "regoperator[]",
+               'i', 0, KeyForm::array),
+    array_type(type_oid::regclass, type_oid::regclass_array, "_regclass", "regclass[]", 'i', 0,
+               KeyForm::array),
+    array_type(type_oid::regtype, type_oid::regtype_array, "_regtype", "regtype[]", 'i', 0,
+               KeyForm::array),
     pseudo_type<type_oid::record>("record", -1, false, 'd', 'x'),
     base_type({type_oid::cstring, "cstring", "cstring", -2, false, 'p', 'P', false, 0, 1263, 'c',
                'p', 0, true, KeyForm::none},
@@ -265,36 +263,36 @@ constexpr TypeInfo type_table[] = {
     base_type({type_oid::pg_lsn, "pg_lsn", "pg_lsn", 8, true, 'b', 'U', false, 0, 3221, 'd', 'p', 0,
                false, KeyForm::int64},
               lsn_functions),
-    array_type<type_oid::pg_lsn>(type_oid::pg_lsn_array, "_pg_lsn", "pg_lsn[]", 'd', 0,
-                                 KeyForm::array),
+    array_type(type_oid::pg_lsn, type_oid::pg_lsn_array, "_pg_lsn", "pg_lsn[]", 'd', 0,
+               KeyForm::array),
     pseudo_type<type_oid::anyenum>("anyenum", 4, true, 'i', 'p'),
     base_type({type_oid::regconfig, "regconfig", "regconfig", 4, true, 'b', 'N', false, 0, 3735,
                'i', 'p', 0, false, KeyForm::uint32},
-              object_name_functions<type_oid::regconfig>),
-    array_type<type_oid::regconfig>(type_oid::regconfig_array, "_regconfig", "regconfig[]", 'i', 0,
-                                    KeyForm::array),
+              object_name_functions),
+    array_type(type_oid::regconfig, type_oid::regconfig_array, "_regconfig", "regconfig[]", 'i', 0,
+               KeyForm::array),
     base_type({type_oid::regdictionary, "regdictionary", "regdictionary", 4, true, 'b', 'N', false,
                0, 3770, 'i', 'p', 0, false, KeyForm::uint32},
-              object_name_functions<type_oid::regdictionary>),
-    array_type<type_oid::regdictionary>(type_oid::regdictionary_array, "_regdictionary",
-                                        "regdictionary[]", 'i', 0, KeyForm::array),
+              object_name_functions),
+    array_type(type_oid::regdictionary, type_oid::regdictionary_array, "_regdictionary",
+               "regdictionary[]", 'i', 0, KeyForm::array),
     pseudo_type<type_oid::anyrange>("anyrange", -1, false, 'd', 'x'),
     pseudo_type<type_oid::event_trigger>("event_trigger", 4, true, 'i', 'p'),
     base_type({type_oid::regnamespace, "regnamespace", "regnamespace", 4, true, 'b', 'N', false, 0,
                4090, 'i', 'p', 0, false, KeyForm::uint32},
-              object_name_functions<type_oid::regnamespace>),
-    array_type<type_oid::regnamespace>(type_oid::regnamespace_array, "_regnamespace",
-                                       "regnamespace[]", 'i', 0, KeyForm::array),
+              object_name_functions),
+    array_type(type_oid::regnamespace, type_oid::regnamespace_array, "_regnamespace",
+               "regnamespace[]", 'i', 0, KeyForm::array),
     base_type({type_oid::regrole, "regrole", "regrole", 4, true, 'b', 'N', false, 0, 4097, 'i', 'p',
                0, false, KeyForm::uint32},
-              object_name_functions<type_oid::regrole>),
-    array_type<type_oid::regrole>(type_oid::regrole_array, "_regrole", "regrole[]", 'i', 0,
-                                  KeyForm::array),
+              object_name_functions),
+    array_type(type_oid::regrole, type_oid::regrole_array, "_regrole", "regrole[]", 'i', 0,
+               KeyForm::array),
     base_type({type_oid::regcollation, "regcollation", "regcollation", 4, true, 'b', 'N', false, 0,
                4192, 'i', 'p', 0, false, KeyForm::uint32},
-              object_name_functions<type_oid::regcollation>),
-    array_type<type_oid::regcollation>(type_oid::regcollation_array, "_regcollation",
-                                       "regcollation[]", 'i', 0, KeyForm::array),
+              object_name_functions),
+    array_type(type_oid::regcollation, type_oid::regcollation_array, "_regcollation",
+               "regcollation[]", 'i', 0, KeyForm::array),
     pseudo_type<type_oid::anymultirange>("anymultirange", -1, false, 'd', 'x'),
     pseudo_type<type_oid::anycompatible>("anycompatible", 4, true, 'i', 'p'),
     pseudo_type<type_oid::anycompatiblearray>("anycompatiblearray", -1, false, 'd', 'x'),
@@ -351,14 +349,14 @@ void format_type(Oid oid, bool given, int32_t typmod, ByteBuffer& out) {
     return;
   }
   bool array = is_array_type(*type);
-  if (array) type = &type_info(type->element);
-  bool modified = given && typmod >= 0 && type->print_typmod != nullptr;
+  if (array) type = &element_type(*type);
+  bool modified = given && typmod >= 0 && type->modifiers.print != nullptr;
   // The modifier follows the first words: "timestamp(3) without time zone".
   std::string_view name = type->display_name;
   if (type->oid == type_oid::bpchar && given && typmod < 0) name = type->name;
   size_t split = std::min(name.find(" with"), name.size());
   out.append(name.substr(0, split));
-  if (modified) type->print_typmod(typmod, out);
+  if (modified) type->modifiers.print(typmod, out);
   out.append(name.substr(split));
   if (array) out.append("[]");
 }

@@ -43,64 +43,73 @@ int32_t make_length_typmod(std::span<const int32_t> modifiers, std::string_view 
 
 }  // namespace
 
-Datum parse_text(std::string_view text, int32_t, TypeContext&) { return Datum::of_bytes(text); }
+Datum parse_text(const TypeInfo&, std::string_view text, int32_t, TypeContext&) {
+  return Datum::of_bytes(text);
+}
 
-void print_text(Datum value, ByteBuffer& out, const TypeContext&) {
+void print_text(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   out.commit_to(copy_value(out.reserve(value.length), value.bytes()));
 }
 
-Datum receive_text(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_text(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   validate_text(bytes);
   return Datum::of_bytes(bytes);
 }
 
-Datum parse_node_tree(std::string_view, int32_t, TypeContext&) {
+Datum parse_node_tree(const TypeInfo&, std::string_view, int32_t, TypeContext&) {
   throw SqlError(sqlstate::feature_not_supported, "cannot accept a value of type pg_node_tree");
 }
 
-Datum receive_node_tree(std::string_view bytes, int32_t typmod, TypeContext& ctx) {
-  return parse_node_tree(bytes, typmod, ctx);
+Datum receive_node_tree(const TypeInfo& type, std::string_view bytes, int32_t typmod,
+                        TypeContext& ctx) {
+  return parse_node_tree(type, bytes, typmod, ctx);
 }
 
-Datum apply_varchar_typmod(Datum value, int32_t typmod, bool explicit_cast, TypeContext&) {
+Datum apply_varchar_typmod(const TypeInfo&, Datum value, int32_t typmod, bool explicit_cast,
+                           TypeContext&) {
   if (typmod < typmod_header) return value;
   return Datum::of_bytes(
       cut_to(value.bytes(), typmod - typmod_header, explicit_cast, "character varying"));
 }
 
-Datum parse_varchar(std::string_view text, int32_t typmod, TypeContext& ctx) {
-  return apply_varchar_typmod(Datum::of_bytes(text), typmod, false, ctx);
+Datum parse_varchar(const TypeInfo& type, std::string_view text, int32_t typmod, TypeContext& ctx) {
+  return apply_varchar_typmod(type, Datum::of_bytes(text), typmod, false, ctx);
 }
 
-Datum receive_varchar(std::string_view bytes, int32_t typmod, TypeContext& ctx) {
-  return apply_varchar_typmod(receive_text(bytes, no_typmod, ctx), typmod, false, ctx);
+Datum receive_varchar(const TypeInfo& type, std::string_view bytes, int32_t typmod,
+                      TypeContext& ctx) {
+  return apply_varchar_typmod(type, receive_text(type, bytes, no_typmod, ctx), typmod, false, ctx);
 }
 
-Datum apply_bpchar_typmod(Datum value, int32_t typmod, bool explicit_cast, TypeContext& ctx) {
+Datum apply_bpchar_typmod(const TypeInfo&, Datum value, int32_t typmod, bool explicit_cast,
+                          TypeContext& ctx) {
   if (typmod < typmod_header) return value;
   int32_t length = typmod - typmod_header;
   std::string_view cut = cut_to(value.bytes(), length, explicit_cast, "character");
   return Datum::of_bytes(bpchar_pad(cut, length, *ctx.arena));
 }
 
-Datum parse_bpchar(std::string_view text, int32_t typmod, TypeContext& ctx) {
-  return apply_bpchar_typmod(Datum::of_bytes(text), typmod, false, ctx);
+Datum parse_bpchar(const TypeInfo& type, std::string_view text, int32_t typmod, TypeContext& ctx) {
+  return apply_bpchar_typmod(type, Datum::of_bytes(text), typmod, false, ctx);
 }
 
-Datum receive_bpchar(std::string_view bytes, int32_t typmod, TypeContext& ctx) {
-  return apply_bpchar_typmod(receive_text(bytes, no_typmod, ctx), typmod, false, ctx);
+Datum receive_bpchar(const TypeInfo& type, std::string_view bytes, int32_t typmod,
+                     TypeContext& ctx) {
+  return apply_bpchar_typmod(type, receive_text(type, bytes, no_typmod, ctx), typmod, false, ctx);
 }
 
-int compare_bpchar(Datum left, Datum right) {
+int compare_bpchar(const TypeInfo&, Datum left, Datum right) {
   int order = bpchar_trim(left.bytes()).compare(bpchar_trim(right.bytes()));
   return order < 0 ? -1 : order > 0;
 }
 
-bool equal_bpchar(Datum left, Datum right) {
+bool equal_bpchar(const TypeInfo&, Datum left, Datum right) {
   return bpchar_trim(left.bytes()) == bpchar_trim(right.bytes());
 }
 
-uint64_t hash_bpchar(Datum value) { return hash_bytes(bpchar_trim(value.bytes())); }
+uint64_t hash_bpchar(const TypeInfo&, Datum value) {
+  return hash_bytes(bpchar_trim(value.bytes()));
+}
 
 int32_t make_varchar_typmod(std::span<const int32_t> modifiers) {
   return make_length_typmod(modifiers, "varchar");
@@ -117,11 +126,11 @@ void print_length_typmod(int32_t typmod, ByteBuffer& out) {
   out.append(')');
 }
 
-Datum parse_name(std::string_view text, int32_t, TypeContext&) {
+Datum parse_name(const TypeInfo&, std::string_view text, int32_t, TypeContext&) {
   return Datum::of_bytes(text_clip(text, limits::max_identifier_bytes));
 }
 
-Datum receive_name(std::string_view bytes, int32_t, TypeContext&) {
+Datum receive_name(const TypeInfo&, std::string_view bytes, int32_t, TypeContext&) {
   validate_text(bytes);
   if (bytes.size() > limits::max_identifier_bytes) {
     throw SqlError(sqlstate::name_too_long, "identifier too long")

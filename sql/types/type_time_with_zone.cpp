@@ -86,15 +86,15 @@ void print_time_with_zone(const TimeWithZone& value, ByteBuffer& out) {
 
 namespace types {
 
-Datum parse_timetz(std::string_view text, int32_t typmod, TypeContext& ctx) {
+Datum parse_timetz(const TypeInfo&, std::string_view text, int32_t typmod, TypeContext& ctx) {
   return time_with_zone_datum(parse_time_with_zone(text, typmod, ctx), *ctx.arena);
 }
 
-void print_timetz(Datum value, ByteBuffer& out, const TypeContext&) {
+void print_timetz(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   print_time_with_zone(time_with_zone_of(value), out);
 }
 
-Datum receive_timetz(std::string_view bytes, int32_t typmod, TypeContext& ctx) {
+Datum receive_timetz(const TypeInfo&, std::string_view bytes, int32_t typmod, TypeContext& ctx) {
   const char* from = exact_bytes(bytes, datum_bytes);
   TimeWithZone value{static_cast<int64_t>(load_be64(from)),
                      static_cast<int32_t>(load_be32(from + 8))};
@@ -109,17 +109,17 @@ Datum receive_timetz(std::string_view bytes, int32_t typmod, TypeContext& ctx) {
   return time_with_zone_datum(value, *ctx.arena);
 }
 
-void send_timetz(Datum value, ByteBuffer& out, const TypeContext&) {
+void send_timetz(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext&) {
   TimeWithZone time = time_with_zone_of(value);
   out.append_be64(static_cast<uint64_t>(time.time));
   out.append_be32(static_cast<uint32_t>(time.seconds_west));
 }
 
-int compare_timetz(Datum left, Datum right) {
+int compare_timetz(const TypeInfo&, Datum left, Datum right) {
   return time_with_zone_compare(time_with_zone_of(left), time_with_zone_of(right));
 }
 
-Datum apply_timetz_typmod(Datum value, int32_t typmod, bool, TypeContext& ctx) {
+Datum apply_timetz_typmod(const TypeInfo&, Datum value, int32_t typmod, bool, TypeContext& ctx) {
   TimeWithZone time = time_with_zone_of(value);
   time.time = time_apply_typmod(time.time, typmod);
   return time_with_zone_datum(time, *ctx.arena);

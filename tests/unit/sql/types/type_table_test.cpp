@@ -46,11 +46,11 @@ TEST(TypeTable, ElementsAndArraysPointAtEachOther) {
       EXPECT_EQ(type_info(type.element).array, type.oid) << type.name;
     }
     if (type.key_form != KeyForm::none) {
-      EXPECT_NE(type.compare, nullptr) << type.name;
-      EXPECT_NE(type.hash, nullptr) << type.name;
+      EXPECT_TRUE(type.is_ordered()) << type.name;
+      EXPECT_TRUE(type.is_hashable()) << type.name;
     }
-    if (type.compare != nullptr) {
-      EXPECT_NE(type.equal, nullptr) << type.name;
+    if (type.is_ordered()) {
+      EXPECT_TRUE(type.has_equality()) << type.name;
     }
   }
   EXPECT_EQ(find_type(0), nullptr);
@@ -80,7 +80,7 @@ TEST(TypeTable, ModifiersAreChecked) {
            Case{type_oid::interval, {1 << 20}, "!22023 invalid INTERVAL type modifier"},
        }) {
     try {
-      type_info(c.type).make_typmod(c.modifiers);
+      type_info(c.type).modifiers.make(c.modifiers);
       ADD_FAILURE() << c.error;
     } catch (const SqlError& error) {
       EXPECT_EQ(error_text(error), c.error);
@@ -139,7 +139,7 @@ TEST(TypeTable, BinaryInputIsChecked) {
            Case{type_oid::int4_array, "000000010000000000000017",
                 "!08P01 insufficient data left in message"},
            Case{type_oid::int4_array, "0000000100000000000000177fffffff00000001",
-                "!08P01 insufficient data left in message"},
+                "!54000 array size exceeds the maximum allowed (134217727)"},
            Case{type_oid::int4_array, "000000000000000000000019",
                 "!42804 binary data has array element type 25 (text) instead of expected 23 "
                 "(integer)"},
@@ -160,6 +160,44 @@ TEST(Arrays, Elements) {
   EXPECT_EQ(array_element(array, 2).i64, 20);
   EXPECT_TRUE(array_element(array, 0).null);
   EXPECT_TRUE(array_element(array, 4).null);
+}
+
+// What was stored before arrays had dimensions is read for ever.
+TEST(Arrays, OfTheOldFormAreRead) {
+  TypeTester tester;
+  const TypeInfo& integers = type_info(type_oid::int4_array);
+  // Element type, count, lower bound, then each element's length and bytes.
+  std::string numbers = from_hex(
+      "17000000"
+      "03000000"
+      "00000000"
+      "08000000"
+      "f9ffffffffffffff"
+      "ffffffff"
+      "08000000"
+      "0900000000000000");
+  Datum array = Datum::of_bytes(numbers);
+  Datum same = tester.value("integer[]", "[0:2]={-7,NULL,9}");
+  EXPECT_EQ(tester.print(array, integers), "[0:2]={-7,NULL,9}");
+  EXPECT_TRUE(integers.equal(array, same));
+  EXPECT_EQ(integers.hash(array), integers.hash(same));
+  EXPECT_EQ(array_element(array, 2).i64, 9);
+  EXPECT_EQ(array_element(array, 0).i64, -7);
+  EXPECT_TRUE(array_element(array, 1).null);
+  std::string words = from_hex(
+      "19000000"
+      "02000000"
+      "01000000"
+      "01000000"
+      "61"
+      "02000000"
+      "6263");
+  EXPECT_EQ(tester.print(Datum::of_bytes(words), type_oid::text_array), "{a,bc}");
+  std::string nothing = from_hex(
+      "19000000"
+      "00000000"
+      "01000000");
+  EXPECT_EQ(tester.print(Datum::of_bytes(nothing), type_oid::text_array), "{}");
 }
 
 TEST(NumericAccumulator, AddsWhatFitsAndWhatDoesNot) {

@@ -116,11 +116,11 @@ TypeAndModifier TypeTester::type(std::string_view name) {
       if (spelled.text != plain) continue;
       modifiers.insert(modifiers.begin(), spelled.fields);
       const TypeInfo& type = type_info(type_oid::interval);
-      return {&type, type.make_typmod(modifiers)};
+      return {&type, type.modifiers.make(modifiers)};
     }
   }
   const TypeInfo* type = type_by_display_name(plain);
-  return {type, modifiers.empty() ? no_typmod : type->make_typmod(modifiers)};
+  return {type, modifiers.empty() ? no_typmod : type->modifiers.make(modifiers)};
 }
 
 Datum TypeTester::cast(std::string_view text, const TypeAndModifier& target) {

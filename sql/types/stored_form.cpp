@@ -1,0 +1,45 @@
+#include "sql/types/stored_form.h"
+
+namespace pgsilo {
+
+namespace {
+// Reference types no longer than this have a fixed place (interval, timetz, uuid; not name).
+constexpr int16_t max_fixed_reference_bytes = 16;
+}  // namespace
+
+uint8_t stored_width(const TypeInfo& type) {
+  if (type.by_reference) {
+    bool is_short = type.typlen > 0 && type.typlen <= max_fixed_reference_bytes;
+    return is_short ? static_cast<uint8_t>(type.typlen) : 0;
+  }
+  // What pg_type says of an enum is the width of PostgreSQL's, not of ours.
+  if (type.key_form == KeyForm::int64) return 8;
+  switch (type.typlen) {
+    case 1:
+    case 2:
+    case 4:
+      return static_cast<uint8_t>(type.typlen);
+    default:
+      return 8;
+  }
+}
+
+StoredForm stored_form(const TypeInfo& type) {
+  uint8_t width = stored_width(type);
+  if (width == 0) return StoredForm::variable;
+  if (type.by_reference) return StoredForm::bytes;
+  if (type.key_form == KeyForm::float32) return StoredForm::float32;
+  if (type.key_form == KeyForm::float64) return StoredForm::float64;
+  switch (width) {
+    case 1:
+      return StoredForm::byte1;
+    case 2:
+      return StoredForm::int16;
+    case 4:
+      return type.key_form == KeyForm::uint32 ? StoredForm::uint32 : StoredForm::int32;
+    default:
+      return StoredForm::int64;
+  }
+}
+
+}  // namespace pgsilo
