@@ -102,11 +102,13 @@ void Catalog::set_snapshot(std::shared_ptr<const CatalogSnapshot> snapshot) {
 }
 
 void Catalog::publish(Epoch epoch, std::span<const CatalogChange> tables,
-                      std::span<const SchemaChange> schemas) {
+                      std::span<const SchemaChange> schemas,
+                      std::span<const ObjectChange> objects) {
   std::lock_guard lock(snapshot_mutex_);
   CatalogSnapshotBuilder builder(*snapshot_);
   builder.apply(tables);
   builder.apply(schemas);
+  builder.apply(objects);
   builder.committed_in(epoch);
   snapshot_ = builder.build(snapshot_->version() + 1);
   // Release: pairs with version().

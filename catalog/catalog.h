@@ -78,7 +78,7 @@ class Catalog {
   // The changes of a transaction that was committed in `epoch`; its pg_class rows are in their tree
   // now.
   void publish(Epoch epoch, std::span<const CatalogChange> tables,
-               std::span<const SchemaChange> schemas);
+               std::span<const SchemaChange> schemas, std::span<const ObjectChange> objects);
 
   RelationDirectory& relations() { return relations_; }
   const SystemTables& system_tables() const { return tables_; }

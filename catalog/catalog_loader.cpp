@@ -164,6 +164,7 @@ void CatalogLoader::read_attributes() {
     column.name = row.text(pg_attribute_attname);
     column.number = row.int2(pg_attribute_attnum);
     column.type = row.oid(pg_attribute_atttypid);
+    column.user_type = share_user_type(column.type);
     column.typmod = row.int4(pg_attribute_atttypmod);
     column.collation = row.oid(pg_attribute_attcollation);
     column.not_null = row.boolean(pg_attribute_attnotnull);
@@ -246,14 +247,43 @@ void CatalogLoader::read_constraints() {
   });
 }
 
-void CatalogLoader::read_row_types() {
+// The rows of tables, enums, and arrays of these.
+void CatalogLoader::read_types() {
+  std::unordered_map<Oid, std::string> array_names;
   for_each_row(system_oid::pg_type, [&](const RowReader& row, CatalogRecord record) {
-    Oid relation = row.oid(pg_type_typrelid);
-    if (relation == invalid_oid) return;
-    TableDescriptor& table = *existing(by_oid_, relation, "a table");
-    table.array_type = row.oid(pg_type_typarray);
-    table.type_record = record;
+    Oid oid = row.oid(pg_type_oid);
+    if (Oid relation = row.oid(pg_type_typrelid); relation != invalid_oid) {
+      TableDescriptor& table = *existing(by_oid_, relation, "a table");
+      table.array_type = row.oid(pg_type_typarray);
+      table.type_record = record;
+    } else if (row.character(pg_type_typtype) == 'e') {
+      auto type = std::make_shared<TypeDescriptor>();
+      type->address.oid = oid;
+      type->schema = row.oid(pg_type_typnamespace);
+      type->name = row.text(pg_type_typname);
+      type->owner = row.oid(pg_type_typowner);
+      type->array_oid = row.oid(pg_type_typarray);
+      type->record = record;
+      types_[oid] = std::move(type);
+    } else if (oid >= Catalog::first_user_oid) {
+      array_names[oid] = row.text(pg_type_typname);
+    }
   });
+  for (auto& [oid, type] : types_) {
+    type->array_name = existing(array_names, type->array_oid, "an array type");
+    type->values = UserType::make_enum(oid, type->array_oid, type->name);
+  }
+}
+
+void CatalogLoader::read_enum_labels() {
+  std::unordered_map<Oid, std::vector<EnumLabel>> labels;  // by type
+  for_each_row(system_oid::pg_enum, [&](const RowReader& row, CatalogRecord) {
+    auto order = static_cast<float>(row.get(pg_enum_enumsortorder).f64);
+    labels[row.oid(pg_enum_enumtypid)].push_back(
+        {row.oid(pg_enum_oid), enum_position(order), row.text(pg_enum_enumlabel)});
+  });
+  for (auto& [oid, of_type] : labels)
+    existing(types_, oid, "an enum")->labels = EnumLabels(std::move(of_type));
 }
 
 std::unordered_map<uint32_t, CatalogLoader::SequenceRow> CatalogLoader::read_sequence_states() {
@@ -322,13 +352,18 @@ std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
   });
   check_encodings();
   read_classes();
+  read_types();
+  read_enum_labels();
   read_attributes();
   read_defaults();
   read_indexes();
   read_constraints();
-  read_row_types();
   read_sequences();
   read_dependencies();
+  for (auto& [oid, type] : types_) {
+    type->schema_name = existing(schema_names, type->schema, "a schema");
+    builder.put_object(type);
+  }
   for (auto& [oid, table] : by_oid_) {
     table->schema_name = existing(schema_names, table->schema, "a schema");
     const std::vector<std::shared_ptr<IndexDescriptor>>& indexes = indexes_[oid];

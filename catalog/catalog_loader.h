@@ -9,6 +9,7 @@
 
 #include "base/strong_id.h"
 #include "catalog/catalog_snapshot.h"
+#include "catalog/object/type_descriptor.h"
 #include "catalog/relation_encoding.h"
 #include "catalog/system_tables.h"
 
@@ -39,7 +40,8 @@ class CatalogLoader {
   void read_defaults();
   void read_indexes();
   void read_constraints();
-  void read_row_types();
+  void read_types();
+  void read_enum_labels();
   void read_sequences();
   void read_dependencies();
   struct SequenceRow {
@@ -64,6 +66,7 @@ class CatalogLoader {
   std::unordered_map<Oid, std::vector<uint8_t>> dropped_widths_;                    // by table
   std::unordered_map<Oid, ColumnDescriptor*> defaults_;  // by pg_attrdef row
   std::unordered_map<Oid, std::shared_ptr<SequenceDescriptor>> sequences_;
+  std::unordered_map<Oid, std::shared_ptr<TypeDescriptor>> types_;  // that users made
 };
 
 }  // namespace pgsilo

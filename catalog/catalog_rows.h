@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "catalog/builtin/builtin.h"
 #include "catalog/descriptors.h"
+#include "catalog/object/type_descriptor.h"
 #include "catalog/system_row.h"
 
 namespace pgsilo {
@@ -31,6 +32,9 @@ class CatalogRows {
   SystemRow row_type(const TableDescriptor& table);
   SystemRow array_type(const TableDescriptor& table, std::string_view name);
   SystemRow builtin_type(const TypeInfo& type);
+  SystemRow user_type(const TypeDescriptor& type);
+  SystemRow array_type(const TypeDescriptor& type);
+  SystemRow enum_label(const TypeDescriptor& type, const EnumLabel& label);
   SystemRow procedure(const BuiltinProcedure& procedure);
   SystemRow schema(const SchemaDescriptor& schema, Oid owner);
 

@@ -110,6 +110,17 @@ std::span<const Oid> CatalogSnapshot::default_users(Oid sequence) const {
   return linked(default_users_, sequence);
 }
 
+CatalogSnapshot::ObjectPointer CatalogSnapshot::find_object(const ObjectAddress& address) const {
+  const ObjectPointer* found = objects_.find(address);
+  return found != nullptr ? *found : nullptr;
+}
+
+CatalogSnapshot::ObjectPointer CatalogSnapshot::find_object(system_oid::Table catalog, Oid schema,
+                                                            std::string_view name) const {
+  const ObjectPointer* found = object_names_.find({catalog, schema, name});
+  return found != nullptr ? *found : nullptr;
+}
+
 // The indexes that stay as they are, keep their places: a table may have thousands.
 void CatalogSnapshotBuilder::put_table(std::shared_ptr<const TableDescriptor> table) {
   const auto* found = snapshot_->tables_.find(table->oid);
@@ -160,6 +171,14 @@ void CatalogSnapshotBuilder::add_links(const TableDescriptor& table) {
       table, [&](Oid sequence) { add_link(snapshot_->default_users_, sequence, table.oid); });
   if (table.sequence != nullptr && table.sequence->owner_table != invalid_oid)
     add_link(snapshot_->owned_sequences_, table.sequence->owner_table, table.oid);
+  for (const ColumnDescriptor& column : table.columns) {
+    if (column.user_type == nullptr) continue;
+    Oid type = column.user_type->type().oid;
+    const auto* found = snapshot_->type_users_.find(type);
+    CatalogSnapshot::OidSet users = found != nullptr ? *found : CatalogSnapshot::OidSet();
+    users.set(table.oid, table.oid);
+    snapshot_->type_users_.set(type, std::move(users));
+  }
 }
 
 void CatalogSnapshotBuilder::remove_links(const TableDescriptor& table) {
@@ -167,6 +186,19 @@ void CatalogSnapshotBuilder::remove_links(const TableDescriptor& table) {
       table, [&](Oid sequence) { remove_link(snapshot_->default_users_, sequence, table.oid); });
   if (table.sequence != nullptr)
     remove_link(snapshot_->owned_sequences_, table.sequence->owner_table, table.oid);
+  for (const ColumnDescriptor& column : table.columns) {
+    if (column.user_type == nullptr) continue;
+    Oid type = column.user_type->type().oid;
+    const auto* found = snapshot_->type_users_.find(type);
+    if (found == nullptr) continue;
+    CatalogSnapshot::OidSet users = *found;
+    users.erase(table.oid);
+    if (users.begin() == users.end()) {
+      snapshot_->type_users_.erase(type);
+    } else {
+      snapshot_->type_users_.set(type, std::move(users));
+    }
+  }
 }
 
 void CatalogSnapshotBuilder::put_schema(SchemaDescriptor schema) {
@@ -207,6 +239,36 @@ void CatalogSnapshotBuilder::apply(std::span<const SchemaChange> changes) {
       remove_schema(change.schema.oid);
     } else {
       put_schema(change.schema);
+    }
+  }
+}
+
+void CatalogSnapshotBuilder::put_object(std::shared_ptr<const CatalogObject> object) {
+  ObjectAddress address = object->address;
+  remove_object(address);
+  for (std::string_view name : object->names())
+    snapshot_->object_names_.set({address.catalog, object->schema, name}, object);
+  snapshot_->objects_.set(address, std::move(object));
+}
+
+// A name may stand for another object by now, which was put before this one gave it up.
+void CatalogSnapshotBuilder::remove_object(const ObjectAddress& address) {
+  std::shared_ptr<const CatalogObject> object = snapshot_->find_object(address);
+  if (object == nullptr) return;
+  for (std::string_view name : object->names()) {
+    CatalogSnapshot::ObjectName key{address.catalog, object->schema, name};
+    const auto* named = snapshot_->object_names_.find(key);
+    if (named != nullptr && (*named)->address == address) snapshot_->object_names_.erase(key);
+  }
+  snapshot_->objects_.erase(address);
+}
+
+void CatalogSnapshotBuilder::apply(std::span<const ObjectChange> changes) {
+  for (const ObjectChange& change : changes) {
+    if (change.object != nullptr) {
+      put_object(change.object);
+    } else {
+      remove_object(change.address);
     }
   }
 }

@@ -48,6 +48,28 @@ class CatalogSnapshot {
   const auto& tables() const { return tables_; }
   const auto& schemas() const { return schemas_; }
 
+  // Objects of other kinds (catalog/object/); null when there is none.
+  template <typename Object>
+  std::shared_ptr<const Object> find(Oid oid) const {
+    return std::static_pointer_cast<const Object>(find_object({Object::catalog, oid}));
+  }
+  template <typename Object>
+  std::shared_ptr<const Object> find(Oid schema, std::string_view name) const {
+    return std::static_pointer_cast<const Object>(find_object(Object::catalog, schema, name));
+  }
+  // visit(const std::shared_ptr<const CatalogObject>&) for each, in no order.
+  template <typename Visit>
+  void for_each_object(Visit visit) const {
+    for (const auto& [address, object] : objects_) visit(object);
+  }
+  // visit(Oid) for each table with a column of the type, or of arrays of it, in no order.
+  template <typename Visit>
+  void for_each_type_user(Oid type, Visit visit) const {
+    const OidSet* users = type_users_.find(type);
+    if (users == nullptr) return;
+    for (const auto& [user, same] : *users) visit(user);
+  }
+
  private:
   friend class CatalogSnapshotBuilder;
   using TablePointer = std::shared_ptr<const TableDescriptor>;
@@ -59,6 +81,7 @@ class CatalogSnapshot {
   };
   template <typename Value>
   using ByOid = PersistentMap<Oid, Value, OidHash>;
+  using OidSet = ByOid<Oid>;
 
   // In a descriptor that what the name stands for keeps.
   struct NameKey {
@@ -79,6 +102,27 @@ class CatalogSnapshot {
     Oid table_oid() const { return table != nullptr ? table->oid : index->table_oid; }
   };
 
+  using ObjectPointer = std::shared_ptr<const CatalogObject>;
+  struct AddressHash {
+    uint64_t operator()(const ObjectAddress& address) const {
+      return hash_combine(hash_integer(address.oid), address.catalog);
+    }
+  };
+  // In an object that the name stands for keeps.
+  struct ObjectName {
+    system_oid::Table catalog;
+    Oid schema;
+    std::string_view name;
+    bool operator==(const ObjectName&) const = default;
+  };
+  struct ObjectNameHash {
+    uint64_t operator()(const ObjectName& key) const {
+      return hash_combine(hash_combine(hash_bytes(key.name), key.schema), key.catalog);
+    }
+  };
+  ObjectPointer find_object(const ObjectAddress& address) const;
+  ObjectPointer find_object(system_oid::Table catalog, Oid schema, std::string_view name) const;
+
   uint64_t version_ = 0;
   Epoch epoch_{0};
   ByOid<TablePointer> tables_;
@@ -88,6 +132,9 @@ class CatalogSnapshot {
   ByOid<std::vector<Oid>> default_users_;    // sequence -> tables
   ByOid<SchemaPointer> schemas_;
   PersistentMap<NameKey, SchemaPointer, NameHash> schema_names_;  // schema: none
+  PersistentMap<ObjectAddress, ObjectPointer, AddressHash> objects_;
+  PersistentMap<ObjectName, ObjectPointer, ObjectNameHash> object_names_;
+  ByOid<OidSet> type_users_;  // type (not of arrays) -> tables
 };
 
 // One object's new state; `table` null: it is gone.
@@ -98,6 +145,12 @@ struct CatalogChange {
 struct SchemaChange {
   SchemaDescriptor schema;
   bool dropped = false;
+};
+
+// `object` null: it is gone.
+struct ObjectChange {
+  ObjectAddress address;
+  std::shared_ptr<const CatalogObject> object;
 };
 
 // Makes a snapshot from another by replacing tables. Thread safety: none.
@@ -113,6 +166,9 @@ class CatalogSnapshotBuilder {
   void remove_schema(Oid oid);
   void apply(std::span<const CatalogChange> changes);
   void apply(std::span<const SchemaChange> changes);
+  void put_object(std::shared_ptr<const CatalogObject> object);
+  void remove_object(const ObjectAddress& address);
+  void apply(std::span<const ObjectChange> changes);
   // What was done so far was committed in `epoch`.
   void committed_in(Epoch epoch);
   std::shared_ptr<const CatalogSnapshot> build(uint64_t version);

@@ -66,8 +66,10 @@ SystemRow CatalogRows::array_type(const TableDescriptor& table, std::string_view
   return to;
 }
 
-SystemRow CatalogRows::builtin_type(const TypeInfo& type) {
-  SystemRow to = empty_type(type.oid, type.name, system_oid::schema_pg_catalog);
+namespace {
+
+// What the type says of itself.
+void set_facts(SystemRow& to, const TypeInfo& type) {
   to.set_int(pg_type_typlen, type.typlen)
       .set_bool(pg_type_typbyval, type.typbyval)
       .set_char(pg_type_typtype, type.typtype)
@@ -79,7 +81,37 @@ SystemRow CatalogRows::builtin_type(const TypeInfo& type) {
       .set_char(pg_type_typalign, type.alignment)
       .set_char(pg_type_typstorage, type.storage)
       .set_int(pg_type_typcollation, type.collation);
+}
+
+}  // namespace
+
+SystemRow CatalogRows::builtin_type(const TypeInfo& type) {
+  SystemRow to = empty_type(type.oid, type.name, system_oid::schema_pg_catalog);
+  set_facts(to, type);
   set_functions(to, type_functions(type.oid));
+  return to;
+}
+
+SystemRow CatalogRows::user_type(const TypeDescriptor& type) {
+  SystemRow to = empty_type(type.address.oid, type.name, type.schema);
+  set_facts(to, type.values->type());
+  set_functions(to, enum_type_functions);
+  return to;
+}
+
+SystemRow CatalogRows::array_type(const TypeDescriptor& type) {
+  SystemRow to = empty_type(type.array_oid, type.array_name, type.schema);
+  set_facts(to, type.values->array_type());
+  set_functions(to, type_functions(type_oid::int4_array));
+  return to;
+}
+
+SystemRow CatalogRows::enum_label(const TypeDescriptor& type, const EnumLabel& label) {
+  SystemRow to = row(system_oid::pg_enum);
+  to.set_int(pg_enum_oid, label.oid)
+      .set_int(pg_enum_enumtypid, type.address.oid)
+      .set_float(pg_enum_enumsortorder, enum_sort_order(label.position))
+      .set(pg_enum_enumlabel, std::string_view(label.name));
   return to;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <ranges>
+#include <set>
 #include <span>
 #include <unordered_set>
 
@@ -35,6 +36,7 @@ void CatalogView::take_newest() {
     CatalogSnapshotBuilder builder(*newest);
     builder.apply(last_changes());
     builder.apply(schema_changes_);
+    builder.apply(object_changes_);
     newest = builder.build(catalog_->next_local_version());
   }
   snapshot_ = std::move(newest);
@@ -64,6 +66,20 @@ const TableDescriptor* CatalogView::find_table(std::string_view schema,
   }
   for (Oid candidate : search_path_) {
     if (const TableDescriptor* table = snapshot_->find_table(candidate, name)) return table;
+  }
+  return nullptr;
+}
+
+// Built-in types are not among these: who looks for one of any kind looks there first
+// (planner/binder/bind_type.cpp).
+std::shared_ptr<const TypeDescriptor> CatalogView::find_type(std::string_view schema,
+                                                             std::string_view name) const {
+  if (!schema.empty()) {
+    const SchemaDescriptor* found = find_schema(schema);
+    return found != nullptr ? snapshot_->find<TypeDescriptor>(found->oid, name) : nullptr;
+  }
+  for (Oid candidate : search_path_) {
+    if (auto type = snapshot_->find<TypeDescriptor>(candidate, name)) return type;
   }
   return nullptr;
 }
@@ -125,6 +141,15 @@ void CatalogView::put_schema(SchemaDescriptor schema) {
 
 void CatalogView::remove_schema(Oid oid) { add(schema_changes_, SchemaChange{{oid, {}}, true}); }
 
+void CatalogView::put_object(std::shared_ptr<const CatalogObject> object) {
+  ObjectAddress address = object->address;
+  add(object_changes_, ObjectChange{address, std::move(object)});
+}
+
+void CatalogView::remove_object(const ObjectAddress& address) {
+  add(object_changes_, ObjectChange{address, nullptr});
+}
+
 CatalogRecord CatalogView::committed_record(system_oid::Table of, Oid oid) const {
   const SystemTable& table = catalog_->system_tables().table(of);
   Datum value = Datum::of_int(oid);
@@ -148,6 +173,22 @@ std::shared_ptr<const TableDescriptor> CatalogView::with_record(
   }
   if (table.sequence != nullptr) table.sequence->state->created_in(complete->record.tid.epoch());
   return complete;
+}
+
+// As others see it from now on.
+std::vector<ObjectChange> CatalogView::committed_objects() const {
+  std::set<std::pair<Oid, Oid>> seen;
+  std::vector<ObjectChange> committed;
+  for (const ObjectChange& change : std::views::reverse(object_changes_)) {
+    if (!seen.insert({change.address.catalog, change.address.oid}).second) continue;
+    committed.push_back(change);
+    if (change.object == nullptr) continue;
+    std::shared_ptr<CatalogObject> object = change.object->committed();
+    object->record = committed_record(change.address.catalog, change.address.oid);
+    committed.back().object = std::move(object);
+  }
+  std::ranges::reverse(committed);
+  return committed;
 }
 
 // Of each object its last change, in order.
@@ -191,7 +232,8 @@ void CatalogView::publish(const Transaction& transaction) {
   for (CatalogChange& change : changes) {
     if (change.table != nullptr) change.table = with_record(*change.table);
   }
-  catalog_->publish(transaction.commit_tid().epoch(), changes, schema_changes_);
+  catalog_->publish(transaction.commit_tid().epoch(), changes, schema_changes_,
+                    committed_objects());
 }
 
 // What is done is forgotten before the next step may fail.
@@ -229,6 +271,7 @@ void CatalogView::end_change() {
 void CatalogView::forget_changes() {
   changes_.clear();
   schema_changes_.clear();
+  object_changes_.clear();
   take_newest();
 }
 
@@ -239,14 +282,23 @@ void CatalogView::forget_local() {
 }
 
 CatalogView::Mark CatalogView::mark() const {
-  return {snapshot_, base_, changes_.size(), dropped_relations_.size(), schema_changes_.size()};
+  return {snapshot_,
+          base_,
+          changes_.size(),
+          dropped_relations_.size(),
+          schema_changes_.size(),
+          object_changes_.size()};
 }
 
 void CatalogView::rollback_to(const Mark& mark) {
   // Also of DDL that failed before it changed the view.
   dropped_relations_.resize(mark.dropped_relations);
-  if (changes_.size() == mark.changes && schema_changes_.size() == mark.schema_changes) return;
+  if (changes_.size() == mark.changes && schema_changes_.size() == mark.schema_changes &&
+      object_changes_.size() == mark.object_changes) {
+    return;
+  }
   changes_.resize(mark.changes);
+  object_changes_.resize(mark.object_changes);
   schema_changes_.resize(mark.schema_changes);
   snapshot_ = mark.snapshot;
   base_ = mark.base;

@@ -11,6 +11,7 @@
 
 #include "catalog/catalog.h"
 #include "catalog/catalog_snapshot.h"
+#include "catalog/object/type_descriptor.h"
 
 namespace pgsilo {
 
@@ -42,7 +43,9 @@ class CatalogView {
   std::shared_ptr<const CatalogSnapshot> shared_snapshot() const { return snapshot_; }
   // Versions of uncommitted views differ from every committed one.
   uint64_t version() const { return snapshot_->version(); }
-  bool has_local_changes() const { return !changes_.empty() || !schema_changes_.empty(); }
+  bool has_local_changes() const {
+    return !changes_.empty() || !schema_changes_.empty() || !object_changes_.empty();
+  }
 
   // Tables by name: in `schema` when given, else in the first schema of the search path that has
   // it. Null: none.
@@ -54,6 +57,13 @@ class CatalogView {
                                     const TableDescriptor** table = nullptr) const;
   const SchemaDescriptor* find_schema(std::string_view name) const {
     return snapshot_->find_schema(name);
+  }
+
+  // A type that a user made, of arrays of one too; names as find_table().
+  std::shared_ptr<const TypeDescriptor> find_type(std::string_view schema,
+                                                  std::string_view name) const;
+  std::shared_ptr<const TypeDescriptor> find_type(Oid oid) const {
+    return snapshot_->find<TypeDescriptor>(oid);
   }
 
   // Schemas searched, in order; pg_catalog is searched first unless the path names it.
@@ -71,6 +81,8 @@ class CatalogView {
   void remove_table(Oid oid);
   void put_schema(SchemaDescriptor schema);
   void remove_schema(Oid oid);
+  void put_object(std::shared_ptr<const CatalogObject> object);
+  void remove_object(const ObjectAddress& address);
   // A tree that nothing refers to once the transaction has committed.
   void drop_relation_at_commit(RelationId id) { dropped_relations_.push_back(id); }
 
@@ -97,6 +109,7 @@ class CatalogView {
     size_t changes = 0;
     size_t dropped_relations = 0;
     size_t schema_changes = 0;
+    size_t object_changes = 0;
   };
   Mark mark() const;
   void rollback_to(const Mark& mark);
@@ -107,6 +120,7 @@ class CatalogView {
   template <typename Change>
   void add(std::vector<Change>& changes, Change change);
   std::vector<CatalogChange> last_changes() const;
+  std::vector<ObjectChange> committed_objects() const;
   void take_newest();
   void publish(const Transaction& transaction);
   void forget_changes();
@@ -117,6 +131,7 @@ class CatalogView {
   uint64_t base_ = 0;  // version of the committed snapshot that this one has the changes on top of
   std::vector<CatalogChange> changes_;  // in order; a later one of the same table counts
   std::vector<SchemaChange> schema_changes_;
+  std::vector<ObjectChange> object_changes_;
   std::vector<RelationId> dropped_relations_;
   std::vector<Oid> search_path_;
   bool held_ = false;

@@ -1,14 +1,15 @@
 #include "catalog/data_definition.h"
 
 #include "catalog/definition/definition_steps.h"
+#include "catalog/definition/type_steps.h"
 
 namespace pgsilo {
 
 // Runs the steps of one operation; the engine's answers come back as a status.
-template <typename Operation>
+template <typename Steps, typename Operation>
 TransactionStatus DataDefinition::run(Operation operation) {
   try {
-    DefinitionSteps steps(*this);
+    Steps steps(*this);
     operation(steps);
     return TransactionStatus::ok;
   } catch (const EngineOutcome& outcome) {
@@ -187,6 +188,32 @@ TransactionStatus DataDefinition::create_schema(std::string_view name, bool if_n
 TransactionStatus DataDefinition::drop_schemas(std::span<const std::string_view> names,
                                                bool if_exists, bool cascade) {
   return run([&](DefinitionSteps& steps) { steps.drop_schemas(names, if_exists, cascade); });
+}
+
+TransactionStatus DataDefinition::create_enum(const ObjectName& name,
+                                              std::span<const std::string_view> labels) {
+  return run<TypeSteps>([&](TypeSteps& steps) { steps.create_enum(name, labels); });
+}
+
+TransactionStatus DataDefinition::add_enum_value(Oid type, const EnumValueDefinition& value,
+                                                 bool if_not_exists) {
+  return run<TypeSteps>(
+      [&](TypeSteps& steps) { steps.add_enum_value(type, value, if_not_exists); });
+}
+
+TransactionStatus DataDefinition::rename_enum_value(Oid type, std::string_view old_name,
+                                                    std::string_view new_name) {
+  return run<TypeSteps>(
+      [&](TypeSteps& steps) { steps.rename_enum_value(type, old_name, new_name); });
+}
+
+TransactionStatus DataDefinition::rename_type(Oid type, std::string_view new_name) {
+  return run<TypeSteps>([&](TypeSteps& steps) { steps.rename_type(type, new_name); });
+}
+
+TransactionStatus DataDefinition::drop_types(std::span<const ObjectName> names, bool if_exists,
+                                             bool cascade) {
+  return run<TypeSteps>([&](TypeSteps& steps) { steps.drop_types(names, if_exists, cascade); });
 }
 
 }  // namespace pgsilo

@@ -31,6 +31,7 @@
 
 namespace pgsilo {
 
+class DefinitionSteps;
 class Transaction;
 struct TypeContext;
 
@@ -109,6 +110,13 @@ struct TableDefinition {
   std::vector<IndexDefinition> keys;  // constraints, in the order written
   std::vector<CheckDefinition> checks;
   std::vector<std::string> options;  // "fillfactor=70"
+};
+
+// ALTER TYPE ... ADD VALUE.
+struct EnumValueDefinition {
+  std::string_view name;
+  std::string_view neighbor;  // BEFORE or AFTER it; empty: behind all others
+  bool is_after = false;
 };
 
 struct NewSequence {
@@ -250,13 +258,23 @@ class DataDefinition {
   TransactionStatus rename_constraint(Oid table, std::string_view constraint,
                                       std::string_view new_name);
 
+  // --- types ---
+  TransactionStatus create_enum(const ObjectName& name, std::span<const std::string_view> labels);
+  TransactionStatus add_enum_value(Oid type, const EnumValueDefinition& value, bool if_not_exists);
+  TransactionStatus rename_enum_value(Oid type, std::string_view old_name,
+                                      std::string_view new_name);
+  TransactionStatus rename_type(Oid type, std::string_view new_name);
+  // `cascade`: columns of them go as well.
+  TransactionStatus drop_types(std::span<const ObjectName> names, bool if_exists, bool cascade);
+
   TransactionStatus create_schema(std::string_view name, bool if_not_exists);
   TransactionStatus drop_schemas(std::span<const std::string_view> names, bool if_exists,
                                  bool cascade = false);
 
  private:
+  friend class CatalogWrite;
   friend class DefinitionSteps;
-  template <typename Operation>
+  template <typename Steps = DefinitionSteps, typename Operation>
   TransactionStatus run(Operation operation);
 
   CatalogView& view_;

@@ -20,27 +20,21 @@
 
 #include "base/strong_id.h"
 #include "catalog/key_layout.h"
+#include "catalog/object/catalog_object.h"
 #include "catalog/row_layout.h"
 #include "catalog/sequence/sequence_definition.h"
 #include "catalog/statistics/table_statistics_slot.h"
 #include "sql/types/type_oid.h"
-#include "storage/record/tid_word.h"
+#include "sql/types/user_type.h"
 
 namespace pgsilo {
 
 class Relation;
-class Record;
 class SequenceState;
 
 // pg_class.relkind, relpersistence
 enum class RelationKind : char { table = 'r', index = 'i', sequence = 'S', view = 'v' };
 enum class RelationPersistence : char { permanent = 'p', unlogged = 'u', temporary = 't' };
-
-// A record of the catalog and the TID word under which it was read.
-struct CatalogRecord {
-  Record* record = nullptr;  // null: this transaction's own, not committed yet
-  Tid tid;
-};
 
 // pg_attribute.attidentity
 enum class IdentityKind : char { none = '\0', always = 'a', by_default = 'd' };
@@ -50,6 +44,7 @@ struct ColumnDescriptor {
   int16_t number = 0;      // pg_attribute.attnum, 1-based; column i of a table has number i + 1,
                            // dropped ones included
   Oid type = invalid_oid;  // 0 when dropped
+  std::shared_ptr<const UserType> user_type;  // holds what `type` names; null: it is built in
   int32_t typmod = -1;
   Oid collation = invalid_oid;
   bool not_null = false;

@@ -4,6 +4,7 @@
 #include "catalog/builtin/builtin.h"
 #include "catalog/catalog_view.h"
 #include "catalog/named_relation.h"
+#include "catalog/named_type.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
 #include "sql/types/type.h"
@@ -76,7 +77,13 @@ Oid CatalogNames::find_relation(const std::vector<std::string>& name) const {
 
 Oid CatalogNames::find_type_name(const std::vector<std::string>& name,
                                  std::string_view text) const {
-  if (const TypeInfo* type = find_type_by_name(name.back())) return type->oid;
+  std::vector<std::string_view> words(name.begin(), name.end());
+  bool is_array = words.back().ends_with("[]");
+  if (is_array) words.back().remove_suffix(2);
+  if (const TypeInfo* type = find_named_type(view_.told_by(transaction_), words)) {
+    if (!is_array) return type->oid;
+    if (type->array != invalid_oid) return type->array;
+  }
   // SQL's own names: "integer", "timestamp with time zone".
   for (const TypeInfo& type : all_types()) {
     if (type.display_name == text) return type.oid;
@@ -148,14 +155,40 @@ bool CatalogNames::print_relation(Oid object, ByteBuffer& out) const {
   return true;
 }
 
+// As in messages: "character", not "bpchar".
+bool CatalogNames::print_type(Oid object, ByteBuffer& out) const {
+  const TypeInfo* info = find_type(object);
+  if (info == nullptr) return false;
+  std::shared_ptr<const TypeDescriptor> user_type;
+  if (share_user_type(object) != nullptr) {
+    const CatalogView& view = view_.told_by(transaction_);
+    user_type = view.find_type(info->element != invalid_oid ? info->element : object);
+    if (user_type == nullptr) return false;
+    if (view.find_type({}, user_type->name) != user_type) {
+      append_quoted(user_type->schema_name, out);
+      out.append('.');
+    }
+  }
+  if (user_type != nullptr) {
+    append_quoted(user_type->name, out);
+    if (info->element != invalid_oid) out.append("[]");
+  } else {
+    out.append(format_type(object));
+  }
+  return true;
+}
+
+const EnumLabels* CatalogNames::find_labels(Oid type) {
+  auto found = view_.told_by(transaction_).find_type(type);
+  return found != nullptr ? &found->labels : nullptr;
+}
+
 bool CatalogNames::print(Oid reg_type, Oid object, ByteBuffer& out) {
   switch (reg_type) {
     case type_oid::regclass:
       return print_relation(object, out);
     case type_oid::regtype:
-      if (find_type(object) == nullptr) return false;
-      out.append(format_type(object));  // as in messages: "character", not "bpchar"
-      return true;
+      return print_type(object, out);
     case type_oid::regproc:
       if (const BuiltinProcedure* procedure = find_procedure(object)) {
         append_quoted(procedure->name, out);

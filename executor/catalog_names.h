@@ -20,11 +20,13 @@ class CatalogNames final : public ObjectNames {
       : view_(view), transaction_(transaction) {}
   Oid find(Oid reg_type, std::string_view text) override;
   bool print(Oid reg_type, Oid object, ByteBuffer& out) override;
+  const EnumLabels* find_labels(Oid type) override;
 
  private:
   Oid find_relation(const std::vector<std::string>& name) const;
   Oid find_type_name(const std::vector<std::string>& name, std::string_view text) const;
   bool print_relation(Oid object, ByteBuffer& out) const;
+  bool print_type(Oid object, ByteBuffer& out) const;
 
   CatalogView& view_;
   Transaction& transaction_;

@@ -124,6 +124,9 @@ bool ExecutablePlan::rests_on_the_same(const CatalogView& view) const {
     const TableDescriptor* named = view.find_table({}, table->name);
     if (named != nullptr && named != table && named->schema != table->schema) return false;
   }
+  for (const auto& type : planned.user_types) {
+    if (view.find_type(type->address.oid) != type) return false;
+  }
   return planned.kind != PlannedKind::utility && planned.kind != PlannedKind::explain;
 }
 

@@ -1,6 +1,7 @@
 #include "executor/execution_state.h"
 
 #include "catalog/descriptors.h"
+#include "catalog/object/type_descriptor.h"
 #include "executor/constraint/reference_events.h"
 #include "executor/executable_plan.h"
 #include "executor/operator/cte.h"
@@ -68,6 +69,10 @@ void ExecutionState::begin_statement() {
     // What is read of a sequence is read outside of the transaction.
     if (planned.tables[i]->kind != RelationKind::sequence)
       use_table(*planned.tables[i], planned.table_uses[i]);
+  }
+  for (const auto& type : planned.user_types) {
+    if (type->record.record != nullptr)
+      check(transaction().use_descriptor(type->record.record, type->record.tid));
   }
   if (nested) return;
   // Behind the locks of tables, for their definitions are of the present.

@@ -23,6 +23,10 @@ std::unique_ptr<const UtilityCommand> make_utility_command(
       return make_create_index(planned);
     case ast::NodeKind::create_schema_stmt:
       return make_create_schema(planned);
+    case ast::NodeKind::create_enum_stmt:
+      return make_create_enum(planned);
+    case ast::NodeKind::alter_enum_stmt:
+      return make_alter_enum(planned);
     case ast::NodeKind::create_sequence_stmt:
       return make_create_sequence(planned);
     case ast::NodeKind::alter_sequence_stmt:

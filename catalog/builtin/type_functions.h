@@ -14,6 +14,10 @@ struct TypeFunctions {
   Oid operator_class;  // the default btree one, 0: none
 };
 
+// Of every enum: enum_in and its kin.
+inline constexpr TypeFunctions enum_type_functions{invalid_oid, 3506, 3507, 3532, 3533,
+                                                   0,           0,    0,    0,    0};
+
 // All zero for a type that is not listed.
 const TypeFunctions& type_functions(Oid type);
 

@@ -169,6 +169,7 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
   ColumnDescriptor& column = column_of(draft, name);
   lock_references_of(old_table, column.number);
   column.type = to.type;
+  column.user_type = hold_type(to.type);
   column.typmod = to.typmod;
   column.collation = type_info(to.type).collation;
   for (const auto& index : draft.indexes) {

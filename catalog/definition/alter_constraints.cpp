@@ -124,7 +124,7 @@ void DefinitionSteps::rename_relation(Oid oid, std::string_view new_name) {
     finish(std::move(draft));
     return;
   }
-  move_array_type(old_table.schema, new_name);
+  move_array_type(old_table.schema, new_name, /*for_relation=*/true);
   std::string array_name = array_type_name(old_table.schema, new_name);
   writer_.update(rows_.array_type(*draft.table, array_name));
   finish(std::move(draft));
@@ -184,13 +184,6 @@ void DefinitionSteps::create_schema(std::string_view name, bool if_not_exists) {
   SchemaDescriptor schema{new_oid(), std::string(name)};
   writer_.insert(rows_.schema(schema, system_oid::role_postgres));
   view_.put_schema(std::move(schema));
-}
-
-// Whoever drops it locks it before he looks what it has.
-void DefinitionSteps::rest_on_schema(Oid schema) {
-  const SystemTable& schemas = catalog_.system_tables().table(system_oid::pg_namespace);
-  if (!writer_.hold(schemas, {Datum::of_int(schema)}))
-    throw EngineOutcome{TransactionStatus::conflict_record};
 }
 
 }  // namespace pgsilo

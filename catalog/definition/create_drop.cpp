@@ -106,7 +106,7 @@ void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exis
   for (const CheckDefinition& check : from.checks)
     table.constraints.push_back(make_check(table, check, taken));
 
-  move_array_type(schema.oid, from.name);
+  move_array_type(schema.oid, from.name, /*for_relation=*/true);
   table.row_type = new_oid();
   table.array_type = new_oid();
   table.relation = &new_relation(table.persistence);
@@ -141,14 +141,6 @@ void DefinitionSteps::insert_table_rows(const TableDescriptor& table) {
   for (const ConstraintDescriptor& constraint : table.constraints) {
     writer_.insert(rows_.constraint(table, constraint));
   }
-}
-
-bool DefinitionSteps::skip_missing_schema(std::string_view schema, bool if_exists) {
-  if (schema.empty() || view_.find_schema(schema) != nullptr) return false;
-  if (!if_exists) throw undefined_schema(schema);
-  notice(sqlstate::successful_completion,
-         concat("schema \"", schema, "\" does not exist, skipping"));
-  return true;
 }
 
 void DefinitionSteps::drop_tables(std::span<const DataDefinition::ObjectName> names, bool if_exists,

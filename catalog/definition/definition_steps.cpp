@@ -10,17 +10,6 @@
 
 namespace pgsilo {
 
-DefinitionSteps::DefinitionSteps(DataDefinition& definition)
-    : definition_(definition),
-      view_(definition.view_),
-      transaction_(definition.transaction_),
-      catalog_(view_.catalog()),
-      rows_(catalog_.system_tables(), arena_),
-      writer_(transaction_, catalog_.relations(), arena_) {
-  // Catalog rows written by earlier steps of the statement are to be seen and written again.
-  require_ok(transaction_.continue_statement());
-}
-
 const TableDescriptor& DefinitionSteps::table_of(Oid oid) {
   const TableDescriptor* table = view_.find_table(oid);
   // Whoever called resolved the name against this very view.
@@ -90,10 +79,6 @@ const TableDescriptor& DefinitionSteps::finish_with_new_trees(Draft draft) {
   return table;
 }
 
-Oid DefinitionSteps::new_oid() {
-  return catalog_.allocate_oid(transaction_.worker(), transaction_.waits());
-}
-
 Relation& DefinitionSteps::new_relation(RelationPersistence persistence) {
   RelationOptions options;
   options.logged = persistence == RelationPersistence::permanent;
@@ -111,20 +96,6 @@ void DefinitionSteps::discard_relation(RelationId id, Relation* relation) {
   } else {
     view_.drop_relation_at_commit(id);
   }
-}
-
-void DefinitionSteps::notice(SqlState state, std::string message, std::source_location place) {
-  SqlError notice(Severity::notice, state, std::move(message), place);
-  definition_.notices_.push_back(notice.diagnostic());
-}
-
-const SchemaDescriptor& DefinitionSteps::creation_schema(std::string_view name) {
-  const SchemaDescriptor* schema = name.empty() ? view_.creation_schema() : view_.find_schema(name);
-  if (schema == nullptr && name.empty()) {
-    throw SqlError(sqlstate::invalid_schema_name, "no schema has been selected to create in");
-  }
-  if (schema == nullptr) throw undefined_schema(name);
-  return *schema;
 }
 
 bool DefinitionSteps::name_taken(Oid schema, std::string_view name) const {

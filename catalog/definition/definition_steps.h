@@ -1,28 +1,24 @@
-// The steps that the operations of DataDefinition are made of. Internal to catalog/: steps throw
-// EngineOutcome for the engine's answers, which DataDefinition::run() turns into a status. Thread
-// safety: none; one operation.
+// The steps that the operations of DataDefinition on relations are made of. Thread safety: none;
+// one operation.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/arena.h"
-#include "catalog/catalog_rows.h"
-#include "catalog/catalog_writer.h"
 #include "catalog/data_definition.h"
+#include "catalog/definition/catalog_write.h"
 #include "catalog/definition/object_names.h"
 #include "catalog/descriptor_builder.h"
 #include "storage/transaction/transaction.h"
 
 namespace pgsilo {
 
-class DefinitionSteps {
+class DefinitionSteps : CatalogWrite {
  public:
-  explicit DefinitionSteps(DataDefinition& definition);
+  explicit DefinitionSteps(DataDefinition& definition) : CatalogWrite(definition) {}
 
   // --- the operations (one file per family) ---
   void create_table(const TableDefinition& from, bool if_not_exists,
@@ -66,6 +62,9 @@ class DefinitionSteps {
   void drop_identity(Oid table, std::string_view name, bool if_exists);
   void create_schema(std::string_view name, bool if_not_exists);
   void drop_schemas(std::span<const std::string_view> names, bool if_exists, bool cascade);
+  using Types = std::vector<std::shared_ptr<const TypeDescriptor>>;
+  // That are locked, with the columns that are of them.
+  void drop_found_types(Types types, bool cascade);
 
  private:
   // A table being changed: a copy of its descriptor, with its indexes apart.
@@ -93,18 +92,10 @@ class DefinitionSteps {
   // The same for a draft that was given new trees: the pg_class rows of its indexes change too.
   const TableDescriptor& finish_with_new_trees(Draft draft);
   const TableDescriptor& table_of(Oid oid);
-  Oid new_oid();
   Relation& new_relation(RelationPersistence persistence);
   // Its rows are not needed any more: at commit, or at once if it is the transaction's own.
   void discard_relation(RelationId id, Relation* relation);
-  void notice(SqlState state, std::string message,
-              std::source_location place = std::source_location::current());
-  const SchemaDescriptor& creation_schema(std::string_view name);
   void check_name_free(Oid schema, std::string_view name);
-  // Puts the schema's row into the read set: nobody drops it meanwhile.
-  void rest_on_schema(Oid schema);
-  // True, with a notice, if there is no such schema and that is no error.
-  bool skip_missing_schema(std::string_view schema, bool if_exists);
   bool name_taken(Oid schema, std::string_view name) const;
 
   // --- create_index.cpp ---
@@ -131,9 +122,6 @@ class DefinitionSteps {
                                            const IndexDefinition& from);
   ConstraintDescriptor make_check(const TableDescriptor& table, const CheckDefinition& from,
                                   TakenNames& taken);
-  std::string array_type_name(Oid schema, std::string_view table);
-  // Gives way to a table's row type of that name, as PostgreSQL does with array types.
-  void move_array_type(Oid schema, std::string_view name);
   void insert_table_rows(const TableDescriptor& table);
   void insert_index_rows(const TableDescriptor& table, const IndexDescriptor& index);
   void remove_index_rows(const IndexDescriptor& index);
@@ -142,7 +130,6 @@ class DefinitionSteps {
   void remove_default_rows(const ColumnDescriptor& column);
   void update_index_rows(const TableDescriptor& table, int16_t column);
   void set_check_text(TableDescriptor& table, Oid constraint, std::string_view text);
-  void remove_row(system_oid::Table table, std::initializer_list<int64_t> key);
   void remove_table(const TableDescriptor& table);
   // Those that are `which`.
   void remove_indexes(Draft& draft, const std::function<bool(const IndexDescriptor&)>& which);
@@ -197,8 +184,6 @@ class DefinitionSteps {
   void remove_sequence(Oid sequence);
   // Those owned by the table, or (`column` not 0) by one column of it.
   std::vector<Oid> owned_sequences(Oid table, int16_t column = 0) const;
-  // "table t", "public.t" where it is not visible.
-  std::string shown_name(const TableDescriptor& relation) const;
   // --- dependencies.cpp ---
   // What goes with tables, a column, or an index (a key's constraint) that are about to go.
   void drop_dependents_of(std::span<const Oid> tables, bool cascade);
@@ -211,19 +196,16 @@ class DefinitionSteps {
     Oid table = invalid_oid;  // of one column
     int16_t column = 0;
     std::vector<Oid> sequences;
+    Types types;
     std::vector<IncomingReference> references;  // foreign keys of tables that stay
     std::string referenced;  // what they depend on: "table t"; empty: the table they refer to
-    // Tables and sequences that nobody has named: they depend on what is dropped.
+    // Tables, sequences and types that nobody has named: they depend on what is dropped.
     struct Content {
       Oid relation;
       std::string schema;
+      std::shared_ptr<const TypeDescriptor> type = nullptr;
     };
     std::vector<Content> contents;
-  };
-  // What depends on the things that go, as PostgreSQL lists it.
-  struct Dependent {
-    std::string object;
-    std::string needed;
   };
   // 2BP01 if a default that stays uses one of the sequences, or if there are references; with
   // `cascade` they go. Then the sequences go.
@@ -234,9 +216,19 @@ class DefinitionSteps {
     Oid sequence;
   };
   std::vector<DefaultUse> remaining_uses(const Dropped& dropped) const;
+  // A column of a type that goes, of a table that stays.
+  struct TypeUse {
+    Oid table;
+    std::string column;
+    std::shared_ptr<const TypeDescriptor> type;
+  };
+  std::vector<TypeUse> remaining_type_uses(const Dropped& dropped) const;
+  Dependent dependent(const TypeUse& use);
+  void add_types_of(const SchemaDescriptor& schema, Dropped* dropped);
   Dependent dependent(const DefaultUse& use);
   Dependent dependent(const IncomingReference& reference, const Dropped& dropped);
-  std::vector<Dependent> dependents_of(const Dropped& dropped, std::span<const DefaultUse> uses);
+  std::vector<Dependent> dependents_of(const Dropped& dropped, std::span<const DefaultUse> uses,
+                                       std::span<const TypeUse> type_uses);
   // What a schema holds, and what refers to that.
   void add_relations_of(const SchemaDescriptor& schema, Dropped* dropped);
   void add_references_to(Dropped* dropped);
@@ -272,14 +264,6 @@ class DefinitionSteps {
   // (or 0): the column that `transform` computes.
   void rewrite(Draft draft, const TableDescriptor& old_table, RowTransform* transform,
                int16_t checked_column);
-
-  DataDefinition& definition_;
-  CatalogView& view_;
-  Transaction& transaction_;
-  Catalog& catalog_;
-  Arena arena_;
-  CatalogRows rows_;
-  CatalogWriter writer_;
 };
 
 }  // namespace pgsilo

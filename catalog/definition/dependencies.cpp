@@ -1,6 +1,7 @@
 // What goes with the things that are dropped, or keeps them from going: sequences that belong to
 // them, defaults that use those sequences, foreign keys that refer to them.
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "catalog/definition/definition_steps.h"
@@ -91,14 +92,14 @@ const ColumnDescriptor& DefinitionSteps::column_of(const DefaultUse& use) {
   return table_of(use.table).columns[static_cast<size_t>(use.column) - 1];
 }
 
-DefinitionSteps::Dependent DefinitionSteps::dependent(const DefaultUse& use) {
+CatalogWrite::Dependent DefinitionSteps::dependent(const DefaultUse& use) {
   return {concat("default value for column ", column_of(use).name, " of table ",
                  shown_name(table_of(use.table))),
           concat("sequence ", shown_name(table_of(use.sequence)))};
 }
 
-DefinitionSteps::Dependent DefinitionSteps::dependent(const IncomingReference& reference,
-                                                      const Dropped& dropped) {
+CatalogWrite::Dependent DefinitionSteps::dependent(const IncomingReference& reference,
+                                                   const Dropped& dropped) {
   const ConstraintDescriptor& constraint = constraint_of(reference);
   const TableDescriptor& referenced = table_of(constraint.foreign_key->referenced_table);
   return {
@@ -107,10 +108,18 @@ DefinitionSteps::Dependent DefinitionSteps::dependent(const IncomingReference& r
 }
 
 // Contents come each with what depends on it.
-std::vector<DefinitionSteps::Dependent> DefinitionSteps::dependents_of(
-    const Dropped& dropped, std::span<const DefaultUse> uses) {
+std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
+    const Dropped& dropped, std::span<const DefaultUse> uses, std::span<const TypeUse> type_uses) {
   std::vector<Dependent> all;
   for (const Dropped::Content& content : dropped.contents) {
+    if (content.type != nullptr) {
+      all.push_back({concat("type ", shown_type(content.type->address.oid)),
+                     concat("schema ", content.schema)});
+      for (const TypeUse& use : type_uses) {
+        if (use.type == content.type) all.push_back(dependent(use));
+      }
+      continue;
+    }
     const TableDescriptor& relation = table_of(content.relation);
     bool is_sequence = relation.kind == RelationKind::sequence;
     all.push_back({concat(is_sequence ? "sequence " : "table ", shown_name(relation)),
@@ -129,32 +138,15 @@ std::vector<DefinitionSteps::Dependent> DefinitionSteps::dependents_of(
   for (const DefaultUse& use : uses) all.push_back(dependent(use));
   for (const IncomingReference& reference : dropped.references)
     all.push_back(dependent(reference, dropped));
+  for (const TypeUse& use : type_uses) all.push_back(dependent(use));
   return all;
 }
 
 void DefinitionSteps::drop(const Dropped& dropped, bool cascade) {
   std::vector<DefaultUse> uses = remaining_uses(dropped);
-  std::string detail;
-  std::vector<Dependent> dependents = dependents_of(dropped, uses);
-  for (const Dependent& each : dependents) {
-    if (!detail.empty()) detail += "\n";
-    detail += cascade ? concat("drop cascades to ", each.object)
-                      : concat(each.object, " depends on ", each.needed);
-  }
-  size_t count = dependents.size();
-  if (count != 0 && !cascade) {
-    std::string what = dropped.what.empty() ? "desired object(s)" : dropped.what;
-    std::string_view it = dropped.what.empty() ? "them" : "it";
-    throw SqlError(sqlstate::dependent_objects_still_exist,
-                   concat("cannot drop ", what, " because other objects depend on ", it))
-        .detail(detail)
-        .hint("Use DROP ... CASCADE to drop the dependent objects too.");
-  }
-  if (count == 1) notice(sqlstate::successful_completion, detail);
-  if (count > 1) {
-    notice(sqlstate::successful_completion, concat("drop cascades to ", count, " other objects"));
-    definition_.notices_.back().detail = detail;
-  }
+  std::vector<TypeUse> type_uses = remaining_type_uses(dropped);
+  announce_drop(dropped.what, dependents_of(dropped, uses, type_uses), cascade);
+  size_t told = definition_.notices_.size();
   for (const DefaultUse& use : uses)
     set_default(use.table, std::string(column_of(use).name), {}, {});
   for (const IncomingReference& reference : dropped.references) {
@@ -163,7 +155,50 @@ void DefinitionSteps::drop(const Dropped& dropped, bool cascade) {
                     /*if_exists=*/false, /*cascade=*/false);
   }
   if (!dropped.references.empty()) require_ok(transaction_.continue_statement());
+  for (const TypeUse& use : type_uses) {
+    drop_column(use.table, use.column, /*if_exists=*/false, /*cascade=*/true);
+    require_ok(transaction_.continue_statement());
+  }
+  // What goes with a column goes without a word.
+  definition_.notices_.resize(told);
   for (Oid sequence : dropped.sequences) remove_sequence(sequence);
+  for (const auto& type : dropped.types) remove_type(*type);
+}
+
+void DefinitionSteps::drop_found_types(Types types, bool cascade) {
+  Dropped dropped;
+  if (types.size() == 1) dropped.what = concat("type ", shown_type(types[0]->address.oid));
+  dropped.types = std::move(types);
+  drop(dropped, cascade);
+}
+
+std::vector<DefinitionSteps::TypeUse> DefinitionSteps::remaining_type_uses(
+    const Dropped& dropped) const {
+  // Those of arrays come first, as PostgreSQL lists them.
+  std::vector<TypeUse> uses;
+  std::vector<TypeUse> plain;
+  for (const auto& type : dropped.types) {
+    std::set<Oid> users;
+    view_.snapshot().for_each_type_user(type->address.oid, [&](Oid user) { users.insert(user); });
+    for (Oid user : users) {
+      if (contains(dropped.tables, user)) continue;
+      const TableDescriptor& table = *view_.find_table(user);
+      for (const ColumnDescriptor& column : std::views::reverse(table.columns)) {
+        if (column.user_type == nullptr || column.user_type->type().oid != type->address.oid)
+          continue;
+        bool is_array = column.type != type->address.oid;
+        (is_array ? uses : plain).push_back({user, column.name, type});
+      }
+    }
+  }
+  uses.insert(uses.end(), plain.begin(), plain.end());
+  return uses;
+}
+
+CatalogWrite::Dependent DefinitionSteps::dependent(const TypeUse& use) {
+  const TableDescriptor& table = table_of(use.table);
+  return {concat("column ", use.column, " of table ", shown_name(table)),
+          concat("type ", shown_type(table.find_column(use.column)->type))};
 }
 
 }  // namespace pgsilo

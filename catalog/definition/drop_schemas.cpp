@@ -31,8 +31,16 @@ void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool
   Dropped dropped;
   if (schemas.size() == 1) dropped.what = concat("schema ", schemas[0].name);
   // The last one is told of first, as in PostgreSQL.
-  for (auto schema = schemas.rbegin(); schema != schemas.rend(); ++schema)
+  for (auto schema = schemas.rbegin(); schema != schemas.rend(); ++schema) {
+    size_t others = dropped.contents.size();
+    add_types_of(*schema, &dropped);
     add_relations_of(*schema, &dropped);
+    // In the order in which they were made.
+    auto oid_of = [](const Dropped::Content& each) {
+      return each.type != nullptr ? each.type->address.oid : each.relation;
+    };
+    std::ranges::sort(std::span(dropped.contents).subspan(others), {}, oid_of);
+  }
   // Without CASCADE nothing is there to go, or this is an error.
   if (cascade) {
     for (Oid table : dropped.tables) lock_table(table);
@@ -43,6 +51,19 @@ void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool
   for (const SchemaDescriptor& schema : schemas) {
     remove_row(system_oid::pg_namespace, {schema.oid});
     view_.remove_schema(schema.oid);
+  }
+}
+
+void DefinitionSteps::add_types_of(const SchemaDescriptor& schema, Dropped* dropped) {
+  Types found;
+  view_.snapshot().for_each_object([&](const std::shared_ptr<const CatalogObject>& object) {
+    if (object->address.catalog == TypeDescriptor::catalog && object->schema == schema.oid)
+      found.push_back(std::static_pointer_cast<const TypeDescriptor>(object));
+  });
+  std::ranges::sort(found, {}, [](const auto& type) { return type->address.oid; });
+  for (const auto& type : found) {
+    dropped->types.push_back(type);
+    dropped->contents.push_back({invalid_oid, schema.name, type});
   }
 }
 

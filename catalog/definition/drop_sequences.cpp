@@ -15,15 +15,6 @@ bool contains(std::span<const Oid> oids, Oid oid) {
 
 }  // namespace
 
-std::string DefinitionSteps::shown_name(const TableDescriptor& relation) const {
-  const TableDescriptor* found = view_.find_table({}, relation.name);
-  bool is_visible = found != nullptr && found->oid == relation.oid;
-  Arena memory;
-  std::string_view name = quote_identifier(relation.name, memory);
-  if (is_visible) return std::string(name);
-  return concat(quote_identifier(relation.schema_name, memory), ".", name);
-}
-
 void DefinitionSteps::drop_sequences(std::span<const DataDefinition::ObjectName> names,
                                      bool if_exists, bool cascade) {
   Dropped dropped;

@@ -17,8 +17,6 @@ namespace {
 // Of an index or a constraint, of which one statement may have thousands.
 constexpr size_t part_work = WorkMeter::block / 16;
 
-constexpr RelationId type_name_index(2704);  // pg_type_typname_nsp_index
-
 constexpr std::string_view system_column_names[] = {"tableoid", "cmax", "xmax",
                                                     "cmin",     "xmin", "ctid"};
 
@@ -57,6 +55,7 @@ ColumnDescriptor DefinitionSteps::make_column(const ColumnDefinition& from, int1
   to.name = from.name;
   to.number = number;
   to.type = from.type;
+  to.user_type = hold_type(from.type);
   to.typmod = from.typmod;
   to.collation = from.collation != invalid_oid ? from.collation : type.collation;
   to.not_null = from.not_null;
@@ -196,50 +195,12 @@ ConstraintDescriptor DefinitionSteps::make_check(const TableDescriptor& table,
   return constraint;
 }
 
-std::string DefinitionSteps::array_type_name(Oid schema, std::string_view table) {
-  const SystemTable& types = catalog_.system_tables().table(system_oid::pg_type);
-  std::string name(table);
-  std::string row;
-  do {
-    name = make_object_name("_" + name, {}, {});
-  } while (writer_.find_by_index(types, type_name_index,
-                                 {Datum::of_bytes(name), Datum::of_int(schema)}, &row));
-  return name;
-}
-
-void DefinitionSteps::move_array_type(Oid schema, std::string_view name) {
-  const SystemTable& types = catalog_.system_tables().table(system_oid::pg_type);
-  std::string row;
-  if (!writer_.find_by_index(types, type_name_index, {Datum::of_bytes(name), Datum::of_int(schema)},
-                             &row)) {
-    return;
-  }
-  if (types.get(row, pg_type_typelem).i64 == 0) {
-    throw SqlError(sqlstate::duplicate_object, concat("type \"", name, "\" already exists"))
-        .hint(
-            "A relation has an associated type of the same name, so you must use a name that "
-            "doesn't conflict with "
-            "any existing type.");
-  }
-  SystemRow moved(types);
-  moved.assign(row);
-  std::string new_name = array_type_name(schema, name);
-  moved.set(pg_type_typname, std::string_view(new_name));
-  writer_.update(moved);
-}
-
 void DefinitionSteps::insert_index_rows(const TableDescriptor& table,
                                         const IndexDescriptor& index) {
   writer_.insert(rows_.class_of(table, index));
   for (size_t i = 0; i < index.columns.size(); ++i)
     writer_.insert(rows_.attribute(table, index, i));
   writer_.insert(rows_.index(table, index));
-}
-
-void DefinitionSteps::remove_row(system_oid::Table table, std::initializer_list<int64_t> key) {
-  std::vector<Datum> values;
-  for (int64_t value : key) values.push_back(Datum::of_int(value));
-  writer_.remove(catalog_.system_tables().table(table), values);
 }
 
 void DefinitionSteps::remove_index_rows(const IndexDescriptor& index) {

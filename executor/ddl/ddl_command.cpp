@@ -107,6 +107,8 @@ std::string_view alter_tag(ast::ObjectKind kind) {
       return "ALTER INDEX";
     case ast::ObjectKind::sequence:
       return "ALTER SEQUENCE";
+    case ast::ObjectKind::type:
+      return "ALTER TYPE";
     default:
       return "ALTER TABLE";
   }

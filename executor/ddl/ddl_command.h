@@ -102,6 +102,8 @@ std::unique_ptr<const UtilityCommand> make_create_table(const PlannedOwner& plan
 std::unique_ptr<const UtilityCommand> make_create_table_as(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_index(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_schema(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_create_enum(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_alter_enum(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_sequence(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_alter_sequence(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_drop(const PlannedOwner& planned);

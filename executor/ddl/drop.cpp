@@ -1,4 +1,4 @@
-// DROP TABLE, INDEX, SEQUENCE, SCHEMA; DROP VIEW and the like, of which none exists.
+// DROP TABLE, INDEX, SEQUENCE, SCHEMA, TYPE; DROP VIEW and the like, of which none exists.
 #include <vector>
 
 #include "executor/ddl/ddl_command.h"
@@ -24,6 +24,8 @@ ObjectWords words_of(ast::ObjectKind kind) {
       return {"sequence", "DROP SEQUENCE"};
     case ast::ObjectKind::schema:
       return {"schema", "DROP SCHEMA"};
+    case ast::ObjectKind::type:
+      return {"type", "DROP TYPE"};
     default:
       return {"table", "DROP TABLE"};
   }
@@ -70,6 +72,9 @@ class Drop final : public DdlCommand {
             names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
       case ast::ObjectKind::sequence:
         return run.finish(run.definition().drop_sequences(
+            names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
+      case ast::ObjectKind::type:
+        return run.finish(run.definition().drop_types(
             names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
       case ast::ObjectKind::view:
       case ast::ObjectKind::materialized_view:

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "executor/ddl/ddl_command.h"
+#include "executor/ddl/type_names.h"
 
 namespace pgsilo {
 
@@ -48,6 +49,7 @@ class Rename final : public DdlCommand {
  private:
   void execute(DdlRun& run) const override {
     const auto& syntax = this->syntax<ast::RenameStmt>();
+    if (syntax.object_kind == ast::ObjectKind::type) return rename_type(run, syntax);
     const ast::RangeVar& name = *syntax.relation;
     if (syntax.object_kind == ast::ObjectKind::schema) throw_unsupported("ALTER SCHEMA ... RENAME");
     if (const IndexDescriptor* index = run.catalog().find_index(run.schema_of(name), name.name)) {

@@ -215,6 +215,7 @@ Datum joined_text(EvalContext&, const void* state) {
   }
 
 constexpr AggregateFunction entries[] = {
+    MIN_MAX(type_oid::int4, 3527, 3526),  // enums: by their positions
     {2803, sizeof(int64_t), count_row, counted, false},
     {2147, sizeof(int64_t), count_row, counted, true},
     {2109, sizeof(IntegerSum), add_integer, bigint_sum, true},  // int2

@@ -81,6 +81,7 @@ std::span<const FunctionEntry> advisory_lock();
 std::span<const FunctionEntry> definition_text();
 std::span<const FunctionEntry> catalog_objects();
 std::span<const FunctionEntry> array();
+std::span<const FunctionEntry> enumeration();
 std::span<const AggregateFunction> aggregates();
 std::span<const AggregateFunction> statistics_aggregates();
 }  // namespace functions

@@ -31,7 +31,7 @@ ScalarFunction find_function(Oid procedure) {
        text(),          pattern(),      date_time(),       time_zone(),       text_format(),
        date_format(),   date_reading(), number_format(),   session(),         monitoring(),
        sizes(),         sequence(),     definition_text(), catalog_objects(), array(),
-       advisory_lock(), log_position()});
+       advisory_lock(), log_position(), enumeration()});
   const FunctionEntry* entry = find_entry(entries, procedure);
   return entry == nullptr ? nullptr : entry->function;
 }

@@ -68,12 +68,20 @@ const BoundExpression* bind_array_comparison(Scope& scope, const ast::OperatorEx
                    "op ANY/ALL (array) requires operator to yield boolean")
         .at(binding.position(node.location));
   }
-  Oid right_element = is_polymorphic(found.right) ? element : found.right;
+  Oid actual[] = {left->type, element};
+  Oid declared[] = {found.left, found.right};
+  resolve_polymorphic_types(actual, declared, found.result);
+  Oid right_element = declared[1];
   Oid array_type = type_info(right_element).array;
+  if (array_type == invalid_oid) {
+    throw SqlError(sqlstate::undefined_object,
+                   concat("could not find array type for data type ", type_name(right_element)))
+        .at(binding.position(node.location));
+  }
   auto* comparison =
       make_expression<ArrayComparisonExpression>(scope.arena(), type_oid::boolean, node.location);
-  comparison->operand = coerce_type(binding, left, found.left, no_typmod, CoercionContext::implicit,
-                                    CallForm::implicit_cast, -1);
+  comparison->operand = coerce_type(binding, left, declared[0], no_typmod,
+                                    CoercionContext::implicit, CallForm::implicit_cast, -1);
   comparison->array = coerce_type(binding, array, array_type, no_typmod, CoercionContext::implicit,
                                   CallForm::implicit_cast, -1);
   comparison->procedure = found.procedure;

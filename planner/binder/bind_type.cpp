@@ -1,5 +1,5 @@
 // Type names, casts and COLLATE.
-#include "catalog/named_relation.h"
+#include "catalog/named_type.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/expression_families.h"
@@ -84,17 +84,21 @@ void warn_of_precision(StatementBinding& binding, Oid type, int32_t precision, i
 }
 
 BoundType bind_type(StatementBinding& binding, const ast::TypeName& name) {
+  if (name.oid != invalid_oid) {
+    binding.use_type(name.oid);
+    return {name.oid, no_typmod};
+  }
   if (name.percent_type)
     throw_unsupported(UnsupportedFeature::type_of_column, binding.position(name.location));
-  if (name.names.size() > 1) {
-    std::string_view schema = name.names[name.names.size() - 2];
-    if (schema != "pg_catalog" && schema != "public" && schema != "information_schema") {
-      throw undefined_schema(schema).at(binding.position(name.location));
-    }
-    if (schema != "pg_catalog") throw_undefined_type(binding, name);
+  const TypeInfo* type = nullptr;
+  try {
+    type = find_named_type(binding.catalog, name.names);
+  } catch (SqlError& error) {
+    error.amend().position = binding.position(name.location);
+    throw;
   }
-  const TypeInfo* type = find_type_by_name(name.names.back());
   if (type == nullptr) throw_undefined_type(binding, name);
+  binding.use_type(type->oid);
   BoundType bound{type->oid, bind_typmod(binding, name, *type)};
   if (name.array_bounds.empty()) return bound;
   if (type->array == invalid_oid) throw_undefined_type(binding, name);

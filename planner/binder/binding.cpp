@@ -4,8 +4,10 @@
 
 #include "base/byte_buffer.h"
 #include "base/long_work.h"
+#include "catalog/catalog_view.h"
 #include "sql/limits.h"
 #include "sql/types/type.h"
+#include "sql/types/user_type.h"
 
 namespace pgsilo {
 
@@ -28,6 +30,14 @@ void StatementBinding::use_table(const TableDescriptor* table, TableUse use) {
   }
   TableUse& known = table_uses[static_cast<size_t>(found - tables.begin())];
   known = std::max(known, use);
+}
+
+void StatementBinding::use_type(Oid type) {
+  std::shared_ptr<const UserType> user_type = share_user_type(type);
+  if (user_type == nullptr) return;
+  std::shared_ptr<const TypeDescriptor> used = catalog.find_type(user_type->type().oid);
+  if (used != nullptr && std::find(user_types.begin(), user_types.end(), used) == user_types.end())
+    user_types.push_back(std::move(used));
 }
 
 DepthGuard::DepthGuard(StatementBinding& binding) : binding_(binding) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 namespace pgsilo {
 
 class CatalogView;
+struct TypeDescriptor;
 struct TypeContext;
 
 // Types of $1, $2 ... as declared by the client or learned from where they are used.
@@ -39,8 +41,9 @@ struct StatementBinding {
   std::string_view database_name;
   TypeContext& types;  // its arena is `arena`
   ParameterTypes parameters;
-  std::vector<const TableDescriptor*> tables;  // without duplicates
-  std::vector<TableUse> table_uses = {};       // of each
+  std::vector<const TableDescriptor*> tables;                          // without duplicates
+  std::vector<TableUse> table_uses = {};                               // of each
+  std::vector<std::shared_ptr<const TypeDescriptor>> user_types = {};  // without duplicates
   int32_t execution_parameters = 0;
   int32_t depth = 0;
   bool cacheable = true;
@@ -51,6 +54,8 @@ struct StatementBinding {
 
   int position(int32_t location) const { return character_position(text, location); }
   void use_table(const TableDescriptor* table, TableUse use = TableUse::read);
+  // The plan rests on what the catalog says of a type that a user made; nothing for others.
+  void use_type(Oid type);
   int32_t new_execution_parameter() { return execution_parameters++; }
 };
 

@@ -60,7 +60,10 @@ CoercionPath find_io_path(Oid source, Oid target, CoercionContext context) {
   if (!reads && !writes) return {};
   const TypeInfo* from = find_type(source);
   const TypeInfo* to = find_type(target);
-  if (from == nullptr || to == nullptr || from->typtype != 'b' || to->typtype != 'b') return {};
+  auto has_text = [](const TypeInfo* type) {
+    return type != nullptr && (type->typtype == 'b' || type->typtype == 'e');
+  };
+  if (!has_text(from) || !has_text(to)) return {};
   return {CoercionMethod::io, invalid_oid};
 }
 
@@ -93,6 +96,7 @@ const BoundExpression* read_literal(StatementBinding& binding, const ConstantExp
   constant->typmod = no_typmod;
   if (literal.value.null) return constant;
   const TypeInfo& type = type_info(target);
+  binding.use_type(target);
   try {
     // Only interval's input depends on its modifier; the others are cut to it by a coercion of
     // their own.
@@ -232,7 +236,10 @@ bool can_coerce(Oid source, Oid target, CoercionContext context) {
     case type_oid::anyarray:
     case type_oid::anycompatiblearray:
       return source == type_oid::unknown || array_element(source) != invalid_oid;
-    case type_oid::anyenum:
+    case type_oid::anyenum: {
+      const TypeInfo* info = find_type(source);
+      return source == type_oid::unknown || (info != nullptr && info->typtype == 'e');
+    }
     case type_oid::anyrange:
     case type_oid::anymultirange:
     case type_oid::anycompatiblerange:

@@ -80,6 +80,7 @@ std::string_view sql_value_name(ast::SqlValue value) {
 Figured figure_cast(const ast::TypeCast& node) {
   Figured inside = figure(node.argument);
   if (inside.strength == Strength::strong) return inside;
+  if (node.type->names.empty()) return {};  // of no tree that was written
   return {Strength::weak, node.type->names.back()};
 }
 

@@ -5,6 +5,7 @@
 
 #include "catalog/builtin/builtin.h"
 #include "catalog/named_relation.h"
+#include "catalog/named_type.h"
 #include "planner/binder/aggregates.h"
 #include "planner/binder/candidates.h"
 #include "planner/binder/coercion.h"
@@ -57,8 +58,9 @@ const BoundExpression* as_cast(Scope& scope, const ast::FuncCall& call,
       !call.order_by.empty()) {
     return nullptr;
   }
-  const TypeInfo* type = find_type_by_name(call.name.back());
-  if (type == nullptr || type->typtype != 'b') return nullptr;
+  const TypeInfo* type = find_named_type(scope.binding.catalog, call.name);
+  if (type == nullptr || (type->typtype != 'b' && type->typtype != 'e')) return nullptr;
+  scope.binding.use_type(type->oid);
   Oid source = arguments[0]->type;
   if (source != type_oid::unknown) {
     CoercionPath path = find_coercion_path(source, type->oid, CoercionContext::explicit_);

@@ -139,6 +139,8 @@ const BuiltinOperator* equality_operator(Oid type) {
   const TypeInfo* info = find_type(type);
   if (info != nullptr && is_array_type(*info))
     return find_operator("=", type_oid::anyarray, type_oid::anyarray);
+  if (info != nullptr && info->typtype == 'e')
+    return find_operator("=", type_oid::anyenum, type_oid::anyenum);
   return nullptr;
 }
 
@@ -148,6 +150,8 @@ const BuiltinOperator* less_operator(Oid type) {
   const TypeInfo* info = find_type(type);
   if (info != nullptr && is_array_type(*info))
     return find_operator("<", type_oid::anyarray, type_oid::anyarray);
+  if (info != nullptr && info->typtype == 'e')
+    return find_operator("<", type_oid::anyenum, type_oid::anyenum);
   return nullptr;
 }
 

@@ -116,6 +116,7 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   check_parameters(binding);
   planned->tables = planned->arena.copy_span(binding.tables);
   planned->table_uses = planned->arena.copy_span(binding.table_uses);
+  planned->user_types = binding.user_types;
   planned->table_refreshes = refreshes_of(*planned);
 
   StatementPlanning planning{planned->arena, &request.evaluator, request.statistics,
@@ -172,6 +173,7 @@ void take_over(PlannedStatement& planned, const PlannedStatement& inner) {
   planned.parameter_types = inner.parameter_types;
   planned.tables = inner.tables;
   planned.table_uses = inner.table_uses;
+  planned.user_types = inner.user_types;
   planned.table_rows = inner.table_rows;
   planned.table_refreshes = inner.table_refreshes;
   planned.lock_clause = inner.lock_clause;

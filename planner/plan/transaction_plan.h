@@ -17,6 +17,7 @@
 
 namespace pgsilo {
 
+struct TypeDescriptor;
 class CatalogView;
 struct TypeContext;
 
@@ -79,7 +80,9 @@ struct PlannedStatement {
   std::span<const TableUse> table_uses;       // of each
   std::span<const double> table_rows;         // of each, as the statistics said
   std::span<const uint64_t> table_refreshes;  // of each, TableStatisticsSlot::refreshes() before
-  uint64_t catalog_version = 0;               // equal versions: certainly still valid
+  // Types that users made, of which the plan has values or names.
+  std::vector<std::shared_ptr<const TypeDescriptor>> user_types;
+  uint64_t catalog_version = 0;  // equal versions: certainly still valid
   // Neither writes rows nor changes the catalog nor locks rows.
   bool read_only = false;
   // A function somewhere in it is volatile.

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/stack.h"
 #include "catalog/named_relation.h"
+#include "catalog/named_type.h"
 #include "executor/held_rows.h"
 #include "server/session/setting_statement.h"
 #include "sql/ast/ast.h"
@@ -221,13 +222,32 @@ std::unique_ptr<HeldRows> SessionCommands::shown(const Portal& portal,
   return rows;
 }
 
+namespace {
+
+// What a name in PREPARE's list stands for. Throws 42704.
+Oid resolve_type_name(const CatalogView& catalog, const ast::TypeName& name) {
+  std::string_view word = name.names.back();
+  const TypeInfo* type = find_named_type(catalog, name.names);
+  if (type == nullptr) {
+    throw SqlError(sqlstate::undefined_object, concat("type \"", word, "\" does not exist"))
+        .at(name.location + 1);
+  }
+  if (name.array_bounds.empty()) return type->oid;
+  if (type->array == invalid_oid) throw_unsupported(concat("array of ", word));
+  return type->array;
+}
+
+}  // namespace
+
 std::string_view SessionCommands::prepare(const Portal& portal, const ast::PrepareStmt& statement) {
   if (statement.name.empty()) {
     throw SqlError(sqlstate::invalid_pstatement_definition,
                    "invalid statement name: must not be empty");
   }
+  state_.refresh_catalog();
   std::vector<Oid> types;
-  for (const ast::TypeName* type : statement.types) types.push_back(resolve_type_name(*type));
+  for (const ast::TypeName* type : statement.types)
+    types.push_back(resolve_type_name(state_.transactions.catalog(), *type));
   state_.statements.add(
       statement.name, runner_->prepare_node(portal.statement->text, statement.query, types, true));
   return "PREPARE";
@@ -256,7 +276,9 @@ std::shared_ptr<Portal> SessionCommands::bind_execute(const Portal& portal,
   for (size_t i = 0; i < types.size(); ++i) {
     auto* cast = ast::make_node<ast::TypeCast>(arena, statement.parameters[i]->location);
     cast->argument = statement.parameters[i];
-    cast->type = type_name_of(types[i], arena);
+    auto* type = arena.make<ast::TypeName>();
+    type->oid = types[i];
+    cast->type = type;
     cast->execute_parameter = static_cast<int32_t>(i + 1);
     targets[i].expression = cast;
   }

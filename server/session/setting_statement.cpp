@@ -140,25 +140,4 @@ std::string_view run_set_statement(SessionState& state, const ast::SetStmt& stat
   throw_unsupported("SET FROM CURRENT");
 }
 
-Oid resolve_type_name(const ast::TypeName& name) {
-  std::string_view word = name.names.back();
-  const TypeInfo* type = find_type_by_name(word);
-  if (type == nullptr) {
-    throw SqlError(sqlstate::undefined_object, concat("type \"", word, "\" does not exist"))
-        .at(name.location + 1);
-  }
-  if (name.array_bounds.empty()) return type->oid;
-  if (type->array == invalid_oid) throw_unsupported(concat("array of ", word));
-  return type->array;
-}
-
-const ast::TypeName* type_name_of(Oid type, Arena& arena) {
-  auto* name = arena.make<ast::TypeName>();
-  auto words = arena.make_span<std::string_view>(2);
-  words[0] = "pg_catalog";
-  words[1] = type_info(type).name;
-  name->names = words;
-  return name;
-}
-
 }  // namespace pgsilo

@@ -10,15 +10,9 @@
 
 namespace pgsilo {
 
-class Arena;
 struct SessionState;
 
 // Runs the statement; returns its tag ("SET" or "RESET").
 std::string_view run_set_statement(SessionState& state, const ast::SetStmt& statement);
-
-// The built-in type that a name in PREPARE's list stands for. Throws 42704.
-Oid resolve_type_name(const ast::TypeName& name);
-// The name of a built-in type, for trees that the session makes.
-const ast::TypeName* type_name_of(Oid type, Arena& arena);
 
 }  // namespace pgsilo

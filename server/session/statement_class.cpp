@@ -15,6 +15,8 @@ StatementClass statement_class(const ast::Node& statement) {
     case Kind::rename_stmt:
     case Kind::comment_stmt:
     case Kind::create_schema_stmt:
+    case Kind::create_enum_stmt:
+    case Kind::alter_enum_stmt:
     case Kind::create_sequence_stmt:
     case Kind::alter_sequence_stmt:
       return StatementClass::ddl;

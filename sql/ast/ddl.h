@@ -115,6 +115,7 @@ enum class ObjectKind : uint8_t {
   schema,
   column,
   constraint,
+  type,
   other
 };
 
@@ -198,11 +199,13 @@ struct AlterTableStmt : Node {
   bool missing_ok = false;
 };
 
-// ALTER TABLE RENAME [COLUMN | CONSTRAINT], ALTER INDEX RENAME, ALTER SEQUENCE RENAME.
+// ALTER TABLE RENAME [COLUMN | CONSTRAINT], ALTER INDEX RENAME, ALTER SEQUENCE RENAME, ALTER TYPE
+// RENAME.
 struct RenameStmt : Node {
   static constexpr NodeKind node_kind = NodeKind::rename_stmt;
   ObjectKind object_kind = ObjectKind::table;  // what gets the new name
   const RangeVar* relation = nullptr;
+  NameList object;            // of what is no relation, in place of that
   std::string_view old_name;  // column or constraint
   std::string_view new_name;
   bool missing_ok = false;
@@ -228,6 +231,24 @@ struct CreateSchemaStmt : Node {
   std::string_view name;
   bool if_not_exists = false;
   bool has_elements = false;
+};
+
+// CREATE TYPE ... AS ENUM.
+struct CreateEnumStmt : Node {
+  static constexpr NodeKind node_kind = NodeKind::create_enum_stmt;
+  NameList name;
+  NameList labels;
+};
+
+// ALTER TYPE ... ADD VALUE, RENAME VALUE (old_value not empty).
+struct AlterEnumStmt : Node {
+  static constexpr NodeKind node_kind = NodeKind::alter_enum_stmt;
+  NameList name;
+  std::string_view old_value;
+  std::string_view new_value;
+  std::string_view neighbor;  // BEFORE or AFTER it; empty: behind all others
+  bool is_after = false;
+  bool if_not_exists = false;
 };
 
 // Options by PostgreSQL's names: as, increment, minvalue, maxvalue, start, restart, cache, cycle,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sql/ast/node.h"
+#include "sql/types/type_oid.h"
 
 namespace pgsilo::ast {
 
@@ -164,6 +165,7 @@ struct TypeName {
   NodeList
       typmods;  // numeric(10,2): constants; interval fields: as PostgreSQL's grammar encodes them
   List<int32_t> array_bounds;  // int[3][]: {3, -1}
+  Oid oid = 0;                 // not 0: this very type, of trees that were not written
   bool setof = false;
   bool percent_type = false;  // t.a%TYPE
   int32_t location = -1;

@@ -68,6 +68,8 @@ enum class NodeKind : uint8_t {
   truncate_stmt,
   comment_stmt,
   create_schema_stmt,
+  create_enum_stmt,
+  alter_enum_stmt,
   create_sequence_stmt,
   alter_sequence_stmt,
   // utility.h

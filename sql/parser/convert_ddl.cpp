@@ -28,6 +28,8 @@ ObjectKind object_kind_of(PgQuery__ObjectType from) {
       return ObjectKind::schema;
     case PG_QUERY__OBJECT_TYPE__OBJECT_COLUMN:
       return ObjectKind::column;
+    case PG_QUERY__OBJECT_TYPE__OBJECT_TYPE:
+      return ObjectKind::type;
     case PG_QUERY__OBJECT_TYPE__OBJECT_TABCONSTRAINT:
       return ObjectKind::constraint;
     default:
@@ -304,6 +306,7 @@ const Node* TreeConverter::drop(const PgQuery__DropStmt& from) {
   to->objects = list<NameList>(from.objects, from.n_objects, [this](PgNode* item) -> NameList {
     if (item->node_case == PG_QUERY__NODE__NODE_LIST)
       return names(item->list->items, item->list->n_items);
+    if (item->node_case == PG_QUERY__NODE__NODE_TYPE_NAME) return type_words(*item->type_name);
     return names(&item, 1);
   });
   to->behavior = behavior_of(from.behavior);
@@ -424,12 +427,16 @@ const Node* TreeConverter::rename(const PgQuery__RenameStmt& from) {
   ObjectKind kind = object_kind_of(from.rename_type);
   bool on_table =
       kind == ObjectKind::table || kind == ObjectKind::index || kind == ObjectKind::sequence ||
-      kind == ObjectKind::constraint ||
+      kind == ObjectKind::constraint || kind == ObjectKind::type ||
       (kind == ObjectKind::column && from.relation_type == PG_QUERY__OBJECT_TYPE__OBJECT_TABLE);
   if (!on_table) return unsupported_statement(alter_feature_of(from.rename_type));
   auto* to = make<RenameStmt>();
   to->object_kind = kind;
-  to->relation = range_var(from.relation);
+  if (kind == ObjectKind::type) {
+    to->object = names(from.object->list->items, from.object->list->n_items);
+  } else {
+    to->relation = range_var(from.relation);
+  }
   to->old_name = text(from.subname);
   to->new_name = text(from.newname);
   to->missing_ok = from.missing_ok != 0;

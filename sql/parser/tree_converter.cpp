@@ -120,6 +120,10 @@ const Node* TreeConverter::statement(const PgNode* node) {
       return comment(*node->comment_stmt);
     case PG_QUERY__NODE__NODE_CREATE_SCHEMA_STMT:
       return create_schema(*node->create_schema_stmt);
+    case PG_QUERY__NODE__NODE_CREATE_ENUM_STMT:
+      return create_enum(*node->create_enum_stmt);
+    case PG_QUERY__NODE__NODE_ALTER_ENUM_STMT:
+      return alter_enum(*node->alter_enum_stmt);
     case PG_QUERY__NODE__NODE_CREATE_SEQ_STMT:
       return create_sequence(*node->create_seq_stmt);
     case PG_QUERY__NODE__NODE_ALTER_SEQ_STMT:

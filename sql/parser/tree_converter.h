@@ -102,6 +102,9 @@ class TreeConverter {
   const ast::Node* truncate(const PgQuery__TruncateStmt& from);
   const ast::Node* comment(const PgQuery__CommentStmt& from);
   const ast::Node* create_schema(const PgQuery__CreateSchemaStmt& from);
+  ast::NameList type_words(const PgQuery__TypeName& from);
+  const ast::Node* create_enum(const PgQuery__CreateEnumStmt& from);
+  const ast::Node* alter_enum(const PgQuery__AlterEnumStmt& from);
   const ast::Node* create_sequence(const PgQuery__CreateSeqStmt& from);
   const ast::Node* alter_sequence(const PgQuery__AlterSeqStmt& from);
   const ast::ColumnDef* column_def(const PgQuery__ColumnDef& from);

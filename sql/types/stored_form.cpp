@@ -12,8 +12,6 @@ uint8_t stored_width(const TypeInfo& type) {
     bool is_short = type.typlen > 0 && type.typlen <= max_fixed_reference_bytes;
     return is_short ? static_cast<uint8_t>(type.typlen) : 0;
   }
-  // What pg_type says of an enum is the width of PostgreSQL's, not of ours.
-  if (type.key_form == KeyForm::int64) return 8;
   switch (type.typlen) {
     case 1:
     case 2:

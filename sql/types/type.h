@@ -1,6 +1,6 @@
-// The built-in types as data: what pg_type says about each, and the functions that read, print,
-// send, receive, compare and hash its values. One entry per type, constant; adding a type is adding
-// an entry and its file. Thread safety: immutable.
+// Types as data: what pg_type says about each, and the functions that read, print, send, receive,
+// compare and hash its values. The built-in ones are constants, one entry each; those that users
+// make are in user_type.h. Thread safety: immutable.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +66,9 @@ struct ModifierFunctions {
 
 struct TypeInfo {
   Oid oid;
-  std::string_view name;          // pg_type.typname
-  std::string_view display_name;  // format_type's name without a modifier: "character varying"
+  std::string_view name;  // pg_type.typname; of a user's type empty
+  // format_type's name without a modifier: "character varying"; of a user's type empty.
+  std::string_view display_name;
 
   // Columns of pg_type.
   int16_t typlen;
@@ -131,13 +132,13 @@ struct TypeInfo {
   }
 };
 
-// Null when the OID is not a type we have.
+// Null when the OID is neither a built-in type's nor that of one that somebody holds (user_type.h).
 const TypeInfo* find_type(Oid oid);
-// By pg_type.typname ("int4", "_text"), exactly as spelled; null when there is none.
+// Built in, by pg_type.typname ("int4", "_text"), exactly as spelled; null when there is none.
 const TypeInfo* find_type_by_name(std::string_view name);
 // The type must exist: stops the process otherwise.
 const TypeInfo& type_info(Oid oid);
-// All types, by ascending OID.
+// All built-in types, by ascending OID.
 std::span<const TypeInfo> all_types();
 
 // PostgreSQL's format_type: "character varying(10)", "timestamp(3) without time zone", "integer[]",

@@ -13,14 +13,15 @@
 namespace pgsilo {
 
 class ByteBuffer;
+class EnumLabels;
 
 enum class DateStyle : uint8_t { iso, postgres, sql, german };
 enum class DateOrder : uint8_t { mdy, dmy, ymd };
 enum class IntervalStyle : uint8_t { postgres, postgres_verbose, sql_standard, iso_8601 };
 enum class ByteaOutput : uint8_t { hex, escape };
 
-// Names of catalog objects for the reg* types; the executor gives the one that reads its
-// CatalogSnapshot.
+// Names of catalog objects for the reg* types, and what the catalog says of types that users made;
+// the executor gives the one that reads its CatalogSnapshot.
 class ObjectNames {
  public:
   virtual ~ObjectNames() = default;
@@ -30,6 +31,8 @@ class ObjectNames {
   // Appends the name, qualified and quoted where needed; false when there is no such object (then
   // its number is printed).
   virtual bool print(Oid reg_type, Oid object, ByteBuffer& out) = 0;
+  // Of an enum, until the end of the statement; null when there is no such type.
+  virtual const EnumLabels* find_labels(Oid type) = 0;
 };
 
 struct TypeContext {

@@ -255,6 +255,11 @@ inline constexpr Functions array_functions{parse_array,   print_array, receive_a
                                            compare_array, equal_array, hash_array};
 // The modifier is the elements'; they make and print it.
 inline constexpr Modifiers array_modifiers{apply_array_typmod, nullptr, nullptr};
+Datum parse_enum(const TypeInfo& type, std::string_view text, int32_t typmod, TypeContext& ctx);
+void print_enum(const TypeInfo& type, Datum value, ByteBuffer& out, const TypeContext& ctx);
+Datum receive_enum(const TypeInfo& type, std::string_view bytes, int32_t typmod, TypeContext& ctx);
+inline constexpr Functions enum_functions{parse_enum,  print_enum, receive_enum, print_enum,
+                                          compare_int, equal_int,  hash_int};
 Datum parse_int2vector(const TypeInfo&, std::string_view text, int32_t typmod, TypeContext& ctx);
 Datum parse_oidvector(const TypeInfo&, std::string_view text, int32_t typmod, TypeContext& ctx);
 void print_vector(const TypeInfo&, Datum value, ByteBuffer& out, const TypeContext& ctx);

@@ -5,6 +5,7 @@
 
 #include "sql/internal_error.h"
 #include "sql/types/type_functions.h"
+#include "sql/types/user_type.h"
 
 namespace pgsilo {
 
@@ -319,7 +320,8 @@ constexpr auto position_by_oid = [] {
 }  // namespace
 
 const TypeInfo* find_type(Oid oid) {
-  if (oid >= oid_limit || position_by_oid[oid] == no_position) return nullptr;
+  if (oid >= oid_limit) return find_user_type(oid);
+  if (position_by_oid[oid] == no_position) return nullptr;
   return &type_table[position_by_oid[oid]];
 }
 
@@ -346,6 +348,10 @@ void format_type(Oid oid, bool given, int32_t typmod, ByteBuffer& out) {
   const TypeInfo* type = find_type(oid);
   if (type == nullptr) {
     out.append(oid == invalid_oid ? "-" : "???");
+    return;
+  }
+  if (std::shared_ptr<const UserType> user_type = share_user_type(oid)) {
+    out.append(user_type->display_name(oid));
     return;
   }
   bool array = is_array_type(*type);

@@ -93,13 +93,16 @@ const char* type_name(Oid oid) {
   return found == names.end() ? nullptr : found->second;
 }
 
+// Which OID a user's type gets differs from server to server.
+constexpr Oid first_user_oid = 16384;
+
 std::string column_types(const PGresult* result) {
   std::string types;
   for (int column = 0; column < PQnfields(result); ++column) {
     if (column != 0) types += ',';
     Oid oid = PQftype(result, column);
     const char* name = type_name(oid);
-    types += name != nullptr ? name : std::to_string(oid);
+    types += name != nullptr ? name : oid < first_user_oid ? std::to_string(oid) : "user";
   }
   return types.empty() ? "none" : types;
 }
@@ -119,6 +122,14 @@ std::vector<std::string> text_rows(const PGresult* result) {
   return rows;
 }
 
+// An array's third word is its elements' type; a label, which is what is sent of an enum, has no
+// byte 0.
+void hide_element_oid(std::string& bytes, size_t start) {
+  constexpr size_t oid_at = 8, oid_end = 12;
+  if (bytes.size() - start >= oid_end && bytes[start] == '\0')
+    std::fill(bytes.begin() + start + oid_at, bytes.begin() + start + oid_end, '\0');
+}
+
 // FNV-1a over the rows' values with their lengths; rows in sorted order where the query's order is
 // not fixed.
 std::string binary_hash(const PGresult* result, bool row_sort) {
@@ -129,7 +140,10 @@ std::string binary_hash(const PGresult* result, bool row_sort) {
       bool null = PQgetisnull(result, row, column);
       int length = PQgetlength(result, row, column);
       bytes += null ? "N" : std::to_string(length) + ":";
-      if (!null) bytes.append(PQgetvalue(result, row, column), length);
+      if (null) continue;
+      size_t start = bytes.size();
+      bytes.append(PQgetvalue(result, row, column), length);
+      if (PQftype(result, column) >= first_user_oid) hide_element_oid(bytes, start);
     }
     rows.push_back(bytes);
   }

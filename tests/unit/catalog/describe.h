@@ -7,6 +7,7 @@
 #include <string>
 
 #include "catalog/catalog_snapshot.h"
+#include "catalog/object/type_descriptor.h"
 
 namespace pgsilo::testing {
 
@@ -80,11 +81,25 @@ inline void describe_table(const TableDescriptor& table, std::ostream& out) {
     out << "  referenced by " << reference.table << " " << reference.constraint << "\n";
 }
 
+inline void describe_type(const TypeDescriptor& type, std::ostream& out) {
+  out << "type " << type.schema_name << "." << type.name << " oid " << type.address.oid << " array "
+      << type.array_oid << " " << type.array_name << " owner " << type.owner << " record "
+      << type.record.record << " " << type.record.tid.value() << " values " << type.values.get();
+  for (const EnumLabel& label : type.labels.all())
+    out << " " << label.oid << " " << label.position << " " << label.name << label.is_new;
+  out << "\n";
+}
+
 inline std::string describe(const CatalogSnapshot& snapshot) {
   std::ostringstream out;
   std::map<Oid, std::string> schemas;
   for (const auto& [oid, schema] : snapshot.schemas()) schemas[oid] = schema->name;
   for (const auto& [oid, name] : schemas) out << "schema " << oid << " " << name << "\n";
+  std::map<Oid, std::shared_ptr<const TypeDescriptor>> types;
+  snapshot.for_each_object([&](const std::shared_ptr<const CatalogObject>& object) {
+    types[object->address.oid] = snapshot.find<TypeDescriptor>(object->address.oid);
+  });
+  for (const auto& [oid, type] : types) describe_type(*type, out);
   std::map<Oid, const TableDescriptor*> tables;
   for (const auto& [oid, table] : snapshot.tables()) tables[oid] = table.get();
   for (const auto& [oid, table] : tables) {

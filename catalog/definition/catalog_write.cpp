@@ -1,0 +1,163 @@
+#include "catalog/definition/catalog_write.h"
+
+#include "catalog/definition/object_names.h"
+#include "catalog/named_relation.h"
+#include "sql/sql_error.h"
+#include "sql/types/text.h"
+
+namespace pgsilo {
+
+namespace {
+constexpr RelationId type_name_index(2704);  // pg_type_typname_nsp_index
+}  // namespace
+
+CatalogWrite::CatalogWrite(DataDefinition& definition)
+    : definition_(definition),
+      view_(definition.view_),
+      transaction_(definition.transaction_),
+      catalog_(view_.catalog()),
+      rows_(catalog_.system_tables(), arena_),
+      writer_(transaction_, catalog_.relations(), arena_) {
+  // Catalog rows written by earlier steps of the statement are to be seen and written again.
+  require_ok(transaction_.continue_statement());
+}
+
+Oid CatalogWrite::new_oid() {
+  return catalog_.allocate_oid(transaction_.worker(), transaction_.waits());
+}
+
+void CatalogWrite::notice(SqlState state, std::string message, std::source_location place) {
+  SqlError notice(Severity::notice, state, std::move(message), place);
+  definition_.notices_.push_back(notice.diagnostic());
+}
+
+const SchemaDescriptor& CatalogWrite::creation_schema(std::string_view name) {
+  const SchemaDescriptor* schema = name.empty() ? view_.creation_schema() : view_.find_schema(name);
+  if (schema == nullptr && name.empty()) {
+    throw SqlError(sqlstate::invalid_schema_name, "no schema has been selected to create in");
+  }
+  if (schema == nullptr) throw undefined_schema(name);
+  return *schema;
+}
+
+// Whoever drops it locks it before he looks what it has.
+void CatalogWrite::rest_on_schema(Oid schema) {
+  const SystemTable& schemas = catalog_.system_tables().table(system_oid::pg_namespace);
+  if (!writer_.hold(schemas, {Datum::of_int(schema)}))
+    throw EngineOutcome{TransactionStatus::conflict_record};
+}
+
+bool CatalogWrite::skip_missing_schema(std::string_view schema, bool if_exists) {
+  if (schema.empty() || view_.find_schema(schema) != nullptr) return false;
+  if (!if_exists) throw undefined_schema(schema);
+  notice(sqlstate::successful_completion,
+         concat("schema \"", schema, "\" does not exist, skipping"));
+  return true;
+}
+
+void CatalogWrite::remove_row(system_oid::Table table, std::initializer_list<int64_t> key) {
+  std::vector<Datum> values;
+  for (int64_t value : key) values.push_back(Datum::of_int(value));
+  writer_.remove(catalog_.system_tables().table(table), values);
+}
+
+std::string CatalogWrite::array_type_name(Oid schema, std::string_view table) {
+  const SystemTable& types = catalog_.system_tables().table(system_oid::pg_type);
+  std::string name(table);
+  std::string row;
+  do {
+    name = make_object_name("_" + name, {}, {});
+  } while (writer_.find_by_index(types, type_name_index,
+                                 {Datum::of_bytes(name), Datum::of_int(schema)}, &row));
+  return name;
+}
+
+void CatalogWrite::move_array_type(Oid schema, std::string_view name, bool for_relation) {
+  const SystemTable& types = catalog_.system_tables().table(system_oid::pg_type);
+  std::string row;
+  if (!writer_.find_by_index(types, type_name_index, {Datum::of_bytes(name), Datum::of_int(schema)},
+                             &row)) {
+    return;
+  }
+  if (types.get(row, pg_type_typelem).i64 == 0) {
+    SqlError taken(sqlstate::duplicate_object, concat("type \"", name, "\" already exists"));
+    if (!for_relation) throw taken;
+    throw std::move(taken).hint(
+        "A relation has an associated type of the same name, so you must use a name that "
+        "doesn't conflict with "
+        "any existing type.");
+  }
+  SystemRow moved(types);
+  moved.assign(row);
+  std::string new_name = array_type_name(schema, name);
+  moved.set(pg_type_typname, std::string_view(new_name));
+  writer_.update(moved);
+  auto element = static_cast<Oid>(types.get(row, pg_type_typelem).i64);
+  std::shared_ptr<const TypeDescriptor> owner = view_.find_type(element);
+  if (owner == nullptr) return;  // a table's row type
+  auto renamed = std::make_shared<TypeDescriptor>(*owner);
+  renamed->array_name = new_name;
+  view_.put_object(std::move(renamed));
+}
+
+std::string CatalogWrite::shown_name(const TableDescriptor& relation) const {
+  const TableDescriptor* found = view_.find_table({}, relation.name);
+  bool is_visible = found != nullptr && found->oid == relation.oid;
+  Arena memory;
+  std::string_view name = quote_identifier(relation.name, memory);
+  if (is_visible) return std::string(name);
+  return concat(quote_identifier(relation.schema_name, memory), ".", name);
+}
+
+std::string CatalogWrite::shown_type(Oid type) const {
+  std::shared_ptr<const UserType> user_type = share_user_type(type);
+  auto named = user_type != nullptr ? view_.find_type(user_type->type().oid) : nullptr;
+  if (named == nullptr) return format_type(type);
+  Arena arena(256);
+  std::string name(quote_identifier(named->name, arena));
+  if (type == named->array_oid) name += "[]";
+  if (view_.find_type({}, named->name) == named) return name;
+  return concat(quote_identifier(named->schema_name, arena), ".", name);
+}
+
+void CatalogWrite::announce_drop(std::string_view dropped, std::span<const Dependent> dependents,
+                                 bool cascade) {
+  std::string detail;
+  for (const Dependent& each : dependents) {
+    if (!detail.empty()) detail += "\n";
+    detail += cascade ? concat("drop cascades to ", each.object)
+                      : concat(each.object, " depends on ", each.needed);
+  }
+  size_t count = dependents.size();
+  if (count != 0 && !cascade) {
+    std::string_view what = dropped.empty() ? "desired object(s)" : dropped;
+    std::string_view it = dropped.empty() ? "them" : "it";
+    throw SqlError(sqlstate::dependent_objects_still_exist,
+                   concat("cannot drop ", what, " because other objects depend on ", it))
+        .detail(detail)
+        .hint("Use DROP ... CASCADE to drop the dependent objects too.");
+  }
+  if (count == 1) notice(sqlstate::successful_completion, detail);
+  if (count > 1) {
+    notice(sqlstate::successful_completion, concat("drop cascades to ", count, " other objects"));
+    definition_.notices_.back().detail = detail;
+  }
+}
+
+std::shared_ptr<const UserType> CatalogWrite::hold_type(Oid type) {
+  std::shared_ptr<const UserType> found = share_user_type(type);
+  if (found == nullptr) return nullptr;
+  const SystemTable& types = catalog_.system_tables().table(system_oid::pg_type);
+  if (!writer_.hold(types, {Datum::of_int(found->type().oid)}))
+    throw EngineOutcome{TransactionStatus::conflict_record};
+  return found;
+}
+
+void CatalogWrite::remove_type(const TypeDescriptor& type) {
+  for (const EnumLabel& label : type.labels.all()) remove_row(system_oid::pg_enum, {label.oid});
+  remove_row(system_oid::pg_type, {type.array_oid});
+  remove_row(system_oid::pg_type, {type.address.oid});
+  view_.remove_object(type.address);
+}
+
+}  // namespace pgsilo

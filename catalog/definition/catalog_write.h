@@ -1,0 +1,65 @@
+// What the definitions of all kinds of objects write with: the transaction, the rows, the session's
+// view, new OIDs, notices, schemas. Internal to catalog/: steps throw EngineOutcome for the
+// engine's answers, which DataDefinition::run() turns into a status. Thread safety: none; one
+// operation.
+#pragma once
+
+#include <initializer_list>
+#include <source_location>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/arena.h"
+#include "catalog/catalog_rows.h"
+#include "catalog/catalog_writer.h"
+#include "catalog/data_definition.h"
+#include "storage/transaction/transaction.h"
+
+namespace pgsilo {
+
+class CatalogWrite {
+ public:
+  explicit CatalogWrite(DataDefinition& definition);
+
+  // What depends on the things that go, as PostgreSQL lists it: "table t", "type u".
+  struct Dependent {
+    std::string object;
+    std::string needed;
+  };
+
+ protected:
+  Oid new_oid();
+  void notice(SqlState state, std::string message,
+              std::source_location place = std::source_location::current());
+  const SchemaDescriptor& creation_schema(std::string_view name);
+  // Puts the schema's row into the read set: nobody drops it meanwhile.
+  void rest_on_schema(Oid schema);
+  // True, with a notice, if there is no such schema and that is no error.
+  bool skip_missing_schema(std::string_view schema, bool if_exists);
+  // "t", "public.t" where it is not visible.
+  std::string shown_name(const TableDescriptor& relation) const;
+  std::string shown_type(Oid type) const;
+  // 2BP01 if there are dependents, or with `cascade` a notice. `dropped`: "type t", empty: several.
+  void announce_drop(std::string_view dropped, std::span<const Dependent> dependents, bool cascade);
+  // Of a type that a user made: nobody drops or changes it meanwhile. Null: it is built in.
+  std::shared_ptr<const UserType> hold_type(Oid type);
+  // The rows of a type that nothing uses any more.
+  void remove_type(const TypeDescriptor& type);
+  void remove_row(system_oid::Table table, std::initializer_list<int64_t> key);
+  // The first of _name, __name ... that no type of the schema has.
+  std::string array_type_name(Oid schema, std::string_view name);
+  // An array type of that name gives way, as PostgreSQL has it: 42710 if another kind of type has
+  // the name, with a hint if it is wanted for a relation.
+  void move_array_type(Oid schema, std::string_view name, bool for_relation);
+
+  DataDefinition& definition_;
+  CatalogView& view_;
+  Transaction& transaction_;
+  Catalog& catalog_;
+  Arena arena_;
+  CatalogRows rows_;
+  CatalogWriter writer_;
+};
+
+}  // namespace pgsilo

@@ -1,0 +1,35 @@
+// CREATE, ALTER and DROP TYPE. Thread safety: none; one operation.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "catalog/definition/catalog_write.h"
+#include "catalog/object/type_descriptor.h"
+
+namespace pgsilo {
+
+class TypeSteps : CatalogWrite {
+ public:
+  explicit TypeSteps(DataDefinition& definition) : CatalogWrite(definition) {}
+
+  void create_enum(const DataDefinition::ObjectName& name,
+                   std::span<const std::string_view> labels);
+  void add_enum_value(Oid type, const EnumValueDefinition& value, bool if_not_exists);
+  void rename_enum_value(Oid type, std::string_view old_name, std::string_view new_name);
+  void rename_type(Oid type, std::string_view new_name);
+  void drop_types(std::span<const DataDefinition::ObjectName> names, bool if_exists, bool cascade);
+
+ private:
+  using Draft = std::shared_ptr<TypeDescriptor>;
+  // A copy to change, whose row nobody else changes until the transaction ends.
+  Draft draft_of(Oid type);
+  // Rewrites its row, for those who rest on it, and shows it to the transaction.
+  void finish(Draft draft);
+  std::shared_ptr<const TypeDescriptor> find_to_drop(const DataDefinition::ObjectName& name,
+                                                     bool if_exists);
+};
+
+}  // namespace pgsilo

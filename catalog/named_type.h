@@ -1,0 +1,17 @@
+// Types by the names that statements give: built-in ones first, as pg_catalog comes first in every
+// search path that does not name it; then those that users made.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "catalog/catalog_view.h"
+#include "sql/types/type.h"
+
+namespace pgsilo {
+
+// `name`: "mood", "s.mood", "_mood" for arrays; null when there is none. The view keeps it. Throws
+// 3F000 `schema "s" does not exist`.
+const TypeInfo* find_named_type(const CatalogView& catalog, std::span<const std::string_view> name);
+
+}  // namespace pgsilo

@@ -1,0 +1,19 @@
+// Types by the names that statements about them give. Thread safety: as DdlRun.
+#pragma once
+
+#include <string>
+
+#include "executor/ddl/ddl_command.h"
+
+namespace pgsilo {
+
+// "s.t", as it was written.
+std::string written_type_name(const ast::NameList& name);
+DataDefinition::ObjectName object_name(DdlRun& run, const ast::NameList& name);
+// Null: a built-in type, or a table's row type. Throws 42704 where there is none, 3F000 where there
+// is no such schema.
+const TypeDescriptor* find_user_type(DdlRun& run, const ast::NameList& name);
+// ALTER TYPE ... RENAME TO.
+void rename_type(DdlRun& run, const ast::RenameStmt& syntax);
+
+}  // namespace pgsilo
