@@ -1,6 +1,7 @@
 #include "executor/constant_evaluator.h"
 
 #include "base/arena.h"
+#include "executor/execution_context.h"
 #include "executor/expression/standalone_expression.h"
 #include "sql/memory_error.h"
 #include "sql/types/type.h"
@@ -8,7 +9,16 @@
 namespace pgsilo {
 
 Datum ExecutorConstantEvaluator::evaluate(const BoundExpression& expression, Arena& arena) {
-  StandaloneExpression program(expression, 0, types_, nullptr);
+  return run(expression, arena, nullptr);
+}
+
+Datum ExecutorConstantEvaluator::estimate(const BoundExpression& expression, Arena& arena) {
+  return run(expression, arena, &session_);
+}
+
+Datum ExecutorConstantEvaluator::run(const BoundExpression& expression, Arena& arena,
+                                     ExecutionContext* session) {
+  StandaloneExpression program(expression, 0, session_.types, session);
   const TypeInfo* type = find_type(expression.type);
   if (type == nullptr) return program.evaluate({}, arena);
   // What it takes on the way does not stay with the plan.

@@ -6,16 +6,20 @@
 
 namespace pgsilo {
 
+struct ExecutionContext;
 struct TypeContext;
 
 class ExecutorConstantEvaluator final : public ConstantEvaluator {
  public:
   // Settings (time zone, DateStyle) as the session has them; its arena is left as it is.
-  explicit ExecutorConstantEvaluator(TypeContext& types) : types_(types) {}
+  explicit ExecutorConstantEvaluator(ExecutionContext& session) : session_(session) {}
   Datum evaluate(const BoundExpression& expression, Arena& arena) override;
+  Datum estimate(const BoundExpression& expression, Arena& arena) override;
 
  private:
-  TypeContext& types_;
+  Datum run(const BoundExpression& expression, Arena& arena, ExecutionContext* session);
+
+  ExecutionContext& session_;
 };
 
 }  // namespace pgsilo

@@ -13,7 +13,7 @@ const PlannerSettings& StatementPlanner::default_settings() {
 }
 
 std::shared_ptr<const PlannedStatement> StatementPlanner::plan(const StatementSource& source) {
-  ExecutorConstantEvaluator evaluator(context_.types);
+  ExecutorConstantEvaluator evaluator(context_);
   std::shared_ptr<const PlannedStatement> planned =
       plan_statement({.catalog = *context_.catalog,
                       .types = context_.types,

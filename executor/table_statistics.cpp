@@ -18,14 +18,9 @@ const RelationStatistics& relation_statistics() {
   return statistics;
 }
 
-double RelationStatistics::distinct_values(const TableDescriptor& table,
-                                           std::span<const int16_t> columns) const {
-  return table.relation == nullptr ? 0 : table.statistics->find(table)->distinct(columns);
-}
-
-double RelationStatistics::null_fraction(const TableDescriptor& table, int16_t column) const {
-  if (table.relation == nullptr) return 0;
-  return table.statistics->find(table)->columns[static_cast<size_t>(column) - 1].null_fraction;
+std::shared_ptr<const TableSample> RelationStatistics::sample(const TableDescriptor& table) const {
+  static const auto nothing = std::make_shared<const TableSample>();
+  return table.relation == nullptr ? nothing : table.statistics->find(table);
 }
 
 bool fits_statistics(const PlannedStatement& planned, const TableStatistics& statistics) {

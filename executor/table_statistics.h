@@ -9,9 +9,7 @@ namespace pgsilo {
 class RelationStatistics final : public TableStatistics {
  public:
   double row_count(const TableDescriptor& table) const override;
-  double distinct_values(const TableDescriptor& table,
-                         std::span<const int16_t> columns) const override;
-  double null_fraction(const TableDescriptor& table, int16_t column) const override;
+  std::shared_ptr<const TableSample> sample(const TableDescriptor& table) const override;
 };
 
 const RelationStatistics& relation_statistics();

@@ -88,5 +88,15 @@ inline constexpr int64_t max_parallel_workers = 1024;
 inline constexpr size_t sampled_rows = 2048;
 inline constexpr size_t wholly_sampled_rows = 8192;
 inline constexpr size_t sampled_bytes = 16 << 20;
+// Of a table with so many columns that its rows have more values than this, fewer rows, but these.
+inline constexpr size_t sampled_values = size_t{1} << 18;
+inline constexpr size_t least_sampled_rows = 512;
+// Longer values are neither common ones nor bounds.
+inline constexpr size_t sampled_value_bytes = 1024;
+// So many common values and intervals between bounds of a column (default_statistics_target), but
+// no more bytes of either than half of this of a column, or its share of what a table may have.
+inline constexpr size_t statistics_target = 100;
+inline constexpr size_t column_statistics_bytes = 4096;
+inline constexpr size_t table_statistics_bytes = size_t{1} << 20;
 
 }  // namespace pgsilo::limits

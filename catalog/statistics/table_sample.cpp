@@ -1,11 +1,13 @@
 #include "catalog/statistics/table_sample.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <random>
 
 #include "base/arena.h"
 #include "catalog/descriptors.h"
+#include "catalog/statistics/column_values.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "storage/index/scan_cursor.h"
@@ -16,57 +18,28 @@ namespace pgsilo {
 
 namespace {
 
-using Hashes = std::vector<uint64_t>;
-
 uint64_t mix(uint64_t left, uint64_t right) {
   uint64_t mixed = (left ^ (right + 0x9e3779b97f4a7c15u)) * 0xff51afd7ed558ccdu;
   return mixed ^ (mixed >> 32);
 }
 
-// The values of a column, or of several together, that were seen.
-struct Values {
-  Hashes seen;
-  // Of neighbours in the table, how many were looked at, and how many had one value.
-  double neighbours = 0;
-  double equal_neighbours = 0;
-
-  // Rows of one value may lie together, and then a look here and there meets each value once. So
-  // what is estimated from is not rows but runs of rows of one value, of which each look meets one.
-  double runs(double rows) const {
-    return neighbours == 0 ? rows : rows * (1 - equal_neighbours / neighbours);
-  }
-
-  double count_distinct(double rows) {
-    std::sort(seen.begin(), seen.end());
-    double different = 0;
-    double once = 0;
-    for (size_t begin = 0; begin < seen.size();) {
-      size_t end = begin + 1;
-      while (end < seen.size() && seen[end] == seen[begin]) ++end;
-      ++different;
-      if (end == begin + 1) ++once;
-      begin = end;
-    }
-    return estimate_distinct(runs(rows), static_cast<double>(seen.size()), different, once);
-  }
-};
-
 class Sampler {
  public:
-  explicit Sampler(const TableDescriptor& table)
-      : table_(table), columns_(table.columns.size()), nulls_(table.columns.size()) {
+  explicit Sampler(const TableDescriptor& table) : table_(table) {
+    for (const ColumnDescriptor& column : table.columns) columns_.emplace_back(hashed_type(column));
     for (const auto& index : table.indexes) add_prefixes(*index);
   }
 
   TableSample take() {
     double rows = static_cast<double>(std::max<int64_t>(table_.relation->row_count(), 0));
-    std::vector<std::string> places;
-    if (rows > static_cast<double>(limits::wholly_sampled_rows) ||
+    std::vector<std::string> keys;
+    if (rows > most_rows(limits::wholly_sampled_rows) ||
         table_.relation->memory_bytes(MemoryKind::rows) > limits::sampled_bytes) {
-      places = table_.relation->tree().scattered_keys(limits::sampled_rows, places_seed);
+      auto wanted = static_cast<size_t>(most_rows(limits::sampled_rows));
+      keys = table_.relation->tree().scattered_keys(wanted, places_seed);
     }
-    if (places.empty()) read_all();
-    read_places(places);
+    if (keys.empty()) read_all();
+    read_places(keys);
     return result(rows);
   }
 
@@ -74,17 +47,32 @@ class Sampler {
   static constexpr uint32_t places_seed = 1;  // the same places of the same tree each time
   struct Prefix {
     std::vector<int16_t> columns;
-    Values values;
+    std::vector<uint64_t> seen = {};
+    Neighbours neighbours = {};
   };
-  // Of one row; none: NULL.
-  using RowHashes = std::vector<std::optional<uint64_t>>;
+  struct RowValues {
+    std::vector<Datum> values;                    // they point into the row that was read last
+    std::vector<std::optional<uint64_t>> hashes;  // none: NULL
+  };
+
+  // Null: nothing can be said of the column.
+  static const TypeInfo* hashed_type(const ColumnDescriptor& column) {
+    const TypeInfo* type = column.dropped ? nullptr : find_type(column.type);
+    return type != nullptr && type->is_hashable() ? type : nullptr;
+  }
+
+  // Fewer of a table with very many columns, whose values are all kept for a moment.
+  double most_rows(size_t usual) const {
+    size_t by_values = limits::sampled_values / std::max<size_t>(columns_.size(), 1);
+    return static_cast<double>(std::min(usual, std::max(by_values, limits::least_sampled_rows)));
+  }
 
   void add_prefixes(const IndexDescriptor& index) {
     std::vector<int16_t> columns;
     for (const IndexColumn& column : index.columns) {
       columns.push_back(column.number);
       bool is_key = index.unique && columns.size() == index.columns.size();
-      if (columns.size() > 1 && !is_key) prefixes_.push_back({columns, {}});
+      if (columns.size() > 1 && !is_key) prefixes_.push_back({columns});
     }
   }
 
@@ -95,47 +83,51 @@ class Sampler {
     for (size_t i = 0; i < 2 * limits::wholly_sampled_rows && !is_enough(); ++i) {
       const Record* record = cursor.next();
       if (record == nullptr) return;
-      RowHashes row;
-      if (read(*record, &row)) add(row);
+      RowValues row;
+      if (read(*record, &row)) add(row, static_cast<uint32_t>(i));
     }
   }
 
   // In no order: where rows are so wide that some places will do, those are spread.
-  void read_places(std::vector<std::string>& places) {
-    std::shuffle(places.begin(), places.end(), std::minstd_rand(places_seed));
-    for (size_t i = 0; i < places.size() && !is_enough(); ++i) read_place(places[i]);
+  void read_places(const std::vector<std::string>& keys) {
+    std::vector<uint32_t> order(keys.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), std::minstd_rand(places_seed));
+    for (size_t i = 0; i < order.size() && !is_enough(); ++i) read_place(keys[order[i]], order[i]);
   }
 
   // A row, and the one behind it to compare with.
-  void read_place(const std::string& place) {
+  void read_place(const std::string& key, uint32_t place) {
     constexpr int patience = 8;  // records without a row are passed over
-    ScanCursor cursor(table_.relation->tree(), {KeyBound::inclusive(place), {}},
+    ScanCursor cursor(table_.relation->tree(), {KeyBound::inclusive(key), {}},
                       ScanDirection::forward, nullptr);
-    RowHashes first;
+    RowValues first;
     for (int i = 0; i < patience; ++i) {
       const Record* record = cursor.next();
       if (record == nullptr) return;
-      RowHashes row;
+      RowValues row;
       if (!read(*record, &row)) continue;
-      if (!first.empty()) return compare(first, row);
-      add(row);
+      if (!first.hashes.empty()) return compare(first, row);
+      add(row, place);
       first = std::move(row);
     }
   }
 
   // False: it has none, or none that the table as it is now can read; while it is being written,
   // another one will do.
-  bool read(const Record& record, RowHashes* hashes) {
+  bool read(const Record& record, RowValues* read) {
     TidWord word;
     if (!record.try_read(row_, word) || word.is_absent() || word.is_obsolete()) return false;
     bytes_read_ += row_.bytes().size();
-    hashes->resize(columns_.size());
+    read->values.resize(columns_.size());
+    read->hashes.resize(columns_.size());
     try {
       RowLayout::Row row(table_.layout, row_.bytes());
       for (size_t i = 0; i < columns_.size(); ++i) {
-        const TypeInfo* type = hashed_type(i);
-        Datum value = type != nullptr ? row.get_unpadded(i) : Datum();
-        if (!value.null) (*hashes)[i] = type->hash(value);
+        const TypeInfo* type = columns_[i].type();
+        if (type == nullptr) continue;
+        read->values[i] = row.get_unpadded(i);
+        if (!read->values[i].null) read->hashes[i] = type->hash(read->values[i]);
       }
     } catch (const SqlError&) {
       return false;
@@ -143,69 +135,60 @@ class Sampler {
     return true;
   }
 
-  // Null: nothing can be said of the column.
-  const TypeInfo* hashed_type(size_t column) const {
-    const ColumnDescriptor& described = table_.columns[column];
-    const TypeInfo* type = described.dropped ? nullptr : find_type(described.type);
-    return type != nullptr && type->is_hashable() ? type : nullptr;
-  }
-
-  static uint64_t together(const RowHashes& row, const Prefix& prefix) {
+  static uint64_t together(const RowValues& row, const Prefix& prefix) {
     uint64_t all = 0;
     for (int16_t number : prefix.columns)
-      all = mix(all, row[static_cast<size_t>(number) - 1].value_or(0));
+      all = mix(all, row.hashes[static_cast<size_t>(number) - 1].value_or(0));
     return all;
   }
 
-  void add(const RowHashes& row) {
+  void add(const RowValues& row, uint32_t place) {
     ++rows_read_;
     for (size_t i = 0; i < columns_.size(); ++i) {
-      if (row[i]) {
-        columns_[i].seen.push_back(*row[i]);
+      if (row.hashes[i]) {
+        columns_[i].add(row.values[i], *row.hashes[i], place, values_read_);
       } else {
-        ++nulls_[i];
+        columns_[i].add_null();
       }
     }
-    for (Prefix& prefix : prefixes_) prefix.values.seen.push_back(together(row, prefix));
+    for (Prefix& prefix : prefixes_) prefix.seen.push_back(together(row, prefix));
   }
 
-  void compare(const RowHashes& row, const RowHashes& next) {
+  void compare(const RowValues& row, const RowValues& next) {
     for (size_t i = 0; i < columns_.size(); ++i) {
-      if (row[i] && next[i]) count(columns_[i], *row[i] == *next[i]);
+      if (row.hashes[i] && next.hashes[i])
+        columns_[i].neighbours().count(*row.hashes[i] == *next.hashes[i]);
     }
     for (Prefix& prefix : prefixes_)
-      count(prefix.values, together(row, prefix) == together(next, prefix));
-  }
-
-  static void count(Values& values, bool equal) {
-    ++values.neighbours;
-    if (equal) ++values.equal_neighbours;
+      prefix.neighbours.count(together(row, prefix) == together(next, prefix));
   }
 
   TableSample result(double rows) {
     TableSample sample;
-    auto read = static_cast<double>(rows_read_);
     sample.rows = rows;
     sample.rows_read = rows_read_;
-    rows = std::max(rows, read);
-    sample.columns.resize(columns_.size());
-    for (size_t i = 0; i < columns_.size() && rows_read_ != 0; ++i) {
-      if (hashed_type(i) == nullptr) continue;
-      double null_fraction = nulls_[i] / read;
-      sample.columns[i] = {columns_[i].count_distinct(rows * (1 - null_fraction)), null_fraction};
+    rows = std::max(rows, static_cast<double>(rows_read_));
+    auto kept = std::make_shared<Arena>(ArenaLimit::reserve);
+    size_t each = std::max(limits::column_statistics_bytes,
+                           limits::table_statistics_bytes / std::max<size_t>(columns_.size(), 1));
+    sample.columns.reserve(columns_.size());
+    for (ColumnValues& column : columns_)
+      sample.columns.push_back(column.describe(rows, *kept, each));
+    for (Prefix& prefix : prefixes_) {
+      sample.prefixes.push_back(
+          {prefix.columns, count_distinct(prefix.seen, prefix.neighbours, rows)});
     }
-    for (Prefix& prefix : prefixes_)
-      sample.prefixes.push_back({prefix.columns, prefix.values.count_distinct(rows)});
+    sample.values = std::move(kept);
     return sample;
   }
 
   const TableDescriptor& table_;
   Arena row_memory_;
   RowBuffer row_{row_memory_};
+  Arena values_read_{ArenaLimit::reserve};
   size_t rows_read_ = 0;
   size_t bytes_read_ = 0;
-  std::vector<Values> columns_;
-  std::vector<double> nulls_;
+  std::vector<ColumnValues> columns_;
   std::vector<Prefix> prefixes_;
 };
 

@@ -1,22 +1,39 @@
 // What a look at some thousand rows says about a table: how many different values its columns have,
-// and how many NULLs (docs/statistics.md). Of a small table all rows are looked at; of a large one
-// rows at places that its tree's upper nodes spread evenly, and from those is estimated what a full
-// look would find. Nothing is registered for validation: it may be wrong, and is.
+// how many NULLs, which values are the commonest and between which the others lie
+// (docs/statistics.md). Of a small table all rows are looked at; of a large one rows at places that
+// its tree's upper nodes spread evenly, and from those is estimated what a full look would find.
+// Nothing is registered for validation: it may be wrong, and is.
 //
 // Thread safety: immutable once taken. take_table_sample(): any thread under a pin, beside writers.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "sql/types/datum.h"
+
 namespace pgsilo {
 
+class Arena;
 struct TableDescriptor;
+struct TypeInfo;
 
 struct ColumnSample {
   double distinct = 0;  // different values, NULL not counted; 0: not known
   double null_fraction = 0;
+  double width = 0;  // bytes of a value that is not NULL, as PostgreSQL stores it; 0: not known
+  // Between the order of the values and that of the rows: 1 where they lie in order.
+  std::optional<double> correlation = {};
+  const TypeInfo* type = nullptr;  // of the values below; null: none are known
+  // The commonest values, and the part of all rows that has each; most frequent first.
+  std::span<const Datum> common = {};
+  std::span<const double> frequencies = {};
+  std::span<const uint32_t> common_in_order = {};  // their numbers, least value first
+  // Between two neighbours of these lie about as many of the other rows each, NULL not counted.
+  std::span<const Datum> bounds = {};
 };
 
 struct TableSample {
@@ -30,6 +47,7 @@ struct TableSample {
     double distinct = 0;
   };
   std::vector<Prefix> prefixes;
+  std::shared_ptr<const Arena> values = {};  // of the columns
 
   // Of one column, or of several that begin an index, in any order. 0: not known.
   double distinct(std::span<const int16_t> column_numbers) const;

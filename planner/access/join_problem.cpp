@@ -38,6 +38,7 @@ class Decomposition {
     for (const FromItem* item : query_.from) visit(*item, not_null);
     add_conjuncts(query_.where, no_special_join, problem_.relations);
     spread_constants();
+    pair_ranges(statement_, query_, problem_.clauses);
     return std::move(problem_);
   }
 
@@ -148,6 +149,7 @@ class Decomposition {
       }
     }
     set_equality(clause);
+    set_matches(clause);
     clause.selectivity = estimate_selectivity(statement_, query_, *expression);
     clause.alternatives = alternatives_of(*expression);
     problem_.clauses.push_back(clause);
@@ -162,6 +164,7 @@ class Decomposition {
         clauses[j].expression = disjunction[i][j];
         clauses[j].selectivity = estimate_selectivity(statement_, query_, *disjunction[i][j]);
       }
+      pair_ranges(statement_, query_, clauses);
       alternatives[i].clauses = clauses;
     }
     return alternatives;
@@ -274,6 +277,16 @@ class Decomposition {
       add_clause(derived, no_special_join, join.scope);
       return;
     }
+  }
+
+  void set_matches(Clause& clause) {
+    if (clause.equality == nullptr || clause.special_join < 0) return;
+    const SpecialJoin& join = problem_.special_joins[clause.special_join];
+    if (join.type != JoinType::semi && join.type != JoinType::anti) return;
+    bool is_swapped = join.right.contains(clause.left_relations);
+    clause.matches =
+        estimate_semi_join(statement_, query_, *clause.equality->arguments[is_swapped ? 1 : 0],
+                           *clause.equality->arguments[is_swapped ? 0 : 1]);
   }
 
   static void set_equality(Clause& clause) {

@@ -20,6 +20,7 @@ namespace pgsilo {
 struct StatementPlanning;
 
 struct ClauseAlternative;
+struct MatchEstimate;
 
 struct Clause {
   const BoundExpression* expression = nullptr;
@@ -33,6 +34,8 @@ struct Clause {
   RelationSet left_relations;
   RelationSet right_relations;
   double selectivity = 1;
+  // Of an equality that is a semi or anti join's condition: which rows of the left side find one.
+  const MatchEstimate* matches = nullptr;
   // Of an OR: one of them has to be true. Empty: it is none.
   std::span<const ClauseAlternative> alternatives;
 };

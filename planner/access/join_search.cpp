@@ -98,9 +98,9 @@ double JoinSearch::joined_rows(JoinType type, double left_rows, double right_row
     case JoinType::full:
       return clamp_rows(std::max({matched, left_rows, right_rows}));
     case JoinType::semi:
-      return clamp_rows(std::min(left_rows, matched));
+      return clamp_rows(left_rows * matched_part(clauses, right_rows));
     case JoinType::anti:
-      return clamp_rows(left_rows * std::max(0.1, 1 - right_rows * selectivity));
+      return clamp_rows(left_rows * (1 - matched_part(clauses, right_rows)));
   }
   return clamp_rows(matched);
 }

@@ -1,8 +1,10 @@
 #include "planner/access/planning.h"
 
 #include "base/long_work.h"
+#include "catalog/statistics/table_sample.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
+#include "planner/plan/transaction_plan.h"
 #include "planner/rewrite/levels.h"
 #include "sql/internal_error.h"
 #include "sql/limits.h"
@@ -31,6 +33,18 @@ const BoundExpression* parameter_for(StatementPlanning& statement, ChildFrame& f
 }
 
 }  // namespace
+
+const TableSample& StatementPlanning::sample(const TableDescriptor& table) {
+  auto& known = samples[&table];
+  if (known == nullptr) known = statistics.sample(table);
+  return *known;
+}
+
+const ColumnSample* StatementPlanning::column_sample(const TableDescriptor& table, int16_t column) {
+  const std::vector<ColumnSample>& columns = sample(table).columns;
+  auto number = static_cast<size_t>(column) - 1;
+  return number < columns.size() ? &columns[number] : nullptr;
+}
 
 const BoundExpression* QueryContext::own_parameter(const BoundExpression* expression) {
   PGSILO_REQUIRE(child != nullptr);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -20,7 +21,9 @@ namespace pgsilo {
 class ConstantEvaluator;
 class QueryContext;
 class TableStatistics;
+struct ColumnSample;
 struct PlannerSettings;
+struct TableSample;
 
 // An expression of an outer query's row that a subplan reads as an execution parameter.
 struct OuterReference {
@@ -39,7 +42,13 @@ struct StatementPlanning {
   std::vector<PlanNode*> nodes = {};            // every node made
   // Of what is no table, once it is planned: how many rows it has.
   std::unordered_map<const BoundRelation*, double> planned_rows = {};
+  // Of tables that were asked about: all of a plan rests on the same.
+  std::unordered_map<const TableDescriptor*, std::shared_ptr<const TableSample>> samples = {};
   int32_t depth = 0;
+
+  // What the column holds, by attnum; null: it came since the sample was taken.
+  const ColumnSample* column_sample(const TableDescriptor& table, int16_t column);
+  const TableSample& sample(const TableDescriptor& table);
 
   int32_t new_execution_parameter() { return execution_parameters++; }
 

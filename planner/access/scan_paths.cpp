@@ -145,9 +145,12 @@ void JoinSearch::correct_selectivity(int32_t relation, IndexMatch& match) const 
   const KeyRanges& ranges = match.ranges[0];
   bool only_equal = ranges.list_column < 0 && !ranges.has_range() && !ranges.skip_nulls;
   if (!only_equal || match.equal_columns < 2 || ranges.is_unique_lookup) return;
-  double together = prefix_selectivity(statement_, *query_.relations[relation]->table, *match.index,
-                                       match.equal_columns);
-  match.selectivity = std::max(match.selectivity, together);
+  double together = dependent_selectivity(statement_, *query_.relations[relation]->table,
+                                          *match.index, match.equal_columns, match.selectivity);
+  // A value that is rare by itself is no more frequent together with others.
+  double rarest = 1;
+  for (const Clause* clause : match.used) rarest = std::min(rarest, clause->selectivity);
+  match.selectivity = std::min(rarest, together);
 }
 
 void JoinSearch::add_index_paths(int32_t relation, RelationSet outer,

@@ -1,35 +1,39 @@
-// Guesses about how many rows there are and how many a condition keeps, by TableStatistics and by
-// what unique indexes say; the constants are PostgreSQL's defaults for columns it knows nothing
-// about. Thread safety: as TableStatistics.
+// How many rows a condition keeps, and how many groups there are, by what samples say of the
+// columns (planner/statistics) and by PostgreSQL's defaults where they say nothing.
+// Thread safety: as TableStatistics.
 #pragma once
 
 #include <span>
 
+#include "planner/access/known_column.h"
 #include "planner/bound/query.h"
 
 namespace pgsilo {
 
+struct Clause;
 struct IndexDescriptor;
+struct MatchEstimate;
 struct StatementPlanning;
 
-// Different values of what nothing is known of.
-inline constexpr double default_distinct = 200;
-
-double table_rows(const StatementPlanning& statement, const TableDescriptor& table);
-// Different values of an expression; for a column with a unique index of its own, the table's rows.
-// NULL counts for none.
-double distinct_values(const StatementPlanning& statement, const BoundQuery& query,
-                       const BoundExpression& expression);
 // Different combinations of the expressions, of which there are no more than `rows`.
-double distinct_rows(const StatementPlanning& statement, const BoundQuery& query,
+double distinct_rows(StatementPlanning& statement, const BoundQuery& query,
                      std::span<const BoundExpression* const> expressions, double rows);
-// The part of the table that has one value each in the first `columns` columns of an index; 0: not
-// known.
-double prefix_selectivity(const StatementPlanning& statement, const TableDescriptor& table,
-                          const IndexDescriptor& index, size_t columns);
+// Of equalities of the first `columns` columns of an index, `product` if they are independent: the
+// part of the table that fulfils them all as far as the index tells how they depend on each other.
+double dependent_selectivity(StatementPlanning& statement, const TableDescriptor& table,
+                             const IndexDescriptor& index, size_t columns, double product);
 // 0 to 1.
-double estimate_selectivity(const StatementPlanning& statement, const BoundQuery& query,
+double estimate_selectivity(StatementPlanning& statement, const BoundQuery& query,
                             const BoundExpression& condition);
+// An equality of two sides, of which `left` is the left one of a semi or anti join.
+const MatchEstimate* estimate_semi_join(StatementPlanning& statement, const BoundQuery& query,
+                                        const BoundExpression& left, const BoundExpression& right);
+// Of the left side's rows, those for which one of the right side's `right_rows` fulfils all
+// clauses.
+double matched_part(std::span<const Clause* const> clauses, double right_rows);
+// Two bounds of one value say more together than each for itself: sets `selectivity` of the later
+// ones, so that the product of all is right.
+void pair_ranges(StatementPlanning& statement, const BoundQuery& query, std::span<Clause> clauses);
 // How many elements an array has, as far as it is known before the run.
 double array_length(const BoundExpression& array);
 // How many comparisons a condition takes, at most.

@@ -19,6 +19,7 @@ namespace pgsilo {
 
 struct TypeDescriptor;
 class CatalogView;
+struct TableSample;
 struct TypeContext;
 
 enum class PlannedKind : uint8_t {
@@ -116,6 +117,8 @@ class ConstantEvaluator {
   // results live in `arena`. Throws SqlError as the run would; the planner then leaves the
   // expression to the run.
   virtual Datum evaluate(const BoundExpression& expression, Arena& arena) = 0;
+  // The same for an estimate: functions that read the clock may be among those called.
+  virtual Datum estimate(const BoundExpression& expression, Arena& arena) = 0;
 };
 
 // How big tables are and what their columns hold, roughly (docs/statistics.md). The executor
@@ -125,12 +128,9 @@ class TableStatistics {
   virtual ~TableStatistics() = default;
   // Cheap.
   virtual double row_count(const TableDescriptor& table) const = 0;
-  // Different values of a column, NULL not counted, or of several together that begin an index; by
-  // attnum. 0: not known. The first question about a table may take some milliseconds.
-  virtual double distinct_values(const TableDescriptor& table,
-                                 std::span<const int16_t> columns) const = 0;
-  // 0 to 1.
-  virtual double null_fraction(const TableDescriptor& table, int16_t column) const = 0;
+  // What the columns hold (planner/statistics); never null, but it may know nothing. The first
+  // question about a table may take some milliseconds.
+  virtual std::shared_ptr<const TableSample> sample(const TableDescriptor& table) const = 0;
 };
 
 // What has no default cannot be forgotten: the executor's statement_planner.h makes all requests.

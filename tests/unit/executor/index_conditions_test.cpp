@@ -201,8 +201,8 @@ TEST_F(IndexConditions, LongConditionsBesideALongOrTakeLinearTime) {
 
 TEST_F(IndexConditions, TheMostSelectiveOfManyOrsIsFound) {
   std::string plan =
-      run(concat("explain select * from indexed where ", repeated("(b = N or c = N)", " and ", 100),
-                 " and (id = 3 or id = 7) and ", repeated("(b = N or a = N)", " and ", 100)));
+      run(concat("explain select * from indexed where ", repeated("(b < N or c = N)", " and ", 100),
+                 " and (id = 3 or id = 7) and ", repeated("(b < N or a = N)", " and ", 100)));
   EXPECT_NE(plan.find("Index Scan using indexed_pkey"), std::string::npos) << plan;
 }
 

@@ -20,7 +20,7 @@ struct Statistics : ::testing::Test {
     session.begin();
     session.view.refresh();
     double told =
-        relation_statistics().distinct_values(*session.view.find_table({}, table), columns);
+        relation_statistics().sample(*session.view.find_table({}, table))->distinct(columns);
     session.abort();
     return told;
   }

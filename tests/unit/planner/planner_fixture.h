@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "catalog/descriptors.h"
+#include "catalog/statistics/table_sample.h"
 #include "planner/explain/explain.h"
 #include "planner/plan/plan_tree.h"
 #include "tests/unit/executor/sql_session.h"
@@ -23,17 +24,27 @@ class ToldStatistics final : public TableStatistics {
     auto found = rows.find(table.name);
     return found == rows.end() ? 1000 : found->second;
   }
-  double distinct_values(const TableDescriptor& table,
-                         std::span<const int16_t> columns) const override {
-    if (columns.size() != 1) return 0;
-    auto found = distinct.find(
-        concat(table.name, ".", table.columns[static_cast<size_t>(columns[0]) - 1].name));
-    return found == distinct.end() ? 0 : found->second;
+  std::shared_ptr<const TableSample> sample(const TableDescriptor& table) const override {
+    auto sample = std::make_shared<TableSample>();
+    for (const ColumnDescriptor& column : table.columns) {
+      std::string name = concat(table.name, ".", column.name);
+      auto known = columns.find(name);
+      if (known != columns.end()) {
+        sample->columns.push_back(known->second);
+        continue;
+      }
+      auto found = distinct.find(name);
+      sample->columns.push_back({found == distinct.end() ? 0 : found->second, 0.005});
+    }
+    auto together = prefixes.find(std::string(table.name));
+    if (together != prefixes.end()) sample->prefixes = together->second;
+    return sample;
   }
-  double null_fraction(const TableDescriptor&, int16_t) const override { return 0.005; }
 
   std::map<std::string, double> rows;
-  std::map<std::string, double> distinct;  // by "table.column"
+  std::map<std::string, double> distinct;                            // by "table.column"
+  std::map<std::string, ColumnSample> columns;                       // likewise
+  std::map<std::string, std::vector<TableSample::Prefix>> prefixes;  // by table
 };
 
 struct Planner : ::testing::Test {
