@@ -43,10 +43,11 @@ bool word_is_all(const TypeInfo& type) {
 }
 
 // As PostgreSQL stores it.
-double stored_bytes(const TypeInfo& type, Datum value) {
+double stored_bytes(const TypeInfo& type, Datum value, uint32_t padded_length) {
   constexpr uint32_t longest_short = 126;
   if (type.typlen > 0) return type.typlen;
-  return value.length + (value.length <= longest_short ? 1.0 : 4.0);
+  uint32_t length = std::max(value.length, padded_length);
+  return length + (length <= longest_short ? 1.0 : 4.0);
 }
 
 size_t kept_bytes(const TypeInfo& type, Datum value) {
@@ -80,7 +81,7 @@ double count_distinct(std::vector<uint64_t>& hashes, const Neighbours& neighbour
 }
 
 void ColumnValues::add(Datum value, uint64_t hash, uint32_t place, Arena& arena) {
-  bytes_ += stored_bytes(*type_, value);
+  bytes_ += stored_bytes(*type_, value, padded_length_);
   bool is_long = type_->by_reference && value.length > limits::sampled_value_bytes;
   if (!type_->is_ordered() || is_long) {
     hashes_.push_back(hash);
@@ -122,8 +123,9 @@ void ColumnValues::group() {
   for (const Group& group : groups_) {
     if (group.count > 1) repeated_.push_back(group);
   }
-  std::stable_sort(repeated_.begin(), repeated_.end(),
-                   [](const Group& left, const Group& right) { return left.count > right.count; });
+  std::sort(repeated_.begin(), repeated_.end(), [](const Group& left, const Group& right) {
+    return left.count != right.count ? left.count > right.count : left.first < right.first;
+  });
 }
 
 double ColumnValues::distinct(double rows) {

@@ -32,8 +32,10 @@ double count_distinct(std::vector<uint64_t>& hashes, const Neighbours& neighbour
 
 class ColumnValues {
  public:
-  // Null: a type whose values are not told apart. Nothing is said of them.
-  explicit ColumnValues(const TypeInfo* type) : type_(type) {}
+  // Null: a type whose values are not told apart. Nothing is said of them. `padded_length`: of a
+  // char(n), whose values come without their blanks.
+  explicit ColumnValues(const TypeInfo* type, int32_t padded_length = 0)
+      : type_(type), padded_length_(static_cast<uint32_t>(padded_length)) {}
 
   const TypeInfo* type() const { return type_; }
   Neighbours& neighbours() { return neighbours_; }
@@ -66,6 +68,7 @@ class ColumnValues {
   void keep_bounds(ColumnSample& sample, Arena& kept, size_t most_bytes) const;
 
   const TypeInfo* type_;
+  uint32_t padded_length_;
   Neighbours neighbours_;
   std::vector<Value> values_;
   std::vector<uint64_t> hashes_;  // of values without an order, and of those too long to keep

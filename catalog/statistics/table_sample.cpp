@@ -26,7 +26,8 @@ uint64_t mix(uint64_t left, uint64_t right) {
 class Sampler {
  public:
   explicit Sampler(const TableDescriptor& table) : table_(table) {
-    for (const ColumnDescriptor& column : table.columns) columns_.emplace_back(hashed_type(column));
+    for (const ColumnDescriptor& column : table.columns)
+      columns_.emplace_back(hashed_type(column), padded_length(column.type, column.typmod));
     for (const auto& index : table.indexes) add_prefixes(*index);
   }
 

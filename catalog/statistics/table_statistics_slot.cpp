@@ -17,6 +17,11 @@ std::shared_ptr<const TableSample> TableStatisticsSlot::find(const TableDescript
   return take(table);
 }
 
+std::shared_ptr<const TableSample> TableStatisticsSlot::known() {
+  std::lock_guard lock(mutex_);
+  return sample_;
+}
+
 void TableStatisticsSlot::refresh(const TableDescriptor& table) {
   take(table);
   refreshes_.fetch_add(1, std::memory_order_acq_rel);

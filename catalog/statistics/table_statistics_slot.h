@@ -24,6 +24,8 @@ class TableStatisticsSlot {
   // Takes one when there is none or the table has grown or shrunk much since
   // (is_about_as_big()). Never null. Throws std::bad_alloc.
   std::shared_ptr<const TableSample> find(const TableDescriptor& table);
+  // What is there, taken as it may be; null: none.
+  std::shared_ptr<const TableSample> known();
   // Takes a new one; plans that were made before are not to be used any more.
   void refresh(const TableDescriptor& table);
   // How many times that was done.

@@ -12,6 +12,7 @@
 #include "catalog/catalog_view.h"
 #include "catalog/system_tables.h"
 #include "executor/execution_context.h"
+#include "executor/operator/column_statistics.h"
 #include "executor/operator/set_function.h"
 #include "executor/relation_memory.h"
 #include "executor/server_monitor.h"
@@ -435,6 +436,8 @@ std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
       return std::make_unique<MonitorFunction>(procedure, fill_scrub);
     case 9013:
       return std::make_unique<MonitorFunction>(procedure, fill_sessions);
+    case 9014:
+      return std::make_unique<MonitorFunction>(procedure, fill_column_statistics);
     default:
       return nullptr;
   }
