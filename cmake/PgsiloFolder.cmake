@@ -4,10 +4,10 @@ pgsilo_precompile(precompiled_standard Threads::Threads ${standard_headers})
 pgsilo_precompile(precompiled_gtest GTest::gtest <gtest/gtest.h> ${standard_headers})
 
 # pgsilo_folder(NAME DEP...): the static library of one top-level folder, from every .cpp file in it but those of programs,
-# main.cpp, *_main.cpp and what lies in tool/backup, which needs libpq.
+# main.cpp, *_main.cpp and what lies in tool/backup, which needs libpq, or in a library of its own (sql/regex).
 function(pgsilo_folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "[/_]main\\.cpp$|/tool/backup/")
+  list(FILTER sources EXCLUDE REGEX "[/_]main\\.cpp$|/tool/backup/|/sql/regex/")
   if(sources)
     add_library(${name} STATIC ${sources})
     target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})

@@ -66,6 +66,7 @@ std::span<const FunctionEntry> numeric();
 std::span<const FunctionEntry> conversion();
 std::span<const FunctionEntry> text();
 std::span<const FunctionEntry> pattern();
+std::span<const FunctionEntry> regexp();
 std::span<const FunctionEntry> date_time();
 std::span<const FunctionEntry> time_zone();
 std::span<const FunctionEntry> text_format();

@@ -193,6 +193,11 @@ std::unique_ptr<SetFunction> make_set_function(Oid procedure) {
       return std::make_unique<Subscripts>(procedure == 1191);
     case 3425:
       return std::make_unique<EmptySet>();
+    case 2763:
+    case 2764:
+    case 2765:
+    case 2766:
+      return make_pattern_function(procedure);
     default:
       return make_monitor_function(procedure);
   }

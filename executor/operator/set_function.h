@@ -22,6 +22,8 @@ class SetFunction {
 
 // Null when the procedure is not a set-returning function.
 std::unique_ptr<SetFunction> make_set_function(Oid procedure);
+// Those of regular expressions; null for all others.
+std::unique_ptr<SetFunction> make_pattern_function(Oid procedure);
 // Those over the server's own state; null for all others.
 std::unique_ptr<SetFunction> make_monitor_function(Oid procedure);
 

@@ -1,4 +1,4 @@
-// Single characters of valid UTF-8. Internal to sql/types.
+// Single characters of valid UTF-8. Internal to sql.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,207 @@
+#include "sql/regex/dfa.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+#include "sql/regex/dfa_run.h"
+#include "sql/regex/subject.h"
+
+namespace pgsilo::regex {
+namespace {
+
+uint64_t hash_of(const AskingVector<StateId>& states) {
+  uint64_t hash = 0x9e3779b97f4a7c15;
+  for (StateId state : states) hash = std::rotl((hash ^ state) * 0xff51afd7ed558ccd, 29);
+  return hash;
+}
+
+}  // namespace
+
+Dfa::Dfa(const Program& program, Range range)
+    : program_(program),
+      graph_(range.backward ? program.backward : program.forward),
+      range_(range),
+      colors_(program.colors.count()),
+      stride_(header_words + colors_ * program.context_kinds),
+      is_simple_(!program.has_assertions && program.lookarounds.empty()),
+      marks_(range.high - range.low + 1) {}
+
+void Dfa::forget_all() {
+  ++generation_;
+  table_.clear();
+  states_.clear();
+  members_.clear();
+  known_.clear();
+  start_ = unknown;
+}
+
+Dfa::Row Dfa::start_row() {
+  if (start_ != unknown) return start_;
+  next_.assign(1, range_.start);
+  Row row = intern();
+  return start_ = row;
+}
+
+// Of next_: the state that has these members.
+Dfa::Row Dfa::intern() {
+  std::ranges::sort(next_);
+  meter_.did(next_.size() * 16 + 64);
+  uint64_t hash = hash_of(next_);
+  auto [at, end] = known_.equal_range(hash);
+  for (; at != end; ++at) {
+    const State& state = states_[at->second & ~special];
+    const StateId* first = members_.data() + state.first;
+    if (std::equal(next_.begin(), next_.end(), first, first + state.count))
+      return static_cast<Row>((at->second & ~special) * stride_) | (at->second & special);
+  }
+  return add_state(hash);
+}
+
+Dfa::Row Dfa::add_state(uint64_t hash) {
+  constexpr size_t least_states = 8;
+  if (bytes_ > most_bytes && states_.size() >= least_states) forget_all();
+  auto index = static_cast<uint32_t>(states_.size());
+  State state;
+  state.first = static_cast<uint32_t>(members_.size());
+  state.count = static_cast<uint32_t>(next_.size());
+  bool cold = range_.restarts && next_.size() == 1 && next_[0] == range_.start;
+  members_.insert(members_.end(), next_.begin(), next_.end());
+  size_t row = table_.size();
+  table_.resize(row + stride_, unknown);
+  table_[row] = 0;
+  table_[row + 1] = (cold ? is_cold : 0) | (state.count == 0 ? is_dead : 0);
+  if (is_simple_) {
+    close(state, [](Label) { return true; });
+    table_[row] = closure_matches() ? 0x10001 : 1;
+  } else {
+    state.asks_lookaround = asks_lookaround(state);
+  }
+  Row mark = is_simple_ && (table_[row] != 1 || table_[row + 1] != 0) ? special : 0;
+  states_.push_back(state);
+  known_.emplace(hash, index | mark);
+  bytes_ = table_.capacity() * sizeof(Row) + states_.capacity() * (sizeof(State) + 48) +
+           members_.capacity() * sizeof(StateId);
+  meter_.did(stride_ * sizeof(Row));
+  return static_cast<Row>(index * stride_) | mark;
+}
+
+template <typename MayPass>
+void Dfa::close(const State& state, MayPass may_pass) {
+  clear_marks();
+  closure_.clear();
+  for (uint32_t i = 0; i < state.count; ++i) {
+    StateId member = members_[state.first + i];
+    if (mark(member)) closure_.push_back(member);
+  }
+  for (size_t i = 0; i < closure_.size(); ++i) {
+    StateId from = closure_[i];
+    if (from == range_.goal) continue;
+    for (const Arc& arc : graph_.free_arcs(from))
+      if (is_in_range(arc.to) && may_pass(arc.label) && mark(arc.to)) closure_.push_back(arc.to);
+  }
+  meter_.did(closure_.size() * 32);
+}
+
+void Dfa::close_at(const State& state, Subject& subject, size_t at, uint8_t kind) {
+  close(state, [&](Label label) {
+    switch (label.kind()) {
+      case Label::Kind::assertion:
+        return (program_.holds[kind] >> label.value() & 1) != 0;
+      case Label::Kind::lookaround:
+        return subject.holds(label.value(), at);
+      default:
+        return true;
+    }
+  });
+}
+
+bool Dfa::asks_lookaround(const State& state) {
+  if (program_.lookarounds.empty()) return false;
+  bool asks = false;
+  close(state, [&](Label label) {
+    asks |= label.kind() == Label::Kind::lookaround;
+    return true;
+  });
+  return asks;
+}
+
+// What a character leads to, and what that leads to by arcs that ask nothing; without states that
+// have no other arcs.
+void Dfa::append_reached(StateId state) {
+  if (!is_in_range(state) || !mark(state)) return;
+  pending_.push_back(state);
+  while (!pending_.empty()) {
+    StateId from = pending_.back();
+    pending_.pop_back();
+    bool is_needed = from == range_.goal || !graph_.set_arcs(from).empty();
+    if (from != range_.goal) {
+      for (const Arc& arc : graph_.free_arcs(from)) {
+        if (!is_in_range(arc.to)) continue;
+        if (arc.label.kind() != Label::Kind::nothing) {
+          is_needed = true;
+        } else if (mark(arc.to)) {
+          pending_.push_back(arc.to);
+        }
+      }
+    }
+    if (is_needed) next_.push_back(from);
+  }
+}
+
+Dfa::Row Dfa::make_step(Row row, Subject& subject, size_t at, uint8_t kind, Color color) {
+  size_t index = index_of(row);
+  const State state = states_[index];
+  close_at(state, subject, at, kind);
+  clear_marks();
+  next_.clear();
+  for (StateId from : closure_) {
+    if (from == range_.goal) continue;
+    for (const Arc& arc : graph_.set_arcs(from))
+      if (program_.contains(arc.label.value(), color)) append_reached(arc.to);
+  }
+  // Not closed: so it differs from what a run that has begun here is after some characters.
+  if (range_.restarts && mark(range_.start)) next_.push_back(range_.start);
+  meter_.did(next_.size() * 32 + 64);
+  uint64_t generation = generation_;
+  Row to = intern();
+  if (generation == generation_ && !state.asks_lookaround)
+    table_[index * stride_ + header_words + kind * colors_ + color] = to;
+  return to;
+}
+
+bool Dfa::make_match(Row row, Subject& subject, size_t at, uint8_t kind) {
+  size_t index = index_of(row);
+  const State state = states_[index];
+  close_at(state, subject, at, kind);
+  bool result = closure_matches();
+  if (!state.asks_lookaround) {
+    table_[row & ~special] |= (result ? 0x10001u : 1u) << kind;
+  }
+  return result;
+}
+
+size_t Dfa::first_match(Subject& subject, size_t from, size_t to) {
+  return first_match_behind(subject, from, from, to);
+}
+
+size_t Dfa::first_match_behind(Subject& subject, size_t from, size_t least, size_t to) {
+  size_t found = nowhere;
+  run(subject, from, to, [&](size_t at) {
+    if (range_.backward ? at > least : at < least) return true;
+    found = at;
+    return false;
+  });
+  return found;
+}
+
+size_t Dfa::last_match(Subject& subject, size_t from, size_t to) {
+  size_t found = nowhere;
+  run(subject, from, to, [&](size_t at) {
+    found = at;
+    return true;
+  });
+  return found;
+}
+
+}  // namespace pgsilo::regex

@@ -1,0 +1,106 @@
+// The loops of Dfa::run(). Internal to sql/regex.
+#pragma once
+
+#include <algorithm>
+
+#include "sql/regex/dfa.h"
+#include "sql/regex/subject.h"
+
+namespace pgsilo::regex {
+
+// A state that is special often leads to itself: nothing has begun yet, or anything may follow.
+// Returns what it leads to otherwise, or `unknown` when the run has ended.
+template <bool backward, typename Visitor>
+Dfa::Row Dfa::stay(Row row, Subject& subject, size_t& at, size_t to, Visitor& visitor) {
+  const Row self = row | special;
+  const bool matches = table_[row] != 1;
+  const uint32_t state = table_[row + 1];
+  if ((state & is_cold) != 0) last_cold_ = at;
+  if (matches && !visitor(at)) return unknown;
+  if ((state & is_dead) != 0) return unknown;
+  for (size_t steps = 1; at != to; ++steps) {
+    if (steps % 4096 == 0) meter_.did(4096);
+    size_t here = at;
+    Color color = backward ? subject.take_previous(at) : subject.take_next(at);
+    Row next = table_[row + header_words + color];
+    if (next == self) {
+      if (matches && !visitor(at)) return unknown;
+      continue;
+    }
+    if ((state & is_cold) != 0) last_cold_ = here;
+    // Here all may be forgotten: then the rows have changed.
+    return next == unknown ? make_step(row, subject, here, 0, color) : next;
+  }
+  if ((state & is_cold) != 0) last_cold_ = at;
+  return unknown;
+}
+
+template <bool backward, typename Visitor>
+void Dfa::run_simply(Subject& subject, size_t& at, size_t to, Visitor& visitor) {
+  constexpr size_t block = size_t{16} << 10;
+  Row row = start_row();
+  for (;;) {
+    while ((row & special) != 0) {
+      row = stay<backward>(row & ~special, subject, at, to, visitor);
+      if (row == unknown) return;
+    }
+    size_t left = backward ? at - to : to - at;
+    if (left == 0) return;
+    meter_.did(std::min(left, block));
+    size_t stop = left <= block ? to : backward ? at - block : at + block;
+    while (backward ? at > stop : at < stop) {
+      size_t here = at;
+      Color color = backward ? subject.take_previous(at) : subject.take_next(at);
+      Row next = table_[row + header_words + color];
+      if (next == unknown) [[unlikely]]
+        next = make_step(row, subject, here, 0, color);
+      row = next;
+      if ((next & special) != 0) break;
+    }
+  }
+}
+
+template <bool backward, typename Visitor>
+void Dfa::run_asserting(Subject& subject, size_t& at, size_t to, Visitor& visitor) {
+  Row row = start_row();
+  size_t limit = backward ? 0 : subject.size();
+  Neighbor passed = Neighbor::edge;
+  if (size_t behind = at; backward ? at < subject.size() : at > 0)
+    passed = subject.neighbor(backward ? subject.take_next(behind) : subject.take_previous(behind));
+  for (;;) {
+    size_t next = at;
+    Color color = 0;
+    Neighbor ahead = Neighbor::edge;
+    if (at != limit) {
+      color = backward ? subject.take_previous(next) : subject.take_next(next);
+      ahead = subject.neighbor(color);
+    }
+    auto before = static_cast<unsigned>(backward ? ahead : passed);
+    auto after = static_cast<unsigned>(backward ? passed : ahead);
+    uint8_t kind = program_.context_kind[before * 4 + after];
+    if ((properties(row) & is_cold) != 0) last_cold_ = at;
+    if (is_match(row, subject, at, kind) && !visitor(at)) return;
+    if (at == to || (properties(row) & is_dead) != 0) return;
+    meter_.did(1);
+    row = step(row, subject, at, kind, color);
+    at = next;
+    passed = ahead;
+  }
+}
+
+template <typename Visitor>
+void Dfa::run(Subject& subject, size_t from, size_t to, Visitor visitor) {
+  size_t at = from;
+  if (is_simple_ && range_.backward) {
+    run_simply<true>(subject, at, to, visitor);
+  } else if (is_simple_) {
+    run_simply<false>(subject, at, to, visitor);
+  } else if (range_.backward) {
+    run_asserting<true>(subject, at, to, visitor);
+  } else {
+    run_asserting<false>(subject, at, to, visitor);
+  }
+  last_steps_ = range_.backward ? from - at : at - from;
+}
+
+}  // namespace pgsilo::regex

@@ -1,0 +1,74 @@
+// Where a match is: whether, then its begin, then its end.
+#include "base/large_stack.h"
+#include "sql/regex/dfa_run.h"
+#include "sql/regex/regex.h"
+
+namespace pgsilo::regex {
+
+using Direction = Automata::Direction;
+using Begin = Automata::Begin;
+
+Matcher::Matcher(Regex& regex, std::string_view text)
+    : program_(*regex.program_),
+      automata_(*regex.automata_),
+      subject_(program_, automata_, text),
+      groups_(program_.groups + 1) {}
+
+bool Matcher::exists(size_t start) {
+  if (program_.has_back_references()) return find(start, Groups::none);
+  Dfa& search = automata_.of(part(program_.root), Direction::forward, Begin::anywhere);
+  return search.first_match(subject_, start, subject_.size()) != Dfa::nowhere;
+}
+
+bool Matcher::find(size_t start, Groups groups) {
+  if (program_.has_back_references()) return find_by_search(start);
+  size_t begin = find_begin(start);
+  if (begin == Dfa::nowhere) return false;
+  Dfa& automaton = forward(part(program_.root));
+  size_t end = prefers_shortest() ? automaton.first_match(subject_, begin, subject_.size())
+                                  : automaton.last_match(subject_, begin, subject_.size());
+  groups_.assign(groups_.size(), Range());
+  groups_[0] = {begin, end};
+  if (groups == Groups::all && groups_.size() > 1) dissect(program_.root, begin, end);
+  return true;
+}
+
+// Of the leftmost match.
+size_t Matcher::find_begin(size_t start) {
+  if (begins_known_) return begins_.next(start, subject_.size());
+  Dfa& search = automata_.of(part(program_.root), Direction::forward, Begin::anywhere);
+  size_t close = search.first_match(subject_, start, subject_.size());
+  if (close == Dfa::nowhere) return Dfa::nowhere;
+  size_t open = search.last_cold();
+  return open == close ? open : earliest_of(open, close);
+}
+
+// The match that ends first ends at `close`; none begins before `open`. The leftmost one may be
+// longer than that which ends first, and begin before it. To see so may cost a look at all that
+// follows, again and again: then all begins are found at once.
+size_t Matcher::earliest_of(size_t open, size_t close) {
+  size_t begin = backward(part(program_.root)).last_match(subject_, close, open);
+  Dfa& automaton = forward(part(program_.root));
+  for (size_t earlier = open; earlier < begin; earlier = subject_.behind(earlier)) {
+    if (begin_work_ > 4 * subject_.size() + 4096) {
+      find_all_begins(open);
+      return begins_.next(open, subject_.size());
+    }
+    if (automaton.first_match(subject_, earlier, subject_.size()) != Dfa::nowhere) return earlier;
+    begin_work_ += automaton.last_steps() + 1;
+  }
+  return begin;
+}
+
+// A match begins where the automaton, run backwards from all ends at once, comes to its begin.
+void Matcher::find_all_begins(size_t start) {
+  begins_.clear(start, subject_.size());
+  automata_.of(part(program_.root), Direction::backward, Begin::anywhere)
+      .run(subject_, subject_.size(), start, [&](size_t at) {
+        begins_.add(at);
+        return true;
+      });
+  begins_known_ = true;
+}
+
+}  // namespace pgsilo::regex

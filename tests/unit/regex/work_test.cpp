@@ -1,0 +1,121 @@
+// How much work matching is, that it gives way, and that it can be ended.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+#include <string>
+
+#include "tests/unit/base/counted_pauses.h"
+#include "tests/unit/regex/regex_support.h"
+
+namespace pgsilo::testing {
+namespace {
+
+using regex::Matcher;
+using regex::Regex;
+
+std::string repeated(std::string_view part, size_t times) {
+  std::string text;
+  for (size_t i = 0; i < times; ++i) text += part;
+  return text;
+}
+
+// All matches with their captures, in blocks of work.
+int work(std::string_view pattern, std::string_view text) {
+  CountedPauses pauses;
+  pauses.last = std::numeric_limits<int>::max();
+  run_with(pauses, [&] {
+    Regex regex(pattern, {});
+    Matcher matcher(regex, text);
+    for (size_t start = 0; start <= text.size() && matcher.find(start, Matcher::Groups::all);) {
+      Matcher::Range match = matcher.group(0);
+      start = match.end > match.begin ? match.end : match.end + 1;
+    }
+  });
+  return pauses.count;
+}
+
+// Patterns that other engines, or a simpler one of this kind, need time for that grows with a power
+// of the text's length, or exponentially.
+TEST(RegexWorkTest, GrowsWithTheText) {
+  struct Case {
+    const char* pattern;
+    const char* text;
+    const char* end;
+  };
+  for (const Case& one : {
+           Case{"^(a+)+$", "a", "b"},
+           Case{"^(a|aa)+$", "a", "b"},
+           Case{"^a*a*a*a*[bc]", "a", ""},
+           Case{"(.*)(.*)(.*)(.*)x", "ab", ""},
+           Case{"(a*)(a*)(a*)(b)", "a", "b"},
+           Case{"a.*z|b", "ab", ""},
+           Case{"(?=.*z)a", "ab", ""},
+           Case{"a(?<=z.*)", "ab", ""},
+           Case{"((?!zz).)*", "ab", ""},
+           Case{"(a|ab)*c", "ab", "c"},
+           Case{"([ab]|(abc))*", "ab", ""},
+           Case{"(?:(a)|(b)){0,200}", "ab", ""},
+           Case{"\\ma\\M", "a b ", ""},
+       }) {
+    int small = work(one.pattern, repeated(one.text, 20'000) + one.end);
+    int large = work(one.pattern, repeated(one.text, 80'000) + one.end);
+    EXPECT_GT(large, 0) << one.pattern;
+    EXPECT_LE(large, 6 * small + 20) << one.pattern << ": " << small;
+  }
+}
+
+TEST(RegexWorkTest, EndsWithWhatAPauseThrows) {
+  CountedPauses pauses;
+  pauses.last = 3;
+  bool came_to_its_end = false;
+  run_with(pauses, [&] {
+    matches("b$", std::string(10'000'000, 'a'));
+    came_to_its_end = true;
+  });
+  EXPECT_EQ(pauses.count, 3);
+  EXPECT_FALSE(came_to_its_end);
+}
+
+// The states that such a text leads to do not fit: they are made, forgotten and made again.
+TEST(RegexWorkTest, StatesAreForgotten) {
+  std::mt19937 random(1);
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "ab"[random() % 2];
+  constexpr size_t behind = 17;
+  size_t expected = 0;
+  for (size_t i = 0; i + behind < text.size(); ++i)
+    if (text[i] == 'a' && text[i + behind] == 'a') expected = i;
+  Regex regex("(.*)a(.{16})a.*", {});
+  Matcher matcher(regex, text);
+  for (int times = 0; times < 2; ++times) {
+    ASSERT_TRUE(matcher.find(0, Matcher::Groups::all));
+    EXPECT_EQ(matcher.group(1).end, expected);
+    EXPECT_EQ(matcher.group(2).begin, expected + 1);
+  }
+  EXPECT_LT(regex.bytes(), size_t{32} << 20);
+}
+
+TEST(RegexWorkTest, NestingIsNoDanger) {
+  EXPECT_EQ(found(repeated("(", 2000) + "a" + repeated(")", 2000), "a").size(), 2001 * 2 - 1);
+  std::string deep = repeated("(", 3'000'000) + "a" + repeated(")", 3'000'000);
+  EXPECT_EQ(found(deep, "a"), "invalid regular expression: regular expression is too complex");
+  EXPECT_EQ(found(repeated("(?#)", 1'000'000) + "a", "a"), "a");
+  // Of the search that back references need.
+  EXPECT_EQ(found("()" + repeated("(?:(a)|b)", 2000) + "\\1", std::string(2000, 'b')).size(),
+            2000 + 1 + 2000 * 2);
+}
+
+TEST(RegexWorkTest, ManyCharactersOfTheirOwn) {
+  std::string pattern;
+  for (uint32_t code = 0x4e00; code < 0x4e00 + 20'000; ++code) {
+    char bytes[4];
+    pattern.append(bytes, put_code_point(bytes, code));
+    pattern += '|';
+  }
+  EXPECT_EQ(found(pattern + "x", "yx"), "x");
+  EXPECT_EQ(found("(?:" + pattern + "x)z", "yzx"), "none");
+}
+
+}  // namespace
+}  // namespace pgsilo::testing
