@@ -16,16 +16,19 @@ class Automata {
 
   enum class Direction : uint8_t { forward, backward };
   enum class Begin : uint8_t { here, anywhere };
+  enum class Members : uint8_t { needed, all };
   // Of the states between two; forwards it begins in `begin`, backwards in `end`.
-  Dfa& of(StateId begin, StateId end, Direction direction, Begin where = Begin::here);
-  Dfa& of(const Part& part, Direction direction, Begin where = Begin::here) {
-    return of(part.begin, part.end, direction, where);
+  Dfa& of(StateId begin, StateId end, Direction direction, Begin where = Begin::here,
+          Members members = Members::needed);
+  Dfa& of(const Part& part, Direction direction, Begin where = Begin::here,
+          Members members = Members::needed) {
+    return of(part.begin, part.end, direction, where, members);
   }
   size_t bytes() const;
   void clear() { made_.clear(); }
 
  private:
-  using Key = std::tuple<StateId, StateId, Direction, Begin>;
+  using Key = std::tuple<StateId, StateId, Direction, Begin, Members>;
   const Program& program_;
   std::map<Key, std::unique_ptr<Dfa>> made_;
 };

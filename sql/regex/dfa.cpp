@@ -33,6 +33,7 @@ void Dfa::forget_all() {
   states_.clear();
   members_.clear();
   known_.clear();
+  meetings_.clear();
   start_ = unknown;
 }
 
@@ -81,7 +82,7 @@ Dfa::Row Dfa::add_state(uint64_t hash) {
   states_.push_back(state);
   known_.emplace(hash, index | mark);
   bytes_ = table_.capacity() * sizeof(Row) + states_.capacity() * (sizeof(State) + 48) +
-           members_.capacity() * sizeof(StateId);
+           members_.capacity() * sizeof(StateId) + meetings_.size() * 32;
   meter_.did(stride_ * sizeof(Row));
   return static_cast<Row>(index * stride_) | mark;
 }
@@ -134,7 +135,7 @@ void Dfa::append_reached(StateId state) {
   while (!pending_.empty()) {
     StateId from = pending_.back();
     pending_.pop_back();
-    bool is_needed = from == range_.goal || !graph_.set_arcs(from).empty();
+    bool is_needed = range_.keeps_all || from == range_.goal || !graph_.set_arcs(from).empty();
     if (from != range_.goal) {
       for (const Arc& arc : graph_.free_arcs(from)) {
         if (!is_in_range(arc.to)) continue;
@@ -177,6 +178,55 @@ bool Dfa::make_match(Row row, Subject& subject, size_t at, uint8_t kind) {
   bool result = closure_matches();
   if (!state.asks_lookaround) {
     table_[row & ~special] |= (result ? 0x10001u : 1u) << kind;
+  }
+  return result;
+}
+
+bool Dfa::record(Subject& subject, size_t from, size_t to, StateRecord& record) {
+  record.automaton = this;
+  record.first = std::min(from, to);
+  record.states.assign(std::max(from, to) - record.first + 1, 0);
+  auto run = [&]<bool backward>(Context<backward> context) {
+    Row row = start_row();
+    uint64_t generation = record.generation = generation_;
+    for (;; meter_.did(8)) {
+      context.look(subject);
+      record.states[context.at - record.first] = static_cast<uint32_t>(index_of(row));
+      if (context.at == to) return generation == generation_;
+      row = step(row, subject, context.at, context.kind, context.color);
+      if (generation != generation_) return false;
+      context.move();
+    }
+  };
+  return range_.backward ? run(Context<true>(program_, subject, from))
+                         : run(Context<false>(program_, subject, from));
+}
+
+// A match follows where both automata, closed over what holds at the position, have a state in
+// common: the other one has all that leads to a match from here, and this one, of each way there,
+// at least the state in which it waits for a character or asks.
+bool Dfa::meets(Row row, Subject& subject, size_t at, uint8_t kind, const StateRecord& record) {
+  Dfa& other = *record.automaton;
+  size_t index = index_of(row);
+  uint32_t other_index = record.states[at - record.first];
+  const State state = states_[index];
+  const State other_state = other.states_[other_index];
+  bool may_keep = !state.asks_lookaround && !other_state.asks_lookaround;
+  uint64_t key = uint64_t{index} << 32 | other_index << 4 | kind;
+  if (met_ != &other || met_generation_ != record.generation) meetings_.clear();
+  met_ = &other;
+  met_generation_ = record.generation;
+  if (may_keep) {
+    if (auto known = meetings_.find(key); known != meetings_.end()) return known->second;
+  }
+  close_at(state, subject, at, kind);
+  other.close_at(other_state, subject, at, kind);
+  bool result =
+      std::ranges::any_of(closure_, [&](StateId member) { return other.is_marked(member); });
+  meter_.did(closure_.size() * 4 + 128);
+  if (may_keep) {
+    if (meetings_.size() > most_meetings) meetings_.clear();
+    meetings_.emplace(key, result);
   }
   return result;
 }

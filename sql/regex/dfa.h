@@ -6,11 +6,11 @@
 // With `restarts` a run may begin at every position that it passes.
 //
 // Invariants: the set of a state has no repetitions, is sorted, and holds what a character led to,
-// closed over arcs that ask nothing, without states from which only such arcs lead. A table entry
-// is the state's row, or `unknown`; the bit `special` marks rows where a run has more to do than to
-// go on. Where states' matches depend on contexts, runs look at headers instead. Steps that ask a
-// lookaround are not kept: their answer depends on the position. Thread safety: one owner, who may
-// be suspended inside of a run.
+// closed over arcs that ask nothing, without states from which only such arcs lead (but where all
+// are wanted). A table entry is the state's row, or `unknown`; the bit `special` marks rows where a
+// run has more to do than to go on. Where states' matches depend on contexts, runs look at headers
+// instead. Steps that ask a lookaround are not kept: their answer depends on the position. Thread
+// safety: one owner, who may be suspended inside of a run.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,22 @@
 namespace pgsilo::regex {
 
 class Subject;
+class Dfa;
+
+// Which state an automaton was in at positions of a text.
+struct StateRecord {
+  Dfa* automaton = nullptr;
+  uint64_t generation = 0;  // of the automaton's states
+  size_t first = 0;         // the first position
+  AskingVector<uint32_t> states;
+};
 
 class Dfa {
  public:
   struct Range {
     bool backward = false;
     bool restarts = false;
+    bool keeps_all = false;  // members that only arcs leave which ask nothing, too
     StateId low = 0;
     StateId high = 0;  // inclusive
     StateId start = 0;
@@ -50,6 +60,16 @@ class Dfa {
   template <typename Visitor>
   void run(Subject& subject, size_t from, size_t to, Visitor visitor);
 
+  // As run(), and tells where the run was in which state; false when it has forgotten states by
+  // then.
+  bool record(Subject& subject, size_t from, size_t to, StateRecord& record);
+  bool knows(const StateRecord& record) const { return record.generation == generation_; }
+  // As run(), but ends as soon as no match can follow: what has run the other way, and was
+  // recorded, has no state in common with it.
+  template <typename Visitor>
+  void run_to_meet(Subject& subject, size_t from, size_t to, const StateRecord& record,
+                   Visitor visitor);
+
   // With restarts: where the last run stood when nothing had begun to match.
   size_t last_cold() const { return last_cold_; }
   // How far the last run went.
@@ -61,6 +81,7 @@ class Dfa {
   static constexpr Row special = Row{1} << 31;
   static constexpr Row unknown = special | (special - 1);
   static constexpr size_t most_bytes = size_t{1} << 20;
+  static constexpr size_t most_meetings = size_t{1} << 14;
 
   struct State {
     uint32_t first = 0;  // in members_
@@ -86,6 +107,7 @@ class Dfa {
   void close(const State& state, MayPass may_pass);
   void close_at(const State& state, Subject& subject, size_t at, uint8_t kind);
   void append_reached(StateId state);  // to next_
+  bool meets(Row row, Subject& subject, size_t at, uint8_t kind, const StateRecord& record);
   bool closure_matches() const { return marks_[range_.goal - range_.low] == stamp_; }
   void clear_marks() { ++stamp_; }
   bool mark(StateId state) {
@@ -93,6 +115,9 @@ class Dfa {
     if (stamp == stamp_) return false;
     stamp = stamp_;
     return true;
+  }
+  bool is_marked(StateId state) const {
+    return is_in_range(state) && marks_[state - range_.low] == stamp_;
   }
   bool is_in_range(StateId state) const { return state >= range_.low && state <= range_.high; }
 
@@ -124,6 +149,10 @@ class Dfa {
   AskingVector<State> states_;
   AskingVector<StateId> members_;
   std::unordered_multimap<uint64_t, uint32_t> known_;  // by hash of the members
+  // Whether a state and a recorded one have something in common, by both and the kind.
+  std::unordered_map<uint64_t, bool> meetings_;
+  const Dfa* met_ = nullptr;
+  uint64_t met_generation_ = 0;
   Row start_ = unknown;
   uint64_t generation_ = 0;  // changes when all is forgotten
   size_t bytes_ = 0;

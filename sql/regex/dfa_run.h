@@ -60,31 +60,51 @@ void Dfa::run_simply(Subject& subject, size_t& at, size_t to, Visitor& visitor) 
   }
 }
 
-template <bool backward, typename Visitor>
-void Dfa::run_asserting(Subject& subject, size_t& at, size_t to, Visitor& visitor) {
-  Row row = start_row();
-  size_t limit = backward ? 0 : subject.size();
-  Neighbor passed = Neighbor::edge;
-  if (size_t behind = at; backward ? at < subject.size() : at > 0)
-    passed = subject.neighbor(backward ? subject.take_next(behind) : subject.take_previous(behind));
-  for (;;) {
-    size_t next = at;
-    Color color = 0;
-    Neighbor ahead = Neighbor::edge;
-    if (at != limit) {
+// What stands at either side of the position that a run is at.
+template <bool backward>
+struct Context {
+  Context(const Program& made, Subject& subject, size_t from)
+      : program(made), at(from), next(from) {
+    if (size_t behind = at; backward ? at < subject.size() : at > 0)
+      passed =
+          subject.neighbor(backward ? subject.take_next(behind) : subject.take_previous(behind));
+  }
+  void look(Subject& subject) {
+    ahead = Neighbor::edge;
+    next = at;
+    if (at != (backward ? 0 : subject.size())) {
       color = backward ? subject.take_previous(next) : subject.take_next(next);
       ahead = subject.neighbor(color);
     }
     auto before = static_cast<unsigned>(backward ? ahead : passed);
     auto after = static_cast<unsigned>(backward ? passed : ahead);
-    uint8_t kind = program_.context_kind[before * 4 + after];
-    if ((properties(row) & is_cold) != 0) last_cold_ = at;
-    if (is_match(row, subject, at, kind) && !visitor(at)) return;
-    if (at == to || (properties(row) & is_dead) != 0) return;
-    meter_.did(1);
-    row = step(row, subject, at, kind, color);
+    kind = program.context_kind[before * 4 + after];
+  }
+  void move() {
     at = next;
     passed = ahead;
+  }
+
+  const Program& program;
+  size_t at;
+  size_t next;
+  Neighbor passed = Neighbor::edge;
+  Neighbor ahead = Neighbor::edge;
+  Color color = 0;
+  uint8_t kind = 0;
+};
+
+template <bool backward, typename Visitor>
+void Dfa::run_asserting(Subject& subject, size_t& at, size_t to, Visitor& visitor) {
+  Context<backward> context(program_, subject, at);
+  for (Row row = start_row();; meter_.did(1)) {
+    context.look(subject);
+    at = context.at;
+    if ((properties(row) & is_cold) != 0) last_cold_ = at;
+    if (is_match(row, subject, at, context.kind) && !visitor(at)) return;
+    if (at == to || (properties(row) & is_dead) != 0) return;
+    row = step(row, subject, at, context.kind, context.color);
+    context.move();
   }
 }
 
@@ -101,6 +121,21 @@ void Dfa::run(Subject& subject, size_t from, size_t to, Visitor visitor) {
     run_asserting<false>(subject, at, to, visitor);
   }
   last_steps_ = range_.backward ? from - at : at - from;
+}
+
+template <typename Visitor>
+void Dfa::run_to_meet(Subject& subject, size_t from, size_t to, const StateRecord& record,
+                      Visitor visitor) {
+  Context<false> context(program_, subject, from);
+  for (Row row = start_row();; meter_.did(16)) {
+    context.look(subject);
+    bool is_inside = context.at != from && context.at != to;
+    if (is_inside && !meets(row, subject, context.at, context.kind, record)) return;
+    if (is_match(row, subject, context.at, context.kind) && !visitor(context.at)) return;
+    if (context.at == to || (properties(row) & is_dead) != 0) return;
+    row = step(row, subject, context.at, context.kind, context.color);
+    context.move();
+  }
 }
 
 }  // namespace pgsilo::regex

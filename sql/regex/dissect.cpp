@@ -90,37 +90,57 @@ size_t Matcher::division(const Part& whole, const Part& child, const Part& next,
 // empty, but for a single one that has nothing to match.
 void Matcher::divide_repetition(const Part& whole, size_t begin, size_t end) {
   const Part& child = part(whole.first);
-  bool shortest = child.traits.has(Traits::shortest);
   if (begin == end) {
     // With no repetition at all if short ones are preferred.
-    if (!shortest && forward(child).matches(subject_, begin, end))
+    if (!child.traits.has(Traits::shortest) && forward(child).matches(subject_, begin, end))
       pieces_.push_back({whole.first, begin, end});
     return;
   }
-  bool points_known = false;
-  for (size_t number = 1; begin != end; ++number) {
-    size_t behind = Dfa::nowhere;
-    if (whole.most != unbounded && number == whole.most) {
-      behind = end;
-    } else if (!shortest && !points_known) {
-      behind = forward(child).last_match(subject_, begin, end);
-    }
-    if (behind != end) {
-      // Of a bounded repetition they depend on how many may follow.
-      if (!points_known) find_division_points(whole, number, begin, end);
-      points_known = whole.most == unbounded;
-      behind = Dfa::nowhere;
-      forward(child).run(subject_, begin, end, [&](size_t at) {
-        if (at == begin || !points_.contains(at)) return true;
-        behind = at;
-        return !shortest;
-      });
-    }
+  Repetitions repetitions;
+  repetitions.most_work = subject_.patience().limit(end - begin);
+  for (repetitions.number = 1;; ++repetitions.number) {
+    size_t behind = end_of_repetition(whole, begin, end, repetitions);
     if (behind == Dfa::nowhere) throw_failed(error::cannot_happen);
-    if (behind == end) pieces_.push_back({whole.first, begin, end});
+    if (behind == end) break;
     begin = behind;
     meter_.did(128);
   }
+  pieces_.push_back({whole.first, begin, end});
+}
+
+size_t Matcher::end_of_repetition(const Part& whole, size_t begin, size_t end,
+                                  Repetitions& repetitions) {
+  bool is_bounded = whole.most != unbounded;
+  if (is_bounded && repetitions.number == whole.most) return end;
+  Dfa& child = forward(part(whole.first));
+  bool shortest = part(whole.first).traits.has(Traits::shortest);
+  // Mostly the longest choice is it.
+  if (!shortest && !repetitions.points_known && child.last_match(subject_, begin, end) == end)
+    return end;
+  // Of a bounded repetition they depend on how many may follow.
+  if (!repetitions.points_known) find_division_points(whole, repetitions.number, begin, end);
+  repetitions.points_known = !is_bounded;
+  size_t behind = Dfa::nowhere;
+  auto visit = [&](size_t at) {
+    if (at == begin || !points_.contains(at)) return true;
+    behind = at;
+    return !shortest;
+  };
+  // What looks far ahead again and again looks at what can follow instead.
+  if (repetitions.work >= repetitions.most_work && !is_bounded && !shortest) {
+    repetitions.work = 0;
+    repetitions.recorded =
+        automata_.of(whole, Direction::backward, Automata::Begin::here, Automata::Members::all)
+            .record(subject_, end, begin, repetitions.record);
+    repetitions.most_work = Dfa::nowhere;
+  }
+  if (repetitions.recorded) {
+    child.run_to_meet(subject_, begin, end, repetitions.record, visit);
+    return behind;
+  }
+  child.run(subject_, begin, end, visit);
+  if (behind != Dfa::nowhere) repetitions.work += child.last_steps() - (behind - begin);
+  return behind;
 }
 
 // From where [.., end] is what may follow after so many repetitions.

@@ -8,10 +8,10 @@ namespace pgsilo::regex {
 using Direction = Automata::Direction;
 using Begin = Automata::Begin;
 
-Matcher::Matcher(Regex& regex, std::string_view text)
+Matcher::Matcher(Regex& regex, std::string_view text, Patience patience)
     : program_(*regex.program_),
       automata_(*regex.automata_),
-      subject_(program_, automata_, text),
+      subject_(program_, automata_, text, patience),
       groups_(program_.groups + 1) {}
 
 bool Matcher::exists(size_t start) {
@@ -24,13 +24,38 @@ bool Matcher::find(size_t start, Groups groups) {
   if (program_.has_back_references()) return find_by_search(start);
   size_t begin = find_begin(start);
   if (begin == Dfa::nowhere) return false;
-  Dfa& automaton = forward(part(program_.root));
-  size_t end = prefers_shortest() ? automaton.first_match(subject_, begin, subject_.size())
-                                  : automaton.last_match(subject_, begin, subject_.size());
+  size_t end = find_end(begin);
   groups_.assign(groups_.size(), Range());
   groups_[0] = {begin, end};
   if (groups == Groups::all && groups_.size() > 1) dissect(program_.root, begin, end);
   return true;
+}
+
+// A longest match is known to be that only when nothing can follow: which may cost a look at all of
+// the text behind it, for each match of many. Then one run backwards, from all ends at once, tells
+// for each position what can.
+size_t Matcher::find_end(size_t begin) {
+  const Part& root = part(program_.root);
+  Dfa& automaton = forward(root);
+  size_t size = subject_.size();
+  if (prefers_shortest()) return automaton.first_match(subject_, begin, size);
+  if (end_work_ >= subject_.patience().limit(size) && ends_ == Ends::unknown) {
+    Dfa& all_ends =
+        automata_.of(root, Direction::backward, Begin::anywhere, Automata::Members::all);
+    ends_ =
+        all_ends.record(subject_, size, begin, ends_record_) ? Ends::recorded : Ends::not_recorded;
+  }
+  size_t end = Dfa::nowhere;
+  if (ends_ == Ends::recorded && ends_record_.automaton->knows(ends_record_)) {
+    automaton.run_to_meet(subject_, begin, size, ends_record_, [&](size_t at) {
+      end = at;
+      return true;
+    });
+    return end;
+  }
+  end = automaton.last_match(subject_, begin, size);
+  end_work_ += automaton.last_steps() - (end - begin);
+  return end;
 }
 
 // Of the leftmost match.
@@ -50,7 +75,7 @@ size_t Matcher::earliest_of(size_t open, size_t close) {
   size_t begin = backward(part(program_.root)).last_match(subject_, close, open);
   Dfa& automaton = forward(part(program_.root));
   for (size_t earlier = open; earlier < begin; earlier = subject_.behind(earlier)) {
-    if (begin_work_ > 4 * subject_.size() + 4096) {
+    if (begin_work_ >= subject_.patience().limit(subject_.size())) {
       find_all_begins(open);
       return begins_.next(open, subject_.size());
     }

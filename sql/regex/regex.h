@@ -44,7 +44,7 @@ class Matcher {
   };
   enum class Groups : uint8_t { none, all };
 
-  Matcher(Regex& regex, std::string_view text);
+  Matcher(Regex& regex, std::string_view text, Patience patience = {});
   // Whether there is a match that begins at `start` or behind it.
   bool exists(size_t start);
   // The same; sets the groups: the whole match (0), and the captures if they are wanted.
@@ -64,6 +64,7 @@ class Matcher {
   bool prefers_shortest() const { return part(program_.root).traits.has(Traits::shortest); }
 
   size_t find_begin(size_t start);
+  size_t find_end(size_t begin);
   size_t earliest_of(size_t open, size_t close);
   void find_all_begins(size_t start);
 
@@ -78,7 +79,15 @@ class Matcher {
   void divide_concatenation(const Part& whole, size_t begin, size_t end);
   size_t division(const Part& whole, const Part& child, const Part& next, size_t begin, size_t end);
   void divide_repetition(const Part& whole, size_t begin, size_t end);
-  size_t longest_repetition(const Part& whole, size_t number, size_t begin, size_t end);
+  struct Repetitions {
+    size_t number = 1;  // of the one whose end is wanted
+    bool points_known = false;
+    bool recorded = false;
+    StateRecord record;
+    size_t work = 0;  // behind the ends that were found
+    size_t most_work = 0;
+  };
+  size_t end_of_repetition(const Part& whole, size_t begin, size_t end, Repetitions& repetitions);
   void find_division_points(const Part& whole, size_t number, size_t begin, size_t end);
 
   // With back references: by search, recursively.
@@ -104,6 +113,11 @@ class Matcher {
   PositionSet begins_;  // of all matches, once they have been found
   bool begins_known_ = false;
   size_t begin_work_ = 0;
+  // From where in the text a match may go on, once ends have cost too much.
+  enum class Ends : uint8_t { unknown, recorded, not_recorded };
+  Ends ends_ = Ends::unknown;
+  StateRecord ends_record_;
+  size_t end_work_ = 0;
   WorkMeter meter_;
 };
 

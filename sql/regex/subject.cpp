@@ -41,7 +41,7 @@ bool Subject::holds(uint32_t lookaround, size_t at) {
 // Position by position, as long as that costs no more than to find out about all of them.
 bool Subject::matches_at(uint32_t lookaround, size_t at) {
   Answers& answers = answers_[lookaround];
-  if (answers.work > 4 * size() + 4096) answer_all(lookaround);
+  if (answers.work >= patience_.limit(size())) answer_all(lookaround);
   if (answers.complete) return answers.matches.contains(at);
   const LookaroundPart& part = program_.lookarounds[lookaround];
   bool ahead = part.looks_ahead();

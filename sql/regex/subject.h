@@ -34,11 +34,20 @@ class PositionSet {
   AskingVector<uint64_t> words_;
 };
 
+// How much work what is mostly quick may take before what is slower, but bounded, takes its place:
+// so many times the text's length.
+struct Patience {
+  size_t times = 4;
+  size_t more = 4096;
+  size_t limit(size_t length) const { return times * length + more; }
+};
+
 class Subject {
  public:
-  Subject(const Program& program, Automata& automata, std::string_view text)
-      : program_(program), automata_(automata), text_(text) {}
+  Subject(const Program& program, Automata& automata, std::string_view text, Patience patience)
+      : program_(program), automata_(automata), text_(text), patience_(patience) {}
 
+  const Patience& patience() const { return patience_; }
   std::string_view text() const { return text_; }
   size_t size() const { return text_.size(); }
   // Of the character at `at`, which is moved behind it; there is one.
@@ -84,6 +93,7 @@ class Subject {
   const Program& program_;
   Automata& automata_;
   std::string_view text_;
+  Patience patience_;
   AskingVector<Answers> answers_;  // by lookaround
 };
 

@@ -57,6 +57,11 @@ TEST(RegexWorkTest, GrowsWithTheText) {
            Case{"([ab]|(abc))*", "ab", ""},
            Case{"(?:(a)|(b)){0,200}", "ab", ""},
            Case{"\\ma\\M", "a b ", ""},
+           // What may follow, and does not, is looked for behind each match and each repetition.
+           Case{"a.*z|a", "ab", ""},
+           Case{"\\ma.*z|\\ma", "a b ", ""},
+           Case{"(a|a[ab]*c)*b", "a", "b"},
+           Case{"(?:(a)|(b)|\\y[ab]*c)*", "ab", ""},
        }) {
     int small = work(one.pattern, repeated(one.text, 20'000) + one.end);
     int large = work(one.pattern, repeated(one.text, 80'000) + one.end);
@@ -69,8 +74,9 @@ TEST(RegexWorkTest, EndsWithWhatAPauseThrows) {
   CountedPauses pauses;
   pauses.last = 3;
   bool came_to_its_end = false;
+  std::string text = repeated("a", 10'000'000);
   run_with(pauses, [&] {
-    matches("b$", std::string(10'000'000, 'a'));
+    matches("b$", text);
     came_to_its_end = true;
   });
   EXPECT_EQ(pauses.count, 3);
