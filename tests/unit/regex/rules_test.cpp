@@ -19,6 +19,9 @@ TEST(RegexRulesTest, TheWholePrefersLongOrShort) {
   EXPECT_EQ(found("(.*?)(\\d+)(.*)", "abc01234xyz"), "abc0|abc|0|");
   EXPECT_EQ(found("(?:(.*)(\\d+)(.*))", "abc01234xyz"), "abc01234xyz|abc0123|4|xyz");
   EXPECT_EQ(found("(a|ab)(c|bcd)?", "abcabc"), "abc|ab|c");
+  // The leftmost match ends behind another one.
+  EXPECT_EQ(found("a.*z|b", "abz"), "abz");
+  EXPECT_EQ(found("a.*z|b", "aby"), "b");
   // {m} has its atom's preference, {m,m} one of its own.
   EXPECT_EQ(found("(a?\?){2}b*", "aabb"), "|");
   EXPECT_EQ(found("(?:a?\?){2,2}", "aa"), "aa");
