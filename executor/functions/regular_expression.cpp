@@ -18,6 +18,8 @@ using regex::Syntax;
 // What a thread keeps, the last used first.
 class RegexCache {
  public:
+  // Giving back must not fail: it happens in a destructor.
+  RegexCache() { kept_.reserve(most_patterns); }
   bool take(std::string_view pattern, const Options& options, CachedRegex::Kept& to) {
     auto at = std::ranges::find_if(kept_, [&](const CachedRegex::Kept& kept) {
       return kept.pattern == pattern && kept.options == options;

@@ -1,8 +1,6 @@
 // The loops of Dfa::run(). Internal to sql/regex.
 #pragma once
 
-#include <algorithm>
-
 #include "sql/regex/dfa.h"
 #include "sql/regex/subject.h"
 
@@ -28,6 +26,7 @@ Dfa::Row Dfa::stay(Row row, Subject& subject, size_t& at, size_t to, Visitor& vi
       continue;
     }
     if ((state & is_cold) != 0) last_cold_ = here;
+    meter_.did(steps % 4096 + 1);
     // Here all may be forgotten: then the rows have changed.
     return next == unknown ? make_step(row, subject, here, 0, color) : next;
   }
@@ -46,7 +45,7 @@ void Dfa::run_simply(Subject& subject, size_t& at, size_t to, Visitor& visitor) 
     }
     size_t left = backward ? at - to : to - at;
     if (left == 0) return;
-    meter_.did(std::min(left, block));
+    size_t began = at;
     size_t stop = left <= block ? to : backward ? at - block : at + block;
     while (backward ? at > stop : at < stop) {
       size_t here = at;
@@ -57,6 +56,7 @@ void Dfa::run_simply(Subject& subject, size_t& at, size_t to, Visitor& visitor) 
       row = next;
       if ((next & special) != 0) break;
     }
+    meter_.did(backward ? began - at : at - began);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/long_work.h"
+#include "base/stack.h"
 #include "sql/regex/automata.h"
 #include "sql/regex/dfa_run.h"
 #include "sql/regex/regex_error.h"
@@ -33,7 +34,7 @@ size_t PositionSet::previous(size_t at) const {
 }
 
 bool Subject::holds(uint32_t lookaround, size_t at) {
-  require_stack();
+  if (!stack_has_room()) throw_failed(error::too_complex);
   if (answers_.empty()) answers_.resize(program_.lookarounds.size());
   return matches_at(lookaround, at) != program_.lookarounds[lookaround].is_negative();
 }

@@ -70,16 +70,20 @@ TEST(RegexWorkTest, GrowsWithTheText) {
 }
 
 TEST(RegexWorkTest, EndsWithWhatAPauseThrows) {
-  CountedPauses pauses;
-  pauses.last = 3;
-  bool came_to_its_end = false;
-  std::string text = repeated("a", 10'000'000);
-  run_with(pauses, [&] {
-    matches("b$", text);
-    came_to_its_end = true;
-  });
-  EXPECT_EQ(pauses.count, 3);
-  EXPECT_FALSE(came_to_its_end);
+  std::string text = repeated("ab", 5'000'000);
+  // In states of all kinds: nothing has begun, something has, and two that match in turn.
+  for (const char* pattern : {"c", "b[ab]*c", "(?:ab)*a?", "\\y[ab]+"}) {
+    CountedPauses pauses;
+    pauses.last = 3;
+    bool came_to_its_end = false;
+    run_with(pauses, [&] {
+      Regex regex(pattern, {});
+      Matcher(regex, text).find(0, Matcher::Groups::none);
+      came_to_its_end = true;
+    });
+    EXPECT_EQ(pauses.count, 3) << pattern;
+    EXPECT_FALSE(came_to_its_end) << pattern;
+  }
 }
 
 // The states that such a text leads to do not fit: they are made, forgotten and made again.
