@@ -31,13 +31,15 @@ void CompiledAggregates::compile(std::span<const AggregateCall> nodes, PlanCompi
     made.has_filter = node.filter != nullptr;
     if (made.has_filter) made.filter = plan.condition(node.filter, slots);
     made.distinct = node.distinct;
+    made.is_presorted = node.is_presorted;
     for (const BoundSortKey& key : node.order_by) {
       made.order.push_back({plan.expression(key.expression, slots),
                             &type_info(key.expression->type), key.descending, key.nulls_first});
     }
     made.offset = state_bytes;
-    // A collecting call's rows wait beside its state.
-    size_t bytes = made.function->state_bytes + (made.collects() ? sizeof(void*) * 3 : 0);
+    // A collecting call's rows wait beside its state, or the last one does.
+    bool has_rows = made.collects() || made.passes_repeats();
+    size_t bytes = made.function->state_bytes + (has_rows ? sizeof(void*) * 3 : 0);
     state_bytes += (bytes + 15) / 16 * 16;
   }
 }
@@ -73,12 +75,13 @@ void AggregateRun::step(const char* states, Arena& memory) {
     size_t count = call.arguments.size();
     for (size_t i = 0; i < count; ++i)
       arguments_[i] = call.arguments[i].evaluate(file, state_.rows);
+    auto* collection =
+        reinterpret_cast<Collection*>(state_of(states, call) + call.function->state_bytes);
     if (call.collects()) {
-      auto* collection =
-          reinterpret_cast<Collection*>(state_of(states, call) + call.function->state_bytes);
       collect(call, *collection, memory);
       continue;
     }
+    if (call.passes_repeats() && is_repeat(call, *collection, memory)) continue;
     // The state's own memory, not the row's.
     state_.rows.use_arena(memory);
     feed(call, state_of(states, call), arguments_.data());
@@ -124,6 +127,19 @@ int compare_values(const TypeInfo& type, const Datum& left, const Datum& right, 
   return type.compare(left, right);
 }
 }  // namespace
+
+bool AggregateRun::is_repeat(const CompiledAggregate& call, Collection& last, Arena& memory) {
+  size_t count = call.arguments.size();
+  bool same = last.first != nullptr;
+  if (!same) last.first = memory.make<Collected>(memory.make_span<Datum>(count).data(), nullptr);
+  Datum* before = last.first->row;
+  for (size_t i = 0; same && i < count; ++i)
+    same = compare_values(*call.argument_types[i], before[i], arguments_[i], false) == 0;
+  if (same) return true;
+  for (size_t i = 0; i < count; ++i)
+    before[i] = copy_datum(arguments_[i], *call.argument_types[i], memory);
+  return false;
+}
 
 void AggregateRun::replay(const CompiledAggregate& call, const Collection& collection,
                           void* state) {

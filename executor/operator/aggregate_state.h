@@ -17,6 +17,7 @@ struct CompiledAggregate {
   ExpressionProgram filter;
   bool has_filter = false;
   bool distinct = false;
+  bool is_presorted = false;  // a group's rows come as DISTINCT and ORDER BY want them
   struct Order {
     ExpressionProgram value;
     const TypeInfo* type = nullptr;
@@ -27,7 +28,9 @@ struct CompiledAggregate {
   size_t offset = 0;  // of its state among the group's states
 
   // Rows are kept until the group is complete.
-  bool collects() const { return distinct || !order.empty(); }
+  bool collects() const { return !is_presorted && (distinct || !order.empty()); }
+  // What came last is all that DISTINCT has to know.
+  bool passes_repeats() const { return is_presorted && distinct; }
 };
 
 struct CompiledAggregates {
@@ -62,6 +65,8 @@ class AggregateRun {
   };
 
   void collect(const CompiledAggregate& call, Collection& collection, Arena& memory);
+  // Whether the arguments are those of the row before; else they are remembered.
+  bool is_repeat(const CompiledAggregate& call, Collection& last, Arena& memory);
   void replay(const CompiledAggregate& call, const Collection& collection, void* state);
   void feed(const CompiledAggregate& call, void* state, const Datum* arguments);
 

@@ -23,6 +23,7 @@ CompiledOperator* compile_hash_join(const HashJoinNode& node, PlanCompiler& plan
 CompiledOperator* compile_aggregate(const AggregateNode& node, PlanCompiler& plan);
 CompiledOperator* compile_unique(const UniqueNode& node, PlanCompiler& plan);
 CompiledOperator* compile_sort(const SortNode& node, PlanCompiler& plan);
+CompiledOperator* compile_incremental_sort(const SortNode& node, PlanCompiler& plan);
 CompiledOperator* compile_limit(const LimitNode& node, PlanCompiler& plan);
 CompiledOperator* compile_append(const AppendNode& node, PlanCompiler& plan);
 CompiledOperator* compile_set_operation(const SetOperationNode& node, PlanCompiler& plan);

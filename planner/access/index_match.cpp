@@ -347,41 +347,4 @@ std::vector<const Clause*> usable_clauses(Arena& arena, const BoundQuery& query,
   return usable;
 }
 
-std::optional<ScanDirection> match_order(const BoundQuery& query, int32_t relation,
-                                         const IndexMatch& match,
-                                         std::span<const OrderKey> wanted) {
-  const TableDescriptor& table = *query.relations[relation]->table;
-  const auto& columns = match.index->columns;
-  std::optional<ScanDirection> direction;
-  size_t next = 0;
-  for (const OrderKey& key : wanted) {
-    int32_t column = plain_column_of(*key.expression, relation);
-    if (column < 0) return std::nullopt;
-    bool fixed = false;
-    for (size_t i = 0; i < columns.size(); ++i)
-      fixed |= match.is_fixed(i) && columns[i].number == column + 1;
-    if (fixed) continue;
-    while (next < columns.size() && match.is_fixed(next)) ++next;
-    // A unique key is used up: later keys decide nothing, unless nulls made it not unique.
-    if (next == columns.size()) {
-      if (match.index->unique && match.index->key.columns_are_key()) continue;
-      return std::nullopt;
-    }
-    const IndexColumn& part = columns[next];
-    if (part.number != column + 1) return std::nullopt;
-    ScanDirection needed =
-        key.descending == part.descending ? ScanDirection::forward : ScanDirection::backward;
-    if (direction && *direction != needed) return std::nullopt;
-    bool is_bounded = next == match.equal_columns && match.ranges[0].excludes_nulls();
-    bool is_listed = static_cast<int32_t>(next) == match.list_column;
-    bool without_nulls = match.ranges.size() == 1 && (is_bounded || is_listed);
-    bool has_nulls = !table.columns[column].not_null && !without_nulls;
-    bool nulls_first = needed == ScanDirection::forward ? part.nulls_first : !part.nulls_first;
-    if (has_nulls && nulls_first != key.nulls_first) return std::nullopt;
-    direction = needed;
-    ++next;
-  }
-  return direction ? direction : ScanDirection::forward;
-}
-
 }  // namespace pgsilo

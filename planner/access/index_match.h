@@ -1,24 +1,17 @@
-// Which conditions an index can answer, and which order its rows come in.
+// Which conditions an index can answer, and by what its rows come ordered.
 // Thread safety: pure functions.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "planner/access/join_problem.h"
+#include "planner/access/path_keys.h"
 #include "planner/plan/plan_node.h"
 
 namespace pgsilo {
 
 class Arena;
-
-// An order that is wanted: of ORDER BY.
-struct OrderKey {
-  const BoundExpression* expression = nullptr;
-  bool descending = false;
-  bool nulls_first = false;
-};
 
 // How a scan of an index uses conditions.
 struct IndexMatch {
@@ -60,10 +53,13 @@ std::vector<const Clause*> usable_clauses(Arena& arena, const BoundQuery& query,
                                           std::span<const IndexDescriptor* const> indexes,
                                           std::span<const Clause* const> clauses);
 
-// The direction in which a scan yields the wanted order, if it does. All keys must be of this
-// relation.
-std::optional<ScanDirection> match_order(const BoundQuery& query, int32_t relation,
-                                         const IndexMatch& match, std::span<const OrderKey> wanted);
+// By what the rows of a scan come, forwards; `told`, where all keys together have one row.
+PathOrder index_order(Arena& arena, const SortSpace& space, const BoundQuery& query,
+                      int32_t relation, const IndexMatch& match);
+// The same the other way round.
+PathOrder reversed(Arena& arena, const PathOrder& order);
+// Whether the index has the values of a column in order, among the rows that the conditions leave.
+bool orders_column(const IndexMatch& match, int32_t column);
 
 // The column of `relation` that the expression is, through casts that change nothing; -1 otherwise.
 int32_t plain_column_of(const BoundExpression& expression, int32_t relation);

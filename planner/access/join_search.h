@@ -20,9 +20,11 @@ struct OtherRelation {
   std::vector<OuterReference> references;
 };
 
-struct JoinGoal {
-  std::span<const OrderKey> wanted_order;  // empty: none
-  RowDemand demand;
+// The path that serves the goal best, and what the goal has of its order.
+struct FoundPath {
+  const Path* path = nullptr;
+  size_t sorted = 0;           // by so many keys of JoinGoal::order the rows come
+  SortSpace::Grouped grouped;  // if it groups
 };
 
 class JoinSearch {
@@ -31,14 +33,22 @@ class JoinSearch {
   JoinSearch(StatementPlanning& statement, const BoundQuery& query, const JoinProblem& problem,
              std::span<const OtherRelation> others, JoinGoal goal);
 
-  // The best path for all relations of the problem (at least one). `ordered` paths are only
-  // returned if they are cheaper than the best other plus a sort, given the goal's demand.
-  const Path& run();
+  // The best path for all relations of the problem (at least one): with what it takes to make the
+  // goal's order or groups of its rows, given the goal's demand.
+  FoundPath run();
 
  private:
   struct Candidates {
     std::vector<const Path*> paths;
     double rows = 1;
+    KeyClasses classes;
+  };
+  // What decides whether a path is worth being kept.
+  struct Offer {
+    double startup_cost = 0;
+    double total_cost = 0;
+    PathOrder order;
+    RelationSet outer;
   };
 
   void make_scan_paths(int32_t relation);
@@ -56,25 +66,43 @@ class JoinSearch {
                       const std::vector<const Clause*>& clauses, Path path,
                       std::vector<const Path*>& paths);
   void search_all();
+  void search_subsets(bool products);
+  // `bits`: of the set among `sets`, which are by the bits of their members.
+  void join_splits(std::span<const RelationSet> sets, size_t bits, bool connected);
   void search_greedily();
   void join_as_written();
   RelationSet join_as_written(const FromItem& item);
   void join(RelationSet left, RelationSet right);
   void join_sides(const Candidates& left, const Candidates& right, RelationSet left_set,
                   RelationSet right_set, int32_t special_join, Candidates& result);
-  void add_parameterised_joins(const Path& left, const Path& shape, RelationSet right_set,
-                               Candidates& result);
+  // One table scanned by what each row of the other side says, and what the join has left to check.
+  struct Lookup {
+    const Path* scan = nullptr;
+    Path shape;
+  };
+  std::vector<Lookup> lookups_of(RelationSet left_set, RelationSet right_set, const Path& shape);
+  Lookup lookup_by(const Path& scan, const Path& shape, RelationSet right_set);
   Path join_shape(RelationSet left_set, RelationSet right_set, int32_t special_join) const;
   static bool may_hash(const Path& shape);
+  PathOrder joined_order(const Path& left, const Path& right, JoinType type, bool in_turn,
+                         const Candidates& result);
   void add_hash_join(const Path& left, const Path& right, const Path& shape, Candidates& result);
   void add_nested_loop(const Path& left, const Path& right, const Path& shape, Candidates& result);
+  static bool is_beaten(const Candidates& candidates, const Offer& offer);
   void add_path(Candidates& candidates, Path path);
+  void take(const Offer& offer, Candidates& result, Path path);
+  static void drop_dearest_order(Candidates& candidates);
   double joined_rows(JoinType type, double left_rows, double right_rows,
                      const std::vector<const Clause*>& clauses) const;
   bool is_connected(RelationSet left, RelationSet right) const;
   RelationSet lateral_of(RelationSet set) const;
-  double cost_for_goal(const Path& path) const;
-  const Path& best(const Candidates& candidates) const;
+  Candidates& candidates_of(RelationSet relations);
+  double cost_for_goal(const FoundPath& found) const;
+  double cost_in_order(const FoundPath& found) const;
+  double cost_of_groups(const FoundPath& found) const;
+  double distinct_of_order(size_t count, double rows) const;
+  FoundPath look_at(const Path& path, const KeyClasses& classes) const;
+  FoundPath best(const Candidates& candidates) const;
 
   StatementPlanning& statement_;
   const BoundQuery& query_;
@@ -82,10 +110,10 @@ class JoinSearch {
   std::span<const OtherRelation> others_;
   bool may_read_beyond_ = true;  // a join, what is on neither of its sides
   JoinGoal goal_;
+  Arena orders_;  // keys of paths; not the plan's
+  SortSpace space_;
   std::deque<Path> paths_;
   std::unordered_map<uint64_t, Candidates> candidates_;
 };
-
-double sort_cost(double rows);
 
 }  // namespace pgsilo

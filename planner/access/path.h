@@ -6,6 +6,7 @@
 
 #include "planner/access/index_match.h"
 #include "planner/access/join_problem.h"
+#include "planner/access/path_keys.h"
 #include "planner/access/relation_set.h"
 #include "planner/plan/plan_node.h"
 
@@ -21,7 +22,7 @@ struct Path {
   double rows = 1;
   double startup_cost = 0;
   double total_cost = 0;
-  bool is_ordered = false;  // yields the order the query wants
+  PathOrder order;
   // Scans.
   int32_t relation = -1;
   IndexMatch match;               // what all parts use, if there are several
@@ -49,6 +50,17 @@ inline constexpr double descent = 0.05;
 inline constexpr double secondary_row = 0.015;
 inline constexpr double hash_row = 0.015;
 inline constexpr double sort_comparison = 0.005;
+// What a setting forbids.
+inline constexpr double disabled = 1e10;
 }  // namespace cost
+
+double sort_cost(double rows);
+// From the first row to the last behind a sort of rows that come in `groups` parts, one after the
+// other, each of which is sorted by itself; 1: nothing is sorted yet.
+struct SortedCost {
+  double startup = 0;
+  double total = 0;
+};
+SortedCost sorted_cost(double startup, double total, double rows, double groups);
 
 }  // namespace pgsilo

@@ -70,6 +70,7 @@ void estimate(Path& path, const std::vector<const Clause*>& clauses, double tabl
                        rows * (per_row + (part.index->primary ? 0 : cost::secondary_row));
     fetched += rows;
   }
+  if (!path.match.has_conditions()) path.total_cost += cost::sequential_start;
   path.rows = clamp_rows(std::min(fetched, table_size) * selectivity_of(unused));
 }
 
@@ -78,19 +79,32 @@ void estimate(Path& path, const std::vector<const Clause*>& clauses, double tabl
 void JoinSearch::add_index_path(int32_t relation, RelationSet outer,
                                 const std::vector<const Clause*>& clauses, Path path,
                                 std::vector<const Path*>& paths) {
-  bool wants_order = outer.empty() && path.parts.empty() && !goal_.wanted_order.empty();
-  std::optional<ScanDirection> direction;
-  if (wants_order) direction = match_order(query_, relation, path.match, goal_.wanted_order);
-  if (!path.match.has_conditions() && !direction) return;
   path.kind = PathKind::index;
   path.relation = relation;
   path.relations = RelationSet::of(relation);
   path.outer = outer;
-  path.is_ordered = direction.has_value();
-  path.direction = direction.value_or(ScanDirection::forward);
+  const KeyClasses& classes = candidates_of(path.relations).classes;
+  bool is_ordered = path.parts.empty() && !space_.empty();
+  PathOrder forward;
+  if (is_ordered) forward = index_order(orders_, space_, query_, relation, path.match);
+  // Which keys of a scan for each row of others are of use, the join will tell.
+  auto useful = [&](const PathOrder& order) {
+    return outer.empty() ? space_.useful(order, classes) : order;
+  };
+  path.order = useful(forward);
   estimate(path, clauses, table_rows(statement_, *query_.relations[relation]->table));
-  paths_.push_back(std::move(path));
-  paths.push_back(&paths_.back());
+  auto keep = [&](const Path& kept) {
+    if (!kept.match.has_conditions() && kept.order.keys.empty()) return;
+    paths_.push_back(kept);
+    paths.push_back(&paths_.back());
+  };
+  if (space_.wants_reverse(forward, classes)) {
+    Path backward = path;
+    backward.direction = ScanDirection::backward;
+    backward.order = useful(reversed(orders_, forward));
+    keep(backward);
+  }
+  keep(path);
 }
 
 // An OR by ranges of one index, or each of its alternatives by the index that is best for it.
@@ -171,7 +185,7 @@ void JoinSearch::add_index_paths(int32_t relation, RelationSet outer,
 }
 
 void JoinSearch::make_scan_paths(int32_t relation) {
-  Candidates& candidates = candidates_[RelationSet::of(relation).bits()];
+  Candidates& candidates = candidates_of(RelationSet::of(relation));
   std::vector<const Clause*> clauses;
   for (const Clause& clause : problem_.clauses) {
     if (clause.required == RelationSet::of(relation)) clauses.push_back(&clause);
@@ -195,7 +209,7 @@ void JoinSearch::make_scan_paths(int32_t relation) {
   double table_size = table_rows(statement_, *query_.relations[relation]->table);
   path.kind = PathKind::sequential;
   path.total_cost = cost::sequential_start + table_size * (cost::row + per_row);
-  if (!statement_.settings.enable_sequential_scan) path.total_cost += 1e10;
+  if (!statement_.settings.enable_sequential_scan) path.total_cost += cost::disabled;
   path.rows = clamp_rows(table_size * selectivity_of(clauses));
   candidates.rows = path.rows;
   add_path(candidates, std::move(path));

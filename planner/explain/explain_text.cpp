@@ -83,4 +83,17 @@ std::vector<std::string> render_text(const ExplainedNode& root, const ExplainReq
   return std::move(renderer.lines);
 }
 
+std::vector<const ExplainedNode*> parts_of(const ExplainedNode& node) {
+  std::vector<const ExplainedNode*> parts;
+  auto add = [&](const auto& nodes, bool initial) {
+    for (const auto& each : nodes) {
+      if ((each->relationship == "InitPlan") == initial) parts.push_back(each.get());
+    }
+  };
+  add(node.subplans, true);
+  add(node.children, false);
+  add(node.subplans, false);
+  return parts;
+}
+
 }  // namespace pgsilo

@@ -4,6 +4,7 @@
 #include "planner/bound/expression_tree.h"
 #include "planner/explain/deparse.h"
 #include "planner/explain/explain_json.h"
+#include "planner/explain/plan_names.h"
 #include "planner/plan/plan_tree.h"
 #include "sql/sql_error.h"
 
@@ -31,32 +32,12 @@ std::string_view join_word(JoinType type) {
   return "";
 }
 
-// Every relation a plan scans: with more than one, columns are shown with their relation's name.
-size_t count_relations(const PlanNode& node) {
-  size_t count = node.kind == PlanKind::point_get || node.kind == PlanKind::index_scan ||
-                         node.kind == PlanKind::sequential_scan ||
-                         node.kind == PlanKind::function_scan || node.kind == PlanKind::cte_scan ||
-                         node.kind == PlanKind::values
-                     ? 1
-                     : 0;
-  for_each_child(node, [&](const PlanNode& child) { count += count_relations(child); });
-  for_each_expression(node, [&](const BoundExpression& expression) {
-    contains(expression, [&](const BoundExpression& e) {
-      if (auto* subplan = try_as<SubplanExpression>(&e)) count += count_relations(*subplan->plan);
-      return false;
-    });
-  });
-  return count;
-}
-
 class TreeMaker {
  public:
   TreeMaker(const PlannedStatement& planned, const ExplainRequest& request)
       : planned_(planned), request_(request) {
     context_.types = request.types;
-    size_t relations = count_relations(*planned.root);
-    for (const PlanNode* cte : planned.ctes) relations += count_relations(*cte);
-    many_relations_ = relations > 1 || request.options.verbose;
+    many_relations_ = count_relations(planned) > 1 || request.options.verbose;
   }
 
   Node make_root() {
@@ -64,7 +45,8 @@ class TreeMaker {
     for (size_t i = 0; i < planned_.ctes.size(); ++i) {
       Node cte = make(*planned_.ctes[i]);
       cte->relationship = "InitPlan";
-      cte->subplan_name = concat("CTE ", quote_identifier(cte_name(static_cast<int32_t>(i))));
+      cte->subplan_name =
+          concat("CTE ", quote_identifier(cte_name(planned_, static_cast<int32_t>(i))));
       root->subplans.insert(root->subplans.begin() + static_cast<ptrdiff_t>(i), std::move(cte));
     }
     return root;
@@ -327,8 +309,13 @@ class TreeMaker {
       title = "GroupAggregate";
       strategy = "Sorted";
     }
-    set_title(made, "Aggregate", title);
-    made.fields.push_back({"Strategy", json_string(strategy)});
+    // PostgreSQL's node for groups of which nothing is computed.
+    if (node.strategy == AggregateStrategy::sorted && node.calls.empty()) {
+      set_title(made, "Group");
+    } else {
+      set_title(made, "Aggregate", title);
+      made.fields.push_back({"Strategy", json_string(strategy)});
+    }
     if (!node.keys.empty()) {
       ExplainedProperty keys{"Group Key", {}, true};
       for (const BoundExpression* key : node.keys)
@@ -339,17 +326,20 @@ class TreeMaker {
   }
 
   void describe_sort(ExplainedNode& made, const SortNode& node) {
-    set_title(made, "Sort");
+    set_title(made, node.presorted > 0 ? "Incremental Sort" : "Sort");
     ExplainedProperty keys{"Sort Key", {}, true};
+    ExplainedProperty presorted{"Presorted Key", {}, true};
     context_.qualified = many_relations_;
     for (const SortKey& key : node.keys) {
       std::string text = slot_text(context_, *node.child, key.slot);
+      if (presorted.values.size() < node.presorted) presorted.values.push_back(text);
       if (key.descending) text += " DESC";
       if (key.nulls_first != key.descending)
         text += key.nulls_first ? " NULLS FIRST" : " NULLS LAST";
       keys.values.push_back(std::move(text));
     }
     made.properties.push_back(std::move(keys));
+    if (node.presorted > 0) made.properties.push_back(std::move(presorted));
     add_child(made, *node.child, "Outer");
   }
 
@@ -439,26 +429,6 @@ class TreeMaker {
     made.subplans.push_back(std::move(below));
   }
 
-  std::string cte_name(int32_t number) const {
-    std::string name;
-    find_cte_name(*planned_.root, number, name);
-    for (const PlanNode* cte : planned_.ctes) find_cte_name(*cte, number, name);
-    return name;
-  }
-
-  static void find_cte_name(const PlanNode& node, int32_t number, std::string& name) {
-    auto* scan = try_as<CteScanNode>(&node);
-    if (scan != nullptr && scan->cte == number) name = scan->name;
-    for_each_child(node, [&](const PlanNode& child) { find_cte_name(child, number, name); });
-    for_each_expression(node, [&](const BoundExpression& expression) {
-      contains(expression, [&](const BoundExpression& e) {
-        if (auto* subplan = try_as<SubplanExpression>(&e))
-          find_cte_name(*subplan->plan, number, name);
-        return false;
-      });
-    });
-  }
-
   const PlannedStatement& planned_;
   const ExplainRequest& request_;
   DeparseContext context_;
@@ -477,19 +447,6 @@ std::vector<std::string> explain_plan(const PlannedStatement& planned,
   std::unique_ptr<ExplainedNode> root = make_explained_tree(planned, request);
   return request.options.format == ExplainFormat::json ? render_json(*root, request)
                                                        : render_text(*root, request);
-}
-
-std::vector<const ExplainedNode*> parts_of(const ExplainedNode& node) {
-  std::vector<const ExplainedNode*> parts;
-  auto add = [&](const auto& nodes, bool initial) {
-    for (const auto& each : nodes) {
-      if ((each->relationship == "InitPlan") == initial) parts.push_back(each.get());
-    }
-  };
-  add(node.subplans, true);
-  add(node.children, false);
-  add(node.subplans, false);
-  return parts;
 }
 
 }  // namespace pgsilo

@@ -4,6 +4,7 @@
 
 #include "catalog/builtin/builtin.h"
 #include "planner/access/path.h"
+#include "planner/access/path_keys.h"
 #include "planner/access/selectivity.h"
 #include "planner/binder/operator_call.h"
 #include "planner/bound/expression_tree.h"
@@ -69,6 +70,29 @@ class GroupedReads {
   const Expressions& keys_;
 };
 
+// What a call collects the rows of a group for. Empty: nothing.
+std::vector<OrderKey> wanted_by(const AggregateExpression& aggregate) {
+  std::vector<OrderKey> wanted;
+  for (const BoundSortKey& key : aggregate.order_by)
+    wanted.push_back({key.expression, key.descending, key.nulls_first});
+  if (!aggregate.distinct) return wanted;
+  for (const BoundExpression* argument : aggregate.arguments) {
+    bool known = std::any_of(wanted.begin(), wanted.end(), [&](const OrderKey& key) {
+      return equal_expressions(key.expression, argument);
+    });
+    if (!known) wanted.push_back({argument, false, false});
+  }
+  return wanted;
+}
+
+bool same_order(std::span<const OrderKey> left, std::span<const OrderKey> right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const OrderKey& a, const OrderKey& b) {
+                      return a.descending == b.descending && a.nulls_first == b.nulls_first &&
+                             equal_expressions(a.expression, b.expression);
+                    });
+}
+
 AggregateCall make_call(QueryContext& context, ExpressionPlacer& placer,
                         const AggregateExpression& aggregate) {
   Arena& arena = context.arena();
@@ -93,13 +117,37 @@ AggregateCall make_call(QueryContext& context, ExpressionPlacer& placer,
   return call;
 }
 
+PathCost grouping_cost(const AggregateNode& node, double groups) {
+  const PlanNode& child = *node.child;
+  double work = child.rows * cost::operation * static_cast<double>(node.calls.size() + 1);
+  if (node.strategy == AggregateStrategy::hashed) work += child.rows * cost::hash_row;
+  double total = child.total_cost + work + groups * cost::row;
+  double startup = total - groups * cost::row;
+  if (node.strategy == AggregateStrategy::sorted)
+    startup = child.startup_cost + (total - child.startup_cost) / std::max(1.0, groups);
+  return {startup, total, groups};
+}
+
 double group_count(QueryContext& context, const Expressions& keys, double rows) {
   return keys.empty() ? 1 : distinct_rows(context.statement, context.query, keys, rows);
 }
 
 }  // namespace
 
-PlacedPlan plan_grouping(QueryContext& context, PlacedPlan input) {
+std::span<const OrderKey> order_within_groups(QueryContext& context) {
+  std::vector<OrderKey> within;
+  auto look = [&](const BoundExpression& expression, int32_t depth) {
+    auto* aggregate = try_as<AggregateExpression>(&expression);
+    bool is_own = aggregate != nullptr && depth == 0 && aggregate->levels_up == 0;
+    if (is_own && within.empty()) within = wanted_by(*aggregate);
+    return !is_own;
+  };
+  for (const BoundTarget& target : context.query.targets) walk_levels(*target.expression, 0, look);
+  return context.arena().copy_span(within);
+}
+
+PlacedPlan plan_grouping(QueryContext& context, PlacedPlan input,
+                         std::span<const OrderKey> within) {
   const BoundQuery& query = context.query;
   Expressions keys(query.group_by.begin(), query.group_by.end());
   GroupedReads reads(context, keys);
@@ -108,9 +156,12 @@ PlacedPlan plan_grouping(QueryContext& context, PlacedPlan input) {
   // Grouping by what depends on the keys changes no group.
   keys.insert(keys.end(), reads.columns.begin(), reads.columns.end());
 
+  const SortSpace::Grouped& order = input.order.grouped;
   auto* node = context.statement.make_node<AggregateNode>();
   node->child = input.node;
-  node->strategy = keys.empty() ? AggregateStrategy::plain : AggregateStrategy::hashed;
+  if (!keys.empty()) {
+    node->strategy = order.neighbours ? AggregateStrategy::sorted : AggregateStrategy::hashed;
+  }
   ExpressionPlacer placer(context, input.layout);
   node->keys = placer.place_list(keys);
   std::vector<AggregateCall> calls;
@@ -120,23 +171,22 @@ PlacedPlan plan_grouping(QueryContext& context, PlacedPlan input) {
     columns.push_back({key->type, key->typmod, {}});
     layout.add(key);
   }
-  for (const BoundExpression* aggregate : reads.aggregates) {
-    calls.push_back(make_call(context, placer, *as<AggregateExpression>(aggregate)));
-    columns.push_back({aggregate->type, aggregate->typmod, {}});
-    layout.add(aggregate);
+  for (const BoundExpression* expression : reads.aggregates) {
+    const auto& aggregate = *as<AggregateExpression>(expression);
+    calls.push_back(make_call(context, placer, aggregate));
+    calls.back().is_presorted = order.neighbours && order.within && !within.empty() &&
+                                same_order(wanted_by(aggregate), within);
+    columns.push_back({aggregate.type, aggregate.typmod, {}});
+    layout.add(expression);
   }
   node->calls = context.arena().copy_span(calls);
   node->columns = context.arena().copy_span(columns);
-  double groups = group_count(context, keys, input.node->rows);
-  double work = input.node->rows * (cost::operation * static_cast<double>(calls.size() + 1) +
-                                    (keys.empty() ? 0 : cost::hash_row));
-  double startup = input.node->total_cost + work;
-  set_estimates(*node, {startup, startup + groups * cost::row, groups});
+  set_estimates(*node, grouping_cost(*node, group_count(context, keys, input.node->rows)));
 
-  PlacedPlan result{node, std::move(layout), false};
+  PlacedPlan result{node, std::move(layout), {order.neighbours ? order.sorted : 0, {}}};
   if (query.having != nullptr) {
     const BoundExpression* condition = ExpressionPlacer(context, result.layout).place(query.having);
-    result.node = make_filter(context.statement, node, condition, 1.0 / 3);
+    result.node = make_filter(context.statement, node, condition, having_selectivity);
   }
   return result;
 }

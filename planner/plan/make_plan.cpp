@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "planner/access/join_search.h"
+#include "planner/access/path.h"
 #include "planner/access/selectivity.h"
 #include "planner/bound/make_expression.h"
 
@@ -102,26 +102,29 @@ const PlanNode* make_materialize(StatementPlanning& statement, const PlanNode* c
 }
 
 SortNode* make_sort(StatementPlanning& statement, const PlanNode* child,
-                    std::span<const SortKey> keys) {
+                    std::span<const SortKey> keys, size_t presorted, double groups) {
   auto* sort = statement.make_node<SortNode>();
   sort->child = child;
   sort->keys = keys;
+  sort->presorted = presorted;
   set_columns(statement, *sort, child);
   PathCost cost = cost_of(*child);
-  cost.startup = cost.total + sort_cost(cost.rows);
-  cost.total = cost.startup + cost.rows * cost::operation;
+  SortedCost sorted = sorted_cost(cost.startup, cost.total, cost.rows, presorted == 0 ? 1 : groups);
+  cost.startup = sorted.startup;
+  cost.total = sorted.total + cost.rows * cost::operation;
   set_estimates(*sort, cost);
   return sort;
 }
 
 const PlanNode* make_unique(StatementPlanning& statement, const PlanNode* child,
-                            std::span<const int32_t> key_slots) {
+                            std::span<const int32_t> key_slots, double rows) {
   auto* unique = statement.make_node<UniqueNode>();
   unique->child = child;
   unique->key_slots = key_slots;
   set_columns(statement, *unique, child);
   PathCost cost = cost_of(*child);
   cost.total += cost.rows * cost::operation;
+  cost.rows = std::min(cost.rows, rows);
   set_estimates(*unique, cost);
   return unique;
 }

@@ -31,10 +31,12 @@ const PlanNode* make_projection(StatementPlanning& statement, const PlanNode* ch
 const PlanNode* project_slots(StatementPlanning& statement, const PlanNode* child,
                               std::span<const int32_t> slots);
 const PlanNode* make_materialize(StatementPlanning& statement, const PlanNode* child);
+// `presorted`: so many of the keys the child's rows come by, which have `groups` different values.
 SortNode* make_sort(StatementPlanning& statement, const PlanNode* child,
-                    std::span<const SortKey> keys);
+                    std::span<const SortKey> keys, size_t presorted = 0, double groups = 1);
+// `rows`: how many are left, as far as that is known.
 const PlanNode* make_unique(StatementPlanning& statement, const PlanNode* child,
-                            std::span<const int32_t> key_slots);
+                            std::span<const int32_t> key_slots, double rows);
 // All columns as one hashed group key: DISTINCT.
 // `rows`: how many there will be, as far as that is known.
 const PlanNode* make_distinct_rows(StatementPlanning& statement, const PlanNode* child,

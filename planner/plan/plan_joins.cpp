@@ -111,7 +111,7 @@ class JoinBuilder {
     Layout layout = set_scan(*scan, path);
     scan->filter =
         ExpressionPlacer(context_, layout).place_conjunction(expressions_of(path.filter));
-    return {scan, std::move(layout), false};
+    return {scan, std::move(layout), {}};
   }
 
   // Key values read no slot of the scan.
@@ -143,7 +143,7 @@ class JoinBuilder {
     get->keys = place_keys(path.match.ranges[0].equal, placer);
     get->index_condition = placer.place_conjunction(expressions_of(path.match.used));
     get->filter = placer.place_conjunction(expressions_of(path.filter));
-    return {get, std::move(layout), path.is_ordered};
+    return {get, std::move(layout), {}};
   }
 
   KeyRanges place_ranges(const KeyRanges& ranges, ExpressionPlacer& shown) {
@@ -180,7 +180,7 @@ class JoinBuilder {
                                 ? placer.place(path.match.answered)
                                 : placer.place_conjunction(expressions_of(path.match.used));
     scan->filter = placer.place_conjunction(expressions_of(path.filter));
-    return {scan, std::move(layout), path.is_ordered};
+    return {scan, std::move(layout), {}};
   }
 
   PlacedPlan build_other(const Path& path) {
@@ -199,7 +199,7 @@ class JoinBuilder {
     const BoundExpression* condition =
         ExpressionPlacer(context_, layout).place_conjunction(expressions_of(path.filter));
     double selectivity = other.plan->rows > 0 ? path.rows / other.plan->rows : 1;
-    return {make_filter(statement_, other.plan, condition, selectivity), std::move(layout), false};
+    return {make_filter(statement_, other.plan, condition, selectivity), std::move(layout), {}};
   }
 
   // Columns, conditions and layout that all joins have; the output layout is returned.
@@ -244,7 +244,7 @@ class JoinBuilder {
     }
     loop->parameters = context_.arena().copy_span(parameters);
     Layout layout = finish_join(*loop, path, left, right);
-    return {loop, std::move(layout), path.is_ordered};
+    return {loop, std::move(layout), {}};
   }
 
   // The procedure of `=` with the left row's side first.
@@ -278,7 +278,7 @@ class JoinBuilder {
     both.append(right.layout);
     join->hash_condition =
         ExpressionPlacer(context_, both).place_conjunction(expressions_of(path.hashed));
-    return {join, std::move(layout), path.is_ordered};
+    return {join, std::move(layout), {}};
   }
 
   QueryContext& context_;
@@ -288,10 +288,11 @@ class JoinBuilder {
   std::vector<std::set<int32_t>> needed_;
 };
 
-PlacedPlan single_row(StatementPlanning& statement) {
+PlacedPlan single_row(StatementPlanning& statement, const JoinGoal& goal) {
   auto* result = statement.make_node<ResultNode>();
   set_estimates(*result, {0, cost::row, 1});
-  return {result, Layout(), true};
+  size_t all = goal.order.size();
+  return {result, Layout(), {all, {true, true, all}}};
 }
 
 }  // namespace
@@ -325,11 +326,12 @@ PlacedPlan plan_joins(QueryContext& context, const JoinDemand& demand) {
   check_marks(problem, context.query.row_marks);
   PlacedPlan plan;
   if (problem.relations.empty()) {
-    plan = single_row(statement);
+    plan = single_row(statement, demand.goal);
   } else {
-    JoinSearch search(statement, context.query, problem, others,
-                      {demand.wanted_order, demand.rows});
-    plan = JoinBuilder(context, demand, others).build(search.run());
+    JoinSearch search(statement, context.query, problem, others, demand.goal);
+    FoundPath found = search.run();
+    plan = JoinBuilder(context, demand, others).build(*found.path);
+    plan.order = {found.sorted, found.grouped};
   }
   if (!problem.one_time.empty()) {
     Layout nothing;

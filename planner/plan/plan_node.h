@@ -265,6 +265,8 @@ struct AggregateCall {
   bool distinct = false;
   Oid distinct_equality = 0;
   std::span<const BoundSortKey> order_by;  // expressions over the child's row
+  // The rows of a group come in the order that `order_by` and `distinct` want.
+  bool is_presorted = false;
 };
 
 // The row of one table that LockRows locks.
@@ -313,12 +315,15 @@ struct SortKey {
   bool nulls_first = false;
 };
 
-// Output: the child's row. With `limit_hint` only the first (limit_count + limit_offset) rows are
-// wanted: the executor may keep no more than that (top-N). The LimitNode above still counts.
+// Output: the child's row. The child's rows come by the first `presorted` keys: those that are
+// equal in them are sorted by the rest, run by run. With `limit_hint` only the first (limit_count +
+// limit_offset) rows are wanted: the executor may keep no more than that (top-N). The LimitNode
+// above still counts.
 struct SortNode : PlanNode {
   static constexpr PlanKind plan_kind = PlanKind::sort;
   const PlanNode* child = nullptr;
   std::span<const SortKey> keys;
+  size_t presorted = 0;
   const struct LimitNode* limit_hint = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #include "planner/plan/query_planner.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "planner/access/index_match.h"
 #include "planner/access/path.h"
@@ -32,15 +33,18 @@ class QueryPlanner {
 
   const PlanNode* plan() {
     std::vector<OrderKey> wanted = wanted_order();
-    bool streams = !query_.is_grouped && !query_.distinct && query_.distinct_on.empty();
+    std::vector<const BoundExpression*> distinct = distinct_expressions();
     JoinDemand joins;
-    joins.wanted_order = wanted;
-    if (streams) joins.rows = limit_demand(context_, demand_);
+    joins.goal = goal(wanted, distinct);
     joins.marks = marks_ = copy_marks();
     PlacedPlan plan = plan_joins(context_, joins);
-    if (query_.is_grouped) plan = plan_grouping(context_, std::move(plan));
-    bool in_order = query_.order_by.empty() || (streams && plan.is_ordered);
-    if (in_order && query_.distinct_on.empty()) return finish_in_order(lock_rows(plan));
+    if (query_.is_grouped) plan = plan_grouping(context_, std::move(plan), joins.goal.within);
+    bool streams = !query_.is_grouped && !query_.distinct && query_.distinct_on.empty();
+    is_distinct_in_order_ = !query_.is_grouped && plan.order.grouped.neighbours;
+    if (query_.distinct) plan.order.sorted = is_distinct_in_order_ ? plan.order.grouped.sorted : 0;
+    bool in_order = plan.order.sorted == wanted.size();
+    if (query_.order_by.empty() && query_.distinct_on.empty()) in_order = true;
+    if (in_order) return finish_in_order(lock_rows(plan));
     if (streams && (has_volatile_target() || !marks_.empty())) return finish_sort_first(plan);
     return finish_sorted(plan);
   }
@@ -75,14 +79,42 @@ class QueryPlanner {
     return input;
   }
 
-  // What FROM and WHERE could deliver in order already.
+  // What the result, or what DISTINCT ON takes from, comes by.
   std::vector<OrderKey> wanted_order() const {
     std::vector<OrderKey> wanted;
-    if (query_.is_grouped || query_.distinct || !query_.distinct_on.empty()) return wanted;
-    for (const QuerySortKey& key : query_.order_by) {
-      wanted.push_back({query_.targets[key.target].expression, key.descending, key.nulls_first});
+    for (const SortKey& key : sort_keys()) {
+      wanted.push_back({query_.targets[static_cast<size_t>(key.slot)].expression, key.descending,
+                        key.nulls_first});
     }
     return wanted;
+  }
+
+  std::vector<const BoundExpression*> distinct_expressions() const {
+    std::vector<const BoundExpression*> expressions;
+    if (!query_.distinct) return expressions;
+    for (const BoundTarget& target : query_.targets.first(query_.visible_targets))
+      expressions.push_back(target.expression);
+    return expressions;
+  }
+
+  // What FROM and WHERE could have done already.
+  JoinGoal goal(std::span<const OrderKey> wanted,
+                std::span<const BoundExpression* const> distinct) {
+    JoinGoal goal;
+    goal.order = wanted;
+    if (query_.is_grouped) {
+      goal.is_grouped = true;
+      goal.groups = query_.group_by;
+      goal.within = order_within_groups(context_);
+    } else if (query_.distinct) {
+      goal.is_grouped = true;
+      goal.groups = distinct;
+    }
+    // How many rows DISTINCT ON drops is not known.
+    bool stops = query_.distinct_on.empty() && !(query_.is_grouped && query_.distinct);
+    if (stops) goal.demand = limit_demand(context_, demand_);
+    if (query_.having != nullptr) goal.demand.rows /= having_selectivity;
+    return goal;
   }
 
   bool has_volatile_target() const {
@@ -124,6 +156,9 @@ class QueryPlanner {
   std::span<const BoundTarget> visible() const { return targets_.first(query_.visible_targets); }
 
   const PlanNode* finish_in_order(const PlacedPlan& input) {
+    if (!query_.distinct_on.empty()) {
+      return strip_junk(add_limit(context_, make_distinct_on(project(input, targets_)), nullptr));
+    }
     const PlanNode* node = project(input, visible());
     if (query_.distinct) node = make_distinct(node);
     return add_limit(context_, node, nullptr);
@@ -133,8 +168,19 @@ class QueryPlanner {
     std::vector<const BoundExpression*> expressions;
     expressions.reserve(query_.targets.size());
     for (const BoundTarget& target : query_.targets) expressions.push_back(target.expression);
-    return make_distinct_rows(statement_, node,
-                              distinct_rows(statement_, query_, expressions, node->rows));
+    double rows = distinct_rows(statement_, query_, expressions, node->rows);
+    if (!is_distinct_in_order_) return make_distinct_rows(statement_, node, rows);
+    auto slots = context_.arena().make_span<int32_t>(node->columns.size());
+    std::iota(slots.begin(), slots.end(), 0);
+    return make_unique(statement_, node, slots, rows);
+  }
+
+  const PlanNode* make_distinct_on(const PlanNode* node) {
+    std::vector<const BoundExpression*> expressions;
+    for (int32_t target : query_.distinct_on)
+      expressions.push_back(query_.targets[static_cast<size_t>(target)].expression);
+    return make_unique(statement_, node, query_.distinct_on,
+                       distinct_rows(statement_, query_, expressions, node->rows));
   }
 
   std::vector<SortKey> sort_keys() const {
@@ -157,14 +203,24 @@ class QueryPlanner {
     return project_slots(statement_, node, slots);
   }
 
+  // The first `presorted` keys the rows come by already.
+  SortNode* sort_rest(const PlanNode* node, const std::vector<SortKey>& keys, size_t presorted) {
+    std::vector<const BoundExpression*> expressions;
+    for (const OrderKey& key : wanted_order()) {
+      if (expressions.size() < presorted) expressions.push_back(key.expression);
+    }
+    double runs = presorted == 0 ? 1 : distinct_rows(statement_, query_, expressions, node->rows);
+    return make_sort(statement_, node, context_.arena().copy_span(keys), presorted, runs);
+  }
+
   const PlanNode* finish_sorted(const PlacedPlan& input) {
     // What is only grouped by tells no rows apart, and DISTINCT rows are ordered by what they show.
     const PlanNode* node = project(input, query_.distinct ? visible() : targets_);
     if (query_.distinct) node = make_distinct(node);
-    SortNode* sort = make_sort(statement_, node, context_.arena().copy_span(sort_keys()));
+    SortNode* sort = sort_rest(node, sort_keys(), input.order.sorted);
     node = sort;
     if (!query_.distinct_on.empty()) {
-      node = make_unique(statement_, node, query_.distinct_on);
+      node = make_distinct_on(node);
       sort = nullptr;  // what is unique decides how many rows the limit sees
     }
     return strip_junk(add_limit(context_, node, sort));
@@ -192,8 +248,8 @@ class QueryPlanner {
     const PlanNode* node =
         make_projection(statement_, input.node, context_.arena().copy_span(expressions),
                         context_.arena().copy_span(columns));
-    SortNode* sort = make_sort(statement_, node, context_.arena().copy_span(keys));
-    PlacedPlan sorted = lock_rows({sort, layout, true});
+    SortNode* sort = sort_rest(node, keys, input.order.sorted);
+    PlacedPlan sorted = lock_rows({sort, layout, {}});
     sorted.node = add_limit(context_, sorted.node, sorted.node == sort ? sort : nullptr);
     return project(sorted, visible());
   }
@@ -204,6 +260,7 @@ class QueryPlanner {
   RowDemand demand_;
   std::span<const BoundTarget> targets_;
   std::span<const RowMark> marks_;
+  bool is_distinct_in_order_ = false;  // rows that DISTINCT makes one come one after the other
 };
 
 }  // namespace

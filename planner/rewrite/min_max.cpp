@@ -80,7 +80,7 @@ class MinMax {
     std::optional<bool> greatest = wants_greatest(aggregate);
     if (!greatest) return nullptr;
     const BoundExpression* column = aggregate.arguments[0];
-    if (!has_ordered_index(column, *greatest)) return nullptr;
+    if (!has_ordered_index(plain_column_of(*column, 0))) return nullptr;
     auto* not_null = make_expression<NullTestExpression>(arena_, type_oid::boolean);
     not_null->argument = column;
     not_null->is_not_null = true;
@@ -114,17 +114,14 @@ class MinMax {
                         [&](const BoundExpression* child) { return raise_outer(child); });
   }
 
-  bool has_ordered_index(const BoundExpression* column, bool greatest) {
+  bool has_ordered_index(int32_t column) {
     JoinProblem problem = make_join_problem(statement_, query_);
     std::vector<const Clause*> clauses;
     clauses.reserve(problem.clauses.size());
     for (const Clause& clause : problem.clauses) clauses.push_back(&clause);
-    OrderKey wanted{column, greatest, greatest};
     const TableDescriptor& table = *query_.relations[0]->table;
     return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
-      if (!index->valid) return false;
-      IndexMatch match = match_index(arena_, query_, 0, *index, clauses);
-      return match_order(query_, 0, match, {&wanted, 1}).has_value();
+      return index->valid && orders_column(match_index(arena_, query_, 0, *index, clauses), column);
     });
   }
 

@@ -3,6 +3,8 @@ of each other, set operations, groups, LIMIT and WITH in them, and memberships i
 many NULLs."""
 import random
 
+from random_orders import RandomOrders
+
 TABLES = ("t1", "t2", "t3", "t4")
 COLUMNS = ("a", "b", "c", "d")
 DERIVED = ("v", "w")
@@ -17,7 +19,7 @@ MEMBERS = {
 }
 
 
-class RandomQueries:
+class RandomQueries(RandomOrders):
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.names = 0
@@ -58,6 +60,8 @@ class RandomQueries:
         yield f"insert into {CHANGED} select a, b, c, d from {self.one(*TABLES)}"
         if self.chance(0.5):
             yield f"create index on {CHANGED} (b, c)"
+        yield from self.big_tables()
+        yield from self.switches()
 
     # --- changes, what they return and what they leave; the rows in any order ---
 
@@ -103,7 +107,8 @@ class RandomQueries:
     # --- queries; a scope is a list of (alias, columns) ---
 
     def statement(self):
-        return self.change() if self.chance(0.2) else self.query()
+        kind = self.weighted(change=15, query=45, ordered=40)
+        return {"change": self.change, "query": self.query, "ordered": self.ordered_query}[kind]()
 
     def query(self):
         """With an order that leaves nothing open."""

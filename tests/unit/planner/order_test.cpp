@@ -77,13 +77,68 @@ TEST_F(Order, ASortUnderALimitKeepsNoMoreThanItMust) {
 }
 
 TEST_F(Order, HowManyRowsAreWantedDecidesBetweenOrderAndASort) {
+  define("create index t_d on t (d)");
   statistics.rows["t"] = 1'000'000;
   // All rows with b = 7 are found and sorted sooner than a million rows are walked in order; the
   // first of them is likely to be met early.
-  EXPECT_EQ(explain("select * from t where b = 7 order by a"),
-            "Sort\n  Sort Key: a\n  ->  Index Scan using t_b on t\n        Index Cond: (b = 7)");
-  EXPECT_EQ(explain("select * from t where b = 7 order by a limit 1"),
-            "Limit\n  ->  Index Scan using t_pkey on t\n        Filter: (b = 7)");
+  EXPECT_EQ(explain("select * from t where b = 7 order by d"),
+            "Sort\n  Sort Key: d\n  ->  Index Scan using t_b on t\n        Index Cond: (b = 7)");
+  EXPECT_EQ(explain("select * from t where b = 7 order by d limit 1"),
+            "Limit\n  ->  Index Scan using t_d on t\n        Filter: (b = 7)");
+}
+
+// Entries of an index that does not tell them apart end with the primary key.
+TEST_F(Order, ThePrimaryKeyGoesOnWhereAnIndexEnds) {
+  EXPECT_EQ(explain("select * from t where b = 7 order by a limit 5"),
+            "Limit\n  ->  Index Scan using t_b on t\n        Index Cond: (b = 7)");
+  EXPECT_EQ(explain("select * from t where b > 7 order by b desc, a desc limit 5"),
+            "Limit\n  ->  Index Scan Backward using t_b on t\n        Index Cond: (b > 7)");
+  // Behind it nothing is left to order.
+  EXPECT_EQ(explain("select * from t where b > 7 order by b, a, c limit 5"),
+            "Limit\n  ->  Index Scan using t_b on t\n        Index Cond: (b > 7)");
+  EXPECT_NE(explain("select * from t where b > 7 order by b, a desc limit 5").find("Sort"),
+            std::string::npos);
+}
+
+// Each is the other's order where they are equal, but not among rows that an outer join adds.
+TEST_F(Order, ColumnsThatAreEqualAreOneKey) {
+  statistics.rows = {{"t", 100'000}, {"u", 100'000}};
+  EXPECT_EQ(explain("select * from t join u on u.a = t.a order by u.a limit 5").find("Sort"),
+            std::string::npos);
+  EXPECT_EQ(
+      explain("select * from t join u on u.a = t.a order by t.a, u.a, u.v limit 5").find("Sort"),
+      std::string::npos);
+  std::string text = explain("select * from t left join u on u.a = t.a order by u.a limit 5");
+  EXPECT_NE(text.find("Sort"), std::string::npos) << text;
+}
+
+// Of a left side that comes by a key of its own, each row's matches come in the right side's order.
+TEST_F(Order, ANestedLoopGoesOnInTheOrderOfItsRightSide) {
+  statistics.rows = {{"t", 100'000}, {"p", 1'000'000}};
+  std::string text = explain("select * from t join p on p.x = t.a order by t.a, p.y desc limit 5");
+  EXPECT_EQ(text,
+            "Limit\n"
+            "  ->  Nested Loop\n"
+            "        ->  Index Scan using t_pkey on t\n"
+            "        ->  Index Scan Backward using p_pkey on p\n"
+            "              Index Cond: (x = t.a)");
+  // Not where several left rows are equal in the key.
+  text = explain("select * from t join p on p.x = t.b order by t.b, p.y limit 5");
+  EXPECT_NE(text.find("Sort"), std::string::npos) << text;
+}
+
+TEST_F(Order, WhatComesByTheFirstKeysIsSortedRunByRun) {
+  statistics.rows["t"] = 1'000'000;
+  statistics.distinct["t.b"] = 10'000;
+  EXPECT_EQ(explain("select * from t order by b, c limit 5"),
+            "Limit\n"
+            "  ->  Incremental Sort\n"
+            "        Sort Key: b, c\n"
+            "        Presorted Key: b\n"
+            "        ->  Index Scan using t_b on t");
+  // Of few runs each is nearly everything.
+  statistics.distinct["t.b"] = 1;
+  EXPECT_EQ(explain("select * from t order by b, c").find("Incremental"), std::string::npos);
 }
 
 TEST_F(Order, AJoinKeepsTheOrderOfItsLeftSide) {
@@ -121,6 +176,46 @@ TEST_F(Order, MinAndMaxReadOneEntryOfAnIndex) {
   EXPECT_EQ(explain("select max(a), count(*) from t"), "Aggregate\n  ->  Seq Scan on t");
   EXPECT_EQ(explain("select max(a) from t group by b"),
             "HashAggregate\n  Group Key: b\n  ->  Seq Scan on t");
+}
+
+TEST_F(Order, DistinctRowsAndGroupsComeInTheOrderOfAnIndex) {
+  statistics.rows["t"] = 1'000'000;
+  EXPECT_EQ(explain("select distinct b from t order by b limit 5"),
+            "Limit\n  ->  Unique\n        ->  Index Scan using t_b on t");
+  EXPECT_EQ(explain("select b, count(*) from t group by b order by b desc limit 5"),
+            "Limit\n"
+            "  ->  GroupAggregate\n"
+            "        Group Key: b\n"
+            "        ->  Index Scan Backward using t_b on t");
+  EXPECT_EQ(explain("select b from t group by b limit 5"),
+            "Limit\n  ->  Group\n        Group Key: b\n        ->  Index Scan using t_b on t");
+  EXPECT_EQ(explain("select distinct on (b) b, a, c from t order by b, a desc limit 5")
+                    .find("Incremental Sort") != std::string::npos,
+            true);
+  EXPECT_EQ(explain("select distinct on (b) b, a, c from t order by b, a"),
+            "Unique\n  ->  Index Scan using t_b on t");
+  // One row of the primary key is a group.
+  EXPECT_EQ(explain("select a, c, sum(d) from t group by a, c order by a limit 5"),
+            "Limit\n"
+            "  ->  GroupAggregate\n"
+            "        Group Key: a, c\n"
+            "        ->  Index Scan using t_pkey on t");
+  // All of few groups of many rows.
+  EXPECT_EQ(explain("select b, count(*) from t group by b"),
+            "HashAggregate\n  Group Key: b\n  ->  Seq Scan on t");
+}
+
+TEST_F(Order, AggregatesAreFedInTheOrderThatTheyWant) {
+  statistics.rows["p"] = 1'000'000;
+  auto fed = [this](std::string_view sql) {
+    return the<AggregateNode>(plan(sql)->root).calls[0].is_presorted;
+  };
+  EXPECT_TRUE(fed("select count(distinct x) from p"));
+  EXPECT_TRUE(fed("select x, count(distinct y) from p group by x"));
+  EXPECT_TRUE(fed("select string_agg(v::text, ',' order by x desc, y desc) from p"));
+  EXPECT_FALSE(fed("select x, count(distinct z) from p group by x"));
+  EXPECT_FALSE(fed("select count(distinct v) from p"));
+  EXPECT_FALSE(fed("select sum(x) from p"));
 }
 
 TEST_F(Order, GroupsAndDistinctRowsAreHashed) {

@@ -1,0 +1,62 @@
+// What it costs to make of a path's rows what the query wants of them: order, groups.
+#include <algorithm>
+#include <cmath>
+
+#include "planner/access/join_search.h"
+#include "planner/access/selectivity.h"
+#include "planner/plan/transaction_plan.h"
+
+namespace pgsilo {
+
+double sort_cost(double rows) {
+  return cost::sort_comparison * rows * std::log2(std::max(rows, 2.0)) + cost::row * rows;
+}
+
+SortedCost sorted_cost(double startup, double total, double rows, double groups) {
+  if (groups <= 1) {
+    double sorted = total + sort_cost(rows);
+    return {sorted, sorted};
+  }
+  double one = sort_cost(rows / groups);
+  return {startup + (total - startup) / groups + one, total + groups * one};
+}
+
+double JoinSearch::distinct_of_order(size_t count, double rows) const {
+  std::vector<const BoundExpression*> expressions;
+  for (const OrderKey& key : goal_.order.first(count)) expressions.push_back(key.expression);
+  return count == 0 ? 1 : distinct_rows(statement_, query_, expressions, rows);
+}
+
+double JoinSearch::cost_for_goal(const FoundPath& found) const {
+  return goal_.is_grouped ? cost_of_groups(found) : cost_in_order(found);
+}
+
+double JoinSearch::cost_in_order(const FoundPath& found) const {
+  const Path& path = *found.path;
+  SortedCost cost{path.startup_cost, path.total_cost};
+  if (found.sorted < goal_.order.size()) {
+    double groups = distinct_of_order(found.sorted, path.rows);
+    cost = sorted_cost(path.startup_cost, path.total_cost, path.rows, groups);
+  }
+  return cost.startup + (cost.total - cost.startup) * goal_.demand.share_of(path.rows);
+}
+
+double JoinSearch::cost_of_groups(const FoundPath& found) const {
+  const Path& path = *found.path;
+  double groups =
+      goal_.groups.empty() ? 1 : distinct_rows(statement_, query_, goal_.groups, path.rows);
+  double total = path.total_cost + groups * cost::row;
+  if (!goal_.within.empty() && !found.grouped.within) total += sort_cost(path.rows);
+  bool in_order = found.grouped.sorted == goal_.order.size();
+  if (found.grouped.neighbours) {
+    total += path.rows * cost::operation;
+    double startup = path.startup_cost + (total - path.startup_cost) / groups;
+    if (in_order) return startup + (total - startup) * goal_.demand.share_of(groups);
+  } else {
+    total += path.rows * cost::hash_row;
+    if (!statement_.settings.enable_hash_aggregate) total += cost::disabled;
+  }
+  return in_order ? total : total + sort_cost(groups);
+}
+
+}  // namespace pgsilo
