@@ -26,6 +26,8 @@ CompiledOperator* compile_operator(const PlanNode& node, PlanCompiler& plan) {
       return compile_nested_loop(*as<NestedLoopNode>(&node), plan);
     case PlanKind::hash_join:
       return compile_hash_join(*as<HashJoinNode>(&node), plan);
+    case PlanKind::merge_join:
+      return compile_merge_join(*as<MergeJoinNode>(&node), plan);
     case PlanKind::aggregate:
       return compile_aggregate(*as<AggregateNode>(&node), plan);
     case PlanKind::unique:
@@ -40,6 +42,8 @@ CompiledOperator* compile_operator(const PlanNode& node, PlanCompiler& plan) {
       return compile_set_operation(*as<SetOperationNode>(&node), plan);
     case PlanKind::materialize:
       return compile_materialize(*as<MaterializeNode>(&node), plan);
+    case PlanKind::memoize:
+      return compile_memoize(*as<MemoizeNode>(&node), plan);
     case PlanKind::lock_rows:
       return compile_lock_rows(*as<LockRowsNode>(&node), plan);
     case PlanKind::insert:

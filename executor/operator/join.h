@@ -1,4 +1,4 @@
-// What nested loops and hash joins share.
+// What nested loops, hash joins and merge joins share.
 // Thread safety: immutable after compilation.
 #pragma once
 
@@ -28,12 +28,16 @@ struct CompiledJoin : CompiledOperator {
     right = plan.compile(node.right);
     left_shape = RowShape(left->output, node.left->columns);
     right_shape = RowShape(right->output, node.right->columns);
-    both = left->output;
-    both.insert(both.end(), right->output.begin(), right->output.end());
-    bool left_only = type == JoinType::semi || type == JoinType::anti;
-    output = left_only ? left->output : both;
+    set_output(left->output, right->output);
     condition = plan.condition(node.condition, both);
     filter = plan.condition(node.filter, output);
+  }
+
+  void set_output(const std::vector<Register>& of_left, const std::vector<Register>& of_right) {
+    both = of_left;
+    both.insert(both.end(), of_right.begin(), of_right.end());
+    bool left_only = type == JoinType::semi || type == JoinType::anti;
+    output = left_only ? of_left : both;
   }
 };
 

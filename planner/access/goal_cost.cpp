@@ -12,6 +12,12 @@ double sort_cost(double rows) {
   return cost::sort_comparison * rows * std::log2(std::max(rows, 2.0)) + cost::row * rows;
 }
 
+double hash_cost(double rows, double distinct) {
+  constexpr double cached = 1000;
+  double misses = 0.25 * std::max(0.0, std::log2(std::max(distinct, 1.0) / cached));
+  return rows * cost::hash_row * (1 + misses);
+}
+
 SortedCost sorted_cost(double startup, double total, double rows, double groups) {
   if (groups <= 1) {
     double sorted = total + sort_cost(rows);
@@ -53,7 +59,7 @@ double JoinSearch::cost_of_groups(const FoundPath& found) const {
     double startup = path.startup_cost + (total - path.startup_cost) / groups;
     if (in_order) return startup + (total - startup) * goal_.demand.share_of(groups);
   } else {
-    total += path.rows * cost::hash_row;
+    total += hash_cost(path.rows, groups);
     if (!statement_.settings.enable_hash_aggregate) total += cost::disabled;
   }
   return in_order ? total : total + sort_cost(groups);

@@ -2,9 +2,13 @@
 #include <algorithm>
 
 #include "base/long_work.h"
+#include "catalog/descriptors.h"
 #include "planner/access/join_search.h"
 #include "planner/access/selectivity.h"
+#include "planner/bound/expression_tree.h"
+#include "planner/bound/query_tree.h"
 #include "planner/plan/transaction_plan.h"
+#include "sql/types/type.h"
 
 namespace pgsilo {
 
@@ -18,6 +22,45 @@ JoinType type_of(const JoinProblem& problem, int32_t special_join) {
 }
 
 bool is_left_only(JoinType type) { return type == JoinType::semi || type == JoinType::anti; }
+
+// Whether equal values of the type cannot be told apart.
+bool is_same_if_equal(Oid type) {
+  const TypeInfo* info = find_type(type);
+  if (info == nullptr || !info->is_hashable()) return false;
+  switch (info->key_form) {
+    case KeyForm::boolean:
+    case KeyForm::int16:
+    case KeyForm::int32:
+    case KeyForm::int64:
+    case KeyForm::uint32:
+    case KeyForm::text:
+    case KeyForm::bytea:
+      return true;
+    default:
+      return false;
+  }
+}
+
+double row_bytes(const BoundRelation& relation) {
+  double bytes = 0;
+  for (const BoundColumn& column : relation.columns)
+    bytes += type_width(column.type, column.typmod);
+  return bytes;
+}
+
+// The conditions that scans below use to read for each row of what is outside.
+void add_answered(const Path& path, RelationSet outer, std::vector<const Clause*>& answered) {
+  if (!path.outer.overlaps(outer)) return;
+  if (path.left != nullptr) {
+    add_answered(*path.left, outer, answered);
+    return add_answered(*path.right, outer, answered);
+  }
+  for (const Clause* clause : path.match.used) {
+    const auto& rechecked = path.match.rechecked;
+    bool all = std::find(rechecked.begin(), rechecked.end(), clause) == rechecked.end();
+    if (all && clause->relations.overlaps(outer)) answered.push_back(clause);
+  }
+}
 
 }  // namespace
 
@@ -40,7 +83,7 @@ Path JoinSearch::join_shape(RelationSet left_set, RelationSet right_set,
         clause.equality != nullptr &&
         ((left_set.contains(clause.left_relations) && right_set.contains(clause.right_relations)) ||
          (right_set.contains(clause.left_relations) && left_set.contains(clause.right_relations)));
-    (hashable ? shape.hashed : shape.conditions).push_back(&clause);
+    (hashable ? shape.keys : shape.conditions).push_back(&clause);
   }
   return shape;
 }
@@ -48,7 +91,7 @@ Path JoinSearch::join_shape(RelationSet left_set, RelationSet right_set,
 // A full join has no other way; without keys each row meets all others. As in PostgreSQL all that
 // may be asked of them then is what is known before.
 bool JoinSearch::may_hash(const Path& shape) {
-  if (!shape.hashed.empty()) return true;
+  if (!shape.keys.empty()) return true;
   return shape.join_type == JoinType::full &&
          std::all_of(shape.conditions.begin(), shape.conditions.end(), [](const Clause* clause) {
            ExpressionKind kind = clause->expression->kind;
@@ -82,10 +125,11 @@ void JoinSearch::add_hash_join(const Path& left, const Path& right, const Path& 
   Offer offer;
   offer.outer = left.outer | right.outer;
   if (!offer.outer.empty() && !may_read_beyond_) return;
-  offer.startup_cost = left.startup_cost + right.total_cost + right.rows * cost::hash_row;
+  offer.startup_cost = left.startup_cost + right.total_cost + hash_cost(right.rows, right.rows);
   double checks = static_cast<double>(shape.conditions.size() + shape.filter.size() + 1);
+  offer.rows = rows_of(left, right, shape, result);
   offer.total_cost = offer.startup_cost + (left.total_cost - left.startup_cost) +
-                     left.rows * cost::row + result.rows * cost::operation * checks;
+                     left.rows * cost::row + offer.rows * cost::operation * checks;
   if (!statement_.settings.enable_hash_join) offer.total_cost += cost::disabled;
   offer.order = joined_order(left, right, shape.join_type, false, result);
   if (is_beaten(result, offer)) return;
@@ -101,12 +145,23 @@ void JoinSearch::take(const Offer& offer, Candidates& result, Path path) {
   path.startup_cost = offer.startup_cost;
   path.total_cost = offer.total_cost;
   path.order = offer.order;
-  path.rows = result.rows;
+  path.rows = offer.rows;
   add_path(result, std::move(path));
 }
 
+// Of sides that read what is on neither there are fewer rows, for each row of what they read.
+double JoinSearch::rows_of(const Path& left, const Path& right, const Path& shape,
+                           const Candidates& result) const {
+  double share = 1;
+  for (const Path* side : {&left, &right}) {
+    if (shape.relations.contains(side->outer)) continue;
+    share *= side->rows / std::max(1.0, candidates_.at(side->relations.bits()).rows);
+  }
+  return share == 1 ? result.rows : clamp_rows(result.rows * std::min(1.0, share));
+}
+
 void JoinSearch::add_nested_loop(const Path& left, const Path& right, const Path& shape,
-                                 Candidates& result) {
+                                 Candidates& result, Memo memo) {
   if (shape.join_type == JoinType::full || shape.join_type == JoinType::right) return;
   if (left.outer.overlaps(right.relations)) return;
   Offer offer;
@@ -115,11 +170,13 @@ void JoinSearch::add_nested_loop(const Path& left, const Path& right, const Path
   double rescan = right.total_cost;
   bool materialize_right = right.outer.empty() && (right.kind != PathKind::index || right.rows > 1);
   if (materialize_right) rescan = right.rows * cost::operation * 2;
+  if (memo.keeps) rescan = memo.rescan_cost;
   // A semi or anti join stops at the first match.
   double share = is_left_only(shape.join_type) ? 0.5 : 1;
   double pairs = left.rows * right.rows * share;
   double checks =
-      static_cast<double>(shape.conditions.size() + shape.hashed.size() + shape.filter.size());
+      static_cast<double>(shape.conditions.size() + shape.keys.size() + shape.filter.size());
+  offer.rows = rows_of(left, right, shape, result);
   offer.startup_cost = left.startup_cost + right.startup_cost;
   offer.total_cost = left.total_cost + right.total_cost +
                      std::max(0.0, left.rows - 1) * rescan * share +
@@ -132,9 +189,23 @@ void JoinSearch::add_nested_loop(const Path& left, const Path& right, const Path
   path.left = &left;
   path.right = &right;
   path.materialize_right = materialize_right;
-  path.conditions.insert(path.conditions.end(), path.hashed.begin(), path.hashed.end());
-  path.hashed.clear();
+  path.memoize_right = memo.keeps;
+  path.conditions.insert(path.conditions.end(), path.keys.begin(), path.keys.end());
+  path.keys.clear();
   take(offer, result, std::move(path));
+}
+
+// What is read for the same values again and again is kept, if there is room for it.
+void JoinSearch::add_memoized_loop(const Path& left, const Lookup& lookup, Candidates& result) {
+  constexpr double entry_bytes = 64;
+  const Path& right = *lookup.scan;
+  if (!statement_.settings.enable_memoize || lookup.distinct * 2 > left.rows) return;
+  double bytes = lookup.distinct * (entry_bytes + right.rows * (entry_bytes + lookup.row_bytes));
+  double room = std::min(1.0, static_cast<double>(statement_.settings.work_mem_bytes) / bytes);
+  double hits = (1 - lookup.distinct / left.rows) * room;
+  double made = right.total_cost + (right.rows + 1) * cost::kept_row;
+  add_nested_loop(left, right, lookup.shape, result,
+                  {true, hits * (1 + right.rows) * cost::kept_row + (1 - hits) * made});
 }
 
 // The right side, one table, looked up through an index for each left row.
@@ -150,7 +221,7 @@ std::vector<JoinSearch::Lookup> JoinSearch::lookups_of(RelationSet left_set, Rel
     if (clause.required == right_set) clauses.push_back(&clause);
   }
   size_t own = clauses.size();
-  clauses.insert(clauses.end(), shape.hashed.begin(), shape.hashed.end());
+  clauses.insert(clauses.end(), shape.keys.begin(), shape.keys.end());
   clauses.insert(clauses.end(), shape.conditions.begin(), shape.conditions.end());
   std::vector<const Path*> paths;
   add_index_paths(relation, left_set, clauses, paths);
@@ -162,6 +233,29 @@ std::vector<JoinSearch::Lookup> JoinSearch::lookups_of(RelationSet left_set, Rel
     if (uses_left) lookups.push_back(lookup_by(*scan, shape, right_set));
   }
   return lookups;
+}
+
+// How many different values the left side asks for. Nothing is kept by values that are equal
+// without being the same, nor of what is volatile.
+void JoinSearch::set_distinct(Lookup& lookup, const Path& inner) const {
+  std::vector<const BoundExpression*> read;
+  for (const Clause* clause : inner.match.used) {
+    contains(*clause->expression, [&](const BoundExpression& part) {
+      auto* column = try_as<ColumnExpression>(&part);
+      if (column != nullptr && column->levels_up == 0 && inner.outer.has(column->relation))
+        read.push_back(column);
+      return false;
+    });
+  }
+  // Of how many values what is no table has, next to nothing is known.
+  bool keeps = std::all_of(read.begin(), read.end(), [&](const BoundExpression* expression) {
+    int32_t relation = as<ColumnExpression>(expression)->relation;
+    return is_same_if_equal(expression->type) &&
+           query_.relations[relation]->kind == RangeKind::table;
+  });
+  for (const Clause* clause : inner.filter) keeps = keeps && !calls_volatile(*clause->expression);
+  lookup.row_bytes = row_bytes(*query_.relations[inner.relation]);
+  if (keeps) lookup.distinct = distinct_rows(statement_, query_, read, 1e18);
 }
 
 // What the scan does not answer by its index is checked by the join; the relation's own conditions
@@ -178,12 +272,27 @@ JoinSearch::Lookup JoinSearch::lookup_by(const Path& scan, const Path& shape,
     return std::find(used.begin(), used.end(), clause) != used.end() &&
            std::find(rechecked.begin(), rechecked.end(), clause) == rechecked.end();
   };
-  std::erase_if(lookup.shape.hashed, answered);
+  set_distinct(lookup, inner);
+  std::erase_if(lookup.shape.keys, answered);
   std::erase_if(lookup.shape.conditions, answered);
   lookup.shape.right_is_unique = inner.match.is_point();
   paths_.push_back(std::move(inner));
   lookup.scan = &paths_.back();
   return lookup;
+}
+
+// What is left to check where the right side is a join that reads for each left row what belongs to
+// it.
+Path JoinSearch::without_answered(const Path& right, const Path& shape) {
+  Path rest = shape;
+  std::vector<const Clause*> answered;
+  add_answered(right, shape.relations - right.relations, answered);
+  auto is_answered = [&](const Clause* clause) {
+    return std::find(answered.begin(), answered.end(), clause) != answered.end();
+  };
+  std::erase_if(rest.keys, is_answered);
+  std::erase_if(rest.conditions, is_answered);
+  return rest;
 }
 
 void JoinSearch::join_sides(const Candidates& left, const Candidates& right, RelationSet left_set,
@@ -194,7 +303,7 @@ void JoinSearch::join_sides(const Candidates& left, const Candidates& right, Rel
            (join_work + problem_.clauses.size() * clause_work));
   Path shape = join_shape(left_set, right_set, special_join);
   if (result.paths.empty()) {
-    std::vector<const Clause*> all = shape.hashed;
+    std::vector<const Clause*> all = shape.keys;
     all.insert(all.end(), shape.conditions.begin(), shape.conditions.end());
     all.insert(all.end(), shape.filter.begin(), shape.filter.end());
     result.rows = joined_rows(shape.join_type, left.rows, right.rows, all);
@@ -203,12 +312,19 @@ void JoinSearch::join_sides(const Candidates& left, const Candidates& right, Rel
   for (const Path* left_path : left.paths) {
     for (const Path* right_path : right.paths) {
       add_hash_join(*left_path, *right_path, shape, result);
-      add_nested_loop(*left_path, *right_path, shape, result);
+      if (right_path->outer.empty()) {
+        add_nested_loop(*left_path, *right_path, shape, result, {});
+      } else {
+        add_nested_loop(*left_path, *right_path, without_answered(*right_path, shape), result, {});
+      }
     }
-    if (!left_path->outer.empty()) continue;
-    for (const Lookup& lookup : lookups)
-      add_nested_loop(*left_path, *lookup.scan, lookup.shape, result);
+    if (!left_path->outer.empty() && !may_read_beyond_) continue;
+    for (const Lookup& lookup : lookups) {
+      add_nested_loop(*left_path, *lookup.scan, lookup.shape, result, {});
+      add_memoized_loop(*left_path, lookup, result);
+    }
   }
+  add_merge_joins(left, right, left_set, shape, result);
 }
 
 }  // namespace pgsilo

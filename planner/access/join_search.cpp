@@ -45,6 +45,11 @@ FoundPath JoinSearch::look_at(const Path& path, const KeyClasses& classes) const
   } else {
     found.sorted = space_.sorted_by(path.order, classes);
   }
+  if (!statement_.settings.enable_incremental_sort) {
+    for (size_t* sorted : {&found.sorted, &found.grouped.sorted}) {
+      if (*sorted < goal_.order.size()) *sorted = 0;
+    }
+  }
   return found;
 }
 
@@ -255,6 +260,7 @@ void JoinSearch::search_greedily() {
 FoundPath JoinSearch::run() {
   problem_.relations.for_each([&](int32_t relation) { make_scan_paths(relation); });
   int count = problem_.relations.size();
+  if (count <= exhaustive_limit) make_driven_scans();
   if (count > exhaustive_limit) {
     search_greedily();
   } else if (count > 1) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <limits>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -49,6 +50,7 @@ class JoinSearch {
     double total_cost = 0;
     PathOrder order;
     RelationSet outer;
+    double rows = 1;
   };
 
   void make_scan_paths(int32_t relation);
@@ -79,15 +81,46 @@ class JoinSearch {
   struct Lookup {
     const Path* scan = nullptr;
     Path shape;
+    double distinct = std::numeric_limits<double>::infinity();  // values it is asked for
+    double row_bytes = 0;
+  };
+  // Whether a nested loop keeps what it has read for the same values, and what another row takes.
+  struct Memo {
+    bool keeps = false;
+    double rescan_cost = 0;
+  };
+  // A condition that both sides can come by, with its expressions' classes there.
+  struct MergeClause {
+    const Clause* clause = nullptr;
+    int16_t left = -1;
+    int16_t right = -1;
   };
   std::vector<Lookup> lookups_of(RelationSet left_set, RelationSet right_set, const Path& shape);
   Lookup lookup_by(const Path& scan, const Path& shape, RelationSet right_set);
+  void set_distinct(Lookup& lookup, const Path& inner) const;
+  static Path without_answered(const Path& right, const Path& shape);
+  void make_driven_scans();
+  void make_driven_scans(int32_t special_join, int32_t relation);
+  bool is_extended_within(const SpecialJoin& join, int32_t relation) const;
   Path join_shape(RelationSet left_set, RelationSet right_set, int32_t special_join) const;
   static bool may_hash(const Path& shape);
   PathOrder joined_order(const Path& left, const Path& right, JoinType type, bool in_turn,
                          const Candidates& result);
   void add_hash_join(const Path& left, const Path& right, const Path& shape, Candidates& result);
-  void add_nested_loop(const Path& left, const Path& right, const Path& shape, Candidates& result);
+  void add_nested_loop(const Path& left, const Path& right, const Path& shape, Candidates& result,
+                       Memo memo);
+  void add_memoized_loop(const Path& left, const Lookup& lookup, Candidates& result);
+  std::vector<MergeClause> merge_clauses(const Path& shape, RelationSet left_set,
+                                         const Candidates& left, const Candidates& right) const;
+  static std::vector<MergeClause> in_order_of(const std::vector<MergeClause>& clauses,
+                                              const PathOrder& order, int16_t MergeClause::* side);
+  void add_merge_joins(const Candidates& left, const Candidates& right, RelationSet left_set,
+                       const Path& shape, Candidates& result);
+  void add_merge_join(const Path& left, const Path& right, const Path& shape,
+                      std::span<const MergeClause> keys, bool sort_left, bool sort_right,
+                      Candidates& result);
+  double rows_of(const Path& left, const Path& right, const Path& shape,
+                 const Candidates& result) const;
   static bool is_beaten(const Candidates& candidates, const Offer& offer);
   void add_path(Candidates& candidates, Path path);
   void take(const Offer& offer, Candidates& result, Path path);

@@ -12,7 +12,14 @@
 
 namespace pgsilo {
 
-enum class PathKind : uint8_t { sequential, index, other_relation, nested_loop, hash_join };
+enum class PathKind : uint8_t {
+  sequential,
+  index,
+  other_relation,
+  nested_loop,
+  hash_join,
+  merge_join
+};
 
 struct Path {
   PathKind kind = PathKind::sequential;
@@ -34,10 +41,13 @@ struct Path {
   JoinType join_type = JoinType::inner;
   const Path* left = nullptr;
   const Path* right = nullptr;
-  std::vector<const Clause*> conditions;  // of the join, beside those hashed
-  std::vector<const Clause*> hashed;
+  std::vector<const Clause*> conditions;  // of the join, beside its keys
+  std::vector<const Clause*> keys;        // equalities by which it hashes, or merges in this order
   bool right_is_unique = false;
   bool materialize_right = false;
+  bool memoize_right = false;
+  bool sort_left = false;  // by the keys
+  bool sort_right = false;
 };
 
 // PostgreSQL's unit is one page read in sequence; rows in memory are cheaper than that by far, but
@@ -50,11 +60,16 @@ inline constexpr double descent = 0.05;
 inline constexpr double secondary_row = 0.015;
 inline constexpr double hash_row = 0.015;
 inline constexpr double sort_comparison = 0.005;
+// Of a row that is kept and found again.
+inline constexpr double kept_row = 0.01;
 // What a setting forbids.
 inline constexpr double disabled = 1e10;
 }  // namespace cost
 
 double sort_cost(double rows);
+// Of rows that go into a hash table of so many different ones: the larger it is, the more of it is
+// not in the caches.
+double hash_cost(double rows, double distinct);
 // From the first row to the last behind a sort of rows that come in `groups` parts, one after the
 // other, each of which is sorted by itself; 1: nothing is sorted yet.
 struct SortedCost {

@@ -184,6 +184,54 @@ void JoinSearch::add_index_paths(int32_t relation, RelationSet outer,
   add_union_paths(relation, outer, clauses, indexes, paths);
 }
 
+// A side that is to be joined as a whole with what an outer, semi or anti join has on its left may
+// begin with what belongs to each row of that.
+void JoinSearch::make_driven_scans() {
+  if (!statement_.settings.enable_nested_loop) return;
+  for (size_t i = 0; i < problem_.special_joins.size(); ++i) {
+    const SpecialJoin& join = problem_.special_joins[i];
+    if (join.type == JoinType::full || join.right.size() < 2) continue;
+    join.right.for_each([&](int32_t relation) {
+      if (others_[relation].plan == nullptr && !is_extended_within(join, relation))
+        make_driven_scans(static_cast<int32_t>(i), relation);
+    });
+  }
+}
+
+// Whether a join on the right side of `join` adds rows that have none of the relation: what is left
+// out of it then would change which.
+bool JoinSearch::is_extended_within(const SpecialJoin& join, int32_t relation) const {
+  return std::any_of(problem_.special_joins.begin(), problem_.special_joins.end(),
+                     [&](const SpecialJoin& inner) {
+                       bool full = inner.type == JoinType::full;
+                       return join.right.contains(inner.left | inner.right) &&
+                              (inner.right.has(relation) || (full && inner.left.has(relation)));
+                     });
+}
+
+void JoinSearch::make_driven_scans(int32_t special_join, int32_t relation) {
+  const SpecialJoin& join = problem_.special_joins[special_join];
+  RelationSet own = RelationSet::of(relation);
+  std::vector<const Clause*> clauses;
+  for (const Clause& clause : problem_.clauses) {
+    bool drives = clause.special_join == special_join && clause.relations.has(relation) &&
+                  clause.relations.overlaps(join.left) &&
+                  (join.left | own).contains(clause.relations);
+    if (drives || clause.required == own) clauses.push_back(&clause);
+  }
+  std::vector<const Path*> paths;
+  add_index_paths(relation, join.left, clauses, paths);
+  for (const Path* scan : paths) {
+    Path path = *scan;
+    path.outer = RelationSet();
+    for (const Clause* clause : path.match.used) path.outer |= clause->relations - own;
+    if (path.outer.empty()) continue;
+    std::erase_if(path.filter, [&](const Clause* clause) { return clause->required != own; });
+    path.order = {};
+    add_path(candidates_of(own), std::move(path));
+  }
+}
+
 void JoinSearch::make_scan_paths(int32_t relation) {
   Candidates& candidates = candidates_of(RelationSet::of(relation));
   std::vector<const Clause*> clauses;

@@ -377,7 +377,8 @@ std::string deparse_in(const DeparseContext& context, const BoundExpression& exp
                                        : modified_text(context, change, slot);
     });
   }
-  if (node.kind == PlanKind::nested_loop || node.kind == PlanKind::hash_join)
+  if (node.kind == PlanKind::nested_loop || node.kind == PlanKind::hash_join ||
+      node.kind == PlanKind::merge_join)
     return deparse_over_join(context, expression, static_cast<const JoinNode&>(node));
   return deparse_over_child(context, expression, input_of(node), true);
 }
@@ -413,6 +414,8 @@ std::string slot_text(const DeparseContext& context, const PlanNode& node, int32
       return slot_text(context, *as<UniqueNode>(&node)->child, slot, bare);
     case PlanKind::materialize:
       return slot_text(context, *as<MaterializeNode>(&node)->child, slot, bare);
+    case PlanKind::memoize:
+      return slot_text(context, *as<MemoizeNode>(&node)->child, slot, bare);
     case PlanKind::lock_rows:
       return slot_text(context, *as<LockRowsNode>(&node)->child, slot, bare);
     case PlanKind::append:
@@ -420,7 +423,8 @@ std::string slot_text(const DeparseContext& context, const PlanNode& node, int32
     case PlanKind::set_operation:
       return slot_text(context, *as<SetOperationNode>(&node)->left, slot, bare);
     case PlanKind::nested_loop:
-    case PlanKind::hash_join: {
+    case PlanKind::hash_join:
+    case PlanKind::merge_join: {
       auto& join = static_cast<const JoinNode&>(node);
       int32_t left = static_cast<int32_t>(join.left->columns.size());
       return slot < left ? slot_text(context, *join.left, slot, bare)

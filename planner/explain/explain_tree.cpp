@@ -132,6 +132,8 @@ class TreeMaker {
         return describe_nested_loop(made, *as<NestedLoopNode>(&node));
       case PlanKind::hash_join:
         return describe_hash_join(made, *as<HashJoinNode>(&node));
+      case PlanKind::merge_join:
+        return describe_merge_join(made, *as<MergeJoinNode>(&node));
       case PlanKind::aggregate:
         return describe_aggregate(made, *as<AggregateNode>(&node));
       case PlanKind::sort:
@@ -145,6 +147,8 @@ class TreeMaker {
       case PlanKind::materialize:
         set_title(made, "Materialize");
         return add_child(made, *as<MaterializeNode>(&node)->child, "Outer");
+      case PlanKind::memoize:
+        return describe_memoize(made, *as<MemoizeNode>(&node));
       case PlanKind::lock_rows:
         set_title(made, "LockRows");
         return add_child(made, *as<LockRowsNode>(&node)->child, "Outer");
@@ -297,6 +301,27 @@ class TreeMaker {
     set_title(*hash, "Hash");
     add_child(*hash, *node.right, "Outer");
     made.children.push_back(std::move(hash));
+  }
+
+  void describe_merge_join(ExplainedNode& made, const MergeJoinNode& node) {
+    set_title(made, "Merge Join", concat("Merge", join_word(node.join_type), " Join"));
+    add_join_fields(made, node);
+    context_.qualified = many_relations_;
+    made.add("Merge Cond", deparse_over_join(context_, *node.merge_condition, node));
+    add_join_filters(made, node);
+    add_child(made, *node.left, "Outer");
+    add_child(made, *node.right, "Inner");
+  }
+
+  void describe_memoize(ExplainedNode& made, const MemoizeNode& node) {
+    set_title(made, "Memoize");
+    context_.qualified = true;
+    ExplainedProperty keys{"Cache Key", {}, true};
+    for (const BoundExpression* key : node.keys)
+      keys.values.push_back(upper_text(*key, *node.child));
+    made.properties.push_back(std::move(keys));
+    made.add("Cache Mode", "logical");
+    add_child(made, *node.child, "Outer");
   }
 
   void describe_aggregate(ExplainedNode& made, const AggregateNode& node) {

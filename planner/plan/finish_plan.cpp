@@ -1,4 +1,5 @@
-// Which operators may return other rows when they are run again within one execution.
+// Which operators may return other rows when they are run again within one execution, and what that
+// depends on.
 #include <algorithm>
 #include <unordered_map>
 
@@ -10,11 +11,13 @@ namespace pgsilo {
 
 namespace {
 
-using Parameters = std::vector<int32_t>;
+using Parameters = std::vector<const ExecutionParameterExpression*>;
 
-void add(Parameters& parameters, int32_t parameter) {
-  if (std::find(parameters.begin(), parameters.end(), parameter) == parameters.end())
-    parameters.push_back(parameter);
+void add(Parameters& parameters, const ExecutionParameterExpression* parameter) {
+  bool known = std::any_of(
+      parameters.begin(), parameters.end(),
+      [&](const ExecutionParameterExpression* other) { return other->index == parameter->index; });
+  if (!known) parameters.push_back(parameter);
 }
 
 // What one operator and everything below it reads from outside.
@@ -40,10 +43,15 @@ class Finisher {
   }
 
  private:
-  static void remove(Reads& reads, int32_t parameter) { std::erase(reads.parameters, parameter); }
+  static void remove(Reads& reads, int32_t parameter) {
+    std::erase_if(reads.parameters, [&](const ExecutionParameterExpression* other) {
+      return other->index == parameter;
+    });
+  }
 
   static void merge(Reads& reads, const Reads& other) {
-    for (int32_t parameter : other.parameters) add(reads.parameters, parameter);
+    for (const ExecutionParameterExpression* parameter : other.parameters)
+      add(reads.parameters, parameter);
     reads.is_volatile |= other.is_volatile;
   }
 
@@ -56,7 +64,7 @@ class Finisher {
   void collect(Reads& reads, const BoundExpression& expression) {
     for_each_child(expression, [&](const BoundExpression& child) { collect(reads, child); });
     if (auto* parameter = try_as<ExecutionParameterExpression>(&expression))
-      add(reads.parameters, parameter->index);
+      add(reads.parameters, parameter);
     if (auto* call = try_as<CallExpression>(&expression)) {
       reads.is_volatile |= call->volatility == Volatility::volatile_;
     }
@@ -79,6 +87,10 @@ void finish_plan(StatementPlanning& statement) {
   for (PlanNode* node : statement.nodes) {
     const Reads& reads = finisher.reads_of(*node);
     node->depends_on_parameters = reads.is_volatile || !reads.parameters.empty();
+    // Made for what is not volatile.
+    if (node->kind != PlanKind::memoize) continue;
+    static_cast<MemoizeNode*>(node)->keys = statement.arena.copy_span(
+        std::vector<const BoundExpression*>(reads.parameters.begin(), reads.parameters.end()));
   }
 }
 

@@ -120,7 +120,7 @@ AggregateCall make_call(QueryContext& context, ExpressionPlacer& placer,
 PathCost grouping_cost(const AggregateNode& node, double groups) {
   const PlanNode& child = *node.child;
   double work = child.rows * cost::operation * static_cast<double>(node.calls.size() + 1);
-  if (node.strategy == AggregateStrategy::hashed) work += child.rows * cost::hash_row;
+  if (node.strategy == AggregateStrategy::hashed) work += hash_cost(child.rows, groups);
   double total = child.total_cost + work + groups * cost::row;
   double startup = total - groups * cost::row;
   if (node.strategy == AggregateStrategy::sorted)

@@ -6,6 +6,7 @@
 #include "planner/access/path.h"
 #include "planner/access/selectivity.h"
 #include "planner/bound/make_expression.h"
+#include "planner/plan/transaction_plan.h"
 
 namespace pgsilo {
 
@@ -101,6 +102,16 @@ const PlanNode* make_materialize(StatementPlanning& statement, const PlanNode* c
   return materialize;
 }
 
+const PlanNode* make_memoize(StatementPlanning& statement, const PlanNode* child, bool single_row) {
+  auto* memoize = statement.make_node<MemoizeNode>();
+  memoize->child = child;
+  memoize->single_row = single_row;
+  memoize->memory_bytes = statement.settings.work_mem_bytes;
+  set_columns(statement, *memoize, child);
+  set_estimates(*memoize, cost_of(*child));
+  return memoize;
+}
+
 SortNode* make_sort(StatementPlanning& statement, const PlanNode* child,
                     std::span<const SortKey> keys, size_t presorted, double groups) {
   auto* sort = statement.make_node<SortNode>();
@@ -141,7 +152,7 @@ const PlanNode* make_distinct_rows(StatementPlanning& statement, const PlanNode*
   aggregate->keys = keys;
   set_columns(statement, *aggregate, child);
   PathCost cost = cost_of(*child);
-  cost.startup = cost.total + cost.rows * cost::hash_row;
+  cost.startup = cost.total + hash_cost(cost.rows, std::min(cost.rows, rows));
   cost.rows = std::min(cost.rows, rows);
   cost.total = cost.startup + cost.rows * cost::row;
   set_estimates(*aggregate, cost);

@@ -32,6 +32,8 @@ const PlanNode* project_slots(StatementPlanning& statement, const PlanNode* chil
                               std::span<const int32_t> slots);
 const PlanNode* make_materialize(StatementPlanning& statement, const PlanNode* child);
 // `presorted`: so many of the keys the child's rows come by, which have `groups` different values.
+// The child's rows for what it reads from outside are kept.
+const PlanNode* make_memoize(StatementPlanning& statement, const PlanNode* child, bool single_row);
 SortNode* make_sort(StatementPlanning& statement, const PlanNode* child,
                     std::span<const SortKey> keys, size_t presorted = 0, double groups = 1);
 // `rows`: how many are left, as far as that is known.

@@ -68,6 +68,8 @@ class JoinBuilder {
         return build_nested_loop(path);
       case PathKind::hash_join:
         return build_hash_join(path);
+      case PathKind::merge_join:
+        return build_merge_join(path);
     }
     PGSILO_REQUIRE(false);
   }
@@ -230,6 +232,8 @@ class JoinBuilder {
     }
     if (path.materialize_right && frame.references.empty())
       right.node = make_materialize(statement_, right.node);
+    if (path.memoize_right)
+      right.node = make_memoize(statement_, right.node, path.right->match.is_point());
     auto* loop = statement_.make_node<NestedLoopNode>();
     std::vector<NestedLoopParameter> parameters;
     for (const OuterReference& reference : frame.references) {
@@ -255,30 +259,86 @@ class JoinBuilder {
     return commutator != nullptr ? commutator->procedure : equality.procedure;
   }
 
+  // The sides of the equalities by which two sides are joined.
+  struct JoinKeys {
+    Conditions left;
+    Conditions right;
+    std::vector<Oid> equalities;  // with the left row's side first
+  };
+
+  static JoinKeys keys_of(const Path& path) {
+    JoinKeys keys;
+    for (const Clause* clause : path.keys) {
+      bool swapped = !path.left->relations.contains(clause->left_relations);
+      keys.left.push_back(clause->equality->arguments[swapped ? 1 : 0]);
+      keys.right.push_back(clause->equality->arguments[swapped ? 0 : 1]);
+      keys.equalities.push_back(equality_procedure(*clause->equality, swapped));
+    }
+    return keys;
+  }
+
   PlacedPlan build_hash_join(const Path& path) {
     PlacedPlan left = build(*path.left);
     PlacedPlan right = build(*path.right);
     auto* join = statement_.make_node<HashJoinNode>();
     Layout layout = finish_join(*join, path, left, right);
-    ExpressionPlacer left_placer(context_, left.layout);
-    ExpressionPlacer right_placer(context_, right.layout);
-    std::vector<const BoundExpression*> left_keys;
-    std::vector<const BoundExpression*> right_keys;
-    std::vector<Oid> equalities;
-    for (const Clause* clause : path.hashed) {
-      bool swapped = !path.left->relations.contains(clause->left_relations);
-      left_keys.push_back(left_placer.place(clause->equality->arguments[swapped ? 1 : 0]));
-      right_keys.push_back(right_placer.place(clause->equality->arguments[swapped ? 0 : 1]));
-      equalities.push_back(equality_procedure(*clause->equality, swapped));
-    }
-    join->left_keys = context_.arena().copy_span(left_keys);
-    join->right_keys = context_.arena().copy_span(right_keys);
-    join->equalities = context_.arena().copy_span(equalities);
+    JoinKeys keys = keys_of(path);
+    join->left_keys = ExpressionPlacer(context_, left.layout).place_list(keys.left);
+    join->right_keys = ExpressionPlacer(context_, right.layout).place_list(keys.right);
+    join->equalities = context_.arena().copy_span(keys.equalities);
+    join->hash_condition = place_keys_condition(path, left, right);
+    return {join, std::move(layout), {}};
+  }
+
+  const BoundExpression* place_keys_condition(const Path& path, const PlacedPlan& left,
+                                              const PlacedPlan& right) {
     Layout both = left.layout;
     both.append(right.layout);
-    join->hash_condition =
-        ExpressionPlacer(context_, both).place_conjunction(expressions_of(path.hashed));
+    return ExpressionPlacer(context_, both).place_conjunction(expressions_of(path.keys));
+  }
+
+  PlacedPlan build_merge_join(const Path& path) {
+    PlacedPlan left = build(*path.left);
+    PlacedPlan right = build(*path.right);
+    JoinKeys keys = keys_of(path);
+    if (path.sort_left) left = sort_by(left, keys.left);
+    if (path.sort_right) right = sort_by(right, keys.right);
+    auto* join = statement_.make_node<MergeJoinNode>();
+    Layout layout = finish_join(*join, path, left, right);
+    join->left_keys = ExpressionPlacer(context_, left.layout).place_list(keys.left);
+    join->right_keys = ExpressionPlacer(context_, right.layout).place_list(keys.right);
+    join->merge_condition = place_keys_condition(path, left, right);
     return {join, std::move(layout), {}};
+  }
+
+  // Keys that the rows do not have as they are go with them from here on.
+  PlacedPlan sort_by(PlacedPlan input, const Conditions& keys) {
+    std::vector<SortKey> sorted;
+    std::vector<PlanColumn> columns(input.node->columns.begin(), input.node->columns.end());
+    Conditions added;
+    Layout layout = input.layout;
+    ExpressionPlacer placer(context_, input.layout);
+    for (const BoundExpression* key : keys) {
+      int32_t slot = layout.find(*key);
+      if (slot < 0) {
+        slot = static_cast<int32_t>(columns.size());
+        columns.push_back({key->type, key->typmod, "key"});
+        added.push_back(placer.place(key));
+        layout.add(key);
+      }
+      sorted.push_back({slot, false, false});
+    }
+    if (!added.empty()) {
+      Conditions all;
+      for (size_t i = 0; i < input.node->columns.size(); ++i)
+        all.push_back(make_slot(context_.arena(), static_cast<int32_t>(i), columns[i]));
+      all.insert(all.end(), added.begin(), added.end());
+      input.node = make_projection(statement_, input.node, context_.arena().copy_span(all),
+                                   context_.arena().copy_span(columns));
+    }
+    input.node = make_sort(statement_, input.node, context_.arena().copy_span(sorted));
+    input.layout = std::move(layout);
+    return input;
   }
 
   QueryContext& context_;

@@ -52,6 +52,7 @@ enum class PlanKind : uint8_t {
   project,
   nested_loop,
   hash_join,
+  merge_join,
   aggregate,
   unique,
   sort,
@@ -59,6 +60,7 @@ enum class PlanKind : uint8_t {
   append,
   set_operation,
   materialize,
+  memoize,
   lock_rows,
   insert,
   update,
@@ -254,6 +256,16 @@ struct MaterializeNode : PlanNode {
   const PlanNode* child = nullptr;
 };
 
+// The child's rows by `keys`, the values of what it reads from outside: those of values that came
+// before are replayed, as long as there is room for them.
+struct MemoizeNode : PlanNode {
+  static constexpr PlanKind plan_kind = PlanKind::memoize;
+  const PlanNode* child = nullptr;
+  ExpressionList keys;      // execution parameters
+  bool single_row = false;  // there is at most one row for each value
+  size_t memory_bytes = 0;  // room for all
+};
+
 struct AggregateCall {
   Oid procedure = 0;  // the aggregate's OID in pg_proc
   Oid result_type = 0;
@@ -315,10 +327,8 @@ struct SortKey {
   bool nulls_first = false;
 };
 
-// Output: the child's row. The child's rows come by the first `presorted` keys: those that are
-// equal in them are sorted by the rest, run by run. With `limit_hint` only the first (limit_count +
-// limit_offset) rows are wanted: the executor may keep no more than that (top-N). The LimitNode
-// above still counts.
+// The child's rows, which come by the first `presorted` keys, sorted by the rest. With `limit_hint`
+// only the first (limit_count + limit_offset) are wanted (top-N); the LimitNode above still counts.
 struct SortNode : PlanNode {
   static constexpr PlanKind plan_kind = PlanKind::sort;
   const PlanNode* child = nullptr;
@@ -341,8 +351,8 @@ struct LimitNode : PlanNode {
 enum class JoinType : uint8_t {
   inner,
   left,   // right slots NULL where nothing matches
-  right,  // hash joins only
-  full,   // hash joins only
+  right,  // hash and merge joins only
+  full,   // hash and merge joins only
   semi,   // left rows with a match, once; output is the left row
   anti    // left rows without one; output is the left row
 };
@@ -379,6 +389,16 @@ struct HashJoinNode : JoinNode {
   ExpressionList right_keys;                        // over the right row; pairwise of one type
   std::span<const Oid> equalities;                  // procedures of = per key
   const BoundExpression* hash_condition = nullptr;  // for explain; over left slots then right slots
+};
+
+// Both sides come by their keys, upwards, NULLs last. A pair matches if all keys are equal (NULL
+// equals nothing) and `condition` is true.
+struct MergeJoinNode : JoinNode {
+  static constexpr PlanKind plan_kind = PlanKind::merge_join;
+  ExpressionList left_keys;   // over the left row
+  ExpressionList right_keys;  // over the right row; pairwise of one order
+  const BoundExpression* merge_condition =
+      nullptr;  // for explain; over left slots then right slots
 };
 
 // UNION ALL: one child after the other. Children's columns have the same types.

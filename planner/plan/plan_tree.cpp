@@ -56,7 +56,8 @@ void visit_aggregate(const AggregateNode& node, Visit visit) {
   }
 }
 
-void visit_hash_join(const HashJoinNode& node, Visit visit) {
+template <typename Join>
+void visit_keyed_join(const Join& node, Visit visit) {
   all(node.left_keys, visit);
   all(node.right_keys, visit);
   one(node.condition, visit);
@@ -89,10 +90,13 @@ void for_each_child(const PlanNode& node, FunctionRef<void(const PlanNode&)> vis
       return visit(*as<LimitNode>(&node)->child);
     case PlanKind::materialize:
       return visit(*as<MaterializeNode>(&node)->child);
+    case PlanKind::memoize:
+      return visit(*as<MemoizeNode>(&node)->child);
     case PlanKind::lock_rows:
       return visit(*as<LockRowsNode>(&node)->child);
     case PlanKind::nested_loop:
-    case PlanKind::hash_join: {
+    case PlanKind::hash_join:
+    case PlanKind::merge_join: {
       auto& join = static_cast<const JoinNode&>(node);
       visit(*join.left);
       return visit(*join.right);
@@ -140,7 +144,9 @@ void for_each_expression(const PlanNode& node, Visit visit) {
       one(as<NestedLoopNode>(&node)->condition, visit);
       return one(as<NestedLoopNode>(&node)->filter, visit);
     case PlanKind::hash_join:
-      return visit_hash_join(*as<HashJoinNode>(&node), visit);
+      return visit_keyed_join(*as<HashJoinNode>(&node), visit);
+    case PlanKind::merge_join:
+      return visit_keyed_join(*as<MergeJoinNode>(&node), visit);
     case PlanKind::aggregate:
       return visit_aggregate(*as<AggregateNode>(&node), visit);
     case PlanKind::limit:
@@ -158,6 +164,7 @@ void for_each_expression(const PlanNode& node, Visit visit) {
     case PlanKind::append:
     case PlanKind::set_operation:
     case PlanKind::materialize:
+    case PlanKind::memoize:  // its keys are what its child reads
     case PlanKind::lock_rows:
       return;
   }

@@ -103,8 +103,12 @@ struct PlannerSettings {
   bool enable_index_scan = true;
   bool enable_nested_loop = true;
   bool enable_hash_join = true;
+  bool enable_merge_join = true;
+  bool enable_incremental_sort = true;
+  bool enable_memoize = true;
   bool enable_hash_aggregate = true;
   bool enable_sort = true;
+  size_t work_mem_bytes = size_t{4} << 20;
   std::span<const std::string> search_path;  // empty: public
 };
 

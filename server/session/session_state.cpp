@@ -29,6 +29,10 @@ struct Indexes {
   int enable_indexscan = find_setting("enable_indexscan");
   int enable_nestloop = find_setting("enable_nestloop");
   int enable_hashjoin = find_setting("enable_hashjoin");
+  int enable_mergejoin = find_setting("enable_mergejoin");
+  int enable_incremental_sort = find_setting("enable_incremental_sort");
+  int enable_memoize = find_setting("enable_memoize");
+  int work_mem = find_setting("work_mem");
   int enable_hashagg = find_setting("enable_hashagg");
   int enable_sort = find_setting("enable_sort");
 };
@@ -165,8 +169,12 @@ void SessionState::apply_settings() {
   planner_settings.enable_index_scan = number(at.enable_indexscan) != 0;
   planner_settings.enable_nested_loop = number(at.enable_nestloop) != 0;
   planner_settings.enable_hash_join = number(at.enable_hashjoin) != 0;
+  planner_settings.enable_merge_join = number(at.enable_mergejoin) != 0;
+  planner_settings.enable_incremental_sort = number(at.enable_incremental_sort) != 0;
+  planner_settings.enable_memoize = number(at.enable_memoize) != 0;
   planner_settings.enable_hash_aggregate = number(at.enable_hashagg) != 0;
   planner_settings.enable_sort = number(at.enable_sort) != 0;
+  planner_settings.work_mem_bytes = static_cast<size_t>(number(at.work_mem)) << 10;
   split_name_list(settings.value(at.search_path).text, &search_path_);
   for (std::string& name : search_path_) {
     if (name == "$user") name = context.user_name;
@@ -177,9 +185,11 @@ void SessionState::apply_settings() {
   // happens while planning.
   std::string key_before = std::exchange(settings_key, {});
   for (int index : {at.enable_seqscan, at.enable_indexscan, at.enable_nestloop, at.enable_hashjoin,
+                    at.enable_mergejoin, at.enable_incremental_sort, at.enable_memoize,
                     at.enable_hashagg, at.enable_sort}) {
     settings_key += number(index) != 0 ? '1' : '0';
   }
+  settings_key += std::to_string(number(at.work_mem)) + '\0';
   for (const std::string& name : search_path_) {
     settings_key += name;
     settings_key += '\0';

@@ -5,7 +5,7 @@ selected is what it is ordered by."""
 BIG = ("b1", "b2", "b3")
 BIG_COLUMNS = ("a", "b", "c", "d", "s")
 SWITCHES = ("enable_seqscan", "enable_hashjoin", "enable_nestloop", "enable_mergejoin", "enable_sort", "enable_hashagg",
-            "enable_material", "enable_bitmapscan")
+            "enable_incremental_sort", "enable_memoize", "enable_material", "enable_bitmapscan")
 
 
 class RandomOrders:

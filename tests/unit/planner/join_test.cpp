@@ -8,6 +8,7 @@ struct Joins : Planner {
   JoinType type_of(std::string_view sql) {
     auto planned = plan(sql);
     if (const auto* hash = find<HashJoinNode>(planned->root)) return hash->join_type;
+    if (const auto* merge = find<MergeJoinNode>(planned->root)) return merge->join_type;
     return the<NestedLoopNode>(planned->root).join_type;
   }
 };
@@ -24,6 +25,7 @@ TEST_F(Joins, SizesDecideBetweenLookupsAndAHashTable) {
   EXPECT_EQ(loop->condition, nullptr);  // the key answers it
   EXPECT_TRUE(loop->right->depends_on_parameters);
   statistics.rows = {{"t", 1'000'000}, {"u", 1'000'000}};
+  statistics.distinct["t.d"] = 1'000'000;
   planned = plan(sql);
   EXPECT_NE(find<HashJoinNode>(planned->root), nullptr);
   EXPECT_EQ(find<PointGetNode>(planned->root), nullptr);
@@ -65,6 +67,8 @@ TEST_F(Joins, WithoutAnEqualityTheInnerRowsAreKept) {
 TEST_F(Joins, SettingsForbid) {
   constexpr std::string_view sql = "select * from t, u where t.c = u.v";
   settings.enable_hash_join = false;
+  EXPECT_NE(find<MergeJoinNode>(plan(sql)->root), nullptr);
+  settings.enable_merge_join = false;
   EXPECT_NE(find<NestedLoopNode>(plan(sql)->root), nullptr);
   settings.enable_hash_join = true;
   settings.enable_nested_loop = false;
@@ -107,6 +111,91 @@ TEST_F(Joins, ASubqueryHasNoMoreValuesThanRows) {
   }
 }
 
+// Two sides that come by what is equal are read side by side, and the result comes by it, too.
+TEST_F(Joins, WhatComesByTheKeyIsMerged) {
+  statistics.rows = {{"t", 1'000'000}, {"u", 1'000'000}};
+  EXPECT_EQ(explain("select * from t join u on u.a = t.a"),
+            "Merge Join\n"
+            "  Merge Cond: (u.a = t.a)\n"
+            "  ->  Index Scan using u_pkey on u\n"
+            "  ->  Index Scan using t_pkey on t");
+  EXPECT_EQ(explain("select * from t full join u on u.a = t.a"),
+            "Merge Full Join\n"
+            "  Merge Cond: (u.a = t.a)\n"
+            "  ->  Index Scan using t_pkey on t\n"
+            "  ->  Index Scan using u_pkey on u");
+  EXPECT_EQ(explain("select * from t where not exists (select 1 from u where u.a = t.a)"),
+            "Merge Anti Join\n"
+            "  Merge Cond: (u.a = t.a)\n"
+            "  ->  Index Scan using t_pkey on t\n"
+            "  ->  Index Scan using u_pkey on u");
+  // Three tables by one key: the first join's result is merged with the third as it comes.
+  statistics.rows["w"] = 1'000'000;
+  std::string text =
+      explain("select * from t join u on u.a = t.a join w on w.a = u.a order by w.a");
+  EXPECT_EQ(text.find("Sort"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Hash"), std::string::npos) << text;
+}
+
+// Where nothing else is allowed, or where the order is wanted anyway.
+TEST_F(Joins, SidesAreSortedForAMerge) {
+  settings.enable_hash_join = settings.enable_nested_loop = false;
+  EXPECT_EQ(explain("select * from t join u on u.v = t.c"),
+            "Merge Join\n"
+            "  Merge Cond: (u.v = t.c)\n"
+            "  ->  Sort\n"
+            "        Sort Key: u.v\n"
+            "        ->  Seq Scan on u\n"
+            "  ->  Sort\n"
+            "        Sort Key: t.c\n"
+            "        ->  Seq Scan on t");
+  // A key that the rows have not got is computed for the sort.
+  EXPECT_NE(explain("select * from t join u on u.t_a + 1 = t.d + 2").find("Sort Key: ((u.t_a + 1)"),
+            std::string::npos);
+}
+
+// Three rows of a hundred are asked for, again and again.
+TEST_F(Joins, WhatIsLookedUpOftenIsKept) {
+  statistics.rows = {{"t", 100'000}, {"u", 10'000'000}};
+  statistics.distinct["t.d"] = 100;
+  EXPECT_EQ(explain("select * from t join u on u.a = t.d"),
+            "Nested Loop\n"
+            "  ->  Seq Scan on t\n"
+            "  ->  Memoize\n"
+            "        Cache Key: t.d\n"
+            "        Cache Mode: logical\n"
+            "        ->  Index Scan using u_pkey on u\n"
+            "              Index Cond: (a = t.d)");
+  settings.enable_memoize = false;
+  EXPECT_EQ(find<MemoizeNode>(plan("select * from t join u on u.a = t.d")->root), nullptr);
+}
+
+// What an outer, semi or anti join has on its right may be a join, and still be made for each left
+// row of what belongs to it.
+TEST_F(Joins, ARightSideOfSeveralTablesIsDrivenByTheLeftRow) {
+  define("create index u_t_a on u (t_a)");
+  define("create index w_u_a on w (u_a)");
+  statistics.rows = {{"t", 10}, {"u", 1'000'000}, {"w", 1'000'000}};
+  statistics.distinct = {{"u.t_a", 1'000'000}, {"w.u_a", 1'000'000}};
+  EXPECT_EQ(explain("select * from t where exists (select 1 from u join w on w.u_a = u.a "
+                    "where u.t_a = t.a)"),
+            "Nested Loop Semi Join\n"
+            "  ->  Seq Scan on t\n"
+            "  ->  Nested Loop\n"
+            "        ->  Index Scan using u_t_a on u\n"
+            "              Index Cond: (t_a = t.a)\n"
+            "        ->  Index Scan using w_u_a on w\n"
+            "              Index Cond: (u_a = u.a)");
+  EXPECT_EQ(explain("select * from t left join (u join w on w.u_a = u.a) on u.t_a = t.a"),
+            "Nested Loop Left Join\n"
+            "  ->  Seq Scan on t\n"
+            "  ->  Nested Loop\n"
+            "        ->  Index Scan using u_t_a on u\n"
+            "              Index Cond: (t_a = t.a)\n"
+            "        ->  Index Scan using w_u_a on w\n"
+            "              Index Cond: (u_a = u.a)");
+}
+
 TEST_F(Joins, AConstantReachesBothSidesOfAnEquality) {
   auto planned = plan("select * from t, u where t.a = u.a and t.a = 5");
   const auto* loop = find<NestedLoopNode>(planned->root);
@@ -142,10 +231,8 @@ TEST_F(Joins, AFullJoinAmongManyRelations) {
     if (i > 0) where += concat(" and x", i - 1, ".a = ", name, ".u_a");
   }
   statistics.rows = {{"t", 1000}, {"u", 1000}, {"w", 1}};
-  auto planned = plan(concat("select * from ", from, " where ", where));
-  const auto* full = find<HashJoinNode>(planned->root);
-  ASSERT_NE(full, nullptr);
-  EXPECT_EQ(full->join_type, JoinType::full);
+  std::string text = explain(concat("select * from ", from, " where ", where));
+  EXPECT_NE(text.find(" Full Join"), std::string::npos) << text;
 }
 
 TEST_F(Joins, TheOrderBeginsWithTheFewestRows) {
