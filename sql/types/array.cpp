@@ -119,9 +119,14 @@ bool ArrayShape::operator==(const ArrayShape& other) const {
 
 Datum make_array(const TypeInfo& element, const ArrayShape& shape, std::span<const Datum> values,
                  Arena& arena) {
-  PGSILO_DCHECK(values.size() == shape.count());
+  static_cast<void>(shape.count());  // throws if they are too many
   Parts parts = parts_of(element, values);
   size_t head = word_bytes * (2 + 2 * static_cast<size_t>(shape.dimensions));
+  if (head + parts.bytes() > limits::max_value_bytes) {
+    throw SqlError(
+        sqlstate::program_limit_exceeded,
+        concat("array size exceeds the maximum allowed (", limits::max_value_bytes, ")"));
+  }
   char* array = static_cast<char*>(arena.allocate(head + parts.bytes(), 1));
   store_le32(array, element.oid);
   store_le32(array + word_bytes, form_mark | static_cast<uint32_t>(shape.dimensions) |

@@ -9,7 +9,9 @@ constexpr int16_t max_fixed_reference_bytes = 16;
 
 uint8_t stored_width(const TypeInfo& type) {
   if (type.by_reference) {
-    bool is_short = type.typlen > 0 && type.typlen <= max_fixed_reference_bytes;
+    // What has no order is kept as text, whatever pg_type says (aclitem).
+    bool is_short = type.typlen > 0 && type.typlen <= max_fixed_reference_bytes &&
+                    type.key_form != KeyForm::none;
     return is_short ? static_cast<uint8_t>(type.typlen) : 0;
   }
   switch (type.typlen) {

@@ -345,13 +345,14 @@ namespace {
 // `given` is false where PostgreSQL's format_type has a null modifier: only then is bpchar called
 // "character".
 void format_type(Oid oid, bool given, int32_t typmod, ByteBuffer& out) {
+  // Held while it is asked: the OID may be any that somebody knows.
+  if (std::shared_ptr<const UserType> user_type = share_user_type(oid)) {
+    out.append(user_type->display_name(oid));
+    return;
+  }
   const TypeInfo* type = find_type(oid);
   if (type == nullptr) {
     out.append(oid == invalid_oid ? "-" : "???");
-    return;
-  }
-  if (std::shared_ptr<const UserType> user_type = share_user_type(oid)) {
-    out.append(user_type->display_name(oid));
     return;
   }
   bool array = is_array_type(*type);

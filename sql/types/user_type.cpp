@@ -96,7 +96,11 @@ void UserType::set_name(std::string_view name) const {
   display_name_ = quoted(name);
 }
 
-std::shared_ptr<const UserType> share_user_type(Oid oid) { return registry().find(oid); }
+std::shared_ptr<const UserType> share_user_type(Oid oid) {
+  // Below, PostgreSQL's own objects are.
+  constexpr Oid first_user_oid = 16384;
+  return oid < first_user_oid ? nullptr : registry().find(oid);
+}
 
 const TypeInfo* find_user_type(Oid oid) {
   std::shared_ptr<const UserType> found = registry().find(oid);

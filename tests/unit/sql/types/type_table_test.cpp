@@ -162,6 +162,15 @@ TEST(Arrays, Elements) {
   EXPECT_TRUE(array_element(array, 4).null);
 }
 
+// pg_type says 12 bytes of an aclitem; here it is a text.
+TEST(Arrays, OfAccessRights) {
+  TypeTester tester;
+  std::string_view text = "{=c/postgres,postgres=CTc/postgres,a=r/b}";
+  const TypeInfo& type = type_info(type_oid::aclitem_array);
+  Datum array = type.parse(text, no_typmod, tester.context);
+  EXPECT_EQ(tester.print(array, type), text);
+}
+
 // What was stored before arrays had dimensions is read for ever.
 TEST(Arrays, OfTheOldFormAreRead) {
   TypeTester tester;
