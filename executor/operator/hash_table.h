@@ -16,6 +16,8 @@ namespace pgsilo {
 // NULLs up.
 struct KeyTypes {
   std::vector<const TypeInfo*> types;
+  // Keys that are equal but not the same (1.0 and 1.00, 1 month and 30 days) differ.
+  bool by_bits = false;
 
   uint64_t hash(const Datum* keys) const {
     uint64_t result = 0;
@@ -30,11 +32,15 @@ struct KeyTypes {
     for (size_t i = 0; i < types.size(); ++i) {
       if (left[i].null || right[i].null) {
         if (left[i].null != right[i].null) return false;
-      } else if (!types[i]->equal(left[i], right[i])) {
+      } else if (by_bits ? !are_same(*types[i], left[i], right[i])
+                         : !types[i]->equal(left[i], right[i])) {
         return false;
       }
     }
     return true;
+  }
+  static bool are_same(const TypeInfo& type, const Datum& left, const Datum& right) {
+    return type.by_reference ? left.bytes() == right.bytes() : left.i64 == right.i64;
   }
   // As SQL's row comparison: not false. A NULL may be equal to anything.
   bool may_be_equal(const Datum* left, const Datum* right) const {

@@ -174,6 +174,8 @@ CompiledOperator* compile_memoize(const MemoizeNode& node, PlanCompiler& plan) {
   made->output = made->child->output;
   made->shape = RowShape(made->output, node.columns);
   made->keys = plan.expressions(node.keys, {});
+  // What is kept was made for this very value, whatever is equal to it.
+  made->key_types.by_bits = true;
   for (const BoundExpression* key : node.keys)
     made->key_types.types.push_back(&type_info(key->type));
   made->single_row = node.single_row;

@@ -203,7 +203,10 @@ class MergeJoin final : public Operator {
     while (position_ < group().rows.size() && !(matched_ && compiled_.right_is_unique)) {
       size_t row = position_++;
       show_right(group().rows[row]);
-      if (!passes(compiled_.condition)) continue;
+      if (!passes(compiled_.condition)) {
+        state_.session.maybe_yield();
+        continue;
+      }
       group().matched[row] = true;
       return true;
     }
@@ -261,6 +264,7 @@ class MergeJoin final : public Operator {
       hide_left();
       show_right(group().rows[row]);
       if (passes(compiled_.filter)) return true;
+      state_.session.maybe_yield();
     }
     return false;
   }

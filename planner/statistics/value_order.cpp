@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string_view>
 
+#include "base/byte_buffer.h"
 #include "sql/types/float.h"
 #include "sql/types/interval.h"
 #include "sql/types/numeric.h"
@@ -46,6 +48,14 @@ double microseconds(const TypeInfo& type, Datum value) {
   return static_cast<double>(value.i64) * microseconds_per_day;
 }
 
+// Infinite or 0 where numeric_to_float8() would refuse.
+double nearest_float8(Datum value) {
+  ByteBuffer text;
+  print_numeric(value, text);
+  text.append('\0');
+  return std::strtod(text.data(), nullptr);
+}
+
 // NaN: its values are no numbers.
 double number(const TypeInfo& type, Datum value) {
   if (is_day_or_time(type)) return microseconds(type, value);
@@ -60,7 +70,7 @@ double number(const TypeInfo& type, Datum value) {
     case KeyForm::float64:
       return value.f64;
     case KeyForm::numeric:
-      return numeric_to_float8(value);
+      return nearest_float8(value);
     case KeyForm::interval:
       return static_cast<double>(interval_span(interval_of(value)));
     case KeyForm::timetz: {
