@@ -53,6 +53,12 @@ class CatalogSnapshot {
   std::shared_ptr<const Object> find(Oid oid) const {
     return std::static_pointer_cast<const Object>(find_object({Object::catalog, oid}));
   }
+  // As long as the snapshot.
+  template <typename Object>
+  const Object* find_unowned(Oid oid) const {
+    const ObjectPointer* found = objects_.find({Object::catalog, oid});
+    return found != nullptr ? static_cast<const Object*>(found->get()) : nullptr;
+  }
   template <typename Object>
   std::shared_ptr<const Object> find(Oid schema, std::string_view name) const {
     return std::static_pointer_cast<const Object>(find_object(Object::catalog, schema, name));

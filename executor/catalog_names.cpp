@@ -157,10 +157,11 @@ bool CatalogNames::print_relation(Oid object, ByteBuffer& out) const {
 
 // As in messages: "character", not "bpchar".
 bool CatalogNames::print_type(Oid object, ByteBuffer& out) const {
+  std::shared_ptr<const UserType> values = share_user_type(object);  // held while it is asked
   const TypeInfo* info = find_type(object);
   if (info == nullptr) return false;
   std::shared_ptr<const TypeDescriptor> user_type;
-  if (share_user_type(object) != nullptr) {
+  if (values != nullptr) {
     const CatalogView& view = view_.told_by(transaction_);
     user_type = view.find_type(info->element != invalid_oid ? info->element : object);
     if (user_type == nullptr) return false;
@@ -179,7 +180,8 @@ bool CatalogNames::print_type(Oid object, ByteBuffer& out) const {
 }
 
 const EnumLabels* CatalogNames::find_labels(Oid type) {
-  auto found = view_.told_by(transaction_).find_type(type);
+  // For each value: not even a count of holders is written.
+  const auto* found = view_.told_by(transaction_).snapshot().find_unowned<TypeDescriptor>(type);
   return found != nullptr ? &found->labels : nullptr;
 }
 

@@ -126,6 +126,8 @@ bool ExecutablePlan::rests_on_the_same(const CatalogView& view) const {
   }
   for (const auto& type : planned.user_types) {
     if (view.find_type(type->address.oid) != type) return false;
+    auto named = view.find_type({}, type->name);
+    if (named != nullptr && named != type && named->schema != type->schema) return false;
   }
   return planned.kind != PlannedKind::utility && planned.kind != PlannedKind::explain;
 }

@@ -2,6 +2,7 @@
 
 #include "catalog/definition/object_names.h"
 #include "catalog/named_relation.h"
+#include "sql/internal_error.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
 
@@ -93,11 +94,10 @@ void CatalogWrite::move_array_type(Oid schema, std::string_view name, bool for_r
   moved.set(pg_type_typname, std::string_view(new_name));
   writer_.update(moved);
   auto element = static_cast<Oid>(types.get(row, pg_type_typelem).i64);
-  std::shared_ptr<const TypeDescriptor> owner = view_.find_type(element);
-  if (owner == nullptr) return;  // a table's row type
-  auto renamed = std::make_shared<TypeDescriptor>(*owner);
-  renamed->array_name = new_name;
-  view_.put_object(std::move(renamed));
+  if (view_.find_type(element) == nullptr) return;  // a table's row type
+  TypeDraft owner = type_draft(element);
+  owner->array_name = new_name;
+  finish_type(std::move(owner));
 }
 
 std::string CatalogWrite::shown_name(const TableDescriptor& relation) const {
@@ -144,12 +144,28 @@ void CatalogWrite::announce_drop(std::string_view dropped, std::span<const Depen
   }
 }
 
+CatalogWrite::TypeDraft CatalogWrite::type_draft(Oid type) {
+  std::shared_ptr<const TypeDescriptor> known = view_.find_type(type);
+  // Whoever called resolved the name against this very view.
+  PGSILO_REQUIRE(known != nullptr);
+  writer_.lock(catalog_.system_tables().table(system_oid::pg_type), {Datum::of_int(type)});
+  if (known->record.record != nullptr)
+    require_ok(transaction_.use_descriptor(known->record.record, known->record.tid));
+  return std::make_shared<TypeDescriptor>(*known);
+}
+
+void CatalogWrite::finish_type(TypeDraft draft) {
+  draft->record = {};
+  writer_.update(rows_.user_type(*draft));
+  view_.put_object(std::move(draft));
+}
+
 std::shared_ptr<const UserType> CatalogWrite::hold_type(Oid type) {
   std::shared_ptr<const UserType> found = share_user_type(type);
   if (found == nullptr) return nullptr;
-  const SystemTable& types = catalog_.system_tables().table(system_oid::pg_type);
-  if (!writer_.hold(types, {Datum::of_int(found->type().oid)}))
-    throw EngineOutcome{TransactionStatus::conflict_record};
+  TypeDraft draft = type_draft(found->type().oid);
+  // Once is enough for a transaction.
+  if (draft->record.record != nullptr) finish_type(std::move(draft));
   return found;
 }
 

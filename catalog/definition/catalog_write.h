@@ -42,7 +42,14 @@ class CatalogWrite {
   std::string shown_type(Oid type) const;
   // 2BP01 if there are dependents, or with `cascade` a notice. `dropped`: "type t", empty: several.
   void announce_drop(std::string_view dropped, std::span<const Dependent> dependents, bool cascade);
-  // Of a type that a user made: nobody drops or changes it meanwhile. Null: it is built in.
+  using TypeDraft = std::shared_ptr<TypeDescriptor>;
+  // A copy of a type that a user made, to be changed: nobody else changes its row until the
+  // transaction ends, nor has since the view looked at it.
+  TypeDraft type_draft(Oid type);
+  // Rewrites its row, for those who rest on it, and shows it to the transaction.
+  void finish_type(TypeDraft draft);
+  // A column of the type is made. Who drops the type notices by its row, which is rewritten. Null:
+  // it is built in.
   std::shared_ptr<const UserType> hold_type(Oid type);
   // The rows of a type that nothing uses any more.
   void remove_type(const TypeDescriptor& type);

@@ -54,16 +54,33 @@ void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool
   }
 }
 
+// As add_relations_of(). Nobody changes them, nor makes columns of them, until the transaction
+// ends.
 void DefinitionSteps::add_types_of(const SchemaDescriptor& schema, Dropped* dropped) {
-  Types found;
-  view_.snapshot().for_each_object([&](const std::shared_ptr<const CatalogObject>& object) {
-    if (object->address.catalog == TypeDescriptor::catalog && object->schema == schema.oid)
-      found.push_back(std::static_pointer_cast<const TypeDescriptor>(object));
-  });
-  std::ranges::sort(found, {}, [](const auto& type) { return type->address.oid; });
-  for (const auto& type : found) {
-    dropped->types.push_back(type);
+  const SystemTable& types = catalog_.system_tables().table(system_oid::pg_type);
+  require_ok(transaction_.continue_statement());
+  Arena memory;
+  RowBuffer buffer(memory);
+  bool has_locked = transaction_.mode() == TransactionMode::interactive;
+  TransactionScan scan(transaction_, *catalog_.relations().find(types.relation_id()), KeyRange{},
+                       ScanDirection::forward, buffer,
+                       has_locked ? ReadPurpose::passing : ReadPurpose::plain);
+  std::vector<Oid> found;
+  RowRef row;
+  TransactionStatus status;
+  while ((status = scan.next(&row)) == TransactionStatus::ok) {
+    if (types.get(row.row, pg_type_typnamespace).i64 == schema.oid &&
+        types.get(row.row, pg_type_typtype).i64 == 'e')
+      found.push_back(static_cast<Oid>(types.get(row.row, pg_type_oid).i64));
+  }
+  if (status != TransactionStatus::not_found) require_ok(status);
+  for (Oid oid : found) {
+    std::shared_ptr<const TypeDescriptor> type = view_.find_type(oid);
+    // Somebody made it since this transaction looked at the catalog.
+    if (type == nullptr) throw EngineOutcome{TransactionStatus::conflict_record};
+    static_cast<void>(type_draft(oid));
     dropped->contents.push_back({invalid_oid, schema.name, type});
+    dropped->types.push_back(std::move(type));
   }
 }
 

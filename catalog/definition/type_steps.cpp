@@ -14,6 +14,8 @@ namespace pgsilo {
 namespace {
 
 constexpr size_t label_work = 1024;
+// Of DROP TYPE mood[], as the parser has it.
+constexpr std::string_view array_suffix = "[]";
 
 void check_label(std::string_view label) {
   if (label.size() <= limits::max_identifier_bytes) return;
@@ -89,25 +91,9 @@ void TypeSteps::create_enum(const DataDefinition::ObjectName& name,
   view_.put_object(std::move(type));
 }
 
-TypeSteps::Draft TypeSteps::draft_of(Oid type) {
-  std::shared_ptr<const TypeDescriptor> known = view_.find_type(type);
-  // Whoever called resolved the name against this very view.
-  PGSILO_REQUIRE(known != nullptr);
-  writer_.lock(catalog_.system_tables().table(system_oid::pg_type), {Datum::of_int(type)});
-  if (known->record.record != nullptr)
-    require_ok(transaction_.use_descriptor(known->record.record, known->record.tid));
-  return std::make_shared<TypeDescriptor>(*known);
-}
-
-void TypeSteps::finish(Draft draft) {
-  draft->record = {};
-  writer_.update(rows_.user_type(*draft));
-  view_.put_object(std::move(draft));
-}
-
 void TypeSteps::add_enum_value(Oid type, const EnumValueDefinition& value, bool if_not_exists) {
   check_label(value.name);
-  Draft draft = draft_of(type);
+  TypeDraft draft = type_draft(type);
   std::vector<EnumLabel> all(draft->labels.all().begin(), draft->labels.all().end());
   if (is_duplicate(all, value.name)) {
     if (!if_not_exists) throw_label_exists(value.name);
@@ -118,12 +104,12 @@ void TypeSteps::add_enum_value(Oid type, const EnumValueDefinition& value, bool 
   writer_.insert(rows_.enum_label(*draft, added));
   all.push_back(std::move(added));
   draft->labels = EnumLabels(std::move(all));
-  finish(std::move(draft));
+  finish_type(std::move(draft));
 }
 
 void TypeSteps::rename_enum_value(Oid type, std::string_view old_name, std::string_view new_name) {
   check_label(new_name);
-  Draft draft = draft_of(type);
+  TypeDraft draft = type_draft(type);
   std::vector<EnumLabel> all(draft->labels.all().begin(), draft->labels.all().end());
   auto renamed = std::ranges::find(all, old_name, &EnumLabel::name);
   if (renamed == all.end()) throw_no_label(old_name);
@@ -131,25 +117,26 @@ void TypeSteps::rename_enum_value(Oid type, std::string_view old_name, std::stri
   renamed->name = new_name;
   writer_.update(rows_.enum_label(*draft, *renamed));
   draft->labels = EnumLabels(std::move(all));
-  finish(std::move(draft));
+  finish_type(std::move(draft));
 }
 
 void TypeSteps::rename_type(Oid type, std::string_view new_name) {
-  Draft draft = draft_of(type);
+  TypeDraft draft = type_draft(type);
   move_array_type(draft->schema, new_name, /*for_relation=*/false);
-  // That may have been this type's own.
-  draft->array_name = view_.find_type(type)->array_name;
   draft->name = new_name;
   draft->array_name = array_type_name(draft->schema, new_name);
   writer_.update(rows_.array_type(*draft));
-  finish(std::move(draft));
+  finish_type(std::move(draft));
 }
 
 std::shared_ptr<const TypeDescriptor> TypeSteps::find_to_drop(
     const DataDefinition::ObjectName& name, bool if_exists) {
   if (skip_missing_schema(name.schema, if_exists)) return nullptr;
-  std::shared_ptr<const TypeDescriptor> type = view_.find_type(name.schema, name.name);
-  if (type != nullptr && type->array_name == name.name) {
+  bool is_array = name.name.ends_with(array_suffix);
+  std::string_view element = name.name;
+  if (is_array) element.remove_suffix(array_suffix.size());
+  std::shared_ptr<const TypeDescriptor> type = view_.find_type(name.schema, element);
+  if (type != nullptr && (is_array || type->array_name == name.name)) {
     throw SqlError(sqlstate::dependent_objects_still_exist,
                    concat("cannot drop type ", shown_type(type->array_oid), " because type ",
                           shown_type(type->address.oid), " requires it"))
@@ -183,7 +170,7 @@ void TypeSteps::drop_types(std::span<const DataDefinition::ObjectName> names, bo
   for (const DataDefinition::ObjectName& name : names) {
     std::shared_ptr<const TypeDescriptor> type = find_to_drop(name, if_exists);
     if (type == nullptr || std::ranges::find(types, type) != types.end()) continue;
-    static_cast<void>(draft_of(type->address.oid));  // locks it
+    static_cast<void>(type_draft(type->address.oid));  // locks it
     types.push_back(std::move(type));
   }
   if (!types.empty()) DefinitionSteps(definition_).drop_found_types(std::move(types), cascade);

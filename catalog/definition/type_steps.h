@@ -23,11 +23,6 @@ class TypeSteps : CatalogWrite {
   void drop_types(std::span<const DataDefinition::ObjectName> names, bool if_exists, bool cascade);
 
  private:
-  using Draft = std::shared_ptr<TypeDescriptor>;
-  // A copy to change, whose row nobody else changes until the transaction ends.
-  Draft draft_of(Oid type);
-  // Rewrites its row, for those who rest on it, and shows it to the transaction.
-  void finish(Draft draft);
   std::shared_ptr<const TypeDescriptor> find_to_drop(const DataDefinition::ObjectName& name,
                                                      bool if_exists);
 };

@@ -22,7 +22,7 @@ class CreateEnum final : public DdlCommand {
 // 42704; 42809 of a type that is no enum.
 const TypeDescriptor& require_enum(DdlRun& run, const ast::NameList& name) {
   const TypeDescriptor* type = find_user_type(run, name);
-  if (type != nullptr) return *type;
+  if (type != nullptr && type->array_name != name.back()) return *type;
   const TypeInfo* builtin = find_named_type(run.catalog(), name);
   throw SqlError(sqlstate::wrong_object_type,
                  concat(builtin != nullptr ? format_type(builtin->oid) : written_type_name(name),

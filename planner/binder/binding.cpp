@@ -26,6 +26,10 @@ void StatementBinding::use_table(const TableDescriptor* table, TableUse use) {
   if (found == tables.end()) {
     tables.push_back(table);
     table_uses.push_back(use);
+    // What its values mean is part of what is read.
+    for (const ColumnDescriptor& column : table->columns) {
+      if (column.user_type != nullptr) use_type(column.type);
+    }
     return;
   }
   TableUse& known = table_uses[static_cast<size_t>(found - tables.begin())];
@@ -36,7 +40,11 @@ void StatementBinding::use_type(Oid type) {
   std::shared_ptr<const UserType> user_type = share_user_type(type);
   if (user_type == nullptr) return;
   std::shared_ptr<const TypeDescriptor> used = catalog.find_type(user_type->type().oid);
-  if (used != nullptr && std::find(user_types.begin(), user_types.end(), used) == user_types.end())
+  // Another session's, or one that was dropped and that somebody holds yet.
+  if (used == nullptr) {
+    throw SqlError(sqlstate::undefined_object, concat("type with OID ", type, " does not exist"));
+  }
+  if (std::find(user_types.begin(), user_types.end(), used) == user_types.end())
     user_types.push_back(std::move(used));
 }
 

@@ -54,7 +54,8 @@ struct StatementBinding {
 
   int position(int32_t location) const { return character_position(text, location); }
   void use_table(const TableDescriptor* table, TableUse use = TableUse::read);
-  // The plan rests on what the catalog says of a type that a user made; nothing for others.
+  // The plan rests on what the catalog says of a type that a user made; nothing for others. 42704
+  // if the view does not have it.
   void use_type(Oid type);
   int32_t new_execution_parameter() { return execution_parameters++; }
 };

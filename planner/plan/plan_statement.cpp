@@ -111,6 +111,7 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   binding.parameters.allowed = request.parameters_allowed;
   for (Oid type : request.declared_parameter_types) {
     binding.parameters.types.push_back(type == invalid_oid ? type_oid::unknown : type);
+    binding.use_type(type);
   }
   BoundStatement bound = bind_statement(binding, request.statement);
   check_parameters(binding);

@@ -8,13 +8,13 @@ namespace pgsilo {
 
 using namespace ast;
 
-// Of an array the name that its type has in pg_type, as a rule.
+// Of an array with "[]" behind it.
 NameList TreeConverter::type_words(const PgQuery__TypeName& from) {
   NameList words = names(from.names, from.n_names);
   if (from.n_array_bounds == 0) return words;
   auto array = arena_.make_span<std::string_view>(words.size());
   std::copy(words.begin(), words.end(), array.begin());
-  array.back() = arena_.copy_string("_" + std::string(words.back()));
+  array.back() = arena_.copy_string(std::string(words.back()) + "[]");
   return array;
 }
 

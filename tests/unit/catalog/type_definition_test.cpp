@@ -1,5 +1,8 @@
 // Types that users make: what their definitions write, and how long they live.
 #include "catalog/data_definition.h"
+
+#include <functional>
+
 #include "sql/types/user_type.h"
 #include "tests/unit/catalog/data_definition_fixture.h"
 
@@ -131,6 +134,90 @@ TEST_F(TypeDefinitionTest, ArrayTypesGiveWay) {
   });
   EXPECT_EQ(type("_mood")->name, "_mood");
   EXPECT_EQ(type()->array_name, "__mood");
+}
+
+// Runs `first` in one transaction while another, which has looked at the catalog before, waits with
+// `second`: that one must notice.
+class TypeConflictTest : public TypeDefinitionTest {
+ protected:
+  using Operation = std::function<TransactionStatus(DataDefinition&)>;
+  void expect_conflict(const Operation& first, const Operation& second) {
+    CatalogSession other(engine_);
+    other.begin(TransactionMode::interactive);
+    session_.begin();
+    DataDefinition mine(session_.view, session_.transaction, types_);
+    ASSERT_EQ(first(mine), TransactionStatus::ok);
+    ASSERT_EQ(session_.commit(), TransactionStatus::ok);
+    DataDefinition theirs(other.view, other.transaction, types_);
+    TransactionStatus status = second(theirs);
+    if (status == TransactionStatus::ok) {
+      status = other.commit();
+    } else {
+      other.abort();
+    }
+    EXPECT_TRUE(is_conflict(status)) << name_of(status);
+    expect_rows_agree();
+  }
+  Operation make_table() {
+    return [this](DataDefinition& d) {
+      TableDefinition table;
+      table.name = "feelings";
+      table.columns = {column("id", type_oid::int4), column("m", mood_)};
+      return d.create_table(table, false);
+    };
+  }
+  static TransactionStatus drop_mood(DataDefinition& d) {
+    constexpr DataDefinition::ObjectName names[] = {{{}, "mood"}};
+    return d.drop_types(names, false, false);
+  }
+  static TransactionStatus drop_public(DataDefinition& d) {
+    constexpr std::string_view names[] = {"public"};
+    return d.drop_schemas(names, false, true);
+  }
+  Operation add_value() {
+    return
+        [this](DataDefinition& d) { return d.add_enum_value(mood_, {"great", {}, false}, false); };
+  }
+  static TransactionStatus take_array_name(DataDefinition& d) {
+    constexpr std::string_view labels[] = {"x"};
+    return d.create_enum({{}, "_mood"}, labels);
+  }
+
+  Oid mood_ = invalid_oid;
+};
+
+TEST_F(TypeConflictTest, ATypeIsNotDroppedBeneathANewColumn) {
+  create_mood();
+  mood_ = type()->address.oid;
+  expect_conflict(make_table(), drop_mood);
+}
+
+TEST_F(TypeConflictTest, NoColumnIsMadeOfATypeThatWasDropped) {
+  create_mood();
+  mood_ = type()->address.oid;
+  expect_conflict(drop_mood, make_table());
+}
+
+TEST_F(TypeConflictTest, ASchemaIsNotDroppedBeneathANewType) {
+  expect_conflict(
+      [](DataDefinition& d) {
+        constexpr std::string_view labels[] = {"x"};
+        return d.create_enum({"public", "fresh"}, labels);
+      },
+      drop_public);
+}
+
+TEST_F(TypeConflictTest, ASchemaIsNotDroppedWithATypeThatChanges) {
+  create_mood();
+  mood_ = type()->address.oid;
+  expect_conflict(add_value(), drop_public);
+}
+
+TEST_F(TypeConflictTest, AnArrayThatGivesWayKeepsItsTypesLabels) {
+  create_mood();
+  mood_ = type()->address.oid;
+  expect_conflict(add_value(), take_array_name);
+  EXPECT_EQ(labels(), "sad ok happy great ");
 }
 
 // One more table with columns of a type costs the same however many there are.
