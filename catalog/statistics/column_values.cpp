@@ -20,7 +20,8 @@ constexpr uint64_t sign_bit = uint64_t{1} << 63;
 // The first bytes of a text in its order.
 uint64_t beginning(std::string_view bytes) {
   uint64_t word = 0;
-  std::memcpy(&word, bytes.data(), std::min(bytes.size(), sizeof word));
+  // An empty one may be nowhere.
+  if (!bytes.empty()) std::memcpy(&word, bytes.data(), std::min(bytes.size(), sizeof word));
   return __builtin_bswap64(word);
 }
 
