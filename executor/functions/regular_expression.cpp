@@ -31,6 +31,8 @@ class RegexCache {
     return true;
   }
   void give(CachedRegex::Kept kept) {
+    // Whom an exception ended may live on until long after it was caught.
+    kept.regex->drop_half_made();
     kept.bytes = kept.regex->bytes() + kept.pattern.size();
     if (kept.bytes > most_bytes_of_one) {
       kept.regex->shrink();
@@ -103,10 +105,7 @@ CachedRegex::CachedRegex(std::string_view pattern, Options options) {
   kept_.options = options;
 }
 
-CachedRegex::~CachedRegex() {
-  // Whom an exception ends may leave a half-made state.
-  if (std::uncaught_exceptions() == 0) thread_cache().give(std::move(kept_));
-}
+CachedRegex::~CachedRegex() { thread_cache().give(std::move(kept_)); }
 
 RegexFlags parse_regex_flags(std::string_view flags) {
   static constexpr std::string_view letters = "gbceimnpqstwx";

@@ -25,12 +25,19 @@ class Automata {
     return of(part.begin, part.end, direction, where, members);
   }
   size_t bytes() const;
-  void clear() { made_.clear(); }
+  void clear() {
+    made_.clear();
+    is_matching_ = false;
+  }
+  // A match is under way; or an exception has ended it, and left an automaton half made.
+  void set_matching(bool is_matching) { is_matching_ = is_matching; }
+  bool is_matching() const { return is_matching_; }
 
  private:
   using Key = std::tuple<StateId, StateId, Direction, Begin, Members>;
   const Program& program_;
   std::map<Key, std::unique_ptr<Dfa>> made_;
+  bool is_matching_ = false;
 };
 
 }  // namespace pgsilo::regex

@@ -12,15 +12,32 @@ Matcher::Matcher(Regex& regex, std::string_view text, Patience patience)
     : program_(*regex.program_),
       automata_(*regex.automata_),
       subject_(program_, automata_, text, patience),
-      groups_(program_.groups + 1) {}
+      groups_(program_.groups + 1) {
+  regex.drop_half_made();
+}
+
+// The mark stays when an exception ends the match.
+template <typename Match>
+bool Matcher::matching(Match match) {
+  automata_.set_matching(true);
+  bool result = match();
+  automata_.set_matching(false);
+  return result;
+}
 
 bool Matcher::exists(size_t start) {
-  if (program_.has_back_references()) return find(start, Groups::none);
-  Dfa& search = automata_.of(part(program_.root), Direction::forward, Begin::anywhere);
-  return search.first_match(subject_, start, subject_.size()) != Dfa::nowhere;
+  return matching([&] {
+    if (program_.has_back_references()) return find_now(start, Groups::none);
+    Dfa& search = automata_.of(part(program_.root), Direction::forward, Begin::anywhere);
+    return search.first_match(subject_, start, subject_.size()) != Dfa::nowhere;
+  });
 }
 
 bool Matcher::find(size_t start, Groups groups) {
+  return matching([&] { return find_now(start, groups); });
+}
+
+bool Matcher::find_now(size_t start, Groups groups) {
   if (program_.has_back_references()) return find_by_search(start);
   size_t begin = find_begin(start);
   if (begin == Dfa::nowhere) return false;

@@ -27,6 +27,10 @@ class Regex {
   size_t bytes() const { return program_->bytes() + automata_->bytes(); }
   // Forgets what matching has made.
   void shrink() { automata_->clear(); }
+  // Forgets what a match has left that an exception ended. No Matcher is there.
+  void drop_half_made() {
+    if (automata_->is_matching()) shrink();
+  }
 
  private:
   friend class Matcher;
@@ -61,6 +65,9 @@ class Matcher {
   Dfa& rest(const Part& whole, const Part& child, Automata::Direction direction) {
     return automata_.of(child.begin, whole.end, direction);
   }
+  template <typename Match>
+  bool matching(Match match);
+  bool find_now(size_t start, Groups groups);
   bool prefers_shortest() const { return part(program_.root).traits.has(Traits::shortest); }
 
   size_t find_begin(size_t start);

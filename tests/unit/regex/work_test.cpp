@@ -86,6 +86,29 @@ TEST(RegexWorkTest, EndsWithWhatAPauseThrows) {
   }
 }
 
+// Wherever a match is ended, later ones of the same pattern find what is right.
+TEST(RegexWorkTest, WhatWasEndedLeavesNothingHalfMade) {
+  const std::string text = repeated("ab", 20) + "abaac";
+  for (const std::string& pattern :
+       {repeated("(?:a|b|[ab]?)", 2000) + "c", "\\y" + repeated("(?:a|b|\\Ya?)", 1000) + "c"}) {
+    int ended = 0;
+    for (int last = 1; last <= 30 && ended == last - 1; ++last) {
+      CountedPauses pauses;
+      pauses.last = last;
+      bool came_to_its_end = false;
+      Regex regex(pattern, {});  // outside of the fiber: only matching is ended
+      run_with(pauses, [&] {
+        Matcher(regex, text).exists(0);
+        came_to_its_end = true;
+      });
+      if (!came_to_its_end) ++ended;
+      for (std::string_view other : {"abab", "abc", "", "abaaacc"})
+        EXPECT_EQ(Matcher(regex, other).exists(0), other.ends_with('c')) << other << " " << last;
+    }
+    EXPECT_GT(ended, 3);
+  }
+}
+
 // The states that such a text leads to do not fit: they are made, forgotten and made again.
 TEST(RegexWorkTest, StatesAreForgotten) {
   std::mt19937 random(1);
