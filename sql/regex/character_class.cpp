@@ -8,6 +8,7 @@
 #include "base/long_work.h"
 #include "sql/regex/code_set.h"
 #include "sql/regex/regex_error.h"
+#include "sql/sql_error.h"
 #include "sql/types/scan.h"
 
 namespace pgsilo::regex {
@@ -17,7 +18,11 @@ constexpr uint32_t highest_unicode = 0x10ffff;
 
 // The C library's tables for the locale that PostgreSQL uses; the process itself stays in "C".
 locale_t unicode_locale() {
-  static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  static const locale_t locale = [] {
+    locale_t made = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    if (made == nullptr) throw SqlError(sqlstate::internal_error, "there is no locale C.UTF-8");
+    return made;
+  }();
   return locale;
 }
 
@@ -215,7 +220,11 @@ const CodeSet& class_codes(CharacterClass which) {
   static std::array<std::once_flag, class_count> made;
   static std::array<CodeSet, class_count> classes;
   auto index = static_cast<size_t>(which);
-  std::call_once(made[index], [&] { classes[index] = make_class(which); });
+  std::call_once(made[index], [&] {
+    // Other fibers of the thread would wait here for one that is suspended, and it for them.
+    UnpausedWork unpaused;
+    classes[index] = make_class(which);
+  });
   return classes[index];
 }
 

@@ -86,6 +86,20 @@ TEST(RegexWorkTest, EndsWithWhatAPauseThrows) {
   }
 }
 
+// Nobody is suspended while he makes what others of the thread then wait for. (Tests that ran
+// before in the process may have made it.)
+TEST(RegexWorkTest, ClassesAreMadeWithoutPause) {
+  for (auto which : {regex::CharacterClass::word, regex::CharacterClass::alpha}) {
+    CountedPauses pauses;
+    run_with(pauses, [&] {
+      while (pauses.count == 0) did_work(64);
+      did_work(WorkMeter::block - 64);  // the next work pauses
+      regex::class_codes(which);
+    });
+    EXPECT_EQ(pauses.count, 1);
+  }
+}
+
 // Wherever a match is ended, later ones of the same pattern find what is right.
 TEST(RegexWorkTest, WhatWasEndedLeavesNothingHalfMade) {
   const std::string text = repeated("ab", 20) + "abaac";
