@@ -29,11 +29,13 @@ Dfa::Dfa(const Program& program, Range range)
 
 void Dfa::forget_all() {
   ++generation_;
-  table_.clear();
-  states_.clear();
-  members_.clear();
-  known_.clear();
-  meetings_.clear();
+  // What stayed allocated would count, and leave no room for new states.
+  table_ = decltype(table_)();
+  states_ = decltype(states_)();
+  members_ = decltype(members_)();
+  known_ = decltype(known_)();
+  meetings_ = decltype(meetings_)();
+  bytes_ = 0;
   start_ = unknown;
 }
 

@@ -142,6 +142,19 @@ TEST(RegexWorkTest, StatesAreForgotten) {
   EXPECT_LT(regex.bytes(), size_t{32} << 20);
 }
 
+// After states were forgotten there is room for as many again.
+TEST(RegexWorkTest, StatesAreKeptAfterOthersWereForgotten) {
+  std::mt19937 random(1);
+  std::string many;
+  for (int i = 0; i < 100'000; ++i) many += "ab"[random() % 2];
+  std::string piece;
+  for (int i = 0; i < 50; ++i) piece += "ab"[random() % 2];
+  const char* pattern = "a[ab]{40}c";
+  int before = work(pattern, many);
+  int behind = work(pattern, many + repeated(piece, 10'000)) - before;
+  EXPECT_LE(behind, 4 * work(pattern, repeated(piece, 10'000)) + 20) << before;
+}
+
 TEST(RegexWorkTest, NestingIsNoDanger) {
   EXPECT_EQ(found(repeated("(", 2000) + "a" + repeated(")", 2000), "a").size(), 2001 * 2 - 1);
   std::string deep = repeated("(", 3'000'000) + "a" + repeated(")", 3'000'000);
