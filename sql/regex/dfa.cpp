@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/check.h"
+#include "sql/regex/automata.h"
 #include "sql/regex/dfa_run.h"
 #include "sql/regex/subject.h"
 
@@ -18,14 +19,15 @@ uint64_t hash_of(const AskingVector<StateId>& states) {
 
 }  // namespace
 
-Dfa::Dfa(const Program& program, Range range)
+Dfa::Dfa(const Program& program, Range range, Automata& owner)
     : program_(program),
       graph_(range.backward ? program.backward : program.forward),
+      owner_(owner),
+      scratch_(owner.scratch()),
       range_(range),
       colors_(program.colors.count()),
       stride_(header_words + colors_ * program.context_kinds),
-      is_simple_(!program.has_assertions && program.lookarounds.empty()),
-      marks_(range.high - range.low + 1) {}
+      is_simple_(!program.has_assertions && program.lookarounds.empty()) {}
 
 void Dfa::forget_all() {
   ++generation_;
@@ -35,27 +37,35 @@ void Dfa::forget_all() {
   members_ = decltype(members_)();
   known_ = decltype(known_)();
   meetings_ = decltype(meetings_)();
-  bytes_ = 0;
+  closure_ = decltype(closure_)();
   start_ = unknown;
+  count_bytes();
+}
+
+void Dfa::count_bytes() {
+  size_t before = bytes_;
+  bytes_ = table_.capacity() * sizeof(Row) + states_.capacity() * (sizeof(State) + 48) +
+           (members_.capacity() + closure_.capacity()) * sizeof(StateId) + meetings_.size() * 32;
+  owner_.count_change(before, bytes_);
 }
 
 Dfa::Row Dfa::start_row() {
   if (start_ != unknown) return start_;
-  next_.assign(1, range_.start);
+  scratch_.next.assign(1, range_.start);
   Row row = intern();
   return start_ = row;
 }
 
-// Of next_: the state that has these members.
+// Of scratch_.next: the state that has these members.
 Dfa::Row Dfa::intern() {
-  std::ranges::sort(next_);
-  meter_.did(next_.size() * 16 + 64);
-  uint64_t hash = hash_of(next_);
+  std::ranges::sort(scratch_.next);
+  meter_.did(scratch_.next.size() * 16 + 64);
+  uint64_t hash = hash_of(scratch_.next);
   auto [at, end] = known_.equal_range(hash);
   for (; at != end; ++at) {
     const State& state = states_[at->second & ~special];
     const StateId* first = members_.data() + state.first;
-    if (std::equal(next_.begin(), next_.end(), first, first + state.count))
+    if (std::equal(scratch_.next.begin(), scratch_.next.end(), first, first + state.count))
       return static_cast<Row>((at->second & ~special) * stride_) | (at->second & special);
   }
   return add_state(hash);
@@ -67,9 +77,9 @@ Dfa::Row Dfa::add_state(uint64_t hash) {
   auto index = static_cast<uint32_t>(states_.size());
   State state;
   state.first = static_cast<uint32_t>(members_.size());
-  state.count = static_cast<uint32_t>(next_.size());
-  bool cold = range_.restarts && next_.size() == 1 && next_[0] == range_.start;
-  members_.insert(members_.end(), next_.begin(), next_.end());
+  state.count = static_cast<uint32_t>(scratch_.next.size());
+  bool cold = range_.restarts && scratch_.next.size() == 1 && scratch_.next[0] == range_.start;
+  members_.insert(members_.end(), scratch_.next.begin(), scratch_.next.end());
   size_t row = table_.size();
   table_.resize(row + stride_, unknown);
   table_[row] = 0;
@@ -83,8 +93,8 @@ Dfa::Row Dfa::add_state(uint64_t hash) {
   Row mark = is_simple_ && (table_[row] != 1 || table_[row + 1] != 0) ? special : 0;
   states_.push_back(state);
   known_.emplace(hash, index | mark);
-  bytes_ = table_.capacity() * sizeof(Row) + states_.capacity() * (sizeof(State) + 48) +
-           members_.capacity() * sizeof(StateId) + meetings_.size() * 32;
+  count_bytes();
+  owner_.require_memory();
   meter_.did(stride_ * sizeof(Row));
   return static_cast<Row>(index * stride_) | mark;
 }
@@ -133,10 +143,10 @@ bool Dfa::asks_lookaround(const State& state) {
 // have no other arcs.
 void Dfa::append_reached(StateId state) {
   if (!is_in_range(state) || !mark(state)) return;
-  pending_.push_back(state);
-  while (!pending_.empty()) {
-    StateId from = pending_.back();
-    pending_.pop_back();
+  scratch_.pending.push_back(state);
+  while (!scratch_.pending.empty()) {
+    StateId from = scratch_.pending.back();
+    scratch_.pending.pop_back();
     bool is_needed = range_.keeps_all || from == range_.goal || !graph_.set_arcs(from).empty();
     if (from != range_.goal) {
       for (const Arc& arc : graph_.free_arcs(from)) {
@@ -144,11 +154,11 @@ void Dfa::append_reached(StateId state) {
         if (arc.label.kind() != Label::Kind::nothing) {
           is_needed = true;
         } else if (mark(arc.to)) {
-          pending_.push_back(arc.to);
+          scratch_.pending.push_back(arc.to);
         }
       }
     }
-    if (is_needed) next_.push_back(from);
+    if (is_needed) scratch_.next.push_back(from);
   }
 }
 
@@ -157,15 +167,15 @@ Dfa::Row Dfa::make_step(Row row, Subject& subject, size_t at, uint8_t kind, Colo
   const State state = states_[index];
   close_at(state, subject, at, kind);
   clear_marks();
-  next_.clear();
+  scratch_.next.clear();
   for (StateId from : closure_) {
     if (from == range_.goal) continue;
     for (const Arc& arc : graph_.set_arcs(from))
       if (program_.contains(arc.label.value(), color)) append_reached(arc.to);
   }
   // Not closed: so it differs from what a run that has begun here is after some characters.
-  if (range_.restarts && mark(range_.start)) next_.push_back(range_.start);
-  meter_.did(next_.size() * 32 + 64);
+  if (range_.restarts && mark(range_.start)) scratch_.next.push_back(range_.start);
+  meter_.did(scratch_.next.size() * 32 + 64);
   uint64_t generation = generation_;
   Row to = intern();
   if (generation == generation_ && !state.asks_lookaround)
@@ -185,6 +195,7 @@ bool Dfa::make_match(Row row, Subject& subject, size_t at, uint8_t kind) {
 }
 
 bool Dfa::record(Subject& subject, size_t from, size_t to, StateRecord& record) {
+  InUse used(*this);
   record.automaton = this;
   record.first = std::min(from, to);
   record.states.assign(std::max(from, to) - record.first + 1, 0);
@@ -229,6 +240,7 @@ bool Dfa::meets(Row row, Subject& subject, size_t at, uint8_t kind, const StateR
   if (may_keep) {
     if (meetings_.size() > most_meetings) meetings_.clear();
     meetings_.emplace(key, result);
+    if (meetings_.size() % 1024 == 0) count_bytes();
   }
   return result;
 }

@@ -22,8 +22,23 @@
 
 namespace pgsilo::regex {
 
+class Automata;
 class Subject;
 class Dfa;
+
+// What the automata of a program share while they make states. Which states of the program are
+// marked is told by stamps, a new one for each set; automata that ask others about lookarounds
+// while they close a set have no state in common with these, so their marks stay.
+struct DfaScratch {
+  AskingVector<uint64_t> marks;  // by state of the program
+  uint64_t last_stamp = 0;
+  AskingVector<StateId> pending;
+  AskingVector<StateId> next;  // the members of the next state
+  size_t bytes() const {
+    return marks.capacity() * sizeof(uint64_t) +
+           (pending.capacity() + next.capacity()) * sizeof(StateId);
+  }
+};
 
 // Which state an automaton was in at positions of a text.
 struct StateRecord {
@@ -44,7 +59,7 @@ class Dfa {
     StateId start = 0;
     StateId goal = 0;
   };
-  Dfa(const Program& program, Range range);
+  Dfa(const Program& program, Range range, Automata& owner);
 
   // Each goes from `from` to `to` at most (backwards: to the left) and returns where it matched, or
   // `nowhere`.
@@ -74,7 +89,10 @@ class Dfa {
   size_t last_cold() const { return last_cold_; }
   // How far the last run went.
   size_t last_steps() const { return last_steps_; }
-  size_t bytes() const { return bytes_ + marks_.capacity() * sizeof(uint64_t); }
+  // Forgets all states, unless a run is under way: the automata together take too much.
+  void forget_unless_used() {
+    if (users_ == 0) forget_all();
+  }
 
  private:
   using Row = uint32_t;  // index of a state's first entry; `special` beside
@@ -94,30 +112,43 @@ class Dfa {
   static constexpr uint32_t is_cold = 1;  // nothing has begun to match
   static constexpr uint32_t is_dead = 2;  // nothing will match
 
+  // While one lives, a run holds rows of the automaton.
+  class InUse {
+   public:
+    explicit InUse(Dfa& automaton) : automaton_(automaton) { ++automaton_.users_; }
+    ~InUse() { --automaton_.users_; }
+    InUse(const InUse&) = delete;
+    InUse& operator=(const InUse&) = delete;
+
+   private:
+    Dfa& automaton_;
+  };
+
   size_t index_of(Row row) const { return (row & ~special) / stride_; }
   Row start_row();
-  Row intern();  // of next_
+  Row intern();  // of scratch_.next
   Row add_state(uint64_t hash);
   bool asks_lookaround(const State& state);
   void forget_all();
+  void count_bytes();
   Row make_step(Row row, Subject& subject, size_t at, uint8_t kind, Color color);
   bool make_match(Row row, Subject& subject, size_t at, uint8_t kind);
   // Sets closure_ to what a state is at a position.
   template <typename MayPass>
   void close(const State& state, MayPass may_pass);
   void close_at(const State& state, Subject& subject, size_t at, uint8_t kind);
-  void append_reached(StateId state);  // to next_
+  void append_reached(StateId state);  // to scratch_.next
   bool meets(Row row, Subject& subject, size_t at, uint8_t kind, const StateRecord& record);
-  bool closure_matches() const { return marks_[range_.goal - range_.low] == stamp_; }
-  void clear_marks() { ++stamp_; }
+  bool closure_matches() const { return scratch_.marks[range_.goal] == stamp_; }
+  void clear_marks() { stamp_ = ++scratch_.last_stamp; }
   bool mark(StateId state) {
-    uint64_t& stamp = marks_[state - range_.low];
+    uint64_t& stamp = scratch_.marks[state];
     if (stamp == stamp_) return false;
     stamp = stamp_;
     return true;
   }
   bool is_marked(StateId state) const {
-    return is_in_range(state) && marks_[state - range_.low] == stamp_;
+    return is_in_range(state) && scratch_.marks[state] == stamp_;
   }
   bool is_in_range(StateId state) const { return state >= range_.low && state <= range_.high; }
 
@@ -140,6 +171,8 @@ class Dfa {
 
   const Program& program_;
   const Graph& graph_;
+  Automata& owner_;
+  DfaScratch& scratch_;
   const Range range_;
   const size_t colors_;
   const size_t stride_;
@@ -156,15 +189,12 @@ class Dfa {
   Row start_ = unknown;
   uint64_t generation_ = 0;  // changes when all is forgotten
   size_t bytes_ = 0;
+  uint32_t users_ = 0;
   size_t last_cold_ = 0;
   size_t last_steps_ = 0;
 
-  // Scratch: the closure at a position, and the members of the next state.
-  AskingVector<uint64_t> marks_;
-  uint64_t stamp_ = 0;
-  AskingVector<StateId> closure_;
-  AskingVector<StateId> pending_;
-  AskingVector<StateId> next_;
+  uint64_t stamp_ = 0;             // of the set that was marked last
+  AskingVector<StateId> closure_;  // of a set at a position, while lookarounds are asked
   WorkMeter meter_;
 };
 

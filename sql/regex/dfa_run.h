@@ -110,6 +110,7 @@ void Dfa::run_asserting(Subject& subject, size_t& at, size_t to, Visitor& visito
 
 template <typename Visitor>
 void Dfa::run(Subject& subject, size_t from, size_t to, Visitor visitor) {
+  InUse used(*this);
   size_t at = from;
   if (is_simple_ && range_.backward) {
     run_simply<true>(subject, at, to, visitor);
@@ -126,6 +127,8 @@ void Dfa::run(Subject& subject, size_t from, size_t to, Visitor visitor) {
 template <typename Visitor>
 void Dfa::run_to_meet(Subject& subject, size_t from, size_t to, const StateRecord& record,
                       Visitor visitor) {
+  InUse used(*this);
+  InUse recorded(*record.automaton);
   Context<false> context(program_, subject, from);
   for (Row row = start_row();; meter_.did(16)) {
     context.look(subject);

@@ -126,6 +126,11 @@ size_t Matcher::end_of_repetition(const Part& whole, size_t begin, size_t end,
     behind = at;
     return !shortest;
   };
+  // All automata together may have taken too much since.
+  if (repetitions.recorded && !repetitions.record.automaton->knows(repetitions.record)) {
+    repetitions.recorded = false;
+    repetitions.most_work = subject_.patience().limit(end - begin);
+  }
   // What looks far ahead again and again looks at what can follow instead.
   if (repetitions.work >= repetitions.most_work && !is_bounded && !shortest) {
     repetitions.work = 0;

@@ -56,6 +56,10 @@ size_t Matcher::find_end(size_t begin) {
   Dfa& automaton = forward(root);
   size_t size = subject_.size();
   if (prefers_shortest()) return automaton.first_match(subject_, begin, size);
+  if (ends_ == Ends::recorded && !ends_record_.automaton->knows(ends_record_)) {
+    ends_ = Ends::unknown;
+    end_work_ = 0;
+  }
   if (end_work_ >= subject_.patience().limit(size) && ends_ == Ends::unknown) {
     Dfa& all_ends =
         automata_.of(root, Direction::backward, Begin::anywhere, Automata::Members::all);
@@ -63,7 +67,7 @@ size_t Matcher::find_end(size_t begin) {
         all_ends.record(subject_, size, begin, ends_record_) ? Ends::recorded : Ends::not_recorded;
   }
   size_t end = Dfa::nowhere;
-  if (ends_ == Ends::recorded && ends_record_.automaton->knows(ends_record_)) {
+  if (ends_ == Ends::recorded) {
     automaton.run_to_meet(subject_, begin, size, ends_record_, [&](size_t at) {
       end = at;
       return true;

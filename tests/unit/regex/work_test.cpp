@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "base/memory_budget.h"
 #include "tests/unit/base/counted_pauses.h"
 #include "tests/unit/regex/regex_support.h"
 
@@ -153,6 +154,30 @@ TEST(RegexWorkTest, StatesAreKeptAfterOthersWereForgotten) {
   int before = work(pattern, many);
   int behind = work(pattern, many + repeated(piece, 10'000)) - before;
   EXPECT_LE(behind, 4 * work(pattern, repeated(piece, 10'000)) + 20) << before;
+}
+
+// Automata of the rest of a long pattern, by the thousand.
+TEST(RegexWorkTest, AutomataShareABudget) {
+  const std::string text(2000, 'a');
+  Regex regex(repeated("(a)", 2000), {});
+  Matcher matcher(regex, text);
+  ASSERT_TRUE(matcher.find(0, Matcher::Groups::all));
+  EXPECT_EQ(matcher.group(1999).begin, 1998);
+  EXPECT_LT(regex.bytes(), size_t{80} << 20);
+}
+
+TEST(RegexWorkTest, AutomataAskForMemory) {
+  MemoryCeiling ceiling(size_t{1} << 30, 1, [] {
+    return MemoryUsage{.used = size_t{1} << 30, .mapped = size_t{1} << 30};
+  });
+  const std::string text(1000, 'a');
+  Regex regex("^" + repeated("(a)", 1000), {});  // none of them is large
+  {
+    MemoryBudget budget(ceiling, 0);
+    MemoryBudget::Use use(budget);
+    EXPECT_THROW(Matcher(regex, text).find(0, Matcher::Groups::all), MemoryLimitReached);
+  }
+  EXPECT_TRUE(Matcher(regex, text).find(0, Matcher::Groups::all));
 }
 
 TEST(RegexWorkTest, NestingIsNoDanger) {
