@@ -8,6 +8,7 @@ namespace pgsilo::regex {
 
 void make_normal(CodeSet& set) {
   if (set.size() < 2) return;
+  did_work(set.size() * sizeof(CodeRange) * 4);
   std::ranges::sort(set);
   size_t kept = 0;
   for (size_t i = 1; i < set.size(); ++i) {
@@ -18,7 +19,6 @@ void make_normal(CodeSet& set) {
     }
   }
   set.resize(kept + 1);
-  did_work(set.size() * sizeof(CodeRange));
 }
 
 CodeSet complement(const CodeSet& set) {

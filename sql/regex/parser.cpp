@@ -26,7 +26,10 @@ SetId Parser::add_set(CodeSet codes) {
   did_work(codes.size() * sizeof(CodeRange) * 8);
   auto [at, is_new] =
       known_sets_.try_emplace(std::move(codes), static_cast<SetId>(tree_.sets.size()));
-  if (is_new) tree_.sets.push_back(at->first);
+  if (!is_new) return at->second;
+  ranges_ += at->first.size();
+  if (ranges_ > most_ranges) throw_invalid(error::too_complex);
+  tree_.sets.push_back(at->first);
   return at->second;
 }
 

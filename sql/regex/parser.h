@@ -16,6 +16,8 @@ class Parser {
  private:
   // What nodes of a pattern may be at most.
   static constexpr size_t most_nodes = 500'000;
+  // Of all its different sets together.
+  static constexpr size_t most_ranges = 1'000'000;
 
   NodeId add(Node node);
   SetId add_set(CodeSet codes);
@@ -42,6 +44,7 @@ class Parser {
   Lexer lexer_;
   SyntaxTree tree_;
   std::map<CodeSet, SetId> known_sets_;
+  size_t ranges_ = 0;  // of all of them
   // Those that are complete, by number; no_node: not yet.
   AskingVector<NodeId> groups_{no_node};
 };

@@ -18,10 +18,13 @@ NodeId Parser::parse_bracket() {
 
 CodeSet Parser::parse_bracket_codes() {
   CodeSet codes;
+  size_t normal_size = 0;
   while (!lexer_.sees(Token::close_bracket)) {
     parse_bracket_member(codes);
     // Members repeat: what a long list takes stays in proportion to what is in it.
-    if (codes.size() > 1024 && (codes.size() & (codes.size() - 1)) == 0) make_normal(codes);
+    if (codes.size() <= 2 * normal_size + 1024) continue;
+    make_normal(codes);
+    normal_size = codes.size();
   }
   return codes;
 }

@@ -180,6 +180,26 @@ TEST(RegexWorkTest, AutomataAskForMemory) {
   EXPECT_TRUE(Matcher(regex, text).find(0, Matcher::Groups::all));
 }
 
+// Sets of long lists, and many different ones, take what is in proportion to what is in them.
+TEST(RegexWorkTest, BracketsDoNotPileUp) {
+  MemoryCeiling ceiling(size_t{1} << 30, 1, [] {
+    return MemoryUsage{.used = size_t{1016} << 20, .mapped = size_t{1016} << 20};
+  });
+  {
+    MemoryBudget budget(ceiling, 0);
+    MemoryBudget::Use use(budget);
+    EXPECT_EQ(found("[" + repeated("\\w", 10'000) + "]", "-a"), "a");
+  }
+  std::string many;
+  for (uint32_t code = 0xe000; code < 0xe000 + 3000; ++code) {
+    char bytes[4];
+    many += "[^[:alpha:]";
+    many.append(bytes, put_code_point(bytes, code));
+    many += ']';
+  }
+  EXPECT_EQ(found(many, "a"), "invalid regular expression: regular expression is too complex");
+}
+
 TEST(RegexWorkTest, NestingIsNoDanger) {
   EXPECT_EQ(found(repeated("(", 2000) + "a" + repeated(")", 2000), "a").size(), 2001 * 2 - 1);
   std::string deep = repeated("(", 3'000'000) + "a" + repeated(")", 3'000'000);
