@@ -204,8 +204,9 @@ bool Dfa::record(Subject& subject, size_t from, size_t to, StateRecord& record) 
     uint64_t generation = record.generation = generation_;
     for (;; meter_.did(8)) {
       context.look(subject);
+      if (is_before<backward>(to, context.at)) return false;
       record.states[context.at - record.first] = static_cast<uint32_t>(index_of(row));
-      if (context.at == to) return generation == generation_;
+      if (!is_before<backward>(context.at, to)) return generation == generation_;
       row = step(row, subject, context.at, context.kind, context.color);
       if (generation != generation_) return false;
       context.move();

@@ -6,6 +6,12 @@
 
 namespace pgsilo::regex {
 
+// Whether a run that is at `at` has to go on: also not where a character reaches beyond `to`.
+template <bool backward>
+bool is_before(size_t at, size_t to) {
+  return backward ? at > to : at < to;
+}
+
 // A state that is special often leads to itself: nothing has begun yet, or anything may follow.
 // Returns what it leads to otherwise, or `unknown` when the run has ended.
 template <bool backward, typename Visitor>
@@ -16,7 +22,7 @@ Dfa::Row Dfa::stay(Row row, Subject& subject, size_t& at, size_t to, Visitor& vi
   if ((state & is_cold) != 0) last_cold_ = at;
   if (matches && !visitor(at)) return unknown;
   if ((state & is_dead) != 0) return unknown;
-  for (size_t steps = 1; at != to; ++steps) {
+  for (size_t steps = 1; is_before<backward>(at, to); ++steps) {
     if (steps % 4096 == 0) meter_.did(4096);
     size_t here = at;
     Color color = backward ? subject.take_previous(at) : subject.take_next(at);
@@ -43,11 +49,11 @@ void Dfa::run_simply(Subject& subject, size_t& at, size_t to, Visitor& visitor) 
       row = stay<backward>(row & ~special, subject, at, to, visitor);
       if (row == unknown) return;
     }
+    if (!is_before<backward>(at, to)) return;
     size_t left = backward ? at - to : to - at;
-    if (left == 0) return;
     size_t began = at;
     size_t stop = left <= block ? to : backward ? at - block : at + block;
-    while (backward ? at > stop : at < stop) {
+    while (is_before<backward>(at, stop)) {
       size_t here = at;
       Color color = backward ? subject.take_previous(at) : subject.take_next(at);
       Row next = table_[row + header_words + color];
@@ -72,7 +78,7 @@ struct Context {
   void look(Subject& subject) {
     ahead = Neighbor::edge;
     next = at;
-    if (at != (backward ? 0 : subject.size())) {
+    if (is_before<backward>(at, backward ? 0 : subject.size())) {
       color = backward ? subject.take_previous(next) : subject.take_next(next);
       ahead = subject.neighbor(color);
     }
@@ -102,7 +108,7 @@ void Dfa::run_asserting(Subject& subject, size_t& at, size_t to, Visitor& visito
     at = context.at;
     if ((properties(row) & is_cold) != 0) last_cold_ = at;
     if (is_match(row, subject, at, context.kind) && !visitor(at)) return;
-    if (at == to || (properties(row) & is_dead) != 0) return;
+    if (!is_before<backward>(at, to) || (properties(row) & is_dead) != 0) return;
     row = step(row, subject, at, context.kind, context.color);
     context.move();
   }
@@ -132,10 +138,10 @@ void Dfa::run_to_meet(Subject& subject, size_t from, size_t to, const StateRecor
   Context<false> context(program_, subject, from);
   for (Row row = start_row();; meter_.did(16)) {
     context.look(subject);
-    bool is_inside = context.at != from && context.at != to;
+    bool is_inside = context.at != from && context.at < to;
     if (is_inside && !meets(row, subject, context.at, context.kind, record)) return;
     if (is_match(row, subject, context.at, context.kind) && !visitor(context.at)) return;
-    if (context.at == to || (properties(row) & is_dead) != 0) return;
+    if (!is_before<false>(context.at, to) || (properties(row) & is_dead) != 0) return;
     row = step(row, subject, context.at, context.kind, context.color);
     context.move();
   }

@@ -2,6 +2,7 @@
 #include "base/large_stack.h"
 #include "sql/regex/dfa_run.h"
 #include "sql/regex/regex.h"
+#include "sql/regex/regex_error.h"
 
 namespace pgsilo::regex {
 
@@ -42,6 +43,7 @@ bool Matcher::find_now(size_t start, Groups groups) {
   size_t begin = find_begin(start);
   if (begin == Dfa::nowhere) return false;
   size_t end = find_end(begin);
+  if (end == Dfa::nowhere) throw_failed(error::cannot_happen);
   groups_.assign(groups_.size(), Range());
   groups_[0] = {begin, end};
   if (groups == Groups::all && groups_.size() > 1) dissect(program_.root, begin, end);
