@@ -55,6 +55,13 @@ class FunctionScan final : public Operator {
     }
   }
 
+  void close() override {
+    for (Column& column : columns_) {
+      column.more = false;
+      if (column.series != nullptr) column.series->close();
+    }
+  }
+
  private:
   // What one function gives.
   struct Column {

@@ -24,11 +24,19 @@ class RegexpMatches final : public SetFunction {
     done_ = false;
   }
   bool next(RowContext&, Datum* value) override {
-    if (done_ || !matches_->next()) return false;
+    if (done_ || !matches_->next()) {
+      close();
+      return false;
+    }
     done_ = !is_global_;
     memory_.reset();
     *value = matches_->captures(memory_);
     return true;
+  }
+  // Other executions of the thread use the pattern while this one is idle.
+  void close() override {
+    done_ = true;
+    matches_.reset();
   }
 
  private:
@@ -56,12 +64,19 @@ class RegexpPieces final : public SetFunction {
     done_ = false;
   }
   bool next(RowContext&, Datum* value) override {
-    if (done_) return false;
+    if (done_) {
+      close();
+      return false;
+    }
     done_ = !matches_->next_that_splits();
     size_t end = done_ ? matches_->text().size() : matches_->match().begin;
     *value = Datum::of_bytes(matches_->piece({begin_, end}));
     if (!done_) begin_ = matches_->match().end;
     return true;
+  }
+  void close() override {
+    done_ = true;
+    matches_.reset();
   }
 
  private:

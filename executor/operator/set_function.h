@@ -18,6 +18,9 @@ class SetFunction {
   // False at the end. `values` takes one value, or as many as row_columns() names. By-reference
   // values live until the next call.
   virtual bool next(RowContext& context, Datum* values) = 0;
+  // No more is wanted before the next start(): gives up what others may use, and views of the
+  // arguments.
+  virtual void close() {}
 };
 
 // Null when the procedure is not a set-returning function.
