@@ -70,8 +70,7 @@ const TableDescriptor* CatalogView::find_table(std::string_view schema,
   return nullptr;
 }
 
-// Built-in types are not among these: who looks for one of any kind looks there first
-// (planner/binder/bind_type.cpp).
+// Built-in types are not among these: find_named_type() looks for both.
 std::shared_ptr<const TypeDescriptor> CatalogView::find_type(std::string_view schema,
                                                              std::string_view name) const {
   if (!schema.empty()) {

@@ -1,6 +1,9 @@
 #include "catalog/named_type.h"
 
+#include "base/arena.h"
 #include "catalog/named_relation.h"
+#include "sql/sql_error.h"
+#include "sql/types/text.h"
 
 namespace pgsilo {
 
@@ -15,6 +18,17 @@ const TypeInfo* find_named_type(const CatalogView& catalog,
   if (found == nullptr) return nullptr;
   const UserType& values = *found->values;
   return found->array_name == name.back() ? &values.array_type() : &values.type();
+}
+
+std::string shown_type(const CatalogView& catalog, Oid type) {
+  std::shared_ptr<const UserType> user_type = share_user_type(type);
+  auto named = user_type != nullptr ? catalog.find_type(user_type->type().oid) : nullptr;
+  if (named == nullptr) return format_type(type);
+  Arena arena(256);
+  std::string name(quote_identifier(named->name, arena));
+  if (type == named->array_oid) name += "[]";
+  if (catalog.find_type({}, named->name) == named) return name;
+  return concat(quote_identifier(named->schema_name, arena), ".", name);
 }
 
 }  // namespace pgsilo

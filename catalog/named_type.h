@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "catalog/catalog_view.h"
@@ -13,5 +14,9 @@ namespace pgsilo {
 // `name`: "mood", "s.mood", "_mood" for arrays; null when there is none. The view keeps it. Throws
 // 3F000 `schema "s" does not exist`.
 const TypeInfo* find_named_type(const CatalogView& catalog, std::span<const std::string_view> name);
+
+// "mood", "s.mood" where it is not visible, "mood[]"; as format_type() of types that are not a
+// user's, and of those that the view does not have.
+std::string shown_type(const CatalogView& catalog, Oid type);
 
 }  // namespace pgsilo

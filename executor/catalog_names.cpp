@@ -158,24 +158,14 @@ bool CatalogNames::print_relation(Oid object, ByteBuffer& out) const {
 // As in messages: "character", not "bpchar".
 bool CatalogNames::print_type(Oid object, ByteBuffer& out) const {
   std::shared_ptr<const UserType> values = share_user_type(object);  // held while it is asked
-  const TypeInfo* info = find_type(object);
-  if (info == nullptr) return false;
-  std::shared_ptr<const TypeDescriptor> user_type;
-  if (values != nullptr) {
-    const CatalogView& view = view_.told_by(transaction_);
-    user_type = view.find_type(info->element != invalid_oid ? info->element : object);
-    if (user_type == nullptr) return false;
-    if (view.find_type({}, user_type->name) != user_type) {
-      append_quoted(user_type->schema_name, out);
-      out.append('.');
-    }
-  }
-  if (user_type != nullptr) {
-    append_quoted(user_type->name, out);
-    if (info->element != invalid_oid) out.append("[]");
-  } else {
+  if (values == nullptr) {
+    if (find_type(object) == nullptr) return false;
     out.append(format_type(object));
+    return true;
   }
+  const CatalogView& view = view_.told_by(transaction_);
+  if (view.find_type(values->type().oid) == nullptr) return false;
+  out.append(shown_type(view, object));
   return true;
 }
 

@@ -109,17 +109,6 @@ std::string CatalogWrite::shown_name(const TableDescriptor& relation) const {
   return concat(quote_identifier(relation.schema_name, memory), ".", name);
 }
 
-std::string CatalogWrite::shown_type(Oid type) const {
-  std::shared_ptr<const UserType> user_type = share_user_type(type);
-  auto named = user_type != nullptr ? view_.find_type(user_type->type().oid) : nullptr;
-  if (named == nullptr) return format_type(type);
-  Arena arena(256);
-  std::string name(quote_identifier(named->name, arena));
-  if (type == named->array_oid) name += "[]";
-  if (view_.find_type({}, named->name) == named) return name;
-  return concat(quote_identifier(named->schema_name, arena), ".", name);
-}
-
 void CatalogWrite::announce_drop(std::string_view dropped, std::span<const Dependent> dependents,
                                  bool cascade) {
   std::string detail;

@@ -14,6 +14,7 @@
 #include "catalog/catalog_rows.h"
 #include "catalog/catalog_writer.h"
 #include "catalog/data_definition.h"
+#include "catalog/named_type.h"
 #include "storage/transaction/transaction.h"
 
 namespace pgsilo {
@@ -39,7 +40,7 @@ class CatalogWrite {
   bool skip_missing_schema(std::string_view schema, bool if_exists);
   // "t", "public.t" where it is not visible.
   std::string shown_name(const TableDescriptor& relation) const;
-  std::string shown_type(Oid type) const;
+  std::string shown_type(Oid type) const { return pgsilo::shown_type(view_, type); }
   // 2BP01 if there are dependents, or with `cascade` a notice. `dropped`: "type t", empty: several.
   void announce_drop(std::string_view dropped, std::span<const Dependent> dependents, bool cascade);
   using TypeDraft = std::shared_ptr<TypeDescriptor>;

@@ -1,7 +1,6 @@
 #include "catalog/definition/type_steps.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/long_work.h"
 #include "catalog/definition/definition_steps.h"

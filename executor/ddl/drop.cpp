@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "executor/ddl/ddl_command.h"
+#include "executor/ddl/type_names.h"
 
 namespace pgsilo {
 
@@ -31,14 +32,6 @@ ObjectWords words_of(ast::ObjectKind kind) {
   }
 }
 
-ast::RangeVar range_var(const ast::NameList& words) {
-  ast::RangeVar name;
-  name.name = words.back();
-  if (words.size() > 1) name.schema_name = words[words.size() - 2];
-  if (words.size() > 2) name.catalog_name = words[words.size() - 3];
-  return name;
-}
-
 class Drop final : public DdlCommand {
  public:
   using DdlCommand::DdlCommand;
@@ -55,10 +48,7 @@ class Drop final : public DdlCommand {
       return drop_schemas(run, names);
     }
     std::vector<DataDefinition::ObjectName> names;
-    for (const ast::NameList& object : syntax.objects) {
-      ast::RangeVar name = range_var(object);
-      names.push_back({run.schema_of(name), name.name});
-    }
+    for (const ast::NameList& object : syntax.objects) names.push_back(object_name(run, object));
     switch (syntax.object_kind) {
       case ast::ObjectKind::table:
         for (const DataDefinition::ObjectName& name : names) {

@@ -21,7 +21,7 @@ class CreateEnum final : public DdlCommand {
 
 // 42704; 42809 of a type that is no enum.
 const TypeDescriptor& require_enum(DdlRun& run, const ast::NameList& name) {
-  const TypeDescriptor* type = find_user_type(run, name);
+  const TypeDescriptor* type = find_type_descriptor(run, name);
   if (type != nullptr && type->array_name != name.back()) return *type;
   const TypeInfo* builtin = find_named_type(run.catalog(), name);
   throw SqlError(sqlstate::wrong_object_type,
@@ -63,7 +63,7 @@ DataDefinition::ObjectName object_name(DdlRun& run, const ast::NameList& name) {
   return {run.schema_of(written), written.name};
 }
 
-const TypeDescriptor* find_user_type(DdlRun& run, const ast::NameList& name) {
+const TypeDescriptor* find_type_descriptor(DdlRun& run, const ast::NameList& name) {
   DataDefinition::ObjectName wanted = object_name(run, name);
   if (!wanted.schema.empty() && run.catalog().find_schema(wanted.schema) == nullptr)
     throw undefined_schema(wanted.schema);
@@ -77,7 +77,7 @@ const TypeDescriptor* find_user_type(DdlRun& run, const ast::NameList& name) {
 }
 
 void rename_type(DdlRun& run, const ast::RenameStmt& syntax) {
-  const TypeDescriptor* type = find_user_type(run, syntax.object);
+  const TypeDescriptor* type = find_type_descriptor(run, syntax.object);
   if (type != nullptr && type->array_name != syntax.object.back())
     return run.finish(run.definition().rename_type(type->address.oid, syntax.new_name));
   if (type != nullptr) {

@@ -12,7 +12,7 @@ std::string written_type_name(const ast::NameList& name);
 DataDefinition::ObjectName object_name(DdlRun& run, const ast::NameList& name);
 // Null: a built-in type, or a table's row type. Throws 42704 where there is none, 3F000 where there
 // is no such schema.
-const TypeDescriptor* find_user_type(DdlRun& run, const ast::NameList& name);
+const TypeDescriptor* find_type_descriptor(DdlRun& run, const ast::NameList& name);
 // ALTER TYPE ... RENAME TO.
 void rename_type(DdlRun& run, const ast::RenameStmt& syntax);
 

@@ -7,37 +7,14 @@ A statement is a pattern with some texts and what the functions of regular expre
 longer than --timeout seconds is passed over, and counted. A difference is told with its statement."""
 import argparse
 import os
-import re
-import subprocess
 import sys
 
 from random_pattern import RandomPatterns
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "random_queries"))
+from psql import Psql, refuses, timed_out  # noqa: E402
+
 BATCH = 500
-
-
-class Psql:
-    """Sends statements to one server: what each of them answered, with the texts of errors."""
-
-    def __init__(self, host, port, timeout):
-        self.environment = {**os.environ, "PGHOST": host, "PGPORT": port, "PGCLIENTENCODING": "UTF8",
-                            "PGOPTIONS": f"-c statement_timeout={timeout}s"}
-
-    def answers(self, statements):
-        script = "\\set VERBOSITY verbose\n" + "".join(f"{statement};\n\\echo --{number}\n"
-                                                       for number, statement in enumerate(statements))
-        result = subprocess.run(["psql", "-X", "-At", "-q", "-f", "-"], input=script, env=self.environment, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        answers, lines = [], []
-        for line in result.stdout.split("\n"):
-            if line == f"--{len(answers)}":
-                answers.append(lines)
-                lines = []
-            elif not re.match(r"(psql:<stdin>:\d+: )?(LOCATION|CONTEXT):|SQL function ", line):
-                lines.append(re.sub(r"^psql:<stdin>:\d+: ", "", line))
-        if len(answers) != len(statements):
-            sys.exit(f"psql ended at: {statements[len(answers)]}\n" + "\n".join(lines[:20]))
-        return answers
 
 
 def quoted(text):
@@ -80,17 +57,17 @@ def main():
     parser.add_argument("--timeout", type=int, default=5)
     parser.add_argument("--show", type=int, default=20)
     arguments = parser.parse_args()
-    reference = Psql(os.environ["REFERENCE_HOST"], os.environ["REFERENCE_PORT"], arguments.timeout)
-    subject = Psql(os.environ["PGHOST"], os.environ["PGPORT"], 4 * arguments.timeout)
+    reference = Psql(os.environ["REFERENCE_HOST"], os.environ["REFERENCE_PORT"], arguments.timeout, messages=True)
+    subject = Psql(os.environ["PGHOST"], os.environ["PGPORT"], 4 * arguments.timeout, messages=True)
     made = RandomPatterns(arguments.seed)
     differences = passed_over = refused = 0
     for begin in range(0, arguments.patterns, BATCH):
         statements = [statement(made, arguments.texts) for _ in range(min(BATCH, arguments.patterns - begin))]
         for sent, expected, got in zip(statements, reference.answers(statements), subject.answers(statements)):
-            if any("57014" in line for line in expected):
+            if timed_out(expected):
                 passed_over += 1
             elif expected == got:
-                refused += any("ERROR:" in line for line in expected)
+                refused += refuses(expected)
             else:
                 differences += 1
                 if differences <= arguments.show:

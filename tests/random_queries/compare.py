@@ -7,41 +7,10 @@ What takes PostgreSQL longer than --timeout seconds is passed over, and counted;
 of SQLSTATEs too, is told with its seed and its query; the tables are those of the seed (RandomQueries.tables)."""
 import argparse
 import os
-import subprocess
 import sys
 
+from psql import Psql, refuses, timed_out
 from random_query import RandomQueries
-
-
-class Psql:
-    """One psql for one list of statements: what each of them answered, as text."""
-
-    def __init__(self, host, port, timeout):
-        self.environment = {**os.environ, "PGHOST": host, "PGPORT": port,
-                            "PGOPTIONS": f"-c statement_timeout={timeout}s -c client_min_messages=error"}
-
-    def answers(self, statements):
-        script = "\\set VERBOSITY sqlstate\n" + "".join(f"{statement};\n\\echo --{number}\n" for number, statement in enumerate(statements))
-        result = subprocess.run(["psql", "-X", "-At", "-q", "-f", "-"], input=script, env=self.environment, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        answers, lines = [], []
-        for line in result.stdout.split("\n"):
-            if line == f"--{len(answers)}":
-                answers.append(lines)
-                lines = []
-            else:
-                lines.append(line)
-        if len(answers) != len(statements):
-            sys.exit(f"psql ended at: {statements[len(answers)]}\n" + "\n".join(lines[:20]))
-        return answers
-
-
-def refuses(answer):
-    return any("ERROR:" in line for line in answer)
-
-
-def timed_out(answer):
-    return any("57014" in line for line in answer)
 
 
 def main():

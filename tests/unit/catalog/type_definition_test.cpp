@@ -220,7 +220,7 @@ TEST_F(TypeConflictTest, AnArrayThatGivesWayKeepsItsTypesLabels) {
   EXPECT_EQ(labels(), "sad ok happy great ");
 }
 
-// One more table with columns of a type costs the same however many there are.
+// Each table with columns of a type is found, and once.
 TEST_F(TypeDefinitionTest, ManyTablesOfOneType) {
   create_mood();
   for (int i = 0; i < 50; ++i) create_table_of_moods("t" + std::to_string(i));
