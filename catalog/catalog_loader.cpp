@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "catalog/catalog.h"
-#include "catalog/default_node.h"
 #include "catalog/descriptor_builder.h"
 #include "catalog/relation_encoding.h"
 #include "catalog/sequence/sequence_state.h"
@@ -190,7 +189,7 @@ void CatalogLoader::read_defaults() {
     ColumnDescriptor& column =
         table.columns.at(static_cast<size_t>(row.int2(pg_attrdef_adnum)) - 1);
     column.default_oid = row.oid(pg_attrdef_oid);
-    column.default_text = parse_default_node(row.text(pg_attrdef_adbin)).expression;
+    column.default_value = StoredExpression::read(row.text(pg_attrdef_adbin));
     defaults_[column.default_oid] = &column;
   });
 }
@@ -229,7 +228,7 @@ void CatalogLoader::read_constraints() {
     constraint.name = row.text(pg_constraint_conname);
     constraint.type = static_cast<ConstraintType>(row.character(pg_constraint_contype));
     constraint.columns = numbers_of(row.get(pg_constraint_conkey));
-    constraint.check_text = row.text(pg_constraint_conbin);
+    constraint.check = StoredExpression::read(row.text(pg_constraint_conbin));
     constraint.index = row.oid(pg_constraint_conindid);
     constraint.deferrable = row.boolean(pg_constraint_condeferrable);
     constraint.initially_deferred = row.boolean(pg_constraint_condeferred);
@@ -327,10 +326,11 @@ void CatalogLoader::read_dependencies() {
     Oid object = row.oid(pg_depend_objid);
     Oid referenced = row.oid(pg_depend_refobjid);
     if (row.oid(pg_depend_classid) == system_oid::pg_attrdef) {
-      if (row.int4(pg_depend_refobjsubid) == 0)
-        existing(defaults_, object, "a default")->default_sequences.push_back(referenced);
-      return;
+      // Trees say themselves what they rest on.
+      StoredExpression& value = existing(defaults_, object, "a default")->default_value;
+      if (value.is_sql()) value.uses.sequences.push_back(referenced);
     }
+    if (row.oid(pg_depend_classid) != system_oid::pg_class) return;
     SequenceDescriptor& sequence = *existing(sequences_, object, "a sequence");
     sequence.owner_table = referenced;
     sequence.owner_column = static_cast<int16_t>(row.int4(pg_depend_refobjsubid));

@@ -1,7 +1,6 @@
 #include "catalog/catalog_rows.h"
 
 #include "catalog/builtin/type_functions.h"
-#include "catalog/default_node.h"
 #include "catalog/definition/object_names.h"
 #include "sql/sql_error.h"
 #include "sql/types/array.h"
@@ -225,8 +224,8 @@ SystemRow CatalogRows::constraint(const TableDescriptor& table,
       .set_int(pg_constraint_coninhcount, 0)
       .set_bool(pg_constraint_connoinherit, constraint.type != ConstraintType::check);
   if (!constraint.columns.empty()) to.set(pg_constraint_conkey, numbers(constraint.columns, 1));
-  if (!constraint.check_text.empty())
-    to.set(pg_constraint_conbin, std::string_view(constraint.check_text));
+  if (!constraint.check.empty())
+    to.set(pg_constraint_conbin, std::string_view(constraint.check.text));
   if (constraint.foreign_key) set_foreign_key(to, *constraint.foreign_key);
   return to;
 }
@@ -249,8 +248,7 @@ SystemRow CatalogRows::default_expression(const TableDescriptor& table,
   to.set_int(pg_attrdef_oid, column.default_oid)
       .set_int(pg_attrdef_adrelid, table.oid)
       .set_int(pg_attrdef_adnum, column.number)
-      .set(pg_attrdef_adbin,
-           arena_.copy_string(print_default_node({table.oid, column.number, column.default_text})));
+      .set(pg_attrdef_adbin, std::string_view(column.default_value.text));
   return to;
 }
 
@@ -268,14 +266,14 @@ SystemRow CatalogRows::sequence(const TableDescriptor& sequence) {
   return to;
 }
 
-SystemRow CatalogRows::dependency(system_oid::Table catalog, Oid object, Oid relation,
-                                  int16_t column, char type) {
+SystemRow CatalogRows::dependency(ObjectAddress object, ObjectAddress referenced, int16_t column,
+                                  char type) {
   SystemRow to = row(system_oid::pg_depend);
-  to.set_int(pg_depend_classid, catalog)
-      .set_int(pg_depend_objid, object)
+  to.set_int(pg_depend_classid, object.catalog)
+      .set_int(pg_depend_objid, object.oid)
       .set_int(pg_depend_objsubid, 0)
-      .set_int(pg_depend_refclassid, system_oid::pg_class)
-      .set_int(pg_depend_refobjid, relation)
+      .set_int(pg_depend_refclassid, referenced.catalog)
+      .set_int(pg_depend_refobjid, referenced.oid)
       .set_int(pg_depend_refobjsubid, column)
       .set_char(pg_depend_deptype, type);
   return to;

@@ -26,8 +26,7 @@ class CatalogRows {
   SystemRow sequence(const TableDescriptor& sequence);
   // The row of pg_depend: object `object` of `catalog` goes with, or needs, column `column` (0: the
   // whole) of a relation. `type`: pg_depend.deptype.
-  SystemRow dependency(system_oid::Table catalog, Oid object, Oid relation, int16_t column,
-                       char type);
+  SystemRow dependency(ObjectAddress object, ObjectAddress referenced, int16_t column, char type);
   // pg_type: of the table's rows, of arrays of them, and of a built-in type.
   SystemRow row_type(const TableDescriptor& table);
   SystemRow array_type(const TableDescriptor& table, std::string_view name);

@@ -57,12 +57,29 @@ void for_each_missing(const Indexes& from, const Indexes& in, Visit visit) {
   }
 }
 
-// visit(sequence) for each that a default of the table uses.
+template <typename Visit>
+void for_each_expression(const TableDescriptor& table, Visit visit) {
+  for (const ColumnDescriptor& column : table.columns) visit(column.default_value);
+  for (const ConstraintDescriptor& constraint : table.constraints) visit(constraint.check);
+}
+
+// visit(sequence) for each that an expression of the table names.
 template <typename Visit>
 void for_each_used_sequence(const TableDescriptor& table, Visit visit) {
+  for_each_expression(table, [&](const StoredExpression& expression) {
+    for (Oid sequence : expression.uses.sequences) visit(sequence);
+  });
+}
+
+// visit(type) for each type of users that a column or an expression of the table has.
+template <typename Visit>
+void for_each_used_type(const TableDescriptor& table, Visit visit) {
   for (const ColumnDescriptor& column : table.columns) {
-    for (Oid sequence : column.default_sequences) visit(sequence);
+    if (column.user_type != nullptr) visit(column.user_type->type().oid);
   }
+  for_each_expression(table, [&](const StoredExpression& expression) {
+    for (Oid type : expression.uses.types) visit(type);
+  });
 }
 
 }  // namespace
@@ -106,8 +123,8 @@ std::span<const Oid> CatalogSnapshot::owned_sequences(Oid table) const {
   return linked(owned_sequences_, table);
 }
 
-std::span<const Oid> CatalogSnapshot::default_users(Oid sequence) const {
-  return linked(default_users_, sequence);
+std::span<const Oid> CatalogSnapshot::sequence_users(Oid sequence) const {
+  return linked(sequence_users_, sequence);
 }
 
 CatalogSnapshot::ObjectPointer CatalogSnapshot::find_object(const ObjectAddress& address) const {
@@ -168,29 +185,25 @@ void CatalogSnapshotBuilder::forget_name(const TableDescriptor& table, std::stri
 
 void CatalogSnapshotBuilder::add_links(const TableDescriptor& table) {
   for_each_used_sequence(
-      table, [&](Oid sequence) { add_link(snapshot_->default_users_, sequence, table.oid); });
+      table, [&](Oid sequence) { add_link(snapshot_->sequence_users_, sequence, table.oid); });
   if (table.sequence != nullptr && table.sequence->owner_table != invalid_oid)
     add_link(snapshot_->owned_sequences_, table.sequence->owner_table, table.oid);
-  for (const ColumnDescriptor& column : table.columns) {
-    if (column.user_type == nullptr) continue;
-    Oid type = column.user_type->type().oid;
+  for_each_used_type(table, [&](Oid type) {
     const auto* found = snapshot_->type_users_.find(type);
     CatalogSnapshot::OidSet users = found != nullptr ? *found : CatalogSnapshot::OidSet();
     users.set(table.oid, table.oid);
     snapshot_->type_users_.set(type, std::move(users));
-  }
+  });
 }
 
 void CatalogSnapshotBuilder::remove_links(const TableDescriptor& table) {
   for_each_used_sequence(
-      table, [&](Oid sequence) { remove_link(snapshot_->default_users_, sequence, table.oid); });
+      table, [&](Oid sequence) { remove_link(snapshot_->sequence_users_, sequence, table.oid); });
   if (table.sequence != nullptr)
     remove_link(snapshot_->owned_sequences_, table.sequence->owner_table, table.oid);
-  for (const ColumnDescriptor& column : table.columns) {
-    if (column.user_type == nullptr) continue;
-    Oid type = column.user_type->type().oid;
+  for_each_used_type(table, [&](Oid type) {
     const auto* found = snapshot_->type_users_.find(type);
-    if (found == nullptr) continue;
+    if (found == nullptr) return;
     CatalogSnapshot::OidSet users = *found;
     users.erase(table.oid);
     if (users.begin() == users.end()) {
@@ -198,7 +211,7 @@ void CatalogSnapshotBuilder::remove_links(const TableDescriptor& table) {
     } else {
       snapshot_->type_users_.set(type, std::move(users));
     }
-  }
+  });
 }
 
 void CatalogSnapshotBuilder::put_schema(SchemaDescriptor schema) {

@@ -39,10 +39,10 @@ class CatalogSnapshot {
   // Whether a table or index of the schema has the name.
   bool relation_name_taken(Oid schema, std::string_view name) const;
 
-  // The sequences that the table's columns own, and the tables with defaults that use the sequence.
-  // In no order.
+  // The sequences that the table's columns own, and the tables with expressions that name the
+  // sequence. In no order.
   std::span<const Oid> owned_sequences(Oid table) const;
-  std::span<const Oid> default_users(Oid sequence) const;
+  std::span<const Oid> sequence_users(Oid sequence) const;
 
   // Each OID with its table, or its schema, in no order that means anything.
   const auto& tables() const { return tables_; }
@@ -135,7 +135,7 @@ class CatalogSnapshot {
   PersistentMap<NameKey, Named, NameHash> names_;
   ByOid<IndexPointer> indexes_;
   ByOid<std::vector<Oid>> owned_sequences_;  // table -> sequences
-  ByOid<std::vector<Oid>> default_users_;    // sequence -> tables
+  ByOid<std::vector<Oid>> sequence_users_;   // sequence -> tables
   ByOid<SchemaPointer> schemas_;
   PersistentMap<NameKey, SchemaPointer, NameHash> schema_names_;  // schema: none
   PersistentMap<ObjectAddress, ObjectPointer, AddressHash> objects_;

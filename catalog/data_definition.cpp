@@ -109,10 +109,12 @@ TransactionStatus DataDefinition::set_column_type(Oid table, std::string_view co
 }
 
 TransactionStatus DataDefinition::set_default(Oid table, std::string_view column,
-                                              std::string_view text, std::vector<Oid> sequences) {
-  return run([&](DefinitionSteps& steps) {
-    steps.set_default(table, column, text, std::move(sequences));
-  });
+                                              const StoredExpression& value) {
+  return run([&](DefinitionSteps& steps) { steps.set_default(table, column, value); });
+}
+
+TransactionStatus DataDefinition::set_expressions(Oid table, const TableExpressions& expressions) {
+  return run([&](DefinitionSteps& steps) { steps.set_expressions(table, expressions); });
 }
 
 TransactionStatus DataDefinition::set_not_null(Oid table, std::string_view column, bool not_null) {

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,6 +41,8 @@ struct ColumnSequenceDefinition {
   SequenceOptions options;
   IdentityKind identity = IdentityKind::none;
   std::string name;  // empty: chosen as PostgreSQL does
+  // Of serial: the default by the sequence that was made.
+  std::function<StoredExpression(Oid sequence)> default_of;
 };
 
 struct ColumnDefinition {
@@ -48,9 +51,7 @@ struct ColumnDefinition {
   int32_t typmod = -1;
   Oid collation = invalid_oid;  // 0: the type's own
   bool not_null = false;
-  // Empty: none. Sequences are named by their OIDs: nextval('16385'::regclass).
-  std::string default_text;
-  std::vector<Oid> default_sequences;  // that it names
+  StoredExpression default_value;
   std::optional<ColumnSequenceDefinition> sequence;
   Oid identity_sequence = invalid_oid;  // set by create_column_sequence()
 };
@@ -78,14 +79,20 @@ struct IndexDefinition {
 struct ColumnTypeDefinition {
   Oid type = invalid_oid;
   int32_t typmod = -1;
-  std::string default_text;  // what its default is from now on; empty if it has none
-  std::vector<std::pair<Oid, std::string>> check_texts;  // of the constraints that use it, by OID
+  StoredExpression default_value;  // what its default is from now on; empty if it has none
+  std::vector<std::pair<Oid, StoredExpression>> checks;  // of the constraints that use it, by OID
 };
 
 struct CheckDefinition {
   std::string name;  // empty: chosen
-  std::string text;
+  StoredExpression condition;
   std::vector<std::string> columns;  // those the expression uses
+};
+
+// What expressions of a table are from now on.
+struct TableExpressions {
+  std::vector<std::pair<int16_t, StoredExpression>> defaults;  // by column number
+  std::vector<std::pair<Oid, StoredExpression>> checks;        // by constraint
 };
 
 struct ForeignKeyDefinition {
@@ -221,9 +228,10 @@ class DataDefinition {
   // valid. Whether rows still have what they refer to is for the caller to see.
   TransactionStatus set_column_type(Oid table, std::string_view column,
                                     const ColumnTypeDefinition& to, RowTransform* transform);
-  // Empty text: drops it. `sequences`: that the text names.
-  TransactionStatus set_default(Oid table, std::string_view column, std::string_view text,
-                                std::vector<Oid> sequences = {});
+  // An empty value: drops it.
+  TransactionStatus set_default(Oid table, std::string_view column, const StoredExpression& value);
+  // The same expressions in another form.
+  TransactionStatus set_expressions(Oid table, const TableExpressions& expressions);
   TransactionStatus set_not_null(Oid table, std::string_view column, bool not_null);
   TransactionStatus set_options(Oid table, std::vector<std::string> options);
 

@@ -39,6 +39,4 @@ bool TableDescriptor::has_foreign_keys() const {
       [](const ConstraintDescriptor& constraint) { return constraint.foreign_key.has_value(); });
 }
 
-std::string sequence_default(Oid sequence) { return concat("nextval('", sequence, "'::regclass)"); }
-
 }  // namespace pgsilo

@@ -24,6 +24,7 @@
 #include "catalog/row_layout.h"
 #include "catalog/sequence/sequence_definition.h"
 #include "catalog/statistics/table_statistics_slot.h"
+#include "catalog/stored_expression.h"
 #include "sql/types/type_oid.h"
 #include "sql/types/user_type.h"
 
@@ -49,9 +50,8 @@ struct ColumnDescriptor {
   Oid collation = invalid_oid;
   bool not_null = false;
   bool dropped = false;
-  std::string default_text;            // the default's SQL expression; empty: none
-  Oid default_oid = invalid_oid;       // of its pg_attrdef row
-  std::vector<Oid> default_sequences;  // that the default names
+  StoredExpression default_value;  // of the column's type
+  Oid default_oid = invalid_oid;   // of its pg_attrdef row
   IdentityKind identity = IdentityKind::none;
   Oid identity_sequence = invalid_oid;
   bool has_missing = false;  // rows stored before the column existed read `missing` instead of null
@@ -59,7 +59,7 @@ struct ColumnDescriptor {
   std::shared_ptr<const std::string>
       missing_bytes;  // shared: copies of a descriptor keep their layout
 
-  bool has_default() const { return !default_text.empty(); }
+  bool has_default() const { return !default_value.empty(); }
 };
 
 struct IndexColumn {
@@ -129,7 +129,7 @@ struct ConstraintDescriptor {
   std::string name;
   ConstraintType type = ConstraintType::check;
   std::vector<int16_t> columns;  // numbers
-  std::string check_text;        // check: the SQL expression
+  StoredExpression check;        // of that type: the condition
   Oid index = invalid_oid;       // primary key, unique; foreign key: the referenced table's
   bool deferrable = false;
   bool initially_deferred = false;
@@ -195,9 +195,6 @@ struct TableDescriptor {
   const ConstraintDescriptor* find_constraint(Oid constraint_oid) const;
   bool has_foreign_keys() const;
 };
-
-// The default that takes the sequence's next value, as the catalog keeps it.
-std::string sequence_default(Oid sequence);
 
 struct SchemaDescriptor {
   Oid oid = invalid_oid;

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/server_log.h"
 #include "base/small_memory.h"
+#include "executor/ddl/expression_upgrade.h"
 #include "server/descriptor_plan.h"
 #include "server/limits.h"
 #include "server/lost_rows.h"
@@ -93,7 +94,9 @@ bool Database::open_catalog(std::string* why) {
   SteppingParker parker(*wal_);
   WaitSettings waits{.parker = &parker};
   try {
-    if (catalog_->open(workers_[0]->storage(), waits)) wal_->wait_durable(0, epochs_->current());
+    bool written = catalog_->open(workers_[0]->storage(), waits);
+    written |= store_expression_texts(*catalog_, workers_[0]->storage(), waits);
+    if (written) wal_->wait_durable(0, epochs_->current());
     if (!lost_blocks_.empty()) mend_lost_rows(waits);
     block_names_ = std::make_unique<CheckpointNames>(*catalog_);
     wal_->scrubber().set_names(block_names_.get());

@@ -135,7 +135,7 @@ void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists
         constraint.columns.end()) {
       return false;
     }
-    remove_constraint_row(constraint.oid);
+    remove_constraint_rows(constraint);
     std::erase(draft.table->referenced_by, IncomingReference{oid, constraint.oid});
     return true;
   });
@@ -184,12 +184,10 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
   if (transform != nullptr) set_missing(column, Datum());
   int16_t number = column.number;
   writer_.update(rows_.attribute(*draft.table, column));
-  if (to.default_text != column.default_text) {
-    column.default_text = to.default_text;
-    writer_.update(rows_.default_expression(*draft.table, column));
-  }
-  for (const auto& [constraint, text] : to.check_texts)
-    set_check_text(*draft.table, constraint, text);
+  if (to.default_value != column.default_value)
+    replace_default(*draft.table, column, to.default_value);
+  for (const auto& [constraint, condition] : to.checks)
+    replace_check(*draft.table, constraint, condition);
   if (transform != nullptr) {
     rewrite(std::move(draft), old_table, transform, number);
   } else {
@@ -210,31 +208,51 @@ void DefinitionSteps::update_index_rows(const TableDescriptor& table, int16_t co
   }
 }
 
-void DefinitionSteps::set_check_text(TableDescriptor& table, Oid oid, std::string_view text) {
+void DefinitionSteps::replace_default(TableDescriptor& table, ColumnDescriptor& column,
+                                      const StoredExpression& value) {
+  ObjectAddress address{system_oid::pg_attrdef, column.default_oid};
+  remove_uses(address, column.default_value.uses);
+  column.default_value = value;
+  writer_.update(rows_.default_expression(table, column));
+  insert_uses(address, column.default_value.uses);
+}
+
+void DefinitionSteps::replace_check(TableDescriptor& table, Oid oid,
+                                    const StoredExpression& condition) {
   for (ConstraintDescriptor& constraint : table.constraints) {
-    if (constraint.oid != oid || constraint.check_text == text) continue;
-    constraint.check_text = text;
+    if (constraint.oid != oid || constraint.check == condition) continue;
+    ObjectAddress address{system_oid::pg_constraint, oid};
+    remove_uses(address, constraint.check.uses);
+    constraint.check = condition;
     writer_.update(rows_.constraint(table, constraint));
+    insert_uses(address, constraint.check.uses);
   }
 }
 
-void DefinitionSteps::set_default(Oid oid, std::string_view name, std::string_view text,
-                                  std::vector<Oid> sequences) {
+void DefinitionSteps::set_default(Oid oid, std::string_view name, StoredExpression value) {
   Draft draft = draft_of(lock_table(oid));
   ColumnDescriptor& column = column_of(draft, name);
   if (column.identity != IdentityKind::none) {
     SqlError error(sqlstate::syntax_error, concat("column \"", name, "\" of relation \"",
                                                   draft.table->name, "\" is an identity column"));
-    if (text.empty())
+    if (value.empty())
       error.amend().hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.";
     throw error;
   }
   if (column.has_default()) remove_default_rows(column);
-  column.default_text = text;
-  column.default_oid = text.empty() ? invalid_oid : new_oid();
-  column.default_sequences = std::move(sequences);
+  column.default_value = std::move(value);
+  column.default_oid = column.has_default() ? new_oid() : invalid_oid;
   if (column.has_default()) insert_default_rows(*draft.table, column);
   writer_.update(rows_.attribute(*draft.table, column));
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::set_expressions(Oid oid, const TableExpressions& expressions) {
+  Draft draft = draft_of(lock_table(oid));
+  for (const auto& [number, value] : expressions.defaults)
+    replace_default(*draft.table, draft.table->columns[static_cast<size_t>(number) - 1], value);
+  for (const auto& [constraint, condition] : expressions.checks)
+    replace_check(*draft.table, constraint, condition);
   finish(std::move(draft));
 }
 
@@ -266,14 +284,6 @@ void DefinitionSteps::rename_column(Oid oid, std::string_view name, std::string_
   if (has_attribute(old_table, new_name)) {
     throw SqlError(sqlstate::duplicate_column, concat("column \"", new_name, "\" of relation \"",
                                                       old_table.name, "\" already exists"));
-  }
-  for (const ConstraintDescriptor& constraint : old_table.constraints) {
-    bool uses = std::find(constraint.columns.begin(), constraint.columns.end(), column.number) !=
-                constraint.columns.end();
-    // Its text names the column.
-    if (uses && constraint.type == ConstraintType::check) {
-      throw_unsupported("renaming a column that a CHECK constraint uses");
-    }
   }
   column.name = new_name;
   writer_.update(rows_.attribute(*draft.table, column));

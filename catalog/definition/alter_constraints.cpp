@@ -53,7 +53,7 @@ void DefinitionSteps::add_check(Oid oid, const CheckDefinition& from, RowTransfo
   TakenNames taken(*draft.table);
   ConstraintDescriptor constraint = make_check(*draft.table, from, taken);
   if (check != nullptr) visit_rows(oid, *check, /*validates=*/false);
-  writer_.insert(rows_.constraint(*draft.table, constraint));
+  insert_constraint_rows(*draft.table, constraint);
   draft.table->constraints.push_back(std::move(constraint));
   finish(std::move(draft));
 }
@@ -97,7 +97,7 @@ void DefinitionSteps::drop_constraint(Oid oid, std::string_view name, bool if_ex
     remove_index(draft, found->index);
     if (primary) return rewrite(std::move(draft), old_table, nullptr, 0);
   } else {
-    remove_constraint_row(found->oid);
+    remove_constraint_rows(*found);
     std::erase_if(draft.table->constraints, [&](const ConstraintDescriptor& constraint) {
       return constraint.oid == found->oid;
     });

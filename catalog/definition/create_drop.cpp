@@ -139,7 +139,7 @@ void DefinitionSteps::insert_table_rows(const TableDescriptor& table) {
   }
   for (const auto& index : table.indexes) insert_index_rows(table, *index);
   for (const ConstraintDescriptor& constraint : table.constraints) {
-    writer_.insert(rows_.constraint(table, constraint));
+    insert_constraint_rows(table, constraint);
   }
 }
 

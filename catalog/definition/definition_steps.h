@@ -42,8 +42,8 @@ class DefinitionSteps : CatalogWrite {
   void drop_column(Oid table, std::string_view name, bool if_exists, bool cascade);
   void set_column_type(Oid table, std::string_view name, const ColumnTypeDefinition& to,
                        RowTransform* transform);
-  void set_default(Oid table, std::string_view name, std::string_view text,
-                   std::vector<Oid> sequences);
+  void set_default(Oid table, std::string_view name, StoredExpression value);
+  void set_expressions(Oid table, const TableExpressions& expressions);
   void set_not_null(Oid table, std::string_view name, bool not_null);
   void set_options(Oid table, std::vector<std::string> options);
   void rewrite_table(Oid oid);
@@ -125,11 +125,17 @@ class DefinitionSteps : CatalogWrite {
   void insert_table_rows(const TableDescriptor& table);
   void insert_index_rows(const TableDescriptor& table, const IndexDescriptor& index);
   void remove_index_rows(const IndexDescriptor& index);
-  void remove_constraint_row(Oid constraint);
+  void insert_constraint_rows(const TableDescriptor& table, const ConstraintDescriptor& constraint);
+  void remove_constraint_rows(const ConstraintDescriptor& constraint);
   void insert_default_rows(const TableDescriptor& table, const ColumnDescriptor& column);
   void remove_default_rows(const ColumnDescriptor& column);
+  // What an expression names stays while the expression is there.
+  void insert_uses(ObjectAddress expression, const ExpressionUses& uses);
+  void remove_uses(ObjectAddress expression, const ExpressionUses& uses);
   void update_index_rows(const TableDescriptor& table, int16_t column);
-  void set_check_text(TableDescriptor& table, Oid constraint, std::string_view text);
+  void replace_default(TableDescriptor& table, ColumnDescriptor& column,
+                       const StoredExpression& value);
+  void replace_check(TableDescriptor& table, Oid constraint, const StoredExpression& condition);
   void remove_table(const TableDescriptor& table);
   // Those that are `which`.
   void remove_indexes(Draft& draft, const std::function<bool(const IndexDescriptor&)>& which);
@@ -206,16 +212,23 @@ class DefinitionSteps : CatalogWrite {
       std::shared_ptr<const TypeDescriptor> type = nullptr;
     };
     std::vector<Content> contents;
+
+    bool has_type(Oid type) const;
   };
-  // 2BP01 if a default that stays uses one of the sequences, or if there are references; with
-  // `cascade` they go. Then the sequences go.
+  // 2BP01 if an expression that stays names one of the sequences or types, or if there are
+  // references; with `cascade` they go. Then the sequences and types go.
   void drop(const Dropped& dropped, bool cascade);
-  struct DefaultUse {
+  // A default or check of a table that stays, which names what goes.
+  struct ExpressionUse {
     Oid table;
-    int16_t column;
-    Oid sequence;
+    int16_t column = 0;            // whose default it is; 0: it is a check
+    Oid constraint = invalid_oid;  // which check it is
+    Oid sequence = invalid_oid;    // the first that it names; 0: it names a type
+    Oid type = invalid_oid;
   };
-  std::vector<DefaultUse> remaining_uses(const Dropped& dropped) const;
+  std::vector<ExpressionUse> remaining_uses(const Dropped& dropped) const;
+  void add_uses_of(const TableDescriptor& table, const Dropped& dropped,
+                   std::vector<ExpressionUse>* uses) const;
   // A column of a type that goes, of a table that stays.
   struct TypeUse {
     Oid table;
@@ -225,14 +238,14 @@ class DefinitionSteps : CatalogWrite {
   std::vector<TypeUse> remaining_type_uses(const Dropped& dropped) const;
   Dependent dependent(const TypeUse& use);
   void add_types_of(const SchemaDescriptor& schema, Dropped* dropped);
-  Dependent dependent(const DefaultUse& use);
+  Dependent dependent(const ExpressionUse& use);
   Dependent dependent(const IncomingReference& reference, const Dropped& dropped);
-  std::vector<Dependent> dependents_of(const Dropped& dropped, std::span<const DefaultUse> uses,
+  std::vector<Dependent> dependents_of(const Dropped& dropped, std::span<const ExpressionUse> uses,
                                        std::span<const TypeUse> type_uses);
   // What a schema holds, and what refers to that.
   void add_relations_of(const SchemaDescriptor& schema, Dropped* dropped);
   void add_references_to(Dropped* dropped);
-  const ColumnDescriptor& column_of(const DefaultUse& use);
+  void drop_expression(const ExpressionUse& use);
 
   // --- table_rows.cpp ---
   // Visits every row of the table; bytes are valid during the visit.

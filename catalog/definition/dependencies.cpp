@@ -17,6 +17,10 @@ bool contains(std::span<const Oid> oids, Oid oid) {
 
 }  // namespace
 
+bool DefinitionSteps::Dropped::has_type(Oid type) const {
+  return std::ranges::any_of(types, [&](const auto& each) { return each->address.oid == type; });
+}
+
 void DefinitionSteps::drop_dependents_of(std::span<const Oid> tables, bool cascade) {
   Dropped dropped;
   dropped.tables.assign(tables.begin(), tables.end());
@@ -66,36 +70,73 @@ void DefinitionSteps::drop_dependents_of(const TableDescriptor& table, const Ind
   drop(dropped, cascade);
 }
 
-std::vector<DefinitionSteps::DefaultUse> DefinitionSteps::remaining_uses(
+std::vector<DefinitionSteps::ExpressionUse> DefinitionSteps::remaining_uses(
     const Dropped& dropped) const {
   std::set<Oid> users;
   for (Oid sequence : dropped.sequences) {
-    std::span<const Oid> of_one = view_.snapshot().default_users(sequence);
+    std::span<const Oid> of_one = view_.snapshot().sequence_users(sequence);
     users.insert(of_one.begin(), of_one.end());
   }
-  std::vector<DefaultUse> uses;
+  for (const auto& type : dropped.types)
+    view_.snapshot().for_each_type_user(type->address.oid, [&](Oid user) { users.insert(user); });
+  std::vector<ExpressionUse> uses;
   for (Oid user : users) {
-    if (contains(dropped.tables, user)) continue;
-    for (const ColumnDescriptor& column : view_.find_table(user)->columns) {
-      if (user == dropped.table && column.number == dropped.column) continue;
-      for (Oid sequence : column.default_sequences) {
-        if (!contains(dropped.sequences, sequence)) continue;
-        uses.push_back({user, column.number, sequence});
-        break;
-      }
-    }
+    if (!contains(dropped.tables, user)) add_uses_of(*view_.find_table(user), dropped, &uses);
   }
   return uses;
 }
 
-const ColumnDescriptor& DefinitionSteps::column_of(const DefaultUse& use) {
-  return table_of(use.table).columns[static_cast<size_t>(use.column) - 1];
+// Of columns that stay.
+void DefinitionSteps::add_uses_of(const TableDescriptor& table, const Dropped& dropped,
+                                  std::vector<ExpressionUse>* uses) const {
+  auto goes = [&](int16_t number) {
+    const ColumnDescriptor& column = table.columns[static_cast<size_t>(number) - 1];
+    return (table.oid == dropped.table && number == dropped.column) ||
+           (column.user_type != nullptr && dropped.has_type(column.user_type->type().oid));
+  };
+  auto add = [&](const StoredExpression& expression, ExpressionUse use) {
+    for (Oid sequence : expression.uses.sequences) {
+      if (use.sequence == invalid_oid && contains(dropped.sequences, sequence))
+        use.sequence = sequence;
+    }
+    for (Oid type : expression.uses.types) {
+      if (use.type == invalid_oid && dropped.has_type(type)) use.type = type;
+    }
+    if (use.sequence != invalid_oid || use.type != invalid_oid) uses->push_back(use);
+  };
+  for (const ColumnDescriptor& column : table.columns) {
+    if (!goes(column.number)) add(column.default_value, {table.oid, column.number});
+  }
+  for (const ConstraintDescriptor& constraint : table.constraints) {
+    if (!std::ranges::any_of(constraint.columns, goes))
+      add(constraint.check, {table.oid, 0, constraint.oid});
+  }
 }
 
-CatalogWrite::Dependent DefinitionSteps::dependent(const DefaultUse& use) {
-  return {concat("default value for column ", column_of(use).name, " of table ",
-                 shown_name(table_of(use.table))),
-          concat("sequence ", shown_name(table_of(use.sequence)))};
+CatalogWrite::Dependent DefinitionSteps::dependent(const ExpressionUse& use) {
+  const TableDescriptor& table = table_of(use.table);
+  std::string object;
+  if (use.column != 0) {
+    const ColumnDescriptor& column = table.columns[static_cast<size_t>(use.column) - 1];
+    object = concat("default value for column ", column.name);
+  } else {
+    object = concat("constraint ", table.find_constraint(use.constraint)->name);
+  }
+  std::string needed = use.sequence != invalid_oid
+                           ? concat("sequence ", shown_name(table_of(use.sequence)))
+                           : concat("type ", shown_type(use.type));
+  bool is_default = use.column != 0;
+  return {concat(object, is_default ? " of table " : " on table ", shown_name(table)), needed};
+}
+
+void DefinitionSteps::drop_expression(const ExpressionUse& use) {
+  const TableDescriptor& table = table_of(use.table);
+  if (use.column != 0) {
+    std::string column = table.columns[static_cast<size_t>(use.column) - 1].name;
+    return set_default(use.table, column, {});
+  }
+  std::string constraint = table.find_constraint(use.constraint)->name;
+  drop_constraint(use.table, constraint, /*if_exists=*/false, /*cascade=*/false);
 }
 
 CatalogWrite::Dependent DefinitionSteps::dependent(const IncomingReference& reference,
@@ -109,12 +150,17 @@ CatalogWrite::Dependent DefinitionSteps::dependent(const IncomingReference& refe
 
 // Contents come each with what depends on it.
 std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
-    const Dropped& dropped, std::span<const DefaultUse> uses, std::span<const TypeUse> type_uses) {
+    const Dropped& dropped, std::span<const ExpressionUse> uses,
+    std::span<const TypeUse> type_uses) {
   std::vector<Dependent> all;
   for (const Dropped::Content& content : dropped.contents) {
     if (content.type != nullptr) {
       all.push_back({concat("type ", shown_type(content.type->address.oid)),
                      concat("schema ", content.schema)});
+      for (const ExpressionUse& use : uses) {
+        if (use.sequence == invalid_oid && use.type == content.type->address.oid)
+          all.push_back(dependent(use));
+      }
       for (const TypeUse& use : type_uses) {
         if (use.type == content.type) all.push_back(dependent(use));
       }
@@ -124,7 +170,8 @@ std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
     bool is_sequence = relation.kind == RelationKind::sequence;
     all.push_back({concat(is_sequence ? "sequence " : "table ", shown_name(relation)),
                    concat("schema ", content.schema)});
-    for (const DefaultUse& use : uses) {
+    for (const ExpressionUse& use : uses) {
+      if (use.sequence == invalid_oid) continue;
       const TableDescriptor& sequence = table_of(use.sequence);
       if (sequence.oid == relation.oid || sequence.sequence->owner_table == relation.oid)
         all.push_back(dependent(use));
@@ -135,7 +182,7 @@ std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
     }
   }
   if (!dropped.contents.empty()) return all;
-  for (const DefaultUse& use : uses) all.push_back(dependent(use));
+  for (const ExpressionUse& use : uses) all.push_back(dependent(use));
   for (const IncomingReference& reference : dropped.references)
     all.push_back(dependent(reference, dropped));
   for (const TypeUse& use : type_uses) all.push_back(dependent(use));
@@ -143,12 +190,14 @@ std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
 }
 
 void DefinitionSteps::drop(const Dropped& dropped, bool cascade) {
-  std::vector<DefaultUse> uses = remaining_uses(dropped);
+  std::vector<ExpressionUse> uses = remaining_uses(dropped);
   std::vector<TypeUse> type_uses = remaining_type_uses(dropped);
   announce_drop(dropped.what, dependents_of(dropped, uses, type_uses), cascade);
   size_t told = definition_.notices_.size();
-  for (const DefaultUse& use : uses)
-    set_default(use.table, std::string(column_of(use).name), {}, {});
+  for (const ExpressionUse& use : uses) {
+    drop_expression(use);
+    require_ok(transaction_.continue_statement());
+  }
   for (const IncomingReference& reference : dropped.references) {
     require_ok(transaction_.continue_statement());
     drop_constraint(reference.table, std::string(constraint_of(reference).name),

@@ -223,9 +223,11 @@ void DefinitionSteps::remove_references_by(Oid oid, int16_t column) {
 }
 
 void DefinitionSteps::remove_foreign_key(Draft& draft, Oid constraint) {
-  remove_constraint_row(constraint);
-  std::erase_if(draft.table->constraints,
-                [&](const ConstraintDescriptor& each) { return each.oid == constraint; });
+  std::erase_if(draft.table->constraints, [&](const ConstraintDescriptor& each) {
+    if (each.oid != constraint) return false;
+    remove_constraint_rows(each);
+    return true;
+  });
   std::erase(draft.table->referenced_by, IncomingReference{draft.table->oid, constraint});
 }
 

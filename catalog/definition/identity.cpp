@@ -38,8 +38,7 @@ void DefinitionSteps::add_column_sequence(const TableDescriptor& table, int16_t 
   if (from.identity != IdentityKind::none) {
     definition->identity_sequence = sequence;
   } else {
-    definition->default_text = sequence_default(sequence);
-    definition->default_sequences = {sequence};
+    definition->default_value = from.default_of(sequence);
   }
 }
 

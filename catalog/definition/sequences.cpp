@@ -143,8 +143,9 @@ void DefinitionSteps::set_owner(Oid oid, const SequenceOwner& owner) {
 void DefinitionSteps::insert_owner_row(const TableDescriptor& sequence) {
   const SequenceDescriptor& owned = *sequence.sequence;
   if (owned.owner_table == invalid_oid) return;
-  writer_.insert(rows_.dependency(system_oid::pg_class, sequence.oid, owned.owner_table,
-                                  owned.owner_column, owned.is_identity ? 'i' : 'a'));
+  writer_.insert(rows_.dependency({system_oid::pg_class, sequence.oid},
+                                  {system_oid::pg_class, owned.owner_table}, owned.owner_column,
+                                  owned.is_identity ? 'i' : 'a'));
 }
 
 void DefinitionSteps::remove_owner_row(const TableDescriptor& sequence) {

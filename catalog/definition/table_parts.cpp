@@ -59,10 +59,9 @@ ColumnDescriptor DefinitionSteps::make_column(const ColumnDefinition& from, int1
   to.typmod = from.typmod;
   to.collation = from.collation != invalid_oid ? from.collation : type.collation;
   to.not_null = from.not_null;
-  if (!from.default_text.empty()) {
-    to.default_text = from.default_text;
+  if (!from.default_value.empty()) {
+    to.default_value = from.default_value;
     to.default_oid = new_oid();
-    to.default_sequences = from.default_sequences;
   }
   if (from.identity_sequence != invalid_oid) {
     to.identity = from.sequence->identity;
@@ -191,7 +190,7 @@ ConstraintDescriptor DefinitionSteps::make_check(const TableDescriptor& table,
   constraint.type = ConstraintType::check;
   for (const std::string& column : from.columns)
     constraint.columns.push_back(column_of(table, column).number);
-  constraint.check_text = from.text;
+  constraint.check = from.condition;
   return constraint;
 }
 
@@ -211,29 +210,49 @@ void DefinitionSteps::remove_index_rows(const IndexDescriptor& index) {
   remove_row(system_oid::pg_class, {index.oid});
 }
 
-void DefinitionSteps::remove_constraint_row(Oid constraint) {
-  remove_row(system_oid::pg_constraint, {constraint});
+void DefinitionSteps::insert_constraint_rows(const TableDescriptor& table,
+                                             const ConstraintDescriptor& constraint) {
+  writer_.insert(rows_.constraint(table, constraint));
+  insert_uses({system_oid::pg_constraint, constraint.oid}, constraint.check.uses);
 }
 
-// Whoever drops a sequence looks for the defaults that name it: he and who makes one notice each
-// other by the sequence's row.
+void DefinitionSteps::remove_constraint_rows(const ConstraintDescriptor& constraint) {
+  remove_row(system_oid::pg_constraint, {constraint.oid});
+  remove_uses({system_oid::pg_constraint, constraint.oid}, constraint.check.uses);
+}
+
 void DefinitionSteps::insert_default_rows(const TableDescriptor& table,
                                           const ColumnDescriptor& column) {
   writer_.insert(rows_.default_expression(table, column));
-  for (Oid sequence : column.default_sequences) {
-    bool is_new = table_of(sequence).record.record == nullptr;
-    if (!is_new)
-      finish(draft_of(lock_table(sequence, {LockMode::access_share})), Concerns::writers);
-    writer_.insert(rows_.dependency(system_oid::pg_attrdef, column.default_oid, sequence, 0, 'n'));
-  }
+  insert_uses({system_oid::pg_attrdef, column.default_oid}, column.default_value.uses);
 }
 
 void DefinitionSteps::remove_default_rows(const ColumnDescriptor& column) {
   remove_row(system_oid::pg_attrdef, {column.default_oid});
-  for (Oid sequence : column.default_sequences) {
-    remove_row(system_oid::pg_depend,
-               {system_oid::pg_attrdef, column.default_oid, 0, system_oid::pg_class, sequence, 0});
+  remove_uses({system_oid::pg_attrdef, column.default_oid}, column.default_value.uses);
+}
+
+// Whoever drops a sequence or a type looks for the expressions that name it: he and who makes one
+// notice each other by its row.
+void DefinitionSteps::insert_uses(ObjectAddress expression, const ExpressionUses& uses) {
+  for (Oid sequence : uses.sequences) {
+    bool is_new = table_of(sequence).record.record == nullptr;
+    if (!is_new)
+      finish(draft_of(lock_table(sequence, {LockMode::access_share})), Concerns::writers);
+    writer_.insert(rows_.dependency(expression, {system_oid::pg_class, sequence}, 0, 'n'));
   }
+  for (Oid type : uses.types) {
+    hold_type(type);
+    writer_.insert(rows_.dependency(expression, {system_oid::pg_type, type}, 0, 'n'));
+  }
+}
+
+void DefinitionSteps::remove_uses(ObjectAddress expression, const ExpressionUses& uses) {
+  auto remove = [&](system_oid::Table catalog, Oid used) {
+    remove_row(system_oid::pg_depend, {expression.catalog, expression.oid, 0, catalog, used, 0});
+  };
+  for (Oid sequence : uses.sequences) remove(system_oid::pg_class, sequence);
+  for (Oid type : uses.types) remove(system_oid::pg_type, type);
 }
 
 void DefinitionSteps::remove_table(const TableDescriptor& table) {
@@ -242,7 +261,7 @@ void DefinitionSteps::remove_table(const TableDescriptor& table) {
     if (!index->is_primary_tree()) discard_relation(index->relation_id, index->relation);
   }
   for (const ConstraintDescriptor& constraint : table.constraints)
-    remove_constraint_row(constraint.oid);
+    remove_constraint_rows(constraint);
   for (const ColumnDescriptor& column : table.columns) {
     if (column.has_default()) remove_default_rows(column);
     remove_row(system_oid::pg_attribute, {table.oid, column.number});
@@ -261,9 +280,10 @@ void DefinitionSteps::remove_indexes(Draft& draft,
     remove_index_rows(*index);
     if (!index->is_primary_tree()) discard_relation(index->relation_id, index->relation);
     if (index->constraint == invalid_oid) return true;
-    remove_constraint_row(index->constraint);
     std::erase_if(draft.table->constraints, [&](const ConstraintDescriptor& constraint) {
-      return constraint.oid == index->constraint;
+      if (constraint.oid != index->constraint) return false;
+      remove_constraint_rows(constraint);
+      return true;
     });
     return true;
   });

@@ -16,6 +16,7 @@
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
 #include "planner/bound/expression_tree.h"
+#include "planner/stored/stored_tree.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -204,9 +205,7 @@ class AlterTable final : public DdlCommand {
     if (defined.column.sequence) add_sequence(run, table, defined);
     Datum missing;
     std::unique_ptr<ColumnTransform> transform;
-    const BoundExpression* value =
-        bind_default(run, defined.default_expression, defined.column.name, defined.column.type,
-                     defined.column.typmod);
+    const BoundExpression* value = defined.default_value;
     if (value != nullptr && is_volatile(*value)) {
       transform = std::make_unique<ColumnTransform>(run, *value, 0, old_columns);
     } else if (value != nullptr) {
@@ -226,10 +225,10 @@ class AlterTable final : public DdlCommand {
   static void add_sequence(DdlRun& run, Oid table, DefinedColumn& defined) {
     run.finish(run.definition().create_column_sequence(table, &defined.column));
     const ColumnDefinition& column = defined.column;
-    defined.default_expression =
-        parse_expression(run.binding(), column.identity_sequence != invalid_oid
-                                            ? sequence_default(column.identity_sequence)
-                                            : column.default_text);
+    defined.default_value =
+        column.identity_sequence != invalid_oid
+            ? make_next_value(run.binding(), column.identity_sequence, column.type)
+            : read_constant_expression(run.binding(), column.default_value);
   }
 
   static void add_identity(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
@@ -247,12 +246,11 @@ class AlterTable final : public DdlCommand {
     const ColumnDescriptor& column = find_column(run, table, command.name);
     const BoundExpression* value =
         bind_default(run, command.expression, column.name, column.type, column.typmod);
-    DefaultText made;
+    StoredExpression made;
     // An identity refuses any default.
     if (!is_no_default(*value) || column.identity != IdentityKind::none)
-      made = define_default(run, command.expression_text);
-    run.finish(
-        run.definition().set_default(table, command.name, made.text, std::move(made.sequences)));
+      made = store_expression(run.catalog(), *value);
+    run.finish(run.definition().set_default(table, command.name, made));
   }
 
   static void add_constraint(DdlRun& run, Oid table, const ast::Constraint& constraint) {

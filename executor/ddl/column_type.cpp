@@ -9,6 +9,8 @@
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
+#include "planner/bound/make_expression.h"
+#include "planner/stored/stored_tree.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -31,6 +33,29 @@ class TypeTransform final : public RowTransform {
   std::vector<std::unique_ptr<CheckTransform>> checks_;
 };
 
+const BoundExpression* without_implicit_casts(const BoundExpression* value) {
+  while (true) {
+    if (auto* call = try_as<CallExpression>(value)) {
+      if (call->form != CallForm::implicit_cast) return value;
+      value = call->arguments[0];
+    } else if (auto* relabel = try_as<RelabelExpression>(value)) {
+      if (relabel->form != CallForm::implicit_cast) return value;
+      value = relabel->argument;
+    } else if (auto* conversion = try_as<IoConversionExpression>(value)) {
+      if (conversion->form != CallForm::implicit_cast) return value;
+      value = conversion->argument;
+    } else if (auto* elements = try_as<ArrayCoercionExpression>(value)) {
+      if (elements->form != CallForm::implicit_cast) return value;
+      value = elements->argument;
+    } else if (auto* modifier = try_as<TypmodCoercionExpression>(value)) {
+      if (modifier->explicit_cast) return value;
+      value = modifier->argument;
+    } else {
+      return value;
+    }
+  }
+}
+
 class TypeChange {
  public:
   TypeChange(DdlRun& run, Oid table, const ColumnDescriptor& column,
@@ -51,11 +76,11 @@ class TypeChange {
     int16_t number = column_.number;  // the descriptors may go with the first step
     TypeTransform transform(run_, *bind_value(), before_.columns.size(), slot());
     ColumnTypeDefinition made{
-        .type = type_.type, .typmod = type_.typmod, .default_text = {}, .check_texts = {}};
-    if (column_.has_default()) made.default_text = converted_default();
+        .type = type_.type, .typmod = type_.typmod, .default_value = {}, .checks = {}};
+    if (column_.has_default()) made.default_value = converted_default();
     for (const ConstraintDescriptor& constraint : table_.constraints) {
       if (constraint.type == ConstraintType::check && constraint.has_column(number - 1))
-        made.check_texts.emplace_back(constraint.oid, converted_check(constraint, transform));
+        made.checks.emplace_back(constraint.oid, converted_check(constraint, transform));
     }
     run_.finish(run_.definition().set_column_type(table, command_.name, made, &transform));
     check_foreign_keys_of(run_, table, number);
@@ -88,43 +113,30 @@ class TypeChange {
                     concat(what, " cannot be cast automatically to type ", type_name(type_.type)));
   }
 
-  std::string text_of(const BoundExpression& expression) {
-    return definition_text(run_.types(), expression, &before_);
-  }
-
-  std::string converted_default() {
-    std::string text = column_.default_text;
-    // One that names sequences has no literals beside them.
-    if (column_.default_sequences.empty()) {
-      const BoundExpression* old = bind_column_default(run_.binding(), column_);
-      const auto* constant = try_as<ConstantExpression>(old);
-      bool is_null = constant != nullptr && constant->value.null;  // of any type
-      text = is_null ? "NULL" : text_of(*old);
-    }
-    KeptText kept(run_.binding());
-    Scope scope(run_.binding(), nullptr);
-    const BoundExpression* value = bind_expression(scope, parse_expression(run_.binding(), text),
-                                                   ExpressionPlace::column_default);
-    if (coerce_to_target(run_.binding(), value, type_.type, type_.typmod,
-                         CoercionContext::assignment, CallForm::implicit_cast, -1) == nullptr) {
+  StoredExpression converted_default() {
+    const BoundExpression* value =
+        without_implicit_casts(bind_column_default(run_.binding(), column_));
+    if (is_no_default(*value)) value = make_null(run_.arena(), type_.type);  // of any type
+    value = coerce_to_target(run_.binding(), value, type_.type, type_.typmod,
+                             CoercionContext::assignment, CallForm::implicit_cast, -1);
+    if (value == nullptr)
       throw not_convertible(concat("default for column \"", command_.name, "\""));
-    }
-    return text;
+    return store_expression(run_.catalog(), *value);
   }
 
-  const BoundExpression* bind_check(const TableShape& shape, std::string_view text) {
+  // Operators may be others for the new type: the check is bound anew from its text.
+  StoredExpression converted_check(const ConstraintDescriptor& constraint,
+                                   TypeTransform& transform) {
+    std::string text = definition_text(
+        run_.types(), *read_over(run_.binding(), before_, constraint.check), &before_);
     KeptText kept(run_.binding());
     Scope scope(run_.binding(), nullptr);
-    add_columns(scope, shape);
-    return bind_condition(scope, parse_expression(run_.binding(), text),
-                          ExpressionPlace::check_constraint, "CHECK");
-  }
-
-  std::string converted_check(const ConstraintDescriptor& constraint, TypeTransform& transform) {
-    std::string text = text_of(*bind_check(before_, constraint.check_text));
+    add_columns(scope, after_);
+    const BoundExpression* condition = bind_condition(scope, parse_expression(run_.binding(), text),
+                                                      ExpressionPlace::check_constraint, "CHECK");
     transform.add_check(
-        std::make_unique<CheckTransform>(run_, *bind_check(after_, text), table_, constraint.name));
-    return text;
+        std::make_unique<CheckTransform>(run_, *condition, table_, constraint.name));
+    return store_expression(run_.catalog(), *condition);
   }
 
   DdlRun& run_;

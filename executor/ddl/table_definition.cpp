@@ -8,6 +8,7 @@
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
 #include "planner/explain/deparse.h"
+#include "planner/stored/stored_tree.h"
 #include "sql/types/text.h"
 #include "sql/types/type.h"
 
@@ -16,6 +17,14 @@ namespace pgsilo {
 namespace {
 
 constexpr size_t column_work = 256;
+
+const SlotExpression* make_slot(Arena& arena, const TableShape& table, size_t column) {
+  auto* slot = make_expression<SlotExpression>(arena, table.columns[column].type);
+  slot->typmod = table.columns[column].typmod;
+  slot->slot = static_cast<int32_t>(column);
+  slot->name = table.columns[column].name;
+  return slot;
+}
 
 ColumnDescriptor column_like(std::string_view name, Oid type, int32_t typmod) {
   ColumnDescriptor column;
@@ -46,15 +55,18 @@ void add_columns(Scope& scope, const TableShape& table) {
   ScopeItem& item = scope.items.emplace_back();
   item.name = table.name;
   for (size_t i = 0; i < table.columns.size(); ++i) {
-    if (table.names[i].empty()) continue;
-    auto* slot = scope.arena().make<SlotExpression>();
-    slot->kind = ExpressionKind::slot;
-    slot->type = table.columns[i].type;
-    slot->typmod = table.columns[i].typmod;
-    slot->slot = static_cast<int32_t>(i);
-    slot->name = table.columns[i].name;
-    item.columns.push_back({table.columns[i].name, slot});
+    if (!table.names[i].empty())
+      item.columns.push_back({table.columns[i].name, make_slot(scope.arena(), table, i)});
   }
+}
+
+const BoundExpression* read_over(StatementBinding& binding, const TableShape& table,
+                                 const StoredExpression& stored) {
+  return read_expression(binding, stored, [&](int16_t number, Oid, int32_t) {
+    size_t column = static_cast<size_t>(number) - 1;
+    PGSILO_REQUIRE(column < table.columns.size() && !table.names[column].empty());
+    return make_slot(binding.arena, table, column);
+  });
 }
 
 TableShape TableShape::of(const TableDescriptor& table) {
@@ -135,13 +147,11 @@ namespace {
 
 void take_default(DdlRun& run, const ast::Constraint& syntax, DefinedColumn& made) {
   ColumnDefinition& column = made.column;
-  made.default_expression = syntax.expression;
-  const BoundExpression* value =
+  made.has_default = true;
+  made.default_value =
       bind_default(run, syntax.expression, column.name, column.type, column.typmod);
-  if (is_no_default(*value)) return;
-  DefaultText text = define_default(run, syntax.expression_text);
-  column.default_text = std::move(text.text);
-  column.default_sequences = std::move(text.sequences);
+  if (!is_no_default(*made.default_value))
+    column.default_value = store_expression(run.catalog(), *made.default_value);
 }
 
 // The type that serial and its kin stand for; 0: the name is another type's.
@@ -169,6 +179,9 @@ void set_type(DdlRun& run, const ast::TypeName& syntax, ColumnDefinition& column
   column.type = serial_type(run, syntax);
   if (column.type != invalid_oid) {
     column.sequence.emplace();
+    column.sequence->default_of = [&run, type = column.type](Oid sequence) {
+      return store_expression(run.catalog(), *make_next_value(run.binding(), sequence, type));
+    };
     column.not_null = true;
     return;
   }
@@ -182,7 +195,7 @@ void refuse_second_value(DdlRun& run, const ast::Constraint& syntax, const Defin
                          std::string_view table) {
   const ColumnDefinition& column = made.column;
   bool has_identity = column.sequence && column.sequence->identity != IdentityKind::none;
-  bool has_default = made.default_expression != nullptr || (column.sequence && !has_identity);
+  bool has_default = made.has_default || (column.sequence && !has_identity);
   bool is_identity = syntax.constraint_kind == ast::ConstraintKind::identity;
   if (!has_identity && !has_default) return;
   std::string_view what = "both default and identity specified";
@@ -205,7 +218,7 @@ ColumnSequenceDefinition define_identity(DdlRun& run, const ast::Constraint& syn
         .at(run.binding().position(syntax.options[0].location));
   }
   return {clauses.options, syntax.identity_always ? IdentityKind::always : IdentityKind::by_default,
-          std::move(clauses.name)};
+          std::move(clauses.name), /*default_of=*/{}};
 }
 
 DefinedColumn define_column(DdlRun& run, const ast::ColumnDef& syntax, std::string_view table) {
@@ -294,7 +307,7 @@ CheckDefinition define_check(DdlRun& run, const ast::Constraint& syntax, const T
   *bound = bind_condition(scope, syntax.expression, ExpressionPlace::check_constraint, "CHECK");
   CheckDefinition check;
   check.name = syntax.name;
-  check.text = syntax.expression_text;
+  check.condition = store_expression(run.catalog(), **bound);
   std::vector<bool> used(table.columns.size());
   contains(**bound, [&](const BoundExpression& part) {
     if (const auto* slot = try_as<SlotExpression>(&part))

@@ -26,13 +26,18 @@ const ColumnDescriptor& find_column(DdlRun& run, Oid table, std::string_view nam
 std::string definition_text(TypeContext& types, const BoundExpression& expression,
                             const TableShape* table, bool pretty = false);
 
+// What the catalog keeps, over the table's columns.
+const BoundExpression* read_over(StatementBinding& binding, const TableShape& table,
+                                 const StoredExpression& stored);
+
 // Adds the columns of `table` to what names in `scope` mean: column i is slot i.
 void add_columns(Scope& scope, const TableShape& table);
 
 // A column and what its constraints add to the table.
 struct DefinedColumn {
   ColumnDefinition column;
-  const ast::Node* default_expression = nullptr;
+  bool has_default = false;
+  const BoundExpression* default_value = nullptr;  // DEFAULT NULL, too
   std::vector<IndexDefinition> keys;
   std::vector<const ast::Constraint*> checks;
   std::vector<const ast::Constraint*> foreign_keys;
@@ -50,13 +55,6 @@ CheckDefinition define_check(DdlRun& run, const ast::Constraint& syntax, const T
 // WITH (fillfactor = 90) as reloptions; throws 22023 for what PostgreSQL does not know.
 std::vector<std::string> define_options(DdlRun& run, ast::List<ast::DefElem> options);
 
-// The text of a default as the catalog keeps it: sequences by their OIDs, so that it follows them
-// when they are renamed.
-struct DefaultText {
-  std::string text;
-  std::vector<Oid> sequences;
-};
-DefaultText define_default(DdlRun& run, std::string_view text);
 // A default as the column will take it; null for none. Throws what PostgreSQL throws for defaults
 // of the wrong type.
 const BoundExpression* bind_default(DdlRun& run, const ast::Node* expression,

@@ -5,43 +5,20 @@
 #include "base/byte_buffer.h"
 #include "catalog/catalog_snapshot.h"
 #include "catalog/catalog_view.h"
-#include "catalog/default_node.h"
 #include "executor/catalog_names.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/execution_context.h"
 #include "executor/functions/function.h"
-#include "planner/binder/expression_binder.h"
-#include "planner/binder/modification_binder.h"
+#include "planner/binder/binding.h"
+#include "planner/stored/stored_tree.h"
 #include "sql/types/text.h"
 #include "sql/types/type.h"
 
 namespace pgsilo::functions {
 namespace {
 
-// The column that the default is of, as it is now; null: none.
-const ColumnDescriptor* find_column(const CatalogView& catalog, const DefaultNode& node) {
-  const TableDescriptor* table = catalog.find_table(node.table);
-  if (table == nullptr || node.column < 1 ||
-      static_cast<size_t>(node.column) > table->columns.size()) {
-    return nullptr;
-  }
-  const ColumnDescriptor& column = table->columns[static_cast<size_t>(node.column) - 1];
-  return column.default_text == node.expression ? &column : nullptr;
-}
-
-// A default is shown as what its column gets.
-const BoundExpression* bind(StatementBinding& binding, const TableShape* table,
-                            std::string_view text) {
-  DefaultNode node = parse_default_node(text);
-  if (const ColumnDescriptor* column = find_column(binding.catalog, node))
-    return bind_column_default(binding, *column);
-  Scope scope(binding, nullptr);
-  if (table != nullptr) add_columns(scope, *table);
-  return bind_expression(scope, parse_expression(binding, node.expression), ExpressionPlace::none);
-}
-
 std::string shown_expression(EvalContext& context, const TableDescriptor* table,
-                             std::string_view text, bool pretty) {
+                             const StoredExpression& stored, bool pretty) {
   ExecutionContext& session = *context.execution;
   Arena memory;
   TypeContext types = *context.types;
@@ -56,7 +33,10 @@ std::string shown_expression(EvalContext& context, const TableDescriptor* table,
   std::optional<TableShape> shape;
   if (table != nullptr) shape = TableShape::of(*table);
   const TableShape* columns = shape ? &*shape : nullptr;
-  return definition_text(types, *bind(binding, columns, text), columns, pretty);
+  const BoundExpression* expression = columns != nullptr
+                                          ? read_over(binding, *columns, stored)
+                                          : read_constant_expression(binding, stored);
+  return definition_text(types, *expression, columns, pretty);
 }
 
 Datum copied(EvalContext& context, std::string_view text) {
@@ -69,7 +49,8 @@ Datum expression_text(EvalContext& context, const Datum* a, bool pretty) {
   auto oid = static_cast<Oid>(a[1].i64);
   const TableDescriptor* table = context.execution->told_catalog().find_table(oid);
   if (table == nullptr && oid != invalid_oid) return Datum();
-  return copied(context, shown_expression(context, table, a[0].bytes(), pretty));
+  return copied(context,
+                shown_expression(context, table, StoredExpression::read(a[0].bytes()), pretty));
 }
 Datum expression(EvalContext& context, const Datum* a) {
   return expression_text(context, a, false);
@@ -189,8 +170,7 @@ std::string constraint_text(EvalContext& context, const TableDescriptor& table,
                             const ConstraintDescriptor& constraint, bool pretty) {
   switch (constraint.type) {
     case ConstraintType::check:
-      return concat("CHECK (", shown_expression(context, &table, constraint.check_text, pretty),
-                    ")");
+      return concat("CHECK (", shown_expression(context, &table, constraint.check, pretty), ")");
     case ConstraintType::foreign_key:
       return foreign_key_text(context, table, constraint);
     case ConstraintType::primary_key:

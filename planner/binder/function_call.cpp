@@ -209,6 +209,7 @@ const BoundExpression* call_chosen(Scope& scope, const ast::FuncCall& call, cons
   check_plain_function(scope, call);
   CallExpression* node = make_call(scope.arena(), procedure, result, complete, call.location);
   node->variadic = chosen.variadic;
+  if (call.sql_syntax) node->form = CallForm::sql_syntax;
   if (node->volatility == Volatility::volatile_) scope.binding.calls_volatile = true;
   return procedure.returns_set ? make_set_returning(scope, node) : node;
 }

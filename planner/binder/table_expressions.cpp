@@ -1,10 +1,12 @@
-// Defaults and checks: expressions that the catalog keeps as text.
+// Defaults and checks: expressions that the catalog keeps.
+#include "catalog/builtin/builtin.h"
 #include "catalog/descriptors.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
 #include "planner/binder/query_binder.h"
 #include "planner/bound/make_expression.h"
+#include "planner/stored/stored_tree.h"
 #include "sql/internal_error.h"
 #include "sql/parser/parser.h"
 #include "sql/types/type.h"
@@ -32,16 +34,25 @@ const BoundExpression* coerce_to_column(StatementBinding& binding, const BoundEx
       .at(binding.position(value->location >= 0 ? value->location : location));
 }
 
+const BoundExpression* make_next_value(StatementBinding& binding, Oid sequence, Oid type) {
+  const BoundExpression* arguments[] = {
+      make_constant(binding.arena, type_oid::regclass, Datum::of_int(sequence))};
+  const BuiltinProcedure& nextval = find_procedures("nextval").front();
+  const BoundExpression* value = make_call(binding.arena, nextval, type_oid::int8,
+                                           binding.arena.copy_span(std::span(arguments)), -1);
+  binding.calls_volatile = true;
+  const BoundExpression* coerced = coerce_to_target(
+      binding, value, type, -1, CoercionContext::assignment, CallForm::implicit_cast, -1);
+  PGSILO_REQUIRE(coerced != nullptr);
+  return coerced;
+}
+
 const BoundExpression* bind_column_default(StatementBinding& binding,
                                            const ColumnDescriptor& column) {
-  bool is_identity = column.identity != IdentityKind::none;
-  if (!column.has_default() && !is_identity) return make_null(binding.arena, column.type);
-  KeptText kept(binding);
-  Scope scope(binding, nullptr);
-  const ast::Node* syntax = parse_expression(
-      binding, is_identity ? sequence_default(column.identity_sequence) : column.default_text);
-  const BoundExpression* value = bind_expression(scope, syntax, ExpressionPlace::column_default);
-  return coerce_to_column(binding, value, column, -1);
+  if (column.identity != IdentityKind::none)
+    return make_next_value(binding, column.identity_sequence, column.type);
+  if (!column.has_default()) return make_null(binding.arena, column.type);
+  return read_constant_expression(binding, column.default_value);
 }
 
 std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
@@ -49,14 +60,10 @@ std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
   std::vector<CheckConstraint> checks;
   for (const ConstraintDescriptor& constraint : table.constraints) {
     if (constraint.type != ConstraintType::check) continue;
-    KeptText kept(binding);
-    Scope scope(binding, nullptr);
-    ast::RangeVar name;
-    name.name = table.name;
-    add_table(scope, name, &table);
-    const ast::Node* condition = parse_expression(binding, constraint.check_text);
-    checks.push_back({constraint.name, bind_condition(scope, condition,
-                                                      ExpressionPlace::check_constraint, "CHECK")});
+    auto column = [&](int16_t number, Oid type, int32_t typmod) {
+      return make_column(binding.arena, 0, number - 1, type, typmod);
+    };
+    checks.push_back({constraint.name, read_expression(binding, constraint.check, column)});
   }
   return binding.arena.copy_span(checks);
 }

@@ -126,8 +126,15 @@ struct ColumnExpression : BoundExpression {
   int32_t levels_up = 0;
 };
 
-// How a call was written, for explain only; the evaluator treats all alike.
-enum class CallForm : uint8_t { function, infix_operator, explicit_cast, implicit_cast };
+// How a call was written, for who shows it only; the evaluator treats all alike. sql_syntax:
+// EXTRACT(year FROM d) and its kin.
+enum class CallForm : uint8_t {
+  function,
+  infix_operator,
+  explicit_cast,
+  implicit_cast,
+  sql_syntax
+};
 enum class Volatility : uint8_t { immutable, stable, volatile_ };
 
 // A function, an operator's function or a cast function.

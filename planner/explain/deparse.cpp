@@ -7,6 +7,8 @@
 #include "planner/binder/binding.h"
 #include "planner/explain/deparse_constant.h"
 #include "planner/explain/deparse_pretty.h"
+#include "planner/explain/deparse_sql_syntax.h"
+#include "planner/explain/indented_lines.h"
 
 namespace pgsilo {
 
@@ -192,6 +194,9 @@ class Deparser {
       case CallForm::explicit_cast:
       case CallForm::implicit_cast:
         return cast(*e.arguments[0], e, e.form, show_implicit);
+      case CallForm::sql_syntax:
+        if (std::string shown = sql_syntax(e); !shown.empty()) return shown;
+        break;
       case CallForm::function:
         break;
     }
@@ -202,6 +207,12 @@ class Deparser {
                     "]");
     }
     return concat(procedure_name(e.procedure), "(", list(e.arguments), ")");
+  }
+
+  std::string sql_syntax(const CallExpression& e) {
+    std::vector<std::string> arguments;
+    for (const BoundExpression* argument : e.arguments) arguments.push_back(text(*argument, true));
+    return deparse_sql_syntax(procedure_name(e.procedure), e, arguments);
   }
 
   std::string boolean(const BooleanExpression& e) {
@@ -222,13 +233,19 @@ class Deparser {
   }
 
   std::string case_when(const CaseExpression& e) {
-    std::string result = "CASE";
+    std::string result = context_.definition ? lines_.begin("CASE") : "CASE";
+    lines_.indent();
     if (e.argument != nullptr) result += " " + text(*e.argument, true);
     for (const BoundWhen& when : e.whens) {
-      result +=
-          concat(" WHEN ", case_condition(e, *when.condition), " THEN ", text(*when.result, true));
+      result += concat(keyword("WHEN "), case_condition(e, *when.condition), " THEN ",
+                       text(*when.result, true));
     }
-    return concat(result, " ELSE ", text(*e.otherwise, true), " END");
+    result += keyword("ELSE ") + text(*e.otherwise, true);
+    lines_.outdent();
+    return result + keyword("END");
+  }
+  std::string keyword(std::string_view word) {
+    return context_.definition ? lines_.begin(word) : concat(" ", word);
   }
 
   // CASE x WHEN y: the comparison's other side.
@@ -266,6 +283,7 @@ class Deparser {
 
   const DeparseContext& context_;
   SlotText slot_text_;
+  IndentedLines lines_;  // of a definition
 };
 
 std::string column_text(const DeparseContext& context, std::string_view alias,
@@ -327,7 +345,8 @@ std::string aggregate_text(const DeparseContext& context, const AggregateNode& n
 
 std::string deparse(const DeparseContext& context, const BoundExpression& expression,
                     SlotText slot_text) {
-  return Deparser(context, slot_text).text(expression, false);
+  std::string shown = Deparser(context, slot_text).text(expression, false);
+  return context.definition ? IndentedLines::finish(shown) : shown;
 }
 
 std::string deparse_over_child(const DeparseContext& context, const BoundExpression& expression,

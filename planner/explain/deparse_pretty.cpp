@@ -11,7 +11,7 @@ bool encloses(const BoundExpression& parent) {
   switch (parent.kind) {
     case ExpressionKind::call: {
       auto* call = as<CallExpression>(&parent);
-      return call->form == CallForm::function;
+      return call->form == CallForm::function || call->form == CallForm::sql_syntax;
     }
     case ExpressionKind::array:
     case ExpressionKind::row:

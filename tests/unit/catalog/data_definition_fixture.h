@@ -48,12 +48,15 @@ inline IndexDefinition index(std::vector<std::string> columns, std::string name 
   return definition;
 }
 
+// What is in a tree is nothing to the catalog.
+inline StoredExpression stored_zero() { return StoredExpression::make({}, "(constant 23 -1 0)"); }
+
 inline TableDefinition accounts() {
   TableDefinition table;
   table.name = "accounts";
   table.columns = {column("id", type_oid::int4), column("name", type_oid::text, true),
                    column("balance", type_oid::numeric)};
-  table.columns[2].default_text = "0";
+  table.columns[2].default_value = stored_zero();
   table.keys = {key({"name"}), key({"id"}, true)};
   table.options = {"fillfactor=70"};
   return table;

@@ -41,7 +41,7 @@ inline void describe_table(const TableDescriptor& table, std::ostream& out) {
     out << "  column " << column.number << " " << column.name << " " << column.type << "("
         << column.typmod << ") " << column.collation << (column.not_null ? " not null" : "")
         << (column.dropped ? " dropped" : "") << " default " << column.default_oid << " '"
-        << column.default_text << "'";
+        << column.default_value.text << "'";
     if (column.has_missing) {
       out << " missing ";
       if (type_info(column.type).by_reference) {
@@ -69,7 +69,7 @@ inline void describe_table(const TableDescriptor& table, std::ostream& out) {
   for (const ConstraintDescriptor& constraint : table.constraints) {
     out << "  constraint " << constraint.oid << " " << constraint.name << " "
         << static_cast<char>(constraint.type) << " index " << constraint.index << " '"
-        << constraint.check_text << "'";
+        << constraint.check.text << "'";
     for (int16_t column : constraint.columns) out << " " << column;
     out << (constraint.deferrable ? " deferrable" : "")
         << (constraint.initially_deferred ? " deferred" : "")

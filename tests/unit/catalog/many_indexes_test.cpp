@@ -61,7 +61,7 @@ TEST_F(ManyIndexesTest, TheirKeysFollowTheirColumns) {
   EXPECT_TRUE(table().indexes.back()->key.may_hold_nulls());
   ColumnTypeDefinition to;
   to.type = type_oid::int8;
-  to.default_text = "0";
+  to.default_value = stored_zero();
   struct Same final : RowTransform {
     void apply(std::span<Datum>) override {}
   } same;

@@ -166,6 +166,19 @@ class TypeConflictTest : public TypeDefinitionTest {
       return d.create_table(table, false);
     };
   }
+  // No column is of the type, but an expression names it.
+  Operation make_table_of_texts() {
+    return [this](DataDefinition& d) {
+      StoredExpression names_mood =
+          StoredExpression::make({.types = {mood_}, .sequences = {}}, "(constant 25 -1 x)");
+      TableDefinition table;
+      table.name = "texts";
+      table.columns = {column("id", type_oid::int4), column("t", type_oid::text)};
+      table.columns[1].default_value = names_mood;
+      table.checks = {{.name = "c", .condition = names_mood, .columns = {"t"}}};
+      return d.create_table(table, false);
+    };
+  }
   static TransactionStatus drop_mood(DataDefinition& d) {
     constexpr DataDefinition::ObjectName names[] = {{{}, "mood"}};
     return d.drop_types(names, false, false);
@@ -196,6 +209,19 @@ TEST_F(TypeConflictTest, NoColumnIsMadeOfATypeThatWasDropped) {
   create_mood();
   mood_ = type()->address.oid;
   expect_conflict(drop_mood, make_table());
+}
+
+// Nor beneath an expression that names it.
+TEST_F(TypeConflictTest, ATypeIsNotDroppedBeneathANewDefault) {
+  create_mood();
+  mood_ = type()->address.oid;
+  expect_conflict(make_table_of_texts(), drop_mood);
+}
+
+TEST_F(TypeConflictTest, NoExpressionNamesATypeThatWasDropped) {
+  create_mood();
+  mood_ = type()->address.oid;
+  expect_conflict(drop_mood, make_table_of_texts());
 }
 
 TEST_F(TypeConflictTest, ASchemaIsNotDroppedBeneathANewType) {
