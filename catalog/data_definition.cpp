@@ -1,5 +1,6 @@
 #include "catalog/data_definition.h"
 
+#include "catalog/definition/comment_steps.h"
 #include "catalog/definition/definition_steps.h"
 #include "catalog/definition/type_steps.h"
 
@@ -115,6 +116,10 @@ TransactionStatus DataDefinition::set_default(Oid table, std::string_view column
 
 TransactionStatus DataDefinition::set_expressions(Oid table, const TableExpressions& expressions) {
   return run([&](DefinitionSteps& steps) { steps.set_expressions(table, expressions); });
+}
+
+TransactionStatus DataDefinition::set_comment(const CommentAddress& of, std::string_view text) {
+  return run<CommentSteps>([&](CommentSteps& steps) { steps.set_comment(of, text); });
 }
 
 TransactionStatus DataDefinition::set_not_null(Oid table, std::string_view column, bool not_null) {

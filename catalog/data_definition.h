@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "catalog/catalog_view.h"
+#include "catalog/comments.h"
 #include "catalog/descriptors.h"
 #include "sql/sql_error.h"
 #include "storage/transaction/abort_reason.h"
@@ -273,6 +274,8 @@ class DataDefinition {
                                       std::string_view new_name);
   TransactionStatus rename_type(Oid type, std::string_view new_name);
   // `cascade`: columns of them go as well.
+  // An empty text: the object has none any more.
+  TransactionStatus set_comment(const CommentAddress& of, std::string_view text);
   TransactionStatus drop_types(std::span<const ObjectName> names, bool if_exists, bool cascade);
 
   TransactionStatus create_schema(std::string_view name, bool if_not_exists);

@@ -44,7 +44,7 @@ std::unique_ptr<const UtilityCommand> make_utility_command(
     case ast::NodeKind::vacuum_stmt:
       return make_vacuum(planned);
     case ast::NodeKind::comment_stmt:
-      throw_unsupported("COMMENT");
+      return make_comment(planned);
     case ast::NodeKind::lock_stmt:
       return make_lock_table(planned);
     case ast::NodeKind::set_constraints_stmt:

@@ -5,6 +5,9 @@
 #include "sql/internal_error.h"
 #include "sql/sql_error.h"
 #include "sql/types/text.h"
+#include "storage/relation/relation.h"
+#include "storage/relation/relation_directory.h"
+#include "storage/transaction/transaction_scan.h"
 
 namespace pgsilo {
 
@@ -60,6 +63,31 @@ void CatalogWrite::remove_row(system_oid::Table table, std::initializer_list<int
   std::vector<Datum> values;
   for (int64_t value : key) values.push_back(Datum::of_int(value));
   writer_.remove(catalog_.system_tables().table(table), values);
+}
+
+void CatalogWrite::remove_comments(ObjectAddress object, int32_t part) {
+  const SystemTable& comments = catalog_.system_tables().table(system_oid::pg_description);
+  std::vector<Datum> prefix{Datum::of_int(object.oid), Datum::of_int(object.catalog)};
+  if (part != 0) prefix.push_back(Datum::of_int(part));
+  ByteBuffer first;
+  comments.primary_key().encode_prefix(prefix, first);
+  ByteBuffer behind;
+  behind.append(first.view());
+  behind.append("\xff");
+  require_ok(transaction_.continue_statement());
+  Arena memory;
+  RowBuffer buffer(memory);
+  TransactionScan scan(transaction_, *catalog_.relations().find(comments.relation_id()),
+                       {KeyBound::inclusive(first.view()), KeyBound::exclusive(behind.view())},
+                       ScanDirection::forward, buffer, ReadPurpose::plain);
+  std::vector<int64_t> parts;
+  RowRef row;
+  TransactionStatus status;
+  while ((status = scan.next(&row)) == TransactionStatus::ok)
+    parts.push_back(comments.get(row.row, pg_description_objsubid).i64);
+  if (status != TransactionStatus::not_found) require_ok(status);
+  for (int64_t each : parts)
+    remove_row(system_oid::pg_description, {object.oid, object.catalog, each});
 }
 
 std::string CatalogWrite::array_type_name(Oid schema, std::string_view table) {
@@ -160,6 +188,8 @@ std::shared_ptr<const UserType> CatalogWrite::hold_type(Oid type) {
 
 void CatalogWrite::remove_type(const TypeDescriptor& type) {
   for (const EnumLabel& label : type.labels.all()) remove_row(system_oid::pg_enum, {label.oid});
+  remove_comments({system_oid::pg_type, type.array_oid});
+  remove_comments(type.address);
   remove_row(system_oid::pg_type, {type.array_oid});
   remove_row(system_oid::pg_type, {type.address.oid});
   view_.remove_object(type.address);

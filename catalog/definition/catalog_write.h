@@ -55,6 +55,8 @@ class CatalogWrite {
   // The rows of a type that nothing uses any more.
   void remove_type(const TypeDescriptor& type);
   void remove_row(system_oid::Table table, std::initializer_list<int64_t> key);
+  // Those of an object that goes and of its parts; with `part`, of that one.
+  void remove_comments(ObjectAddress object, int32_t part = 0);
   // The first of _name, __name ... that no type of the schema has.
   std::string array_type_name(Oid schema, std::string_view name);
   // An array type of that name gives way, as PostgreSQL has it: 42710 if another kind of type has

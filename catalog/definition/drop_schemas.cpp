@@ -50,6 +50,7 @@ void DefinitionSteps::drop_schemas(std::span<const std::string_view> names, bool
   remove_tables(dropped.tables);
   for (const SchemaDescriptor& schema : schemas) {
     remove_row(system_oid::pg_namespace, {schema.oid});
+    remove_comments({system_oid::pg_namespace, schema.oid});
     view_.remove_schema(schema.oid);
   }
 }

@@ -62,6 +62,7 @@ void DefinitionSteps::remove_sequence(Oid oid) {
   for (const ColumnDescriptor& column : sequence.columns)
     remove_row(system_oid::pg_attribute, {oid, column.number});
   remove_row(system_oid::pg_class, {oid});
+  remove_comments({system_oid::pg_class, oid});
   discard_relation(sequence.relation_id, sequence.relation);
   view_.remove_table(oid);
 }

@@ -208,6 +208,7 @@ void DefinitionSteps::remove_index_rows(const IndexDescriptor& index) {
     remove_row(system_oid::pg_attribute, {index.oid, static_cast<int64_t>(i + 1)});
   }
   remove_row(system_oid::pg_class, {index.oid});
+  remove_comments({system_oid::pg_class, index.oid});
 }
 
 void DefinitionSteps::insert_constraint_rows(const TableDescriptor& table,
@@ -218,6 +219,7 @@ void DefinitionSteps::insert_constraint_rows(const TableDescriptor& table,
 
 void DefinitionSteps::remove_constraint_rows(const ConstraintDescriptor& constraint) {
   remove_row(system_oid::pg_constraint, {constraint.oid});
+  remove_comments({system_oid::pg_constraint, constraint.oid});
   remove_uses({system_oid::pg_constraint, constraint.oid}, constraint.check.uses);
 }
 
@@ -269,6 +271,7 @@ void DefinitionSteps::remove_table(const TableDescriptor& table) {
   remove_row(system_oid::pg_type, {table.row_type});
   remove_row(system_oid::pg_type, {table.array_type});
   remove_row(system_oid::pg_class, {table.oid});
+  remove_comments({system_oid::pg_class, table.oid});
   discard_relation(table.relation_id, table.relation);
   view_.remove_table(table.oid);
 }

@@ -109,6 +109,7 @@ std::unique_ptr<const UtilityCommand> make_alter_sequence(const PlannedOwner& pl
 std::unique_ptr<const UtilityCommand> make_drop(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_truncate(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_alter_table(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_comment(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_rename(const PlannedOwner& planned);
 
 }  // namespace pgsilo

@@ -80,6 +80,7 @@ std::span<const FunctionEntry> sizes();
 std::span<const FunctionEntry> sequence();
 std::span<const FunctionEntry> advisory_lock();
 std::span<const FunctionEntry> definition_text();
+std::span<const FunctionEntry> comment();
 std::span<const FunctionEntry> catalog_objects();
 std::span<const FunctionEntry> array();
 std::span<const FunctionEntry> enumeration();

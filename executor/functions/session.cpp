@@ -158,9 +158,6 @@ Datum column_size(EvalContext& context, const Datum* a) {
   return Datum::of_int(int64_t{a[0].length} + (type.typlen < 0 ? 4 : 0));
 }
 
-// There are no comments: COMMENT is not supported.
-Datum no_description(EvalContext&, const Datum*) { return Datum(); }
-
 constexpr FunctionEntry entries[] = {
     {89, version},
     {2077, current_setting},
@@ -182,7 +179,6 @@ constexpr FunctionEntry entries[] = {
     {3493, find_object<type_oid::regtype>},
     {2079, table_is_visible},
     {1269, column_size},
-    {1215, no_description},
 };
 
 }  // namespace

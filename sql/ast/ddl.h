@@ -218,12 +218,13 @@ struct TruncateStmt : Node {
   DropBehavior behavior = DropBehavior::restrict;
 };
 
-// COMMENT ON TABLE, COLUMN, INDEX.
+// COMMENT ON a table, column, index, sequence, type, schema, or constraint, whose own name comes
+// last.
 struct CommentStmt : Node {
   static constexpr NodeKind node_kind = NodeKind::comment_stmt;
   ObjectKind object_kind = ObjectKind::table;
   NameList object;
-  std::string_view comment;
+  std::string_view comment;  // empty: IS NULL, or no text
 };
 
 struct CreateSchemaStmt : Node {

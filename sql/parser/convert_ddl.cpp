@@ -453,12 +453,20 @@ const Node* TreeConverter::truncate(const PgQuery__TruncateStmt& from) {
 
 const Node* TreeConverter::comment(const PgQuery__CommentStmt& from) {
   ObjectKind kind = object_kind_of(from.objtype);
-  if (kind != ObjectKind::table && kind != ObjectKind::column && kind != ObjectKind::index) {
+  if (kind == ObjectKind::view || kind == ObjectKind::materialized_view ||
+      kind == ObjectKind::other) {
     return unsupported_statement("COMMENT ON this kind of object");
   }
   auto* to = make<CommentStmt>();
   to->object_kind = kind;
-  to->object = names(from.object->list->items, from.object->list->n_items);
+  if (from.object->node_case == PG_QUERY__NODE__NODE_LIST) {
+    to->object = names(from.object->list->items, from.object->list->n_items);
+  } else if (from.object->node_case == PG_QUERY__NODE__NODE_TYPE_NAME) {
+    to->object = type_words(*from.object->type_name);
+  } else {
+    PgNode* name = from.object;
+    to->object = names(&name, 1);
+  }
   to->comment = text(from.comment);
   return to;
 }

@@ -153,7 +153,8 @@ TEST(SequenceWindowTest, NoTicketComesTwice) {
   for (uint64_t round = 0; round < 2000; ++round) {
     uint64_t tickets = 1 + round % 50;
     window.open({static_cast<int64_t>(position), tickets, position, position + 1});
-    // Some are used up, some are closed before.
+    // Some are used up, some are closed before; none without a taker, however they are scheduled.
+    while (window.taken() == 0) std::this_thread::yield();
     for (int waits = 0; waits < 3 && window.taken() < tickets; ++waits) std::this_thread::yield();
     position += window.close();
   }

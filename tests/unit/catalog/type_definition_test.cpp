@@ -179,6 +179,11 @@ class TypeConflictTest : public TypeDefinitionTest {
       return d.create_table(table, false);
     };
   }
+  Operation comment_on_mood() {
+    return [this](DataDefinition& d) {
+      return d.set_comment({{system_oid::pg_type, mood_}}, "a type");
+    };
+  }
   static TransactionStatus drop_mood(DataDefinition& d) {
     constexpr DataDefinition::ObjectName names[] = {{{}, "mood"}};
     return d.drop_types(names, false, false);
@@ -222,6 +227,12 @@ TEST_F(TypeConflictTest, NoExpressionNamesATypeThatWasDropped) {
   create_mood();
   mood_ = type()->address.oid;
   expect_conflict(drop_mood, make_table_of_texts());
+}
+
+TEST_F(TypeConflictTest, NothingThatWasDroppedGetsAComment) {
+  create_mood();
+  mood_ = type()->address.oid;
+  expect_conflict(drop_mood, comment_on_mood());
 }
 
 TEST_F(TypeConflictTest, ASchemaIsNotDroppedBeneathANewType) {
