@@ -68,7 +68,8 @@ class CatalogSnapshot {
   void for_each_object(Visit visit) const {
     for (const auto& [address, object] : objects_) visit(object);
   }
-  // visit(Oid) for each table with a column of the type, or of arrays of it, in no order.
+  // visit(Oid) for each table with a column of the type, or of arrays of it, or with an expression
+  // that names it, in no order.
   template <typename Visit>
   void for_each_type_user(Oid type, Visit visit) const {
     const OidSet* users = type_users_.find(type);

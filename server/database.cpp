@@ -15,7 +15,9 @@
 #include "server/limits.h"
 #include "server/lost_rows.h"
 #include "server/not_serving.h"
+#include "server/settings/canonical.h"
 #include "sql/sql_error.h"
+#include "sql/types/date_time.h"
 #include "wal/layout/foreign_content.h"
 #include "wal/stepping_parker.h"
 
@@ -95,7 +97,7 @@ bool Database::open_catalog(std::string* why) {
   WaitSettings waits{.parker = &parker};
   try {
     bool written = catalog_->open(workers_[0]->storage(), waits);
-    written |= store_expression_texts(*catalog_, workers_[0]->storage(), waits);
+    written |= store_expression_texts(*catalog_, workers_[0]->storage(), waits, type_settings());
     if (written) wal_->wait_durable(0, epochs_->current());
     if (!lost_blocks_.empty()) mend_lost_rows(waits);
     block_names_ = std::make_unique<CheckpointNames>(*catalog_);
@@ -106,6 +108,16 @@ bool Database::open_catalog(std::string* why) {
     if (!error.diagnostic().hint.empty()) *why += "\nHINT:  " + error.diagnostic().hint;
     return false;
   }
+}
+
+// By which a new session would read literals.
+TypeContext Database::type_settings() {
+  TypeContext types;
+  types.transaction_timestamp = types.statement_timestamp =
+      unix_time_us() - postgres_epoch_unix_seconds * usecs_per_second;
+  types.time_zone = TimeZone::load(settings_.value("TimeZone").text).value_or(TimeZone::utc());
+  read_date_style(settings_.value("DateStyle").text, &types.date_style, &types.date_order);
+  return types;
 }
 
 void Database::mend_lost_rows(const WaitSettings& waits) {

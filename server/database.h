@@ -71,6 +71,7 @@ class Database final {
   void set_checkpoint_options(WalOptions* options) const;
   bool recover(std::string* why);
   bool open_catalog(std::string* why);
+  TypeContext type_settings();
   void mend_lost_rows(const WaitSettings& waits);
   void warn_of_little_memory() const;
   void make_workers();

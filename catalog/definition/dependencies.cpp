@@ -1,5 +1,5 @@
 // What goes with the things that are dropped, or keeps them from going: sequences that belong to
-// them, defaults that use those sequences, foreign keys that refer to them.
+// them, defaults and checks that name sequences or types, columns of types, foreign keys.
 #include <algorithm>
 #include <ranges>
 #include <set>
@@ -157,12 +157,12 @@ std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
     if (content.type != nullptr) {
       all.push_back({concat("type ", shown_type(content.type->address.oid)),
                      concat("schema ", content.schema)});
+      for (const TypeUse& use : type_uses) {
+        if (use.type == content.type) all.push_back(dependent(use));
+      }
       for (const ExpressionUse& use : uses) {
         if (use.sequence == invalid_oid && use.type == content.type->address.oid)
           all.push_back(dependent(use));
-      }
-      for (const TypeUse& use : type_uses) {
-        if (use.type == content.type) all.push_back(dependent(use));
       }
       continue;
     }
@@ -182,10 +182,10 @@ std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
     }
   }
   if (!dropped.contents.empty()) return all;
+  for (const TypeUse& use : type_uses) all.push_back(dependent(use));
   for (const ExpressionUse& use : uses) all.push_back(dependent(use));
   for (const IncomingReference& reference : dropped.references)
     all.push_back(dependent(reference, dropped));
-  for (const TypeUse& use : type_uses) all.push_back(dependent(use));
   return all;
 }
 

@@ -116,7 +116,6 @@ class TypeChange {
   StoredExpression converted_default() {
     const BoundExpression* value =
         without_implicit_casts(bind_column_default(run_.binding(), column_));
-    if (is_no_default(*value)) value = make_null(run_.arena(), type_.type);  // of any type
     value = coerce_to_target(run_.binding(), value, type_.type, type_.typmod,
                              CoercionContext::assignment, CallForm::implicit_cast, -1);
     if (value == nullptr)

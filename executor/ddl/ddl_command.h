@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/large_stack.h"
 #include "catalog/data_definition.h"
 #include "catalog/named_relation.h"
 #include "executor/execution_state.h"
@@ -81,7 +82,8 @@ class DdlCommand : public UtilityCommand {
   StatementKind kind() const final { return StatementKind::ddl; }
   void run(ExecutionState& state, ResultSink&) const final {
     DdlRun run(state, *planned_);
-    execute(run);
+    // Expressions of definitions are as deep as any.
+    run_on_large_stack([&] { execute(run); });
   }
 
  protected:

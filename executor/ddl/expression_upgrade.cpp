@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/large_stack.h"
+#include "base/server_log.h"
 #include "catalog/catalog.h"
 #include "catalog/catalog_view.h"
 #include "catalog/catalog_writer.h"
@@ -24,25 +26,49 @@ bool has_text(const TableDescriptor& table) {
                              &ConstraintDescriptor::check);
 }
 
+void tell(const TableDescriptor& table, std::string_view what, std::string_view why) {
+  write_server_log(LogLevel::warning,
+                   concat("could not read ", what, " of table \"", table.schema_name, ".",
+                          table.name, "\", which an older program kept as text: ", why),
+                   "Whoever uses it gets an error.", "Drop it, or define it anew.");
+}
+
 class Upgrade {
  public:
-  Upgrade(CatalogView& view, Transaction& transaction, const TableDescriptor& table)
-      : view_(view), transaction_(transaction), table_(table), names_(view, transaction) {
+  Upgrade(CatalogView& view, Transaction& transaction, const TableDescriptor& table,
+          const TypeContext& settings)
+      : view_(view),
+        transaction_(transaction),
+        table_(table),
+        names_(view, transaction),
+        types_(settings) {
     types_.arena = &arena_;
     types_.object_names = &names_;
   }
 
-  TransactionStatus run() {
-    TableExpressions trees;
+  // False: none of the table's texts can be read.
+  bool read() {
     for (const ColumnDescriptor& column : table_.columns) {
-      if (column.default_value.is_sql())
-        trees.defaults.emplace_back(column.number, store(column.default_value, &column));
+      if (!column.default_value.is_sql()) continue;
+      try {
+        trees_.defaults.emplace_back(column.number, store(column.default_value, &column));
+      } catch (const SqlError& error) {
+        tell(table_, concat("the default of column \"", column.name, "\""),
+             error.diagnostic().message);
+      }
     }
     for (const ConstraintDescriptor& constraint : table_.constraints) {
-      if (constraint.check.is_sql())
-        trees.checks.emplace_back(constraint.oid, store(constraint.check, nullptr));
+      if (!constraint.check.is_sql()) continue;
+      try {
+        trees_.checks.emplace_back(constraint.oid, store(constraint.check, nullptr));
+      } catch (const SqlError& error) {
+        tell(table_, concat("constraint \"", constraint.name, "\""), error.diagnostic().message);
+      }
     }
-    return DataDefinition(view_, transaction_, types_).set_expressions(table_.oid, trees);
+    return !trees_.defaults.empty() || !trees_.checks.empty();
+  }
+  TransactionStatus write() {
+    return DataDefinition(view_, transaction_, types_).set_expressions(table_.oid, trees_);
   }
 
  private:
@@ -73,29 +99,37 @@ class Upgrade {
   Arena arena_;
   CatalogNames names_;
   TypeContext types_;
+  TableExpressions trees_;
 };
 
-// The texts name what was in the search path of whoever wrote them: the table's schema comes first.
+// The texts name what was in the search path of whoever wrote them: most likely the table's schema,
+// then public, then what was made first.
 void set_search_path(CatalogView& view, const TableDescriptor& table) {
-  std::vector<Oid> path{table.schema};
+  std::vector<Oid> others;
   for (const auto& [oid, schema] : view.snapshot().schemas()) {
-    if (oid != table.schema) path.push_back(oid);
+    bool is_users = oid == system_oid::schema_public || oid >= Catalog::first_user_oid;
+    if (is_users && oid != table.schema) others.push_back(oid);
   }
-  view.set_search_path(std::move(path));
+  std::ranges::sort(others);
+  others.insert(others.begin(), table.schema);
+  view.set_search_path(std::move(others));
 }
 
-TransactionStatus upgrade(CatalogView& view, Transaction& transaction,
-                          const TableDescriptor& table) {
+TransactionStatus upgrade(CatalogView& view, Transaction& transaction, Oid oid,
+                          const TypeContext& settings) {
+  const TableDescriptor& table = *view.find_table(oid);
   set_search_path(view, table);
-  TransactionStatus status = Upgrade(view, transaction, table).run();
+  Upgrade upgrade(view, transaction, table, settings);
+  if (!upgrade.read()) return TransactionStatus::not_found;
+  TransactionStatus status = upgrade.write();
   if (status == TransactionStatus::ok) status = view.before_commit(transaction);
-  if (status == TransactionStatus::ok) status = transaction.commit();
-  return status;
+  return status == TransactionStatus::ok ? transaction.commit() : status;
 }
 
 }  // namespace
 
-bool store_expression_texts(Catalog& catalog, WorkerContext& worker, const WaitSettings& waits) {
+bool store_expression_texts(Catalog& catalog, WorkerContext& worker, const WaitSettings& waits,
+                            const TypeContext& settings) {
   std::shared_ptr<const CatalogSnapshot> found = catalog.snapshot();
   Transaction transaction(worker, waits);
   CatalogView view(catalog);
@@ -104,18 +138,17 @@ bool store_expression_texts(Catalog& catalog, WorkerContext& worker, const WaitS
     if (!has_text(*table)) continue;
     transaction.begin(TransactionMode::one_shot);
     view.refresh();
-    try {
-      TransactionStatus status = upgrade(view, transaction, *view.find_table(oid));
-      if (status != TransactionStatus::ok) throw EngineOutcome{status};
-    } catch (const SqlError& error) {
-      transaction.abort();
-      throw SqlError(Severity::fatal, error.state(),
-                     concat("could not read an expression of table \"", table->name,
-                            "\": ", error.diagnostic().message))
-          .hint("Drop the default or the check with the program that made the database.");
+    TransactionStatus status =
+        run_on_large_stack([&] { return upgrade(view, transaction, oid, settings); });
+    if (status == TransactionStatus::ok) {
+      view.committed(transaction);
+      committed = true;
+      continue;
     }
-    view.committed(transaction);
-    committed = true;
+    transaction.abort();
+    view.forget_local();
+    // No memory, or no room in the log: the next start tries again.
+    if (status != TransactionStatus::not_found) tell(*table, "the expressions", name_of(status));
   }
   return committed;
 }

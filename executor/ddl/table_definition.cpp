@@ -63,9 +63,8 @@ void add_columns(Scope& scope, const TableShape& table) {
 const BoundExpression* read_over(StatementBinding& binding, const TableShape& table,
                                  const StoredExpression& stored) {
   return read_expression(binding, stored, [&](int16_t number, Oid, int32_t) {
-    size_t column = static_cast<size_t>(number) - 1;
-    PGSILO_REQUIRE(column < table.columns.size() && !table.names[column].empty());
-    return make_slot(binding.arena, table, column);
+    require_column(number, table.columns.size());
+    return make_slot(binding.arena, table, static_cast<size_t>(number) - 1);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/byte_buffer.h"
+#include "base/large_stack.h"
 #include "catalog/catalog_snapshot.h"
 #include "catalog/catalog_view.h"
 #include "executor/catalog_names.h"
@@ -17,8 +18,8 @@
 namespace pgsilo::functions {
 namespace {
 
-std::string shown_expression(EvalContext& context, const TableDescriptor* table,
-                             const StoredExpression& stored, bool pretty) {
+std::string shown_tree(EvalContext& context, const TableDescriptor* table,
+                       const StoredExpression& stored, bool pretty) {
   ExecutionContext& session = *context.execution;
   Arena memory;
   TypeContext types = *context.types;
@@ -37,6 +38,12 @@ std::string shown_expression(EvalContext& context, const TableDescriptor* table,
                                           ? read_over(binding, *columns, stored)
                                           : read_constant_expression(binding, stored);
   return definition_text(types, *expression, columns, pretty);
+}
+
+std::string shown_expression(EvalContext& context, const TableDescriptor* table,
+                             const StoredExpression& stored, bool pretty) {
+  if (stored.is_sql()) return stored.text;
+  return run_on_large_stack([&] { return shown_tree(context, table, stored, pretty); });
 }
 
 Datum copied(EvalContext& context, std::string_view text) {

@@ -18,6 +18,7 @@
 #include "sql/types/integer.h"
 #include "sql/types/numeric.h"
 #include "sql/types/type.h"
+#include "sql/types/user_type.h"
 #include "storage/relation/relation.h"
 
 namespace pgsilo::functions {
@@ -121,6 +122,9 @@ Datum type_name(EvalContext& context, const Datum* a) {
   auto oid = static_cast<Oid>(a[0].i64);
   if (find_type(oid) == nullptr) return Datum::of_bytes(oid == invalid_oid ? "-" : "???");
   ByteBuffer name;
+  bool is_users = share_user_type(oid) != nullptr;
+  if (is_users && context.types->object_names->print(type_oid::regtype, oid, name))
+    return copied(context, name.view());
   pgsilo::format_type(oid, a[1].null ? no_typmod : static_cast<int32_t>(a[1].i64), name);
   return copied(context, name.view());
 }

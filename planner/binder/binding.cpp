@@ -4,6 +4,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/long_work.h"
+#include "base/stack.h"
 #include "catalog/catalog_view.h"
 #include "sql/limits.h"
 #include "sql/types/type.h"
@@ -12,7 +13,7 @@
 namespace pgsilo {
 
 int character_position(std::string_view text, int32_t location) {
-  if (location < 0) return -1;
+  if (location < 0 || text.empty()) return -1;
   size_t bytes = std::min(static_cast<size_t>(location), text.size());
   auto is_character_start = [](char byte) {
     return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
@@ -48,12 +49,18 @@ void StatementBinding::use_type(Oid type) {
     user_types.push_back(std::move(used));
 }
 
+void require_stack() {
+  if (!stack_has_room())
+    throw SqlError(sqlstate::statement_too_complex, "stack depth limit exceeded");
+}
+
 DepthGuard::DepthGuard(StatementBinding& binding) : binding_(binding) {
   constexpr size_t node_work = 2048;
   did_work(node_work);
   if (binding.depth >= limits::max_nesting_depth) {
     throw SqlError(sqlstate::statement_too_complex, "stack depth limit exceeded");
   }
+  require_stack();
   ++binding.depth;
 }
 

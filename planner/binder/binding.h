@@ -60,6 +60,9 @@ struct StatementBinding {
   int32_t new_execution_parameter() { return execution_parameters++; }
 };
 
+// Stands where anything recurses as deep as an expression: 54001 where the stack ends.
+void require_stack();
+
 // Stands where binding recurses, and counts as long work (base/long_work.h). Throws `54001` when a
 // statement is nested deeper than limits::max_nesting_depth.
 class DepthGuard {

@@ -21,9 +21,9 @@ BoundModification* bind_delete(StatementBinding& binding, const ast::DeleteStmt&
 // type text`.
 const BoundExpression* coerce_to_column(StatementBinding& binding, const BoundExpression* value,
                                         const ColumnDescriptor& column, int32_t location);
-// The column's default, NULL without one.
 // The next value of a sequence as a column of that type gets it.
 const BoundExpression* make_next_value(StatementBinding& binding, Oid sequence, Oid type);
+// The column's default, NULL without one.
 const BoundExpression* bind_column_default(StatementBinding& binding,
                                            const ColumnDescriptor& column);
 // The table's CHECK constraints, over the table as relation 0.

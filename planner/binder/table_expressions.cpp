@@ -61,6 +61,7 @@ std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
   for (const ConstraintDescriptor& constraint : table.constraints) {
     if (constraint.type != ConstraintType::check) continue;
     auto column = [&](int16_t number, Oid type, int32_t typmod) {
+      require_column(number, table.columns.size());
       return make_column(binding.arena, 0, number - 1, type, typmod);
     };
     checks.push_back({constraint.name, read_expression(binding, constraint.check, column)});

@@ -9,6 +9,7 @@
 #include "planner/explain/deparse_pretty.h"
 #include "planner/explain/deparse_sql_syntax.h"
 #include "planner/explain/indented_lines.h"
+#include "sql/types/text.h"
 
 namespace pgsilo {
 
@@ -55,6 +56,7 @@ class Deparser {
   std::string text(const BoundExpression& e, bool show_implicit) {
     constexpr size_t node_work = 1024;
     did_work(node_work);
+    require_stack();
     switch (e.kind) {
       case ExpressionKind::constant:
         return deparse_constant(*as<ConstantExpression>(&e), context_.types);
@@ -98,7 +100,7 @@ class Deparser {
       case ExpressionKind::array_comparison:
         return array_comparison(*as<ArrayComparisonExpression>(&e));
       case ExpressionKind::array:
-        return concat("ARRAY[", list(as<ArrayExpression>(&e)->elements), "]");
+        return array(*as<ArrayExpression>(&e));
       case ExpressionKind::relabel: {
         auto* node = as<RelabelExpression>(&e);
         return cast(*node->argument, e, node->form, show_implicit);
@@ -142,6 +144,13 @@ class Deparser {
     return alone ? text(e, show_implicit) : concat("(", text(e, show_implicit), ")");
   }
 
+  // What has no elements has no type to read back.
+  std::string array(const ArrayExpression& e) {
+    std::string type =
+        e.elements.empty() ? "::" + deparse_type(e.type, e.typmod, context_.types) : std::string();
+    return concat("ARRAY[", list(e.elements), "]", type);
+  }
+
   std::string parameter(const ExecutionParameterExpression& e) {
     auto known = context_.parameters.find(e.index);
     return known != context_.parameters.end() ? known->second : concat("$", e.index);
@@ -159,7 +168,7 @@ class Deparser {
     if (form == CallForm::implicit_cast && !show_implicit)
       return part(argument, show_implicit, result);
     return concat(enclosed(part(argument, show_implicit, result)),
-                  "::", type_name(result.type, result.typmod));
+                  "::", deparse_type(result.type, result.typmod, context_.types));
   }
 
   std::string typmod_coercion(const TypmodCoercionExpression& e, bool show_implicit) {
@@ -174,11 +183,13 @@ class Deparser {
     // A literal that was read as the type.
     auto* literal = try_as<ConstantExpression>(e.argument);
     if (literal != nullptr && literal->typmod < 0 && (e.explicit_cast || show_implicit))
-      return concat(deparse_literal(*literal, context_.types), "::", type_name(e.type, e.typmod));
+      return concat(deparse_literal(*literal, context_.types),
+                    "::", deparse_type(e.type, e.typmod, context_.types));
     bool is_twice = context_.pretty && argument != e.argument && !stands_alone(*e.argument, &e);
     std::string shown = cast(*argument, e, form, show_implicit);
     if (!is_twice || (form == CallForm::implicit_cast && !show_implicit)) return shown;
-    return concat("((", text(*argument, show_implicit), "))::", type_name(e.type, e.typmod));
+    return concat("((", text(*argument, show_implicit),
+                  "))::", deparse_type(e.type, e.typmod, context_.types));
   }
 
   std::string call(const CallExpression& e, bool show_implicit) {
@@ -206,12 +217,13 @@ class Deparser {
       return concat(is_column ? array : concat("(", array, ")"), "[", text(*e.arguments[1], true),
                     "]");
     }
-    return concat(procedure_name(e.procedure), "(", list(e.arguments), ")");
+    return concat(quote_identifier(procedure_name(e.procedure)), "(", list(e.arguments), ")");
   }
 
   std::string sql_syntax(const CallExpression& e) {
     std::vector<std::string> arguments;
-    for (const BoundExpression* argument : e.arguments) arguments.push_back(text(*argument, true));
+    for (const BoundExpression* argument : e.arguments)
+      arguments.push_back(part(*argument, false, e));
     return deparse_sql_syntax(procedure_name(e.procedure), e, arguments);
   }
 
@@ -252,7 +264,7 @@ class Deparser {
   std::string case_condition(const CaseExpression& e, const BoundExpression& condition) {
     auto* comparison = try_as<CallExpression>(&condition);
     if (e.argument != nullptr && comparison != nullptr && comparison->arguments.size() == 2) {
-      return text(*comparison->arguments[1], true);
+      return text(*comparison->arguments[1], false);
     }
     return text(condition, false);
   }
@@ -312,21 +324,14 @@ std::string aggregate_slot(const DeparseContext& context, const AggregateNode& n
 }  // namespace
 
 std::string quote_identifier(std::string_view name) {
-  bool plain = !name.empty() && !(name[0] >= '0' && name[0] <= '9');
-  for (char c : name)
-    plain = plain && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_');
-  if (plain) return std::string(name);
-  std::string quoted = "\"";
-  for (char c : name) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
+  Arena memory;
+  return std::string(quote_identifier(name, memory));
 }
 
 std::string aggregate_text(const DeparseContext& context, const AggregateNode& node,
                            const AggregateCall& call) {
-  std::string text = concat(procedure_name(call.procedure), "(", call.distinct ? "DISTINCT " : "");
+  std::string text = concat(quote_identifier(procedure_name(call.procedure)), "(",
+                            call.distinct ? "DISTINCT " : "");
   if (call.arguments.empty()) text += "*";
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     text += (i == 0 ? "" : ", ") + deparse_over_child(context, *call.arguments[i], *node.child);

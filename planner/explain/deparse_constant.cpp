@@ -3,6 +3,8 @@
 #include "base/byte_buffer.h"
 #include "planner/binder/binding.h"
 #include "sql/types/type.h"
+#include "sql/types/type_context.h"
+#include "sql/types/user_type.h"
 
 namespace pgsilo {
 
@@ -48,8 +50,17 @@ std::string element_text(std::string_view text) {
 
 }  // namespace
 
+std::string deparse_type(Oid type, int32_t typmod, TypeContext* types) {
+  ByteBuffer name;
+  bool is_users = share_user_type(type) != nullptr && types->object_names != nullptr;
+  if (is_users && types->object_names->print(type_oid::regtype, type, name))
+    return std::string(name.view());
+  return type_name(type, typmod);
+}
+
 std::string deparse_constant(const ConstantExpression& constant, TypeContext* types) {
-  if (constant.value.null) return concat("NULL::", type_name(constant.type, constant.typmod));
+  if (constant.value.null)
+    return concat("NULL::", deparse_type(constant.type, constant.typmod, types));
   std::string text = print(constant, types);
   switch (constant.type) {
     case type_oid::boolean:
@@ -65,7 +76,7 @@ std::string deparse_constant(const ConstantExpression& constant, TypeContext* ty
     default:
       break;
   }
-  return concat(quoted(text), "::", type_name(constant.type, constant.typmod));
+  return concat(quoted(text), "::", deparse_type(constant.type, constant.typmod, types));
 }
 
 std::string deparse_literal(const ConstantExpression& constant, TypeContext* types) {
@@ -82,7 +93,7 @@ std::string deparse_array(ExpressionList items, TypeContext* types) {
     if (text.size() > 1) text += ",";
     text += constant->value.null ? "NULL" : element_text(print(*constant, types));
   }
-  return concat(quoted(text + "}"), "::", type_name(items[0]->type), "[]");
+  return concat(quoted(text + "}"), "::", deparse_type(items[0]->type, -1, types), "[]");
 }
 
 }  // namespace pgsilo

@@ -10,6 +10,8 @@ namespace pgsilo {
 
 struct TypeContext;
 
+// A user's with its schema, where it is not in the search path.
+std::string deparse_type(Oid type, int32_t typmod, TypeContext* types);
 std::string deparse_constant(const ConstantExpression& constant, TypeContext* types);
 // Without the type: whoever encloses it tells that.
 std::string deparse_literal(const ConstantExpression& constant, TypeContext* types);

@@ -11,7 +11,10 @@ bool encloses(const BoundExpression& parent) {
   switch (parent.kind) {
     case ExpressionKind::call: {
       auto* call = as<CallExpression>(&parent);
-      return call->form == CallForm::function || call->form == CallForm::sql_syntax;
+      // Not AT TIME ZONE.
+      return call->form == CallForm::function ||
+             (call->form == CallForm::sql_syntax &&
+              find_procedure(call->procedure)->name != "timezone");
     }
     case ExpressionKind::array:
     case ExpressionKind::row:

@@ -1,6 +1,7 @@
 #include "planner/explain/deparse_sql_syntax.h"
 
 #include "base/byte_buffer.h"
+#include "planner/explain/deparse.h"
 
 namespace pgsilo {
 
@@ -12,7 +13,7 @@ using Arguments = std::span<const std::string>;
 std::string word_of(const CallExpression& call, size_t argument, Arguments arguments) {
   auto* constant = try_as<ConstantExpression>(call.arguments[argument]);
   if (constant == nullptr || constant->value.null) return arguments[argument];
-  return std::string(constant->value.bytes());
+  return quote_identifier(constant->value.bytes());
 }
 
 std::string overlay(Arguments a) {
@@ -20,7 +21,12 @@ std::string overlay(Arguments a) {
   return concat("OVERLAY(", a[0], " PLACING ", a[1], " FROM ", a[2], length, ")");
 }
 
-std::string substring(Arguments a) {
+// By patterns: three texts; two have no syntax of their own.
+std::string substring(const CallExpression& call, Arguments a) {
+  if (call.arguments.back()->type == type_oid::text) {
+    if (a.size() == 2) return {};
+    return concat("SUBSTRING(", a[0], " SIMILAR ", a[1], " ESCAPE ", a[2], ")");
+  }
   std::string length = a.size() > 2 ? concat(" FOR ", a[2]) : std::string();
   return concat("SUBSTRING(", a[0], " FROM ", a[1], length, ")");
 }
@@ -53,7 +59,7 @@ std::string deparse_sql_syntax(std::string_view function, const CallExpression& 
   if (function == "is_normalized") return is_normalized(call, a);
   if (function == "overlay") return overlay(a);
   if (function == "position") return concat("POSITION((", a[1], ") IN (", a[0], "))");
-  if (function == "substring") return substring(a);
+  if (function == "substring") return substring(call, a);
   if (function == "btrim") return trim("BOTH", a);
   if (function == "ltrim") return trim("LEADING", a);
   if (function == "rtrim") return trim("TRAILING", a);

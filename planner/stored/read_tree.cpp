@@ -38,6 +38,13 @@ bool takes(const BuiltinProcedure& procedure, size_t arguments) {
   return procedure.variadic == any ? arguments + 1 >= declared : arguments == declared;
 }
 
+// Of an older program; the start has told of it.
+[[noreturn]] void throw_unread(const StoredExpression& stored) {
+  throw SqlError(sqlstate::invalid_object_definition,
+                 concat("expression kept by an older program could not be read: ", stored.text))
+      .hint("Drop the default or the constraint, or define it anew.");
+}
+
 class TreeReader {
  public:
   TreeReader(StatementBinding& binding, std::string_view text, ColumnMaker column)
@@ -64,6 +71,7 @@ class TreeReader {
       throw SqlError(sqlstate::undefined_object, concat("type with OID ", type, " does not exist"));
     }
     if (++depth_ > max_depth) throw damaged();
+    require_stack();
     to = node(kind, type, typmod);
     --depth_;
     if (!take(")")) throw damaged();
@@ -243,8 +251,13 @@ class TreeReader {
 
 }  // namespace
 
+void require_column(int16_t number, size_t columns) {
+  if (number < 1 || static_cast<size_t>(number) > columns) throw damaged();
+}
+
 const BoundExpression* read_expression(StatementBinding& binding, const StoredExpression& stored,
                                        ColumnMaker column) {
+  if (stored.is_sql()) throw_unread(stored);
   for (Oid type : stored.uses.types) binding.use_type(type);
   return TreeReader(binding, stored.tree(), column).read();
 }

@@ -5,6 +5,7 @@
 #include "base/long_work.h"
 #include "catalog/catalog_view.h"
 #include "catalog/descriptors.h"
+#include "planner/binder/binding.h"
 #include "planner/stored/stored_fields.h"
 #include "planner/stored/stored_tree.h"
 #include "sql/internal_error.h"
@@ -23,6 +24,7 @@ class TreeWriter {
 
   void child(const BoundExpression* expression) {
     did_work(node_work);
+    require_stack();
     if (expression == nullptr) return item("none");
     switch (expression->kind) {
       case ExpressionKind::constant:
@@ -73,6 +75,8 @@ class TreeWriter {
     item(kind);
     oid(node.type);
     item(concat(node.typmod));
+    // A column has its type with or without the expression.
+    if (kind == "column") return;
     if (auto type = share_user_type(node.type)) uses_.types.push_back(type->type().oid);
   }
   void end() { text_ += ')'; }

@@ -40,7 +40,7 @@ bool LoggedDatabase::start() {
   note_unfinished();
   if (!engine_.begin()) return false;
   bool written = catalog_.open(engine_.worker(0), engine_.waits());
-  written |= store_expression_texts(catalog_, engine_.worker(0), engine_.waits());
+  written |= store_expression_texts(catalog_, engine_.worker(0), engine_.waits(), {});
   if (written) engine_.wal().wait_durable(0, engine_.epochs().current());
   for (unsigned i = 0; i < engine_.wal().workers(); ++i) {
     sessions_.push_back(
