@@ -11,6 +11,9 @@ endfunction()
 
 pgsilo_library(fiber_context boost_context)
 pgsilo_library(pg_query pg_query)
+# PostgreSQL's own headers, for what libpg_query returns: after ours, for some folders have the same names.
+find_path(PGSILO_POSTGRES_HEADERS postgres.h PATHS /usr/include/postgresql/15/server NO_DEFAULT_PATH REQUIRED)
+target_include_directories(pgsilo_pg_query SYSTEM INTERFACE ${PGSILO_POSTGRES_HEADERS})
 pgsilo_library(gmp gmp)
 pgsilo_library(lz4 lz4)
 find_package(absl REQUIRED)

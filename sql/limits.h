@@ -34,12 +34,12 @@ inline constexpr int max_parameters = 65535;
 // beyond this at once. [PostgreSQL: an Oid for each fits in an int's worth of bytes]
 inline constexpr int max_parameter_number = INT32_MAX / 4;
 // Texts of statements that are longer are parsed if memory_limit admits what that takes, about: so
-// much for each byte, token and statement. (Measured: 49 bytes a byte for a list of numbers, 9 for
-// a long string, 190 for `select 1;` again and again.)
+// much for each byte, token and statement. (Measured: 29 bytes a byte for a list of numbers, 137
+// for one of columns, 2 for a long string, 63 for `select 1;` again and again.)
 inline constexpr size_t text_parsed_unasked = size_t{256} << 10;
-inline constexpr size_t parsing_bytes_per_byte = 8;
-inline constexpr size_t parsing_bytes_per_token = 120;
-inline constexpr size_t parsing_bytes_per_statement = 1200;
+inline constexpr size_t parsing_bytes_per_byte = 4;
+inline constexpr size_t parsing_bytes_per_token = 140;
+inline constexpr size_t parsing_bytes_per_statement = 300;
 // Depth of nested expressions, subqueries and set operations; beyond it 54001, long before any
 // stack ends.
 inline constexpr int max_nesting_depth = 1000;

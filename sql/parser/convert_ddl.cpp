@@ -7,38 +7,37 @@ using namespace ast;
 
 namespace {
 
-DropBehavior behavior_of(PgQuery__DropBehavior from) {
-  return from == PG_QUERY__DROP_BEHAVIOR__DROP_CASCADE ? DropBehavior::cascade
-                                                       : DropBehavior::restrict;
+DropBehavior behavior_of(::DropBehavior from) {
+  return from == DROP_CASCADE ? DropBehavior::cascade : DropBehavior::restrict;
 }
 
-ObjectKind object_kind_of(PgQuery__ObjectType from) {
+ObjectKind object_kind_of(::ObjectType from) {
   switch (from) {
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TABLE:
+    case OBJECT_TABLE:
       return ObjectKind::table;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_INDEX:
+    case OBJECT_INDEX:
       return ObjectKind::index;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_VIEW:
+    case OBJECT_VIEW:
       return ObjectKind::view;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_MATVIEW:
+    case OBJECT_MATVIEW:
       return ObjectKind::materialized_view;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_SEQUENCE:
+    case OBJECT_SEQUENCE:
       return ObjectKind::sequence;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_SCHEMA:
+    case OBJECT_SCHEMA:
       return ObjectKind::schema;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_COLUMN:
+    case OBJECT_COLUMN:
       return ObjectKind::column;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TYPE:
+    case OBJECT_TYPE:
       return ObjectKind::type;
-    case PG_QUERY__OBJECT_TYPE__OBJECT_TABCONSTRAINT:
+    case OBJECT_TABCONSTRAINT:
       return ObjectKind::constraint;
     default:
       return ObjectKind::other;
   }
 }
 
-ForeignKeyAction action_of(const char* from) {
-  switch (from != nullptr ? from[0] : 'a') {
+ForeignKeyAction action_of(char from) {
+  switch (from) {
     case 'r':
       return ForeignKeyAction::restrict;
     case 'c':
@@ -52,49 +51,48 @@ ForeignKeyAction action_of(const char* from) {
   }
 }
 
-std::string_view alter_feature(PgQuery__AlterTableType type) {
+std::string_view alter_feature(::AlterTableType type) {
   switch (type) {
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetTableSpace:
+    case AT_SetTableSpace:
       return "ALTER TABLE SET TABLESPACE";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetAccessMethod:
+    case AT_SetAccessMethod:
       return "ALTER TABLE SET ACCESS METHOD";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ClusterOn:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropCluster:
+    case AT_ClusterOn:
+    case AT_DropCluster:
       return "ALTER TABLE CLUSTER ON";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddInherit:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropInherit:
+    case AT_AddInherit:
+    case AT_DropInherit:
       return "ALTER TABLE INHERIT";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddOf:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropOf:
+    case AT_AddOf:
+    case AT_DropOf:
       return "ALTER TABLE OF";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ReplicaIdentity:
+    case AT_ReplicaIdentity:
       return "ALTER TABLE REPLICA IDENTITY";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AttachPartition:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartition:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DetachPartitionFinalize:
+    case AT_AttachPartition:
+    case AT_DetachPartition:
+    case AT_DetachPartitionFinalize:
       return "partitioning";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableRowSecurity:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableRowSecurity:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ForceRowSecurity:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_NoForceRowSecurity:
+    case AT_EnableRowSecurity:
+    case AT_DisableRowSecurity:
+    case AT_ForceRowSecurity:
+    case AT_NoForceRowSecurity:
       return "row-level security";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableRule:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableAlwaysRule:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_EnableReplicaRule:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DisableRule:
+    case AT_EnableRule:
+    case AT_EnableAlwaysRule:
+    case AT_EnableReplicaRule:
+    case AT_DisableRule:
       return "rules";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterConstraint:
+    case AT_AlterConstraint:
       return "ALTER TABLE ALTER CONSTRAINT";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetOptions:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ResetOptions:
+    case AT_SetOptions:
+    case AT_ResetOptions:
       return "ALTER COLUMN SET (options)";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetCompression:
+    case AT_SetCompression:
       return "ALTER COLUMN SET COMPRESSION";
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_DropExpression:
+    case AT_DropExpression:
       return "generated columns";
     default:
-      if (type >= PG_QUERY__ALTER_TABLE_TYPE__AT_EnableTrig &&
-          type <= PG_QUERY__ALTER_TABLE_TYPE__AT_DisableTrigUser) {
+      if (type >= AT_EnableTrig && type <= AT_DisableTrigUser) {
         return "triggers";
       }
       return "this form of ALTER TABLE";
@@ -103,7 +101,7 @@ std::string_view alter_feature(PgQuery__AlterTableType type) {
 
 }  // namespace
 
-DefElem TreeConverter::def_elem(const PgQuery__DefElem& from) {
+DefElem TreeConverter::def_elem(const ::DefElem& from) {
   DefElem to;
   to.name_space = text(from.defnamespace);
   to.name = text(from.defname);
@@ -112,29 +110,27 @@ DefElem TreeConverter::def_elem(const PgQuery__DefElem& from) {
   auto word = [&](std::string_view value) {
     return make_text_constant(arena_, ConstantKind::string, value, from.location);
   };
-  switch (from.arg->node_case) {
-    case PG_QUERY__NODE__NODE_STRING:
+  switch (from.arg->type) {
+    case T_String:
       to.argument = word(string_of(from.arg));
       break;
-    case PG_QUERY__NODE__NODE_TYPE_NAME: {
+    case T_TypeName: {
       // A word that is no key word looks like a type to the grammar.
-      const PgQuery__TypeName& type = *from.arg->type_name;
-      to.argument =
-          word(type.n_names > 0 ? string_of(type.names[type.n_names - 1]) : std::string_view());
+      to.argument = word(string_of(last_node(node_as<::TypeName>(from.arg).names)));
       break;
     }
-    case PG_QUERY__NODE__NODE_INTEGER:
-      to.argument = make_integer(arena_, from.arg->integer->ival, from.location);
+    case T_Integer:
+      to.argument = make_integer(arena_, node_as<::Integer>(from.arg).ival, from.location);
       break;
-    case PG_QUERY__NODE__NODE_FLOAT:
-      to.argument =
-          make_text_constant(arena_, ConstantKind::decimal, from.arg->float_->fval, from.location);
+    case T_Float:
+      to.argument = make_text_constant(arena_, ConstantKind::decimal,
+                                       node_as<::Float>(from.arg).fval, from.location);
       break;
-    case PG_QUERY__NODE__NODE_BOOLEAN:
-      to.argument = make_boolean(arena_, from.arg->boolean->boolval != 0, from.location);
+    case T_Boolean:
+      to.argument = make_boolean(arena_, node_as<::Boolean>(from.arg).boolval, from.location);
       break;
-    case PG_QUERY__NODE__NODE_LIST:
-      to.words = names(from.arg->list->items, from.arg->list->n_items);
+    case T_List:
+      to.words = names(list_in(from.arg));
       break;
     default:
       to.argument = expression(from.arg);
@@ -143,69 +139,65 @@ DefElem TreeConverter::def_elem(const PgQuery__DefElem& from) {
   return to;
 }
 
-List<DefElem> TreeConverter::def_elems(PgNode* const* items, size_t count) {
-  return list<DefElem>(items, count,
-                       [this](const PgNode* item) { return def_elem(*item->def_elem); });
+List<DefElem> TreeConverter::def_elems(const ::List* items) {
+  return list<DefElem>(items,
+                       [this](const PgNode* item) { return def_elem(node_as<::DefElem>(item)); });
 }
 
-IndexElement TreeConverter::index_element(const PgQuery__IndexElem& from) {
+IndexElement TreeConverter::index_element(const ::IndexElem& from) {
   IndexElement to;
   to.column = text(from.name);
   to.expression = expression(from.expr);
-  to.collation = names(from.collation, from.n_collation);
-  to.opclass = names(from.opclass, from.n_opclass);
-  if (from.ordering == PG_QUERY__SORT_BY_DIR__SORTBY_ASC) to.direction = SortDirection::ascending;
-  if (from.ordering == PG_QUERY__SORT_BY_DIR__SORTBY_DESC) to.direction = SortDirection::descending;
-  if (from.nulls_ordering == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_FIRST)
-    to.nulls = NullsOrder::first;
-  if (from.nulls_ordering == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_LAST)
-    to.nulls = NullsOrder::last;
+  to.collation = names(from.collation);
+  to.opclass = names(from.opclass);
+  if (from.ordering == SORTBY_ASC) to.direction = SortDirection::ascending;
+  if (from.ordering == SORTBY_DESC) to.direction = SortDirection::descending;
+  if (from.nulls_ordering == SORTBY_NULLS_FIRST) to.nulls = NullsOrder::first;
+  if (from.nulls_ordering == SORTBY_NULLS_LAST) to.nulls = NullsOrder::last;
   return to;
 }
 
-List<IndexElement> TreeConverter::index_elements(PgNode* const* items, size_t count) {
+List<IndexElement> TreeConverter::index_elements(const ::List* items) {
   return list<IndexElement>(
-      items, count, [this](const PgNode* item) { return index_element(*item->index_elem); });
+      items, [this](const PgNode* item) { return index_element(node_as<::IndexElem>(item)); });
 }
 
-Constraint* TreeConverter::constraint(const PgQuery__Constraint& from) {
+Constraint* TreeConverter::constraint(const ::Constraint& from) {
   auto* to = make<Constraint>(from.location);
-  to->constraint_kind =
-      static_cast<ConstraintKind>(from.contype - PG_QUERY__CONSTR_TYPE__CONSTR_NULL);
+  to->constraint_kind = static_cast<ConstraintKind>(from.contype - CONSTR_NULL);
   to->name = text(from.conname);
   to->expression = expression(from.raw_expr);
   if (from.raw_expr != nullptr) to->expression_text = expression_text(from.raw_expr);
-  to->keys = names(from.keys, from.n_keys);
-  to->including = names(from.including, from.n_including);
-  to->options = def_elems(from.options, from.n_options);
+  to->keys = names(from.keys);
+  to->including = names(from.including);
+  to->options = def_elems(from.options);
   to->using_index = text(from.indexname);
   to->nulls_not_distinct = from.nulls_not_distinct != 0;
   to->no_inherit = from.is_no_inherit != 0;
   to->deferrable = from.deferrable != 0;
   to->initially_deferred = from.initdeferred != 0;
   to->not_valid = from.skip_validation != 0;
-  to->identity_always = from.generated_when != nullptr && from.generated_when[0] == 'a';
+  to->identity_always = from.generated_when == 'a';
   to->referenced = range_var(from.pktable);
-  to->foreign_columns = names(from.fk_attrs, from.n_fk_attrs);
-  to->referenced_columns = names(from.pk_attrs, from.n_pk_attrs);
-  if (from.fk_matchtype != nullptr && from.fk_matchtype[0] == 'f')
-    to->match = ForeignKeyMatch::full;
-  if (from.fk_matchtype != nullptr && from.fk_matchtype[0] == 'p')
-    to->match = ForeignKeyMatch::partial;
+  to->foreign_columns = names(from.fk_attrs);
+  to->referenced_columns = names(from.pk_attrs);
+  if (from.fk_matchtype == 'f') to->match = ForeignKeyMatch::full;
+  if (from.fk_matchtype == 'p') to->match = ForeignKeyMatch::partial;
   to->on_update = action_of(from.fk_upd_action);
   to->on_delete = action_of(from.fk_del_action);
-  to->on_delete_columns = names(from.fk_del_set_cols, from.n_fk_del_set_cols);
+  to->on_delete_columns = names(from.fk_del_set_cols);
   return to;
 }
 
 // The grammar gives DEFERRABLE and its kin as nodes after the constraint they belong to.
-List<const Constraint*> TreeConverter::column_constraints(const PgQuery__ColumnDef& from) {
-  std::span<const Constraint*> all = arena_.make_span<const Constraint*>(from.n_constraints);
+List<const Constraint*> TreeConverter::column_constraints(const ::ColumnDef& from) {
+  std::span<const ListCell> items = cells(from.constraints);
+  std::span<const Constraint*> all = arena_.make_span<const Constraint*>(items.size());
   size_t count = 0;
   Constraint* last = nullptr;
-  for (size_t i = 0; i < from.n_constraints; ++i) {
-    const PgQuery__Constraint& item = *from.constraints[i]->constraint;
-    bool is_attribute = item.contype >= PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_DEFERRABLE;
+  for (const ListCell& cell : items) {
+    const auto& item = node_as<::Constraint>(node_in(cell));
+    bool is_attribute = item.contype >= CONSTR_ATTR_DEFERRABLE;
     if (!is_attribute) {
       last = constraint(item);
       all[count++] = last;
@@ -216,8 +208,8 @@ List<const Constraint*> TreeConverter::column_constraints(const PgQuery__ColumnD
                                       last->constraint_kind == ConstraintKind::exclusion ||
                                       last->constraint_kind == ConstraintKind::foreign_key);
     if (!defers) throw_misplaced_attribute(item.contype, item.location);
-    if (item.contype == PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_DEFERRABLE) last->deferrable = true;
-    if (item.contype == PG_QUERY__CONSTR_TYPE__CONSTR_ATTR_DEFERRED) {
+    if (item.contype == CONSTR_ATTR_DEFERRABLE) last->deferrable = true;
+    if (item.contype == CONSTR_ATTR_DEFERRED) {
       last->deferrable = true;
       last->initially_deferred = true;
     }
@@ -225,72 +217,68 @@ List<const Constraint*> TreeConverter::column_constraints(const PgQuery__ColumnD
   return all.subspan(0, count);
 }
 
-const ColumnDef* TreeConverter::column_def(const PgQuery__ColumnDef& from) {
+const ColumnDef* TreeConverter::column_def(const ::ColumnDef& from) {
   auto* to = make<ColumnDef>(from.location);
   to->name = text(from.colname);
-  to->type = type_name(from.type_name);
-  to->collate = collate_clause(from.coll_clause);
+  to->type = type_name(from.typeName);
+  to->collate = collate_clause(from.collClause);
   to->compression = text(from.compression);
-  to->storage = text(from.storage);
+  if (from.storage != 0) to->storage = arena_.copy_string({&from.storage, 1});
   to->constraints = column_constraints(from);
   return to;
 }
 
-List<const ColumnDef*> TreeConverter::column_defs(PgNode* const* items, size_t count) {
+List<const ColumnDef*> TreeConverter::column_defs(const ::List* items) {
   return list<const ColumnDef*>(
-      items, count, [this](const PgNode* item) { return column_def(*item->column_def); });
+      items, [this](const PgNode* item) { return column_def(node_as<::ColumnDef>(item)); });
 }
 
-const Node* TreeConverter::create_table(const PgQuery__CreateStmt& from) {
+const Node* TreeConverter::create_table(const ::CreateStmt& from) {
   auto* to = make<CreateTableStmt>();
   to->relation = range_var(from.relation);
-  to->elements = list<const Node*>(from.table_elts, from.n_table_elts,
-                                   [this](const PgNode* item) -> const Node* {
-                                     if (item->node_case == PG_QUERY__NODE__NODE_COLUMN_DEF)
-                                       return column_def(*item->column_def);
-                                     if (item->node_case == PG_QUERY__NODE__NODE_CONSTRAINT)
-                                       return constraint(*item->constraint);
-                                     auto* like = make<TableLike>();
-                                     like->relation = range_var(item->table_like_clause->relation);
-                                     like->options = item->table_like_clause->options;
-                                     return like;
-                                   });
+  to->elements = list<const Node*>(from.tableElts, [this](const PgNode* item) -> const Node* {
+    if (item->type == T_ColumnDef) return column_def(node_as<::ColumnDef>(item));
+    if (item->type == T_Constraint) return constraint(node_as<::Constraint>(item));
+    auto* like = make<TableLike>();
+    like->relation = range_var(node_as<::TableLikeClause>(item).relation);
+    like->options = node_as<::TableLikeClause>(item).options;
+    return like;
+  });
   to->is_partition = from.partbound != nullptr;
-  if (!to->is_partition) to->inherits = range_vars(from.inh_relations, from.n_inh_relations);
+  if (!to->is_partition) to->inherits = range_vars(from.inhRelations);
   to->is_partitioned = from.partspec != nullptr;
-  to->of_type = from.of_typename != nullptr;
-  to->options = def_elems(from.options, from.n_options);
-  if (from.oncommit > PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_NOOP) {
-    to->on_commit =
-        static_cast<OnCommit>(from.oncommit - PG_QUERY__ON_COMMIT_ACTION__ONCOMMIT_NOOP);
+  to->of_type = from.ofTypename != nullptr;
+  to->options = def_elems(from.options);
+  if (from.oncommit > ONCOMMIT_NOOP) {
+    to->on_commit = static_cast<OnCommit>(from.oncommit - ONCOMMIT_NOOP);
   }
   to->tablespace = text(from.tablespacename);
-  to->access_method = text(from.access_method);
+  to->access_method = text(from.accessMethod);
   to->if_not_exists = from.if_not_exists != 0;
   return to;
 }
 
-const Node* TreeConverter::create_table_as(const PgQuery__CreateTableAsStmt& from) {
+const Node* TreeConverter::create_table_as(const ::CreateTableAsStmt& from) {
   auto* to = make<CreateTableAsStmt>();
   to->query = statement(from.query);
   to->into = into_clause(from.into);
   to->is_select_into = from.is_select_into != 0;
-  to->is_materialized_view = from.objtype == PG_QUERY__OBJECT_TYPE__OBJECT_MATVIEW;
+  to->is_materialized_view = from.objtype == OBJECT_MATVIEW;
   to->if_not_exists = from.if_not_exists != 0;
   return to;
 }
 
-const Node* TreeConverter::create_index(const PgQuery__IndexStmt& from) {
+const Node* TreeConverter::create_index(const ::IndexStmt& from) {
   auto* to = make<CreateIndexStmt>();
   to->name = text(from.idxname);
   to->relation = range_var(from.relation);
-  to->access_method = text(from.access_method);
+  to->access_method = text(from.accessMethod);
   if (to->access_method.empty()) to->access_method = "btree";
-  to->elements = index_elements(from.index_params, from.n_index_params);
-  to->including = index_elements(from.index_including_params, from.n_index_including_params);
-  to->options = def_elems(from.options, from.n_options);
-  to->where = expression(from.where_clause);
-  to->tablespace = text(from.table_space);
+  to->elements = index_elements(from.indexParams);
+  to->including = index_elements(from.indexIncludingParams);
+  to->options = def_elems(from.options);
+  to->where = expression(from.whereClause);
+  to->tablespace = text(from.tableSpace);
   to->unique = from.unique != 0;
   to->nulls_not_distinct = from.nulls_not_distinct != 0;
   to->concurrently = from.concurrent != 0;
@@ -298,17 +286,22 @@ const Node* TreeConverter::create_index(const PgQuery__IndexStmt& from) {
   return to;
 }
 
-const Node* TreeConverter::drop(const PgQuery__DropStmt& from) {
-  ObjectKind kind = object_kind_of(from.remove_type);
-  if (kind == ObjectKind::other) return unsupported_statement(drop_feature(from.remove_type));
+// A list of words, a type's name, or one word.
+NameList TreeConverter::object_name(const PgNode* from) {
+  if (from->type == T_List) return names(list_in(from));
+  if (from->type == T_TypeName) return type_words(node_as<::TypeName>(from));
+  std::span<std::string_view> name = arena_.make_span<std::string_view>(1);
+  name[0] = string_of(from);
+  return name;
+}
+
+const Node* TreeConverter::drop(const ::DropStmt& from) {
+  ObjectKind kind = object_kind_of(from.removeType);
+  if (kind == ObjectKind::other) return unsupported_statement(drop_feature(from.removeType));
   auto* to = make<DropStmt>();
   to->object_kind = kind;
-  to->objects = list<NameList>(from.objects, from.n_objects, [this](PgNode* item) -> NameList {
-    if (item->node_case == PG_QUERY__NODE__NODE_LIST)
-      return names(item->list->items, item->list->n_items);
-    if (item->node_case == PG_QUERY__NODE__NODE_TYPE_NAME) return type_words(*item->type_name);
-    return names(&item, 1);
-  });
+  to->objects =
+      list<NameList>(from.objects, [this](const PgNode* item) { return object_name(item); });
   to->behavior = behavior_of(from.behavior);
   to->missing_ok = from.missing_ok != 0;
   to->concurrently = from.concurrent != 0;
@@ -319,36 +312,36 @@ namespace {
 
 // The commands that are told by their kind (and name) alone.
 struct PlainCommand {
-  PgQuery__AlterTableType type;
+  ::AlterTableType type;
   AlterTableKind kind;
 };
 
 constexpr PlainCommand plain_commands[] = {
-    {PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn, AlterTableKind::drop_column},
-    {PG_QUERY__ALTER_TABLE_TYPE__AT_SetNotNull, AlterTableKind::set_not_null},
-    {PG_QUERY__ALTER_TABLE_TYPE__AT_DropNotNull, AlterTableKind::drop_not_null},
-    {PG_QUERY__ALTER_TABLE_TYPE__AT_DropConstraint, AlterTableKind::drop_constraint},
-    {PG_QUERY__ALTER_TABLE_TYPE__AT_ValidateConstraint, AlterTableKind::validate_constraint},
-    {PG_QUERY__ALTER_TABLE_TYPE__AT_SetStatistics, AlterTableKind::set_statistics},
-    {PG_QUERY__ALTER_TABLE_TYPE__AT_SetStorage, AlterTableKind::set_storage},
-    {PG_QUERY__ALTER_TABLE_TYPE__AT_SetLogged, AlterTableKind::set_logged},
-    {PG_QUERY__ALTER_TABLE_TYPE__AT_SetUnLogged, AlterTableKind::set_unlogged},
-    {PG_QUERY__ALTER_TABLE_TYPE__AT_DropIdentity, AlterTableKind::drop_identity},
+    {AT_DropColumn, AlterTableKind::drop_column},
+    {AT_SetNotNull, AlterTableKind::set_not_null},
+    {AT_DropNotNull, AlterTableKind::drop_not_null},
+    {AT_DropConstraint, AlterTableKind::drop_constraint},
+    {AT_ValidateConstraint, AlterTableKind::validate_constraint},
+    {AT_SetStatistics, AlterTableKind::set_statistics},
+    {AT_SetStorage, AlterTableKind::set_storage},
+    {AT_SetLogged, AlterTableKind::set_logged},
+    {AT_SetUnLogged, AlterTableKind::set_unlogged},
+    {AT_DropIdentity, AlterTableKind::drop_identity},
 };
 
 }  // namespace
 
-void TreeConverter::fill_alter_column(const PgQuery__AlterTableCmd& from, AlterTableCommand& to) {
-  PgNode* expression_node = nullptr;
+void TreeConverter::fill_alter_column(const ::AlterTableCmd& from, AlterTableCommand& to) {
+  const PgNode* expression_node = nullptr;
   switch (from.subtype) {
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddColumn:
+    case AT_AddColumn:
       to.kind = AlterTableKind::add_column;
-      to.column = column_def(*from.def->column_def);
+      to.column = column_def(node_as<::ColumnDef>(from.def));
       return;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType:
+    case AT_AlterColumnType:
       to.kind = AlterTableKind::set_type;
-      to.column = column_def(*from.def->column_def);
-      expression_node = from.def->column_def->raw_default;
+      to.column = column_def(node_as<::ColumnDef>(from.def));
+      expression_node = node_as<::ColumnDef>(from.def).raw_default;
       break;
     default:
       to.kind = from.def != nullptr ? AlterTableKind::set_default : AlterTableKind::drop_default;
@@ -360,7 +353,7 @@ void TreeConverter::fill_alter_column(const PgQuery__AlterTableCmd& from, AlterT
   to.expression_text = expression_text(expression_node);
 }
 
-AlterTableCommand TreeConverter::alter_table_command(const PgQuery__AlterTableCmd& from) {
+AlterTableCommand TreeConverter::alter_table_command(const ::AlterTableCmd& from) {
   AlterTableCommand to;
   to.name = text(from.name);
   to.behavior = behavior_of(from.behavior);
@@ -371,34 +364,32 @@ AlterTableCommand TreeConverter::alter_table_command(const PgQuery__AlterTableCm
     return to;
   }
   switch (from.subtype) {
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddColumn:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ColumnDefault:
+    case AT_AddColumn:
+    case AT_AlterColumnType:
+    case AT_ColumnDefault:
       fill_alter_column(from, to);
       break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddConstraint:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterConstraint:
-      to.kind = from.subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_AddConstraint
-                    ? AlterTableKind::add_constraint
-                    : AlterTableKind::alter_constraint;
-      to.constraint = constraint(*from.def->constraint);
+    case AT_AddConstraint:
+    case AT_AlterConstraint:
+      to.kind = from.subtype == AT_AddConstraint ? AlterTableKind::add_constraint
+                                                 : AlterTableKind::alter_constraint;
+      to.constraint = constraint(node_as<::Constraint>(from.def));
       break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetRelOptions:
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ResetRelOptions:
-      to.kind = from.subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_SetRelOptions
-                    ? AlterTableKind::set_options
-                    : AlterTableKind::reset_options;
-      to.options = def_elems(from.def->list->items, from.def->list->n_items);
+    case AT_SetRelOptions:
+    case AT_ResetRelOptions:
+      to.kind = from.subtype == AT_SetRelOptions ? AlterTableKind::set_options
+                                                 : AlterTableKind::reset_options;
+      to.options = def_elems(list_in(from.def));
       break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_AddIdentity:
+    case AT_AddIdentity:
       to.kind = AlterTableKind::add_identity;
-      to.constraint = constraint(*from.def->constraint);
+      to.constraint = constraint(node_as<::Constraint>(from.def));
       break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_SetIdentity:
+    case AT_SetIdentity:
       to.kind = AlterTableKind::set_identity;
-      to.options = def_elems(from.def->list->items, from.def->list->n_items);
+      to.options = def_elems(list_in(from.def));
       break;
-    case PG_QUERY__ALTER_TABLE_TYPE__AT_ChangeOwner:
+    case AT_ChangeOwner:
       to.kind = AlterTableKind::change_owner;
       if (from.newowner != nullptr) to.name = text(from.newowner->rolename);
       break;
@@ -409,31 +400,31 @@ AlterTableCommand TreeConverter::alter_table_command(const PgQuery__AlterTableCm
   return to;
 }
 
-const Node* TreeConverter::alter_table(const PgQuery__AlterTableStmt& from) {
+const Node* TreeConverter::alter_table(const ::AlterTableStmt& from) {
   ObjectKind kind = object_kind_of(from.objtype);
   if (kind != ObjectKind::table && kind != ObjectKind::index && kind != ObjectKind::sequence)
     return unsupported_statement(alter_feature_of(from.objtype));
   auto* to = make<AlterTableStmt>();
   to->relation = range_var(from.relation);
-  to->commands = list<AlterTableCommand>(from.cmds, from.n_cmds, [this](const PgNode* item) {
-    return alter_table_command(*item->alter_table_cmd);
+  to->commands = list<AlterTableCommand>(from.cmds, [this](const PgNode* item) {
+    return alter_table_command(node_as<::AlterTableCmd>(item));
   });
   to->object_kind = kind;
   to->missing_ok = from.missing_ok != 0;
   return to;
 }
 
-const Node* TreeConverter::rename(const PgQuery__RenameStmt& from) {
-  ObjectKind kind = object_kind_of(from.rename_type);
-  bool on_table =
-      kind == ObjectKind::table || kind == ObjectKind::index || kind == ObjectKind::sequence ||
-      kind == ObjectKind::constraint || kind == ObjectKind::type ||
-      (kind == ObjectKind::column && from.relation_type == PG_QUERY__OBJECT_TYPE__OBJECT_TABLE);
-  if (!on_table) return unsupported_statement(alter_feature_of(from.rename_type));
+const Node* TreeConverter::rename(const ::RenameStmt& from) {
+  ObjectKind kind = object_kind_of(from.renameType);
+  bool on_table = kind == ObjectKind::table || kind == ObjectKind::index ||
+                  kind == ObjectKind::sequence || kind == ObjectKind::constraint ||
+                  kind == ObjectKind::type ||
+                  (kind == ObjectKind::column && from.relationType == OBJECT_TABLE);
+  if (!on_table) return unsupported_statement(alter_feature_of(from.renameType));
   auto* to = make<RenameStmt>();
   to->object_kind = kind;
   if (kind == ObjectKind::type) {
-    to->object = names(from.object->list->items, from.object->list->n_items);
+    to->object = names(list_in(from.object));
   } else {
     to->relation = range_var(from.relation);
   }
@@ -443,15 +434,15 @@ const Node* TreeConverter::rename(const PgQuery__RenameStmt& from) {
   return to;
 }
 
-const Node* TreeConverter::truncate(const PgQuery__TruncateStmt& from) {
+const Node* TreeConverter::truncate(const ::TruncateStmt& from) {
   auto* to = make<TruncateStmt>();
-  to->relations = range_vars(from.relations, from.n_relations);
+  to->relations = range_vars(from.relations);
   to->restart_identity = from.restart_seqs != 0;
   to->behavior = behavior_of(from.behavior);
   return to;
 }
 
-const Node* TreeConverter::comment(const PgQuery__CommentStmt& from) {
+const Node* TreeConverter::comment(const ::CommentStmt& from) {
   ObjectKind kind = object_kind_of(from.objtype);
   if (kind == ObjectKind::view || kind == ObjectKind::materialized_view ||
       kind == ObjectKind::other) {
@@ -459,39 +450,32 @@ const Node* TreeConverter::comment(const PgQuery__CommentStmt& from) {
   }
   auto* to = make<CommentStmt>();
   to->object_kind = kind;
-  if (from.object->node_case == PG_QUERY__NODE__NODE_LIST) {
-    to->object = names(from.object->list->items, from.object->list->n_items);
-  } else if (from.object->node_case == PG_QUERY__NODE__NODE_TYPE_NAME) {
-    to->object = type_words(*from.object->type_name);
-  } else {
-    PgNode* name = from.object;
-    to->object = names(&name, 1);
-  }
+  to->object = object_name(from.object);
   to->comment = text(from.comment);
   return to;
 }
 
-const Node* TreeConverter::create_schema(const PgQuery__CreateSchemaStmt& from) {
+const Node* TreeConverter::create_schema(const ::CreateSchemaStmt& from) {
   auto* to = make<CreateSchemaStmt>();
   to->name = text(from.schemaname);
   if (to->name.empty() && from.authrole != nullptr) to->name = text(from.authrole->rolename);
   to->if_not_exists = from.if_not_exists != 0;
-  to->has_elements = from.n_schema_elts > 0;
+  to->has_elements = from.schemaElts != nullptr;
   return to;
 }
 
-const Node* TreeConverter::create_sequence(const PgQuery__CreateSeqStmt& from) {
+const Node* TreeConverter::create_sequence(const ::CreateSeqStmt& from) {
   auto* to = make<CreateSequenceStmt>();
   to->sequence = range_var(from.sequence);
-  to->options = def_elems(from.options, from.n_options);
+  to->options = def_elems(from.options);
   to->if_not_exists = from.if_not_exists != 0;
   return to;
 }
 
-const Node* TreeConverter::alter_sequence(const PgQuery__AlterSeqStmt& from) {
+const Node* TreeConverter::alter_sequence(const ::AlterSeqStmt& from) {
   auto* to = make<AlterSequenceStmt>();
   to->sequence = range_var(from.sequence);
-  to->options = def_elems(from.options, from.n_options);
+  to->options = def_elems(from.options);
   to->missing_ok = from.missing_ok != 0;
   return to;
 }

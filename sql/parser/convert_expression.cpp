@@ -5,140 +5,132 @@ namespace pgsilo {
 
 using namespace ast;
 
-const Node* TreeConverter::constant_of(const PgQuery__AConst& from) {
+const Node* TreeConverter::constant_of(const ::A_Const& from) {
   auto of_text = [&](ConstantKind kind, const char* text) {
     return make_text_constant(arena_, kind, text, from.location);
   };
   if (from.isnull) return make_constant(arena_, ConstantKind::null, from.location);
-  switch (from.val_case) {
-    case PG_QUERY__A__CONST__VAL_IVAL:
-      return make_integer(arena_, from.ival->ival, from.location);
-    case PG_QUERY__A__CONST__VAL_FVAL:
-      return of_text(ConstantKind::decimal, from.fval->fval);
-    case PG_QUERY__A__CONST__VAL_BOOLVAL:
-      return make_boolean(arena_, from.boolval->boolval != 0, from.location);
-    case PG_QUERY__A__CONST__VAL_SVAL:
-      return of_text(ConstantKind::string, from.sval->sval);
-    case PG_QUERY__A__CONST__VAL_BSVAL:
-      return of_text(ConstantKind::bit_string, from.bsval->bsval);
+  switch (from.val.node.type) {
+    case T_Float:
+      return of_text(ConstantKind::decimal, from.val.fval.fval);
+    case T_Boolean:
+      return make_boolean(arena_, from.val.boolval.boolval, from.location);
+    case T_String:
+      return of_text(ConstantKind::string, from.val.sval.sval);
+    case T_BitString:
+      return of_text(ConstantKind::bit_string, from.val.bsval.bsval);
     default:
-      // The writer leaves out an integer that is all defaults.
-      return make_integer(arena_, 0, from.location);
+      return make_integer(arena_, from.val.ival.ival, from.location);
   }
 }
 
-const Node* TreeConverter::operator_expr(const PgQuery__AExpr& from) {
+const Node* TreeConverter::operator_expr(const ::A_Expr& from) {
   auto* to = make<OperatorExpr>(from.location);
-  // Both enumerations have PostgreSQL's order; theirs begins with "undefined" and then op = 1.
-  to->operator_kind = static_cast<OperatorKind>(from.kind - PG_QUERY__A__EXPR__KIND__AEXPR_OP);
-  to->name = names(from.name, from.n_name);
+  // Both enumerations have PostgreSQL's order.
+  to->operator_kind = static_cast<OperatorKind>(from.kind);
+  to->name = names(from.name);
   to->left = expression(from.lexpr);
   bool has_list =
       to->operator_kind == OperatorKind::in || to->operator_kind >= OperatorKind::between;
-  if (has_list && from.rexpr != nullptr && from.rexpr->node_case == PG_QUERY__NODE__NODE_LIST) {
-    to->arguments = nodes(from.rexpr->list->items, from.rexpr->list->n_items);
+  if (const auto* items = has_list ? try_node<::List>(from.rexpr) : nullptr; items != nullptr) {
+    to->arguments = nodes(items);
   } else {
     to->right = expression(from.rexpr);
   }
   return to;
 }
 
-const Node* TreeConverter::bool_expr(const PgQuery__BoolExpr& from) {
+const Node* TreeConverter::bool_expr(const ::BoolExpr& from) {
   auto* to = make<BoolExpr>(from.location);
   switch (from.boolop) {
-    case PG_QUERY__BOOL_EXPR_TYPE__OR_EXPR:
+    case OR_EXPR:
       to->op = BoolOperator::or_;
       break;
-    case PG_QUERY__BOOL_EXPR_TYPE__NOT_EXPR:
+    case NOT_EXPR:
       to->op = BoolOperator::not_;
       break;
     default:
       to->op = BoolOperator::and_;
       break;
   }
-  to->arguments = nodes(from.args, from.n_args);
+  to->arguments = nodes(from.args);
   return to;
 }
 
-const Node* TreeConverter::column_ref(const PgQuery__ColumnRef& from) {
+const Node* TreeConverter::column_ref(const ::ColumnRef& from) {
   auto* to = make<ColumnRef>(from.location);
-  size_t count = from.n_fields;
-  if (count > 0 && from.fields[count - 1]->node_case == PG_QUERY__NODE__NODE_A_STAR) {
-    to->star = true;
-    --count;
-  }
-  to->fields = names(from.fields, count);
+  to->fields = names(from.fields);
+  to->star = last_node(from.fields)->type == T_A_Star;
+  if (to->star) to->fields = to->fields.first(to->fields.size() - 1);
   return to;
 }
 
 SortBy TreeConverter::sort_by(const PgNode* node) {
-  const PgQuery__SortBy& from = *node->sort_by;
+  const ::SortBy& from = node_as<::SortBy>(node);
   SortBy to;
   to.expression = expression(from.node);
   switch (from.sortby_dir) {
-    case PG_QUERY__SORT_BY_DIR__SORTBY_ASC:
+    case SORTBY_ASC:
       to.direction = SortDirection::ascending;
       break;
-    case PG_QUERY__SORT_BY_DIR__SORTBY_DESC:
+    case SORTBY_DESC:
       to.direction = SortDirection::descending;
       break;
-    case PG_QUERY__SORT_BY_DIR__SORTBY_USING:
+    case SORTBY_USING:
       to.direction = SortDirection::using_operator;
       break;
     default:
       break;
   }
-  if (from.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_FIRST)
-    to.nulls = NullsOrder::first;
-  if (from.sortby_nulls == PG_QUERY__SORT_BY_NULLS__SORTBY_NULLS_LAST) to.nulls = NullsOrder::last;
-  to.using_operator = names(from.use_op, from.n_use_op);
+  if (from.sortby_nulls == SORTBY_NULLS_FIRST) to.nulls = NullsOrder::first;
+  if (from.sortby_nulls == SORTBY_NULLS_LAST) to.nulls = NullsOrder::last;
+  to.using_operator = names(from.useOp);
   to.location = from.location;
   return to;
 }
 
-WindowDef TreeConverter::window_def(const PgQuery__WindowDef& from) {
+WindowDef TreeConverter::window_def(const ::WindowDef& from) {
   WindowDef to;
   to.name = text(from.name);
   to.ref_name = text(from.refname);
-  to.partition_by = nodes(from.partition_clause, from.n_partition_clause);
-  to.order_by = list<SortBy>(from.order_clause, from.n_order_clause,
-                             [this](const PgNode* item) { return sort_by(item); });
-  to.frame_options = from.frame_options;
-  to.start_offset = expression(from.start_offset);
-  to.end_offset = expression(from.end_offset);
+  to.partition_by = nodes(from.partitionClause);
+  to.order_by =
+      list<SortBy>(from.orderClause, [this](const PgNode* item) { return sort_by(item); });
+  to.frame_options = from.frameOptions;
+  to.start_offset = expression(from.startOffset);
+  to.end_offset = expression(from.endOffset);
   to.location = from.location;
   return to;
 }
 
-const Node* TreeConverter::func_call(const PgQuery__FuncCall& from) {
+const Node* TreeConverter::func_call(const ::FuncCall& from) {
   auto* to = make<FuncCall>(from.location);
-  to->name = names(from.funcname, from.n_funcname);
-  to->arguments = nodes(from.args, from.n_args);
-  to->order_by = list<SortBy>(from.agg_order, from.n_agg_order,
-                              [this](const PgNode* item) { return sort_by(item); });
+  to->name = names(from.funcname);
+  to->arguments = nodes(from.args);
+  to->order_by = list<SortBy>(from.agg_order, [this](const PgNode* item) { return sort_by(item); });
   to->filter = expression(from.agg_filter);
   if (from.over != nullptr) to->over = arena_.make<WindowDef>(window_def(*from.over));
   to->within_group = from.agg_within_group != 0;
   to->star = from.agg_star != 0;
   to->distinct = from.agg_distinct != 0;
   to->variadic = from.func_variadic != 0;
-  to->sql_syntax = from.funcformat == PG_QUERY__COERCION_FORM__COERCE_SQL_SYNTAX;
+  to->sql_syntax = from.funcformat == COERCE_SQL_SYNTAX;
   return to;
 }
 
-const Node* TreeConverter::sublink(const PgQuery__SubLink& from) {
+const Node* TreeConverter::sublink(const ::SubLink& from) {
   auto* to = make<SubLink>(from.location);
-  switch (from.sub_link_type) {
-    case PG_QUERY__SUB_LINK_TYPE__EXISTS_SUBLINK:
+  switch (from.subLinkType) {
+    case EXISTS_SUBLINK:
       to->sublink_kind = SubLinkKind::exists;
       break;
-    case PG_QUERY__SUB_LINK_TYPE__ALL_SUBLINK:
+    case ALL_SUBLINK:
       to->sublink_kind = SubLinkKind::all;
       break;
-    case PG_QUERY__SUB_LINK_TYPE__ANY_SUBLINK:
+    case ANY_SUBLINK:
       to->sublink_kind = SubLinkKind::any;
       break;
-    case PG_QUERY__SUB_LINK_TYPE__ARRAY_SUBLINK:
+    case ARRAY_SUBLINK:
       to->sublink_kind = SubLinkKind::array;
       break;
     default:
@@ -146,29 +138,29 @@ const Node* TreeConverter::sublink(const PgQuery__SubLink& from) {
       break;
   }
   to->test = expression(from.testexpr);
-  to->operator_name = names(from.oper_name, from.n_oper_name);
-  to->select = select(*from.subselect->select_stmt);
+  to->operator_name = names(from.operName);
+  to->select = select(node_as<::SelectStmt>(from.subselect));
   return to;
 }
 
-const Node* TreeConverter::case_expr(const PgQuery__CaseExpr& from) {
+const Node* TreeConverter::case_expr(const ::CaseExpr& from) {
   auto* to = make<CaseExpr>(from.location);
   to->argument = expression(from.arg);
-  to->whens = list<CaseWhen>(from.args, from.n_args, [this](const PgNode* item) {
-    const PgQuery__CaseWhen& when = *item->case_when;
+  to->whens = list<CaseWhen>(from.args, [this](const PgNode* item) {
+    const ::CaseWhen& when = node_as<::CaseWhen>(item);
     return CaseWhen{expression(when.expr), expression(when.result), when.location};
   });
   to->otherwise = expression(from.defresult);
   return to;
 }
 
-List<IndirectionStep> TreeConverter::indirection_steps(PgNode* const* items, size_t count) {
-  return list<IndirectionStep>(items, count, [this](const PgNode* item) {
+List<IndirectionStep> TreeConverter::indirection_steps(const ::List* items) {
+  return list<IndirectionStep>(items, [this](const PgNode* item) {
     IndirectionStep step;
-    if (item->node_case == PG_QUERY__NODE__NODE_A_STAR) {
+    if (item->type == T_A_Star) {
       step.kind = IndirectionStep::Kind::star;
-    } else if (item->node_case == PG_QUERY__NODE__NODE_A_INDICES) {
-      const PgQuery__AIndices& indices = *item->a_indices;
+    } else if (item->type == T_A_Indices) {
+      const ::A_Indices& indices = node_as<::A_Indices>(item);
       step.kind = indices.is_slice ? IndirectionStep::Kind::slice : IndirectionStep::Kind::index;
       step.lower = expression(indices.lidx);
       step.upper = expression(indices.uidx);
@@ -179,15 +171,15 @@ List<IndirectionStep> TreeConverter::indirection_steps(PgNode* const* items, siz
   });
 }
 
-const Node* TreeConverter::indirection(const PgQuery__AIndirection& from) {
+const Node* TreeConverter::indirection(const ::A_Indirection& from) {
   auto* to = make<Indirection>();
   to->argument = expression(from.arg);
-  to->steps = indirection_steps(from.indirection, from.n_indirection);
+  to->steps = indirection_steps(from.indirection);
   if (to->argument != nullptr) to->location = to->argument->location;
   return to;
 }
 
-const Node* TreeConverter::multi_assign(const PgQuery__MultiAssignRef& from) {
+const Node* TreeConverter::multi_assign(const ::MultiAssignRef& from) {
   auto* to = make<MultiAssignRef>();
   // The tree repeats the source for each column; we keep the first.
   if (from.colno == 1 || shared_source_ == nullptr) shared_source_ = expression(from.source);
@@ -197,79 +189,78 @@ const Node* TreeConverter::multi_assign(const PgQuery__MultiAssignRef& from) {
   return to;
 }
 
-const TypeName* TreeConverter::type_name(const PgQuery__TypeName* from) {
+const TypeName* TreeConverter::type_name(const ::TypeName* from) {
   if (from == nullptr) return nullptr;
   auto* to = arena_.make<TypeName>();
-  to->names = names(from->names, from->n_names);
-  to->typmods = nodes(from->typmods, from->n_typmods);
-  to->array_bounds =
-      list<int32_t>(from->array_bounds, from->n_array_bounds, [](const PgNode* item) {
-        return item->node_case == PG_QUERY__NODE__NODE_INTEGER ? item->integer->ival : -1;
-      });
+  to->names = names(from->names);
+  to->typmods = nodes(from->typmods);
+  to->array_bounds = list<int32_t>(from->arrayBounds, [](const PgNode* item) {
+    return item->type == T_Integer ? node_as<::Integer>(item).ival : -1;
+  });
   to->setof = from->setof != 0;
   to->percent_type = from->pct_type != 0;
   to->location = from->location;
   return to;
 }
 
-const CollateClause* TreeConverter::collate_clause(const PgQuery__CollateClause* from) {
+const CollateClause* TreeConverter::collate_clause(const ::CollateClause* from) {
   if (from == nullptr) return nullptr;
   auto* to = make<CollateClause>(from->location);
   to->argument = expression(from->arg);
-  to->collation = names(from->collname, from->n_collname);
+  to->collation = names(from->collname);
   return to;
 }
 
 const Node* TreeConverter::test_expr(const PgNode* node) {
-  if (node->node_case == PG_QUERY__NODE__NODE_NULL_TEST) {
-    const PgQuery__NullTest& from = *node->null_test;
+  if (node->type == T_NullTest) {
+    const ::NullTest& from = node_as<::NullTest>(node);
     auto* to = make<NullTest>(from.location);
     to->argument = expression(from.arg);
-    to->is_not_null = from.nulltesttype == PG_QUERY__NULL_TEST_TYPE__IS_NOT_NULL;
+    to->is_not_null = from.nulltesttype == IS_NOT_NULL;
     return to;
   }
-  const PgQuery__BooleanTest& from = *node->boolean_test;
+  const ::BooleanTest& from = node_as<::BooleanTest>(node);
   auto* to = make<BooleanTest>(from.location);
   to->argument = expression(from.arg);
-  to->test = static_cast<BooleanTestKind>(from.booltesttype - PG_QUERY__BOOL_TEST_TYPE__IS_TRUE);
+  to->test = static_cast<BooleanTestKind>(from.booltesttype - IS_TRUE);
   return to;
 }
 
 const Node* TreeConverter::expression(const PgNode* node) {
   if (node == nullptr) return nullptr;
-  switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_A_CONST:
-      return constant_of(*node->a_const);
-    case PG_QUERY__NODE__NODE_COLUMN_REF:
-      return column_ref(*node->column_ref);
-    case PG_QUERY__NODE__NODE_A_EXPR:
-      return operator_expr(*node->a_expr);
-    case PG_QUERY__NODE__NODE_BOOL_EXPR:
-      return bool_expr(*node->bool_expr);
-    case PG_QUERY__NODE__NODE_FUNC_CALL:
-      return func_call(*node->func_call);
-    case PG_QUERY__NODE__NODE_SUB_LINK:
-      return sublink(*node->sub_link);
-    case PG_QUERY__NODE__NODE_CASE_EXPR:
-      return case_expr(*node->case_expr);
-    case PG_QUERY__NODE__NODE_NULL_TEST:
-    case PG_QUERY__NODE__NODE_BOOLEAN_TEST:
+  switch (node->type) {
+    case T_A_Const:
+      return constant_of(node_as<::A_Const>(node));
+    case T_ColumnRef:
+      return column_ref(node_as<::ColumnRef>(node));
+    case T_A_Expr:
+      return operator_expr(node_as<::A_Expr>(node));
+    case T_BoolExpr:
+      return bool_expr(node_as<::BoolExpr>(node));
+    case T_FuncCall:
+      return func_call(node_as<::FuncCall>(node));
+    case T_SubLink:
+      return sublink(node_as<::SubLink>(node));
+    case T_CaseExpr:
+      return case_expr(node_as<::CaseExpr>(node));
+    case T_NullTest:
+    case T_BooleanTest:
       return test_expr(node);
-    case PG_QUERY__NODE__NODE_A_INDIRECTION:
-      return indirection(*node->a_indirection);
-    case PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF:
-      return multi_assign(*node->multi_assign_ref);
-    case PG_QUERY__NODE__NODE_COLLATE_CLAUSE:
-      return collate_clause(node->collate_clause);
-    case PG_QUERY__NODE__NODE_PARAM_REF: {
-      auto* to = make<ParamRef>(node->param_ref->location);
-      to->number = node->param_ref->number;
+    case T_A_Indirection:
+      return indirection(node_as<::A_Indirection>(node));
+    case T_MultiAssignRef:
+      return multi_assign(node_as<::MultiAssignRef>(node));
+    case T_CollateClause:
+      return collate_clause(&node_as<::CollateClause>(node));
+    case T_ParamRef: {
+      auto* to = make<ParamRef>(node_as<::ParamRef>(node).location);
+      to->number = node_as<::ParamRef>(node).number;
       return to;
     }
-    case PG_QUERY__NODE__NODE_TYPE_CAST: {
-      auto* to = make<TypeCast>(node->type_cast->location);
-      to->argument = expression(node->type_cast->arg);
-      to->type = type_name(node->type_cast->type_name);
+    case T_TypeCast: {
+      auto* to = make<TypeCast>(node_as<::TypeCast>(node).location);
+      to->argument = expression(node_as<::TypeCast>(node).arg);
+      to->type = type_name(node_as<::TypeCast>(node).typeName);
       return to;
     }
     default:
@@ -278,81 +269,80 @@ const Node* TreeConverter::expression(const PgNode* node) {
 }
 
 const Node* TreeConverter::other_expression(const PgNode* node) {
-  switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_COALESCE_EXPR: {
-      auto* to = make<CoalesceExpr>(node->coalesce_expr->location);
-      to->arguments = nodes(node->coalesce_expr->args, node->coalesce_expr->n_args);
+  switch (node->type) {
+    case T_CoalesceExpr: {
+      auto* to = make<CoalesceExpr>(node_as<::CoalesceExpr>(node).location);
+      to->arguments = nodes(node_as<::CoalesceExpr>(node).args);
       return to;
     }
-    case PG_QUERY__NODE__NODE_MIN_MAX_EXPR: {
-      auto* to = make<MinMaxExpr>(node->min_max_expr->location);
-      to->is_least = node->min_max_expr->op == PG_QUERY__MIN_MAX_OP__IS_LEAST;
-      to->arguments = nodes(node->min_max_expr->args, node->min_max_expr->n_args);
+    case T_MinMaxExpr: {
+      auto* to = make<MinMaxExpr>(node_as<::MinMaxExpr>(node).location);
+      to->is_least = node_as<::MinMaxExpr>(node).op == IS_LEAST;
+      to->arguments = nodes(node_as<::MinMaxExpr>(node).args);
       return to;
     }
-    case PG_QUERY__NODE__NODE_ROW_EXPR: {
-      auto* to = make<RowExpr>(node->row_expr->location);
-      to->arguments = nodes(node->row_expr->args, node->row_expr->n_args);
-      to->is_explicit = node->row_expr->row_format == PG_QUERY__COERCION_FORM__COERCE_EXPLICIT_CALL;
+    case T_RowExpr: {
+      auto* to = make<RowExpr>(node_as<::RowExpr>(node).location);
+      to->arguments = nodes(node_as<::RowExpr>(node).args);
+      to->is_explicit = node_as<::RowExpr>(node).row_format == COERCE_EXPLICIT_CALL;
       return to;
     }
-    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR: {
-      auto* to = make<ArrayExpr>(node->a_array_expr->location);
-      to->elements = nodes(node->a_array_expr->elements, node->a_array_expr->n_elements);
+    case T_A_ArrayExpr: {
+      auto* to = make<ArrayExpr>(node_as<::A_ArrayExpr>(node).location);
+      to->elements = nodes(node_as<::A_ArrayExpr>(node).elements);
       return to;
     }
-    case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION: {
-      const PgQuery__SQLValueFunction& from = *node->sqlvalue_function;
+    case T_SQLValueFunction: {
+      const ::SQLValueFunction& from = node_as<::SQLValueFunction>(node);
       auto* to = make<SqlValueFunction>(from.location);
-      to->value =
-          static_cast<SqlValue>(from.op - PG_QUERY__SQLVALUE_FUNCTION_OP__SVFOP_CURRENT_DATE);
+      to->value = static_cast<SqlValue>(from.op - SVFOP_CURRENT_DATE);
       to->typmod = from.typmod;
       return to;
     }
-    case PG_QUERY__NODE__NODE_SET_TO_DEFAULT:
-      return make<SetToDefault>(node->set_to_default->location);
+    case T_SetToDefault:
+      return make<SetToDefault>(node_as<::SetToDefault>(node).location);
     default:
       return rare_expression(node);
   }
 }
 
 const Node* TreeConverter::rare_expression(const PgNode* node) {
-  switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_GROUPING_SET: {
-      auto* to = make<GroupingSet>(node->grouping_set->location);
-      to->set_kind = static_cast<GroupingSetKind>(node->grouping_set->kind -
-                                                  PG_QUERY__GROUPING_SET_KIND__GROUPING_SET_EMPTY);
-      to->content = nodes(node->grouping_set->content, node->grouping_set->n_content);
+  switch (node->type) {
+    case T_GroupingSet: {
+      auto* to = make<GroupingSet>(node_as<::GroupingSet>(node).location);
+      to->set_kind =
+          static_cast<GroupingSetKind>(node_as<::GroupingSet>(node).kind - GROUPING_SET_EMPTY);
+      to->content = nodes(node_as<::GroupingSet>(node).content);
       return to;
     }
-    case PG_QUERY__NODE__NODE_GROUPING_FUNC: {
-      auto* to = make<GroupingFunc>(node->grouping_func->location);
-      to->arguments = nodes(node->grouping_func->args, node->grouping_func->n_args);
+    case T_GroupingFunc: {
+      auto* to = make<GroupingFunc>(node_as<::GroupingFunc>(node).location);
+      to->arguments = nodes(node_as<::GroupingFunc>(node).args);
       return to;
     }
-    case PG_QUERY__NODE__NODE_NAMED_ARG_EXPR: {
-      auto* to = make<NamedArgument>(node->named_arg_expr->location);
-      to->name = text(node->named_arg_expr->name);
-      to->argument = expression(node->named_arg_expr->arg);
+    case T_NamedArgExpr: {
+      auto* to = make<NamedArgument>(node_as<::NamedArgExpr>(node).location);
+      to->name = text(node_as<::NamedArgExpr>(node).name);
+      to->argument = expression(node_as<::NamedArgExpr>(node).arg);
       return to;
     }
-    case PG_QUERY__NODE__NODE_CURRENT_OF_EXPR: {
+    case T_CurrentOfExpr: {
       auto* to = make<CurrentOf>();
-      to->cursor_name = text(node->current_of_expr->cursor_name);
+      to->cursor_name = text(node_as<::CurrentOfExpr>(node).cursor_name);
       return to;
     }
-    case PG_QUERY__NODE__NODE_A_STAR:
+    case T_A_Star:
       return make<Star>();
-    case PG_QUERY__NODE__NODE_LIST: {
+    case T_List: {
       // A row of row-wise IN or OVERLAPS.
       auto* to = make<RowExpr>();
-      to->arguments = nodes(node->list->items, node->list->n_items);
+      to->arguments = nodes(list_in(node));
       return to;
     }
-    case PG_QUERY__NODE__NODE_XML_EXPR:
-      unsupported("XML", node->xml_expr->location);
-    case PG_QUERY__NODE__NODE_XML_SERIALIZE:
-      unsupported("XMLSERIALIZE", node->xml_serialize->location);
+    case T_XmlExpr:
+      unsupported("XML", node_as<::XmlExpr>(node).location);
+    case T_XmlSerialize:
+      unsupported("XMLSERIALIZE", node_as<::XmlSerialize>(node).location);
     default:
       unsupported("this expression", -1);
   }

@@ -1,7 +1,5 @@
 #include "sql/parser/parser.h"
 
-#include <pg_query.h>
-
 #include <string>
 
 #include "base/asking_allocator.h"
@@ -13,6 +11,7 @@
 #include "sql/parser/constant_rows.h"
 #include "sql/parser/lexer.h"
 #include "sql/parser/nesting.h"
+#include "sql/parser/postgres_tree.h"
 #include "sql/parser/tree_converter.h"
 #include "sql/sql_error.h"
 
@@ -51,8 +50,8 @@ const KnownError known_errors[] = {
     {"memory exhausted", sqlstate::statement_too_complex},
 };
 
-[[noreturn]] void throw_parse_error(const PgQueryError& error) {
-  std::string_view message = error.message;
+[[noreturn]] void throw_parse_error(const PostgresTree& tree) {
+  std::string_view message = tree.message();
   SqlState state = sqlstate::syntax_error;
   std::string_view hint;
   for (const KnownError& known : known_errors) {
@@ -63,37 +62,11 @@ const KnownError known_errors[] = {
   }
   throw SqlError(state, std::string(message))
       .hint(std::string(hint))
-      .at(error.cursorpos > 0 ? error.cursorpos : -1);
+      .at(tree.position() > 0 ? tree.position() : -1);
 }
 
-// Frees the library's answer however the conversion ends.
-class ParsedTree {
- public:
-  explicit ParsedTree(const char* sql) : result_(pg_query_parse_protobuf(sql)) {}
-  ~ParsedTree() { pg_query_free_protobuf_parse_result(result_); }
-  ParsedTree(const ParsedTree&) = delete;
-  ParsedTree& operator=(const ParsedTree&) = delete;
-
-  bool failed() const { return result_.error != nullptr; }
-  // Throws what failed.
-  const PgQuery__ParseResult& unpack(Arena& scratch) {
-    if (result_.error != nullptr) throw_parse_error(*result_.error);
-    ProtobufCAllocator allocator{
-        [](void* arena, size_t bytes) { return static_cast<Arena*>(arena)->allocate(bytes); },
-        [](void*, void*) {}, &scratch};
-    const PgQuery__ParseResult* tree =
-        pg_query__parse_result__unpack(&allocator, result_.parse_tree.len,
-                                       reinterpret_cast<const uint8_t*>(result_.parse_tree.data));
-    PGSILO_REQUIRE(tree != nullptr);
-    return *tree;
-  }
-
- private:
-  PgQueryProtobufParseResult result_;
-};
-
 // The library counts the blanks and comments before a statement as its beginning.
-ast::RawStatement located(const PgQuery__RawStmt& raw, std::string_view sql) {
+ast::RawStatement located(const ::RawStmt& raw, std::string_view sql) {
   auto begin = static_cast<uint32_t>(raw.stmt_location);
   uint32_t end = raw.stmt_len > 0 ? begin + static_cast<uint32_t>(raw.stmt_len)
                                   : static_cast<uint32_t>(sql.size());
@@ -103,8 +76,8 @@ ast::RawStatement located(const PgQuery__RawStmt& raw, std::string_view sql) {
   return {nullptr, static_cast<int32_t>(start), static_cast<int32_t>(end - start)};
 }
 
-// About what the library takes for a text, besides its answer's tree in the caller's arena: copies
-// of the text, and three forms of each token's node.
+// About what the library takes for a text, besides the tree in the caller's arena: copies of the
+// text, and each token's node.
 size_t parsing_bytes(std::string_view text) {
   size_t bytes = text.size() * limits::parsing_bytes_per_byte;
   Lexer lexer(text);
@@ -128,20 +101,20 @@ std::span<const ast::RawStatement> parse_here(std::string_view sql, Arena& arena
     require_room(bytes);
     promise.cover(bytes);
   }
-  ParsedTree parsed(terminated.c_str());
-  // An error's position counts characters, of which blanks make another number.
-  if (may_take_rows && parsed.failed()) {
-    promise.clear();
-    return parse_here(sql, arena, false);
-  }
-  Arena scratch(4096);
-  const PgQuery__ParseResult& tree = parsed.unpack(scratch);
+  PostgresTree tree(terminated.c_str());
   promise.clear();
-  std::span<ast::RawStatement> statements = arena.make_span<ast::RawStatement>(tree.n_stmts);
+  if (tree.failed()) {
+    // An error's position counts characters, of which blanks make another number.
+    if (may_take_rows) return parse_here(sql, arena, false);
+    throw_parse_error(tree);
+  }
+  std::span<const ListCell> items = cells(tree.statements());
+  std::span<ast::RawStatement> statements = arena.make_span<ast::RawStatement>(items.size());
   TreeConverter converter(sql, arena, rows);
-  for (size_t i = 0; i < tree.n_stmts; ++i) {
-    statements[i] = located(*tree.stmts[i], sql);
-    statements[i].statement = converter.statement(tree.stmts[i]->stmt);
+  for (size_t i = 0; i < items.size(); ++i) {
+    const auto& raw = node_as<::RawStmt>(node_in(items[i]));
+    statements[i] = located(raw, sql);
+    statements[i].statement = converter.statement(raw.stmt);
   }
   if (!rows.are_all_back()) return parse_here(sql, arena, false);
   return statements;

@@ -57,6 +57,16 @@ def include_errors(path, lines):
                 yield f"{path}:{number}: storage/{mine} may not include {target}"
 
 
+def postgres_header_errors(path, lines):
+    """PostgreSQL's headers bring macros and names of all kinds: one file has them, one folder sees that."""
+    for number, line in enumerate(lines, 1):
+        found = re.match(r'\s*#\s*include\s+(<postgres\.h>|<(?:nodes|utils|pg_query)[/.]|"sql/parser/postgres_tree\.h")', line)
+        if not found or path.startswith("sql/parser/postgres_tree."):
+            continue
+        if found.group(1).startswith("<") or not path.startswith("sql/parser/"):
+            yield f"{path}:{number}: only sql/parser sees PostgreSQL's headers, through postgres_tree.h"
+
+
 def long_functions(path, lines):
     """Functions at namespace level of formatted code: from a line that opens at column 0 to its '}'."""
     start = None
@@ -82,6 +92,7 @@ def main():
         with open(os.path.join(root, path), encoding="utf-8") as file:
             lines = file.read().split("\n")
         errors += include_errors(path, lines)
+        errors += postgres_header_errors(path, lines)
         if path.endswith(".h") and "#pragma once" not in lines:
             errors.append(f"{path}: a header needs #pragma once")
         if path.endswith(".h") and not lines[0].startswith("//"):

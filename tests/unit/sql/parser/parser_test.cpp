@@ -1,6 +1,7 @@
 #include "sql/parser/parser.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <string>
 
@@ -335,6 +336,54 @@ TEST_F(ParserTest, TakesLongFlatTexts) {
   auto limit = static_cast<size_t>(limits::max_nesting_depth);
   EXPECT_NE(one(repeated("select 1", " + 1", limit - 2)), nullptr);
   EXPECT_NE(one(repeated("select 1", " union all select 1 + 1", limit - 10)), nullptr);
+}
+
+TEST_F(ParserTest, LimitsMayHaveTies) {
+  EXPECT_FALSE(one_of<SelectStmt>("select 1").with_ties);
+  EXPECT_FALSE(one_of<SelectStmt>("select 1 limit 3").with_ties);
+  EXPECT_TRUE(one_of<SelectStmt>("select 1 order by 1 fetch first 3 rows with ties").with_ties);
+}
+
+TEST_F(ParserTest, IntegersMayBeZero) {
+  EXPECT_EQ(as<Constant>(expression("0"))->constant_kind, ConstantKind::integer);
+  EXPECT_EQ(as<Constant>(expression("''"))->constant_kind, ConstantKind::string);
+}
+
+// The second column's text is printed while the library's tree of all of it is read.
+TEST_F(ParserTest, PrintsExpressionsAmidATree) {
+  const auto& table = one_of<CreateTableStmt>(
+      "create table t (a int default 1 + 2, b int check (b > 0), c text default 'x' || 'y')");
+  auto text = [&](size_t column) {
+    return as<ColumnDef>(table.elements[column])->constraints[0]->expression_text;
+  };
+  EXPECT_EQ(text(0), "1 + 2");
+  EXPECT_EQ(text(1), "b > 0");
+  EXPECT_EQ(text(2), "'x' || 'y'");
+}
+
+// Each tree has some 3 MB.
+TEST_F(ParserTest, LeavesNothingBehindAnError) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "what was freed stays for a while";
+#endif
+  std::string list = "select 1";
+  for (int i = 0; i < 50000; ++i) list += ",2";
+  auto peak = [] {
+    rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss / 1024;
+  };
+  auto fail = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      EXPECT_EQ(error(list + ", xmlparse(document 'x')").state, sqlstate::feature_not_supported);
+      EXPECT_EQ(error(list + ", from").state, sqlstate::syntax_error);
+      arena_.reset();
+    }
+  };
+  fail(2);
+  long before = peak();
+  fail(20);
+  EXPECT_LT(peak() - before, 20);
 }
 
 }  // namespace
