@@ -41,9 +41,7 @@ struct Constraint : Node {
   ConstraintKind constraint_kind = ConstraintKind::check;
   std::string_view name;             // empty where not written
   const Node* expression = nullptr;  // check, default, generated
-  std::string_view
-      expression_text;  // the expression's own text, as written (check, default, generated)
-  NameList keys;        // primary key, unique: columns (empty in a column constraint)
+  NameList keys;                     // primary key, unique: columns (empty in a column constraint)
   NameList including;
   List<DefElem> options;
   std::string_view using_index;  // ADD PRIMARY KEY USING INDEX name
@@ -184,7 +182,6 @@ struct AlterTableCommand {
   const ColumnDef* column = nullptr;
   const Constraint* constraint = nullptr;
   const Node* expression = nullptr;
-  std::string_view expression_text;
   List<DefElem> options;
   DropBehavior behavior = DropBehavior::restrict;
   bool missing_ok = false;  // IF EXISTS, and IF NOT EXISTS for ADD COLUMN

@@ -167,7 +167,6 @@ Constraint* TreeConverter::constraint(const ::Constraint& from) {
   to->constraint_kind = static_cast<ConstraintKind>(from.contype - CONSTR_NULL);
   to->name = text(from.conname);
   to->expression = expression(from.raw_expr);
-  if (from.raw_expr != nullptr) to->expression_text = expression_text(from.raw_expr);
   to->keys = names(from.keys);
   to->including = names(from.including);
   to->options = def_elems(from.options);
@@ -350,7 +349,6 @@ void TreeConverter::fill_alter_column(const ::AlterTableCmd& from, AlterTableCom
   }
   if (expression_node == nullptr) return;
   to.expression = expression(expression_node);
-  to.expression_text = expression_text(expression_node);
 }
 
 AlterTableCommand TreeConverter::alter_table_command(const ::AlterTableCmd& from) {

@@ -12,8 +12,6 @@ extern "C" {
 #include <pg_query.h>
 // Needs what stands above.
 #include <pg_query/pg_query_internal.h>
-// In none of the library's installed headers.
-PgQueryProtobuf pg_query_nodes_to_protobuf(const void* statements);
 }
 
 #include <cstdlib>
@@ -37,49 +35,6 @@ PostgresTree::PostgresTree(const char* sql) {
   failed_ = true;
   message_ = error->message;
   position_ = error->cursorpos;
-}
-
-namespace {
-
-// A list of one.
-struct SingleList {
-  explicit SingleList(void* item) {
-    cell.ptr_value = item;
-    list.type = T_List;
-    list.length = list.max_length = 1;
-    list.elements = &cell;
-  }
-  ListCell cell;
-  ::List list = {};
-};
-
-}  // namespace
-
-// As the only column of a SELECT. The deparser reads no nodes but the library's protobuf.
-std::string print_expression(const PgNode* expression) {
-  constexpr std::string_view prefix = "SELECT ";
-  ::ResTarget target = {};
-  target.type = T_ResTarget;
-  target.val = const_cast<PgNode*>(expression);
-  SingleList targets(&target);
-  ::SelectStmt select = {};  // zero is LIMIT_OPTION_DEFAULT to the library
-  select.type = T_SelectStmt;
-  select.targetList = &targets.list;
-  ::RawStmt raw = {};
-  raw.type = T_RawStmt;
-  raw.stmt = reinterpret_cast<PgNode*>(&select);
-  SingleList statements(&raw);
-
-  MemoryContext context = pg_query_enter_memory_context();
-  PgQueryProtobuf packed = pg_query_nodes_to_protobuf(&statements.list);
-  pg_query_exit_memory_context(context);
-  struct Printed {
-    PgQueryDeparseResult result;
-    ~Printed() { pg_query_free_deparse_result(result); }
-  } printed{pg_query_deparse_protobuf(packed)};
-  std::free(packed.data);
-  if (printed.result.error != nullptr) return {};
-  return std::string(std::string_view(printed.result.query).substr(prefix.size()));
 }
 
 }  // namespace pgsilo

@@ -66,10 +66,6 @@ class PostgresTree {
   int position_ = 0;
 };
 
-// An expression's SQL, as libpg_query's deparser prints it; empty if it cannot. A PostgresTree may
-// live meanwhile.
-std::string print_expression(const PgNode* expression);
-
 inline std::span<const ListCell> cells(const ::List* list) {
   if (list == nullptr) return {};
   return {list->elements, static_cast<size_t>(list->length)};

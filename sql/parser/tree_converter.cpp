@@ -53,12 +53,6 @@ void TreeConverter::throw_misplaced_attribute(int constraint_type, int32_t locat
       .at(character_position(sql_, location));
 }
 
-std::string_view TreeConverter::expression_text(const PgNode* expression) {
-  std::string printed = print_expression(expression);
-  if (printed.empty()) unsupported("this expression in a definition", -1);
-  return arena_.copy_string(printed);
-}
-
 const Node* TreeConverter::statement(const PgNode* node) {
   shared_source_ = nullptr;
   switch (node->type) {

@@ -44,8 +44,6 @@ class TreeConverter {
   static std::string_view drop_feature(::ObjectType type);
   static std::string_view alter_feature_of(::ObjectType type);
   [[noreturn]] void throw_misplaced_attribute(int constraint_type, int32_t location);
-  // The SQL text of an expression (default, check), printed from its tree.
-  std::string_view expression_text(const PgNode* expression);
 
   // --- convert_expression.cpp ---
   const ast::Node* expression(const PgNode* node);  // null for null
