@@ -60,11 +60,10 @@ bool NormalizedQuery::find() {
 }
 
 // Plans the original and the normalised text, and decides.
-void NormalizedQuery::compare(CachedText& entry, std::string_view text) {
+void NormalizedQuery::compare(CachedText& entry, const Original& from) {
   WithoutNotices quiet(state_.context);
   // What is wrong with the text itself decides nothing.
-  std::shared_ptr<PreparedStatement> original =
-      runner_.prepare(runner_.parse_apart(text, {}), 0, false);
+  std::shared_ptr<PreparedStatement> original = runner_.prepare(from.text, from.index, false);
   entry.sharing = CachedText::Sharing::refused;
   std::shared_ptr<CachedText> normalized =
       runner_.parse_apart(normalizer_.text(), normalizer_.types());
@@ -115,7 +114,26 @@ bool NormalizedQuery::read_literals(Portal& portal) {
   return true;
 }
 
-std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text) {
+std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text) { return bind(text, {}); }
+
+std::shared_ptr<Portal> NormalizedQuery::bind_statement(const std::shared_ptr<CachedText>& text,
+                                                        size_t index) {
+  const ast::RawStatement& raw = text->syntax->statements[index];
+  // That of the whole text is nearer.
+  bool has_plan = index < text->plans.size() && text->plans[index] != nullptr;
+  std::shared_ptr<Portal> portal;
+  if (state_.one_of_several && !has_plan) {
+    std::string_view whole = text->syntax->text;
+    portal = bind(whole.substr(static_cast<size_t>(raw.start), static_cast<size_t>(raw.length)),
+                  {text, index});
+  }
+  if (portal != nullptr) return portal;
+  portal = std::make_shared<Portal>();
+  portal->statement = runner_.prepare(text, index, false);
+  return portal;
+}
+
+std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text, Original original) {
   forget();
   if (state_.transactions.catalog().has_local_changes() || !normalizer_.normalize(text))
     return nullptr;
@@ -128,7 +146,10 @@ std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text) {
   bool usable = entry->sharing == CachedText::Sharing::shared && entry->plans[0] != nullptr &&
                 entry->plans[0]->still_valid(state_.transactions.catalog(),
                                              state_.context.statement_timestamp_us);
-  if (!usable) compare(*entry, text);
+  if (!usable) {
+    if (original.text == nullptr) original.text = runner_.parse_apart(text, {});
+    compare(*entry, original);
+  }
   if (entry->sharing != CachedText::Sharing::shared) return nullptr;
   auto portal = std::make_shared<Portal>();
   portal->statement = runner_.prepare(entry, 0, true);

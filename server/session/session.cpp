@@ -326,14 +326,11 @@ void Session::log_query(std::string_view text, std::span<const ast::RawStatement
   state_.log.query(text, least, prepared);
 }
 
-void Session::run_statement(std::shared_ptr<CachedText> text, size_t index) {
-  const ast::Node* node = text->syntax->statements[index].statement;
-  runner_.begin(node);
+void Session::run_statement(const std::shared_ptr<CachedText>& text, size_t index) {
+  runner_.begin(text->syntax->statements[index].statement);
   state_.interrupts.give_way();  // a text may have many
   state_.interrupts.check();
-  auto portal = std::make_shared<Portal>();
-  portal->statement = runner_.prepare(std::move(text), index, false);
-  run_portal(portal);
+  run_portal(normalized_.bind_statement(text, index));
 }
 
 void Session::run_portal(const std::shared_ptr<Portal>& portal) {

@@ -82,7 +82,7 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   void run_query(std::string_view text);
   void log_query(std::string_view text, std::span<const ast::RawStatement> statements);
   bool run_normalized(std::string_view text);
-  void run_statement(std::shared_ptr<CachedText> text, size_t index);
+  void run_statement(const std::shared_ptr<CachedText>& text, size_t index);
   void run_portal(const std::shared_ptr<Portal>& portal);
   void end_query();
   void sync();

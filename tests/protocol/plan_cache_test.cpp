@@ -3,11 +3,49 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <string>
 
 #include "tests/protocol/raw_client.h"
 
 namespace pgsilo::protocol_test {
 namespace {
+
+constexpr const char* templates[] = {
+    "select * from plan_cache_test where a = %s",
+    "select a, b from plan_cache_test where a < %s order by 1 desc limit 3",
+    "select a + %s, %s as x from plan_cache_test where a = 2",
+    "select b || %s from plan_cache_test where a = 3",
+    "select %s",
+    "select %s, pg_typeof(%s)",
+    "select * from plan_cache_test where b = %s",
+    "select * from plan_cache_test where c > %s order by a",
+    "select * from plan_cache_test where e = %s",
+    "select * from plan_cache_test where a in (%s, 4, %s) order by a",
+    "select count(*) from plan_cache_test where f between %s and 5 group by a > %s",
+    ("select coalesce(null, %s), case when a = 1 then %s end from plan_cache_test where a < 3 "
+     "order by a"),
+    "update plan_cache_test set d = %s where a = 5 returning *",
+    "update plan_cache_test set c = %s where a = 6",
+    "insert into plan_cache_test (a, b) values (1, %s)",
+    "values (%s), (%s)",
+    "select 1 / (a - 1) from plan_cache_test where a = %s",
+    "select nosuch from plan_cache_test where a = %s",
+    "select cast(%s as int)",
+    "select -%s, - %s",
+    "select %s::numeric(4, 1)",
+    "select length(%s)",
+    "select substr('abcdef', %s)",
+};
+constexpr const char* literals[] = {"1",          "7",   "'7'",        "2.5",
+                                    "3000000000", "'x'", "'it''s'",    "'2024-01-04'",
+                                    "-4",         "1e3", "'abcdefgh'", "99999999999999999999",
+                                    "null",       "''"};
+
+std::string filled(std::string form, std::string_view literal) {
+  for (size_t at = form.find("%s"); at != std::string::npos; at = form.find("%s"))
+    form.replace(at, 2, literal);
+  return form;
+}
 
 class PlanCacheProtocolTest : public ::testing::Test {
  protected:
@@ -42,42 +80,10 @@ class PlanCacheProtocolTest : public ::testing::Test {
 };
 
 TEST_F(PlanCacheProtocolTest, CachedRunsSayWhatUncachedOnesSay) {
-  const char* templates[] = {
-      "select * from plan_cache_test where a = %s",
-      "select a, b from plan_cache_test where a < %s order by 1 desc limit 3",
-      "select a + %s, %s as x from plan_cache_test where a = 2",
-      "select b || %s from plan_cache_test where a = 3",
-      "select %s",
-      "select %s, pg_typeof(%s)",
-      "select * from plan_cache_test where b = %s",
-      "select * from plan_cache_test where c > %s order by a",
-      "select * from plan_cache_test where e = %s",
-      "select * from plan_cache_test where a in (%s, 4, %s) order by a",
-      "select count(*) from plan_cache_test where f between %s and 5 group by a > %s",
-      ("select coalesce(null, %s), case when a = 1 then %s end from plan_cache_test where a < 3 "
-       "order by a"),
-      "update plan_cache_test set d = %s where a = 5 returning *",
-      "update plan_cache_test set c = %s where a = 6",
-      "insert into plan_cache_test (a, b) values (1, %s)",
-      "values (%s), (%s)",
-      "select 1 / (a - 1) from plan_cache_test where a = %s",
-      "select nosuch from plan_cache_test where a = %s",
-      "select cast(%s as int)",
-      "select -%s, - %s",
-      "select %s::numeric(4, 1)",
-      "select length(%s)",
-      "select substr('abcdef', %s)",
-  };
-  const char* literals[] = {"1",          "7",   "'7'",        "2.5",
-                            "3000000000", "'x'", "'it''s'",    "'2024-01-04'",
-                            "-4",         "1e3", "'abcdefgh'", "99999999999999999999",
-                            "null",       "''"};
   int compared = 0;
   for (const char* form : templates) {
     for (const char* literal : literals) {
-      std::string sql = form;
-      for (size_t at = sql.find("%s"); at != std::string::npos; at = sql.find("%s"))
-        sql.replace(at, 2, literal);
+      std::string sql = filled(form, literal);
       std::string expected = uncached(sql);
       for (int run = 1; run <= 4; ++run) {
         ASSERT_EQ(transcript(sql), expected) << "run " << run << " of: " << sql;
@@ -86,6 +92,39 @@ TEST_F(PlanCacheProtocolTest, CachedRunsSayWhatUncachedOnesSay) {
     }
   }
   EXPECT_EQ(compared, 23 * 14 * 4);
+}
+
+// Among others in one text they share plans, too, and errors have their positions in all of it.
+TEST_F(PlanCacheProtocolTest, StatementsAmongOthersSayWhatUncachedOnesSay) {
+  int texts = 0;
+  for (const char* form : templates) {
+    for (const char* literal : literals) {
+      std::string before = "select 'é' as first; " + filled(form, literal);
+      std::string expected =
+          transcript(before + " /* once " + std::to_string(++texts) + " */; select 2 as last");
+      for (int run = 1; run <= 4; ++run) {
+        std::string end = "; select 2 as last -- text " + std::to_string(++texts);
+        ASSERT_EQ(transcript(before + end), expected) << "run " << run << " of: " << before;
+      }
+    }
+  }
+}
+
+TEST_F(PlanCacheProtocolTest, StatementsOfABlockInOneTextSeeWhatThoseBeforeThemDid) {
+  for (int a = 1; a <= 8; ++a) {
+    std::string at = " where a = " + std::to_string(a);
+    EXPECT_EQ(client.ask(query("begin; update plan_cache_test set f = f + 100" + at +
+                               "; update plan_cache_test set f = f * 2" + at + "; commit")),
+              "CCCCZI");
+    EXPECT_EQ(client.first_value("select f from plan_cache_test" + at), std::to_string(200 + a));
+  }
+  for (int i = 0; i < 4; ++i) {
+    std::string type = i % 2 == 0 ? "int" : "text";
+    EXPECT_EQ(client.ask(query("create table plan_cache_new (x " + type +
+                               "); insert into plan_cache_new values ('7'); select x from "
+                               "plan_cache_new; drop table plan_cache_new")),
+              "CCTDCCZI");
+  }
 }
 
 TEST_F(PlanCacheProtocolTest, SharedPlansFollowTheCatalogAndTheSettings) {
