@@ -30,7 +30,7 @@ that there are not are in [missing.md](missing.md). Generated from the sources b
 """
 FOLDERS = ["sql", "catalog", "planner", "executor", "server"]
 CALL = re.compile(r'\b(?:throw_unsupported|unsupported|unsupported_statement|refuse)\(\s*"((?:[^"\\]|\\.)+)"')
-TABLE = re.compile(r'\{\s*(?:UnsupportedFeature::\w+|PG_QUERY__\w+),\s*"((?:[^"\\]|\\.)+)"\s*\}')
+TABLE = re.compile(r'\{\s*(?:UnsupportedFeature::\w+|(?:T|OBJECT|AT|LCS)_\w+),\s*"((?:[^"\\]|\\.)+)"\s*\}')
 
 
 def names(root):
