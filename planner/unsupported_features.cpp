@@ -17,7 +17,6 @@ constexpr UnsupportedFeatureInfo features[] = {
     {UnsupportedFeature::data_modifying_cte, "INSERT, UPDATE or DELETE in WITH"},
     {UnsupportedFeature::fetch_with_ties, "FETCH FIRST ... WITH TIES"},
     {UnsupportedFeature::where_current_of, "WHERE CURRENT OF"},
-    {UnsupportedFeature::array_subscript, "an array slice, or an assignment to an element"},
     {UnsupportedFeature::named_argument, "a named function argument"},
     {UnsupportedFeature::variadic_array, "a VARIADIC array argument"},
     {UnsupportedFeature::column_definition_list,

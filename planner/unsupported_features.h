@@ -19,7 +19,6 @@ enum class UnsupportedFeature : uint8_t {
   data_modifying_cte,
   fetch_with_ties,
   where_current_of,
-  array_subscript,
   named_argument,
   variadic_array,
   column_definition_list,

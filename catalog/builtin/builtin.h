@@ -63,8 +63,11 @@ struct BuiltinCast {
   CastMethod method;
 };
 
-// array[subscript], of our own: PostgreSQL has an expression for it instead.
+// array[subscript]... and what is like it, of our own: PostgreSQL has an expression for it instead.
 inline constexpr Oid array_element_procedure = 9010;
+inline constexpr Oid array_slice_procedure = 9015;
+inline constexpr Oid set_array_element_procedure = 9016;
+inline constexpr Oid set_array_slice_procedure = 9017;
 // What pg_class.reltuples and relpages stand for (docs/statistics.md).
 inline constexpr Oid relation_rows_procedure = 9011;
 inline constexpr Oid relation_pages_procedure = 9012;

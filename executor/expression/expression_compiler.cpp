@@ -191,7 +191,37 @@ Register ExpressionCompiler::compile_row(ExpressionList arguments) {
   return first;
 }
 
+namespace {
+// Of an array that is NULL PostgreSQL does not evaluate the subscripts.
+bool skips_arguments(const CallExpression& call) {
+  if (call.procedure != array_element_procedure && call.procedure != array_slice_procedure)
+    return false;
+  return std::any_of(call.arguments.begin() + 1, call.arguments.end(),
+                     [](const BoundExpression* argument) {
+                       return argument->kind != ExpressionKind::constant &&
+                              argument->kind != ExpressionKind::slot &&
+                              argument->kind != ExpressionKind::parameter;
+                     });
+}
+}  // namespace
+
+void ExpressionCompiler::compile_subscripts(const CallExpression& call, Register target) {
+  size_t count = call.arguments.size();
+  std::vector<Oid> types;
+  for (const BoundExpression* argument : call.arguments) types.push_back(argument->type);
+  Register first = plan_.new_registers(count);
+  compile_into(call.arguments[0], first);
+  emit(steps::move, target, first);
+  size_t end = emit_jump(steps::jump_if_null, first);
+  for (size_t i = 1; i < count; ++i)
+    compile_into(call.arguments[i], first + static_cast<Register>(i));
+  emit(steps::call_strict, target, first, 0, static_cast<int32_t>(count),
+       call_data(call.procedure, types, call.type));
+  land(end);
+}
+
 void ExpressionCompiler::compile_call(const CallExpression& call, Register target) {
+  if (skips_arguments(call)) return compile_subscripts(call, target);
   size_t count = call.arguments.size();
   if (call.strict && count == 2) {
     if (Step::Run run = steps::specialised_call2(call.procedure)) {
@@ -344,6 +374,11 @@ void ExpressionCompiler::compile_null_if(const NullIfExpression& expression, Reg
 
 void ExpressionCompiler::compile_min_max(const MinMaxExpression& expression, Register target) {
   const TypeInfo* type = &type_info(expression.type);
+  if (!type->is_ordered()) {
+    throw SqlError(
+        sqlstate::undefined_function,
+        concat("could not identify a comparison function for type ", format_type(type->oid)));
+  }
   Register best = plan_.new_register();
   emit(steps::move, best, plan_.constant(Datum()));
   for (const BoundExpression* argument : expression.arguments) {

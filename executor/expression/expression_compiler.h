@@ -29,6 +29,7 @@ class ExpressionCompiler {
   bool in_place(const BoundExpression* expression, Register* where);
   void compile_relabel(const RelabelExpression& relabel, Register target);
   void compile_call(const CallExpression& call, Register target);
+  void compile_subscripts(const CallExpression& call, Register target);
   void compile_boolean(const BooleanExpression& boolean, Register target);
   void compile_null_test(const NullTestExpression& test, Register target);
   void compile_sql_value(const SqlValueExpression& value, Register target);

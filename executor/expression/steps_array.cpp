@@ -7,7 +7,7 @@
 #include "executor/expression/steps.h"
 #include "sql/limits.h"
 #include "sql/sql_error.h"
-#include "sql/types/array.h"
+#include "sql/types/array_parts.h"
 
 namespace pgsilo::steps {
 
@@ -53,23 +53,6 @@ void require_same_shape(const ArrayShape& shape, const ArrayShape& first) {
   if (shape == first) return;
   throw SqlError(sqlstate::array_subscript_error,
                  "multidimensional arrays must have array expressions with matching dimensions");
-}
-
-ArrayShape shape_above(const ArrayShape& part, size_t parts) {
-  if (part.dimensions == limits::max_array_dimensions) {
-    throw SqlError(sqlstate::program_limit_exceeded,
-                   concat("number of array dimensions (", part.dimensions + 1,
-                          ") exceeds the maximum allowed (", limits::max_array_dimensions, ")"));
-  }
-  ArrayShape shape;
-  shape.dimensions = part.dimensions + 1;
-  shape.lengths[0] = static_cast<int32_t>(parts);
-  shape.lower_bounds[0] = 1;
-  std::copy_n(part.lengths, part.dimensions, shape.lengths + 1);
-  std::copy_n(part.lower_bounds, part.dimensions, shape.lower_bounds + 1);
-  shape.count();  // throws if they are too many
-  shape.check_bounds();
-  return shape;
 }
 
 }  // namespace

@@ -243,6 +243,7 @@ constexpr AggregateFunction entries[] = {
     MIN_MAX(type_oid::timestamptz, 2143, 2127),
     MIN_MAX(type_oid::timetz, 2140, 2124),
     MIN_MAX(type_oid::oid, 2134, 2118),
+    MIN_MAX(type_oid::tid, 2798, 2797),
     MIN_MAX(type_oid::interval, 2144, 2128),
     MIN_MAX(type_oid::text, 2145, 2129),
     MIN_MAX(type_oid::numeric, 2146, 2130),

@@ -1,15 +1,12 @@
-// Parts, bounds and order of arrays.
+// Bounds and order of arrays.
 #include "sql/types/array.h"
 
-#include "catalog/builtin/builtin.h"
 #include "executor/functions/function.h"
 #include "sql/sql_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo::functions {
 namespace {
-
-Datum element(EvalContext&, const Datum* a) { return array_element(a[0], a[1].i64); }
 
 // Null where there is no such dimension.
 bool has_dimension(const ArrayShape& shape, int64_t dimension) {
@@ -67,12 +64,14 @@ Datum order(EvalContext&, const Datum* a) {
   return Datum::of_int(sign < 0 ? -1 : sign > 0 ? 1 : 0);
 }
 
+Datum larger(EvalContext&, const Datum* a) { return order_of(a) > 0 ? a[0] : a[1]; }
+Datum smaller(EvalContext&, const Datum* a) { return order_of(a) < 0 ? a[0] : a[1]; }
+
 constexpr FunctionEntry entries[] = {
-    {2091, lower_bound}, {2092, upper_bound}, {array_element_procedure, element},
-    {2176, length},      {3179, cardinality}, {748, dimensions},
-    {744, equal},        {390, not_equal},    {391, less},
-    {393, less_equal},   {392, greater},      {396, greater_equal},
-    {382, order},
+    {2091, lower_bound}, {2092, upper_bound}, {2176, length},       {3179, cardinality},
+    {748, dimensions},   {744, equal},        {390, not_equal},     {391, less},
+    {393, less_equal},   {392, greater},      {396, greater_equal}, {382, order},
+    {515, larger},       {516, smaller},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "sql/types/numeric.h"
 #include "sql/types/text.h"
 #include "sql/types/time_with_zone.h"
+#include "sql/types/type.h"
 #include "sql/types/type_context.h"
 
 namespace pgsilo::functions {
@@ -14,6 +15,12 @@ namespace {
 // How two arguments of a comparison are ordered: <0, 0, >0.
 int by_integer(EvalContext&, const Datum* a) {
   return a[0].i64 < a[1].i64 ? -1 : a[0].i64 > a[1].i64;
+}
+int by_xid_integer(EvalContext&, const Datum* a) {
+  return a[0].i64 == static_cast<uint32_t>(a[1].i64) ? 0 : 1;
+}
+int by_oids(EvalContext&, const Datum* a) {
+  return type_info(type_oid::oidvector).compare(a[0], a[1]);
 }
 int by_float(EvalContext&, const Datum* a) { return float_compare(a[0].f64, a[1].f64); }
 int by_bytes(EvalContext&, const Datum* a) { return a[0].bytes().compare(a[1].bytes()); }
@@ -132,13 +139,23 @@ constexpr FunctionEntry entries[] = {
     COMPARISONS(timestamptz_date, 2379, 2382, 2377, 2378, 2380, 2381),
     COMPARISONS(timestamp_timestamptz, 2522, 2525, 2520, 2521, 2523, 2524),
     COMPARISONS(timestamptz_timestamp, 2529, 2532, 2527, 2528, 2530, 2531),
+    COMPARISONS(by_integer, 1292, 1265, 2791, 2793, 2790, 2792),  // tid
+    {1319, equal<by_xid_integer>},                                // xideqint4
+    {3309, not_equal<by_xid_integer>},                            // xidneqint4
+    {69, equal<by_integer>},                                      // cideq
     {68, equal<by_integer>},                                      // xideq
     {3308, not_equal<by_integer>},                                // xidneq
+    {677, less<by_oids>},                                         // oidvector
+    {678, less_or_equal<by_oids>},
+    {680, greater_or_equal<by_oids>},
+    {681, greater<by_oids>},
     {679, bytes_equal},                                           // oidvectoreq
     {619, bytes_not_equal},                                       // oidvectorne
     COMPARISONS(by_integer, 3233, 3236, 3231, 3232, 3235, 3234),  // pg_lsn
     {768, larger_integer},
     {769, smaller_integer},
+    {2795, larger_integer},  // tid
+    {2796, smaller_integer},
     {4187, larger_integer},
     {4188, smaller_integer},
 };

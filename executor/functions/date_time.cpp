@@ -211,6 +211,10 @@ int64_t add_zoned(const EvalContext& context, int64_t moment, const Interval& le
   return timestamptz_add_interval(moment, length, zone(context));
 }
 
+int64_t add_to_time(const EvalContext&, int64_t time, const Interval& length) {
+  return time_add_interval(time, length);
+}
+
 struct Period {
   Datum start;
   Datum end;
@@ -307,6 +311,10 @@ constexpr FunctionEntry entries[] = {
     {1305, overlaps<add_zoned, true, true>},
     {1306, overlaps<add_zoned, false, true>},
     {1307, overlaps<add_zoned, true, false>},
+    {1308, overlaps<add_to_time, false, false>},
+    {1309, overlaps<add_to_time, true, true>},
+    {1310, overlaps<add_to_time, false, true>},
+    {1311, overlaps<add_to_time, true, false>},
     {2041, overlaps<add_plain, false, false>},
     {2042, overlaps<add_plain, true, true>},
     {2043, overlaps<add_plain, false, true>},

@@ -83,8 +83,11 @@ std::span<const FunctionEntry> definition_text();
 std::span<const FunctionEntry> comment();
 std::span<const FunctionEntry> catalog_objects();
 std::span<const FunctionEntry> array();
+std::span<const FunctionEntry> array_parts();
+std::span<const FunctionEntry> array_search();
 std::span<const FunctionEntry> enumeration();
 std::span<const AggregateFunction> aggregates();
+std::span<const AggregateFunction> array_aggregates();
 std::span<const AggregateFunction> statistics_aggregates();
 }  // namespace functions
 

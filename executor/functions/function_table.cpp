@@ -31,7 +31,8 @@ ScalarFunction find_function(Oid procedure) {
        text(),        pattern(),     regexp(),         date_time(),       time_zone(),
        text_format(), date_format(), date_reading(),   number_format(),   session(),
        monitoring(),  sizes(),       sequence(),       definition_text(), catalog_objects(),
-       comment(),     array(),       advisory_lock(),  log_position(),    enumeration()});
+       comment(),     array(),       array_parts(),    array_search(),    advisory_lock(),
+       log_position(), enumeration()});
   const FunctionEntry* entry = find_entry(entries, procedure);
   return entry == nullptr ? nullptr : entry->function;
 }
@@ -39,7 +40,7 @@ ScalarFunction find_function(Oid procedure) {
 const AggregateFunction* find_aggregate(Oid procedure) {
   using namespace functions;
   static const std::vector<AggregateFunction> entries =
-      joined<AggregateFunction>({aggregates(), statistics_aggregates()});
+      joined<AggregateFunction>({aggregates(), array_aggregates(), statistics_aggregates()});
   return find_entry(entries, procedure);
 }
 

@@ -68,6 +68,27 @@ Datum bytea_trim(EvalContext&, const Datum* a) {
   return text(bytes.substr(first, bytes.find_last_not_of(set) - first + 1));
 }
 
+Datum bytea_overlaid(EvalContext& context, const Datum* a, int64_t length) {
+  int64_t start = a[2].i64;
+  if (start <= 0)
+    throw SqlError(sqlstate::substring_error, "negative substring length not allowed");
+  int64_t end = start + length;
+  if (end > INT32_MAX || end < INT32_MIN)
+    throw SqlError(sqlstate::numeric_value_out_of_range, "integer out of range");
+  string_view bytes = a[0].bytes();
+  ByteBuffer result;
+  result.append(byte_range(bytes, 1, start));
+  result.append(a[1].bytes());
+  result.append(byte_range(bytes, end, static_cast<int64_t>(bytes.size()) + 1));
+  return text(copy_value(result.view(), *context.arena));
+}
+Datum bytea_overlay(EvalContext& context, const Datum* a) {
+  return bytea_overlaid(context, a, a[3].i64);
+}
+Datum bytea_overlay_same_length(EvalContext& context, const Datum* a) {
+  return bytea_overlaid(context, a, a[1].length);
+}
+
 Datum position(EvalContext&, const Datum* a) {
   return Datum::of_int(text_position(a[0].bytes(), a[1].bytes()));
 }
@@ -140,11 +161,13 @@ string_view printed(EvalContext& context, const Datum* a, size_t index) {
   return copy_value(buffer.view(), *context.arena);
 }
 
-// What a cast of the argument to text gives, which differs from its text form for booleans only.
+// What a cast of the argument to text gives, which differs from its text form for booleans and
+// char(n).
 string_view cast_to_text(EvalContext& context, const Datum* a, size_t index) {
   if (context.call->argument_types[index] == type_oid::boolean) {
     return a[index].as_bool() ? "true" : "false";
   }
+  if (context.call->argument_types[index] == type_oid::bpchar) return bpchar_trim(a[index].bytes());
   return printed(context, a, index);
 }
 
@@ -306,6 +329,8 @@ constexpr FunctionEntry entries[] = {
     {2086, bytea_substring_to_end},
     {2014, bytea_position},
     {2015, bytea_trim},
+    {749, bytea_overlay},
+    {752, bytea_overlay_same_length},
     {849, position},
     {868, position},
     {2087, replace},

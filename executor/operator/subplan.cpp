@@ -5,7 +5,7 @@
 #include "base/asking_allocator.h"
 #include "executor/expression/steps.h"
 #include "sql/sql_error.h"
-#include "sql/types/array.h"
+#include "sql/types/array_parts.h"
 
 namespace pgsilo {
 
@@ -115,6 +115,8 @@ Datum SubplanRun::array(Arena& results) {
     values.push_back(
         copy_datum(state_.registers[compiled_.plan->output[0]], *compiled_.result_type, kept));
   }
+  if (is_array_type(*compiled_.result_type))
+    return array_of_arrays(element_type(*compiled_.result_type), values, results);
   return make_array(compiled_.result_type->oid, values, results);
 }
 

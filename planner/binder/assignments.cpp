@@ -8,6 +8,8 @@
 #include "planner/binder/modification_binder.h"
 #include "planner/binder/modification_target.h"
 #include "planner/binder/query_binder.h"
+#include "planner/binder/subscripts.h"
+#include "planner/bound/make_expression.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -66,6 +68,44 @@ const BoundExpression* bind_value(Scope& scope, const ast::Node* node, SharedSou
   return bind_expression(scope, node);
 }
 
+void check_identity(const ColumnDescriptor& column, const BoundExpression* value) {
+  if (column.identity != IdentityKind::always || value == nullptr) return;
+  throw SqlError(sqlstate::generated_always,
+                 concat("column \"", column.name, "\" can only be updated to DEFAULT"))
+      .detail(concat("Column \"", column.name,
+                     "\" is an identity column defined as GENERATED ALWAYS."));
+}
+
+// Null: the last target's column is not assigned to yet. Only its parts may be more than once.
+BoundAssignment* find_assignment(std::vector<BoundAssignment>& assignments,
+                                 std::span<const SubscriptedTarget> targets,
+                                 const ColumnDescriptor& column) {
+  auto found = std::find_if(
+      assignments.begin(), assignments.end(),
+      [&](const BoundAssignment& assignment) { return assignment.column == column.number - 1; });
+  if (found == assignments.end()) return nullptr;
+  for (const SubscriptedTarget& target : targets) {
+    if (target.column != &column || !target.is_whole()) continue;
+    throw SqlError(sqlstate::syntax_error,
+                   concat("multiple assignments to same column \"", column.name, "\""));
+  }
+  return &*found;
+}
+
+// `before`: what the column is assigned so far, or null.
+const BoundExpression* assigned_value(Scope& scope, const SubscriptedTarget& target,
+                                      const BoundExpression* value, const BoundAssignment* before) {
+  const ColumnDescriptor& column = *target.column;
+  if (value == nullptr && target.is_whole()) return bind_column_default(scope.binding, column);
+  const BoundExpression* coerced = coerce_to_subscripted(scope.binding, value, target);
+  if (target.is_whole()) return coerced;
+  const BoundExpression* previous =
+      before != nullptr
+          ? before->value
+          : make_column(scope.arena(), 0, column.number - 1, column.type, column.typmod);
+  return assign_to_part(scope.binding, target, previous, coerced);
+}
+
 }  // namespace
 
 std::span<const BoundAssignment> bind_assignments(Scope& scope, ast::List<ast::Assignment> given,
@@ -77,26 +117,18 @@ std::span<const BoundAssignment> bind_assignments(Scope& scope, ast::List<ast::A
     values.push_back(bind_value(scope, assignment.expression, sources));
   }
   std::vector<BoundAssignment> assignments;
+  std::vector<SubscriptedTarget> targets;
   for (size_t i = 0; i < values.size(); ++i) {
-    const ast::Assignment& assignment = given[i];
-    const ColumnDescriptor& column = find_target_column(scope.binding, table, assignment);
-    int32_t index = column.number - 1;
-    if (std::any_of(assignments.begin(), assignments.end(),
-                    [&](const BoundAssignment& a) { return a.column == index; })) {
-      throw SqlError(sqlstate::syntax_error,
-                     concat("multiple assignments to same column \"", column.name, "\""));
+    const ColumnDescriptor& column = find_target_column(scope.binding, table, given[i]);
+    targets.push_back(bind_target_subscripts(scope, given[i], column));
+    check_identity(column, values[i]);
+    BoundAssignment* before = find_assignment(assignments, targets, column);
+    const BoundExpression* value = assigned_value(scope, targets.back(), values[i], before);
+    if (before != nullptr) {
+      before->value = value;
+    } else {
+      assignments.push_back({column.number - 1, value});
     }
-    if (column.identity == IdentityKind::always && values[i] != nullptr) {
-      throw SqlError(sqlstate::generated_always,
-                     concat("column \"", column.name, "\" can only be updated to DEFAULT"))
-          .detail(concat("Column \"", column.name,
-                         "\" is an identity column defined as GENERATED ALWAYS."));
-    }
-    const BoundExpression* value =
-        values[i] == nullptr
-            ? bind_column_default(scope.binding, column)
-            : coerce_to_column(scope.binding, values[i], column, assignment.location);
-    assignments.push_back({index, value});
   }
   return scope.arena().copy_span(assignments);
 }

@@ -77,7 +77,11 @@ const BoundExpression* bind_case(Scope& scope, const ast::CaseExpr& node) {
   }
   values[0] = node.otherwise != nullptr ? bind_expression(scope, node.otherwise)
                                         : make_null(scope.arena(), type_oid::unknown);
-  result->type = unify(scope, values, "CASE");
+  result->type = select_common_type(scope.binding, values, "CASE");
+  for (const BoundExpression*& value : values) {
+    value = coerce_to_common_type(scope.binding, value, result->type,
+                                  &value == values.data() ? "CASE/ELSE" : "CASE/WHEN");
+  }
   result->otherwise = values[0];
   for (size_t i = 0; i < whens.size(); ++i) whens[i].result = values[i + 1];
   result->whens = whens;
@@ -104,12 +108,6 @@ const BoundExpression* bind_min_max(Scope& scope, const ast::MinMaxExpr& node) {
   Items items = bind_items(scope, node.arguments);
   auto* result =
       make_expression<MinMaxExpression>(scope.arena(), unify(scope, items, name), node.location);
-  const TypeInfo& type = type_info(result->type);
-  if (!type.is_ordered()) {
-    throw SqlError(
-        sqlstate::undefined_function,
-        concat("could not identify a comparison function for type ", type_name(result->type)));
-  }
   result->is_least = node.is_least;
   result->arguments = scope.arena().copy_span(items);
   result->typmod = select_common_typmod(items, result->type);
@@ -135,12 +133,13 @@ Items bind_array_items(Scope& scope, const ast::ArrayExpr& node, BoundType wante
 void cast_items(Scope& scope, Items& items, BoundType target, int32_t location) {
   for (const BoundExpression*& item : items) {
     Oid from = item->type;
+    int32_t begin = first_location(*item);
     item = coerce_to_target(scope.binding, item, target.type, target.typmod,
                             CoercionContext::explicit_, CallForm::explicit_cast, -1);
     if (item != nullptr) continue;
     throw SqlError(sqlstate::cannot_coerce,
                    concat("cannot cast type ", type_name(from), " to ", type_name(target.type)))
-        .at(scope.position(location));
+        .at(scope.position(begin >= 0 ? begin : location));
   }
 }
 

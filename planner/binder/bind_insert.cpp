@@ -6,6 +6,7 @@
 #include "planner/binder/modification_binder.h"
 #include "planner/binder/modification_target.h"
 #include "planner/binder/query_binder.h"
+#include "planner/binder/subscripts.h"
 #include "planner/bound/make_expression.h"
 #include "sql/types/type.h"
 
@@ -15,37 +16,36 @@ namespace {
 
 using Row = std::vector<const BoundExpression*>;
 
-struct TargetColumn {
-  const ColumnDescriptor* column = nullptr;
-  int32_t location = -1;
-};
-
 // The columns that values are given for, in the order they are given.
-std::vector<TargetColumn> target_columns(StatementBinding& binding,
-                                         const ast::InsertStmt& statement,
-                                         const TableDescriptor& table) {
-  std::vector<TargetColumn> targets;
+std::vector<SubscriptedTarget> target_columns(Scope& with, const ast::InsertStmt& statement,
+                                              const TableDescriptor& table) {
+  StatementBinding& binding = with.binding;
+  Scope scope(binding, &with);
+  PlaceGuard place(scope, ExpressionPlace::insert_target);
+  std::vector<SubscriptedTarget> targets;
   if (statement.columns.empty()) {
     for (const ColumnDescriptor& column : table.columns) {
-      if (!column.dropped) targets.push_back({&column, -1});
+      if (!column.dropped) targets.push_back({.column = &column});
     }
     return targets;
   }
   for (const ast::Assignment& named : statement.columns) {
     const ColumnDescriptor& column = find_target_column(binding, table, named);
-    if (std::any_of(targets.begin(), targets.end(),
-                    [&](const TargetColumn& t) { return t.column == &column; })) {
+    // Several parts of a column are one target each.
+    if (std::any_of(targets.begin(), targets.end(), [&](const SubscriptedTarget& t) {
+          return t.column == &column && (t.is_whole() || named.indirection.empty());
+        })) {
       throw SqlError(sqlstate::duplicate_column,
                      concat("column \"", named.column, "\" specified more than once"))
           .at(binding.position(named.location));
     }
-    targets.push_back({&column, named.location});
+    targets.push_back(bind_target_subscripts(scope, named, column));
   }
   return targets;
 }
 
 void check_width(StatementBinding& binding, const ast::InsertStmt& statement,
-                 std::span<const TargetColumn> targets, std::span<const int32_t> locations) {
+                 std::span<const SubscriptedTarget> targets, std::span<const int32_t> locations) {
   if (locations.size() > targets.size()) {
     throw SqlError(sqlstate::syntax_error, "INSERT has more expressions than target columns")
         .at(binding.position(locations[targets.size()]));
@@ -72,7 +72,7 @@ bool is_always_default(const ast::InsertStmt& statement, size_t index) {
 }
 
 // 428C9 for values that are given for columns GENERATED ALWAYS.
-void check_identity(const ast::InsertStmt& statement, std::span<const TargetColumn> targets,
+void check_identity(const ast::InsertStmt& statement, std::span<const SubscriptedTarget> targets,
                     size_t given) {
   if (statement.overriding != ast::Overriding::unspecified) return;
   for (size_t i = 0; i < given; ++i) {
@@ -86,8 +86,9 @@ void check_identity(const ast::InsertStmt& statement, std::span<const TargetColu
   }
 }
 
-Row bind_row(Scope& scope, const ast::InsertStmt& statement, std::span<const TargetColumn> targets,
-             ast::NodeList values, ExpressionPlace place) {
+Row bind_row(Scope& scope, const ast::InsertStmt& statement,
+             std::span<const SubscriptedTarget> targets, ast::NodeList values,
+             ExpressionPlace place) {
   StatementBinding& binding = scope.binding;
   std::vector<int32_t> locations;
   Row bound;
@@ -100,9 +101,10 @@ Row bind_row(Scope& scope, const ast::InsertStmt& statement, std::span<const Tar
   check_width(binding, statement, targets, locations);
   for (size_t i = 0; i < bound.size(); ++i) {
     const ColumnDescriptor& column = *targets[i].column;
-    bound[i] = bound[i] == nullptr || is_overridden(statement, column)
+    bool is_default = bound[i] == nullptr && targets[i].is_whole();
+    bound[i] = is_default || is_overridden(statement, column)
                    ? bind_column_default(binding, column)
-                   : coerce_to_column(binding, bound[i], column, targets[i].location);
+                   : coerce_to_subscripted(binding, bound[i], targets[i]);
   }
   return bound;
 }
@@ -110,7 +112,7 @@ Row bind_row(Scope& scope, const ast::InsertStmt& statement, std::span<const Tar
 // Several rows of VALUES as a relation; its columns are as many target columns as the rows have
 // values.
 BoundQuery* bind_rows(Scope& with, const ast::InsertStmt& statement,
-                      std::span<const TargetColumn> targets) {
+                      std::span<const SubscriptedTarget> targets) {
   StatementBinding& binding = with.binding;
   Scope scope(binding, &with);
   Arena& arena = binding.arena;
@@ -131,11 +133,11 @@ BoundQuery* bind_rows(Scope& with, const ast::InsertStmt& statement,
   auto columns = arena.make_span<BoundColumn>(rows[0].size());
   auto result = arena.make_span<BoundTarget>(rows[0].size());
   for (size_t i = 0; i < columns.size(); ++i) {
-    const ColumnDescriptor& column = *targets[i].column;
-    columns[i] = {arena.copy_string(concat("column", i + 1)), column.type, column.typmod};
+    columns[i] = {arena.copy_string(concat("column", i + 1)), assigned_type(targets[i]),
+                  targets[i].column->typmod};
     result[i].name = columns[i].name;
     result[i].expression =
-        make_column(arena, 0, static_cast<int32_t>(i), column.type, column.typmod);
+        make_column(arena, 0, static_cast<int32_t>(i), columns[i].type, targets[i].column->typmod);
   }
   relation->columns = columns;
   auto* shape = arena.make<FromItem>();
@@ -150,14 +152,15 @@ BoundQuery* bind_rows(Scope& with, const ast::InsertStmt& statement,
 
 // One row of VALUES with functions that return sets: a query of as many rows as those. Leaves its
 // output as the row.
-BoundQuery* bind_row_of_sets(StatementBinding& binding, std::span<const TargetColumn> targets,
+BoundQuery* bind_row_of_sets(StatementBinding& binding, std::span<const SubscriptedTarget> targets,
                              Row& row) {
   Arena& arena = binding.arena;
   auto outputs = arena.make_span<BoundTarget>(row.size());
   for (size_t i = 0; i < row.size(); ++i) {
     const ColumnDescriptor& column = *targets[i].column;
     outputs[i] = {.expression = row[i], .name = column.name};
-    row[i] = make_column(arena, 0, static_cast<int32_t>(i), column.type, column.typmod);
+    row[i] =
+        make_column(arena, 0, static_cast<int32_t>(i), assigned_type(targets[i]), column.typmod);
   }
   auto* query = arena.make<BoundQuery>();
   query->targets = outputs;
@@ -168,7 +171,7 @@ BoundQuery* bind_row_of_sets(StatementBinding& binding, std::span<const TargetCo
 
 // The values for the target columns, over the source's output as relation 0.
 Row source_columns(StatementBinding& binding, const ast::InsertStmt& statement,
-                   std::span<const TargetColumn> targets, const BoundQuery& source) {
+                   std::span<const SubscriptedTarget> targets, const BoundQuery& source) {
   std::vector<int32_t> locations;
   locations.reserve(static_cast<size_t>(source.visible_targets));
   for (int32_t i = 0; i < source.visible_targets; ++i) {
@@ -190,7 +193,7 @@ Row source_columns(StatementBinding& binding, const ast::InsertStmt& statement,
         is_literal ? output
                    : make_column(binding.arena, 0, static_cast<int32_t>(i), output->type,
                                  output->typmod, output->location);
-    values.push_back(coerce_to_column(binding, value, *targets[i].column, targets[i].location));
+    values.push_back(coerce_to_subscripted(binding, value, targets[i]));
   }
   return values;
 }
@@ -211,7 +214,7 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
   insert->kind = PlanKind::insert;
   insert->table = &find_modified_table(binding, *statement.relation);
   const TableDescriptor& table = *insert->table;
-  std::vector<TargetColumn> targets = target_columns(binding, statement, table);
+  std::vector<SubscriptedTarget> targets = target_columns(with, statement, table);
   Row given;
   if (statement.source != nullptr && is_plain_values(*statement.source)) {
     if (statement.source->values_lists.size() == 1) {
@@ -232,7 +235,15 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
   }
   check_identity(statement, targets, given.size());
   auto values = arena.make_span<const BoundExpression*>(table.columns.size());
-  for (size_t i = 0; i < given.size(); ++i) values[targets[i].column->number - 1] = given[i];
+  for (size_t i = 0; i < given.size(); ++i) {
+    const BoundExpression*& value = values[targets[i].column->number - 1];
+    if (targets[i].is_whole()) {
+      value = given[i];
+      continue;
+    }
+    if (value == nullptr) value = make_null(arena, targets[i].column->type);
+    value = assign_to_part(binding, targets[i], value, given[i]);
+  }
   for (const ColumnDescriptor& column : table.columns) {
     const BoundExpression*& value = values[column.number - 1];
     if (value == nullptr && !column.dropped) value = bind_column_default(binding, column);

@@ -6,6 +6,7 @@
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/expression_families.h"
 #include "planner/binder/operator_call.h"
+#include "planner/binder/polymorphic_types.h"
 #include "planner/binder/row_comparison.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
@@ -56,7 +57,7 @@ const BoundExpression* bind_array_comparison(Scope& scope, const ast::OperatorEx
   Oid element = type_oid::unknown;
   if (array->type != type_oid::unknown) {
     const TypeInfo& type = type_info(array->type);
-    if (!is_array_type(type)) {
+    if (type.category != 'A') {
       throw SqlError(sqlstate::wrong_object_type, "op ANY/ALL (array) requires array on right side")
           .at(binding.position(node.location));
     }
@@ -177,6 +178,9 @@ const BoundExpression* make_in_list(Scope& scope, std::string_view op,
   Oid common = select_common_type(binding, all, {});
   if (common == invalid_oid || common == type_oid::record || type_info(common).array == invalid_oid)
     return nullptr;
+  for (const BoundExpression* item : all) {
+    if (!can_coerce(item->type, common, CoercionContext::implicit)) return nullptr;
+  }
   const BuiltinOperator& found = resolve_operator(binding, op, operand->type, common, location);
   auto* list = make_expression<InListExpression>(scope.arena(), type_oid::boolean, location);
   list->operand = coerce_type(binding, operand, found.left, no_typmod, CoercionContext::implicit,
@@ -197,8 +201,15 @@ const BoundExpression* make_in_list(Scope& scope, std::string_view op,
 const BoundExpression* bind_row_in(Scope& scope, const ast::OperatorExpr& node, std::string_view op,
                                    const ast::RowExpr& left_row) {
   auto left = bind_list(scope, left_row.arguments);
-  std::vector<const BoundExpression*> comparisons;
+  std::vector<std::vector<const BoundExpression*>> rows;
   for (const ast::Node* item : node.arguments) {
+    auto* row = ast::try_as<ast::RowExpr>(item);
+    rows.emplace_back();
+    if (row != nullptr) rows.back() = bind_list(scope, row->arguments);
+  }
+  std::vector<const BoundExpression*> comparisons;
+  for (size_t i = 0; i < node.arguments.size(); ++i) {
+    const ast::Node* item = node.arguments[i];
     auto* row = ast::try_as<ast::RowExpr>(item);
     if (row == nullptr) {
       const BoundExpression* record = bind_expression(scope, node.left);
@@ -206,8 +217,7 @@ const BoundExpression* bind_row_in(Scope& scope, const ast::OperatorExpr& node, 
           make_operator(scope.binding, op, record, bind_expression(scope, item), node.location));
       continue;
     }
-    auto right = bind_list(scope, row->arguments);
-    comparisons.push_back(make_row_comparison(scope.binding, op, left, right, node.location));
+    comparisons.push_back(make_row_comparison(scope.binding, op, left, rows[i], node.location));
   }
   return make_boolean_list(scope.arena(), op == "=" ? BooleanOperator::or_ : BooleanOperator::and_,
                            comparisons);
@@ -247,17 +257,24 @@ const BoundExpression* bind_between(Scope& scope, const ast::OperatorExpr& node)
   bool symmetric = node.operator_kind == ast::OperatorKind::between_symmetric ||
                    node.operator_kind == ast::OperatorKind::not_between_symmetric;
   const BoundExpression* operand = bind_expression(scope, node.left);
-  const BoundExpression* low = bind_expression(scope, node.arguments[0]);
-  const BoundExpression* high = bind_expression(scope, node.arguments[1]);
+  auto above = [&](const BoundExpression* bound) {
+    return make_operator(scope.binding, negated ? "<" : ">=", operand, bound, node.location);
+  };
+  auto below = [&](const BoundExpression* bound) {
+    return make_operator(scope.binding, negated ? ">" : "<=", operand, bound, node.location);
+  };
   auto range = [&](const BoundExpression* from, const BoundExpression* to) {
-    const BoundExpression* both[2] = {
-        make_operator(scope.binding, negated ? "<" : ">=", operand, from, node.location),
-        make_operator(scope.binding, negated ? ">" : "<=", operand, to, node.location)};
+    const BoundExpression* both[2] = {from, to};
     return make_boolean_list(scope.arena(), negated ? BooleanOperator::or_ : BooleanOperator::and_,
                              both);
   };
-  if (!symmetric) return range(low, high);
-  const BoundExpression* either[2] = {range(low, high), range(high, low)};
+  // The first comparison is resolved before the other bound is looked at.
+  const BoundExpression* low = bind_expression(scope, node.arguments[0]);
+  const BoundExpression* from_low = above(low);
+  const BoundExpression* high = bind_expression(scope, node.arguments[1]);
+  const BoundExpression* inner = range(from_low, below(high));
+  if (!symmetric) return inner;
+  const BoundExpression* either[2] = {inner, range(above(high), below(low))};
   return make_boolean_list(scope.arena(), negated ? BooleanOperator::and_ : BooleanOperator::or_,
                            either);
 }

@@ -77,7 +77,9 @@ const BoundExpression* bind_scalar(Scope& scope, const ast::SubLink& node) {
 
 const BoundExpression* bind_array_select(Scope& scope, const ast::SubLink& node) {
   const BoundQuery* query = bind_one_column(scope, node);
-  Oid array = type_info(query->targets[0].expression->type).array;
+  const TypeInfo& type = type_info(query->targets[0].expression->type);
+  // Arrays become the parts of one with a dimension more.
+  Oid array = is_array_type(type) ? type.oid : type.array;
   if (array == invalid_oid) {
     throw SqlError(sqlstate::undefined_object,
                    concat("could not find array type for data type ",

@@ -1,9 +1,9 @@
 #include "planner/binder/candidates.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "planner/binder/coercion.h"
+#include "planner/binder/polymorphic_types.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -109,32 +109,17 @@ const Candidate* assume_same_type(std::span<const Oid> actual, std::vector<Candi
     known = type;
   }
   if (known == type_oid::unknown) return nullptr;
+  std::vector<Oid> all_known(actual.size(), known);
   const Candidate* found = nullptr;
   for (const Candidate& candidate : candidates) {
     bool fits = std::all_of(
         candidate.arguments.begin(), candidate.arguments.end(),
         [&](Oid declared) { return can_coerce(known, declared, CoercionContext::implicit); });
-    if (!fits) continue;
+    if (!fits || !find_polymorphic_types(all_known, candidate.arguments)) continue;
     if (found != nullptr) return nullptr;
     found = &candidate;
   }
   return found;
-}
-
-// anyelement and anyarray stand for one type and its arrays.
-bool elements_agree(std::span<const Oid> actual, const Candidate& candidate) {
-  std::optional<Oid> chosen;  // invalid_oid is of a value declared as anyarray itself
-  for (size_t i = 0; i < actual.size(); ++i) {
-    Oid declared = candidate.arguments[i];
-    bool is_array = declared == type_oid::anyarray;
-    if (!is_array && declared != type_oid::anyelement && declared != type_oid::anynonarray)
-      continue;
-    if (actual[i] == type_oid::unknown) continue;
-    Oid element = is_array ? type_info(actual[i]).element : actual[i];
-    if (element != chosen.value_or(element)) return false;
-    chosen = element;
-  }
-  return true;
 }
 
 }  // namespace
@@ -145,7 +130,7 @@ std::vector<Candidate> matching_candidates(std::span<const Oid> actual,
     for (size_t i = 0; i < actual.size(); ++i) {
       if (!can_coerce(actual[i], candidate.arguments[i], CoercionContext::implicit)) return true;
     }
-    return !elements_agree(actual, candidate);
+    return !find_polymorphic_types(actual, candidate.arguments);
   });
   return candidates;
 }

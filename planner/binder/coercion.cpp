@@ -7,6 +7,7 @@
 #include "catalog/catalog_view.h"
 #include "planner/binder/binding.h"
 #include "planner/binder/parameters.h"
+#include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
 #include "sql/internal_error.h"
 #include "sql/types/type.h"
@@ -291,14 +292,14 @@ const BoundExpression* coerce_to_specific(StatementBinding& binding,
       throw SqlError(sqlstate::datatype_mismatch,
                      concat("argument of ", construct, " must be type ", type_name(target),
                             ", not type ", type_name(expression->type)))
-          .at(binding.position(expression->location));
+          .at(binding.position(first_location(*expression)));
     }
     expression = coerced;
   }
   if (expression->kind == ExpressionKind::set_returning) {
     throw SqlError(sqlstate::datatype_mismatch,
                    concat("argument of ", construct, " must not return a set"))
-        .at(binding.position(expression->location));
+        .at(binding.position(first_location(*expression)));
   }
   return expression;
 }

@@ -25,7 +25,7 @@ struct CoercionPath {
 CoercionPath find_coercion_path(Oid source, Oid target, CoercionContext context);
 
 // Polymorphic targets (anyelement ...) accept everything that fits their family; consistency
-// between arguments is resolve_polymorphic_types()'s matter.
+// between arguments is find_polymorphic_types()'s matter.
 bool can_coerce(Oid source, Oid target, CoercionContext context);
 
 // To `target`, which can_coerce() allows. Literals are read here: throws what the type's input
@@ -61,10 +61,9 @@ const BoundExpression* coerce_to_common_type(StatementBinding& binding,
                                              const BoundExpression* expression, Oid target,
                                              std::string_view context);
 
-// Replaces polymorphic types in a procedure's declared types by what the actual arguments make
-// them; returns the result type. Throws 42804 when they do not fit together, 42P18 when they say
-// nothing.
-Oid resolve_polymorphic_types(std::span<const Oid> actual, std::span<Oid> declared, Oid result);
+// Of known types; 0 where they have none that all can become.
+Oid select_common_type(std::span<const Oid> types);
+
 bool is_polymorphic(Oid type);
 
 }  // namespace pgsilo

@@ -9,6 +9,7 @@
 #include "planner/binder/expression_families.h"
 #include "planner/binder/function_call.h"
 #include "planner/binder/parameters.h"
+#include "planner/binder/subscripts.h"
 #include "planner/bound/make_expression.h"
 #include "planner/unsupported_features.h"
 #include "sql/ast/constant.h"
@@ -108,35 +109,6 @@ const BoundExpression* bind_sql_value(Scope& scope, const ast::SqlValueFunction&
 
 [[noreturn]] void unsupported(Scope& scope, UnsupportedFeature feature, const ast::Node* node) {
   throw_unsupported(feature, scope.position(node->location));
-}
-
-// array[subscript]. Arrays have one dimension; slices are not supported.
-const BoundExpression* bind_indirection(Scope& scope, const ast::Indirection& node) {
-  using Kind = ast::IndirectionStep::Kind;
-  Kind kind = node.steps.front().kind;
-  if (kind == Kind::field || kind == Kind::star)
-    unsupported(scope, UnsupportedFeature::composite_type, &node);
-  const BoundExpression* array = bind_expression(scope, node.argument);
-  const TypeInfo& type = type_info(array->type);
-  if (type.element == invalid_oid || type.typlen >= 0) {
-    throw SqlError(sqlstate::datatype_mismatch,
-                   concat("cannot subscript type ", type_name(array->type),
-                          " because it does not support subscripting"))
-        .at(scope.position(array->location));
-  }
-  if (kind == Kind::slice || node.steps.size() > 1)
-    unsupported(scope, UnsupportedFeature::array_subscript, &node);
-  const BoundExpression* given = bind_expression(scope, node.steps.front().upper);
-  const BoundExpression* subscript =
-      coerce_to_target(scope.binding, given, type_oid::int4, no_typmod, CoercionContext::assignment,
-                       CallForm::implicit_cast, -1);
-  if (subscript == nullptr) {
-    throw SqlError(sqlstate::datatype_mismatch, "array subscript must have type integer")
-        .at(scope.position(given->location));
-  }
-  const BoundExpression* arguments[] = {array, subscript};
-  return make_call(scope.arena(), *find_procedure(array_element_procedure), type.element,
-                   scope.arena().copy_span(arguments), node.location);
 }
 
 }  // namespace

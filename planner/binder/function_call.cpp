@@ -10,6 +10,7 @@
 #include "planner/binder/candidates.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
+#include "planner/binder/polymorphic_types.h"
 #include "planner/bound/make_expression.h"
 #include "planner/unsupported_features.h"
 #include "sql/types/type.h"

@@ -5,7 +5,6 @@
 #include "catalog/catalog_view.h"
 #include "catalog/descriptors.h"
 #include "planner/binder/query_binder.h"
-#include "planner/unsupported_features.h"
 
 namespace pgsilo {
 
@@ -40,9 +39,6 @@ void rest_on_referenced_tables(StatementBinding& binding, const TableDescriptor&
 
 const ColumnDescriptor& find_target_column(StatementBinding& binding, const TableDescriptor& table,
                                            const ast::Assignment& named) {
-  if (!named.indirection.empty()) {
-    throw_unsupported(UnsupportedFeature::array_subscript, binding.position(named.location));
-  }
   const ColumnDescriptor* column = table.find_column(named.column);
   if (column == nullptr) {
     throw SqlError(

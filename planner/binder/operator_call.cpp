@@ -3,6 +3,7 @@
 #include "catalog/builtin/builtin.h"
 #include "planner/binder/candidates.h"
 #include "planner/binder/coercion.h"
+#include "planner/binder/polymorphic_types.h"
 #include "planner/bound/make_expression.h"
 #include "sql/internal_error.h"
 #include "sql/types/type.h"

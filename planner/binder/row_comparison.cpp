@@ -25,6 +25,23 @@ const BoundExpression* compare(StatementBinding& binding, std::string_view op,
   return result;
 }
 
+[[noreturn]] void throw_no_order(StatementBinding& binding, std::string_view op, int32_t location) {
+  throw SqlError(sqlstate::feature_not_supported,
+                 concat("could not determine interpretation of row comparison operator ", op))
+      .hint("Row comparison operators must be associated with btree operator families.")
+      .at(binding.position(location));
+}
+
+// Equality of types without an order does not do for rows, either.
+void require_order(StatementBinding& binding, std::string_view op, Sides comparisons,
+                   int32_t location) {
+  for (const BoundExpression* comparison : comparisons) {
+    auto* call = try_as<CallExpression>(comparison);
+    const TypeInfo* type = call == nullptr ? nullptr : find_type(call->arguments[0]->type);
+    if (type != nullptr && !type->is_ordered()) throw_no_order(binding, op, location);
+  }
+}
+
 // a < c OR (a = c AND (b < d ...)), with <= (>=) only in the last column. The same three-valued
 // result as comparing column by column until one differs or is null.
 const BoundExpression* compare_in_order(StatementBinding& binding, std::string_view op, Sides left,
@@ -58,15 +75,14 @@ const BoundExpression* make_row_comparison(StatementBinding& binding, std::strin
     return compare_in_order(binding, op, left, right, location);
   }
   if (op != "=" && op != "<>") {
-    throw SqlError(sqlstate::feature_not_supported,
-                   concat("could not determine interpretation of row comparison operator ", op))
-        .hint("Row comparison operators must be associated with btree operator families.")
-        .at(binding.position(location));
+    for (size_t i = 0; i < left.size(); ++i) compare(binding, op, left[i], right[i], location);
+    throw_no_order(binding, op, location);
   }
   std::vector<const BoundExpression*> columns;
   columns.reserve(left.size());
   for (size_t i = 0; i < left.size(); ++i)
     columns.push_back(compare(binding, op, left[i], right[i], location));
+  require_order(binding, op, columns, location);
   return make_boolean_list(binding.arena, op == "=" ? BooleanOperator::and_ : BooleanOperator::or_,
                            columns);
 }

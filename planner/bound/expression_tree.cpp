@@ -441,4 +441,37 @@ bool equal_expressions(const BoundExpression* left, const BoundExpression* right
   return Comparison().equal(left, right);
 }
 
+namespace {
+bool begins_with_operand(ExpressionKind kind) {
+  switch (kind) {
+    case ExpressionKind::call:
+    case ExpressionKind::boolean:
+    case ExpressionKind::null_test:
+    case ExpressionKind::boolean_test:
+    case ExpressionKind::distinct_from:
+    case ExpressionKind::null_if:
+    case ExpressionKind::in_list:
+    case ExpressionKind::array_comparison:
+    case ExpressionKind::relabel:
+    case ExpressionKind::io_conversion:
+    case ExpressionKind::array_coercion:
+    case ExpressionKind::typmod_coercion:
+      return true;
+    default:
+      return false;
+  }
+}
+}  // namespace
+
+int32_t first_location(const BoundExpression& expression) {
+  int32_t first = expression.location;
+  if (!begins_with_operand(expression.kind)) return first;
+  // The others are not looked at, though AT TIME ZONE has its second operand first.
+  int32_t operand = -1;
+  for_each_child(expression, [&](const BoundExpression& child) {
+    if (operand < 0) operand = first_location(child);
+  });
+  return operand >= 0 && (first < 0 || operand < first) ? operand : first;
+}
+
 }  // namespace pgsilo

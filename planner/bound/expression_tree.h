@@ -24,6 +24,10 @@ const BoundExpression* map_children(
 // entered.
 bool contains(const BoundExpression& expression, FunctionRef<bool(const BoundExpression&)> matches);
 
+// Where the expression begins in the statement's text, by PostgreSQL's count: that of its operator,
+// cast or operand, whichever is first; -1 where none is known.
+int32_t first_location(const BoundExpression& expression);
+
 // What it is but for casts that change no datum.
 const BoundExpression* without_relabel(const BoundExpression* expression);
 

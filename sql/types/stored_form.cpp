@@ -5,6 +5,10 @@ namespace pgsilo {
 namespace {
 // Reference types no longer than this have a fixed place (interval, timetz, uuid; not name).
 constexpr int16_t max_fixed_reference_bytes = 16;
+// xid and cid have no order, and so no form of keys that would say it.
+bool is_unsigned(const TypeInfo& type) {
+  return type.key_form == KeyForm::uint32 || type.oid == type_oid::xid || type.oid == type_oid::cid;
+}
 }  // namespace
 
 uint8_t stored_width(const TypeInfo& type) {
@@ -36,7 +40,7 @@ StoredForm stored_form(const TypeInfo& type) {
     case 2:
       return StoredForm::int16;
     case 4:
-      return type.key_form == KeyForm::uint32 ? StoredForm::uint32 : StoredForm::int32;
+      return is_unsigned(type) ? StoredForm::uint32 : StoredForm::int32;
     default:
       return StoredForm::int64;
   }
