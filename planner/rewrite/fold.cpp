@@ -1,5 +1,6 @@
 #include "planner/rewrite/fold.h"
 
+#include <initializer_list>
 #include <vector>
 
 #include "catalog/builtin/builtin.h"
@@ -20,8 +21,7 @@ class Folder {
   const BoundExpression* fold(const BoundExpression* expression) {
     // Whoever computes the aggregate finds it again by what it is.
     if (expression->kind == ExpressionKind::aggregate) return expression;
-    expression =
-        map_children(arena_, expression, [&](const BoundExpression* child) { return fold(child); });
+    // What is behind the part that decides is not looked at: it may not be computable.
     switch (expression->kind) {
       case ExpressionKind::boolean:
         return fold_boolean(*as<BooleanExpression>(expression));
@@ -29,25 +29,67 @@ class Folder {
         return fold_case(*as<CaseExpression>(expression));
       case ExpressionKind::coalesce:
         return fold_coalesce(*as<CoalesceExpression>(expression));
-      case ExpressionKind::call:
-        if (is_null_strict(*as<CallExpression>(expression)))
-          return make_null(arena_, expression->type);
-        break;
       default:
         break;
     }
-    return is_foldable(*expression) ? evaluate(expression) : expression;
+    expression = fold_children(expression);
+    if (is_null_strict(*expression)) return make_null(arena_, expression->type);
+    auto* null_if = try_as<NullIfExpression>(expression);
+    if (null_if != nullptr && (is_null_constant(null_if->left) || is_null_constant(null_if->right)))
+      return null_if->left;
+    if (is_foldable(*expression)) return evaluate(expression);
+    if (is_readable_text(*expression)) static_cast<void>(evaluate(expression));
+    return expression;
   }
 
  private:
+  const BoundExpression* fold_children(const BoundExpression* expression) {
+    if (is_subscripted(*expression)) return fold_subscripted(*as<CallExpression>(expression));
+    return map_children(arena_, expression,
+                        [&](const BoundExpression* child) { return fold(child); });
+  }
+
+  static bool is_subscripted(const BoundExpression& expression) {
+    auto* call = try_as<CallExpression>(&expression);
+    return call != nullptr &&
+           (call->procedure == array_element_procedure || call->procedure == array_slice_procedure);
+  }
+
+  // Subscripts come first, as PostgreSQL has it: of two that cannot be computed the first is told.
+  const BoundExpression* fold_subscripted(const CallExpression& call) {
+    auto arguments = arena_.copy_span(call.arguments);
+    for (size_t i = 1; i < arguments.size(); ++i) arguments[i] = fold(arguments[i]);
+    arguments[0] = fold(arguments[0]);
+    auto* copy = arena_.make<CallExpression>(call);
+    copy->arguments = arguments;
+    return copy;
+  }
+
   static bool is_null_constant(const BoundExpression* expression) {
     auto* constant = try_as<ConstantExpression>(expression);
     return constant != nullptr && constant->value.null;
   }
 
-  // A strict function of a NULL is NULL whatever the other arguments are.
-  static bool is_null_strict(const CallExpression& call) {
-    if (!call.strict || call.volatility == Volatility::volatile_) return false;
+  // A strict function of a NULL is NULL whatever the other arguments are; so is a cast. But an
+  // array is computed though its subscript is NULL.
+  static bool is_null_strict(const BoundExpression& expression) {
+    switch (expression.kind) {
+      case ExpressionKind::relabel:
+        return is_null_constant(as<RelabelExpression>(&expression)->argument);
+      case ExpressionKind::io_conversion:
+        return is_null_constant(as<IoConversionExpression>(&expression)->argument);
+      case ExpressionKind::array_coercion:
+        return is_null_constant(as<ArrayCoercionExpression>(&expression)->argument);
+      case ExpressionKind::typmod_coercion:
+        return is_null_constant(as<TypmodCoercionExpression>(&expression)->argument);
+      case ExpressionKind::call:
+        break;
+      default:
+        return false;
+    }
+    const auto& call = *as<CallExpression>(&expression);
+    if (!call.strict || call.volatility == Volatility::volatile_ || is_subscripted(call))
+      return false;
     for (const BoundExpression* argument : call.arguments) {
       if (is_null_constant(argument)) return true;
     }
@@ -97,6 +139,15 @@ class Folder {
            type == type_oid::numeric;
   }
 
+  // Text that is read as a float: the value is not kept, because it is printed as the session wants
+  // it, but what cannot be read is an error whether or not the statement comes to it.
+  static bool is_readable_text(const BoundExpression& expression) {
+    auto* conversion = try_as<IoConversionExpression>(&expression);
+    return conversion != nullptr && conversion->argument->kind == ExpressionKind::constant &&
+           type_info(conversion->argument->type).category == 'S' &&
+           (expression.type == type_oid::float4 || expression.type == type_oid::float8);
+  }
+
   static bool is_immutable(const ArrayCoercionExpression& cast) {
     if (cast.procedure != invalid_oid) return find_procedure(cast.procedure)->volatility == 'i';
     return !cast.through_text ||
@@ -113,19 +164,19 @@ class Folder {
       return copy;
     }
     if (evaluator_ == nullptr) return expression;
+    auto* constant = arena_.make<ConstantExpression>();
+    constant->kind = ExpressionKind::constant;
+    constant->type = expression->type;
+    constant->typmod = expression->typmod;
+    constant->location = expression->location;
     try {
-      Datum value = evaluator_->evaluate(*expression, arena_);
-      auto* constant = arena_.make<ConstantExpression>();
-      constant->kind = ExpressionKind::constant;
-      constant->type = expression->type;
-      constant->typmod = expression->typmod;
-      constant->location = expression->location;
-      constant->value = value;
-      return constant;
+      constant->value = evaluator_->evaluate(*expression, arena_);
     } catch (const SqlError& error) {
-      if (error.state() == sqlstate::query_canceled) throw;
-      return expression;
+      // There may be more memory when the statement runs.
+      if (error.state() == sqlstate::out_of_memory) return expression;
+      throw;
     }
+    return constant;
   }
 
   const BoundExpression* fold_boolean(const BooleanExpression& node) {
@@ -133,7 +184,8 @@ class Folder {
     bool is_and = node.op == BooleanOperator::and_;
     std::vector<const BoundExpression*> kept;
     bool has_null = false;
-    for (const BoundExpression* argument : node.arguments) {
+    for (const BoundExpression* unfolded : node.arguments) {
+      const BoundExpression* argument = fold(unfolded);
       auto* constant = try_as<ConstantExpression>(argument);
       if (constant == nullptr) {
         kept.push_back(argument);
@@ -149,7 +201,7 @@ class Folder {
 
   // NOT of a comparison is the comparison by the operator's negator.
   const BoundExpression* fold_not(const BooleanExpression& node) {
-    const BoundExpression* argument = node.arguments[0];
+    const BoundExpression* argument = fold(node.arguments[0]);
     if (auto* constant = try_as<ConstantExpression>(argument)) {
       if (constant->value.null) return constant;
       return make_boolean(arena_, !constant->value.as_bool());
@@ -165,7 +217,15 @@ class Folder {
       negated->is_not_null = !test->is_not_null;
       return negated;
     }
-    return &node;
+    return with_argument(node, argument);
+  }
+
+  const BoundExpression* with_argument(const BooleanExpression& node,
+                                       const BoundExpression* argument) {
+    if (argument == node.arguments[0]) return &node;
+    auto* copy = arena_.make<BooleanExpression>(node);
+    copy->arguments = arena_.copy_span(std::initializer_list<const BoundExpression*>{argument});
+    return copy;
   }
 
   const BoundExpression* negate_comparison(const BooleanExpression& node,
@@ -175,7 +235,7 @@ class Folder {
         op != nullptr && op->negator != 0 ? find_operator(op->negator) : nullptr;
     const BuiltinProcedure* procedure =
         negator != nullptr ? find_procedure(negator->procedure) : nullptr;
-    if (procedure == nullptr) return &node;
+    if (procedure == nullptr) return with_argument(node, &call);
     auto* negated = arena_.make<CallExpression>(call);
     negated->operator_oid = negator->oid;
     negated->procedure = procedure->oid;
@@ -192,36 +252,52 @@ class Folder {
     return make_boolean_list(arena_, op, negated);
   }
 
+  // CASE x WHEN with an x that is known reads it where its conditions do.
+  const BoundExpression* with_value(const BoundExpression* expression, int32_t parameter,
+                                    const BoundExpression* value) {
+    auto* read = try_as<ExecutionParameterExpression>(expression);
+    if (read != nullptr && read->index == parameter) return value;
+    return map_children(arena_, expression, [&](const BoundExpression* child) {
+      return with_value(child, parameter, value);
+    });
+  }
+
   const BoundExpression* fold_case(const CaseExpression& node) {
-    if (node.argument != nullptr) return &node;
+    auto* copy = arena_.make<CaseExpression>(node);
+    if (node.argument != nullptr) copy->argument = fold(node.argument);
+    auto* known = try_as<ConstantExpression>(copy->argument);
+    if (known != nullptr) copy->argument = nullptr;
     std::vector<BoundWhen> kept;
-    const BoundExpression* otherwise = node.otherwise;
+    const BoundExpression* otherwise = nullptr;
     for (const BoundWhen& when : node.whens) {
-      if (is_constant_false_or_null(when.condition)) continue;
-      if (is_constant_true(when.condition)) {
-        otherwise = when.result;
+      const BoundExpression* condition =
+          known == nullptr ? when.condition
+                           : with_value(when.condition, node.argument_parameter, known);
+      condition = fold(condition);
+      if (is_constant_false_or_null(condition)) continue;
+      const BoundExpression* result = fold(when.result);
+      if (is_constant_true(condition)) {
+        otherwise = result;
         break;
       }
-      kept.push_back(when);
+      kept.push_back({condition, result});
     }
-    if (kept.empty()) return otherwise;
-    if (kept.size() == node.whens.size() && otherwise == node.otherwise) return &node;
-    auto* copy = arena_.make<CaseExpression>(node);
+    copy->otherwise = otherwise != nullptr ? otherwise : fold(node.otherwise);
+    if (kept.empty()) return copy->otherwise;
     copy->whens = arena_.copy_span(kept);
-    copy->otherwise = otherwise;
     return copy;
   }
 
   const BoundExpression* fold_coalesce(const CoalesceExpression& node) {
     std::vector<const BoundExpression*> kept;
-    for (const BoundExpression* argument : node.arguments) {
+    for (const BoundExpression* unfolded : node.arguments) {
+      const BoundExpression* argument = fold(unfolded);
       if (is_null_constant(argument)) continue;
       kept.push_back(argument);
       if (argument->kind == ExpressionKind::constant) break;
     }
     if (kept.empty()) return make_null(arena_, node.type);
     if (kept.size() == 1) return kept.front();
-    if (kept.size() == node.arguments.size()) return &node;
     auto* copy = arena_.make<CoalesceExpression>(node);
     copy->arguments = arena_.copy_span(kept);
     return copy;
