@@ -2,6 +2,7 @@
 // type modifier.
 #include "base/byte_buffer.h"
 #include "executor/functions/function.h"
+#include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "sql/types/date_time.h"
 #include "sql/types/float.h"
@@ -109,6 +110,19 @@ Datum apply_typmod_as(EvalContext& context, const Datum* a) {
                                       *context.types);
 }
 
+// A cast never asks for another precision, but who calls the function may.
+template <Oid type>
+Datum apply_precision(EvalContext& context, const Datum* a) {
+  int64_t precision = a[1].i64;
+  bool is_valid = precision >= no_typmod && precision <= limits::max_time_precision;
+  if (!is_valid && timestamp_is_finite(a[0].i64)) {
+    throw SqlError(sqlstate::invalid_parameter_value,
+                   concat("timestamp(", precision, ") precision must be between 0 and ",
+                          limits::max_time_precision));
+  }
+  return is_valid ? apply_typmod<type>(context, a) : a[0];
+}
+
 Datum timestamp_to_date(EvalContext&, const Datum* a) {
   return Datum::of_int(pgsilo::timestamp_to_date(a[0].i64));
 }
@@ -192,8 +206,8 @@ constexpr FunctionEntry entries[] = {
     {668, apply_typmod_as<type_oid::bpchar>},
     {669, apply_typmod_as<type_oid::varchar>},
     {1703, apply_typmod<type_oid::numeric>},
-    {1961, apply_typmod<type_oid::timestamp>},
-    {1967, apply_typmod<type_oid::timestamptz>},
+    {1961, apply_precision<type_oid::timestamp>},
+    {1967, apply_precision<type_oid::timestamptz>},
     {1968, apply_typmod<type_oid::time>},
     {1969, apply_typmod<type_oid::timetz>},
     {1200, apply_typmod<type_oid::interval>},

@@ -151,12 +151,9 @@ void require_calendar_date(const Moment& moment) {
 
 void print_zone(const Moment& moment, const DateTemplateNode& node, AskingString& out) {
   require_calendar_date(moment);
-  if (moment.zone == nullptr) {
-    if (node.pattern == DatePattern::zone_name) return;
-    throw SqlError(sqlstate::feature_not_supported,
-                   "formatting field \"OF\" is only supported for types with a time zone");
-  }
-  int32_t east = moment.zone->seconds_east;
+  // Without a zone there is no name; an offset is that of Greenwich.
+  if (moment.zone == nullptr && node.pattern == DatePattern::zone_name) return;
+  int32_t east = moment.zone == nullptr ? 0 : moment.zone->seconds_east;
   int32_t seconds = east < 0 ? -east : east;
   char text[16];
   switch (node.pattern) {

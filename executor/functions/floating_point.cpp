@@ -102,9 +102,11 @@ Datum width_bucket(EvalContext&, const Datum* a) {
       throw SqlError(sqlstate::numeric_value_out_of_range, "integer out of range");
     return Datum::of_int(count + 1);
   }
-  int64_t bucket =
-      static_cast<int64_t>(static_cast<double>(count) * ((operand - low) / (high - low)));
-  return Datum::of_int(std::min(bucket, count - 1) + 1);
+  // In the order in which PostgreSQL computes it: what is just below the end may round to it.
+  double buckets = static_cast<double>(count);
+  double bucket =
+      rising ? buckets * (operand - low) / (high - low) : buckets * (low - operand) / (low - high);
+  return Datum::of_int(static_cast<int64_t>(bucket + 1));
 }
 
 #define ARITHMETIC(Float, add, sub, mul, div)                                     \

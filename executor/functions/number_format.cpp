@@ -1,4 +1,4 @@
-// to_char of numbers and to_number.
+// to_char of numbers, and the entries of to_number.
 //
 // A number is rounded to the places of the template's picture and laid over it.
 #include <algorithm>
@@ -13,8 +13,10 @@
 #include "base/long_work.h"
 #include "executor/functions/function.h"
 #include "executor/functions/number_picture.h"
+#include "executor/functions/number_reading.h"
 #include "executor/functions/roman_numerals.h"
 #include "sql/sql_error.h"
+#include "sql/types/integer.h"
 #include "sql/types/numeric.h"
 #include "sql/types/scan.h"
 
@@ -356,7 +358,15 @@ Datum numeric_to_char(EvalContext& context, const Datum* a) {
                    concat("cannot convert ", nan ? "NaN" : "infinity", " to integer"));
   return formatted(context, a[0], a[1].bytes());
 }
+// Places behind V multiply the number, in its own type.
+template <typename Integer>
 Datum integer_to_char(EvalContext& context, const Datum* a) {
+  NumberPicture picture = read_number_picture(a[1].bytes());
+  auto value = static_cast<Integer>(a[0].i64);
+  for (int i = 0; i < picture.shifted; ++i) {
+    if (__builtin_mul_overflow(value, Integer{10}, &value))
+      throw_integer_out_of_range(sizeof(Integer));
+  }
   return formatted(context, numeric_from_integer(a[0].i64, *context.arena), a[1].bytes());
 }
 Datum float8_to_char(EvalContext& context, const Datum* a) {
@@ -366,66 +376,9 @@ Datum float4_to_char(EvalContext& context, const Datum* a) {
   return float_to_char(context, a[0].f64, std::numeric_limits<float>::digits10, a[1].bytes());
 }
 
-// Digits and the point where the template has places for them; everything else is passed over.
-Datum text_to_number(EvalContext& context, const Datum* a) {
-  NumberPicture picture = read_number_picture(a[1].bytes());
-  if (picture.roman) throw_unsupported("\"RN\" for input");
-  string_view text = trim_space(a[0].bytes());
-  AskingString number;
-  bool negative = false;
-  auto take_sign = [&] {
-    if (text.empty()) return;
-    if (text.front() == '-' || text.front() == '<') negative = true;
-    if (text.front() == '-' || text.front() == '+' || text.front() == '<') text.remove_prefix(1);
-  };
-  take_sign();
-  WorkMeter meter;
-  for (const NumberPicture::Node& node : picture.nodes) {
-    meter.did(64);
-    if (text.empty()) break;
-    char c = text.front();
-    switch (node.place) {
-      case Place::digit:
-      case Place::zero:
-        if (is_digit(c)) {
-          number += c;
-          text.remove_prefix(1);
-        } else if (c == '.' && number.find('.') == string_view::npos) {
-          number += c;
-          text.remove_prefix(1);
-        }
-        break;
-      case Place::point:
-        if (c == '.') {
-          number += c;
-          text.remove_prefix(1);
-        }
-        break;
-      case Place::comma:
-        if (c == ',') text.remove_prefix(1);
-        break;
-      case Place::minus:
-      case Place::plus:
-      case Place::sign:
-      case Place::both_signs:
-        take_sign();
-        break;
-      default:
-        text.remove_prefix(1);
-    }
-  }
-  if (number.find_first_of("0123456789") == string_view::npos) {
-    throw SqlError(sqlstate::invalid_text_representation,
-                   concat("invalid input syntax for type numeric: \"",
-                          a[0].bytes().empty() ? " " : a[0].bytes(), "\""));
-  }
-  if (negative) number.insert(0, 1, '-');
-  return parse_numeric(number, -1, *context.arena);
-}
-
 constexpr FunctionEntry entries[] = {
-    {1772, numeric_to_char}, {1773, integer_to_char}, {1774, integer_to_char},
-    {1775, float4_to_char},  {1776, float8_to_char},  {1777, text_to_number},
+    {1772, numeric_to_char}, {1773, integer_to_char<int32_t>}, {1774, integer_to_char<int64_t>},
+    {1775, float4_to_char},  {1776, float8_to_char},           {1777, text_to_number},
 };
 
 }  // namespace

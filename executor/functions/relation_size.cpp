@@ -1,9 +1,11 @@
 // Sizes of tables, indexes and the database: bytes of memory that hold their rows and trees
 // (docs/memory.md), and sizes for people to read.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 
+#include "base/byte_buffer.h"
 #include "catalog/builtin/builtin.h"
 #include "catalog/catalog_snapshot.h"
 #include "catalog/catalog_view.h"
@@ -116,6 +118,13 @@ Datum pretty_size(EvalContext& context, const Datum* a) {
   return copied(context, concat(rounded, " ", units[unit]));
 }
 Datum pretty_numeric_size(EvalContext& context, const Datum* a) {
+  // What is few bytes is shown as it is.
+  double few = std::abs(numeric_to_float8(a[0]));
+  if (few < 10 * 1024) {
+    ByteBuffer shown;
+    print_numeric(a[0], shown);
+    return copied(context, concat(shown.view(), " bytes"));
+  }
   Datum size = Datum::of_int(numeric_to_integer(a[0], 8));
   return pretty_size(context, &size);
 }

@@ -101,6 +101,19 @@ class Formatter {
     size_t index = argument(next_++);
     append(converted(type, index), width, left);
   }
+  // Whatever it is of, a width is what its text says.
+  int64_t width_of(size_t index) const {
+    Oid type = context_.call->argument_types[index];
+    int64_t width = arguments_[index].i64;
+    if (type != type_oid::int4 && type != type_oid::int2) {
+      ByteBuffer text;
+      const TypeInfo& info = type_info(type == type_oid::unknown ? type_oid::text : type);
+      info.print(arguments_[index], text, *context_.types);
+      width = type_info(type_oid::int4).parse(text.view(), no_typmod, *context_.types).i64;
+    }
+    if (width != INT32_MIN) return width;
+    throw SqlError(sqlstate::numeric_value_out_of_range, "number is out of range");
+  }
   void read_width(string_view& text, int64_t* width, bool* left) {
     if (text.front() == '*') {
       text.remove_prefix(1);
@@ -115,7 +128,7 @@ class Formatter {
       }
       size_t index = argument(position);
       next_ = position + 1;
-      *width = arguments_[index].null ? 0 : arguments_[index].i64;
+      *width = arguments_[index].null ? 0 : width_of(index);
       if (*width < 0) {
         *left = true;
         *width = -*width;

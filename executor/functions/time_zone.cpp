@@ -1,18 +1,41 @@
 // AT TIME ZONE, and what there is of time with time zone beside comparisons.
+#include <charconv>
+#include <cstdlib>
 #include <optional>
+#include <string>
 
 #include "base/byte_buffer.h"
 #include "executor/functions/function.h"
 #include "sql/sql_error.h"
 #include "sql/types/date_time.h"
+#include "sql/types/scan.h"
 #include "sql/types/time_with_zone.h"
+#include "sql/types/time_zone_abbreviation.h"
 #include "sql/types/type_context.h"
 
 namespace pgsilo::functions {
 namespace {
 
+// Abbreviations come before names of zones.
+std::optional<TimeZone> find_zone(std::string_view name) {
+  constexpr size_t longest = 10;
+  if (name.size() <= longest) {
+    std::string lower(name);
+    for (char& c : lower) c = lower_letter(c);
+    if (const TimeZoneAbbreviation* found = find_time_zone_abbreviation(lower))
+      return found->zone.empty() ? TimeZone::fixed(found->seconds_east)
+                                 : TimeZone::load(found->zone);
+  }
+  // A bare number is hours west of Greenwich, where SET timezone takes it for hours east of it.
+  int32_t hours = 0;
+  auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), hours);
+  if (error == std::errc() && stop == name.data() + name.size() && std::abs(hours) <= 24 * 7)
+    return TimeZone::fixed(-hours * 3600);
+  return TimeZone::load(name);
+}
+
 TimeZone named_zone(EvalContext&, const Datum& name) {
-  std::optional<TimeZone> found = TimeZone::load(name.bytes());
+  std::optional<TimeZone> found = find_zone(name.bytes());
   if (!found) {
     throw SqlError(sqlstate::invalid_parameter_value,
                    concat("time zone \"", name.bytes(), "\" not recognized"));

@@ -68,6 +68,13 @@ Interval age_of(const DateTimeFields& left, const DateTimeFields& right, bool ne
   return age;
 }
 
+// The least int has no negation: PostgreSQL's stays what it is.
+Interval wrapped_negation(const Interval& interval) {
+  return {static_cast<int64_t>(0 - static_cast<uint64_t>(interval.time)),
+          static_cast<int32_t>(-int64_t{interval.day}),
+          static_cast<int32_t>(-int64_t{interval.month})};
+}
+
 }  // namespace
 
 int64_t timestamp_add_interval(int64_t timestamp, const Interval& interval) {
@@ -87,7 +94,7 @@ int64_t timestamp_add_interval(int64_t timestamp, const Interval& interval) {
 
 int64_t timestamp_sub_interval(int64_t timestamp, const Interval& interval) {
   if (!timestamp_is_finite(timestamp)) return timestamp;
-  return timestamp_add_interval(timestamp, interval_negate(interval));
+  return timestamp_add_interval(timestamp, wrapped_negation(interval));
 }
 
 int64_t timestamptz_add_interval(int64_t timestamptz, const Interval& interval,
@@ -110,7 +117,7 @@ int64_t timestamptz_add_interval(int64_t timestamptz, const Interval& interval,
 int64_t timestamptz_sub_interval(int64_t timestamptz, const Interval& interval,
                                  const TimeZone& zone) {
   if (!timestamp_is_finite(timestamptz)) return timestamptz;
-  return timestamptz_add_interval(timestamptz, interval_negate(interval), zone);
+  return timestamptz_add_interval(timestamptz, wrapped_negation(interval), zone);
 }
 
 Interval timestamp_sub_timestamps(int64_t left, int64_t right) {
@@ -123,14 +130,20 @@ Interval timestamp_sub_timestamps(int64_t left, int64_t right) {
   return justify_hours({difference, 0, 0});
 }
 
+namespace {
+// A time of day; what overflowed before has wrapped around, as PostgreSQL's does.
+int64_t within_a_day(uint64_t wrapped) {
+  int64_t time = static_cast<int64_t>(wrapped) % usecs_per_day;
+  return time < 0 ? time + usecs_per_day : time;
+}
+}  // namespace
+
 int64_t time_add_interval(int64_t time, const Interval& interval) {
-  int64_t sum = (time + interval.time % usecs_per_day) % usecs_per_day;
-  return sum < 0 ? sum + usecs_per_day : sum;
+  return within_a_day(static_cast<uint64_t>(time) + static_cast<uint64_t>(interval.time));
 }
 
 int64_t time_sub_interval(int64_t time, const Interval& interval) {
-  int64_t difference = (time - interval.time % usecs_per_day) % usecs_per_day;
-  return difference < 0 ? difference + usecs_per_day : difference;
+  return within_a_day(static_cast<uint64_t>(time) - static_cast<uint64_t>(interval.time));
 }
 
 Interval time_sub_times(int64_t left, int64_t right) { return {left - right, 0, 0}; }

@@ -70,8 +70,12 @@ Datum timestamptz_to_time(int64_t timestamptz, const TimeZone& zone) {
 }
 
 int64_t interval_to_time(const Interval& value) {
-  int64_t time = value.time % usecs_per_day;
-  return time < 0 ? time + usecs_per_day : time;
+  if (value.time >= 0) return value.time % usecs_per_day;
+  // The least times wrap around on the way, as PostgreSQL's do.
+  auto missing = static_cast<int64_t>(static_cast<uint64_t>(usecs_per_day) - 1 -
+                                      static_cast<uint64_t>(value.time));
+  return static_cast<int64_t>(static_cast<uint64_t>(value.time) +
+                              static_cast<uint64_t>(missing / usecs_per_day * usecs_per_day));
 }
 
 Interval time_to_interval(int64_t time) { return {time, 0, 0}; }
@@ -136,6 +140,7 @@ std::string shown_time(int32_t hour, int32_t minute, double second) {
   std::snprintf(text, sizeof text, "%d:%02d:", hour, minute);
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%02g", second);
+  if (std::isinf(second)) return concat(text, second < 0 ? "-Infinity" : "Infinity");
   return std::string(text) + (std::isnan(second) ? "NaN" : seconds);
 }
 
@@ -145,7 +150,7 @@ int32_t check_date(int32_t year, int32_t month, int32_t day) {
   int32_t counted = year < 0 ? year + 1 : year;
   if (year == 0 || month < 1 || month > 12 || day < 1 || day > days_in_month(counted, month)) {
     throw SqlError(sqlstate::datetime_field_overflow,
-                   concat("date field value out of range: ", shown_date(year, month, day)));
+                   concat("date field value out of range: ", shown_date(counted, month, day)));
   }
   return counted;
 }

@@ -6,6 +6,7 @@
 
 #include "sql/sql_error.h"
 #include "sql/types/scan.h"
+#include "sql/types/text.h"
 
 namespace pgsilo {
 
@@ -226,7 +227,8 @@ TimeUnit find_extract_unit(std::string_view text) {
 
 // PostgreSQL folds the word to lower case before it complains.
 static std::string lower_word(std::string_view word) {
-  std::string lower(word);
+  constexpr size_t longest = 63;  // as identifiers
+  std::string lower(text_clip(word, longest));
   std::transform(lower.begin(), lower.end(), lower.begin(), lower_letter);
   return lower;
 }

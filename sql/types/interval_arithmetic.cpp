@@ -1,5 +1,6 @@
 // interval: arithmetic, justification, order, modifiers.
 #include <cmath>
+#include <cstdint>
 
 #include "base/arena.h"
 #include "base/hash.h"
@@ -171,19 +172,15 @@ Interval make_interval(int32_t years, int32_t months, int32_t weeks, int32_t day
                        int32_t minutes, double seconds) {
   if (std::isinf(seconds) || std::isnan(seconds)) throw_interval_out_of_range();
   Interval result;
-  int32_t whole;
-  if (__builtin_mul_overflow(years, months_per_year, &whole) ||
-      __builtin_add_overflow(whole, months, &result.month) ||
-      __builtin_mul_overflow(weeks, 7, &whole) ||
-      __builtin_add_overflow(whole, days, &result.day)) {
-    throw_interval_out_of_range();
-  }
+  // PostgreSQL's wrap around.
+  result.month = static_cast<int32_t>(int64_t{years} * months_per_year + months);
+  result.day = static_cast<int32_t>(int64_t{weeks} * 7 + days);
   double usecs = std::rint(seconds * 1e6);
-  result.time = to_int64(usecs);
-  if (__builtin_add_overflow(result.time, hours * usecs_per_hour + minutes * usecs_per_minute,
-                             &result.time)) {
-    throw_interval_out_of_range();
-  }
+  // What is no int64 is the least one: so the processor converts it.
+  bool fits = usecs >= -0x1p63 && usecs < 0x1p63;
+  uint64_t time = static_cast<uint64_t>(fits ? static_cast<int64_t>(usecs) : INT64_MIN);
+  time += static_cast<uint64_t>(hours * usecs_per_hour + minutes * usecs_per_minute);
+  result.time = static_cast<int64_t>(time);
   return result;
 }
 

@@ -93,7 +93,7 @@ bool scan_posix_offset(std::string_view* text, int32_t* seconds) {
   return true;
 }
 
-// "FOO+5" or "<+05>-5": an abbreviation and an offset west of Greenwich.
+// "FOO+5" or "<+05>-5": an abbreviation, which may be empty, and an offset west of Greenwich.
 bool scan_posix_zone(std::string_view name, std::string* abbreviation, int32_t* seconds_east) {
   std::string_view rest = name;
   if (rest.starts_with('<')) {
@@ -106,7 +106,7 @@ bool scan_posix_zone(std::string_view name, std::string* abbreviation, int32_t* 
     rest.remove_prefix(length);
   }
   int32_t west = 0;
-  if (abbreviation->empty() || !scan_posix_offset(&rest, &west) || !rest.empty()) return false;
+  if (!scan_posix_offset(&rest, &west) || !rest.empty()) return false;
   *seconds_east = -west;
   return true;
 }
