@@ -15,10 +15,10 @@ class Psql:
                             "PGOPTIONS": f"-c statement_timeout={timeout}s -c client_min_messages=error"}
 
     def answers(self, statements):
-        script = f"\\set VERBOSITY {self.verbosity}\n" + "".join(f"{statement};\n\\echo --{number}\n"
-                                                                 for number, statement in enumerate(statements))
+        asked = "".join(f"{statement};\n\\echo --{number}\n" for number, statement in enumerate(statements))
+        script = f"\\set VERBOSITY {self.verbosity}\n\\pset null ~\n{asked}"
         result = subprocess.run(["psql", "-X", "-At", "-q", "-f", "-"], input=script, env=self.environment, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                                errors="backslashreplace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         answers, lines = [], []
         for line in result.stdout.split("\n"):
             line = re.sub(r"^psql:<stdin>:\d+: ", "", line)
