@@ -119,8 +119,9 @@ const Step* convert_elements(const Step* step, Datum* registers, RowContext& con
     meter.did(128);
     values.push_back(convert_element(coercion, value, context));
   }
-  registers[step->result] =
-      pgsilo::make_array(*coercion.target, reader.shape(), values, *context.arena);
+  // A vector without elements has a dimension, an array of its elements none.
+  ArrayShape shape = values.empty() ? ArrayShape() : reader.shape();
+  registers[step->result] = pgsilo::make_array(*coercion.target, shape, values, *context.arena);
   return step + 1;
 }
 

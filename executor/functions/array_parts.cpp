@@ -28,6 +28,7 @@ Datum or_empty(EvalContext& context, const Datum& array, size_t argument) {
 
 std::vector<int32_t> subscripts(const Datum* a, size_t count) {
   std::vector<int32_t> found;
+  found.reserve(count);
   for (size_t i = 0; i < count; ++i) found.push_back(static_cast<int32_t>(a[i].i64));
   return found;
 }
@@ -35,6 +36,7 @@ std::vector<int32_t> subscripts(const Datum* a, size_t count) {
 // The upper bounds of all dimensions come before the lower ones: so PostgreSQL evaluates them.
 std::vector<SliceBounds> bounds(const Datum* a, size_t count) {
   std::vector<SliceBounds> found;
+  found.reserve(count);
   for (size_t i = 0; i < count; ++i) found.push_back({a[count + i].i64, a[i].i64});
   return found;
 }

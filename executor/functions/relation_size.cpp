@@ -117,13 +117,26 @@ Datum pretty_size(EvalContext& context, const Datum* a) {
   int64_t rounded = (halves + (halves < 0 ? -1 : 1)) / 2;
   return copied(context, concat(rounded, " ", units[unit]));
 }
+// Rounded, halves away from zero, as PostgreSQL does it: half a PB more or less, then cut.
+Datum petabytes(EvalContext& context, Datum size) {
+  Arena& arena = *context.arena;
+  auto integer = [&](int64_t value) { return numeric_from_integer(value, arena); };
+  auto cut = [&](Datum value, int64_t by) {
+    return numeric_trunc(numeric_div(value, integer(by), arena), 0, arena);
+  };
+  Datum halves = cut(size, int64_t{1} << 49);
+  bool is_negative = numeric_compare(size, integer(0)) < 0;
+  return cut(numeric_add(halves, integer(is_negative ? -1 : 1), arena), 2);
+}
+
 Datum pretty_numeric_size(EvalContext& context, const Datum* a) {
-  // What is few bytes is shown as it is.
-  double few = std::abs(numeric_to_float8(a[0]));
-  if (few < 10 * 1024) {
+  // What is few bytes is shown as it is; what is more than a bigint can say as so many PB.
+  double magnitude = std::abs(numeric_to_float8(a[0]));
+  bool is_few = magnitude < 10 * 1024;
+  if (is_few || magnitude >= 0x1p62) {
     ByteBuffer shown;
-    print_numeric(a[0], shown);
-    return copied(context, concat(shown.view(), " bytes"));
+    print_numeric(is_few ? a[0] : petabytes(context, a[0]), shown);
+    return copied(context, concat(shown.view(), is_few ? " bytes" : " PB"));
   }
   Datum size = Datum::of_int(numeric_to_integer(a[0], 8));
   return pretty_size(context, &size);

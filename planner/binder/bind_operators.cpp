@@ -183,12 +183,15 @@ const BoundExpression* make_in_list(Scope& scope, std::string_view op,
   }
   const BuiltinOperator& found = resolve_operator(binding, op, operand->type, common, location);
   auto* list = make_expression<InListExpression>(scope.arena(), type_oid::boolean, location);
-  list->operand = coerce_type(binding, operand, found.left, no_typmod, CoercionContext::implicit,
+  Oid actual[] = {operand->type, common};
+  Oid declared[] = {found.left, found.right};
+  resolve_polymorphic_types(actual, declared, found.result);
+  list->operand = coerce_type(binding, operand, declared[0], no_typmod, CoercionContext::implicit,
                               CallForm::implicit_cast, -1);
   std::vector<const BoundExpression*> coerced;
   for (const BoundExpression* item : items) {
     const BoundExpression* of_common = coerce_to_common_type(binding, item, common, "IN");
-    coerced.push_back(coerce_type(binding, of_common, found.right, no_typmod,
+    coerced.push_back(coerce_type(binding, of_common, declared[1], no_typmod,
                                   CoercionContext::implicit, CallForm::implicit_cast, -1));
   }
   list->items = scope.arena().copy_span(coerced);

@@ -113,7 +113,7 @@ class Folder {
       case ExpressionKind::typmod_coercion:
         break;
       case ExpressionKind::io_conversion:
-        if (!is_stable_text(as<IoConversionExpression>(&expression)->argument->type) ||
+        if (!is_printed_alike(as<IoConversionExpression>(&expression)->argument->type) ||
             !is_stable_text(expression.type)) {
           return false;
         }
@@ -137,6 +137,23 @@ class Folder {
     const TypeInfo& info = type_info(type);
     return info.category == 'B' || info.category == 'S' || is_integer_type(type) ||
            type == type_oid::numeric;
+  }
+
+  // Reading may depend on the session where printing does not.
+  static bool is_printed_alike(Oid type) {
+    switch (type) {
+      case type_oid::time:
+      case type_oid::timetz:
+      case type_oid::oid:
+      case type_oid::xid:
+      case type_oid::cid:
+      case type_oid::tid:
+      case type_oid::pg_lsn:
+      case type_oid::single_char:
+        return true;
+      default:
+        return is_stable_text(type);
+    }
   }
 
   // Text that is read as a float: the value is not kept, because it is printed as the session wants

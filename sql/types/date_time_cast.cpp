@@ -145,12 +145,14 @@ std::string shown_time(int32_t hour, int32_t minute, double second) {
 }
 
 // The year as it is counted with 0; a negative one is BC. Throws unless it is a date of the
-// calendar.
-int32_t check_date(int32_t year, int32_t month, int32_t day) {
+// calendar. `shows_counted`: make_date() shows it as it is counted, make_timestamp() as it was
+// given.
+int32_t check_date(int32_t year, int32_t month, int32_t day, bool shows_counted) {
   int32_t counted = year < 0 ? year + 1 : year;
   if (year == 0 || month < 1 || month > 12 || day < 1 || day > days_in_month(counted, month)) {
     throw SqlError(sqlstate::datetime_field_overflow,
-                   concat("date field value out of range: ", shown_date(counted, month, day)));
+                   concat("date field value out of range: ",
+                          shown_date(shows_counted ? counted : year, month, day)));
   }
   return counted;
 }
@@ -158,7 +160,7 @@ int32_t check_date(int32_t year, int32_t month, int32_t day) {
 }  // namespace
 
 int64_t make_date(int32_t year, int32_t month, int32_t day) {
-  int32_t counted = check_date(year, month, day);
+  int32_t counted = check_date(year, month, day, true);
   int64_t date = 0;
   bool valid = is_valid_julian(counted, month);
   if (valid) date = int64_t{julian_day(counted, month, day)} - postgres_epoch_julian;
@@ -185,11 +187,14 @@ int64_t make_time(int32_t hour, int32_t minute, double second) {
 
 int64_t make_timestamp(int32_t year, int32_t month, int32_t day, int32_t hour, int32_t minute,
                        double second) {
-  int32_t counted = check_date(year, month, day);
+  int32_t counted = check_date(year, month, day, false);
+  if (!is_valid_julian(counted, month)) {
+    throw SqlError(sqlstate::datetime_field_overflow,
+                   concat("date out of range: ", shown_date(year, month, day)));
+  }
   int64_t time = make_time(hour, minute, second);
   int64_t timestamp = 0;
   bool valid =
-      is_valid_julian(counted, month) &&
       !__builtin_mul_overflow(int64_t{julian_day(counted, month, day)} - postgres_epoch_julian,
                               usecs_per_day, &timestamp) &&
       !__builtin_add_overflow(timestamp, time, &timestamp);

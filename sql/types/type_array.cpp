@@ -31,9 +31,11 @@ class ArrayParser {
     skip_space();
     ArrayShape bounds = parse_bounds();
     if (peek() != '{') fail("Array value must start with \"{\" or dimension information.");
+    shown_from_ = at_;
     parse_structure();
     skip_space();
     if (at_ != text_.size()) fail("Junk after closing right brace.");
+    shown_from_ = 0;
     ArrayShape shape = shape_of_contents();
     if (bounds.dimensions != 0) {
       require_bounds_fit(bounds, shape);
@@ -49,7 +51,7 @@ class ArrayParser {
 
   [[noreturn]] void fail(std::string_view detail) {
     throw SqlError(sqlstate::invalid_text_representation,
-                   concat("malformed array literal: \"", text_, "\""))
+                   concat("malformed array literal: \"", text_.substr(shown_from_), "\""))
         .detail(std::string(detail));
   }
   [[noreturn]] void fail_unexpected(char c) { fail(concat("Unexpected \"", c, "\" character.")); }
@@ -232,6 +234,8 @@ class ArrayParser {
 
   const TypeInfo& type_;
   std::string_view text_;
+  // Errors in the contents show them without the dimensions.
+  size_t shown_from_ = 0;
   int32_t typmod_;
   TypeContext& ctx_;
   size_t at_ = 0;

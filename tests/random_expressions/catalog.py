@@ -8,7 +8,7 @@ OUTSIDE = re.compile(r"^(pg_(?!lsn|size_pretty)|pgsilo|has_|current_|now$|statem
                      r"txid|inet_|set_config|format_type|to_reg|reg|get|nextval|query_|col_desc|shobj|row_security|"
                      r"random|setseed|timeofday|lo_|has|acl|makeacl|hash|convert_from|timezone$|enum_(in|out|recv|send))")
 # A modifier as PostgreSQL keeps it, and bytes that are no text.
-INTERNAL = {("interval", ("interval", "int4")), ("bpchar", ("char",)), ("char", "bpchar")}
+INTERNAL = {("interval", ("interval", "int4")), ("date_trunc", ("text", "timestamptz", "text")), ("bpchar", ("char",)), ("char", "bpchar")}
 POLYMORPHIC = {"anyelement", "anyarray", "anynonarray", "anyenum", "anycompatible", "anycompatiblearray", "anycompatiblenonarray"}
 
 

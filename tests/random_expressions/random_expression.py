@@ -51,6 +51,7 @@ class RandomExpressions:
         self.random = random.Random(seed)
         self.catalog = catalog
         self.column_share = 0.5
+        self.is_other_type = False
         self.implicit = {}
         for source, target, context in catalog.casts:
             if context == "i":
@@ -130,7 +131,7 @@ class RandomExpressions:
             return text if not text.startswith("-") else f"({text})"
         if type_name == "bool" and text in ("true", "false"):
             return text
-        if type_name == "text" and self.chance(0.3) or self.chance(0.04):
+        if not self.is_other_type and (type_name == "text" and self.chance(0.3) or self.chance(0.04)):
             return quoted(text)
         if self.chance(0.02):
             return "null"
@@ -184,5 +185,9 @@ class RandomExpressions:
             if other < 0.08 and type_name in self.implicit:
                 return self.of_type(self.one(self.implicit[type_name]), depth)
             if other < 0.10:
-                return self.of_type(self.one(self.catalog.types), depth)
+                # A literal without a type would be read as one of the type that is wanted.
+                self.is_other_type = True
+                given = self.of_type(self.one(self.catalog.types), depth)
+                self.is_other_type = False
+                return given
         return self.of_type(type_name, depth)

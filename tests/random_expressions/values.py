@@ -41,7 +41,7 @@ SCALARS = {
     "timestamp": TIMESTAMPS,
     "timestamptz": TIMESTAMPS + [stamp + "+00" for stamp in TIMESTAMPS if "BC" not in stamp and "inf" not in stamp],
     "interval": INTERVALS,
-    "oid": ["0", "23", "25", "1", "4294967295", "2147483648", "10000"],
+    "oid": ["0", "23", "25", "1", "4294967295", "2147483648", "1184"],
     "xid": ["0", "1", "3", "4294967295"],
     "cid": ["0", "1", "4294967295"],
     "tid": ["(0,0)", "(0,1)", "(4294967295,65535)", "(3,7)"],
