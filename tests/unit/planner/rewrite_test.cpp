@@ -191,10 +191,12 @@ TEST_F(Rewrite, ConstantsAreComputedOnce) {
             "Index Scan using t_pkey on t\n  Index Cond: (a = 5)");
 }
 
-TEST_F(Rewrite, WhatFailsIsLeftToTheRun) {
-  // It may never be reached.
-  EXPECT_EQ(explain("select * from t where c = 'x' and 1 / 0 = d"),
-            "Seq Scan on t\n  Filter: ((c = 'x'::text) AND ((1 / 0) = d))");
+// Unless something before it decides, whether or not a row comes to it.
+TEST_F(Rewrite, WhatFailsFailsBeforeTheRun) {
+  EXPECT_THROW(explain("select * from t where c = 'x' and 1 / 0 = d"), SqlError);
+  EXPECT_THROW(explain("select case when d = 1 then 1 / 0 end from t"), SqlError);
+  EXPECT_NO_THROW(explain("select case when false then 1 / 0 end from t"));
+  EXPECT_NO_THROW(explain("select coalesce(1, 1 / 0) from t where false and 1 / 0 = d"));
 }
 
 TEST_F(Rewrite, BooleanLawsShortenConditions) {
