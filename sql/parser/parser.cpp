@@ -1,5 +1,6 @@
 #include "sql/parser/parser.h"
 
+#include <optional>
 #include <string>
 
 #include "base/asking_allocator.h"
@@ -101,14 +102,19 @@ std::span<const ast::RawStatement> parse_here(std::string_view sql, Arena& arena
     require_room(bytes);
     promise.cover(bytes);
   }
-  PostgresTree tree(terminated.c_str());
+  std::optional<PostgresTree> tree(std::in_place, terminated.c_str());
   promise.clear();
-  if (tree.failed()) {
+  // With the whole text; the first tree goes before.
+  auto parse_again = [&] {
+    tree.reset();
+    return parse_here(sql, arena, false);
+  };
+  if (tree->failed()) {
     // An error's position counts characters, of which blanks make another number.
-    if (may_take_rows) return parse_here(sql, arena, false);
-    throw_parse_error(tree);
+    if (may_take_rows) return parse_again();
+    throw_parse_error(*tree);
   }
-  std::span<const ListCell> items = cells(tree.statements());
+  std::span<const ListCell> items = cells(tree->statements());
   std::span<ast::RawStatement> statements = arena.make_span<ast::RawStatement>(items.size());
   TreeConverter converter(sql, arena, rows);
   for (size_t i = 0; i < items.size(); ++i) {
@@ -116,7 +122,7 @@ std::span<const ast::RawStatement> parse_here(std::string_view sql, Arena& arena
     statements[i] = located(raw, sql);
     statements[i].statement = converter.statement(raw.stmt);
   }
-  if (!rows.are_all_back()) return parse_here(sql, arena, false);
+  if (!rows.are_all_back()) return parse_again();
   return statements;
 }
 
