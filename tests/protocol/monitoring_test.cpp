@@ -265,7 +265,7 @@ TEST_F(OwnMonitoringTest, CountsOfTheDatabase) {
       "CZI");
   ASSERT_EQ(client.ask(query("update monitoring_test set v = 1 where id > 9")), "CZI");
   ASSERT_EQ(client.ask(query("delete from monitoring_test where id > 10")), "CZI");
-  ASSERT_EQ(client.ask(query("begin; select 1/0")), "CTE(22012)ZE");
+  ASSERT_EQ(client.ask(query("begin; select 1/0")), "CE(22012)ZE");
   ASSERT_EQ(client.ask(query("rollback")), "CZI");
   ASSERT_EQ(client.ask(query("begin; select 1; rollback")), "CTDCCZI");
   EXPECT_EQ(counted("tup_inserted"), inserted + 10);
