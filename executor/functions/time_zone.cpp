@@ -29,7 +29,7 @@ std::optional<TimeZone> find_zone(std::string_view name) {
   // A bare number is hours west of Greenwich, where SET timezone takes it for hours east of it.
   int32_t hours = 0;
   auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), hours);
-  if (error == std::errc() && stop == name.data() + name.size() && std::abs(hours) <= 24 * 7)
+  if (error == std::errc() && stop == name.data() + name.size() && std::abs(hours) < 24 * 7)
     return TimeZone::fixed(-hours * 3600);
   return TimeZone::load(name);
 }

@@ -211,13 +211,28 @@ class Deparser {
       case CallForm::function:
         break;
     }
-    if (e.procedure == array_element_procedure) {
-      bool is_column = e.arguments[0]->kind == ExpressionKind::slot;
-      std::string array = text(*e.arguments[0], true);
-      return concat(is_column ? array : concat("(", array, ")"), "[", text(*e.arguments[1], true),
-                    "]");
-    }
+    if (e.procedure == array_element_procedure || e.procedure == array_slice_procedure)
+      return subscripted(e);
     return concat(quote_identifier(procedure_name(e.procedure)), "(", list(e.arguments), ")");
+  }
+
+  // All upper bounds come before the lower ones.
+  std::string subscripted(const CallExpression& e) {
+    bool is_slice = e.procedure == array_slice_procedure;
+    size_t count = (e.arguments.size() - 1) / (is_slice ? 2 : 1);
+    bool is_column = e.arguments[0]->kind == ExpressionKind::slot;
+    std::string array = text(*e.arguments[0], true);
+    std::string result = is_column ? array : concat("(", array, ")");
+    for (size_t i = 1; i <= count; ++i) {
+      std::string lower = is_slice ? bound(*e.arguments[count + i]) + ":" : std::string();
+      result += concat("[", lower, bound(*e.arguments[i]), "]");
+    }
+    return result;
+  }
+  // One that was left out is a bigint, which no other is.
+  std::string bound(const BoundExpression& e) {
+    bool is_omitted = e.kind == ExpressionKind::constant && e.type == type_oid::int8;
+    return is_omitted ? std::string() : text(e, false);
   }
 
   std::string sql_syntax(const CallExpression& e) {

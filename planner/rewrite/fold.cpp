@@ -18,6 +18,12 @@ class Folder {
  public:
   Folder(Arena& arena, ConstantEvaluator* evaluator) : arena_(arena), evaluator_(evaluator) {}
 
+  const BoundExpression* fold_all(const BoundExpression* expression) {
+    root_ = expression;
+    return fold(expression);
+  }
+
+ private:
   const BoundExpression* fold(const BoundExpression* expression) {
     // Whoever computes the aggregate finds it again by what it is.
     if (expression->kind == ExpressionKind::aggregate) return expression;
@@ -42,7 +48,6 @@ class Folder {
     return expression;
   }
 
- private:
   const BoundExpression* fold_children(const BoundExpression* expression) {
     if (is_subscripted(*expression)) return fold_subscripted(*as<CallExpression>(expression));
     return map_children(arena_, expression,
@@ -101,13 +106,21 @@ class Folder {
       case ExpressionKind::call:
         if (as<CallExpression>(&expression)->volatility != Volatility::immutable) return false;
         break;
+      case ExpressionKind::distinct_from:
+        if (!is_immutable(as<DistinctFromExpression>(&expression)->equality)) return false;
+        break;
+      case ExpressionKind::null_if:
+        if (!is_immutable(as<NullIfExpression>(&expression)->equality)) return false;
+        break;
+      case ExpressionKind::in_list:
+        if (!is_immutable(as<InListExpression>(&expression)->procedure)) return false;
+        break;
+      case ExpressionKind::array_comparison:
+        if (!is_immutable(as<ArrayComparisonExpression>(&expression)->procedure)) return false;
+        break;
       case ExpressionKind::null_test:
       case ExpressionKind::boolean_test:
-      case ExpressionKind::distinct_from:
-      case ExpressionKind::null_if:
       case ExpressionKind::min_max:
-      case ExpressionKind::in_list:
-      case ExpressionKind::array_comparison:
       case ExpressionKind::array:
       case ExpressionKind::relabel:
       case ExpressionKind::typmod_coercion:
@@ -165,8 +178,10 @@ class Folder {
            (expression.type == type_oid::float4 || expression.type == type_oid::float8);
   }
 
+  static bool is_immutable(Oid procedure) { return find_procedure(procedure)->volatility == 'i'; }
+
   static bool is_immutable(const ArrayCoercionExpression& cast) {
-    if (cast.procedure != invalid_oid) return find_procedure(cast.procedure)->volatility == 'i';
+    if (cast.procedure != invalid_oid) return is_immutable(cast.procedure);
     return !cast.through_text ||
            (is_stable_text(cast.source_element) && is_stable_text(cast.target_element));
   }
@@ -190,10 +205,29 @@ class Folder {
       constant->value = evaluator_->evaluate(*expression, arena_);
     } catch (const SqlError& error) {
       // There may be more memory when the statement runs.
-      if (error.state() == sqlstate::out_of_memory) return expression;
+      if (error.state() == sqlstate::out_of_memory || may_be_decided_later(*expression))
+        return expression;
       throw;
     }
     return constant;
+  }
+
+  // Whether the run comes to what cannot be computed depends on parameters, which PostgreSQL knows
+  // when it plans, or on constants that it computes then and we do not.
+  bool may_be_decided_later(const BoundExpression& failed) const {
+    bool decides = contains(*root_, [](const BoundExpression& part) {
+      return part.kind == ExpressionKind::boolean || part.kind == ExpressionKind::case_when ||
+             part.kind == ExpressionKind::coalesce;
+    });
+    return decides && contains(*root_, [&](const BoundExpression& part) {
+             if (&part == &failed) return false;
+             if (part.kind == ExpressionKind::parameter) return true;
+             if (auto* elements = try_as<ArrayCoercionExpression>(&part))
+               return !is_immutable(*elements);
+             auto* conversion = try_as<IoConversionExpression>(&part);
+             return conversion != nullptr && !(is_printed_alike(conversion->argument->type) &&
+                                               is_stable_text(conversion->type));
+           });
   }
 
   const BoundExpression* fold_boolean(const BooleanExpression& node) {
@@ -322,13 +356,14 @@ class Folder {
 
   Arena& arena_;
   ConstantEvaluator* evaluator_;
+  const BoundExpression* root_ = nullptr;  // of what is folded
 };
 
 }  // namespace
 
 const BoundExpression* fold_expression(Arena& arena, ConstantEvaluator* evaluator,
                                        const BoundExpression* expression) {
-  return Folder(arena, evaluator).fold(expression);
+  return Folder(arena, evaluator).fold_all(expression);
 }
 
 bool is_constant_true(const BoundExpression* expression) {

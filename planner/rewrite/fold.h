@@ -9,8 +9,9 @@ namespace pgsilo {
 
 class ConstantEvaluator;
 
-// An equivalent expression. What fails to evaluate (1/0) is left for the run, where it may never be
-// reached. `evaluator` null: only boolean laws.
+// An equivalent expression. What fails to evaluate (1/0) is an error, as in PostgreSQL, unless what
+// stands before it decides; where that is not known yet it is left for the run. `evaluator` null:
+// only boolean laws.
 const BoundExpression* fold_expression(Arena& arena, ConstantEvaluator* evaluator,
                                        const BoundExpression* expression);
 

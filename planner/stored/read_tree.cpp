@@ -31,8 +31,14 @@ const BuiltinProcedure& procedure_of(Oid oid) {
                  concat("function with OID ", oid, " does not exist"));
 }
 
-// A VARIADIC function of any types is given its arguments one by one, others an array of them.
+// A VARIADIC function of any types is given its arguments one by one, others an array of them;
+// subscripts are one for each dimension, of slices all upper and then all lower bounds.
 bool takes(const BuiltinProcedure& procedure, size_t arguments) {
+  constexpr size_t dimensions = limits::max_array_dimensions;
+  if (procedure.oid == array_element_procedure)
+    return arguments >= 2 && arguments <= 1 + dimensions;
+  if (procedure.oid == array_slice_procedure)
+    return arguments >= 3 && arguments <= 1 + 2 * dimensions && arguments % 2 == 1;
   size_t declared = procedure.argument_types().size();
   constexpr Oid any = 2276;
   return procedure.variadic == any ? arguments + 1 >= declared : arguments == declared;
