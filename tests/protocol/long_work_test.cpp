@@ -217,7 +217,7 @@ TEST_F(LongWork, OfAPatternHasItsLimits) {
   EXPECT_EQ(worker.answer(), "TDCZI");
   worker.send(query("select 'a' ~ repeat('a', 10000000)"));
   EXPECT_LE(longest_wait_ms(), patience_ms);
-  EXPECT_EQ(worker.answer(), "TE(2201B)ZI");
+  EXPECT_EQ(worker.answer(), "E(2201B)ZI");
 }
 
 // What constants were on their way goes with the plan that had it.

@@ -53,7 +53,7 @@ TEST_F(PortalMemoryTest, ParametersOfAFailedBlockAreGivenBack) {
                        bind("waits", "long", {std::string(32 * megabyte, 'x')}) + sync()),
             "12ZT");
   EXPECT_GE(grown(), 20);
-  EXPECT_EQ(client.ask(query("select 1/0")), "TE(22012)ZE");
+  EXPECT_EQ(client.ask(query("select 1/0")), "E(22012)ZE");
   EXPECT_LT(grown(), 10);
   EXPECT_EQ(client.ask(query("rollback")), "CZI");
 }
