@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/large_stack.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
 #include "planner/binder/query_binder.h"
@@ -131,15 +132,17 @@ TEST_F(StoredTree, NoByteDoesHarm) {
   }
 }
 
-// As deep as an expression may be, with a cast between each two levels.
+// As deep as an expression may be, with a cast between each two levels, where definitions run.
 TEST_F(StoredTree, TheDeepestIsReadBack) {
   constexpr int depth = 980;
   std::string text = "a";
   for (int i = 0; i < depth; ++i) text = "scale(" + text + ")";
-  StatementBinding statement = binding();
-  const BoundExpression* written = bind(statement, text);
-  StoredExpression stored = store_expression(session.view, *written);
-  EXPECT_TRUE(equal_expressions(written, read(statement, stored)));
+  run_on_large_stack([&] {
+    StatementBinding statement = binding();
+    const BoundExpression* written = bind(statement, text);
+    StoredExpression stored = store_expression(session.view, *written);
+    EXPECT_TRUE(equal_expressions(written, read(statement, stored)));
+  });
 }
 
 }  // namespace
