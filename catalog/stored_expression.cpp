@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "base/byte_buffer.h"
-#include "sql/sql_error.h"
 
 namespace pgsilo {
 
@@ -13,10 +12,6 @@ namespace {
 // `{1 (types) (sequences) tree}`; 1 is the version of all of it.
 constexpr std::string_view head = "{1 ";
 constexpr std::string_view tail = "}";
-
-SqlError damaged() {
-  return SqlError(sqlstate::data_corrupted, "stored expression is damaged or of another program");
-}
 
 std::string print(std::vector<Oid>& oids) {
   std::ranges::sort(oids);
@@ -30,13 +25,13 @@ std::string print(std::vector<Oid>& oids) {
 std::vector<Oid> take_oids(std::string_view* text) {
   std::vector<Oid> oids;
   size_t end = text->find(") ");
-  if (!text->starts_with('(') || end == std::string_view::npos) throw damaged();
+  if (!text->starts_with('(') || end == std::string_view::npos) throw damaged_expression();
   const char* at = text->data() + 1;
   const char* behind = text->data() + end;
   while (at < behind) {
     Oid oid;
     auto [next, error] = std::from_chars(at, behind, oid);
-    if (error != std::errc()) throw damaged();
+    if (error != std::errc()) throw damaged_expression();
     oids.push_back(oid);
     at = next != behind ? next + 1 : next;
   }
@@ -45,6 +40,10 @@ std::vector<Oid> take_oids(std::string_view* text) {
 }
 
 }  // namespace
+
+SqlError damaged_expression() {
+  return SqlError(sqlstate::data_corrupted, "stored expression is damaged or of another program");
+}
 
 StoredExpression StoredExpression::make(ExpressionUses uses, std::string_view tree) {
   StoredExpression made;
@@ -60,7 +59,7 @@ StoredExpression StoredExpression::read(std::string_view text) {
     text.remove_prefix(std::min(text.find('}'), text.size() - 1) + 1);
   made.text = text;
   if (text.empty() || made.is_sql()) return made;
-  if (!text.starts_with(head) || !text.ends_with(tail)) throw damaged();
+  if (!text.starts_with(head) || !text.ends_with(tail)) throw damaged_expression();
   text.remove_prefix(head.size());
   made.uses.types = take_oids(&text);
   made.uses.sequences = take_oids(&text);
@@ -68,7 +67,7 @@ StoredExpression StoredExpression::read(std::string_view text) {
 }
 
 std::string_view StoredExpression::tree() const {
-  if (empty() || is_sql()) throw damaged();
+  if (empty() || is_sql()) throw damaged_expression();
   std::string_view rest = text;
   rest.remove_prefix(head.size());
   take_oids(&rest);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sql/sql_error.h"
 #include "sql/types/type_oid.h"
 
 namespace pgsilo {
@@ -32,5 +33,8 @@ struct StoredExpression {
   std::string_view tree() const;
   bool operator==(const StoredExpression&) const = default;
 };
+
+// XX001.
+SqlError damaged_expression();
 
 }  // namespace pgsilo

@@ -9,14 +9,6 @@ namespace pgsilo {
 
 namespace {
 
-ast::RangeVar relation_name(std::span<const std::string_view> words) {
-  ast::RangeVar name;
-  name.name = words.back();
-  if (words.size() > 1) name.schema_name = words[words.size() - 2];
-  if (words.size() > 2) name.catalog_name = words[words.size() - 3];
-  return name;
-}
-
 CommentAddress column_address(DdlRun& run, std::span<const std::string_view> words) {
   if (words.size() < 2) throw SqlError(sqlstate::syntax_error, "column name must be qualified");
   const TableDescriptor* table = run.find_relation(relation_name(words.first(words.size() - 1)));

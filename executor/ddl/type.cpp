@@ -55,11 +55,16 @@ std::string written_type_name(const ast::NameList& name) {
   return text;
 }
 
+ast::RangeVar relation_name(std::span<const std::string_view> words) {
+  ast::RangeVar name;
+  name.name = words.back();
+  if (words.size() > 1) name.schema_name = words[words.size() - 2];
+  if (words.size() > 2) name.catalog_name = words[words.size() - 3];
+  return name;
+}
+
 DataDefinition::ObjectName object_name(DdlRun& run, const ast::NameList& name) {
-  ast::RangeVar written;
-  written.name = name.back();
-  if (name.size() > 1) written.schema_name = name[name.size() - 2];
-  if (name.size() > 2) written.catalog_name = name[name.size() - 3];
+  ast::RangeVar written = relation_name(name);
   return {run.schema_of(written), written.name};
 }
 

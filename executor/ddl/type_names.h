@@ -1,7 +1,9 @@
 // Types by the names that statements about them give. Thread safety: as DdlRun.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "executor/ddl/ddl_command.h"
 
@@ -9,6 +11,8 @@ namespace pgsilo {
 
 // "s.t", as it was written.
 std::string written_type_name(const ast::NameList& name);
+// "db.schema.name" as a relation's name is written.
+ast::RangeVar relation_name(std::span<const std::string_view> words);
 DataDefinition::ObjectName object_name(DdlRun& run, const ast::NameList& name);
 // Null: a built-in type, or a table's row type. Throws 42704 where there is none, 3F000 where there
 // is no such schema.

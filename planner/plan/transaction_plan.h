@@ -118,8 +118,8 @@ class ConstantEvaluator {
  public:
   virtual ~ConstantEvaluator() = default;
   // `expression` has only constants for leaves and calls only immutable functions. By-reference
-  // results live in `arena`. Throws SqlError as the run would; the planner then leaves the
-  // expression to the run.
+  // results live in `arena`. Throws SqlError as the run would; planner/rewrite/fold.h
+  // says when the planner leaves the expression to the run then.
   virtual Datum evaluate(const BoundExpression& expression, Arena& arena) = 0;
   // The same for an estimate: functions that read the clock may be among those called.
   virtual Datum estimate(const BoundExpression& expression, Arena& arena) = 0;

@@ -21,10 +21,6 @@ constexpr size_t node_work = 512;
 // What the binder makes of an expression of the greatest depth: casts stand between its levels.
 constexpr int max_depth = 3 * limits::max_nesting_depth;
 
-SqlError damaged() {
-  return SqlError(sqlstate::data_corrupted, "stored expression is damaged or of another program");
-}
-
 const BuiltinProcedure& procedure_of(Oid oid) {
   if (const BuiltinProcedure* procedure = find_procedure(oid)) return *procedure;
   throw SqlError(sqlstate::undefined_function,
@@ -59,14 +55,14 @@ class TreeReader {
   const BoundExpression* read() {
     const BoundExpression* expression = nullptr;
     child(expression);
-    if (expression == nullptr || !text_.empty()) throw damaged();
+    if (expression == nullptr || !text_.empty()) throw damaged_expression();
     return expression;
   }
 
   void child(const BoundExpression*& to) {
     did_work(node_work);
     if (!take("(")) {
-      if (item() != "none") throw damaged();
+      if (item() != "none") throw damaged_expression();
       return;
     }
     std::string_view kind = item();
@@ -76,30 +72,30 @@ class TreeReader {
     if (find_type(type) == nullptr && !is_pseudo_type(type)) {
       throw SqlError(sqlstate::undefined_object, concat("type with OID ", type, " does not exist"));
     }
-    if (++depth_ > max_depth) throw damaged();
+    if (++depth_ > max_depth) throw damaged_expression();
     require_stack();
     to = node(kind, type, typmod);
     --depth_;
-    if (!take(")")) throw damaged();
+    if (!take(")")) throw damaged_expression();
   }
   void list(ExpressionList& to) {
     std::vector<const BoundExpression*> children;
     while (!text_.starts_with(')')) child(children.emplace_back());
     for (const BoundExpression* read : children) {
-      if (read == nullptr) throw damaged();
+      if (read == nullptr) throw damaged_expression();
     }
     to = binding_.arena.copy_span(children);
   }
   void oid(Oid& to) { to = number<Oid>(); }
   void flag(bool& to) {
     std::string_view text = item();
-    if (text != "t" && text != "f") throw damaged();
+    if (text != "t" && text != "f") throw damaged_expression();
     to = text == "t";
   }
   template <typename E>
   void word(E& to, stored::Words words) {
     auto found = std::ranges::find(words, item());
-    if (found == words.end()) throw damaged();
+    if (found == words.end()) throw damaged_expression();
     to = static_cast<E>(found - words.begin());
   }
 
@@ -114,7 +110,7 @@ class TreeReader {
   }
   std::string_view item() {
     size_t end = text_.find_first_of(" ()");
-    if (end == 0 || end == std::string_view::npos) throw damaged();
+    if (end == 0 || end == std::string_view::npos) throw damaged_expression();
     std::string_view found = text_.substr(0, end);
     text_.remove_prefix(text_[end] == ' ' ? end + 1 : end);
     return found;
@@ -127,7 +123,7 @@ class TreeReader {
   static T number(std::string_view text) {
     T value;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) throw damaged();
+    if (error != std::errc() || end != text.data() + text.size()) throw damaged_expression();
     return value;
   }
 
@@ -145,7 +141,7 @@ class TreeReader {
       made = node;
       return true;
     });
-    if (made == nullptr) throw damaged();
+    if (made == nullptr) throw damaged_expression();
     return made;
   }
   template <typename N>
@@ -159,39 +155,40 @@ class TreeReader {
   template <typename N>
   void complete(N& node) {
     if constexpr (requires { node.argument; }) {
-      if (node.argument == nullptr) throw damaged();
+      if (node.argument == nullptr) throw damaged_expression();
     }
     if constexpr (requires { node.left; }) {
-      if (node.left == nullptr || node.right == nullptr) throw damaged();
+      if (node.left == nullptr || node.right == nullptr) throw damaged_expression();
       procedure_of(node.equality);
     }
     if constexpr (requires { node.operand; }) {
-      if (node.operand == nullptr) throw damaged();
+      if (node.operand == nullptr) throw damaged_expression();
     }
     if constexpr (std::is_same_v<N, CallExpression>) {
       const BuiltinProcedure& procedure = procedure_of(node.procedure);
       if (!takes(procedure, node.arguments.size()) || procedure.returns_set ||
           procedure.kind != 'f')
-        throw damaged();
+        throw damaged_expression();
       bool is_operator = node.form == CallForm::infix_operator;
-      if (is_operator != (find_operator(node.operator_oid) != nullptr)) throw damaged();
+      if (is_operator != (find_operator(node.operator_oid) != nullptr)) throw damaged_expression();
       node.volatility = volatility_of(procedure);
       node.strict = procedure.strict;
       if (node.volatility == Volatility::volatile_) binding_.calls_volatile = true;
     }
     if constexpr (std::is_same_v<N, BooleanExpression>) {
       bool is_not = node.op == BooleanOperator::not_;
-      if (is_not ? node.arguments.size() != 1 : node.arguments.size() < 2) throw damaged();
+      if (is_not ? node.arguments.size() != 1 : node.arguments.size() < 2)
+        throw damaged_expression();
     }
     if constexpr (std::is_same_v<N, CoalesceExpression> || std::is_same_v<N, MinMaxExpression>) {
-      if (node.arguments.empty()) throw damaged();
+      if (node.arguments.empty()) throw damaged_expression();
     }
     if constexpr (std::is_same_v<N, InListExpression>) {
-      if (node.items.empty()) throw damaged();
+      if (node.items.empty()) throw damaged_expression();
       procedure_of(node.procedure);
     }
     if constexpr (std::is_same_v<N, ArrayComparisonExpression>) {
-      if (node.array == nullptr) throw damaged();
+      if (node.array == nullptr) throw damaged_expression();
       node.strict = procedure_of(node.procedure).strict;
     }
   }
@@ -205,14 +202,14 @@ class TreeReader {
     return node;
   }
   std::string_view bytes(std::string_view digits) {
-    if (!digits.starts_with('x') || digits.size() % 2 != 1) throw damaged();
+    if (!digits.starts_with('x') || digits.size() % 2 != 1) throw damaged_expression();
     digits.remove_prefix(1);
     std::span<char> value = binding_.arena.make_span<char>(digits.size() / 2);
     for (size_t i = 0; i < value.size(); ++i) {
       uint8_t byte = 0;
       const char* at = digits.data() + 2 * i;
       auto [end, error] = std::from_chars(at, at + 2, byte, 16);
-      if (error != std::errc() || end != at + 2) throw damaged();
+      if (error != std::errc() || end != at + 2) throw damaged_expression();
       value[i] = static_cast<char>(byte);
     }
     return {value.data(), value.size()};
@@ -222,7 +219,7 @@ class TreeReader {
     auto* node = make<CaseExpression>(type, typmod);
     child(node->argument);
     child(node->otherwise);
-    if (node->otherwise == nullptr) throw damaged();
+    if (node->otherwise == nullptr) throw damaged_expression();
     if (node->argument != nullptr) node->argument_parameter = binding_.new_execution_parameter();
     std::vector<BoundWhen> whens;
     while (!text_.starts_with(')')) {
@@ -231,17 +228,17 @@ class TreeReader {
       child(when.condition);
       stand_ins_.pop_back();
       child(when.result);
-      if (when.condition == nullptr || when.result == nullptr) throw damaged();
+      if (when.condition == nullptr || when.result == nullptr) throw damaged_expression();
     }
-    if (whens.empty()) throw damaged();
+    if (whens.empty()) throw damaged_expression();
     node->whens = binding_.arena.copy_span(whens);
     return node;
   }
   const BoundExpression* stand_in(Oid type, int32_t typmod) {
     auto out = number<size_t>();
-    if (out >= stand_ins_.size()) throw damaged();
+    if (out >= stand_ins_.size()) throw damaged_expression();
     const CaseExpression& chosen = *stand_ins_[stand_ins_.size() - 1 - out];
-    if (chosen.argument == nullptr) throw damaged();
+    if (chosen.argument == nullptr) throw damaged_expression();
     auto* node = make<ExecutionParameterExpression>(type, typmod);
     node->index = chosen.argument_parameter;
     node->source = chosen.argument;
@@ -258,7 +255,7 @@ class TreeReader {
 }  // namespace
 
 void require_column(int16_t number, size_t columns) {
-  if (number < 1 || static_cast<size_t>(number) > columns) throw damaged();
+  if (number < 1 || static_cast<size_t>(number) > columns) throw damaged_expression();
 }
 
 const BoundExpression* read_expression(StatementBinding& binding, const StoredExpression& stored,
@@ -270,8 +267,9 @@ const BoundExpression* read_expression(StatementBinding& binding, const StoredEx
 
 const BoundExpression* read_constant_expression(StatementBinding& binding,
                                                 const StoredExpression& stored) {
-  return read_expression(binding, stored,
-                         [](int16_t, Oid, int32_t) -> const BoundExpression* { throw damaged(); });
+  return read_expression(binding, stored, [](int16_t, Oid, int32_t) -> const BoundExpression* {
+    throw damaged_expression();
+  });
 }
 
 }  // namespace pgsilo

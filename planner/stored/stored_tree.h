@@ -30,7 +30,7 @@ const BoundExpression* read_expression(StatementBinding& binding, const StoredEx
 // XX001 unless a table of so many columns has one of that number.
 void require_column(int16_t number, size_t columns);
 
-// The kinds of columns there are: none, slots of a table's row, columns of relation 0.
+// The same of an expression without columns.
 const BoundExpression* read_constant_expression(StatementBinding& binding,
                                                 const StoredExpression& stored);
 
