@@ -151,6 +151,10 @@ bool Session::recover(const SqlError& error, const TransactionStatus* conflict) 
         again = caught.status();
         reason = caught;
       }
+    } catch (const SqlError& caught) {
+      // A cancelled wait for somebody's commit: nobody knows what was true, and nobody is told.
+      take_back();
+      if (!rests_on_nothing(reason)) reason = state_.interrupts.explain(caught);
     }
   }
   if (again) count_abort(*again);
