@@ -20,11 +20,16 @@ namespace {
 
 using Items = std::vector<ScopeItem>;
 
-// Puts a relation into the scope's range table.
-BoundRelation* add_relation(Scope& scope, RangeKind kind, std::string_view alias) {
+// Puts a relation into the scope's range table, under the name that is written or its own.
+BoundRelation* add_relation(Scope& scope, RangeKind kind, const ast::Alias* alias,
+                            std::string_view name) {
   auto* relation = scope.arena().make<BoundRelation>();
   relation->kind = kind;
-  relation->alias = alias;
+  relation->alias = scope.arena().copy_string(alias != nullptr ? alias->name : name);
+  if (alias != nullptr) {
+    relation->alias_is_written = true;
+    relation->written_columns = static_cast<int32_t>(alias->columns.size());
+  }
   scope.relations.push_back(relation);
   return relation;
 }
@@ -100,22 +105,22 @@ const FromItem* bind_cte_reference(Scope& scope, const ast::RangeVar& name, Foun
   if (found.cte->query == nullptr) {
     throw_unsupported(UnsupportedFeature::recursive_query, scope.position(name.location));
   }
-  std::string_view alias =
-      scope.arena().copy_string(name.alias != nullptr ? name.alias->name : name.name);
-  BoundRelation* relation = add_relation(scope, RangeKind::cte, alias);
+  BoundRelation* relation = add_relation(scope, RangeKind::cte, name.alias, name.name);
   relation->cte = found.cte;
   relation->cte_levels_up = found.levels_up;
-  relation->columns = rename_columns(scope, found.cte->columns, name.alias, alias);
+  relation->columns = rename_columns(scope, found.cte->columns, name.alias, relation->alias);
   ++found.cte->references;
   return relation_item(scope, items);
 }
 
 const FromItem* bind_view(Scope& scope, const ast::RangeVar& name, const TableDescriptor& view,
-                          std::string_view alias, Items& items) {
-  BoundQuery* query = bind_view_query(scope.binding, view, name.location);
-  BoundRelation* relation = add_relation(scope, RangeKind::subquery, alias);
+                          Items& items) {
+  const BoundQuery* query = bind_view_query(scope.binding, view, name.location);
+  BoundRelation* relation = add_relation(scope, RangeKind::subquery, name.alias, name.name);
+  relation->view = &view;
   relation->query = query;
-  relation->columns = rename_columns(scope, table_columns(scope.arena(), view), name.alias, alias);
+  relation->columns =
+      rename_columns(scope, table_columns(scope.arena(), view), name.alias, relation->alias);
   const FromItem* item = relation_item(scope, items);
   items.back().table = &view;  // a schema may stand before its name
   return item;
@@ -127,12 +132,11 @@ const FromItem* bind_table(Scope& scope, const ast::RangeVar& name, Items& items
     if (found.cte != nullptr) return bind_cte_reference(scope, name, found, items);
   }
   const TableDescriptor& table = find_table(scope.binding, name);
-  std::string_view alias =
-      scope.arena().copy_string(name.alias != nullptr ? name.alias->name : name.name);
-  if (table.kind == RelationKind::view) return bind_view(scope, name, table, alias, items);
-  BoundRelation* relation = add_relation(scope, RangeKind::table, alias);
+  if (table.kind == RelationKind::view) return bind_view(scope, name, table, items);
+  BoundRelation* relation = add_relation(scope, RangeKind::table, name.alias, name.name);
   relation->table = &table;
-  relation->columns = rename_columns(scope, table_columns(scope.arena(), table), name.alias, alias);
+  relation->columns =
+      rename_columns(scope, table_columns(scope.arena(), table), name.alias, relation->alias);
   return relation_item(scope, items);
 }
 
@@ -145,12 +149,11 @@ const FromItem* bind_subselect(Scope& scope, const ast::RangeSubselect& node, It
     query = bind_query(scope.binding, *node.select, &scope);
   }
   scope.lateral_active = lateral_before;
-  std::string_view alias =
-      scope.arena().copy_string(node.alias != nullptr ? node.alias->name : std::string_view());
-  BoundRelation* relation = add_relation(scope, RangeKind::subquery, alias);
+  BoundRelation* relation = add_relation(scope, RangeKind::subquery, node.alias, {});
   relation->query = query;
   relation->lateral = node.lateral;
-  relation->columns = rename_columns(scope, columns_of(scope.arena(), *query), node.alias, alias);
+  relation->columns =
+      rename_columns(scope, columns_of(scope.arena(), *query), node.alias, relation->alias);
   return relation_item(scope, items);
 }
 
@@ -228,8 +231,6 @@ const FromItem* bind_function(Scope& scope, const ast::RangeFunction& node, Item
   std::span<bool> returns_set = arena.make_span<bool>(count);
   std::vector<BoundColumn> columns;
   std::string_view function_name = figure_column_name(functions.front().call);
-  std::string_view alias =
-      arena.copy_string(node.alias != nullptr ? node.alias->name : function_name);
   for (size_t i = 0; i < count; ++i) {
     calls[i] = bind_from_call(scope, functions[i], returns_set[i]);
     std::string_view name = figure_column_name(functions[i].call);
@@ -239,13 +240,13 @@ const FromItem* bind_function(Scope& scope, const ast::RangeFunction& node, Item
   }
   scope.lateral_active = lateral_before;
   if (node.with_ordinality) columns.push_back({"ordinality", type_oid::int8, no_typmod});
-  BoundRelation* relation = add_relation(scope, RangeKind::function, alias);
+  BoundRelation* relation = add_relation(scope, RangeKind::function, node.alias, function_name);
   relation->calls = calls;
   relation->returns_set = returns_set;
   relation->with_ordinality = node.with_ordinality;
   relation->lateral = true;
   relation->function_name = arena.copy_string(function_name);
-  relation->columns = rename_columns(scope, arena.copy_span(columns), node.alias, alias);
+  relation->columns = rename_columns(scope, arena.copy_span(columns), node.alias, relation->alias);
   return relation_item(scope, items);
 }
 
@@ -308,6 +309,22 @@ const BoundExpression* bind_on(Scope& scope, const ast::JoinExpr& join, const It
   return condition;
 }
 
+void rename_join(Scope& scope, const ast::Alias& alias, ScopeItem& join) {
+  join.name = scope.arena().copy_string(alias.name);
+  if (alias.columns.size() > join.columns.size()) {
+    throw SqlError(sqlstate::syntax_error,
+                   concat("column alias list for \"", alias.name, "\" has too many entries"));
+  }
+  for (size_t i = 0; i < alias.columns.size(); ++i)
+    join.columns[i].name = scope.arena().copy_string(alias.columns[i]);
+}
+
+std::span<const JoinOutput> join_outputs(Arena& arena, const std::vector<ScopeColumn>& columns) {
+  std::span<JoinOutput> outputs = arena.make_span<JoinOutput>(columns.size());
+  for (size_t i = 0; i < columns.size(); ++i) outputs[i] = {columns[i].name, columns[i].expression};
+  return outputs;
+}
+
 const FromItem* bind_join(Scope& scope, const ast::JoinExpr& join, Items& items) {
   Items left;
   Items right;
@@ -318,19 +335,17 @@ const FromItem* bind_join(Scope& scope, const ast::JoinExpr& join, Items& items)
   check_conflicts(left, right);
   JoinColumns columns = join_columns(scope, join, left, right);
   item->condition = columns.condition;
+  item->using_columns = columns.merged;
   if (join.condition != nullptr) item->condition = bind_on(scope, join, left, right);
 
   ScopeItem whole;
   whole.columns = std::move(columns.columns);
+  if (join.alias != nullptr) rename_join(scope, *join.alias, whole);
+  if (join.alias != nullptr || columns.merged > 0)
+    item->outputs = join_outputs(scope.arena(), whole.columns);
+  item->alias = whole.name;
+  item->using_alias = scope.arena().copy_string(join.using_alias);
   if (join.alias != nullptr) {
-    whole.name = scope.arena().copy_string(join.alias->name);
-    if (join.alias->columns.size() > whole.columns.size()) {
-      throw SqlError(sqlstate::syntax_error, concat("column alias list for \"", join.alias->name,
-                                                    "\" has too many entries"));
-    }
-    for (size_t i = 0; i < join.alias->columns.size(); ++i) {
-      whole.columns[i].name = scope.arena().copy_string(join.alias->columns[i]);
-    }
     items.push_back(std::move(whole));
     return item;
   }
@@ -393,12 +408,10 @@ const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar
 }
 
 int32_t add_table(Scope& scope, const ast::RangeVar& name, const TableDescriptor* table) {
-  std::string_view alias =
-      scope.arena().copy_string(name.alias != nullptr ? name.alias->name : name.name);
-  BoundRelation* relation = add_relation(scope, RangeKind::table, alias);
+  BoundRelation* relation = add_relation(scope, RangeKind::table, name.alias, name.name);
   relation->table = table;
   relation->columns =
-      rename_columns(scope, table_columns(scope.arena(), *table), name.alias, alias);
+      rename_columns(scope, table_columns(scope.arena(), *table), name.alias, relation->alias);
   int32_t number = static_cast<int32_t>(scope.relations.size()) - 1;
   scope.items.push_back(item_for(scope, number));
   return number;

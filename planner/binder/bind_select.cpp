@@ -61,7 +61,7 @@ BoundQuery* bind_plain_select(StatementBinding& binding, const ast::SelectStmt& 
   Scope scope(binding, parent);
   Arena& arena = binding.arena;
   auto* query = arena.make<BoundQuery>();
-  bind_with(scope, select.with);
+  query->ctes = bind_with(scope, select.with);
   if (!select.windows.empty()) {
     throw_unsupported(UnsupportedFeature::window_function,
                       binding.position(select.windows.front().location));
@@ -135,7 +135,7 @@ BoundQuery* bind_values(StatementBinding& binding, const ast::SelectStmt& select
         concat(lock_clause_name(select.locking[0].strength), " cannot be applied to VALUES"));
   }
   auto* query = arena.make<BoundQuery>();
-  bind_with(scope, select.with);
+  query->ctes = bind_with(scope, select.with);
   size_t width = select.values_lists.front().size();
   require_room_for_targets(width);
   std::vector<std::vector<const BoundExpression*>> rows;

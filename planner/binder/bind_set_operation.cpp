@@ -117,8 +117,9 @@ BoundQuery* bind_node(StatementBinding& binding, const ast::SelectStmt& select, 
 BoundQuery* bind_set_operation(StatementBinding& binding, const ast::SelectStmt& select,
                                Scope* parent) {
   Scope scope(binding, parent);
-  bind_with(scope, select.with);
+  std::span<BoundCte* const> ctes = bind_with(scope, select.with);
   BoundQuery* query = bind_node(binding, select, scope);
+  query->ctes = ctes;
   std::vector<BoundTarget> targets(query->targets.begin(), query->targets.end());
   // ORDER BY may name the result's columns; what else it holds is bound against them for its own
   // errors.

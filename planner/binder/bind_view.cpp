@@ -7,8 +7,8 @@
 
 namespace pgsilo {
 
-BoundQuery* bind_view_query(StatementBinding& binding, const TableDescriptor& view,
-                            int32_t location) {
+const BoundQuery* bind_view_query(StatementBinding& binding, const TableDescriptor& view,
+                                  int32_t location) {
   const SystemView* known = find_system_view(view.oid);
   if (known == nullptr)
     throw_unsupported(UnsupportedFeature::view_query, binding.position(location));

@@ -51,8 +51,8 @@ void bind_cte(Scope& scope, const ast::CommonTableExpr& item, BoundCte& cte) {
 
 }  // namespace
 
-void bind_with(Scope& scope, const ast::WithClause* with) {
-  if (with == nullptr) return;
+std::span<BoundCte* const> bind_with(Scope& scope, const ast::WithClause* with) {
+  if (with == nullptr) return {};
   for (const ast::CommonTableExpr& item : with->ctes) {
     for (const BoundCte* known : scope.ctes) {
       if (known->name != item.name) continue;
@@ -68,6 +68,7 @@ void bind_with(Scope& scope, const ast::WithClause* with) {
     bind_cte(scope, item, *cte);
     if (!with->recursive) scope.ctes.push_back(cte);
   }
+  return scope.arena().copy_span(scope.ctes);
 }
 
 FoundCte find_cte(Scope& scope, std::string_view name) {

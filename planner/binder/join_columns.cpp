@@ -107,6 +107,7 @@ JoinColumns join_columns(Scope& scope, const ast::JoinExpr& join,
     result.columns.push_back({kept_name, merge(scope, join.join_kind, left_column, right_column)});
     const BoundExpression* equal = make_operator(scope.binding, "=", left_column, right_column, -1);
     equalities.push_back(coerce_to_boolean(scope.binding, equal, "JOIN/USING"));
+    ++result.merged;
   }
   if (!equalities.empty())
     result.condition = make_boolean_list(scope.arena(), BooleanOperator::and_, equalities);

@@ -10,6 +10,7 @@
 namespace pgsilo {
 
 struct JoinColumns {
+  int32_t merged = 0;
   std::vector<ScopeColumn> columns;  // merged ones first, then the left's, then the right's
   const BoundExpression* condition =
       nullptr;  // equality of the merged pairs; null without USING or NATURAL

@@ -12,8 +12,8 @@ namespace pgsilo {
 BoundQuery* bind_query(StatementBinding& binding, const ast::SelectStmt& select, Scope* parent,
                        bool resolve_unknowns = true);
 
-// WITH: makes the queries' names known in `scope`.
-void bind_with(Scope& scope, const ast::WithClause* with);
+// WITH: makes the queries' names known in `scope`, and returns them.
+std::span<BoundCte* const> bind_with(Scope& scope, const ast::WithClause* with);
 // The CTE of that name in this or an outer query; levels_up says whose.
 struct FoundCte {
   BoundCte* cte = nullptr;
@@ -28,8 +28,8 @@ std::span<const FromItem*> bind_from(Scope& scope, ast::NodeList from);
 int32_t add_table(Scope& scope, const ast::RangeVar& name, const TableDescriptor* table);
 const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar& name);
 // What the view is, as a query of its own.
-BoundQuery* bind_view_query(StatementBinding& binding, const TableDescriptor& view,
-                            int32_t location);
+const BoundQuery* bind_view_query(StatementBinding& binding, const TableDescriptor& view,
+                                  int32_t location);
 
 // A select list or RETURNING, stars expanded.
 std::vector<BoundTarget> bind_targets(Scope& scope, ast::List<ast::Target> list,

@@ -43,11 +43,14 @@ enum class RangeKind : uint8_t { table, subquery, function, values, cte };
 struct BoundRelation {
   RangeKind kind = RangeKind::table;
   std::string_view alias;
+  bool alias_is_written = false;         // else it is the name of what it is
+  int32_t written_columns = 0;           // how many columns the alias names, from the first
   std::span<const BoundColumn> columns;  // of a table: all of its columns, dropped ones with type 0
   // Its expressions may refer to relations left of it, as columns of levels_up 1 (subquery) or 0
   // (function, values).
   bool lateral = false;
   const TableDescriptor* table = nullptr;
+  const TableDescriptor* view = nullptr;  // of a user: `query` is what it stands for
   const BoundQuery* query = nullptr;
   bool distinct_rows =
       false;  // of `query`: each different row once (IN (SELECT ...) turned into a join)
@@ -61,6 +64,12 @@ struct BoundRelation {
   std::span<const ExpressionList> rows;  // values
 };
 
+// A column of a join with USING or an alias: what the name stands for.
+struct JoinOutput {
+  std::string_view name;
+  const BoundExpression* value = nullptr;
+};
+
 // The shape of FROM: a relation, or a join of two shapes.
 struct FromItem {
   int32_t relation = -1;  // >= 0: a relation; else a join
@@ -68,6 +77,13 @@ struct FromItem {
   const FromItem* left = nullptr;
   const FromItem* right = nullptr;
   const BoundExpression* condition = nullptr;  // null: true
+  // As it was written, for who shows the query as it was bound; rewrites leave it behind. With
+  // USING (NATURAL as well) the condition is the equality of the merged columns, which are the
+  // first of `outputs`.
+  std::string_view alias;        // of the whole join; hides the names of its sides
+  std::string_view using_alias;  // of the merged columns
+  int32_t using_columns = 0;
+  std::span<const JoinOutput> outputs;  // all columns, if it has USING or an alias
 };
 
 struct BoundTarget {
@@ -94,6 +110,8 @@ struct BoundRowMark {
 };
 
 struct BoundQuery {
+  // Its WITH, in the order written, for who shows the query as it was bound.
+  std::span<BoundCte* const> ctes;
   std::span<const BoundRelation*> relations;
   std::span<const FromItem*> from;  // inner-joined with each other
   const BoundExpression* where = nullptr;
