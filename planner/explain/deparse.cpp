@@ -8,7 +8,6 @@
 #include "planner/explain/deparse_constant.h"
 #include "planner/explain/deparse_pretty.h"
 #include "planner/explain/deparse_sql_syntax.h"
-#include "planner/explain/indented_lines.h"
 #include "sql/types/text.h"
 
 namespace pgsilo {
@@ -49,7 +48,9 @@ std::string_view sql_value_name(SqlValueKind kind) {
 class Deparser {
  public:
   Deparser(const DeparseContext& context, SlotText slot_text)
-      : context_(context), slot_text_(slot_text) {}
+      : context_(context),
+        slot_text_(slot_text),
+        lines_(context.query != nullptr ? context.query->lines : own_lines_) {}
 
   // Casts that nobody wrote are hidden at the top and under AND, shown inside operators and
   // functions.
@@ -57,6 +58,9 @@ class Deparser {
     constexpr size_t node_work = 1024;
     did_work(node_work);
     require_stack();
+    if (context_.query != nullptr) {
+      if (std::string shown = context_.query->text(e); !shown.empty()) return shown;
+    }
     switch (e.kind) {
       case ExpressionKind::constant:
         return deparse_constant(*as<ConstantExpression>(&e), context_.types);
@@ -140,7 +144,9 @@ class Deparser {
   }
   // An expression inside of `parent`.
   std::string part(const BoundExpression& e, bool show_implicit, const BoundExpression& parent) {
-    bool alone = !context_.pretty || stands_alone(e, &parent);
+    bool alone = !context_.pretty || stands_alone(e, &parent) ||
+                 (context_.query != nullptr && parent.kind == ExpressionKind::boolean &&
+                  context_.query->is_enclosed(e));
     return alone ? text(e, show_implicit) : concat("(", text(e, show_implicit), ")");
   }
 
@@ -220,7 +226,8 @@ class Deparser {
   std::string subscripted(const CallExpression& e) {
     bool is_slice = e.procedure == array_slice_procedure;
     size_t count = (e.arguments.size() - 1) / (is_slice ? 2 : 1);
-    bool is_column = e.arguments[0]->kind == ExpressionKind::slot;
+    bool is_column = e.arguments[0]->kind == ExpressionKind::slot ||
+                     e.arguments[0]->kind == ExpressionKind::column;
     std::string array = text(*e.arguments[0], true);
     std::string result = is_column ? array : concat("(", array, ")");
     for (size_t i = 1; i <= count; ++i) {
@@ -296,9 +303,14 @@ class Deparser {
 
   std::string array_comparison(const ArrayComparisonExpression& e) {
     const BuiltinOperator* op = find_operator(e.operator_oid);
+    // A bare subquery would be one whose rows are compared.
+    auto* sublink = try_as<SublinkExpression>(e.array);
+    std::string type;
+    if (sublink != nullptr && sublink->sublink_kind == SublinkKind::scalar)
+      type = "::" + deparse_type(sublink->type, sublink->typmod, context_.types);
     return enclosed(concat(part(*e.operand, true, e), " ",
                            op == nullptr ? std::string_view("?") : op->name,
-                           e.is_all ? " ALL (" : " ANY (", part(*e.array, true, e), ")"));
+                           e.is_all ? " ALL (" : " ANY (", part(*e.array, true, e), type, ")"));
   }
 
   std::string subplan(const SubplanExpression& e) {
@@ -310,31 +322,9 @@ class Deparser {
 
   const DeparseContext& context_;
   SlotText slot_text_;
-  IndentedLines lines_;  // of a definition
+  IndentedLines own_lines_;
+  IndentedLines& lines_;  // of a definition
 };
-
-std::string column_text(const DeparseContext& context, std::string_view alias,
-                        std::string_view name) {
-  if (!context.qualified || alias.empty()) return quote_identifier(name);
-  return quote_identifier(alias) + "." + quote_identifier(name);
-}
-
-// A value computed below is shown in parentheses.
-std::string computed(const BoundExpression& expression, std::string text, bool bare) {
-  if (bare || expression.kind == ExpressionKind::slot) return text;
-  return concat("(", text, ")");
-}
-
-std::string aggregate_slot(const DeparseContext& context, const AggregateNode& node, int32_t slot,
-                           bool bare) {
-  size_t keys = node.keys.size();
-  if (static_cast<size_t>(slot) < keys) {
-    const BoundExpression& key = *node.keys[slot];
-    return computed(key, deparse_over_child(context, key, *node.child), bare);
-  }
-  std::string text = aggregate_text(context, node, node.calls[slot - keys]);
-  return bare ? text : concat("(", text, ")");
-}
 
 }  // namespace
 
@@ -343,139 +333,16 @@ std::string quote_identifier(std::string_view name) {
   return std::string(quote_identifier(name, memory));
 }
 
-std::string aggregate_text(const DeparseContext& context, const AggregateNode& node,
-                           const AggregateCall& call) {
-  std::string text = concat(quote_identifier(procedure_name(call.procedure)), "(",
-                            call.distinct ? "DISTINCT " : "");
-  if (call.arguments.empty()) text += "*";
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + deparse_over_child(context, *call.arguments[i], *node.child);
-  }
-  for (size_t i = 0; i < call.order_by.size(); ++i) {
-    text += (i == 0 ? " ORDER BY " : ", ") +
-            deparse_over_child(context, *call.order_by[i].expression, *node.child);
-    if (call.order_by[i].descending) text += " DESC";
-  }
-  text += ")";
-  if (call.filter != nullptr) {
-    text += concat(" FILTER (WHERE ", deparse_over_child(context, *call.filter, *node.child), ")");
-  }
-  return text;
-}
-
 std::string deparse(const DeparseContext& context, const BoundExpression& expression,
                     SlotText slot_text) {
   std::string shown = Deparser(context, slot_text).text(expression, false);
   return context.definition ? IndentedLines::finish(shown) : shown;
 }
 
-std::string deparse_over_child(const DeparseContext& context, const BoundExpression& expression,
-                               const PlanNode& child, bool bare) {
-  return deparse(context, expression,
-                 [&](int32_t slot) { return slot_text(context, child, slot, bare); });
-}
-
-std::string deparse_over_join(const DeparseContext& context, const BoundExpression& expression,
-                              const JoinNode& join) {
-  int32_t left = static_cast<int32_t>(join.left->columns.size());
-  return deparse(context, expression, [&](int32_t slot) {
-    return slot < left ? slot_text(context, *join.left, slot)
-                       : slot_text(context, *join.right, slot - left);
-  });
-}
-
-namespace {
-
-std::string conflict_text(const ModifyNode& node, int32_t slot) {
-  auto width = static_cast<int32_t>(node.table->columns.size());
-  return concat(slot < width ? quote_identifier(node.alias) : "excluded", ".",
-                quote_identifier(node.table->columns[slot % width].name));
-}
-
-std::string modified_text(const DeparseContext& context, const ModifyNode& node, int32_t slot) {
-  auto width = static_cast<int32_t>(node.table->columns.size());
-  return slot < width ? column_text(context, node.alias, node.table->columns[slot].name)
-                      : slot_text(context, *node.child, slot - width, true);
-}
-
-// The operator whose output row is the input row of `node`; of a scan that is its own.
-const PlanNode& input_of(const PlanNode& node) {
-  const PlanNode* input = &node;
-  for_each_child(node, [&](const PlanNode& child) { input = &child; });
-  return *input;
-}
-
-}  // namespace
-
-std::string deparse_in(const DeparseContext& context, const BoundExpression& expression,
-                       const PlanNode& node, InputRow row) {
-  if (row != InputRow::input) {
-    auto& change = static_cast<const ModifyNode&>(node);
-    return deparse(context, expression, [&](int32_t slot) {
-      return row == InputRow::conflict ? conflict_text(change, slot)
-                                       : modified_text(context, change, slot);
-    });
-  }
-  if (node.kind == PlanKind::nested_loop || node.kind == PlanKind::hash_join ||
-      node.kind == PlanKind::merge_join)
-    return deparse_over_join(context, expression, static_cast<const JoinNode&>(node));
-  return deparse_over_child(context, expression, input_of(node), true);
-}
-
-std::string slot_text(const DeparseContext& context, const PlanNode& node, int32_t slot,
-                      bool bare) {
-  switch (node.kind) {
-    case PlanKind::point_get:
-    case PlanKind::index_scan:
-    case PlanKind::sequential_scan:
-      return column_text(context, static_cast<const TableScan&>(node).alias,
-                         node.columns[slot].name);
-    case PlanKind::function_scan:
-      return column_text(context, as<FunctionScanNode>(&node)->alias, node.columns[slot].name);
-    case PlanKind::cte_scan:
-      return column_text(context, as<CteScanNode>(&node)->alias, node.columns[slot].name);
-    case PlanKind::values:
-      return column_text(context, "*VALUES*", node.columns[slot].name);
-    case PlanKind::project: {
-      auto* project = as<ProjectNode>(&node);
-      const BoundExpression& expression = *project->expressions[slot];
-      return computed(expression, deparse_over_child(context, expression, *project->child), bare);
-    }
-    case PlanKind::aggregate:
-      return aggregate_slot(context, *as<AggregateNode>(&node), slot, bare);
-    case PlanKind::filter:
-      return slot_text(context, *as<FilterNode>(&node)->child, slot, bare);
-    case PlanKind::sort:
-      return slot_text(context, *as<SortNode>(&node)->child, slot, bare);
-    case PlanKind::limit:
-      return slot_text(context, *as<LimitNode>(&node)->child, slot, bare);
-    case PlanKind::unique:
-      return slot_text(context, *as<UniqueNode>(&node)->child, slot, bare);
-    case PlanKind::materialize:
-      return slot_text(context, *as<MaterializeNode>(&node)->child, slot, bare);
-    case PlanKind::memoize:
-      return slot_text(context, *as<MemoizeNode>(&node)->child, slot, bare);
-    case PlanKind::lock_rows:
-      return slot_text(context, *as<LockRowsNode>(&node)->child, slot, bare);
-    case PlanKind::append:
-      return slot_text(context, *as<AppendNode>(&node)->children[0], slot, bare);
-    case PlanKind::set_operation:
-      return slot_text(context, *as<SetOperationNode>(&node)->left, slot, bare);
-    case PlanKind::nested_loop:
-    case PlanKind::hash_join:
-    case PlanKind::merge_join: {
-      auto& join = static_cast<const JoinNode&>(node);
-      int32_t left = static_cast<int32_t>(join.left->columns.size());
-      return slot < left ? slot_text(context, *join.left, slot, bare)
-                         : slot_text(context, *join.right, slot - left, bare);
-    }
-    case PlanKind::result:
-    case PlanKind::insert:
-    case PlanKind::update:
-    case PlanKind::delete_:
-      break;
-  }
-  return "?";
+std::string deparse_part(const DeparseContext& context, const BoundExpression& expression,
+                         bool show_implicit) {
+  return Deparser(context, [](int32_t) { return std::string("?"); })
+      .text(expression, show_implicit);
 }
 
 }  // namespace pgsilo

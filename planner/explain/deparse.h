@@ -7,11 +7,23 @@
 #include <string_view>
 
 #include "planner/bound/function_ref.h"
+#include "planner/explain/indented_lines.h"
 #include "planner/plan/plan_tree.h"
 
 namespace pgsilo {
 
 struct TypeContext;
+
+// What only expressions of a query that is not planned have: columns, aggregates, subqueries.
+class QueryTexts {
+ public:
+  virtual ~QueryTexts() = default;
+  // With its line breaks not finished; empty: the expression is shown as any is.
+  virtual std::string text(const BoundExpression& expression) = 0;
+  // Whether that stands between parentheses of its own, whatever the expression is.
+  virtual bool is_enclosed(const BoundExpression& expression) = 0;
+  IndentedLines lines;
+};
 
 // What expressions are shown with: names for parameters, whether columns carry their relation's
 // name.
@@ -19,13 +31,19 @@ struct DeparseContext {
   TypeContext* types = nullptr;               // prints constants
   std::map<int32_t, std::string> parameters;  // execution parameter -> what it stands for
   bool qualified = false;
-  bool pretty = false;      // without the parentheses that are not needed
-  bool definition = false;  // as it was written: a list of values is an array of theirs
+  bool pretty = false;          // without the parentheses that are not needed
+  bool definition = false;      // as it was written: a list of values is an array of theirs
+  QueryTexts* query = nullptr;  // whose expressions they are
 };
 
 // `slot_text` gives the text of an input row's slot.
 std::string deparse(const DeparseContext& context, const BoundExpression& expression,
                     FunctionRef<std::string(int32_t slot)> slot_text);
+
+// An expression of `context.query`, with its line breaks not finished. Casts that nobody wrote are
+// shown at the top only if asked for.
+std::string deparse_part(const DeparseContext& context, const BoundExpression& expression,
+                         bool show_implicit);
 
 // What slot `slot` of the node's output row shows. Computed values are in parentheses unless
 // `bare`.

@@ -70,6 +70,7 @@ bool stands_alone(const BoundExpression& e, const BoundExpression* parent) {
       return boolean_stands_alone(*as<BooleanExpression>(&e), *parent);
     case ExpressionKind::null_test:
     case ExpressionKind::boolean_test:
+    case ExpressionKind::sublink:
       return parent->kind == ExpressionKind::boolean || encloses(*parent);
     case ExpressionKind::distinct_from:
       // Its negation is a NOT of its own.
