@@ -5,6 +5,7 @@
 
 #include "base/byte_buffer.h"
 #include "planner/binder/binding.h"
+#include "planner/bound/query_tree.h"
 #include "planner/explain/query_deparser.h"
 #include "sql/ast/query.h"
 
@@ -36,6 +37,20 @@ bool is_limited(const BoundQuery& query) {
 bool is_operation(const BoundQuery& side) {
   return side.set_operation != QuerySetOperation::none && side.ctes.empty() &&
          side.order_by.empty() && !is_limited(side);
+}
+
+// GROUP BY (), where nothing else says that there is one group.
+bool groups_all(const BoundQuery& query) {
+  if (!query.is_grouped || !query.group_by.empty() || query.having != nullptr) return false;
+  bool has_aggregate = false;
+  for (const BoundTarget& target : query.targets) {
+    walk_levels(*target.expression, 0, [&](const BoundExpression& e, int32_t depth) {
+      auto* aggregate = try_as<AggregateExpression>(&e);
+      has_aggregate |= aggregate != nullptr && aggregate->levels_up == depth;
+      return !has_aggregate;
+    });
+  }
+  return !has_aggregate;
 }
 
 std::string_view target_name(const BoundTarget& target, std::span<const std::string_view> names,
@@ -186,6 +201,7 @@ void QueryDeparser::add_wrapped(const std::string& part, bool may_break) {
 }
 
 void QueryDeparser::add_group_by(const BoundQuery& query) {
+  if (groups_all(query)) add(lines.begin_clause(" GROUP BY ()", query_margin));
   for (const BoundExpression* key : query.group_by) {
     add(key == query.group_by.front() ? lines.begin_clause(" GROUP BY ", query_margin) : ", ");
     add(sort_item(*key));

@@ -163,15 +163,21 @@ bool QueryNames::is_column(const ShownItem& item, size_t at, const BoundExpressi
     return column.left >= 0 ? is_column(*item.left, column.left, e, levels)
                             : is_column(*item.right, column.right, e, levels);
   }
-  const BoundExpression* value = &e;
+  return relation_column(item, e, levels) == static_cast<int32_t>(at);
+}
+
+// Of what is no column of the relation: not_found.
+int32_t QueryNames::relation_column(const ShownItem& item, const BoundExpression& e,
+                                    int32_t levels) const {
   auto* call = try_as<CallExpression>(&e);
-  if (call != nullptr && call->arguments.size() == 1 && is_told(*item.relation, at, *call)) {
-    value = call->arguments[0];
-    at = 0;
-  }
-  auto* wanted = try_as<ColumnExpression>(value);
-  return wanted != nullptr && wanted->levels_up == levels &&
-         relations_[wanted->relation] == &item && wanted->column == static_cast<int32_t>(at);
+  if (call != nullptr && call->arguments.size() != 1) return not_found;
+  auto* column = try_as<ColumnExpression>(call != nullptr ? call->arguments[0] : &e);
+  if (column == nullptr || column->levels_up != levels || relations_[column->relation] != &item)
+    return not_found;
+  if (call == nullptr) return column->column;
+  for (size_t i = 0; i < item.columns.size(); ++i)
+    if (is_told(*item.relation, i, *call)) return static_cast<int32_t>(i);
+  return not_found;
 }
 
 void QueryNames::name_relation(ShownItem& item, std::string_view name) {

@@ -78,6 +78,7 @@ class QueryNames {
   std::string make_unique(const ShownItem& item, std::string_view name) const;
   bool is_column(const ShownItem& item, size_t column, const BoundExpression& e,
                  int32_t levels) const;
+  int32_t relation_column(const ShownItem& item, const BoundExpression& e, int32_t levels) const;
   bool is_value(const BoundExpression* value, const BoundExpression& e, int32_t levels) const;
   ShownName find(const ShownItem& item, const BoundExpression& e, int32_t levels) const;
 

@@ -128,6 +128,35 @@ TEST_F(DeparseQuery, LinesAreBrokenWhereTheyGetTooLong) {
      JOIN t t2 ON true;)sql");
 }
 
+TEST_F(DeparseQuery, DroppedColumnsHaveNoNames) {
+  define("create table gone (a int, b int, c int, d text)");
+  define("alter table gone drop column b");
+  EXPECT_EQ(show("select q.x, q.c, q.d from gone q(x)", "", false), R"sql( SELECT q.x,
+    q.c,
+    q.d
+   FROM gone q(x, c, d);)sql");
+  EXPECT_EQ(show("select j.k, j.d2 from (gone g1 join gone g2 using (a)) as j(k, c, d, c2, d2)", "",
+                 false),
+            R"sql( SELECT j.k,
+    j.d2
+   FROM (gone g1(k, c, d)
+     JOIN gone g2(k, c, d) USING (k)) j(k, c, d, c2, d2);)sql");
+}
+
+TEST_F(DeparseQuery, OneGroupOfEverything) {
+  EXPECT_EQ(show("select 1 as one from t group by ()", "", false), R"sql( SELECT 1 AS one
+   FROM t
+  GROUP BY ();)sql");
+  EXPECT_EQ(show("select (select 2 from t t2 group by () limit 1) as two, max(t.a) as m from t", "",
+                 false),
+            R"sql( SELECT ( SELECT 2
+           FROM t t2
+          GROUP BY ()
+         LIMIT 1) AS two,
+    max(t.a) AS m
+   FROM t;)sql");
+}
+
 TEST_F(DeparseQuery, From) { check(definitions_of_from); }
 TEST_F(DeparseQuery, UsingAndJoinAliases) { check(definitions_of_using); }
 TEST_F(DeparseQuery, Clauses) { check(definitions_of_clauses); }
