@@ -81,11 +81,14 @@ struct DeparseQuery : ::testing::Test {
     return parts;
   }
 
+  // And what is shown is read as the same.
   void check(std::span<const ViewDefinition> definitions) {
     for (const ViewDefinition& view : definitions) {
+      std::string_view pretty = view.pretty.empty() ? view.shown : view.pretty;
       EXPECT_EQ(show(view.sql, view.columns, false), view.shown) << view.sql;
-      EXPECT_EQ(show(view.sql, view.columns, true), view.pretty.empty() ? view.shown : view.pretty)
-          << view.sql;
+      EXPECT_EQ(show(view.sql, view.columns, true), pretty) << view.sql;
+      EXPECT_EQ(show(view.shown, view.columns, false), view.shown) << view.sql;
+      EXPECT_EQ(show(pretty, view.columns, true), pretty) << view.sql;
     }
   }
 };
@@ -141,6 +144,19 @@ TEST_F(DeparseQuery, DroppedColumnsHaveNoNames) {
     j.d2
    FROM (gone g1(k, c, d)
      JOIN gone g2(k, c, d) USING (k)) j(k, c, d, c2, d2);)sql");
+}
+
+// Read back they are a subquery, as in PostgreSQL.
+TEST_F(DeparseQuery, ValuesUnderOtherNames) {
+  EXPECT_EQ(show("values (1, 2)", "xa,xb", false), R"sql( SELECT "*VALUES*".column1 AS xa,
+    "*VALUES*".column2 AS xb
+   FROM (VALUES (1,2)) "*VALUES*";)sql");
+  EXPECT_EQ(show("select \"*VALUES*\".column1 as xa, \"*VALUES*\".column2 as xb "
+                 "from (values (1, 2)) \"*VALUES*\"",
+                 "", false),
+            R"sql( SELECT "*VALUES*".column1 AS xa,
+    "*VALUES*".column2 AS xb
+   FROM ( VALUES (1,2)) "*VALUES*";)sql");
 }
 
 TEST_F(DeparseQuery, OneGroupOfEverything) {

@@ -163,11 +163,6 @@ inline constexpr ViewDefinition definitions_of_with_and_values[] = {
    FROM ( VALUES (1,'one'::text), (2,'two'::text)) x(a, b)
   WHERE x.a > (( SELECT min(v.c) AS min
            FROM ( VALUES (0), (1)) v(c)));)sql"},
-    {R"sql(values (1, 2))sql", "xa,xb",
-     R"sql( SELECT "*VALUES*".column1 AS xa,
-    "*VALUES*".column2 AS xb
-   FROM (VALUES (1,2)) "*VALUES*";)sql",
-     ""},
     {R"sql(select a from t where a in (values (1), (2)) or b in (select column1 from (values (3)) q))sql",
      "",
      R"sql( SELECT t.a
