@@ -146,7 +146,8 @@ void CatalogLoader::read_classes() {
     table->persistence = persistence;
     table->relation_id = relation;
     // A view has no rows: its tree is there, and empty, for those who lock or size any relation.
-    if (table->kind == RelationKind::view) table->relation_id = RelationId(oid);
+    if (table->kind == RelationKind::view && table->is_system())
+      table->relation_id = RelationId(oid);
     table->relation = relation_of(table->relation_id, persistence);
     table->options = texts_of(row.get(pg_class_reloptions));
     table->record = table->type_record = record;
@@ -321,6 +322,15 @@ void CatalogLoader::read_sequences() {
   });
 }
 
+void CatalogLoader::read_rules() {
+  for_each_row(system_oid::pg_rewrite, [&](const RowReader& row, CatalogRecord) {
+    auto view = std::make_shared<ViewDescriptor>();
+    view->rule = row.oid(pg_rewrite_oid);
+    view->query = row.text(pg_rewrite_ev_action);
+    existing(by_oid_, row.oid(pg_rewrite_ev_class), "a view")->view = std::move(view);
+  });
+}
+
 void CatalogLoader::read_dependencies() {
   for_each_row(system_oid::pg_depend, [&](const RowReader& row, CatalogRecord) {
     Oid object = row.oid(pg_depend_objid);
@@ -359,6 +369,7 @@ std::shared_ptr<const CatalogSnapshot> CatalogLoader::load(uint64_t version) {
   read_indexes();
   read_constraints();
   read_sequences();
+  read_rules();
   read_dependencies();
   for (auto& [oid, type] : types_) {
     type->schema_name = existing(schema_names, type->schema, "a schema");

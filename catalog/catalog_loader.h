@@ -43,6 +43,7 @@ class CatalogLoader {
   void read_types();
   void read_enum_labels();
   void read_sequences();
+  void read_rules();
   void read_dependencies();
   struct SequenceRow {
     SequencePosition position;

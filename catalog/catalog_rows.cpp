@@ -266,6 +266,19 @@ SystemRow CatalogRows::sequence(const TableDescriptor& sequence) {
   return to;
 }
 
+SystemRow CatalogRows::rule(const TableDescriptor& view) {
+  SystemRow to = row(system_oid::pg_rewrite);
+  to.set_int(pg_rewrite_oid, view.view->rule)
+      .set(pg_rewrite_rulename, "_RETURN")
+      .set_int(pg_rewrite_ev_class, view.oid)
+      .set_char(pg_rewrite_ev_type, '1')
+      .set_char(pg_rewrite_ev_enabled, 'O')
+      .set_bool(pg_rewrite_is_instead, true)
+      .set(pg_rewrite_ev_qual, "<>")
+      .set(pg_rewrite_ev_action, std::string_view(view.view->query));
+  return to;
+}
+
 SystemRow CatalogRows::dependency(ObjectAddress object, ObjectAddress referenced, int16_t column,
                                   char type) {
   SystemRow to = row(system_oid::pg_depend);

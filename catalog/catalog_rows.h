@@ -24,6 +24,8 @@ class CatalogRows {
   SystemRow constraint(const TableDescriptor& table, const ConstraintDescriptor& constraint);
   SystemRow default_expression(const TableDescriptor& table, const ColumnDescriptor& column);
   SystemRow sequence(const TableDescriptor& sequence);
+  // pg_rewrite: of a user's view.
+  SystemRow rule(const TableDescriptor& view);
   // The row of pg_depend: object `object` of `catalog` goes with, or needs, column `column` (0: the
   // whole) of a relation. `type`: pg_depend.deptype.
   SystemRow dependency(ObjectAddress object, ObjectAddress referenced, int16_t column, char type);

@@ -34,6 +34,15 @@ TransactionStatus DataDefinition::drop_indexes(std::span<const ObjectName> names
   return run([&](DefinitionSteps& steps) { steps.drop_indexes(names, if_exists, cascade); });
 }
 
+TransactionStatus DataDefinition::create_view(const ViewDefinition& definition) {
+  return run([&](DefinitionSteps& steps) { steps.create_view(definition); });
+}
+
+TransactionStatus DataDefinition::drop_views(std::span<const ObjectName> names, bool if_exists,
+                                             bool cascade) {
+  return run([&](DefinitionSteps& steps) { steps.drop_views(names, if_exists, cascade); });
+}
+
 TransactionStatus DataDefinition::create_index(Oid table, const IndexDefinition& definition,
                                                bool if_not_exists) {
   return run([&](DefinitionSteps& steps) { steps.create_index(table, definition, if_not_exists); });

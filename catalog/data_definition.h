@@ -28,6 +28,7 @@
 #include "catalog/catalog_view.h"
 #include "catalog/comments.h"
 #include "catalog/descriptors.h"
+#include "catalog/stored_query.h"
 #include "sql/sql_error.h"
 #include "storage/transaction/abort_reason.h"
 
@@ -118,6 +119,15 @@ struct TableDefinition {
   std::vector<IndexDefinition> keys;  // constraints, in the order written
   std::vector<CheckDefinition> checks;
   std::vector<std::string> options;  // "fillfactor=70"
+};
+
+struct ViewDefinition {
+  std::string_view schema;  // empty: the search path's first
+  std::string_view name;
+  std::vector<ColumnDefinition> columns;
+  StoredQuery query;
+  std::vector<std::string> options;  // "security_barrier=true"
+  bool or_replace = false;
 };
 
 // ALTER TYPE ... ADD VALUE.
@@ -242,6 +252,10 @@ class DataDefinition {
   // one of them; with `cascade` it is emptied as well.
   TransactionStatus truncate(std::span<const Oid> tables, bool restart_identity = false,
                              bool cascade = false);
+
+  // --- views ---
+  TransactionStatus create_view(const ViewDefinition& definition);
+  TransactionStatus drop_views(std::span<const ObjectName> names, bool if_exists, bool cascade);
 
   // --- sequences ---
   TransactionStatus create_sequence(const NewSequence& definition, const SequenceOwner& owner,

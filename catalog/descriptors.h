@@ -157,6 +157,12 @@ struct SequenceDescriptor {
   bool is_identity = false;  // it is that column's identity
 };
 
+// What a view of a user stands for.
+struct ViewDescriptor {
+  Oid rule = invalid_oid;  // its row of pg_rewrite
+  std::string query;       // as it is there (catalog/stored_query.h)
+};
+
 struct TableDescriptor {
   Oid oid = invalid_oid;
   Oid schema = invalid_oid;
@@ -179,6 +185,7 @@ struct TableDescriptor {
   CatalogRecord record;                                // its row of pg_class: who writes rows
   CatalogRecord type_record;                           // its row type's of pg_type: who reads
   std::shared_ptr<const SequenceDescriptor> sequence;  // kind sequence: what it is; else null
+  std::shared_ptr<const ViewDescriptor> view;          // kind view, of a user; else null
   // Copies that are the same table share it.
   std::shared_ptr<TableStatisticsSlot> statistics = std::make_shared<TableStatisticsSlot>();
 

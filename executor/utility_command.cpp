@@ -19,6 +19,8 @@ std::unique_ptr<const UtilityCommand> make_utility_command(
       return make_create_table(planned);
     case ast::NodeKind::create_table_as_stmt:
       return make_create_table_as(planned);
+    case ast::NodeKind::create_view_stmt:
+      return make_create_view(planned);
     case ast::NodeKind::create_index_stmt:
       return make_create_index(planned);
     case ast::NodeKind::create_schema_stmt:

@@ -24,7 +24,6 @@ constexpr UnsupportedFeatureInfo features[] = {
     {UnsupportedFeature::collation, "a collation other than \"C\""},
     {UnsupportedFeature::bit_string, "a bit string"},
     {UnsupportedFeature::type_of_column, "%TYPE"},
-    {UnsupportedFeature::view_query, "reading a view"},
     {UnsupportedFeature::select_into, "SELECT INTO inside another statement"},
     {UnsupportedFeature::nested_set_returning,
      "a set-returning function inside another's argument"},

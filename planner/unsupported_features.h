@@ -25,7 +25,6 @@ enum class UnsupportedFeature : uint8_t {
   collation,
   bit_string,
   type_of_column,
-  view_query,
   select_into,
   nested_set_returning,
   set_returning_over_groups,

@@ -86,6 +86,7 @@ void DefinitionSteps::add_column(Oid oid, const ColumnDefinition& from, Datum mi
     throw SqlError(sqlstate::too_many_columns,
                    concat("tables can have at most ", limits::max_table_columns, " columns"));
   }
+  refuse_system_column(from.name);
   Draft draft = draft_of(old_table);
   auto number = static_cast<int16_t>(old_table.columns.size() + 1);
   draft.table->columns.push_back(make_column(from, number));
@@ -168,6 +169,7 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
   const TableDescriptor& old_table = lock_table(oid);
   Draft draft = draft_of(old_table);
   ColumnDescriptor& column = column_of(draft, name);
+  refuse_if_viewed(old_table, column);
   lock_references_of(old_table, column.number);
   column.type = to.type;
   column.user_type = hold_type(to.type);
@@ -281,6 +283,9 @@ void DefinitionSteps::set_not_null(Oid oid, std::string_view name, bool not_null
 void DefinitionSteps::rename_column(Oid oid, std::string_view name, std::string_view new_name) {
   const TableDescriptor& old_table = lock_table(oid);
   Draft draft = draft_of(old_table);
+  if (old_table.find_column(name) == nullptr) {
+    throw SqlError(sqlstate::undefined_column, concat("column \"", name, "\" does not exist"));
+  }
   ColumnDescriptor& column = column_of(draft, name);
   if (has_attribute(old_table, new_name)) {
     throw SqlError(sqlstate::duplicate_column, concat("column \"", new_name, "\" of relation \"",

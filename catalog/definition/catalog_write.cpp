@@ -65,21 +65,98 @@ void CatalogWrite::remove_row(system_oid::Table table, std::initializer_list<int
   writer_.remove(catalog_.system_tables().table(table), values);
 }
 
+namespace {
+
+std::vector<Datum> as_key(std::initializer_list<int64_t> parts) {
+  std::vector<Datum> key;
+  for (int64_t part : parts) key.push_back(Datum::of_int(part));
+  return key;
+}
+
+// Everything that begins with it.
+struct PrefixRange {
+  ByteBuffer first;
+  ByteBuffer behind;
+  PrefixRange(const KeyLayout& key, std::span<const Datum> prefix) {
+    key.encode_prefix(prefix, first);
+    behind.append(first.view());
+    behind.append("\xff");
+  }
+  KeyRange range() const {
+    return {KeyBound::inclusive(first.view()), KeyBound::exclusive(behind.view())};
+  }
+};
+
+}  // namespace
+
+ReadPurpose CatalogWrite::locked_rows_purpose() const {
+  return transaction_.mode() == TransactionMode::interactive ? ReadPurpose::passing
+                                                             : ReadPurpose::plain;
+}
+
+CatalogWrite::Dependency CatalogWrite::dependency_of_row(std::string_view row) const {
+  const SystemTable& table = catalog_.system_tables().table(system_oid::pg_depend);
+  auto oid = [&](SystemColumn column) { return static_cast<Oid>(table.get(row, column).i64); };
+  auto catalog = [&](SystemColumn column) { return static_cast<system_oid::Table>(oid(column)); };
+  return {{catalog(pg_depend_classid), oid(pg_depend_objid)},
+          {catalog(pg_depend_refclassid), oid(pg_depend_refobjid)},
+          static_cast<int32_t>(table.get(row, pg_depend_refobjsubid).i64),
+          static_cast<char>(table.get(row, pg_depend_deptype).i64)};
+}
+
+std::vector<CatalogWrite::Dependency> CatalogWrite::dependencies_on(ObjectAddress object,
+                                                                    int32_t part) const {
+  const SystemTable& table = catalog_.system_tables().table(system_oid::pg_depend);
+  const SystemTable::Index& index = table.secondary_indexes().front();
+  std::vector<Datum> prefix = as_key({object.catalog, object.oid});
+  if (part != 0) prefix.push_back(Datum::of_int(part));
+  PrefixRange range(index.key, prefix);
+  require_ok(transaction_.continue_statement());
+  Arena memory;
+  RowBuffer entries(memory);
+  RowBuffer rows(memory);
+  TransactionScan scan(transaction_, *catalog_.relations().find(index.relation_id), range.range(),
+                       ScanDirection::forward, entries, locked_rows_purpose());
+  std::vector<Dependency> found;
+  RowRef entry;
+  TransactionStatus status;
+  while ((status = scan.next(&entry)) == TransactionStatus::ok) {
+    RowRef row;
+    require_ok(transaction_.get_via_entry(*catalog_.relations().find(table.relation_id()), entry,
+                                          rows, &row));
+    found.push_back(dependency_of_row(row.row));
+  }
+  if (status != TransactionStatus::not_found) require_ok(status);
+  return found;
+}
+
+std::vector<CatalogWrite::Dependency> CatalogWrite::dependencies_of(ObjectAddress object) const {
+  const SystemTable& table = catalog_.system_tables().table(system_oid::pg_depend);
+  PrefixRange range(table.primary_key(), as_key({object.catalog, object.oid}));
+  require_ok(transaction_.continue_statement());
+  Arena memory;
+  RowBuffer buffer(memory);
+  TransactionScan scan(transaction_, *catalog_.relations().find(table.relation_id()), range.range(),
+                       ScanDirection::forward, buffer, locked_rows_purpose());
+  std::vector<Dependency> found;
+  RowRef row;
+  TransactionStatus status;
+  while ((status = scan.next(&row)) == TransactionStatus::ok)
+    found.push_back(dependency_of_row(row.row));
+  if (status != TransactionStatus::not_found) require_ok(status);
+  return found;
+}
+
 void CatalogWrite::remove_comments(ObjectAddress object, int32_t part) {
   const SystemTable& comments = catalog_.system_tables().table(system_oid::pg_description);
-  std::vector<Datum> prefix{Datum::of_int(object.oid), Datum::of_int(object.catalog)};
+  std::vector<Datum> prefix = as_key({object.oid, object.catalog});
   if (part != 0) prefix.push_back(Datum::of_int(part));
-  ByteBuffer first;
-  comments.primary_key().encode_prefix(prefix, first);
-  ByteBuffer behind;
-  behind.append(first.view());
-  behind.append("\xff");
+  PrefixRange range(comments.primary_key(), prefix);
   require_ok(transaction_.continue_statement());
   Arena memory;
   RowBuffer buffer(memory);
   TransactionScan scan(transaction_, *catalog_.relations().find(comments.relation_id()),
-                       {KeyBound::inclusive(first.view()), KeyBound::exclusive(behind.view())},
-                       ScanDirection::forward, buffer, ReadPurpose::plain);
+                       range.range(), ScanDirection::forward, buffer, ReadPurpose::plain);
   std::vector<int64_t> parts;
   RowRef row;
   TransactionStatus status;
@@ -135,6 +212,13 @@ std::string CatalogWrite::shown_name(const TableDescriptor& relation) const {
   std::string_view name = quote_identifier(relation.name, memory);
   if (is_visible) return std::string(name);
   return concat(quote_identifier(relation.schema_name, memory), ".", name);
+}
+
+std::string CatalogWrite::shown_relation(const TableDescriptor& relation) const {
+  std::string_view kind = relation.kind == RelationKind::view       ? "view "
+                          : relation.kind == RelationKind::sequence ? "sequence "
+                                                                    : "table ";
+  return concat(kind, shown_name(relation));
 }
 
 void CatalogWrite::announce_drop(std::string_view dropped, std::span<const Dependent> dependents,

@@ -23,6 +23,14 @@ class CatalogWrite {
  public:
   explicit CatalogWrite(DataDefinition& definition);
 
+  // A row of pg_depend.
+  struct Dependency {
+    ObjectAddress object;
+    ObjectAddress referenced;
+    int32_t part = 0;  // of what is referenced
+    char type = 'n';
+  };
+
   // What depends on the things that go, as PostgreSQL lists it: "table t", "type u".
   struct Dependent {
     std::string object;
@@ -40,6 +48,8 @@ class CatalogWrite {
   bool skip_missing_schema(std::string_view schema, bool if_exists);
   // "t", "public.t" where it is not visible.
   std::string shown_name(const TableDescriptor& relation) const;
+  // "table t", "view v", "sequence s".
+  std::string shown_relation(const TableDescriptor& relation) const;
   std::string shown_type(Oid type) const { return pgsilo::shown_type(view_, type); }
   // 2BP01 if there are dependents, or with `cascade` a notice. `dropped`: "type t", empty: several.
   void announce_drop(std::string_view dropped, std::span<const Dependent> dependents, bool cascade);
@@ -55,6 +65,11 @@ class CatalogWrite {
   // The rows of a type that nothing uses any more.
   void remove_type(const TypeDescriptor& type);
   void remove_row(system_oid::Table table, std::initializer_list<int64_t> key);
+  // What needs the object or, `part` not 0, that part of it: rows of pg_depend. The object is
+  // locked.
+  std::vector<Dependency> dependencies_on(ObjectAddress object, int32_t part = 0) const;
+  // What the object needs.
+  std::vector<Dependency> dependencies_of(ObjectAddress object) const;
   // Those of an object that goes and of its parts; with `part`, of that one.
   void remove_comments(ObjectAddress object, int32_t part = 0);
   // The first of _name, __name ... that no type of the schema has.
@@ -62,6 +77,11 @@ class CatalogWrite {
   // An array type of that name gives way, as PostgreSQL has it: 42710 if another kind of type has
   // the name, with a hint if it is wanted for a relation.
   void move_array_type(Oid schema, std::string_view name, bool for_relation);
+
+  // Of rows that nobody else adds or removes, for a block has locked what they are about; a
+  // one-shot rests on all that it reads.
+  ReadPurpose locked_rows_purpose() const;
+  Dependency dependency_of_row(std::string_view row) const;
 
   DataDefinition& definition_;
   CatalogView& view_;

@@ -46,20 +46,6 @@ std::vector<IndexDefinition> distinct_keys(const TableDefinition& from) {
   return keys;
 }
 
-void check_columns(const TableDefinition& from) {
-  if (from.columns.size() > static_cast<size_t>(limits::max_table_columns)) {
-    throw SqlError(sqlstate::too_many_columns,
-                   concat("tables can have at most ", limits::max_table_columns, " columns"));
-  }
-  for (size_t i = 0; i < from.columns.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (from.columns[i].name != from.columns[j].name) continue;
-      throw SqlError(sqlstate::duplicate_column,
-                     concat("column \"", from.columns[i].name, "\" specified more than once"));
-    }
-  }
-}
-
 }  // namespace
 
 void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exists,
@@ -75,7 +61,7 @@ void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exis
            concat("relation \"", from.name, "\" already exists, skipping"));
     return;
   }
-  check_columns(from);
+  check_column_names(from.columns);
   std::vector<IndexDefinition> keys = distinct_keys(from);
   check_name_free(schema.oid, from.name);
   rest_on_schema(schema.oid);
@@ -121,6 +107,7 @@ void DefinitionSteps::create_table(const TableDefinition& from, bool if_not_exis
 }
 
 void DefinitionSteps::add_column_to(TableDescriptor& table, const ColumnDefinition& from) {
+  if (table.kind != RelationKind::view) refuse_system_column(from.name);
   auto number = static_cast<int16_t>(table.columns.size() + 1);
   if (!from.sequence) return table.columns.push_back(make_column(from, number));
   ColumnDefinition column = from;
@@ -143,30 +130,60 @@ void DefinitionSteps::insert_table_rows(const TableDescriptor& table) {
   }
 }
 
+namespace {
+
+struct KindWords {
+  std::string_view word;     // "view"
+  std::string_view article;  // "a view"
+};
+
+KindWords words_of(RelationKind kind) {
+  switch (kind) {
+    case RelationKind::view:
+      return {"view", "a view"};
+    case RelationKind::sequence:
+      return {"sequence", "a sequence"};
+    case RelationKind::index:
+      return {"index", "an index"};
+    case RelationKind::table:
+      break;
+  }
+  return {"table", "a table"};
+}
+
+[[noreturn]] void refuse_to_drop(std::string_view name, std::string_view as, RelationKind kind) {
+  std::string command(words_of(kind).word);
+  for (char& letter : command) letter = static_cast<char>(letter - 'a' + 'A');
+  throw SqlError(sqlstate::wrong_object_type, concat("\"", name, "\" is not ", as))
+      .hint(concat("Use DROP ", command, " to remove ", words_of(kind).article, "."));
+}
+
+}  // namespace
+
+const TableDescriptor* DefinitionSteps::find_to_drop(RelationKind kind,
+                                                     const DataDefinition::ObjectName& name,
+                                                     bool if_exists) {
+  const TableDescriptor* found = view_.find_table(name.schema, name.name);
+  if (found != nullptr && found->kind != kind)
+    refuse_to_drop(name.name, words_of(kind).article, found->kind);
+  if (found != nullptr) return found;
+  if (view_.find_index(name.schema, name.name) != nullptr)
+    refuse_to_drop(name.name, words_of(kind).article, RelationKind::index);
+  std::string missing = concat(words_of(kind).word, " \"", name.name, "\" does not exist");
+  if (!if_exists) throw SqlError(sqlstate::undefined_table, missing);
+  notice(sqlstate::successful_completion, missing + ", skipping");
+  return nullptr;
+}
+
 void DefinitionSteps::drop_tables(std::span<const DataDefinition::ObjectName> names, bool if_exists,
                                   bool cascade) {
   std::vector<Oid> found;
   for (const DataDefinition::ObjectName& name : names) {
     if (skip_missing_schema(name.schema, if_exists)) continue;
-    const TableDescriptor* table = view_.find_table(name.schema, name.name);
-    if (table != nullptr && table->kind == RelationKind::sequence) {
-      throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not a table"))
-          .hint("Use DROP SEQUENCE to remove a sequence.");
-    }
-    if (table != nullptr) {
+    if (const TableDescriptor* table = find_to_drop(RelationKind::table, name, if_exists)) {
       if (std::find(found.begin(), found.end(), table->oid) == found.end())
         found.push_back(table->oid);
-      continue;
     }
-    if (view_.find_index(name.schema, name.name) != nullptr) {
-      throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not a table"))
-          .hint("Use DROP INDEX to remove an index.");
-    }
-    if (!if_exists) {
-      throw SqlError(sqlstate::undefined_table, concat("table \"", name.name, "\" does not exist"));
-    }
-    notice(sqlstate::successful_completion,
-           concat("table \"", name.name, "\" does not exist, skipping"));
   }
   for (Oid oid : found) lock_table(oid);
   drop_dependents_of(found, cascade);
@@ -177,7 +194,14 @@ void DefinitionSteps::remove_tables(std::span<const Oid> tables) {
   // Those that stay lose the references of those that go.
   for (Oid oid : tables) remove_references_by(oid);
   require_ok(transaction_.continue_statement());
-  for (Oid oid : tables) remove_table(table_of(oid));
+  for (Oid oid : tables) {
+    const TableDescriptor& table = table_of(oid);
+    if (table.kind == RelationKind::view) {
+      remove_view(table);
+    } else {
+      remove_table(table);
+    }
+  }
 }
 
 void DefinitionSteps::drop_indexes(std::span<const DataDefinition::ObjectName> names,
@@ -188,10 +212,8 @@ void DefinitionSteps::drop_indexes(std::span<const DataDefinition::ObjectName> n
     const TableDescriptor* table = nullptr;
     const IndexDescriptor* index = view_.find_index(name.schema, name.name, &table);
     if (index == nullptr) {
-      if (view_.find_table(name.schema, name.name) != nullptr) {
-        throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not an index"))
-            .hint("Use DROP TABLE to remove a table.");
-      }
+      const TableDescriptor* other = view_.find_table(name.schema, name.name);
+      if (other != nullptr) refuse_to_drop(name.name, "an index", other->kind);
       if (!if_exists) {
         throw SqlError(sqlstate::undefined_object,
                        concat("index \"", name.name, "\" does not exist"));

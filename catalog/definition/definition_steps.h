@@ -51,6 +51,8 @@ class DefinitionSteps : CatalogWrite {
   void rename_relation(Oid relation, std::string_view new_name);
   void rename_column(Oid table, std::string_view name, std::string_view new_name);
   void rename_constraint(Oid table, std::string_view name, std::string_view new_name);
+  void create_view(const ViewDefinition& from);
+  void drop_views(std::span<const DataDefinition::ObjectName> names, bool if_exists, bool cascade);
   void create_sequence(const NewSequence& from, const SequenceOwner& owner, bool if_not_exists);
   void alter_sequence(Oid sequence, const SequenceOptions& options, const SequenceOwner& owner);
   void drop_sequences(std::span<const DataDefinition::ObjectName> names, bool if_exists,
@@ -106,12 +108,18 @@ class DefinitionSteps : CatalogWrite {
                                    bool valid);
 
   // --- create_drop.cpp ---
+  // 42809: it is of another kind; 42P01, or with `if_exists` a notice and null.
+  const TableDescriptor* find_to_drop(RelationKind kind, const DataDefinition::ObjectName& name,
+                                      bool if_exists);
   // Tables that are locked and on which nothing depends any more.
   void remove_tables(std::span<const Oid> tables);
   // To a table that is being created, with its sequence.
   void add_column_to(TableDescriptor& table, const ColumnDefinition& from);
 
   // --- table_parts.cpp ---
+  // 42701: of tables; a view's columns may have such names.
+  static void refuse_system_column(std::string_view name);
+  static void check_column_names(std::span<const ColumnDefinition> columns);
   ColumnDescriptor make_column(const ColumnDefinition& from, int16_t number);
   static const ColumnDescriptor& column_of(const TableDescriptor& table, std::string_view name);
   static ColumnDescriptor& column_of(Draft& draft, std::string_view name);
@@ -141,6 +149,33 @@ class DefinitionSteps : CatalogWrite {
   void remove_indexes(Draft& draft, const std::function<bool(const IndexDescriptor&)>& which);
   void remove_index(Draft& draft, Oid index);
   void rename_index(const TableDescriptor& of_table, Oid index, std::string_view new_name);
+
+  // --- views.cpp ---
+  void replace_view(const TableDescriptor& old_view, const ViewDefinition& from);
+  // Before anything is written: who waits for them is in nobody's way.
+  void hold_view_uses(const StoredQuery& query);
+  // What the query names stays while the view is there.
+  void insert_view_uses(const TableDescriptor& view, const StoredQuery& query);
+  void remove_view_uses(const TableDescriptor& view);
+  // A view that is locked and on which nothing depends any more.
+  void remove_view(const TableDescriptor& view);
+  // A view that reads what goes.
+  struct ViewUse {
+    Oid view;
+    std::string needed;  // what it reads: "table t"
+    Oid root;            // through which of the things that go
+  };
+  // What a view may read; of a relation a column, or (0) any, and the whole.
+  struct ViewSource {
+    ObjectAddress object;
+    int16_t column;
+    std::string shown;
+  };
+  // Those of `going` and in `uses` are not added again; behind each come those that read it.
+  void add_views_using(const ViewSource& source, Oid root, std::span<const Oid> going,
+                       std::vector<ViewUse>* uses) const;
+  // 0A000: a view reads the column, whose type is to be another.
+  void refuse_if_viewed(const TableDescriptor& table, const ColumnDescriptor& column) const;
 
   // --- foreign_keys.cpp ---
   ConstraintDescriptor make_foreign_key(const TableDescriptor& table,
@@ -204,6 +239,7 @@ class DefinitionSteps : CatalogWrite {
     std::vector<Oid> sequences;
     Types types;
     std::vector<IncomingReference> references;  // foreign keys of tables that stay
+    Oid constraint = invalid_oid;               // of an index that goes
     std::string referenced;  // what they depend on: "table t"; empty: the table they refer to
     // Tables, sequences and types that nobody has named: they depend on what is dropped.
     struct Content {
@@ -236,12 +272,15 @@ class DefinitionSteps : CatalogWrite {
     std::shared_ptr<const TypeDescriptor> type;
   };
   std::vector<TypeUse> remaining_type_uses(const Dropped& dropped) const;
+  std::vector<ViewUse> remaining_view_uses(const Dropped& dropped,
+                                           std::span<const TypeUse> type_uses) const;
   Dependent dependent(const TypeUse& use);
   void add_types_of(const SchemaDescriptor& schema, Dropped* dropped);
   Dependent dependent(const ExpressionUse& use);
   Dependent dependent(const IncomingReference& reference, const Dropped& dropped);
   std::vector<Dependent> dependents_of(const Dropped& dropped, std::span<const ExpressionUse> uses,
-                                       std::span<const TypeUse> type_uses);
+                                       std::span<const TypeUse> type_uses,
+                                       std::span<const ViewUse> view_uses);
   // What a schema holds, and what refers to that.
   void add_relations_of(const SchemaDescriptor& schema, Dropped* dropped);
   void add_references_to(Dropped* dropped);

@@ -24,7 +24,7 @@ bool DefinitionSteps::Dropped::has_type(Oid type) const {
 void DefinitionSteps::drop_dependents_of(std::span<const Oid> tables, bool cascade) {
   Dropped dropped;
   dropped.tables.assign(tables.begin(), tables.end());
-  if (tables.size() == 1) dropped.what = concat("table ", shown_name(table_of(tables[0])));
+  if (tables.size() == 1) dropped.what = shown_relation(table_of(tables[0]));
   for (Oid table : tables) {
     for (Oid sequence : owned_sequences(table)) dropped.sequences.push_back(sequence);
   }
@@ -67,6 +67,7 @@ void DefinitionSteps::drop_dependents_of(const TableDescriptor& table, const Ind
                      ? dropped.referenced
                      : concat("constraint ", index.name, " on table ", shown_name(table));
   dropped.references = references_to(table, 0, index.oid);
+  dropped.constraint = index.constraint;
   drop(dropped, cascade);
 }
 
@@ -150,9 +151,15 @@ CatalogWrite::Dependent DefinitionSteps::dependent(const IncomingReference& refe
 
 // Contents come each with what depends on it.
 std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
-    const Dropped& dropped, std::span<const ExpressionUse> uses,
-    std::span<const TypeUse> type_uses) {
+    const Dropped& dropped, std::span<const ExpressionUse> uses, std::span<const TypeUse> type_uses,
+    std::span<const ViewUse> view_uses) {
   std::vector<Dependent> all;
+  auto add_views = [&](Oid root) {
+    for (const ViewUse& use : view_uses) {
+      if (root == invalid_oid || use.root == root)
+        all.push_back({shown_relation(table_of(use.view)), use.needed});
+    }
+  };
   for (const Dropped::Content& content : dropped.contents) {
     if (content.type != nullptr) {
       all.push_back({concat("type ", shown_type(content.type->address.oid)),
@@ -164,12 +171,11 @@ std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
         if (use.sequence == invalid_oid && use.type == content.type->address.oid)
           all.push_back(dependent(use));
       }
+      add_views(content.type->address.oid);
       continue;
     }
     const TableDescriptor& relation = table_of(content.relation);
-    bool is_sequence = relation.kind == RelationKind::sequence;
-    all.push_back({concat(is_sequence ? "sequence " : "table ", shown_name(relation)),
-                   concat("schema ", content.schema)});
+    all.push_back({shown_relation(relation), concat("schema ", content.schema)});
     for (const ExpressionUse& use : uses) {
       if (use.sequence == invalid_oid) continue;
       const TableDescriptor& sequence = table_of(use.sequence);
@@ -180,20 +186,25 @@ std::vector<CatalogWrite::Dependent> DefinitionSteps::dependents_of(
       if (constraint_of(reference).foreign_key->referenced_table == relation.oid)
         all.push_back(dependent(reference, dropped));
     }
+    add_views(relation.oid);
+    for (Oid sequence : owned_sequences(relation.oid)) add_views(sequence);
   }
   if (!dropped.contents.empty()) return all;
   for (const TypeUse& use : type_uses) all.push_back(dependent(use));
   for (const ExpressionUse& use : uses) all.push_back(dependent(use));
   for (const IncomingReference& reference : dropped.references)
     all.push_back(dependent(reference, dropped));
+  add_views(invalid_oid);
   return all;
 }
 
 void DefinitionSteps::drop(const Dropped& dropped, bool cascade) {
   std::vector<ExpressionUse> uses = remaining_uses(dropped);
   std::vector<TypeUse> type_uses = remaining_type_uses(dropped);
-  announce_drop(dropped.what, dependents_of(dropped, uses, type_uses), cascade);
+  std::vector<ViewUse> view_uses = remaining_view_uses(dropped, type_uses);
+  announce_drop(dropped.what, dependents_of(dropped, uses, type_uses, view_uses), cascade);
   size_t told = definition_.notices_.size();
+  for (const ViewUse& use : std::views::reverse(view_uses)) remove_view(lock_table(use.view));
   for (const ExpressionUse& use : uses) {
     drop_expression(use);
     require_ok(transaction_.continue_statement());
@@ -232,6 +243,7 @@ std::vector<DefinitionSteps::TypeUse> DefinitionSteps::remaining_type_uses(
     for (Oid user : users) {
       if (contains(dropped.tables, user)) continue;
       const TableDescriptor& table = *view_.find_table(user);
+      if (table.kind == RelationKind::view) continue;  // its rule names the type
       for (const ColumnDescriptor& column : std::views::reverse(table.columns)) {
         if (column.user_type == nullptr || column.user_type->type().oid != type->address.oid)
           continue;

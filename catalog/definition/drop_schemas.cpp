@@ -62,10 +62,8 @@ void DefinitionSteps::add_types_of(const SchemaDescriptor& schema, Dropped* drop
   require_ok(transaction_.continue_statement());
   Arena memory;
   RowBuffer buffer(memory);
-  bool has_locked = transaction_.mode() == TransactionMode::interactive;
   TransactionScan scan(transaction_, *catalog_.relations().find(types.relation_id()), KeyRange{},
-                       ScanDirection::forward, buffer,
-                       has_locked ? ReadPurpose::passing : ReadPurpose::plain);
+                       ScanDirection::forward, buffer, locked_rows_purpose());
   std::vector<Oid> found;
   RowRef row;
   TransactionStatus status;
@@ -92,10 +90,8 @@ void DefinitionSteps::add_relations_of(const SchemaDescriptor& schema, Dropped* 
   require_ok(transaction_.continue_statement());
   Arena memory;
   RowBuffer buffer(memory);
-  bool has_locked = transaction_.mode() == TransactionMode::interactive;
   TransactionScan scan(transaction_, *catalog_.relations().find(classes.relation_id()), KeyRange{},
-                       ScanDirection::forward, buffer,
-                       has_locked ? ReadPurpose::passing : ReadPurpose::plain);
+                       ScanDirection::forward, buffer, locked_rows_purpose());
   RowRef row;
   TransactionStatus status;
   while ((status = scan.next(&row)) == TransactionStatus::ok) {

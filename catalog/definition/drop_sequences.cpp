@@ -20,23 +20,9 @@ void DefinitionSteps::drop_sequences(std::span<const DataDefinition::ObjectName>
   Dropped dropped;
   for (const DataDefinition::ObjectName& name : names) {
     if (skip_missing_schema(name.schema, if_exists)) continue;
-    const TableDescriptor* found = view_.find_table(name.schema, name.name);
-    bool is_index = view_.find_index(name.schema, name.name) != nullptr;
-    if (is_index || (found != nullptr && found->kind != RelationKind::sequence)) {
-      throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not a sequence"))
-          .hint(is_index ? "Use DROP INDEX to remove an index."
-                         : "Use DROP TABLE to remove a table.");
-    }
-    if (found != nullptr) {
+    if (const TableDescriptor* found = find_to_drop(RelationKind::sequence, name, if_exists)) {
       if (!contains(dropped.sequences, found->oid)) dropped.sequences.push_back(found->oid);
-      continue;
     }
-    if (!if_exists) {
-      throw SqlError(sqlstate::undefined_table,
-                     concat("sequence \"", name.name, "\" does not exist"));
-    }
-    notice(sqlstate::successful_completion,
-           concat("sequence \"", name.name, "\" does not exist, skipping"));
   }
   for (Oid oid : dropped.sequences) {
     const TableDescriptor& sequence = table_of(oid);

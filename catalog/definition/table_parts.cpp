@@ -40,12 +40,29 @@ void refuse_taken(const TableDescriptor& table, const std::string& name, const T
 
 }  // namespace
 
-ColumnDescriptor DefinitionSteps::make_column(const ColumnDefinition& from, int16_t number) {
-  for (std::string_view reserved : system_column_names) {
-    if (from.name != reserved) continue;
-    throw SqlError(sqlstate::duplicate_column,
-                   concat("column name \"", from.name, "\" conflicts with a system column name"));
+void DefinitionSteps::check_column_names(std::span<const ColumnDefinition> columns) {
+  if (columns.size() > static_cast<size_t>(limits::max_table_columns)) {
+    throw SqlError(sqlstate::too_many_columns,
+                   concat("tables can have at most ", limits::max_table_columns, " columns"));
   }
+  for (size_t i = 0; i < columns.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (columns[i].name != columns[j].name) continue;
+      throw SqlError(sqlstate::duplicate_column,
+                     concat("column \"", columns[i].name, "\" specified more than once"));
+    }
+  }
+}
+
+void DefinitionSteps::refuse_system_column(std::string_view name) {
+  for (std::string_view reserved : system_column_names) {
+    if (name != reserved) continue;
+    throw SqlError(sqlstate::duplicate_column,
+                   concat("column name \"", name, "\" conflicts with a system column name"));
+  }
+}
+
+ColumnDescriptor DefinitionSteps::make_column(const ColumnDefinition& from, int16_t number) {
   const TypeInfo& type = type_info(from.type);
   if (type.typtype == 'p' || type.oid == type_oid::unknown) {
     throw SqlError(sqlstate::invalid_table_definition,

@@ -151,8 +151,10 @@ std::shared_ptr<const TypeDescriptor> TypeSteps::find_to_drop(
   if (const TableDescriptor* table = view_.find_table(name.schema, name.name)) {
     throw SqlError(
         sqlstate::dependent_objects_still_exist,
-        concat("cannot drop type ", table->name, " because table ", table->name, " requires it"))
-        .hint(concat("You can drop table ", table->name, " instead."));
+        concat("cannot drop type ", table->name, " because ",
+               table->kind == RelationKind::view ? "view " : "table ", table->name, " requires it"))
+        .hint(concat("You can drop ", table->kind == RelationKind::view ? "view " : "table ",
+                     table->name, " instead."));
   }
   std::string written =
       name.schema.empty() ? std::string(name.name) : concat(name.schema, ".", name.name);

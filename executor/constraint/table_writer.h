@@ -70,6 +70,11 @@ class TableWriter {
   [[noreturn]] void raise_check_violation(std::span<const Datum> row,
                                           std::string_view constraint) const;
 
+  // 55000: a row that ON CONFLICT DO UPDATE met.
+  [[noreturn]] static void raise_not_visible(std::string_view view);
+  // 44000: of WITH CHECK OPTION.
+  [[noreturn]] void raise_view_violation(std::span<const Datum> row, std::string_view view) const;
+
   const TableDescriptor& table() const { return table_; }
 
   // The run is over: only memory of ordinary size stays.

@@ -67,6 +67,17 @@ void TableWriter::raise_check_violation(std::span<const Datum> row,
       .constraint(constraint);
 }
 
+void TableWriter::raise_not_visible(std::string_view view) {
+  throw SqlError(sqlstate::object_not_in_prerequisite_state,
+                 concat("conflicting row is not visible through view \"", view, "\""));
+}
+
+void TableWriter::raise_view_violation(std::span<const Datum> row, std::string_view view) const {
+  throw SqlError(sqlstate::with_check_option_violation,
+                 concat("new row violates check option for view \"", view, "\""))
+      .detail(failing_row(row));
+}
+
 void TableWriter::raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const {
   // The read that found the key has to be true before the client hears of it.
   TransactionStatus status = transaction().validate();

@@ -311,6 +311,11 @@ class CopyFrom final : public UtilityCommand {
       throw SqlError(sqlstate::wrong_object_type,
                      concat("cannot copy to sequence \"", table->name, "\""));
     }
+    if (table->kind == RelationKind::view && !table->is_system()) {
+      throw SqlError(sqlstate::wrong_object_type,
+                     concat("cannot copy to view \"", table->name, "\""))
+          .hint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.");
+    }
     if (table->is_system()) {
       throw SqlError(sqlstate::insufficient_privilege,
                      concat("permission denied: \"", table->name, "\" is a system catalog"));

@@ -12,6 +12,7 @@
 #include "executor/ddl/row_transforms.h"
 #include "executor/ddl/sequence_options.h"
 #include "executor/ddl/table_definition.h"
+#include "executor/ddl/view.h"
 #include "executor/expression/standalone_expression.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
@@ -42,8 +43,11 @@ class AlterTable final : public DdlCommand {
     }
     if (syntax.object_kind == ast::ObjectKind::sequence)
       throw_unsupported("ALTER SEQUENCE ... SET LOGGED or UNLOGGED");
+    if (const TableDescriptor* view = find_view(run, syntax)) return alter_view(run, *view, syntax);
     const TableDescriptor* table = run.find_table(*syntax.relation, syntax.missing_ok);
     if (table == nullptr) return;
+    if (syntax.object_kind == ast::ObjectKind::view)
+      throw SqlError(sqlstate::wrong_object_type, concat("\"", table->name, "\" is not a view"));
     run.refuse_pending_events(*table, tag());
     Oid oid = table->oid;
     refuse_second_types(syntax);
@@ -56,6 +60,14 @@ class AlterTable final : public DdlCommand {
       for (const auto& [constraint, column] : references)
         add_foreign_key(run, oid, *constraint, column);
     }
+  }
+
+  // Of a user.
+  static const TableDescriptor* find_view(DdlRun& run, const ast::AlterTableStmt& syntax) {
+    const TableDescriptor* found =
+        find_relation(run.catalog(), run.binding().database_name, *syntax.relation).table;
+    bool is_view = found != nullptr && found->kind == RelationKind::view && !found->is_system();
+    return is_view ? found : nullptr;
   }
 
   // The foreign keys of new columns, made when all keys are there, and the columns' names.
@@ -108,11 +120,7 @@ class AlterTable final : public DdlCommand {
   static void change_owner(DdlRun& run, const ast::AlterTableStmt& syntax) {
     const TableDescriptor* relation = run.find_relation(*syntax.relation, syntax.missing_ok);
     if (relation == nullptr) return;
-    if (syntax.object_kind == ast::ObjectKind::sequence &&
-        relation->kind != RelationKind::sequence) {
-      throw SqlError(sqlstate::wrong_object_type,
-                     concat("\"", relation->name, "\" is not a sequence"));
-    }
+    require_kind(*relation, syntax.object_kind);
     for (const ast::AlterTableCommand& command : syntax.commands) check_owner(command.name);
   }
   // Everything belongs to the one role that can own something, and stays there.

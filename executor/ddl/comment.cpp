@@ -70,6 +70,8 @@ CommentAddress address_of(DdlRun& run, const ast::CommentStmt& syntax) {
       return type_address(run, syntax.object);
     case ast::ObjectKind::schema:
       return schema_address(run, words.back());
+    case ast::ObjectKind::view:
+      return {{system_oid::pg_class, run.find_view(relation_name(words))->oid}};
     case ast::ObjectKind::sequence:
       return {{system_oid::pg_class, run.find_sequence(relation_name(words))->oid}};
     default:

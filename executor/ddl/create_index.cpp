@@ -53,7 +53,14 @@ class CreateIndex final : public DdlCommand {
   void execute(DdlRun& run) const override {
     const auto& syntax = this->syntax<ast::CreateIndexStmt>();
     refuse_unsupported(syntax);
-    const TableDescriptor* table = run.find_table(*syntax.relation);
+    const TableDescriptor* table = run.find_relation(*syntax.relation);
+    if (table->kind != RelationKind::table) {
+      bool is_view = table->kind == RelationKind::view;
+      throw SqlError(sqlstate::wrong_object_type,
+                     concat("cannot create index on relation \"", table->name, "\""))
+          .detail(
+              concat("This operation is not supported for ", is_view ? "views" : "sequences", "."));
+    }
     run.refuse_pending_events(*table, tag());
     IndexDefinition index;
     index.name = syntax.name;

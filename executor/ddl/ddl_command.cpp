@@ -101,12 +101,48 @@ const TableDescriptor& DdlRun::table(Oid oid) {
   return *table;
 }
 
+void require_kind(const TableDescriptor& relation, ast::ObjectKind kind) {
+  bool fits = (kind != ast::ObjectKind::view || relation.kind == RelationKind::view) &&
+              (kind != ast::ObjectKind::sequence || relation.kind == RelationKind::sequence);
+  if (fits) return;
+  throw SqlError(sqlstate::wrong_object_type,
+                 concat("\"", relation.name, "\" is not a ",
+                        kind == ast::ObjectKind::view ? "view" : "sequence"));
+}
+
+std::string_view action_name(ast::AlterTableKind kind) {
+  constexpr std::pair<ast::AlterTableKind, std::string_view> names[] = {
+      {ast::AlterTableKind::add_column, "ADD COLUMN"},
+      {ast::AlterTableKind::drop_column, "DROP COLUMN"},
+      {ast::AlterTableKind::set_not_null, "ALTER COLUMN ... SET NOT NULL"},
+      {ast::AlterTableKind::drop_not_null, "ALTER COLUMN ... DROP NOT NULL"},
+      {ast::AlterTableKind::set_type, "ALTER COLUMN ... SET DATA TYPE"},
+      {ast::AlterTableKind::add_constraint, "ADD CONSTRAINT"},
+      {ast::AlterTableKind::drop_constraint, "DROP CONSTRAINT"},
+      {ast::AlterTableKind::alter_constraint, "ALTER CONSTRAINT"},
+      {ast::AlterTableKind::validate_constraint, "VALIDATE CONSTRAINT"},
+      {ast::AlterTableKind::set_statistics, "ALTER COLUMN ... SET STATISTICS"},
+      {ast::AlterTableKind::set_storage, "ALTER COLUMN ... SET STORAGE"},
+      {ast::AlterTableKind::set_logged, "SET LOGGED"},
+      {ast::AlterTableKind::set_unlogged, "SET UNLOGGED"},
+      {ast::AlterTableKind::add_identity, "ALTER COLUMN ... ADD IDENTITY"},
+      {ast::AlterTableKind::set_identity, "ALTER COLUMN ... SET"},
+      {ast::AlterTableKind::drop_identity, "ALTER COLUMN ... DROP IDENTITY"},
+  };
+  for (const auto& [known, name] : names) {
+    if (known == kind) return name;
+  }
+  return "of this kind";
+}
+
 std::string_view alter_tag(ast::ObjectKind kind) {
   switch (kind) {
     case ast::ObjectKind::index:
       return "ALTER INDEX";
     case ast::ObjectKind::sequence:
       return "ALTER SEQUENCE";
+    case ast::ObjectKind::view:
+      return "ALTER VIEW";
     case ast::ObjectKind::type:
       return "ALTER TYPE";
     default:

@@ -52,6 +52,9 @@ class DdlRun {
   const TableDescriptor* find_sequence(const ast::RangeVar& name, bool missing_ok = false) {
     return find_kind(RelationKind::sequence, "sequence", name, missing_ok);
   }
+  const TableDescriptor* find_view(const ast::RangeVar& name) {
+    return find_kind(RelationKind::view, "view", name, false);
+  }
   // 55006 if deferred checks of the table's rows wait for the end of the transaction.
   void refuse_pending_events(const TableDescriptor& table, std::string_view command);
   // The present descriptor of a table that an earlier step may have changed.
@@ -96,12 +99,17 @@ class DdlCommand : public UtilityCommand {
   std::shared_ptr<const PlannedStatement> planned_;
 };
 
+// 42809 `"t" is not a view`, where the statement's word is VIEW or SEQUENCE.
+void require_kind(const TableDescriptor& relation, ast::ObjectKind kind);
+// As messages call what ALTER TABLE does: "ADD COLUMN".
+std::string_view action_name(ast::AlterTableKind kind);
 // Of ALTER with that word behind it: "ALTER INDEX".
 std::string_view alter_tag(ast::ObjectKind kind);
 
 using PlannedOwner = std::shared_ptr<const PlannedStatement>;
 std::unique_ptr<const UtilityCommand> make_create_table(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_table_as(const PlannedOwner& planned);
+std::unique_ptr<const UtilityCommand> make_create_view(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_index(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_schema(const PlannedOwner& planned);
 std::unique_ptr<const UtilityCommand> make_create_enum(const PlannedOwner& planned);

@@ -1,4 +1,4 @@
-// DROP TABLE, INDEX, SEQUENCE, SCHEMA, TYPE; DROP VIEW and the like, of which none exists.
+// DROP TABLE, VIEW, INDEX, SEQUENCE, SCHEMA, TYPE; DROP MATERIALIZED VIEW, of which none exists.
 #include <vector>
 
 #include "executor/ddl/ddl_command.h"
@@ -67,6 +67,8 @@ class Drop final : public DdlCommand {
         return run.finish(run.definition().drop_types(
             names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
       case ast::ObjectKind::view:
+        return run.finish(run.definition().drop_views(
+            names, syntax.missing_ok, syntax.behavior == ast::DropBehavior::cascade));
       case ast::ObjectKind::materialized_view:
         return drop_nothing(run, names, words_of(syntax.object_kind).word, syntax.missing_ok);
       default:
@@ -98,14 +100,10 @@ class Drop final : public DdlCommand {
         continue;
       }
       const TableDescriptor* table = run.catalog().find_table(name.schema, name.name);
-      if (table != nullptr && table->kind == RelationKind::view && kind == "view") {
-        throw SqlError(sqlstate::dependent_objects_still_exist,
-                       concat("cannot drop view ", table->name,
-                              " because it is required by the database system"));
-      }
       if (table != nullptr) {
         throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not a ", kind))
-            .hint("Use DROP TABLE to remove a table.");
+            .hint(table->kind == RelationKind::view ? "Use DROP VIEW to remove a view."
+                                                    : "Use DROP TABLE to remove a table.");
       }
       if (!missing_ok) {
         throw SqlError(sqlstate::undefined_table,

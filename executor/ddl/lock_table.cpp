@@ -1,9 +1,12 @@
 // LOCK TABLE: the lock that statements take by themselves, in any of the eight modes.
 #include "executor/ddl/lock_table.h"
 
+#include <set>
+
 #include "base/clock.h"
 #include "base/parker.h"
 #include "catalog/named_relation.h"
+#include "executor/catalog_binding.h"
 #include "executor/execution_state.h"
 #include "executor/transaction_status.h"
 #include "planner/binder/query_binder.h"
@@ -28,21 +31,13 @@ const TableDescriptor& find_lockable(const ExecutionContext& session, const ast:
   return *table;
 }
 
-// The tables that a view reads, those of views in it and of subqueries among them.
+// The tables and views that a view names, those of subqueries among them.
 std::vector<ast::RangeVar> tables_of_view(ExecutionState& state, const TableDescriptor& view) {
-  Arena memory;
-  TypeContext types = state.session.types;
-  types.arena = &memory;
-  StatementBinding binding{.arena = memory,
-                           .catalog = *state.session.catalog,
-                           .text = {},
-                           .database_name = state.session.database_name,
-                           .types = types,
-                           .parameters = {},
-                           .tables = {}};
-  bind_view_query(binding, view, -1);
+  CatalogBinding bound(state.session, state.session.types);
+  bound.binding().keeps_views = true;
+  bind_view_query(bound.binding(), view);
   std::vector<ast::RangeVar> names;
-  for (const TableDescriptor* table : binding.tables) {
+  for (const TableDescriptor* table : bound.binding().tables) {
     names.emplace_back();
     names.back().schema_name = table->schema_name;
     names.back().name = table->name;
@@ -63,22 +58,28 @@ class LockTableCommand final : public UtilityCommand {
     require_block(state.session.place, tag());
     // In a query of several statements outside of a block, too.
     state.check(state.transaction().become_interactive());
-    for (const ast::RangeVar* name : syntax().relations) lock(state, *name);
+    std::set<Oid> views;  // that are locked, with what they read
+    for (const ast::RangeVar* name : syntax().relations) lock(state, *name, views);
   }
 
  private:
   // While it waited, the name may have come to mean something else.
-  void lock(ExecutionState& state, const ast::RangeVar& name) const {
+  void lock(ExecutionState& state, const ast::RangeVar& name, std::set<Oid>& views) const {
     CatalogView& catalog = *state.session.catalog;
     for (;;) {
       std::shared_ptr<const CatalogSnapshot> owner = catalog.shared_snapshot();
       const TableDescriptor& table = find_lockable(state.session, name);
-      if (table.kind == RelationKind::view) {
-        // It has no rows of its own, and its definition cannot change.
-        for (const ast::RangeVar& read : tables_of_view(state, table)) lock(state, read);
+      if (table.kind == RelationKind::view && !views.insert(table.oid).second) return;
+      if (table.is_system() && table.kind == RelationKind::view) {
+        for (const ast::RangeVar& read : tables_of_view(state, table)) lock(state, read, views);
         return;
       }
       lock(state, name, *table.relation);
+      if (is_current(table) && table.kind == RelationKind::view) {
+        for (const ast::RangeVar& read : tables_of_view(state, table)) lock(state, read, views);
+        return;
+      }
+      views.erase(table.oid);
       // Who reads a snapshot is in nobody's way.
       if (state.transaction().mode() == TransactionMode::snapshot || is_current(table)) return;
       // Whoever changed it commits before he tells everybody.

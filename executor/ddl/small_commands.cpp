@@ -44,7 +44,11 @@ class CreateSchema final : public DdlCommand {
 class Rename final : public DdlCommand {
  public:
   using DdlCommand::DdlCommand;
-  std::string_view tag() const override { return alter_tag(syntax<ast::RenameStmt>().object_kind); }
+  std::string_view tag() const override {
+    const auto& syntax = this->syntax<ast::RenameStmt>();
+    bool is_column = syntax.object_kind == ast::ObjectKind::column;
+    return alter_tag(is_column ? syntax.relation_kind : syntax.object_kind);
+  }
 
  private:
   void execute(DdlRun& run) const override {
@@ -60,13 +64,9 @@ class Rename final : public DdlCommand {
     }
     const TableDescriptor* table = run.find_relation(name, syntax.missing_ok);
     if (table == nullptr) return;
+    require_kind(*table, syntax.object_kind);
+    if (syntax.object_kind == ast::ObjectKind::column) require_kind(*table, syntax.relation_kind);
     switch (syntax.object_kind) {
-      case ast::ObjectKind::sequence:
-        if (table->kind != RelationKind::sequence) {
-          throw SqlError(sqlstate::wrong_object_type,
-                         concat("\"", name.name, "\" is not a sequence"));
-        }
-        return run.finish(run.definition().rename_relation(table->oid, syntax.new_name));
       case ast::ObjectKind::column:
         if (table->kind == RelationKind::sequence) {
           throw SqlError(sqlstate::wrong_object_type,

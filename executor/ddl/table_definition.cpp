@@ -319,8 +319,6 @@ CheckDefinition define_check(DdlRun& run, const ast::Constraint& syntax, const T
   return check;
 }
 
-namespace {
-
 std::string option_value(const ast::DefElem& option) {
   if (option.argument == nullptr) return "true";
   const auto* constant = ast::try_as<ast::Constant>(option.argument);
@@ -336,6 +334,8 @@ std::string option_value(const ast::DefElem& option) {
       return std::string(constant->text);
   }
 }
+
+namespace {
 
 bool is_storage_option(std::string_view name) {
   // What PostgreSQL tunes and we have no use for: accepted and shown, without effect.

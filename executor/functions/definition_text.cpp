@@ -6,11 +6,10 @@
 #include "base/large_stack.h"
 #include "catalog/catalog_snapshot.h"
 #include "catalog/catalog_view.h"
+#include "executor/catalog_binding.h"
 #include "executor/catalog_names.h"
 #include "executor/ddl/table_definition.h"
-#include "executor/execution_context.h"
 #include "executor/functions/function.h"
-#include "planner/binder/binding.h"
 #include "planner/stored/stored_tree.h"
 #include "sql/types/text.h"
 #include "sql/types/type.h"
@@ -20,24 +19,15 @@ namespace {
 
 std::string shown_tree(EvalContext& context, const TableDescriptor* table,
                        const StoredExpression& stored, bool pretty) {
-  ExecutionContext& session = *context.execution;
-  Arena memory;
-  TypeContext types = *context.types;
-  types.arena = &memory;
-  StatementBinding binding{.arena = memory,
-                           .catalog = *session.catalog,
-                           .text = {},
-                           .database_name = session.database_name,
-                           .types = types,
-                           .parameters = {},
-                           .tables = {}};
+  CatalogBinding bound(*context.execution, *context.types);
+  StatementBinding& binding = bound.binding();
   std::optional<TableShape> shape;
   if (table != nullptr) shape = TableShape::of(*table);
   const TableShape* columns = shape ? &*shape : nullptr;
   const BoundExpression* expression = columns != nullptr
                                           ? read_over(binding, *columns, stored)
                                           : read_constant_expression(binding, stored);
-  return definition_text(types, *expression, columns, pretty);
+  return definition_text(bound.types(), *expression, columns, pretty);
 }
 
 std::string shown_expression(EvalContext& context, const TableDescriptor* table,

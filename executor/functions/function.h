@@ -81,6 +81,7 @@ std::span<const FunctionEntry> sequence();
 std::span<const FunctionEntry> advisory_lock();
 std::span<const FunctionEntry> definition_text();
 std::span<const FunctionEntry> comment();
+std::span<const FunctionEntry> view();
 std::span<const FunctionEntry> catalog_objects();
 std::span<const FunctionEntry> array();
 std::span<const FunctionEntry> array_parts();

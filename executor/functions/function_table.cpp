@@ -27,12 +27,12 @@ const Entry* find_entry(const std::vector<Entry>& entries, Oid oid) {
 ScalarFunction find_function(Oid procedure) {
   using namespace functions;
   static const std::vector<FunctionEntry> entries = joined<FunctionEntry>(
-      {comparison(),   integer(),     floating_point(), numeric(),         conversion(),
-       text(),         pattern(),     regexp(),         date_time(),       time_zone(),
-       text_format(),  date_format(), date_reading(),   number_format(),   session(),
-       monitoring(),   sizes(),       sequence(),       definition_text(), catalog_objects(),
-       comment(),      array(),       array_parts(),    array_search(),    advisory_lock(),
-       log_position(), enumeration()});
+      {comparison(),    integer(),      floating_point(), numeric(),         conversion(),
+       text(),          pattern(),      regexp(),         date_time(),       time_zone(),
+       text_format(),   date_format(),  date_reading(),   number_format(),   session(),
+       monitoring(),    sizes(),        sequence(),       definition_text(), catalog_objects(),
+       view(),          comment(),      array(),          array_parts(),     array_search(),
+       advisory_lock(), log_position(), enumeration()});
   const FunctionEntry* entry = find_entry(entries, procedure);
   return entry == nullptr ? nullptr : entry->function;
 }

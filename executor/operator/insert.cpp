@@ -9,7 +9,8 @@ struct ConflictUpdate {
   Register existing = 0;  // the first of one register per table column
   ExpressionProgram condition;
   bool has_condition = false;
-  std::vector<Register> assigned_columns;  // in the modified row
+  std::vector<CompiledModify::Check> visible;  // through these views
+  std::vector<Register> assigned_columns;      // in the modified row
   std::vector<Register> assigned_values;
   ExpressionProgram assignments;
   std::vector<int32_t> not_null_columns;
@@ -37,12 +38,16 @@ class Insert final : public Modify {
     check_row(insert_.not_null_columns);
     if (!insert_.has_conflict_clause) {
       writer_.insert(row());
+      check_views();
       return true;
     }
     bool updates = insert_.update != nullptr;
     for (;;) {
       const IndexDescriptor* met = writer_.insert_unless_conflict(row(), insert_.arbiters, updates);
-      if (met == nullptr) return true;
+      if (met == nullptr) {
+        check_views();
+        return true;
+      }
       if (!updates) return false;
       RowRef existing;
       if (writer_.find_conflicting(*met, row(), existing_buffer_.rows(), &existing))
@@ -60,17 +65,22 @@ class Insert final : public Modify {
     std::span<Datum> old_row(registers() + action.existing, new_row.size());
     if (padding_.bytes_reserved() != 0) padding_.reset();
     insert_.table->layout.decode(existing.row, old_row, padding_);
+    for (const CompiledModify::Check& shown : action.visible) {
+      if (!shown.condition.is_true(registers(), state_.rows)) writer_.raise_not_visible(shown.name);
+    }
     if (action.has_condition && !action.condition.is_true(registers(), state_.rows)) return false;
     action.assignments.evaluate(registers(), state_.rows);
     std::copy(old_row.begin(), old_row.end(), new_row.begin());
     for (size_t i = 0; i < action.assigned_columns.size(); ++i)
       at(action.assigned_columns[i]) = at(action.assigned_values[i]);
     check_row(action.not_null_columns);
-    return writer_.update({.old = existing,
-                           .old_row = old_row,
-                           .new_row = new_row,
-                           .indexes = action.changed_indexes,
-                           .changes_primary_key = action.changes_primary_key});
+    bool changed = writer_.update({.old = existing,
+                                   .old_row = old_row,
+                                   .new_row = new_row,
+                                   .indexes = action.changed_indexes,
+                                   .changes_primary_key = action.changes_primary_key});
+    if (changed) check_views();
+    return changed;
   }
 
   const CompiledInsert& insert_;
@@ -95,6 +105,8 @@ void CompiledInsert::prepare_conflict(const ConflictAction& action, PlanCompiler
   for (size_t i = 0; i < columns; ++i) rows.push_back(row + static_cast<Register>(i));
   update->has_condition = action.condition != nullptr;
   if (update->has_condition) update->condition = plan.condition(action.condition, rows);
+  for (const CheckConstraint& shown : action.visible)
+    update->visible.push_back({shown.name, plan.condition(shown.condition, rows)});
   std::vector<const BoundExpression*> assigned;
   for (const ColumnAssignment& assignment : action.assignments) {
     assigned.push_back(assignment.value);

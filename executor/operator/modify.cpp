@@ -17,7 +17,11 @@ void CompiledModify::prepare(const ModifyNode& node, PlanCompiler& plan) {
     modified.push_back(row + static_cast<Register>(i));
   modified.insert(modified.end(), child->output.begin(), child->output.end());
   for (const CheckConstraint& check : node.checks) {
-    checks.push_back({check.name, plan.expression(check.condition, modified)});
+    if (check.kind == CheckKind::view) {
+      view_checks.push_back({check.name, plan.condition(check.condition, modified)});
+    } else {
+      checks.push_back({check.name, plan.expression(check.condition, modified)});
+    }
   }
   returns_rows = !node.columns.empty();
   if (returns_rows) {
@@ -41,6 +45,13 @@ void Modify::check_row(std::span<const int32_t> not_null_columns) {
   for (const CompiledModify::Check& check : compiled_.checks) {
     const Datum& holds = check.condition.evaluate(registers(), state_.rows);
     if (!holds.null && !holds.as_bool()) writer_.raise_check_violation(values, check.name);
+  }
+}
+
+void Modify::check_views() {
+  for (const CompiledModify::Check& check : compiled_.view_checks) {
+    if (!check.condition.is_true(registers(), state_.rows))
+      writer_.raise_view_violation(row(), check.name);
   }
 }
 

@@ -20,6 +20,7 @@ struct CompiledModify : CompiledOperator {
   Register row = 0;  // the first of one register per table column
   std::vector<int32_t> not_null_columns;
   std::vector<Check> checks;
+  std::vector<Check> view_checks;  // of a row that has been written
   ExpressionProgram returning;
   bool returns_rows = false;
   // UPDATE and DELETE
@@ -68,6 +69,8 @@ class Modify : public Operator {
 
   std::span<Datum> row() { return {registers() + compiled_.row, compiled_.table->columns.size()}; }
   void check_row(std::span<const int32_t> not_null_columns);
+  // WITH CHECK OPTION, of the row that was written.
+  void check_views();
   const RowRef& handle() { return *reinterpret_cast<const RowRef*>(at(compiled_.handle).ptr); }
   // Takes the row's lock where the scan has not; false: the row is gone.
   bool lock(RowRef* ref, LockMode mode);

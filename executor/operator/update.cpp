@@ -36,12 +36,14 @@ class Update final : public Modify {
     if (update_.needs_old_row()) std::copy(new_row.begin(), new_row.end(), old_row_.begin());
     update_.assignments.evaluate(registers(), state_.rows);
     check_row(update_.not_null_columns);
-    return writer_.update({.old = ref,
-                           .old_row = old_row_,
-                           .new_row = new_row,
-                           .indexes = update_.changed_indexes,
-                           .changes_primary_key = update_.changes_primary_key,
-                           .patches = update_.patches ? &*update_.patches : nullptr});
+    bool changed = writer_.update({.old = ref,
+                                   .old_row = old_row_,
+                                   .new_row = new_row,
+                                   .indexes = update_.changed_indexes,
+                                   .changes_primary_key = update_.changes_primary_key,
+                                   .patches = update_.patches ? &*update_.patches : nullptr});
+    if (changed) check_views();
+    return changed;
   }
 
   const CompiledUpdate& update_;

@@ -235,10 +235,12 @@ class GroupingCheck {
     const BoundRelation& relation = *query_.relations[column.relation];
     if (relation.kind != RangeKind::table || relation.table->primary_index() == nullptr)
       return false;
-    const auto& key = relation.table->primary_index()->columns;
-    return std::all_of(key.begin(), key.end(), [&](const IndexColumn& part) {
+    const IndexDescriptor& index = *relation.table->primary_index();
+    bool depends = std::ranges::all_of(index.columns, [&](const IndexColumn& part) {
       return has_column_key(column.relation, part.number - 1);
     });
+    if (depends) scope_.binding.grouping_keys.push_back(index.constraint);
+    return depends;
   }
 
   [[noreturn]] void fail(const ColumnExpression& column, int32_t depth) const {

@@ -109,7 +109,7 @@ const BoundExpression* assigned_value(Scope& scope, const SubscriptedTarget& tar
 }  // namespace
 
 std::span<const BoundAssignment> bind_assignments(Scope& scope, ast::List<ast::Assignment> given,
-                                                  const TableDescriptor& table) {
+                                                  const ModificationTarget& target, PlanKind kind) {
   PlaceGuard place(scope, ExpressionPlace::update_source);
   SharedSources sources(scope);
   std::vector<const BoundExpression*> values;
@@ -119,11 +119,14 @@ std::span<const BoundAssignment> bind_assignments(Scope& scope, ast::List<ast::A
   std::vector<BoundAssignment> assignments;
   std::vector<SubscriptedTarget> targets;
   for (size_t i = 0; i < values.size(); ++i) {
-    const ColumnDescriptor& column = find_target_column(scope.binding, table, given[i]);
+    const ColumnDescriptor& column = find_target_column(scope.binding, target, given[i], kind);
     targets.push_back(bind_target_subscripts(scope, given[i], column));
     check_identity(column, values[i]);
     BoundAssignment* before = find_assignment(assignments, targets, column);
-    const BoundExpression* value = assigned_value(scope, targets.back(), values[i], before);
+    const BoundExpression* value =
+        values[i] == nullptr && target.view != nullptr && targets.back().is_whole()
+            ? make_null(scope.arena(), column.type)  // a view's column has no default
+            : assigned_value(scope, targets.back(), values[i], before);
     if (before != nullptr) {
       before->value = value;
     } else {

@@ -91,15 +91,6 @@ const FromItem* relation_item(Scope& scope, Items& items) {
   return item;
 }
 
-std::span<const BoundColumn> table_columns(Arena& arena, const TableDescriptor& table) {
-  std::span<BoundColumn> columns = arena.make_span<BoundColumn>(table.columns.size());
-  for (size_t i = 0; i < columns.size(); ++i) {
-    const ColumnDescriptor& column = table.columns[i];
-    if (!column.dropped) columns[i] = {column.name, column.type, column.typmod};
-  }
-  return columns;
-}
-
 const FromItem* bind_cte_reference(Scope& scope, const ast::RangeVar& name, FoundCte found,
                                    Items& items) {
   if (found.cte->query == nullptr) {
@@ -115,7 +106,8 @@ const FromItem* bind_cte_reference(Scope& scope, const ast::RangeVar& name, Foun
 
 const FromItem* bind_view(Scope& scope, const ast::RangeVar& name, const TableDescriptor& view,
                           Items& items) {
-  const BoundQuery* query = bind_view_query(scope.binding, view, name.location);
+  const BoundQuery* query =
+      scope.binding.keeps_views ? nullptr : bind_view_query(scope.binding, view);
   BoundRelation* relation = add_relation(scope, RangeKind::subquery, name.alias, name.name);
   relation->view = &view;
   relation->query = query;
@@ -388,6 +380,15 @@ const FromItem* bind_item(Scope& scope, const ast::Node* node, Items& items) {
 
 }  // namespace
 
+std::span<BoundColumn> table_columns(Arena& arena, const TableDescriptor& table) {
+  std::span<BoundColumn> columns = arena.make_span<BoundColumn>(table.columns.size());
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const ColumnDescriptor& column = table.columns[i];
+    if (!column.dropped) columns[i] = {column.name, column.type, column.typmod};
+  }
+  return columns;
+}
+
 const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar& name) {
   try {
     const auto [table, index] = find_relation(binding.catalog, binding.database_name, name);
@@ -397,8 +398,7 @@ const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar
           .detail("This operation is not supported for indexes.");
     }
     if (table == nullptr) throw undefined_relation(name);
-    // A view's definition cannot change.
-    if (table->kind != RelationKind::view) binding.use_table(table);
+    binding.use_table(table);
     return *table;
   } catch (SqlError& error) {
     // Only for errors: a text may have many statements before this one.

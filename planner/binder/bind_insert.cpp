@@ -18,23 +18,28 @@ using Row = std::vector<const BoundExpression*>;
 
 // The columns that values are given for, in the order they are given.
 std::vector<SubscriptedTarget> target_columns(Scope& with, const ast::InsertStmt& statement,
-                                              const TableDescriptor& table) {
+                                              const ModificationTarget& changed) {
   StatementBinding& binding = with.binding;
   Scope scope(binding, &with);
   PlaceGuard place(scope, ExpressionPlace::insert_target);
   std::vector<SubscriptedTarget> targets;
   if (statement.columns.empty()) {
-    for (const ColumnDescriptor& column : table.columns) {
-      if (!column.dropped) targets.push_back({.column = &column});
+    for (size_t i = 0; i < changed.columns.size(); ++i) {
+      if (changed.columns[i] == nullptr) continue;
+      const ColumnDescriptor* column = base_column(changed, i);
+      // Of a view: check_width() sees whether a value is given for it.
+      if (column == nullptr) break;
+      targets.push_back({.column = column});
     }
     return targets;
   }
   for (const ast::Assignment& named : statement.columns) {
-    const ColumnDescriptor& column = find_target_column(binding, table, named);
+    const ColumnDescriptor& column = find_target_column(binding, changed, named, PlanKind::insert);
     // Several parts of a column are one target each.
-    if (std::any_of(targets.begin(), targets.end(), [&](const SubscriptedTarget& t) {
-          return t.column == &column && (t.is_whole() || named.indirection.empty());
-        })) {
+    for (size_t i = 0; i < targets.size(); ++i) {
+      if (statement.columns[i].column != named.column ||
+          (!targets[i].is_whole() && !named.indirection.empty()))
+        continue;
       throw SqlError(sqlstate::duplicate_column,
                      concat("column \"", named.column, "\" specified more than once"))
           .at(binding.position(named.location));
@@ -44,9 +49,32 @@ std::vector<SubscriptedTarget> target_columns(Scope& with, const ast::InsertStmt
   return targets;
 }
 
+// What an INSERT gives values for.
+struct InsertTarget {
+  const ModificationTarget& changed;
+  std::vector<SubscriptedTarget> columns;
+};
+
+// 42601: two columns of a view that show one of the table's.
+void check_assigned_once(const InsertTarget& target, size_t given) {
+  if (target.changed.view == nullptr) return;
+  for (size_t i = 0; i < given; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (target.columns[i].column != target.columns[j].column || !target.columns[i].is_whole() ||
+          !target.columns[j].is_whole())
+        continue;
+      throw SqlError(sqlstate::syntax_error, concat("multiple assignments to same column \"",
+                                                    target.columns[i].column->name, "\""));
+    }
+  }
+}
+
 void check_width(StatementBinding& binding, const ast::InsertStmt& statement,
-                 std::span<const SubscriptedTarget> targets, std::span<const int32_t> locations) {
+                 const InsertTarget& target, std::span<const int32_t> locations) {
+  const std::vector<SubscriptedTarget>& targets = target.columns;
   if (locations.size() > targets.size()) {
+    if (target.changed.view != nullptr && targets.size() < target.changed.columns.size())
+      throw_not_base_column(target.changed, targets.size(), PlanKind::insert);
     throw SqlError(sqlstate::syntax_error, "INSERT has more expressions than target columns")
         .at(binding.position(locations[targets.size()]));
   }
@@ -86,10 +114,10 @@ void check_identity(const ast::InsertStmt& statement, std::span<const Subscripte
   }
 }
 
-Row bind_row(Scope& scope, const ast::InsertStmt& statement,
-             std::span<const SubscriptedTarget> targets, ast::NodeList values,
-             ExpressionPlace place) {
+Row bind_row(Scope& scope, const ast::InsertStmt& statement, const InsertTarget& target,
+             ast::NodeList values, ExpressionPlace place) {
   StatementBinding& binding = scope.binding;
+  const std::vector<SubscriptedTarget>& targets = target.columns;
   std::vector<int32_t> locations;
   Row bound;
   for (const ast::Node* value : values) {
@@ -98,7 +126,7 @@ Row bind_row(Scope& scope, const ast::InsertStmt& statement,
     bound.push_back(is_default ? nullptr : bind_expression(scope, value, place));
     if (bound.back() != nullptr) locations.back() = bound.back()->location;
   }
-  check_width(binding, statement, targets, locations);
+  check_width(binding, statement, target, locations);
   for (size_t i = 0; i < bound.size(); ++i) {
     const ColumnDescriptor& column = *targets[i].column;
     bool is_default = bound[i] == nullptr && targets[i].is_whole();
@@ -111,9 +139,9 @@ Row bind_row(Scope& scope, const ast::InsertStmt& statement,
 
 // Several rows of VALUES as a relation; its columns are as many target columns as the rows have
 // values.
-BoundQuery* bind_rows(Scope& with, const ast::InsertStmt& statement,
-                      std::span<const SubscriptedTarget> targets) {
+BoundQuery* bind_rows(Scope& with, const ast::InsertStmt& statement, const InsertTarget& target) {
   StatementBinding& binding = with.binding;
+  const std::vector<SubscriptedTarget>& targets = target.columns;
   Scope scope(binding, &with);
   Arena& arena = binding.arena;
   const auto& lists = statement.source->values_lists;
@@ -124,7 +152,7 @@ BoundQuery* bind_rows(Scope& with, const ast::InsertStmt& statement,
           .at(binding.position(lists[i].front()->location));
     }
     rows[i] =
-        arena.copy_span(bind_row(scope, statement, targets, lists[i], ExpressionPlace::values));
+        arena.copy_span(bind_row(scope, statement, target, lists[i], ExpressionPlace::values));
   }
   auto* relation = arena.make<BoundRelation>();
   relation->kind = RangeKind::values;
@@ -171,13 +199,14 @@ BoundQuery* bind_row_of_sets(StatementBinding& binding, std::span<const Subscrip
 
 // The values for the target columns, over the source's output as relation 0.
 Row source_columns(StatementBinding& binding, const ast::InsertStmt& statement,
-                   std::span<const SubscriptedTarget> targets, const BoundQuery& source) {
+                   const InsertTarget& target, const BoundQuery& source) {
+  const std::vector<SubscriptedTarget>& targets = target.columns;
   std::vector<int32_t> locations;
   locations.reserve(static_cast<size_t>(source.visible_targets));
   for (int32_t i = 0; i < source.visible_targets; ++i) {
     locations.push_back(source.targets[i].expression->location);
   }
-  check_width(binding, statement, targets, locations);
+  check_width(binding, statement, target, locations);
   Row values;
   for (size_t i = 0; i < locations.size(); ++i) {
     const BoundExpression* output = source.targets[i].expression;
@@ -212,18 +241,20 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
   bind_with(with, statement.with);
   auto* insert = arena.make<BoundModification>();
   insert->kind = PlanKind::insert;
-  insert->table = &find_modified_table(binding, *statement.relation);
-  const TableDescriptor& table = *insert->table;
-  std::vector<SubscriptedTarget> targets = target_columns(with, statement, table);
+  ModificationTarget changed = find_modified(binding, *statement.relation, PlanKind::insert);
+  insert->table = changed.table;
+  const TableDescriptor& table = *changed.table;
+  InsertTarget target{changed, target_columns(with, statement, changed)};
+  const std::vector<SubscriptedTarget>& targets = target.columns;
   Row given;
   if (statement.source != nullptr && is_plain_values(*statement.source)) {
     if (statement.source->values_lists.size() == 1) {
       Scope scope(binding, &with);
-      given = bind_row(scope, statement, targets, statement.source->values_lists[0],
+      given = bind_row(scope, statement, target, statement.source->values_lists[0],
                        ExpressionPlace::values_single);
       if (scope.has_set_returning) insert->source = bind_row_of_sets(binding, targets, given);
     } else {
-      BoundQuery* rows = bind_rows(with, statement, targets);
+      BoundQuery* rows = bind_rows(with, statement, target);
       insert->source = rows;
       for (int32_t i = 0; i < rows->visible_targets; ++i)
         given.push_back(rows->targets[i].expression);
@@ -231,8 +262,9 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
   } else if (statement.source != nullptr) {
     BoundQuery* source = bind_query(binding, *statement.source, &with, false);
     insert->source = source;
-    given = source_columns(binding, statement, targets, *source);
+    given = source_columns(binding, statement, target, *source);
   }
+  check_assigned_once(target, given.size());
   check_identity(statement, targets, given.size());
   auto values = arena.make_span<const BoundExpression*>(table.columns.size());
   for (size_t i = 0; i < given.size(); ++i) {
@@ -250,10 +282,10 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
   }
   insert->values = values;
   rest_on_referenced_tables(binding, table, {});
-  insert->checks = bind_checks(binding, table);
-  if (statement.on_conflict != nullptr) insert->conflict = bind_conflict(with, statement, table);
+  insert->checks = bind_checks(binding, changed);
+  if (statement.on_conflict != nullptr) insert->conflict = bind_conflict(with, statement, changed);
   Scope scope(binding, &with);
-  add_table(scope, *statement.relation, &table);
+  add_target(scope, *statement.relation, changed);
   insert->alias = scope.relations[0]->alias;
   insert->returning = bind_returning(scope, statement.returning);
   return insert;

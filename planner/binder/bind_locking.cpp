@@ -46,6 +46,7 @@ class LockingBinder {
     if (query_.relations[relation]->kind == RangeKind::table) {
       mark_table(relation);
     } else {
+      if (query_.relations[relation]->query == nullptr) return add_mark(relation);
       mark_subquery(relation);
       // One row of constants has nothing to lock.
       const BoundQuery& subquery = *query_.relations[relation]->query;
@@ -131,6 +132,13 @@ void mark_named(Scope& scope, const ast::LockingClause& clause, const ast::Range
 }
 
 }  // namespace
+
+void lock_rows_of_view(StatementBinding& binding, BoundQuery& query, const BoundRowMark& mark) {
+  ast::LockingClause clause;
+  clause.strength = mark.strength;
+  clause.wait = mark.wait;
+  LockingBinder(binding, clause, query).mark(mark.relation);
+}
 
 void bind_locking(Scope& scope, std::span<const ast::LockingClause> clauses, BoundQuery& query) {
   for (const ast::LockingClause& clause : clauses) {

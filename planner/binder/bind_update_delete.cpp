@@ -4,20 +4,16 @@
 #include "planner/binder/modification_binder.h"
 #include "planner/binder/modification_target.h"
 #include "planner/binder/query_binder.h"
+#include "planner/bound/make_expression.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
 
 namespace {
 
-// The target as relation 0; FROM and USING do not see it.
-void add_target(Scope& scope, const ast::RangeVar& name, const TableDescriptor& table) {
-  add_table(scope, name, &table);
-  scope.items[0].lateral_only = true;
-  scope.items[0].lateral_ok = false;
-}
-
-BoundQuery* bind_source(Scope& scope, ast::NodeList from_nodes, const ast::Node* where) {
+// FROM and USING do not see the target, which is relation 0.
+BoundQuery* bind_source(Scope& scope, const ModificationTarget& changed, ast::NodeList from_nodes,
+                        const ast::Node* where) {
   Arena& arena = scope.arena();
   auto* query = arena.make<BoundQuery>();
   auto* target = arena.make<FromItem>();
@@ -27,6 +23,11 @@ BoundQuery* bind_source(Scope& scope, ast::NodeList from_nodes, const ast::Node*
   shape.insert(shape.end(), others.begin(), others.end());
   query->from = arena.copy_span(shape);
   query->where = bind_condition(scope, where, ExpressionPlace::where, "WHERE");
+  std::vector<const BoundExpression*> conditions;
+  for (const CheckConstraint& shown : changed.conditions) conditions.push_back(shown.condition);
+  if (query->where != nullptr) conditions.push_back(query->where);
+  if (!conditions.empty())
+    query->where = make_boolean_list(arena, BooleanOperator::and_, conditions);
   return query;
 }
 
@@ -42,12 +43,15 @@ void set_source_targets(Arena& arena, const BoundModification& modification, Bou
 }
 
 BoundModification* begin(Scope& scope, PlanKind kind, const ast::RangeVar& name,
-                         const ast::WithClause* with) {
+                         const ast::WithClause* with, ModificationTarget* target) {
   auto* modification = scope.arena().make<BoundModification>();
   modification->kind = kind;
   bind_with(scope, with);
-  modification->table = &find_modified_table(scope.binding, name);
-  add_target(scope, name, *modification->table);
+  *target = find_modified(scope.binding, name, kind);
+  modification->table = target->table;
+  add_target(scope, name, *target);
+  scope.items[0].lateral_only = true;
+  scope.items[0].lateral_ok = false;
   modification->alias = scope.relations[0]->alias;
   return modification;
 }
@@ -56,12 +60,14 @@ BoundModification* begin(Scope& scope, PlanKind kind, const ast::RangeVar& name,
 
 BoundModification* bind_update(StatementBinding& binding, const ast::UpdateStmt& statement) {
   Scope scope(binding, nullptr);
-  BoundModification* update = begin(scope, PlanKind::update, *statement.relation, statement.with);
-  BoundQuery* source = bind_source(scope, statement.from, statement.where);
+  ModificationTarget target;
+  BoundModification* update =
+      begin(scope, PlanKind::update, *statement.relation, statement.with, &target);
+  BoundQuery* source = bind_source(scope, target, statement.from, statement.where);
   update->returning = bind_returning(scope, statement.returning);
-  update->assignments = bind_assignments(scope, statement.assignments, *update->table);
+  update->assignments = bind_assignments(scope, statement.assignments, target, PlanKind::update);
   rest_on_referenced_tables(binding, *update->table, update->assignments);
-  update->checks = bind_checks(binding, *update->table);
+  update->checks = bind_checks(binding, target);
   source->relations = binding.arena.copy_span(scope.relations);
   set_source_targets(binding.arena, *update, *source);
   update->source = source;
@@ -70,9 +76,10 @@ BoundModification* bind_update(StatementBinding& binding, const ast::UpdateStmt&
 
 BoundModification* bind_delete(StatementBinding& binding, const ast::DeleteStmt& statement) {
   Scope scope(binding, nullptr);
+  ModificationTarget target;
   BoundModification* deletion =
-      begin(scope, PlanKind::delete_, *statement.relation, statement.with);
-  BoundQuery* source = bind_source(scope, statement.using_items, statement.where);
+      begin(scope, PlanKind::delete_, *statement.relation, statement.with, &target);
+  BoundQuery* source = bind_source(scope, target, statement.using_items, statement.where);
   deletion->returning = bind_returning(scope, statement.returning);
   source->relations = binding.arena.copy_span(scope.relations);
   set_source_targets(binding.arena, *deletion, *source);

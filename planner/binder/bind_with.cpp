@@ -7,17 +7,6 @@ namespace pgsilo {
 
 namespace {
 
-bool reads_outer_query(const BoundQuery& query) {
-  bool found = false;
-  walk_levels(query, 0, [&](const BoundExpression& expression, int32_t depth) {
-    if (auto* column = try_as<ColumnExpression>(&expression)) found |= column->levels_up > depth;
-    if (auto* aggregate = try_as<AggregateExpression>(&expression))
-      found |= aggregate->levels_up > depth;
-    return !found;
-  });
-  return found;
-}
-
 void check_supported(Scope& scope, const ast::CommonTableExpr& item) {
   if (item.has_search_or_cycle)
     throw_unsupported(UnsupportedFeature::search_or_cycle, scope.position(item.location));
@@ -44,8 +33,9 @@ void bind_cte(Scope& scope, const ast::CommonTableExpr& item, BoundCte& cte) {
                           " columns available but ", item.columns.size(), " columns specified"))
         .at(scope.position(item.location));
   }
+  cte.written_columns = static_cast<int32_t>(item.columns.size());
   cte.columns = columns_of(scope.arena(), *query, item.columns);
-  cte.reads_outer_query = reads_outer_query(*query);
+  cte.reads_outer_query = reads_outer(*query);
   cte.query = query;
 }
 

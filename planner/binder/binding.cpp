@@ -23,6 +23,7 @@ int character_position(std::string_view text, int32_t location) {
 }
 
 void StatementBinding::use_table(const TableDescriptor* table, TableUse use) {
+  if (table->kind == RelationKind::view && table->is_system()) return;  // it cannot change
   auto found = std::find(tables.begin(), tables.end(), table);
   if (found == tables.end()) {
     tables.push_back(table);

@@ -50,7 +50,11 @@ struct StatementBinding {
   // For the client, whenever the statement is bound.
   std::vector<SqlError> warnings{};
   bool calls_volatile = false;
-  std::string_view lock_clause = {};  // the first FOR UPDATE or the like, anywhere
+  // Nobody runs what is bound: a view stays a name (BoundRelation::query is null).
+  bool keeps_views = false;
+  std::vector<Oid> open_views = {};     // that are being put in place of their names
+  std::vector<Oid> grouping_keys = {};  // constraints by which columns depend on what is grouped
+  std::string_view lock_clause = {};    // the first FOR UPDATE or the like, anywhere
 
   int position(int32_t location) const { return character_position(text, location); }
   void use_table(const TableDescriptor* table, TableUse use = TableUse::read);

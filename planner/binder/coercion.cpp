@@ -278,7 +278,15 @@ const BoundExpression* coerce_to_target(StatementBinding& binding,
   if (!can_coerce(expression->type, target, context)) return nullptr;
   const BoundExpression* result =
       coerce_type(binding, expression, target, typmod, context, form, location);
-  return coerce_typmod(binding, result, typmod, context);
+  const BoundExpression* fitted = coerce_typmod(binding, result, typmod, context);
+  bool is_part = fitted != result && result != expression;
+  // As in PostgreSQL: of one `::type(n)` the cast below the modifier's is none that was written.
+  if (is_part && form == CallForm::explicit_cast)
+    return coerce_typmod(binding,
+                         coerce_type(binding, expression, target, typmod, context,
+                                     CallForm::implicit_cast, location),
+                         typmod, context);
+  return fitted;
 }
 
 const BoundExpression* coerce_to_specific(StatementBinding& binding,

@@ -8,12 +8,13 @@
 namespace pgsilo {
 
 struct ColumnDescriptor;
+struct ModificationTarget;
 
 BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt& statement);
 // Of an INSERT with ON CONFLICT, inside the scope of its WITH. Throws 42P10, 42704 and what
 // expressions throw.
 const BoundConflict* bind_conflict(Scope& with, const ast::InsertStmt& statement,
-                                   const TableDescriptor& table);
+                                   const ModificationTarget& target);
 BoundModification* bind_update(StatementBinding& binding, const ast::UpdateStmt& statement);
 BoundModification* bind_delete(StatementBinding& binding, const ast::DeleteStmt& statement);
 
@@ -26,9 +27,9 @@ const BoundExpression* make_next_value(StatementBinding& binding, Oid sequence, 
 // The column's default, NULL without one.
 const BoundExpression* bind_column_default(StatementBinding& binding,
                                            const ColumnDescriptor& column);
-// The table's CHECK constraints, over the table as relation 0.
+// The table's CHECK constraints, over the table as relation 0, and a view's WITH CHECK OPTION.
 std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
-                                             const TableDescriptor& table);
+                                             const ModificationTarget& target);
 
 // One SQL expression from a text of the catalog's.
 const ast::Node* parse_expression(StatementBinding& binding, std::string_view text);

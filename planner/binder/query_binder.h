@@ -27,9 +27,10 @@ std::span<const FromItem*> bind_from(Scope& scope, ast::NodeList from);
 // Throws 42P01.
 int32_t add_table(Scope& scope, const ast::RangeVar& name, const TableDescriptor* table);
 const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar& name);
-// What the view is, as a query of its own.
-const BoundQuery* bind_view_query(StatementBinding& binding, const TableDescriptor& view,
-                                  int32_t location);
+// What the view is, as a query of its own. 42P17 if it reads itself.
+const BoundQuery* bind_view_query(StatementBinding& binding, const TableDescriptor& view);
+// All of a table's columns, dropped ones with type 0.
+std::span<BoundColumn> table_columns(Arena& arena, const TableDescriptor& table);
 
 // A select list or RETURNING, stars expanded.
 std::vector<BoundTarget> bind_targets(Scope& scope, ast::List<ast::Target> list,
@@ -48,6 +49,8 @@ BoundQuery* bind_set_operation(StatementBinding& binding, const ast::SelectStmt&
 void bind_limits(Scope& scope, const ast::SelectStmt& select, BoundQuery& query);
 // FOR UPDATE and its kin: query.row_marks, and those of subqueries in FROM.
 void bind_locking(Scope& scope, std::span<const ast::LockingClause> clauses, BoundQuery& query);
+// A mark of a view's rows, in the view's query too, which was just put in its place.
+void lock_rows_of_view(StatementBinding& binding, BoundQuery& query, const BoundRowMark& mark);
 void check_select_supported(StatementBinding& binding, const ast::SelectStmt& select);
 
 // The visible columns of a query as a relation's columns.

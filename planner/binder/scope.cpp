@@ -1,6 +1,6 @@
 #include "planner/binder/scope.h"
 
-#include "planner/bound/expression_tree.h"
+#include "planner/bound/query_tree.h"
 
 namespace pgsilo {
 
@@ -57,15 +57,20 @@ std::string_view place_name(ExpressionPlace place) {
   return "";
 }
 
+// Of its subqueries only what refers to around the expression.
 const BoundExpression* raise_levels(Arena& arena, const BoundExpression* expression, int32_t by) {
   if (by == 0) return expression;
-  if (auto* column = try_as<ColumnExpression>(expression)) {
+  auto raise = [&](const BoundExpression* e, int32_t depth) -> const BoundExpression* {
+    auto* column = try_as<ColumnExpression>(e);
+    if (column == nullptr || column->levels_up < depth) return nullptr;
     auto* raised = arena.make<ColumnExpression>(*column);
     raised->levels_up += by;
     return raised;
-  }
-  return map_children(arena, expression,
-                      [&](const BoundExpression* child) { return raise_levels(arena, child, by); });
+  };
+  auto raise_cte = [&](const BoundRelation& relation, int32_t depth) {
+    return relation.cte_levels_up < depth ? relation.cte_levels_up : relation.cte_levels_up + by;
+  };
+  return map_levels(arena, expression, 0, raise, raise_cte);
 }
 
 }  // namespace pgsilo

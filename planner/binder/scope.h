@@ -102,7 +102,7 @@ class PlaceGuard {
 // How messages name the place: "WHERE", "GROUP BY", "function in FROM".
 std::string_view place_name(ExpressionPlace place);
 
-// Adds `by` to levels_up of all columns (and aggregates) of an expression that is seen from an
+// Adds `by` to levels_up of all columns of an expression without aggregates that is seen from an
 // inner query.
 const BoundExpression* raise_levels(Arena& arena, const BoundExpression* expression, int32_t by);
 

@@ -4,6 +4,7 @@
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
+#include "planner/binder/modification_target.h"
 #include "planner/binder/query_binder.h"
 #include "planner/bound/make_expression.h"
 #include "planner/stored/stored_tree.h"
@@ -56,7 +57,8 @@ const BoundExpression* bind_column_default(StatementBinding& binding,
 }
 
 std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
-                                             const TableDescriptor& table) {
+                                             const ModificationTarget& target) {
+  const TableDescriptor& table = *target.table;
   std::vector<CheckConstraint> checks;
   for (const ConstraintDescriptor& constraint : table.constraints) {
     if (constraint.type != ConstraintType::check) continue;
@@ -66,6 +68,7 @@ std::span<const CheckConstraint> bind_checks(StatementBinding& binding,
     };
     checks.push_back({constraint.name, read_expression(binding, constraint.check, column)});
   }
+  checks.insert(checks.end(), target.checks.begin(), target.checks.end());
   return binding.arena.copy_span(checks);
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "planner/bound/check_constraint.h"
 #include "planner/bound/expression.h"
 #include "planner/plan/plan_node.h"
 
@@ -30,6 +31,7 @@ struct BoundCte {
   std::string_view name;
   const BoundQuery* query = nullptr;  // null while it is being bound
   std::span<const BoundColumn> columns;
+  int32_t written_columns = 0;  // how many of them the WITH names, from the first
   CteMode mode = CteMode::unspecified;
   int32_t references = 0;
   bool reads_outer_query = false;  // then it cannot be kept over rows of the outer query
@@ -50,7 +52,7 @@ struct BoundRelation {
   // (function, values).
   bool lateral = false;
   const TableDescriptor* table = nullptr;
-  const TableDescriptor* view = nullptr;  // of a user: `query` is what it stands for
+  const TableDescriptor* view = nullptr;  // `query` is what it stands for, or null
   const BoundQuery* query = nullptr;
   bool distinct_rows =
       false;  // of `query`: each different row once (IN (SELECT ...) turned into a join)
@@ -67,7 +69,7 @@ struct BoundRelation {
 // A column of a join with USING or an alias: what the name stands for.
 struct JoinOutput {
   std::string_view name;
-  const BoundExpression* value = nullptr;
+  const BoundExpression* value = nullptr;  // null: it was dropped since
 };
 
 // The shape of FROM: a relation, or a join of two shapes.
@@ -154,6 +156,8 @@ struct BoundConflict {
   bool updates = false;    // else DO NOTHING
   std::span<const BoundAssignment> assignments;
   const BoundExpression* where = nullptr;
+  // Of views: what the row that is there must fulfil, over relation 0.
+  std::span<const CheckConstraint> visible;
 };
 
 // INSERT, UPDATE, DELETE. In `source` of UPDATE and DELETE relation 0 is the target; `values`,

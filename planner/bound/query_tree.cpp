@@ -117,4 +117,15 @@ bool any_volatile(const Walked& walked) {
 bool calls_volatile(const BoundExpression& expression) { return any_volatile(expression); }
 bool calls_volatile(const BoundQuery& query) { return any_volatile(query); }
 
+bool reads_outer(const BoundQuery& query) {
+  bool found = false;
+  walk_levels(query, 0, [&](const BoundExpression& expression, int32_t depth) {
+    if (auto* column = try_as<ColumnExpression>(&expression)) found |= column->levels_up > depth;
+    if (auto* aggregate = try_as<AggregateExpression>(&expression))
+      found |= aggregate->levels_up > depth;
+    return !found;
+  });
+  return found;
+}
+
 }  // namespace pgsilo

@@ -25,6 +25,9 @@ void walk_levels(const BoundQuery& query, int32_t depth, LevelVisitor visit);
 bool calls_volatile(const BoundExpression& expression);
 bool calls_volatile(const BoundQuery& query);
 
+// Reads a column of any query around it.
+bool reads_outer(const BoundQuery& query);
+
 // The same computation: equal in everything but locations and names.
 bool equal_queries(const BoundQuery& left, const BoundQuery& right);
 

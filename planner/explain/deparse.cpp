@@ -180,11 +180,14 @@ class Deparser {
   std::string typmod_coercion(const TypmodCoercionExpression& e, bool show_implicit) {
     // The cast below it is part of the same `::type(n)`.
     const BoundExpression* argument = e.argument;
-    if (auto* relabel = try_as<RelabelExpression>(argument)) argument = relabel->argument;
-    if (auto* conversion = try_as<IoConversionExpression>(argument))
+    if (auto* relabel = try_as<RelabelExpression>(e.argument)) argument = relabel->argument;
+    if (auto* conversion = try_as<IoConversionExpression>(e.argument))
       argument = conversion->argument;
-    if (auto* conversion = try_as<ArrayCoercionExpression>(argument))
+    if (auto* conversion = try_as<ArrayCoercionExpression>(e.argument))
       argument = conversion->argument;
+    auto* function = try_as<CallExpression>(e.argument);
+    if (function != nullptr && function->form == CallForm::implicit_cast)
+      argument = function->arguments[0];
     CallForm form = e.explicit_cast ? CallForm::explicit_cast : CallForm::implicit_cast;
     // A literal that was read as the type.
     auto* literal = try_as<ConstantExpression>(e.argument);

@@ -115,12 +115,9 @@ void QueryDeparser::add_with(const BoundQuery& query) {
     if (cte != query.ctes.front()) add(", ");
     add(quote_identifier(cte->name));
     std::vector<std::string> names;
-    bool are_written = false;
-    for (size_t i = 0; i < cte->columns.size(); ++i) {
-      names.emplace_back(cte->columns[i].name);
-      are_written |= cte->columns[i].name != cte->query->targets[i].name;
-    }
-    if (are_written) add_list(names);
+    for (const BoundColumn& column : cte->columns.first(static_cast<size_t>(cte->written_columns)))
+      names.emplace_back(column.name);
+    if (!names.empty()) add_list(names);
     add(" AS ");
     if (cte->mode == CteMode::materialized) add("MATERIALIZED ");
     if (cte->mode == CteMode::not_materialized) add("NOT MATERIALIZED ");

@@ -126,6 +126,10 @@ class ModificationPlanner {
     bool is_true = known != nullptr && !known->value.null && known->value.as_bool();
     if (condition != nullptr && !is_true)
       action->condition = ExpressionPlacer(context_, rows).place(condition);
+    std::vector<CheckConstraint> visible(conflict.visible.begin(), conflict.visible.end());
+    for (CheckConstraint& shown : visible)
+      shown.condition = ExpressionPlacer(context_, rows).place(fold(shown.condition));
+    action->visible = context_.arena().copy_span(visible);
     return action;
   }
 

@@ -27,6 +27,7 @@
 #include <string_view>
 
 #include "base/scan_direction.h"
+#include "planner/bound/check_constraint.h"
 #include "planner/bound/expression.h"
 #include "sql/internal_error.h"
 
@@ -419,11 +420,6 @@ struct SetOperationNode : PlanNode {
 
 // --- changes ---
 
-struct CheckConstraint {
-  std::string_view name;
-  const BoundExpression* condition = nullptr;  // over the new row; violated only if false
-};
-
 // What INSERT, UPDATE and DELETE share. The MODIFIED ROW, read by `checks` and `returning`, is: all
 // columns of the table in the descriptor's order (the new row; for DELETE the old one), then the
 // child's slots. Without `returning` the node returns no rows and `columns` is empty.
@@ -456,6 +452,8 @@ struct ConflictAction : RowChange {
   bool any_index = false;                      // no arbiter was named: all unique indexes are
   bool updates = false;                        // else DO NOTHING
   const BoundExpression* condition = nullptr;  // of DO UPDATE ... WHERE; null: none
+  // Before that, of views: if one is not true, the row is not visible through it: an error.
+  std::span<const CheckConstraint> visible;
   std::span<const int32_t> not_null_columns;
 };
 

@@ -43,6 +43,8 @@ void visit_insert(const InsertNode& node, Visit visit) {
   if (node.conflict != nullptr) {
     visit_assignments(*node.conflict, visit, InputRow::conflict);
     one(node.conflict->condition, visit, InputRow::conflict);
+    for (const CheckConstraint& shown : node.conflict->visible)
+      one(shown.condition, visit, InputRow::conflict);
   }
   visit_modify(node, visit);
 }

@@ -86,17 +86,6 @@ bool can_merge(const BoundQuery& query) {
   return is_plain;
 }
 
-bool reads_outer(const BoundQuery& query) {
-  bool found = false;
-  walk_levels(query, 0, [&](const BoundExpression& expression, int32_t depth) {
-    if (auto* column = try_as<ColumnExpression>(&expression)) found |= column->levels_up > depth;
-    if (auto* aggregate = try_as<AggregateExpression>(&expression))
-      found |= aggregate->levels_up > depth;
-    return !found;
-  });
-  return found;
-}
-
 const BoundExpression* MergedQuery::expression(const BoundExpression* of_inner) const {
   auto map = [&](const BoundExpression* e, int32_t depth) -> const BoundExpression* {
     auto* column = try_as<ColumnExpression>(e);

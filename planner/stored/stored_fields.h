@@ -24,6 +24,16 @@ inline constexpr std::string_view sql_values[] = {
     "current_date", "current_time", "current_timestamp", "localtime",     "localtimestamp",
     "current_user", "session_user", "current_catalog",   "current_schema"};
 
+inline constexpr std::string_view sublink_kinds[] = {"exists", "scalar", "any", "all", "array"};
+inline constexpr std::string_view cte_modes[] = {"unspecified", "materialized", "not_materialized"};
+inline constexpr std::string_view range_kinds[] = {"table", "subquery", "function", "values",
+                                                   "cte"};
+inline constexpr std::string_view join_types[] = {"inner", "left", "right", "full"};
+inline constexpr std::string_view set_operations[] = {"none", "union", "intersect", "except"};
+inline constexpr std::string_view lock_strengths[] = {"key_share", "share", "no_key_update",
+                                                      "update"};
+inline constexpr std::string_view lock_waits[] = {"block", "skip_locked", "nowait"};
+
 template <typename N, typename T>
 concept NodeOf = std::same_as<std::remove_const_t<N>, T>;
 
@@ -145,6 +155,22 @@ void fields(Io& io, N& node) {
   io.list(node.fields);
 }
 
+template <typename Io, NodeOf<AggregateExpression> N>
+void fields(Io& io, N& node) {
+  io.oid(node.procedure);
+  io.flag(node.star);
+  io.flag(node.distinct);
+  io.number(node.levels_up);
+  io.child(node.filter);
+  io.sort_keys(node.order_by);
+  io.list(node.arguments);
+}
+
+template <typename Io, NodeOf<SetReturningExpression> N>
+void fields(Io& io, N& node) {
+  io.child(node.call);
+}
+
 // The kinds whose fields are above: `f.template operator()<Node>(name)` until one answers true.
 template <typename F>
 bool any_kind(F&& f) {
@@ -164,7 +190,9 @@ bool any_kind(F&& f) {
          f.template operator()<ArrayCoercionExpression>("array_coercion") ||
          f.template operator()<TypmodCoercionExpression>("typmod_coercion") ||
          f.template operator()<SqlValueExpression>("sql_value") ||
-         f.template operator()<RowExpression>("row");
+         f.template operator()<RowExpression>("row") ||
+         f.template operator()<AggregateExpression>("aggregate") ||
+         f.template operator()<SetReturningExpression>("set_returning");
 }
 
 }  // namespace pgsilo::stored

@@ -7,8 +7,10 @@
 #include <string_view>
 
 #include "catalog/stored_expression.h"
+#include "catalog/stored_query.h"
 #include "planner/bound/expression.h"
 #include "planner/bound/function_ref.h"
+#include "planner/bound/query.h"
 
 namespace pgsilo {
 
@@ -29,6 +31,11 @@ const BoundExpression* read_expression(StatementBinding& binding, const StoredEx
 
 // XX001 unless a table of so many columns has one of that number.
 void require_column(int16_t number, size_t columns);
+
+// A query as it was bound; no parameters.
+StoredQuery store_query(const CatalogView& catalog, const BoundQuery& query);
+// As read_expression(); the statement rests on the relations as well.
+const BoundQuery* read_query(StatementBinding& binding, std::string_view stored);
 
 // The same of an expression without columns.
 const BoundExpression* read_constant_expression(StatementBinding& binding,

@@ -104,6 +104,18 @@ struct CreateTableAsStmt : Node {
   bool if_not_exists = false;
 };
 
+enum class ViewCheckOption : uint8_t { none, local, cascaded };
+
+struct CreateViewStmt : Node {
+  static constexpr NodeKind node_kind = NodeKind::create_view_stmt;
+  const RangeVar* view = nullptr;
+  NameList columns;
+  const Node* query = nullptr;
+  List<DefElem> options;
+  ViewCheckOption check_option = ViewCheckOption::none;
+  bool or_replace = false;
+};
+
 enum class ObjectKind : uint8_t {
   table,
   index,
@@ -202,8 +214,9 @@ struct RenameStmt : Node {
   static constexpr NodeKind node_kind = NodeKind::rename_stmt;
   ObjectKind object_kind = ObjectKind::table;  // what gets the new name
   const RangeVar* relation = nullptr;
-  NameList object;            // of what is no relation, in place of that
-  std::string_view old_name;  // column or constraint
+  NameList object;                               // of what is no relation, in place of that
+  ObjectKind relation_kind = ObjectKind::table;  // of a column: what has it
+  std::string_view old_name;                     // column or constraint
   std::string_view new_name;
   bool missing_ok = false;
 };

@@ -63,6 +63,7 @@ enum class NodeKind : uint8_t {
   create_table_as_stmt,
   drop_stmt,
   create_index_stmt,
+  create_view_stmt,
   alter_table_stmt,
   rename_stmt,
   truncate_stmt,

@@ -267,6 +267,17 @@ const Node* TreeConverter::create_table_as(const ::CreateTableAsStmt& from) {
   return to;
 }
 
+const Node* TreeConverter::create_view(const ::ViewStmt& from) {
+  auto* to = make<CreateViewStmt>();
+  to->view = range_var(from.view);
+  to->columns = names(from.aliases);
+  to->query = statement(from.query);
+  to->options = def_elems(from.options);
+  to->check_option = static_cast<ViewCheckOption>(from.withCheckOption);
+  to->or_replace = from.replace != 0;
+  return to;
+}
+
 const Node* TreeConverter::create_index(const ::IndexStmt& from) {
   auto* to = make<CreateIndexStmt>();
   to->name = text(from.idxname);
@@ -400,7 +411,8 @@ AlterTableCommand TreeConverter::alter_table_command(const ::AlterTableCmd& from
 
 const Node* TreeConverter::alter_table(const ::AlterTableStmt& from) {
   ObjectKind kind = object_kind_of(from.objtype);
-  if (kind != ObjectKind::table && kind != ObjectKind::index && kind != ObjectKind::sequence)
+  if (kind != ObjectKind::table && kind != ObjectKind::index && kind != ObjectKind::sequence &&
+      kind != ObjectKind::view)
     return unsupported_statement(alter_feature_of(from.objtype));
   auto* to = make<AlterTableStmt>();
   to->relation = range_var(from.relation);
@@ -416,8 +428,9 @@ const Node* TreeConverter::rename(const ::RenameStmt& from) {
   ObjectKind kind = object_kind_of(from.renameType);
   bool on_table = kind == ObjectKind::table || kind == ObjectKind::index ||
                   kind == ObjectKind::sequence || kind == ObjectKind::constraint ||
-                  kind == ObjectKind::type ||
-                  (kind == ObjectKind::column && from.relationType == OBJECT_TABLE);
+                  kind == ObjectKind::type || kind == ObjectKind::view ||
+                  (kind == ObjectKind::column &&
+                   (from.relationType == OBJECT_TABLE || from.relationType == OBJECT_VIEW));
   if (!on_table) return unsupported_statement(alter_feature_of(from.renameType));
   auto* to = make<RenameStmt>();
   to->object_kind = kind;
@@ -426,6 +439,7 @@ const Node* TreeConverter::rename(const ::RenameStmt& from) {
   } else {
     to->relation = range_var(from.relation);
   }
+  if (kind == ObjectKind::column) to->relation_kind = object_kind_of(from.relationType);
   to->old_name = text(from.subname);
   to->new_name = text(from.newname);
   to->missing_ok = from.missing_ok != 0;
@@ -442,8 +456,7 @@ const Node* TreeConverter::truncate(const ::TruncateStmt& from) {
 
 const Node* TreeConverter::comment(const ::CommentStmt& from) {
   ObjectKind kind = object_kind_of(from.objtype);
-  if (kind == ObjectKind::view || kind == ObjectKind::materialized_view ||
-      kind == ObjectKind::other) {
+  if (kind == ObjectKind::materialized_view || kind == ObjectKind::other) {
     return unsupported_statement("COMMENT ON this kind of object");
   }
   auto* to = make<CommentStmt>();

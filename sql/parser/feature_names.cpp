@@ -61,7 +61,6 @@ constexpr Feature features[] = {
     {T_NotifyStmt, "NOTIFY"},
     {T_ListenStmt, "LISTEN"},
     {T_UnlistenStmt, "UNLISTEN"},
-    {T_ViewStmt, "CREATE VIEW"},
     {T_RefreshMatViewStmt, "REFRESH MATERIALIZED VIEW"},
     {T_LoadStmt, "LOAD"},
     {T_CreateDomainStmt, "CREATE DOMAIN"},

@@ -87,7 +87,7 @@ inline constexpr NodeTag tag_of = T_Invalid;
           CoalesceExpr) node(CollateClause) node(ColumnDef) node(ColumnRef) node(CommentStmt)      \
           node(CommonTableExpr) node(Constraint) node(ConstraintsSetStmt) node(CopyStmt) node(     \
               CreateEnumStmt) node(CreateSchemaStmt) node(CreateSeqStmt) node(CreateStmt)          \
-              node(CreateTableAsStmt) node(CurrentOfExpr) node(DeallocateStmt)                     \
+              node(ViewStmt) node(CreateTableAsStmt) node(CurrentOfExpr) node(DeallocateStmt)      \
                   node(DeclareCursorStmt) node(DefElem) node(DeleteStmt) node(DiscardStmt) node(   \
                       DropStmt) node(ExecuteStmt) node(ExplainStmt) node(FetchStmt) node(Float)    \
                       node(FuncCall) node(GroupingFunc) node(GroupingSet) node(IndexElem) node(    \

@@ -68,6 +68,8 @@ const Node* TreeConverter::statement(const PgNode* node) {
       return create_table(node_as<::CreateStmt>(node));
     case T_CreateTableAsStmt:
       return create_table_as(node_as<::CreateTableAsStmt>(node));
+    case T_ViewStmt:
+      return create_view(node_as<::ViewStmt>(node));
     case T_IndexStmt:
       return create_index(node_as<::IndexStmt>(node));
     case T_DropStmt:

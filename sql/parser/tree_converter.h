@@ -93,6 +93,7 @@ class TreeConverter {
   // --- convert_ddl.cpp ---
   const ast::Node* create_table(const ::CreateStmt& from);
   const ast::Node* create_table_as(const ::CreateTableAsStmt& from);
+  const ast::Node* create_view(const ::ViewStmt& from);
   const ast::Node* create_index(const ::IndexStmt& from);
   const ast::Node* drop(const ::DropStmt& from);
   const ast::Node* alter_table(const ::AlterTableStmt& from);

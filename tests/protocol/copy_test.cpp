@@ -44,6 +44,13 @@ TEST_F(CopyTest, TakesRowsCutAnywhere) {
   EXPECT_EQ(count(), "3");
 }
 
+// PostgreSQL refuses it behind the data.
+TEST_F(CopyTest, ViewsTakeNoRows) {
+  ASSERT_EQ(client.ask(query("create view copy_view as select * from copy_test")), "CZI");
+  EXPECT_EQ(client.ask(query("copy copy_view from stdin")), "E(42809)ZI");
+  EXPECT_EQ(client.ask(query("drop view copy_view")), "CZI");
+}
+
 TEST_F(CopyTest, GivesRows) {
   ASSERT_EQ(client.ask(query("insert into copy_test values (1, 'a b'), (2, null)")), "CZI");
   client.send(query("copy copy_test to stdout"));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -96,6 +97,27 @@ class DataDefinitionTest : public ::testing::Test {
     CatalogLoader loader(engine_.catalog.system_tables(), engine_.relations,
                          session_.worker.reclaimer());
     EXPECT_EQ(describe(*loader.load(1)), describe(*engine_.catalog.snapshot()));
+  }
+
+  // Both begin before either has done anything; the second does not commit what the first has made
+  // wrong.
+  using Operation = std::function<TransactionStatus(DataDefinition&)>;
+  void expect_conflict(const Operation& first, const Operation& second) {
+    CatalogSession other(engine_);
+    other.begin(TransactionMode::interactive);
+    session_.begin();
+    DataDefinition mine(session_.view, session_.transaction, types_);
+    ASSERT_EQ(first(mine), TransactionStatus::ok);
+    ASSERT_EQ(session_.commit(), TransactionStatus::ok);
+    DataDefinition theirs(other.view, other.transaction, types_);
+    TransactionStatus status = second(theirs);
+    if (status == TransactionStatus::ok) {
+      status = other.commit();
+    } else {
+      other.abort();
+    }
+    EXPECT_TRUE(is_conflict(status)) << name_of(status);
+    expect_rows_agree();
   }
 
   void create_accounts() {

@@ -37,6 +37,8 @@ inline void describe_table(const TableDescriptor& table, std::ostream& out) {
       << " record " << table.record.record << " " << table.record.tid.value() << " type record "
       << table.type_record.record << " " << table.type_record.tid.value() << "\n";
   for (const std::string& option : table.options) out << "  option " << option << "\n";
+  if (table.view != nullptr)
+    out << "  rule " << table.view->rule << " '" << table.view->query << "'\n";
   for (const ColumnDescriptor& column : table.columns) {
     out << "  column " << column.number << " " << column.name << " " << column.type << "("
         << column.typmod << ") " << column.collation << (column.not_null ? " not null" : "")

@@ -1,8 +1,6 @@
 // Types that users make: what their definitions write, and how long they live.
 #include "catalog/data_definition.h"
 
-#include <functional>
-
 #include "sql/types/user_type.h"
 #include "tests/unit/catalog/data_definition_fixture.h"
 
@@ -140,24 +138,6 @@ TEST_F(TypeDefinitionTest, ArrayTypesGiveWay) {
 // `second`: that one must notice.
 class TypeConflictTest : public TypeDefinitionTest {
  protected:
-  using Operation = std::function<TransactionStatus(DataDefinition&)>;
-  void expect_conflict(const Operation& first, const Operation& second) {
-    CatalogSession other(engine_);
-    other.begin(TransactionMode::interactive);
-    session_.begin();
-    DataDefinition mine(session_.view, session_.transaction, types_);
-    ASSERT_EQ(first(mine), TransactionStatus::ok);
-    ASSERT_EQ(session_.commit(), TransactionStatus::ok);
-    DataDefinition theirs(other.view, other.transaction, types_);
-    TransactionStatus status = second(theirs);
-    if (status == TransactionStatus::ok) {
-      status = other.commit();
-    } else {
-      other.abort();
-    }
-    EXPECT_TRUE(is_conflict(status)) << name_of(status);
-    expect_rows_agree();
-  }
   Operation make_table() {
     return [this](DataDefinition& d) {
       TableDefinition table;

@@ -233,7 +233,9 @@ TEST_F(ParserTest, OtherDefinitions) {
   EXPECT_EQ(one_of<TruncateStmt>("TRUNCATE a, b").relations.size(), 2u);
   EXPECT_EQ(one_of<RenameStmt>("ALTER TABLE t RENAME COLUMN a TO b").object_kind,
             ObjectKind::column);
-  EXPECT_EQ(one_of<UnsupportedStmt>("CREATE VIEW v AS SELECT 1").feature, "CREATE VIEW");
+  EXPECT_EQ(one_of<CreateViewStmt>("CREATE OR REPLACE VIEW v (a) AS SELECT 1").view->name, "v");
+  EXPECT_EQ(one_of<UnsupportedStmt>("REFRESH MATERIALIZED VIEW v").feature,
+            "REFRESH MATERIALIZED VIEW");
   EXPECT_EQ(one_of<UnsupportedStmt>("DROP FUNCTION f").feature, "DROP FUNCTION");
 }
 
