@@ -27,8 +27,7 @@ constexpr UnsupportedFeatureInfo features[] = {
     {UnsupportedFeature::select_into, "SELECT INTO inside another statement"},
     {UnsupportedFeature::nested_set_returning,
      "a set-returning function inside another's argument"},
-    {UnsupportedFeature::set_returning_over_groups,
-     "a set-returning function in the select list of a grouped query"},
+    {UnsupportedFeature::set_returning_group_key, "a set-returning function in GROUP BY"},
     {UnsupportedFeature::explain_format, "EXPLAIN (FORMAT XML or YAML)"},
     {UnsupportedFeature::explain_option, "EXPLAIN (BUFFERS, WAL or SETTINGS)"},
 };

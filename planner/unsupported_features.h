@@ -27,7 +27,7 @@ enum class UnsupportedFeature : uint8_t {
   type_of_column,
   select_into,
   nested_set_returning,
-  set_returning_over_groups,
+  set_returning_group_key,
   explain_format,
   explain_option,
 };

@@ -56,6 +56,8 @@ struct BoundRelation {
   const BoundQuery* query = nullptr;
   bool distinct_rows =
       false;  // of `query`: each different row once (IN (SELECT ...) turned into a join)
+  bool keeps_rows = false;    // of `query`: not merged, its order is what the rows come in
+  bool expands_rows = false;  // of `calls`: once for each row of all others, in their order
   BoundCte* cte = nullptr;
   int32_t cte_levels_up =
       0;  // the query that has the WITH; its parent is what the CTE's own query sees one level up

@@ -27,6 +27,7 @@ bool equal_relations(const BoundRelation* left, const BoundRelation* right) {
   if (left == right) return true;
   return left->kind == right->kind && left->lateral == right->lateral &&
          left->table == right->table && left->distinct_rows == right->distinct_rows &&
+         left->keeps_rows == right->keeps_rows && left->expands_rows == right->expands_rows &&
          equal_with_queries(left->cte, right->cte) && left->cte_levels_up == right->cte_levels_up &&
          left->with_ordinality == right->with_ordinality &&
          equal_lists(left->calls, right->calls) &&

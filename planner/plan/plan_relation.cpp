@@ -131,6 +131,8 @@ OtherRelation plan_relation(QueryContext& context, int32_t number) {
   other.references = std::move(frame.references);
   for (const OuterReference& reference : other.references)
     other.lateral |= relations_of(*reference.source);
+  for (int32_t before = 0; relation.expands_rows && before < number; ++before)
+    other.lateral |= RelationSet::of(before);
   return other;
 }
 

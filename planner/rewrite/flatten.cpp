@@ -14,7 +14,7 @@ namespace {
 
 // The subquery a relation stands for, if it can be merged; null otherwise.
 const BoundQuery* mergeable(const BoundRelation& relation) {
-  if (relation.kind == RangeKind::subquery && !relation.distinct_rows) {
+  if (relation.kind == RangeKind::subquery && !relation.distinct_rows && !relation.keeps_rows) {
     return can_merge(*relation.query) ? relation.query : nullptr;
   }
   if (relation.kind == RangeKind::cte && !is_kept_cte(*relation.cte) &&

@@ -19,6 +19,12 @@ class Lowering {
     return map_levels(arena_, from, depth, one, cte);
   }
 
+  const BoundQuery* query(const BoundQuery& from, int32_t depth) {
+    auto one = [this](const BoundExpression* e, int32_t at) { return node(e, at); };
+    auto cte = [this](const BoundRelation& relation, int32_t at) { return levels(relation, at); };
+    return map_levels(arena_, &from, depth, one, cte);
+  }
+
  private:
   const BoundExpression* node(const BoundExpression* from, int32_t depth) {
     if (auto* column = try_as<ColumnExpression>(from))
@@ -51,6 +57,10 @@ class Lowering {
 
 const BoundExpression* lower_levels(Arena& arena, const BoundExpression* expression, int32_t by) {
   return by == 0 ? expression : Lowering(arena, by).expression(expression, 0);
+}
+
+const BoundQuery* raise_levels(Arena& arena, const BoundQuery& query) {
+  return Lowering(arena, -1).query(query, 1);
 }
 
 }  // namespace pgsilo

@@ -10,7 +10,8 @@ namespace pgsilo {
 bool contains_set(const BoundExpression& expression);
 
 // All set-returning functions of the select list side by side, the shorter padded with NULLs.
-// Throws 0A000 for those inside another's arguments, and over groups.
+// Behind GROUP BY, and behind DISTINCT ON and ORDER BY unless they have such a function for a key.
+// Throws 0A000 for those inside another's arguments, and in GROUP BY.
 const BoundQuery* expand_set_returning(Arena& arena, const BoundQuery& query);
 
 }  // namespace pgsilo
