@@ -180,6 +180,10 @@ std::string_view Execution::command_tag() {
   std::string& tag = run_->tag;
   tag.assign(state.plan->command());
   if (state.root == nullptr && !state.compiled.utility->tag_counts_rows()) return tag;
+  if (state.ran_no_query) {
+    tag.assign(state.compiled.utility->command_name());
+    return tag;
+  }
   char digits[24];
   char* end = digits + sizeof digits;
   char* at = end;

@@ -53,7 +53,7 @@ void ExecutionState::start(std::span<const Datum> parameters) {
   rows.forget_sets();
   rows_processed = 0;
   reference_events.reset();
-  nested = started = finished = false;
+  nested = started = finished = ran_no_query = false;
 }
 
 void ExecutionState::begin_statement() {

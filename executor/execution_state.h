@@ -70,6 +70,7 @@ struct ExecutionState {
   bool nested = false;   // it is an action of a foreign key (Execution::run_nested)
   bool started = false;  // begin_statement() was called
   bool finished = false;
+  bool ran_no_query = false;  // CREATE TABLE AS that only made the table, or nothing
   CommandId command = 0;
   uint64_t rows_processed = 0;  // of the last run() call, or changed by the statement
 };

@@ -106,6 +106,18 @@ void DefinitionSteps::drop_constraint(Oid oid, std::string_view name, bool if_ex
 }
 
 void DefinitionSteps::set_options(Oid oid, std::vector<std::string> options) {
+  const TableDescriptor* owner = nullptr;
+  if (view_.snapshot().find_index(oid, &owner) != nullptr) {
+    Draft draft = draft_of(lock_table(owner->oid));
+    for (auto& index : draft.indexes) {
+      if (index->oid != oid) continue;
+      changed(index).options = std::move(options);
+      writer_.update(rows_.class_of(*draft.table, *index));
+      break;
+    }
+    finish(std::move(draft));
+    return;
+  }
   Draft draft = draft_of(lock_table(oid));
   draft.table->options = std::move(options);
   finish(std::move(draft));

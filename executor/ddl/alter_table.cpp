@@ -11,6 +11,7 @@
 #include "executor/ddl/foreign_key.h"
 #include "executor/ddl/row_transforms.h"
 #include "executor/ddl/sequence_options.h"
+#include "executor/ddl/storage_options.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/ddl/view.h"
 #include "executor/expression/standalone_expression.h"
@@ -34,7 +35,7 @@ class AlterTable final : public DdlCommand {
  private:
   void execute(DdlRun& run) const override {
     const auto& syntax = this->syntax<ast::AlterTableStmt>();
-    if (syntax.object_kind == ast::ObjectKind::index) throw_unsupported("ALTER INDEX");
+    if (alter_index(run, syntax)) return;
     // All kinds of relations have owners.
     if (std::all_of(syntax.commands.begin(), syntax.commands.end(), [](const auto& each) {
           return each.kind == ast::AlterTableKind::change_owner;
@@ -68,6 +69,34 @@ class AlterTable final : public DdlCommand {
         find_relation(run.catalog(), run.binding().database_name, *syntax.relation).table;
     bool is_view = found != nullptr && found->kind == RelationKind::view && !found->is_system();
     return is_view ? found : nullptr;
+  }
+
+  // Whether that was all: an index has storage parameters, by ALTER TABLE, too.
+  static bool alter_index(DdlRun& run, const ast::AlterTableStmt& syntax) {
+    using Kind = ast::AlterTableKind;
+    bool is_for_index = syntax.object_kind == ast::ObjectKind::index;
+    bool sets_options = std::ranges::all_of(syntax.commands, [](const auto& command) {
+      return command.kind == Kind::set_options || command.kind == Kind::reset_options;
+    });
+    if (!sets_options && is_for_index) throw_unsupported("ALTER INDEX");
+    if (!sets_options || (!is_for_index && syntax.object_kind != ast::ObjectKind::table))
+      return false;
+    const ast::RangeVar& name = *syntax.relation;
+    NamedRelation found = run.find_named(name, syntax.missing_ok);
+    if (!found.exists()) return true;
+    if (found.index == nullptr) {
+      if (!is_for_index) return false;
+      throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not an index"));
+    }
+    Oid oid = found.index->oid;
+    for (const ast::AlterTableCommand& command : syntax.commands) {
+      const std::vector<std::string>& before = run.catalog().snapshot().find_index(oid)->options;
+      run.finish(run.definition().set_options(
+          oid, command.kind == Kind::set_options
+                   ? set_options(run, before, command.options, StorageOptionsOf::index)
+                   : reset_options(before, command.options)));
+    }
+    return true;
   }
 
   // The foreign keys of new columns, made when all keys are there, and the columns' names.
@@ -160,7 +189,9 @@ class AlterTable final : public DdlCommand {
       case ast::AlterTableKind::alter_constraint:
         return alter_constraint(run, table, *command.constraint);
       case ast::AlterTableKind::set_options:
-        return run.finish(definition.set_options(table, define_options(run, command.options)));
+        return run.finish(definition.set_options(
+            table,
+            set_options(run, run.table(table).options, command.options, StorageOptionsOf::table)));
       case ast::AlterTableKind::add_identity:
         return add_identity(run, table, command);
       case ast::AlterTableKind::set_identity:
@@ -173,7 +204,8 @@ class AlterTable final : public DdlCommand {
       case ast::AlterTableKind::validate_constraint:
         return validate_constraint(run, table, command.name);
       case ast::AlterTableKind::reset_options:
-        throw_unsupported("ALTER TABLE ... RESET");
+        return run.finish(definition.set_options(
+            table, reset_options(run.table(table).options, command.options)));
       case ast::AlterTableKind::set_logged:
         throw_unsupported("ALTER TABLE ... SET LOGGED");
       case ast::AlterTableKind::set_unlogged:

@@ -1,4 +1,5 @@
 #include "executor/ddl/index_build.h"
+#include "executor/ddl/storage_options.h"
 #include "executor/ddl/table_definition.h"
 
 namespace pgsilo {
@@ -66,11 +67,15 @@ class CreateIndex final : public DdlCommand {
     index.name = syntax.name;
     index.unique = syntax.unique;
     index.nulls_not_distinct = syntax.nulls_not_distinct;
-    index.options = define_options(run, syntax.options);
+    index.options = define_options(run, syntax.options, StorageOptionsOf::index);
     for (const ast::IndexElement& element : syntax.elements) {
       if (element.column.empty()) throw_unsupported("indexes on expressions");
       if (!element.opclass.empty() && !is_default_operator_class(element.opclass.back())) {
         throw_unsupported(concat("operator class \"", element.opclass.back(), "\""));
+      }
+      if (element.has_opclass_options && !element.opclass.empty()) {
+        throw SqlError(sqlstate::invalid_parameter_value,
+                       concat("operator class ", element.opclass.back(), " has no options"));
       }
       IndexColumnDefinition column;
       column.column = element.column;

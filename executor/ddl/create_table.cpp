@@ -3,6 +3,7 @@
 #include "executor/constraint/reference_events.h"
 #include "executor/constraint/table_writer.h"
 #include "executor/ddl/foreign_key.h"
+#include "executor/ddl/storage_options.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/execution.h"
 #include "executor/result_sink.h"
@@ -55,7 +56,7 @@ class CreateTable final : public DdlCommand {
     table.schema = run.schema_of(*syntax.relation);
     table.name = syntax.relation->name;
     table.persistence = persistence_of(*syntax.relation);
-    table.options = define_options(run, syntax.options);
+    table.options = define_options(run, syntax.options, StorageOptionsOf::table);
     std::vector<const ast::Constraint*> checks;
     std::vector<ForeignKey> foreign_keys;
     for (const ast::Node* element : syntax.elements) {
@@ -151,7 +152,7 @@ class CreateTableAs final : public DdlCommand {
     table.schema = run.schema_of(*into.relation);
     table.name = into.relation->name;
     table.persistence = persistence_of(*into.relation);
-    table.options = define_options(run, into.options);
+    table.options = define_options(run, into.options, StorageOptionsOf::table);
     std::span<const ResultColumn> columns = query_->result_columns();
     if (into.columns.size() > columns.size()) {
       throw SqlError(sqlstate::syntax_error, "too many column names were specified");
@@ -165,8 +166,9 @@ class CreateTableAs final : public DdlCommand {
     }
     const TableDescriptor* made = nullptr;
     run.finish(run.definition().create_table(table, syntax.if_not_exists, &made));
-    if (made == nullptr || into.with_no_data) return;
     ExecutionState& state = run.state();
+    state.ran_no_query = made == nullptr || into.with_no_data;
+    if (state.ran_no_query) return;
     std::shared_ptr<const CatalogSnapshot> owner = run.catalog().shared_snapshot();
     TableFiller filler(state, *made);
     Execution query(query_, state.session,

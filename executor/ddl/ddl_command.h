@@ -42,6 +42,9 @@ class DdlRun {
   std::string_view schema_of(const ast::RangeVar& name) const {
     return pgsilo::schema_of(name, state_.session.database_name);
   }
+  // As require_relation() of catalog/named_relation.h; with `missing_ok` a notice of what does not
+  // exist.
+  NamedRelation find_named(const ast::RangeVar& name, bool missing_ok);
   // As require_table() of catalog/named_relation.h; with `missing_ok` a notice and null of what
   // does not exist.
   const TableDescriptor* find_relation(const ast::RangeVar& name, bool missing_ok = false);
@@ -62,7 +65,6 @@ class DdlRun {
 
  private:
   class Monitor;
-  NamedRelation find_named(const ast::RangeVar& name, bool missing_ok);
   const TableDescriptor* find_kind(RelationKind kind, std::string_view word,
                                    const ast::RangeVar& name, bool missing_ok);
   void send_notices();

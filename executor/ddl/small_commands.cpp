@@ -78,8 +78,6 @@ class Rename final : public DdlCommand {
       case ast::ObjectKind::constraint:
         return run.finish(
             run.definition().rename_constraint(table->oid, syntax.old_name, syntax.new_name));
-      case ast::ObjectKind::index:
-        throw SqlError(sqlstate::wrong_object_type, concat("\"", name.name, "\" is not an index"));
       default:
         return run.finish(run.definition().rename_relation(table->oid, syntax.new_name));
     }

@@ -2,6 +2,7 @@
 
 #include "base/long_work.h"
 #include "executor/ddl/sequence_options.h"
+#include "executor/ddl/storage_options.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
@@ -288,7 +289,7 @@ IndexDefinition define_key(DdlRun& run, const ast::Constraint& syntax, std::stri
   key.is_constraint = true;
   key.primary = syntax.constraint_kind == ast::ConstraintKind::primary_key;
   key.nulls_not_distinct = syntax.nulls_not_distinct;
-  key.options = define_options(run, syntax.options);
+  key.options = define_options(run, syntax.options, StorageOptionsOf::index);
   key.position = position;
   if (!column.empty()) {
     key.columns.push_back({std::string(column), false, false, position});
@@ -317,63 +318,6 @@ CheckDefinition define_check(DdlRun& run, const ast::Constraint& syntax, const T
     if (used[i]) check.columns.push_back(table.names[i]);
   }
   return check;
-}
-
-std::string option_value(const ast::DefElem& option) {
-  if (option.argument == nullptr) return "true";
-  const auto* constant = ast::try_as<ast::Constant>(option.argument);
-  if (constant == nullptr) throw_unsupported(concat("a value of this kind for ", option.name));
-  switch (constant->constant_kind) {
-    case ast::ConstantKind::integer:
-      return concat(constant->integer);
-    case ast::ConstantKind::boolean:
-      return constant->boolean ? "true" : "false";
-    case ast::ConstantKind::null:
-      return "null";
-    default:
-      return std::string(constant->text);
-  }
-}
-
-namespace {
-
-bool is_storage_option(std::string_view name) {
-  // What PostgreSQL tunes and we have no use for: accepted and shown, without effect.
-  return name == "fillfactor" || name == "parallel_workers" || name == "toast_tuple_target" ||
-         name == "vacuum_index_cleanup" || name == "vacuum_truncate" ||
-         name == "user_catalog_table" || name == "log_autovacuum_min_duration" ||
-         name == "deduplicate_items" || name.starts_with("autovacuum_");
-}
-
-}  // namespace
-
-std::vector<std::string> define_options(DdlRun& run, ast::List<ast::DefElem> options) {
-  std::vector<std::string> made;
-  for (const ast::DefElem& option : options) {
-    int position = run.binding().position(option.location);
-    if (!is_storage_option(option.name)) {
-      if (option.name == "oids") throw_unsupported("WITH OIDS", position);
-      throw SqlError(sqlstate::invalid_parameter_value,
-                     concat("unrecognized parameter \"", option.name, "\""));
-    }
-    std::string value = option_value(option);
-    if (option.name == "fillfactor") {
-      bool is_number = !value.empty() && value.size() < 6 &&
-                       value.find_first_not_of("0123456789") == std::string::npos;
-      if (!is_number) {
-        throw SqlError(sqlstate::invalid_parameter_value,
-                       concat("invalid value for integer option \"fillfactor\": ", value));
-      }
-      int number = std::stoi(value);
-      if (number < 10 || number > 100) {
-        throw SqlError(sqlstate::invalid_parameter_value,
-                       concat("value ", value, " out of bounds for option \"fillfactor\""))
-            .detail("Valid values are between \"10\" and \"100\".");
-      }
-    }
-    made.push_back(concat(option.name, "=", value));
-  }
-  return made;
 }
 
 }  // namespace pgsilo

@@ -52,10 +52,6 @@ IndexDefinition define_key(DdlRun& run, const ast::Constraint& syntax,
 // CHECK; *bound receives the condition over the table's columns.
 CheckDefinition define_check(DdlRun& run, const ast::Constraint& syntax, const TableShape& table,
                              const BoundExpression** bound);
-// As reloptions have it: "true" where none is written.
-std::string option_value(const ast::DefElem& option);
-// WITH (fillfactor = 90) as reloptions; throws 22023 for what PostgreSQL does not know.
-std::vector<std::string> define_options(DdlRun& run, ast::List<ast::DefElem> options);
 
 // A default as the column will take it; null for none. Throws what PostgreSQL throws for defaults
 // of the wrong type.

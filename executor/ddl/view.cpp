@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "executor/ddl/ddl_command.h"
-#include "executor/ddl/table_definition.h"
+#include "executor/ddl/storage_options.h"
 #include "planner/binder/modification_target.h"
 #include "planner/binder/query_binder.h"
 #include "planner/stored/stored_tree.h"

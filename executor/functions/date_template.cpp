@@ -91,17 +91,19 @@ constexpr Keyword keywords[] = {
     {"Y", DatePattern::year, 1},
 };
 
+bool begins_in_small_letters(std::string_view text, std::string_view word) {
+  if (text.size() < word.size()) return false;
+  for (size_t i = 0; i < word.size(); ++i) {
+    if (text[i] != lower_letter(word[i])) return false;
+  }
+  return true;
+}
+
 const Keyword* find_keyword(std::string_view text) {
   for (const Keyword& keyword : keywords) {
-    if (text.starts_with(keyword.word)) return &keyword;
-  }
-  // All in lower-case letters.
-  for (const Keyword& keyword : keywords) {
-    if (!keyword.any_case || text.size() < keyword.word.size()) continue;
-    bool same = true;
-    for (size_t i = 0; i < keyword.word.size() && same; ++i)
-      same = text[i] == lower_letter(keyword.word[i]);
-    if (same) return &keyword;
+    if (text.starts_with(keyword.word) ||
+        (keyword.any_case && begins_in_small_letters(text, keyword.word)))
+      return &keyword;
   }
   return nullptr;
 }

@@ -124,7 +124,7 @@ class Painter {
       paint_node(node);
       if (after_ < picture_.after && after_point_ && fraction_ == after_) {
         // So does a float behind its last digit, but for what goes with that.
-        if (signs_later(node)) out_ += digits_.negative ? '-' : '+';
+        if (sign_behind_ || signs_later(node)) out_ += digits_.negative ? '-' : '+';
         break;
       }
     }
@@ -189,6 +189,12 @@ class Painter {
     }
   }
 
+  void show_pending_sign() {
+    if (!sign_pending_) return;
+    sign_pending_ = false;
+    out_ += digits_.negative ? '-' : '+';
+  }
+
   void paint_node(const NumberPicture::Node& node) {
     switch (node.place) {
       case Place::digit:
@@ -196,6 +202,7 @@ class Painter {
         return paint_digit();
       case Place::point:
         if (!picture_.sign_named) open_sign();
+        show_pending_sign();
         after_point_ = true;
         out_ += '.';
         return;
@@ -227,7 +234,11 @@ class Painter {
         out_ += digits_.negative ? '-' : '+';
         return;
       case Place::sign:
-        // A leading S stands next to the first digit.
+        // Right before the point it goes behind all digits; a leading S stands next to the first.
+        if (place_ == picture_.before && !after_point_ && picture_.after > 0) {
+          sign_behind_ = true;
+          return;
+        }
         if (place_ == 0 && picture_.before > 0) {
           sign_pending_ = true;
         } else if (has_number_) {
@@ -248,6 +259,7 @@ class Painter {
     if (after_point_) {
       if (fraction_ < trailing_kept_) out_ += overflow_ ? '#' : fraction_digit(fraction_);
       ++fraction_;
+      if (sign_behind_ && fraction_ == picture_.after) out_ += digits_.negative ? '-' : '+';
       return;
     }
     if (place_ < first_shown_) {
@@ -257,10 +269,7 @@ class Painter {
       if (place_ == picture_.before && !picture_.sign_named) open_sign();
       return;
     }
-    if (sign_pending_) {
-      sign_pending_ = false;
-      out_ += digits_.negative ? '-' : '+';
-    }
+    show_pending_sign();
     if (!picture_.sign_named) open_sign();
     int index = place_ - (picture_.before - static_cast<int>(digits_.before.size()));
     out_ += overflow_ ? '#' : index < 0 ? '0' : digits_.before[static_cast<size_t>(index)];
@@ -296,6 +305,7 @@ class Painter {
   bool after_point_ = false;
   bool sign_done_ = false;
   bool sign_pending_ = false;
+  bool sign_behind_ = false;
   bool overflow_ = false;
   bool has_number_ = false;
 };

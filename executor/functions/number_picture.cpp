@@ -53,6 +53,10 @@ class PictureReader {
   void read_node() {
     char c = text_.front();
     if (c == '"') return read_quoted();
+    if (text_.starts_with("\\\"")) {
+      add(Place::literal, '"');
+      return text_.remove_prefix(2);
+    }
     if (c == '9' || c == '0') {
       text_.remove_prefix(1);
       return add_digit(c == '0');

@@ -125,7 +125,8 @@ Datum type_name(EvalContext& context, const Datum* a) {
   bool is_users = share_user_type(oid) != nullptr;
   if (is_users && context.types->object_names->print(type_oid::regtype, oid, name))
     return copied(context, name.view());
-  pgsilo::format_type(oid, a[1].null ? no_typmod : static_cast<int32_t>(a[1].i64), name);
+  if (a[1].null) return copied(context, pgsilo::format_type(oid));
+  pgsilo::format_type(oid, static_cast<int32_t>(a[1].i64), name);
   return copied(context, name.view());
 }
 

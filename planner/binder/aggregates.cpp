@@ -123,21 +123,47 @@ void place_aggregate(Scope& scope, AggregateExpression& aggregate) {
   owner->has_aggregates = true;
 }
 
+// As the argument was written.
+const BoundExpression* without_implicit_casts(const BoundExpression* expression) {
+  while (true) {
+    const BoundExpression* inner = nullptr;
+    if (auto* relabel = try_as<RelabelExpression>(expression)) {
+      if (relabel->form == CallForm::implicit_cast) inner = relabel->argument;
+    } else if (auto* call = try_as<CallExpression>(expression)) {
+      if (call->form == CallForm::implicit_cast) inner = call->arguments.front();
+    } else if (auto* conversion = try_as<IoConversionExpression>(expression)) {
+      if (conversion->form == CallForm::implicit_cast) inner = conversion->argument;
+    } else if (auto* array = try_as<ArrayCoercionExpression>(expression)) {
+      if (array->form == CallForm::implicit_cast) inner = array->argument;
+    }
+    if (inner == nullptr) return expression;
+    expression = inner;
+  }
+}
+
+// What is sorted by is an argument where it is what that was before it was cast to the function's
+// type; then as it is cast.
+const BoundExpression* find_argument(ExpressionList arguments, const BoundExpression* expression) {
+  auto found = std::ranges::find_if(arguments, [&](const BoundExpression* argument) {
+    return equal_expressions(without_implicit_casts(argument), expression);
+  });
+  return found != arguments.end() ? *found : nullptr;
+}
+
 std::span<const BoundSortKey> bind_order(Scope& scope, const ast::FuncCall& call,
                                          ExpressionList arguments) {
   std::vector<BoundSortKey> keys;
   for (const ast::SortBy& item : call.order_by) {
-    const BoundExpression* expression =
-        resolve_unknown(scope.binding, bind_expression(scope, item.expression));
-    keys.push_back(make_sort_key(scope, expression, item));
-    bool is_argument = std::any_of(
-        arguments.begin(), arguments.end(),
-        [&](const BoundExpression* argument) { return equal_expressions(argument, expression); });
-    if (call.distinct && !is_argument) {
+    const BoundExpression* written = bind_expression(scope, item.expression);
+    const BoundExpression* argument = find_argument(arguments, written);
+    const BoundExpression* key =
+        argument != nullptr ? argument : resolve_unknown(scope.binding, written);
+    keys.push_back(make_sort_key(scope, key, item));
+    if (call.distinct && argument == nullptr) {
       throw SqlError(
           sqlstate::invalid_column_reference,
           "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
-          .at(scope.position(expression->location));
+          .at(scope.position(first_location(*written)));
     }
   }
   return scope.arena().copy_span(keys);

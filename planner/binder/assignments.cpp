@@ -42,13 +42,27 @@ class SharedSources {
           "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
           .at(scope_.position(reference.source->location));
     }
-    check_count(row->arguments.size(), wanted, row->location);
     std::vector<const BoundExpression*> values;
     for (const ast::Node* item : row->arguments) {
+      auto* reference = ast::try_as<ast::ColumnRef>(item);
+      if (reference != nullptr && reference->star) {
+        add_columns(item, values);
+        continue;
+      }
       bool is_default = item->kind == ast::NodeKind::set_to_default;
       values.push_back(is_default ? nullptr : bind_expression(scope_, item));
     }
+    check_count(values.size(), wanted, row->location);
     return values;
+  }
+
+  // ROW(t.*)
+  void add_columns(const ast::Node* star, std::vector<const BoundExpression*>& values) {
+    ast::Target target;
+    target.expression = star;
+    for (const BoundTarget& column :
+         bind_targets(scope_, {&target, 1}, ExpressionPlace::update_source))
+      values.push_back(column.expression);
   }
 
   void check_count(size_t actual, size_t wanted, int32_t location) const {

@@ -131,6 +131,14 @@ void canonicalize_time_zone(std::string& value) {
   value = zone->name();
 }
 
+void canonicalize_table_access_method(std::string& value) {
+  constexpr std::string_view name = "default_table_access_method";
+  if (value.empty()) throw invalid(name, value).detail(concat(name, " cannot be empty."));
+  if (value != "heap")
+    throw invalid(name, value)
+        .detail(concat("Table access method \"", value, "\" does not exist."));
+}
+
 void canonicalize_client_encoding(std::string& value) {
   std::string plain;
   for (char c : lowered(value)) {

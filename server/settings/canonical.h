@@ -14,6 +14,7 @@ namespace pgsilo {
 void canonicalize_date_style(std::string& value);
 void canonicalize_time_zone(std::string& value);
 void canonicalize_client_encoding(std::string& value);
+void canonicalize_table_access_method(std::string& value);
 void canonicalize_application_name(std::string& value);
 void canonicalize_name_list(std::string& value);  // search_path
 void require_role(std::string& value);

@@ -143,6 +143,7 @@ struct IndexElement {
   const Node* expression = nullptr;  // or null
   NameList collation;
   NameList opclass;
+  bool has_opclass_options = false;
   SortDirection direction = SortDirection::unspecified;
   NullsOrder nulls = NullsOrder::unspecified;
 };

@@ -150,6 +150,7 @@ IndexElement TreeConverter::index_element(const ::IndexElem& from) {
   to.expression = expression(from.expr);
   to.collation = names(from.collation);
   to.opclass = names(from.opclass);
+  to.has_opclass_options = from.opclassopts != nullptr;
   if (from.ordering == SORTBY_ASC) to.direction = SortDirection::ascending;
   if (from.ordering == SORTBY_DESC) to.direction = SortDirection::descending;
   if (from.nulls_ordering == SORTBY_NULLS_FIRST) to.nulls = NullsOrder::first;

@@ -17,7 +17,8 @@ DecodeStatus DateTimeDecoder::decode() {
     if ((given_ & seen_) != 0) return DecodeStatus::bad_format;
     seen_ |= given_;
   }
-  if (label_ != WordKind::unknown) return DecodeStatus::bad_format;
+  // A unit with nothing behind it PostgreSQL passes over.
+  if (label_ != WordKind::unknown && label_ != WordKind::unit) return DecodeStatus::bad_format;
   return result_.kind == DecodedKind::moment ? finish() : DecodeStatus::ok;
 }
 
@@ -27,7 +28,8 @@ DecodeStatus DateTimeDecoder::decode_field(size_t i) {
     case FieldKind::date:
       return decode_date_field(i);
     case FieldKind::time:
-      if (label_ == WordKind::julian_label) return DecodeStatus::bad_format;
+      if (label_ != WordKind::unknown && label_ != WordKind::iso_time)
+        return DecodeStatus::bad_format;
       label_ = WordKind::unknown;
       given_ = time;
       return decode_clock(field.text);
@@ -71,6 +73,7 @@ DecodeStatus DateTimeDecoder::decode_date_field(size_t i) {
     return decode_zone_name(text, DecodeStatus::bad_zone);
   }
   // Digits run together with a zone: 040506-08.
+  if (label_ == WordKind::unit) return DecodeStatus::bad_format;
   label_ = WordKind::unknown;
   size_t dash = text.find('-');
   if ((seen_ & time) != 0 || dash == std::string_view::npos) return DecodeStatus::bad_format;
@@ -152,6 +155,10 @@ DecodeStatus DateTimeDecoder::apply_word(size_t i, Word word) {
     case WordKind::iso_time:
       return decode_iso_time_label(i);
     case WordKind::unit:
+      label_ = WordKind::unit;
+      part_ = static_cast<LabelledPart>(word.value);
+      return DecodeStatus::ok;
+    case WordKind::other_unit:
     case WordKind::unknown:
       return DecodeStatus::bad_format;
     default:
@@ -284,6 +291,8 @@ DecodeStatus DateTimeDecoder::finish() {
   if (status != DecodeStatus::ok) return status;
   result_.has_date = (seen_ & date) == date;
   if (time_only_ ? (seen_ & time) == 0 : !result_.has_date) return DecodeStatus::bad_format;
+  bool is_part_of_clock = clock_parts_ != 0 && clock_parts_ != whole_clock;
+  if (time_only_ && is_part_of_clock) return DecodeStatus::bad_format;
   if (zone_.has_value()) {
     if ((seen_ & dst_modifier) != 0) return DecodeStatus::bad_format;
     // A zone whose offset changes says nothing about a time without a date.

@@ -145,10 +145,52 @@ DecodeStatus DateTimeDecoder::decode_time_number(size_t i) {
   return decode_single_number(text, seen_ | date, false);
 }
 
+// The number after one of y, m, d, h, mm, s. A month after the hour is the minute.
+DecodeStatus DateTimeDecoder::decode_part(std::string_view text) {
+  Number number;
+  DecodeStatus status = scan_number(text, &number);
+  if (status != DecodeStatus::ok) return status;
+  bool has_fraction = number.rest.starts_with('.') && part_ == LabelledPart::second;
+  if (!number.rest.empty() && !has_fraction) return DecodeStatus::bad_format;
+  constexpr Parts hour = 1;
+  bool is_minute =
+      part_ == LabelledPart::month && (seen_ & month) != 0 && (clock_parts_ & hour) != 0;
+  LabelledPart part = is_minute ? LabelledPart::minute : part_;
+  switch (part) {
+    case LabelledPart::year:
+      fields_.year = number.value;
+      given_ = year;
+      return DecodeStatus::ok;
+    case LabelledPart::month:
+      fields_.month = number.value;
+      given_ = month;
+      return DecodeStatus::ok;
+    case LabelledPart::day:
+      fields_.day = number.value;
+      given_ = day;
+      return DecodeStatus::ok;
+    default:
+      break;
+  }
+  auto of_clock =
+      static_cast<Parts>(hour << (static_cast<int>(part) - static_cast<int>(LabelledPart::hour)));
+  bool is_given = (seen_ & time) != 0 && clock_parts_ == 0;  // as hh:mm
+  if (is_given || (clock_parts_ & of_clock) != 0) return DecodeStatus::bad_format;
+  clock_parts_ |= of_clock;
+  seen_ |= time;
+  (part == LabelledPart::hour     ? fields_.hour
+   : part == LabelledPart::minute ? fields_.minute
+                                  : fields_.second) = number.value;
+  if (has_fraction && !parse_fraction(number.rest, &fields_.microsecond))
+    return DecodeStatus::bad_format;
+  return DecodeStatus::ok;
+}
+
 // The number after "julian" or "t".
 DecodeStatus DateTimeDecoder::decode_labelled_number(std::string_view text) {
   WordKind label = label_;
   label_ = WordKind::unknown;
+  if (label == WordKind::unit) return decode_part(text);
   if (label == WordKind::iso_time) {
     DecodeStatus status = decode_run_together(text, seen_ | date);
     if (status != DecodeStatus::ok) return status;

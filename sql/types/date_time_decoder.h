@@ -43,6 +43,7 @@ class DateTimeDecoder {
   DecodeStatus decode_plain_number(size_t i);
   DecodeStatus decode_time_number(size_t i);
   DecodeStatus decode_labelled_number(std::string_view text);
+  DecodeStatus decode_part(std::string_view text);
   DecodeStatus decode_single_number(std::string_view text, Parts seen, bool text_month);
   DecodeStatus assign_number(size_t digits, int32_t value, Parts seen, bool text_month);
   DecodeStatus decode_run_together(std::string_view text, Parts seen);
@@ -75,9 +76,13 @@ class DateTimeDecoder {
   bool is_bc_ = false;
   int meridian_ = -1;
   int32_t day_of_year_ = 0;
-  WordKind label_ = WordKind::unknown;  // "julian" or "t": the next field is what it says
-  std::optional<TimeZone> zone_;        // by name: its offset depends on the date
-  std::string_view abbreviation_;       // not empty: what this meant in zone_
+  WordKind label_ = WordKind::unknown;      // "julian", "t", "h": the next field is what it says
+  LabelledPart part_ = LabelledPart::year;  // of WordKind::unit
+  // hour, minute and second where each has its label
+  Parts clock_parts_ = 0;
+  static constexpr Parts whole_clock = 7;
+  std::optional<TimeZone> zone_;   // by name: its offset depends on the date
+  std::string_view abbreviation_;  // not empty: what this meant in zone_
 };
 
 }  // namespace pgsilo

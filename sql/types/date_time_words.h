@@ -26,8 +26,10 @@ enum class WordKind : uint8_t {
   minus_infinity,
   julian_label,  // j, jd, julian: a day number follows
   iso_time,      // t: a time follows
-  unit,          // letters that begin a field elsewhere (d, h, m, ...): not accepted here
+  unit,          // y, m, d, h, mm, s: that number follows, value a LabelledPart
+  other_unit,    // dow and its kin: not accepted
 };
+enum class LabelledPart : uint8_t { year, month, day, hour, minute, second };
 struct Word {
   WordKind kind = WordKind::unknown;
   int value = 0;

@@ -9,6 +9,7 @@
 
 #include <absl/time/civil_time.h>
 #include <absl/time/time.h>
+#include "sql/types/posix_zone.h"
 #include "sql/types/scan.h"
 
 namespace pgsilo {
@@ -17,13 +18,21 @@ struct TimeZone::Impl {
   std::string name;
   bool is_fixed = false;
   int32_t fixed_east = 0;
-  std::string abbreviation;  // of a fixed zone
-  absl::TimeZone zone;       // of others
+  std::string abbreviation;        // of a fixed zone
+  absl::TimeZone zone;             // of others; of one with `posix`, by what it changes
+  std::optional<PosixZone> posix;  // that has daylight saving time
+
+  bool is_daylight(int64_t unix_seconds) const;
+  Offset posix_offset_at(int64_t unix_seconds) const;
+  int32_t posix_offset_at_local(int64_t local_seconds) const;
 };
 
 namespace {
 
 constexpr const char* zone_directory = "/usr/share/zoneinfo";
+constexpr const char* us_zone = "America/New_York";
+constexpr int64_t us_standard_east = -5 * 3600;
+constexpr size_t max_posix_bytes = 255;
 constexpr int32_t max_offset_seconds = 24 * 3600 * 7;
 
 bool is_zone_file(const std::string& name) {
@@ -74,43 +83,6 @@ std::string find_zone_name(std::string_view name) {
   }
 }
 
-// Hours, minutes and seconds of a POSIX offset: "5", "+5:30". Advances `text`; false when there is
-// none.
-bool scan_posix_offset(std::string_view* text, int32_t* seconds) {
-  bool negative = !text->empty() && text->front() == '-';
-  if (!text->empty() && (text->front() == '-' || text->front() == '+')) text->remove_prefix(1);
-  int32_t total = 0;
-  for (int32_t unit : {3600, 60, 1}) {
-    int32_t value = 0;
-    auto [stop, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-    if (error != std::errc() || value < 0 || value > (unit == 3600 ? 24 * 7 : 59)) return false;
-    total += value * unit;
-    text->remove_prefix(static_cast<size_t>(stop - text->data()));
-    if (text->empty() || text->front() != ':') break;
-    text->remove_prefix(1);
-  }
-  *seconds = negative ? -total : total;
-  return true;
-}
-
-// "FOO+5" or "<+05>-5": an abbreviation, which may be empty, and an offset west of Greenwich.
-bool scan_posix_zone(std::string_view name, std::string* abbreviation, int32_t* seconds_east) {
-  std::string_view rest = name;
-  if (rest.starts_with('<')) {
-    size_t close = std::min(rest.find('>'), rest.size() - 1);
-    *abbreviation = rest.substr(1, close - 1);
-    rest.remove_prefix(close + 1);
-  } else {
-    size_t length = std::min(rest.find_first_of("0123456789,-+"), rest.size());
-    *abbreviation = rest.substr(0, length);
-    rest.remove_prefix(length);
-  }
-  int32_t west = 0;
-  if (!scan_posix_offset(&rest, &west) || !rest.empty()) return false;
-  *seconds_east = -west;
-  return true;
-}
-
 bool scan_hours(std::string_view text, int32_t* seconds_east) {
   double hours = 0;
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -146,7 +118,7 @@ void copy_abbreviation(std::string_view text, TimeZone::Offset* offset) {
 
 TimeZone TimeZone::utc() {
   static const std::shared_ptr<const Impl> shared =
-      std::make_shared<const Impl>(Impl{"UTC", true, 0, "UTC", absl::UTCTimeZone()});
+      std::make_shared<const Impl>(Impl{"UTC", true, 0, "UTC", absl::UTCTimeZone(), {}});
   return TimeZone(shared);
 }
 
@@ -154,7 +126,7 @@ TimeZone TimeZone::fixed(int32_t seconds_east) {
   std::string east = offset_text(seconds_east);
   std::string name = "<" + east + ">" + offset_text(-seconds_east);
   return TimeZone(
-      std::make_shared<const Impl>(Impl{std::move(name), true, seconds_east, east, {}}));
+      std::make_shared<const Impl>(Impl{std::move(name), true, seconds_east, east, {}, {}}));
 }
 
 std::optional<TimeZone> TimeZone::load(std::string_view name) {
@@ -169,12 +141,42 @@ std::optional<TimeZone> TimeZone::load(std::string_view name) {
       return TimeZone(std::make_shared<const Impl>(std::move(impl)));
     }
   }
-  std::string abbreviation;
-  if (scan_posix_zone(name, &abbreviation, &seconds_east)) {
-    return TimeZone(std::make_shared<const Impl>(
-        Impl{std::string(name), true, seconds_east, std::move(abbreviation), {}}));
+  // PostgreSQL knows them by their capitals.
+  std::string capitals(name.substr(0, max_posix_bytes + 1));
+  for (char& c : capitals) c = upper_letter(c);
+  std::optional<PosixZone> posix = read_posix_zone(capitals);
+  if (!posix || capitals.size() > max_posix_bytes) return std::nullopt;
+  Impl impl{capitals, true, posix->standard.seconds_east, posix->standard.abbreviation, {}, {}};
+  if (posix->daylight) {
+    impl.is_fixed = false;
+    absl::LoadTimeZone(us_zone, &impl.zone);
+    impl.posix = std::move(posix);
   }
-  return std::nullopt;
+  return TimeZone(std::make_shared<const Impl>(std::move(impl)));
+}
+
+bool TimeZone::Impl::is_daylight(int64_t unix_seconds) const {
+  if (posix->has_rules) return posix->is_daylight(unix_seconds);
+  // When the clock shows what it shows in New York at its changes.
+  int64_t there = unix_seconds + posix->standard.seconds_east - us_standard_east;
+  return zone.At(absl::FromUnixSeconds(there)).is_dst;
+}
+
+TimeZone::Offset TimeZone::Impl::posix_offset_at(int64_t unix_seconds) const {
+  Offset offset;
+  offset.is_dst = is_daylight(unix_seconds);
+  const PosixZone::Clock& clock = offset.is_dst ? *posix->daylight : posix->standard;
+  offset.seconds_east = clock.seconds_east;
+  copy_abbreviation(clock.abbreviation, &offset);
+  return offset;
+}
+
+int32_t TimeZone::Impl::posix_offset_at_local(int64_t local_seconds) const {
+  int32_t standard = posix->standard.seconds_east;
+  int32_t daylight = posix->daylight->seconds_east;
+  if (!is_daylight(local_seconds - standard)) return standard;
+  if (is_daylight(local_seconds - daylight)) return daylight;
+  return posix_offset_at(local_seconds - std::max(standard, daylight)).seconds_east;
 }
 
 const std::string& TimeZone::name() const { return impl_->name; }
@@ -186,6 +188,7 @@ TimeZone::Offset TimeZone::offset_at(int64_t unix_seconds) const {
     copy_abbreviation(impl_->abbreviation, &offset);
     return offset;
   }
+  if (impl_->posix) return impl_->posix_offset_at(unix_seconds);
   absl::TimeZone::CivilInfo info = impl_->zone.At(absl::FromUnixSeconds(unix_seconds));
   offset.seconds_east = info.offset;
   offset.is_dst = info.is_dst;
@@ -195,6 +198,7 @@ TimeZone::Offset TimeZone::offset_at(int64_t unix_seconds) const {
 
 int32_t TimeZone::offset_at_local(int64_t local_seconds) const {
   if (impl_->is_fixed) return impl_->fixed_east;
+  if (impl_->posix) return impl_->posix_offset_at_local(local_seconds);
   absl::CivilSecond civil =
       absl::ToCivilSecond(absl::FromUnixSeconds(local_seconds), absl::UTCTimeZone());
   absl::TimeZone::TimeInfo info = impl_->zone.At(civil);
@@ -217,6 +221,13 @@ bool TimeZone::find_abbreviation(std::string_view abbreviation, int64_t unix_sec
   };
   if (matches(unix_seconds)) return true;
   if (impl_->is_fixed) return false;
+  if (impl_->posix) {
+    // The other one of two.
+    bool is_dst = !impl_->is_daylight(unix_seconds);
+    const auto& clock = is_dst ? *impl_->posix->daylight : impl_->posix->standard;
+    *seconds_east = clock.seconds_east;
+    return equal_ignoring_case(clock.abbreviation, abbreviation);
+  }
   absl::TimeZone::CivilTransition transition;
   // When the clock was set; the reading it was set to may occur twice.
   auto moment_of = [&] {
@@ -239,6 +250,7 @@ bool TimeZone::find_abbreviation(std::string_view abbreviation, int64_t unix_sec
 
 bool TimeZone::has_one_offset() const {
   absl::TimeZone::CivilTransition transition;
+  if (impl_->posix) return false;
   return impl_->is_fixed || !impl_->zone.NextTransition(absl::InfinitePast(), &transition);
 }
 
