@@ -123,6 +123,19 @@ TEST(HostileTest, StatementsMayHaveATimeLimit) {
   EXPECT_EQ(client.ask(query("select 1")), "TDCZI");
 }
 
+// No row of a WITH query that is read again and again fits.
+TEST(HostileTest, ScansThatGiveNothingMayHaveATimeLimit) {
+  RawClient client;
+  client.start();
+  EXPECT_EQ(client.ask(query("set statement_timeout = '50ms'")), "CZI");
+  EXPECT_EQ(client.ask(query(
+                "with x as materialized (select g, g::text t from generate_series(1, 40000) g)"
+                " select from x p where exists"
+                " (select from x q where q.g = p.g + 50000 and q.t = p.t)")),
+            "TE(57014)ZI");
+  EXPECT_EQ(client.ask(query("select 1")), "TDCZI");
+}
+
 TEST(HostileTest, IdleTransactionsMayHaveATimeLimit) {
   RawClient client;
   client.start();
