@@ -26,7 +26,7 @@ class CteScan final : public Operator {
       for (size_t i = 0; i < compiled_.output.size(); ++i) at(compiled_.output[i]) = row[i];
       scratch_.begin_row();
       if (compiled_.filter.is_true(registers(), state_.rows)) return true;
-      state_.session.maybe_yield();  // nobody else may, below a scan of the same kind
+      state_.session.maybe_yield();  // kept rows come without giving way
     }
     return false;
   }

@@ -31,6 +31,7 @@ class Filter final : public Operator {
     while (child_->next()) {
       scratch_.begin_row();
       if (compiled_.condition.is_true(registers(), state_.rows)) return true;
+      state_.session.maybe_yield();  // kept rows come without giving way
     }
     return false;
   }
