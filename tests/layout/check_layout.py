@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The house's structure: include direction, file heads, and a ratchet on function and file length.
+"""The house's structure: include direction, file heads, a ratchet on function and file length, and how wide docs are.
 
 usage: check_layout.py ROOT [--update]     --update rewrites the ratchet file, which may only ever shrink.
 """
@@ -24,6 +24,7 @@ ALLOWED = {  # docs/architecture.md: who may include whom
 STORAGE_ORDER = ["epoch", "record", "index", "relation", "transaction"]
 FUNCTION_LINES = 60
 FILE_LINES = 500
+DOCS_COLUMNS = 100
 RATCHET = "tests/layout/ratchet.txt"
 
 
@@ -85,6 +86,19 @@ def long_functions(path, lines):
             start = None
 
 
+def wide_prose(root):
+    """Lines of docs that nobody can read at a glance; tables and examples are as wide as they must be."""
+    pages = subprocess.run(["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True, check=True).stdout.split()
+    for page in pages:
+        fenced = False
+        with open(os.path.join(root, page), encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                fenced ^= line.lstrip().startswith("```")
+                example = fenced or line.startswith("    ") or line.startswith("|")
+                if len(line.rstrip("\n")) > DOCS_COLUMNS and not example:
+                    yield f"{page}:{number}: wider than {DOCS_COLUMNS} columns"
+
+
 def main():
     root = sys.argv[1]
     errors, lengths = [], {}
@@ -102,6 +116,7 @@ def main():
                 lengths[path] = len(lines)
             for name, length in long_functions(path, lines):
                 lengths[name] = max(length, lengths.get(name, 0))
+    errors += wide_prose(root)
     ratchet_path = os.path.join(root, RATCHET)
     if "--update" in sys.argv:
         with open(ratchet_path, "w", encoding="utf-8") as file:

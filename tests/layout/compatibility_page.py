@@ -11,21 +11,30 @@ import sys
 
 HEAD = """# What PostgreSQL has and pgsilo refuses
 
-Each of these is answered with SQLSTATE 0A000 and `<name> is not supported`; types, catalogs, functions and settings
-that there are not are in [missing.md](missing.md). Generated from the sources by
-`tests/layout/compatibility_page.py . --write`; a test fails when it is out of date. What differs without being refused:
+Each of these is answered with SQLSTATE 0A000 and `<name> is not supported`; types, catalogs,
+functions and settings that there are not are in [missing.md](missing.md). Generated from the
+sources by `tests/layout/compatibility_page.py . --write`; a test fails when it is out of date. What
+differs without being refused:
 
-- SERIALIZABLE is the default, and strict: in real-time order. REPEATABLE READ runs as SERIALIZABLE. Under READ COMMITTED a statement that runs by itself is serializable, and a join that meets
-  a row which changed meanwhile reads all its rows again, where PostgreSQL reads that one.
-- `SELECT ... FOR ... SKIP LOCKED` under SERIALIZABLE does not conflict with changes of the rows it passes over.
-- No transaction rests on a name having been free or taken (IF [NOT] EXISTS that does nothing, `to_regclass`), at SERIALIZABLE either; PostgreSQL likewise. Queries of `pg_class` conflict like others.
-- `ROLLBACK TO` keeps the locks of rows and tables taken since the savepoint, but not under READ COMMITTED; ANALYZE
-  takes none. An advisory lock that is unlocked is free when the statement has ended.
-- CREATE INDEX lets writers go on while it is filled, if it is alone in its transaction and not UNIQUE; CREATE INDEX CONCURRENTLY does so always, and leaves no invalid index when it fails. DROP TABLE
-  and ALTER TABLE do not wait for such a build, which fails with 55000 if that takes away the index.
+- SERIALIZABLE is the default, and strict: in real-time order. REPEATABLE READ runs as SERIALIZABLE.
+  Under READ COMMITTED a statement that runs by itself is serializable, and a join that meets a row
+  which changed meanwhile reads all its rows again, where PostgreSQL reads that one.
+- `SELECT ... FOR ... SKIP LOCKED` under SERIALIZABLE does not conflict with changes of the rows it
+  passes over.
+- No transaction rests on a name having been free or taken (IF [NOT] EXISTS that does nothing,
+  `to_regclass`), at SERIALIZABLE either; PostgreSQL likewise. Queries of `pg_class` conflict like
+  others.
+- `ROLLBACK TO` keeps the locks of rows and tables taken since the savepoint, but not under READ
+  COMMITTED; ANALYZE takes none. An advisory lock that is unlocked is free when the statement has
+  ended.
+- CREATE INDEX lets writers go on while it is filled, if it is alone in its transaction and not
+  UNIQUE; CREATE INDEX CONCURRENTLY does so always, and leaves no invalid index when it fails. DROP
+  TABLE and ALTER TABLE do not wait for such a build, which fails with 55000 if that takes away the
+  index.
 - Text is ordered by its bytes (collation "C"), identifiers are ASCII-folded.
 - UNLOGGED tables are empty after every start, a clean stop too: nothing of them is on disk.
-- A multi-statement simple query is one transaction that the server runs again by itself on a conflict.
+- A multi-statement simple query is one transaction that the server runs again by itself on a
+  conflict.
 
 """
 FOLDERS = ["sql", "catalog", "planner", "executor", "server"]
