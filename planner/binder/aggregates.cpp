@@ -157,7 +157,7 @@ std::span<const BoundSortKey> bind_order(Scope& scope, const ast::FuncCall& call
     const BoundExpression* written = bind_expression(scope, item.expression);
     const BoundExpression* argument = find_argument(arguments, written);
     const BoundExpression* key =
-        argument != nullptr ? argument : resolve_unknown(scope.binding, written);
+        resolve_unknown(scope.binding, argument != nullptr ? argument : written);
     keys.push_back(make_sort_key(scope, key, item));
     if (call.distinct && argument == nullptr) {
       throw SqlError(
@@ -167,6 +167,14 @@ std::span<const BoundSortKey> bind_order(Scope& scope, const ast::FuncCall& call
     }
   }
   return scope.arena().copy_span(keys);
+}
+
+// Of an argument of any type.
+ExpressionList resolve_unknown_arguments(Scope& scope, ExpressionList arguments) {
+  std::span<const BoundExpression*> resolved = scope.arena().copy_span(arguments);
+  for (const BoundExpression*& argument : resolved)
+    argument = resolve_unknown(scope.binding, argument);
+  return resolved;
 }
 
 }  // namespace
@@ -182,10 +190,10 @@ const BoundExpression* make_aggregate(Scope& scope, const ast::FuncCall& call,
   }
   auto* aggregate = make_expression<AggregateExpression>(scope.arena(), result, call.location);
   aggregate->procedure = procedure.oid;
-  aggregate->arguments = arguments;
   aggregate->star = call.star;
   aggregate->distinct = call.distinct;
   aggregate->order_by = bind_order(scope, call, arguments);
+  aggregate->arguments = arguments = resolve_unknown_arguments(scope, arguments);
   if (call.distinct) {
     for (const BoundExpression* argument : arguments) {
       require_ordering(scope.binding, argument->type, argument->location);

@@ -12,7 +12,9 @@ namespace {
 
 constexpr int32_t hour_seconds = 3600;
 constexpr int64_t day_seconds = 24 * 3600;
-constexpr int32_t max_hours = 24 * 7;
+constexpr int32_t max_hours = 24 * 7 - 1;
+// Of zones that name none: those of the United States since 2007, in every year.
+constexpr std::string_view default_rules = ",M3.2.0,M11.1.0";
 
 class Reader {
  public:
@@ -20,21 +22,20 @@ class Reader {
 
   std::optional<PosixZone> read() {
     PosixZone zone;
-    zone.standard.abbreviation = read_name();
     int32_t west = 0;
-    if (!read_offset(&west)) return std::nullopt;
+    if (!read_name(&zone.standard.abbreviation) || !read_offset(&west)) return std::nullopt;
     zone.standard.seconds_east = -west;
     if (rest_.empty()) return zone;
-    PosixZone::Clock daylight{read_name(), hour_seconds - west};
-    if (daylight.abbreviation.empty()) return std::nullopt;
+    PosixZone::Clock daylight{{}, hour_seconds - west};
+    if (!read_name(&daylight.abbreviation) || daylight.abbreviation.empty()) return std::nullopt;
     if (!rest_.empty() && rest_.front() != ',') {
       if (!read_offset(&west)) return std::nullopt;
       daylight.seconds_east = -west;
     }
     zone.daylight = std::move(daylight);
-    if (rest_.empty()) return zone;
-    zone.has_rules = take(',') && read_rule(&zone.start) && take(',') && read_rule(&zone.end);
-    if (!zone.has_rules || !rest_.empty()) return std::nullopt;
+    if (rest_.empty()) rest_ = default_rules;
+    bool has_rules = take(',') && read_rule(&zone.start) && take(',') && read_rule(&zone.end);
+    if (!has_rules || !rest_.empty()) return std::nullopt;
     return zone;
   }
 
@@ -45,13 +46,14 @@ class Reader {
     return true;
   }
 
-  // What stands up to a digit or sign, or in angle brackets.
-  std::string read_name() {
+  // What stands up to a digit or sign, or in angle brackets; it may be nothing.
+  bool read_name(std::string* name) {
     bool is_quoted = take('<');
     size_t end = is_quoted ? rest_.find('>') : rest_.find_first_of("0123456789,-+");
-    std::string name(rest_.substr(0, end));
-    rest_.remove_prefix(std::min(rest_.size(), name.size() + (is_quoted ? 1 : 0)));
-    return name;
+    if (is_quoted && end == std::string_view::npos) return false;
+    *name = rest_.substr(0, end);
+    rest_.remove_prefix(name->size() + (is_quoted ? 1 : 0));
+    return true;
   }
 
   bool read_number(int32_t least, int32_t most, int32_t* number) {
@@ -69,7 +71,7 @@ class Reader {
     int32_t total = 0;
     for (int32_t unit : {3600, 60, 1}) {
       int32_t value = 0;
-      if (!read_number(0, unit == 3600 ? max_hours : 59, &value)) return false;
+      if (!read_number(0, unit == 3600 ? max_hours : unit == 60 ? 59 : 60, &value)) return false;
       total += value * unit;
       if (!rest_.starts_with(':')) break;
       rest_.remove_prefix(1);

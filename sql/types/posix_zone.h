@@ -26,8 +26,6 @@ struct PosixZone {
   };
   Clock standard;
   std::optional<Clock> daylight;
-  // Without rules of its own it changes with the clocks of the United States.
-  bool has_rules = false;
   PosixRule start;
   PosixRule end;
 

@@ -19,7 +19,7 @@ struct TimeZone::Impl {
   bool is_fixed = false;
   int32_t fixed_east = 0;
   std::string abbreviation;        // of a fixed zone
-  absl::TimeZone zone;             // of others; of one with `posix`, by what it changes
+  absl::TimeZone zone;             // of others
   std::optional<PosixZone> posix;  // that has daylight saving time
 
   bool is_daylight(int64_t unix_seconds) const;
@@ -30,8 +30,6 @@ struct TimeZone::Impl {
 namespace {
 
 constexpr const char* zone_directory = "/usr/share/zoneinfo";
-constexpr const char* us_zone = "America/New_York";
-constexpr int64_t us_standard_east = -5 * 3600;
 constexpr size_t max_posix_bytes = 255;
 constexpr int32_t max_offset_seconds = 24 * 3600 * 7;
 
@@ -86,7 +84,11 @@ std::string find_zone_name(std::string_view name) {
 bool scan_hours(std::string_view text, int32_t* seconds_east) {
   double hours = 0;
   if (text.starts_with('+')) text.remove_prefix(1);
-  auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), hours);
+  bool is_hex = text.starts_with("0x") || text.starts_with("0X");
+  if (is_hex) text.remove_prefix(2);
+  auto [stop, error] =
+      std::from_chars(text.data(), text.data() + text.size(), hours,
+                      is_hex ? std::chars_format::hex : std::chars_format::general);
   if (error != std::errc() || stop != text.data() + text.size()) return false;
   if (!(std::fabs(hours) * 3600 <= max_offset_seconds)) return false;
   *seconds_east = static_cast<int32_t>(hours * 3600);
@@ -149,17 +151,13 @@ std::optional<TimeZone> TimeZone::load(std::string_view name) {
   Impl impl{capitals, true, posix->standard.seconds_east, posix->standard.abbreviation, {}, {}};
   if (posix->daylight) {
     impl.is_fixed = false;
-    absl::LoadTimeZone(us_zone, &impl.zone);
     impl.posix = std::move(posix);
   }
   return TimeZone(std::make_shared<const Impl>(std::move(impl)));
 }
 
 bool TimeZone::Impl::is_daylight(int64_t unix_seconds) const {
-  if (posix->has_rules) return posix->is_daylight(unix_seconds);
-  // When the clock shows what it shows in New York at its changes.
-  int64_t there = unix_seconds + posix->standard.seconds_east - us_standard_east;
-  return zone.At(absl::FromUnixSeconds(there)).is_dst;
+  return posix->is_daylight(unix_seconds);
 }
 
 TimeZone::Offset TimeZone::Impl::posix_offset_at(int64_t unix_seconds) const {
