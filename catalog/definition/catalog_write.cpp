@@ -69,6 +69,7 @@ namespace {
 
 std::vector<Datum> as_key(std::initializer_list<int64_t> parts) {
   std::vector<Datum> key;
+  key.reserve(parts.size());
   for (int64_t part : parts) key.push_back(Datum::of_int(part));
   return key;
 }

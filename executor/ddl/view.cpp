@@ -57,6 +57,7 @@ std::string define_view_option(DdlRun& run, const ast::DefElem& option) {
 
 std::vector<std::string> define_view_options(DdlRun& run, ast::List<ast::DefElem> options) {
   std::vector<std::string> made;
+  made.reserve(options.size());
   for (const ast::DefElem& option : options) {
     for (const ast::DefElem* before = options.data(); before != &option; ++before)
       if (before->name == option.name) refuse_repeated(option.name);

@@ -39,6 +39,7 @@ std::string query_text(EvalContext& context, const TableDescriptor& view, Style 
     bound.binding().keeps_views = true;
     const BoundQuery& query = *bind_view_query(bound.binding(), view);
     std::vector<std::string_view> names;
+    names.reserve(view.columns.size());
     for (const ColumnDescriptor& column : view.columns) names.push_back(column.name);
     DeparseContext deparse;
     deparse.types = &bound.types();

@@ -24,6 +24,7 @@ BoundQuery* bind_source(Scope& scope, const ModificationTarget& changed, ast::No
   query->from = arena.copy_span(shape);
   query->where = bind_condition(scope, where, ExpressionPlace::where, "WHERE");
   std::vector<const BoundExpression*> conditions;
+  conditions.reserve(changed.conditions.size() + 1);
   for (const CheckConstraint& shown : changed.conditions) conditions.push_back(shown.condition);
   if (query->where != nullptr) conditions.push_back(query->where);
   if (!conditions.empty())

@@ -115,6 +115,7 @@ void QueryDeparser::add_with(const BoundQuery& query) {
     if (cte != query.ctes.front()) add(", ");
     add(quote_identifier(cte->name));
     std::vector<std::string> names;
+    names.reserve(static_cast<size_t>(cte->written_columns));
     for (const BoundColumn& column : cte->columns.first(static_cast<size_t>(cte->written_columns)))
       names.emplace_back(column.name);
     if (!names.empty()) add_list(names);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -25,7 +26,7 @@ class IndentedLines {
     std::string line(1, break_mark);
     // Deep ones come back to the left.
     int blanks = level_ < limit ? std::max(level_, 0) : (limit + (level_ - limit) / step) % limit;
-    line.append(static_cast<size_t>(blanks + more), ' ');
+    line.append(static_cast<size_t>(int64_t{blanks} + more), ' ');
     return line.append(keyword);
   }
   // With the level moved before and after; the left edge stops it.

@@ -27,6 +27,7 @@ void require_types(const BoundQuery& query, std::span<const BoundColumn> columns
 
 std::vector<Oid> types_of(const BoundQuery& query) {
   std::vector<Oid> types;
+  types.reserve(static_cast<size_t>(query.visible_targets));
   for (int32_t i = 0; i < query.visible_targets; ++i)
     types.push_back(query.targets[static_cast<size_t>(i)].expression->type);
   return types;
@@ -105,7 +106,9 @@ const BoundQuery* TreeReader::query() {
   targets(*query);
   begin("group");
   std::vector<const BoundExpression*> keys;
-  for (int32_t target : target_numbers(*query))
+  std::vector<int32_t> grouped = target_numbers(*query);
+  keys.reserve(grouped.size());
+  for (int32_t target : grouped)
     keys.push_back(query->targets[static_cast<size_t>(target)].expression);
   query->group_by = arena.copy_span(keys);
   child(query->having);
@@ -331,6 +334,7 @@ void TreeReader::set_operation(BoundQuery& query) {
     list(query.right_columns);
     end();
     opened.types.clear();
+    opened.types.reserve(query.left_columns.size());
     for (const BoundExpression* column : query.left_columns) opened.types.push_back(column->type);
     auto same_type = [](const BoundExpression* left, const BoundExpression* right) {
       return left->type == right->type;
