@@ -16,7 +16,8 @@ from psql import Psql, refuses, timed_out
 from random_query import RandomQueries
 
 
-drop_views = "drop view if exists again, viewed"
+DROP_VIEWS = "drop view if exists again, viewed"
+SHOW_VIEW = "select pg_get_viewdef('viewed')"
 
 
 def as_view(query):
@@ -25,8 +26,8 @@ def as_view(query):
         return []
     names = [", ".join(f"c{column}" for column in range(count)) for count in range(10, 0, -1)]
     again = "select format('create view again as %s', pg_get_viewdef('viewed')) \\gexec"
-    return [drop_views, *(f"create view viewed ({some}) as {query}" for some in names),
-            "select * from viewed", "select pg_get_viewdef('viewed')", "select pg_get_viewdef('viewed', true)", again,
+    return [DROP_VIEWS, *(f"create view viewed ({some}) as {query}" for some in names),
+            "select * from viewed", SHOW_VIEW, "select pg_get_viewdef('viewed', true)", again,
             "select pg_get_viewdef('again')", "select * from again"]
 
 
@@ -46,13 +47,13 @@ def main():
     arguments = parser.parse_args()
     reference = Psql(os.environ["REFERENCE_HOST"], os.environ["REFERENCE_PORT"], arguments.timeout)
     subject = Psql(os.environ["PGHOST"], os.environ["PGPORT"], 4 * arguments.timeout)
-    differences = passed_over = refused = 0
+    differences = passed_over = refused = looked_at = 0
     for seed in range(arguments.seed, arguments.seed + arguments.databases):
         made = RandomQueries(seed)
         tables = list(made.tables())
         queries = [made.statement() for _ in range(arguments.queries)]
         if arguments.views:
-            queries = [statement for query in queries for statement in as_view(query)] + [drop_views]
+            queries = [statement for query in queries for statement in as_view(query)] + [DROP_VIEWS]
         answers = [side.answers(tables + queries) for side in (reference, subject)]
         if any(refuses(answer) for side in answers for answer in side[:len(tables)]):
             sys.exit(f"seed {seed}: the tables could not be made")
@@ -61,6 +62,7 @@ def main():
                 passed_over += 1
             elif shown(query, expected) == shown(query, got) or query.startswith("begin") and sorted(expected) == sorted(got):
                 refused += refuses(expected)
+                looked_at += not refuses(expected) and (not arguments.views or query == SHOW_VIEW)
             else:
                 differences += 1
                 at = next((row for row, (one, other) in enumerate(zip(expected, got)) if one != other), 0)
@@ -69,7 +71,8 @@ def main():
     total = arguments.databases * arguments.queries
     print(f"{total} queries from seed {arguments.seed} on: {differences} differ, {refused} refused by both, "
           f"{passed_over} took too long")
-    sys.exit(1 if differences or 2 * (passed_over + refused) > total else 0)
+    # Of most queries there must be something to compare.
+    sys.exit(1 if differences or 2 * looked_at < total else 0)
 
 
 if __name__ == "__main__":
