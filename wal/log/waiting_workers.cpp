@@ -11,15 +11,19 @@ void WaitingWorkers::set_listener(unsigned worker, DurableListener* listener) {
   cells_[worker].listener = listener;
 }
 
+void WaitingWorkers::want(Cell& cell, uint64_t epoch) {
+  uint64_t before = cell.wanted.load(std::memory_order_relaxed);
+  while (!cell.wanted.compare_exchange_weak(before, std::min(before, epoch),
+                                            std::memory_order_acq_rel, std::memory_order_relaxed)) {
+  }
+}
+
 bool WaitingWorkers::wait(unsigned worker, Epoch epoch) {
   Cell& cell = cells_[worker];
   if (cell.latest.load(std::memory_order_relaxed) < epoch.value()) {
     cell.latest.store(epoch.value(), std::memory_order_relaxed);  // published by the exchange below
   }
-  uint64_t before = cell.wanted.load(std::memory_order_relaxed);
-  while (!cell.wanted.compare_exchange_weak(before, std::min(before, epoch.value()),
-                                            std::memory_order_acq_rel, std::memory_order_relaxed)) {
-  }
+  want(cell, epoch.value());
   if (!durable_.covers(epoch)) return true;
   // D moved meanwhile, and whoever published it may have looked at the cell before.
   tell(cell, {});
@@ -53,6 +57,12 @@ bool WaitingWorkers::tell(Cell& cell, Share share) {
   } while (!cell.wanted.compare_exchange_weak(wanted, more ? durable.value() + 1 : nothing,
                                               std::memory_order_acq_rel,
                                               std::memory_order_acquire));
+  // Between the look at `latest` and the exchange the worker may have asked for more, without a
+  // change of `wanted`, which was less: the exchange has not noticed.
+  if (!more && cell.latest.load(std::memory_order_relaxed) > durable.value()) {
+    want(cell, durable.value() + 1);
+    if (durable_.covers(Epoch(durable.value() + 1))) return tell(cell, share);  // as in wait()
+  }
   uint64_t none = 0;
   uint64_t left = share.packed();
   // One that it has not come to yet stays.

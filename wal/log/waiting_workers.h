@@ -69,6 +69,8 @@ class WaitingWorkers {
   };
   static constexpr uint64_t nothing = UINT64_MAX;
 
+  // The worker wants to hear of the epoch, or of an earlier one that it wanted before.
+  static void want(Cell& cell, uint64_t epoch);
   void tell(Share cells);
   // True: the worker tells those of `share`, too.
   bool tell(Cell& cell, Share share);
