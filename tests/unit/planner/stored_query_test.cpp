@@ -6,33 +6,18 @@
 #include "planner/bound/query_tree.h"
 #include "planner/stored/stored_tree.h"
 #include "sql/parser/parser.h"
-#include "tests/unit/executor/sql_session.h"
+#include "tests/unit/planner/stored_fixture.h"
 
 namespace pgsilo::testing {
 namespace {
 
-struct StoredQueryTest : ::testing::Test {
-  CatalogEngine engine;
-  SqlSession session{engine};
-  Arena arena;
-  TypeContext types{.arena = &arena};
-
+struct StoredQueryTest : StoredFixture {
   StoredQueryTest() {
     session.run("create table t (a int primary key, b text, c numeric(10, 2), d int[])");
     session.run("create table u (a int, e int)");
     session.run("create view v as select a, b from t where a > 1");
   }
 
-  StatementBinding binding() {
-    session.view.refresh();
-    return {.arena = arena,
-            .catalog = session.view,
-            .text = {},
-            .database_name = {},
-            .types = types,
-            .parameters = {},
-            .tables = {}};
-  }
   const BoundQuery& bind(StatementBinding& binding, std::string_view text) {
     std::span<const ast::RawStatement> statements = parse(text, arena);
     return *bind_query(binding, *ast::as<ast::SelectStmt>(statements.front().statement), nullptr);

@@ -6,32 +6,16 @@
 #include "base/large_stack.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
-#include "planner/binder/query_binder.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
-#include "tests/unit/executor/sql_session.h"
+#include "tests/unit/planner/stored_fixture.h"
 
 namespace pgsilo::testing {
 namespace {
 
-struct StoredTree : ::testing::Test {
-  CatalogEngine engine;
-  SqlSession session{engine};
-  Arena arena;
-  TypeContext types{.arena = &arena};
-
+struct StoredTree : StoredFixture {
   StoredTree() { session.run("create table t (a int, b text, c numeric(10, 2), d int[])"); }
 
-  StatementBinding binding() {
-    session.view.refresh();
-    return {.arena = arena,
-            .catalog = session.view,
-            .text = {},
-            .database_name = {},
-            .types = types,
-            .parameters = {},
-            .tables = {}};
-  }
   const BoundExpression* bind(StatementBinding& binding, std::string_view text) {
     Scope scope(binding, nullptr);
     ast::RangeVar name;

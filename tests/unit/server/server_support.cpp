@@ -169,6 +169,12 @@ std::string one_value(PGconn* connection, const char* sql) {
   return PQsendQuery(connection, sql) == 1 ? sent_value(connection) : PQerrorMessage(connection);
 }
 
+std::string tag_or_state(PGresult* given) {
+  std::unique_ptr<PGresult, decltype(&PQclear)> result(given, PQclear);
+  const char* state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
+  return state != nullptr ? state : PQcmdStatus(result.get());
+}
+
 ConnectionPointer connect_to(const TestDirectory& directory) {
   return {PQconnectdb(directory.address().c_str()), PQfinish};
 }

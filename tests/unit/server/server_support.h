@@ -84,6 +84,8 @@ ServerSettings settings_in(const TestDirectory& directory);
 std::string one_value(PGconn* connection, const char* sql);
 // Of the query that was sent.
 std::string sent_value(PGconn* connection);
+// The command's tag, or the SQLSTATE of its error. Clears the result.
+std::string tag_or_state(PGresult* given);
 ConnectionPointer connect_to(const TestDirectory& directory);
 
 }  // namespace pgsilo::server_test

@@ -26,13 +26,7 @@ class CancelledValidationTest : public ::testing::Test {
   }
   void TearDown() override { database_.stop(); }
 
-  std::string run(const char* sql) { return state_of(PQexec(client_.get(), sql)); }
-  // The tag, or the SQLSTATE.
-  static std::string state_of(PGresult* given) {
-    std::unique_ptr<PGresult, decltype(&PQclear)> result(given, PQclear);
-    const char* state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
-    return state != nullptr ? state : PQcmdStatus(result.get());
-  }
+  std::string run(const char* sql) { return tag_or_state(PQexec(client_.get(), sql)); }
   AtomicTidWord& only_row() {
     std::shared_ptr<const CatalogSnapshot> snapshot = database_.catalog().snapshot();
     const TableDescriptor* table = snapshot->find_table(system_oid::schema_public, "t");
@@ -66,7 +60,7 @@ TEST_F(CancelledValidationTest, TheSessionGoesOn) {
   TidWord seen;
   ASSERT_TRUE(only_row().try_lock(LockPurpose::update, seen));
   cancel();
-  EXPECT_EQ(state_of(PQgetResult(client_.get())), "57014");
+  EXPECT_EQ(tag_or_state(PQgetResult(client_.get())), "57014");
   EXPECT_EQ(PQgetResult(client_.get()), nullptr);
   only_row().unlock();
   EXPECT_EQ(run("select a from t"), "SELECT 1");

@@ -96,13 +96,7 @@ class InternalErrorTest : public ::testing::Test {
   }
   void TearDown() override { database_.stop(); }
 
-  std::string run(const char* sql) { return state_of(PQexec(client_.get(), sql)); }
-  // The tag, or the SQLSTATE.
-  static std::string state_of(PGresult* given) {
-    std::unique_ptr<PGresult, decltype(&PQclear)> result(given, PQclear);
-    const char* state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
-    return state != nullptr ? state : PQcmdStatus(result.get());
-  }
+  std::string run(const char* sql) { return tag_or_state(PQexec(client_.get(), sql)); }
   std::string count() { return one_value(client_.get(), "select count(*) from t"); }
 
   FailingMonitor monitor_;
@@ -155,7 +149,7 @@ TEST_F(InternalErrorTest, WhatTheStatementDidIsUndone) {
           result = next;
         }
       }
-      EXPECT_EQ(state_of(result), state) << sql;
+      EXPECT_EQ(tag_or_state(result), state) << sql;
       EXPECT_EQ(PQtransactionStatus(client_.get()), PQTRANS_IDLE) << sql;
       run("deallocate all");
       EXPECT_EQ(count(), "2000") << sql;
