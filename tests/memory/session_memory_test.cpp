@@ -11,12 +11,15 @@
 namespace pgsilo::memory_test {
 namespace {
 
-// Each plan takes some kilobytes, and none of these texts comes again.
+// Each plan takes some kilobytes, and none of these texts comes again. Two sessions are at two
+// workers, each with a cache.
 TEST_F(MemoryLimitTest, PlansOfManyTextsTakeLittle) {
+  Client other;
   for (int text = 0; text < 50; ++text) {
     std::string sql;
     for (int i = 0; i < 400; ++i) sql += "select id+" + std::to_string(text) + " from filled;";
     must(sql);
+    ASSERT_EQ(other.run(sql), "") << other.message();
   }
   EXPECT_GT(free_bytes(), free_at_begin_ - (16 << 20));
   wait_for_measurement();
