@@ -1,6 +1,13 @@
 #include "executor/worker/load.h"
 
 namespace pgsilo {
+namespace {
+
+int permille_of(int64_t us) {
+  return static_cast<int>(std::min<int64_t>(us * 1000 / load::window_us, INT32_MAX));
+}
+
+}  // namespace
 
 void WorkerLoad::begin_window(int64_t now_us) {
   sum_.age_to(load::window_at(now_us));
@@ -26,8 +33,11 @@ int WorkerLoad::permille(int64_t now_us) const {
   uint64_t published = published_.load(std::memory_order_relaxed);
   // A window's own part is told at the beginning of the next one.
   int64_t windows = std::max<int64_t>(0, load::window_at(now_us) - window_of(published) - 1);
-  int64_t us = us_of(published) >> std::min<int64_t>(windows, 62);
-  return static_cast<int>(std::min<int64_t>(us * 1000 / load::window_us, INT32_MAX));
+  return permille_of(us_of(published) >> std::min<int64_t>(windows, 62));
+}
+
+int WorkerLoad::published_permille() const {
+  return permille_of(us_of(published_.load(std::memory_order_relaxed)));
 }
 
 }  // namespace pgsilo

@@ -79,8 +79,9 @@ class WorkerLoad {
   void join(const SessionLoad& session, int64_t now_us) { change(session, now_us, 1); }
   void leave(const SessionLoad& session, int64_t now_us) { change(session, now_us, -1); }
 
-  // Any thread: as last published, and less for each window since.
+  // Any thread: as last published, and less for each window since, if the worker does nothing.
   int permille(int64_t now_us) const;
+  int published_permille() const;
 
  private:
   // 32 bits each: 13 years of windows, 4,000 runnable seconds.

@@ -37,7 +37,7 @@ void Worker::begin_window(int64_t now_us) {
   const Worker* lightest = find_lightest(now_us);
   if (lightest == nullptr) return;
   int mine = load_.permille(now_us);
-  int other = lightest->load_.permille(now_us);
+  int other = lightest->load_permille(now_us);
   if (!balance_rule::is_uneven(mine, other)) return;
   int best = 0;
   for (WorkerFiber& fiber : movable_) {
@@ -55,7 +55,7 @@ const Worker* Worker::find_lightest(int64_t now_us) const {
   int least = INT_MAX;
   for (const Worker* peer : peers_) {
     if (peer == this || !peer->takes_sessions(now_us)) continue;
-    int load = peer->load_.permille(now_us);
+    int load = peer->load_permille(now_us);
     if (load >= least) continue;
     least = load;
     lightest = peer;

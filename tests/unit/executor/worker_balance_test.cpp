@@ -101,6 +101,25 @@ TEST(WorkerBalance, WhereNobodyWaitsNobodyMoves) {
   for (auto& session : sessions) EXPECT_EQ(session->wanted, 0);
 }
 
+// Nothing new is known of it then; it has not become less.
+TEST(WorkerBalance, WhoCannotTellOfItsLoadHasIt) {
+  Workers workers(SessionMoves::never);
+  struct Blocks {
+    static void run(void* self) {
+      auto* fiber = *static_cast<WorkerFiber**>(self);
+      for (int64_t until_us = monotonic_us() + 300'000; monotonic_us() < until_us;) fiber->yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    }
+  };
+  WorkerFiber* fiber = nullptr;
+  const Worker& worker = *workers.workers[0];
+  fiber = &workers.workers[0]->spawn(Blocks::run, &fiber);
+  std::thread running([&] { workers.run(1200); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(750));  // it sleeps since 450
+  EXPECT_GT(worker.load_permille(monotonic_us()), 500);
+  running.join();
+}
+
 TEST(WorkerBalance, TheOnlyOneStays) {
   Workers workers(SessionMoves::by_load);
   Session session(workers, 0, 0);
