@@ -92,9 +92,10 @@ inline constexpr int64_t unread_client_us = 5'000'000;
 inline constexpr size_t text_parsed_at_once = size_t{32} << 10;
 inline constexpr size_t parser_threads = 4;
 
-// A session that is idle keeps what it may run again; not so of plans that take more, with the
-// syntax of their text.
-inline constexpr size_t kept_execution_plan_bytes = size_t{1} << 20;
+// A session that is idle keeps what it may run again: so many executions at most, whose plans, with
+// the syntax of their texts, take so many bytes together.
+inline constexpr size_t kept_executions = 64;
+inline constexpr size_t kept_executions_bytes = size_t{1} << 20;
 
 // What pg_stat_activity keeps of a query's text. [PostgreSQL: track_activity_query_size]
 inline constexpr size_t shown_query_bytes = 1024;

@@ -43,26 +43,6 @@ const Indexes& indexes() {
 
 }  // namespace
 
-std::unique_ptr<Execution> ExecutionPool::take(const std::shared_ptr<const ExecutablePlan>& plan,
-                                               ExecutionContext& context,
-                                               std::span<const Datum> parameters) {
-  for (size_t i = idle_.size(); i-- > 0;) {
-    if (idle_[i].first != plan.get()) continue;
-    std::unique_ptr<Execution> execution = std::move(idle_[i].second);
-    idle_.erase(idle_.begin() + static_cast<ptrdiff_t>(i));
-    execution->restart(parameters);
-    return execution;
-  }
-  return std::make_unique<Execution>(plan, context, parameters);
-}
-
-void ExecutionPool::give_back(const ExecutablePlan* plan, size_t syntax_bytes,
-                              std::unique_ptr<Execution> execution) {
-  if (plan->bytes() + syntax_bytes > limits::kept_execution_plan_bytes) return;
-  if (idle_.size() == max_entries) idle_.erase(idle_.begin());
-  idle_.emplace_back(plan, std::move(execution));
-}
-
 SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int descriptor,
                            OutputValve& valve, const SessionHandoff* handoff)
     : services(given),

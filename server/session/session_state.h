@@ -10,11 +10,11 @@
 #include "base/memory_budget.h"
 #include "catalog/sequence/sequence_session.h"
 #include "executor/constraint/referential_actions.h"
-#include "executor/execution.h"
 #include "executor/execution_context.h"
 #include "planner/plan/transaction_plan.h"
 #include "server/net/connection.h"
 #include "server/session/copy_stream.h"
+#include "server/session/execution_pool.h"
 #include "server/session/lock_wait_log.h"
 #include "server/session/portal.h"
 #include "server/session/prepared_statements.h"
@@ -30,21 +30,6 @@
 #include "server/settings/settings.h"
 
 namespace pgsilo {
-
-// Executions that have ended, to be run again without allocating. Empty while no plan was run.
-class ExecutionPool {
- public:
-  std::unique_ptr<Execution> take(const std::shared_ptr<const ExecutablePlan>& plan,
-                                  ExecutionContext& context, std::span<const Datum> parameters);
-  void clear() { idle_.clear(); }
-  // It ran to its end. The plan keeps `syntax_bytes` of its text's syntax alive.
-  void give_back(const ExecutablePlan* plan, size_t syntax_bytes,
-                 std::unique_ptr<Execution> execution);
-
- private:
-  static constexpr size_t max_entries = 8;
-  std::vector<std::pair<const ExecutablePlan*, std::unique_ptr<Execution>>> idle_;
-};
 
 struct SessionHandoff;
 

@@ -405,7 +405,8 @@ StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_
     return {true, tag_};
   }
   portal.state = Portal::State::done;
-  state_.executions.give_back(portal.plan.get(), portal.statement->text->syntax->bytes(),
+  state_.executions.give_back(portal.plan.get(),
+                              portal.plan->bytes() + portal.statement->text->syntax->bytes(),
                               std::move(portal.execution));
   return {false, tag_};
 }
