@@ -40,9 +40,16 @@ uint32_t max_length(char type) {
 
 }  // namespace
 
-bool frame_is_here(const Connection& connection) {
+bool find_frame(const Connection& connection, Frame* frame) {
   std::string_view input = connection.unread();
-  return input.size() >= header_bytes && input.size() > load_be32(input.data() + 1);
+  if (input.size() < header_bytes) return false;
+  size_t length = load_be32(input.data() + 1);
+  if (length >= input.size() || length < 4 || length > max_length(input[0])) return false;
+  *frame = {.type = input[0],
+            .body = {input.data() + header_bytes, length - 4},
+            .total_bytes = length + 1,
+            .refused = false};
+  return true;
 }
 
 bool read_frame(Connection& connection, Frame* frame, int64_t deadline_us, StopFlags also_stop) {

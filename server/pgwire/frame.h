@@ -20,8 +20,9 @@ struct Frame {
   bool refused = false;    // there is no memory for the body: it is empty, and not read yet
 };
 
-// Whether the next message has arrived, so that read_frame() does not park.
-bool frame_is_here(const Connection& connection);
+// The next message if all of it has arrived and it may be one; else read_frame() says what is
+// wrong.
+bool find_frame(const Connection& connection, Frame* frame);
 
 // (parks) Reads the next message without consuming it. False: end of input, the session is to stop,
 // one of `also_stop` is up, or the deadline passed; what has arrived stays unread. Throws a

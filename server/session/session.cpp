@@ -118,6 +118,19 @@ void Session::end_by_timeout() {
                                      "terminating connection due to idle-session timeout"));
 }
 
+// The client has sent no whole message more. False: the session is over.
+bool Session::await_frame(Frame* frame) {
+  state_.transactions.let_writers_in();
+  state_.transactions.begin_client_wait();
+  state_.interrupts.begin_pause();
+  if (!read_patiently(frame, idle_deadline_us())) {
+    if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
+    return false;
+  }
+  state_.transactions.end_client_wait();
+  return true;
+}
+
 // Reads one message and runs it; false when the session is over. Handlers of exceptions only note
 // what happened: a fiber must not be suspended inside of one.
 bool Session::serve_message() {
@@ -130,19 +143,9 @@ bool Session::serve_message() {
   Frame frame;
   bool is_unread = false;  // the message is still to come
   try {
-    int64_t deadline_us = idle_deadline_us();
-    if (!frame_is_here(state_.connection)) {
-      state_.transactions.let_writers_in();
-      state_.transactions.begin_client_wait();
-      state_.interrupts.begin_pause();
-    }
     state_.log.forget_statement();
-    if (!await_frame(&frame, deadline_us)) {
-      if (!state_.connection.end_of_input() && !state_.connection.broken()) end_by_timeout();
-      return false;
-    }
-    if (leaves_worker()) return false;
-    state_.transactions.end_client_wait();
+    if (!find_frame(state_.connection, &frame) && !await_frame(&frame)) return false;
+    if (answered_ && leaves_worker()) return false;
     answered_ = false;
     state_.in_query = static_cast<FrontendMessage>(frame.type) == FrontendMessage::query;
     ends_answer_ =

@@ -67,7 +67,8 @@ class Session final : public OutputValve, public LongReader, public OutsideActs 
   // session.cpp
   void serve();
   bool serve_message();
-  bool await_frame(Frame* frame, int64_t deadline_us);
+  bool await_frame(Frame* frame);
+  bool read_patiently(Frame* frame, int64_t deadline_us);
   int64_t idle_deadline_us() const;
   void end_by_timeout();
   void wait_for_reader();

@@ -117,10 +117,11 @@ void Session::output_is_full() {
 }
 
 // Nobody waits for long for a client because of what a block reads with caution.
-bool Session::await_frame(Frame* frame, int64_t deadline_us) {
-  const int64_t patient_until_us = monotonic_us() + BlockCaution::longest_wait_us;
-  if (state_.transactions.is_cautious() && patient_until_us < deadline_us) {
-    if (read_frame(state_.connection, frame, patient_until_us, begin_idling())) return true;
+bool Session::read_patiently(Frame* frame, int64_t deadline_us) {
+  if (state_.transactions.is_cautious()) {
+    const int64_t patient_us = monotonic_us() + BlockCaution::longest_wait_us;
+    if (read_frame(state_.connection, frame, std::min(patient_us, deadline_us), begin_idling()))
+      return true;
     if (state_.connection.end_of_input() || state_.connection.broken()) return false;
     state_.transactions.let_go_of_caution();
   }
