@@ -1,6 +1,7 @@
 #include "executor/ddl/storage_options.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -104,8 +105,9 @@ bool read_number(const std::string& value, bool is_integer, double* number) {
   const char* begin = value.c_str();
   char* end = nullptr;
   bool is_whole = is_integer && value.find_first_of(".eE") == std::string::npos;
+  errno = 0;
   *number = is_whole ? static_cast<double>(std::strtoll(begin, &end, 0)) : std::strtod(begin, &end);
-  if (end == begin || std::isnan(*number)) return false;
+  if (end == begin || errno == ERANGE || std::isnan(*number)) return false;
   if (is_integer) *number = std::rint(*number);
   while (is_space(*end)) ++end;
   bool fits = !is_integer || (*number >= std::numeric_limits<int32_t>::min() &&
@@ -158,6 +160,14 @@ uint8_t owner_of(const ast::DefElem& option, StorageOptionsOf of) {
 // "fillfactor" of "fillfactor=90"
 std::string_view name_of(std::string_view option) { return option.substr(0, option.find('=')); }
 
+bool is_given_before(ast::List<ast::DefElem> options, const ast::DefElem& option) {
+  for (const ast::DefElem& other : options) {
+    if (&other == &option) return false;
+    if (other.name == option.name && other.name_space == option.name_space) return true;
+  }
+  return false;
+}
+
 void remove_named(std::vector<std::string>& options, ast::List<ast::DefElem> named) {
   for (const ast::DefElem& one : named) {
     if (!one.name_space.empty()) continue;
@@ -178,9 +188,7 @@ std::vector<std::string> define_options(DdlRun& run, ast::List<ast::DefElem> opt
         throw_unsupported("WITH OIDS", run.binding().position(option.location));
       throw_invalid(concat("unrecognized parameter \"", option.name, "\""));
     }
-    bool is_given = std::ranges::any_of(
-        made, [&](const std::string& one) { return name_of(one) == option.name; });
-    if (is_given && owner != toast)
+    if (is_given_before(options, option))
       throw_invalid(concat("parameter \"", option.name, "\" specified more than once"));
     std::string value = option_value(option);
     check_value(*known, value);

@@ -115,6 +115,7 @@ class Painter {
     if (zero_only && picture_.before > 0 && !fraction_shows) first_shown_ = picture_.before - 1;
     if (overflow_) first_shown_ = 0;
     has_number_ = shows_number();
+    place_inner_sign();
     WorkMeter meter;
     for (const NumberPicture::Node& node : picture_.nodes) {
       meter.did(64);
@@ -149,6 +150,23 @@ class Painter {
   bool signs_later(const NumberPicture::Node& last) const {
     return std::any_of(&last, picture_.nodes.data() + picture_.nodes.size(),
                        [](const NumberPicture::Node& node) { return node.place == Place::sign; });
+  }
+
+  // An S among the digits is not shown there: before the point it stands next to the first digit,
+  // behind it next to the last one.
+  void place_inner_sign() {
+    int before = 0, after = 0;
+    bool is_behind_point = false;
+    for (const NumberPicture::Node& node : picture_.nodes) {
+      if (node.place == Place::point) is_behind_point = true;
+      if (node.place == Place::digit || node.place == Place::zero)
+        ++(is_behind_point ? after : before);
+      if (node.place != Place::sign) continue;
+      sign_pending_ = !is_behind_point && before > 0 && before < picture_.before;
+      sign_behind_ = is_behind_point && after < picture_.after;
+      sign_is_placed_ = sign_pending_ || sign_behind_;
+      return;
+    }
   }
 
   // FM drops zeros at the end of the fraction where the template has 9s.
@@ -234,6 +252,7 @@ class Painter {
         out_ += digits_.negative ? '-' : '+';
         return;
       case Place::sign:
+        if (sign_is_placed_) return;
         // Right before the point it goes behind all digits; a leading S stands next to the first.
         if (place_ == picture_.before && !after_point_ && picture_.after > 0) {
           sign_behind_ = true;
@@ -306,6 +325,7 @@ class Painter {
   bool sign_done_ = false;
   bool sign_pending_ = false;
   bool sign_behind_ = false;
+  bool sign_is_placed_ = false;  // wherever the picture has it
   bool overflow_ = false;
   bool has_number_ = false;
 };

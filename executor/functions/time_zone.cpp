@@ -1,6 +1,4 @@
 // AT TIME ZONE, and what there is of time with time zone beside comparisons.
-#include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -26,12 +24,7 @@ std::optional<TimeZone> find_zone(std::string_view name) {
       return found->zone.empty() ? TimeZone::fixed(found->seconds_east)
                                  : TimeZone::load(found->zone);
   }
-  // A bare number is hours west of Greenwich, where SET timezone takes it for hours east of it.
-  int32_t hours = 0;
-  auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), hours);
-  if (error == std::errc() && stop == name.data() + name.size() && std::abs(hours) < 24 * 7)
-    return TimeZone::fixed(-hours * 3600);
-  return TimeZone::load(name);
+  return TimeZone::load_named(name);
 }
 
 TimeZone named_zone(EvalContext&, const Datum& name) {

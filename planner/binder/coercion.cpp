@@ -289,6 +289,17 @@ const BoundExpression* coerce_to_target(StatementBinding& binding,
   return fitted;
 }
 
+// What is AND, OR or NOT was asked when its parts were bound: so all of a condition is looked at
+// once.
+static bool has_set(const BoundExpression& expression) {
+  if (expression.kind == ExpressionKind::set_returning) return true;
+  if (expression.kind == ExpressionKind::boolean) return false;
+  bool found = false;
+  for_each_child(expression,
+                 [&](const BoundExpression& child) { found = found || has_set(child); });
+  return found;
+}
+
 const BoundExpression* coerce_to_specific(StatementBinding& binding,
                                           const BoundExpression* expression, Oid target,
                                           std::string_view construct) {
@@ -304,7 +315,7 @@ const BoundExpression* coerce_to_specific(StatementBinding& binding,
     }
     expression = coerced;
   }
-  if (expression->kind == ExpressionKind::set_returning) {
+  if (has_set(*expression)) {
     throw SqlError(sqlstate::datatype_mismatch,
                    concat("argument of ", construct, " must not return a set"))
         .at(binding.position(first_location(*expression)));

@@ -181,9 +181,10 @@ DecodeStatus DateTimeDecoder::decode_part(std::string_view text) {
   (part == LabelledPart::hour     ? fields_.hour
    : part == LabelledPart::minute ? fields_.minute
                                   : fields_.second) = number.value;
-  if (has_fraction && !parse_fraction(number.rest, &fields_.microsecond))
-    return DecodeStatus::bad_format;
-  return DecodeStatus::ok;
+  if (!has_fraction) return DecodeStatus::ok;
+  clock_parts_ |= clock_fraction;
+  return parse_fraction(number.rest, &fields_.microsecond) ? DecodeStatus::ok
+                                                           : DecodeStatus::bad_format;
 }
 
 // The number after "julian" or "t".

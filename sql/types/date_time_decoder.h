@@ -78,9 +78,11 @@ class DateTimeDecoder {
   int32_t day_of_year_ = 0;
   WordKind label_ = WordKind::unknown;      // "julian", "t", "h": the next field is what it says
   LabelledPart part_ = LabelledPart::year;  // of WordKind::unit
-  // hour, minute and second where each has its label
+  // hour, minute, second and its fraction where each has its label. As in PostgreSQL a time without
+  // a date has all of them.
   Parts clock_parts_ = 0;
-  static constexpr Parts whole_clock = 7;
+  static constexpr Parts clock_fraction = 8;
+  static constexpr Parts whole_clock = 15;
   std::optional<TimeZone> zone_;   // by name: its offset depends on the date
   std::string_view abbreviation_;  // not empty: what this meant in zone_
 };

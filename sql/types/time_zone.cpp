@@ -132,9 +132,12 @@ TimeZone TimeZone::fixed(int32_t seconds_east) {
 }
 
 std::optional<TimeZone> TimeZone::load(std::string_view name) {
-  if (equal_ignoring_case(name, "UTC")) return utc();
   int32_t seconds_east = 0;
-  if (scan_hours(name, &seconds_east)) return fixed(seconds_east);
+  return scan_hours(name, &seconds_east) ? fixed(seconds_east) : load_named(name);
+}
+
+std::optional<TimeZone> TimeZone::load_named(std::string_view name) {
+  if (equal_ignoring_case(name, "UTC")) return utc();
   std::string spelled = find_zone_name(name);
   if (!spelled.empty()) {
     Impl impl;

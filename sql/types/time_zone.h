@@ -24,6 +24,9 @@ class TimeZone {
   static TimeZone utc();
   // Nothing when there is no such zone. Reads files: done when a zone is set, not per value.
   static std::optional<TimeZone> load(std::string_view name);
+  // The same without the numeric forms, of which POSIX reads the sign the other way round: "+5"
+  // lies west of Greenwich.
+  static std::optional<TimeZone> load_named(std::string_view name);
   // A constant offset; shown as PostgreSQL shows it: "<+05:30>-05:30".
   static TimeZone fixed(int32_t seconds_east);
 
