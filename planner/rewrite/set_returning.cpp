@@ -142,8 +142,8 @@ class InnerQuery {
     if (expression->kind == ExpressionKind::constant ||
         expression->kind == ExpressionKind::parameter)
       return expression;
-    bool is_outside = contains_set(*expression) || is_volatile_call(*expression);
-    if (!is_outside || is_group_key(expression)) return add(expression);
+    bool is_outside = contains_set(*expression) || is_volatile(*expression);
+    if (!is_outside || is_group_key(expression) || is_of_rows(*expression)) return add(expression);
     if (auto* set = try_as<SetReturningExpression>(expression)) {
       auto* copy = arena_.make<SetReturningExpression>(*set);
       copy->call = as<CallExpression>(
@@ -153,10 +153,10 @@ class InnerQuery {
     return map_children(arena_, expression, [&](const BoundExpression* e) { return read(e); });
   }
 
-  static bool is_volatile_call(const BoundExpression& expression) {
-    return is_volatile(expression) && !contains(expression, [](const BoundExpression& e) {
-             return e.kind == ExpressionKind::sublink || e.kind == ExpressionKind::aggregate;
-           });
+  // Whatever is called in it.
+  static bool is_of_rows(const BoundExpression& expression) {
+    return expression.kind == ExpressionKind::sublink ||
+           expression.kind == ExpressionKind::aggregate;
   }
 
   const BoundExpression* add(const BoundExpression* expression) {
@@ -224,7 +224,10 @@ const BoundQuery* expand_set_returning(Arena& arena, const BoundQuery& query) {
   bool groups_by_set =
       std::ranges::any_of(query.group_by, [](const auto* key) { return contains_set(*key); });
   if (groups_by_set) throw_unsupported(UnsupportedFeature::set_returning_group_key);
-  if (query.is_grouped || sorts_first(query)) return InnerQuery(arena, query).expand();
+  // A volatile condition is asked once for each row, whatever the sets make of it.
+  bool asks_first = query.where != nullptr && is_volatile(*query.where);
+  if (query.is_grouped || sorts_first(query) || asks_first)
+    return InnerQuery(arena, query).expand();
   return expand_rows(arena, query);
 }
 
