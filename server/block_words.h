@@ -5,7 +5,7 @@
 #include <string>
 
 #include "catalog/catalog.h"
-#include "wal/checkpoint/scrubber.h"
+#include "wal/recovery/scrubber.h"
 
 namespace pgsilo {
 

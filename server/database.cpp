@@ -18,7 +18,7 @@
 #include "server/settings/canonical.h"
 #include "sql/sql_error.h"
 #include "sql/types/date_time.h"
-#include "wal/layout/foreign_content.h"
+#include "wal/foreign_content.h"
 #include "wal/stepping_parker.h"
 
 namespace pgsilo {

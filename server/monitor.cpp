@@ -13,8 +13,8 @@
 #include "storage/transaction/record_lock.h"
 #include "storage/transaction/snapshot_registry.h"
 #include "wal/checkpoint/checkpoint_history.h"
-#include "wal/checkpoint/scrubber.h"
-#include "wal/slots/log_slots.h"
+#include "wal/checkpoint/log_slots.h"
+#include "wal/recovery/scrubber.h"
 #include "wal/wal.h"
 
 namespace pgsilo {

@@ -52,7 +52,9 @@
 #include "storage/epoch/epoch.h"
 #include "storage/transaction/redo_sink.h"
 #include "wal/checkpoint/checkpoint_pace.h"
-#include "wal/recovery/lost_blocks.h"
+#include "wal/log/durable_listener.h"
+#include "wal/log/log_status.h"
+#include "wal/recovery/recovery_result.h"
 
 namespace pgsilo {
 
@@ -118,85 +120,6 @@ struct WalOptions {
   bool read_only = false;
 };
 
-struct RecoveryProgress {
-  uint64_t bytes_done = 0;
-  uint64_t bytes_total = 0;
-  double bytes_per_second = 0;
-  double seconds_left = 0;  // estimated
-  double percent() const {
-    return bytes_total == 0
-               ? 100.0
-               : 100.0 * static_cast<double>(bytes_done) / static_cast<double>(bytes_total);
-  }
-};
-
-class RecoveryListener {
- public:
-  // About twice a second, and at the end; on the thread that called recover().
-  virtual void on_progress(const RecoveryProgress& progress) = 0;
-
- protected:
-  ~RecoveryListener() = default;
-};
-
-struct RecoveryResult {
-  Epoch durable_epoch;  // what DurableEpoch starts with
-  Epoch first_epoch;    // what EpochManager starts with: above every epoch in any file
-  uint64_t records = 0;
-  uint64_t entries = 0;
-  uint64_t log_bytes = 0;         // replayed
-  uint64_t trusted_segments = 0;  // of the log: read only once, as they were replayed
-  uint64_t checkpoint = 0;        // its number; 0: there was none
-  uint64_t checkpoint_rows = 0;
-  uint64_t checkpoint_bytes = 0;
-  int64_t analysis_us = 0;
-  int64_t load_us = 0;  // of the checkpoint
-  int64_t replay_us = 0;
-  bool new_database = false;  // nothing was ever committed durably
-  bool clean_shutdown = false;
-  std::string data_loss;  // what was given up, with one of the settings for it; else empty
-  // With skip_damaged_blocks. Indexes of their tables do not agree with them before somebody has
-  // seen to that.
-  std::vector<LostBlock> lost_blocks;
-};
-
-class DurableListener {
- public:
-  // Any thread, possibly the worker's own inside request_durable() or try_step(). Must not block.
-  // True: the worker slept, was woken by this, and calls Wal::pass_on() before it does anything
-  // else.
-  virtual bool on_durable(Epoch durable) = 0;
-
- protected:
-  ~DurableListener() = default;
-};
-
-enum class LoggerWake : uint8_t { now, later };
-
-// One log directory since the start.
-struct LogStatus {
-  std::string directory;
-  uint64_t live_segments = 0;      // with blocks in them
-  uint64_t prepared_segments = 0;  // empty ones at hand
-  uint64_t retired_segments = 0;   // that no recovery reads; kept to be used again
-  uint64_t records = 0;
-  uint64_t record_bytes = 0;   // of these, without what blocks add
-  uint64_t writes = 0;         // system calls
-  uint64_t bytes_written = 0;  // to segments, padding included
-  uint64_t bytes_saved = 0;    // by compression
-  uint64_t syncs = 0;          // batches made durable, by a sync or by writes that need none
-  int64_t write_us = 0;        // of writes that a sync follows
-  int64_t sync_us = 0;         // of syncs and of writes that need none
-  double mean_sync_us = 0;     // what a batch waited for the device, and its distribution
-  double median_sync_us = 0;
-  double p99_sync_us = 0;
-  double max_sync_us = 0;
-  uint64_t buffer_waits = 0;  // commits that waited for room in the buffers
-  // ample, low (the log and the next checkpoint may find no room), preparing, exhausted (writers
-  // get 53100).
-  std::string_view space;
-};
-
 // Moments' figures for views and tests.
 struct WalStatus {
   uint64_t syncs = 0;          // batches written
@@ -211,12 +134,6 @@ struct WalStatus {
   Epoch recorded_epoch;
   std::vector<LogStatus> logs;
 };
-
-// The user relations that the restored catalog's rows name, ascending. Empty: there is no catalog,
-// and all are restored.
-using LiveRelations = std::function<std::vector<RelationId>()>;
-// The same, of a catalog that was restored into these for that alone.
-using LiveRelationsIn = std::function<std::vector<RelationId>(RelationDirectory&, Reclaimer&)>;
 
 class Wal {
  public:

@@ -6,8 +6,8 @@
 #include "base/failed_call.h"
 #include "base/file.h"
 #include "wal/layout/copy_mark.h"
+#include "wal/layout/log_format.h"
 #include "wal/log/log_begin.h"
-#include "wal/log/log_format.h"
 #include "wal/log/segment_reader.h"
 #include "wal/wal_state.h"
 

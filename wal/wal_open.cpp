@@ -7,7 +7,7 @@
 #include "base/server_log.h"
 #include "wal/backup/backup_copy.h"
 #include "wal/backup/backup_label.h"
-#include "wal/layout/foreign_content.h"
+#include "wal/foreign_content.h"
 #include "wal/layout/shared_device.h"
 #include "wal/wal_state.h"
 

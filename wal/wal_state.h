@@ -9,7 +9,6 @@
 
 #include "base/file.h"
 #include "wal/checkpoint/checkpointer.h"
-#include "wal/checkpoint/scrubber.h"
 #include "wal/layout/checkpoint_directory.h"
 #include "wal/layout/control_file.h"
 #include "wal/layout/log_directory.h"
@@ -24,6 +23,7 @@
 #include "wal/recovery/log_analyzer.h"
 #include "wal/recovery/recovery_meter.h"
 #include "wal/recovery/restored_relations.h"
+#include "wal/recovery/scrubber.h"
 #include "wal/wal.h"
 
 namespace pgsilo {

@@ -8,9 +8,9 @@
 #include "base/parker.h"
 #include "executor/wait_report.h"
 #include "sql/sql_error.h"
+#include "wal/checkpoint/log_slots.h"
 #include "wal/layout/lsn_text.h"
 #include "wal/log/segment_keeper.h"
-#include "wal/slots/log_slots.h"
 
 namespace pgsilo {
 namespace {

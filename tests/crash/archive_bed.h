@@ -7,8 +7,8 @@
 #include "wal/backup/log_archive.h"
 #include "wal/backup/log_history.h"
 #include "wal/backup/source_logs.h"
+#include "wal/checkpoint/log_slots.h"
 #include "wal/log/segment_reader.h"
-#include "wal/slots/log_slots.h"
 
 namespace pgsilo {
 

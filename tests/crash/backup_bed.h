@@ -13,7 +13,7 @@
 #include "wal/backup/backup.h"
 #include "wal/backup/backup_copy.h"
 #include "wal/checkpoint/checkpointer.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 

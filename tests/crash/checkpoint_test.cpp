@@ -12,7 +12,7 @@
 #include "tests/crash/verified.h"
 #include "tests/unit/catalog/failing_memory.h"
 #include "wal/checkpoint/checkpointer.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/crash/damage_bed.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 namespace {

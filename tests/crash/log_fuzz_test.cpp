@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "tests/crash/logged_engine.h"
 #include "tests/crash/verified.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 #include "wal/tool/log_dump.h"
 
 namespace pgsilo {

@@ -1,7 +1,7 @@
 // Replication slots: what they keep stays over checkpoints, restarts and power cuts until they are
 // moved on, dropped, or keep more than they may; and what was told of them is so after each
 // restart.
-#include "wal/slots/log_slots.h"
+#include "wal/checkpoint/log_slots.h"
 
 #include <cerrno>
 #include <map>

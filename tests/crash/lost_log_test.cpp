@@ -9,8 +9,8 @@
 #include "base/file_simulated.h"
 #include "tests/crash/logged_engine.h"
 #include "wal/checkpoint/checkpointer.h"
+#include "wal/layout/log_format.h"
 #include "wal/layout/progress_file.h"
-#include "wal/log/log_format.h"
 
 namespace pgsilo {
 namespace {

@@ -9,7 +9,7 @@
 #include "wal/layout/checked_bytes.h"
 #include "wal/layout/control_file.h"
 #include "wal/layout/log_directory.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 #include "wal/log/segment_reader.h"
 
 namespace pgsilo {

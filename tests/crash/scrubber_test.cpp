@@ -6,9 +6,9 @@
 
 #include "base/file_simulated.h"
 #include "tests/crash/logged_engine.h"
-#include "wal/checkpoint/scrubber.h"
 #include "wal/layout/control_file.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
+#include "wal/recovery/scrubber.h"
 
 namespace pgsilo {
 namespace {

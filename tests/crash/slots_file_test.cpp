@@ -4,7 +4,7 @@
 
 #include "base/file_forwarding.h"
 #include "tests/crash/backup_bed.h"
-#include "wal/slots/log_slots.h"
+#include "wal/checkpoint/log_slots.h"
 #include "wal/tool/verify.h"
 
 namespace pgsilo {

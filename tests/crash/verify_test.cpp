@@ -6,7 +6,7 @@
 #include "tests/crash/logged_engine.h"
 #include "tests/crash/verified.h"
 #include "wal/layout/log_directory.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 namespace {

@@ -47,12 +47,12 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "    std::vector<LostBlock>().push_back({.relation = block.relation,\n",
         "SkippedBlocks.*"),
     "damaged blocks read by the scrubber not told": (
-        "wal/checkpoint/scrubber.cpp",
+        "wal/recovery/scrubber.cpp",
         "      if (fault) note(fault, contents_of(block));\n",
         "",
         "ScrubberTest.*"),
     "damaged segments read by the scrubber not told": (
-        "wal/checkpoint/scrubber.cpp",
+        "wal/recovery/scrubber.cpp",
         "  if (!last || (behind && !ends_here)) note(CheckpointFault::damaged(damaged_log(path, at)), \"\");\n",
         "  static_cast<void>(ends_here);\n",
         "ScrubberTest.*"),
@@ -122,7 +122,7 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "      cut_segment(control_.checkpoint, identity);\n",
         "LogSlotsTest.*:LogArchiveTest.*"),
     "a slot moved on before it is written": (
-        "wal/slots/log_slots.cpp",
+        "wal/checkpoint/log_slots.cpp",
         "  if (moved.owner == 0) result.outcome = save_release(slots, &result.why);\n",
         "",
         "LogSlotsTest.*"),
@@ -157,7 +157,7 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "    const bool is_whole = is_there && reaches(**log, end);\n",
         "ReplacedArchiveTest.*"),
     "nothing given back by slots on a full device": (
-        "wal/slots/log_slots.cpp",
+        "wal/checkpoint/log_slots.cpp",
         "  if (saved != SlotOutcome::no_space) return saved;\n",
         "  if (saved != SlotOutcome::no_space || !why->empty()) return saved;\n",
         "LogSlotsTest.*"),
@@ -177,12 +177,12 @@ DURABILITY_DEFECTS = {  # and which tests of crash_wal are run
         "",
         "SlotsFileTest.*"),
     "what a refused change of slots left on disk stays there": (
-        "wal/slots/log_slots.cpp",
+        "wal/checkpoint/log_slots.cpp",
         "  lag_.store(true, std::memory_order_relaxed);\n  holds_.log_has_grown();\n",
         "",
         "SlotsFileTest.*"),
     "slots without a checkpoint name no segments": (
-        "wal/slots/log_slots.cpp",
+        "wal/checkpoint/log_slots.cpp",
         "  if (reserve) name_first_segments(&result.slot);\n",
         "",
         "LogSlotsTest.*"),

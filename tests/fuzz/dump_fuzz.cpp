@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/file_simulated.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 #include "wal/tool/log_dump.h"
 
 namespace {

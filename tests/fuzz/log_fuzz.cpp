@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "wal/layout/log_format.h"
 #include "wal/log/block_payload.h"
-#include "wal/log/log_format.h"
 
 namespace {
 

@@ -21,7 +21,10 @@ ALLOWED = {  # docs/architecture.md: who may include whom
     "tpcc": [],
     "tpcc/engine": ["storage", "base"],
 }
-STORAGE_ORDER = ["epoch", "record", "index", "relation", "transaction"]
+ORDERS = {  # inside of a library: each folder may include those before it; what lies in none of them, all
+    "storage": ["epoch", "record", "index", "relation", "transaction"],
+    "wal": ["layout", "log", "checkpoint", "recovery", "backup", "tool"],
+}
 FUNCTION_LINES = 60
 FILE_LINES = 500
 DOCS_COLUMNS = 100
@@ -40,6 +43,15 @@ def room_of(path):
     return part if part in ALLOWED else path.split("/")[0]
 
 
+def order_of(path):
+    """Where a file of a library with an order stands; what lies beside the folders stands behind all but the last,
+    limits before all."""
+    order, part = ORDERS[path.split("/")[0]], path.split("/")[1]
+    if part == "limits.h":
+        return -1
+    return order.index(part) if part in order else len(order) - 1.5
+
+
 def include_errors(path, lines):
     folder = room_of(path)
     if folder not in ALLOWED:
@@ -52,10 +64,8 @@ def include_errors(path, lines):
         room = room_of(target)
         if room != folder and room not in ALLOWED[folder]:
             yield f"{path}:{number}: {folder} may not include {target}"
-        if folder == "storage" and room == "storage" and path.count("/") > 1 and target.count("/") > 1:
-            mine, theirs = path.split("/")[1], target.split("/")[1]
-            if STORAGE_ORDER.index(theirs) > STORAGE_ORDER.index(mine):
-                yield f"{path}:{number}: storage/{mine} may not include {target}"
+        if room == folder and folder in ORDERS and order_of(target) > order_of(path):
+            yield f"{path}:{number}: {os.path.dirname(path)} may not include {target}"
 
 
 def postgres_header_errors(path, lines):

@@ -14,8 +14,8 @@
 #include "wal/backup/archive_directory.h"
 #include "wal/backup/first_blocks.h"
 #include "wal/layout/control_file.h"
+#include "wal/layout/log_format.h"
 #include "wal/log/log_begin.h"
-#include "wal/log/log_format.h"
 #include "wal/recovery/segment_scan.h"
 
 namespace pgsilo {

@@ -7,9 +7,9 @@
 #include "base/file.h"
 #include "wal/backup/backup_places.h"
 #include "wal/backup/source_logs.h"
-#include "wal/checkpoint/checkpoint_format.h"
+#include "wal/layout/checkpoint_format.h"
 #include "wal/layout/log_directory.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 #include "wal/log/segment_reader.h"
 #include "wal/recovery/opened_checkpoint.h"
 

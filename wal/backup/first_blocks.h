@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "wal/layout/log_directory.h"
+#include "wal/layout/log_format.h"
 #include "wal/log/log_begin.h"
-#include "wal/log/log_format.h"
 
 namespace pgsilo {
 

@@ -25,9 +25,9 @@
 #include "wal/backup/backup_copy.h"
 #include "wal/backup/first_blocks.h"
 #include "wal/layout/log_directory.h"
+#include "wal/layout/log_format.h"
 #include "wal/layout/slot_file.h"
 #include "wal/log/log_begin.h"
-#include "wal/log/log_format.h"
 
 namespace pgsilo {
 

@@ -12,8 +12,8 @@
 
 #include "base/aligned_bytes.h"
 #include "base/file.h"
-#include "wal/checkpoint/checkpoint_format.h"
-#include "wal/checkpoint/checkpoint_manifest.h"
+#include "wal/layout/checkpoint_format.h"
+#include "wal/layout/checkpoint_manifest.h"
 
 namespace pgsilo {
 

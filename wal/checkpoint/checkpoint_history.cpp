@@ -3,8 +3,8 @@
 #include <new>
 
 #include "base/clock.h"
-#include "wal/checkpoint/checkpoint_manifest.h"
 #include "wal/checkpoint/checkpoint_walk.h"
+#include "wal/layout/checkpoint_manifest.h"
 
 namespace pgsilo {
 

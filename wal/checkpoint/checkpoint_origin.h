@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "wal/checkpoint/checkpoint_format.h"
+#include "wal/layout/checkpoint_format.h"
 
 namespace pgsilo {
 

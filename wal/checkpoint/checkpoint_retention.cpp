@@ -8,8 +8,8 @@
 #include "base/server_log.h"
 #include "wal/checkpoint/checkpoint_origin.h"
 #include "wal/checkpoint/checkpointer.h"
+#include "wal/checkpoint/log_slots.h"
 #include "wal/log/logger.h"
-#include "wal/slots/log_slots.h"
 
 namespace pgsilo {
 namespace {

@@ -27,10 +27,10 @@
 #include "wal/checkpoint/checkpoint_pace.h"
 #include "wal/checkpoint/checkpoint_retention.h"
 #include "wal/checkpoint/checkpoint_run.h"
+#include "wal/checkpoint/log_slots.h"
 #include "wal/checkpoint/space_watch.h"
 #include "wal/layout/control_file.h"
 #include "wal/log/segment_keeper.h"
-#include "wal/slots/log_slots.h"
 
 namespace pgsilo {
 

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/product_version.h"
 #include "wal/layout/checked_bytes.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "base/random.h"
 #include "storage/epoch/epoch.h"
-#include "wal/checkpoint/checkpoint_manifest.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/checkpoint_manifest.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 

@@ -8,7 +8,7 @@
 #include "base/server_log.h"
 #include "wal/layout/checked_bytes.h"
 #include "wal/layout/control_file.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 namespace {

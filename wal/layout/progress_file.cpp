@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "wal/layout/checked_bytes.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 namespace {

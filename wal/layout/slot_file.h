@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "storage/epoch/epoch.h"
-#include "wal/checkpoint/checkpoint_manifest.h"
+#include "wal/layout/checkpoint_manifest.h"
 
 namespace pgsilo {
 

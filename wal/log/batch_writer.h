@@ -15,9 +15,9 @@
 #include "base/aligned_bytes.h"
 #include "base/random.h"
 #include "storage/epoch/epoch.h"
+#include "wal/layout/log_format.h"
 #include "wal/log/block_payload.h"
 #include "wal/log/log_counters.h"
-#include "wal/log/log_format.h"
 #include "wal/log/segment_store.h"
 
 namespace pgsilo {

@@ -10,7 +10,7 @@
 
 #include "base/aligned_bytes.h"
 #include "base/compression.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 

@@ -23,7 +23,7 @@
 
 #include "storage/epoch/durable_epoch.h"
 #include "storage/epoch/epoch.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 #include "wal/log/waiting_workers.h"
 
 namespace pgsilo {

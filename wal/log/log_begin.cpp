@@ -2,7 +2,7 @@
 
 #include "base/byte_order.h"
 #include "base/clock.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/process_memory.h"
+#include "wal/log/log_status.h"
 #include "wal/log/segment_keeper.h"
 #include "wal/log/worker_log.h"
-#include "wal/wal.h"
 
 namespace pgsilo {
 namespace {

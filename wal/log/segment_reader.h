@@ -12,7 +12,7 @@
 
 #include "base/aligned_bytes.h"
 #include "base/file.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 

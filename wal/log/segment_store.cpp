@@ -8,7 +8,7 @@
 
 #include "base/aligned_bytes.h"
 #include "base/check.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 namespace {

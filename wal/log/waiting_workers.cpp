@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "wal/wal.h"
+#include "wal/log/durable_listener.h"
 
 namespace pgsilo {
 

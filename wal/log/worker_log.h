@@ -23,8 +23,8 @@
 #include "base/counter.h"
 #include "storage/epoch/epoch.h"
 #include "storage/transaction/redo_sink.h"
+#include "wal/layout/log_format.h"
 #include "wal/log/log_buffer.h"
-#include "wal/log/log_format.h"
 
 namespace pgsilo {
 

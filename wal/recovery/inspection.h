@@ -11,7 +11,7 @@
 #include "wal/layout/control_file.h"
 #include "wal/recovery/log_analyzer.h"
 #include "wal/recovery/recovery_report.h"
-#include "wal/wal.h"
+#include "wal/recovery/recovery_result.h"
 
 namespace pgsilo {
 

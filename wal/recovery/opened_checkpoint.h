@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "wal/checkpoint/checkpoint_format.h"
-#include "wal/checkpoint/checkpoint_manifest.h"
+#include "wal/layout/checkpoint_format.h"
+#include "wal/layout/checkpoint_manifest.h"
 #include "wal/recovery/checkpoint_fault.h"
 #include "wal/recovery/lost_blocks.h"
 

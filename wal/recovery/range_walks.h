@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "storage/epoch/epoch.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 #include "wal/recovery/log_analyzer.h"
 
 namespace pgsilo {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/clock.h"
-#include "wal/wal.h"
+#include "wal/recovery/recovery_result.h"
 
 namespace pgsilo {
 

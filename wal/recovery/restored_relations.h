@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "storage/relation/system_relations.h"
-#include "wal/wal.h"
+#include "wal/recovery/recovery_result.h"
 
 namespace pgsilo {
 

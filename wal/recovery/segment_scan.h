@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "storage/epoch/epoch.h"
 #include "wal/layout/control_file.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "storage/transaction/redo_sink.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/file.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 

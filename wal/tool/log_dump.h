@@ -15,8 +15,8 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "wal/layout/log_format.h"
 #include "wal/log/block_payload.h"
-#include "wal/log/log_format.h"
 #include "wal/tool/dump_statistics.h"
 
 namespace pgsilo {

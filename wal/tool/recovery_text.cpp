@@ -1,7 +1,7 @@
 #include "wal/tool/recovery_text.h"
 
 #include "base/file.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 #include "wal/tool/leftover.h"
 
 namespace pgsilo {

@@ -14,7 +14,7 @@
 #include "storage/record/row_buffer.h"
 #include "tests/stress/wal/threaded_database.h"
 #include "wal/checkpoint/checkpointer.h"
-#include "wal/checkpoint/scrubber.h"
+#include "wal/recovery/scrubber.h"
 
 namespace pgsilo {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/byte_order.h"
 #include "base/checksum.h"
-#include "wal/checkpoint/checkpoint_format.h"
 #include "wal/layout/checked_bytes.h"
+#include "wal/layout/checkpoint_format.h"
 
 namespace pgsilo {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/file_simulated.h"
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 namespace pgsilo {
 namespace {

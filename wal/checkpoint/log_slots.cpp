@@ -1,4 +1,4 @@
-#include "wal/slots/log_slots.h"
+#include "wal/checkpoint/log_slots.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -10,7 +10,7 @@
 
 #include "base/random.h"
 #include "storage/epoch/epoch.h"
-#include "wal/checkpoint/checkpoint_format.h"
+#include "wal/layout/checkpoint_format.h"
 
 namespace pgsilo {
 

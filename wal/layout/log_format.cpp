@@ -1,4 +1,4 @@
-#include "wal/log/log_format.h"
+#include "wal/layout/log_format.h"
 
 #include <algorithm>
 #include <cinttypes>

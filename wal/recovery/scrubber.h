@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "wal/checkpoint/checkpoint_format.h"
-#include "wal/checkpoint/checkpoint_manifest.h"
 #include "wal/checkpoint/checkpointer.h"
+#include "wal/layout/checkpoint_format.h"
+#include "wal/layout/checkpoint_manifest.h"
 #include "wal/recovery/checkpoint_fault.h"
 
 namespace pgsilo {

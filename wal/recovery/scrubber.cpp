@@ -1,4 +1,4 @@
-#include "wal/checkpoint/scrubber.h"
+#include "wal/recovery/scrubber.h"
 
 #include <algorithm>
 #include <chrono>

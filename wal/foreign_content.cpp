@@ -1,4 +1,4 @@
-#include "wal/layout/foreign_content.h"
+#include "wal/foreign_content.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "wal/checkpoint/checkpoint_format.h"
+#include "wal/layout/checkpoint_format.h"
 
 #include <algorithm>
 #include <charconv>

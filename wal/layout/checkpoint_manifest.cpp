@@ -1,4 +1,4 @@
-#include "wal/checkpoint/checkpoint_manifest.h"
+#include "wal/layout/checkpoint_manifest.h"
 
 #include <algorithm>
 #include <numeric>
