@@ -1,4 +1,4 @@
-// The seam through which every byte goes to disk and comes back (durability.md item 13): posix
+// The seam through which every byte goes to disk and comes back: posix
 // files in the server, a simulated disk in tests, the same code above both.
 //
 // Thread safety: FileSystem: any thread. File: reads from any thread; writes and syncs by one

@@ -121,7 +121,8 @@ class PosixFile final : public File {
     return {};
   }
 
-  // Not repeated, not even after EINTR: a sync that failed once has failed (durability.md item 10).
+  // Not repeated, not even after EINTR: a sync that failed once has failed
+  // (docs/faults_survived.md).
   FileResult do_sync() override { return checked(::fdatasync(descriptor_)); }
 
   int descriptor_ = -1;

@@ -18,7 +18,7 @@
 //   wal->stop();
 //     workers are quiet; makes everything durable
 //
-// Group commit, as a worker sees it (engine.md item 1):
+// Group commit, as a worker sees it:
 //   request_durable(i, epoch, wake)
 //     A reply of worker i rests on `epoch`. One atomic operation when D covers it or it was asked
 //     for before. LoggerWake::now also wakes the logger thread if it sleeps (one system call);
@@ -33,7 +33,7 @@
 // Thread safety: worker_log(i), request_durable(i), try_step(i), wake_logger(i): the thread of
 // worker i. durable_epoch(), status(): any thread. The rest: one thread, in the order above.
 // Nothing starts a thread but start_threads().
-// Invariants: D1 to D5 of durability.md. No write happens to any file before start(), so that
+// Invariants: D1 to D5 of docs/invariants.md. No write happens to any file before start(), so that
 // recovery may be killed and repeated; except that the directory of a new database is initialised
 // by open().
 // Failures: a write or sync of the log that fails stops the process with a message (item 10); lack

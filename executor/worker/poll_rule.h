@@ -2,8 +2,8 @@
 // sleep and to be woken costs more than a short request, so where a client's answer is all that its
 // next request waits for, looking pays. But it takes a CPU from whoever else wants one. So nobody
 // looks while the machine has more runnable threads than the server has CPUs: that tells of others
-// without giving the CPU away to find out, which may cost a time slice (decisions/
-// worker-scheduling.md). And who finds nothing looks less and less often.
+// without giving the CPU away to find out, which may cost a time slice
+// (docs/decisions/worker-scheduling.md). And who finds nothing looks less and less often.
 //
 // Times in microseconds. Thread safety: none; one per worker.
 #pragma once

@@ -1,11 +1,11 @@
 // One client's session: a fiber that reads messages, runs them and answers, from the start-up
 // packet to the end.
 //
-// A one-shot (engine.md item 7) is everything from a replay point to the next time the transaction
-// ends. While nothing of its answer has left, a conflict takes the answer back, rolls back, and
-// goes back to the replay point in the input: the same messages run again. From the first byte that
-// leaves, conflicts are the client's (40001). So they are behind what is committed while the answer
-// goes on in a transaction: AND CHAIN, an index built CONCURRENTLY. That leaves at once.
+// A one-shot (docs/commit_protocol.md) is everything from a replay point to the next time the
+// transaction ends. While nothing of its answer has left, a conflict takes the answer back, rolls
+// back, and goes back to the replay point in the input: the same messages run again. From the first
+// byte that leaves, conflicts are the client's (40001). So they are behind what is committed while
+// the answer goes on in a transaction: AND CHAIN, an index built CONCURRENTLY. That leaves at once.
 //
 // Thread safety: none; the session's fiber.
 #pragma once

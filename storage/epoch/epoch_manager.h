@@ -1,5 +1,5 @@
 // The clock that orders commits and durability: the global epoch E, and who is inside commit
-// (engine.md item 3). It says nothing about memory; that is the Reclaimer's clock.
+// (docs/commit_protocol.md). It says nothing about memory; that is the Reclaimer's clock.
 //
 // A worker's commit:
 //   slot.enter()                   announces a lower bound of the epoch it will read

@@ -1,4 +1,4 @@
-// The clock that protects memory (engine.md items 3 and I5): what was unlinked from a shared
+// The clock that protects memory (I5, docs/memory_reclamation.md): what was unlinked from a shared
 // structure is freed once nobody who could still hold a pointer to it remains. It is apart from the
 // epochs of commit, so that a transaction that stays open for hours holds back memory but never a
 // commit or a sync.

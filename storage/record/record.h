@@ -1,4 +1,4 @@
-// One key's record: TID word, the key, and the row (engine.md item 14). Its address is stable for
+// One key's record: TID word, the key, and the row. Its address is stable for
 // as long as the key is in its tree: when a row outgrows its place only the payload moves, so index
 // entries, intent queues and read sets may point here. Created and destroyed by RecordAllocator;
 // protected by a Pin.

@@ -20,7 +20,7 @@
 //   queue's latch, independently of the lock; no other verb touches it.
 // - deleting: the lock's holder is about to make the record absent. A lock without this bit counts
 // as present for an
-//   existence read (engine.md item 12).
+//   existence read (docs/foreign_keys.md).
 // - obsolete: unhooked from its tree for good; nobody may lock it or validate against it again
 // (I8).
 //

@@ -17,7 +17,7 @@ namespace pgsilo {
 // What a read needs to stay true.
 enum class ReadKind : uint8_t {
   version,     // this very version is current and nobody else is about to replace it
-  existence,   // there is a row: other versions will do (engine.md item 12)
+  existence,   // there is a row: other versions will do (docs/foreign_keys.md)
   uniqueness,  // as version; failing means two transactions insert the same key (conflict_unique)
   reference,   // as existence, and nobody who may delete the row has locked it (foreign keys)
 };

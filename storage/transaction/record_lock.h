@@ -1,5 +1,5 @@
-// Locks with queues: intent locks on records (engine.md item 8), advisory locks, locks on relations
-// (relation_lock.cpp): fair queues, deadlines, cancellation and deadlock detection.
+// Locks with queues: intent locks on records (docs/lock_table.md), advisory locks, locks on
+// relations (relation_lock.cpp): fair queues, deadlines, cancellation and deadlock detection.
 //
 // A lock belongs to a LockOwner (one per Transaction object, so one per session). An intent lock is
 // not Silo's lock bit: it is held across statements and round trips, and it does not by itself make

@@ -1,9 +1,9 @@
-// Hooks rows into private relations and streams their redo to the log in slices (engine.md item
-// 15). A row is present with Tid() until its slice is streamed; streaming is a small commit of its
-// own: it announces itself in the worker's commit slot, takes a TID in the present epoch, gives it
-// to the slice's rows, appends and leaves. The open slice, which points at the rows, is all that is
-// kept beside the trees. That is how a load of millions of rows fits into memory and holds up
-// nobody.
+// Hooks rows into private relations and streams their redo to the log in slices
+// (docs/commit_protocol.md, Large transactions). A row is present with Tid() until its slice is
+// streamed; streaming is a small commit of its own: it announces itself in the worker's commit
+// slot, takes a TID in the present epoch, gives it to the slice's rows, appends and leaves. The
+// open slice, which points at the rows, is all that is kept beside the trees. That is how a load of
+// millions of rows fits into memory and holds up nobody.
 //
 // Nobody else can see the relations, and if the transaction never commits, no catalog row names
 // them: abort drops them, recovery forgets them.

@@ -1,4 +1,4 @@
-// A consistent past of the whole database that stays readable (engine.md item 11): what the commits
+// A consistent past of the whole database that stays readable (docs/snapshots.md): what the commits
 // of all epochs up to boundary() have left. Opened when somebody asks for it, shared by as many
 // transactions as want to read the same moment (Transaction::begin_snapshot), closed with the last.
 // While it is open, replaced rows that it sees are kept, and deleted records and dropped relations

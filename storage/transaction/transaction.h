@@ -114,8 +114,8 @@ class Transaction {
   // How many transactions this object has begun: tells this one from those before.
   uint64_t number() const { return number_; }
   const WaitSettings& waits() const { return settings_; }
-  // A one-shot whose first bytes left the server is one no longer (engine.md item 7). Its reads so
-  // far must be valid: the status is that of validate(). Relations that it uses get their locks,
+  // A one-shot whose first bytes left the server is one no longer (docs/commit_protocol.md). Its
+  // reads so far must be valid: the status is validate()'s. Relations that it uses get their locks,
   // records already written their intent locks. must_wait: it should wait for one as a one-shot.
   TransactionStatus become_interactive();
 

@@ -128,7 +128,7 @@ TransactionStatus Transaction::get_via_entry(Relation& primary, const RowRef& en
   });
 }
 
-// Beside the entry's row, so that the next lookup saves a traversal (engine.md item 13). Under the
+// Beside the entry's row, so that the next lookup saves a traversal. Under the
 // entry's lock, so that no other version of the entry comes to the link.
 void Transaction::remember_link(const RowRef& entry, Record* target, const Relation& primary) {
   TidWord seen;

@@ -1,5 +1,5 @@
 // Absent records that one worker will take out of their trees: rows it deleted, once the delete is
-// durable (an absent record is unhooked only when D reached its epoch, engine.md item 6) and no
+// durable (an absent record is unhooked only when D reached its epoch) and no
 // open snapshot sees the row, and placeholders of aborted inserts (I7), at once.
 //
 // Unhooking one record (I8): lock it, check that it is still absent with the TID it was queued with

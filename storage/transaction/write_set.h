@@ -1,5 +1,5 @@
 // The changes of one transaction, by record: what it will install, and the older pending versions
-// that statements with smaller command ids must go on seeing (engine.md item 18).
+// that statements with smaller command ids must go on seeing (docs/commit_protocol.md, Statements).
 //
 // Every write makes a PendingVersion; a WriteEntry per record heads the chain of its versions,
 // newest first. Versions are also kept in the order of writing, so that a rollback to a mark pops

@@ -1,4 +1,4 @@
-// What recovery refuses and what it takes for a torn end (durability.md items 1, 3, 4, 10), on a
+// What recovery refuses and what it takes for a torn end (docs/recovery.md), on a
 // simulated disk.
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Random transactions on a simulated disk that loses power at a random step, again and again,
-// recovery included (durability.md D1 to D3). After each restart the content must be what some
-// prefix of the committed transactions leaves, cut at an epoch's end, with everything acknowledged
-// in it. PGSILO_POWER_CUTS sets the number of cuts (200); PGSILO_SEED the first seed.
+// recovery included (D1 to D3, docs/invariants.md). After each restart the content must be what
+// some prefix of the committed transactions leaves, cut at an epoch's end, with everything
+// acknowledged in it. PGSILO_POWER_CUTS sets the number of cuts (200); PGSILO_SEED the first seed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -7,7 +7,7 @@
 // one attribute, for what is found by a secondary index.
 //
 // A transaction's observations count from the moment the client was told of them: those of a
-// transaction that is rolled back later too (engine.md, I10), its writes then not.
+// transaction that is rolled back later too (I10, docs/invariants.md), its writes then not.
 //
 // A write whose answer does not tell what it replaced (an UPDATE without RETURNING) is noted as a
 // change. Its version must be stored with what its writer had read, so that others find that beside

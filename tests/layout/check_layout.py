@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The house's structure: include direction, file heads, a ratchet on function and file length, and how wide docs are.
+"""The house's structure: include direction, file heads, a ratchet on function and file length, docs' width and references.
 
 usage: check_layout.py ROOT [--update]     --update rewrites the ratchet file, which may only ever shrink.
 """
@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import sys
+
+from references import dangling_references
 
 ALLOWED = {  # docs/architecture.md: who may include whom
     "base": [],
@@ -127,6 +129,7 @@ def main():
             for name, length in long_functions(path, lines):
                 lengths[name] = max(length, lengths.get(name, 0))
     errors += wide_prose(root)
+    errors += dangling_references(root)
     ratchet_path = os.path.join(root, RATCHET)
     if "--update" in sys.argv:
         with open(ratchet_path, "w", encoding="utf-8") as file:

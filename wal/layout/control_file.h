@@ -1,5 +1,5 @@
 // The database's control file: which database this is, which incarnations wrote its logs, where,
-// and how far each counts (durability.md items 1, 3, 6). An incarnation is one start of the server.
+// and how far each counts (docs/log_format.md). An incarnation is one start of the server.
 // It is entered durably, with the identities of its log directories, before it writes anything; the
 // next start enters how much of it became durable, before it writes anything itself.
 //

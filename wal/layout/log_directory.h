@@ -1,5 +1,5 @@
 // One log directory: its identity file says whose logs it holds, so that a missing, foreign or
-// shared one is noticed before anything is written (durability.md item 1). The lock keeps a second
+// shared one is noticed before anything is written (docs/log_format.md). The lock keeps a second
 // server away. Thread safety: none; one owner.
 #pragma once
 

@@ -75,8 +75,8 @@ enum class BlockKind : uint8_t {
 enum class BlockCompression : uint8_t { none = 0, lz4 = 1 };
 
 // "Everything of my workers up to `complete` is in my log; to know that all of `complete` is
-// durable, check that each logger's own last trailer reaches last_data[that logger]" (durability.md
-// item 1).
+// durable, check that each logger's own last trailer reaches last_data[that logger]"
+// (docs/log_format.md, Batch and trailer).
 struct BatchTrailer {
   Epoch complete;
   std::vector<Epoch>

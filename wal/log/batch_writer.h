@@ -2,8 +2,8 @@
 // as many at once as its buffer holds; a batch ends in a trailer and a sync. Thread safety: none;
 // the logger's step. counters(): any thread. One write is in flight at a time. Invariants: a synced
 // block is never written again; blocks follow each other without gaps but at segment ends; when
-// end_batch() returns, every byte of the batch is below its file's synced_end() (durability.md item
-// 13). A write or sync that fails ends the process (item 10).
+// end_batch() returns, every byte of the batch is below its file's synced_end() (base/file.h).
+// A write or sync that fails ends the process.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,12 @@
 // What the loggers share: which epoch is durable over all logs, and who is told
 // (wal/log/waiting_workers.h).
 //
-// The rule (durability.md item 1). Logger l's trailer (c, last_data) says: my log holds everything
-// of my workers up to c. Epoch c is durable if for every logger m its own last synced trailer
-// reaches last_data[m]. So an idle logger holds nobody back. D as published may run ahead of what
-// trailers on disk prove: where nobody has had data since, an epoch is durable without a write.
-// recorded() is what trailers prove; only that goes to disk, and nothing is acknowledged that was
-// written later.
+// The rule (docs/log_format.md, Batch and trailer). Logger l's trailer (c, last_data) says: my log
+// holds everything of my workers up to c. Epoch c is durable if for every logger m its own last
+// synced trailer reaches last_data[m]. So an idle logger holds nobody back. D as published may run
+// ahead of what trailers on disk prove: where nobody has had data since, an epoch is durable
+// without a write. recorded() is what trailers prove; only that goes to disk, and nothing is
+// acknowledged that was written later.
 //
 // Thread safety: any thread, except request(), set_listener() and pass_on() of a worker: that
 // worker's.

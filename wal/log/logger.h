@@ -1,5 +1,5 @@
 // The logger of one log directory: takes what its workers published, writes it, syncs once,
-// publishes D (SiloR section 3.2, engine.md item 1). Group commit follows the device: while one
+// publishes D (SiloR section 3.2). Group commit follows the device: while one
 // batch is being synced, the next one collects.
 //
 // A step does the work, on whatever thread: the logger's own or that of a worker all of whose

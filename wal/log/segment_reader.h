@@ -1,4 +1,4 @@
-// Reads the blocks of one segment, past the page cache (durability.md item 5): the file is synced
+// Reads the blocks of one segment, past the page cache (docs/recovery.md): the file is synced
 // first, so that what the cache or the device's own cache hold is on disk before anybody acts on
 // it, then read with direct I/O. Where the file system knows no direct I/O, it is read through the
 // cache after the sync. Thread safety: none; one owner. Views are valid until the next call.

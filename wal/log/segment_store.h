@@ -4,7 +4,7 @@
 // temporary name and synced. Then the directory is synced, and the segment is opened for the log.
 // What a retired one holds belongs to another segment number and offset, and never counts.
 //
-// Space (durability.md item 10). What rings hold and may still take is promised to fit: while less
+// Space (docs/disk_space.md). What rings hold and may still take is promised to fit: while less
 // than `low_water` bytes plus what long appends reserved are free in the current and the prepared
 // segments, state() is not ample and workers reserve nothing. The writer only ever takes from the
 // free side, so everything reserved before still fits.

@@ -1,6 +1,6 @@
 // Recovery's first pass: reads every log (of a long one only what it needs: SegmentSkim), finds for
 // each incarnation the epoch D up to which its records count, and refuses what is damaged at or
-// below an epoch that is known to have been durable (durability.md items 1, 4, 6).
+// below an epoch that is known to have been durable (docs/recovery.md).
 //
 // For an incarnation, each log counts as far as its blocks follow each other without a gap from the
 // first one. Epoch c is durable if a trailer (c, last_data) is there and every log's last trailer

@@ -1,7 +1,7 @@
 // Recovery's second pass: puts the newest version of every key into its tree (SiloR section 5.2).
 // Value logging needs no order: the largest TID per key wins, whichever is met first. Newest first
 // is only faster. Deletes leave tombstones in the trees until all is replayed, so that an older
-// insert met later loses (durability.md item 8). Thread safety: one call at a time; uses `threads`
+// insert met later loses (docs/recovery.md). Thread safety: one call at a time; uses `threads`
 // threads inside. Nobody else uses the relations meanwhile.
 #pragma once
 

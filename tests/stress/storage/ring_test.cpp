@@ -26,7 +26,7 @@ constexpr int threads = 4;
 std::string key_of(uint64_t number) { return std::to_string(1000 + number); }
 
 // Runs `body` (a transaction up to commit) until it commits. `body` returns the first status that
-// is not ok. Who fails again and again takes the relations for itself (engine.md item 9).
+// is not ok. Who fails again and again takes the relations for itself (docs/commit_protocol.md).
 template <typename Body>
 void run(TestSession& session, TransactionMode mode, const std::vector<Relation*>& relations,
          Body body) {

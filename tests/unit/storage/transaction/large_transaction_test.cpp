@@ -1,5 +1,5 @@
-// Long work of one transaction gives way to others, where nobody waits for it (engine.md items 4
-// and 15).
+// Long work of one transaction gives way to others, where nobody waits for it (docs/
+// commit_protocol.md, Large transactions).
 #include <gtest/gtest.h>
 
 #include <array>
