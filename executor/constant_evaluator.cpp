@@ -16,6 +16,11 @@ Datum ExecutorConstantEvaluator::estimate(const BoundExpression& expression, Are
   return run(expression, arena, &session_);
 }
 
+const Datum* ExecutorConstantEvaluator::parameter(int32_t index) const {
+  bool is_known = parameters_ != nullptr && static_cast<size_t>(index) < parameters_->size();
+  return is_known ? &(*parameters_)[static_cast<size_t>(index)] : nullptr;
+}
+
 Datum ExecutorConstantEvaluator::run(const BoundExpression& expression, Arena& arena,
                                      ExecutionContext* session) {
   StandaloneExpression program(expression, 0, session_.types, session);

@@ -52,6 +52,8 @@ ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled
   zero_column_rows_ = planned.returns_rows && planned.result_columns.empty();
   read_only_ = planned.read_only;
   only_reads_ = read_only_ && !planned.calls_volatile;
+  if (!planned.estimated_parameters.empty() || planned.parameters_decide)
+    dependence_ = Dependence::unknown;
   switch (planned.kind) {
     case PlannedKind::query:
       kind_ = StatementKind::query;
@@ -83,6 +85,11 @@ ExecutablePlan::ExecutablePlan(std::unique_ptr<const CompiledStatement> compiled
 }
 
 ExecutablePlan::~ExecutablePlan() = default;
+
+double ExecutablePlan::cost() const {
+  const PlanNode* root = compiled_->planned->root;
+  return root == nullptr ? 0 : root->total_cost;
+}
 
 bool ExecutablePlan::cacheable() const {
   return compiled_->planned->cacheable && bytes() <= limits::max_kept_plan_bytes;

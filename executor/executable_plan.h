@@ -73,6 +73,16 @@ class ExecutablePlan {
   // False: it depends on something that is not in the key of plans that are kept, or it is too
   // long.
   bool cacheable() const;
+  // What the planner expects of a run; 0 of what is no plan of rows.
+  double cost() const;
+  // Whether rows would have been estimated otherwise, or conditions decided, with the values of
+  // its parameters. Whether that makes another plan is found out once, by whoever runs it
+  // (StatementPlanner::depends_on_values()).
+  enum class Dependence : uint8_t { none, unknown, some };
+  Dependence dependence() const { return dependence_.load(std::memory_order_relaxed); }
+  void found_dependence(bool depends) const {
+    dependence_.store(depends ? Dependence::some : Dependence::none, std::memory_order_relaxed);
+  }
   // What it takes of memory, about; its syntax is not in it.
   size_t bytes() const { return bytes_; }
   // For the executor's own use.
@@ -90,6 +100,7 @@ class ExecutablePlan {
   uint64_t catalog_version_ = 0;
   size_t bytes_ = 0;
   mutable std::atomic<int64_t> sizes_fitted_us_{INT64_MIN};  // when that was last seen
+  mutable std::atomic<Dependence> dependence_{Dependence::none};
   std::string command_;
   std::string command_name_;
   std::vector<uint32_t> parameter_types_;

@@ -23,6 +23,7 @@ class SequenceSession;
 class ServerMonitor;
 class SessionBackup;
 class SessionSlots;
+class SessionStatements;
 class SqlError;
 class Transaction;
 struct WaitReport;
@@ -127,6 +128,7 @@ struct ExecutionContext {
   ServerMonitor* monitor = nullptr;                     // null: there is no server around
   SessionBackup* backup = nullptr;                      // null: there is no server around
   SessionSlots* slots = nullptr;                        // likewise
+  const SessionStatements* statements = nullptr;        // likewise
   const std::atomic<bool>* cancel_requested = nullptr;  // null: cannot be cancelled
   SequenceSession* sequences = nullptr;                 // values taken, currval()
   ReferentialActions* references = nullptr;             // needed where tables have foreign keys

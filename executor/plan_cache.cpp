@@ -53,6 +53,7 @@ void PlanCache::keep_plan(CachedText& text, size_t index,
   std::shared_ptr<const ExecutablePlan>& place = text.plans[index];
   if (place != nullptr) text.plan_bytes_ -= place->bytes();
   place = nullptr;
+  text.choice = {};
   if (text.own_bytes() + plan->bytes() <= bytes_of_one()) {
     text.plan_bytes_ += plan->bytes();
     place = std::move(plan);

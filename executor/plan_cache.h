@@ -21,6 +21,7 @@
 #include "base/arena.h"
 #include "base/asking_allocator.h"
 #include "base/memory_budget.h"
+#include "executor/plan_choice.h"
 #include "sql/ast/node.h"
 #include "sql/limits.h"
 #include "sql/types/type_oid.h"
@@ -48,6 +49,8 @@ struct CachedText {
   // One per statement; null: not planned yet, not kept, or not something that is planned. Only the
   // cache changes them.
   std::vector<std::shared_ptr<const ExecutablePlan>> plans;
+  // Of whoever has no history of their own: unnamed statements, and queries with literals.
+  PlanChoice choice;
   std::shared_ptr<StatementCounters> counters;  // null: not run yet
 
  private:

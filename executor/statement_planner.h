@@ -6,10 +6,13 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "executor/table_statistics.h"
 #include "planner/plan/transaction_plan.h"
+#include "sql/types/datum.h"
 
 namespace pgsilo {
 
@@ -23,6 +26,9 @@ struct StatementSource {
   std::string_view text = {};                          // see PlanRequest
   std::span<const Oid> declared_parameter_types = {};  // likewise
   bool parameters_allowed = true;                      // likewise
+  std::span<const ValueGuess> guesses = {};            // likewise
+  // The plan is for these values only, which outlive it; null: for all.
+  const std::vector<Datum>* values = nullptr;
 };
 
 class StatementPlanner {
@@ -37,8 +43,13 @@ class StatementPlanner {
   std::shared_ptr<const PlannedStatement> plan(const StatementSource& source);
   // Ready to run; planned and compiled on a large stack.
   std::shared_ptr<const ExecutablePlan> prepare(const StatementSource& source);
+  // Whether a plan for values may be another one than the plan of `source` that is for all: what is
+  // taken for one parameter after the other goes from what few rows have to what many have.
+  bool depends_on_values(const StatementSource& source, const PlannedStatement& generic);
 
  private:
+  std::string shape(const StatementSource& source, std::span<const ValueGuess> guesses);
+  bool differs(const StatementSource& source, const PlannedStatement& generic);
   static const PlannerSettings& default_settings();
 
   ExecutionContext& context_;

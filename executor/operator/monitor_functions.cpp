@@ -18,7 +18,9 @@
 #include "executor/server_monitor.h"
 #include "executor/session_backup.h"
 #include "executor/session_slots.h"
+#include "executor/session_statements.h"
 #include "sql/sql_error.h"
+#include "sql/types/array.h"
 #include "sql/types/lsn.h"
 #include "sql/types/numeric.h"
 
@@ -35,6 +37,7 @@ class RowBuilder {
   RowBuilder& real(double value) { return put(Datum::of_float(value)); }
   RowBuilder& numeric(int64_t value) { return put(numeric_from_integer(value, arena_)); }
   RowBuilder& lsn(uint64_t value) { return put(datum_of_lsn(value)); }
+  RowBuilder& datum(Datum value) { return put(value); }
   RowBuilder& boolean(bool value) { return put(Datum::of_bool(value)); }
   RowBuilder& text(std::string_view value) {
     return put(Datum::of_bytes(arena_.copy_string(value)));
@@ -177,6 +180,24 @@ void fill_sessions(ExecutionContext& session, const Datum*, std::vector<Datum>& 
                    Arena& arena) {
   for (const SessionInfo& info : session.monitor->sessions())
     RowBuilder(values, arena).integer(info.process).integer(info.worker).integer(info.moves);
+}
+
+void fill_prepared_statements(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
+                              Arena& arena) {
+  if (session.statements == nullptr) return;
+  for (const PreparedStatementInfo& statement : session.statements->list()) {
+    std::vector<Datum> types;
+    types.reserve(statement.parameter_types.size());
+    for (Oid type : statement.parameter_types) types.push_back(Datum::of_int(type));
+    RowBuilder(values, arena)
+        .text(statement.name)
+        .text(statement.text)
+        .integer(statement.prepared_us)
+        .datum(make_array(type_oid::regtype, types, arena))
+        .boolean(statement.from_sql)
+        .integer(static_cast<int64_t>(statement.generic_plans))
+        .integer(static_cast<int64_t>(statement.custom_plans));
+  }
 }
 
 void fill_snapshots(ExecutionContext& session, const Datum*, std::vector<Datum>& values,
@@ -408,6 +429,8 @@ std::unique_ptr<SetFunction> make_monitor_function(Oid procedure) {
       return std::make_unique<MonitorFunction>(procedure, fill_locks);
     case 2022:
       return std::make_unique<MonitorFunction>(procedure, fill_activity);
+    case 2510:
+      return std::make_unique<MonitorFunction>(procedure, fill_prepared_statements);
     case 2739:
       return std::make_unique<MonitorFunction>(procedure, fill_backup_stop);
     case 3779:

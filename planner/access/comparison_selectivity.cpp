@@ -4,6 +4,7 @@
 
 #include "catalog/builtin/builtin.h"
 #include "planner/access/join_problem.h"
+#include "planner/access/parameter_guess.h"
 #include "planner/access/planning.h"
 #include "planner/bound/make_expression.h"
 #include "planner/plan/transaction_plan.h"
@@ -72,17 +73,32 @@ bool is_of_one_relation(const BoundExpression& left, const BoundExpression& righ
 ComparedColumn::ComparedColumn(StatementPlanning& statement, const BoundQuery& query,
                                const BoundExpression& expression, const BuiltinOperator& op)
     : statement_(statement),
+      query_(query),
+      expression_(expression),
       column_(know_column(statement, query, expression, use_of(op))),
       op_(op) {}
 
 double ComparedColumn::equal(const EstimatedValue& value) const {
-  return value.is_known ? equal_to_value(column_, value.value) : equal_to_unknown(column_);
+  return value.is_known ? equal_to_value(column_, value.value)
+                        : guessed_equality(statement_, value, column_);
+}
+
+// Of an order by a value that is not known.
+double ComparedColumn::guessed_range(const EstimatedValue& value) const {
+  if (!column_.knows_values()) return default_inequality;
+  return guessed_part(statement_, value, {rare_part, default_inequality, column_.not_null()});
+}
+
+double ComparedColumn::guessed_match(const EstimatedValue& value) const {
+  if (value.parameter != nullptr) note_pattern(statement_, query_, expression_);
+  return guessed_part(statement_, value, {rare_part, default_match, column_.not_null()});
 }
 
 // Regular expressions are the executor's: it is asked, value by value.
 double ComparedColumn::matching(const EstimatedValue& value) const {
   OperatorMeaning meaning = meaning_of(op_.name);
-  const TypeInfo* type = value.is_known ? value.value.type : nullptr;
+  if (!value.is_known) return guessed_match(value);
+  const TypeInfo* type = value.value.type;
   if (type == nullptr || type->key_form != KeyForm::text) return default_match;
   std::string_view pattern = value.value.value.bytes();
   PatternShape shape = meaning.is_like ? like_shape(pattern, meaning.ignore_case)
@@ -116,7 +132,7 @@ double ComparedColumn::selectivity(const EstimatedValue& value) const {
     case Comparison::not_equal:
       return std::clamp(column_.not_null() - equal(value), 0.0, 1.0);
     case Comparison::less:
-      return value.is_known ? below(column_, value.value, meaning) : default_inequality;
+      return value.is_known ? below(column_, value.value, meaning) : guessed_range(value);
     case Comparison::match: {
       double part = matching(value);
       return meaning.negated ? std::clamp(column_.not_null() - part, 0.0, 1.0) : part;
@@ -140,7 +156,8 @@ double equality_selectivity(StatementPlanning& statement, const BoundQuery& quer
   EstimatedValue value = estimate_value(statement, left_reads ? right : left);
   if (value.is_null) return 0;
   KnownColumn column = know_column(statement, query, read, ColumnUse::equality);
-  return value.is_known ? equal_to_value(column, value.value) : equal_to_unknown(column);
+  return value.is_known ? equal_to_value(column, value.value)
+                        : guessed_equality(statement, value, column);
 }
 
 double call_selectivity(StatementPlanning& statement, const BoundQuery& query,

@@ -23,8 +23,12 @@ class ComparedColumn {
  private:
   double equal(const EstimatedValue& value) const;
   double matching(const EstimatedValue& value) const;
+  double guessed_range(const EstimatedValue& value) const;
+  double guessed_match(const EstimatedValue& value) const;
 
   StatementPlanning& statement_;
+  const BoundQuery& query_;
+  const BoundExpression& expression_;
   KnownColumn column_;
   const BuiltinOperator& op_;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "planner/access/disjunction.h"
+#include "planner/access/parameter_guess.h"
 #include "planner/access/planning.h"
 #include "planner/access/selectivity.h"
 #include "planner/access/strictness.h"
@@ -116,7 +117,10 @@ class Decomposition {
     if (condition == nullptr) return;
     std::vector<const BoundExpression*> conjuncts;
     split_conjuncts(fold_expression(statement_.arena, statement_.evaluator, condition), conjuncts);
-    for (const BoundExpression* conjunct : conjuncts) add_clause(conjunct, special_join, scope);
+    for (const BoundExpression* conjunct : conjuncts) {
+      note_decisions(statement_, *conjunct);
+      add_clause(conjunct, special_join, scope);
+    }
   }
 
   void add_clause(const BoundExpression* expression, int32_t special_join, RelationSet scope) {

@@ -4,6 +4,7 @@
 
 #include "catalog/builtin/builtin.h"
 #include "catalog/descriptors.h"
+#include "planner/access/parameter_guess.h"
 #include "planner/access/planning.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/plan/transaction_plan.h"
@@ -154,6 +155,24 @@ bool is_computable(const BoundExpression& expression) {
   });
 }
 
+// What no value of a parameter makes known before the run.
+constexpr auto needs_run = [](const BoundExpression& part) {
+  switch (part.kind) {
+    case ExpressionKind::column:
+    case ExpressionKind::slot:
+    case ExpressionKind::execution_parameter:
+    case ExpressionKind::aggregate:
+    case ExpressionKind::sublink:
+    case ExpressionKind::subplan:
+    case ExpressionKind::set_returning:
+      return true;
+    case ExpressionKind::call:
+      return as<CallExpression>(&part)->volatility == Volatility::volatile_;
+    default:
+      return false;
+  }
+};
+
 }  // namespace
 
 TableColumn table_column(const BoundQuery& query, const BoundExpression& expression) {
@@ -210,6 +229,7 @@ EstimatedValue estimate_value(StatementPlanning& statement, const BoundExpressio
   if (auto* constant = try_as<ConstantExpression>(&expression)) {
     value = constant->value;
   } else {
+    estimated.parameter = deciding_parameter(expression);
     if (statement.evaluator == nullptr || !is_computable(expression)) return estimated;
     try {
       value = statement.evaluator->estimate(expression, statement.arena);
@@ -219,6 +239,15 @@ EstimatedValue estimate_value(StatementPlanning& statement, const BoundExpressio
     }
   }
   return {true, value.null, {type, value}};
+}
+
+const ParameterExpression* deciding_parameter(const BoundExpression& expression) {
+  const ParameterExpression* first = nullptr;
+  static_cast<void>(contains(expression, [&](const BoundExpression& part) {
+    first = try_as<ParameterExpression>(&part);
+    return first != nullptr;
+  }));
+  return first != nullptr && !contains(expression, needs_run) ? first : nullptr;
 }
 
 }  // namespace pgsilo

@@ -44,6 +44,8 @@ struct EstimatedValue {
   bool is_known = false;
   bool is_null = false;
   KnownValue value;
+  // Of one that is not known, but would be with the parameters: the first of them.
+  const ParameterExpression* parameter = nullptr;
 };
 EstimatedValue estimate_value(StatementPlanning& statement, const BoundExpression& expression);
 

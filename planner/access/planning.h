@@ -45,10 +45,18 @@ struct StatementPlanning {
   // Of tables that were asked about: all of a plan rests on the same.
   std::unordered_map<const TableDescriptor*, std::shared_ptr<const TableSample>> samples = {};
   int32_t depth = 0;
+  // PlannedStatement's.
+  std::vector<int32_t> estimated_parameters = {};
+  bool parameters_decide = false;
 
   // What the column holds, by attnum; null: it came since the sample was taken.
   const ColumnSample* column_sample(const TableDescriptor& table, int16_t column);
   const TableSample& sample(const TableDescriptor& table);
+
+  void note_estimated(int32_t parameter) {
+    bool known = std::ranges::find(estimated_parameters, parameter) != estimated_parameters.end();
+    if (!known) estimated_parameters.push_back(parameter);
+  }
 
   int32_t new_execution_parameter() { return execution_parameters++; }
 

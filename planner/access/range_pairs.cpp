@@ -5,6 +5,7 @@
 #include "catalog/builtin/builtin.h"
 #include "planner/access/comparison_selectivity.h"
 #include "planner/access/join_problem.h"
+#include "planner/access/parameter_guess.h"
 #include "planner/access/selectivity.h"
 #include "planner/bound/expression_tree.h"
 
@@ -52,6 +53,8 @@ bool checked_together(const Clause& left, const Clause& right) {
 }
 
 double range_selectivity(const Range& range, double nulls) {
+  if (range.lower_selectivity == rare_part || range.upper_selectivity == rare_part)
+    return rare_part;
   bool unknown = range.lower_selectivity == default_inequality ||
                  range.upper_selectivity == default_inequality;
   if (unknown) return default_range;

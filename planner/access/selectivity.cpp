@@ -8,6 +8,7 @@
 #include "catalog/builtin/builtin.h"
 #include "planner/access/comparison_selectivity.h"
 #include "planner/access/join_problem.h"
+#include "planner/access/parameter_guess.h"
 #include "planner/access/planning.h"
 #include "planner/statistics/join_selectivity.h"
 #include "sql/types/array.h"
@@ -95,8 +96,9 @@ double array_selectivity(StatementPlanning& statement, const BoundQuery& query,
       list.add(column.selectivity(estimate_value(statement, *element)));
     return list.result();
   }
-  double one = column.selectivity({});
-  for (int i = 0; i < static_cast<int>(default_array_length); ++i) list.add(one);
+  if (array.parameter != nullptr) statement.note_estimated(array.parameter->index);
+  double one = column.selectivity(array);  // an element is not known either
+  for (double i = array_length(*comparison.array); i > 0; --i) list.add(one);
   return list.result();
 }
 
@@ -198,6 +200,8 @@ double matched_part(std::span<const Clause* const> clauses, double right_rows) {
 double array_length(const BoundExpression& array) {
   if (const auto* listed = try_as<ArrayExpression>(&array))
     return static_cast<double>(listed->elements.size());
+  if (const ParameterExpression* parameter = deciding_parameter(array))
+    return guessed_length(*parameter, default_array_length);
   const auto* constant = try_as<ConstantExpression>(&array);
   if (constant == nullptr) return default_array_length;
   return constant->value.null ? 0 : ArrayReader(constant->value).count();

@@ -29,6 +29,7 @@ struct ParameterTypes {
   int32_t beyond_location = -1;
   // Only where the statement's values come with it: a definition outlives them.
   bool allowed = false;
+  std::span<const ValueGuess> guesses;  // PlanRequest::guesses
 };
 
 // SqlError's position for a byte offset into `text`; -1 for -1.

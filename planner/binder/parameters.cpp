@@ -12,6 +12,8 @@ const BoundExpression* make_parameter(StatementBinding& binding, int32_t index, 
                                       int32_t location) {
   auto* node = make_expression<ParameterExpression>(binding.arena, type, location);
   node->index = index;
+  auto number = static_cast<size_t>(index);
+  if (number < binding.parameters.guesses.size()) node->guess = binding.parameters.guesses[number];
   return node;
 }
 

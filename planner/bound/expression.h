@@ -97,9 +97,13 @@ struct ConstantExpression : BoundExpression {
   Datum value;
 };
 
+// What a plan that is made for all values of a parameter takes for how often its value is found.
+enum class ValueGuess : uint8_t { average, rare, frequent };
+
 struct ParameterExpression : BoundExpression {
   static constexpr ExpressionKind expression_kind = ExpressionKind::parameter;
   int32_t index = 0;  // 0 for $1
+  ValueGuess guess = ValueGuess::average;
 };
 
 struct SlotExpression : BoundExpression {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/access/parameter_guess.h"
 #include "planner/plan/expression_placer.h"
 #include "planner/plan/make_plan.h"
 #include "planner/rewrite/fold.h"
@@ -25,6 +26,21 @@ bool is_null_constant(const BoundExpression* expression) {
   return constant != nullptr && constant->value.null;
 }
 
+// The parameter that decides how many rows are passed over or given; null: none does.
+const ParameterExpression* deciding_limit(const BoundExpression* count,
+                                          const BoundExpression* offset) {
+  const ParameterExpression* found = count == nullptr ? nullptr : deciding_parameter(*count);
+  return found != nullptr || offset == nullptr ? found : deciding_parameter(*offset);
+}
+
+// Of a result, what a limit that is not known leaves.
+double guessed_fraction(StatementPlanning& statement, const BoundExpression* count,
+                        const BoundExpression* offset) {
+  EstimatedValue value;
+  value.parameter = deciding_limit(count, offset);
+  return guessed_part(statement, value, {rare_part, unknown_fraction, 1});
+}
+
 }  // namespace
 
 RowDemand limit_demand(QueryContext& context, RowDemand wanted) {
@@ -39,7 +55,8 @@ RowDemand limit_demand(QueryContext& context, RowDemand wanted) {
   auto* rows = try_as<ConstantExpression>(count);
   auto* skipped = try_as<ConstantExpression>(offset);
   if ((count != nullptr && rows == nullptr) || (offset != nullptr && skipped == nullptr))
-    return {.fraction = std::min(wanted.fraction, unknown_fraction)};
+    return {.fraction =
+                std::min(wanted.fraction, guessed_fraction(context.statement, count, offset))};
   if (rows != nullptr) wanted.rows = std::min(wanted.rows, static_cast<double>(rows->value.i64));
   wanted.rows = std::max(1.0, wanted.rows);
   if (skipped != nullptr) wanted.rows += std::max(0.0, static_cast<double>(skipped->value.i64));
@@ -61,7 +78,7 @@ const PlanNode* add_limit(QueryContext& context, const PlanNode* child, SortNode
   if (constant != nullptr) {
     rows = std::min(rows, std::max(1.0, static_cast<double>(constant->value.i64)));
   } else if (count != nullptr) {
-    rows *= unknown_fraction;
+    rows *= guessed_fraction(context.statement, count, nullptr);
   }
   double share = child->rows > 0 ? rows / child->rows : 1;
   set_estimates(*limit,

@@ -109,6 +109,7 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   StatementBinding binding{
       planned->arena, request.catalog, planned->text, request.database_name, types, {}, {}};
   binding.parameters.allowed = request.parameters_allowed;
+  binding.parameters.guesses = request.guesses;
   for (Oid type : request.declared_parameter_types) {
     binding.parameters.types.push_back(type == invalid_oid ? type_oid::unknown : type);
     binding.use_type(type);
@@ -132,6 +133,8 @@ std::shared_ptr<const PlannedStatement> plan_rows(const PlanRequest& request) {
   planned->ctes = planned->arena.copy_span(planning.cte_plans);
   planned->parameter_types = planned->arena.copy_span(binding.parameters.types);
   planned->execution_parameter_count = planning.execution_parameters;
+  planned->estimated_parameters = planned->arena.copy_span(planning.estimated_parameters);
+  planned->parameters_decide = planning.parameters_decide;
   planned->table_rows = told_rows(*planned, request.statistics);
   planned->lock_clause = binding.lock_clause;
   planned->calls_volatile = binding.calls_volatile;

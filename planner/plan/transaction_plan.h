@@ -71,6 +71,10 @@ struct PlannedStatement {
   ExplainOptions explain;
 
   std::span<const Oid> parameter_types;  // of $1, $2 ...; as far as declared or used
+  // By whose values other rows would have been estimated (0 for $1), each once.
+  std::span<const int32_t> estimated_parameters;
+  // A condition, or what an index can do for one, depends on what a parameter's value is.
+  bool parameters_decide = false;
   int32_t execution_parameter_count = 0;
   std::span<const PlannedColumn> result_columns;  // of a query, RETURNING, or EXPLAIN
   bool returns_rows = false;                      // also for SELECT without columns
@@ -123,6 +127,10 @@ class ConstantEvaluator {
   virtual Datum evaluate(const BoundExpression& expression, Arena& arena) = 0;
   // The same for an estimate: functions that read the clock may be among those called.
   virtual Datum estimate(const BoundExpression& expression, Arena& arena) = 0;
+  // The value (0 for $1) of a plan that is made for one run, which it does not outlive; null: the
+  // plan is for all values. What cannot be computed of values is left for the run.
+  virtual const Datum* parameter(int32_t) const { return nullptr; }
+  virtual bool knows_parameters() const { return false; }
 };
 
 // How big tables are and what their columns hold, roughly (docs/statistics.md). The executor
@@ -152,6 +160,7 @@ struct PlanRequest {
   std::string_view text;  // what was parsed, maybe with many others: errors point into it
   std::span<const Oid> declared_parameter_types;  // 0 (or unknown): to be inferred
   bool parameters_allowed = true;                 // false for simple queries: $1 is 42P02
+  std::span<const ValueGuess> guesses;  // of $1, $2 ...; average of those that are not there
 };
 
 // Binds and plans. Throws SqlError with PostgreSQL's SQLSTATE, text and position. The depth of

@@ -35,6 +35,8 @@ class Folder {
         return fold_case(*as<CaseExpression>(expression));
       case ExpressionKind::coalesce:
         return fold_coalesce(*as<CoalesceExpression>(expression));
+      case ExpressionKind::parameter:
+        return known_parameter(*as<ParameterExpression>(expression));
       default:
         break;
     }
@@ -46,6 +48,18 @@ class Folder {
     if (is_foldable(*expression)) return evaluate(expression);
     if (is_readable_text(*expression)) static_cast<void>(evaluate(expression));
     return expression;
+  }
+
+  const BoundExpression* known_parameter(const ParameterExpression& parameter) {
+    const Datum* value = evaluator_ == nullptr ? nullptr : evaluator_->parameter(parameter.index);
+    if (value == nullptr) return &parameter;
+    auto* constant = arena_.make<ConstantExpression>();
+    constant->kind = ExpressionKind::constant;
+    constant->type = parameter.type;
+    constant->typmod = parameter.typmod;
+    constant->location = parameter.location;
+    constant->value = *value;
+    return constant;
   }
 
   const BoundExpression* fold_children(const BoundExpression* expression) {
@@ -213,8 +227,10 @@ class Folder {
   }
 
   // Whether the run comes to what cannot be computed depends on parameters, which PostgreSQL knows
-  // when it plans, or on constants that it computes then and we do not.
+  // when it plans, or on constants that it computes then and we do not. A plan for known values
+  // fails where the plan for all of them does: when it runs.
   bool may_be_decided_later(const BoundExpression& failed) const {
+    if (evaluator_->knows_parameters()) return true;
     bool decides = contains(*root_, [](const BoundExpression& part) {
       return part.kind == ExpressionKind::boolean || part.kind == ExpressionKind::case_when ||
              part.kind == ExpressionKind::coalesce;

@@ -88,7 +88,9 @@ void ExtendedQuery::parse(std::string_view body) {
   }
   runner_.begin(statements.empty() ? nullptr : statements[0].statement);
   check_declared(types);
-  state_.statements.add(name, runner_.prepare(std::move(parsed), 0, true));
+  std::shared_ptr<PreparedStatement> prepared = runner_.prepare(std::move(parsed), 0, true);
+  prepared->prepared_us = state_.context.statement_timestamp_us;
+  state_.statements.add(name, std::move(prepared));
   state_.reply.messages().bare(BackendMessage::parse_complete);
   if (state_.log.wants_durations()) state_.log.parse_done(name, text);
 }
@@ -166,6 +168,7 @@ void ExtendedQuery::bind(std::string_view body) {
   reader.end();
   validate_text(portal_name);
   runner_.revalidate(*portal->statement);
+  runner_.choose_plan(*portal, !statement_name.empty());
   size_t columns = portal->statement->result_columns.size();
   if (portal->result_formats.size() > 1 && portal->result_formats.size() != columns) {
     throw SqlError(sqlstate::protocol_violation,

@@ -154,7 +154,9 @@ std::shared_ptr<Portal> NormalizedQuery::bind(std::string_view text, Original or
   auto portal = std::make_shared<Portal>();
   portal->statement = runner_.prepare(entry, 0, true);
   portal->statement->is_normalized = true;
-  return read_literals(*portal) ? portal : nullptr;
+  if (!read_literals(*portal)) return nullptr;
+  runner_.choose_plan(*portal, false);
+  return portal;
 }
 
 }  // namespace pgsilo

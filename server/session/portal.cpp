@@ -12,7 +12,7 @@ namespace pgsilo {
 namespace {
 
 size_t bytes_of(const Portal& portal) {
-  return limits::portal_bytes + portal.parameter_bytes() +
+  return limits::portal_bytes + portal.parameter_bytes() + portal.own_plan_bytes() +
          portal.result_formats.capacity() * sizeof(WireFormat);
 }
 
@@ -23,6 +23,10 @@ Portal::~Portal() = default;
 
 size_t Portal::parameter_bytes() const {
   return (memory ? memory->bytes_reserved() : 0) + parameters.capacity() * sizeof(Datum);
+}
+
+size_t Portal::own_plan_bytes() const {
+  return has_own_plan && plan != nullptr ? plan->bytes() : 0;
 }
 
 std::shared_ptr<Portal> Portals::find(std::string_view name) const {

@@ -39,6 +39,7 @@ struct Portal {
   std::vector<WireFormat> result_formats;
   State state = State::ready;
   std::shared_ptr<const ExecutablePlan> plan;
+  bool has_own_plan = false;             // `plan` is for these parameters only
   std::unique_ptr<Execution> execution;  // while it runs or is suspended
   std::unique_ptr<HeldRows> held;        // SHOW's rows
   std::shared_ptr<Portal> inner;         // what SQL's EXECUTE runs
@@ -47,6 +48,8 @@ struct Portal {
 
   // What its parameters take, about.
   size_t parameter_bytes() const;
+  // And a plan of its own.
+  size_t own_plan_bytes() const;
 };
 
 // What the named ones take beyond a little is asked for (memory_limit).

@@ -101,8 +101,23 @@ void PreparedStatements::remove_all() {
 }
 
 void PreparedStatements::forget_plans() {
-  if (unnamed_ != nullptr) unnamed_->plan = nullptr;
-  for (const auto& [name, kept] : named_) kept.statement->plan = nullptr;
+  auto forget = [](PreparedStatement& statement) {
+    statement.plan = nullptr;
+    statement.choice = {};
+  };
+  if (unnamed_ != nullptr) forget(*unnamed_);
+  for (const auto& [name, kept] : named_) forget(*kept.statement);
+}
+
+std::vector<PreparedStatementInfo> PreparedStatements::list() const {
+  std::vector<PreparedStatementInfo> all;
+  all.reserve(named_.size());
+  for (const auto& [name, kept] : named_) {
+    const PreparedStatement& one = *kept.statement;
+    all.push_back({name, one.text->syntax->text, one.prepared_us, one.parameter_types, one.from_sql,
+                   one.generic_plans, one.custom_plans});
+  }
+  return all;
 }
 
 void PreparedStatements::set_replay_point() {

@@ -15,6 +15,8 @@
 
 #include "executor/executable_plan.h"
 #include "executor/plan_cache.h"
+#include "executor/plan_choice.h"
+#include "executor/session_statements.h"
 #include "sql/ast/node.h"
 
 namespace pgsilo {
@@ -27,6 +29,13 @@ struct PreparedStatement {
   const ast::Node* node = nullptr;
   bool is_planned = false;  // the planner's, not a command of the session
   std::shared_ptr<const ExecutablePlan> plan;
+  // Of a named one: by which plans it has run since `plan` was made.
+  PlanChoice choice;
+  // As PostgreSQL counts them (docs/decisions/custom-plans.md).
+  uint64_t generic_plans = 0;
+  uint64_t custom_plans = 0;
+  int64_t prepared_us = 0;  // microseconds since 2000-01-01 00:00 UTC
+  bool from_sql = false;    // by PREPARE
   std::vector<Oid> declared_types;
   // As first planned. Values are read as these, so a later plan must have the same.
   std::vector<Oid> parameter_types;
@@ -58,7 +67,7 @@ struct PreparedStatement {
   void take_own_text();
 };
 
-class PreparedStatements {
+class PreparedStatements final : public SessionStatements {
  public:
   std::shared_ptr<PreparedStatement> find(std::string_view name) const;
   // Throws 42P05 when a named statement exists, MemoryLimitReached when there is no room for it;
@@ -73,6 +82,8 @@ class PreparedStatements {
   void remove_all();
   // They are planned again when they are run.
   void forget_plans();
+  // SessionStatements: the named ones.
+  std::vector<PreparedStatementInfo> list() const override;
 
   // What there is now is remembered in place of what there was at the last replay point: the client
   // has been told of it, or may be.

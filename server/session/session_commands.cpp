@@ -107,7 +107,7 @@ bool SessionCommands::is_command(const ast::Node& node) {
     case Kind::unsupported_stmt:
       return true;
     default:
-      return false;
+      return explained_execute(node) != nullptr;
   }
 }
 
@@ -124,6 +124,9 @@ void SessionCommands::describe(PreparedStatement& statement) {
     std::shared_ptr<PreparedStatement> target = find_prepared(execute->name);
     statement.result_columns = target->result_columns;
     statement.returns_rows = target->returns_rows;
+  } else if (explained_execute(*statement.node) != nullptr) {
+    statement.result_columns = {text_column("QUERY PLAN")};
+    statement.returns_rows = true;
   }
 }
 
@@ -147,6 +150,8 @@ StatementRunner::Outcome SessionCommands::run(Portal& portal, uint64_t row_limit
       return {false, prepare(portal, *ast::as<ast::PrepareStmt>(node))};
     case Kind::execute_stmt:
       return execute(portal, *ast::as<ast::ExecuteStmt>(node), row_limit);
+    case Kind::explain_stmt:
+      return explain(portal, *ast::as<ast::ExplainStmt>(node), row_limit);
     case Kind::deallocate_stmt:
       return {false, deallocate(*ast::as<ast::DeallocateStmt>(node))};
     case Kind::discard_stmt:
@@ -248,8 +253,11 @@ std::string_view SessionCommands::prepare(const Portal& portal, const ast::Prepa
   std::vector<Oid> types;
   for (const ast::TypeName* type : statement.types)
     types.push_back(resolve_type_name(state_.transactions.catalog(), *type));
-  state_.statements.add(
-      statement.name, runner_->prepare_node(portal.statement->text, statement.query, types, true));
+  std::shared_ptr<PreparedStatement> prepared =
+      runner_->prepare_node(portal.statement->text, statement.query, types, true);
+  prepared->from_sql = true;
+  prepared->prepared_us = state_.context.statement_timestamp_us;
+  state_.statements.add(statement.name, std::move(prepared));
   return "PREPARE";
 }
 
@@ -296,7 +304,12 @@ std::shared_ptr<Portal> SessionCommands::bind_execute(const Portal& portal,
 StatementRunner::Outcome SessionCommands::execute(Portal& portal, const ast::ExecuteStmt& statement,
                                                   uint64_t row_limit) {
   require_stack_for_execute();
-  if (portal.inner == nullptr) state_.portals.set_inner(portal, bind_execute(portal, statement));
+  if (portal.inner == nullptr) {
+    std::shared_ptr<Portal> inner = bind_execute(portal, statement);
+    runner_->revalidate(*inner->statement);
+    runner_->choose_plan(*inner, true);
+    state_.portals.set_inner(portal, std::move(inner));
+  }
   std::shared_ptr<Portal> inner = portal.inner;
   return runner_->run(inner, row_limit);
 }

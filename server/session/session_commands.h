@@ -32,6 +32,11 @@ class SessionCommands {
   StatementRunner::Outcome execute(Portal& portal, const ast::ExecuteStmt& statement,
                                    uint64_t row_limit);
   std::shared_ptr<Portal> bind_execute(const Portal& portal, const ast::ExecuteStmt& statement);
+  // What EXPLAIN EXECUTE explains; null: it is something else.
+  static const ast::ExecuteStmt* explained_execute(const ast::Node& node);
+  StatementRunner::Outcome explain(Portal& portal, const ast::ExplainStmt& statement,
+                                   uint64_t row_limit);
+  std::unique_ptr<HeldRows> explained(const Portal& portal, const ast::ExplainStmt& statement);
   std::string_view deallocate(const ast::DeallocateStmt& statement);
   std::string_view discard(const ast::DiscardStmt& statement);
   std::shared_ptr<PreparedStatement> find_prepared(std::string_view name) const;

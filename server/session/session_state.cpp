@@ -35,6 +35,7 @@ struct Indexes {
   int work_mem = find_setting("work_mem");
   int enable_hashagg = find_setting("enable_hashagg");
   int enable_sort = find_setting("enable_sort");
+  int plan_cache_mode = find_setting("plan_cache_mode");
 };
 const Indexes& indexes() {
   static const Indexes found;
@@ -74,6 +75,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
   context.monitor = &services.monitor;
   context.backup = &backup;
   context.slots = &slots;
+  context.statements = &statements;
   context.cancel_requested = &interrupts.cancelled();
   context.memory_promise = &memory_promise;
   context.types.arena = &statement_memory;
@@ -154,13 +156,13 @@ void SessionState::apply_settings() {
   planner_settings.enable_memoize = number(at.enable_memoize) != 0;
   planner_settings.enable_hash_aggregate = number(at.enable_hashagg) != 0;
   planner_settings.enable_sort = number(at.enable_sort) != 0;
+  plan_cache_mode = static_cast<PlanCacheMode>(number(at.plan_cache_mode));
   planner_settings.work_mem_bytes = static_cast<size_t>(number(at.work_mem)) << 10;
   split_name_list(settings.value(at.search_path).text, &search_path_);
   for (std::string& name : search_path_) {
     if (name == "$user") name = context.user_name;
   }
   planner_settings.search_path = search_path_;
-
   // What plans depend on: the planner's switches, the search path, and how literals are read, which
   // happens while planning.
   std::string key_before = std::exchange(settings_key, {});

@@ -86,6 +86,7 @@ struct SessionState final : TransactionObserver {
   bool only_reads = true;                      // the transaction's statements so far
   std::shared_ptr<StatementCounters> counted;  // of the statement that ran last; null: none yet
   PlannerSettings planner_settings;
+  PlanCacheMode plan_cache_mode = PlanCacheMode::automatic;
   std::string settings_key;         // what of the settings plans depend on, for the plan cache
   uint64_t settings_number = 0;     // another one whenever that has changed
   std::string simple_settings_key;  // the same for simple queries, which have no parameters

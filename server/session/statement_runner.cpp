@@ -142,12 +142,14 @@ void StatementRunner::describe(PreparedStatement& statement) {
 // In a block the tables are locked before anybody is told what the statement returns: behind the
 // lock they may be other ones.
 std::shared_ptr<const ExecutablePlan> StatementRunner::plan(const PreparedStatement& statement,
-                                                            bool parameters_allowed) {
+                                                            bool parameters_allowed,
+                                                            const std::vector<Datum>* values) {
   state_.transactions.open();
   // Whoever has changed one commits before he tells everybody.
   for (RetryPolicy patience(static_cast<uint64_t>(monotonic_ns()));;) {
     state_.refresh_catalog();
-    std::shared_ptr<const ExecutablePlan> found = find_or_make_plan(statement, parameters_allowed);
+    std::shared_ptr<const ExecutablePlan> found =
+        find_or_make_plan(statement, parameters_allowed, values);
     if (!state_.transactions.in_block() || found->lock_tables(state_.transactions.storage()))
       return found;
     int64_t delay_us = patience.next_delay_us(TransactionStatus::conflict_record);
@@ -159,14 +161,14 @@ std::shared_ptr<const ExecutablePlan> StatementRunner::plan(const PreparedStatem
 }
 
 std::shared_ptr<const ExecutablePlan> StatementRunner::find_or_make_plan(
-    const PreparedStatement& statement, bool parameters_allowed) {
+    const PreparedStatement& statement, bool parameters_allowed, const std::vector<Datum>* values) {
   CatalogView& view = state_.transactions.catalog();
   // A column that a parameter was compared with may have got another type since.
   bool has_types = !statement.parameter_types.empty() && !statement.is_normalized;
   // The plans of a text are those of the settings under which it was found: another one is this
   // statement's alone.
   bool shared = statement.index < statement.text->plans.size() &&
-                statement.settings_number == state_.settings_number;
+                statement.settings_number == state_.settings_number && values == nullptr;
   if (shared) {
     const auto& cached = statement.text->plans[statement.index];
     bool fits = cached != nullptr && (!has_types || std::ranges::equal(cached->parameter_types(),
@@ -179,7 +181,8 @@ std::shared_ptr<const ExecutablePlan> StatementRunner::find_or_make_plan(
        .owner = statement.text->syntax,
        .text = statement.text->syntax->text,
        .declared_parameter_types = has_types ? statement.parameter_types : statement.declared_types,
-       .parameters_allowed = parameters_allowed});
+       .parameters_allowed = parameters_allowed,
+       .values = values});
   if (shared && !has_types && made->cacheable() && !view.has_local_changes())
     state_.services.plans.keep_plan(*statement.text, statement.index, made);
   return made;
@@ -213,6 +216,7 @@ void StatementRunner::revalidate(PreparedStatement& statement) {
         .routine("RevalidateCachedQuery");
   }
   statement.plan = std::move(fresh);
+  statement.choice = {};
 }
 
 void StatementRunner::check_permitted(const ExecutablePlan& plan) const {
@@ -263,7 +267,11 @@ void StatementRunner::start_definition(const PreparedStatement& statement) {
 void StatementRunner::start(Portal& portal) {
   PreparedStatement& statement = *portal.statement;
   revalidate(statement);
-  portal.plan = statement.plan;
+  if (!portal.has_own_plan) {
+    portal.plan = statement.plan;
+  } else if (!portal.plan->still_valid(state_.transactions.catalog(), now_us())) {
+    portal.plan = plan(statement, true, &portal.parameters);
+  }
   check_permitted(*portal.plan);
   state_.only_reads &= portal.plan->only_reads();
   // It was not foreseen that this comes: the whole of it runs again, in the present.
@@ -405,15 +413,20 @@ StatementRunner::Outcome StatementRunner::run_once(Portal& portal, uint64_t row_
     return {true, tag_};
   }
   portal.state = Portal::State::done;
-  state_.executions.give_back(portal.plan.get(),
-                              portal.plan->bytes() + portal.statement->text->syntax->bytes(),
-                              std::move(portal.execution));
+  if (portal.has_own_plan) {
+    portal.execution.reset();
+  } else {
+    state_.executions.give_back(portal.plan.get(),
+                                portal.plan->bytes() + portal.statement->text->syntax->bytes(),
+                                std::move(portal.execution));
+  }
   return {false, tag_};
 }
 
 std::string StatementRunner::tag_without_rows(const Portal& portal) {
   if (portal.inner != nullptr) return tag_without_rows(*portal.inner);
-  if (portal.plan == nullptr) return "SHOW";
+  if (portal.plan == nullptr)
+    return portal.statement->node->kind == ast::NodeKind::show_stmt ? "SHOW" : "EXPLAIN";
   std::string command(portal.plan->command());
   return portal.plan->kind() == StatementKind::explain ? command : command + " 0";
 }

@@ -47,6 +47,11 @@ class StatementRunner {
   // Plans again when the catalog changed since; throws 0A000 when the result would be described
   // differently. One that the session has brought along settles here.
   void revalidate(PreparedStatement& statement);
+  // Of a portal that has its parameters and whose statement is valid: by which plan it runs.
+  // Returns whether PostgreSQL would count it as one for these values.
+  bool choose_plan(Portal& portal, bool is_named);
+  // For EXPLAIN of a named statement: the plan that PostgreSQL would run it by.
+  std::shared_ptr<const ExecutablePlan> plan_to_show(Portal& portal);
 
   struct Outcome {
     bool suspended = false;
@@ -67,10 +72,15 @@ class StatementRunner {
                                                size_t index) const;
   void settle(PreparedStatement& statement);
   void take_from_here(PreparedStatement& statement);
+  // `values`: of the parameters, for a plan that is for these only; null: for all.
   std::shared_ptr<const ExecutablePlan> plan(const PreparedStatement& statement,
-                                             bool parameters_allowed);
-  std::shared_ptr<const ExecutablePlan> find_or_make_plan(const PreparedStatement& statement,
-                                                          bool parameters_allowed);
+                                             bool parameters_allowed,
+                                             const std::vector<Datum>* values = nullptr);
+  std::shared_ptr<const ExecutablePlan> find_or_make_plan(
+      const PreparedStatement& statement, bool parameters_allowed,
+      const std::vector<Datum>* values = nullptr);
+  bool depends_on_values(const PreparedStatement& statement, const PlanChoice& choice);
+  bool wants_own_plan(const PreparedStatement& statement, const PlanChoice& choice);
   void describe(PreparedStatement& statement);
   Outcome run_plan(Portal& portal, uint64_t row_limit);
   Outcome run_once(Portal& portal, uint64_t row_limit);

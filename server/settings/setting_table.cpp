@@ -25,6 +25,7 @@ Choice interval_styles[] = {"postgres", "postgres_verbose", "sql_standard", "iso
 Choice log_statement_choices[] = {"none", "ddl", "mod", "all"};
 Choice session_balancing_choices[] = {"off", "on", "always"};
 Choice password_encryption_choices[] = {"md5", "scram-sha-256"};
+// In the order of PlanCacheMode.
 Choice plan_cache_modes[] = {"auto", "force_generic_plan", "force_custom_plan"};
 Choice replication_roles[] = {"origin", "replica", "local"};
 Choice synchronous_commit_choices[] = {"local", "remote_write", "remote_apply", "on", "off"};
@@ -282,7 +283,8 @@ const SettingDefinition table[] = {
                     "Memory above which data may not grow; 0: two thirds of the memory there is.")),
     choice("password_encryption", user, "scram-sha-256", password_encryption_choices,
            "Accepted; there are no passwords."),
-    choice("plan_cache_mode", user, "auto", plan_cache_modes, "Accepted; plans are generic."),
+    choice("plan_cache_mode", user, "auto", plan_cache_modes,
+           "Whether prepared statements run by plans for all values or for each one's."),
     integer("port", server, "5432", none, 1, 65535, "Port, also in the name of the Unix socket."),
     boolean("quote_all_identifiers", user, "off", "Accepted for PostgreSQL's sake."),
     real("random_page_cost", user, "4", 0, 1e308, "Accepted for PostgreSQL's sake."),
