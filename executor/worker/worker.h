@@ -117,12 +117,8 @@ class Worker {
   int index() const { return options_.index; }
   // Any thread.
   size_t fiber_count() const { return fiber_count_.load(std::memory_order_relaxed); }
-  // Any thread: how many fibers are runnable lately, in thousandths. Who is awake and has said
-  // nothing since is in the midst of something, or has no CPU: that is no less.
-  int load_permille(int64_t now_us) const {
-    bool sleeps = asleep_.load(std::memory_order_relaxed);
-    return sleeps ? load_.permille(now_us) : load_.published_permille();
-  }
+  // Any thread: how many fibers are runnable lately, in thousandths.
+  int load_permille(int64_t now_us) const;
 
   // A session's fiber is about to end, for the session goes to another worker; and a new one, not
   // run yet, is that of a session that has come.

@@ -1,4 +1,5 @@
 // Which session a worker gives to another one (executor/worker/balance_rule.h).
+#include <algorithm>
 #include <climits>
 
 #include "base/clock.h"
@@ -61,6 +62,14 @@ const Worker* Worker::find_lightest(int64_t now_us) const {
     lightest = peer;
   }
   return lightest;
+}
+
+// Who is awake and has begun no round for a window is in the midst of something, or has no CPU: one
+// is runnable at least, and what was so before is no less.
+int Worker::load_permille(int64_t now_us) const {
+  bool is_silent = !asleep_.load(std::memory_order_relaxed) &&
+                   now_us - round_at_us_.load(std::memory_order_relaxed) >= load::window_us;
+  return is_silent ? std::max(load_.published_permille(), 1000) : load_.permille(now_us);
 }
 
 // One that is awake and has not begun a round lately is in the midst of something that does not
