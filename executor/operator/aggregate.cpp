@@ -3,6 +3,7 @@
 #include "executor/operator/compile_operator.h"
 #include "executor/operator/hash_table.h"
 #include "executor/operator/operator.h"
+#include "executor/operator/row_store.h"
 
 namespace pgsilo {
 
@@ -51,7 +52,7 @@ class Grouping final : public Operator {
   void clear() {
     groups_.clear();
     group_memory_.reset();
-    order_.clear();
+    free_long_list(order_);
     position_ = 0;
     filled_ = false;
     pending_ = false;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/append.h"
 #include "base/arena.h"
 #include "base/memory_budget.h"
 #include "sql/types/type.h"
@@ -89,7 +90,11 @@ class RowHashTable {
   }
   std::span<HashedRow* const> buckets() const { return buckets_; }
   void clear() {
-    buckets_.assign(buckets_.size() > largest_kept ? 0 : buckets_.size(), nullptr);
+    if (buckets_.size() > largest_kept) {
+      free_memory(buckets_);
+    } else {
+      buckets_.assign(buckets_.size(), nullptr);
+    }
     count_ = 0;
     if (arena_.bytes_reserved() != 0) arena_.reset();
   }

@@ -6,11 +6,19 @@
 #include <span>
 #include <vector>
 
+#include "base/append.h"
 #include "base/arena.h"
 #include "base/memory_budget.h"
 #include "executor/row_shape.h"
 
 namespace pgsilo {
+
+// Empties the list, and gives its memory back if that is more than a little: an execution may idle
+// for long.
+inline void free_long_list(std::vector<Datum*>& rows) {
+  rows.clear();
+  if (rows.capacity() > Arena::free_block_bytes / sizeof(Datum*)) free_memory(rows);
+}
 
 // A growing list of saved rows.
 class RowStore {
@@ -30,7 +38,7 @@ class RowStore {
   std::span<Datum*> rows() { return rows_; }
   const RowShape& shape() const { return shape_; }
   void clear() {
-    rows_.clear();
+    free_long_list(rows_);
     if (arena_.bytes_reserved() != 0) arena_.reset();
   }
 

@@ -33,7 +33,7 @@ class SetOperation final : public Operator {
 
   void open() override {
     table_.clear();
-    order_.clear();
+    free_long_list(order_);
     position_ = 0;
     repeats_ = 0;
     count(*left_, compiled_.left_shape, 0);

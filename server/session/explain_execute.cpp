@@ -18,10 +18,7 @@ const ast::ExecuteStmt* SessionCommands::explained_execute(const ast::Node& node
 StatementRunner::Outcome SessionCommands::explain(Portal& portal, const ast::ExplainStmt& statement,
                                                   uint64_t row_limit) {
   if (portal.held == nullptr) portal.held = explained(portal, statement);
-  state_.rows.prepare(portal.statement->result_columns, portal.result_formats,
-                      state_.context.types);
-  uint64_t limit = row_limit == 0 ? UINT64_MAX : row_limit;
-  return {portal.held->hand_out(state_.rows, limit) == limit, "EXPLAIN"};
+  return {hand_out_held(portal, row_limit), "EXPLAIN"};
 }
 
 std::unique_ptr<HeldRows> SessionCommands::explained(const Portal& portal,

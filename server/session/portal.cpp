@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "base/append.h"
 #include "base/memory_budget.h"
 #include "executor/execution.h"
 #include "executor/held_rows.h"
@@ -116,7 +117,7 @@ void Portals::end_since(uint64_t number) {
     forget_inner(*portal);
     portal->inner.reset();
     portal->plan.reset();
-    portal->parameters = {};
+    free_memory(portal->parameters);
     portal->memory.reset();
     if (portal->counted_bytes != 0) count(*portal, limits::portal_bytes);
     portal->state = Portal::State::ended;

@@ -41,7 +41,7 @@ struct Portal {
   std::shared_ptr<const ExecutablePlan> plan;
   bool has_own_plan = false;             // `plan` is for these parameters only
   std::unique_ptr<Execution> execution;  // while it runs or is suspended
-  std::unique_ptr<HeldRows> held;        // SHOW's rows
+  std::unique_ptr<HeldRows> held;        // rows of SHOW, EXPLAIN EXECUTE
   std::shared_ptr<Portal> inner;         // what SQL's EXECUTE runs
   uint64_t number = 0;                   // in the order of creation
   size_t counted_bytes = 0;              // by Portals

@@ -202,10 +202,14 @@ std::string_view SessionCommands::set_constraints(const ast::SetConstraintsStmt&
 StatementRunner::Outcome SessionCommands::show(Portal& portal, const ast::ShowStmt& statement,
                                                uint64_t row_limit) {
   if (portal.held == nullptr) portal.held = shown(portal, statement);
+  return {hand_out_held(portal, row_limit), "SHOW"};
+}
+
+bool SessionCommands::hand_out_held(Portal& portal, uint64_t row_limit) {
   state_.rows.prepare(portal.statement->result_columns, portal.result_formats,
                       state_.context.types);
   uint64_t limit = row_limit == 0 ? UINT64_MAX : row_limit;
-  return {portal.held->hand_out(state_.rows, limit) == limit, "SHOW"};
+  return portal.held->hand_out(state_.rows, limit) == limit;
 }
 
 std::unique_ptr<HeldRows> SessionCommands::shown(const Portal& portal,

@@ -28,6 +28,8 @@ class SessionCommands {
   std::string_view set_constraints(const ast::SetConstraintsStmt& statement);
   StatementRunner::Outcome show(Portal& portal, const ast::ShowStmt& statement, uint64_t row_limit);
   std::unique_ptr<HeldRows> shown(const Portal& portal, const ast::ShowStmt& statement) const;
+  // The next of the rows that the portal holds. True: there may be more.
+  bool hand_out_held(Portal& portal, uint64_t row_limit);
   std::string_view prepare(const Portal& portal, const ast::PrepareStmt& statement);
   StatementRunner::Outcome execute(Portal& portal, const ast::ExecuteStmt& statement,
                                    uint64_t row_limit);

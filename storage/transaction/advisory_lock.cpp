@@ -138,7 +138,7 @@ void AdvisoryLocks::settle_touched() {
 // All but what the locks that there are need.
 void AdvisoryLocks::give_memory_back() {
   if (locks_.empty()) {
-    locks_ = {};
+    decltype(locks_)().swap(locks_);  // assigning {} keeps the buckets
     free_memory(touched_);
     free_memory(taken_);
     return;

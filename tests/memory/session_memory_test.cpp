@@ -80,6 +80,21 @@ TEST_F(MemoryLimitTest, AStatementThatHasEndedKeepsNoLongRows) {
 }
 
 // Of each statement of a text that was sent as one.
+TEST_F(MemoryLimitTest, AStatementThatHasEndedKeepsNoListsOfManyRows) {
+  for (const char* sql : {"select g from generate_series(1, 600000) g order by -g offset 599999",
+                          "select count(*) from generate_series(1, 300000) g join "
+                          "generate_series(1, 300000) h on g = h",
+                          "select count(*) from (select g, count(*) from "
+                          "generate_series(1, 300000) g group by g) s",
+                          "select count(*) from (select generate_series(1, 200000) union select "
+                          "generate_series(100000, 300000)) s"}) {
+    long long before = free_bytes();
+    must(sql);
+    EXPECT_TRUE(comes_true([&] { return free_bytes() > before - (1 << 20); }))
+        << sql << ": " << free_bytes() << " of " << before;
+  }
+}
+
 TEST_F(MemoryLimitTest, AnIdleSessionKeepsNoLongText) {
   std::string text;
   for (int i = 0; i < 50000; ++i) text += "select 1;";
