@@ -155,18 +155,9 @@ class Painter {
   // An S among the digits is not shown there: before the point it stands next to the first digit,
   // behind it next to the last one.
   void place_inner_sign() {
-    int before = 0, after = 0;
-    bool is_behind_point = false;
-    for (const NumberPicture::Node& node : picture_.nodes) {
-      if (node.place == Place::point) is_behind_point = true;
-      if (node.place == Place::digit || node.place == Place::zero)
-        ++(is_behind_point ? after : before);
-      if (node.place != Place::sign) continue;
-      sign_pending_ = !is_behind_point && before > 0 && before < picture_.before;
-      sign_behind_ = is_behind_point && after < picture_.after;
-      sign_is_placed_ = sign_pending_ || sign_behind_;
-      return;
-    }
+    sign_pending_ = picture_.sign_at_before > 0 && picture_.sign_at_before < picture_.before;
+    sign_behind_ = picture_.sign_at_after >= 0 && picture_.sign_at_after < picture_.after;
+    sign_is_placed_ = sign_pending_ || sign_behind_;
   }
 
   // FM drops zeros at the end of the fraction where the template has 9s.

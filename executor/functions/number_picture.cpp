@@ -76,6 +76,8 @@ class PictureReader {
       add_sign(Place::both_signs);
     } else if (take("S")) {
       if (picture_.sign_named) fail("cannot use \"S\" twice");
+      (after_point_ ? picture_.sign_at_after : picture_.sign_at_before) =
+          after_point_ ? picture_.after : picture_.before;
       add_sign(Place::sign);
     } else if (take("RN")) {
       picture_.roman = true;

@@ -39,6 +39,9 @@ struct NumberPicture {
   bool roman = false;      // RN
   bool exponent = false;
   bool sign_named = false;  // S, MI, PL or SG stands in the template
+  // How many digit places are before S, on its side of the point; -1: it is not on that side.
+  int sign_at_before = -1;
+  int sign_at_after = -1;
 };
 
 // Throws 42601.
