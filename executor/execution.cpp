@@ -68,7 +68,7 @@ struct ExecutionRun {
       end();
       return true;
     }
-    held.emplace(state.plan->result_columns());
+    held.emplace(state.plan->result_columns(), state.session);
     while (state.root->next()) deliver(*held);
     end();
     return hand_out(sink, limit);
@@ -77,7 +77,7 @@ struct ExecutionRun {
   // A command runs to its end, too.
   bool run_command(ResultSink& sink, uint64_t limit) {
     bool holds = limit != UINT64_MAX && state.plan->returns_rows();
-    if (holds) held.emplace(state.plan->result_columns());
+    if (holds) held.emplace(state.plan->result_columns(), state.session);
     state.compiled.utility->run(state, holds ? static_cast<ResultSink&>(*held) : sink);
     end();
     return !holds || hand_out(sink, limit);

@@ -25,6 +25,7 @@ class SessionBackup;
 class SessionSlots;
 class SessionStatements;
 class SqlError;
+class TemporaryFiles;
 class Transaction;
 struct WaitReport;
 
@@ -133,7 +134,10 @@ struct ExecutionContext {
   SequenceSession* sequences = nullptr;                 // values taken, currval()
   ReferentialActions* references = nullptr;             // needed where tables have foreign keys
   AdvisoryLocks* advisory_locks = nullptr;
-  MemoryPromise* memory_promise = nullptr;  // null: nobody counts
+  MemoryPromise* memory_promise = nullptr;     // null: nobody counts
+  TemporaryFiles* temporary_files = nullptr;   // null: nothing spills
+  size_t work_memory_bytes = size_t{4} << 20;  // work_mem
+  size_t hash_memory_bytes = size_t{8} << 20;  // the same for hash tables
   RandomState random;
   std::string database_name;
   std::string user_name;          // current_user
@@ -185,6 +189,9 @@ struct ExecutionContext {
   const CatalogView& told_catalog() const;
   // A function is about to act outside of the transaction. Throws TransactionConflict.
   void act_outside();
+  // What an operator may use before it spills.
+  size_t work_budget() const { return temporary_files == nullptr ? SIZE_MAX : work_memory_bytes; }
+  size_t hash_budget() const { return temporary_files == nullptr ? SIZE_MAX : hash_memory_bytes; }
   // Before something runs again: not for a client that has gone (08006, and the session ends).
   void check_client() const;
 

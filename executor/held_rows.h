@@ -7,15 +7,15 @@
 #include <span>
 
 #include "executor/executable_plan.h"
-#include "executor/operator/row_store.h"
 #include "executor/result_sink.h"
 #include "executor/row_shape.h"
+#include "executor/spill/stored_rows.h"
 
 namespace pgsilo {
 
 class HeldRows final : public ResultSink {
  public:
-  explicit HeldRows(std::span<const ResultColumn> columns);
+  HeldRows(std::span<const ResultColumn> columns, const ExecutionContext& session);
   HeldRows(const HeldRows&) = delete;
   HeldRows& operator=(const HeldRows&) = delete;
 
@@ -27,8 +27,9 @@ class HeldRows final : public ResultSink {
 
  private:
   RowShape shape_;
-  RowStore rows_{shape_};
-  size_t position_ = 0;
+  const ExecutionContext& session_;
+  StoredRows rows_{shape_};
+  StoredRows::Reader reader_;
 };
 
 }  // namespace pgsilo

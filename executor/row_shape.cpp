@@ -21,11 +21,21 @@ Datum* RowShape::save(const Datum* file, Arena& arena) const {
   return row;
 }
 
+// Whole or, when memory is refused, not at all: the copies come first.
 void RowShape::save_to(const Datum* file, Datum* row, Arena& arena) const {
+  size_t bytes = 0;
+  for (size_t i = 0; i < registers.size(); ++i) {
+    const Datum& value = file[registers[i]];
+    if (by_reference[i] && !value.null) bytes += value.length;
+  }
+  char* copies = bytes != 0 ? arena.make_span<char>(bytes).data() : nullptr;
   for (size_t i = 0; i < registers.size(); ++i) {
     const Datum& value = file[registers[i]];
     row[i] = value;
-    if (by_reference[i] && !value.null) row[i].ptr = arena.copy_string(value.bytes()).data();
+    if (!by_reference[i] || value.null) continue;
+    std::memcpy(copies, value.ptr, value.length);
+    row[i].ptr = copies;
+    copies += value.length;
   }
 }
 

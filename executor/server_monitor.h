@@ -69,6 +69,8 @@ struct DatabaseStatistics {
   int64_t sessions_abandoned = 0;  // ended because the client was lost
   int64_t sessions_fatal = 0;      // by a FATAL error
   int64_t sessions_killed = 0;     // by an administrator
+  int64_t temporary_files = 0;     // that have gone
+  int64_t temporary_bytes = 0;     // what they had become
   int64_t reset_time = 0;
 };
 

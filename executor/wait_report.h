@@ -21,6 +21,8 @@ enum class WaitEvent : uint8_t {
   checkpoint_done,      // that it has asked for
   parse,                // of a long text, on another thread
   backend_termination,  // of another session, by pg_terminate_backend(pid, timeout)
+  spill_read,           // of a temporary file
+  spill_write,          // likewise
   commit,               // of another: it is about to install a row or an epoch's rows
 };
 

@@ -134,7 +134,8 @@ bool Database::count_seats(std::string* why) {
                         .in_use = descriptors_in_use(),
                         .door = places_at_door_,
                         .logs = wal_->status().logs.size(),
-                        .checkpoint_files = std::max({size_t{1}, directories, threads})};
+                        .checkpoint_files = std::max({size_t{1}, directories, threads}),
+                        .temporary_files = most_temporary_files(descriptor_limit_) + 1};
   size_t seats = seats_for_clients(needs);
   if (seats < limits::least_seats) {
     *why = concat(
@@ -248,8 +249,17 @@ bool Database::recover(std::string* why) {
   return wal_->start(*epochs_, *durable_, why);
 }
 
+// What an earlier process has left goes first.
+void Database::make_temporary_storage() {
+  temporary_ = std::make_unique<TemporaryStorage>(*files_, join_path(directory_, "temporary"),
+                                                  most_temporary_files(descriptor_limit_));
+  temporary_->remove_stale();
+  temporary_->start(limits::temporary_file_threads);
+}
+
 void Database::make_workers() {
   set_crash_witness(&sessions_);
+  make_temporary_storage();
   std::vector<int> cpus = usable_cpus();
   bool pinned = settings_.value("worker_pinning").integer != 0;
   bool may_help = wal_->workers() > 1;
@@ -269,6 +279,7 @@ void Database::make_workers() {
       .memory = memory_->ceiling(),
       .reception = reception_,
       .parsers = parsers_,
+      .temporary = *temporary_,
   };
   parsers_.start(memory_->ceiling(), wal_->workers());
   for (unsigned i = 0; i < wal_->workers(); ++i) {

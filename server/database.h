@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "catalog/catalog.h"
+#include "executor/spill/temporary_storage.h"
 #include "server/block_words.h"
 #include "server/helping_workers.h"
 #include "server/log/server_log.h"
@@ -74,6 +75,7 @@ class Database final {
   TypeContext type_settings();
   void mend_lost_rows(const WaitSettings& waits);
   void warn_of_little_memory() const;
+  void make_temporary_storage();
   void make_workers();
   bool count_seats(std::string* why);
   bool listen(std::string* why);
@@ -104,6 +106,7 @@ class Database final {
   HelpingWorkers helpers_;
   Reception reception_{sessions_};
   ParserThreads parsers_;
+  std::unique_ptr<TemporaryStorage> temporary_;
   std::vector<std::unique_ptr<WorkerHome>> workers_;
   Listener listener_;
   Doorkeeper doorkeeper_{listener_};

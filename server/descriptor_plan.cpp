@@ -16,7 +16,8 @@ namespace {
 // What files may need beside those that are open.
 size_t reserve(const DescriptorNeeds& needs) {
   return limits::reserved_descriptors + limits::reserved_descriptors_per_log * needs.logs +
-         limits::reserved_descriptors_per_checkpoint_file * needs.checkpoint_files;
+         limits::reserved_descriptors_per_checkpoint_file * needs.checkpoint_files +
+         needs.temporary_files;
 }
 
 // Listening sockets are not.
@@ -45,6 +46,11 @@ size_t descriptors_in_use() {
   }
   closedir(directory);
   return count;
+}
+
+size_t most_temporary_files(size_t limit) {
+  return std::clamp(limit / limits::temporary_file_share_of_descriptors,
+                    limits::least_temporary_files, limits::most_temporary_files);
 }
 
 size_t seats_for_clients(const DescriptorNeeds& needs) {

@@ -19,7 +19,11 @@ struct DescriptorNeeds {
   size_t door = 0;  // clients that wait to be turned away
   size_t logs = 0;
   size_t checkpoint_files = 0;
+  size_t temporary_files = 0;  // the one being removed included
 };
+
+// Of so many that the process may have: those of statements that sort and hash on disk.
+size_t most_temporary_files(size_t limit);
 
 // Clients that may be taken in.
 size_t seats_for_clients(const DescriptorNeeds& needs);

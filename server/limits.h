@@ -31,6 +31,12 @@ inline constexpr size_t door_share_of_descriptors = 8;
 inline constexpr size_t reserved_descriptors = 16;
 inline constexpr size_t reserved_descriptors_per_log = 8;
 inline constexpr size_t reserved_descriptors_per_checkpoint_file = 3;
+// Temporary files that are open at a time: one in so many of all descriptors, within bounds.
+// Threads that read and write them.
+inline constexpr size_t temporary_file_share_of_descriptors = 16;
+inline constexpr size_t least_temporary_files = 8;
+inline constexpr size_t most_temporary_files = 1000;
+inline constexpr unsigned temporary_file_threads = 4;
 // With less than this for clients the server does not start.
 inline constexpr size_t least_seats = 8;
 // Sockets there may be for each session of max_connections, those who have not said who they are

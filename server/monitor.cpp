@@ -90,6 +90,8 @@ DatabaseStatistics Monitor::database_statistics() const {
   since.sessions_abandoned -= before.sessions_abandoned;
   since.sessions_fatal -= before.sessions_fatal;
   since.sessions_killed -= before.sessions_killed;
+  since.temporary_files -= before.temporary_files;
+  since.temporary_bytes -= before.temporary_bytes;
   since.reset_time = before.reset_time;
   return since;
 }

@@ -52,10 +52,19 @@ WorkerHome::WorkerHome(const WorkerOptions& options, const Parts& parts)
       storage_(parts.engine, parts.wal.worker_log(index_)),
       memory_(parts.memory, index_),
       plans_(PlanCache::bounds_of(parts.memory.limit_bytes(), parts.wal.workers())),
-      services_{worker_,        storage_,       plans_,
-                parts.parsers,  parts.catalog,  parts.wal.checkpointer(),
-                parts.sessions, parts.settings, parts.monitor,
-                parts.log,      statistics_,    memory_} {
+      services_{worker_,
+                storage_,
+                plans_,
+                parts.parsers,
+                parts.temporary,
+                parts.catalog,
+                parts.wal.checkpointer(),
+                parts.sessions,
+                parts.settings,
+                parts.monitor,
+                parts.log,
+                statistics_,
+                memory_} {
   worker_.commit_queue().set_service(this);
   worker_.set_chores(this);
   memory_.set_cache(&plans_);

@@ -24,6 +24,7 @@ namespace pgsilo {
 
 class ParserThreads;
 class Reception;
+class TemporaryStorage;
 struct SessionHandoff;
 
 class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
@@ -39,6 +40,7 @@ class WorkerHome final : DurabilityService, DurableListener, WorkerChores {
     MemoryCeiling& memory;
     Reception& reception;
     ParserThreads& parsers;
+    TemporaryStorage& temporary;
   };
   WorkerHome(const WorkerOptions& options, const Parts& parts);
   ~WorkerHome() override;

@@ -1,9 +1,13 @@
-// GROUP BY, DISTINCT and plain aggregates.
+// GROUP BY, DISTINCT and plain aggregates. When the hash table's room is used up, its groups go on,
+// and rows of others wait in partitions of a temporary file, each of which is grouped by itself
+// then.
 #include "executor/operator/aggregate_state.h"
 #include "executor/operator/compile_operator.h"
 #include "executor/operator/hash_table.h"
 #include "executor/operator/operator.h"
 #include "executor/operator/row_store.h"
+#include "executor/spill/partitions.h"
+#include "executor/spill/table_budget.h"
 
 namespace pgsilo {
 
@@ -15,6 +19,8 @@ struct CompiledGrouping final : CompiledOperator {
   std::vector<ExpressionProgram> keys;
   KeyTypes key_types;
   CompiledAggregates aggregates;
+  RowShape child_shape;
+  TapeColumns spilled_row;  // a hash, the child's row, the keys as they were computed once
   std::unique_ptr<Operator> instantiate(ExecutionState& state) const override;
 };
 
@@ -28,7 +34,9 @@ class Grouping final : public Operator {
         aggregates_(compiled.aggregates, state),
         groups_(compiled.key_types),
         scratch_(state),
-        keys_(compiled.keys.size()) {}
+        keys_(compiled.keys.size()),
+        new_values_(compiled.keys.size() + 1),
+        spilled_row_(compiled.spilled_row.size()) {}
 
   void open() override {
     clear();
@@ -38,7 +46,10 @@ class Grouping final : public Operator {
   bool next() override {
     if (compiled_.strategy == AggregateStrategy::sorted) return next_sorted();
     if (!filled_) fill();
-    if (position_ == order_.size()) return false;
+    while (position_ == order_.size()) {
+      if (waiting_.empty()) return false;
+      fill_from_tape();
+    }
     deliver(order_[position_++]);
     return true;
   }
@@ -50,13 +61,22 @@ class Grouping final : public Operator {
 
  private:
   void clear() {
-    groups_.clear();
+    reader_.reset();
+    partitions_.reset();
+    waiting_.clear();
+    file_.reset();
+    clear_groups();
     group_memory_.reset();
-    free_long_list(order_);
-    position_ = 0;
     filled_ = false;
     pending_ = false;
     input_done_ = false;
+  }
+
+  void clear_groups() {
+    groups_.clear();
+    free_long_list(order_);
+    position_ = 0;
+    budget_.begin(groups_, state_.session.hash_budget());
   }
 
   void evaluate_keys() {
@@ -86,17 +106,82 @@ class Grouping final : public Operator {
       }
       return;
     }
+    depth_ = 0;
     while (child_->next()) {
       state_.session.maybe_yield();
       evaluate_keys();
-      uint64_t hash = compiled_.key_types.hash(keys_.data());
-      HashedRow* found = groups_.find(keys_.data(), hash);
-      if (found == nullptr) {
-        found = groups_.add(hash, keys_.size() + 1);
-        order_.push_back(new_group(found->values(), groups_.arena()));
-      }
-      aggregates_.step(found->values()[keys_.size()].ptr, groups_.arena());
+      take_row(compiled_.key_types.hash(keys_.data()));
     }
+    end_pass();
+  }
+
+  // The row in the registers, with its keys, which are not computed again: they may be volatile.
+  void take_row(uint64_t hash) {
+    HashedRow* found = groups_.find(keys_.data(), hash);
+    if (found == nullptr) found = add_group(hash);
+    if (found == nullptr) return spill_row(hash);
+    aggregates_.step(found->values()[keys_.size()].ptr, groups_.arena());
+  }
+
+  // Null: there is no room for it.
+  HashedRow* add_group(uint64_t hash) {
+    if (partitions_ != nullptr) return nullptr;
+    bool may_spill = state_.session.temporary_files != nullptr && !order_.empty() &&
+                     depth_ <= SpillPartitions::most_depth;
+    if (may_spill && budget_.is_used_up(groups_, order_.size() * sizeof(Datum*))) return nullptr;
+    try {
+      // Whatever is refused: the table has whole groups only.
+      Arena& memory = groups_.arena();
+      new_group(new_values_.data(), memory);
+      HashedRow* added = groups_.add(hash, new_values_.size());
+      std::copy(new_values_.begin(), new_values_.end(), added->values());
+      order_.push_back(added->values());
+      return added;
+    } catch (const MemoryLimitReached&) {
+      if (!may_spill) throw;
+      budget_.refuse();
+      return nullptr;
+    }
+  }
+
+  void spill_row(uint64_t hash) {
+    if (file_ == nullptr)
+      file_ = std::make_unique<SpillFile>(*state_.session.temporary_files, budget_.bytes());
+    if (partitions_ == nullptr) {
+      partitions_ = std::make_unique<SpillPartitions>(*file_, compiled_.spilled_row, depth_,
+                                                      SpillPartitions::count_for(*file_));
+    }
+    spilled_row_[0] = Datum::of_int(static_cast<int64_t>(hash));
+    const std::vector<Register>& registers_of_row = compiled_.child_shape.registers;
+    for (size_t i = 0; i < registers_of_row.size(); ++i)
+      spilled_row_[i + 1] = at(registers_of_row[i]);
+    std::copy(keys_.begin(), keys_.end(), spilled_row_.end() - std::ssize(keys_));
+    partitions_->append(hash, spilled_row_.data());
+  }
+
+  // What had to wait is divided.
+  void end_pass() {
+    if (partitions_ == nullptr) return;
+    for (const Tape& tape : partitions_->finish()) {
+      if (tape.rows != 0) waiting_.push_back({tape, depth_ + 1});
+    }
+    partitions_.reset();
+  }
+
+  void fill_from_tape() {
+    Waiting next = waiting_.back();
+    waiting_.pop_back();
+    clear_groups();
+    depth_ = next.depth;
+    if (reader_ == nullptr) reader_ = std::make_unique<TapeReader>(*file_, compiled_.spilled_row);
+    reader_->start(next.tape, false);
+    while (const Datum* row = reader_->next()) {
+      state_.session.maybe_yield();
+      compiled_.child_shape.restore(row + 1, registers());
+      std::copy_n(row + spilled_row_.size() - keys_.size(), keys_.size(), keys_.begin());
+      take_row(static_cast<uint64_t>(row[0].i64));
+    }
+    end_pass();
   }
 
   // The input's first row of the next group is in the registers when `pending_`.
@@ -136,6 +221,18 @@ class Grouping final : public Operator {
   Arena group_memory_{ArenaLimit::memory_limit};  // plain and sorted: of the present group
   std::vector<Datum> keys_;
   std::vector<Datum*> order_;  // groups in the order they came
+  struct Waiting {
+    Tape tape;
+    unsigned depth;
+  };
+  std::unique_ptr<SpillFile> file_;
+  std::unique_ptr<SpillPartitions> partitions_;  // null: all groups so far are in memory
+  std::unique_ptr<TapeReader> reader_;
+  std::vector<Waiting> waiting_;
+  std::vector<Datum> new_values_;
+  std::vector<Datum> spilled_row_;
+  unsigned depth_ = 0;
+  TableBudget budget_;
   size_t position_ = 0;
   bool filled_ = false;
   bool pending_ = false;
@@ -155,6 +252,11 @@ CompiledOperator* compile_aggregate(const AggregateNode& node, PlanCompiler& pla
   made->keys = plan.expressions(node.keys, made->child->output);
   for (const BoundExpression* key : node.keys)
     made->key_types.types.push_back(&type_info(key->type));
+  made->child_shape = RowShape(made->child->output, node.child->columns);
+  made->spilled_row = made->child_shape.by_reference;
+  made->spilled_row.insert(made->spilled_row.begin(), false);
+  for (const TypeInfo* type : made->key_types.types)
+    made->spilled_row.push_back(type->by_reference);
   made->output = plan.new_register_list(node.columns.size());
   made->aggregates.compile(node.calls, made->child->output, plan);
   return plan.add(std::move(made));

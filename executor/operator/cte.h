@@ -3,21 +3,21 @@
 #pragma once
 
 #include "executor/operator/operator.h"
-#include "executor/operator/row_store.h"
+#include "executor/spill/stored_rows.h"
 
 namespace pgsilo {
 
 class CteRun {
  public:
   CteRun(const CompiledCte& compiled, ExecutionState& state);
-  // Null behind the last row.
-  const Datum* row(size_t index);
+  // The reader's next row; null behind the last one.
+  const Datum* next(StoredRows::Reader& reader);
   void reset();
 
  private:
   ExecutionState& state_;
   std::unique_ptr<Operator> plan_;
-  RowStore rows_;
+  StoredRows rows_;
   bool opened_ = false;
   bool exhausted_ = false;
 };

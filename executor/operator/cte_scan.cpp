@@ -18,11 +18,10 @@ class CteScan final : public Operator {
   CteScan(const CompiledCteScan& compiled, ExecutionState& state)
       : Operator(state), compiled_(compiled), scratch_(state) {}
 
-  void open() override { position_ = 0; }
+  void open() override { reader_.rewind(); }
   bool next() override {
     CteRun& rows = state_.cte(compiled_.cte);
-    while (const Datum* row = rows.row(position_)) {
-      ++position_;
+    while (const Datum* row = rows.next(reader_)) {
       for (size_t i = 0; i < compiled_.output.size(); ++i) at(compiled_.output[i]) = row[i];
       scratch_.begin_row();
       if (compiled_.filter.is_true(registers(), state_.rows)) return true;
@@ -30,11 +29,12 @@ class CteScan final : public Operator {
     }
     return false;
   }
+  void close() override { reader_.close(); }
 
  private:
   const CompiledCteScan& compiled_;
   Scratch scratch_;
-  size_t position_ = 0;
+  StoredRows::Reader reader_;
 };
 
 std::unique_ptr<Operator> CompiledCteScan::instantiate(ExecutionState& state) const {
@@ -46,20 +46,22 @@ std::unique_ptr<Operator> CompiledCteScan::instantiate(ExecutionState& state) co
 CteRun::CteRun(const CompiledCte& compiled, ExecutionState& state)
     : state_(state), plan_(compiled.plan->instantiate(state)), rows_(compiled.shape) {}
 
-const Datum* CteRun::row(size_t index) {
+const Datum* CteRun::next(StoredRows::Reader& reader) {
   if (!opened_) {
     plan_->open();
     opened_ = true;
   }
-  while (rows_.size() <= index) {
+  const Datum* row = reader.next(rows_);
+  while (row == nullptr) {
     if (exhausted_ || !plan_->next()) {
       exhausted_ = true;
       return nullptr;
     }
     state_.session.maybe_yield();
-    rows_.append(state_.registers.data());
+    rows_.append(state_.registers.data(), state_.session);
+    row = reader.next(rows_);
   }
-  return rows_[index];
+  return row;
 }
 
 void CteRun::reset() {

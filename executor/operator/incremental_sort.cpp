@@ -26,13 +26,16 @@ class IncrementalSort final : public Operator {
     wanted_ = compiled_.wanted(state_);
     run_.clear(wanted_);
     ahead_.clear();
-    position_ = 0;
     input_done_ = false;
   }
 
   bool next() override {
-    if (position_ == run_.size() && !fill()) return false;
-    compiled_.shape.restore(run_[position_++], registers());
+    const Datum* row = run_.next();
+    if (row == nullptr) {
+      if (!fill()) return false;
+      row = run_.next();
+    }
+    compiled_.shape.restore(row, registers());
     return true;
   }
 
@@ -40,16 +43,14 @@ class IncrementalSort final : public Operator {
     child_->close();
     run_.clear(0);
     ahead_.clear();
-    position_ = 0;
     input_done_ = true;
   }
 
  private:
   // The next run; false: there is none, or none that is wanted.
   bool fill() {
-    wanted_ -= std::min<uint64_t>(wanted_, run_.size());
+    wanted_ -= std::min<uint64_t>(wanted_, run_.added());
     run_.clear(wanted_);
-    position_ = 0;
     if (wanted_ == 0 || !begin_run()) return false;
     while (!input_done_) {
       if (!child_->next()) {
@@ -109,7 +110,6 @@ class IncrementalSort final : public Operator {
   Arena memory_{ArenaLimit::memory_limit};
   Scratch scratch_;
   uint64_t wanted_ = 0;
-  size_t position_ = 0;
   bool input_done_ = false;
 };
 

@@ -1,7 +1,7 @@
 // Keeps the child's rows as they are first read and replays them on rescans.
 #include "executor/operator/compile_operator.h"
 #include "executor/operator/operator.h"
-#include "executor/operator/row_store.h"
+#include "executor/spill/stored_rows.h"
 
 namespace pgsilo {
 
@@ -23,7 +23,7 @@ class Materialize final : public Operator {
         rows_(compiled.shape) {}
 
   void open() override {
-    position_ = 0;
+    reader_.rewind();
     if (opened_ && !compiled_.child->depends_on_parameters) return;
     rows_.clear();
     child_->open();
@@ -31,19 +31,21 @@ class Materialize final : public Operator {
     exhausted_ = false;
   }
   bool next() override {
-    if (position_ == rows_.size()) {
+    const Datum* row = reader_.next(rows_);
+    if (row == nullptr) {
       if (exhausted_ || !child_->next()) {
         exhausted_ = true;
         return false;
       }
-      rows_.append(registers());
+      rows_.append(registers(), state_.session);
+      row = reader_.next(rows_);
     }
-    const Datum* row = rows_[position_++];
     for (size_t i = 0; i < compiled_.output.size(); ++i) at(compiled_.output[i]) = row[i];
     return true;
   }
   void close() override {
     child_->close();
+    reader_.close();
     rows_.clear();
     opened_ = false;
   }
@@ -51,8 +53,8 @@ class Materialize final : public Operator {
  private:
   const CompiledMaterialize& compiled_;
   std::unique_ptr<Operator> child_;
-  RowStore rows_;
-  size_t position_ = 0;
+  StoredRows rows_;
+  StoredRows::Reader reader_;
   bool opened_ = false;
   bool exhausted_ = false;
 };

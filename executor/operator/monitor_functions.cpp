@@ -90,6 +90,10 @@ WaitName name_of(WaitEvent event) {
       return {"IPC", "CheckpointDone"};
     case WaitEvent::parse:
       return {"IPC", "Parse"};
+    case WaitEvent::spill_read:
+      return {"IO", "BufFileRead"};
+    case WaitEvent::spill_write:
+      return {"IO", "BufFileWrite"};
     case WaitEvent::backend_termination:
       return {"IPC", "BackendTermination"};
   }
@@ -147,6 +151,8 @@ void fill_database(ExecutionContext& session, const Datum*, std::vector<Datum>& 
       .integer(all.rows_inserted)
       .integer(all.rows_updated)
       .integer(all.rows_deleted)
+      .integer(all.temporary_files)
+      .integer(all.temporary_bytes)
       .integer(all.deadlocks)
       .integer(all.sessions)
       .integer(all.sessions_abandoned)

@@ -37,9 +37,19 @@ class RowStore {
   const Datum* operator[](size_t index) const { return rows_[index]; }
   std::span<Datum*> rows() { return rows_; }
   const RowShape& shape() const { return shape_; }
+  // Taken since it was empty: not what it had kept from before.
+  size_t bytes_taken() const {
+    return arena_.bytes_reserved() - bytes_kept_ + rows_.size() * sizeof(Datum*);
+  }
   void clear() {
     free_long_list(rows_);
     if (arena_.bytes_reserved() != 0) arena_.reset();
+    bytes_kept_ = arena_.bytes_reserved();
+  }
+  // The same, and the list's own memory goes, too.
+  void release() {
+    clear();
+    if (rows_.capacity() > Arena::free_block_bytes / sizeof(Datum*)) rows_ = {};
   }
 
  private:
@@ -53,6 +63,7 @@ class RowStore {
   const RowShape& shape_;
   std::vector<Datum*> rows_;
   Arena arena_{ArenaLimit::memory_limit};
+  size_t bytes_kept_ = 0;
 };
 
 }  // namespace pgsilo

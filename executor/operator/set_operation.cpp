@@ -1,10 +1,13 @@
-// INTERSECT and EXCEPT: equal rows of both sides are counted in a hash table.
+// INTERSECT and EXCEPT: equal rows of both sides are counted in a hash table. When its room is used
+// up, the rows that it has go on, and others wait in partitions of a temporary file.
 #include <algorithm>
 
 #include "executor/operator/compile_operator.h"
 #include "executor/operator/hash_table.h"
 #include "executor/operator/operator.h"
 #include "executor/operator/row_store.h"
+#include "executor/spill/partitions.h"
+#include "executor/spill/table_budget.h"
 
 namespace pgsilo {
 
@@ -17,6 +20,7 @@ struct CompiledSetOperation final : CompiledOperator {
   RowShape left_shape;
   RowShape right_shape;
   KeyTypes types;
+  TapeColumns spilled_row;  // a hash, the side, the row
   std::unique_ptr<Operator> instantiate(ExecutionState& state) const override;
 };
 
@@ -32,17 +36,19 @@ class SetOperation final : public Operator {
         row_(compiled.types.types.size()) {}
 
   void open() override {
-    table_.clear();
-    free_long_list(order_);
-    position_ = 0;
-    repeats_ = 0;
+    clear();
     count(*left_, compiled_.left_shape, 0);
     count(*right_, compiled_.right_shape, 1);
+    end_pass();
   }
 
   bool next() override {
     while (repeats_ == 0) {
-      if (position_ == order_.size()) return false;
+      if (position_ == order_.size()) {
+        if (waiting_.empty()) return false;
+        count_tape();
+        continue;
+      }
       current_ = order_[position_++];
       repeats_ = copies(current_[row_.size()].i64, current_[row_.size() + 1].i64);
     }
@@ -54,28 +60,106 @@ class SetOperation final : public Operator {
   void close() override {
     left_->close();
     right_->close();
-    table_.clear();
-    order_.clear();
+    clear();
   }
 
  private:
-  void count(Operator& child, const RowShape& shape, size_t side) {
+  void clear() {
+    reader_.reset();
+    partitions_.reset();
+    waiting_.clear();
+    file_.reset();
+    depth_ = 0;
+    clear_table();
+  }
+
+  void clear_table() {
+    table_.clear();
+    free_long_list(order_);
+    position_ = 0;
+    repeats_ = 0;
+    budget_.begin(table_, state_.session.hash_budget());
+  }
+
+  void count(Operator& child, const RowShape& shape, int64_t side) {
     child.open();
     while (child.next()) {
       state_.session.maybe_yield();
       for (size_t i = 0; i < row_.size(); ++i) row_[i] = at(shape.registers[i]);
-      uint64_t hash = compiled_.types.hash(row_.data());
-      HashedRow* found = table_.find(row_.data(), hash);
-      if (found == nullptr) {
-        if (side == 1) continue;  // rows of the right alone are never in the result
-        found = table_.add(hash, row_.size() + 2);
-        shape.save_to(registers(), found->values(), table_.arena());
-        found->values()[row_.size()] = Datum::of_int(0);
-        found->values()[row_.size() + 1] = Datum::of_int(0);
-        order_.push_back(found->values());
-      }
-      ++found->values()[row_.size() + side].i64;
+      count_row(side);
     }
+  }
+
+  void count_row(int64_t side) {
+    uint64_t hash = compiled_.types.hash(row_.data());
+    HashedRow* found = table_.find(row_.data(), hash);
+    if (found == nullptr) {
+      // Rows of the right alone are never in the result.
+      if (side == 1 && partitions_ == nullptr) return;
+      if (side == 0) found = add(hash);
+      if (found == nullptr) return spill(hash, side);
+    }
+    ++found->values()[row_.size() + static_cast<size_t>(side)].i64;
+  }
+
+  // Null: there is no room for it.
+  HashedRow* add(uint64_t hash) {
+    if (partitions_ != nullptr) return nullptr;
+    bool may_spill = state_.session.temporary_files != nullptr && !order_.empty() &&
+                     depth_ <= SpillPartitions::most_depth;
+    if (may_spill && budget_.is_used_up(table_, order_.size() * sizeof(Datum*))) return nullptr;
+    try {
+      // Whatever is refused: the table has whole rows only.
+      for (size_t i = 0; i < row_.size(); ++i)
+        row_[i] = copy_datum(row_[i], *compiled_.types.types[i], table_.arena());
+      HashedRow* added = table_.add(hash, row_.size() + 2);
+      Datum* counts = std::copy(row_.begin(), row_.end(), added->values());
+      counts[0] = counts[1] = Datum::of_int(0);
+      order_.push_back(added->values());
+      return added;
+    } catch (const MemoryLimitReached&) {
+      if (!may_spill) throw;
+      budget_.refuse();
+      return nullptr;
+    }
+  }
+
+  void spill(uint64_t hash, int64_t side) {
+    if (file_ == nullptr)
+      file_ = std::make_unique<SpillFile>(*state_.session.temporary_files, budget_.bytes());
+    if (partitions_ == nullptr) {
+      partitions_ = std::make_unique<SpillPartitions>(*file_, compiled_.spilled_row, depth_,
+                                                      SpillPartitions::count_for(*file_));
+    }
+    spilled_row_.resize(2 + row_.size());
+    spilled_row_[0] = Datum::of_int(static_cast<int64_t>(hash));
+    spilled_row_[1] = Datum::of_int(side);
+    std::copy(row_.begin(), row_.end(), spilled_row_.begin() + 2);
+    partitions_->append(hash, spilled_row_.data());
+  }
+
+  void end_pass() {
+    if (partitions_ == nullptr) return;
+    for (const Tape& tape : partitions_->finish()) {
+      if (tape.rows != 0) waiting_.push_back({tape, depth_ + 1});
+    }
+    partitions_.reset();
+  }
+
+  // In a partition, too, the left side's rows come first.
+  void count_tape() {
+    Waiting next = waiting_.back();
+    waiting_.pop_back();
+    clear_table();
+    depth_ = next.depth;
+    if (reader_ == nullptr) reader_ = std::make_unique<TapeReader>(*file_, compiled_.spilled_row);
+    reader_->start(next.tape, false);
+    while (const Datum* row = reader_->next()) {
+      state_.session.maybe_yield();
+      std::copy_n(row + 2, row_.size(), row_.begin());
+      count_row(row[1].i64);
+    }
+    end_pass();
   }
 
   int64_t copies(int64_t left, int64_t right) const {
@@ -101,6 +185,18 @@ class SetOperation final : public Operator {
   size_t position_ = 0;
   Datum* current_ = nullptr;
   int64_t repeats_ = 0;
+
+  struct Waiting {
+    Tape tape;
+    unsigned depth;
+  };
+  std::unique_ptr<SpillFile> file_;
+  std::unique_ptr<SpillPartitions> partitions_;  // null: all rows of the left so far are in memory
+  std::unique_ptr<TapeReader> reader_;
+  std::vector<Waiting> waiting_;
+  std::vector<Datum> spilled_row_;
+  unsigned depth_ = 0;
+  TableBudget budget_;
 };
 
 std::unique_ptr<Operator> CompiledSetOperation::instantiate(ExecutionState& state) const {
@@ -118,6 +214,8 @@ CompiledOperator* compile_set_operation(const SetOperationNode& node, PlanCompil
   made->right_shape = RowShape(made->right->output, node.right->columns);
   for (const PlanColumn& column : node.columns)
     made->types.types.push_back(&type_info(column.type));
+  made->spilled_row = {false, false};
+  for (const TypeInfo* type : made->types.types) made->spilled_row.push_back(type->by_reference);
   made->output = plan.new_register_list(node.columns.size());
   return plan.add(std::move(made));
 }

@@ -1,4 +1,4 @@
-// Sorting in memory.
+// Sorting all rows.
 #include "executor/operator/row_sorter.h"
 
 namespace pgsilo {
@@ -19,17 +19,18 @@ class Sort final : public Operator {
         scratch_(state) {}
 
   void open() override {
-    position_ = 0;
     // With a limit the rows that were kept depend on the limit.
-    if (sorted_ && !compiled_.child->depends_on_parameters && !compiled_.has_limit) return;
+    if (sorted_ && !compiled_.child->depends_on_parameters && !compiled_.has_limit)
+      return rows_.rewind();
     sorted_ = false;
     child_->open();
   }
 
   bool next() override {
     if (!sorted_) fill();
-    if (position_ == rows_.size()) return false;
-    compiled_.shape.restore(rows_[position_++], registers());
+    const Datum* row = rows_.next();
+    if (row == nullptr) return false;
+    compiled_.shape.restore(row, registers());
     return true;
   }
 
@@ -55,7 +56,6 @@ class Sort final : public Operator {
   std::unique_ptr<Operator> child_;
   RowSorter rows_;
   Scratch scratch_;
-  size_t position_ = 0;
   bool sorted_ = false;
 };
 

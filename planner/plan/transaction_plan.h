@@ -113,7 +113,8 @@ struct PlannerSettings {
   bool enable_hash_aggregate = true;
   bool enable_sort = true;
   size_t work_mem_bytes = size_t{4} << 20;
-  std::span<const std::string> search_path;  // empty: public
+  size_t hash_memory_bytes = size_t{8} << 20;  // the same for hash tables
+  std::span<const std::string> search_path;    // empty: public
 };
 
 // Evaluates what can be computed while planning. The executor implements it (it has the functions,

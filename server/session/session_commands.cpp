@@ -214,7 +214,7 @@ bool SessionCommands::hand_out_held(Portal& portal, uint64_t row_limit) {
 
 std::unique_ptr<HeldRows> SessionCommands::shown(const Portal& portal,
                                                  const ast::ShowStmt& statement) const {
-  auto rows = std::make_unique<HeldRows>(portal.statement->result_columns);
+  auto rows = std::make_unique<HeldRows>(portal.statement->result_columns, state_.context);
   if (statement.name != "all") {
     std::string value;
     if (!state_.settings.get(statement.name, &value))

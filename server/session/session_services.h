@@ -13,6 +13,7 @@ class ServerLog;
 class ServerMonitor;
 class ServerSettings;
 class SessionRegistry;
+class TemporaryStorage;
 class Worker;
 class WorkerContext;
 struct WorkerStatistics;
@@ -22,6 +23,7 @@ struct SessionServices {
   WorkerContext& storage;
   PlanCache& plans;
   ParserThreads& parsers;
+  TemporaryStorage& temporary;
   Catalog& catalog;
   Checkpointer& checkpointer;
   SessionRegistry& sessions;

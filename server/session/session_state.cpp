@@ -1,5 +1,6 @@
 #include "server/session/session_state.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "executor/executable_plan.h"
@@ -33,6 +34,8 @@ struct Indexes {
   int enable_incremental_sort = find_setting("enable_incremental_sort");
   int enable_memoize = find_setting("enable_memoize");
   int work_mem = find_setting("work_mem");
+  int hash_mem_multiplier = find_setting("hash_mem_multiplier");
+  int temp_file_limit = find_setting("temp_file_limit");
   int enable_hashagg = find_setting("enable_hashagg");
   int enable_sort = find_setting("enable_sort");
   int plan_cache_mode = find_setting("plan_cache_mode");
@@ -54,6 +57,8 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
       log(given.log, settings),
       reply(connection, settings, log, valve),
       memory_promise(&given.memory),
+      temporary_files(given.temporary, given.statistics.temporary_files, &interrupts,
+                      &interrupts.cancelled(), &activity.wait_report()),
       transactions(given.storage, given.catalog, settings, context, waits, *this),
       slots(given.checkpointer.slots(), context),
       rows(reply),
@@ -78,6 +83,7 @@ SessionState::SessionState(const SessionServices& given, WorkerFiber& fiber, int
   context.statements = &statements;
   context.cancel_requested = &interrupts.cancelled();
   context.memory_promise = &memory_promise;
+  context.temporary_files = &temporary_files;
   context.types.arena = &statement_memory;
   context.copy_source = &copy_in;
   context.copy_sink = &copy_out;
@@ -157,7 +163,7 @@ void SessionState::apply_settings() {
   planner_settings.enable_hash_aggregate = number(at.enable_hashagg) != 0;
   planner_settings.enable_sort = number(at.enable_sort) != 0;
   plan_cache_mode = static_cast<PlanCacheMode>(number(at.plan_cache_mode));
-  planner_settings.work_mem_bytes = static_cast<size_t>(number(at.work_mem)) << 10;
+  apply_memory_settings();
   split_name_list(settings.value(at.search_path).text, &search_path_);
   for (std::string& name : search_path_) {
     if (name == "$user") name = context.user_name;
@@ -171,7 +177,7 @@ void SessionState::apply_settings() {
                     at.enable_hashagg, at.enable_sort}) {
     settings_key += number(index) != 0 ? '1' : '0';
   }
-  settings_key += std::to_string(number(at.work_mem)) + '\0';
+  settings_key += concat(context.work_memory_bytes, ' ', context.hash_memory_bytes, '\0');
   for (const std::string& name : search_path_) {
     settings_key += name;
     settings_key += '\0';
@@ -181,6 +187,17 @@ void SessionState::apply_settings() {
   settings_key += static_cast<char>('0' + static_cast<int>(context.types.interval_style));
   settings_key += context.types.time_zone.name();
   settings_number += settings_key != key_before;
+}
+
+void SessionState::apply_memory_settings() {
+  const Indexes& at = indexes();
+  context.work_memory_bytes = static_cast<size_t>(settings.value(at.work_mem).integer) << 10;
+  double hashed =
+      static_cast<double>(context.work_memory_bytes) * settings.value(at.hash_mem_multiplier).real;
+  context.hash_memory_bytes = static_cast<size_t>(std::min(hashed, 0x1p62));
+  planner_settings.work_mem_bytes = context.work_memory_bytes;
+  planner_settings.hash_memory_bytes = context.hash_memory_bytes;
+  temporary_files.set_limit(settings.value(at.temp_file_limit).integer);
 }
 
 void SessionState::refresh_catalog() {

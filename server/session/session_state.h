@@ -11,6 +11,7 @@
 #include "catalog/sequence/sequence_session.h"
 #include "executor/constraint/referential_actions.h"
 #include "executor/execution_context.h"
+#include "executor/spill/temporary_files.h"
 #include "planner/plan/transaction_plan.h"
 #include "server/net/connection.h"
 #include "server/session/copy_stream.h"
@@ -66,6 +67,7 @@ struct SessionState final : TransactionObserver {
   Reply reply;
   ExecutionContext context;
   MemoryPromise memory_promise;  // of the open transaction
+  TemporaryFiles temporary_files;
   WaitSettings waits;
   Arena statement_memory{ArenaLimit::memory_limit};  // context.types.arena
   TransactionControl transactions;
@@ -92,6 +94,8 @@ struct SessionState final : TransactionObserver {
   std::string simple_settings_key;  // the same for simple queries, which have no parameters
 
  private:
+  void apply_memory_settings();
+
   std::string application_name_;  // as activity shows it
   std::vector<std::string> search_path_;
   uint64_t applied_generation_ = 0;

@@ -334,6 +334,8 @@ const SettingDefinition table[] = {
             "Accepted; the system's value is used."),
     integer("temp_buffers", user, "1024", blocks, 100, 1073741823,
             "Accepted; there are no temporary tables."),
+    integer("temp_file_limit", user, "-1", kilobytes, -1, 2147483647,
+            "Size of the temporary files that a session may have at a time; -1: any."),
     reported(
         text("TimeZone", user, "Etc/UTC", "Time zone of dates and times.", canonicalize_time_zone)),
     text("timezone_abbreviations", user, "Default",

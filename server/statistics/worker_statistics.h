@@ -4,6 +4,7 @@
 
 #include "base/counter.h"
 #include "executor/server_monitor.h"
+#include "executor/spill/temporary_files.h"
 #include "server/statistics/statement_table.h"
 
 namespace pgsilo {
@@ -19,6 +20,7 @@ struct alignas(64) WorkerStatistics {
   Counter sessions_abandoned;
   Counter sessions_fatal;
   Counter sessions_killed;
+  TemporaryFiles::Counters temporary_files;
   StatementTable statements;
 
   void add_to(DatabaseStatistics& sum) const {
@@ -32,6 +34,8 @@ struct alignas(64) WorkerStatistics {
     sum.sessions_abandoned += sessions_abandoned.value();
     sum.sessions_fatal += sessions_fatal.value();
     sum.sessions_killed += sessions_killed.value();
+    sum.temporary_files += temporary_files.files.value();
+    sum.temporary_bytes += temporary_files.bytes.value();
   }
 };
 

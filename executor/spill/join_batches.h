@@ -1,0 +1,78 @@
+// Both sides of a hash join whose table has no room: divided by the hash of their keys, so that
+// only rows of one batch can meet. A batch that is too large is divided again, unless nothing comes
+// of it: then the join reads its right side in pieces.
+//
+//   batches.add_right(row) ...;  batches.end_right();  batches.add_left(row) ...;  batches.begin();
+//   while (batches.next_batch()) { batches.next_right() ...;  batches.start_left(...); ... }
+//
+// A row begins with the hash. Thread safety: one operator's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "executor/execution_context.h"
+#include "executor/spill/partitions.h"
+
+namespace pgsilo {
+
+struct JoinSides {
+  TapeColumns left;
+  TapeColumns right;
+  bool keeps_left = false;  // rows that nothing matches are of the result
+  bool keeps_right = false;
+  size_t right_row_bytes = 0;  // in a table, what is by reference apart
+};
+
+class JoinBatches {
+ public:
+  JoinBatches(const JoinSides& sides, ExecutionContext& session, size_t budget);
+  JoinBatches(const JoinBatches&) = delete;
+  JoinBatches& operator=(const JoinBatches&) = delete;
+
+  void add_right(const Datum* row) { dividing_->append(hash_of(row), row); }
+  void end_right();
+  void add_left(const Datum* row);
+  void begin();
+
+  // False: there are no more.
+  bool next_batch();
+  uint64_t left_rows() const { return batch_.left.rows; }
+  // Null behind the last one; and the one that came last.
+  const Datum* next_right() { return right_.next(); }
+  const Datum* right_row() const { return right_.row(); }
+  // From the first left row on. `kept`: not for the last time.
+  void start_left(bool kept) { left_.start(batch_.left, kept); }
+  const Datum* next_left() { return left_.next(); }
+
+ private:
+  struct Batch {
+    Tape left;
+    Tape right;
+    unsigned depth = 0;
+    bool may_divide = true;
+  };
+  static uint64_t hash_of(const Datum* row) { return static_cast<uint64_t>(row[0].i64); }
+  void divide();
+  std::vector<Tape> divide(TapeReader& reader, const Tape& tape, const TapeColumns& layout,
+                           size_t count);
+  void add_batches(const std::vector<Tape>& left, const std::vector<Tape>& right, unsigned depth,
+                   uint64_t rows);
+  bool is_too_large(const Tape& right) const;
+
+  const JoinSides& sides_;
+  ExecutionContext& session_;
+  const size_t budget_;
+  SpillFile file_;
+  const size_t count_;  // of partitions in the first division
+  std::unique_ptr<SpillPartitions> dividing_;
+  std::vector<Tape> divided_right_;
+  TapeReader left_;
+  TapeReader right_;
+  std::vector<Batch> waiting_;
+  Batch batch_;
+  unsigned depth_ = 0;  // of the division under way
+};
+
+}  // namespace pgsilo

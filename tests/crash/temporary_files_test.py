@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Temporary files: there while a portal sorts, counted and gone behind it, and gone at the start behind SIGKILL; refused by
+temp_file_limit and when descriptors are few, which ends the statement alone; a cancelled sort leaves none.
+
+usage: temporary_files_test.py PGSILO
+"""
+import argparse
+import os
+import resource
+import struct
+import threading
+import time
+
+from kill_bed import Bed, fail
+from wire_client import ServerError, WireClient
+
+SORT = "SELECT g FROM generate_series(1, 100000) g ORDER BY -g"
+
+
+def client(bed):
+    one = WireClient(bed.root, bed.port, patience=120)
+    one.ask("SET work_mem = '64kB'")
+    return one
+
+
+def names(bed):
+    directory = f"{bed.directory}/temporary"
+    return os.listdir(directory) if os.path.isdir(directory) else []
+
+
+def await_files(bed, what, is_right, patience=20):
+    end = time.monotonic() + patience
+    while not is_right(names(bed)):
+        if time.monotonic() > end:
+            fail(f"{what}: {names(bed)}")
+        time.sleep(0.01)
+
+
+def expect_error(state, one, sql):
+    try:
+        one.ask(sql)
+    except ServerError as error:
+        if error.code != state:
+            fail(f"{sql}: {error}")
+        return
+    fail(f"{sql}: no error, {state} was expected")
+
+
+def message(kind, body):
+    return kind + struct.pack("!i", len(body) + 4) + body
+
+
+def begin_sort(one):
+    """Ten rows from a portal, which stays open."""
+    one.ask("BEGIN ISOLATION LEVEL SERIALIZABLE")
+    one.socket.sendall(message(b"P", b"\0" + SORT.encode() + b"\0\0\0") + message(b"B", b"sorted\0\0" + bytes(6))
+                       + message(b"E", b"sorted\0" + struct.pack("!i", 10)) + message(b"S", b""))
+    one.answer()
+
+
+def close_sort(one):
+    one.socket.sendall(message(b"C", b"Psorted\0") + message(b"S", b""))
+    one.answer()
+
+
+def portals(bed):
+    one = client(bed)
+    begin_sort(one)
+    await_files(bed, "a portal that sorts", lambda found: len(found) == 1)
+    close_sort(one)
+    await_files(bed, "a closed portal", lambda found: not found)
+    one.ask("ROLLBACK")
+    counted = bed.sql("SELECT temp_files >= 1, temp_bytes > 1000000 FROM pg_stat_database WHERE datname = 'postgres'")
+    if counted != [["t", "t"]]:
+        fail(f"counters: {counted}")
+    one.close()
+
+
+def lost_client(bed):
+    one = client(bed)
+    begin_sort(one)
+    one.close()
+    await_files(bed, "a client that is gone", lambda found: not found)
+
+
+def limits(bed):
+    one = client(bed)
+    one.ask("SET temp_file_limit = '200kB'")
+    expect_error("53400", one, SORT)
+    await_files(bed, "a refused sort", lambda found: not found)
+    one.ask("RESET temp_file_limit")
+    one.ask(SORT)
+    one.ask("SET statement_timeout = '300ms'")
+    expect_error("57014", one, "SELECT count(*) FROM (SELECT g FROM generate_series(1, 30000000) g ORDER BY -g OFFSET 1) s")
+    await_files(bed, "a cancelled sort", lambda found: not found)
+    one.close()
+
+
+def descriptors(bed):
+    """Of 400 a sixteenth is 25."""
+    many = [client(bed) for _ in range(26)]
+    for one in many[:25]:
+        begin_sort(one)
+    await_files(bed, "portals up to the share", lambda found: len(found) == 25)
+    expect_error("53000", many[25], SORT)
+    bed.sql("CHECKPOINT")
+    many[0].ask("ROLLBACK")
+    await_files(bed, "a place that is free", lambda found: len(found) == 24)
+    many[25].ask(SORT)
+    for one in many:
+        one.close()
+    await_files(bed, "portals that are gone", lambda found: not found)
+
+
+def side_by_side(bed):
+    """A short statement does not wait for a long sort on the same worker."""
+    one, other = client(bed), client(bed)
+    sorting = threading.Thread(target=lambda: one.ask("SELECT count(*) FROM (SELECT g FROM generate_series(1, 2000000) g ORDER BY -g OFFSET 1) s"))
+    sorting.start()
+    turns = 0
+    while sorting.is_alive():
+        other.ask("SELECT 1")
+        turns += 1
+    if turns < 20:
+        fail(f"beside a sort only {turns} short statements came through")
+
+
+def stale_files(bed):
+    one = client(bed)
+    begin_sort(one)
+    await_files(bed, "before SIGKILL", lambda found: len(found) == 1)
+    bed.kill()
+    await_files(bed, "behind SIGKILL", lambda found: len(found) == 1)
+    bed.start()
+    await_files(bed, "behind the next start", lambda found: not found, patience=0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary")
+    options = parser.parse_args()
+    options.flags = "-c worker_threads=1"
+    bed = Bed(options)
+    bed.limits = [(resource.RLIMIT_NOFILE, (400, 400))]
+    try:
+        bed.start()
+        for part in portals, lost_client, limits, descriptors, side_by_side, stale_files:
+            part(bed)
+        bed.stop()
+        print("passed")
+    finally:
+        bed.remove()
+
+
+if __name__ == "__main__":
+    main()
