@@ -28,6 +28,10 @@ inline constexpr int min_numeric_scale = -1000;
 inline constexpr int max_numeric_integer_digits = 131072;
 inline constexpr int max_numeric_fraction_digits = 16383;
 inline constexpr int max_time_precision = 6;
+// A time zone by its offset is less than so many hours from UTC; and the text of one that says its
+// rules itself. [PostgreSQL: HOURS_PER_DAY * DAYS_PER_WEEK, TZ_STRLEN_MAX]
+inline constexpr int time_zone_hours = 168;
+inline constexpr size_t max_time_zone_bytes = 255;
 // Parameters of one statement. [PostgreSQL: the protocol's uint16]
 inline constexpr int max_parameters = 65535;
 // A greater $n is refused when the statement's parameters are known, as one without a type, one

@@ -7,12 +7,13 @@
 
 #include <absl/time/civil_time.h>
 
+#include "sql/limits.h"
+
 namespace pgsilo {
 namespace {
 
 constexpr int32_t hour_seconds = 3600;
 constexpr int64_t day_seconds = 24 * 3600;
-constexpr int32_t max_hours = 24 * 7 - 1;
 // Of zones that name none: those of the United States since 2007, in every year.
 constexpr std::string_view default_rules = ",M3.2.0,M11.1.0";
 
@@ -71,7 +72,12 @@ class Reader {
     int32_t total = 0;
     for (int32_t unit : {3600, 60, 1}) {
       int32_t value = 0;
-      if (!read_number(0, unit == 3600 ? max_hours : unit == 60 ? 59 : 60, &value)) return false;
+      if (!read_number(0,
+                       unit == 3600 ? limits::time_zone_hours - 1
+                       : unit == 60 ? 59
+                                    : 60,
+                       &value))
+        return false;
       total += value * unit;
       if (!rest_.starts_with(':')) break;
       rest_.remove_prefix(1);

@@ -9,6 +9,7 @@
 
 #include <absl/time/civil_time.h>
 #include <absl/time/time.h>
+#include "sql/limits.h"
 #include "sql/types/posix_zone.h"
 #include "sql/types/scan.h"
 
@@ -30,8 +31,6 @@ struct TimeZone::Impl {
 namespace {
 
 constexpr const char* zone_directory = "/usr/share/zoneinfo";
-constexpr size_t max_posix_bytes = 255;
-constexpr int32_t max_offset_seconds = 24 * 3600 * 7;
 
 bool is_zone_file(const std::string& name) {
   std::error_code error;
@@ -90,7 +89,7 @@ bool scan_hours(std::string_view text, int32_t* seconds_east) {
       std::from_chars(text.data(), text.data() + text.size(), hours,
                       is_hex ? std::chars_format::hex : std::chars_format::general);
   if (error != std::errc() || stop != text.data() + text.size()) return false;
-  if (!(std::fabs(hours) * 3600 <= max_offset_seconds)) return false;
+  if (!(std::fabs(hours) < limits::time_zone_hours)) return false;
   *seconds_east = static_cast<int32_t>(hours * 3600);
   return true;
 }
@@ -147,10 +146,10 @@ std::optional<TimeZone> TimeZone::load_named(std::string_view name) {
     }
   }
   // PostgreSQL knows them by their capitals.
-  std::string capitals(name.substr(0, max_posix_bytes + 1));
+  std::string capitals(name.substr(0, limits::max_time_zone_bytes + 1));
   for (char& c : capitals) c = upper_letter(c);
   std::optional<PosixZone> posix = read_posix_zone(capitals);
-  if (!posix || capitals.size() > max_posix_bytes) return std::nullopt;
+  if (!posix || capitals.size() > limits::max_time_zone_bytes) return std::nullopt;
   Impl impl{capitals, true, posix->standard.seconds_east, posix->standard.abbreviation, {}, {}};
   if (posix->daylight) {
     impl.is_fixed = false;
