@@ -8,6 +8,7 @@
 // not be used again, for the kernel may have dropped the pages.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -93,6 +94,14 @@ struct DeviceSpace {
   uint64_t free_bytes = 0;  // for us
 };
 
+// How a gradual removal goes on. Thread safety: called by the thread that removes.
+class RemovalPace {
+ public:
+  virtual ~RemovalPace() = default;
+  // A piece is free. Whoever removes calls this for the rest behind it, of so long.
+  virtual void rest(std::chrono::nanoseconds wanted) = 0;
+};
+
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -108,6 +117,10 @@ class FileSystem {
   // between. A file system that discards what becomes free keeps the device busy with all of it at
   // once otherwise, and who writes meanwhile waits (docs/decisions/gradual-removal.md).
   virtual FileResult remove_gradually(const std::string& path) { return remove(path); }
+  // The same at another's pace.
+  virtual FileResult remove_in_pieces(const std::string& path, RemovalPace&) {
+    return remove(path);
+  }
   // One level; already_exists if there.
   virtual FileResult create_directory(const std::string& path) = 0;
   // Names without "." and "..", in no order.

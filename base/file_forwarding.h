@@ -1,6 +1,6 @@
 // Another file system as it is: the base of those that watch, refuse or fail some of its calls.
-// remove_gradually() comes through remove(), so that one override refuses both.
-// Thread safety: the other's; it outlives this one.
+// remove_gradually() and remove_in_pieces() come through remove(), so that one override refuses
+// all. Thread safety: the other's; it outlives this one.
 #pragma once
 
 #include <memory>

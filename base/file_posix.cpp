@@ -128,8 +128,14 @@ class PosixFile final : public File {
   int descriptor_ = -1;
 };
 
+// Leaves the device to others for most of the time.
+class GentlePace final : public RemovalPace {
+ public:
+  void rest(std::chrono::nanoseconds wanted) override { std::this_thread::sleep_for(wanted); }
+};
+
 // A file without a name. Failures do not matter: what is left goes when the descriptor is closed.
-void give_back_gradually(int descriptor) {
+void give_back_in_pieces(int descriptor, RemovalPace& pace) {
   // A file of more names, a hard link of a backup's, keeps its content.
   struct stat status;
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 0) return;
@@ -137,8 +143,7 @@ void give_back_gradually(int descriptor) {
     end = std::max<off_t>(0, end - piece_given_back);
     auto began = std::chrono::steady_clock::now();
     if (retry_interrupted([&] { return ::ftruncate(descriptor, end); }) != 0) return;
-    // The device belongs to others for most of the time.
-    std::this_thread::sleep_for(2 * (std::chrono::steady_clock::now() - began));
+    pace.rest(2 * (std::chrono::steady_clock::now() - began));
   }
 }
 
@@ -186,11 +191,15 @@ class PosixFileSystem final : public FileSystem {
   }
   FileResult remove(const std::string& path) override { return checked(::unlink(path.c_str())); }
   FileResult remove_gradually(const std::string& path) override {
+    GentlePace pace;
+    return remove_in_pieces(path, pace);
+  }
+  FileResult remove_in_pieces(const std::string& path, RemovalPace& pace) override {
     // Held open: the name goes at once, the space as this says.
     int descriptor = ::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | not_waiting);
     FileResult result = remove(path);
     if (descriptor < 0) return result;
-    if (result.ok()) give_back_gradually(descriptor);
+    if (result.ok()) give_back_in_pieces(descriptor, pace);
     ::close(descriptor);
     return result;
   }

@@ -135,7 +135,8 @@ bool Database::count_seats(std::string* why) {
                         .door = places_at_door_,
                         .logs = wal_->status().logs.size(),
                         .checkpoint_files = std::max({size_t{1}, directories, threads}),
-                        .temporary_files = most_temporary_files(descriptor_limit_) + 1};
+                        .temporary_files = most_temporary_files(descriptor_limit_) +
+                                           limits::temporary_file_threads + 1};
   size_t seats = seats_for_clients(needs);
   if (seats < limits::least_seats) {
     *why = concat(

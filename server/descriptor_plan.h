@@ -19,7 +19,7 @@ struct DescriptorNeeds {
   size_t door = 0;  // clients that wait to be turned away
   size_t logs = 0;
   size_t checkpoint_files = 0;
-  size_t temporary_files = 0;  // the one being removed included
+  size_t temporary_files = 0;  // those being closed and removed included
 };
 
 // Of so many that the process may have: those of statements that sort and hash on disk.

@@ -25,7 +25,7 @@ void ExternalSort::end_run() {
 // The first pass merges no more than it has to, so that each later one is full.
 void ExternalSort::begin_merge() {
   readers_.clear();
-  size_t fan = runs_.size() > SpillFile::least_fan ? file_.affordable_fan() : runs_.size();
+  size_t fan = file_.begin_merge(runs_.size());
   while (runs_.size() > fan) merge_some(std::min(fan, runs_.size() - fan + 1));
   open(runs_.size(), true);
   left_ = wanted_;

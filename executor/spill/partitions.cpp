@@ -1,12 +1,9 @@
 #include "executor/spill/partitions.h"
 
-#include <algorithm>
-#include <bit>
-
 namespace pgsilo {
 
-size_t SpillPartitions::count_for(const SpillFile& file) {
-  return std::min(std::bit_floor(file.affordable_fan()), size_t{1} << bits_per_depth);
+size_t SpillPartitions::count_for(SpillFile& file) {
+  return file.begin_division(size_t{1} << bits_per_depth);
 }
 
 SpillPartitions::SpillPartitions(SpillFile& file, const TapeColumns& layout, unsigned depth,

@@ -12,7 +12,8 @@ namespace pgsilo {
 class SpillPartitions {
  public:
   // How many can be written at a time within the file's budget and memory_limit; a power of two.
-  static size_t count_for(const SpillFile& file);
+  // The file keeps buffers for that.
+  static size_t count_for(SpillFile& file);
   SpillPartitions(SpillFile& file, const TapeColumns& layout, unsigned depth, size_t count);
 
   // The row's hash, then its values.

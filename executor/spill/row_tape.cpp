@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/long_work.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -12,6 +11,8 @@ namespace pgsilo {
 namespace {
 
 constexpr size_t length_bytes = sizeof(uint32_t);
+// What a row is worth beside its bytes, as work.
+constexpr size_t row_work = 32;
 
 size_t null_bytes(const TapeColumns& layout) { return (layout.size() + 7) / 8; }
 
@@ -37,6 +38,7 @@ void TapeWriter::append(const Datum* row) {
   }
   put_row(row, static_cast<uint32_t>(bytes));
   ++tape_.rows;
+  file_.did(row_work + bytes);
 }
 
 void TapeWriter::put_row(const Datum* row, uint32_t bytes) {
@@ -136,6 +138,7 @@ const char* TapeReader::find_row() {
   const char* block = current_->buffer.get();
   std::memcpy(&bytes, block + position_, length_bytes);
   position_ += length_bytes;
+  file_.did(row_work + bytes);
   if (end_ - position_ < bytes) return gather(bytes);
   position_ += bytes;
   return block + position_ - bytes;
@@ -144,14 +147,13 @@ const char* TapeReader::find_row() {
 const char* TapeReader::gather(uint32_t bytes) {
   long_row_.reset();
   char* row = static_cast<char*>(long_row_.allocate(bytes, 1));
-  WorkMeter meter;
   for (size_t done = 0; done < bytes;) {
     if (position_ == end_) advance();
     size_t part = std::min<size_t>(bytes - done, end_ - position_);
     std::memcpy(row + done, current_->buffer.get() + position_, part);
     position_ += part;
     done += part;
-    meter.did(part);
+    file_.did(part);
   }
   return row;
 }
@@ -187,11 +189,7 @@ const Datum* TapeReader::next() {
 }
 
 void TapeReader::skip(uint64_t rows) {
-  WorkMeter meter;
-  for (; rows > 0 && rows_left_ > 0; --rows, --rows_left_) {
-    find_row();
-    meter.did(16);
-  }
+  for (; rows > 0 && rows_left_ > 0; --rows, --rows_left_) find_row();
 }
 
 }  // namespace pgsilo

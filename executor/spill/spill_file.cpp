@@ -20,24 +20,37 @@ size_t block_for(size_t budget) {
 SpillFile::SpillFile(TemporaryFiles& files, size_t budget)
     : files_(files),
       block_bytes_(block_for(budget)),
-      fan_(std::clamp(budget / (2 * block_bytes_), least_fan, most_fan)),
-      file_(files.storage().create()) {
-  spare_.reserve(most_writes);  // giving back needs no memory
+      fan_(std::clamp(budget / (BufferPlan::of_reader * block_bytes_), BufferPlan::least_fan,
+                      BufferPlan::most_fan)),
+      file_(files.create()) {
+  spare_.reserve(BufferPlan::writes);  // giving back needs no memory
 }
 
-size_t SpillFile::affordable_fan() const {
-  size_t fan = fan_;
-  while (fan > least_fan && !memory_admits(2 * fan * block_bytes_)) fan /= 2;
-  return std::max(fan, least_fan);
+size_t SpillFile::begin_merge(size_t tapes) {
+  size_t fan = std::min(tapes, fan_);
+  while (fan > BufferPlan::least_fan && !promise(BufferPlan::merge(fan)))
+    fan = std::max(fan / 2, BufferPlan::least_fan);
+  return fan;
 }
 
-SpillFile::TransferHandle SpillFile::take_transfer() {
-  if (!spare_.empty()) {
-    TransferHandle transfer = std::move(spare_.back());
-    spare_.pop_back();
-    return transfer;
-  }
-  if (buffers_ >= free_buffers) require_room(block_bytes_);
+size_t SpillFile::begin_division(size_t most_tapes) {
+  size_t tapes = std::bit_floor(std::min(most_tapes, fan_));
+  while (tapes > BufferPlan::least_fan && !promise(BufferPlan::division(tapes))) tapes /= 2;
+  return tapes;
+}
+
+// They are made at once: a promise of memory that is not taken yet would be forgotten with the next
+// measurement.
+bool SpillFile::promise(size_t buffers) {
+  if (buffers <= promised()) return true;
+  if (!memory_admits((buffers - promised()) * block_bytes_)) return false;
+  spare_.reserve(buffers);
+  promised_ = buffers;
+  while (buffers_ < buffers) spare_.push_back(make_buffer());
+  return true;
+}
+
+SpillFile::TransferHandle SpillFile::make_buffer() {
   TransferHandle made = files_.storage().make_transfer();
   made->file = file_;
   made->block_bytes = block_bytes_;
@@ -46,8 +59,18 @@ SpillFile::TransferHandle SpillFile::take_transfer() {
   return made;
 }
 
+SpillFile::TransferHandle SpillFile::take_transfer() {
+  if (!spare_.empty()) {
+    TransferHandle transfer = std::move(spare_.back());
+    spare_.pop_back();
+    return transfer;
+  }
+  if (buffers_ >= promised()) require_room(block_bytes_);
+  return make_buffer();
+}
+
 void SpillFile::keep(TransferHandle transfer) {
-  if (spare_.size() < most_writes) {
+  if (spare_.size() < BufferPlan::writes || buffers_ <= promised_) {
     spare_.push_back(std::move(transfer));
   } else {
     --buffers_;
@@ -72,7 +95,7 @@ uint64_t SpillFile::new_block() {
 }
 
 void SpillFile::write(TransferHandle transfer, uint64_t block) {
-  if (writes_.size() == most_writes) reap_oldest();
+  if (writes_.size() == BufferPlan::writes) reap_oldest();
   transfer->kind = TemporaryStorage::Transfer::Kind::write;
   transfer->block = block;
   writes_.push_back(std::move(transfer));

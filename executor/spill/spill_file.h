@@ -9,12 +9,15 @@
 // Thread safety: one operator's. It outlives its writers and readers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <vector>
 
+#include "base/long_work.h"
+#include "executor/spill/buffer_plan.h"
 #include "executor/spill/temporary_files.h"
 
 namespace pgsilo {
@@ -37,15 +40,16 @@ class SpillFile {
   SpillFile& operator=(const SpillFile&) = delete;
 
   size_t block_bytes() const { return block_bytes_; }
-  // How many tapes may be written at a time within the budget.
-  size_t fan() const { return fan_; }
-  // How many may be read at a time within that and memory_limit.
-  size_t affordable_fan() const;
+  // How many of so many tapes may be merged into one at a time, within the budget and memory_limit.
+  // Buffers for that are there from now on.
+  size_t begin_merge(size_t tapes);
+  // The same of tapes that rows are divided among, a power of two, while two others are read.
+  size_t begin_division(size_t most_tapes);
   // Of blocks, those of writers and readers included; what is on its way for nobody is not.
   size_t buffers() const { return buffers_; }
 
   // --- for writers and readers ---
-  // With a buffer, of which the memory was asked for. Throws MemoryLimitReached.
+  // With a buffer. Throws MemoryLimitReached if it is more than were promised.
   TransferHandle take_transfer();
   void give_back(TransferHandle transfer);
   // Throws 53400.
@@ -57,19 +61,19 @@ class SpillFile {
   void settle();
   void begin_read(TransferHandle& transfer, uint64_t block);
   void wait(TransferHandle& transfer) { files_.wait(*transfer); }
+  // So many bytes of rows were copied. May suspend the fiber, and throws what is to end it.
+  void did(size_t bytes) { meter_.did(bytes); }
 
   static constexpr size_t smallest_block = size_t{8} << 10;
   static constexpr size_t largest_block = size_t{64} << 10;
-  static constexpr size_t least_fan = 4;
-  static constexpr size_t most_fan = 128;
 
  private:
+  bool promise(size_t buffers);
+  size_t promised() const { return std::max(promised_, free_spill_buffers); }
+  TransferHandle make_buffer();
   void reap_oldest();
   void keep(TransferHandle transfer);
 
-  static constexpr size_t most_writes = 2;  // under way
-  // As in arenas, little is never asked for: what it takes to merge with the least fan.
-  static constexpr size_t free_buffers = 2 * least_fan + most_writes + 1;
   TemporaryFiles& files_;
   const size_t block_bytes_;
   const size_t fan_;
@@ -78,7 +82,9 @@ class SpillFile {
   std::vector<uint64_t> free_blocks_;
   std::vector<TransferHandle> spare_;
   std::deque<TransferHandle> writes_;
-  size_t buffers_ = 0;  // that are somewhere
+  size_t buffers_ = 0;   // that are somewhere
+  size_t promised_ = 0;  // so many stay here; of more than free ones the memory was asked for
+  WorkMeter meter_;
 };
 
 }  // namespace pgsilo

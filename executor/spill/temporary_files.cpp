@@ -1,11 +1,23 @@
 #include "executor/spill/temporary_files.h"
 
-#include "base/parker.h"
+#include "base/thread_parker.h"
 #include "executor/spill/spill_error.h"
 #include "executor/transaction_status.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
+
+namespace {
+
+SqlError transfer_error(const TemporaryStorage::Transfer& transfer) {
+  using Kind = TemporaryStorage::Transfer::Kind;
+  std::string_view what = "create temporary file";
+  if (transfer.kind == Kind::read) what = "read file";
+  if (transfer.kind == Kind::write) what = "write to file";
+  return file_error(what, transfer.file->path(), transfer.result);
+}
+
+}  // namespace
 
 void TemporaryFiles::take(uint64_t bytes) {
   if (limit_kilobytes_ >= 0 && bytes_ + bytes > static_cast<uint64_t>(limit_kilobytes_) * 1024) {
@@ -23,22 +35,55 @@ void TemporaryFiles::give_back(uint64_t bytes) {
   counters_.bytes.add(bytes);
 }
 
-void TemporaryFiles::wait(TemporaryStorage::Transfer& transfer) {
-  using Kind = TemporaryStorage::Transfer::Kind;
-  bool writes = transfer.kind == Kind::write;
+std::shared_ptr<TemporaryStorage::OpenFile> TemporaryFiles::create() {
+  TemporaryStorage::TransferHandle making = storage_.make_transfer();
+  making->kind = Transfer::Kind::create;
+  making->file = storage_.take_place();
+  submit(*making);
+  wait(*making);
+  return making->file;
+}
+
+void TemporaryFiles::check_cancelled() const {
+  if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed))
+    raise_transaction_status(TransactionStatus::cancelled);
+}
+
+void TemporaryFiles::await_end(const Transfer& transfer) {
+  bool reads = transfer.kind == Transfer::Kind::read;
   while (true) {
-    if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed))
-      raise_transaction_status(TransactionStatus::cancelled);
-    if (storage_.is_done(transfer)) break;
-    WaitScope scope(report_, writes ? WaitEvent::spill_write : WaitEvent::spill_read);
+    check_cancelled();
+    if (storage_.is_done(transfer)) return;
+    WaitScope scope(report_, reads ? WaitEvent::spill_read : WaitEvent::spill_write);
     parker_->park();
   }
-  const std::string& path = transfer.file->path();
-  if (!transfer.result.ok())
-    throw file_error(writes ? "write to file" : "read file", path, transfer.result);
+}
+
+// False: there is none to wait for.
+bool TemporaryFiles::await_space(Transfer& transfer) {
+  using Outlook = TemporaryStorage::SpaceWait::Outlook;
+  ThreadParker thread;
+  Parker& parker = parker_ != nullptr ? *parker_ : thread;
+  TemporaryStorage::SpaceWait space(storage_, transfer, parker);
+  while (true) {
+    check_cancelled();
+    Outlook outlook = space.outlook();
+    if (outlook != Outlook::awaited) return outlook == Outlook::came;
+    WaitScope scope(report_, WaitEvent::spill_write);
+    parker.park();
+  }
+}
+
+void TemporaryFiles::wait(Transfer& transfer) {
+  await_end(transfer);
+  while (transfer.result.status == FileStatus::no_space && await_space(transfer)) {
+    storage_.submit_again(transfer, parker_);
+    await_end(transfer);
+  }
+  if (!transfer.result.ok()) throw transfer_error(transfer);
   if (transfer.is_damaged) {
     throw SqlError(sqlstate::data_corrupted,
-                   concat("block ", transfer.block, " of temporary file \"", path,
+                   concat("block ", transfer.block, " of temporary file \"", transfer.file->path(),
                           "\" is not what was written"));
   }
 }

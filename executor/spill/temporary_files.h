@@ -37,12 +37,20 @@ class TemporaryFiles {
   void give_back(uint64_t bytes);
   uint64_t bytes() const { return bytes_; }
 
+  // Throws as wait(), and 53000 when there are too many.
+  std::shared_ptr<TemporaryStorage::OpenFile> create();
   void submit(TemporaryStorage::Transfer& transfer) { storage_.submit(transfer, parker_); }
-  // Until it is done. Throws 57014, and what a failed transfer means.
+  // Until it is done; if the disk was full, also until it has been tried again with the space of
+  // files that had gone before. Throws 57014, and what a failed transfer means.
   void wait(TemporaryStorage::Transfer& transfer);
   TemporaryStorage& storage() { return storage_; }
 
  private:
+  using Transfer = TemporaryStorage::Transfer;
+  void await_end(const Transfer& transfer);
+  bool await_space(Transfer& transfer);
+  void check_cancelled() const;
+
   TemporaryStorage& storage_;
   Counters& counters_;
   Parker* parker_;

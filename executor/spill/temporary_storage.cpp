@@ -2,18 +2,14 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "base/checksum.h"
 #include "base/crash_report.h"
 #include "base/failed_call.h"
 #include "base/parker.h"
 #include "base/process_memory.h"
 #include "base/server_log.h"
 #include "executor/spill/block_format.h"
-#include "executor/spill/spill_error.h"
 #include "sql/sql_error.h"
 
 namespace pgsilo {
@@ -30,11 +26,25 @@ TemporaryStorage::~TemporaryStorage() {
   arrived_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   {
-    std::lock_guard lock(removal_mutex_);
+    std::lock_guard lock(mutex_);
     remover_ends_ = true;
   }
-  retired_.notify_all();
+  closed_.notify_all();
+  hurries_.notify_all();
   if (remover_.joinable()) remover_.join();
+}
+
+void TemporaryStorage::FileQueue::push(std::unique_ptr<FileNode> node) {
+  node->next = nullptr;
+  FileNode* pushed = node.release();
+  (first_ == nullptr ? first_ : last_->next) = pushed;
+  last_ = pushed;
+}
+
+std::unique_ptr<TemporaryStorage::FileNode> TemporaryStorage::FileQueue::pop() {
+  std::unique_ptr<FileNode> node(first_);
+  first_ = node->next;
+  return node;
 }
 
 void TemporaryStorage::remove_stale() {
@@ -59,66 +69,53 @@ void TemporaryStorage::start(unsigned threads) {
 }
 
 // The directory is made when it is first needed.
-FileResult TemporaryStorage::open_file(const std::string& path, std::unique_ptr<File>* file) {
+FileResult TemporaryStorage::make_file(FileNode& node) {
   OpenFlags flags{.write = true, .create = true, .exclusive = true};
-  FileResult result = files_.open(path, flags, file);
+  FileResult result = files_.open(node.path, flags, &node.file);
   if (result.status != FileStatus::not_found) return result;
   result = files_.create_directory(directory_);
   if (!result.ok() && result.status != FileStatus::already_exists) return result;
-  return files_.open(path, flags, file);
+  return files_.open(node.path, flags, &node.file);
 }
 
-std::shared_ptr<TemporaryStorage::OpenFile> TemporaryStorage::create() {
-  uint64_t number = 0;
-  {
-    std::lock_guard lock(mutex_);
-    if (open_files_ >= most_files_) {
-      throw SqlError(sqlstate::insufficient_resources,
-                     concat("out of file descriptors: ", most_files_,
-                            " temporary files are in use, and the server can have no more"))
-          .hint(
-              "Run fewer statements at a time that sort or hash more than work_mem, raise "
-              "work_mem, or raise the limit of open files (ulimit -n) of the server.");
-    }
-    ++open_files_;
-    number = files_made_++;
-  }
-  struct Place {
-    TemporaryStorage* storage;
-    ~Place() {
-      if (storage != nullptr) storage->give_back_place();
-    }
-  } place{this};
+std::shared_ptr<TemporaryStorage::OpenFile> TemporaryStorage::take_place() {
   auto node = std::make_unique<FileNode>();
-  node->path = join_path(directory_, concat(getpid(), ".", number));
-  FileResult result = open_file(node->path, &node->file);
-  if (result.status == FileStatus::no_space && wait_for_removals())
-    result = open_file(node->path, &node->file);
-  if (!result.ok()) throw file_error("create temporary file", node->path, result);
-  auto made = std::make_shared<OpenFile>(*this, std::move(node));
-  place.storage = nullptr;
-  return made;
-}
-
-void TemporaryStorage::give_back_place() {
   std::lock_guard lock(mutex_);
-  --open_files_;
+  if (places_taken_ >= most_files_) {
+    throw SqlError(sqlstate::insufficient_resources,
+                   concat("out of file descriptors: ", most_files_,
+                          " temporary files are in use, and the server can have no more"))
+        .hint(
+            "Run fewer statements at a time that sort or hash more than work_mem, raise "
+            "work_mem, or raise the limit of open files (ulimit -n) of the server.");
+  }
+  node->path = join_path(directory_, concat(getpid(), ".", files_named_++));
+  auto taken = std::make_shared<OpenFile>(*this, std::move(node));
+  ++places_taken_;
+  return taken;
 }
 
 void TemporaryStorage::submit(Transfer& transfer, Parker* parker) {
+  transfer.awaited_ = 0;
+  submit_again(transfer, parker);
+}
+
+void TemporaryStorage::submit_again(Transfer& transfer, Parker* parker) {
   transfer.result = {};
   transfer.is_damaged = false;
+  std::unique_lock lock(mutex_);
   if (parker == nullptr || threads_.empty()) {
+    transfer.removed_before_ = removed_;
+    transfer.pieces_before_ = pieces_;
+    lock.unlock();
     transfer_now(transfer);
     transfer.state_ = Transfer::State::done;
     return;
   }
-  {
-    std::lock_guard lock(mutex_);
-    transfer.state_ = Transfer::State::waits;
-    transfer.parker_ = parker;
-    waiting_.push_back(transfer);
-  }
+  transfer.state_ = Transfer::State::waits;
+  transfer.parker_ = parker;
+  waiting_.push_back(transfer);
+  lock.unlock();
   arrived_.notify_one();
 }
 
@@ -139,43 +136,68 @@ void TemporaryStorage::abandon(Transfer* transfer) {
   }
 }
 
+// Files that wait to be closed come first: when one is made none of them has a descriptor, but for
+// those that other threads close just now.
 void TemporaryStorage::serve() {
   take_thread_memory();
   CrashStack crash_stack;
   std::unique_lock lock(mutex_);
   while (true) {
-    arrived_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
-    if (waiting_.empty()) return;
-    Transfer& transfer = waiting_.front();
-    waiting_.pop_front();
-    transfer.state_ = Transfer::State::runs;
-    lock.unlock();
-    transfer_now(transfer);
-    lock.lock();
-    transfer.state_ = Transfer::State::done;
-    if (transfer.parker_ != nullptr) transfer.parker_->unpark();
-    if (!transfer.is_abandoned_) continue;
-    lock.unlock();
-    delete &transfer;  // perhaps the last to hold the file
-    lock.lock();
+    arrived_.wait(lock, [this] { return ends_ || !waiting_.empty() || !to_close_.empty(); });
+    if (!to_close_.empty()) {
+      close_file(lock);
+    } else if (!waiting_.empty()) {
+      run_transfer(lock);
+    } else {
+      return;
+    }
   }
 }
 
+void TemporaryStorage::close_file(std::unique_lock<std::mutex>& lock) {
+  std::unique_ptr<FileNode> node = to_close_.pop();
+  lock.unlock();
+  node->file.reset();
+  lock.lock();
+  to_remove_.push(std::move(node));
+  closed_.notify_one();
+}
+
+void TemporaryStorage::run_transfer(std::unique_lock<std::mutex>& lock) {
+  Transfer& transfer = waiting_.front();
+  waiting_.pop_front();
+  transfer.state_ = Transfer::State::runs;
+  transfer.removed_before_ = removed_;
+  transfer.pieces_before_ = pieces_;
+  lock.unlock();
+  transfer_now(transfer);
+  lock.lock();
+  transfer.state_ = Transfer::State::done;
+  if (transfer.parker_ != nullptr) transfer.parker_->unpark();
+  if (!transfer.is_abandoned_) return;
+  lock.unlock();
+  delete &transfer;  // perhaps the last to hold the file
+  lock.lock();
+}
+
 void TemporaryStorage::transfer_now(Transfer& transfer) {
-  if (transfer.kind == Transfer::Kind::write) {
-    write(transfer);
-  } else {
-    read(transfer);
+  switch (transfer.kind) {
+    case Transfer::Kind::create:
+      transfer.result = make_file(*transfer.file->node_);
+      break;
+    case Transfer::Kind::read:
+      read(transfer);
+      break;
+    case Transfer::Kind::write:
+      write(transfer);
+      break;
   }
 }
 
 void TemporaryStorage::write(Transfer& transfer) {
   size_t bytes = seal_block(transfer.buffer.get(), transfer.block);
-  uint64_t offset = transfer.block * transfer.block_bytes;
-  File& file = transfer.file->file();
-  transfer.result = file.write_at(transfer.buffer.get(), bytes, offset);
-  if (transfer.result.status == FileStatus::no_space && wait_for_removals())
-    transfer.result = file.write_at(transfer.buffer.get(), bytes, offset);
+  transfer.result = transfer.file->file().write_at(transfer.buffer.get(), bytes,
+                                                   transfer.block * transfer.block_bytes);
 }
 
 void TemporaryStorage::read(Transfer& transfer) {
@@ -187,53 +209,74 @@ void TemporaryStorage::read(Transfer& transfer) {
 }
 
 void TemporaryStorage::retire(std::unique_ptr<FileNode> node) {
-  if (!remover_.joinable()) {
-    remove(*node, false);
-    return;
+  bool was_made = node->file != nullptr;
+  std::unique_lock lock(mutex_);
+  --places_taken_;
+  if (!was_made) return;
+  if (threads_.empty()) {
+    lock.unlock();
+    node->file.reset();
+    return remove(*node);
   }
-  {
-    std::lock_guard lock(removal_mutex_);
-    node->next = to_remove_;
-    to_remove_ = node.release();
-    ++removals_;
-  }
-  retired_.notify_one();
-}
-
-// Space that has been let go of counts as free: true if there was some to wait for.
-bool TemporaryStorage::wait_for_removals() {
-  std::unique_lock lock(removal_mutex_);
-  if (removals_ == 0) return false;
-  ++in_a_hurry_;
-  removed_.wait(lock, [this] { return removals_ == 0; });
-  --in_a_hurry_;
-  return true;
+  ++retired_;
+  to_close_.push(std::move(node));
+  lock.unlock();
+  arrived_.notify_one();
 }
 
 void TemporaryStorage::remove_files() {
   take_thread_memory();
   CrashStack crash_stack;
-  std::unique_lock lock(removal_mutex_);
+  std::unique_lock lock(mutex_);
   while (true) {
-    retired_.wait(lock, [this] { return remover_ends_ || to_remove_ != nullptr; });
-    if (to_remove_ == nullptr) return;
-    std::unique_ptr<FileNode> node(to_remove_);
-    to_remove_ = node->next;
-    bool gradually = in_a_hurry_ == 0 && !remover_ends_;
+    closed_.wait(lock, [this] { return remover_ends_ || !to_remove_.empty(); });
+    if (to_remove_.empty()) return;
+    std::unique_ptr<FileNode> node = to_remove_.pop();
     lock.unlock();
-    remove(*node, gradually);
+    remove(*node);
     node.reset();
     lock.lock();
-    if (--removals_ == 0) removed_.notify_all();
+    ++removed_;
+    note_space();
   }
 }
 
-void TemporaryStorage::remove(FileNode& node, bool gradually) {
-  node.file.reset();
-  give_back_place();
-  FileResult result = gradually ? files_.remove_gradually(node.path) : files_.remove(node.path);
+void TemporaryStorage::remove(const FileNode& node) {
+  FileResult result = files_.remove_in_pieces(node.path, *this);
   if (!result.ok())
     write_server_log(LogLevel::warning, could_not("remove file", node.path, result));
+}
+
+// Nobody rests while somebody waits for space.
+void TemporaryStorage::rest(std::chrono::nanoseconds wanted) {
+  std::unique_lock lock(mutex_);
+  note_space();
+  hurries_.wait_for(lock, wanted, [this] { return remover_ends_ || !space_waits_.empty(); });
+}
+
+void TemporaryStorage::note_space() {
+  ++pieces_;
+  for (SpaceWait& wait : space_waits_) wait.parker_.unpark();
+}
+
+TemporaryStorage::SpaceWait::SpaceWait(TemporaryStorage& storage, Transfer& transfer,
+                                       Parker& parker)
+    : storage_(storage), transfer_(transfer), parker_(parker) {
+  std::lock_guard lock(storage_.mutex_);
+  if (transfer_.awaited_ == 0) transfer_.awaited_ = storage_.retired_;
+  storage_.space_waits_.push_back(*this);
+  storage_.hurries_.notify_one();
+}
+
+TemporaryStorage::SpaceWait::~SpaceWait() {
+  std::lock_guard lock(storage_.mutex_);
+  storage_.space_waits_.erase(storage_.space_waits_.iterator_to(*this));
+}
+
+TemporaryStorage::SpaceWait::Outlook TemporaryStorage::SpaceWait::outlook() {
+  std::lock_guard lock(storage_.mutex_);
+  if (transfer_.removed_before_ >= transfer_.awaited_) return Outlook::none;
+  return transfer_.pieces_before_ != storage_.pieces_ ? Outlook::came : Outlook::awaited;
 }
 
 }  // namespace pgsilo

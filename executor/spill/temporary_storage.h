@@ -1,9 +1,10 @@
 // Temporary files of the whole server (docs/spilling.md): their directory, how many there may be,
-// the threads that read and write them while fibers wait, and the one that removes them.
+// the threads that make, read, write and close them while fibers wait, and the one that removes
+// them.
 //
 //   TemporaryStorage storage(files, directory, most_files);
 //   storage.remove_stale();  storage.start(threads);       without threads whoever asks waits
-//   std::shared_ptr<TemporaryStorage::OpenFile> file = storage.create();
+//   std::shared_ptr<TemporaryStorage::OpenFile> file = storage.take_place();
 //
 // Thread safety: any thread. It outlives all of its files.
 #pragma once
@@ -23,15 +24,16 @@ namespace pgsilo {
 
 class Parker;
 
-class TemporaryStorage {
+class TemporaryStorage final : RemovalPace {
  public:
   struct FileNode {
     std::string path;
-    std::unique_ptr<File> file;
+    std::unique_ptr<File> file;  // null: not made yet, or closed
     FileNode* next = nullptr;
   };
-  // A file's removal is the remover's matter: whoever lets go of it last does not wait, nor needs
-  // memory.
+  // A place among the files that may be open, and the file once a transfer has made it. Whoever
+  // lets go of it last gives back the place, and does not wait, nor needs memory: to close and to
+  // remove it is the threads' matter.
   class OpenFile {
    public:
     OpenFile(TemporaryStorage& storage, std::unique_ptr<FileNode> node)
@@ -43,14 +45,16 @@ class TemporaryStorage {
     File& file() { return *node_->file; }
 
    private:
+    friend class TemporaryStorage;
     TemporaryStorage& storage_;
     std::unique_ptr<FileNode> node_;
   };
 
-  // A block on its way. The buffer is the transfer's own, so that it may be left alone.
+  // What threads do with a file: to make it, or with a block of it. The buffer is the transfer's
+  // own, so that it may be left alone.
   class Transfer : public boost::intrusive::list_base_hook<> {
    public:
-    enum class Kind : uint8_t { read, write };
+    enum class Kind : uint8_t { create, read, write };
     std::shared_ptr<OpenFile> file;
     Kind kind = Kind::read;
     uint64_t block = 0;
@@ -66,6 +70,11 @@ class TemporaryStorage {
     State state_ = State::done;
     bool is_abandoned_ = false;
     Parker* parker_ = nullptr;
+    // How far removals had come when this try began; how many files had been retired when the
+    // first one found the disk full.
+    uint64_t removed_before_ = 0;
+    uint64_t pieces_before_ = 0;
+    uint64_t awaited_ = 0;
   };
   // Lets go of it at any moment, also within an exception: what waits in the queue leaves it, what
   // runs is freed by its thread; so no more are under way for nobody than there are threads.
@@ -75,9 +84,29 @@ class TemporaryStorage {
   };
   using TransferHandle = std::unique_ptr<Transfer, Abandon>;
 
+  // A transfer has found the disk full, and its owner waits. While one lives the remover hurries.
+  class SpaceWait : public boost::intrusive::list_base_hook<> {
+   public:
+    SpaceWait(TemporaryStorage& storage, Transfer& transfer, Parker& parker);
+    ~SpaceWait();
+    SpaceWait(const SpaceWait&) = delete;
+    SpaceWait& operator=(const SpaceWait&) = delete;
+    // none: all files that were retired before the first try failed were gone before this one.
+    // awaited: some were not; the parker is woken when space has come back.
+    // came: since this try began; another one is worth it.
+    enum class Outlook : uint8_t { none, awaited, came };
+    Outlook outlook();
+
+   private:
+    friend class TemporaryStorage;
+    TemporaryStorage& storage_;
+    Transfer& transfer_;
+    Parker& parker_;
+  };
+
   TemporaryStorage(FileSystem& files, std::string directory, size_t most_files);
   // Behind the last session: waits for what is under way, and removes what is left.
-  ~TemporaryStorage();
+  ~TemporaryStorage() override;
   TemporaryStorage(const TemporaryStorage&) = delete;
   TemporaryStorage& operator=(const TemporaryStorage&) = delete;
 
@@ -85,45 +114,63 @@ class TemporaryStorage {
   void remove_stale();
   void start(unsigned threads);
 
-  // Throws 53000 when there are too many, 58030 and its kin.
-  std::shared_ptr<OpenFile> create();
+  // Throws 53000 when there are too many.
+  std::shared_ptr<OpenFile> take_place();
   // `parker` is woken at its end; null: it is done when this returns.
   void submit(Transfer& transfer, Parker* parker);
+  // The same once more, behind a SpaceWait.
+  void submit_again(Transfer& transfer, Parker* parker);
   bool is_done(const Transfer& transfer);
   TransferHandle make_transfer() { return {new Transfer, Abandon{this}}; }
   const std::string& directory() const { return directory_; }
 
  private:
+  // First come, first served; needs no memory.
+  class FileQueue {
+   public:
+    bool empty() const { return first_ == nullptr; }
+    void push(std::unique_ptr<FileNode> node);
+    std::unique_ptr<FileNode> pop();
+
+   private:
+    FileNode* first_ = nullptr;
+    FileNode* last_ = nullptr;
+  };
+
   void abandon(Transfer* transfer);
   void retire(std::unique_ptr<FileNode> node);
   void serve();
+  void close_file(std::unique_lock<std::mutex>& lock);
+  void run_transfer(std::unique_lock<std::mutex>& lock);
   void remove_files();
-  void remove(FileNode& node, bool gradually);
+  void remove(const FileNode& node);
+  void rest(std::chrono::nanoseconds wanted) override;
+  void note_space();
   void transfer_now(Transfer& transfer);
   void write(Transfer& transfer);
   void read(Transfer& transfer);
-  bool wait_for_removals();
-  FileResult open_file(const std::string& path, std::unique_ptr<File>* file);
-  void give_back_place();
+  FileResult make_file(FileNode& node);
 
   FileSystem& files_;
   const std::string directory_;
   const size_t most_files_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards what follows, but for the threads
   std::condition_variable arrived_;
   boost::intrusive::list<Transfer> waiting_;
+  FileQueue to_close_;
   std::vector<std::thread> threads_;
   bool ends_ = false;
-  size_t open_files_ = 0;  // retired ones that are not closed yet included
-  uint64_t files_made_ = 0;
+  size_t places_taken_ = 0;
+  uint64_t files_named_ = 0;
 
-  std::mutex removal_mutex_;  // guards what follows; never taken with mutex_ held
-  std::condition_variable retired_;
-  std::condition_variable removed_;
-  FileNode* to_remove_ = nullptr;
-  size_t removals_ = 0;    // to_remove_, and the one under way
-  size_t in_a_hurry_ = 0;  // who waits for space
+  std::condition_variable closed_;
+  std::condition_variable hurries_;
+  FileQueue to_remove_;
+  uint64_t retired_ = 0;  // files so far that were made
+  uint64_t removed_ = 0;  // of these
+  uint64_t pieces_ = 0;   // of space that came back, so far
+  boost::intrusive::list<SpaceWait> space_waits_;
   bool remover_ends_ = false;
   std::thread remover_;
 };

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Temporary files: there while a portal sorts, counted and gone behind it, and gone at the start behind SIGKILL; refused by
-temp_file_limit and when descriptors are few, which ends the statement alone; a cancelled sort leaves none.
+temp_file_limit, by a full disk (as root, to mount a small one) and when descriptors are few, which ends the statement alone;
+a cancelled sort leaves none, and one whose blocks were overwritten is told so.
 
 usage: temporary_files_test.py PGSILO
 """
 import argparse
+import contextlib
 import os
 import resource
 import struct
+import subprocess
 import threading
 import time
 
@@ -36,9 +39,9 @@ def await_files(bed, what, is_right, patience=20):
         time.sleep(0.01)
 
 
-def expect_error(state, one, sql):
+def expect_error(state, ask, *sql):
     try:
-        one.ask(sql)
+        ask(*sql)
     except ServerError as error:
         if error.code != state:
             fail(f"{sql}: {error}")
@@ -56,6 +59,11 @@ def begin_sort(one):
     one.socket.sendall(message(b"P", b"\0" + SORT.encode() + b"\0\0\0") + message(b"B", b"sorted\0\0" + bytes(6))
                        + message(b"E", b"sorted\0" + struct.pack("!i", 10)) + message(b"S", b""))
     one.answer()
+
+
+def expect_rest_fails(state, one):
+    one.socket.sendall(message(b"E", b"sorted\0" + bytes(4)) + message(b"S", b""))
+    expect_error(state, one.answer)
 
 
 def close_sort(one):
@@ -86,12 +94,12 @@ def lost_client(bed):
 def limits(bed):
     one = client(bed)
     one.ask("SET temp_file_limit = '200kB'")
-    expect_error("53400", one, SORT)
+    expect_error("53400", one.ask, SORT)
     await_files(bed, "a refused sort", lambda found: not found)
     one.ask("RESET temp_file_limit")
     one.ask(SORT)
     one.ask("SET statement_timeout = '300ms'")
-    expect_error("57014", one, "SELECT count(*) FROM (SELECT g FROM generate_series(1, 30000000) g ORDER BY -g OFFSET 1) s")
+    expect_error("57014", one.ask, "SELECT count(*) FROM (SELECT g FROM generate_series(1, 30000000) g ORDER BY -g OFFSET 1) s")
     await_files(bed, "a cancelled sort", lambda found: not found)
     one.close()
 
@@ -102,7 +110,7 @@ def descriptors(bed):
     for one in many[:25]:
         begin_sort(one)
     await_files(bed, "portals up to the share", lambda found: len(found) == 25)
-    expect_error("53000", many[25], SORT)
+    expect_error("53000", many[25].ask, SORT)
     bed.sql("CHECKPOINT")
     many[0].ask("ROLLBACK")
     await_files(bed, "a place that is free", lambda found: len(found) == 24)
@@ -125,6 +133,96 @@ def side_by_side(bed):
         fail(f"beside a sort only {turns} short statements came through")
 
 
+def damage(bed):
+    """A file that somebody has written into, or cut off, is not what was written, and nothing else fails."""
+    def overwrite(file):
+        for block in range(0, os.path.getsize(file.name), 8192):
+            file.seek(block + 100)
+            file.write(b"!" * 8)
+
+    one = client(bed)
+    for harm in overwrite, lambda file: file.truncate(100000):
+        begin_sort(one)
+        await_files(bed, "before damage", lambda found: len(found) == 1)
+        with open(f"{bed.directory}/temporary/{names(bed)[0]}", "r+b") as file:
+            harm(file)
+        expect_rest_fails("XX001", one)
+        one.ask("ROLLBACK")
+        await_files(bed, "behind damage", lambda found: not found)
+        one.ask(SORT)
+    one.close()
+
+
+@contextlib.contextmanager
+def small_disk(bed, *options):
+    """One of four megabytes in place of the directory."""
+    directory = f"{bed.directory}/temporary"
+    os.makedirs(directory, exist_ok=True)
+    mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join(("size=4m",) + options), "tmpfs", directory],
+                                                   stderr=subprocess.DEVNULL).returncode == 0
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", directory], check=True)
+
+
+def full_disk(bed):
+    one, other = client(bed), client(bed)
+    counted = "SELECT temp_files FROM pg_stat_database WHERE datname = 'postgres'"
+    before = int(bed.sql(counted)[0][0])
+    with small_disk(bed) as mounted:
+        if not mounted:
+            print("no small disk could be mounted: a full one is not tested")
+            return
+        for _ in range(20):
+            expect_error("53100", one.ask, f"SELECT max(r) FROM (SELECT repeat('x', 100) || g AS r FROM generate_series(1, 100000) g ORDER BY -g OFFSET 1) s")
+            await_files(bed, "a full disk", lambda found: not found)
+            other.ask("SELECT count(*) FROM (SELECT g FROM generate_series(1, 20000) g ORDER BY -g OFFSET 1) s")
+    if int(bed.sql(counted)[0][0]) - before != 40:
+        fail(f"files that met a full disk are not counted: {before}, then {bed.sql(counted)}")
+    # Two files, the directory one of them.
+    with small_disk(bed, "nr_inodes=2"):
+        begin_sort(one)
+        expect_error("53100", other.ask, SORT)
+        close_sort(one)
+        other.ask(SORT)
+        one.ask("ROLLBACK")
+        await_files(bed, "a disk that was full of files", lambda found: not found)
+    one.close()
+    other.close()
+
+
+def joins_give_way(bed):
+    """A hash join in batches, and the merge behind it, see statement_timeout and let others in."""
+    one, other = client(bed), client(bed)
+    join = "SELECT count(*) FROM (SELECT a.g FROM generate_series(1, 4000000) a(g) JOIN generate_series(1, 4000000) b(g) ON a.g = b.g OFFSET 1) s"
+    for setting in "enable_mergejoin", "enable_nestloop":
+        one.ask(f"SET {setting} = off")
+    one.ask("SET statement_timeout = '2s'")
+    longest, done = 0.0, threading.Event()
+
+    def beside():
+        nonlocal longest
+        while not done.is_set():
+            began = time.monotonic()
+            other.ask("SELECT 1")
+            longest = max(longest, time.monotonic() - began)
+
+    thread = threading.Thread(target=beside)
+    thread.start()
+    began = time.monotonic()
+    expect_error("57014", one.ask, join)
+    took = time.monotonic() - began
+    done.set()
+    thread.join()
+    if took > 10 or longest > 2:
+        fail(f"a join of 2 s took {took:.1f}, and others waited {longest:.1f} s")
+    await_files(bed, "a join that was cancelled", lambda found: not found)
+    one.close()
+    other.close()
+
+
 def stale_files(bed):
     one = client(bed)
     begin_sort(one)
@@ -144,7 +242,7 @@ def main():
     bed.limits = [(resource.RLIMIT_NOFILE, (400, 400))]
     try:
         bed.start()
-        for part in portals, lost_client, limits, descriptors, side_by_side, stale_files:
+        for part in portals, lost_client, limits, descriptors, damage, full_disk, side_by_side, joins_give_way, stale_files:
             part(bed)
         bed.stop()
         print("passed")

@@ -151,12 +151,7 @@ TEST_F(RowTapeTest, DescriptorsHaveAShare) {
     open.push_back(std::make_unique<SpillFile>(files, 64 << 10));
   EXPECT_EQ(state_of([&] { SpillFile one_more(files, 64 << 10); }), "53000");
   open.clear();
-  std::string state = "53000";
-  for (int i = 0; i < 10000 && state != "none"; ++i) {
-    state = state_of([&] { SpillFile one(files, 64 << 10); });
-    usleep(1000);
-  }
-  EXPECT_EQ(state, "none");
+  EXPECT_EQ(state_of([&] { SpillFile one(files, 64 << 10); }), "none");
 }
 
 TEST_F(RowTapeTest, DamageIsTold) {
@@ -191,6 +186,7 @@ TEST_F(RowTapeTest, StaleFilesAreRemoved) {
   {
     SpillFile file(files, 64 << 10);
   }
+  for (int i = 0; i < 10000 && !names().empty(); ++i) usleep(1000);
   std::unique_ptr<File> left;
   ASSERT_TRUE(disk.open("temporary/1.5", {.write = true, .create = true}, &left).ok());
   left.reset();

@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <atomic>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "base/file_simulated.h"
 #include "base/thread_parker.h"
