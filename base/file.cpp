@@ -31,7 +31,7 @@ const char* FileResult::words() const {
   return "Input/output error";
 }
 
-FileResult File::write_at(const void* data, size_t bytes, uint64_t offset) {
+FileResult File::write_unsynced(const void* data, size_t bytes, uint64_t offset) {
   const char* from = static_cast<const char*>(data);
   uint64_t at = offset;
   size_t left = bytes;
@@ -44,6 +44,12 @@ FileResult File::write_at(const void* data, size_t bytes, uint64_t offset) {
     at += done;
     left -= done;
   }
+  return {};
+}
+
+FileResult File::write_at(const void* data, size_t bytes, uint64_t offset) {
+  FileResult result = write_unsynced(data, bytes, offset);
+  if (!result.ok()) return result;
   written_end_ = std::max(written_end_, offset + bytes);
   if (synchronous_) synced_end_ = written_end_;
   return {};

@@ -2,10 +2,11 @@
 // files in the server, a simulated disk in tests, the same code above both.
 //
 // Thread safety: FileSystem: any thread. File: reads from any thread; writes and syncs by one
-// thread at a time. Ownership: a File may outlive nothing; its FileSystem outlives it. Durability:
-// what a file holds is durable after sync_data() (or after the write, if opened synchronous); its
-// name is durable after sync_directory() of its directory. A failed sync is final: the file must
-// not be used again, for the kernel may have dropped the pages.
+// thread at a time, unless it is never synced (write_unsynced()). Ownership: a File may outlive
+// nothing; its FileSystem outlives it. Durability: what a file holds is durable after sync_data()
+// (or after the write, if opened synchronous); its name is durable after sync_directory() of its
+// directory. A failed sync is final: the file must not be used again, for the kernel may have
+// dropped the pages.
 #pragma once
 
 #include <chrono>
@@ -48,6 +49,8 @@ class File {
 
   // Writes all of it or fails; short writes are continued.
   FileResult write_at(const void* data, size_t bytes, uint64_t offset);
+  // The same by any thread at any time, of a file that is never synced.
+  FileResult write_unsynced(const void* data, size_t bytes, uint64_t offset);
   // `*got` < bytes only at the end of the file.
   FileResult read_at(void* data, size_t bytes, uint64_t offset, size_t* got);
   // Makes what was written so far durable, and flushes the device's own cache.

@@ -13,7 +13,7 @@ struct BlockHead {
   uint64_t checksum = 0;  // of what follows, by the block's number
   uint64_t next = 0;      // of the tape; meaningless in its last block
   uint32_t bytes = 0;     // of rows
-  uint32_t unused = 0;
+  uint32_t tape = 0;      // its number in the file
 };
 static_assert(sizeof(BlockHead) == 24);
 

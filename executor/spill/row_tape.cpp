@@ -32,6 +32,7 @@ void TapeWriter::append(const Datum* row) {
   }
   if (buffer_ == nullptr) {
     begin_block();
+    tape_.number = file_.new_tape();
     tape_.first_block = block_;
   } else if (room() < length_bytes) {
     end_block();
@@ -81,7 +82,7 @@ void TapeWriter::begin_block() {
 // The number of the block that follows is in this one.
 void TapeWriter::end_block() {
   uint64_t next = file_.new_block();
-  head() = {.next = next, .bytes = static_cast<uint32_t>(used_)};
+  head() = {.next = next, .bytes = static_cast<uint32_t>(used_), .tape = tape_.number};
   tape_.bytes += used_;
   file_.write(std::move(buffer_), block_);
   buffer_ = file_.take_transfer();
@@ -91,7 +92,7 @@ void TapeWriter::end_block() {
 
 Tape TapeWriter::finish() {
   if (buffer_ != nullptr) {
-    head() = {.bytes = static_cast<uint32_t>(used_)};
+    head() = {.bytes = static_cast<uint32_t>(used_), .tape = tape_.number};
     tape_.bytes += used_;
     file_.write(std::move(buffer_), block_);
   }
@@ -103,6 +104,7 @@ void TapeReader::start(const Tape& tape, bool kept) {
   kept_ = kept;
   if (tape.rows == 0) return;
   file_.settle();
+  tape_ = tape.number;
   bytes_left_ = tape.bytes;
   begin_ahead(tape.first_block);
   rows_left_ = tape.rows;
@@ -122,7 +124,7 @@ void TapeReader::begin_ahead(uint64_t block) {
 }
 
 void TapeReader::advance() {
-  file_.wait(ahead_);
+  file_.await_read(ahead_, tape_);
   std::swap(current_, ahead_);
   if (!kept_) file_.free_block(current_->block);
   const auto& head = *reinterpret_cast<const BlockHead*>(current_->buffer.get());

@@ -85,6 +85,7 @@ class TapeReader {
   uint64_t bytes_left_ = 0;  // of the tape, behind the present block
   size_t position_ = 0;      // in the present block, its head included
   size_t end_ = 0;
+  uint32_t tape_ = 0;  // its number
   bool kept_ = true;
 };
 

@@ -16,4 +16,9 @@ SqlError file_error(std::string_view what, const std::string& path, const FileRe
   return {state, could_not(what, path, result)};
 }
 
+SqlError damaged_block(const std::string& path, uint64_t block) {
+  return {sqlstate::data_corrupted,
+          concat("block ", block, " of temporary file \"", path, "\" is not what was written")};
+}
+
 }  // namespace pgsilo

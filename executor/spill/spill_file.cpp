@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "base/memory_budget.h"
+#include "executor/spill/block_format.h"
+#include "executor/spill/spill_error.h"
 
 namespace pgsilo {
 
@@ -117,6 +119,13 @@ void SpillFile::begin_read(TransferHandle& transfer, uint64_t block) {
   transfer->kind = TemporaryStorage::Transfer::Kind::read;
   transfer->block = block;
   files_.submit(*transfer);
+}
+
+// One of another tape that had the block before is whole, too.
+void SpillFile::await_read(TransferHandle& transfer, uint32_t tape) {
+  files_.wait(*transfer);
+  const auto& head = *reinterpret_cast<const BlockHead*>(transfer->buffer.get());
+  if (head.tape != tape) throw damaged_block(file_->path(), transfer->block);
 }
 
 }  // namespace pgsilo

@@ -24,6 +24,7 @@ namespace pgsilo {
 
 // Rows in the order in which they were written.
 struct Tape {
+  uint32_t number = 0;  // in its file; its blocks have it
   uint64_t first_block = 0;
   uint64_t rows = 0;
   uint64_t bytes = 0;  // of rows
@@ -52,6 +53,7 @@ class SpillFile {
   // With a buffer. Throws MemoryLimitReached if it is more than were promised.
   TransferHandle take_transfer();
   void give_back(TransferHandle transfer);
+  uint32_t new_tape() { return tapes_++; }
   // Throws 53400.
   uint64_t new_block();
   void free_block(uint64_t block) { free_blocks_.push_back(block); }
@@ -60,7 +62,8 @@ class SpillFile {
   // Everything that was written can be read. Throws what failed.
   void settle();
   void begin_read(TransferHandle& transfer, uint64_t block);
-  void wait(TransferHandle& transfer) { files_.wait(*transfer); }
+  // Until the block is there. Throws what failed, and XX001 if it is not the tape's.
+  void await_read(TransferHandle& transfer, uint32_t tape);
   // So many bytes of rows were copied. May suspend the fiber, and throws what is to end it.
   void did(size_t bytes) { meter_.did(bytes); }
 
@@ -79,6 +82,7 @@ class SpillFile {
   const size_t fan_;
   std::shared_ptr<TemporaryStorage::OpenFile> file_;
   uint64_t blocks_ = 0;
+  uint32_t tapes_ = 0;
   std::vector<uint64_t> free_blocks_;
   std::vector<TransferHandle> spare_;
   std::deque<TransferHandle> writes_;

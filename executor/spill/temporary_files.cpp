@@ -81,11 +81,7 @@ void TemporaryFiles::wait(Transfer& transfer) {
     await_end(transfer);
   }
   if (!transfer.result.ok()) throw transfer_error(transfer);
-  if (transfer.is_damaged) {
-    throw SqlError(sqlstate::data_corrupted,
-                   concat("block ", transfer.block, " of temporary file \"", transfer.file->path(),
-                          "\" is not what was written"));
-  }
+  if (transfer.is_damaged) throw damaged_block(transfer.file->path(), transfer.block);
 }
 
 }  // namespace pgsilo

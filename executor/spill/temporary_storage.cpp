@@ -196,8 +196,8 @@ void TemporaryStorage::transfer_now(Transfer& transfer) {
 
 void TemporaryStorage::write(Transfer& transfer) {
   size_t bytes = seal_block(transfer.buffer.get(), transfer.block);
-  transfer.result = transfer.file->file().write_at(transfer.buffer.get(), bytes,
-                                                   transfer.block * transfer.block_bytes);
+  transfer.result = transfer.file->file().write_unsynced(transfer.buffer.get(), bytes,
+                                                         transfer.block * transfer.block_bytes);
 }
 
 void TemporaryStorage::read(Transfer& transfer) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -114,6 +115,25 @@ TEST_F(FileTest, GivesSpaceBackBeforeTheLastOneClosesTheFile) {
   EXPECT_EQ(bytes, 0u);
   EXPECT_EQ(files_->open(path("a"), {}, &file).status, FileStatus::not_found);
   EXPECT_EQ(files_->remove_gradually(path("a")).status, FileStatus::not_found);
+}
+
+TEST_F(FileTest, GivesSpaceBackInPieces) {
+  struct Pace final : RemovalPace {
+    explicit Pace(File& watched) : file(watched) {}
+    void rest(std::chrono::nanoseconds) override {
+      uint64_t left = 0;
+      ASSERT_TRUE(file.size(&left).ok());
+      sizes.push_back(left >> 20);
+    }
+    File& file;
+    std::vector<uint64_t> sizes;
+  };
+  std::unique_ptr<File> file;
+  ASSERT_TRUE(files_->open(path("a"), {.write = true, .create = true}, &file).ok());
+  ASSERT_TRUE(file->write_unsynced("x", 1, (20 << 20) - 1).ok());
+  Pace pace(*file);
+  ASSERT_TRUE(files_->remove_in_pieces(path("a"), pace).ok());
+  EXPECT_EQ(pace.sizes, (std::vector<uint64_t>{12, 4, 0}));
 }
 
 TEST_F(FileTest, OtherNamesKeepTheContent) {

@@ -56,6 +56,27 @@ TEST_F(TransferFailureTest, ABlockThatWasExchanged) {
   expect_read("XX001", true);
 }
 
+// A write that the disk has lost: what the block held before is whole.
+TEST_F(TransferFailureTest, ABlockOfAnEarlierTape) {
+  {
+    SpillFile file(files, budget);
+    Tape earlier = write(file, 100);
+    file.settle();
+    std::string path = "temporary/" + names()[0];
+    std::string before = disk.content(path);
+    TapeReader reader(file, layout);
+    reader.start(earlier, false);
+    while (reader.next() != nullptr) {
+    }
+    Tape later = write(file, 100);
+    file.settle();
+    size_t block = file.block_bytes();
+    disk.corrupt(path, later.first_block * block, before.substr(later.first_block * block, block));
+    EXPECT_EQ(state_of([&] { read(file, later); }), "XX001");
+  }
+  expect_all_gone();
+}
+
 TEST_F(TransferFailureTest, AReadAheadThatFails) {
   prepare = [this] { disk_gates.fail(Call::read, GatedFiles::failed, 1, 1); };
   expect_read("58030", true);
