@@ -4,6 +4,7 @@
 
 #include "planner/access/join_search.h"
 #include "planner/access/selectivity.h"
+#include "planner/access/spill_cost.h"
 #include "planner/plan/transaction_plan.h"
 
 namespace pgsilo {
@@ -18,13 +19,14 @@ double hash_cost(double rows, double distinct) {
   return rows * cost::hash_row * (1 + misses);
 }
 
-SortedCost sorted_cost(double startup, double total, double rows, double groups) {
-  if (groups <= 1) {
-    double sorted = total + sort_cost(rows);
-    return {sorted, sorted};
-  }
-  double one = sort_cost(rows / groups);
-  return {startup + (total - startup) / groups + one, total + groups * one};
+SortedCost sorted_cost(const SortInput& input, size_t work_mem) {
+  double groups = std::max(1.0, input.groups);
+  double rows = input.rows / groups;
+  double one = sort_cost(rows);
+  bool keeps_few = sort_spill_cost(std::min(rows, input.kept), input.width, work_mem) == 0;
+  if (!keeps_few) one += sort_spill_cost(rows, input.width, work_mem);
+  return {input.startup_cost + (input.total_cost - input.startup_cost) / groups + one,
+          input.total_cost + groups * one};
 }
 
 double JoinSearch::distinct_of_order(size_t count, double rows) const {
@@ -42,7 +44,9 @@ double JoinSearch::cost_in_order(const FoundPath& found) const {
   SortedCost cost{path.startup_cost, path.total_cost};
   if (found.sorted < goal_.order.size()) {
     double groups = distinct_of_order(found.sorted, path.rows);
-    cost = sorted_cost(path.startup_cost, path.total_cost, path.rows, groups);
+    cost = sorted_cost({path.startup_cost, path.total_cost, path.rows,
+                        width_of(path.relations, path.rows), groups, goal_.kept},
+                       statement_.settings.work_mem_bytes);
   }
   return cost.startup + (cost.total - cost.startup) * goal_.demand.share_of(path.rows);
 }
@@ -59,10 +63,15 @@ double JoinSearch::cost_of_groups(const FoundPath& found) const {
     double startup = path.startup_cost + (total - path.startup_cost) / groups;
     if (in_order) return startup + (total - startup) * goal_.demand.share_of(groups);
   } else {
-    total += hash_cost(path.rows, groups);
+    const SpillCost spill = group_spill_cost(path.rows, width_of(path.relations, path.rows), groups,
+                                             1, statement_.settings.hash_memory_bytes);
+    total += hash_cost(path.rows, groups) + spill.startup + spill.run;
     if (!statement_.settings.enable_hash_aggregate) total += cost::disabled;
   }
-  return in_order ? total : total + sort_cost(groups);
+  if (in_order) return total;
+  return sorted_cost({total, total, groups, width_of(path.relations, path.rows), 1, goal_.kept},
+                     statement_.settings.work_mem_bytes)
+      .total;
 }
 
 }  // namespace pgsilo

@@ -5,6 +5,7 @@
 #include "catalog/descriptors.h"
 #include "planner/access/join_search.h"
 #include "planner/access/selectivity.h"
+#include "planner/access/spill_cost.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/query_tree.h"
 #include "planner/plan/transaction_plan.h"
@@ -128,10 +129,15 @@ void JoinSearch::add_hash_join(const Path& left, const Path& right, const Path& 
   offer.startup_cost = left.startup_cost + right.total_cost + hash_cost(right.rows, right.rows);
   double checks = static_cast<double>(shape.conditions.size() + shape.filter.size() + 1);
   offer.rows = rows_of(left, right, shape, result);
+  const SpillCost spill =
+      join_spill_cost(right.rows, width_of(right.relations, right.rows), left.rows,
+                      width_of(left.relations, left.rows), statement_.settings.hash_memory_bytes);
+  offer.startup_cost += spill.startup;
   offer.total_cost = offer.startup_cost + (left.total_cost - left.startup_cost) +
-                     left.rows * cost::row + offer.rows * cost::operation * checks;
+                     left.rows * cost::row + offer.rows * cost::operation * checks + spill.run;
   if (!statement_.settings.enable_hash_join) offer.total_cost += cost::disabled;
-  offer.order = joined_order(left, right, shape.join_type, false, result);
+  // To keep the order it would write the result, too: a sort above does no more.
+  if (!spill.spills) offer.order = joined_order(left, right, shape.join_type, false, result);
   if (is_beaten(result, offer)) return;
   Path path = shape;
   path.kind = PathKind::hash_join;
@@ -169,7 +175,12 @@ void JoinSearch::add_nested_loop(const Path& left, const Path& right, const Path
   if (!offer.outer.empty() && !may_read_beyond_) return;
   double rescan = right.total_cost;
   bool materialize_right = right.outer.empty() && (right.kind != PathKind::index || right.rows > 1);
-  if (materialize_right) rescan = right.rows * cost::operation * 2;
+  double spill = 0;
+  if (materialize_right) {
+    spill = kept_spill_cost(right.rows, width_of(right.relations, right.rows),
+                            statement_.settings.work_mem_bytes);
+    rescan = right.rows * cost::operation * 2 + spill;
+  }
   if (memo.keeps) rescan = memo.rescan_cost;
   // A semi or anti join stops at the first match.
   double share = is_left_only(shape.join_type) ? 0.5 : 1;
@@ -178,7 +189,7 @@ void JoinSearch::add_nested_loop(const Path& left, const Path& right, const Path
       static_cast<double>(shape.conditions.size() + shape.keys.size() + shape.filter.size());
   offer.rows = rows_of(left, right, shape, result);
   offer.startup_cost = left.startup_cost + right.startup_cost;
-  offer.total_cost = left.total_cost + right.total_cost +
+  offer.total_cost = left.total_cost + right.total_cost + spill +
                      std::max(0.0, left.rows - 1) * rescan * share +
                      pairs * (cost::operation * checks + cost::row / 2);
   if (!statement_.settings.enable_nested_loop) offer.total_cost += cost::disabled;

@@ -293,9 +293,10 @@ class Decomposition {
                            *clause.equality->arguments[is_swapped ? 0 : 1]);
   }
 
+  // As in PostgreSQL, what is volatile is asked for each pair of rows.
   static void set_equality(Clause& clause) {
     auto* call = try_as<CallExpression>(clause.expression);
-    if (call == nullptr || !is_hashable_equality(*call)) return;
+    if (call == nullptr || !is_hashable_equality(*call) || calls_volatile(*call)) return;
     RelationSet left = relations_of(*call->arguments[0]);
     RelationSet right = relations_of(*call->arguments[1]);
     if (left.empty() || right.empty() || left.overlaps(right)) return;

@@ -5,9 +5,11 @@
 
 #include "base/long_work.h"
 #include "catalog/descriptors.h"
+#include "catalog/statistics/table_sample.h"
 #include "planner/access/selectivity.h"
 #include "planner/plan/transaction_plan.h"
 #include "sql/sql_error.h"
+#include "sql/types/type.h"
 
 namespace pgsilo {
 
@@ -28,11 +30,11 @@ double cheapest(const std::vector<const Path*>& paths) {
 
 }  // namespace
 
-JoinSearch::JoinSearch(StatementPlanning& statement, const BoundQuery& query,
-                       const JoinProblem& problem, std::span<const OtherRelation> others,
-                       JoinGoal goal)
-    : statement_(statement),
-      query_(query),
+JoinSearch::JoinSearch(QueryContext& context, const JoinProblem& problem,
+                       std::span<const OtherRelation> others, JoinGoal goal)
+    : context_(context),
+      statement_(context.statement),
+      query_(context.query),
       problem_(problem),
       others_(others),
       goal_(goal),
@@ -51,6 +53,38 @@ FoundPath JoinSearch::look_at(const Path& path, const KeyClasses& classes) const
     }
   }
   return found;
+}
+
+double JoinSearch::width_of(RelationSet relations, double rows) const {
+  constexpr double few = 32;
+  constexpr double unknown = -1;
+  if (rows <= few) return 0;
+  if (widths_.empty()) widths_.assign(query_.relations.size(), unknown);
+  double width = 0;
+  relations.for_each([&](int32_t relation) {
+    double& known = widths_[static_cast<size_t>(relation)];
+    if (known == unknown) known = relation_width(relation);
+    width += known;
+  });
+  return width;
+}
+
+double JoinSearch::relation_width(int32_t relation) const {
+  if (others_[relation].plan != nullptr) return others_[relation].plan->width;
+  const BoundRelation& table = *query_.relations[relation];
+  const std::vector<bool>& read = context_.columns_read(relation);
+  double width = 0;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    if (!read[i]) continue;
+    const BoundColumn& column = table.columns[i];
+    const TypeInfo* type = find_type(column.type);
+    const ColumnSample* sample = nullptr;
+    if (type != nullptr && type->typlen <= 0)
+      sample = statement_.column_sample(*table.table, static_cast<int16_t>(i + 1));
+    bool is_known = sample != nullptr && sample->width != 0;
+    width += is_known ? sample->width : type_width(column.type, column.typmod);
+  }
+  return width;
 }
 
 FoundPath JoinSearch::best(const Candidates& candidates) const {

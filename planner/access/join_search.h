@@ -31,7 +31,7 @@ struct FoundPath {
 class JoinSearch {
  public:
   // `others`: by relation number, plan null for tables.
-  JoinSearch(StatementPlanning& statement, const BoundQuery& query, const JoinProblem& problem,
+  JoinSearch(QueryContext& context, const JoinProblem& problem,
              std::span<const OtherRelation> others, JoinGoal goal);
 
   // The best path for all relations of the problem (at least one): with what it takes to make the
@@ -119,8 +119,13 @@ class JoinSearch {
   void add_merge_join(const Path& left, const Path& right, const Path& shape,
                       std::span<const MergeClause> keys, bool sort_left, bool sort_right,
                       Candidates& result);
+  SortedCost side_cost(const Path& path, bool sorts);
   double rows_of(const Path& left, const Path& right, const Path& shape,
                  const Candidates& result) const;
+  // Of a row of these relations, as far as it is read: bytes, as PostgreSQL stores them.
+  // Of few rows it makes no difference: 0.
+  double width_of(RelationSet relations, double rows) const;
+  double relation_width(int32_t relation) const;
   static bool is_beaten(const Candidates& candidates, const Offer& offer);
   void add_path(Candidates& candidates, Path path);
   void take(const Offer& offer, Candidates& result, Path path);
@@ -137,6 +142,7 @@ class JoinSearch {
   FoundPath look_at(const Path& path, const KeyClasses& classes) const;
   FoundPath best(const Candidates& candidates) const;
 
+  QueryContext& context_;
   StatementPlanning& statement_;
   const BoundQuery& query_;
   const JoinProblem& problem_;
@@ -145,6 +151,7 @@ class JoinSearch {
   JoinGoal goal_;
   Arena orders_;  // keys of paths; not the plan's
   SortSpace space_;
+  mutable std::vector<double> widths_;  // of relations, as far as they were asked for
   std::deque<Path> paths_;
   std::unordered_map<uint64_t, Candidates> candidates_;
 };

@@ -21,11 +21,6 @@ const Path* cheapest(const std::vector<const Path*>& paths) {
   return best;
 }
 
-SortedCost side_cost(const Path& path, bool sorts) {
-  return sorts ? sorted_cost(path.startup_cost, path.total_cost, path.rows, 1)
-               : SortedCost{path.startup_cost, path.total_cost};
-}
-
 }  // namespace
 
 std::vector<JoinSearch::MergeClause> JoinSearch::merge_clauses(const Path& shape,
@@ -85,6 +80,13 @@ void JoinSearch::add_merge_joins(const Candidates& left, const Candidates& right
     if (!keys.empty()) add_merge_join(*cheap_left, *path, shape, keys, true, false, result);
   }
   add_merge_join(*cheap_left, *cheap_right, shape, clauses, true, true, result);
+}
+
+SortedCost JoinSearch::side_cost(const Path& path, bool sorts) {
+  if (!sorts) return {path.startup_cost, path.total_cost};
+  return sorted_cost(
+      {path.startup_cost, path.total_cost, path.rows, width_of(path.relations, path.rows)},
+      statement_.settings.work_mem_bytes);
 }
 
 void JoinSearch::add_merge_join(const Path& left, const Path& right, const Path& shape,

@@ -2,6 +2,7 @@
 // Paths live in the JoinSearch that makes them. Thread safety: immutable once made.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "planner/access/index_match.h"
@@ -62,20 +63,33 @@ inline constexpr double hash_row = 0.015;
 inline constexpr double sort_comparison = 0.005;
 // Of a row that is kept and found again.
 inline constexpr double kept_row = 0.01;
+// Pages of temporary files.
+inline constexpr double sequential_page = 1;
+inline constexpr double random_page = 4;
 // What a setting forbids.
 inline constexpr double disabled = 1e10;
 }  // namespace cost
 
+// Without temporary files, as hash_cost().
 double sort_cost(double rows);
 // Of rows that go into a hash table of so many different ones: the larger it is, the more of it is
 // not in the caches.
 double hash_cost(double rows, double distinct);
-// From the first row to the last behind a sort of rows that come in `groups` parts, one after the
-// other, each of which is sorted by itself; 1: nothing is sorted yet.
+// What a sort is given: rows that come in `groups` parts, one after the other, each of which is
+// sorted by itself; 1: nothing is sorted yet.
+struct SortInput {
+  double startup_cost = 0;
+  double total_cost = 0;
+  double rows = 0;
+  double width = 0;
+  double groups = 1;
+  double kept = std::numeric_limits<double>::infinity();  // so many are wanted of it
+};
+// From the first row to the last behind it.
 struct SortedCost {
   double startup = 0;
   double total = 0;
 };
-SortedCost sorted_cost(double startup, double total, double rows, double groups);
+SortedCost sorted_cost(const SortInput& input, size_t work_mem);
 
 }  // namespace pgsilo

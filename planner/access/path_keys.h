@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -35,7 +36,8 @@ struct JoinGoal {
   std::span<const OrderKey> within;
   // Of the result: the rows, or the groups.
   std::span<const OrderKey> order;
-  RowDemand demand;  // of the result
+  RowDemand demand;                                       // of the result
+  double kept = std::numeric_limits<double>::infinity();  // of a sort of it: a limit's rows
 };
 
 enum class NullsPlace : uint8_t { last, first, none };  // none: there are no NULLs

@@ -1,7 +1,9 @@
-// Which operators may return other rows when they are run again within one execution, and what that
-// depends on.
+// What is known of operators once the plan is whole: which may return other rows when they are run
+// again within one execution, and what that depends on; which have to keep the order of what they
+// read.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "planner/bound/expression_tree.h"
 #include "planner/plan/make_plan.h"
@@ -80,13 +82,52 @@ class Finisher {
   std::unordered_map<const PlanNode*, Reads> reads_;
 };
 
+// The hash joins through which rows come whose order somebody rests on.
+class OrderedJoins {
+ public:
+  void add(const PlanNode& node) {
+    switch (node.kind) {
+      case PlanKind::hash_join: {
+        const auto& join = *as<HashJoinNode>(&node);
+        if (joins_.insert(&join).second) add(*join.left);
+        return;
+      }
+      case PlanKind::merge_join:
+        return add(*as<MergeJoinNode>(&node)->left);
+      case PlanKind::aggregate:
+        if (as<AggregateNode>(&node)->strategy != AggregateStrategy::sorted) return;
+        break;
+      case PlanKind::sort:
+      case PlanKind::set_operation:
+      case PlanKind::append:
+        return;
+      default:
+        break;
+    }
+    // Of a nested loop also the right side: it is the order within what belongs to one left row.
+    for_each_child(node, [&](const PlanNode& child) { add(child); });
+  }
+  bool contains(const PlanNode* join) const { return joins_.contains(join); }
+
+ private:
+  std::unordered_set<const PlanNode*> joins_;
+};
+
 }  // namespace
+
+void rest_on_order(StatementPlanning& statement, const PlanNode* node) {
+  statement.ordered.push_back(node);
+}
 
 void finish_plan(StatementPlanning& statement) {
   Finisher finisher;
+  OrderedJoins ordered;
+  for (const PlanNode* node : statement.ordered) ordered.add(*node);
   for (PlanNode* node : statement.nodes) {
     const Reads& reads = finisher.reads_of(*node);
     node->depends_on_parameters = reads.is_volatile || !reads.parameters.empty();
+    if (node->kind == PlanKind::hash_join)
+      static_cast<HashJoinNode*>(node)->keeps_order = ordered.contains(node);
     // Made for what is not volatile.
     if (node->kind != PlanKind::memoize) continue;
     static_cast<MemoizeNode*>(node)->keys = statement.arena.copy_span(

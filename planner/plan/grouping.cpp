@@ -6,11 +6,13 @@
 #include "planner/access/path.h"
 #include "planner/access/path_keys.h"
 #include "planner/access/selectivity.h"
+#include "planner/access/spill_cost.h"
 #include "planner/binder/operator_call.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/query_tree.h"
 #include "planner/plan/expression_placer.h"
 #include "planner/plan/make_plan.h"
+#include "planner/plan/transaction_plan.h"
 #include "planner/rewrite/fold.h"
 #include "planner/rewrite/levels.h"
 
@@ -117,10 +119,16 @@ AggregateCall make_call(QueryContext& context, ExpressionPlacer& placer,
   return call;
 }
 
-PathCost grouping_cost(const AggregateNode& node, double groups) {
+PathCost grouping_cost(const StatementPlanning& statement, const AggregateNode& node,
+                       double groups) {
   const PlanNode& child = *node.child;
   double work = child.rows * cost::operation * static_cast<double>(node.calls.size() + 1);
-  if (node.strategy == AggregateStrategy::hashed) work += hash_cost(child.rows, groups);
+  if (node.strategy == AggregateStrategy::hashed) {
+    SpillCost spill =
+        group_spill_cost(child.rows, child.width, groups, static_cast<double>(node.calls.size()),
+                         statement.settings.hash_memory_bytes);
+    work += hash_cost(child.rows, groups) + spill.startup + spill.run;
+  }
   double total = child.total_cost + work + groups * cost::row;
   double startup = total - groups * cost::row;
   if (node.strategy == AggregateStrategy::sorted)
@@ -181,7 +189,8 @@ PlacedPlan plan_grouping(QueryContext& context, PlacedPlan input,
   }
   node->calls = context.arena().copy_span(calls);
   node->columns = context.arena().copy_span(columns);
-  set_estimates(*node, grouping_cost(*node, group_count(context, keys, input.node->rows)));
+  set_estimates(
+      *node, grouping_cost(context.statement, *node, group_count(context, keys, input.node->rows)));
 
   PlacedPlan result{node, std::move(layout), {order.neighbours ? order.sorted : 0, {}}};
   if (query.having != nullptr) {

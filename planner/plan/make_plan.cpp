@@ -5,6 +5,7 @@
 
 #include "planner/access/path.h"
 #include "planner/access/selectivity.h"
+#include "planner/access/spill_cost.h"
 #include "planner/bound/make_expression.h"
 #include "planner/plan/transaction_plan.h"
 
@@ -113,14 +114,17 @@ const PlanNode* make_memoize(StatementPlanning& statement, const PlanNode* child
 }
 
 SortNode* make_sort(StatementPlanning& statement, const PlanNode* child,
-                    std::span<const SortKey> keys, size_t presorted, double groups) {
+                    std::span<const SortKey> keys, size_t presorted, double groups, double kept) {
   auto* sort = statement.make_node<SortNode>();
   sort->child = child;
   sort->keys = keys;
   sort->presorted = presorted;
   set_columns(statement, *sort, child);
   PathCost cost = cost_of(*child);
-  SortedCost sorted = sorted_cost(cost.startup, cost.total, cost.rows, presorted == 0 ? 1 : groups);
+  SortedCost sorted =
+      sorted_cost({cost.startup, cost.total, cost.rows, static_cast<double>(child->width),
+                   presorted == 0 ? 1 : groups, kept},
+                  statement.settings.work_mem_bytes);
   cost.startup = sorted.startup;
   cost.total = sorted.total + cost.rows * cost::operation;
   set_estimates(*sort, cost);
@@ -152,9 +156,12 @@ const PlanNode* make_distinct_rows(StatementPlanning& statement, const PlanNode*
   aggregate->keys = keys;
   set_columns(statement, *aggregate, child);
   PathCost cost = cost_of(*child);
-  cost.startup = cost.total + hash_cost(cost.rows, std::min(cost.rows, rows));
-  cost.rows = std::min(cost.rows, rows);
-  cost.total = cost.startup + cost.rows * cost::row;
+  double groups = std::min(cost.rows, rows);
+  SpillCost spill =
+      group_spill_cost(cost.rows, child->width, groups, 0, statement.settings.hash_memory_bytes);
+  cost.startup = cost.total + hash_cost(cost.rows, groups) + spill.startup;
+  cost.rows = groups;
+  cost.total = cost.startup + cost.rows * cost::row + spill.run;
   set_estimates(*aggregate, cost);
   return aggregate;
 }

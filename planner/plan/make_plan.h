@@ -2,6 +2,7 @@
 // Thread safety: none; see StatementPlanning.
 #pragma once
 
+#include <limits>
 #include <span>
 
 #include "planner/access/planning.h"
@@ -31,11 +32,13 @@ const PlanNode* make_projection(StatementPlanning& statement, const PlanNode* ch
 const PlanNode* project_slots(StatementPlanning& statement, const PlanNode* child,
                               std::span<const int32_t> slots);
 const PlanNode* make_materialize(StatementPlanning& statement, const PlanNode* child);
-// `presorted`: so many of the keys the child's rows come by, which have `groups` different values.
 // The child's rows for what it reads from outside are kept.
 const PlanNode* make_memoize(StatementPlanning& statement, const PlanNode* child, bool single_row);
+// `presorted`: so many of the keys the child's rows come by, which have `groups` different values.
+// `kept`: so many rows of it are wanted.
 SortNode* make_sort(StatementPlanning& statement, const PlanNode* child,
-                    std::span<const SortKey> keys, size_t presorted = 0, double groups = 1);
+                    std::span<const SortKey> keys, size_t presorted = 0, double groups = 1,
+                    double kept = std::numeric_limits<double>::infinity());
 // `rows`: how many are left, as far as that is known.
 const PlanNode* make_unique(StatementPlanning& statement, const PlanNode* child,
                             std::span<const int32_t> key_slots, double rows);
@@ -46,7 +49,9 @@ const PlanNode* make_distinct_rows(StatementPlanning& statement, const PlanNode*
 // A slot of a child's row.
 const BoundExpression* make_slot(Arena& arena, int32_t slot, const PlanColumn& column);
 
-// Fills depends_on_parameters of every node.
+// The node's rows come in an order that somebody rests on.
+void rest_on_order(StatementPlanning& statement, const PlanNode* node);
+// Fills depends_on_parameters of every node, and keeps_order of hash joins.
 void finish_plan(StatementPlanning& statement);
 
 }  // namespace pgsilo

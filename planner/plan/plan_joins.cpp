@@ -301,14 +301,21 @@ class JoinBuilder {
     PlacedPlan left = build(*path.left);
     PlacedPlan right = build(*path.right);
     JoinKeys keys = keys_of(path);
-    if (path.sort_left) left = sort_by(left, keys.left);
-    if (path.sort_right) right = sort_by(right, keys.right);
+    left = in_order(std::move(left), keys.left, path.sort_left);
+    right = in_order(std::move(right), keys.right, path.sort_right);
     auto* join = statement_.make_node<MergeJoinNode>();
     Layout layout = finish_join(*join, path, left, right);
     join->left_keys = ExpressionPlacer(context_, left.layout).place_list(keys.left);
     join->right_keys = ExpressionPlacer(context_, right.layout).place_list(keys.right);
     join->merge_condition = place_keys_condition(path, left, right);
     return {join, std::move(layout), {}};
+  }
+
+  // Of a merge join.
+  PlacedPlan in_order(PlacedPlan side, const Conditions& keys, bool sorts) {
+    if (sorts) return sort_by(std::move(side), keys);
+    rest_on_order(statement_, side.node);
+    return side;
   }
 
   // Keys that the rows do not have as they are go with them from here on.
@@ -388,10 +395,12 @@ PlacedPlan plan_joins(QueryContext& context, const JoinDemand& demand) {
   if (problem.relations.empty()) {
     plan = single_row(statement, demand.goal);
   } else {
-    JoinSearch search(statement, context.query, problem, others, demand.goal);
+    JoinSearch search(context, problem, others, demand.goal);
     FoundPath found = search.run();
     plan = JoinBuilder(context, demand, others).build(*found.path);
     plan.order = {found.sorted, found.grouped};
+    bool is_used = found.sorted != 0 || found.grouped.neighbours;
+    if (is_used && !found.path->order.keys.empty()) rest_on_order(statement, plan.node);
   }
   if (!problem.one_time.empty()) {
     Layout nothing;

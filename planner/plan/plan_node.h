@@ -390,6 +390,7 @@ struct HashJoinNode : JoinNode {
   ExpressionList right_keys;                        // over the right row; pairwise of one type
   std::span<const Oid> equalities;                  // procedures of = per key
   const BoundExpression* hash_condition = nullptr;  // for explain; over left slots then right slots
+  bool keeps_order = false;  // of the left side, when it spills, too: somebody rests on it
 };
 
 // Both sides come by their keys, upwards, NULLs last. A pair matches if all keys are equal (NULL

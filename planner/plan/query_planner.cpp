@@ -113,9 +113,13 @@ class QueryPlanner {
     // How many rows DISTINCT ON drops is not known.
     bool stops = query_.distinct_on.empty() && !(query_.is_grouped && query_.distinct);
     if (stops) goal.demand = limit_demand(context_, demand_);
+    if (stops) goal.kept = kept_rows();
     if (query_.having != nullptr) goal.demand.rows /= having_selectivity;
     return goal;
   }
+
+  // What a sort right below the limit keeps.
+  double kept_rows() const { return limit_demand(context_, {}).rows; }
 
   bool has_volatile_target() const {
     return std::any_of(query_.targets.begin(), query_.targets.end(),
@@ -210,7 +214,8 @@ class QueryPlanner {
       if (expressions.size() < presorted) expressions.push_back(key.expression);
     }
     double runs = presorted == 0 ? 1 : distinct_rows(statement_, query_, expressions, node->rows);
-    return make_sort(statement_, node, context_.arena().copy_span(keys), presorted, runs);
+    double kept = query_.distinct_on.empty() ? kept_rows() : RowDemand().rows;
+    return make_sort(statement_, node, context_.arena().copy_span(keys), presorted, runs, kept);
   }
 
   const PlanNode* finish_sorted(const PlacedPlan& input) {
