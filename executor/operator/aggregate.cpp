@@ -6,7 +6,7 @@
 #include "executor/operator/hash_table.h"
 #include "executor/operator/operator.h"
 #include "executor/operator/row_store.h"
-#include "executor/spill/partitions.h"
+#include "executor/spill/deferred_rows.h"
 #include "executor/spill/table_budget.h"
 
 namespace pgsilo {
@@ -35,6 +35,7 @@ class Grouping final : public Operator {
         groups_(compiled.key_types),
         scratch_(state),
         keys_(compiled.keys.size()),
+        deferred_(compiled.spilled_row, state.session),
         new_values_(compiled.keys.size() + 1),
         spilled_row_(compiled.spilled_row.size()) {}
 
@@ -47,7 +48,7 @@ class Grouping final : public Operator {
     if (compiled_.strategy == AggregateStrategy::sorted) return next_sorted();
     if (!filled_) fill();
     while (position_ == order_.size()) {
-      if (waiting_.empty()) return false;
+      if (!deferred_.begin_pass()) return false;
       fill_from_tape();
     }
     deliver(order_[position_++]);
@@ -61,10 +62,7 @@ class Grouping final : public Operator {
 
  private:
   void clear() {
-    reader_.reset();
-    partitions_.reset();
-    waiting_.clear();
-    file_.reset();
+    deferred_.clear();
     clear_groups();
     group_memory_.reset();
     filled_ = false;
@@ -106,13 +104,12 @@ class Grouping final : public Operator {
       }
       return;
     }
-    depth_ = 0;
     while (child_->next()) {
       state_.session.maybe_yield();
       evaluate_keys();
       take_row(compiled_.key_types.hash(keys_.data()));
     }
-    end_pass();
+    deferred_.end_pass();
   }
 
   // The row in the registers, with its keys, which are not computed again: they may be volatile.
@@ -125,9 +122,8 @@ class Grouping final : public Operator {
 
   // Null: there is no room for it.
   HashedRow* add_group(uint64_t hash) {
-    if (partitions_ != nullptr) return nullptr;
-    bool may_spill = state_.session.temporary_files != nullptr && !order_.empty() &&
-                     depth_ <= SpillPartitions::most_depth;
+    if (deferred_.is_deferring()) return nullptr;
+    bool may_spill = deferred_.may_defer() && !order_.empty();
     if (may_spill && budget_.is_used_up(groups_, order_.size() * sizeof(Datum*))) return nullptr;
     try {
       // Whatever is refused: the table has whole groups only.
@@ -145,43 +141,22 @@ class Grouping final : public Operator {
   }
 
   void spill_row(uint64_t hash) {
-    if (file_ == nullptr)
-      file_ = std::make_unique<SpillFile>(*state_.session.temporary_files, budget_.bytes());
-    if (partitions_ == nullptr) {
-      partitions_ = std::make_unique<SpillPartitions>(*file_, compiled_.spilled_row, depth_,
-                                                      SpillPartitions::count_for(*file_));
-    }
     spilled_row_[0] = Datum::of_int(static_cast<int64_t>(hash));
     const std::vector<Register>& registers_of_row = compiled_.child_shape.registers;
     for (size_t i = 0; i < registers_of_row.size(); ++i)
       spilled_row_[i + 1] = at(registers_of_row[i]);
     std::copy(keys_.begin(), keys_.end(), spilled_row_.end() - std::ssize(keys_));
-    partitions_->append(hash, spilled_row_.data());
-  }
-
-  // What had to wait is divided.
-  void end_pass() {
-    if (partitions_ == nullptr) return;
-    for (const Tape& tape : partitions_->finish()) {
-      if (tape.rows != 0) waiting_.push_back({tape, depth_ + 1});
-    }
-    partitions_.reset();
+    deferred_.append(spilled_row_.data(), budget_.bytes());
   }
 
   void fill_from_tape() {
-    Waiting next = waiting_.back();
-    waiting_.pop_back();
     clear_groups();
-    depth_ = next.depth;
-    if (reader_ == nullptr) reader_ = std::make_unique<TapeReader>(*file_, compiled_.spilled_row);
-    reader_->start(next.tape, false);
-    while (const Datum* row = reader_->next()) {
-      state_.session.maybe_yield();
+    while (const Datum* row = deferred_.next()) {
       compiled_.child_shape.restore(row + 1, registers());
       std::copy_n(row + spilled_row_.size() - keys_.size(), keys_.size(), keys_.begin());
       take_row(static_cast<uint64_t>(row[0].i64));
     }
-    end_pass();
+    deferred_.end_pass();
   }
 
   // The input's first row of the next group is in the registers when `pending_`.
@@ -221,17 +196,9 @@ class Grouping final : public Operator {
   Arena group_memory_{ArenaLimit::memory_limit};  // plain and sorted: of the present group
   std::vector<Datum> keys_;
   std::vector<Datum*> order_;  // groups in the order they came
-  struct Waiting {
-    Tape tape;
-    unsigned depth;
-  };
-  std::unique_ptr<SpillFile> file_;
-  std::unique_ptr<SpillPartitions> partitions_;  // null: all groups so far are in memory
-  std::unique_ptr<TapeReader> reader_;
-  std::vector<Waiting> waiting_;
+  DeferredRows deferred_;
   std::vector<Datum> new_values_;
   std::vector<Datum> spilled_row_;
-  unsigned depth_ = 0;
   TableBudget budget_;
   size_t position_ = 0;
   bool filled_ = false;

@@ -6,7 +6,7 @@
 #include "executor/operator/hash_table.h"
 #include "executor/operator/operator.h"
 #include "executor/operator/row_store.h"
-#include "executor/spill/partitions.h"
+#include "executor/spill/deferred_rows.h"
 #include "executor/spill/table_budget.h"
 
 namespace pgsilo {
@@ -33,19 +33,20 @@ class SetOperation final : public Operator {
         left_(compiled.left->instantiate(state)),
         right_(compiled.right->instantiate(state)),
         table_(compiled.types),
-        row_(compiled.types.types.size()) {}
+        row_(compiled.types.types.size()),
+        deferred_(compiled.spilled_row, state.session) {}
 
   void open() override {
     clear();
     count(*left_, compiled_.left_shape, 0);
     count(*right_, compiled_.right_shape, 1);
-    end_pass();
+    deferred_.end_pass();
   }
 
   bool next() override {
     while (repeats_ == 0) {
       if (position_ == order_.size()) {
-        if (waiting_.empty()) return false;
+        if (!deferred_.begin_pass()) return false;
         count_tape();
         continue;
       }
@@ -65,11 +66,7 @@ class SetOperation final : public Operator {
 
  private:
   void clear() {
-    reader_.reset();
-    partitions_.reset();
-    waiting_.clear();
-    file_.reset();
-    depth_ = 0;
+    deferred_.clear();
     clear_table();
   }
 
@@ -95,7 +92,7 @@ class SetOperation final : public Operator {
     HashedRow* found = table_.find(row_.data(), hash);
     if (found == nullptr) {
       // Rows of the right alone are never in the result.
-      if (side == 1 && partitions_ == nullptr) return;
+      if (side == 1 && !deferred_.is_deferring()) return;
       if (side == 0) found = add(hash);
       if (found == nullptr) return spill(hash, side);
     }
@@ -104,9 +101,8 @@ class SetOperation final : public Operator {
 
   // Null: there is no room for it.
   HashedRow* add(uint64_t hash) {
-    if (partitions_ != nullptr) return nullptr;
-    bool may_spill = state_.session.temporary_files != nullptr && !order_.empty() &&
-                     depth_ <= SpillPartitions::most_depth;
+    if (deferred_.is_deferring()) return nullptr;
+    bool may_spill = deferred_.may_defer() && !order_.empty();
     if (may_spill && budget_.is_used_up(table_, order_.size() * sizeof(Datum*))) return nullptr;
     try {
       // Whatever is refused: the table has whole rows only.
@@ -125,41 +121,21 @@ class SetOperation final : public Operator {
   }
 
   void spill(uint64_t hash, int64_t side) {
-    if (file_ == nullptr)
-      file_ = std::make_unique<SpillFile>(*state_.session.temporary_files, budget_.bytes());
-    if (partitions_ == nullptr) {
-      partitions_ = std::make_unique<SpillPartitions>(*file_, compiled_.spilled_row, depth_,
-                                                      SpillPartitions::count_for(*file_));
-    }
     spilled_row_.resize(2 + row_.size());
     spilled_row_[0] = Datum::of_int(static_cast<int64_t>(hash));
     spilled_row_[1] = Datum::of_int(side);
     std::copy(row_.begin(), row_.end(), spilled_row_.begin() + 2);
-    partitions_->append(hash, spilled_row_.data());
-  }
-
-  void end_pass() {
-    if (partitions_ == nullptr) return;
-    for (const Tape& tape : partitions_->finish()) {
-      if (tape.rows != 0) waiting_.push_back({tape, depth_ + 1});
-    }
-    partitions_.reset();
+    deferred_.append(spilled_row_.data(), budget_.bytes());
   }
 
   // In a partition, too, the left side's rows come first.
   void count_tape() {
-    Waiting next = waiting_.back();
-    waiting_.pop_back();
     clear_table();
-    depth_ = next.depth;
-    if (reader_ == nullptr) reader_ = std::make_unique<TapeReader>(*file_, compiled_.spilled_row);
-    reader_->start(next.tape, false);
-    while (const Datum* row = reader_->next()) {
-      state_.session.maybe_yield();
+    while (const Datum* row = deferred_.next()) {
       std::copy_n(row + 2, row_.size(), row_.begin());
       count_row(row[1].i64);
     }
-    end_pass();
+    deferred_.end_pass();
   }
 
   int64_t copies(int64_t left, int64_t right) const {
@@ -186,16 +162,8 @@ class SetOperation final : public Operator {
   Datum* current_ = nullptr;
   int64_t repeats_ = 0;
 
-  struct Waiting {
-    Tape tape;
-    unsigned depth;
-  };
-  std::unique_ptr<SpillFile> file_;
-  std::unique_ptr<SpillPartitions> partitions_;  // null: all rows of the left so far are in memory
-  std::unique_ptr<TapeReader> reader_;
-  std::vector<Waiting> waiting_;
+  DeferredRows deferred_;
   std::vector<Datum> spilled_row_;
-  unsigned depth_ = 0;
   TableBudget budget_;
 };
 
