@@ -1,9 +1,6 @@
 // The right side goes into a hash table by its keys, the left side probes it. Where the table has
 // no room, both sides go to a temporary file in batches (docs/spilling.md).
-#include "executor/operator/hash_table.h"
-#include "executor/operator/join.h"
-#include "executor/spill/external_sort.h"
-#include "executor/spill/join_batches.h"
+#include "executor/operator/spilled_join.h"
 #include "executor/spill/table_budget.h"
 
 namespace pgsilo {
@@ -14,47 +11,11 @@ struct CompiledHashJoin final : CompiledJoin {
   // Without left rows there is no result, and to see whether there is one costs less than the
   // table, or is worth it because the left side runs in any case.
   bool left_first = false;
-  std::vector<ExpressionProgram> left_keys;
-  std::vector<ExpressionProgram> right_keys;
+  JoinKeys left_keys;
+  JoinKeys right_keys;
   KeyTypes key_types;
-  JoinSides spilled;        // a hash, of the left side its number, the row
-  TapeColumns spilled_out;  // the left row's number, both rows
-
-  void set_spilled_rows();
+  SpilledJoinRows spilled;
   std::unique_ptr<Operator> instantiate(ExecutionState& state) const override;
-};
-
-// Left rows that nothing matches are rows of the result.
-bool keeps_left(JoinType type) {
-  return type == JoinType::left || type == JoinType::full || type == JoinType::anti;
-}
-
-bool keeps_right(JoinType type) { return type == JoinType::right || type == JoinType::full; }
-
-bool is_left_only(JoinType type) { return type == JoinType::semi || type == JoinType::anti; }
-
-void CompiledHashJoin::set_spilled_rows() {
-  auto append = [](TapeColumns& to, const TapeColumns& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  spilled.keeps_left = keeps_left(type);
-  spilled.keeps_right = keeps_right(type);
-  spilled.left = {false, false};
-  append(spilled.left, left_shape.by_reference);
-  spilled.right = {false};
-  append(spilled.right, right_shape.by_reference);
-  spilled.right_row_bytes = sizeof(HashedRow) + sizeof(HashedRow*) +
-                            sizeof(Datum) * (key_types.types.size() + right_shape.size());
-  spilled_out = {false};
-  append(spilled_out, left_shape.by_reference);
-  if (!is_left_only(type)) append(spilled_out, right_shape.by_reference);
-}
-
-// Left rows come by number: rows that spilled leave the join in their order, as those that did not.
-struct ByLeftRow final : RowOrder {
-  int compare_rows(const Datum* left, const Datum* right) override {
-    return left[0].i64 < right[0].i64 ? -1 : left[0].i64 > right[0].i64;
-  }
 };
 
 // A table row holds the keys, then the right row.
@@ -68,7 +29,7 @@ class HashJoin final : public Operator {
         table_(compiled.key_types),
         scratch_(state),
         key_scratch_(state),
-        keys_(compiled.left_keys.size()) {}
+        keys_(compiled.key_types.types.size()) {}
 
   void open() override {
     begin_probing();
@@ -78,7 +39,7 @@ class HashJoin final : public Operator {
 
   bool next() override {
     if (is_empty_) return false;
-    bool has_row = batches_ == nullptr || keeps_right(compiled_.type) ? probe() : next_merged();
+    bool has_row = sorts() ? next_sorted() : probe();
     is_empty_ = !has_row;
     return has_row;
   }
@@ -86,7 +47,7 @@ class HashJoin final : public Operator {
   void close() override {
     left_->close();
     right_->close();
-    forget_batches();
+    spilled_.reset();
     table_.clear();
     built_ = false;
   }
@@ -123,7 +84,7 @@ class HashJoin final : public Operator {
   // False: one side has no rows without which there is no result. The other is then not run, as far
   // as that has not come about already.
   bool find_rows() {
-    bool builds = !built_ || compiled_.right->depends_on_parameters || batches_ != nullptr;
+    bool builds = !built_ || compiled_.right->depends_on_parameters || spilled_ != nullptr;
     if (builds && compiled_.left_first) {
       left_->open();
       left_waits_ = left_->next();
@@ -134,39 +95,42 @@ class HashJoin final : public Operator {
     } else {
       forget_matches();
     }
-    if (batches_ == nullptr && table_.size() == 0 && !keeps_left(compiled_.type)) return false;
+    if (spilled_ == nullptr && table_.size() == 0 && !keeps_left(compiled_.type)) return false;
+    if (spilled_ != nullptr) load_first();
     if (!left_waits_) left_->open();
-    if (batches_ != nullptr) spill_left();
     return true;
   }
 
-  // False: a key is NULL.
-  bool evaluate(const std::vector<ExpressionProgram>& programs) {
+  // False: a key is NULL. `known`: those that were computed before, and are not again: they may be
+  // volatile.
+  bool find_keys(const JoinKeys& side, const Datum* known = nullptr) {
     key_scratch_.begin_row();
     bool complete = true;
-    for (size_t i = 0; i < programs.size(); ++i) {
-      keys_[i] = programs[i].evaluate(registers(), state_.rows);
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      keys_[i] = known != nullptr && side.is_computed[i]
+                     ? *known++
+                     : side.programs[i].evaluate(registers(), state_.rows);
       complete = complete && !keys_[i].null;
     }
     return complete;
   }
 
   void build() {
-    forget_batches();
+    spilled_.reset();
+    sorted_ = false;
     clear_table();
     right_->open();
     bool keeps_all = keeps_right(compiled_.type);
     while (right_->next()) {
       state_.session.maybe_yield();
-      bool complete = evaluate(compiled_.right_keys);
+      bool complete = find_keys(compiled_.right_keys);
       if (!complete && !keeps_all) continue;
       uint64_t hash = compiled_.key_types.hash(keys_.data());
-      if (batches_ == nullptr && insert_right(hash)) continue;
-      if (batches_ == nullptr) begin_batches();
-      set_row(hash, compiled_.right_shape, 1);
-      batches_->add_right(spilled_row_.data());
+      if (spilled_ == nullptr && insert_right(hash)) continue;
+      if (spilled_ == nullptr) spill_table();
+      spilled_->add_right(hash, keys_.data());
     }
-    if (batches_ != nullptr) batches_->end_right();
+    if (spilled_ != nullptr) spilled_->end_right();
     built_ = true;
   }
 
@@ -198,132 +162,70 @@ class HashJoin final : public Operator {
     return true;
   }
 
-  void forget_batches() {
-    merged_.reset();
-    batches_.reset();
-    matched_left_ = {};
-    is_last_piece_ = true;
-    right_waits_ = false;
-  }
-
-  // The row in the registers behind `head` other columns, of which the first is a number.
-  void set_row(uint64_t number, const RowShape& shape, size_t head) {
-    spilled_row_.resize(head + shape.size());
-    spilled_row_[0] = Datum::of_int(static_cast<int64_t>(number));
-    for (size_t i = 0; i < shape.size(); ++i) spilled_row_[head + i] = at(shape.registers[i]);
-  }
-
   // What the table has goes first.
-  void begin_batches() {
-    batches_ = std::make_unique<JoinBatches>(compiled_.spilled, state_.session, budget_.bytes());
-    size_t width = compiled_.right_shape.size();
-    spilled_row_.resize(1 + width);
+  void spill_table() {
+    spilled_ = std::make_unique<SpilledJoin>(compiled_.spilled, state_, budget_.bytes());
     for (HashedRow* row : table_.buckets()) {
       for (; row != nullptr; row = row->next) {
+        state_.session.maybe_yield();
         if (row->matched) continue;
-        spilled_row_[0] = Datum::of_int(static_cast<int64_t>(row->hash));
-        std::copy_n(row->values() + key_count(), width, spilled_row_.begin() + 1);
-        batches_->add_right(spilled_row_.data());
+        spilled_->add_right(row->hash, row->values(), row->values() + key_count());
       }
     }
     table_.clear();
   }
 
-  void spill_left() {
-    int64_t number = 0;
-    bool keeps_all = keeps_left(compiled_.type);
-    while (left_waits_ || left_->next()) {
-      left_waits_ = false;
-      state_.session.maybe_yield();
-      if (!evaluate(compiled_.left_keys) && !keeps_all) continue;
-      set_row(compiled_.key_types.hash(keys_.data()), compiled_.left_shape, 2);
-      spilled_row_[1] = Datum::of_int(number++);
-      batches_->add_left(spilled_row_.data());
+  // The next right rows go to the table. False: it has no room for the last one.
+  bool load_right() {
+    clear_table();
+    uint64_t hash = 0;
+    while (const Datum* known = spilled_->next_right(&hash)) {
+      find_keys(compiled_.right_keys, known);
+      if (!insert_right(hash)) return false;
     }
-    batches_->begin();
+    return true;
   }
 
-  // The next piece of the right side is in the table: a batch, or a part of one that is too large.
+  // What left rows meet as they come.
+  void load_first() {
+    is_first_ = true;
+    if (load_right()) return;
+    spilled_->give_up_first();
+    for (HashedRow* row : table_.buckets()) {
+      // No left row looks for it, nor is it missed.
+      for (; row != nullptr; row = row->next) row->matched |= !spilled_->is_first(row->hash);
+    }
+  }
+
+  // The next piece of the right side is in the table, and its left rows are to be probed.
   bool begin_piece() {
-    if (batches_ == nullptr) return false;
-    bool all_matched = is_left_only(compiled_.type) && unmatched_left_ == 0;
-    if (!right_waits_ || all_matched) {
-      right_waits_ = false;
-      if (!batches_->next_batch()) return false;
-      matched_left_.clear();
-      unmatched_left_ = batches_->left_rows();
-    }
-    load_right();
+    if (spilled_ == nullptr) return false;
+    if (is_first_) spilled_->end_left();
+    is_first_ = false;
+    if (!spilled_->begin_piece()) return false;
+    if (!load_right()) spilled_->end_piece_early();
     begin_probing();
-    left_index_ = 0;
-    batches_->start_left(!is_last_piece_);
-    if (merged_ != nullptr) merged_->end_run();
+    spilled_->start_left();
     return true;
   }
 
-  void load_right() {
-    clear_table();
-    const Datum* row = right_waits_ ? batches_->right_row() : batches_->next_right();
-    right_waits_ = false;
-    for (; row != nullptr; row = batches_->next_right()) {
-      state_.session.maybe_yield();
-      compiled_.right_shape.restore(row + 1, registers());
-      evaluate(compiled_.right_keys);
-      right_waits_ = !insert_right(static_cast<uint64_t>(row[0].i64));
-      if (right_waits_) break;
-    }
-    is_last_piece_ = !right_waits_;
-    bool notes_matches = keeps_left(compiled_.type) || is_left_only(compiled_.type);
-    if (is_last_piece_ || !notes_matches || !matched_left_.empty()) return;
-    require_room(batches_->left_rows() / 8);
-    matched_left_.assign(batches_->left_rows(), false);
-  }
+  bool is_last_piece() const { return spilled_ == nullptr || spilled_->is_last_piece(); }
 
-  // The next left row of the batch that some piece may still have to do with.
-  bool next_spilled_left() {
-    while (const Datum* row = batches_->next_left()) {
-      size_t index = left_index_++;
-      matched_ = !matched_left_.empty() && matched_left_[index];
-      if (matched_ && is_left_only(compiled_.type)) continue;
-      left_number_ = row[1].i64;
-      compiled_.left_shape.restore(row + 2, registers());
-      return true;
-    }
-    return false;
-  }
+  // It has spilled, and somebody rests on the order of the left side, in which the rows come
+  // otherwise. Right and full joins never have it.
+  bool sorts() const { return spilled_ != nullptr && compiled_.spilled.in_order; }
 
-  void note_match() {
-    matched_ = true;
-    if (matched_left_.empty()) return;
-    if (!matched_left_[left_index_ - 1]) --unmatched_left_;
-    matched_left_[left_index_ - 1] = true;
-  }
-
-  // All batches' rows by the left rows' numbers.
-  bool next_merged() {
-    if (merged_ == nullptr) merge();
-    const Datum* row = merged_->next();
-    if (row == nullptr) return false;
-    compiled_.left_shape.restore(row + 1, registers());
-    if (!is_left_only(compiled_.type))
-      compiled_.right_shape.restore(row + 1 + compiled_.left_shape.size(), registers());
-    return true;
-  }
-
-  void merge() {
-    merged_ = std::make_unique<ExternalSort>(*state_.session.temporary_files, budget_.bytes(),
-                                             compiled_.spilled_out, by_left_row_, UINT64_MAX);
-    while (probe()) {
-      state_.session.maybe_yield();
-      set_row(static_cast<uint64_t>(left_number_), compiled_.left_shape, 1);
-      if (!is_left_only(compiled_.type)) {
-        for (Register index : compiled_.right_shape.registers) spilled_row_.push_back(at(index));
+  bool next_sorted() {
+    if (!sorted_) {
+      while (probe()) {
+        state_.session.maybe_yield();
+        spilled_->keep_result();
       }
-      merged_->append(spilled_row_.data());
+      clear_table();
+      spilled_->sort_results();
+      sorted_ = true;
     }
-    merged_->end_run();
-    clear_table();
-    merged_->begin_merge();
+    return spilled_->next_result();
   }
 
   void forget_matches() {
@@ -333,19 +235,50 @@ class HashJoin final : public Operator {
   }
 
   bool advance_left() {
-    if (batches_ != nullptr) [[unlikely]] {
-      if (!next_spilled_left()) return false;
-    } else {
-      if (!left_waits_ && !left_->next()) return false;
-      left_waits_ = false;
-      matched_ = false;
-    }
+    if (spilled_ != nullptr) [[unlikely]]
+      return is_first_ ? advance_first() : advance_spilled();
+    if (!left_waits_ && !left_->next()) return false;
+    left_waits_ = false;
     state_.session.maybe_yield();
-    has_left_ = true;
-    match_ = evaluate(compiled_.left_keys)
-                 ? table_.find(keys_.data(), compiled_.key_types.hash(keys_.data()))
-                 : nullptr;
+    take_left(find_keys(compiled_.left_keys), false);
     return true;
+  }
+
+  // The left row in the registers, whose keys are known.
+  void take_left(bool is_complete, bool is_matched) {
+    has_left_ = true;
+    matched_ = is_matched;
+    match_ =
+        is_complete ? table_.find(keys_.data(), compiled_.key_types.hash(keys_.data())) : nullptr;
+  }
+
+  // Left rows that belong to later batches are put by.
+  bool advance_first() {
+    while (left_waits_ || left_->next()) {
+      left_waits_ = false;
+      state_.session.maybe_yield();
+      bool complete = find_keys(compiled_.left_keys);
+      if (!complete && !keeps_left(compiled_.type)) continue;
+      uint64_t hash = compiled_.key_types.hash(keys_.data());
+      if (spilled_->takes_left(complete ? &hash : nullptr, keys_.data())) continue;
+      take_left(complete, false);
+      return true;
+    }
+    return false;
+  }
+
+  bool advance_spilled() {
+    const Datum* known = spilled_->next_left();
+    if (known == nullptr) return false;
+    state_.session.maybe_yield();
+    take_left(find_keys(compiled_.left_keys, known), spilled_->is_matched());
+    return true;
+  }
+
+  void note_match() {
+    matched_ = true;
+    if (spilled_ != nullptr) [[unlikely]]
+      spilled_->note_match();
   }
 
   bool passes(const ExpressionProgram& condition) {
@@ -376,7 +309,7 @@ class HashJoin final : public Operator {
         return passes(compiled_.filter);
       case JoinType::anti:
         has_left_ = false;
-        if (!find_match()) return is_last_piece_ && passes(compiled_.filter);
+        if (!find_match()) return is_last_piece() && passes(compiled_.filter);
         note_match();
         return false;
       default:
@@ -387,7 +320,7 @@ class HashJoin final : public Operator {
       if (passes(compiled_.filter)) return true;
     }
     has_left_ = false;
-    if (matched_ || !is_last_piece_ || !keeps_left(compiled_.type)) return false;
+    if (matched_ || !is_last_piece() || !keeps_left(compiled_.type)) return false;
     compiled_.right_shape.set_null(registers());
     return passes(compiled_.filter);
   }
@@ -425,17 +358,9 @@ class HashJoin final : public Operator {
   bool left_waits_ = false;  // the next left row is in the registers already
   bool is_empty_ = false;
 
-  // When it has spilled.
-  std::unique_ptr<JoinBatches> batches_;
-  std::unique_ptr<ExternalSort> merged_;
-  ByLeftRow by_left_row_;
-  std::vector<Datum> spilled_row_;
-  std::vector<bool> matched_left_;  // of a batch in several pieces; else empty
-  uint64_t unmatched_left_ = 0;
-  size_t left_index_ = 0;  // of the next left row in its batch
-  int64_t left_number_ = 0;
-  bool is_last_piece_ = true;
-  bool right_waits_ = false;  // the right row that came last is not in the table
+  std::unique_ptr<SpilledJoin> spilled_;  // null: the table has all
+  bool is_first_ = false;                 // left rows come from the left side yet
+  bool sorted_ = false;
   TableBudget budget_;
 };
 
@@ -451,11 +376,13 @@ CompiledOperator* compile_hash_join(const HashJoinNode& node, PlanCompiler& plan
   made->left_first =
       !keeps_right(node.join_type) &&
       (keeps_left(node.join_type) || node.left->startup_cost < node.right->total_cost);
-  made->left_keys = plan.expressions(node.left_keys, made->left->output);
-  made->right_keys = plan.expressions(node.right_keys, made->right->output);
+  made->left_keys = JoinKeys(node.left_keys, made->left->output, plan);
+  made->right_keys = JoinKeys(node.right_keys, made->right->output, plan);
   for (const BoundExpression* key : node.right_keys)
     made->key_types.types.push_back(&type_info(key->type));
-  made->set_spilled_rows();
+  bool in_order = node.keeps_order && !keeps_right(node.join_type);
+  made->spilled = {made.get(), &made->left_keys, &made->right_keys, in_order, {}, {}};
+  made->spilled.set(made->key_types);
   return plan.add(std::move(made));
 }
 
