@@ -66,7 +66,7 @@ const Datum* CteRun::next(StoredRows::Reader& reader) {
 
 void CteRun::reset() {
   plan_->close();
-  rows_.clear();
+  rows_.close();
   opened_ = exhausted_ = false;
 }
 

@@ -23,8 +23,8 @@ class Materialize final : public Operator {
         rows_(compiled.shape) {}
 
   void open() override {
-    reader_.rewind();
-    if (opened_ && !compiled_.child->depends_on_parameters) return;
+    if (opened_ && !compiled_.child->depends_on_parameters) return reader_.rewind();
+    reader_.close();
     rows_.clear();
     child_->open();
     opened_ = true;
@@ -46,7 +46,7 @@ class Materialize final : public Operator {
   void close() override {
     child_->close();
     reader_.close();
-    rows_.clear();
+    rows_.close();
     opened_ = false;
   }
 

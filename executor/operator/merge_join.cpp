@@ -1,6 +1,8 @@
-// Both sides come by their keys; of the right one the rows of one key are kept. Rows of the result
+// Both sides come by their keys; of the right one the rows of one key are kept, in a temporary file
+// what work_mem has no room for (docs/spilling.md). Rows of the result
 // have registers of their own where a side's would be changed while it is half read.
 #include "executor/operator/join.h"
+#include "executor/spill/stored_rows.h"
 
 namespace pgsilo {
 
@@ -27,16 +29,27 @@ struct RightGroup {
   RightGroup(const RowShape& shape, size_t keys) : rows(shape), keys(keys) {}
 
   void clear() {
+    reader.close();
     rows.clear();
     matched.clear();
     memory.reset();
   }
-  void add(const Datum* file) {
-    rows.append(file);
+  void close() {
+    clear();
+    rows.close();
+  }
+  void add(const Datum* file, const ExecutionContext& session) {
+    rows.append(file, session);
     matched.push_back(false);
   }
+  // The row of this number, as long as they are asked for one after the other from 0 on.
+  const Datum* row(size_t number) {
+    if (number == 0) reader.rewind();
+    return reader.next(rows);
+  }
 
-  RowStore rows;
+  StoredRows rows;
+  StoredRows::Reader reader;
   std::vector<bool> matched;
   std::vector<Datum> keys;
   Arena memory{ArenaLimit::memory_limit};
@@ -82,7 +95,7 @@ class MergeJoin final : public Operator {
   void close() override {
     left_->close();
     right_->close();
-    for (RightGroup& group : groups_) group.clear();
+    for (RightGroup& group : groups_) group.close();
     is_done_ = true;
   }
 
@@ -146,7 +159,7 @@ class MergeJoin final : public Operator {
     group.clear();
     for (size_t i = 0; i < right_keys_.size(); ++i)
       group.keys[i] = copy_datum(right_keys_[i], *compiled_.types[i], group.memory);
-    group.add(registers());
+    group.add(registers(), state_.session);
   }
 
   bool next_right() {
@@ -171,7 +184,7 @@ class MergeJoin final : public Operator {
     if (!has_group_) return;
     while (next_right()) {
       if (compare(right_keys_.data(), group().keys.data()) == 0) {
-        group().add(registers());
+        group().add(registers(), state_.session);
         continue;
       }
       begin(group_ahead());
@@ -202,7 +215,7 @@ class MergeJoin final : public Operator {
   bool find_match() {
     while (position_ < group().rows.size() && !(matched_ && compiled_.right_is_unique)) {
       size_t row = position_++;
-      show_right(group().rows[row]);
+      show_right(group().row(row));
       if (!passes(compiled_.condition)) {
         state_.session.maybe_yield();
         continue;
@@ -260,9 +273,10 @@ class MergeJoin final : public Operator {
   bool next_unmatched() {
     while (unmatched_ < group().rows.size()) {
       size_t row = unmatched_++;
+      const Datum* unmatched = group().row(row);
       if (group().matched[row]) continue;
       hide_left();
-      show_right(group().rows[row]);
+      show_right(unmatched);
       if (passes(compiled_.filter)) return true;
       state_.session.maybe_yield();
     }

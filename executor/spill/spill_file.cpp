@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "base/memory_budget.h"
 #include "executor/spill/block_format.h"
@@ -94,6 +95,12 @@ uint64_t SpillFile::new_block() {
   }
   files_.take(block_bytes_);
   return blocks_++;
+}
+
+void SpillFile::forget_tapes() {
+  settle();
+  free_blocks_.resize(blocks_);
+  std::iota(free_blocks_.rbegin(), free_blocks_.rend(), uint64_t{0});
 }
 
 void SpillFile::write(TransferHandle transfer, uint64_t block) {

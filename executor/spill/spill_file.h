@@ -57,6 +57,8 @@ class SpillFile {
   // Throws 53400.
   uint64_t new_block();
   void free_block(uint64_t block) { free_blocks_.push_back(block); }
+  // Nobody reads or writes a tape any more: all blocks are free. Throws what failed.
+  void forget_tapes();
   // Goes on behind it; the buffer comes back some time.
   void write(TransferHandle transfer, uint64_t block);
   // Everything that was written can be read. Throws what failed.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "base/long_work.h"
+
 namespace pgsilo {
 
 void StoredRows::append(const Datum* file, const ExecutionContext& session) {
   bool is_refused = false;
-  if (latest_->bytes_taken() <= session.work_budget() || latest_->size() == 0) [[likely]] {
+  if (has_room(session.work_budget())) [[likely]] {
     try {
       return latest_->append(file);
     } catch (const MemoryLimitReached&) {
@@ -18,39 +20,58 @@ void StoredRows::append(const Datum* file, const ExecutionContext& session) {
   latest_->append(file);
 }
 
-// Who reads them still has his last row there.
+// Readers that stand still hold some of what was spilled. Then the latest rows have what is left of
+// the budget, or else an eighth of it: so many readers take little more than one.
+bool StoredRows::has_room(size_t budget) {
+  if (latest_->bytes_taken() + held_bytes_ <= budget || latest_->size() == 0) return true;
+  std::erase_if(held_, [](const Held& each) { return each.rows.expired(); });
+  held_bytes_ = 0;
+  for (const Held& each : held_) held_bytes_ += each.bytes;
+  return latest_->bytes_taken() <= std::max(budget - std::min(budget, held_bytes_), budget / 8);
+}
+
 void StoredRows::spill(const ExecutionContext& session, bool is_refused) {
   constexpr size_t refused_budget = size_t{512} << 10;
   size_t budget = session.work_budget();
   if (is_refused) budget = std::min(budget, refused_budget);
   if (file_ == nullptr) file_ = std::make_shared<SpillFile>(*session.temporary_files, budget);
   TapeWriter writer(*file_, shape_.by_reference);
-  for (size_t i = 0; i < latest_->size(); ++i) writer.append((*latest_)[i]);
+  WorkMeter meter;
+  size_t row_bytes = latest_->bytes_taken() / latest_->size();
+  for (size_t i = 0; i < latest_->size(); ++i) {
+    writer.append((*latest_)[i]);
+    meter.did(row_bytes);
+  }
   parts_.push_back({spilled_, writer.finish()});
   spilled_ += latest_->size();
-  if (latest_.use_count() == 1) {
-    latest_->release();
-  } else {
-    latest_ = std::make_shared<RowStore>(shape_);
-  }
+  release_latest();
+}
+
+// Who reads them still has his last row there.
+void StoredRows::release_latest() {
+  if (latest_.use_count() == 1) return latest_->release();
+  held_.push_back({latest_, latest_->bytes_taken()});
+  held_bytes_ += held_.back().bytes;
+  latest_ = std::make_shared<RowStore>(shape_);
 }
 
 void StoredRows::clear() {
-  if (latest_.use_count() == 1) {
-    latest_->release();
-  } else {
-    latest_ = std::make_shared<RowStore>(shape_);
-  }
+  release_latest();
+  if (file_ != nullptr && !parts_.empty()) file_->forget_tapes();
   parts_.clear();
-  file_.reset();
   spilled_ = 0;
 }
 
-void StoredRows::Reader::close() {
+void StoredRows::close() {
+  file_.reset();
+  clear();
+  held_.clear();
+  held_bytes_ = 0;
+}
+
+void StoredRows::Reader::close_tape() {
   tape_.reset();
   file_.reset();
-  held_.reset();
-  position_ = 0;
   tape_position_ = UINT64_MAX;
 }
 

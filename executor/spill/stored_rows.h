@@ -21,14 +21,21 @@ class StoredRows {
   // From the registers `file`. Throws MemoryLimitReached where nothing can spill.
   void append(const Datum* file, const ExecutionContext& session);
   uint64_t size() const { return spilled_ + latest_->size(); }
-  // Its readers have to be rewound.
+  // Its readers have to be closed before. What it may spill again goes to the same file.
   void clear();
+  // The same, and the file goes.
+  void close();
 
   class Reader {
    public:
     void rewind() { position_ = 0; }
     // And gives back what it holds.
-    void close();
+    void close() {
+      held_.reset();
+      position_ = 0;
+      if (tape_ != nullptr) [[unlikely]]
+        close_tape();
+    }
     // Null behind the last row so far. Valid until its next call, whatever is appended meanwhile.
     const Datum* next(const StoredRows& rows) {
       if (position_ < rows.spilled_) [[unlikely]]
@@ -43,6 +50,7 @@ class StoredRows {
     }
 
    private:
+    void close_tape();
     const Datum* next_spilled(const StoredRows& rows);
     void find_position(const StoredRows& rows);
 
@@ -57,17 +65,26 @@ class StoredRows {
   };
 
  private:
+  bool has_room(size_t budget);
   void spill(const ExecutionContext& session, bool is_refused);
+  void release_latest();
 
   struct Part {
     uint64_t first_row;
     Tape tape;
   };
+  // Rows that were spilled while somebody's last row lay among them.
+  struct Held {
+    std::weak_ptr<RowStore> rows;
+    size_t bytes;
+  };
   const RowShape& shape_;
   std::shared_ptr<RowStore> latest_;
   std::shared_ptr<SpillFile> file_;
   std::vector<Part> parts_;
-  uint64_t spilled_ = 0;  // rows of all parts
+  std::vector<Held> held_;
+  size_t held_bytes_ = 0;  // at most
+  uint64_t spilled_ = 0;   // rows of all parts
 };
 
 }  // namespace pgsilo
