@@ -28,9 +28,11 @@ class RandomOrders:
                 yield f"create index on {table} ({keys})"
 
     def switches(self):
-        """Plans that these sizes would not call for."""
+        """Plans that these sizes would not call for, and too little room for some."""
         for switch in SWITCHES:
             yield f"set {switch} = {'off' if self.chance(0.25) else 'on'}"
+        yield f"set work_mem = '{self.one('64kB', '64kB', '4MB')}'"
+        yield f"set hash_mem_multiplier = {self.one(1, 1, 2)}"
 
     def ordered_query(self):
         source, scope = self.joined_big_tables()

@@ -126,12 +126,13 @@ class SqlSession final : public CatalogSession, private NoticeSink {
 
   std::shared_ptr<const ExecutablePlan> plan(const ast::Node& node, std::string_view sql,
                                              std::span<const Oid> parameter_types = {}) {
-    return StatementPlanner(context).prepare(
-        {.statement = &node, .text = sql, .declared_parameter_types = parameter_types});
+    return StatementPlanner(context, planner_settings)
+        .prepare({.statement = &node, .text = sql, .declared_parameter_types = parameter_types});
   }
 
   SequenceSession sequences;
   ExecutionContext context;
+  PlannerSettings planner_settings;
   std::vector<std::string> notices;
   bool in_block = false;
 
