@@ -1,6 +1,8 @@
 // Both sides come by their keys; of the right one the rows of one key are kept, in a temporary file
 // what work_mem has no room for (docs/spilling.md). Rows of the result
 // have registers of their own where a side's would be changed while it is half read.
+#include "base/append.h"
+#include "base/memory_budget.h"
 #include "executor/operator/join.h"
 #include "executor/spill/stored_rows.h"
 
@@ -17,13 +19,6 @@ struct CompiledMergeJoin final : CompiledJoin {
   std::unique_ptr<Operator> instantiate(ExecutionState& state) const override;
 };
 
-// Left rows that nothing matches are rows of the result.
-bool keeps_left(JoinType type) {
-  return type == JoinType::left || type == JoinType::full || type == JoinType::anti;
-}
-
-bool keeps_right(JoinType type) { return type == JoinType::right || type == JoinType::full; }
-
 // The right rows of one key, and which of them have been matched.
 struct RightGroup {
   RightGroup(const RowShape& shape, size_t keys) : rows(shape), keys(keys) {}
@@ -37,9 +32,11 @@ struct RightGroup {
   void close() {
     clear();
     rows.close();
+    free_memory(matched);
   }
   void add(const Datum* file, const ExecutionContext& session) {
     rows.append(file, session);
+    if (matched.size() == matched.capacity()) require_room(matched.capacity() / 4);
     matched.push_back(false);
   }
   // The row of this number, as long as they are asked for one after the other from 0 on.

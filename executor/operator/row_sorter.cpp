@@ -105,7 +105,7 @@ void RowSorter::spill(bool is_refused) {
   }
   external_->add_run(rows_.rows());
   set_cutoff();
-  rows_.release();
+  rows_.clear();
 }
 
 // Where there is no room for it, more rows are kept than are wanted.

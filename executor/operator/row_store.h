@@ -46,11 +46,6 @@ class RowStore {
     if (arena_.bytes_reserved() != 0) arena_.reset();
     bytes_kept_ = arena_.bytes_reserved();
   }
-  // The same, and the list's own memory goes, too.
-  void release() {
-    clear();
-    if (rows_.capacity() > Arena::free_block_bytes / sizeof(Datum*)) rows_ = {};
-  }
 
  private:
   void grow() {

@@ -28,13 +28,6 @@
 
 namespace pgsilo {
 
-// Left rows that nothing matches are rows of the result.
-inline bool keeps_left(JoinType type) {
-  return type == JoinType::left || type == JoinType::full || type == JoinType::anti;
-}
-inline bool keeps_right(JoinType type) { return type == JoinType::right || type == JoinType::full; }
-inline bool is_left_only(JoinType type) { return type == JoinType::semi || type == JoinType::anti; }
-
 // The keys of one side.
 struct JoinKeys {
   std::vector<ExpressionProgram> programs;

@@ -49,7 +49,7 @@ void StoredRows::spill(const ExecutionContext& session, bool is_refused) {
 
 // Who reads them still has his last row there.
 void StoredRows::release_latest() {
-  if (latest_.use_count() == 1) return latest_->release();
+  if (latest_.use_count() == 1) return latest_->clear();
   held_.push_back({latest_, latest_->bytes_taken()});
   held_bytes_ += held_.back().bytes;
   latest_ = std::make_shared<RowStore>(shape_);

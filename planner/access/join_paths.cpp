@@ -22,8 +22,6 @@ JoinType type_of(const JoinProblem& problem, int32_t special_join) {
   return special_join < 0 ? JoinType::inner : problem.special_joins[special_join].type;
 }
 
-bool is_left_only(JoinType type) { return type == JoinType::semi || type == JoinType::anti; }
-
 // Whether equal values of the type cannot be told apart.
 bool is_same_if_equal(Oid type) {
   const TypeInfo* info = find_type(type);

@@ -358,6 +358,14 @@ enum class JoinType : uint8_t {
   anti    // left rows without one; output is the left row
 };
 
+// Left rows that nothing matches are rows of the result.
+inline bool keeps_left(JoinType type) {
+  return type == JoinType::left || type == JoinType::full || type == JoinType::anti;
+}
+inline bool keeps_right(JoinType type) { return type == JoinType::right || type == JoinType::full; }
+// Its output is the left row, at most once.
+inline bool is_left_only(JoinType type) { return type == JoinType::semi || type == JoinType::anti; }
+
 // Output row: left slots, then right slots (left slots only for semi and anti).
 struct JoinNode : PlanNode {
   JoinType join_type = JoinType::inner;

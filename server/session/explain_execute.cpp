@@ -31,7 +31,7 @@ std::unique_ptr<HeldRows> SessionCommands::explained(const Portal& portal,
   std::shared_ptr<const ExecutablePlan> plan = runner_->plan_to_show(*inner);
   const PlannedStatement& planned = *plan->compiled().planned;
   if (planned.root == nullptr) throw_unsupported("EXPLAIN of this statement");
-  auto rows = std::make_unique<HeldRows>(portal.statement->result_columns);
+  auto rows = std::make_unique<HeldRows>(portal.statement->result_columns, state_.context);
   for (const std::string& line : explain_plan(planned, request)) {
     Datum value = Datum::of_bytes(line);
     rows->row({&value, 1});

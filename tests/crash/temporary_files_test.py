@@ -13,6 +13,7 @@ import struct
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from kill_bed import Bed, fail
 from wire_client import ServerError, WireClient
@@ -123,12 +124,13 @@ def descriptors(bed):
 def side_by_side(bed):
     """A short statement does not wait for a long sort on the same worker."""
     one, other = client(bed), client(bed)
-    sorting = threading.Thread(target=lambda: one.ask("SELECT count(*) FROM (SELECT g FROM generate_series(1, 2000000) g ORDER BY -g OFFSET 1) s"))
-    sorting.start()
     turns = 0
-    while sorting.is_alive():
-        other.ask("SELECT 1")
-        turns += 1
+    with ThreadPoolExecutor(1) as threads:
+        sorting = threads.submit(one.ask, "SELECT count(*) FROM (SELECT g FROM generate_series(1, 2000000) g ORDER BY -g OFFSET 1) s")
+        while not sorting.done():
+            other.ask("SELECT 1")
+            turns += 1
+    sorting.result()
     if turns < 20:
         fail(f"beside a sort only {turns} short statements came through")
 
@@ -202,25 +204,28 @@ def joins_give_way(bed):
     began = time.monotonic()
     one.ask(join)
     whole = time.monotonic() - began
-    longest, done = 0.0, threading.Event()
+    done = threading.Event()
 
-    def beside():
-        nonlocal longest
+    def longest_beside():
+        longest = 0.0
         while not done.is_set():
             began = time.monotonic()
             other.ask("SELECT 1")
             longest = max(longest, time.monotonic() - began)
+        return longest
 
-    thread = threading.Thread(target=beside)
-    thread.start()
     late = 0.0
-    for part in 0.2, 0.4, 0.6, 0.8:
-        one.ask(f"SET statement_timeout = {int(1000 * part * whole)}")
-        began = time.monotonic()
-        expect_error("57014", one.ask, join)
-        late = max(late, time.monotonic() - began - part * whole)
-    done.set()
-    thread.join()
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(longest_beside)
+        try:
+            for part in 0.2, 0.4, 0.6, 0.8:
+                one.ask(f"SET statement_timeout = {int(1000 * part * whole)}")
+                began = time.monotonic()
+                expect_error("57014", one.ask, join)
+                late = max(late, time.monotonic() - began - part * whole)
+        finally:
+            done.set()
+    longest = waiting.result()
     if late > 1 or longest > 1:
         fail(f"statement_timeout came {late:.2f} s late within a join of {whole:.1f} s, and others waited {longest:.2f} s")
     await_files(bed, "a join that was cancelled", lambda found: not found)
