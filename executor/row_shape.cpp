@@ -33,6 +33,10 @@ void RowShape::save_to(const Datum* file, Datum* row, Arena& arena) const {
     const Datum& value = file[registers[i]];
     row[i] = value;
     if (!by_reference[i] || value.null) continue;
+    if (value.length == 0) {  // no arguments for memcpy
+      row[i].ptr = "";
+      continue;
+    }
     std::memcpy(copies, value.ptr, value.length);
     row[i].ptr = copies;
     copies += value.length;
