@@ -126,7 +126,7 @@ def side_by_side(bed):
     one, other = client(bed), client(bed)
     turns = 0
     with ThreadPoolExecutor(1) as threads:
-        sorting = threads.submit(one.ask, "SELECT count(*) FROM (SELECT g FROM generate_series(1, 2000000) g ORDER BY -g OFFSET 1) s")
+        sorting = threads.submit(one.ask, "SELECT count(*) FROM (SELECT g FROM generate_series(1, 700000) g ORDER BY -g OFFSET 1) s")
         while not sorting.done():
             other.ask("SELECT 1")
             turns += 1

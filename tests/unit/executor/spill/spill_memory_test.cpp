@@ -32,7 +32,6 @@ struct ByNumber final : RowOrder {
 
 struct SpillMemoryTest : SpillFixture {
   static constexpr size_t budget = size_t{4} << 20;
-  static constexpr size_t block = SpillFile::largest_block;
   void append(TapeWriter& writer, int64_t number) {
     Datum row[] = {Datum::of_int(number), Datum::of_bytes(text)};
     writer.append(row);
