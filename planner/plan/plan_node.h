@@ -29,6 +29,7 @@
 #include "base/scan_direction.h"
 #include "planner/bound/check_constraint.h"
 #include "planner/bound/expression.h"
+#include "planner/plan/join_type.h"
 #include "sql/internal_error.h"
 
 namespace pgsilo {
@@ -348,23 +349,6 @@ struct LimitNode : PlanNode {
 };
 
 // --- two or more children ---
-
-enum class JoinType : uint8_t {
-  inner,
-  left,   // right slots NULL where nothing matches
-  right,  // hash and merge joins only
-  full,   // hash and merge joins only
-  semi,   // left rows with a match, once; output is the left row
-  anti    // left rows without one; output is the left row
-};
-
-// Left rows that nothing matches are rows of the result.
-inline bool keeps_left(JoinType type) {
-  return type == JoinType::left || type == JoinType::full || type == JoinType::anti;
-}
-inline bool keeps_right(JoinType type) { return type == JoinType::right || type == JoinType::full; }
-// Its output is the left row, at most once.
-inline bool is_left_only(JoinType type) { return type == JoinType::semi || type == JoinType::anti; }
 
 // Output row: left slots, then right slots (left slots only for semi and anti).
 struct JoinNode : PlanNode {
