@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/check.h"
 #include "planner/access/disjunction.h"
 #include "planner/access/parameter_guess.h"
 #include "planner/access/planning.h"
@@ -22,11 +23,6 @@ namespace {
 
 constexpr int32_t no_special_join = -1;
 
-RelationSet shape_relations(const FromItem& item) {
-  if (item.relation >= 0) return RelationSet::of(item.relation);
-  return shape_relations(*item.left) | shape_relations(*item.right);
-}
-
 class Decomposition {
  public:
   Decomposition(StatementPlanning& statement, const BoundQuery& query)
@@ -34,9 +30,7 @@ class Decomposition {
 
   JoinProblem run() {
     problem_.relations = joined_relations(query_);
-    RelationSet not_null =
-        query_.where != nullptr ? non_nullable_relations(*query_.where) : RelationSet();
-    for (const FromItem* item : query_.from) visit(*item, not_null);
+    for (const FromItem* item : query_.from) visit(*item);
     add_conjuncts(query_.where, no_special_join, problem_.relations);
     spread_constants();
     pair_ranges(statement_, query_, problem_.clauses);
@@ -44,56 +38,24 @@ class Decomposition {
   }
 
  private:
-  // `not_null`: relations whose all-null rows a condition above rejects anyway; an outer join that
-  // only adds such rows is an inner join.
-  RelationSet visit(const FromItem& item, RelationSet not_null) {
+  RelationSet visit(const FromItem& item) {
     if (item.relation >= 0) return RelationSet::of(item.relation);
-    JoinType type = item.join_type;
-    const FromItem* left = item.left;
-    const FromItem* right = item.right;
-    if (type == JoinType::right) {
-      std::swap(left, right);
-      type = JoinType::left;
-    }
-    if (type == JoinType::full) {
-      // Rejecting null-extended rows of one side leaves an outer join of the other.
-      bool keeps_left = not_null.overlaps(shape_relations(*left));
-      bool keeps_right = not_null.overlaps(shape_relations(*right));
-      if (keeps_left && keeps_right) {
-        type = JoinType::inner;
-      } else if (keeps_left) {
-        type = JoinType::left;
-      } else if (keeps_right) {
-        type = JoinType::left;
-        std::swap(left, right);
-      }
-    }
-    if (type == JoinType::left && not_null.overlaps(shape_relations(*right)))
-      type = JoinType::inner;
-    return visit_join(type, *left, *right, item.condition, not_null);
-  }
-
-  RelationSet visit_join(JoinType type, const FromItem& left, const FromItem& right,
-                         const BoundExpression* condition, RelationSet not_null) {
-    RelationSet condition_not_null =
-        condition != nullptr ? non_nullable_relations(*condition) : RelationSet();
-    if (type == JoinType::inner) {
-      RelationSet both = not_null | condition_not_null;
-      RelationSet scope = visit(left, both) | visit(right, both);
-      add_conjuncts(condition, no_special_join, scope);
-      return scope;
+    PGSILO_CHECK(item.join_type != JoinType::right);  // reduce_outer_joins()
+    RelationSet left = visit(*item.left);
+    RelationSet right = visit(*item.right);
+    if (item.join_type == JoinType::inner) {
+      add_conjuncts(item.condition, no_special_join, left | right);
+      return left | right;
     }
     SpecialJoin join;
-    join.type = type;
-    bool full = type == JoinType::full;
-    join.left = visit(left, full ? RelationSet() : not_null);
-    // The condition of an outer join rejects null-extended rows of joins inside its right side.
-    join.right = visit(right, full ? RelationSet() : condition_not_null);
-    set_minimum(join, condition);
+    join.type = item.join_type;
+    join.left = left;
+    join.right = right;
+    set_minimum(join, item.condition);
     int32_t number = static_cast<int32_t>(problem_.special_joins.size());
     problem_.special_joins.push_back(join);
-    add_conjuncts(condition, number, join.left | join.right);
-    return join.left | join.right;
+    add_conjuncts(item.condition, number, left | right);
+    return left | right;
   }
 
   void set_minimum(SpecialJoin& join, const BoundExpression* condition) {
@@ -330,6 +292,11 @@ void split_conjuncts(const BoundExpression* condition,
     return;
   }
   for (const BoundExpression* argument : boolean->arguments) split_conjuncts(argument, conjuncts);
+}
+
+RelationSet shape_relations(const FromItem& item) {
+  if (item.relation >= 0) return RelationSet::of(item.relation);
+  return shape_relations(*item.left) | shape_relations(*item.right);
 }
 
 RelationSet joined_relations(const BoundQuery& query) {

@@ -66,10 +66,12 @@ RelationSet relations_of(const BoundExpression& expression);
 void split_conjuncts(const BoundExpression* condition,
                      std::vector<const BoundExpression*>& conjuncts);
 
+RelationSet shape_relations(const FromItem& item);
 // All of FROM.
 RelationSet joined_relations(const BoundQuery& query);
 
-// How many rows a condition keeps is told the better the more of the query's relations are planned.
+// Precondition: reduce_outer_joins(). How many rows a condition keeps is told the better the more
+// of the query's relations are planned.
 JoinProblem make_join_problem(StatementPlanning& statement, const BoundQuery& query);
 
 // Whether left and right (disjoint) may be joined now; `special_join` receives the outer, semi or

@@ -12,16 +12,17 @@ namespace pgsilo {
 
 namespace {
 
-// The subquery a relation stands for, if it can be merged; null otherwise.
+// The subquery a relation stands for, if it can be merged; null otherwise. One that sorts is not:
+// string_agg() and whoever shows the rows as they come rest on its order, as in PostgreSQL.
 const BoundQuery* mergeable(const BoundRelation& relation) {
+  const BoundQuery* query = nullptr;
   if (relation.kind == RangeKind::subquery && !relation.distinct_rows && !relation.keeps_rows) {
-    return can_merge(*relation.query) ? relation.query : nullptr;
+    query = relation.query;
+  } else if (relation.kind == RangeKind::cte && !is_kept_cte(*relation.cte) &&
+             !relation.cte->reads_outer_query) {
+    query = relation.cte->query;
   }
-  if (relation.kind == RangeKind::cte && !is_kept_cte(*relation.cte) &&
-      !relation.cte->reads_outer_query) {
-    return can_merge(*relation.cte->query) ? relation.cte->query : nullptr;
-  }
-  return nullptr;
+  return query != nullptr && query->order_by.empty() && can_merge(*query) ? query : nullptr;
 }
 
 bool has_only_columns(const BoundQuery& query) {

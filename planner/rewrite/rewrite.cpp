@@ -3,6 +3,8 @@
 #include "planner/access/planning.h"
 #include "planner/rewrite/flatten.h"
 #include "planner/rewrite/min_max.h"
+#include "planner/rewrite/outer_joins.h"
+#include "planner/rewrite/push_conditions.h"
 #include "planner/rewrite/set_returning.h"
 #include "planner/rewrite/sublink_join.h"
 
@@ -14,6 +16,8 @@ const BoundQuery& rewrite_query(StatementPlanning& statement, const BoundQuery& 
     rewritten = expand_set_returning(statement.arena, *rewritten);
   rewritten = flatten_subqueries(statement.arena, *rewritten);
   rewritten = join_sublinks(statement.arena, statement.evaluator, *rewritten);
+  rewritten = reduce_outer_joins(statement.arena, *rewritten);
+  rewritten = push_conditions(statement.arena, *rewritten);
   return *use_index_for_min_max(statement, *rewritten);
 }
 
