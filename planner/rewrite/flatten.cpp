@@ -124,18 +124,11 @@ class Flattening {
     std::vector<const BoundRelation*> relations(query_->relations.begin(), query_->relations.end());
     for (const BoundRelation* relation : merged.relations()) relations.push_back(relation);
     replace_columns(number, merged, inner);
-    // The subquery stays in the list so that numbers keep their meaning; nothing refers to it.
     std::vector<const BoundRelation*> rest(query_->relations.begin(), query_->relations.end());
     rest.insert(rest.end(), relations.begin() + static_cast<ptrdiff_t>(rest.size()),
                 relations.end());
-    rest[static_cast<size_t>(number)] = dead_relation();
+    rest[static_cast<size_t>(number)] = removed_relation(arena_);
     query_->relations = arena_.copy_span(rest);
-  }
-
-  const BoundRelation* dead_relation() {
-    auto* relation = arena_.make<BoundRelation>();
-    relation->kind = RangeKind::values;
-    return relation;
   }
 
   // `condition` goes into the ON of `join`, if that is set.

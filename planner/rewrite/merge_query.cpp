@@ -138,6 +138,12 @@ const FromItem* MergedQuery::shape() const {
   return join_items(arena_, items);
 }
 
+const BoundRelation* removed_relation(Arena& arena) {
+  auto* relation = arena.make<BoundRelation>();
+  relation->kind = RangeKind::values;
+  return relation;
+}
+
 const FromItem* make_join(Arena& arena, JoinType type, const FromItem* left, const FromItem* right,
                           const BoundExpression* condition) {
   auto* join = arena.make<FromItem>();

@@ -46,6 +46,9 @@ class MergedQuery {
   int32_t offset_;
 };
 
+// In place of a relation that is not in FROM any more: numbers keep their meaning.
+const BoundRelation* removed_relation(Arena& arena);
+
 // Several items joined without a condition are one.
 const FromItem* join_items(Arena& arena, std::span<const FromItem* const> items);
 const FromItem* make_join(Arena& arena, JoinType type, const FromItem* left, const FromItem* right,

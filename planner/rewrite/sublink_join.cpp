@@ -13,6 +13,7 @@
 #include "planner/rewrite/exists.h"
 #include "planner/rewrite/fold.h"
 #include "planner/rewrite/merge_query.h"
+#include "planner/rewrite/one_match.h"
 #include "planner/rewrite/row_equalities.h"
 
 namespace pgsilo {
@@ -93,7 +94,7 @@ class SublinkJoins {
   }
 
   void add_join(JoinType type, const MergedQuery& merged, const BoundExpression* condition) {
-    if (type == JoinType::semi && has_one_match(merged, *condition)) {
+    if (type == JoinType::semi && finds_one_row(merged, *condition)) {
       from_.push_back(merged.shape());
       added_.push_back(condition);
     } else {
@@ -102,39 +103,10 @@ class SublinkJoins {
     for (const BoundRelation* relation : merged.relations()) relations_.push_back(relation);
   }
 
-  // A row finds one row of the subquery's table at most: a unique index's columns are all compared.
-  bool has_one_match(const MergedQuery& merged, const BoundExpression& condition) const {
-    if (merged.relations().size() != 1 || merged.relations()[0]->kind != RangeKind::table)
-      return false;
-    std::vector<const BoundExpression*> conjuncts;
-    split_conjuncts(&condition, conjuncts);
-    std::set<int16_t> compared;
-    for (const BoundExpression* conjunct : conjuncts) {
-      if (auto* call = try_as<CallExpression>(conjunct);
-          call != nullptr && is_hashable_equality(*call))
-        compared.merge(compared_columns(*call, static_cast<int32_t>(relations_.size())));
-    }
-    const auto& indexes = merged.relations()[0]->table->indexes;
-    return std::any_of(indexes.begin(), indexes.end(), [&](const auto& index) {
-      return index->unique && index->valid &&
-             std::all_of(
-                 index->columns.begin(), index->columns.end(),
-                 [&](const IndexColumn& column) { return compared.contains(column.number); });
-    });
-  }
-
-  // The relation's columns of which the equality says that they have a value of something else.
-  static std::set<int16_t> compared_columns(const CallExpression& equality, int32_t relation) {
-    std::set<int16_t> columns;
-    for (int side : {0, 1}) {
-      auto* column = try_as<ColumnExpression>(equality.arguments[side]);
-      if (column != nullptr && column->levels_up == 0 && column->relation == relation &&
-          column->column >= 0 &&
-          !relations_of(*equality.arguments[1 - side]).contains(RelationSet::of(relation))) {
-        columns.insert(static_cast<int16_t>(column->column + 1));
-      }
-    }
-    return columns;
+  bool finds_one_row(const MergedQuery& merged, const BoundExpression& condition) const {
+    return merged.relations().size() == 1 &&
+           has_one_match(*merged.relations()[0], static_cast<int32_t>(relations_.size()),
+                         condition);
   }
 
   bool convert_any(const SublinkExpression& sublink) {

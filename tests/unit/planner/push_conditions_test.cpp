@@ -41,7 +41,7 @@ TEST_F(PushConditions, OuterJoinsKeepWhatWouldMakeRowsOfNulls) {
   statistics.rows = {{"t", 100'000}, {"u", 100'000}};
   const char* grouped = "(select a, count(*) n from t group by a) z";
   auto left = [&](const char* on, const char* where) {
-    return explain(concat("select v from u left join ", grouped, " on ", on, " where ", where));
+    return explain(concat("select v, n from u left join ", grouped, " on ", on, " where ", where));
   };
   const char* looked_up = "Index Cond: (a = 7)";
   EXPECT_NE(left("z.a = t_a and z.a = 7", "true").find(looked_up), std::string::npos);
