@@ -169,6 +169,8 @@ void CatalogLoader::read_attributes() {
     column.collation = row.oid(pg_attribute_attcollation);
     column.not_null = row.boolean(pg_attribute_attnotnull);
     column.dropped = row.boolean(pg_attribute_attisdropped);
+    column.statistics_target = row.int4(pg_attribute_attstattarget);
+    column.storage = row.character(pg_attribute_attstorage);
     column.identity = static_cast<IdentityKind>(row.character(pg_attribute_attidentity));
     if (row.boolean(pg_attribute_atthasmissing)) {
       ArrayReader reader(row.get(pg_attribute_attmissingval));

@@ -135,7 +135,9 @@ SystemRow CatalogRows::attribute(const TableDescriptor& table, const ColumnDescr
         .set_bool(pg_attribute_attisdropped, true);
     return to;
   }
+  if (column.storage != '\0') to.set_char(pg_attribute_attstorage, column.storage);
   to.set_int(pg_attribute_atttypmod, column.typmod)
+      .set_int(pg_attribute_attstattarget, column.statistics_target)
       .set_bool(pg_attribute_attnotnull, column.not_null)
       .set_bool(pg_attribute_atthasdef, column.has_default())
       .set_bool(pg_attribute_atthasmissing, column.has_missing)

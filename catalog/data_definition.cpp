@@ -131,6 +131,15 @@ TransactionStatus DataDefinition::set_comment(const CommentAddress& of, std::str
   return run<CommentSteps>([&](CommentSteps& steps) { steps.set_comment(of, text); });
 }
 
+TransactionStatus DataDefinition::set_statistics_target(Oid table, std::string_view column,
+                                                        int32_t target) {
+  return run([&](DefinitionSteps& steps) { steps.set_statistics_target(table, column, target); });
+}
+
+TransactionStatus DataDefinition::set_storage(Oid table, std::string_view column, char storage) {
+  return run([&](DefinitionSteps& steps) { steps.set_storage(table, column, storage); });
+}
+
 TransactionStatus DataDefinition::set_not_null(Oid table, std::string_view column, bool not_null) {
   return run([&](DefinitionSteps& steps) { steps.set_not_null(table, column, not_null); });
 }

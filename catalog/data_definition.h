@@ -244,6 +244,8 @@ class DataDefinition {
   // The same expressions in another form.
   TransactionStatus set_expressions(Oid table, const TableExpressions& expressions);
   TransactionStatus set_not_null(Oid table, std::string_view column, bool not_null);
+  TransactionStatus set_statistics_target(Oid table, std::string_view column, int32_t target);
+  TransactionStatus set_storage(Oid table, std::string_view column, char storage);
   TransactionStatus set_options(Oid table, std::vector<std::string> options);
 
   // Stores all rows anew, and no more than they need.

@@ -54,6 +54,8 @@ struct ColumnDescriptor {
   Oid default_oid = invalid_oid;   // of its pg_attrdef row
   IdentityKind identity = IdentityKind::none;
   Oid identity_sequence = invalid_oid;
+  int32_t statistics_target = -1;  // ALTER COLUMN SET STATISTICS; -1: default_statistics_target
+  char storage = '\0';             // ALTER COLUMN SET STORAGE, which is shown; 0: the type's
   bool has_missing = false;  // rows stored before the column existed read `missing` instead of null
   Datum missing;             // points into missing_bytes
   std::shared_ptr<const std::string>

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "executor/statement_place.h"
+#include "sql/limits.h"
 #include "sql/types/type_context.h"
 
 namespace pgsilo {
@@ -134,10 +135,11 @@ struct ExecutionContext {
   SequenceSession* sequences = nullptr;                 // values taken, currval()
   ReferentialActions* references = nullptr;             // needed where tables have foreign keys
   AdvisoryLocks* advisory_locks = nullptr;
-  MemoryPromise* memory_promise = nullptr;     // null: nobody counts
-  TemporaryFiles* temporary_files = nullptr;   // null: nothing spills
-  size_t work_memory_bytes = size_t{4} << 20;  // work_mem
-  size_t hash_memory_bytes = size_t{8} << 20;  // the same for hash tables
+  MemoryPromise* memory_promise = nullptr;                // null: nobody counts
+  TemporaryFiles* temporary_files = nullptr;              // null: nothing spills
+  size_t work_memory_bytes = size_t{4} << 20;             // work_mem
+  size_t hash_memory_bytes = size_t{8} << 20;             // the same for hash tables
+  int32_t statistics_target = limits::statistics_target;  // default_statistics_target
   RandomState random;
   std::string database_name;
   std::string user_name;          // current_user

@@ -18,9 +18,10 @@ const RelationStatistics& relation_statistics() {
   return statistics;
 }
 
-std::shared_ptr<const TableSample> RelationStatistics::sample(const TableDescriptor& table) const {
+std::shared_ptr<const TableSample> RelationStatistics::sample(const TableDescriptor& table,
+                                                              int32_t default_target) const {
   static const auto nothing = std::make_shared<const TableSample>();
-  return table.relation == nullptr ? nothing : table.statistics->find(table);
+  return table.relation == nullptr ? nothing : table.statistics->find(table, default_target);
 }
 
 bool fits_statistics(const PlannedStatement& planned, const TableStatistics& statistics) {

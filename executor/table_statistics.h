@@ -9,7 +9,8 @@ namespace pgsilo {
 class RelationStatistics final : public TableStatistics {
  public:
   double row_count(const TableDescriptor& table) const override;
-  std::shared_ptr<const TableSample> sample(const TableDescriptor& table) const override;
+  std::shared_ptr<const TableSample> sample(const TableDescriptor& table,
+                                            int32_t default_target) const override;
 };
 
 const RelationStatistics& relation_statistics();

@@ -88,7 +88,8 @@ inline constexpr size_t page_bytes = 8192;
 inline constexpr int64_t max_parallel_workers = 1024;
 
 // Rows of a table that the planner's sample looks at, those of smaller tables all, and how many
-// bytes of rows at most.
+// bytes of rows at most: these and what follows but sampled_value_bytes for a statistics target of
+// 100, and as many times as much for a larger one.
 inline constexpr size_t sampled_rows = 2048;
 inline constexpr size_t wholly_sampled_rows = 8192;
 inline constexpr size_t sampled_bytes = 16 << 20;
@@ -97,9 +98,11 @@ inline constexpr size_t sampled_values = size_t{1} << 18;
 inline constexpr size_t least_sampled_rows = 512;
 // Longer values are neither common ones nor bounds.
 inline constexpr size_t sampled_value_bytes = 1024;
-// So many common values and intervals between bounds of a column (default_statistics_target), but
-// no more bytes of either than half of this of a column, or its share of what a table may have.
-inline constexpr size_t statistics_target = 100;
+// So many common values and intervals between bounds of a column, unless it or
+// default_statistics_target says otherwise, and no more than that; but no more bytes of either than
+// half of this of a column, or its share of what a table may have.
+inline constexpr int32_t statistics_target = 100;
+inline constexpr int32_t most_statistics_target = 10'000;
 inline constexpr size_t column_statistics_bytes = 4096;
 inline constexpr size_t table_statistics_bytes = size_t{1} << 20;
 

@@ -175,6 +175,7 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
   column.user_type = hold_type(to.type);
   column.typmod = to.typmod;
   column.collation = type_info(to.type).collation;
+  column.storage = '\0';
   for (const auto& index : draft.indexes) {
     bool uses = std::any_of(index->columns.begin(), index->columns.end(),
                             [&](const IndexColumn& part) { return part.number == column.number; });
@@ -276,6 +277,22 @@ void DefinitionSteps::set_not_null(Oid oid, std::string_view name, bool not_null
   }
   if (not_null && !column.not_null) check_no_nulls(old_table, {&column.number, 1});
   column.not_null = not_null;
+  writer_.update(rows_.attribute(*draft.table, column));
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::set_statistics_target(Oid oid, std::string_view name, int32_t target) {
+  Draft draft = draft_of(lock_table(oid));
+  ColumnDescriptor& column = column_of(draft, name);
+  column.statistics_target = target;
+  writer_.update(rows_.attribute(*draft.table, column));
+  finish(std::move(draft));
+}
+
+void DefinitionSteps::set_storage(Oid oid, std::string_view name, char storage) {
+  Draft draft = draft_of(lock_table(oid));
+  ColumnDescriptor& column = column_of(draft, name);
+  column.storage = storage;
   writer_.update(rows_.attribute(*draft.table, column));
   finish(std::move(draft));
 }

@@ -45,6 +45,8 @@ class DefinitionSteps : CatalogWrite {
   void set_default(Oid table, std::string_view name, StoredExpression value);
   void set_expressions(Oid table, const TableExpressions& expressions);
   void set_not_null(Oid table, std::string_view name, bool not_null);
+  void set_statistics_target(Oid table, std::string_view name, int32_t target);
+  void set_storage(Oid table, std::string_view name, char storage);
   void set_options(Oid table, std::vector<std::string> options);
   void rewrite_table(Oid oid);
   void truncate(std::span<const Oid> tables, bool restart_identity, bool cascade);

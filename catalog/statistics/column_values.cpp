@@ -161,7 +161,7 @@ double ColumnValues::correlation() const {
 // is to be more frequent than an average value that is not listed, by two standard deviations (of
 // a draw without replacement) and a half.
 size_t ColumnValues::common_groups(double rows, double distinct) const {
-  size_t most = std::min(repeated_.size(), limits::statistics_target);
+  size_t most = std::min(repeated_.size(), target_);
   double sampled = read();
   bool all_listed = repeated_.size() == groups_.size() && hashes_.empty() &&
                     repeated_.size() <= most && distinct <= rows / 10;
@@ -218,7 +218,7 @@ void ColumnValues::keep_bounds(ColumnSample& sample, Arena& kept, size_t most_by
     if (!listed) rest.push_back(values_[i].value);
   }
   size_t different = groups_.size() - sample.common.size();
-  size_t count = std::min(different, limits::statistics_target + 1);
+  size_t count = std::min(different, target_ + 1);
   std::vector<Datum> bounds;
   for (; count >= 2; count = count / 2 + 1) {
     bounds.clear();

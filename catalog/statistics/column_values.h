@@ -33,9 +33,12 @@ double count_distinct(std::vector<uint64_t>& hashes, const Neighbours& neighbour
 class ColumnValues {
  public:
   // Null: a type whose values are not told apart. Nothing is said of them. `padded_length`: of a
-  // char(n), whose values come without their blanks.
-  explicit ColumnValues(const TypeInfo* type, int32_t padded_length = 0)
-      : type_(type), padded_length_(static_cast<uint32_t>(padded_length)) {}
+  // char(n), whose values come without their blanks. `target`: so many common values and intervals
+  // between bounds.
+  ColumnValues(const TypeInfo* type, int32_t padded_length, int32_t target)
+      : type_(type),
+        padded_length_(static_cast<uint32_t>(padded_length)),
+        target_(static_cast<size_t>(target)) {}
 
   const TypeInfo* type() const { return type_; }
   Neighbours& neighbours() { return neighbours_; }
@@ -69,6 +72,7 @@ class ColumnValues {
 
   const TypeInfo* type_;
   uint32_t padded_length_;
+  size_t target_;
   Neighbours neighbours_;
   std::vector<Value> values_;
   std::vector<uint64_t> hashes_;  // of values without an order, and of those too long to keep

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/arena.h"
+#include "base/long_work.h"
 #include "catalog/descriptors.h"
 #include "catalog/statistics/column_values.h"
 #include "sql/limits.h"
@@ -25,9 +26,15 @@ uint64_t mix(uint64_t left, uint64_t right) {
 
 class Sampler {
  public:
-  explicit Sampler(const TableDescriptor& table) : table_(table) {
-    for (const ColumnDescriptor& column : table.columns)
-      columns_.emplace_back(hashed_type(column), padded_length(column.type, column.typmod));
+  Sampler(const TableDescriptor& table, int32_t default_target) : table_(table) {
+    int32_t largest = 1;
+    for (const ColumnDescriptor& column : table.columns) {
+      int32_t target = column.statistics_target < 0 ? default_target : column.statistics_target;
+      const TypeInfo* type = target == 0 ? nullptr : hashed_type(column);
+      columns_.emplace_back(type, padded_length(column.type, column.typmod), target);
+      if (type != nullptr) largest = std::max(largest, target);
+    }
+    scale_ = std::max(1., largest / static_cast<double>(limits::statistics_target));
     for (const auto& index : table.indexes) add_prefixes(*index);
   }
 
@@ -35,7 +42,7 @@ class Sampler {
     double rows = static_cast<double>(std::max<int64_t>(table_.relation->row_count(), 0));
     std::vector<std::string> keys;
     if (rows > most_rows(limits::wholly_sampled_rows) ||
-        table_.relation->memory_bytes(MemoryKind::rows) > limits::sampled_bytes) {
+        table_.relation->memory_bytes(MemoryKind::rows) > most_bytes()) {
       auto wanted = static_cast<size_t>(most_rows(limits::sampled_rows));
       keys = table_.relation->tree().scattered_keys(wanted, places_seed);
     }
@@ -45,6 +52,7 @@ class Sampler {
   }
 
  private:
+  static constexpr size_t row_work = 4096;    // of a look at a row, in bytes (WorkMeter::block)
   static constexpr uint32_t places_seed = 1;  // the same places of the same tree each time
   struct Prefix {
     std::vector<int16_t> columns;
@@ -65,7 +73,12 @@ class Sampler {
   // Fewer of a table with very many columns, whose values are all kept for a moment.
   double most_rows(size_t usual) const {
     size_t by_values = limits::sampled_values / std::max<size_t>(columns_.size(), 1);
-    return static_cast<double>(std::min(usual, std::max(by_values, limits::least_sampled_rows)));
+    return scale_ *
+           static_cast<double>(std::min(usual, std::max(by_values, limits::least_sampled_rows)));
+  }
+  size_t most_bytes() const { return scaled(limits::sampled_bytes); }
+  size_t scaled(size_t limit) const {
+    return static_cast<size_t>(scale_ * static_cast<double>(limit));
   }
 
   void add_prefixes(const IndexDescriptor& index) {
@@ -77,15 +90,17 @@ class Sampler {
     }
   }
 
-  bool is_enough() const { return bytes_read_ >= limits::sampled_bytes; }
+  bool is_enough() const { return bytes_read_ >= most_bytes(); }
 
   void read_all() {
+    size_t most = 2 * scaled(limits::wholly_sampled_rows);
     ScanCursor cursor(table_.relation->tree(), KeyRange{}, ScanDirection::forward, nullptr);
-    for (size_t i = 0; i < 2 * limits::wholly_sampled_rows && !is_enough(); ++i) {
+    for (size_t i = 0; i < most && !is_enough(); ++i) {
       const Record* record = cursor.next();
       if (record == nullptr) return;
       RowValues row;
       if (read(*record, &row)) add(row, static_cast<uint32_t>(i));
+      did_work(row_work);
     }
   }
 
@@ -94,7 +109,10 @@ class Sampler {
     std::vector<uint32_t> order(keys.size());
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::minstd_rand(places_seed));
-    for (size_t i = 0; i < order.size() && !is_enough(); ++i) read_place(keys[order[i]], order[i]);
+    for (size_t i = 0; i < order.size() && !is_enough(); ++i) {
+      read_place(keys[order[i]], order[i]);
+      did_work(2 * row_work);
+    }
   }
 
   // A row, and the one behind it to compare with.
@@ -170,8 +188,8 @@ class Sampler {
     sample.rows_read = rows_read_;
     rows = std::max(rows, static_cast<double>(rows_read_));
     auto kept = std::make_shared<Arena>(ArenaLimit::reserve);
-    size_t each = std::max(limits::column_statistics_bytes,
-                           limits::table_statistics_bytes / std::max<size_t>(columns_.size(), 1));
+    size_t share = limits::table_statistics_bytes / std::max<size_t>(columns_.size(), 1);
+    size_t each = scaled(std::max(limits::column_statistics_bytes, share));
     sample.columns.reserve(columns_.size());
     for (ColumnValues& column : columns_)
       sample.columns.push_back(column.describe(rows, *kept, each));
@@ -184,6 +202,7 @@ class Sampler {
   }
 
   const TableDescriptor& table_;
+  double scale_ = 1;  // of limits that are made for the usual target
   Arena row_memory_;
   RowBuffer row_{row_memory_};
   Arena values_read_{ArenaLimit::reserve};
@@ -216,6 +235,8 @@ double TableSample::distinct(std::span<const int16_t> column_numbers) const {
   return 0;
 }
 
-TableSample take_table_sample(const TableDescriptor& table) { return Sampler(table).take(); }
+TableSample take_table_sample(const TableDescriptor& table, int32_t default_target) {
+  return Sampler(table, default_target).take();
+}
 
 }  // namespace pgsilo

@@ -53,7 +53,8 @@ struct TableSample {
   double distinct(std::span<const int16_t> column_numbers) const;
 };
 
-TableSample take_table_sample(const TableDescriptor& table);
+// `default_target`: of columns that have no statistics_target of their own. Gives way.
+TableSample take_table_sample(const TableDescriptor& table, int32_t default_target);
 
 // Of `rows` rows, `looked_at` were looked at and had `seen` different values, `seen_once` of them
 // once: how many different values all rows have (Haas and Stokes 1998, estimator Duj1, as

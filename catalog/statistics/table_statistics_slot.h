@@ -22,12 +22,12 @@ class TableStatisticsSlot {
   explicit TableStatisticsSlot(bool counted) : counted_(counted) {}
 
   // Takes one when there is none or the table has grown or shrunk much since
-  // (is_about_as_big()). Never null. Throws std::bad_alloc.
-  std::shared_ptr<const TableSample> find(const TableDescriptor& table);
+  // (is_about_as_big()), as take_table_sample(). Never null. Throws std::bad_alloc.
+  std::shared_ptr<const TableSample> find(const TableDescriptor& table, int32_t default_target);
   // What is there, taken as it may be; null: none.
   std::shared_ptr<const TableSample> known();
   // Takes a new one; plans that were made before are not to be used any more.
-  void refresh(const TableDescriptor& table);
+  void refresh(const TableDescriptor& table, int32_t default_target);
   // How many times that was done.
   uint64_t refreshes() const { return refreshes_.load(std::memory_order_acquire); }
   // Whether pg_class says how many rows the table has: once PostgreSQL would have counted them.
@@ -35,7 +35,7 @@ class TableStatisticsSlot {
   void set_counted() { counted_.store(true, std::memory_order_relaxed); }
 
  private:
-  std::shared_ptr<const TableSample> take(const TableDescriptor& table);
+  std::shared_ptr<const TableSample> take(const TableDescriptor& table, int32_t default_target);
 
   std::mutex mutex_;  // guards sample_
   std::shared_ptr<const TableSample> sample_;

@@ -19,6 +19,7 @@
 #include "planner/binder/modification_binder.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/stored/stored_tree.h"
+#include "sql/limits.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -199,8 +200,9 @@ class AlterTable final : public DdlCommand {
       case ast::AlterTableKind::drop_identity:
         return run.finish(definition.drop_identity(table, command.name, command.missing_ok));
       case ast::AlterTableKind::set_statistics:
+        return set_statistics_target(run, table, command);
       case ast::AlterTableKind::set_storage:
-        return require_column(run, table, command.name);
+        return set_storage(run, table, command);
       case ast::AlterTableKind::validate_constraint:
         return validate_constraint(run, table, command.name);
       case ast::AlterTableKind::reset_options:
@@ -219,9 +221,42 @@ class AlterTable final : public DdlCommand {
 
   // Tuning that has no meaning here; the column must exist all the same, as long as the transaction
   // goes on.
-  static void require_column(DdlRun& run, Oid table, std::string_view name) {
-    find_column(run, table, name);
-    run.state().use_table(run.table(table), TableUse::lock_rows);
+  static void set_statistics_target(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
+    int32_t target = command.target;
+    if (target < -1) {
+      throw SqlError(sqlstate::invalid_parameter_value,
+                     concat("statistics target ", target, " is too low"));
+    }
+    if (target > limits::most_statistics_target) {
+      target = limits::most_statistics_target;
+      run.state().session.notices->notice(
+          SqlError(Severity::warning, sqlstate::invalid_parameter_value,
+                   concat("lowering statistics target to ", target)));
+    }
+    find_column(run, table, command.name);
+    run.finish(run.definition().set_statistics_target(table, command.name, target));
+  }
+
+  static void set_storage(DdlRun& run, Oid table, const ast::AlterTableCommand& command) {
+    char storage = find_storage(command.storage);
+    const ColumnDescriptor& column = find_column(run, table, command.name);
+    const TypeInfo& type = *find_type(column.type);
+    if (storage != 'p' && type.storage == 'p') {
+      throw SqlError(sqlstate::feature_not_supported, concat("column data type ", type.display_name,
+                                                             " can only have storage PLAIN"));
+    }
+    run.finish(run.definition().set_storage(table, command.name, storage));
+  }
+
+  // pg_attribute.attstorage. Rows are stored in one way here: it is kept for who reads it.
+  static char find_storage(std::string_view name) {
+    constexpr std::pair<std::string_view, char> storages[] = {
+        {"plain", 'p'}, {"external", 'e'}, {"extended", 'x'}, {"main", 'm'}};
+    for (const auto& [known, letter] : storages) {
+      if (known == name) return letter;
+    }
+    throw SqlError(sqlstate::invalid_parameter_value,
+                   concat("invalid storage type \"", name, "\""));
   }
 
   static bool is_volatile(const BoundExpression& expression) {

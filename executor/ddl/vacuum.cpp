@@ -169,8 +169,8 @@ class VacuumTargets {
   const ExecutionState& state_;
 };
 
-void look_at(const TableDescriptor& table, bool analyze) {
-  if (analyze) table.statistics->refresh(table);
+void look_at(const TableDescriptor& table, bool analyze, const ExecutionContext& session) {
+  if (analyze) table.statistics->refresh(table, session.statistics_target);
   table.statistics->set_counted();
 }
 
@@ -186,7 +186,7 @@ class Vacuum final : public UtilityCommand {
     VacuumOptions options(syntax(), planned_->text);
     options.check(state.session.place);
     VacuumTargets(syntax(), state).for_each([&](const TableDescriptor& table) {
-      look_at(table, options.analyze());
+      look_at(table, options.analyze(), state.session);
     });
   }
 
@@ -209,7 +209,7 @@ class VacuumFull final : public DdlCommand {
     options.check(run.state().session.place);
     std::vector<Oid> tables;
     VacuumTargets(syntax, run.state()).for_each([&](const TableDescriptor& table) {
-      look_at(table, options.analyze());
+      look_at(table, options.analyze(), run.state().session);
       const bool is_new = std::ranges::find(tables, table.oid) == tables.end();
       if (!table.is_system() && is_new) tables.push_back(table.oid);
     });

@@ -36,7 +36,7 @@ const BoundExpression* parameter_for(StatementPlanning& statement, ChildFrame& f
 
 const TableSample& StatementPlanning::sample(const TableDescriptor& table) {
   auto& known = samples[&table];
-  if (known == nullptr) known = statistics.sample(table);
+  if (known == nullptr) known = statistics.sample(table, settings.statistics_target);
   return *known;
 }
 

@@ -12,6 +12,7 @@
 #include "planner/bound/table_use.h"
 #include "planner/plan/plan_node.h"
 #include "sql/ast/node.h"
+#include "sql/limits.h"
 #include "sql/sql_error.h"
 #include "sql/types/type_oid.h"
 
@@ -110,6 +111,7 @@ struct PlannerSettings {
   bool enable_merge_join = true;
   bool enable_incremental_sort = true;
   bool enable_memoize = true;
+  int32_t statistics_target = limits::statistics_target;
   bool enable_hash_aggregate = true;
   bool enable_sort = true;
   size_t work_mem_bytes = size_t{4} << 20;
@@ -142,8 +144,10 @@ class TableStatistics {
   // Cheap.
   virtual double row_count(const TableDescriptor& table) const = 0;
   // What the columns hold (planner/statistics); never null, but it may know nothing. The first
-  // question about a table may take some milliseconds.
-  virtual std::shared_ptr<const TableSample> sample(const TableDescriptor& table) const = 0;
+  // question about a table may take some milliseconds, and gives way. `default_target`: of
+  // default_statistics_target.
+  virtual std::shared_ptr<const TableSample> sample(const TableDescriptor& table,
+                                                    int32_t default_target) const = 0;
 };
 
 // What has no default cannot be forgotten: the executor's statement_planner.h makes all requests.

@@ -33,6 +33,7 @@ struct Indexes {
   int enable_mergejoin = find_setting("enable_mergejoin");
   int enable_incremental_sort = find_setting("enable_incremental_sort");
   int enable_memoize = find_setting("enable_memoize");
+  int statistics_target = find_setting("default_statistics_target");
   int work_mem = find_setting("work_mem");
   int hash_mem_multiplier = find_setting("hash_mem_multiplier");
   int temp_file_limit = find_setting("temp_file_limit");
@@ -160,6 +161,8 @@ void SessionState::apply_settings() {
   planner_settings.enable_merge_join = number(at.enable_mergejoin) != 0;
   planner_settings.enable_incremental_sort = number(at.enable_incremental_sort) != 0;
   planner_settings.enable_memoize = number(at.enable_memoize) != 0;
+  context.statistics_target = static_cast<int32_t>(number(at.statistics_target));
+  planner_settings.statistics_target = context.statistics_target;
   planner_settings.enable_hash_aggregate = number(at.enable_hashagg) != 0;
   planner_settings.enable_sort = number(at.enable_sort) != 0;
   plan_cache_mode = static_cast<PlanCacheMode>(number(at.plan_cache_mode));

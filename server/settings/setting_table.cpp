@@ -171,6 +171,8 @@ const SettingDefinition table[] = {
             "Time to wait for a lock before looking for a deadlock."),
     boolean("debug_assertions", internal, "off", "Whether this build carries debug assertions."),
     boolean("debug_pretty_print", user, "on", "Accepted for PostgreSQL's sake."),
+    integer("default_statistics_target", user, "100", none, 1, limits::most_statistics_target,
+            "Common values and intervals that are kept of a column."),
     text("default_table_access_method", user, "heap", "Accepted; every table is in memory.",
          canonicalize_table_access_method),
     text("default_tablespace", user, "", "Accepted; there are no tablespaces."),

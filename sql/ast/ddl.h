@@ -197,7 +197,9 @@ struct AlterTableCommand {
   const Node* expression = nullptr;
   List<DefElem> options;
   DropBehavior behavior = DropBehavior::restrict;
-  bool missing_ok = false;  // IF EXISTS, and IF NOT EXISTS for ADD COLUMN
+  bool missing_ok = false;   // IF EXISTS, and IF NOT EXISTS for ADD COLUMN
+  int32_t target = 0;        // SET STATISTICS
+  std::string_view storage;  // SET STORAGE
   std::string_view feature;
 };
 

@@ -333,8 +333,6 @@ constexpr PlainCommand plain_commands[] = {
     {AT_DropNotNull, AlterTableKind::drop_not_null},
     {AT_DropConstraint, AlterTableKind::drop_constraint},
     {AT_ValidateConstraint, AlterTableKind::validate_constraint},
-    {AT_SetStatistics, AlterTableKind::set_statistics},
-    {AT_SetStorage, AlterTableKind::set_storage},
     {AT_SetLogged, AlterTableKind::set_logged},
     {AT_SetUnLogged, AlterTableKind::set_unlogged},
     {AT_DropIdentity, AlterTableKind::drop_identity},
@@ -390,6 +388,14 @@ AlterTableCommand TreeConverter::alter_table_command(const ::AlterTableCmd& from
       to.kind = from.subtype == AT_SetRelOptions ? AlterTableKind::set_options
                                                  : AlterTableKind::reset_options;
       to.options = def_elems(list_in(from.def));
+      break;
+    case AT_SetStatistics:
+      to.kind = AlterTableKind::set_statistics;
+      to.target = static_cast<int32_t>(node_as<::Integer>(from.def).ival);
+      break;
+    case AT_SetStorage:
+      to.kind = AlterTableKind::set_storage;
+      to.storage = text(node_as<::String>(from.def).sval);
       break;
     case AT_AddIdentity:
       to.kind = AlterTableKind::add_identity;

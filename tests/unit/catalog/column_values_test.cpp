@@ -21,7 +21,7 @@ struct ColumnValuesTest : ::testing::Test {
   }
   ColumnSample describe(Oid type, const std::vector<Datum>& all, double rows,
                         size_t most_bytes = limits::table_statistics_bytes) {
-    ColumnValues values(&type_info(type));
+    ColumnValues values(&type_info(type), 0, limits::statistics_target);
     uint32_t place = 0;
     for (Datum value : all) {
       if (value.null) {

@@ -19,8 +19,9 @@ struct Statistics : ::testing::Test {
   double distinct(std::string_view table, std::vector<int16_t> columns) {
     session.begin();
     session.view.refresh();
-    double told =
-        relation_statistics().sample(*session.view.find_table({}, table))->distinct(columns);
+    double told = relation_statistics()
+                      .sample(*session.view.find_table({}, table), limits::statistics_target)
+                      ->distinct(columns);
     session.abort();
     return told;
   }
@@ -135,7 +136,8 @@ TEST_F(Statistics, OfWideRowsReadNoMoreThanTheirShare) {
   run("insert into t select g, g % 3, repeat('x', 40000) from generate_series(1, 2000) g");
   session.begin();
   session.view.refresh();
-  TableSample sample = take_table_sample(*session.view.find_table({}, "t"));
+  TableSample sample =
+      take_table_sample(*session.view.find_table({}, "t"), limits::statistics_target);
   session.abort();
   EXPECT_EQ(sample.columns[1].distinct, 3);
   EXPECT_GT(sample.rows_read, 50u);

@@ -31,7 +31,7 @@ struct CustomPlan : Planner {
 
   void tell(const std::string& column, int64_t (*value)(int64_t)) {
     const TypeInfo& type = type_info(type_oid::int4);
-    ColumnValues values(&type);
+    ColumnValues values(&type, 0, limits::statistics_target);
     for (int64_t i = 0; i < rows; ++i) {
       Datum datum = Datum::of_int(value(i));
       values.add(datum, type.hash(datum), static_cast<uint32_t>(i), memory_);

@@ -22,7 +22,7 @@ struct Estimate : Planner {
   // The column's sample, from all of its values: null where there is none.
   void tell(const std::string& column, Oid type, const std::vector<Datum>& all) {
     size_t at = column.find('.');
-    ColumnValues values(&type_info(type));
+    ColumnValues values(&type_info(type), 0, limits::statistics_target);
     uint32_t place = 0;
     for (Datum value : all) {
       if (value.null) {

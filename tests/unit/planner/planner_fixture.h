@@ -24,7 +24,7 @@ class ToldStatistics final : public TableStatistics {
     auto found = rows.find(table.name);
     return found == rows.end() ? 1000 : found->second;
   }
-  std::shared_ptr<const TableSample> sample(const TableDescriptor& table) const override {
+  std::shared_ptr<const TableSample> sample(const TableDescriptor& table, int32_t) const override {
     auto sample = std::make_shared<TableSample>();
     for (const ColumnDescriptor& column : table.columns) {
       std::string name = concat(table.name, ".", column.name);
