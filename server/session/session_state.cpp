@@ -154,18 +154,7 @@ void SessionState::apply_settings() {
     activity.set_application_name(name);
   }
 
-  planner_settings.enable_sequential_scan = number(at.enable_seqscan) != 0;
-  planner_settings.enable_index_scan = number(at.enable_indexscan) != 0;
-  planner_settings.enable_nested_loop = number(at.enable_nestloop) != 0;
-  planner_settings.enable_hash_join = number(at.enable_hashjoin) != 0;
-  planner_settings.enable_merge_join = number(at.enable_mergejoin) != 0;
-  planner_settings.enable_incremental_sort = number(at.enable_incremental_sort) != 0;
-  planner_settings.enable_memoize = number(at.enable_memoize) != 0;
-  context.statistics_target = static_cast<int32_t>(number(at.statistics_target));
-  planner_settings.statistics_target = context.statistics_target;
-  planner_settings.enable_hash_aggregate = number(at.enable_hashagg) != 0;
-  planner_settings.enable_sort = number(at.enable_sort) != 0;
-  plan_cache_mode = static_cast<PlanCacheMode>(number(at.plan_cache_mode));
+  apply_planner_settings();
   apply_memory_settings();
   split_name_list(settings.value(at.search_path).text, &search_path_);
   for (std::string& name : search_path_) {
@@ -190,6 +179,23 @@ void SessionState::apply_settings() {
   settings_key += static_cast<char>('0' + static_cast<int>(context.types.interval_style));
   settings_key += context.types.time_zone.name();
   settings_number += settings_key != key_before;
+}
+
+void SessionState::apply_planner_settings() {
+  const Indexes& at = indexes();
+  auto number = [&](int index) { return settings.value(index).integer; };
+  planner_settings.enable_sequential_scan = number(at.enable_seqscan) != 0;
+  planner_settings.enable_index_scan = number(at.enable_indexscan) != 0;
+  planner_settings.enable_nested_loop = number(at.enable_nestloop) != 0;
+  planner_settings.enable_hash_join = number(at.enable_hashjoin) != 0;
+  planner_settings.enable_merge_join = number(at.enable_mergejoin) != 0;
+  planner_settings.enable_incremental_sort = number(at.enable_incremental_sort) != 0;
+  planner_settings.enable_memoize = number(at.enable_memoize) != 0;
+  context.statistics_target = static_cast<int32_t>(number(at.statistics_target));
+  planner_settings.statistics_target = context.statistics_target;
+  planner_settings.enable_hash_aggregate = number(at.enable_hashagg) != 0;
+  planner_settings.enable_sort = number(at.enable_sort) != 0;
+  plan_cache_mode = static_cast<PlanCacheMode>(number(at.plan_cache_mode));
 }
 
 void SessionState::apply_memory_settings() {

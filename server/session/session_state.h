@@ -94,6 +94,7 @@ struct SessionState final : TransactionObserver {
   std::string simple_settings_key;  // the same for simple queries, which have no parameters
 
  private:
+  void apply_planner_settings();
   void apply_memory_settings();
 
   std::string application_name_;  // as activity shows it
