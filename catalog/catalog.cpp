@@ -9,6 +9,7 @@
 #include "catalog/catalog_writer.h"
 #include "catalog/data_definition.h"
 #include "catalog/relation_encoding.h"
+#include "sql/internal_error.h"
 #include "sql/sql_error.h"
 #include "sql/types/type_context.h"
 #include "storage/epoch/reclaimer.h"
@@ -52,6 +53,14 @@ void Catalog::create_system_relations() {
     }
   }
   relations_.raise_id_floor(RelationId(first_user_oid));
+}
+
+std::unique_ptr<IndexEvaluator> Catalog::index_evaluator(CatalogView& view,
+                                                         const TableDescriptor& table,
+                                                         const IndexDescriptor& index) const {
+  if (!index.computes()) return nullptr;
+  PGSILO_REQUIRE(make_index_evaluator_ != nullptr);
+  return make_index_evaluator_(view, table, index);
 }
 
 std::vector<RelationId> Catalog::live_relations(ReclaimerHandle& handle) const {

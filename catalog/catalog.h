@@ -23,6 +23,7 @@
 
 #include "base/strong_id.h"
 #include "catalog/catalog_snapshot.h"
+#include "catalog/index_evaluator.h"
 #include "catalog/system_tables.h"
 #include "sql/types/type_oid.h"
 #include "storage/relation/system_relations.h"
@@ -80,6 +81,12 @@ class Catalog {
   void publish(Epoch epoch, std::span<const CatalogChange> tables,
                std::span<const SchemaChange> schemas, std::span<const ObjectChange> objects);
 
+  // Before open(). Without it there may be no index that computes.
+  void use_index_evaluators(MakeIndexEvaluator make) { make_index_evaluator_ = make; }
+  // Null where the index computes nothing.
+  std::unique_ptr<IndexEvaluator> index_evaluator(CatalogView& view, const TableDescriptor& table,
+                                                  const IndexDescriptor& index) const;
+
   RelationDirectory& relations() { return relations_; }
   const SystemTables& system_tables() const { return tables_; }
 
@@ -91,6 +98,7 @@ class Catalog {
 
   RelationDirectory& relations_;
   const SystemTables tables_;
+  MakeIndexEvaluator make_index_evaluator_ = nullptr;
   mutable std::mutex snapshot_mutex_;  // guards snapshot_
   std::shared_ptr<const CatalogSnapshot> snapshot_;
   std::atomic<uint64_t> version_{0};

@@ -159,7 +159,17 @@ void CatalogLoader::read_classes() {
 void CatalogLoader::read_attributes() {
   for_each_row(system_oid::pg_attribute, [&](const RowReader& row, CatalogRecord) {
     auto found = by_oid_.find(row.oid(pg_attribute_attrelid));
-    if (found == by_oid_.end()) return;  // an index's
+    if (found == by_oid_.end()) {
+      Oid type = row.oid(pg_attribute_atttypid);
+      index_attributes_[row.oid(pg_attribute_attrelid)].push_back(
+          {.value = {},
+           .name = row.text(pg_attribute_attname),
+           .type = type,
+           .user_type = share_user_type(type),
+           .typmod = row.int4(pg_attribute_atttypmod),
+           .collation = row.oid(pg_attribute_attcollation)});
+      return;
+    }
     ColumnDescriptor column;
     column.name = row.text(pg_attribute_attname);
     column.number = row.int2(pg_attribute_attnum);
@@ -215,12 +225,27 @@ void CatalogLoader::read_indexes() {
     for (size_t i = 0; i < columns.size(); ++i) {
       index->columns.push_back({columns[i], (options.at(i) & 1) != 0, (options.at(i) & 2) != 0});
     }
+    index->predicate = StoredExpression::read(row.text(pg_index_indpred));
+    read_index_expressions(StoredExpression::read_list(row.text(pg_index_indexprs)), index.get());
+    if (index->computes()) computing_indexes_[index->oid] = index.get();
     if (!index->primary) {
       index->relation = relation_of(index->relation_id,
                                     existing(by_oid_, index->table_oid, "a table")->persistence);
     }
     indexes_[index->table_oid].push_back(std::move(index));
   });
+}
+
+void CatalogLoader::read_index_expressions(const std::vector<StoredExpression>& values,
+                                           IndexDescriptor* index) {
+  for (size_t i = 0; i < index->columns.size(); ++i) {
+    if (index->columns[i].number != 0) continue;
+    std::vector<IndexExpression>& attributes = existing(index_attributes_, index->oid, "an index");
+    if (index->expressions.size() == values.size()) throw damaged_expression();
+    IndexExpression expression = attributes.at(i);
+    expression.value = values[index->expressions.size()];
+    index->expressions.push_back(std::move(expression));
+  }
 }
 
 void CatalogLoader::read_constraints() {
@@ -343,6 +368,11 @@ void CatalogLoader::read_dependencies() {
       if (value.is_sql()) value.uses.sequences.push_back(referenced);
     }
     if (row.oid(pg_depend_classid) != system_oid::pg_class) return;
+    if (auto index = computing_indexes_.find(object); index != computing_indexes_.end()) {
+      auto column = static_cast<int16_t>(row.int4(pg_depend_refobjsubid));
+      if (column != 0) index->second->read_columns.push_back(column);
+      return;
+    }
     SequenceDescriptor& sequence = *existing(sequences_, object, "a sequence");
     sequence.owner_table = referenced;
     sequence.owner_column = static_cast<int16_t>(row.int4(pg_depend_refobjsubid));

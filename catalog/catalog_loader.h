@@ -39,6 +39,7 @@ class CatalogLoader {
   void read_attributes();
   void read_defaults();
   void read_indexes();
+  void read_index_expressions(const std::vector<StoredExpression>& values, IndexDescriptor* index);
   void read_constraints();
   void read_types();
   void read_enum_labels();
@@ -64,8 +65,10 @@ class CatalogLoader {
   std::map<RelationId, RelationEncoding> encodings_;  // those that are noted
   std::unordered_map<Oid, IndexName> index_names_;
   std::unordered_map<Oid, std::vector<std::shared_ptr<IndexDescriptor>>> indexes_;  // by table
-  std::unordered_map<Oid, std::vector<uint8_t>> dropped_widths_;                    // by table
-  std::unordered_map<Oid, ColumnDescriptor*> defaults_;  // by pg_attrdef row
+  std::unordered_map<Oid, IndexDescriptor*> computing_indexes_;
+  std::unordered_map<Oid, std::vector<IndexExpression>> index_attributes_;  // by index
+  std::unordered_map<Oid, std::vector<uint8_t>> dropped_widths_;            // by table
+  std::unordered_map<Oid, ColumnDescriptor*> defaults_;                     // by pg_attrdef row
   std::unordered_map<Oid, std::shared_ptr<SequenceDescriptor>> sequences_;
   std::unordered_map<Oid, std::shared_ptr<TypeDescriptor>> types_;  // that users made
 };

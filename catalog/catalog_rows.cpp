@@ -150,14 +150,31 @@ SystemRow CatalogRows::attribute(const TableDescriptor& table, const ColumnDescr
   return to;
 }
 
+namespace {
+
+std::string_view column_name(const TableDescriptor& table, const IndexDescriptor& index,
+                             size_t position) {
+  const IndexExpression* expression = index.expression_of(position);
+  if (expression != nullptr) return expression->name;
+  return table.columns[static_cast<size_t>(index.columns[position].number) - 1].name;
+}
+
+}  // namespace
+
 SystemRow CatalogRows::attribute(const TableDescriptor& table, const IndexDescriptor& index,
                                  size_t position) {
-  const ColumnDescriptor& column =
-      table.columns[static_cast<size_t>(index.columns[position].number) - 1];
   std::vector<std::string_view> names;
   names.reserve(index.columns.size());
-  for (const IndexColumn& part : index.columns)
-    names.push_back(table.columns[static_cast<size_t>(part.number) - 1].name);
+  for (size_t i = 0; i < index.columns.size(); ++i) names.push_back(column_name(table, index, i));
+  if (const IndexExpression* expression = index.expression_of(position)) {
+    SystemRow to = empty_attribute(index.oid, expression->name, static_cast<int16_t>(position + 1),
+                                   &type_info(expression->type));
+    to.set_int(pg_attribute_atttypmod, expression->typmod)
+        .set_int(pg_attribute_attcollation, expression->collation);
+    return to;
+  }
+  const ColumnDescriptor& column =
+      table.columns[static_cast<size_t>(index.columns[position].number) - 1];
   std::string_view name = arena_.copy_string(choose_column_names(names)[position]);
   SystemRow to =
       empty_attribute(index.oid, name, static_cast<int16_t>(position + 1), &type_info(column.type));
@@ -173,13 +190,17 @@ SystemRow CatalogRows::index(const TableDescriptor& table, const IndexDescriptor
   std::vector<Oid> classes;
   constexpr int16_t descending = 1;
   constexpr int16_t nulls_first = 2;
-  for (const IndexColumn& column : index.columns) {
-    const ColumnDescriptor& table_column = table.columns[static_cast<size_t>(column.number) - 1];
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    const IndexColumn& column = index.columns[i];
+    const IndexExpression* expression = index.expression_of(i);
+    const ColumnDescriptor* of_table =
+        expression != nullptr ? nullptr : &table.columns[static_cast<size_t>(column.number) - 1];
+    Oid type = expression != nullptr ? expression->type : of_table->type;
     columns.push_back(column.number);
     options.push_back(static_cast<int16_t>((column.descending ? descending : 0) |
                                            (column.nulls_first ? nulls_first : 0)));
-    collations.push_back(table_column.collation);
-    classes.push_back(type_functions(table_column.type).operator_class);
+    collations.push_back(expression != nullptr ? expression->collation : of_table->collation);
+    classes.push_back(type_functions(type).operator_class);
   }
   SystemRow to = row(system_oid::pg_index);
   to.set_int(pg_index_indexrelid, index.oid)
@@ -201,6 +222,10 @@ SystemRow CatalogRows::index(const TableDescriptor& table, const IndexDescriptor
       .set(pg_index_indcollation, oids(collations))
       .set(pg_index_indclass, oids(classes))
       .set(pg_index_indoption, numbers(options, 0));
+  std::string expressions;
+  for (const IndexExpression& expression : index.expressions) expressions += expression.value.text;
+  if (!expressions.empty()) to.set(pg_index_indexprs, arena_.copy_string(expressions));
+  if (index.is_partial()) to.set(pg_index_indpred, std::string_view(index.predicate.text));
   return to;
 }
 

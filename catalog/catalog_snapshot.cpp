@@ -61,6 +61,10 @@ template <typename Visit>
 void for_each_expression(const TableDescriptor& table, Visit visit) {
   for (const ColumnDescriptor& column : table.columns) visit(column.default_value);
   for (const ConstraintDescriptor& constraint : table.constraints) visit(constraint.check);
+  for (const auto& index : table.indexes) {
+    for (const IndexExpression& expression : index->expressions) visit(expression.value);
+    visit(index->predicate);
+  }
 }
 
 // visit(sequence) for each that an expression of the table names.

@@ -59,7 +59,8 @@ struct ColumnDefinition {
 };
 
 struct IndexColumnDefinition {
-  std::string column;
+  std::string column;                                        // of an expression: the name it gets
+  std::optional<IndexExpression> expression = std::nullopt;  // without a name
   bool descending = false;
   bool nulls_first = false;
   int position = -1;  // for errors: characters from 1
@@ -73,8 +74,17 @@ struct IndexDefinition {
   bool primary = false;
   bool is_constraint = false;
   bool nulls_not_distinct = false;
+  StoredExpression predicate;
+  std::vector<std::string> read_columns;  // that the expressions and the predicate use
   std::vector<std::string> options;
   int position = -1;
+};
+
+// What an index computes from now on; of the same columns as before.
+struct IndexExpressions {
+  Oid index = invalid_oid;
+  std::vector<IndexExpression> expressions;
+  StoredExpression predicate;
 };
 
 // What ALTER COLUMN TYPE makes of a column.
@@ -83,6 +93,7 @@ struct ColumnTypeDefinition {
   int32_t typmod = -1;
   StoredExpression default_value;  // what its default is from now on; empty if it has none
   std::vector<std::pair<Oid, StoredExpression>> checks;  // of the constraints that use it, by OID
+  std::vector<IndexExpressions> indexes;                 // of the indexes that compute with it
 };
 
 struct CheckDefinition {

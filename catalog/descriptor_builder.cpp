@@ -23,7 +23,15 @@ KeyLayout make_index_key(const TableDescriptor& table, const IndexDescriptor& in
   std::vector<KeyColumn> columns;
   std::vector<uint16_t> numbers;
   bool may_hold_nulls = false;
-  for (const IndexColumn& column : index.columns) {
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    const IndexColumn& column = index.columns[i];
+    if (const IndexExpression* expression = index.expression_of(i)) {
+      columns.push_back(
+          {&type_info(expression->type), true, column.descending, column.nulls_first});
+      may_hold_nulls = true;
+      numbers.push_back(KeyLayout::no_column);
+      continue;
+    }
     const ColumnDescriptor& of_table = table.columns[static_cast<size_t>(column.number) - 1];
     // The null marker is part of the encoding and must not change when NOT NULL comes or goes: only
     // a primary key, which lives in a tree of its own making, goes without.
@@ -55,6 +63,11 @@ bool is_complete(const TableDescriptor& table, const IndexDescriptor& index) {
   if (index.key.columns().size() != index.columns.size()) return false;
   bool may_hold_nulls = false;
   for (size_t i = 0; i < index.columns.size(); ++i) {
+    if (const IndexExpression* expression = index.expression_of(i)) {
+      if (index.key.columns()[i].type->oid != expression->type) return false;
+      may_hold_nulls = true;
+      continue;
+    }
     const ColumnDescriptor& column =
         table.columns[static_cast<size_t>(index.columns[i].number) - 1];
     if (index.key.columns()[i].type->oid != column.type) return false;

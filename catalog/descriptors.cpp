@@ -33,6 +33,24 @@ const ConstraintDescriptor* TableDescriptor::find_constraint(Oid constraint_oid)
   return nullptr;
 }
 
+const IndexExpression* IndexDescriptor::expression_of(size_t position) const {
+  if (columns[position].number != 0) return nullptr;
+  auto before = std::count_if(columns.begin(), columns.begin() + static_cast<ptrdiff_t>(position),
+                              [](const IndexColumn& column) { return column.number == 0; });
+  return &expressions[static_cast<size_t>(before)];
+}
+
+bool IndexDescriptor::reads(int16_t number) const {
+  return std::ranges::find(columns, number, &IndexColumn::number) != columns.end() ||
+         std::ranges::find(read_columns, number) != read_columns.end();
+}
+
+ExpressionUses IndexDescriptor::uses() const {
+  ExpressionUses all = predicate.uses;
+  for (const IndexExpression& expression : expressions) all.add(expression.value.uses);
+  return all;
+}
+
 bool TableDescriptor::has_foreign_keys() const {
   return std::any_of(
       constraints.begin(), constraints.end(),

@@ -65,9 +65,19 @@ struct ColumnDescriptor {
 };
 
 struct IndexColumn {
-  int16_t number = 0;  // pg_attribute.attnum of the table's column, 1-based
+  int16_t number = 0;  // pg_attribute.attnum of the table's column, 1-based; 0: an expression
   bool descending = false;
   bool nulls_first = false;
+};
+
+// What an index has in the place of a column. Its own row of pg_attribute says the rest.
+struct IndexExpression {
+  StoredExpression value;
+  std::string name;
+  Oid type = invalid_oid;
+  std::shared_ptr<const UserType> user_type;  // as ColumnDescriptor's
+  int32_t typmod = -1;
+  Oid collation = invalid_oid;
 };
 
 struct IndexDescriptor {
@@ -78,6 +88,10 @@ struct IndexDescriptor {
   RelationId relation_id;
   Relation* relation = nullptr;
   std::vector<IndexColumn> columns;
+  std::vector<IndexExpression> expressions;  // of the columns without a number, in their order
+  StoredExpression predicate;                // WHERE: rows of which it is not true have no entry
+  // The table's columns that the expressions and the predicate read (pg_depend), ascending.
+  std::vector<int16_t> read_columns;
   KeyLayout key;
   bool unique = false;
   bool primary = false;
@@ -92,6 +106,17 @@ struct IndexDescriptor {
   std::vector<std::string> options;
 
   bool is_primary_tree() const { return primary; }
+  bool is_partial() const { return !predicate.empty(); }
+  // Its entries are not just columns of all rows: see IndexEvaluator.
+  bool computes() const { return !expressions.empty() || is_partial(); }
+  // No two rows of the table have the same values in its columns.
+  bool is_unique_for_all() const { return unique && valid && !computes(); }
+  // Null where the column is one of the table's.
+  const IndexExpression* expression_of(size_t position) const;
+  // Whether an entry rests on the table's column of that number.
+  bool reads(int16_t number) const;
+  // All that its expressions and its predicate name.
+  ExpressionUses uses() const;
 };
 
 // The order of a table's indexes: the primary key's first, then by oid.

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/byte_buffer.h"
 #include "catalog/catalog_writer.h"
+#include "catalog/index_evaluator.h"
 #include "sql/sql_error.h"
 #include "storage/record/row_buffer.h"
 #include "storage/transaction/transaction_scan.h"
@@ -49,7 +50,7 @@ void IndexMending::for_batches(Relation& relation, Visit visit) {
 }
 
 bool IndexMending::leads_to_its_row(Transaction& transaction, const TableDescriptor& table,
-                                    const IndexDescriptor& index, std::string_view entry,
+                                    IndexEntries& entries, std::string_view entry,
                                     std::string_view primary_key) {
   Arena memory;
   RowBuffer buffer(memory);
@@ -58,21 +59,21 @@ bool IndexMending::leads_to_its_row(Transaction& transaction, const TableDescrip
   if (status == TransactionStatus::not_found) return false;
   require_ok(status);
   ByteBuffer wanted;
-  index.key.encode_entry(table.layout, row.row, row.key(), wanted);
-  return wanted.view() == entry;
+  return entries.encode(row.row, row.key(), wanted) && wanted.view() == entry;
 }
 
-MendedIndex IndexMending::mend(const TableDescriptor& table, const IndexDescriptor& index) {
+MendedIndex IndexMending::mend(const TableDescriptor& table, const IndexDescriptor& index,
+                               IndexEntries& entries) {
   MendedIndex mended;
   for_batches(*index.relation, [&](Transaction& transaction, const RowRef& entry) {
     std::string primary_key(index.key.primary_key_of(entry.key(), entry.row));
-    if (leads_to_its_row(transaction, table, index, entry.key(), primary_key)) return;
+    if (leads_to_its_row(transaction, table, entries, entry.key(), primary_key)) return;
     require_ok(transaction.remove(entry));
     ++mended.removed;
   });
   for_batches(*table.relation, [&](Transaction& transaction, const RowRef& row) {
     ByteBuffer entry;
-    index.key.encode_entry(table.layout, row.row, row.key(), entry);
+    if (!entries.encode(row.row, row.key(), entry)) return;
     TransactionStatus status =
         transaction.insert(*index.relation, entry.view(), index.key.payload_of(row.key()));
     if (status == TransactionStatus::duplicate_key) return;  // the entries are all right by now

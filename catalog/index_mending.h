@@ -12,6 +12,7 @@
 
 namespace pgsilo {
 
+class IndexEntries;
 class Transaction;
 class WorkerContext;
 struct WaitSettings;
@@ -26,14 +27,15 @@ class IndexMending {
   // References outlive the object.
   IndexMending(WorkerContext& worker, const WaitSettings& waits) : worker_(worker), waits_(waits) {}
 
-  MendedIndex mend(const TableDescriptor& table, const IndexDescriptor& index);
+  MendedIndex mend(const TableDescriptor& table, const IndexDescriptor& index,
+                   IndexEntries& entries);
 
  private:
   template <typename Visit>
   void for_batches(Relation& relation, Visit visit);
-  bool leads_to_its_row(Transaction& transaction, const TableDescriptor& table,
-                        const IndexDescriptor& index, std::string_view entry,
-                        std::string_view primary_key);
+  static bool leads_to_its_row(Transaction& transaction, const TableDescriptor& table,
+                               IndexEntries& entries, std::string_view entry,
+                               std::string_view primary_key);
 
   WorkerContext& worker_;
   const WaitSettings& waits_;

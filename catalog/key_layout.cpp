@@ -1,5 +1,7 @@
 #include "catalog/key_layout.h"
 
+#include <algorithm>
+
 #include "base/byte_buffer.h"
 #include "sql/internal_error.h"
 #include "sql/sql_error.h"
@@ -39,6 +41,14 @@ bool KeyLayout::encode_columns(std::span<const Datum> row_values, ByteBuffer& ou
     has_null |= value.null;
     encode_key(columns_[i], value, out);
   }
+  check_length(out.size() - before);
+  return has_null;
+}
+
+bool KeyLayout::encode_values(std::span<const Datum> key_values, ByteBuffer& out) const {
+  size_t before = out.size();
+  bool has_null = std::ranges::any_of(key_values, [](const Datum& value) { return value.null; });
+  encode_key(columns_, key_values, out);
   check_length(out.size() - before);
   return has_null;
 }

@@ -27,6 +27,9 @@ class KeyLayout {
  public:
   // For tables without a primary key: no columns, rows are named by a hidden id.
   KeyLayout() = default;
+  // In place of a column's number: the value is computed (IndexEvaluator).
+  static constexpr uint16_t no_column = 0xffff;
+
   // `may_hold_nulls`: a column of the table that the key uses is not NOT NULL; apart from
   // KeyColumn::nullable, which is part of the encoding and so never changes. `columns[i]` is
   // encoded from column `column_numbers[i]` (0-based) of the row.
@@ -60,6 +63,13 @@ class KeyLayout {
   void encode_entry(std::span<const Datum> row_values, std::string_view primary_key,
                     ByteBuffer& out) const {
     if (appends_primary_key(encode_columns(row_values, out))) append(primary_key, out);
+  }
+
+  // The same from the values of the key's own columns, in order.
+  bool encode_values(std::span<const Datum> key_values, ByteBuffer& out) const;
+  void encode_entry_of_values(std::span<const Datum> key_values, std::string_view primary_key,
+                              ByteBuffer& out) const {
+    if (appends_primary_key(encode_values(key_values, out))) append(primary_key, out);
   }
 
   // What an entry holds beside its key, which is the row's; and the primary key that an entry

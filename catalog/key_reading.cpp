@@ -103,15 +103,18 @@ class KeyReader {
   const TypeContext& types_;
 };
 
-std::string read(const TableDescriptor& table, const KeyLayout& layout, std::string_view key,
+std::string read(const TableDescriptor& table, const IndexDescriptor* index, std::string_view key,
                  const TypeContext& types) {
+  const KeyLayout& layout = index != nullptr ? index->key : table.primary_key;
   ByteBuffer names;
   ByteBuffer values;
   KeyReader reader(key, types);
   bool readable = true;
   for (size_t i = 0; i < layout.columns().size(); ++i) {
     if (i != 0) names.append(", ");
-    names.append(table.columns[layout.column_numbers()[i]].name);
+    uint16_t column = layout.column_numbers()[i];
+    names.append(column == KeyLayout::no_column ? index->expression_of(i)->name
+                                                : table.columns[column].name);
     if (i != 0 && readable) values.append(", ");
     if (!readable || reader.next(layout.columns()[i], values)) continue;
     readable = false;
@@ -124,14 +127,14 @@ std::string read(const TableDescriptor& table, const KeyLayout& layout, std::str
 
 std::string readable_key(const TableDescriptor& table, std::string_view key,
                          const TypeContext& types) {
-  if (!table.primary_key.is_hidden_row_id()) return read(table, table.primary_key, key, types);
+  if (!table.primary_key.is_hidden_row_id()) return read(table, nullptr, key, types);
   if (key.size() != hidden_row_id_bytes) return KeyReader(key, types).rest_in_hexadecimal();
   return concat("(row)=(", load_be<uint64_t>(key.data()), ")");
 }
 
 std::string readable_key(const TableDescriptor& table, const IndexDescriptor& index,
                          std::string_view key, const TypeContext& types) {
-  return read(table, index.key, key, types);
+  return read(table, &index, key, types);
 }
 
 }  // namespace pgsilo

@@ -41,6 +41,16 @@ std::vector<Oid> take_oids(std::string_view* text) {
 
 }  // namespace
 
+void ExpressionUses::add(const ExpressionUses& other) {
+  auto merge = [](std::vector<Oid>& into, const std::vector<Oid>& from) {
+    into.insert(into.end(), from.begin(), from.end());
+    std::ranges::sort(into);
+    into.erase(std::unique(into.begin(), into.end()), into.end());
+  };
+  merge(types, other.types);
+  merge(sequences, other.sequences);
+}
+
 SqlError damaged_expression() {
   return SqlError(sqlstate::data_corrupted, "stored expression is damaged or of another program");
 }
@@ -64,6 +74,18 @@ StoredExpression StoredExpression::read(std::string_view text) {
   made.uses.types = take_oids(&text);
   made.uses.sequences = take_oids(&text);
   return made;
+}
+
+// Nothing in a tree is written with a brace (docs/stored_expressions.md).
+std::vector<StoredExpression> StoredExpression::read_list(std::string_view text) {
+  std::vector<StoredExpression> all;
+  while (!text.empty()) {
+    size_t end = text.find(tail);
+    if (end == std::string_view::npos) throw damaged_expression();
+    all.push_back(read(text.substr(0, end + 1)));
+    text.remove_prefix(end + 1);
+  }
+  return all;
 }
 
 std::string_view StoredExpression::tree() const {

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/server_log.h"
 #include "base/small_memory.h"
+#include "executor/constraint/index_keys.h"
 #include "executor/ddl/expression_upgrade.h"
 #include "server/descriptor_plan.h"
 #include "server/limits.h"
@@ -96,6 +97,7 @@ bool Database::open_catalog(std::string* why) {
   SteppingParker parker(*wal_);
   WaitSettings waits{.parker = &parker};
   try {
+    catalog_->use_index_evaluators(make_index_evaluator);
     bool written = catalog_->open(workers_[0]->storage(), waits);
     written |= store_expression_texts(*catalog_, workers_[0]->storage(), waits, type_settings());
     if (written) wal_->wait_durable(0, epochs_->current());

@@ -62,7 +62,7 @@ class Database final {
   std::string address() const;
   size_t worker_count() const { return workers_.size(); }
   // For checks of a stopped database.
-  const Catalog& catalog() const { return *catalog_; }
+  Catalog& catalog() { return *catalog_; }
 
  private:
   bool prepare_directory(std::string* why);

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/server_log.h"
+#include "catalog/catalog_view.h"
+#include "catalog/index_evaluator.h"
 #include "server/block_words.h"
 #include "sql/sql_error.h"
 
@@ -71,11 +73,13 @@ void LostRows::tell() const {
 
 void LostRows::mend_indexes(WorkerContext& worker, const WaitSettings& waits) const {
   IndexMending mending(worker, waits);
+  CatalogView view(owner_);
   for (const auto& [oid, table] : catalog_->tables()) {
     if (!is_concerned(*table)) continue;
     for (const auto& index : table->indexes) {
       if (index->is_primary_tree()) continue;
-      MendedIndex mended = mending.mend(*table, *index);
+      IndexEntries entries(*table, *index, owner_.index_evaluator(view, *table, *index));
+      MendedIndex mended = mending.mend(*table, *index, entries);
       write_server_log(LogLevel::log, concat("index ", quoted_name(*table, *index),
                                              " agrees with its table again: ", mended.removed,
                                              " entries removed, ", mended.added, " added"));

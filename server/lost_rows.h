@@ -17,8 +17,8 @@ class LostRows {
   // Blocks that are told one by one.
   static constexpr size_t most_told = 100;
 
-  LostRows(const Catalog& catalog, std::vector<LostBlock> lost)
-      : catalog_(catalog.snapshot()), lost_(std::move(lost)) {}
+  LostRows(Catalog& catalog, std::vector<LostBlock> lost)
+      : owner_(catalog), catalog_(catalog.snapshot()), lost_(std::move(lost)) {}
 
   // In the server's log.
   void tell() const;
@@ -30,6 +30,7 @@ class LostRows {
   bool is_concerned(const TableDescriptor& table) const;
   void tell_of_foreign_keys(const TableDescriptor& table) const;
 
+  Catalog& owner_;
   const std::shared_ptr<const CatalogSnapshot> catalog_;
   const std::vector<LostBlock> lost_;
 };

@@ -1,4 +1,5 @@
-// I9: each row of a table has exactly its entry in an index, and no entry is without its row.
+// I9: each row of a table has exactly its entry in an index (of a partial one: or none), and no
+// entry is without its row.
 // Thread safety: the trees lie still.
 #pragma once
 
@@ -8,6 +9,7 @@
 #include "base/arena.h"
 #include "base/byte_buffer.h"
 #include "catalog/descriptors.h"
+#include "catalog/index_evaluator.h"
 #include "storage/record/row_buffer.h"
 #include "storage/relation/relation.h"
 
@@ -25,14 +27,15 @@ void for_each_present_row(Relation& relation, Visit visit) {
 }
 
 // Not of an index that is the table's own tree. Empty: they agree.
-inline std::string index_disagreement(const TableDescriptor& table, const IndexDescriptor& index) {
+inline std::string index_disagreement(const TableDescriptor& table, const IndexDescriptor& index,
+                                      IndexEntries& entries_of_rows) {
   Arena arena;
   RowBuffer found(arena);
   size_t rows = 0, entries = 0, missing = 0;
   for_each_present_row(*table.relation, [&](std::string_view key, std::string_view row) {
-    ++rows;
     ByteBuffer entry;
-    index.key.encode_entry(table.layout, row, key, entry);
+    if (!entries_of_rows.encode(row, key, entry)) return;
+    ++rows;
     Record* record = index.relation->tree().get(entry.view()).record;
     bool there = record != nullptr && !record->stable_read(found).is_absent() &&
                  found.bytes() == index.key.payload_of(key);
@@ -42,6 +45,12 @@ inline std::string index_disagreement(const TableDescriptor& table, const IndexD
   if (missing == 0 && entries == rows) return "";
   return index.name + " has " + std::to_string(entries) + " entries for " + std::to_string(rows) +
          " rows, of which " + std::to_string(missing) + " have none";
+}
+
+// Of an index that computes nothing.
+inline std::string index_disagreement(const TableDescriptor& table, const IndexDescriptor& index) {
+  IndexEntries entries(table, index, nullptr);
+  return index_disagreement(table, index, entries);
 }
 
 }  // namespace pgsilo

@@ -126,8 +126,7 @@ void DefinitionSteps::drop_column(Oid oid, std::string_view name, bool if_exists
   ColumnDescriptor& column = column_of(draft, name);
   bool loses_primary_key = false;
   remove_indexes(draft, [&](const IndexDescriptor& index) {
-    bool uses = std::any_of(index.columns.begin(), index.columns.end(),
-                            [&](const IndexColumn& part) { return part.number == column.number; });
+    bool uses = index.reads(column.number);
     loses_primary_key |= uses && index.primary;
     return uses;
   });
@@ -179,11 +178,7 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
   for (const auto& index : draft.indexes) {
     bool uses = std::any_of(index->columns.begin(), index->columns.end(),
                             [&](const IndexColumn& part) { return part.number == column.number; });
-    if (uses && type_info(to.type).key_form == KeyForm::none) {
-      throw SqlError(sqlstate::undefined_object,
-                     concat("data type ", type_info(to.type).display_name,
-                            " has no default operator class for access method \"btree\""));
-    }
+    if (uses) require_key_form(to.type);
   }
   if (transform != nullptr) set_missing(column, Datum());
   int16_t number = column.number;
@@ -192,6 +187,7 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
     replace_default(*draft.table, column, to.default_value);
   for (const auto& [constraint, condition] : to.checks)
     replace_check(*draft.table, constraint, condition);
+  for (const IndexExpressions& expressions : to.indexes) replace_index(draft, expressions);
   if (transform != nullptr) {
     rewrite(std::move(draft), old_table, transform, number);
   } else {
@@ -201,14 +197,28 @@ void DefinitionSteps::set_column_type(Oid oid, std::string_view name,
   check_foreign_keys_of(table_of(oid), number);
 }
 
+void DefinitionSteps::replace_index(Draft& draft, const IndexExpressions& to) {
+  auto found =
+      std::ranges::find(draft.indexes, to.index, [](const auto& each) { return each->oid; });
+  remove_index_uses(**found);
+  IndexDescriptor& index = changed(*found);
+  for (size_t i = 0; i < index.expressions.size(); ++i) {
+    require_key_form(to.expressions[i].type);
+    std::string name = std::move(index.expressions[i].name);
+    index.expressions[i] = to.expressions[i];
+    index.expressions[i].name = std::move(name);
+  }
+  index.predicate = to.predicate;
+  insert_index_uses(index);
+}
+
 // What they say of a column's type.
 void DefinitionSteps::update_index_rows(const TableDescriptor& table, int16_t column) {
   for (const auto& index : table.indexes) {
-    for (size_t i = 0; i < index->columns.size(); ++i) {
-      if (index->columns[i].number != column) continue;
+    if (!index->reads(column)) continue;
+    for (size_t i = 0; i < index->columns.size(); ++i)
       writer_.update(rows_.attribute(table, *index, i));
-      writer_.update(rows_.index(table, *index));
-    }
+    writer_.update(rows_.index(table, *index));
   }
 }
 

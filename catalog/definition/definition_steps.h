@@ -12,6 +12,7 @@
 #include "catalog/definition/catalog_write.h"
 #include "catalog/definition/object_names.h"
 #include "catalog/descriptor_builder.h"
+#include "catalog/index_evaluator.h"
 #include "storage/transaction/transaction.h"
 
 namespace pgsilo {
@@ -139,12 +140,18 @@ class DefinitionSteps : CatalogWrite {
   void remove_constraint_rows(const ConstraintDescriptor& constraint);
   void insert_default_rows(const TableDescriptor& table, const ColumnDescriptor& column);
   void remove_default_rows(const ColumnDescriptor& column);
+  // 42704 if there are no keys of the type.
+  static void require_key_form(Oid type);
+  // Columns, types and sequences that its expressions name.
+  void insert_index_uses(const IndexDescriptor& index);
+  void remove_index_uses(const IndexDescriptor& index);
   // What an expression names stays while the expression is there.
   void insert_uses(ObjectAddress expression, const ExpressionUses& uses);
   void remove_uses(ObjectAddress expression, const ExpressionUses& uses);
   void update_index_rows(const TableDescriptor& table, int16_t column);
   void replace_default(TableDescriptor& table, ColumnDescriptor& column,
                        const StoredExpression& value);
+  void replace_index(Draft& draft, const IndexExpressions& to);
   void replace_check(TableDescriptor& table, Oid constraint, const StoredExpression& condition);
   void remove_table(const TableDescriptor& table);
   // Those that are `which`.
@@ -259,8 +266,9 @@ class DefinitionSteps : CatalogWrite {
   // A default or check of a table that stays, which names what goes.
   struct ExpressionUse {
     Oid table;
-    int16_t column = 0;            // whose default it is; 0: it is a check
+    int16_t column = 0;            // whose default it is; 0: it is a check or an index
     Oid constraint = invalid_oid;  // which check it is
+    Oid index = invalid_oid;       // which index it is, if it is none
     Oid sequence = invalid_oid;    // the first that it names; 0: it names a type
     Oid type = invalid_oid;
   };
@@ -307,9 +315,13 @@ class DefinitionSteps : CatalogWrite {
             const Rejection& rejection);
   void finish_load(const Rejection& rejection);
   void require_loaded(TransactionStatus status, const Rejection& rejection);
+  struct EntryOf {
+    std::string_view row;
+    std::string_view primary_key;
+  };
   // `key` is memory to encode in.
   void insert_entry(const TableDescriptor& table, const IndexDescriptor& index,
-                    std::string_view row, std::string_view primary_key, ByteBuffer& key,
+                    IndexEntries& entries, const EntryOf& of, ByteBuffer& key,
                     const Rejection& rejection);
   // New trees for the table and all its indexes; the old ones go.
   void give_new_trees(Draft& draft);

@@ -95,29 +95,37 @@ void DefinitionSteps::add_uses_of(const TableDescriptor& table, const Dropped& d
     return (table.oid == dropped.table && number == dropped.column) ||
            (column.user_type != nullptr && dropped.has_type(column.user_type->type().oid));
   };
-  auto add = [&](const StoredExpression& expression, ExpressionUse use) {
-    for (Oid sequence : expression.uses.sequences) {
+  auto add = [&](const ExpressionUses& named, ExpressionUse use) {
+    for (Oid sequence : named.sequences) {
       if (use.sequence == invalid_oid && contains(dropped.sequences, sequence))
         use.sequence = sequence;
     }
-    for (Oid type : expression.uses.types) {
+    for (Oid type : named.types) {
       if (use.type == invalid_oid && dropped.has_type(type)) use.type = type;
     }
     if (use.sequence != invalid_oid || use.type != invalid_oid) uses->push_back(use);
   };
   for (const ColumnDescriptor& column : table.columns) {
-    if (!goes(column.number)) add(column.default_value, {table.oid, column.number});
+    if (!goes(column.number)) add(column.default_value.uses, {table.oid, column.number});
   }
   for (const ConstraintDescriptor& constraint : table.constraints) {
     if (!std::ranges::any_of(constraint.columns, goes))
-      add(constraint.check, {table.oid, 0, constraint.oid});
+      add(constraint.check.uses, {table.oid, 0, constraint.oid});
+  }
+  for (const auto& index : table.indexes) {
+    bool stays = std::ranges::none_of(table.columns, [&](const ColumnDescriptor& column) {
+      return goes(column.number) && index->reads(column.number);
+    });
+    if (index->computes() && stays) add(index->uses(), {table.oid, 0, invalid_oid, index->oid});
   }
 }
 
 CatalogWrite::Dependent DefinitionSteps::dependent(const ExpressionUse& use) {
   const TableDescriptor& table = table_of(use.table);
   std::string object;
-  if (use.column != 0) {
+  if (use.index != invalid_oid) {
+    object = concat("index ", table.find_index(use.index)->name);
+  } else if (use.column != 0) {
     const ColumnDescriptor& column = table.columns[static_cast<size_t>(use.column) - 1];
     object = concat("default value for column ", column.name);
   } else {
@@ -126,6 +134,7 @@ CatalogWrite::Dependent DefinitionSteps::dependent(const ExpressionUse& use) {
   std::string needed = use.sequence != invalid_oid
                            ? concat("sequence ", shown_name(table_of(use.sequence)))
                            : concat("type ", shown_type(use.type));
+  if (use.index != invalid_oid) return {object, needed};
   bool is_default = use.column != 0;
   return {concat(object, is_default ? " of table " : " on table ", shown_name(table)), needed};
 }
@@ -135,6 +144,12 @@ void DefinitionSteps::drop_expression(const ExpressionUse& use) {
   if (use.column != 0) {
     std::string column = table.columns[static_cast<size_t>(use.column) - 1].name;
     return set_default(use.table, column, {});
+  }
+  if (use.index != invalid_oid) {
+    Draft draft = draft_of(lock_table(use.table));
+    remove_index(draft, use.index);
+    finish(std::move(draft));
+    return;
   }
   std::string constraint = table.find_constraint(use.constraint)->name;
   drop_constraint(use.table, constraint, /*if_exists=*/false, /*cascade=*/false);

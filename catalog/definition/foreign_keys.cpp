@@ -51,7 +51,7 @@ const IndexDescriptor& unique_index_over(const TableDescriptor& table,
     std::vector<int16_t> has;
     for (const IndexColumn& column : index->columns) has.push_back(column.number);
     std::sort(has.begin(), has.end());
-    bool fits = index->unique && index->valid && has == wanted;
+    bool fits = index->is_unique_for_all() && has == wanted;
     if (fits && (first == nullptr || index->oid < first->oid)) first = index.get();
   }
   if (first != nullptr) return *first;

@@ -98,6 +98,17 @@ ColumnDescriptor& DefinitionSteps::column_of(Draft& draft, std::string_view name
   return draft.table->columns[static_cast<size_t>(column_of(*draft.table, name).number) - 1];
 }
 
+void DefinitionSteps::require_key_form(Oid type) {
+  const TypeInfo& info = type_info(type);
+  if (info.key_form != KeyForm::none) return;
+  throw SqlError(sqlstate::undefined_object,
+                 concat("data type ", display_name(info.oid),
+                        " has no default operator class for access method \"btree\""))
+      .hint(
+          "You must specify an operator class for the index or define a default operator class "
+          "for the data type.");
+}
+
 namespace {
 
 IndexColumn make_index_column(const TableDescriptor& table, const IndexDefinition& from,
@@ -123,15 +134,6 @@ IndexColumn make_index_column(const TableDescriptor& table, const IndexDefinitio
                           from.primary ? "primary key" : "unique", " constraint"))
         .at(column.position);
   }
-  const TypeInfo& type = type_info(of_table->type);
-  if (type.key_form == KeyForm::none) {
-    throw SqlError(sqlstate::undefined_object,
-                   concat("data type ", display_name(type.oid),
-                          " has no default operator class for access method \"btree\""))
-        .hint(
-            "You must specify an operator class for the index or define a default operator class "
-            "for the data type.");
-  }
   return {of_table->number, column.descending, column.nulls_first};
 }
 
@@ -149,9 +151,24 @@ std::shared_ptr<IndexDescriptor> DefinitionSteps::make_index(const TableDescript
   auto index = std::make_shared<IndexDescriptor>();
   std::vector<std::string_view> column_names;
   for (const IndexColumnDefinition& column : from.columns) {
-    index->columns.push_back(make_index_column(table, from, column, index->columns));
     column_names.push_back(column.column);
+    if (!column.expression) {
+      index->columns.push_back(make_index_column(table, from, column, index->columns));
+      require_key_form(table.columns[static_cast<size_t>(index->columns.back().number) - 1].type);
+      continue;
+    }
+    require_key_form(column.expression->type);
+    index->columns.push_back({0, column.descending, column.nulls_first});
+    index->expressions.push_back(*column.expression);
   }
+  std::vector<std::string> names = choose_column_names(column_names);
+  for (size_t i = 0, next = 0; i < names.size(); ++i) {
+    if (index->columns[i].number == 0) index->expressions[next++].name = names[i];
+  }
+  index->predicate = from.predicate;
+  for (const std::string& column : from.read_columns)
+    index->read_columns.push_back(column_of(table, column).number);
+  std::ranges::sort(index->read_columns);
   // A table that is being made is not there yet.
   auto is_relation = [&](const std::string& name) {
     return name == table.name || name_taken(table.schema, name);
@@ -167,8 +184,7 @@ std::shared_ptr<IndexDescriptor> DefinitionSteps::make_index(const TableDescript
     index->name = taken.choose(table.name, {}, "pkey", is_relation);
   } else {
     std::string_view label = from.is_constraint ? "key" : "idx";
-    std::vector<std::string> unique_names = choose_column_names(column_names);
-    column_names.assign(unique_names.begin(), unique_names.end());
+    column_names.assign(names.begin(), names.end());
     index->name = taken.choose(table.name, join_column_names(column_names), label, is_relation);
   }
   taken.add(index->name);
@@ -217,9 +233,28 @@ void DefinitionSteps::insert_index_rows(const TableDescriptor& table,
   for (size_t i = 0; i < index.columns.size(); ++i)
     writer_.insert(rows_.attribute(table, index, i));
   writer_.insert(rows_.index(table, index));
+  insert_index_uses(index);
+}
+
+void DefinitionSteps::insert_index_uses(const IndexDescriptor& index) {
+  ObjectAddress address{system_oid::pg_class, index.oid};
+  for (int16_t column : index.read_columns) {
+    writer_.insert(rows_.dependency(address, {system_oid::pg_class, index.table_oid}, column, 'a'));
+  }
+  insert_uses(address, index.uses());
+}
+
+void DefinitionSteps::remove_index_uses(const IndexDescriptor& index) {
+  ObjectAddress address{system_oid::pg_class, index.oid};
+  for (int16_t column : index.read_columns) {
+    remove_row(system_oid::pg_depend,
+               {address.catalog, address.oid, 0, system_oid::pg_class, index.table_oid, column});
+  }
+  remove_uses(address, index.uses());
 }
 
 void DefinitionSteps::remove_index_rows(const IndexDescriptor& index) {
+  remove_index_uses(index);
   remove_row(system_oid::pg_index, {index.oid});
   for (size_t i = 0; i < index.columns.size(); ++i) {
     remove_row(system_oid::pg_attribute, {index.oid, static_cast<int64_t>(i + 1)});

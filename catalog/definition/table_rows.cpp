@@ -1,6 +1,9 @@
 // A table's rows while its definition changes: building indexes, moving rows into new trees.
+#include <deque>
+
 #include "base/byte_order.h"
 #include "catalog/definition/definition_steps.h"
+#include "catalog/index_evaluator.h"
 #include "sql/memory_error.h"
 #include "sql/sql_error.h"
 #include "storage/relation/relation.h"
@@ -44,26 +47,11 @@ void DefinitionSteps::require_loaded(TransactionStatus status, const Rejection& 
 
 void DataDefinition::raise_not_unique(const TableDescriptor& table, const IndexDescriptor& index,
                                       std::string_view row) {
-  std::string names;
-  ByteBuffer values;
-  Arena padding;
-  for (const IndexColumn& part : index.columns) {
-    const ColumnDescriptor& column = table.columns[static_cast<size_t>(part.number) - 1];
-    if (!names.empty()) {
-      names += ", ";
-      values.append(", ");
-    }
-    names += column.name;
-    Datum value = table.layout.get(row, static_cast<size_t>(part.number) - 1, padding);
-    if (value.null) {
-      values.append("null");
-    } else {
-      type_info(column.type).print(value, values, types_);
-    }
-  }
+  IndexEntries entries(table, index, view_.catalog().index_evaluator(view_, table, index));
+  std::string key = entries.shown_key(row, types_);
   throw SqlError(sqlstate::unique_violation,
                  concat("could not create unique index \"", index.name, "\""))
-      .detail(concat("Key (", names, ")=(", values.view(), ") is duplicated."))
+      .detail(concat("Key ", key, " is duplicated."))
       .table(table.schema_name, table.name)
       .constraint(index.name);
 }
@@ -77,12 +65,13 @@ void DefinitionSteps::build_index(const TableDescriptor& table, Oid oid) {
     require_ok(transaction_.get(*table.relation, entry.row, buffer, &row));
     definition_.raise_not_unique(table, index, row.row);
   };
+  IndexEntries entries(table, index, catalog_.index_evaluator(view_, table, index));
   ByteBuffer key;
   for_each_row(
       table,
       [&](std::string_view primary_key, std::string_view row) {
         key.clear();
-        index.key.encode_entry(table.layout, row, primary_key, key);
+        if (!entries.encode(row, primary_key, key)) return;
         load(*index.relation, key.view(), index.key.payload_of(primary_key), rejection);
       },
       ReadPurpose::passing);
@@ -92,10 +81,11 @@ void DefinitionSteps::build_index(const TableDescriptor& table, Oid oid) {
 // Not loaded in bulk if it must be unique: the row that a rejected entry is about would be in no
 // tree yet, and the error tells its values.
 void DefinitionSteps::insert_entry(const TableDescriptor& table, const IndexDescriptor& index,
-                                   std::string_view row, std::string_view primary_key,
-                                   ByteBuffer& key, const Rejection& rejection) {
+                                   IndexEntries& entries, const EntryOf& of, ByteBuffer& key,
+                                   const Rejection& rejection) {
+  auto [row, primary_key] = of;
   key.clear();
-  index.key.encode_entry(table.layout, row, primary_key, key);
+  if (!entries.encode(row, primary_key, key)) return;
   std::string_view payload = index.key.payload_of(primary_key);
   if (!index.unique) return load(*index.relation, key.view(), payload, rejection);
   TransactionStatus status = transaction_.insert(*index.relation, key.view(), payload);
@@ -112,6 +102,13 @@ void DefinitionSteps::rewrite_rows(const TableDescriptor& old_table, const Table
   ByteBuffer key;
   ByteBuffer entry;
   Arena padding;
+  std::vector<const IndexDescriptor*> secondary;
+  std::deque<IndexEntries> entries;
+  for (const auto& index : table.indexes) {
+    if (index->is_primary_tree()) continue;
+    secondary.push_back(index.get());
+    entries.emplace_back(table, *index, catalog_.index_evaluator(view_, table, *index));
+  }
   Rejection rejection = [&](const RejectedRow& rejected) {
     if (primary != nullptr) definition_.raise_not_unique(table, *primary, rejected.row);
   };
@@ -133,9 +130,8 @@ void DefinitionSteps::rewrite_rows(const TableDescriptor& old_table, const Table
       key.append_be64(table.relation->next_row_id(worker));
     }
     load(*table.relation, key.view(), row, rejection);
-    for (const auto& index : table.indexes) {
-      if (!index->is_primary_tree()) insert_entry(table, *index, row, key.view(), entry, rejection);
-    }
+    for (size_t i = 0; i < entries.size(); ++i)
+      insert_entry(table, *secondary[i], entries[i], {row, key.view()}, entry, rejection);
   });
   finish_load(rejection);
 }

@@ -82,6 +82,7 @@ class Sampler {
   }
 
   void add_prefixes(const IndexDescriptor& index) {
+    if (index.computes()) return;
     std::vector<int16_t> columns;
     for (const IndexColumn& column : index.columns) {
       columns.push_back(column.number);

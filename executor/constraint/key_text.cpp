@@ -26,4 +26,18 @@ std::string key_text(const TableDescriptor& table, std::span<const int16_t> colu
   return concat("(", names.view(), ")=(", values.view(), ")");
 }
 
+std::string key_values_text(const KeyLayout& key, std::span<const Datum> values,
+                            const TypeContext& types) {
+  ByteBuffer text;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i != 0) text.append(", ");
+    if (values[i].null) {
+      text.append("null");
+    } else {
+      key.columns()[i].type->print(values[i], text, types);
+    }
+  }
+  return std::string(text.view());
+}
+
 }  // namespace pgsilo

@@ -15,4 +15,8 @@ struct TypeContext;
 std::string key_text(const TableDescriptor& table, std::span<const int16_t> columns,
                      std::span<const Datum> row, const TypeContext& types);
 
+// Values of a key's own columns, in order: "1, null".
+std::string key_values_text(const KeyLayout& key, std::span<const Datum> values,
+                            const TypeContext& types);
+
 }  // namespace pgsilo

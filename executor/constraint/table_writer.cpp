@@ -22,11 +22,12 @@ constexpr size_t each_record = 512;
 }  // namespace
 
 TableWriter::TableWriter(ExecutionState& state, const TableDescriptor& table,
-                         const RowChanges& changes)
+                         const RowChanges& changes, const IndexKeySource& keys)
     : context_(state.session),
       table_(table),
       watch_(ReferenceWatch::of(state, table, changes)),
       may_load_(table.primary_key.is_hidden_row_id()),
+      keys_(keys),
       entry_buffer_(entry_memory_) {
   row_.set_asks(false);  // UPDATE in place goes on above memory_limit
   for (const auto& index : table.indexes) {
@@ -37,6 +38,19 @@ TableWriter::TableWriter(ExecutionState& state, const TableDescriptor& table,
 }
 
 TableWriter::~TableWriter() = default;
+
+// The key of the row's entry. False: the index does not have the row.
+bool TableWriter::encode_entry(const IndexDescriptor& index, std::span<const Datum> row,
+                               std::string_view primary_key, ByteBuffer& out) {
+  out.clear();
+  if (!index.computes()) [[likely]] {
+    index.key.encode_entry(row, primary_key, out);
+    return true;
+  }
+  if (!keys_.of(index).evaluate(row, keys_.registers, *keys_.context, &key_values_)) return false;
+  index.key.encode_entry_of_values(key_values_, primary_key, out);
+  return true;
+}
 
 Transaction& TableWriter::transaction() const { return *context_.transaction; }
 
@@ -105,8 +119,7 @@ TransactionStatus TableWriter::try_insert(const IndexDescriptor* index, std::spa
                                           bool answers) {
   if (index == nullptr || index->is_primary_tree())
     return transaction().insert(*table_.relation, key_.view(), row_.view(), answers);
-  new_entry_.clear();
-  index->key.encode_entry(row, key_.view(), new_entry_);
+  if (!encode_entry(*index, row, key_.view(), new_entry_)) return TransactionStatus::ok;
   return transaction().insert(*index->relation, new_entry_.view(),
                               index->key.payload_of(key_.view()), answers);
 }
@@ -159,10 +172,14 @@ const IndexDescriptor* TableWriter::insert_unless_conflict(
   return met;
 }
 
-// Its key for the row, in new_entry_. False: there is a null in it, so that no other row has the
-// same.
+// Its key for the row, in new_entry_. False: there is a null in it, or the index does not have the
+// row, so that no other row has the same.
 bool TableWriter::encode_unique(const IndexDescriptor& index, std::span<const Datum> row) {
   new_entry_.clear();
+  if (index.computes()) {
+    return keys_.of(index).evaluate(row, keys_.registers, *keys_.context, &key_values_) &&
+           !index.key.appends_primary_key(index.key.encode_values(key_values_, new_entry_));
+  }
   return !index.key.appends_primary_key(index.key.encode_columns(row, new_entry_));
 }
 
@@ -222,8 +239,7 @@ void TableWriter::load(std::span<const Datum> row) {
   admit_insert();
   check(transaction().load(*table_.relation, key_.view(), row_.view()));
   for (const IndexDescriptor* index : secondary_) {
-    new_entry_.clear();
-    index->key.encode_entry(row, key_.view(), new_entry_);
+    if (!encode_entry(*index, row, key_.view(), new_entry_)) continue;
     check(transaction().load(*index->relation, new_entry_.view(),
                              index->key.payload_of(key_.view())));
   }
@@ -234,8 +250,7 @@ void TableWriter::finish_load() { check(transaction().finish_load()); }
 
 void TableWriter::insert_entry(const IndexDescriptor& index, std::span<const Datum> row,
                                std::string_view primary_key) {
-  new_entry_.clear();
-  index.key.encode_entry(row, primary_key, new_entry_);
+  if (!encode_entry(index, row, primary_key, new_entry_)) return;
   TransactionStatus status =
       transaction().insert(*index.relation, new_entry_.view(), index.key.payload_of(primary_key));
   if (status == TransactionStatus::ok) return;
@@ -261,8 +276,7 @@ bool TableWriter::has_entry(const IndexDescriptor& index, std::string_view prima
 
 void TableWriter::remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
                                std::string_view primary_key) {
-  entry_.clear();
-  index.key.encode_entry(row, primary_key, entry_);
+  if (!encode_entry(index, row, primary_key, entry_)) return;
   if (!index.valid && !has_entry(index, primary_key)) return;
   RowRef found;
   TransactionStatus status =
@@ -327,20 +341,19 @@ void TableWriter::update_entries(const RowUpdate& update) {
   std::string_view primary_key = update.old.key();
   for (const IndexDescriptor* index : update.indexes) {
     if (index->is_primary_tree()) continue;
-    entry_.clear();
-    new_entry_.clear();
-    index->key.encode_entry(update.old_row, primary_key, entry_);
-    index->key.encode_entry(update.new_row, primary_key, new_entry_);
-    if (entry_.view() == new_entry_.view()) continue;
+    bool had = encode_entry(*index, update.old_row, primary_key, entry_);
+    bool has = encode_entry(*index, update.new_row, primary_key, new_entry_);
+    if (had == has && (!has || entry_.view() == new_entry_.view())) continue;
     require_memory(3 * (new_entry_.size() + primary_key.size()) + each_record);
     remove_entry(*index, update.old_row, primary_key);
     insert_entry(*index, update.new_row, primary_key);
   }
 }
 
+// One that a foreign key could refer to.
 bool TableWriter::changes_unique_key(const RowUpdate& update) {
   for (const IndexDescriptor* index : update.indexes) {
-    if (!index->unique || index->is_primary_tree()) continue;
+    if (!index->unique || index->is_primary_tree() || index->computes()) continue;
     entry_.clear();
     new_entry_.clear();
     index->key.encode_columns(update.old_row, entry_);

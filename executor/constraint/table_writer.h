@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/byte_buffer.h"
 #include "catalog/descriptors.h"
+#include "executor/constraint/index_keys.h"
 #include "sql/types/datum.h"
 #include "storage/transaction/transaction.h"
 
@@ -38,8 +39,10 @@ struct RowUpdate {
 
 class TableWriter {
  public:
-  // Both outlive the writer; the session's transaction may change between statements.
-  TableWriter(ExecutionState& state, const TableDescriptor& table, const RowChanges& changes);
+  // They outlive the writer; the session's transaction may change between statements. `keys`: of
+  // the indexes that compute, if there are any.
+  TableWriter(ExecutionState& state, const TableDescriptor& table, const RowChanges& changes,
+              const IndexKeySource& keys = {});
   ~TableWriter();
 
   // `row` has all columns of the table (dropped ones are ignored), coerced to their types and
@@ -84,6 +87,8 @@ class TableWriter {
 
  private:
   Transaction& transaction() const;
+  bool encode_entry(const IndexDescriptor& index, std::span<const Datum> row,
+                    std::string_view primary_key, ByteBuffer& out);
   void insert_entry(const IndexDescriptor& index, std::span<const Datum> row,
                     std::string_view primary_key);
   void encode(std::span<const Datum> row);
@@ -107,6 +112,7 @@ class TableWriter {
   bool remove_row(const RowRef& old, std::span<const Datum> old_row);
   bool move(const RowUpdate& update);
   [[noreturn]] void raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const;
+  std::string shown_key(const IndexDescriptor& index, std::span<const Datum> row) const;
   std::string failing_row(std::span<const Datum> row) const;
   static void check(TransactionStatus status);
   void admit_insert();
@@ -122,6 +128,8 @@ class TableWriter {
   ByteBuffer key_;
   ByteBuffer row_;
   std::vector<RowPatch> patches_;
+  IndexKeySource keys_;
+  std::vector<Datum> key_values_;  // of an index that computes
   ByteBuffer entry_;
   ByteBuffer new_entry_;
   Arena entry_memory_;

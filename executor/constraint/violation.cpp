@@ -78,16 +78,26 @@ void TableWriter::raise_view_violation(std::span<const Datum> row, std::string_v
       .detail(failing_row(row));
 }
 
+std::string TableWriter::shown_key(const IndexDescriptor& index, std::span<const Datum> row) const {
+  if (index.computes()) {
+    std::vector<Datum> key;
+    keys_.of(index).evaluate(row, keys_.registers, *keys_.context, &key);
+    std::string names = index_column_names(*context_.catalog, table_, index, context_.types);
+    return concat("(", names, ")=(", key_values_text(index.key, key, context_.types), ")");
+  }
+  std::vector<int16_t> columns;
+  columns.reserve(index.columns.size());
+  for (const IndexColumn& part : index.columns) columns.push_back(part.number);
+  return key_text(table_, columns, row, context_.types);
+}
+
 void TableWriter::raise_duplicate(const IndexDescriptor& index, std::span<const Datum> row) const {
   // The read that found the key has to be true before the client hears of it.
   TransactionStatus status = transaction().validate();
   if (status != TransactionStatus::ok) raise_transaction_status(status);
-  std::vector<int16_t> columns;
-  columns.reserve(index.columns.size());
-  for (const IndexColumn& part : index.columns) columns.push_back(part.number);
   throw SqlError(sqlstate::unique_violation,
                  concat("duplicate key value violates unique constraint \"", index.name, "\""))
-      .detail(concat("Key ", key_text(table_, columns, row, context_.types), " already exists."))
+      .detail(concat("Key ", shown_key(index, row), " already exists."))
       .table(table_.schema_name, table_.name)
       .constraint(index.name);
 }

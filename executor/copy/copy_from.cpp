@@ -42,6 +42,7 @@ class RowCompletion {
     for (const CheckConstraint& check : insert.checks) {
       checks_.push_back({check.name, compiler.expression(check.condition, row)});
     }
+    index_keys_ = compile_index_keys(insert.index_keys, table.columns.size(), compiler);
     for (const ColumnDescriptor& column : table.columns) {
       if (column.not_null && !column.dropped) not_null_.push_back(column.number - 1);
     }
@@ -49,6 +50,7 @@ class RowCompletion {
     context_.execution = &state.session;
   }
 
+  IndexKeySource index_keys() { return {index_keys_, compiled_.registers.data(), &context_}; }
   std::span<Datum> row(size_t size) { return {compiled_.registers.data() + row_, size}; }
 
   // The row holds the data's columns; by-reference defaults go to `arena`.
@@ -103,6 +105,7 @@ class RowCompletion {
   Register row_ = 0;
   ExpressionProgram defaults_;
   std::vector<Check> checks_;
+  std::vector<CompiledIndexKeys> index_keys_;
   std::vector<int32_t> not_null_;
   RowContext context_;
 };
@@ -128,7 +131,7 @@ class CopyFromRun {
         lines_(*state.session.copy_source, options),
         splitter_(options),
         completion_(state, table, columns_),
-        writer_(state, table, RowChanges{.inserts = true}) {
+        writer_(state, table, RowChanges{.inserts = true}, completion_.index_keys()) {
     state.session.transaction->expect_many_rows();
     std::vector<bool> force_not_null =
         copy_option_columns(table, columns_, options.force_not_null, "FORCE_NOT_NULL");

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "executor/ddl/foreign_key.h"
+#include "executor/ddl/index_definition.h"
 #include "executor/ddl/row_transforms.h"
 #include "executor/ddl/table_definition.h"
 #include "planner/binder/coercion.h"
@@ -75,12 +76,19 @@ class TypeChange {
     Oid table = table_.oid;
     int16_t number = column_.number;  // the descriptors may go with the first step
     TypeTransform transform(run_, *bind_value(), before_.columns.size(), slot());
-    ColumnTypeDefinition made{
-        .type = type_.type, .typmod = type_.typmod, .default_value = {}, .checks = {}};
+    ColumnTypeDefinition made{.type = type_.type,
+                              .typmod = type_.typmod,
+                              .default_value = {},
+                              .checks = {},
+                              .indexes = {}};
     if (column_.has_default()) made.default_value = converted_default();
     for (const ConstraintDescriptor& constraint : table_.constraints) {
       if (constraint.type == ConstraintType::check && constraint.has_column(number - 1))
         made.checks.emplace_back(constraint.oid, converted_check(constraint, transform));
+    }
+    for (const auto& index : table_.indexes) {
+      if (index->computes() && index->reads(number))
+        made.indexes.push_back(converted_index(*index));
     }
     run_.finish(run_.definition().set_column_type(table, command_.name, made, &transform));
     check_foreign_keys_of(run_, table, number);
@@ -123,16 +131,37 @@ class TypeChange {
     return store_expression(run_.catalog(), *value);
   }
 
+  const ast::Node* parsed_text(const StoredExpression& stored) {
+    std::string text =
+        definition_text(run_.types(), *read_over(run_.binding(), before_, stored), &before_);
+    return parse_expression(run_.binding(), run_.arena().copy_string(text));
+  }
+
+  // As checks; what it computes may be of another type, or not immutable any more.
+  IndexExpressions converted_index(const IndexDescriptor& index) {
+    IndexExpressions made;
+    made.index = index.oid;
+    KeptText kept(run_.binding());
+    IndexBinder binder(run_, after_);
+    for (const IndexExpression& expression : index.expressions) {
+      IndexColumnDefinition column;
+      binder.define(*parsed_text(expression.value), &column);
+      if (!column.expression) throw damaged_expression();
+      made.expressions.push_back(*column.expression);
+    }
+    if (index.is_partial()) made.predicate = binder.predicate(parsed_text(index.predicate));
+    return made;
+  }
+
   // Operators may be others for the new type: the check is bound anew from its text.
   StoredExpression converted_check(const ConstraintDescriptor& constraint,
                                    TypeTransform& transform) {
-    std::string text = definition_text(
-        run_.types(), *read_over(run_.binding(), before_, constraint.check), &before_);
+    const ast::Node* text = parsed_text(constraint.check);
     KeptText kept(run_.binding());
     Scope scope(run_.binding(), nullptr);
     add_columns(scope, after_);
-    const BoundExpression* condition = bind_condition(scope, parse_expression(run_.binding(), text),
-                                                      ExpressionPlace::check_constraint, "CHECK");
+    const BoundExpression* condition =
+        bind_condition(scope, text, ExpressionPlace::check_constraint, "CHECK");
     transform.add_check(
         std::make_unique<CheckTransform>(run_, *condition, table_, constraint.name));
     return store_expression(run_.catalog(), *condition);

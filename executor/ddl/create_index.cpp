@@ -1,4 +1,5 @@
 #include "executor/ddl/index_build.h"
+#include "executor/ddl/index_definition.h"
 #include "executor/ddl/storage_options.h"
 #include "executor/ddl/table_definition.h"
 
@@ -45,7 +46,6 @@ class CreateIndex final : public DdlCommand {
     if (syntax.access_method != "btree") {
       throw_unsupported(concat("access method \"", syntax.access_method, "\""));
     }
-    if (syntax.where != nullptr) throw_unsupported("partial indexes");
     if (!syntax.including.empty()) throw_unsupported("INCLUDE");
     if (!syntax.tablespace.empty() && syntax.tablespace != "pg_default")
       throw_unsupported("tablespaces");
@@ -68,8 +68,10 @@ class CreateIndex final : public DdlCommand {
     index.unique = syntax.unique;
     index.nulls_not_distinct = syntax.nulls_not_distinct;
     index.options = define_options(run, syntax.options, StorageOptionsOf::index);
+    TableShape shape = TableShape::of(*table);
+    IndexBinder binder(run, shape);
+    index.predicate = binder.predicate(syntax.where);
     for (const ast::IndexElement& element : syntax.elements) {
-      if (element.column.empty()) throw_unsupported("indexes on expressions");
       if (!element.opclass.empty() && !is_default_operator_class(element.opclass.back())) {
         throw_unsupported(concat("operator class \"", element.opclass.back(), "\""));
       }
@@ -79,12 +81,14 @@ class CreateIndex final : public DdlCommand {
       }
       IndexColumnDefinition column;
       column.column = element.column;
+      if (column.column.empty()) binder.define(*element.expression, &column);
       column.descending = element.direction == ast::SortDirection::descending;
       column.nulls_first = element.nulls == ast::NullsOrder::unspecified
                                ? column.descending
                                : element.nulls == ast::NullsOrder::first;
       index.columns.push_back(std::move(column));
     }
+    index.read_columns = binder.read_columns();
     // A unique index that is being built fails writers, which they must have been told of:
     // CONCURRENTLY does (decisions/index-builds.md).
     bool may_fail_writers = index.unique && !syntax.concurrently;

@@ -6,7 +6,8 @@
 namespace pgsilo {
 
 TransactionStatus IndexBatch::add_entries(const TableDescriptor& table,
-                                          const IndexDescriptor& index, const IndexRange& range) {
+                                          const IndexDescriptor& index, IndexEntries& entries,
+                                          const IndexRange& range) {
   TransactionStatus status = transaction_.begin_statement();
   if (status == TransactionStatus::ok)
     status = transaction_.use_descriptor(table.record.record, table.record.tid);
@@ -21,7 +22,7 @@ TransactionStatus IndexBatch::add_entries(const TableDescriptor& table,
   last_key_ = range.from;
   for (size_t count = 0; count < rows_ && status == TransactionStatus::ok;
        count += gathered_count_) {
-    status = gather(scan, table, index, rows_ - count);
+    status = gather(scan, index, entries, rows_ - count);
     TransactionStatus added = add_gathered(index);
     if (added != TransactionStatus::ok) return added;
   }
@@ -37,15 +38,15 @@ void IndexBatch::advance(IndexRange& range) {
 }
 
 // Of the next rows.
-TransactionStatus IndexBatch::gather(TransactionScan& scan, const TableDescriptor& table,
-                                     const IndexDescriptor& index, size_t most) {
+TransactionStatus IndexBatch::gather(TransactionScan& scan, const IndexDescriptor& index,
+                                     IndexEntries& entries, size_t most) {
   RowRef row;
   most = std::min(most, gathered_.size());
   for (gathered_count_ = 0; gathered_count_ < most; ++gathered_count_) {
     TransactionStatus status = scan.next(&row);
     if (status != TransactionStatus::ok) return status;
     entry_.clear();
-    index.key.encode_entry(table.layout, row.row, row.key(), entry_);
+    if (!entries.encode(row.row, row.key(), entry_)) entry_.clear();
     gathered_[gathered_count_] = {memory_.copy_string(entry_.view()), row.key(),
                                   index.unique ? memory_.copy_string(row.row) : ""};
   }
@@ -67,6 +68,7 @@ TransactionStatus IndexBatch::add_gathered(const IndexDescriptor& index) {
 }
 
 TransactionStatus IndexBatch::add_entry(const IndexDescriptor& index, const Entry& entry) {
+  if (entry.key.empty()) return TransactionStatus::ok;
   // In the tree, in the write set, in the log; with their headers.
   require_memory(3 * (entry.key.size() + entry.primary_key.size()) + 2 * sizeof(Record) +
                  sizeof(WriteEntry));

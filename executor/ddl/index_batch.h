@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/byte_buffer.h"
 #include "catalog/descriptors.h"
+#include "catalog/index_evaluator.h"
 #include "executor/ddl/index_ranges.h"
 #include "storage/index/index_tree.h"
 #include "storage/transaction/transaction_scan.h"
@@ -24,7 +25,7 @@ class IndexBatch {
   // nobody is about to change it. duplicate_key: the index is unique and has the key of
   // duplicate_row() for another one. Throws SqlError, std::bad_alloc.
   TransactionStatus add_entries(const TableDescriptor& table, const IndexDescriptor& index,
-                                const IndexRange& range);
+                                IndexEntries& entries, const IndexRange& range);
   std::string_view duplicate_row() const { return duplicate_row_; }
   // It has committed: the range begins behind its rows now.
   void advance(IndexRange& range);
@@ -36,12 +37,12 @@ class IndexBatch {
   // for each row it is about a slice of its worker.
   static constexpr size_t most_rows = 256;
   struct Entry {
-    std::string_view key;
+    std::string_view key;  // empty: the index does not have the row
     std::string_view primary_key;
     std::string_view row;  // of a unique index, for an error
   };
-  TransactionStatus gather(TransactionScan& scan, const TableDescriptor& table,
-                           const IndexDescriptor& index, size_t most);
+  TransactionStatus gather(TransactionScan& scan, const IndexDescriptor& index,
+                           IndexEntries& entries, size_t most);
   TransactionStatus add_gathered(const IndexDescriptor& index);
   TransactionStatus add_entry(const IndexDescriptor& index, const Entry& entry);
 

@@ -217,7 +217,9 @@ TransactionStatus IndexBuild::add_entries() {
   const TableDescriptor* table = nullptr;
   const IndexDescriptor& index = index_of(table);
   if (!range_ || table->relation_id != range_->tree) begin_with(*table->relation);
-  TransactionStatus status = batch_.add_entries(*table, index, *range_);
+  CatalogView& view = run_.catalog();
+  IndexEntries entries(*table, index, view.catalog().index_evaluator(view, *table, index));
+  TransactionStatus status = batch_.add_entries(*table, index, entries, *range_);
   if (status == TransactionStatus::duplicate_key)
     run_.definition().raise_not_unique(*table, index, batch_.duplicate_row());
   return status;

@@ -106,7 +106,8 @@ TransactionStatus IndexHelp::add_batch(CatalogView& view, Transaction& transacti
   bool is_there = table != nullptr && table->relation_id == range.tree;
   const IndexDescriptor* index = is_there ? table->find_index(index_) : nullptr;
   if (index == nullptr) return TransactionStatus::not_found;
-  TransactionStatus status = batch.add_entries(*table, *index, range);
+  IndexEntries entries(*table, *index, catalog_.index_evaluator(view, *table, *index));
+  TransactionStatus status = batch.add_entries(*table, *index, entries, range);
   return status == TransactionStatus::ok ? transaction.commit() : status;
 }
 

@@ -64,9 +64,14 @@ void add_columns(Scope& scope, const TableShape& table) {
 const BoundExpression* read_over(StatementBinding& binding, const TableShape& table,
                                  const StoredExpression& stored) {
   return read_expression(binding, stored, [&](int16_t number, Oid, int32_t) {
-    require_column(number, table.columns.size());
-    return make_slot(binding.arena, table, static_cast<size_t>(number) - 1);
+    return column_slot(binding, table, number);
   });
+}
+
+const BoundExpression* column_slot(StatementBinding& binding, const TableShape& table,
+                                   int16_t number) {
+  require_column(number, table.columns.size());
+  return make_slot(binding.arena, table, static_cast<size_t>(number) - 1);
 }
 
 TableShape TableShape::of(const TableDescriptor& table) {
@@ -292,10 +297,10 @@ IndexDefinition define_key(DdlRun& run, const ast::Constraint& syntax, std::stri
   key.options = define_options(run, syntax.options, StorageOptionsOf::index);
   key.position = position;
   if (!column.empty()) {
-    key.columns.push_back({std::string(column), false, false, position});
+    key.columns.push_back({.column = std::string(column), .position = position});
   }
   for (std::string_view name : syntax.keys)
-    key.columns.push_back({std::string(name), false, false, position});
+    key.columns.push_back({.column = std::string(name), .position = position});
   return key;
 }
 

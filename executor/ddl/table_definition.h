@@ -26,6 +26,9 @@ const ColumnDescriptor& find_column(DdlRun& run, Oid table, std::string_view nam
 std::string definition_text(TypeContext& types, const BoundExpression& expression,
                             const TableShape* table, bool pretty = false);
 
+// Column `number` of the table, as trees of the catalog name it.
+const BoundExpression* column_slot(StatementBinding& binding, const TableShape& table,
+                                   int16_t number);
 // What the catalog keeps, over the table's columns.
 const BoundExpression* read_over(StatementBinding& binding, const TableShape& table,
                                  const StoredExpression& stored);

@@ -8,6 +8,7 @@
 #include "catalog/catalog_view.h"
 #include "executor/catalog_binding.h"
 #include "executor/catalog_names.h"
+#include "executor/constraint/index_keys.h"
 #include "executor/ddl/table_definition.h"
 #include "executor/functions/function.h"
 #include "planner/stored/stored_tree.h"
@@ -46,8 +47,16 @@ Datum expression_text(EvalContext& context, const Datum* a, bool pretty) {
   auto oid = static_cast<Oid>(a[1].i64);
   const TableDescriptor* table = context.execution->told_catalog().find_table(oid);
   if (table == nullptr && oid != invalid_oid) return Datum();
-  return copied(context,
-                shown_expression(context, table, StoredExpression::read(a[0].bytes()), pretty));
+  std::vector<StoredExpression> parts;
+  if (a[0].bytes().starts_with("{1 ")) {
+    parts = StoredExpression::read_list(a[0].bytes());  // of an index, one for each it computes
+  } else {
+    parts.push_back(StoredExpression::read(a[0].bytes()));
+  }
+  std::string text;
+  for (const StoredExpression& part : parts)
+    text += concat(text.empty() ? "" : ", ", shown_expression(context, table, part, pretty));
+  return copied(context, text);
 }
 Datum expression(EvalContext& context, const Datum* a) {
   return expression_text(context, a, false);
@@ -77,12 +86,25 @@ std::string column_list(EvalContext& context, const TableDescriptor& table,
   return text + ")";
 }
 
+// A column of an index, as it was defined.
+std::string index_key(EvalContext& context, const TableDescriptor& table,
+                      const IndexDescriptor& index, size_t position, bool pretty) {
+  if (int16_t number = index.columns[position].number; number != 0)
+    return quoted(context, table.columns[static_cast<size_t>(number) - 1].name);
+  const StoredExpression& stored = index.expression_of(position)->value;
+  return run_on_large_stack([&] {
+    CatalogBinding bound(*context.execution, *context.types);
+    TableShape shape = TableShape::of(table);
+    return index_key_text(bound.types(), *read_over(bound.binding(), shape, stored), shape, pretty);
+  });
+}
+
 std::string index_columns(EvalContext& context, const TableDescriptor& table,
-                          const IndexDescriptor& index) {
+                          const IndexDescriptor& index, bool pretty) {
   std::string text;
-  for (const IndexColumn& column : index.columns) {
-    text += concat(text.empty() ? "" : ", ",
-                   quoted(context, table.columns[static_cast<size_t>(column.number) - 1].name));
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    const IndexColumn& column = index.columns[i];
+    text += concat(text.empty() ? "" : ", ", index_key(context, table, index, i, pretty));
     if (column.descending) text += " DESC";
     if (column.nulls_first != column.descending)
       text += column.nulls_first ? " NULLS FIRST" : " NULLS LAST";
@@ -111,15 +133,17 @@ Datum index_text(EvalContext& context, Oid oid, int64_t column, bool pretty) {
   if (column != 0) {
     if (column < 0 || column > static_cast<int64_t>(index->columns.size()))
       return Datum::of_bytes("");
-    int16_t number = index->columns[static_cast<size_t>(column) - 1].number;
-    return copied(context, quoted(context, table->columns[static_cast<size_t>(number) - 1].name));
+    return copied(context,
+                  index_key(context, *table, *index, static_cast<size_t>(column) - 1, pretty));
   }
   std::string text = concat(
       "CREATE ", index->unique ? "UNIQUE " : "", "INDEX ", quoted(context, index->name), " ON ",
       pretty ? relation_name(context, table->oid) : qualified_name(table->schema_name, table->name),
-      " USING btree (", index_columns(context, *table, *index), ")");
+      " USING btree (", index_columns(context, *table, *index, pretty), ")");
   if (index->nulls_not_distinct) text += " NULLS NOT DISTINCT";
   if (!index->options.empty()) text += concat(" WITH (", option_list(context, index->options), ")");
+  if (index->is_partial())
+    text += concat(" WHERE ", shown_expression(context, table, index->predicate, pretty));
   return copied(context, text);
 }
 Datum index_definition(EvalContext& context, const Datum* a) {

@@ -23,6 +23,7 @@ void CompiledModify::prepare(const ModifyNode& node, PlanCompiler& plan) {
       checks.push_back({check.name, plan.expression(check.condition, modified)});
     }
   }
+  index_keys = compile_index_keys(node.index_keys, table->columns.size(), plan);
   returns_rows = !node.columns.empty();
   if (returns_rows) {
     output = plan.new_register_list(node.columns.size());

@@ -21,6 +21,7 @@ struct CompiledModify : CompiledOperator {
   std::vector<int32_t> not_null_columns;
   std::vector<Check> checks;
   std::vector<Check> view_checks;  // of a row that has been written
+  std::vector<CompiledIndexKeys> index_keys;
   ExpressionProgram returning;
   bool returns_rows = false;
   // UPDATE and DELETE
@@ -39,7 +40,8 @@ class Modify : public Operator {
       : Operator(state),
         compiled_(compiled),
         child_(compiled.child->instantiate(state)),
-        writer_(state, *compiled.table, compiled.changes),
+        writer_(state, *compiled.table, compiled.changes,
+                {compiled.index_keys, state.registers.data(), &state.rows}),
         scratch_(state),
         lock_buffer_(state) {}
 

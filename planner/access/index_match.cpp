@@ -9,10 +9,13 @@
 #include "catalog/builtin/builtin.h"
 #include "catalog/descriptors.h"
 #include "planner/access/like_prefix.h"
+#include "planner/access/planning.h"
+#include "planner/access/predicate_proof.h"
 #include "planner/access/selectivity.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/bound/make_expression.h"
 #include "planner/rewrite/fold.h"
+#include "sql/internal_error.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -71,29 +74,38 @@ Use use_of_operator(std::string_view name, bool column_is_left) {
   return Use::none;
 }
 
+// What an index has in one place: a column, or (column -1) an expression.
+struct IndexKey {
+  int32_t column = -1;
+  const BoundExpression* expression = nullptr;
+  Oid type = invalid_oid;
+};
+
 class Matcher {
  public:
   Matcher(Arena& arena, const BoundQuery& query, int32_t relation)
       : arena_(arena), query_(query), relation_(relation) {}
 
   ColumnCondition match(const BoundExpression& expression, int32_t column) const {
-    Oid type = query_.relations[relation_]->columns[column].type;
+    return match(expression, {column, nullptr, query_.relations[relation_]->columns[column].type});
+  }
+
+  ColumnCondition match(const BoundExpression& expression, const IndexKey& key) const {
+    if (key.expression != nullptr && is_key(expression, key)) return match_boolean(true);
     switch (expression.kind) {
       case ExpressionKind::call:
-        return match_call(*as<CallExpression>(&expression), column, type);
+        return match_call(*as<CallExpression>(&expression), key);
       case ExpressionKind::null_test:
-        return match_null_test(*as<NullTestExpression>(&expression), column);
+        return match_null_test(*as<NullTestExpression>(&expression), key);
       case ExpressionKind::in_list:
-        return match_list(*as<InListExpression>(&expression), column, type);
+        return match_list(*as<InListExpression>(&expression), key);
       case ExpressionKind::array_comparison:
-        return match_array(*as<ArrayComparisonExpression>(&expression), column, type);
+        return match_array(*as<ArrayComparisonExpression>(&expression), key);
       case ExpressionKind::column:
-        return plain_column_of(expression, relation_) == column ? match_boolean(true)
-                                                                : ColumnCondition();
+        return is_key(expression, key) ? match_boolean(true) : ColumnCondition();
       case ExpressionKind::boolean: {
         auto* boolean = as<BooleanExpression>(&expression);
-        bool negated = boolean->op == BooleanOperator::not_ &&
-                       plain_column_of(*boolean->arguments[0], relation_) == column;
+        bool negated = boolean->op == BooleanOperator::not_ && is_key(*boolean->arguments[0], key);
         return negated ? match_boolean(false) : ColumnCondition();
       }
       default:
@@ -102,6 +114,11 @@ class Matcher {
   }
 
  private:
+  bool is_key(const BoundExpression& expression, const IndexKey& key) const {
+    if (key.expression == nullptr) return plain_column_of(expression, relation_) == key.column;
+    return equal_expressions(without_relabel(&expression), without_relabel(key.expression));
+  }
+
   bool is_outside_value(const BoundExpression& value) const {
     return !relations_of(value).has(relation_) && !is_volatile(value);
   }
@@ -113,18 +130,18 @@ class Matcher {
     return condition;
   }
 
-  ColumnCondition match_call(const CallExpression& call, int32_t column, Oid type) const {
+  ColumnCondition match_call(const CallExpression& call, const IndexKey& key) const {
     const BuiltinOperator* op =
         call.operator_oid != invalid_oid ? find_operator(call.operator_oid) : nullptr;
     if (op == nullptr || call.arguments.size() != 2) return {};
-    bool left = plain_column_of(*call.arguments[0], relation_) == column;
-    bool right = !left && plain_column_of(*call.arguments[1], relation_) == column;
+    bool left = is_key(*call.arguments[0], key);
+    bool right = !left && is_key(*call.arguments[1], key);
     if (!left && !right) return {};
     const BoundExpression* value = call.arguments[left ? 1 : 0];
     if (!is_outside_value(*value)) return {};
-    if (op->name == "~~" && left) return match_like(*value, type);
+    if (op->name == "~~" && left) return match_like(*value, key.type);
     Use use = use_of_operator(op->name, left);
-    auto conversion = key_conversion(type, value->type);
+    auto conversion = key_conversion(key.type, value->type);
     if (use == Use::none || !conversion) return {};
     ColumnCondition condition;
     condition.use = use;
@@ -153,17 +170,17 @@ class Matcher {
     return condition;
   }
 
-  ColumnCondition match_null_test(const NullTestExpression& test, int32_t column) const {
-    if (plain_column_of(*test.argument, relation_) != column) return {};
+  ColumnCondition match_null_test(const NullTestExpression& test, const IndexKey& key) const {
+    if (!is_key(*test.argument, key)) return {};
     ColumnCondition condition;
     condition.use = test.is_not_null ? Use::not_null : Use::is_null;
     condition.value.is_null = !test.is_not_null;
     return condition;
   }
 
-  ColumnCondition match_list(const InListExpression& list, int32_t column, Oid type) const {
-    if (list.negated || plain_column_of(*list.operand, relation_) != column) return {};
-    auto conversion = key_conversion(type, list.items[0]->type);
+  ColumnCondition match_list(const InListExpression& list, const IndexKey& key) const {
+    if (list.negated || !is_key(*list.operand, key)) return {};
+    auto conversion = key_conversion(key.type, list.items[0]->type);
     if (!conversion) return {};
     for (const BoundExpression* item : list.items) {
       if (!is_outside_value(*item)) return {};
@@ -175,12 +192,12 @@ class Matcher {
     return condition;
   }
 
-  ColumnCondition match_array(const ArrayComparisonExpression& comparison, int32_t column,
-                              Oid type) const {
+  ColumnCondition match_array(const ArrayComparisonExpression& comparison,
+                              const IndexKey& key) const {
     const BuiltinOperator* op = find_operator(comparison.operator_oid);
     bool is_equality = op != nullptr && op->name == "=" && !comparison.is_all;
-    if (!is_equality || plain_column_of(*comparison.operand, relation_) != column) return {};
-    auto conversion = key_conversion(type, comparison.element_type);
+    if (!is_equality || !is_key(*comparison.operand, key)) return {};
+    auto conversion = key_conversion(key.type, comparison.element_type);
     if (!conversion || !is_outside_value(*comparison.array)) return {};
     ColumnCondition condition;
     condition.use = Use::list;
@@ -305,23 +322,98 @@ int32_t plain_column_of(const BoundExpression& expression, int32_t relation) {
              : -1;
 }
 
-IndexMatch match_index(Arena& arena, const BoundQuery& query, int32_t relation,
-                       const IndexDescriptor& index, std::span<const Clause* const> clauses) {
+namespace {
+
+// An expression over relation 0, over another.
+const BoundExpression* over_relation(Arena& arena, const BoundExpression* expression,
+                                     int32_t relation) {
+  if (auto* column = try_as<ColumnExpression>(expression)) {
+    auto* moved = arena.make<ColumnExpression>(*column);
+    moved->relation = relation;
+    return moved;
+  }
+  return map_children(arena, expression, [&](const BoundExpression* child) {
+    return over_relation(arena, child, relation);
+  });
+}
+
+}  // namespace
+
+std::vector<IndexKeys> folded_index_keys(StatementPlanning& statement, const BoundQuery& query,
+                                         int32_t relation) {
+  std::span<const IndexKeys> bound = query.relations[relation]->index_keys;
+  std::vector<IndexKeys> all(bound.begin(), bound.end());
+  auto own = [&](const BoundExpression* expression) {
+    return fold_expression(statement.arena, statement.evaluator,
+                           over_relation(statement.arena, expression, relation));
+  };
+  for (IndexKeys& keys : all) {
+    auto expressions = statement.arena.copy_span(keys.expressions);
+    for (const BoundExpression*& expression : expressions) expression = own(expression);
+    keys.expressions = expressions;
+    if (keys.predicate != nullptr) keys.predicate = own(keys.predicate);
+  }
+  return all;
+}
+
+const IndexKeys* IndexedRelation::keys_of(const IndexDescriptor& index) const {
+  auto found = std::ranges::find(keys, &index, &IndexKeys::index);
+  return found != keys.end() ? &*found : nullptr;
+}
+
+const BoundExpression* IndexedRelation::expression_of(const IndexDescriptor& index,
+                                                      size_t position) const {
+  const IndexExpression* expression = index.expression_of(position);
+  if (expression == nullptr) return nullptr;
+  const IndexKeys* computed = keys_of(index);
+  PGSILO_REQUIRE(computed != nullptr);
+  return computed->expressions[static_cast<size_t>(expression - index.expressions.data())];
+}
+
+IndexMatch match_index(Arena& arena, const IndexedRelation& relation, const IndexDescriptor& index,
+                       std::span<const Clause* const> clauses) {
   IndexMatch match;
   match.index = &index;
-  Matcher matcher(arena, query, relation);
+  Matcher matcher(arena, relation.query, relation.relation);
   Columns columns(match);
-  for (const IndexColumn& column : index.columns) {
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    IndexKey key{index.columns[i].number - 1, relation.expression_of(index, i),
+                 index.key.columns()[i].type->oid};
     did_work(clauses.size() * clause_work);
     std::vector<Found> found;
     for (const Clause* clause : clauses) {
-      ColumnCondition condition = matcher.match(*clause->expression, column.number - 1);
+      ColumnCondition condition = matcher.match(*clause->expression, key);
       if (condition.use != Use::none) found.push_back({clause, condition});
     }
     if (!columns.add(found)) break;
   }
   columns.finish(arena);
   return match;
+}
+
+bool match_predicate(const IndexedRelation& relation, std::span<const Clause* const> clauses,
+                     IndexMatch& match) {
+  const IndexKeys* keys = relation.keys_of(*match.index);
+  if (keys == nullptr) return false;
+  std::vector<const BoundExpression*> conjuncts;
+  split_conjuncts(keys->predicate, conjuncts);
+  for (const BoundExpression* conjunct : conjuncts) {
+    std::vector<const BoundExpression*> conditions;
+    auto found = std::ranges::find_if(clauses, [&](const Clause* clause) {
+      conditions.push_back(clause->expression);
+      return implies(*clause->expression, *conjunct);
+    });
+    // Of an OR each alternative may follow from another one.
+    if (found == clauses.end() && !imply(conditions, *conjunct)) return false;
+    if (found == clauses.end()) continue;
+    bool is_same = equal_expressions((*found)->expression, conjunct);
+    bool is_used = std::ranges::find(match.used, *found) != match.used.end();
+    if (is_same) match.fulfilled.push_back(*found);
+    if (is_used || std::ranges::find(match.implying, *found) != match.implying.end()) continue;
+    match.implying.push_back(*found);
+    match.selectivity *= (*found)->selectivity;
+  }
+  return true;
 }
 
 // Of each use of a column the first clause counts (Columns).

@@ -9,18 +9,23 @@ namespace {
 
 class OrderReader {
  public:
-  OrderReader(Arena& arena, const SortSpace& space, const BoundQuery& query, int32_t relation,
+  OrderReader(Arena& arena, const SortSpace& space, const IndexedRelation& relation,
               const IndexMatch& match)
       : arena_(arena),
         space_(space),
-        table_(*query.relations[relation]->table),
-        relation_(relation),
+        table_(*relation.query.relations[relation.relation]->table),
+        indexed_(relation),
+        relation_(relation.relation),
         match_(match) {}
 
   PathOrder read() {
     const IndexDescriptor& index = *match_.index;
     for (size_t i = 0; i < index.columns.size(); ++i) {
-      if (!match_.is_fixed(i) && !add(index.columns[i], excludes_nulls(i))) return order(false);
+      if (match_.is_fixed(i)) continue;
+      const BoundExpression* computed = indexed_.expression_of(index, i);
+      bool known = computed != nullptr ? add(index.columns[i], *computed, excludes_nulls(i))
+                                       : add(index.columns[i], excludes_nulls(i));
+      if (!known) return order(false);
     }
     if (index.unique && index.key.columns_are_key()) return order(true);
     // Every entry that others may be equal to ends with its row's primary key.
@@ -46,6 +51,16 @@ class OrderReader {
     return true;
   }
 
+  bool add(const IndexColumn& part, const BoundExpression& computed, bool without_nulls) {
+    int16_t expression = space_.find(computed);
+    if (expression < 0) return false;
+    NullsPlace nulls = without_nulls      ? NullsPlace::none
+                       : part.nulls_first ? NullsPlace::first
+                                          : NullsPlace::last;
+    keys_.push_back({expression, part.descending, nulls});
+    return true;
+  }
+
   bool excludes_nulls(size_t column) const {
     if (match_.ranges.size() != 1) return false;
     return static_cast<int32_t>(column) == match_.list_column ||
@@ -59,6 +74,7 @@ class OrderReader {
   Arena& arena_;
   const SortSpace& space_;
   const TableDescriptor& table_;
+  const IndexedRelation& indexed_;
   const int32_t relation_;
   const IndexMatch& match_;
   std::vector<PathKey> keys_;
@@ -66,9 +82,9 @@ class OrderReader {
 
 }  // namespace
 
-PathOrder index_order(Arena& arena, const SortSpace& space, const BoundQuery& query,
-                      int32_t relation, const IndexMatch& match) {
-  return OrderReader(arena, space, query, relation, match).read();
+PathOrder index_order(Arena& arena, const SortSpace& space, const IndexedRelation& relation,
+                      const IndexMatch& match) {
+  return OrderReader(arena, space, relation, match).read();
 }
 
 PathOrder reversed(Arena& arena, const PathOrder& order) {

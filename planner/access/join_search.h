@@ -62,6 +62,9 @@ class JoinSearch {
                        const std::vector<const Clause*>& clauses,
                        std::span<const IndexDescriptor* const> indexes,
                        std::vector<const Path*>& paths);
+  bool may_be_used(int32_t relation, const std::vector<const Clause*>& clauses, IndexMatch& match);
+  // What indexes of the relation's table compute.
+  IndexedRelation indexed(int32_t relation);
   void correct_selectivity(int32_t relation, IndexMatch& match) const;
   // With the match in it.
   void add_index_path(int32_t relation, RelationSet outer,
@@ -147,6 +150,7 @@ class JoinSearch {
   const BoundQuery& query_;
   const JoinProblem& problem_;
   std::span<const OtherRelation> others_;
+  std::unordered_map<int32_t, std::vector<IndexKeys>> index_keys_;  // by relation, once asked for
   bool may_read_beyond_ = true;  // a join, what is on neither of its sides
   JoinGoal goal_;
   Arena orders_;  // keys of paths; not the plan's

@@ -22,7 +22,7 @@ constexpr double default_function_rows = 1000;
 
 bool has_unique_index(const TableDescriptor& table, int16_t column) {
   return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
-    return index->unique && index->valid && index->columns.size() == 1 &&
+    return index->is_unique_for_all() && index->columns.size() == 1 &&
            index->columns[0].number == column;
   });
 }

@@ -45,6 +45,27 @@ bool is_decision(const BoundExpression& part) {
           }));
 }
 
+bool has_parameter(const BoundExpression& expression) {
+  return contains(expression, [](const BoundExpression& part) {
+    return part.kind == ExpressionKind::parameter;
+  });
+}
+
+bool reads_column_of(const BoundExpression& expression, const BoundExpression& other) {
+  return contains(expression, [&](const BoundExpression& part) {
+    return part.kind == ExpressionKind::column && contains(other, [&](const BoundExpression& read) {
+             return equal_expressions(&part, &read);
+           });
+  });
+}
+
+// But for what they compute it of.
+bool is_alike(const BoundExpression& left, const BoundExpression& right) {
+  if (left.kind != right.kind) return false;
+  auto* call = try_as<CallExpression>(&left);
+  return call == nullptr || call->procedure == as<CallExpression>(&right)->procedure;
+}
+
 }  // namespace
 
 double guessed_part(StatementPlanning& statement, const EstimatedValue& value,
@@ -85,6 +106,18 @@ void note_pattern(StatementPlanning& statement, const BoundQuery& query,
       statement.parameters_decide = true;
     }
   }
+}
+
+void note_computed(StatementPlanning& statement, const IndexKeys& keys, bool is_usable,
+                   const BoundExpression& condition) {
+  if (!has_parameter(condition)) return;
+  bool decides = !is_usable && reads_column_of(condition, *keys.predicate);
+  for (const BoundExpression* expression : keys.expressions) {
+    decides = decides || contains(condition, [&](const BoundExpression& part) {
+                return has_parameter(part) && is_alike(part, *expression);
+              });
+  }
+  if (decides) statement.parameters_decide = true;
 }
 
 double guessed_length(const ParameterExpression& parameter, double average) {

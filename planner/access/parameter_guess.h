@@ -35,6 +35,11 @@ void note_decisions(StatementPlanning& statement, const BoundExpression& conjunc
 void note_pattern(StatementPlanning& statement, const BoundQuery& query,
                   const BoundExpression& column);
 
+// Notes whether values of parameters could make the condition imply the index's predicate
+// (`is_usable`: it is implied without), or compare one of its expressions.
+void note_computed(StatementPlanning& statement, const IndexKeys& keys, bool is_usable,
+                   const BoundExpression& condition);
+
 // How many elements an array has that a parameter decides.
 double guessed_length(const ParameterExpression& parameter, double average);
 

@@ -4,6 +4,7 @@
 
 #include "catalog/descriptors.h"
 #include "planner/access/join_search.h"
+#include "planner/access/parameter_guess.h"
 #include "planner/access/selectivity.h"
 #include "planner/plan/transaction_plan.h"
 #include "sql/limits.h"
@@ -24,7 +25,9 @@ std::vector<const Clause*> remaining(const std::vector<const Clause*>& clauses,
     bool used = std::find(match.used.begin(), match.used.end(), clause) != match.used.end();
     bool rechecked =
         std::find(match.rechecked.begin(), match.rechecked.end(), clause) != match.rechecked.end();
-    if (!used || rechecked) rest.push_back(clause);
+    bool fulfilled =
+        std::find(match.fulfilled.begin(), match.fulfilled.end(), clause) != match.fulfilled.end();
+    if ((!used || rechecked) && !fulfilled) rest.push_back(clause);
   }
   return rest;
 }
@@ -52,9 +55,10 @@ double check_cost(const std::vector<const Clause*>& clauses) {
 void estimate(Path& path, const std::vector<const Clause*>& clauses, double table_size) {
   std::vector<const Clause*> unused;
   for (const Clause* clause : clauses) {
-    bool used =
-        std::find(path.match.used.begin(), path.match.used.end(), clause) != path.match.used.end();
-    if (!used) unused.push_back(clause);
+    auto is_in = [&](const std::vector<const Clause*>& some) {
+      return std::find(some.begin(), some.end(), clause) != some.end();
+    };
+    if (!is_in(path.match.used) && !is_in(path.match.implying)) unused.push_back(clause);
   }
   path.filter = remaining(clauses, path.match);
   std::span<const IndexMatch> parts(path.parts);
@@ -86,7 +90,7 @@ void JoinSearch::add_index_path(int32_t relation, RelationSet outer,
   const KeyClasses& classes = candidates_of(path.relations).classes;
   bool is_ordered = path.parts.empty() && !space_.empty();
   PathOrder forward;
-  if (is_ordered) forward = index_order(orders_, space_, query_, relation, path.match);
+  if (is_ordered) forward = index_order(orders_, space_, indexed(relation), path.match);
   // Which keys of a scan for each row of others are of use, the join will tell.
   auto useful = [&](const PathOrder& order) {
     return outer.empty() ? space_.useful(order, classes) : order;
@@ -171,17 +175,41 @@ void JoinSearch::add_index_paths(int32_t relation, RelationSet outer,
                                  const std::vector<const Clause*>& clauses,
                                  std::vector<const Path*>& paths) {
   if (!statement_.settings.enable_index_scan) return;
-  std::vector<const IndexDescriptor*> indexes;
+  std::vector<const IndexDescriptor*> plain;  // compute nothing
   for (const auto& index : query_.relations[relation]->table->indexes) {
-    if (index->valid) indexes.push_back(index.get());
-  }
-  for (const IndexDescriptor* index : indexes) {
+    if (!index->valid) continue;
     Path path;
-    path.match = match_index(statement_.arena, query_, relation, *index, clauses);
-    correct_selectivity(relation, path.match);
+    path.match = match_index(statement_.arena, indexed(relation), *index, clauses);
+    if (index->computes()) {
+      if (!may_be_used(relation, clauses, path.match)) continue;
+    } else {
+      plain.push_back(index.get());
+      correct_selectivity(relation, path.match);
+    }
     add_index_path(relation, outer, clauses, std::move(path), paths);
   }
-  add_union_paths(relation, outer, clauses, indexes, paths);
+  add_union_paths(relation, outer, clauses, plain, paths);
+}
+
+// An index that computes, by the conditions on its table alone.
+bool JoinSearch::may_be_used(int32_t relation, const std::vector<const Clause*>& clauses,
+                             IndexMatch& match) {
+  std::vector<const Clause*> own;
+  for (const Clause* clause : clauses) {
+    if (clause->relations == RelationSet::of(relation) && clause->required == clause->relations)
+      own.push_back(clause);
+  }
+  IndexedRelation table = indexed(relation);
+  bool is_usable = !match.index->is_partial() || match_predicate(table, own, match);
+  for (const Clause* clause : own)
+    note_computed(statement_, *table.keys_of(*match.index), is_usable, *clause->expression);
+  return is_usable;
+}
+
+IndexedRelation JoinSearch::indexed(int32_t relation) {
+  auto [known, is_new] = index_keys_.try_emplace(relation);
+  if (is_new) known->second = folded_index_keys(statement_, query_, relation);
+  return {query_, relation, known->second};
 }
 
 // A side that is to be joined as a whole with what an outer, semi or anti join has on its left may

@@ -66,7 +66,7 @@ class UnionMatcher {
     for (const Clause& clause : alternative.clauses) clauses.push_back(&clause);
     std::optional<IndexMatch> best;
     for (const IndexDescriptor* index : indexes_) {
-      IndexMatch match = match_index(arena_, query_, relation_, *index, clauses);
+      IndexMatch match = match_index(arena_, {query_, relation_, {}}, *index, clauses);
       bool is_useful = std::any_of(alternative.clauses.begin(), alternative.clauses.end(),
                                    [&](const Clause& clause) { return has(match.used, &clause); });
       if (is_useful && (!best || is_better(match, *best))) best = std::move(match);
@@ -101,7 +101,7 @@ class UnionMatcher {
 
   // The columns that the other clauses fix are fixed in each alternative.
   IndexMatch finish(Part& part) {
-    IndexMatch fixed = match_index(arena_, query_, relation_, *part.match.index, others_);
+    IndexMatch fixed = match_index(arena_, {query_, relation_, {}}, *part.match.index, others_);
     part.match.equal_columns = fixed.equal_columns;
     part.match.list_column = fixed.list_column;
     part.match.ranges = arena_.copy_span(part.ranges);

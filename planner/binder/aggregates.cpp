@@ -89,6 +89,8 @@ std::string place_error(ExpressionPlace place) {
       return "aggregate functions are not allowed in DEFAULT expressions";
     case ExpressionPlace::index_expression:
       return "aggregate functions are not allowed in index expressions";
+    case ExpressionPlace::index_predicate:
+      return "aggregate functions are not allowed in index predicates";
     case ExpressionPlace::column_transform:
       return "aggregate functions are not allowed in transform expressions";
     case ExpressionPlace::execute_parameter:

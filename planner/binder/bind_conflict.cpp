@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include "catalog/descriptors.h"
+#include "planner/access/predicate_proof.h"
 #include "planner/binder/expression_binder.h"
 #include "planner/binder/modification_binder.h"
 #include "planner/binder/modification_target.h"
 #include "planner/binder/query_binder.h"
+#include "planner/bound/expression_tree.h"
 #include "sql/ast/ddl.h"
 #include "sql/ast/make_node.h"
 
@@ -23,48 +25,90 @@ Indexes unique_indexes(const TableDescriptor& table) {
   return indexes;
 }
 
-// The column that an element of the inference list names, also in parentheses; 0: an expression.
-int16_t inferred_column(Scope& scope, const ast::IndexElement& element,
-                        const ModificationTarget& target, int32_t target_location) {
+// What an element of the inference list names: a column, or (number 0) an expression.
+struct Inferred {
+  int16_t number = 0;
+  const BoundExpression* expression = nullptr;
+};
+
+Inferred infer(Scope& scope, const ast::IndexElement& element, const ModificationTarget& target,
+               int32_t target_location) {
   std::string_view name = element.column;
   const auto* reference = ast::try_as<ast::ColumnRef>(element.expression);
   if (name.empty() && reference != nullptr && reference->fields.size() == 1)
     name = reference->fields[0];
-  if (name.empty()) {
-    bind_expression(scope, element.expression, ExpressionPlace::index_expression);
-    return 0;
-  }
+  if (name.empty())
+    return {0, bind_expression(scope, element.expression, ExpressionPlace::index_expression)};
   const ColumnDescriptor* column = target.named().find_column(name);
-  if (column != nullptr) {
-    // What a view computes is an expression, over which there is no index.
-    column = base_column(target, static_cast<size_t>(column->number) - 1);
-    if (column == nullptr) return 0;
-  }
   if (column == nullptr) {
     throw SqlError(sqlstate::undefined_column, concat("column \"", name, "\" does not exist"))
         .at(scope.position(target_location));
   }
-  return column->number;
+  // What a view computes is an expression.
+  const ColumnDescriptor* base = base_column(target, static_cast<size_t>(column->number) - 1);
+  if (base != nullptr) return {base->number, nullptr};
+  return {0, target.columns[static_cast<size_t>(column->number) - 1]};
 }
 
-// The unique indexes over exactly these columns, in any order and number, that hold for all rows.
-// There are no partial indexes and none on expressions.
+struct Inference {
+  std::vector<int16_t> columns;  // ascending, each once
+  std::vector<const BoundExpression*> expressions;
+  const BoundExpression* where = nullptr;
+
+  bool has(const BoundExpression* expression) const {
+    return std::ranges::any_of(expressions, [&](const BoundExpression* each) {
+      return equal_expressions(without_relabel(each), without_relabel(expression));
+    });
+  }
+};
+
+void sort_out(std::vector<int16_t>& numbers) {
+  std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+// `keys`: null if the index computes nothing.
+bool fits(const Inference& inference, const IndexDescriptor& index, const IndexKeys* keys) {
+  std::vector<int16_t> columns;
+  for (const IndexColumn& column : index.columns) {
+    if (column.number != 0) columns.push_back(column.number);
+  }
+  sort_out(columns);
+  if (columns != inference.columns || !index.valid) return false;
+  if (keys == nullptr) return inference.expressions.empty();
+  bool same = std::ranges::all_of(keys->expressions, [&](const BoundExpression* expression) {
+    return inference.has(expression);
+  });
+  same &= std::ranges::all_of(inference.expressions, [&](const BoundExpression* wanted) {
+    return std::ranges::any_of(keys->expressions, [&](const BoundExpression* expression) {
+      return equal_expressions(without_relabel(wanted), without_relabel(expression));
+    });
+  });
+  if (!same || keys->predicate == nullptr) return same;
+  return inference.where != nullptr && implies(*inference.where, *keys->predicate);
+}
+
+// The unique indexes over exactly these columns and expressions, in any order and number, that have
+// all rows of which the WHERE is true.
 Indexes inferred_indexes(Scope& scope, const ast::OnConflict& clause,
                          const ModificationTarget& target) {
-  std::vector<int16_t> wanted;
-  for (const ast::IndexElement& element : clause.inference)
-    wanted.push_back(inferred_column(scope, element, target, clause.target_location));
-  bind_condition(scope, clause.inference_where, ExpressionPlace::where, "WHERE");
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  Inference inference;
+  for (const ast::IndexElement& element : clause.inference) {
+    Inferred inferred = infer(scope, element, target, clause.target_location);
+    if (inferred.expression == nullptr) {
+      inference.columns.push_back(inferred.number);
+    } else {
+      inference.expressions.push_back(inferred.expression);
+    }
+  }
+  sort_out(inference.columns);
+  inference.where =
+      bind_condition(scope, clause.inference_where, ExpressionPlace::index_predicate, "WHERE");
+  std::span<const IndexKeys> computed = scope.relations[0]->index_keys;
   Indexes matching = unique_indexes(*target.table);
   std::erase_if(matching, [&](const IndexDescriptor* index) {
-    std::vector<int16_t> columns;
-    columns.reserve(index->columns.size());
-    for (const IndexColumn& column : index->columns) columns.push_back(column.number);
-    std::sort(columns.begin(), columns.end());
-    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-    return columns != wanted || !index->valid;
+    auto keys = std::ranges::find(computed, index, &IndexKeys::index);
+    return !fits(inference, *index, keys != computed.end() ? &*keys : nullptr);
   });
   if (!matching.empty()) return matching;
   throw SqlError(sqlstate::invalid_column_reference,

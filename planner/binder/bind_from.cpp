@@ -7,6 +7,7 @@
 #include "catalog/system_tables.h"
 #include "planner/binder/coercion.h"
 #include "planner/binder/expression_binder.h"
+#include "planner/binder/index_expressions.h"
 #include "planner/binder/join_columns.h"
 #include "planner/binder/query_binder.h"
 #include "planner/bound/expression_tree.h"
@@ -127,6 +128,7 @@ const FromItem* bind_table(Scope& scope, const ast::RangeVar& name, Items& items
   if (table.kind == RelationKind::view) return bind_view(scope, name, table, items);
   BoundRelation* relation = add_relation(scope, RangeKind::table, name.alias, name.name);
   relation->table = &table;
+  relation->index_keys = bind_index_keys(scope.binding, table);
   relation->columns =
       rename_columns(scope, table_columns(scope.arena(), table), name.alias, relation->alias);
   return relation_item(scope, items);
@@ -410,6 +412,7 @@ const TableDescriptor& find_table(StatementBinding& binding, const ast::RangeVar
 int32_t add_table(Scope& scope, const ast::RangeVar& name, const TableDescriptor* table) {
   BoundRelation* relation = add_relation(scope, RangeKind::table, name.alias, name.name);
   relation->table = table;
+  relation->index_keys = bind_index_keys(scope.binding, *table);
   relation->columns =
       rename_columns(scope, table_columns(scope.arena(), *table), name.alias, relation->alias);
   int32_t number = static_cast<int32_t>(scope.relations.size()) - 1;

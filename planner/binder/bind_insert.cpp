@@ -287,6 +287,7 @@ BoundModification* bind_insert(StatementBinding& binding, const ast::InsertStmt&
   Scope scope(binding, &with);
   add_target(scope, *statement.relation, changed);
   insert->alias = scope.relations[0]->alias;
+  insert->index_keys = scope.relations[0]->index_keys;
   insert->returning = bind_returning(scope, statement.returning);
   return insert;
 }

@@ -24,6 +24,9 @@ void check_place(Scope& scope, int32_t location) {
     case ExpressionPlace::index_expression:
       message = "cannot use subquery in index expression";
       break;
+    case ExpressionPlace::index_predicate:
+      message = "cannot use subquery in index predicate";
+      break;
     case ExpressionPlace::column_transform:
       message = "cannot use subquery in transform expression";
       break;

@@ -54,6 +54,7 @@ BoundModification* begin(Scope& scope, PlanKind kind, const ast::RangeVar& name,
   scope.items[0].lateral_only = true;
   scope.items[0].lateral_ok = false;
   modification->alias = scope.relations[0]->alias;
+  modification->index_keys = scope.relations[0]->index_keys;
   return modification;
 }
 

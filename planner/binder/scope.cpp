@@ -47,6 +47,8 @@ std::string_view place_name(ExpressionPlace place) {
       return "DEFAULT";
     case ExpressionPlace::index_expression:
       return "index expression";
+    case ExpressionPlace::index_predicate:
+      return "index predicates";
     case ExpressionPlace::column_transform:
       return "USING";
     case ExpressionPlace::execute_parameter:

@@ -37,6 +37,7 @@ enum class ExpressionPlace : uint8_t {
   check_constraint,
   column_default,
   index_expression,
+  index_predicate,
   column_transform,  // ALTER COLUMN TYPE ... USING
   execute_parameter,
   copy_where,

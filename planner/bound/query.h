@@ -11,6 +11,7 @@
 
 #include "planner/bound/check_constraint.h"
 #include "planner/bound/expression.h"
+#include "planner/bound/index_keys.h"
 #include "planner/plan/plan_node.h"
 
 namespace pgsilo {
@@ -52,6 +53,7 @@ struct BoundRelation {
   // (function, values).
   bool lateral = false;
   const TableDescriptor* table = nullptr;
+  std::span<const IndexKeys> index_keys;  // of the table's, as if it were relation 0
   const TableDescriptor* view = nullptr;  // `query` is what it stands for, or null
   const BoundQuery* query = nullptr;
   bool distinct_rows =
@@ -175,6 +177,7 @@ struct BoundModification {
   std::span<const BoundAssignment> assignments;
   std::span<const BoundTarget> returning;
   std::span<const CheckConstraint> checks;  // over relation 0, the table
+  std::span<const IndexKeys> index_keys;    // likewise
   const BoundConflict* conflict = nullptr;  // of INSERT
 };
 

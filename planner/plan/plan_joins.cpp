@@ -137,6 +137,16 @@ class JoinBuilder {
     return index->is_primary_tree() ? nullptr : index;
   }
 
+  // A row that has been waited for may have left the partial index by which it was found.
+  const BoundExpression* place_filter(const TableScan& scan, const Path& path,
+                                      ExpressionPlacer& placer) {
+    std::vector<const Clause*> clauses = path.filter;
+    if (scan.mark != nullptr) {
+      clauses.insert(clauses.end(), path.match.fulfilled.begin(), path.match.fulfilled.end());
+    }
+    return placer.place_conjunction(expressions_of(clauses));
+  }
+
   PlacedPlan build_point_get(const Path& path) {
     auto* get = statement_.make_node<PointGetNode>();
     Layout layout = set_scan(*get, path);
@@ -144,7 +154,7 @@ class JoinBuilder {
     get->index = secondary(path.match.index);
     get->keys = place_keys(path.match.ranges[0].equal, placer);
     get->index_condition = placer.place_conjunction(expressions_of(path.match.used));
-    get->filter = placer.place_conjunction(expressions_of(path.filter));
+    get->filter = place_filter(*get, path, placer);
     return {get, std::move(layout), {}};
   }
 
@@ -181,7 +191,7 @@ class JoinBuilder {
     scan->index_condition = path.match.answered != nullptr
                                 ? placer.place(path.match.answered)
                                 : placer.place_conjunction(expressions_of(path.match.used));
-    scan->filter = placer.place_conjunction(expressions_of(path.filter));
+    scan->filter = place_filter(*scan, path, placer);
     return {scan, std::move(layout), {}};
   }
 

@@ -135,12 +135,10 @@ class ModificationPlanner {
 
   static bool assigns_key_of(std::span<const BoundAssignment> assignments,
                              const IndexDescriptor& index) {
-    return std::any_of(index.columns.begin(), index.columns.end(), [&](const IndexColumn& column) {
-      return std::any_of(assignments.begin(), assignments.end(),
-                         [&](const BoundAssignment& assignment) {
-                           return assignment.column == column.number - 1;
-                         });
-    });
+    return std::any_of(assignments.begin(), assignments.end(),
+                       [&](const BoundAssignment& assignment) {
+                         return index.reads(static_cast<int16_t>(assignment.column + 1));
+                       });
   }
 
   std::span<const int32_t> old_row_slots(const Layout& layout) {
@@ -162,6 +160,7 @@ class ModificationPlanner {
     std::vector<CheckConstraint> checks(modification_.checks.begin(), modification_.checks.end());
     for (CheckConstraint& check : checks) check.condition = placer.place(fold(check.condition));
     node.checks = context_.arena().copy_span(checks);
+    node.index_keys = place_index_keys(placer);
     std::vector<const BoundExpression*> returning;
     std::vector<PlanColumn> columns;
     for (const BoundTarget& target : modification_.returning) {
@@ -172,6 +171,18 @@ class ModificationPlanner {
     node.returning = context_.arena().copy_span(returning);
     node.columns = context_.arena().copy_span(columns);
     set_estimates(node, {child->startup_cost, child->total_cost, child->rows});
+  }
+
+  std::span<const IndexKeys> place_index_keys(ExpressionPlacer& placer) {
+    auto placed = context_.arena().copy_span(modification_.index_keys);
+    for (IndexKeys& keys : placed) {
+      std::vector<const BoundExpression*> expressions;
+      for (const BoundExpression* expression : keys.expressions)
+        expressions.push_back(placer.place(fold(expression)));
+      keys.expressions = context_.arena().copy_span(expressions);
+      if (keys.predicate != nullptr) keys.predicate = placer.place(fold(keys.predicate));
+    }
+    return placed;
   }
 
   QueryContext& context_;

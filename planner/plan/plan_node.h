@@ -29,6 +29,7 @@
 #include "base/scan_direction.h"
 #include "planner/bound/check_constraint.h"
 #include "planner/bound/expression.h"
+#include "planner/bound/index_keys.h"
 #include "planner/plan/join_type.h"
 #include "sql/internal_error.h"
 
@@ -423,6 +424,7 @@ struct ModifyNode : PlanNode {
   std::span<const int32_t>
       not_null_columns;  // of the table, those that this statement can make NULL
   std::span<const CheckConstraint> checks;
+  std::span<const IndexKeys> index_keys;  // over the table's columns
   ExpressionList returning;
 };
 

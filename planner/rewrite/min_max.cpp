@@ -80,10 +80,10 @@ class MinMax {
     std::optional<bool> greatest = wants_greatest(aggregate);
     if (!greatest) return nullptr;
     const BoundExpression* column = aggregate.arguments[0];
-    if (!has_ordered_index(plain_column_of(*column, 0))) return nullptr;
     auto* not_null = make_expression<NullTestExpression>(arena_, type_oid::boolean);
     not_null->argument = column;
     not_null->is_not_null = true;
+    if (!has_ordered_index(plain_column_of(*column, 0), not_null)) return nullptr;
     auto* inner = arena_.make<BoundQuery>();
     inner->relations = query_.relations;
     inner->from = query_.from;
@@ -114,14 +114,23 @@ class MinMax {
                         [&](const BoundExpression* child) { return raise_outer(child); });
   }
 
-  bool has_ordered_index(int32_t column) {
+  bool has_ordered_index(int32_t column, const BoundExpression* not_null) {
     JoinProblem problem = make_join_problem(statement_, query_);
     std::vector<const Clause*> clauses;
     clauses.reserve(problem.clauses.size());
     for (const Clause& clause : problem.clauses) clauses.push_back(&clause);
+    Clause without_nulls;
+    without_nulls.expression = not_null;
+    std::vector<const Clause*> known = clauses;
+    known.push_back(&without_nulls);
+    std::vector<IndexKeys> keys = folded_index_keys(statement_, query_, 0);
+    IndexedRelation relation{query_, 0, keys};
     const TableDescriptor& table = *query_.relations[0]->table;
     return std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
-      return index->valid && orders_column(match_index(arena_, query_, 0, *index, clauses), column);
+      if (!index->valid) return false;
+      IndexMatch match = match_index(arena_, relation, *index, clauses);
+      return orders_column(match, column) &&
+             (!index->is_partial() || match_predicate(relation, known, match));
     });
   }
 

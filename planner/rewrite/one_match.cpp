@@ -44,7 +44,7 @@ Columns compared_columns(const BoundExpression& condition, int32_t relation) {
 
 bool is_unique(const TableDescriptor& table, const Columns& compared) {
   return std::ranges::any_of(table.indexes, [&](const auto& index) {
-    return index->unique && index->valid &&
+    return index->is_unique_for_all() &&
            std::ranges::all_of(index->columns, [&](const IndexColumn& column) {
              return compared.contains(column.number - 1);
            });

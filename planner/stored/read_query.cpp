@@ -6,6 +6,7 @@
 #include "catalog/builtin/builtin.h"
 #include "catalog/catalog_view.h"
 #include "catalog/descriptors.h"
+#include "planner/binder/index_expressions.h"
 #include "planner/binder/query_binder.h"
 #include "planner/bound/query_tree.h"
 #include "planner/stored/stored_tree.h"
@@ -211,6 +212,7 @@ void TreeReader::named_relation(BoundRelation& relation, std::span<const std::st
     if (!binding_.keeps_views) relation.query = bind_view_query(binding_, *table);
   } else {
     relation.table = table;
+    relation.index_keys = bind_index_keys(binding_, *table);
   }
   binding_.use_table(table);
 }

@@ -300,6 +300,10 @@ class IndexCampaign {
           "CREATE INDEX CONCURRENTLY # ON item (v DESC, u)",
           "CREATE UNIQUE INDEX CONCURRENTLY # ON item (u)",
           "CREATE UNIQUE INDEX # ON item (u)",
+          "CREATE INDEX # ON item ((v % 7), u) WHERE v % 2 = 0",
+          "CREATE INDEX CONCURRENTLY # ON item ((u + v)) WHERE v < 500",
+          "CREATE UNIQUE INDEX CONCURRENTLY # ON item ((u - 1)) WHERE v % 3 <> 0",
+          "CREATE UNIQUE INDEX # ON item ((-u))",
       };
       std::string sql = forms[random_.below(std::size(forms))];
       sql.replace(sql.find('#'), 1, name);

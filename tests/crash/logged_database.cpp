@@ -4,6 +4,8 @@
 
 #include "base/check.h"
 #include "catalog/catalog_loader.h"
+#include "catalog/catalog_view.h"
+#include "executor/constraint/index_keys.h"
 #include "executor/ddl/expression_upgrade.h"
 #include "tests/index_agreement.h"
 
@@ -39,6 +41,7 @@ bool LoggedDatabase::start() {
   if (!engine_.recover(live)) return false;
   note_unfinished();
   if (!engine_.begin()) return false;
+  catalog_.use_index_evaluators(make_index_evaluator);
   bool written = catalog_.open(engine_.worker(0), engine_.waits());
   written |= store_expression_texts(catalog_, engine_.worker(0), engine_.waits(), {});
   if (written) engine_.wal().wait_durable(0, engine_.epochs().current());
@@ -89,7 +92,10 @@ std::string LoggedDatabase::check_table(const TableDescriptor& table) {
     if (!index->valid) return index->name + " is not valid";
     if (index->is_primary_tree()) continue;
     fault = index->relation->tree().check();
-    if (fault.empty()) fault = index_disagreement(table, *index);
+    if (!fault.empty()) return index->name + ": " + fault;
+    CatalogView view(catalog_);
+    IndexEntries entries(table, *index, catalog_.index_evaluator(view, table, *index));
+    fault = index_disagreement(table, *index, entries);
     if (!fault.empty()) return index->name + ": " + fault;
   }
   return "";

@@ -112,6 +112,7 @@ def fill_with_references(bed):
     bed.sql("create table parents (id integer primary key, j integer not null, t text)")
     bed.sql("create index parents_t on parents (t, j)")
     bed.sql("create unique index parents_j on parents (j)")
+    bed.sql("create index parents_even on parents ((j + 1)) where id % 2 = 0")
     bed.sql(f"insert into parents select i, i * 7, 'needle ' || i from generate_series(1, {ROWS}) i")
     bed.sql("create table children (id integer primary key, parent integer constraint to_parents references parents)")
     bed.sql("insert into children select i, i from generate_series(1, 100) i")
@@ -137,6 +138,11 @@ def check_what_is_left(bed):
         found = int(bed.sql(f"select count(p.id) from generate_series(1, {ROWS + 1}) i, parents p where {condition}")[0][0])
         if found != left - (0 if "j" in condition else 2):
             fail(f"{found} rows of {left} by {condition}")
+    even = int(bed.sql("select sum(1 - id % 2) from parents")[0][0])
+    found = int(bed.sql(f"select count(p.id) from generate_series(1, {ROWS + 1}) i, parents p"
+                        " where p.j + 1 = i * 7 + 1 and p.id % 2 = 0")[0][0])
+    if found != even:
+        fail(f"{found} rows of {even} by an expression")
     # No entry is left that would keep a row away.
     bed.sql(f"insert into parents select i, i * 7, 'again' from generate_series(1, {ROWS}) i on conflict do nothing")
     if bed.sql("select count(*), count(distinct j), sum(case when t = 'again' then 1 else 0 end) from parents") \
@@ -164,7 +170,8 @@ def left_out(binary):
         for words in (f'WARNING:  checkpoint file "{path}" is damaged at offset ',
                       ' rows of table "public.parents" were left out, from (id)=(', " to (id)=(",
                       'rows of table "public.children" may refer by foreign key "to_parents" to rows of "public.parents"',
-                      'index "public.parents_j" agrees with its table again: '):
+                      'index "public.parents_j" agrees with its table again: ',
+                      'index "public.parents_even" agrees with its table again: '):
             expect_in_log(bed, words)
         if bed.sql("select data_loss like 'damaged blocks of the checkpoint were left out: 1 with % records' from pgsilo_recovery") \
                 != [["t"]]:

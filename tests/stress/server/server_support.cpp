@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "catalog/catalog.h"
+#include "catalog/catalog_view.h"
 #include "storage/relation/relation.h"
 #include "tests/index_agreement.h"
 
@@ -69,7 +70,10 @@ void InProcessServer::stop_and_check() {
     for (const auto& index : table->indexes) {
       if (index->is_primary_tree()) continue;
       EXPECT_EQ(index->relation->tree().check(), "") << index->name;
-      EXPECT_EQ(index_disagreement(*table, *index), "");
+      CatalogView view(database_->catalog());
+      IndexEntries entries(*table, *index,
+                           database_->catalog().index_evaluator(view, *table, *index));
+      EXPECT_EQ(index_disagreement(*table, *index, entries), "");
       ++checked;
     }
   }

@@ -49,6 +49,22 @@ TEST(KeyReading, DescendingAndNull) {
   EXPECT_EQ(readable_key(table, index, key.view(), TypeContext()), "(c, a, b)=(12, text, null)");
 }
 
+TEST(KeyReading, ExpressionsByTheirNames) {
+  TableDescriptor table = table_of({"a", "b"});
+  IndexDescriptor index;
+  index.columns = {{.number = 0}, {.number = 2}, {.number = 0}};
+  index.expressions.resize(2);
+  index.expressions[0].name = "lower";
+  index.expressions[1].name = "expr";
+  index.key = KeyLayout(
+      {column(type_oid::text, true), column(type_oid::int4, true), column(type_oid::int4, true)},
+      {KeyLayout::no_column, 1, KeyLayout::no_column}, /*unique=*/false);
+  ByteBuffer key;
+  index.key.encode_values(
+      std::vector<Datum>{Datum::of_bytes("x"), Datum::of_int(1), Datum::of_int(2)}, key);
+  EXPECT_EQ(readable_key(table, index, key.view(), TypeContext()), "(lower, b, expr)=(x, 1, 2)");
+}
+
 // Whatever lies there, it ends with the bytes.
 TEST(KeyReading, WhatCannotBeReadIsShownAsItLies) {
   TableDescriptor table = table_of({"a", "b"});

@@ -8,6 +8,7 @@
 
 #include "base/byte_buffer.h"
 #include "catalog/sequence/sequence_session.h"
+#include "executor/constraint/index_keys.h"
 #include "executor/executable_plan.h"
 #include "executor/execution.h"
 #include "executor/execution_context.h"
@@ -78,7 +79,10 @@ class TextResult final : public ResultSink {
 
 class SqlSession final : public CatalogSession, private NoticeSink {
  public:
-  explicit SqlSession(CatalogEngine& engine) : CatalogSession(engine) { prepare(); }
+  explicit SqlSession(CatalogEngine& engine) : CatalogSession(engine) {
+    engine.catalog.use_index_evaluators(make_index_evaluator);
+    prepare();
+  }
   SqlSession(const EngineParts& parts, Catalog& catalog, RedoSink& sink)
       : CatalogSession(parts, catalog, sink) {
     prepare();

@@ -121,6 +121,27 @@ TEST_F(CustomPlan, ParametersDecideWhatIsLeftOfAConditionOrHowAnIndexIsRead) {
   EXPECT_EQ(notes("select * from t where c like $1", {type_oid::text}), "1");
 }
 
+// Values could imply a predicate, and be a constant of an expression.
+TEST_F(CustomPlan, ParametersDecideWhichIndexHasTheRows) {
+  define("create table o (k int, state int)");
+  define("create index o_open on o (k) where state = 3");
+  define("create index s_made on s ((q + 1), (abs(q)))");
+  EXPECT_EQ(notes("select * from o where state = $1", {integer}), "!");
+  EXPECT_EQ(notes("select * from o where state = 3 and k = $1", {integer}), "");
+  EXPECT_EQ(notes("select * from o where k = $1", {integer}), "");
+  EXPECT_EQ(notes("select * from s where q + $1 = 5", {integer}), "!");
+  EXPECT_EQ(notes("select * from s where q - $1 = 5", {integer}), "");
+  EXPECT_EQ(notes("select * from s where abs(q) = $1 and q + 1 = $1", {integer}), "");
+  constexpr const char* by_state = "select * from o where state = $1 and k = 7";
+  EXPECT_EQ(shown(by_state, {integer}, {Datum::of_int(4)}),
+            "Seq Scan on o\n  Filter: ((state = 4) AND (k = 7))\n");
+  EXPECT_EQ(shown(by_state, {integer}, {Datum::of_int(3)}),
+            "Index Scan using o_open on o\n  Index Cond: (k = 7)\n");
+  EXPECT_EQ(shown("select * from s where q + $1 = $2", {integer, integer},
+                  {Datum::of_int(1), Datum::of_int(7)}),
+            "Index Scan using s_made on s\n  Index Cond: ((q + 1) = 7)\n");
+}
+
 TEST_F(CustomPlan, OnlyWhatMakesAnotherPlanDependsOnValues) {
   EXPECT_TRUE(depends("select * from s where i = $1", {integer}));
   EXPECT_TRUE(depends("select * from s where q < $1", {integer}));
