@@ -16,6 +16,7 @@
 // Thread safety: none; the session's fiber.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -78,13 +79,21 @@ struct IndexDefinition {
   std::vector<std::string> read_columns;  // that the expressions and the predicate use
   std::vector<std::string> options;
   int position = -1;
+
+  bool computes() const {
+    return !predicate.empty() || std::ranges::any_of(columns, [](const auto& each) {
+      return each.expression.has_value();
+    });
+  }
 };
 
-// What an index computes from now on; of the same columns as before.
+// What an index computes from now on.
 struct IndexExpressions {
   Oid index = invalid_oid;
-  std::vector<IndexExpression> expressions;
+  // In place of its expressions, in their order: others, or columns of the table.
+  std::vector<IndexColumnDefinition> keys;
   StoredExpression predicate;
+  std::vector<std::string> read_columns;  // that the expressions and the predicate use
 };
 
 // What ALTER COLUMN TYPE makes of a column.

@@ -71,6 +71,8 @@ bool is_complete(const TableDescriptor& table, const IndexDescriptor& index) {
     const ColumnDescriptor& column =
         table.columns[static_cast<size_t>(index.columns[i].number) - 1];
     if (index.key.columns()[i].type->oid != column.type) return false;
+    // It may have been an expression.
+    if (index.key.column_numbers()[i] + 1 != index.columns[i].number) return false;
     may_hold_nulls |= !column.not_null;
   }
   return index.key.may_hold_nulls() == may_hold_nulls &&

@@ -1,5 +1,6 @@
 // ALTER TABLE: columns.
 #include <algorithm>
+#include <utility>
 
 #include "catalog/definition/definition_steps.h"
 #include "sql/limits.h"
@@ -202,13 +203,24 @@ void DefinitionSteps::replace_index(Draft& draft, const IndexExpressions& to) {
       std::ranges::find(draft.indexes, to.index, [](const auto& each) { return each->oid; });
   remove_index_uses(**found);
   IndexDescriptor& index = changed(*found);
-  for (size_t i = 0; i < index.expressions.size(); ++i) {
-    require_key_form(to.expressions[i].type);
-    std::string name = std::move(index.expressions[i].name);
-    index.expressions[i] = to.expressions[i];
-    index.expressions[i].name = std::move(name);
+  std::vector<IndexExpression> before = std::exchange(index.expressions, {});
+  size_t next = 0;
+  for (IndexColumn& column : index.columns) {
+    if (column.number != 0) continue;
+    const IndexColumnDefinition& key = to.keys[next];
+    if (key.expression) {
+      require_key_form(key.expression->type);
+      index.expressions.push_back(*key.expression);
+      index.expressions.back().name = std::move(before[next].name);
+    } else {
+      const ColumnDescriptor& plain = column_of(draft, key.column);
+      require_key_form(plain.type);
+      column.number = plain.number;
+    }
+    ++next;
   }
   index.predicate = to.predicate;
+  set_read_columns(*draft.table, to.read_columns, index);
   insert_index_uses(index);
 }
 

@@ -129,6 +129,8 @@ class DefinitionSteps : CatalogWrite {
   // Checks the columns and picks the name. `taken`: of the table's constraints; gets this one's.
   std::shared_ptr<IndexDescriptor> make_index(const TableDescriptor& table,
                                               const IndexDefinition& from, TakenNames& taken);
+  static void set_read_columns(const TableDescriptor& table, std::span<const std::string> names,
+                               IndexDescriptor& index);
   ConstraintDescriptor make_key_constraint(const IndexDescriptor& index,
                                            const IndexDefinition& from);
   ConstraintDescriptor make_check(const TableDescriptor& table, const CheckDefinition& from,

@@ -166,9 +166,7 @@ std::shared_ptr<IndexDescriptor> DefinitionSteps::make_index(const TableDescript
     if (index->columns[i].number == 0) index->expressions[next++].name = names[i];
   }
   index->predicate = from.predicate;
-  for (const std::string& column : from.read_columns)
-    index->read_columns.push_back(column_of(table, column).number);
-  std::ranges::sort(index->read_columns);
+  set_read_columns(table, from.read_columns, *index);
   // A table that is being made is not there yet.
   auto is_relation = [&](const std::string& name) {
     return name == table.name || name_taken(table.schema, name);
@@ -195,6 +193,13 @@ std::shared_ptr<IndexDescriptor> DefinitionSteps::make_index(const TableDescript
   index->nulls_not_distinct = from.nulls_not_distinct;
   index->options = from.options;
   return index;
+}
+
+void DefinitionSteps::set_read_columns(const TableDescriptor& table,
+                                       std::span<const std::string> names, IndexDescriptor& index) {
+  index.read_columns.clear();
+  for (const std::string& name : names) index.read_columns.push_back(column_of(table, name).number);
+  std::ranges::sort(index.read_columns);
 }
 
 ConstraintDescriptor DefinitionSteps::make_key_constraint(const IndexDescriptor& index,

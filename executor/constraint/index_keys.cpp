@@ -52,9 +52,10 @@ bool CompiledIndexKeys::evaluate(std::span<const Datum> values, Datum* registers
 }
 
 const CompiledIndexKeys& IndexKeySource::of(const IndexDescriptor& index) const {
-  auto found = std::ranges::find(keys, index.oid,
-                                 [](const CompiledIndexKeys& each) { return each.index->oid; });
-  PGSILO_REQUIRE(found != keys.end());
+  // In the order of the table's indexes, of which only a primary key's is not by oid (precedes).
+  auto found = std::ranges::lower_bound(
+      keys, index.oid, {}, [](const CompiledIndexKeys& each) { return each.index->oid; });
+  PGSILO_REQUIRE(found != keys.end() && found->index->oid == index.oid);
   return *found;
 }
 

@@ -19,6 +19,15 @@ namespace {
 // What one record written takes beside its bytes: in its tree, in the transaction, in the log. More
 // than it is.
 constexpr size_t each_record = 512;
+
+// Whether computing the same once more would fail again, whoever does it: the memory, the stack and
+// who cancels have no part in it.
+bool rests_on_values(const SqlError& error) {
+  SqlState state = error.state();
+  return state.condition_class() == sqlstate::data_exception.condition_class() ||
+         state.condition_class() == sqlstate::check_violation.condition_class() ||
+         state == sqlstate::program_limit_exceeded;
+}
 }  // namespace
 
 TableWriter::TableWriter(ExecutionState& state, const TableDescriptor& table,
@@ -50,6 +59,20 @@ bool TableWriter::encode_entry(const IndexDescriptor& index, std::span<const Dat
   if (!keys_.of(index).evaluate(row, keys_.registers, *keys_.context, &key_values_)) return false;
   index.key.encode_entry_of_values(key_values_, primary_key, out);
   return true;
+}
+
+// Of a row that is there, in entry_. While an index is being built a row may be one that it cannot
+// have: then it has no entry, and whether that fails the build is not the writer's concern.
+bool TableWriter::encode_old_entry(const IndexDescriptor& index, std::span<const Datum> row,
+                                   std::string_view primary_key) {
+  if (index.valid) [[likely]]
+    return encode_entry(index, row, primary_key, entry_);
+  try {
+    return encode_entry(index, row, primary_key, entry_);
+  } catch (const SqlError& error) {
+    if (!rests_on_values(error)) throw;
+    return false;
+  }
 }
 
 Transaction& TableWriter::transaction() const { return *context_.transaction; }
@@ -276,7 +299,7 @@ bool TableWriter::has_entry(const IndexDescriptor& index, std::string_view prima
 
 void TableWriter::remove_entry(const IndexDescriptor& index, std::span<const Datum> row,
                                std::string_view primary_key) {
-  if (!encode_entry(index, row, primary_key, entry_)) return;
+  if (!encode_old_entry(index, row, primary_key)) return;
   if (!index.valid && !has_entry(index, primary_key)) return;
   RowRef found;
   TransactionStatus status =
@@ -341,7 +364,7 @@ void TableWriter::update_entries(const RowUpdate& update) {
   std::string_view primary_key = update.old.key();
   for (const IndexDescriptor* index : update.indexes) {
     if (index->is_primary_tree()) continue;
-    bool had = encode_entry(*index, update.old_row, primary_key, entry_);
+    bool had = encode_old_entry(*index, update.old_row, primary_key);
     bool has = encode_entry(*index, update.new_row, primary_key, new_entry_);
     if (had == has && (!has || entry_.view() == new_entry_.view())) continue;
     require_memory(3 * (new_entry_.size() + primary_key.size()) + each_record);

@@ -89,6 +89,8 @@ class TableWriter {
   Transaction& transaction() const;
   bool encode_entry(const IndexDescriptor& index, std::span<const Datum> row,
                     std::string_view primary_key, ByteBuffer& out);
+  bool encode_old_entry(const IndexDescriptor& index, std::span<const Datum> row,
+                        std::string_view primary_key);
   void insert_entry(const IndexDescriptor& index, std::span<const Datum> row,
                     std::string_view primary_key);
   void encode(std::span<const Datum> row);

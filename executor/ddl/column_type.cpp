@@ -137,7 +137,8 @@ class TypeChange {
     return parse_expression(run_.binding(), run_.arena().copy_string(text));
   }
 
-  // As checks; what it computes may be of another type, or not immutable any more.
+  // As checks; what it computes may be of another type, not immutable any more, or a column as it
+  // is (`a::int8` of what is an int8 now).
   IndexExpressions converted_index(const IndexDescriptor& index) {
     IndexExpressions made;
     made.index = index.oid;
@@ -146,10 +147,10 @@ class TypeChange {
     for (const IndexExpression& expression : index.expressions) {
       IndexColumnDefinition column;
       binder.define(*parsed_text(expression.value), &column);
-      if (!column.expression) throw damaged_expression();
-      made.expressions.push_back(*column.expression);
+      made.keys.push_back(std::move(column));
     }
     if (index.is_partial()) made.predicate = binder.predicate(parsed_text(index.predicate));
+    made.read_columns = binder.read_columns();
     return made;
   }
 

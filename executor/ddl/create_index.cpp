@@ -89,9 +89,9 @@ class CreateIndex final : public DdlCommand {
       index.columns.push_back(std::move(column));
     }
     index.read_columns = binder.read_columns();
-    // A unique index that is being built fails writers, which they must have been told of:
-    // CONCURRENTLY does (decisions/index-builds.md).
-    bool may_fail_writers = index.unique && !syntax.concurrently;
+    // An index that is being built fails writers where it is unique or computes, which they must
+    // have been told of: CONCURRENTLY does (decisions/index-builds.md).
+    bool may_fail_writers = (index.unique || index.computes()) && !syntax.concurrently;
     if (run.state().session.is_alone && !may_fail_writers)
       return build_index_beside_writers(run, table->oid, index, syntax.if_not_exists);
     run.finish(run.definition().create_index(table->oid, index, syntax.if_not_exists));

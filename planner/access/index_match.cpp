@@ -398,14 +398,9 @@ bool match_predicate(const IndexedRelation& relation, std::span<const Clause* co
   std::vector<const BoundExpression*> conjuncts;
   split_conjuncts(keys->predicate, conjuncts);
   for (const BoundExpression* conjunct : conjuncts) {
-    std::vector<const BoundExpression*> conditions;
-    auto found = std::ranges::find_if(clauses, [&](const Clause* clause) {
-      conditions.push_back(clause->expression);
-      return implies(*clause->expression, *conjunct);
-    });
-    // Of an OR each alternative may follow from another one.
-    if (found == clauses.end() && !imply(conditions, *conjunct)) return false;
-    if (found == clauses.end()) continue;
+    auto found = std::ranges::find_if(
+        clauses, [&](const Clause* clause) { return implies(*clause->expression, *conjunct); });
+    if (found == clauses.end()) return false;
     bool is_same = equal_expressions((*found)->expression, conjunct);
     bool is_used = std::ranges::find(match.used, *found) != match.used.end();
     if (is_same) match.fulfilled.push_back(*found);

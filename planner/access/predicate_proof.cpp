@@ -7,6 +7,7 @@
 #include "catalog/builtin/builtin.h"
 #include "planner/bound/expression_tree.h"
 #include "planner/statistics/value_order.h"
+#include "sql/types/date_time.h"
 #include "sql/types/type.h"
 
 namespace pgsilo {
@@ -23,6 +24,7 @@ enum class Relation : uint8_t { less, less_equal, equal, greater_equal, greater,
 // `operand relation value`, the value a constant that is not null.
 struct Comparison {
   const BoundExpression* operand = nullptr;
+  Oid compared_as = invalid_oid;  // the operand's type: an int4 taken for an oid has another order
   Relation relation = Relation::equal;
   KnownValue value;
 };
@@ -68,7 +70,27 @@ std::optional<Comparison> compare(const BoundExpression& left, const BoundExpres
   const TypeInfo* of_operand = find_type(operand->type);
   bool ordered = type != nullptr && of_operand != nullptr && is_comparable(*of_operand, *type);
   if (!ordered) return std::nullopt;
-  return Comparison{without_relabel(operand), *relation, {type, constant->value}};
+  return Comparison{without_relabel(operand), operand->type, *relation, {type, constant->value}};
+}
+
+bool is_date_or_timestamp(const TypeInfo& type) {
+  return type.oid == type_oid::date || type.oid == type_oid::timestamp;
+}
+
+// How two constants compare by an immutable operator of a family that both types are in, exactly;
+// an estimate takes more types for comparable (is_comparable). Without a value: by none, as a date
+// or a timestamp and a timestamptz, which the time zone decides.
+std::optional<int> exact_order(const KnownValue& left, const KnownValue& right) {
+  if (left.type->oid == right.type->oid) return left.type->compare(left.value, right.value);
+  if (!is_comparable(*left.type, *right.type)) return std::nullopt;
+  if (is_date_or_timestamp(*left.type) && is_date_or_timestamp(*right.type)) {
+    return left.type->oid == type_oid::date
+               ? date_compare_timestamp(left.value.i64, right.value.i64)
+               : -date_compare_timestamp(right.value.i64, left.value.i64);
+  }
+  if (left.type->category == 'D' || right.type->category == 'D') return std::nullopt;
+  // Integers, floats and texts of two lengths are compared by one function.
+  return left.type->compare(left.value, right.value);
 }
 
 std::optional<Comparison> comparison_of(const BoundExpression& expression) {
@@ -105,10 +127,10 @@ bool follows(Relation from, Relation to, int order) {
 }
 
 bool follows(const Comparison& condition, const Comparison& predicate) {
+  if (condition.compared_as != predicate.compared_as) return false;
   if (!equal_expressions(condition.operand, predicate.operand)) return false;
-  if (!is_comparable(*condition.value.type, *predicate.value.type)) return false;
-  int order = compare_with(*condition.value.type, condition.value.value, predicate.value);
-  return follows(condition.relation, predicate.relation, order);
+  std::optional<int> order = exact_order(condition.value, predicate.value);
+  return order && follows(condition.relation, predicate.relation, *order);
 }
 
 // Whether it is NULL wherever `part` is.
@@ -186,6 +208,12 @@ bool want_the_same(const BoundExpression& left, const BoundExpression& right) {
 // Each value of the list in turn is what the operand equals.
 bool list_implies(const InListExpression& list, const BoundExpression& predicate);
 
+// Longer lists are only compared as a whole, as PostgreSQL does.
+bool is_short(const InListExpression& list) {
+  constexpr size_t longest_list = 100;
+  return list.items.size() <= longest_list;
+}
+
 bool is_in_list(const BoundExpression& condition, const InListExpression& list) {
   std::optional<Comparison> known = comparison_of(condition);
   return known && std::ranges::any_of(list.items, [&](const BoundExpression* item) {
@@ -201,9 +229,9 @@ bool atom_implies(const BoundExpression& condition, const BoundExpression& predi
            excludes_null(condition, *without_relabel(test->argument));
   }
   if (auto* list = try_as<InListExpression>(&condition); list != nullptr && !list->negated)
-    return list_implies(*list, predicate);
+    return is_short(*list) && list_implies(*list, predicate);
   if (auto* list = try_as<InListExpression>(&predicate); list != nullptr && !list->negated)
-    return is_in_list(condition, *list);
+    return is_short(*list) && is_in_list(condition, *list);
   std::optional<Comparison> known = comparison_of(condition);
   std::optional<Comparison> wanted = comparison_of(predicate);
   return known && wanted && follows(*known, *wanted);
@@ -214,10 +242,12 @@ bool list_implies(const InListExpression& list, const BoundExpression& predicate
     std::optional<Comparison> known = compare(*list.operand, *item, list.operator_oid);
     if (!known) return false;
     if (auto* wanted = try_as<InListExpression>(&predicate)) {
-      return !wanted->negated && std::ranges::any_of(wanted->items, [&](const auto* other) {
-        std::optional<Comparison> equal = compare(*wanted->operand, *other, wanted->operator_oid);
-        return equal && follows(*known, *equal);
-      });
+      return !wanted->negated && is_short(*wanted) &&
+             std::ranges::any_of(wanted->items, [&](const auto* other) {
+               std::optional<Comparison> equal =
+                   compare(*wanted->operand, *other, wanted->operator_oid);
+               return equal && follows(*known, *equal);
+             });
     }
     std::optional<Comparison> wanted = comparison_of(predicate);
     return wanted && follows(*known, *wanted);
@@ -240,15 +270,6 @@ bool implies(const BoundExpression& condition, const BoundExpression& predicate)
   if (auto* some = list_of(predicate, BooleanOperator::or_))
     return std::ranges::any_of(some->arguments, implies_each);
   return atom_implies(condition, predicate);
-}
-
-bool imply(std::span<const BoundExpression* const> conditions, const BoundExpression& predicate) {
-  if (auto* all = list_of(predicate, BooleanOperator::and_)) {
-    return std::ranges::all_of(
-        all->arguments, [&](const BoundExpression* part) { return imply(conditions, *part); });
-  }
-  return std::ranges::any_of(
-      conditions, [&](const BoundExpression* each) { return implies(*each, predicate); });
 }
 
 }  // namespace pgsilo
